@@ -1,0 +1,1 @@
+//! Why it runs: tensors, gradients of any order, and the scalar engine.

@@ -1,0 +1,1 @@
+//! Where tensors live: dtypes, layouts, buffers, devices and the caching allocator.

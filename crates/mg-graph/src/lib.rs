@@ -1,0 +1,1 @@
+//! When it runs: nodes, scheduling into programs, plans and their cache.

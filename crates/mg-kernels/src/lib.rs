@@ -1,0 +1,1 @@
+//! What runs: the op table, programs and their executors, library kernels.

@@ -1,0 +1,1 @@
+//! What people build with it: modules, losses, optimisers, data and checkpoints.

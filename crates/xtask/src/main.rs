@@ -1,0 +1,2 @@
+//! Everything a contributor repeats, as a command.
+fn main() {}

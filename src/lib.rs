@@ -1,0 +1,1 @@
+//! A tensor and autograd engine: micrograd grown up.
