@@ -1,0 +1,311 @@
+//! `Lane`: what the body of a row is written against.
+//!
+//! A body is one generic Rust function. Instantiated with `f32`, `f64` or an integer type inside a loop it is the CPU
+//! kernel (the compiler vectorises the loop); instantiated with a register type whose methods write instructions it
+//! is the GPU kernel. Both perform the same IEEE operations in the same order, so the results are equal bit by bit.
+//! For that reason a body never branches on a value (it selects), and fuses a multiply with an add only where it
+//! says [`FloatLane::fma`].
+
+/// A number in flight: arithmetic, comparison, selection.
+///
+/// Integers wrap; floating-point operations round to nearest even and keep denormals. Division is exact (correctly
+/// rounded) for floats and truncates for integers, where the executor has refused a zero divisor before.
+pub trait Lane: Copy {
+    /// The result of a comparison, consumed by [`Lane::select`].
+    type Mask: Copy;
+
+    /// The constant `value` in the context of `self`, rounded to this lane's type.
+    fn lit(self, value: f64) -> Self;
+    /// `self + o`.
+    fn add(self, o: Self) -> Self;
+    /// `self − o`.
+    fn sub(self, o: Self) -> Self;
+    /// `self · o`.
+    fn mul(self, o: Self) -> Self;
+    /// `self / o`.
+    fn div(self, o: Self) -> Self;
+    /// `−self`.
+    fn neg(self) -> Self;
+    /// `|self|`.
+    fn abs(self) -> Self;
+    /// `self < o`; false when either is NaN.
+    fn lt(self, o: Self) -> Self::Mask;
+    /// `self ≤ o`; false when either is NaN.
+    fn le(self, o: Self) -> Self::Mask;
+    /// `self = o`; false when either is NaN.
+    fn eq(self, o: Self) -> Self::Mask;
+    /// `a` where the mask holds, else `b`. Both are computed.
+    fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
+    /// Both masks hold.
+    fn both(a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// Either mask holds.
+    fn either(a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// The mask does not hold.
+    fn not(a: Self::Mask) -> Self::Mask;
+    /// `self` is a NaN (never, for integers).
+    fn is_nan(self) -> Self::Mask;
+}
+
+/// The two formats that floating-point bodies are written for. Half types compute in [`Format::Single`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// IEEE binary32.
+    Single,
+    /// IEEE binary64.
+    Double,
+}
+
+/// A floating-point [`Lane`], with its bits.
+pub trait FloatLane: Lane {
+    /// The signed integer lane of the same width.
+    type Bits: BitLane<Mask = Self::Mask>;
+
+    /// Which format this lane computes in; constant for a type, so a `match` on it costs nothing on the CPU.
+    fn format(self) -> Format;
+    /// `self · b + c`, rounded once.
+    fn fma(self, b: Self, c: Self) -> Self;
+    /// The correctly rounded square root.
+    fn sqrt(self) -> Self;
+    /// The bit pattern as a signed integer.
+    fn to_bits(self) -> Self::Bits;
+    /// The number with this bit pattern.
+    fn from_bits(bits: Self::Bits) -> Self;
+}
+
+/// An integer lane for bit patterns: two's complement, wrapping.
+pub trait BitLane: Copy {
+    /// The result of a comparison.
+    type Mask: Copy;
+    /// A constant.
+    fn lit(self, value: i64) -> Self;
+    /// Wrapping `self + o`.
+    fn add(self, o: Self) -> Self;
+    /// Wrapping `self − o`.
+    fn sub(self, o: Self) -> Self;
+    /// Wrapping `self · o`, the low half.
+    fn mul(self, o: Self) -> Self;
+    /// Bitwise and.
+    fn and(self, o: Self) -> Self;
+    /// Bitwise or.
+    fn or(self, o: Self) -> Self;
+    /// Bitwise exclusive or.
+    fn xor(self, o: Self) -> Self;
+    /// Shift left by a constant smaller than the width.
+    fn shl(self, by: u32) -> Self;
+    /// Shift right by a constant, filling with the sign.
+    fn sar(self, by: u32) -> Self;
+    /// Shift right by a constant, filling with zeros.
+    fn shr(self, by: u32) -> Self;
+    /// Signed `self < o`.
+    fn lt(self, o: Self) -> Self::Mask;
+    /// `self = o`.
+    fn eq(self, o: Self) -> Self::Mask;
+    /// `a` where the mask holds, else `b`.
+    fn select(mask: Self::Mask, a: Self, b: Self) -> Self;
+}
+
+macro_rules! mask_methods {
+    () => {
+        type Mask = bool;
+        #[inline(always)]
+        fn select(mask: bool, a: Self, b: Self) -> Self {
+            if mask { a } else { b }
+        }
+        #[inline(always)]
+        fn both(a: bool, b: bool) -> bool {
+            a & b
+        }
+        #[inline(always)]
+        fn either(a: bool, b: bool) -> bool {
+            a | b
+        }
+        #[inline(always)]
+        fn not(a: bool) -> bool {
+            !a
+        }
+        #[inline(always)]
+        fn lt(self, o: Self) -> bool {
+            self < o
+        }
+        #[inline(always)]
+        fn le(self, o: Self) -> bool {
+            self <= o
+        }
+        #[inline(always)]
+        fn eq(self, o: Self) -> bool {
+            self == o
+        }
+    };
+}
+
+macro_rules! float_lane {
+    ($float:ty, $bits:ty, $format:expr) => {
+        impl Lane for $float {
+            mask_methods!();
+            #[inline(always)]
+            fn lit(self, value: f64) -> Self {
+                value as $float
+            }
+            #[inline(always)]
+            fn add(self, o: Self) -> Self {
+                self + o
+            }
+            #[inline(always)]
+            fn sub(self, o: Self) -> Self {
+                self - o
+            }
+            #[inline(always)]
+            fn mul(self, o: Self) -> Self {
+                self * o
+            }
+            #[inline(always)]
+            fn div(self, o: Self) -> Self {
+                self / o
+            }
+            #[inline(always)]
+            fn neg(self) -> Self {
+                -self
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                <$float>::from_bits(self.to_bits() & !(1 << (<$bits>::BITS - 1)))
+            }
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                self != self
+            }
+        }
+        impl FloatLane for $float {
+            type Bits = $bits;
+            #[inline(always)]
+            fn format(self) -> Format {
+                $format
+            }
+            #[inline(always)]
+            fn fma(self, b: Self, c: Self) -> Self {
+                self.mul_add(b, c)
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                <$float>::sqrt(self)
+            }
+            #[inline(always)]
+            fn to_bits(self) -> $bits {
+                <$float>::to_bits(self) as $bits
+            }
+            #[inline(always)]
+            fn from_bits(bits: $bits) -> Self {
+                <$float>::from_bits(bits as _)
+            }
+        }
+    };
+}
+float_lane!(f32, i32, Format::Single);
+float_lane!(f64, i64, Format::Double);
+
+macro_rules! int_lane {
+    ($int:ty) => {
+        impl Lane for $int {
+            mask_methods!();
+            #[inline(always)]
+            fn lit(self, value: f64) -> Self {
+                value as $int
+            }
+            #[inline(always)]
+            fn add(self, o: Self) -> Self {
+                self.wrapping_add(o)
+            }
+            #[inline(always)]
+            fn sub(self, o: Self) -> Self {
+                self.wrapping_sub(o)
+            }
+            #[inline(always)]
+            fn mul(self, o: Self) -> Self {
+                self.wrapping_mul(o)
+            }
+            #[inline(always)]
+            fn div(self, o: Self) -> Self {
+                // A zero divisor is refused by the executor (`Row::refuses_zero`) before this loop runs.
+                if o == 0 { 0 } else { self.wrapping_div(o) }
+            }
+            #[inline(always)]
+            fn neg(self) -> Self {
+                self.wrapping_neg()
+            }
+            #[inline(always)]
+            #[allow(unused_comparisons)] // one macro for signed and unsigned
+            fn abs(self) -> Self {
+                if self < 0 { self.wrapping_neg() } else { self }
+            }
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                false
+            }
+        }
+    };
+}
+int_lane!(i32);
+int_lane!(i64);
+int_lane!(u8);
+
+macro_rules! bit_lane {
+    ($int:ty, $unsigned:ty) => {
+        impl BitLane for $int {
+            type Mask = bool;
+            #[inline(always)]
+            fn lit(self, value: i64) -> Self {
+                value as $int
+            }
+            #[inline(always)]
+            fn add(self, o: Self) -> Self {
+                self.wrapping_add(o)
+            }
+            #[inline(always)]
+            fn sub(self, o: Self) -> Self {
+                self.wrapping_sub(o)
+            }
+            #[inline(always)]
+            fn mul(self, o: Self) -> Self {
+                self.wrapping_mul(o)
+            }
+            #[inline(always)]
+            fn and(self, o: Self) -> Self {
+                self & o
+            }
+            #[inline(always)]
+            fn or(self, o: Self) -> Self {
+                self | o
+            }
+            #[inline(always)]
+            fn xor(self, o: Self) -> Self {
+                self ^ o
+            }
+            #[inline(always)]
+            fn shl(self, by: u32) -> Self {
+                self << by
+            }
+            #[inline(always)]
+            fn sar(self, by: u32) -> Self {
+                self >> by
+            }
+            #[inline(always)]
+            fn shr(self, by: u32) -> Self {
+                ((self as $unsigned) >> by) as $int
+            }
+            #[inline(always)]
+            fn lt(self, o: Self) -> bool {
+                self < o
+            }
+            #[inline(always)]
+            fn eq(self, o: Self) -> bool {
+                self == o
+            }
+            #[inline(always)]
+            fn select(mask: bool, a: Self, b: Self) -> Self {
+                if mask { a } else { b }
+            }
+        }
+    };
+}
+bit_lane!(i32, u32);
+bit_lane!(i64, u64);

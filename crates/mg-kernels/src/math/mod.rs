@@ -1,0 +1,1 @@
+//! Elementary functions, written once against [`FloatLane`](crate::FloatLane).
