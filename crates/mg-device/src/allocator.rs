@@ -1,0 +1,339 @@
+//! The caching allocator: memory that was used once is kept, by size class, for the next buffer of about that size.
+//!
+//! Memory that is resident already is several times faster to write than fresh pages, and a hit costs some tens of
+//! nanoseconds. The policy ([`Pool`]) is generic over where memory comes from ([`RawMemory`]): the host here, a CUDA
+//! device by the same code.
+//!
+//! - Sizes are rounded up to 64 bytes up to 4 KiB, and to an eighth of a power of two above: at most 12.5 % is wasted.
+//! - From 1 MiB on, a request may be served by a cached block of a larger class, as long as it wastes no more than that.
+//! - What is cached is bounded by the peak of what was in use, and [`CACHE_SLACK`] more; the block that has been lying
+//!   longest goes first. Beyond a limit set by the user the same blocks go, and only then is memory out.
+
+use std::alloc::Layout;
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::ErrorKind;
+use crate::storage::{Owner, PoolTag, Storage};
+
+/// What the cache may hold beyond the peak of live bytes before old blocks are given back.
+const CACHE_SLACK: usize = 256 << 20;
+/// From here on, a cached block of a larger class may serve.
+const LARGE: usize = 1 << 20;
+/// The size of an x86-64 huge page: blocks from here on are aligned to it, so that the kernel can use them.
+const HUGE_PAGE: usize = 2 << 20;
+/// What every block is aligned to, in bytes: a cache line, and the widest vector.
+pub(crate) const ALIGNMENT: usize = 64;
+
+const SMALL_CLASSES: usize = 64;
+const CLASSES: usize = SMALL_CLASSES + (62 - 12) * 8;
+const LARGEST: usize = 1 << 62;
+
+/// The allocator of the host's memory.
+pub(crate) static HOST: Pool<HostMemory> = Pool::new(HostMemory, Device::cpu());
+
+/// What an allocator holds, in bytes, and how it has served. See [`Device::memory_stats`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MemoryStats {
+    /// Held by live buffers, rounding included. Adopted vectors and foreign memory do not count.
+    pub active: usize,
+    /// Kept for reuse.
+    pub cached: usize,
+    /// The most that was active at once since the start or the last [`Device::reset_peak`].
+    pub peak: usize,
+    /// The most that active and cached memory may take together, if that is limited.
+    pub limit: Option<usize>,
+    /// Blocks handed out so far.
+    pub allocations: u64,
+    /// Those of them that came from the cache.
+    pub hits: u64,
+}
+
+/// Where a pool's memory comes from.
+pub(crate) trait RawMemory {
+    /// `bytes` bytes, at least 1, aligned to [`ALIGNMENT`] and initialised (to anything); `None` where there are none.
+    fn alloc(&self, bytes: usize) -> Option<NonNull<u8>>;
+
+    /// Gives a block back.
+    ///
+    /// # Safety
+    ///
+    /// `ptr` is from [`alloc`](RawMemory::alloc) of the same memory with the same `bytes`, not given back before, and
+    /// nothing uses it any more.
+    unsafe fn free(&self, ptr: NonNull<u8>, bytes: usize);
+
+    /// What is still to be had, if that is known.
+    fn available(&self) -> Option<usize>;
+}
+
+/// A cache of blocks over raw memory.
+pub(crate) struct Pool<M: RawMemory> {
+    memory: M,
+    device: Device,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// By class; the block that was given back last at the end.
+    free: [VecDeque<Box<Storage>>; CLASSES],
+    active: usize,
+    cached: usize,
+    peak: usize,
+    limit: Option<usize>,
+    allocations: u64,
+    hits: u64,
+    returned: u64,
+}
+
+impl<M: RawMemory> Pool<M> {
+    pub(crate) const fn new(memory: M, device: Device) -> Pool<M> {
+        let state = State {
+            free: [const { VecDeque::new() }; CLASSES],
+            active: 0,
+            cached: 0,
+            peak: 0,
+            limit: None,
+            allocations: 0,
+            hits: 0,
+            returned: 0,
+        };
+        Pool { memory, device, state: Mutex::new(state) }
+    }
+
+    /// A block of at least `bytes` bytes, with one reference, for `len` elements of `dtype`.
+    #[inline]
+    pub(crate) fn take(&self, bytes: usize, dtype: DType, len: usize) -> Result<Box<Storage>, ErrorKind> {
+        let mut state = self.lock();
+        let mut storage = match state.find(bytes) {
+            Some(storage) => storage,
+            None => self.miss(&mut state, bytes)?,
+        };
+        state.allocations += 1;
+        state.peak = state.peak.max(state.active);
+        drop(state);
+        storage.dtype = dtype;
+        storage.len = len;
+        *storage.refs.get_mut() = 1;
+        Ok(storage)
+    }
+
+    /// Takes back what [`take`](Pool::take) gave.
+    #[inline]
+    pub(crate) fn put(&self, mut storage: Box<Storage>) {
+        let Owner::Pool(tag) = &mut storage.owner else { return };
+        let class = usize::from(tag.class);
+        let mut state = self.lock();
+        state.returned += 1;
+        tag.stamp = state.returned;
+        state.active -= class_size(class);
+        state.cached += class_size(class);
+        state.free[class].push_back(storage);
+        if state.limit.is_some_and(|limit| state.active + state.cached > limit) {
+            let limit = state.limit.unwrap_or(usize::MAX);
+            self.shrink(&mut state, |s| s.active + s.cached > limit);
+        }
+    }
+
+    pub(crate) fn stats(&self) -> MemoryStats {
+        let s = self.lock();
+        MemoryStats {
+            active: s.active,
+            cached: s.cached,
+            peak: s.peak,
+            limit: s.limit,
+            allocations: s.allocations,
+            hits: s.hits,
+        }
+    }
+
+    pub(crate) fn set_limit(&self, limit: Option<usize>) {
+        let mut state = self.lock();
+        state.limit = limit;
+        self.shrink(&mut state, |s| s.active + s.cached > limit.unwrap_or(usize::MAX));
+    }
+
+    pub(crate) fn empty_cache(&self) {
+        self.shrink(&mut self.lock(), |_| true);
+    }
+
+    pub(crate) fn reset_peak(&self) {
+        let mut state = self.lock();
+        state.peak = state.active;
+    }
+
+    /// A fresh block, for which room is made first.
+    #[cold]
+    fn miss(&self, state: &mut State, bytes: usize) -> Result<Box<Storage>, ErrorKind> {
+        let cached = state.cached;
+        let out = |state: &State, memory: &M| ErrorKind::OutOfMemory {
+            requested: bytes,
+            active: state.active,
+            cached,
+            limit: state.limit,
+            free: memory.available(),
+        };
+        let Some(class) = class_of(bytes) else { return Err(out(state, &self.memory)) };
+        let size = class_size(class);
+        let limit = state.limit.unwrap_or(usize::MAX);
+        let bound = state.peak.saturating_add(CACHE_SLACK);
+        self.shrink(state, |s| {
+            s.cached > bound || s.active.saturating_add(s.cached).saturating_add(size) > limit
+        });
+        if state.active.saturating_add(size) > limit {
+            return Err(out(state, &self.memory));
+        }
+        let ptr = self.memory.alloc(size).or_else(|| {
+            self.shrink(state, |_| true);
+            self.memory.alloc(size)
+        });
+        let Some(ptr) = ptr else { return Err(out(state, &self.memory)) };
+        state.active += size;
+        Ok(Box::new(Storage {
+            refs: AtomicUsize::new(1),
+            ptr,
+            len: 0,
+            dtype: DType::U8,
+            device: self.device,
+            owner: Owner::Pool(PoolTag { class: class as u16, stamp: 0 }),
+        }))
+    }
+
+    /// Gives cached blocks back to the system, those first that have been lying longest, while `more` says so.
+    fn shrink(&self, state: &mut State, more: impl Fn(&State) -> bool) {
+        while state.cached > 0 && more(state) {
+            let oldest = (0..CLASSES)
+                .filter_map(|class| match state.free[class].front()?.owner {
+                    Owner::Pool(tag) => Some((tag.stamp, class)),
+                    _ => None,
+                })
+                .min();
+            let Some((_, class)) = oldest else { return };
+            let Some(storage) = state.free[class].pop_front() else { return };
+            let size = class_size(class);
+            state.cached -= size;
+            // SAFETY: the block came from this memory with the size of its class, and a cached block has no user.
+            unsafe { self.memory.free(storage.ptr, size) };
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing in here panics half-way through a change, so a poisoned lock guards a sound state.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<M: RawMemory> Drop for Pool<M> {
+    fn drop(&mut self) {
+        self.empty_cache();
+    }
+}
+
+impl State {
+    /// A cached block that holds `bytes`, counted as active from here on.
+    #[inline]
+    fn find(&mut self, bytes: usize) -> Option<Box<Storage>> {
+        let class = class_of(bytes)?;
+        let mut found = self.free[class].pop_back().map(|s| (s, class));
+        if found.is_none() && bytes >= LARGE {
+            found = (class + 1..CLASSES)
+                .take_while(|&c| bytes >= class_size(c) / 8 * 7)
+                .find_map(|c| self.free[c].pop_back().map(|s| (s, c)));
+        }
+        let (storage, class) = found?;
+        self.cached -= class_size(class);
+        self.active += class_size(class);
+        self.hits += 1;
+        Some(storage)
+    }
+}
+
+/// The class whose blocks hold `bytes` with the least waste; `None` for sizes no machine has.
+#[inline]
+fn class_of(bytes: usize) -> Option<usize> {
+    if bytes <= 4096 {
+        return Some(bytes.saturating_sub(1) / 64);
+    }
+    if bytes > LARGEST {
+        return None;
+    }
+    let last = bytes - 1;
+    let octave = last.ilog2() as usize;
+    let eighth = (last >> (octave - 3)) & 7;
+    Some(SMALL_CLASSES + (octave - 12) * 8 + eighth)
+}
+
+/// The size of the blocks of a class, in bytes.
+#[inline]
+fn class_size(class: usize) -> usize {
+    if class < SMALL_CLASSES {
+        return (class + 1) * 64;
+    }
+    let (octave, eighth) = ((class - SMALL_CLASSES) / 8 + 12, (class - SMALL_CLASSES) % 8);
+    (9 + eighth) << (octave - 3)
+}
+
+/// The host's memory, by way of the program's global allocator.
+pub(crate) struct HostMemory;
+
+impl HostMemory {
+    /// What is asked of the global allocator for a block, and what the block is to be aligned to. Asking for the alignment
+    /// itself would make the allocator write zeros; without it, large blocks come as untouched zero pages.
+    fn request(bytes: usize) -> Option<(Layout, usize)> {
+        let align = if bytes >= HUGE_PAGE { HUGE_PAGE } else { ALIGNMENT };
+        let total = bytes.checked_add(align)?.checked_add(size_of::<usize>())?;
+        Some((Layout::from_size_align(total, align_of::<usize>()).ok()?, align))
+    }
+}
+
+impl RawMemory for HostMemory {
+    fn alloc(&self, bytes: usize) -> Option<NonNull<u8>> {
+        let (layout, align) = HostMemory::request(bytes)?;
+        // SAFETY: the layout has a size above 0.
+        let base = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) })?;
+        let word = size_of::<usize>();
+        let shift = word + (base.as_ptr() as usize + word).wrapping_neg() % align;
+        // SAFETY: `shift` is at most a word and an alignment less one, for which there is room before the `bytes`.
+        let block = unsafe { base.add(shift) };
+        // SAFETY: the word before the block lies in the allocation, and is aligned since block and word are.
+        unsafe { block.cast::<usize>().sub(1).write(shift) };
+        if bytes >= HUGE_PAGE {
+            advise_huge_pages(block, bytes);
+        }
+        Some(block)
+    }
+
+    unsafe fn free(&self, ptr: NonNull<u8>, bytes: usize) {
+        let Some((layout, _)) = HostMemory::request(bytes) else { return };
+        // SAFETY: `alloc` wrote the shift there, and gave the block out with this layout; the caller ends its use.
+        unsafe {
+            let shift = ptr.cast::<usize>().sub(1).read();
+            std::alloc::dealloc(ptr.sub(shift).as_ptr(), layout);
+        }
+    }
+
+    fn available(&self) -> Option<usize> {
+        let info = std::fs::read_to_string("/proc/meminfo").ok()?;
+        let line = info.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()?.checked_mul(1024)
+    }
+}
+
+/// Asks for huge pages: a first touch then costs one fault for 2 MiB, not 512.
+#[cfg(target_os = "linux")]
+fn advise_huge_pages(block: NonNull<u8>, bytes: usize) {
+    use std::ffi::{c_int, c_void};
+    const MADV_HUGEPAGE: c_int = 14;
+    unsafe extern "C" {
+        fn madvise(addr: *mut c_void, length: usize, advice: c_int) -> c_int;
+    }
+    // SAFETY: the range lies in one allocation and starts at a page; the advice changes no contents. A kernel without huge
+    // pages refuses, which changes nothing.
+    unsafe { madvise(block.as_ptr().cast(), bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE) };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn advise_huge_pages(_block: NonNull<u8>, _bytes: usize) {}

@@ -1,0 +1,299 @@
+//! [`Buffer`]: untyped memory on a device, tagged with a dtype and shared by reference count.
+
+use std::any::Any;
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
+
+use crate::allocator::{ALIGNMENT, HOST};
+use crate::device::Device;
+use crate::dtype::{DType, Element};
+use crate::error::{Error, ErrorKind, Result};
+use crate::storage::{AdoptedVec, Owner, Storage};
+
+/// Memory for a number of elements of one dtype, on one device. Cloning shares it; the last clone gives it back to the
+/// device's caching allocator.
+///
+/// # Threads
+///
+/// A buffer may be sent and shared freely. Reading and writing through [`as_ptr`](Buffer::as_ptr) and
+/// [`as_mut_ptr`](Buffer::as_mut_ptr) is `unsafe`, and under this contract: whoever writes (an executor) owns the range
+/// it writes until it is done, which means that no other thread touches that range and that no slice from
+/// [`as_slice`](Buffer::as_slice) is alive. The buffer itself does no synchronisation.
+///
+/// # Examples
+///
+/// ```
+/// use mg_device::{Buffer, DType};
+///
+/// let b = Buffer::from_vec(vec![1.0f32, 2.0, 3.0]);
+/// assert_eq!((b.dtype(), b.len(), b.bytes()), (DType::F32, 3, 12));
+/// assert_eq!(b.as_slice::<f32>()?, [1.0, 2.0, 3.0]);
+/// assert!(b.as_slice::<i32>().is_err());
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+pub struct Buffer {
+    storage: NonNull<Storage>,
+}
+
+// SAFETY: the storage is `Send + Sync`, and its count is atomic.
+unsafe impl Send for Buffer {}
+// SAFETY: as above.
+unsafe impl Sync for Buffer {}
+
+impl Buffer {
+    /// Memory for `len` elements, aligned to 64 bytes. The contents are arbitrary: write them before they are read.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::Device`] where the device is not there, or is a CUDA device, on which this
+    /// build holds no tensors.
+    #[inline]
+    #[track_caller]
+    pub fn uninit(device: Device, dtype: DType, len: usize) -> Result<Buffer> {
+        if !device.is_cpu() {
+            return Err(no_memory_on(device));
+        }
+        match HOST.take(len.saturating_mul(dtype.size()), dtype, len) {
+            Ok(storage) => Ok(Buffer::from_storage(storage)),
+            Err(kind) => Err(Error::new("allocate", kind)),
+        }
+    }
+
+    /// Memory for `len` elements that are all zero (`false` for `bool`).
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::uninit`].
+    #[track_caller]
+    pub fn zeroed(device: Device, dtype: DType, len: usize) -> Result<Buffer> {
+        let buffer = Buffer::uninit(device, dtype, len)?;
+        // SAFETY: the buffer is on the host, new, and holds that many bytes.
+        unsafe { buffer.as_mut_ptr().write_bytes(0, buffer.bytes()) };
+        Ok(buffer)
+    }
+
+    /// A copy of `values` in the host's memory.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfMemory`].
+    #[track_caller]
+    pub fn from_slice<T: Element>(values: &[T]) -> Result<Buffer> {
+        let buffer = Buffer::uninit(Device::cpu(), T::DTYPE, values.len())?;
+        // SAFETY: the buffer is new, so it overlaps nothing, and holds as many elements; an `Element` is plain bytes.
+        unsafe { buffer.as_mut_ptr().cast::<T>().copy_from_nonoverlapping(values.as_ptr(), values.len()) };
+        Ok(buffer)
+    }
+
+    /// Takes over the vector's memory, without a copy. It is aligned as the vector was, which may be to the element only,
+    /// and is freed, not cached, at the end.
+    #[must_use]
+    pub fn from_vec<T: Element>(values: Vec<T>) -> Buffer {
+        let len = values.len();
+        let (vector, ptr) = AdoptedVec::new(values);
+        Buffer::from_storage(Box::new(Storage {
+            refs: AtomicUsize::new(1),
+            ptr,
+            len,
+            dtype: T::DTYPE,
+            device: Device::cpu(),
+            owner: Owner::Vector { _vector: vector },
+        }))
+    }
+
+    /// Host memory that somebody else owns, without a copy. `owner` is dropped with the last clone of the buffer, on
+    /// whatever thread that is.
+    ///
+    /// # Safety
+    ///
+    /// Until `owner` is dropped, `ptr` points to `len` initialised elements of `dtype` (`bool`s are 0 or 1), aligned to the
+    /// element, that may be read from any thread and that nobody writes while the engine reads them; and that may be
+    /// written wherever the engine is told to write to this buffer. With `len` 0, `ptr` may be anything.
+    #[must_use]
+    pub unsafe fn from_foreign(
+        ptr: *mut u8,
+        len: usize,
+        dtype: DType,
+        owner: Box<dyn Any + Send + Sync>,
+    ) -> Buffer {
+        let ptr = if len == 0 { None } else { NonNull::new(ptr) };
+        Buffer::from_storage(Box::new(Storage {
+            refs: AtomicUsize::new(1),
+            ptr: ptr.unwrap_or(nowhere()),
+            len,
+            dtype,
+            device: Device::cpu(),
+            owner: Owner::Foreign { _owner: owner },
+        }))
+    }
+
+    /// The dtype of the elements.
+    #[inline]
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        self.storage().dtype
+    }
+
+    /// The number of elements.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.storage().len
+    }
+
+    /// Whether there are no elements.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The size of all elements together, in bytes.
+    #[inline]
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.len() * self.dtype().size()
+    }
+
+    /// Where the memory is.
+    #[inline]
+    #[must_use]
+    pub fn device(&self) -> Device {
+        self.storage().device
+    }
+
+    /// The first byte; an address of the device's memory. Never null, and not to be read where the buffer is empty.
+    #[inline]
+    #[must_use]
+    pub fn as_ptr(&self) -> *const u8 {
+        self.storage().ptr.as_ptr()
+    }
+
+    /// The first byte, for writing under the contract of [`Buffer`].
+    #[inline]
+    #[must_use]
+    pub fn as_mut_ptr(&self) -> *mut u8 {
+        self.storage().ptr.as_ptr()
+    }
+
+    /// Whether the memory is somebody else's, by [`Buffer::from_foreign`].
+    #[inline]
+    #[must_use]
+    pub fn is_borrowed(&self) -> bool {
+        matches!(self.storage().owner, Owner::Foreign { .. })
+    }
+
+    /// How many clones there are, this one included. If it is 1, nobody else can come to hold the memory.
+    #[inline]
+    #[must_use]
+    pub fn ref_count(&self) -> usize {
+        // Acquire, so that who finds 1 and overwrites comes after all that the other clones did.
+        self.storage().refs.load(Ordering::Acquire)
+    }
+
+    /// Whether both are clones of one buffer.
+    #[inline]
+    #[must_use]
+    pub fn ptr_eq(&self, other: &Buffer) -> bool {
+        self.storage == other.storage
+    }
+
+    /// The elements.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::DType`] where `T` is not the buffer's dtype, [`ErrorKind::Device`] where the buffer is not on the host,
+    /// [`ErrorKind::Value`] where a `bool` is neither 0 nor 1, which only memory never written can hold.
+    #[track_caller]
+    pub fn as_slice<T: Element>(&self) -> Result<&[T]> {
+        if self.dtype() != T::DTYPE {
+            let text = format!("the buffer holds {}, not {}", self.dtype(), T::DTYPE);
+            return Err(Error::new("as_slice", ErrorKind::DType(text)));
+        }
+        if !self.device().is_cpu() {
+            let text = format!("the buffer is on {}, not on the host", self.device());
+            return Err(Error::new("as_slice", ErrorKind::Device(text)));
+        }
+        if T::DTYPE == DType::Bool {
+            // SAFETY: any byte is a u8, and all of the buffer's bytes are initialised.
+            let bytes = unsafe { std::slice::from_raw_parts(self.as_ptr(), self.len()) };
+            if bytes.iter().any(|&b| b > 1) {
+                let text = "the buffer holds bytes that are not truth values".to_string();
+                return Err(Error::new("as_slice", ErrorKind::Value(text)));
+            }
+        }
+        // SAFETY: the memory is the host's, holds `len` initialised elements of T (allocators hand out initialised memory,
+        // and any bits are a value of every element type but bool, checked above), is aligned to them, lives as long as
+        // `self`, and is not written meanwhile by the contract of `Buffer`.
+        Ok(unsafe { std::slice::from_raw_parts(self.as_ptr().cast::<T>(), self.len()) })
+    }
+
+    #[inline]
+    fn from_storage(storage: Box<Storage>) -> Buffer {
+        // SAFETY: a box is never null.
+        Buffer { storage: unsafe { NonNull::new_unchecked(Box::into_raw(storage)) } }
+    }
+
+    #[inline]
+    fn storage(&self) -> &Storage {
+        // SAFETY: the storage lives while the count that this buffer holds is not given up, which only `drop` does.
+        unsafe { self.storage.as_ref() }
+    }
+}
+
+impl Clone for Buffer {
+    #[inline]
+    fn clone(&self) -> Buffer {
+        // Relaxed suffices, as in `Arc`: a new clone comes from one that keeps the storage alive.
+        let before = self.storage().refs.fetch_add(1, Ordering::Relaxed);
+        if before > isize::MAX as usize {
+            // Only leaking clones gets here; going on would free memory in use.
+            std::process::abort();
+        }
+        Buffer { storage: self.storage }
+    }
+}
+
+impl Drop for Buffer {
+    #[inline]
+    fn drop(&mut self) {
+        if self.storage().refs.fetch_sub(1, Ordering::Release) != 1 {
+            return;
+        }
+        // Everything the other clones did comes before the memory is used anew.
+        fence(Ordering::Acquire);
+        // SAFETY: the pointer is from `Box::into_raw`, and this was the last buffer with it.
+        let storage = unsafe { Box::from_raw(self.storage.as_ptr()) };
+        if let Owner::Pool(_) = storage.owner {
+            HOST.put(storage);
+        }
+    }
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Buffer({} x {} on {})", self.len(), self.dtype(), self.device())
+    }
+}
+
+/// An address for no elements.
+const fn nowhere() -> NonNull<u8> {
+    match std::num::NonZeroUsize::new(ALIGNMENT) {
+        Some(address) => NonNull::without_provenance(address),
+        None => NonNull::dangling(),
+    }
+}
+
+#[cold]
+#[track_caller]
+fn no_memory_on(device: Device) -> Error {
+    match device.check() {
+        Err(e) => e.with_op("allocate"),
+        Ok(()) => {
+            let text =
+                format!("CUDA tensors are not supported by this build yet, so none can be put on {device}");
+            Error::new("allocate", ErrorKind::Device(text))
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Element types: the tag that buffers carry ([`DType`]) and the Rust types behind it ([`Element`]).
+
+use std::fmt;
+use std::str::FromStr;
+
+use half::{bf16, f16};
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// The type of a tensor's elements.
+///
+/// # Examples
+///
+/// ```
+/// use mg_device::DType;
+///
+/// assert_eq!("bfloat16".parse::<DType>()?, DType::BF16);
+/// assert_eq!(DType::promote(DType::F16, DType::I64), DType::F16);
+/// assert_eq!(DType::F32.size(), 4);
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum DType {
+    /// IEEE 754 double precision.
+    F64,
+    /// IEEE 754 single precision.
+    F32,
+    /// IEEE 754 half precision: 5 exponent bits, 10 of fraction.
+    F16,
+    /// The upper half of an `f32`: 8 exponent bits, 7 of fraction.
+    BF16,
+    /// Signed 64-bit integer.
+    I64,
+    /// Signed 32-bit integer.
+    I32,
+    /// Unsigned 8-bit integer.
+    U8,
+    /// Truth value: one byte, 0 or 1.
+    Bool,
+}
+
+impl DType {
+    /// Every dtype.
+    pub const ALL: [DType; 8] =
+        [DType::F64, DType::F32, DType::F16, DType::BF16, DType::I64, DType::I32, DType::U8, DType::Bool];
+
+    /// Bytes an element takes.
+    #[inline]
+    #[must_use]
+    pub const fn size(self) -> usize {
+        match self {
+            DType::F64 | DType::I64 => 8,
+            DType::F32 | DType::I32 => 4,
+            DType::F16 | DType::BF16 => 2,
+            DType::U8 | DType::Bool => 1,
+        }
+    }
+
+    /// The short name: "f32", "bf16", "i64", "bool", …
+    #[inline]
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            DType::F64 => "f64",
+            DType::F32 => "f32",
+            DType::F16 => "f16",
+            DType::BF16 => "bf16",
+            DType::I64 => "i64",
+            DType::I32 => "i32",
+            DType::U8 => "u8",
+            DType::Bool => "bool",
+        }
+    }
+
+    /// Whether it is a floating-point type.
+    #[inline]
+    #[must_use]
+    pub const fn is_float(self) -> bool {
+        matches!(self, DType::F64 | DType::F32 | DType::F16 | DType::BF16)
+    }
+
+    /// Whether it is an integer type; `bool` is not.
+    #[inline]
+    #[must_use]
+    pub const fn is_int(self) -> bool {
+        matches!(self, DType::I64 | DType::I32 | DType::U8)
+    }
+
+    /// Whether it is the truth value.
+    #[inline]
+    #[must_use]
+    pub const fn is_bool(self) -> bool {
+        matches!(self, DType::Bool)
+    }
+
+    /// The dtype in which tensors of dtypes `a` and `b` meet, as in PyTorch's promotion of two tensors with dimensions:
+    /// a float beats an integer beats `bool` whatever their widths; within a kind the wider wins; f16 with bf16 is f32.
+    #[must_use]
+    pub const fn promote(a: DType, b: DType) -> DType {
+        let (wide, narrow) = if a.strength() >= b.strength() { (a, b) } else { (b, a) };
+        match (wide, narrow) {
+            (DType::BF16, DType::F16) => DType::F32,
+            _ => wide,
+        }
+    }
+
+    const fn strength(self) -> u8 {
+        match self {
+            DType::Bool => 0,
+            DType::U8 => 1,
+            DType::I32 => 2,
+            DType::I64 => 3,
+            DType::F16 => 4,
+            DType::BF16 => 5,
+            DType::F32 => 6,
+            DType::F64 => 7,
+        }
+    }
+}
+
+impl fmt::Display for DType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for DType {
+    type Err = Error;
+
+    /// Takes the short names and those of PyTorch and NumPy: "f32", "float32", "float", "half", "long", "uint8", …
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::DType`] for a name that is none of these.
+    #[track_caller]
+    fn from_str(name: &str) -> Result<DType> {
+        Ok(match name {
+            "f64" | "float64" | "double" => DType::F64,
+            "f32" | "float32" | "float" | "single" => DType::F32,
+            "f16" | "float16" | "half" => DType::F16,
+            "bf16" | "bfloat16" => DType::BF16,
+            "i64" | "int64" | "long" => DType::I64,
+            "i32" | "int32" | "int" => DType::I32,
+            "u8" | "uint8" | "byte" => DType::U8,
+            "bool" => DType::Bool,
+            _ => {
+                let known = DType::ALL.map(DType::name).join(", ");
+                let text = format!("no dtype is called {name:?}; there are {known}, also by PyTorch's names");
+                return Err(Error::new("dtype", ErrorKind::DType(text)));
+            }
+        })
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A Rust type that a tensor can hold. Sealed: exactly one for each [`DType`].
+pub trait Element: Copy + Send + Sync + Default + fmt::Debug + PartialEq + sealed::Sealed + 'static {
+    /// The tag of this type.
+    const DTYPE: DType;
+
+    /// The value as a double. Exact, but for integers beyond 2⁵³, which round to nearest; `bool` gives 0 or 1.
+    fn to_f64(self) -> f64;
+
+    /// The nearest value of this type. Floats round to nearest even, and overflow to infinity; integers truncate
+    /// towards zero and saturate, NaN gives 0; `bool` is true for everything but zero, NaN included, as in PyTorch.
+    fn from_f64(value: f64) -> Self;
+}
+
+macro_rules! element {
+    ($($ty:ty, $dtype:ident, |$s:ident| $to:expr, |$v:ident| $from:expr;)*) => {$(
+        impl sealed::Sealed for $ty {}
+        impl Element for $ty {
+            const DTYPE: DType = DType::$dtype;
+            #[inline]
+            fn to_f64(self) -> f64 {
+                let $s = self;
+                $to
+            }
+            #[inline]
+            fn from_f64($v: f64) -> Self {
+                $from
+            }
+        }
+    )*};
+}
+
+element! {
+    f64, F64, |s| s, |v| v;
+    f32, F32, |s| f64::from(s), |v| v as f32;
+    f16, F16, |s| s.to_f64(), |v| f16::from_f32(round_to_odd(v));
+    bf16, BF16, |s| s.to_f64(), |v| bf16::from_f32(round_to_odd(v));
+    i64, I64, |s| s as f64, |v| v as i64;
+    i32, I32, |s| f64::from(s), |v| v as i32;
+    u8, U8, |s| f64::from(s), |v| v as u8;
+    bool, Bool, |s| f64::from(u8::from(s)), |v| v != 0.0;
+}
+
+/// `v` as an f32 whose last bit says whether anything was lost, so that rounding once more, to a half type, gives what
+/// rounding `v` at once would have given (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+fn round_to_odd(v: f64) -> f32 {
+    let nearest = v as f32;
+    let back = f64::from(nearest);
+    if back == v || v.is_nan() || nearest.is_infinite() {
+        return nearest;
+    }
+    let bits = nearest.to_bits();
+    if bits & 1 == 1 {
+        return nearest;
+    }
+    // The neighbour on the other side of v is odd, since neighbours differ in the last bit.
+    let away_from_zero = back.abs() < v.abs();
+    if bits << 1 == 0 {
+        // Rounded to zero: the odd neighbour is the least denormal, with v's sign.
+        return f32::from_bits(bits | 1);
+    }
+    f32::from_bits(if away_from_zero { bits + 1 } else { bits - 1 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_parses_back() {
+        for d in DType::ALL {
+            assert_eq!(d.to_string().parse::<DType>().unwrap(), d);
+        }
+        for (name, d) in [
+            ("double", DType::F64),
+            ("float", DType::F32),
+            ("half", DType::F16),
+            ("bfloat16", DType::BF16),
+            ("long", DType::I64),
+            ("int", DType::I32),
+            ("uint8", DType::U8),
+        ] {
+            assert_eq!(name.parse::<DType>().unwrap(), d);
+        }
+        let e = "float8".parse::<DType>().unwrap_err();
+        assert!(matches!(e.kind(), ErrorKind::DType(_)) && e.to_string().contains("\"float8\""));
+    }
+
+    /// The rows of `torch.promote_types` for the dtypes we have, as its documentation states them.
+    #[test]
+    fn promotion_is_pytorchs() {
+        use DType::*;
+        let table = [
+            (F64, [F64, F64, F64, F64, F64, F64, F64, F64]),
+            (F32, [F64, F32, F32, F32, F32, F32, F32, F32]),
+            (F16, [F64, F32, F16, F32, F16, F16, F16, F16]),
+            (BF16, [F64, F32, F32, BF16, BF16, BF16, BF16, BF16]),
+            (I64, [F64, F32, F16, BF16, I64, I64, I64, I64]),
+            (I32, [F64, F32, F16, BF16, I64, I32, I32, I32]),
+            (U8, [F64, F32, F16, BF16, I64, I32, U8, U8]),
+            (Bool, [F64, F32, F16, BF16, I64, I32, U8, Bool]),
+        ];
+        for (a, row) in table {
+            for (b, want) in DType::ALL.into_iter().zip(row) {
+                assert_eq!(DType::promote(a, b), want, "{a} with {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_are_those_of_the_rust_types() {
+        fn check<T: Element>() {
+            assert_eq!(T::DTYPE.size(), size_of::<T>());
+        }
+        check::<f64>();
+        check::<f32>();
+        check::<f16>();
+        check::<bf16>();
+        check::<i64>();
+        check::<i32>();
+        check::<u8>();
+        check::<bool>();
+    }
+
+    #[test]
+    fn conversion_saturates_and_nan_gives_zero() {
+        assert_eq!(i32::from_f64(1e20), i32::MAX);
+        assert_eq!(i64::from_f64(-1e30), i64::MIN);
+        assert_eq!(u8::from_f64(-3.0), 0);
+        assert_eq!(u8::from_f64(255.9), 255);
+        assert_eq!(i32::from_f64(f64::NAN), 0);
+        assert_eq!(i32::from_f64(-2.7), -2);
+        assert!(bool::from_f64(f64::NAN) && bool::from_f64(0.1) && !bool::from_f64(-0.0));
+        assert_eq!(f16::from_f64(1e6), f16::INFINITY);
+    }
+
+    /// 1 + 2⁻¹¹ is halfway between two f16; a little more must round up, though the little is lost in f32.
+    #[test]
+    fn half_types_round_once() {
+        let above = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
+        assert_eq!(<f16 as Element>::from_f64(above).to_f32(), 1.0 + 2f32.powi(-10));
+        assert_eq!(<f16 as Element>::from_f64(1.0 + 2f64.powi(-11)).to_f32(), 1.0);
+        let above = 1.0 + 2f64.powi(-8) + 2f64.powi(-50);
+        assert_eq!(<bf16 as Element>::from_f64(above).to_f32(), 1.0 + 2f32.powi(-7));
+        // Half of the least denormal f16 goes to zero, a little more to the denormal.
+        assert_eq!(<f16 as Element>::from_f64(2f64.powi(-25)).to_bits(), 0);
+        assert_eq!(<f16 as Element>::from_f64(2f64.powi(-25) + 2f64.powi(-70)).to_bits(), 1);
+        assert_eq!(<bf16 as Element>::from_f64(-1e-300).to_bits(), 0x8000);
+    }
+}

@@ -1,0 +1,225 @@
+//! The one error type of the engine.
+//!
+//! An [`Error`] says which operation failed, why (its [`ErrorKind`], which a program can match on) and the source line
+//! that asked for it. It is one pointer wide, so that a `Result<Tensor>` costs no more than the tensor.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::panic::Location;
+
+/// `Result` with this crate's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong, for programs to match on. Its text names what was got and what is taken.
+#[derive(thiserror::Error, Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// Shapes, ranks or strides do not fit the operation.
+    #[error("{0}")]
+    Shape(String),
+    /// The operation does not take this dtype, or these dtypes together.
+    #[error("{0}")]
+    DType(String),
+    /// A device is missing, or operands are on different devices.
+    #[error("{0}")]
+    Device(String),
+    /// An index is outside its axis. Valid are `-size..size`.
+    #[error("index {index} is out of range for axis {axis} of size {size}")]
+    Index {
+        /// The index as it was given, negative ones included.
+        index: i64,
+        /// The axis it was applied to.
+        axis: usize,
+        /// The number of elements along that axis.
+        size: usize,
+    },
+    /// An axis that the tensor does not have. Valid are `-rank..rank`.
+    #[error("axis {axis} is out of range for a tensor of rank {rank}")]
+    Axis {
+        /// The axis as it was given, negative ones included.
+        axis: i64,
+        /// The rank of the tensor.
+        rank: usize,
+    },
+    /// An argument is outside what the operation takes.
+    #[error("{0}")]
+    Value(String),
+    /// A gradient was asked for where there is none to have.
+    #[error("{0}")]
+    Gradient(String),
+    /// Memory ran out, after the allocator gave back its cache and tried again. All figures are bytes.
+    #[error("out of memory: {}", oom_text(*requested, *active, *cached, *limit, *free))]
+    OutOfMemory {
+        /// What the failing request asked for.
+        requested: usize,
+        /// Held by live buffers.
+        active: usize,
+        /// Held by the allocator for reuse, when the request came in.
+        cached: usize,
+        /// The limit set by the user, if any.
+        limit: Option<usize>,
+        /// What the system or the device has free, if it could be asked.
+        free: Option<usize>,
+    },
+    /// The CUDA driver refused a call.
+    #[error("CUDA: {0}")]
+    Cuda(String),
+    /// A file or a stream could not be read or written.
+    #[error("{0}")]
+    Io(String),
+    /// Data is not in the format it should be in.
+    #[error("{0}")]
+    Format(String),
+    /// The user interrupted the work.
+    #[error("cancelled")]
+    Cancelled,
+    /// A mistake of this library, worth a report.
+    #[error("internal error, please report it: {0}")]
+    Internal(String),
+}
+
+/// An error of the engine: a kind, the operation, and where it was called from.
+///
+/// # Examples
+///
+/// ```
+/// use mg_device::{Error, ErrorKind};
+///
+/// let e = Error::new("add", ErrorKind::Shape("shapes [2, 3] and [4] cannot be broadcast".into()));
+/// assert!(e.to_string().starts_with("add: shapes [2, 3] and [4] cannot be broadcast ("));
+/// assert!(matches!(e.kind(), ErrorKind::Shape(_)));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug, Clone)]
+struct Inner {
+    kind: ErrorKind,
+    op: Cow<'static, str>,
+    location: &'static Location<'static>,
+}
+
+impl Error {
+    /// An error of `op` at the caller's source line.
+    #[cold]
+    #[track_caller]
+    #[must_use]
+    pub fn new(op: &'static str, kind: ErrorKind) -> Error {
+        Error(Box::new(Inner { kind, op: Cow::Borrowed(op), location: Location::caller() }))
+    }
+
+    /// The same error, reported at `location`: for work that fails later than the line that asked for it.
+    #[must_use]
+    pub fn with_location(mut self, location: &'static Location<'static>) -> Error {
+        self.0.location = location;
+        self
+    }
+
+    /// The same error under another operation's name: the one that the user called.
+    #[must_use]
+    pub fn with_op(mut self, op: impl Into<Cow<'static, str>>) -> Error {
+        self.0.op = op.into();
+        self
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0.kind
+    }
+
+    /// The operation that failed.
+    #[must_use]
+    pub fn op(&self) -> &str {
+        &self.0.op
+    }
+
+    /// The source line that asked for it.
+    #[must_use]
+    pub fn location(&self) -> &'static Location<'static> {
+        self.0.location
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} ({})", self.op(), self.kind(), self.location())
+    }
+}
+
+impl std::error::Error for Error {}
+
+fn oom_text(
+    requested: usize,
+    active: usize,
+    cached: usize,
+    limit: Option<usize>,
+    free: Option<usize>,
+) -> String {
+    let mut text =
+        format!("{} asked for, {} in use, {} cached", bytes(requested), bytes(active), bytes(cached));
+    if let Some(limit) = limit {
+        text += &format!(", limit {}", bytes(limit));
+    }
+    if let Some(free) = free {
+        text += &format!(", {} free", bytes(free));
+    }
+    text
+}
+
+/// "3.50 GiB": a number of bytes for people.
+fn bytes(n: usize) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if n < 1024 {
+        return format!("{n} B");
+    }
+    let mut value = n as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{value:.2} {}", UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_pointer_wide() {
+        assert_eq!(size_of::<Error>(), size_of::<usize>());
+        assert_eq!(size_of::<Result<()>>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn it_names_operation_cause_and_line() {
+        let e = Error::new("add", ErrorKind::Value("no".into()));
+        let line = line!() - 1;
+        assert_eq!(e.location().line(), line);
+        assert_eq!(e.to_string(), format!("add: no ({}:{}:17)", file!(), line));
+        assert_eq!(e.with_op("sub").op(), "sub");
+    }
+
+    #[test]
+    fn a_location_can_be_carried_from_elsewhere() {
+        let here = Location::caller();
+        let e = Error::new("add", ErrorKind::Cancelled).with_location(here);
+        assert_eq!(e.location(), here);
+    }
+
+    #[test]
+    fn out_of_memory_gives_every_figure() {
+        let kind = ErrorKind::OutOfMemory {
+            requested: 3 << 30,
+            active: 1536,
+            cached: 0,
+            limit: Some(1 << 20),
+            free: None,
+        };
+        assert_eq!(
+            kind.to_string(),
+            "out of memory: 3.00 GiB asked for, 1.50 KiB in use, 0 B cached, limit 1.00 MiB"
+        );
+    }
+}

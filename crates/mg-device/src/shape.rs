@@ -1,0 +1,316 @@
+//! [`Shape`]: the sizes of a tensor's axes, held inline.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// The most axes a tensor can have.
+pub const MAX_RANK: usize = 8;
+
+/// The sizes of up to [`MAX_RANK`] axes, outermost first. `Copy`, and a slice of `usize` wherever one is taken.
+///
+/// # Examples
+///
+/// ```
+/// use mg_device::Shape;
+///
+/// let s = Shape::new(&[2, 3])?;
+/// assert_eq!((s.rank(), s.numel(), s[1]), (2, 6, 3));
+/// assert_eq!(Shape::broadcast(&s, &Shape::from([4, 1, 3])), Some(Shape::from([4, 2, 3])));
+/// assert_eq!(s.to_string(), "[2, 3]");
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Shape {
+    rank: u8,
+    /// Axes beyond `rank` are 0.
+    dims: [usize; MAX_RANK],
+}
+
+impl Shape {
+    /// The shape with these sizes.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Shape`] for more than [`MAX_RANK`] axes, and where the product of all sizes but zeros is beyond
+    /// `isize::MAX`, so that strides can always be computed.
+    #[track_caller]
+    pub fn new(dims: &[usize]) -> Result<Shape> {
+        if dims.len() > MAX_RANK {
+            let text = format!("{} axes are too many: a tensor has at most {MAX_RANK}", dims.len());
+            return Err(Error::new("shape", ErrorKind::Shape(text)));
+        }
+        let count = dims.iter().try_fold(1usize, |n, &d| n.checked_mul(d.max(1)));
+        match count {
+            Some(n) if n <= isize::MAX as usize => Ok(Shape::of(dims)),
+            _ => Err(Error::new("shape", ErrorKind::Shape(format!("{dims:?} has too many elements")))),
+        }
+    }
+
+    /// The shape of a single element: no axes.
+    #[inline]
+    #[must_use]
+    pub const fn scalar() -> Shape {
+        Shape { rank: 0, dims: [0; MAX_RANK] }
+    }
+
+    /// The shape with these sizes, quickly: for sizes that come from shapes already checked. The number of elements is
+    /// not checked; see [`numel`](Shape::numel).
+    ///
+    /// # Panics
+    ///
+    /// For more than [`MAX_RANK`] axes.
+    #[inline]
+    #[must_use]
+    #[track_caller]
+    pub const fn of(dims: &[usize]) -> Shape {
+        assert!(dims.len() <= MAX_RANK, "a shape has at most 8 axes");
+        let mut shape = Shape { rank: dims.len() as u8, dims: [0; MAX_RANK] };
+        let mut i = 0;
+        while i < dims.len() {
+            shape.dims[i] = dims[i];
+            i += 1;
+        }
+        shape
+    }
+
+    /// The number of axes.
+    #[inline]
+    #[must_use]
+    pub const fn rank(&self) -> usize {
+        self.rank as usize
+    }
+
+    /// The number of elements: 1 for a scalar, 0 where any size is 0. Saturates at `usize::MAX` for a shape that was made
+    /// without the check of [`new`](Shape::new); no buffer is ever that large, so allocating one reports it.
+    #[inline]
+    #[must_use]
+    pub fn numel(&self) -> usize {
+        self.iter().fold(1usize, |n, &d| n.saturating_mul(d))
+    }
+
+    /// The sizes as a slice.
+    #[inline]
+    #[must_use]
+    pub fn dims(&self) -> &[usize] {
+        // The rank never exceeds the array; `min` lets the compiler see it.
+        &self.dims[..self.rank().min(MAX_RANK)]
+    }
+
+    /// The same shape with size `n` at `axis`.
+    ///
+    /// # Panics
+    ///
+    /// Where `axis` is not below the rank.
+    #[inline]
+    #[must_use]
+    #[track_caller]
+    pub fn with(mut self, axis: usize, n: usize) -> Shape {
+        assert!(axis < self.rank(), "axis {axis} of a shape of rank {}", self.rank);
+        self.dims[axis] = n;
+        self
+    }
+
+    /// The shape with an axis of size `n` more, which becomes axis `axis`.
+    ///
+    /// # Panics
+    ///
+    /// Where `axis` is above the rank, or the rank is [`MAX_RANK`] already.
+    #[inline]
+    #[must_use]
+    #[track_caller]
+    pub fn insert(mut self, axis: usize, n: usize) -> Shape {
+        assert!(
+            axis <= self.rank() && self.rank() < MAX_RANK,
+            "axis {axis} into a shape of rank {}",
+            self.rank
+        );
+        let rank = self.rank();
+        self.dims.copy_within(axis..rank, axis + 1);
+        self.dims[axis] = n;
+        self.rank += 1;
+        self
+    }
+
+    /// The shape without axis `axis`.
+    ///
+    /// # Panics
+    ///
+    /// Where `axis` is not below the rank.
+    #[inline]
+    #[must_use]
+    #[track_caller]
+    pub fn remove(mut self, axis: usize) -> Shape {
+        assert!(axis < self.rank(), "axis {axis} of a shape of rank {}", self.rank);
+        let rank = self.rank();
+        self.dims.copy_within(axis + 1..rank, axis);
+        self.dims[rank - 1] = 0;
+        self.rank -= 1;
+        self
+    }
+
+    /// The shape to which both can be broadcast by NumPy's rule: aligned at the last axis, sizes equal or one of them 1.
+    /// `None` where there is none.
+    #[inline]
+    #[must_use]
+    pub fn broadcast(a: &Shape, b: &Shape) -> Option<Shape> {
+        if a == b {
+            return Some(*a);
+        }
+        let (long, short) = if a.rank >= b.rank { (a, b) } else { (b, a) };
+        let mut out = *long;
+        let lead = long.rank() - short.rank();
+        for (o, &d) in out.dims[lead..long.rank()].iter_mut().zip(short.iter()) {
+            if *o == 1 {
+                *o = d;
+            } else if d != 1 && d != *o {
+                return None;
+            }
+        }
+        Some(out)
+    }
+}
+
+impl Deref for Shape {
+    type Target = [usize];
+
+    #[inline]
+    fn deref(&self) -> &[usize] {
+        self.dims()
+    }
+}
+
+impl AsRef<[usize]> for Shape {
+    fn as_ref(&self) -> &[usize] {
+        self
+    }
+}
+
+impl Default for Shape {
+    /// The scalar shape.
+    fn default() -> Shape {
+        Shape::scalar()
+    }
+}
+
+impl PartialEq for Shape {
+    #[inline]
+    fn eq(&self, other: &Shape) -> bool {
+        self.dims() == other.dims()
+    }
+}
+
+impl Eq for Shape {}
+
+impl Hash for Shape {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.dims().hash(state);
+    }
+}
+
+impl PartialEq<[usize]> for Shape {
+    fn eq(&self, other: &[usize]) -> bool {
+        self.dims() == other
+    }
+}
+
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.dims(), f)
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.dims())
+    }
+}
+
+macro_rules! from_array {
+    ($($n:literal)*) => {$(
+        impl From<[usize; $n]> for Shape {
+            /// As [`Shape::of`]: the number of elements is not checked, [`Shape::numel`] saturates.
+            #[inline]
+            fn from(dims: [usize; $n]) -> Shape {
+                Shape::of(&dims)
+            }
+        }
+
+        impl PartialEq<[usize; $n]> for Shape {
+            fn eq(&self, other: &[usize; $n]) -> bool {
+                self.dims() == other
+            }
+        }
+    )*};
+}
+
+from_array!(0 1 2 3 4 5 6 7 8);
+
+/// The axis that `axis` means in a tensor of rank `rank`: negative ones count from the end.
+///
+/// # Errors
+///
+/// [`ErrorKind::Axis`] outside `-rank..rank`.
+#[inline]
+#[track_caller]
+pub fn normalize_axis(axis: isize, rank: usize) -> Result<usize> {
+    let from_start = if axis < 0 { axis.wrapping_add_unsigned(rank) } else { axis };
+    if from_start >= 0 && (from_start as usize) < rank {
+        Ok(from_start as usize)
+    } else {
+        Err(Error::new("axis", ErrorKind::Axis { axis: axis as i64, rank }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checked_and_unchecked_construction() {
+        assert_eq!(Shape::new(&[2, 3]).unwrap(), Shape::from([2, 3]));
+        assert_eq!(Shape::new(&[]).unwrap(), Shape::scalar());
+        assert!(Shape::new(&[1; 9]).is_err());
+        assert!(Shape::new(&[usize::MAX]).is_err());
+        assert!(Shape::new(&[usize::MAX, 2, 0]).is_err(), "strides of an empty tensor must be computable");
+        assert_eq!(Shape::from([usize::MAX, 2]).numel(), usize::MAX);
+        assert_eq!(Shape::from([usize::MAX, 2, 0]).numel(), 0);
+        assert_eq!(Shape::scalar().numel(), 1);
+    }
+
+    #[test]
+    fn axes_are_set_inserted_and_removed() {
+        let s = Shape::from([2, 3, 4]);
+        assert_eq!(s.with(1, 7), Shape::from([2, 7, 4]));
+        assert_eq!(s.insert(0, 9), Shape::from([9, 2, 3, 4]));
+        assert_eq!(s.insert(3, 9), Shape::from([2, 3, 4, 9]));
+        assert_eq!(s.remove(0), Shape::from([3, 4]));
+        assert_eq!(s.remove(2).insert(2, 4), s);
+        assert_eq!(Shape::from([1; 8]).remove(7).insert(7, 1), Shape::from([1; 8]));
+    }
+
+    #[test]
+    fn broadcasting_follows_numpy() {
+        let b = |a: &[usize], b: &[usize]| Shape::broadcast(&Shape::of(a), &Shape::of(b));
+        assert_eq!(b(&[2, 3], &[3]), Some(Shape::from([2, 3])));
+        assert_eq!(b(&[2, 1], &[3]), Some(Shape::from([2, 3])));
+        assert_eq!(b(&[], &[3, 0]), Some(Shape::from([3, 0])));
+        assert_eq!(b(&[1], &[0]), Some(Shape::from([0])));
+        assert_eq!(b(&[2], &[0]), None);
+        assert_eq!(b(&[2, 3], &[4]), None);
+    }
+
+    #[test]
+    fn axes_count_from_both_ends() {
+        assert_eq!(normalize_axis(-1, 3).unwrap(), 2);
+        assert_eq!(normalize_axis(0, 3).unwrap(), 0);
+        for axis in [3, -4, isize::MIN, isize::MAX] {
+            let e = normalize_axis(axis, 3).unwrap_err();
+            assert_eq!(*e.kind(), ErrorKind::Axis { axis: axis as i64, rank: 3 });
+        }
+        assert!(normalize_axis(0, 0).is_err());
+    }
+}
