@@ -337,3 +337,167 @@ fn advise_huge_pages(block: NonNull<u8>, bytes: usize) {
 
 #[cfg(not(target_os = "linux"))]
 fn advise_huge_pages(_block: NonNull<u8>, _bytes: usize) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering;
+
+    /// Host memory that counts, and can run out.
+    #[derive(Default)]
+    struct Counted {
+        held: AtomicUsize,
+        calls: AtomicUsize,
+        most: Option<usize>,
+    }
+
+    impl RawMemory for &Counted {
+        fn alloc(&self, bytes: usize) -> Option<NonNull<u8>> {
+            self.calls.fetch_add(1, Ordering::SeqCst);
+            if self.most.is_some_and(|most| self.held.load(Ordering::SeqCst) + bytes > most) {
+                return None;
+            }
+            self.held.fetch_add(bytes, Ordering::SeqCst);
+            HostMemory.alloc(bytes)
+        }
+
+        unsafe fn free(&self, ptr: NonNull<u8>, bytes: usize) {
+            self.held.fetch_sub(bytes, Ordering::SeqCst);
+            // SAFETY: as the caller promises.
+            unsafe { HostMemory.free(ptr, bytes) }
+        }
+
+        fn available(&self) -> Option<usize> {
+            Some(77)
+        }
+    }
+
+    fn take(pool: &Pool<&Counted>, bytes: usize) -> Result<Box<Storage>, ErrorKind> {
+        pool.take(bytes, DType::U8, bytes)
+    }
+
+    #[test]
+    fn a_class_holds_its_sizes_and_wastes_an_eighth_at_most() {
+        let mut last = 0;
+        for class in 0..CLASSES {
+            let size = class_size(class);
+            assert!(size > last, "classes grow");
+            assert_eq!(class_of(size), Some(class));
+            assert_eq!(class_of(last + 1), Some(class));
+            assert!(size <= 4096 || size - last - 1 < size / 8, "{size} for {}", last + 1);
+            assert_eq!(size % ALIGNMENT, 0);
+            last = size;
+        }
+        assert_eq!(last, LARGEST);
+        assert_eq!(class_of(0), Some(0));
+        assert_eq!(class_of(LARGEST + 1), None);
+        assert_eq!(class_of(usize::MAX), None);
+    }
+
+    #[test]
+    fn memory_goes_back_when_the_pool_does() {
+        let memory = Counted::default();
+        let pool = Pool::new(&memory, Device::cpu());
+        for bytes in [0, 1, 100, 5000, 3 << 20] {
+            let block = take(&pool, bytes).unwrap();
+            pool.put(block);
+        }
+        assert!(memory.held.load(Ordering::SeqCst) > 3 << 20);
+        drop(pool);
+        assert_eq!(memory.held.load(Ordering::SeqCst), 0);
+    }
+
+    #[test]
+    fn a_large_block_serves_a_little_less() {
+        let memory = Counted::default();
+        let pool = Pool::new(&memory, Device::cpu());
+        let block = take(&pool, 8 << 20).unwrap();
+        let at = block.ptr;
+        pool.put(block);
+        // 7 MiB is seven eighths of it; a byte less would waste too much.
+        let block = take(&pool, 7 << 20).unwrap();
+        assert_eq!(block.ptr, at);
+        pool.put(block);
+        let other = take(&pool, (7 << 20) - 1).unwrap();
+        assert_ne!(other.ptr, at);
+        pool.put(other);
+        // Small sizes are served from their own class only.
+        let small = take(&pool, 512).unwrap();
+        pool.put(small);
+        let hits = pool.stats().hits;
+        let smaller = take(&pool, 448).unwrap();
+        assert_eq!(pool.stats().hits, hits);
+        pool.put(smaller);
+    }
+
+    #[test]
+    fn the_block_used_last_is_reused_first() {
+        let memory = Counted::default();
+        let pool = Pool::new(&memory, Device::cpu());
+        let (a, b) = (take(&pool, 100).unwrap(), take(&pool, 100).unwrap());
+        let (first, second) = (a.ptr, b.ptr);
+        pool.put(a);
+        pool.put(b);
+        let (c, d) = (take(&pool, 100).unwrap(), take(&pool, 100).unwrap());
+        assert_eq!((c.ptr, d.ptr), (second, first));
+        pool.put(c);
+        pool.put(d);
+        assert_eq!(memory.calls.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn when_the_system_has_none_the_cache_is_given_back_and_it_is_asked_again() {
+        let memory = Counted { most: Some(10 << 20), ..Counted::default() };
+        let pool = Pool::new(&memory, Device::cpu());
+        let block = take(&pool, 6 << 20).unwrap();
+        pool.put(block);
+        let block = take(&pool, 8 << 20).unwrap();
+        assert_eq!(memory.held.load(Ordering::SeqCst), 8 << 20);
+        let small = take(&pool, 1 << 20).unwrap();
+        pool.put(small);
+        let error = take(&pool, 4 << 20).err();
+        let want = ErrorKind::OutOfMemory {
+            requested: 4 << 20,
+            active: 8 << 20,
+            cached: 1 << 20,
+            limit: None,
+            free: Some(77),
+        };
+        assert_eq!(error, Some(want));
+        pool.put(block);
+        assert_eq!((pool.stats().active, pool.stats().cached), (0, 8 << 20));
+    }
+
+    #[test]
+    fn the_limit_evicts_what_lay_longest() {
+        let memory = Counted::default();
+        let pool = Pool::new(&memory, Device::cpu());
+        let blocks: Vec<_> = [1 << 20, 2 << 20, 3 << 20].map(|b| take(&pool, b).unwrap()).into();
+        blocks.into_iter().for_each(|b| pool.put(b));
+        pool.set_limit(Some(6 << 20));
+        assert_eq!(pool.stats().cached, 6 << 20);
+        let block = take(&pool, 1 << 19).unwrap();
+        assert_eq!(pool.stats().cached, 5 << 20, "the block of 1 MiB went");
+        pool.set_limit(Some(4 << 20));
+        assert_eq!(pool.stats().cached, 3 << 20, "then that of 2 MiB");
+        pool.set_limit(Some(0));
+        assert_eq!((pool.stats().cached, pool.stats().active), (0, 1 << 19));
+        assert!(take(&pool, 1).is_err());
+        pool.put(block);
+        assert_eq!(pool.stats().cached, 0, "nothing is kept beyond the limit");
+        assert_eq!(memory.held.load(Ordering::SeqCst), 0);
+    }
+
+    #[test]
+    fn sizes_that_never_return_do_not_pile_up() {
+        let memory = Counted::default();
+        let pool = Pool::new(&memory, Device::cpu());
+        for class in (0..CLASSES).filter(|&c| (8 << 20..96 << 20).contains(&class_size(c))) {
+            let block = take(&pool, class_size(class)).unwrap();
+            pool.put(block);
+        }
+        let most = memory.held.load(Ordering::SeqCst);
+        assert!(most <= 2 * (96 << 20) + CACHE_SLACK, "{most}");
+        assert!(most >= CACHE_SLACK / 2, "and yet there is a cache");
+    }
+}

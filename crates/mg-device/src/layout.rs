@@ -143,7 +143,8 @@ impl Layout {
     /// `_attempt_nocopy_reshape`: runs of axes with equal products are matched, and each run must itself be uniform.
     #[must_use]
     pub fn reshape(&self, shape: &Shape) -> Option<Layout> {
-        if self.numel() != shape.numel() {
+        // Beyond `isize::MAX` the products below could overflow, and no buffer is that large.
+        if self.numel() != shape.numel() || self.numel() > isize::MAX as usize {
             return None;
         }
         let mut out = Layout::contiguous(*shape);
@@ -174,7 +175,7 @@ impl Layout {
                 }
             }
             for axis in old..old_end - 1 {
-                if strides[axis] != dims[axis + 1] as isize * strides[axis + 1] {
+                if strides[axis] != (dims[axis + 1] as isize).wrapping_mul(strides[axis + 1]) {
                     return None;
                 }
             }
@@ -304,7 +305,7 @@ impl Layout {
         let mut out = *self;
         out.strides[axis] = self.strides[axis].wrapping_neg();
         if self.numel() > 0 {
-            out.advance(self.shape[axis] as isize - 1, self.strides[axis]);
+            out.advance((self.shape[axis] as isize).wrapping_sub(1), self.strides[axis]);
         }
         Ok(out)
     }
@@ -472,7 +473,7 @@ impl Iterator for Offsets {
                 break;
             }
             self.index[axis] = 0;
-            self.at = self.at.wrapping_sub((n as isize - 1).wrapping_mul(stride));
+            self.at = self.at.wrapping_sub((n as isize).wrapping_sub(1).wrapping_mul(stride));
         }
         Some(here as usize)
     }
