@@ -1,2 +1,50 @@
-//! Everything a contributor repeats, as a command.
-fn main() {}
+//! Everything a contributor repeats, as a command: `cargo xtask test`, `cargo xtask bench`.
+//!
+//! Commands run in the foreground's process group, so Ctrl-C reaches them as it reaches this program.
+
+mod bench;
+mod process;
+mod test;
+mod venv;
+mod workspace;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <command>
+
+commands:
+  test     every check and test there is; `cargo xtask test --help` for its options
+  bench    this project and its peers side by side, into docs/measured; `cargo xtask bench --help`";
+
+/// What stopped a command, in a line or two for the person who ran it.
+type Failure = String;
+type Result<T> = std::result::Result<T, Failure>;
+
+/// Names the file or folder that an error is about.
+fn at(path: &Path) -> impl Fn(std::io::Error) -> Failure + '_ {
+    move |error| format!("{}: {error}", path.display())
+}
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let command = arguments.next().unwrap_or_default();
+    let arguments: Vec<String> = arguments.collect();
+    let result = match command.as_str() {
+        "test" => test::main(&arguments),
+        "bench" => bench::main(&arguments),
+        "" | "help" | "-h" | "--help" => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        other => Err(format!("no command '{other}'\n{USAGE}")),
+    };
+    match result {
+        Ok(code) => code,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}

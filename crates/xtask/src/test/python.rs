@@ -1,0 +1,192 @@
+//! The steps that need Python: the wheel and its tests, the PTX assembler (which comes as a Python package), the peers.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::Outcome;
+use super::counts::Counts;
+use crate::venv::{PYTHON, Venv};
+use crate::workspace::Workspace;
+use crate::{Result, at, process};
+
+/// What builds the wheel and tests it; `crates/mg-py/requirements-test.txt` adds to it, where there is one.
+const WHEEL_TOOLS: &[&str] = &["maturin>=1.16,<2", "numpy", "pytest", "mypy", "pyright[nodejs]"];
+const WHEEL_CRATE: &str = "crates/mg-py";
+
+/// The assembler: 12.9 knows every architecture from sm_50 to sm_120.
+const PTXAS_PACKAGE: &str = "nvidia-cuda-nvcc-cu12==12.9.*";
+const PTX_FOLDER: &str = "kernels/ptx";
+/// Turing, Ampere, Ada's parent, Hopper, Blackwell in data centres and desks: one of each binary-compatible line.
+const ARCHITECTURES: &[u32] = &[75, 80, 86, 90, 100, 120];
+
+pub fn peers(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
+    let Some(folder) = workspace.existing("benches/peers") else {
+        return Ok(Outcome::Skipped("no benches/peers".to_owned()));
+    };
+    let parse = "import ast, pathlib\nfor f in sorted(pathlib.Path('.').glob('*.py')): ast.parse(f.read_bytes(), str(f))";
+    process::run(process::command(PYTHON, &folder).args(["-c", parse]))?;
+    let cases = process::output(process::command(PYTHON, &folder).args(["-B", "peer.py", "--list"]))?;
+    println!("{} cases", cases.lines().count());
+    Ok(Outcome::Done)
+}
+
+/// The environment with the wheel's tools, and the crate's folder; `None` where there is no such crate.
+fn wheel_tools(workspace: &Workspace) -> Result<Option<(Venv, PathBuf)>> {
+    let Some(folder) = workspace.existing(WHEEL_CRATE) else { return Ok(None) };
+    let venv = Venv::of(workspace)?;
+    let mut requirements: Vec<String> = WHEEL_TOOLS.iter().map(|&tool| tool.to_owned()).collect();
+    if let Ok(more) = std::fs::read_to_string(folder.join("requirements-test.txt")) {
+        requirements.extend(more.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()));
+    }
+    venv.install("wheel", &requirements)?;
+    Ok(Some((venv, folder)))
+}
+
+fn no_wheel_crate() -> Outcome {
+    Outcome::Skipped(format!("no {WHEEL_CRATE}"))
+}
+
+pub fn wheel(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
+    let Some((venv, folder)) = wheel_tools(workspace)? else { return Ok(no_wheel_crate()) };
+    let out = workspace.target().join("test-wheel");
+    // A wheel of an earlier version would be installed beside the new one.
+    if out.exists() {
+        std::fs::remove_dir_all(&out).map_err(at(&out))?;
+    }
+    let mut build = venv.python(&folder);
+    // "linux" asks for no old glibc: this wheel is for this machine.
+    build.args([
+        "-m",
+        "maturin",
+        "build",
+        "--release",
+        "--compatibility",
+        "linux",
+        "--interpreter",
+        "python",
+        "--out",
+    ]);
+    process::run(build.arg(&out))?;
+    let wheels = files(&out, "whl")?;
+    let mut install = venv.python(&workspace.root);
+    install.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--force-reinstall",
+        "--no-deps",
+    ]);
+    process::run(install.args(wheels))?;
+    Ok(Outcome::Done)
+}
+
+pub fn pytest(workspace: &Workspace, counts: &mut Counts) -> Result<Outcome> {
+    let Some((venv, folder)) = wheel_tools(workspace)? else { return Ok(no_wheel_crate()) };
+    counts.run(venv.python(&folder).args(["-m", "pytest", "--color=no"]))?;
+    Ok(Outcome::Done)
+}
+
+pub fn pyright(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
+    let Some((venv, folder)) = wheel_tools(workspace)? else { return Ok(no_wheel_crate()) };
+    process::run(venv.python(&folder).args(["-m", "pyright"]))?;
+    Ok(Outcome::Done)
+}
+
+pub fn mypy(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
+    let Some((venv, folder)) = wheel_tools(workspace)? else { return Ok(no_wheel_crate()) };
+    process::run(venv.python(&folder).args(["-m", "mypy"]))?;
+    Ok(Outcome::Done)
+}
+
+pub fn ptxas(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
+    let Some(folder) = workspace.existing(PTX_FOLDER) else {
+        return Ok(Outcome::Skipped(format!("no {PTX_FOLDER}")));
+    };
+    if cfg!(target_os = "macos") {
+        return Ok(Outcome::Skipped("NVIDIA has no assembler for macOS".to_owned()));
+    }
+    let venv = Venv::of(workspace)?;
+    venv.install("ptxas", &[PTXAS_PACKAGE.to_owned()])?;
+    let ptxas = venv.site_packages()?.join("nvidia/cuda_nvcc/bin").join(if cfg!(windows) {
+        "ptxas.exe"
+    } else {
+        "ptxas"
+    });
+
+    let mut jobs = Vec::new();
+    for file in files(&folder, "ptx")? {
+        let text = std::fs::read_to_string(&file).map_err(at(&file))?;
+        let target = target(&text).ok_or_else(|| format!("{} has no .target line", file.display()))?;
+        jobs.extend(architectures(target)?.into_iter().map(|architecture| (file.clone(), architecture)));
+    }
+    let failures = Mutex::new(Vec::new());
+    let next = AtomicUsize::new(0);
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some((file, architecture)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let mut assemble = process::command(&ptxas, &folder);
+                    assemble.arg(format!("-arch={architecture}")).arg(file);
+                    if let Err(failure) = process::output(
+                        assemble.args(["-o", if cfg!(windows) { "NUL" } else { "/dev/null" }]),
+                    ) {
+                        failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
+    println!("{} of {} assemblies succeed", jobs.len() - failures.len(), jobs.len());
+    if failures.is_empty() { Ok(Outcome::Done) } else { Err(failures.join("\n")) }
+}
+
+/// The architecture that a PTX file is written for: "sm_80" of ".target sm_80, texmode_independent".
+fn target(ptx: &str) -> Option<&str> {
+    let line = ptx.lines().find_map(|line| line.trim_start().strip_prefix(".target"))?;
+    line.split(',').next().map(str::trim)
+}
+
+/// The architectures to assemble a file of this target for: its own and the later ones, or, where the target is
+/// specific to one architecture ("sm_90a"), that alone.
+fn architectures(target: &str) -> Result<Vec<String>> {
+    let number = target.strip_prefix("sm_").ok_or_else(|| format!("no architecture: '{target}'"))?;
+    match number.parse::<u32>() {
+        Ok(lowest) => Ok(ARCHITECTURES.iter().filter(|&&a| a >= lowest).map(|a| format!("sm_{a}")).collect()),
+        Err(_) => Ok(vec![target.to_owned()]),
+    }
+}
+
+/// The files in a folder with this extension, in order; none is an error.
+fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).map_err(at(folder))?;
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|e| e == extension))
+        .collect();
+    files.sort();
+    if files.is_empty() { Err(format!("no .{extension} file in {}", folder.display())) } else { Ok(files) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn portable_ptx_is_for_its_architecture_and_later_ones() {
+        let ptx = "// made\n.version 8.0\n.target sm_80, texmode_independent\n.address_size 64";
+        assert_eq!(target(ptx), Some("sm_80"));
+        assert_eq!(architectures("sm_80").unwrap(), ["sm_80", "sm_86", "sm_90", "sm_100", "sm_120"]);
+    }
+
+    #[test]
+    fn specific_ptx_is_for_one_architecture() {
+        assert_eq!(architectures("sm_90a").unwrap(), ["sm_90a"]);
+        assert!(architectures("compute_90").is_err());
+        assert_eq!(target(".version 8.0"), None);
+    }
+}

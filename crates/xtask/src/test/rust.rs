@@ -1,0 +1,59 @@
+//! The steps that cargo does.
+
+use super::Outcome;
+use super::counts::Counts;
+use crate::workspace::Workspace;
+use crate::{Result, process};
+
+/// Examples that finish in seconds and need no data: they are run.
+const QUICK_EXAMPLES: &[&str] = &["tour"];
+
+/// What `cargo test` takes: everything but the Python module, whose tests are Python's, and which links to a Python
+/// only when it is loaded by one.
+fn tested(workspace: &Workspace) -> &'static str {
+    if workspace.existing("crates/mg-py").is_some() { "--workspace --exclude mg-py" } else { "--workspace" }
+}
+
+fn component(workspace: &Workspace, subcommand: &str, name: &str) -> Result<()> {
+    let installed = process::output(workspace.cargo(subcommand).arg("--version"));
+    installed
+        .map(drop)
+        .map_err(|_| format!("{name} is not installed; get it with: rustup component add {name}"))
+}
+
+pub fn fmt(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
+    component(workspace, "fmt", "rustfmt")?;
+    process::run(&mut workspace.cargo("fmt --all --check"))
+        .map_err(|failure| format!("{failure}; mend it with: cargo fmt"))?;
+    Ok(Outcome::Done)
+}
+
+pub fn clippy(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
+    component(workspace, "clippy", "clippy")?;
+    process::run(&mut workspace.cargo("clippy --workspace --all-targets -- -D warnings"))?;
+    Ok(Outcome::Done)
+}
+
+pub fn test(workspace: &Workspace, counts: &mut Counts) -> Result<Outcome> {
+    counts
+        .run(workspace.cargo("test --release --tests --no-fail-fast").args(tested(workspace).split(' ')))?;
+    Ok(Outcome::Done)
+}
+
+pub fn doctest(workspace: &Workspace, counts: &mut Counts) -> Result<Outcome> {
+    counts.run(workspace.cargo("test --release --doc --no-fail-fast").args(tested(workspace).split(' ')))?;
+    Ok(Outcome::Done)
+}
+
+pub fn examples(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
+    process::run(workspace.cargo("build --release --examples").args(tested(workspace).split(' ')))?;
+    for example in QUICK_EXAMPLES.iter().filter(|name| workspace.has_target("example", name)) {
+        process::run(workspace.cargo("run --release --example").arg(example))?;
+    }
+    Ok(Outcome::Done)
+}
+
+pub fn docs(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
+    process::run(workspace.cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings"))?;
+    Ok(Outcome::Done)
+}
