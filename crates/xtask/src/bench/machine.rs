@@ -41,7 +41,8 @@ impl Machine {
             "vectors": vectors,
             "hypervisor": field("Hypervisor vendor"),
             "memory": memory(),
-            "os": quiet("uname", &["-sr"]),
+            // The version without its builder's suffix.
+            "os": quiet("uname", &["-sr"]).split('-').next(),
         });
         let held =
             if processors > threads { cores().into_iter().take(threads).collect() } else { Vec::new() };

@@ -112,10 +112,7 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
     let versions =
         ours.iter().chain(&peers).map(|worker| (worker.framework.clone(), worker.version.clone())).collect();
     let run = report::Run {
-        command: std::iter::once("cargo xtask bench")
-            .chain(arguments.iter().map(String::as_str))
-            .collect::<Vec<_>>()
-            .join(" "),
+        command: command(arguments),
         versions,
         left_out,
         rounds: options.rounds,
@@ -133,6 +130,16 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
     println!("\nwrote {} and the table beside it", path.display());
     let failed = measured.iter().any(Measured::has_error);
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The command as it is recorded: without the paths, which mean nothing elsewhere.
+fn command(arguments: &[String]) -> String {
+    let mut words = vec!["cargo xtask bench"];
+    for word in arguments {
+        let path = matches!(words.last(), Some(&("--peers" | "--out")));
+        words.push(if path { "PATH" } else { word });
+    }
+    words.join(" ")
 }
 
 fn python(options: &Options) -> PathBuf {

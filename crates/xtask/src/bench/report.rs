@@ -28,10 +28,10 @@ pub struct Run {
 pub fn line(measured: &Measured) -> String {
     let mut line = format!("{:<16}", measured.case.name);
     if let Some(ours) = &measured.ours {
-        let _ = write!(line, " ours {:<10}", shown(ours));
+        let _ = write!(line, " ours {:<10}{}", shown(ours), why(ours));
     }
     for peer in &measured.peers {
-        let _ = write!(line, "  {} {}{}", peer.framework, shown(&peer.side), ratio(peer));
+        let _ = write!(line, "  {} {}{}{}", peer.framework, shown(&peer.side), ratio(peer), why(&peer.side));
     }
     for difference in &measured.differing {
         let _ = write!(line, "\n    DIFFERENT RESULTS: {difference}");
@@ -136,6 +136,12 @@ fn table(run: &Run, machine: &Machine, measured: &[Measured]) -> String {
         );
     }
     for m in measured {
+        let sides = m.ours.iter().map(|side| ("ours", side));
+        for (name, side) in sides.chain(m.peers.iter().map(|peer| (peer.framework.as_str(), &peer.side))) {
+            if let Side::Failed(what) = side {
+                let _ = writeln!(page, "\n{}: **{name} failed**: {what}", m.case.name);
+            }
+        }
         for difference in &m.differing {
             let _ = writeln!(page, "\n{}: **different results**: {difference}", m.case.name);
         }
@@ -165,6 +171,14 @@ fn shown(side: &Side) -> String {
         Side::Rounds { .. } => side.median().map_or_else(|| "–".to_owned(), time),
         Side::Skipped(_) => "–".to_owned(),
         Side::Failed(_) => "failed".to_owned(),
+    }
+}
+
+/// Why there is no time, in parentheses.
+fn why(side: &Side) -> String {
+    match side {
+        Side::Rounds { .. } => String::new(),
+        Side::Skipped(why) | Side::Failed(why) => format!(" ({why})"),
     }
 }
 
