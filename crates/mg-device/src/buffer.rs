@@ -258,11 +258,15 @@ impl Clone for Buffer {
 impl Drop for Buffer {
     #[inline]
     fn drop(&mut self) {
-        if self.storage().refs.fetch_sub(1, Ordering::Release) != 1 {
-            return;
+        // A count of 1 is this buffer's own and cannot grow, so the last clone need not write it. Acquire, here and in
+        // the fence: everything the other clones did comes before the memory is used anew.
+        let refs = &self.storage().refs;
+        if refs.load(Ordering::Acquire) != 1 {
+            if refs.fetch_sub(1, Ordering::Release) != 1 {
+                return;
+            }
+            fence(Ordering::Acquire);
         }
-        // Everything the other clones did comes before the memory is used anew.
-        fence(Ordering::Acquire);
         // SAFETY: the pointer is from `Box::into_raw`, and this was the last buffer with it.
         let storage = unsafe { Box::from_raw(self.storage.as_ptr()) };
         if let Owner::Pool(_) = storage.owner {

@@ -40,8 +40,8 @@ impl Layout {
         let mut stride = 1isize;
         for axis in (0..shape.rank()).rev() {
             strides[axis] = stride;
-            // Saturates only for shapes too large for any buffer; see `Shape::numel`.
-            stride = stride.saturating_mul(to_isize(shape[axis].max(1)));
+            // Wraps only for shapes too large for any buffer; see `Shape::numel`.
+            stride = stride.wrapping_mul(shape[axis].max(1) as isize);
         }
         Layout { shape, strides, offset: 0 }
     }

@@ -279,6 +279,7 @@ fn chain(dims: &[usize], views: &[View]) -> (Layout, Model) {
     for view in views {
         if let Some((l, m)) = apply(&layout, &model, view) {
             check(&l, &m);
+            assert!(l.numel() > 0 || l.offset() == layout.offset(), "an empty view points nowhere new");
             (layout, model) = (l, m);
         }
     }
