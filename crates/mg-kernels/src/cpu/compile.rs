@@ -1,0 +1,808 @@
+//! From a program to steps: which loops run over a tile, on which addresses, in which order.
+
+use super::convert::{RoundFn, cast_loop, load_loop, round_loop, store_loop};
+use super::gather::Walk;
+use super::loops::{MapFn, cell_size, isa, map_loop};
+use super::reduce::{ColumnReducer, Reducer};
+use crate::program::{Class, Inst, Over, Program, Source, Val};
+use mg_device::{DType, Error, ErrorKind, MAX_RANK, Result, Shape, collapse};
+
+/// Elements in a tile; a multiple of the reductions' block.
+pub const TILE: usize = 1024;
+/// The longest row whose values are all kept while its stages run; longer rows are walked once a stage.
+pub const RESIDENT: usize = 4096;
+
+/// A position in the table of addresses that a task keeps.
+pub(super) type Reg = u16;
+
+/// Whether a step runs over a tile's elements or over its rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Len {
+    Full,
+    Row,
+}
+
+/// What is done to a tile.
+#[derive(Clone, Copy)]
+pub(super) enum Step {
+    Map { f: MapFn, dst: Reg, args: [Reg; 3], len: Len },
+    Round { f: RoundFn, dst: Reg, len: Len },
+    /// Elements of an operand by its walk (or its offsets, or its random numbers).
+    Gather { input: u16, dst: Reg, len: Len },
+    /// A row's scalar to each of its elements.
+    Expand { dst: Reg, src: Reg, size: u8 },
+    Copy { dst: Reg, src: Reg, size: u8, len: Len },
+    /// A reduction of whole rows, each at once.
+    Rows { reducer: u16, dst: Reg, src: Reg },
+    /// A reduction of a row, stretch by stretch; `Finish` writes its result.
+    Accumulate { reducer: u16, src: Reg },
+    Finish { reducer: u16, dst: Reg },
+    /// A row of a reduction over outer dimensions.
+    Column { column: u16, src: Reg },
+    /// A stretch of a full reduction.
+    Total { total: u16, src: Reg },
+    /// Row values kept for a full reduction at the end.
+    Keep { total: u16, src: Reg },
+    Guard { src: Reg, bound: u16, dtype: DType, len: Len },
+}
+
+/// What is computed once a task, before its tiles.
+#[derive(Clone, Copy)]
+pub(super) enum Uniform {
+    /// A scalar argument, to every element of a register.
+    Const { index: u16, dst: Reg, size: u8 },
+    /// The only element of an operand, to every element of a register.
+    Load { input: u16, dst: Reg, size: u8 },
+    /// An operand that is the same for every row, for as many rows as a tile has.
+    Columns { input: u16, dst: Reg, tmp: Reg, convert: Option<MapFn> },
+    Step(Step),
+}
+
+/// A stage of a row: all there is in programs whose rows stay resident.
+#[derive(Clone, Default)]
+pub(super) struct Phase {
+    /// Over the rows, before the elements.
+    pub(super) rows: Vec<Step>,
+    /// Over each stretch of the rows.
+    pub(super) steps: Vec<Step>,
+    /// Over the rows, after the elements.
+    pub(super) finish: Vec<Step>,
+    /// Reductions that start in this phase.
+    pub(super) reducers: Vec<u16>,
+}
+
+/// How an operand is laid out over rows and columns.
+pub(super) struct In {
+    pub(super) source: Source,
+    pub(super) dtype: DType,
+    pub(super) class: Class,
+    pub(super) outer: Walk,
+    pub(super) all: Walk,
+    /// Where its address stands in the table, if it is read in place.
+    pub(super) direct: Option<Reg>,
+}
+
+pub(super) struct Out {
+    pub(super) dtype: DType,
+    pub(super) class: Class,
+    /// Where its address stands in the table (outputs over elements or rows).
+    pub(super) reg: Option<Reg>,
+    /// For results that are known at the end: the cell.
+    pub(super) cell: Option<u16>,
+}
+
+pub(super) struct ColumnOut {
+    pub(super) reducer: ColumnReducer,
+    pub(super) outputs: Vec<u16>,
+}
+
+pub(super) struct TotalOut {
+    pub(super) reducer: Reducer,
+    pub(super) kept: bool,
+    pub(super) cell: u16,
+}
+
+/// How tasks divide the space.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Mode {
+    /// One row, cut at multiples of [`super::reduce::CHUNK`] because a full reduction runs over it.
+    Flat,
+    /// Blocks of rows; columns are divided too when no row is reduced.
+    Rows,
+}
+
+/// A program made ready for the CPU: independent of addresses, constants and offsets.
+pub struct Compiled {
+    pub(super) mode: Mode,
+    pub(super) batches: usize,
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    pub(super) tile_rows: usize,
+    pub(super) tile_columns: usize,
+    pub(super) splits_columns: bool,
+    pub(super) inputs: Vec<In>,
+    pub(super) outputs: Vec<Out>,
+    pub(super) uniforms: Vec<Uniform>,
+    pub(super) phases: Vec<Phase>,
+    pub(super) reducers: Vec<Reducer>,
+    pub(super) columns_out: Vec<ColumnOut>,
+    pub(super) totals: Vec<TotalOut>,
+    /// Steps over cells, once all totals are known.
+    pub(super) last: Vec<Step>,
+    pub(super) cells: usize,
+    /// Byte offsets in the arena of the registers that are not operands or outputs.
+    pub(super) slots: Vec<(Reg, usize)>,
+    pub(super) regs: usize,
+    pub(super) arena: usize,
+    pub(super) weight: usize,
+    pub(super) n_consts: usize,
+}
+
+/// Elements times steps below which a launch stays on the calling thread.
+impl Compiled {
+    /// The number of operands of a launch.
+    pub fn n_inputs(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// Compiles a program. `donated[i]` says that operand `i` shares its memory with an output.
+    pub fn new(program: &Program, donated: &[bool]) -> Result<Compiled> {
+        Compiler::new(program, donated)?.compile()
+    }
+}
+
+fn internal(message: &str) -> Error {
+    Error::new("compile", ErrorKind::Internal(message.into()))
+}
+
+struct Compiler<'a> {
+    program: &'a Program,
+    classes: Vec<Class>,
+    out: Compiled,
+    donated: &'a [bool],
+    /// Virtual registers: size in bytes, whether it lives for the whole task.
+    virtuals: Vec<(Reg, usize, bool)>,
+    /// Registers of values, by value: over elements, over rows, uniform, rows expanded to elements.
+    full: Vec<Option<Reg>>,
+    row: Vec<Option<Reg>>,
+    uniform: Vec<Option<Reg>>,
+    expanded: Vec<Option<Reg>>,
+    capacity: usize,
+    row_capacity: usize,
+}
+
+impl<'a> Compiler<'a> {
+    fn new(program: &'a Program, donated: &'a [bool]) -> Result<Self> {
+        let rank = program.space.len();
+        if rank > MAX_RANK {
+            return Err(internal("space of more than 8 dimensions"));
+        }
+        let classes = program.classes();
+        let has = |over| program.reduces(over);
+        let flat = program.values.iter().any(
+            |v| matches!(v.inst, Inst::Reduce(_, Over::All, a) if classes[a as usize] >= Class::Full || !has(Over::Inner)),
+        );
+        if flat && (has(Over::Inner) || has(Over::Outer)) {
+            return Err(internal("a full reduction beside one over rows or columns"));
+        }
+        let split = program.batch + program.outer;
+        let (batches, rows, columns) = if flat {
+            (1, 1, program.space.iter().product())
+        } else {
+            let (rows, columns) = program.rows_and_columns();
+            (program.space[..program.batch].iter().product::<usize>(), rows, columns)
+        };
+        let pure = !has(Over::Inner) && !has(Over::Outer) && !flat;
+        // Dimensions merged within rows and within columns, for all operands at once.
+        let group = |from: usize, to: usize| {
+            let mut strides: Vec<[isize; MAX_RANK]> = program
+                .inputs
+                .iter()
+                .map(|operand| {
+                    let mut s = [0; MAX_RANK];
+                    s[..to - from].copy_from_slice(&operand.strides[from..to]);
+                    s
+                })
+                .collect();
+            let shape = collapse(&Shape::of(&program.space[from..to]), &mut strides);
+            (shape.to_vec(), strides)
+        };
+        let mut out = Compiled {
+            mode: if flat { Mode::Flat } else { Mode::Rows },
+            batches,
+            rows,
+            columns,
+            tile_rows: 1,
+            tile_columns: 0,
+            splits_columns: !has(Over::Inner),
+            inputs: vec![],
+            outputs: vec![],
+            uniforms: vec![],
+            phases: vec![],
+            reducers: vec![],
+            columns_out: vec![],
+            totals: vec![],
+            last: vec![],
+            cells: 0,
+            slots: vec![],
+            regs: 0,
+            arena: 0,
+            weight: program.values.len() + 1,
+            n_consts: 0,
+        };
+        let ((row_dims, row_strides), (column_dims, column_strides)) = if flat {
+            ((vec![], vec![[0; MAX_RANK]; program.inputs.len()]), group(0, rank))
+        } else if pure {
+            // No reduction fixes the division: the last merged dimension becomes the columns.
+            let (mut dims, strides) = group(0, rank);
+            let last = dims.pop();
+            let at = dims.len();
+            out.rows = dims.iter().product();
+            out.columns = last.unwrap_or(1);
+            let columns = strides
+                .iter()
+                .map(|s| {
+                    let mut c = [0; MAX_RANK];
+                    c[0] = s[at];
+                    c
+                })
+                .collect();
+            ((dims, strides), (last.into_iter().collect(), columns))
+        } else {
+            (group(0, split), group(split, rank))
+        };
+        let columns = out.columns;
+        let resident = has(Over::Inner) && columns <= RESIDENT;
+        if resident || columns <= TILE {
+            out.tile_columns = columns;
+            out.tile_rows = (TILE / columns.max(1)).clamp(1, out.rows.max(1));
+        } else {
+            out.tile_columns = TILE;
+        }
+        let capacity = (out.tile_rows * out.tile_columns).max(1);
+        let row_capacity = out.tile_rows;
+        let mut this = Compiler {
+            program,
+            full: vec![None; program.values.len()],
+            row: vec![None; program.values.len()],
+            uniform: vec![None; program.values.len()],
+            expanded: vec![None; program.values.len()],
+            classes,
+            out,
+            donated,
+            virtuals: vec![],
+            capacity,
+            row_capacity,
+        };
+        for (i, operand) in program.inputs.iter().enumerate() {
+            let walk = |dims: &[usize], strides: &[isize; MAX_RANK]| Walk {
+                dims: dims.to_vec(),
+                strides: strides[..dims.len()].to_vec(),
+            };
+            let outer = walk(&row_dims, &row_strides[i]);
+            let inner = walk(&column_dims, &column_strides[i]);
+            let mut all = outer.clone();
+            all.dims.extend(&inner.dims);
+            all.strides.extend(&inner.strides);
+            let moves = |w: &Walk| w.dims.iter().zip(&w.strides).any(|(&n, &s)| n != 1 && s != 0);
+            let class = if moves(&inner) {
+                Class::Full
+            } else if moves(&outer) {
+                Class::Row
+            } else {
+                Class::Uniform
+            };
+            let dense = |w: &Walk| w.dims.is_empty() || (w.dims.len() == 1 && w.strides[0] == 1);
+            let in_memory = operand.source == Source::Buffer && load_loop(operand.dtype, isa()).is_none();
+            let in_place = in_memory
+                && !donated.get(i).copied().unwrap_or(false)
+                && match class {
+                    Class::Full => {
+                        dense(&inner)
+                            && (this.out.tile_rows == 1
+                                || row_dims.is_empty()
+                                || (row_dims.len() == 1 && outer.strides[0] == columns as isize))
+                    }
+                    Class::Row => dense(&outer),
+                    _ => false,
+                };
+            let direct = in_place.then(|| this.reg());
+            this.out.inputs.push(In { source: operand.source, dtype: operand.dtype, class, outer, all, direct });
+        }
+        Ok(this)
+    }
+
+    /// A new position in the table of addresses.
+    fn reg(&mut self) -> Reg {
+        self.out.regs += 1;
+        (self.out.regs - 1) as Reg
+    }
+
+    /// A new register in the arena.
+    fn slot(&mut self, dtype: DType, len: Len, pinned: bool) -> Reg {
+        let n = if len == Len::Full { self.capacity } else { self.row_capacity };
+        let reg = self.reg();
+        self.virtuals.push((reg, n * cell_size(dtype), pinned));
+        reg
+    }
+
+    fn dtype(&self, v: Val) -> DType {
+        self.program.values[v as usize].dtype
+    }
+
+    fn compile(mut self) -> Result<Compiled> {
+        let n_consts = self.program.values.iter().filter_map(|v| match v.inst {
+            Inst::Const(i) | Inst::Guard(_, i) => Some(i as usize + 1),
+            _ => None,
+        });
+        self.out.n_consts = n_consts.max().unwrap_or(0);
+        for &(v, class) in &self.program.outputs {
+            let dtype = self.dtype(v);
+            let at_end = self.classes[v as usize] >= Class::Column;
+            let reg = (!at_end).then(|| self.reg());
+            self.out.outputs.push(Out { dtype, class, reg, cell: None });
+        }
+        let multi = self.out.tile_columns < self.out.columns && self.program.reduces(Over::Inner);
+        if multi {
+            self.phases_of_long_rows()?;
+        } else {
+            let mut phase = Phase::default();
+            // Donated operands are read before any output of the tile is written.
+            for v in 0..self.program.values.len() {
+                if matches!(self.program.values[v].inst, Inst::Input(i) if self.donated.get(i as usize) == Some(&true)) {
+                    self.value(v as Val, &mut phase.steps)?;
+                }
+            }
+            for v in 0..self.program.values.len() {
+                self.value(v as Val, &mut phase.steps)?;
+            }
+            for o in 0..self.program.outputs.len() {
+                self.store(o, &mut phase.steps)?;
+            }
+            self.out.phases.push(phase);
+        }
+        self.finish_totals()?;
+        self.assign_slots();
+        Ok(self.out)
+    }
+
+    /// Rows too long to stay: a phase for each depth of reductions. Values over elements are computed anew in each
+    /// phase that needs them; values over rows stay.
+    fn phases_of_long_rows(&mut self) -> Result<()> {
+        let n = self.program.values.len();
+        let mut available = vec![0usize; n];
+        for v in 0..n {
+            let from_args = self.program.args(v as Val).map(|a| available[a as usize]).max().unwrap_or(0);
+            let inner = matches!(self.program.values[v].inst, Inst::Reduce(_, Over::Inner, _));
+            available[v] = from_args + inner as usize;
+        }
+        let depth = available.iter().copied().max().unwrap_or(0);
+        for p in 0..=depth {
+            let mut phase = Phase::default();
+            self.full.fill(None);
+            self.expanded.fill(None);
+            // What this phase must bring about.
+            let mut needed = vec![false; n];
+            let mut targets = vec![];
+            for v in 0..n {
+                let value = self.program.values[v];
+                let is_full = self.classes[v] == Class::Full;
+                match value.inst {
+                    Inst::Reduce(_, over, a) if available[a as usize] == p && over != Over::All => targets.push((v, a)),
+                    Inst::Guard(..) if is_full && available[v] == p => needed[v] = true,
+                    _ => {}
+                }
+                if is_full && available[v] == p && self.program.outputs.iter().any(|&(o, _)| o as usize == v) {
+                    needed[v] = true;
+                }
+            }
+            for &(_, a) in &targets {
+                needed[a as usize] = true;
+            }
+            for v in (0..n).rev() {
+                if needed[v] && self.classes[v] == Class::Full {
+                    for a in self.program.args(v as Val) {
+                        needed[a as usize] = true;
+                    }
+                }
+            }
+            for v in 0..n {
+                match self.classes[v] {
+                    Class::Row if available[v] == p && !matches!(self.program.values[v].inst, Inst::Reduce(..)) => {
+                        self.value(v as Val, &mut phase.rows)?;
+                    }
+                    Class::Uniform if p == 0 => self.value(v as Val, &mut phase.rows)?,
+                    _ => {}
+                }
+                if matches!(self.program.values[v].inst, Inst::Reduce(_, Over::All, a) if available[a as usize] == p) {
+                    self.value(v as Val, &mut phase.rows)?;
+                }
+            }
+            // Donated operands first, as everywhere.
+            for v in 0..n {
+                if needed[v]
+                    && matches!(self.program.values[v].inst, Inst::Input(i) if self.donated.get(i as usize) == Some(&true))
+                {
+                    self.value(v as Val, &mut phase.steps)?;
+                }
+            }
+            for v in 0..n {
+                if needed[v] && self.classes[v] == Class::Full {
+                    self.value(v as Val, &mut phase.steps)?;
+                }
+            }
+            for (v, a) in targets {
+                let Inst::Reduce(kind, over, _) = self.program.values[v].inst else { continue };
+                let src = self.operand(a, Len::Full, &mut phase.steps)?;
+                if over == Over::Outer {
+                    self.column(v as Val, src, &mut phase.steps)?;
+                    continue;
+                }
+                let dtype = self.dtype(v as Val);
+                let reducer = self.out.reducers.len() as u16;
+                self.out.reducers.push(Reducer::new(kind, self.dtype(a), isa()));
+                let dst = self.slot(dtype, Len::Row, true);
+                phase.reducers.push(reducer);
+                phase.steps.push(Step::Accumulate { reducer, src });
+                phase.finish.push(Step::Finish { reducer, dst });
+                self.row[v] = Some(dst);
+            }
+            for o in 0..self.program.outputs.len() {
+                let (v, class) = self.program.outputs[o];
+                let own = self.classes[v as usize];
+                if available[v as usize] == p && own < Class::Column && !(own == Class::Row && class == Class::Row) {
+                    self.store(o, &mut phase.steps)?;
+                }
+            }
+            self.out.phases.push(phase);
+        }
+        // Row results go out when the last phase is done.
+        let mut last = vec![];
+        for o in 0..self.program.outputs.len() {
+            let (v, class) = self.program.outputs[o];
+            if self.classes[v as usize] == Class::Row && class == Class::Row {
+                self.store(o, &mut last)?;
+            }
+        }
+        if let Some(phase) = self.out.phases.last_mut() {
+            phase.finish.extend(last);
+        }
+        Ok(())
+    }
+
+    /// The register of a value for a step over elements or rows.
+    fn operand(&mut self, v: Val, len: Len, steps: &mut Vec<Step>) -> Result<Reg> {
+        let i = v as usize;
+        let found = match (self.classes[i], len) {
+            (Class::Uniform, _) => self.uniform[i],
+            (Class::Row, Len::Row) => self.row[i],
+            (Class::Full, Len::Full) => self.full[i],
+            (Class::Row, Len::Full) => {
+                if self.expanded[i].is_none() {
+                    let src = self.row[i].ok_or_else(|| internal("a row value used before it is known"))?;
+                    let dtype = self.dtype(v);
+                    let dst = self.slot(dtype, Len::Full, false);
+                    steps.push(Step::Expand { dst, src, size: cell_size(dtype) as u8 });
+                    self.expanded[i] = Some(dst);
+                }
+                self.expanded[i]
+            }
+            _ => None,
+        };
+        found.ok_or_else(|| internal("a value used before it is known"))
+    }
+
+    /// An output over elements that `v` can be computed into directly.
+    fn direct_output(&self, v: Val, len: Len) -> Option<Reg> {
+        let class = if len == Len::Full { Class::Full } else { Class::Row };
+        if store_loop(self.dtype(v), isa()).is_some() {
+            return None;
+        }
+        let at = self.program.outputs.iter().position(|&(o, c)| o == v && c == class)?;
+        self.out.outputs[at].reg
+    }
+
+    /// Emits the steps that compute a value.
+    fn value(&mut self, v: Val, steps: &mut Vec<Step>) -> Result<()> {
+        let i = v as usize;
+        let value = self.program.values[i];
+        let class = self.classes[i];
+        if class >= Class::Column {
+            return self.late(v, steps);
+        }
+        let known = match class {
+            Class::Uniform => self.uniform[i],
+            Class::Row => self.row[i],
+            _ => self.full[i],
+        };
+        if known.is_some() {
+            return Ok(());
+        }
+        let len = if class == Class::Row { Len::Row } else { Len::Full };
+        let reg = match value.inst {
+            Inst::Const(index) => {
+                let dst = self.slot(value.dtype, Len::Full, true);
+                let size = cell_size(value.dtype) as u8;
+                self.out.uniforms.push(Uniform::Const { index, dst, size });
+                dst
+            }
+            Inst::Input(input) => self.load(input, value.dtype, class, len, steps),
+            Inst::Reduce(kind, _, a) => {
+                let src = self.operand(a, Len::Full, steps)?;
+                let reducer = self.out.reducers.len() as u16;
+                self.out.reducers.push(Reducer::new(kind, self.dtype(a), isa()));
+                let dst = match self.direct_output(v, Len::Row) {
+                    Some(reg) => reg,
+                    None => self.slot(value.dtype, Len::Row, false),
+                };
+                steps.push(Step::Rows { reducer, dst, src });
+                dst
+            }
+            Inst::Guard(a, bound) => {
+                let dtype = self.dtype(a);
+                let src = self.operand(a, len, steps)?;
+                let step = Step::Guard { src, bound, dtype, len };
+                if class == Class::Uniform {
+                    self.out.uniforms.push(Uniform::Step(step));
+                } else {
+                    steps.push(step);
+                }
+                src
+            }
+            Inst::Map(row, args) => {
+                let n = row.arity();
+                let of = self.dtype(args[n - 1]);
+                let f = map_loop(row, of, isa()).ok_or_else(|| internal("a dtype that the operation does not take"))?;
+                let mut regs = [0; 3];
+                for (reg, &a) in regs.iter_mut().zip(&args[..n]) {
+                    *reg = self.operand(a, len, steps)?;
+                }
+                let dst = self.target(v, class, len);
+                self.push(Step::Map { f, dst, args: regs, len }, class, steps);
+                self.round(value.dtype, dst, class, len, steps);
+                dst
+            }
+            Inst::Cast(a) => {
+                let src = self.operand(a, len, steps)?;
+                let f = cast_loop(self.dtype(a), value.dtype, isa());
+                let dst = self.target(v, class, len);
+                self.push(Step::Map { f, dst, args: [src; 3], len }, class, steps);
+                self.round(value.dtype, dst, class, len, steps);
+                dst
+            }
+        };
+        match class {
+            Class::Uniform => self.uniform[i] = Some(reg),
+            Class::Row => self.row[i] = Some(reg),
+            _ => self.full[i] = Some(reg),
+        }
+        Ok(())
+    }
+
+    fn target(&mut self, v: Val, class: Class, len: Len) -> Reg {
+        let long_row = class == Class::Row && self.out.tile_columns < self.out.columns;
+        match self.direct_output(v, len) {
+            Some(reg) if class != Class::Uniform && !long_row => reg,
+            _ => self.slot(self.dtype(v), len, class == Class::Uniform || long_row),
+        }
+    }
+
+    fn push(&mut self, step: Step, class: Class, steps: &mut Vec<Step>) {
+        if class == Class::Uniform {
+            self.out.uniforms.push(Uniform::Step(step));
+        } else {
+            steps.push(step);
+        }
+    }
+
+    fn round(&mut self, dtype: DType, dst: Reg, class: Class, len: Len, steps: &mut Vec<Step>) {
+        if let Some(f) = round_loop(dtype, isa()) {
+            self.push(Step::Round { f, dst, len }, class, steps);
+        }
+    }
+
+    fn load(&mut self, input: u16, dtype: DType, class: Class, len: Len, steps: &mut Vec<Step>) -> Reg {
+        let operand = &self.out.inputs[input as usize];
+        if let Some(reg) = operand.direct {
+            return reg;
+        }
+        let convert = load_loop(dtype, isa());
+        let size = cell_size(dtype) as u8;
+        if class == Class::Uniform {
+            let dst = self.slot(dtype, Len::Full, true);
+            self.out.uniforms.push(Uniform::Load { input, dst, size });
+            return dst;
+        }
+        let same_rows = self.out.tile_rows > 1
+            && operand.class == Class::Full
+            && operand.outer.dims.iter().zip(&operand.outer.strides).all(|(&n, &s)| n == 1 || s == 0);
+        if same_rows {
+            let dst = self.slot(dtype, Len::Full, true);
+            let tmp = if convert.is_some() { self.slot(dtype, Len::Full, true) } else { dst };
+            self.out.uniforms.push(Uniform::Columns { input, dst, tmp, convert });
+            return dst;
+        }
+        let pinned = len == Len::Row && self.out.tile_columns < self.out.columns;
+        let dst = self.slot(dtype, len, pinned);
+        if let Some(f) = convert {
+            let tmp = self.slot(dtype, len, false);
+            steps.push(Step::Gather { input, dst: tmp, len });
+            steps.push(Step::Map { f, dst, args: [tmp; 3], len });
+        } else {
+            steps.push(Step::Gather { input, dst, len });
+        }
+        dst
+    }
+
+    /// Values that are known at the end: columns and totals start here, what is computed from totals waits.
+    fn late(&mut self, v: Val, steps: &mut Vec<Step>) -> Result<()> {
+        let Inst::Reduce(kind, over, a) = self.program.values[v as usize].inst else { return Ok(()) };
+        if over == Over::Outer {
+            let src = self.operand(a, Len::Full, steps)?;
+            return self.column(v, src, steps);
+        }
+        let kept = self.out.mode == Mode::Rows;
+        let src = self.operand(a, if kept { Len::Row } else { Len::Full }, steps)?;
+        let total = self.out.totals.len() as u16;
+        let reducer = Reducer::new(kind, self.dtype(a), isa());
+        self.out.totals.push(TotalOut { reducer, kept, cell: v });
+        steps.push(if kept { Step::Keep { total, src } } else { Step::Total { total, src } });
+        Ok(())
+    }
+
+    fn column(&mut self, v: Val, src: Reg, steps: &mut Vec<Step>) -> Result<()> {
+        let Inst::Reduce(kind, _, a) = self.program.values[v as usize].inst else { return Ok(()) };
+        let reducer = ColumnReducer::new(kind, self.dtype(a), isa())
+            .ok_or_else(|| internal("an index reduction over outer dimensions"))?;
+        let outputs =
+            (0..self.program.outputs.len()).filter(|&o| self.program.outputs[o].0 == v).map(|o| o as u16).collect();
+        steps.push(Step::Column { column: self.out.columns_out.len() as u16, src });
+        self.out.columns_out.push(ColumnOut { reducer, outputs });
+        Ok(())
+    }
+
+    /// Writes an output that its value was not computed into.
+    fn store(&mut self, o: usize, steps: &mut Vec<Step>) -> Result<()> {
+        let (v, class) = self.program.outputs[o];
+        if self.classes[v as usize] >= Class::Column {
+            return Ok(());
+        }
+        let Some(dst) = self.out.outputs[o].reg else { return Ok(()) };
+        let len = if class == Class::Full { Len::Full } else { Len::Row };
+        if !matches!(class, Class::Full | Class::Row) && (self.out.rows, self.out.columns) != (1, 1) {
+            return Err(internal("an output narrower than a row"));
+        }
+        let src = self.operand(v, len, steps)?;
+        if src == dst {
+            return Ok(());
+        }
+        let dtype = self.dtype(v);
+        match store_loop(dtype, isa()) {
+            Some(f) => steps.push(Step::Map { f, dst, args: [src; 3], len }),
+            None => steps.push(Step::Copy { dst, src, size: dtype.size() as u8, len }),
+        }
+        Ok(())
+    }
+
+    /// What is computed from totals, over single cells; each value has the cell of its own number.
+    fn finish_totals(&mut self) -> Result<()> {
+        let n = self.program.values.len();
+        let mut wanted = vec![false; n];
+        for (o, &(v, _)) in self.program.outputs.iter().enumerate() {
+            if self.classes[v as usize] == Class::Total {
+                wanted[v as usize] = true;
+                self.out.outputs[o].cell = Some(v);
+            }
+        }
+        if !wanted.contains(&true) {
+            return Ok(());
+        }
+        self.out.cells = n;
+        for v in (0..n).rev() {
+            if wanted[v] && !matches!(self.program.values[v].inst, Inst::Reduce(..)) {
+                for a in self.program.args(v as Val) {
+                    wanted[a as usize] = true;
+                }
+            }
+        }
+        for v in 0..n {
+            let value = self.program.values[v];
+            if !wanted[v] || self.classes[v] != Class::Total {
+                continue;
+            }
+            for a in self.program.args(v as Val) {
+                let class = self.classes[a as usize];
+                if !matches!(value.inst, Inst::Reduce(..)) && class != Class::Total {
+                    // A uniform operand: its register's first element, copied to its cell.
+                    let src = self.uniform[a as usize].ok_or_else(|| internal("a total of what is no scalar"))?;
+                    let size = cell_size(self.dtype(a)) as u8;
+                    self.out.last.push(Step::Copy { dst: a, src, size, len: Len::Row });
+                }
+            }
+            let dst = v as Reg;
+            match value.inst {
+                Inst::Map(row, args) => {
+                    let of = self.dtype(args[row.arity() - 1]);
+                    let f =
+                        map_loop(row, of, isa()).ok_or_else(|| internal("a dtype that the operation does not take"))?;
+                    self.out.last.push(Step::Map { f, dst, args, len: Len::Row });
+                }
+                Inst::Cast(a) => {
+                    let f = cast_loop(self.dtype(a), value.dtype, isa());
+                    self.out.last.push(Step::Map { f, dst, args: [a; 3], len: Len::Row });
+                }
+                _ => continue,
+            }
+            if let Some(f) = round_loop(value.dtype, isa()) {
+                self.out.last.push(Step::Round { f, dst, len: Len::Row });
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives registers their places in the arena; a place is used again after its register's last use.
+    fn assign_slots(&mut self) {
+        let mut last_use = vec![0usize; self.out.regs];
+        let mut first_use = vec![usize::MAX; self.out.regs];
+        let mut at = 0;
+        let mut touch = |step: &Step, at: usize| {
+            for reg in registers(step) {
+                last_use[reg as usize] = at;
+                first_use[reg as usize] = first_use[reg as usize].min(at);
+            }
+        };
+        for phase in &self.out.phases {
+            for step in phase.rows.iter().chain(&phase.steps).chain(&phase.finish) {
+                touch(step, at);
+                at += 1;
+            }
+        }
+        let round = |bytes: usize| bytes.max(1).next_multiple_of(64);
+        let mut order: Vec<_> = self.virtuals.clone();
+        order.sort_by_key(|&(reg, _, pinned)| (!pinned, first_use[reg as usize]));
+        let mut free: Vec<(usize, usize)> = vec![]; // offset, bytes
+        let mut live: Vec<(usize, usize, usize)> = vec![]; // last use, offset, bytes
+        let mut top = 0;
+        for (reg, bytes, pinned) in order {
+            let bytes = round(bytes);
+            let from = first_use[reg as usize];
+            if !pinned {
+                live.retain(|&(until, offset, size)| {
+                    let dies = until < from;
+                    if dies {
+                        free.push((offset, size));
+                    }
+                    !dies
+                });
+            }
+            let offset = match free.iter().position(|&(_, size)| size == bytes) {
+                Some(i) if !pinned => free.swap_remove(i).0,
+                _ => {
+                    top += bytes;
+                    top - bytes
+                }
+            };
+            if !pinned {
+                live.push((last_use[reg as usize], offset, bytes));
+            }
+            self.out.slots.push((reg, offset));
+        }
+        self.out.arena = top;
+    }
+}
+
+/// The registers that a step reads and writes.
+fn registers(step: &Step) -> [Reg; 4] {
+    match *step {
+        Step::Map { dst, args: [a, b, c], .. } => [dst, a, b, c],
+        Step::Round { dst, .. } | Step::Gather { dst, .. } | Step::Finish { dst, .. } => [dst; 4],
+        Step::Expand { dst, src, .. } | Step::Copy { dst, src, .. } | Step::Rows { dst, src, .. } => {
+            [dst, src, src, src]
+        }
+        Step::Accumulate { src, .. }
+        | Step::Column { src, .. }
+        | Step::Total { src, .. }
+        | Step::Keep { src, .. }
+        | Step::Guard { src, .. } => [src; 4],
+    }
+}

@@ -1,0 +1,213 @@
+//! Conversions: between dtypes, and between memory and tiles (where half types are held in f32).
+
+use super::loops::{Isa, MapFn, by_isa};
+use mg_device::DType;
+
+/// A number as conversions see it.
+trait Number: Copy {
+    fn to_f32(self) -> f32;
+    fn to_f64(self) -> f64;
+    fn to_i64(self) -> i64;
+    fn to_i32(self) -> i32;
+    fn to_u8(self) -> u8;
+    fn is_true(self) -> bool;
+}
+
+macro_rules! number {
+    ($T:ty, |$v:ident| $narrow:expr) => {
+        impl Number for $T {
+            #[inline(always)]
+            fn to_f32(self) -> f32 {
+                self as f32
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+            #[inline(always)]
+            fn to_i64(self) -> i64 {
+                self as i64
+            }
+            #[inline(always)]
+            fn to_i32(self) -> i32 {
+                self as i32
+            }
+            #[inline(always)]
+            fn to_u8(self) -> u8 {
+                let $v = self;
+                $narrow
+            }
+            #[inline(always)]
+            fn is_true(self) -> bool {
+                self != (0 as $T)
+            }
+        }
+    };
+}
+// Floats saturate; integers wrap, as casts between integers do in PyTorch and NumPy.
+number!(f32, |v| v as u8);
+number!(f64, |v| v as u8);
+number!(i64, |v| v as u8);
+number!(i32, |v| v as u8);
+number!(u8, |v| v);
+
+#[inline(always)]
+unsafe fn map<A: Copy, R>(dst: *mut u8, a: *const u8, n: usize, f: impl Fn(A) -> R) {
+    // SAFETY: by the contract of `MapFn` both ranges are valid and do not overlap.
+    let (dst, a) =
+        unsafe { (std::slice::from_raw_parts_mut(dst.cast::<R>(), n), std::slice::from_raw_parts(a.cast::<A>(), n)) };
+    for i in 0..n {
+        dst[i] = f(a[i]);
+    }
+}
+
+/// The conversion of tile values from one dtype to another. The result of a conversion to a half type is in f32, not
+/// yet rounded: [`round_loop`] does that.
+pub fn cast_loop(from: DType, to: DType, isa: Isa) -> MapFn {
+    macro_rules! to {
+        ($A:ty) => {
+            match to {
+                DType::F32 | DType::F16 | DType::BF16 => cast!($A, |v| Number::to_f32(v)),
+                DType::F64 => cast!($A, |v| Number::to_f64(v)),
+                DType::I64 => cast!($A, |v| Number::to_i64(v)),
+                DType::I32 => cast!($A, |v| Number::to_i32(v)),
+                DType::U8 => cast!($A, |v| Number::to_u8(v)),
+                DType::Bool => cast!($A, |v| Number::is_true(v) as u8),
+            }
+        };
+    }
+    macro_rules! cast {
+        ($A:ty, |$v:ident| $e:expr) => {
+            by_isa!(isa, MapFn, fn<>(dst: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
+                map(dst, a, n, |$v: $A| $e)
+            }, [])
+        };
+    }
+    match from {
+        DType::F32 | DType::F16 | DType::BF16 => to!(f32),
+        DType::F64 => to!(f64),
+        DType::I64 => to!(i64),
+        DType::I32 => to!(i32),
+        DType::U8 | DType::Bool => to!(u8),
+    }
+}
+
+/// Rounds f32 in place to a half type, kept in f32.
+pub type RoundFn = unsafe fn(dst: *mut u8, n: usize);
+
+/// The rounding of a half dtype; `None` for the others.
+pub fn round_loop(dtype: DType, isa: Isa) -> Option<RoundFn> {
+    #[inline(always)]
+    unsafe fn each(dst: *mut u8, n: usize, f: impl Fn(f32) -> f32) {
+        // SAFETY: by the contract of `RoundFn`, `dst` is valid for `n` f32.
+        for v in unsafe { std::slice::from_raw_parts_mut(dst.cast::<f32>(), n) } {
+            *v = f(*v);
+        }
+    }
+    match dtype {
+        DType::F16 => Some(by_isa!(isa, RoundFn, fn<>(dst: *mut u8, n: usize) { each(dst, n, round_f16) }, [])),
+        DType::BF16 => Some(by_isa!(isa, RoundFn, fn<>(dst: *mut u8, n: usize) { each(dst, n, round_bf16) }, [])),
+        _ => None,
+    }
+}
+
+/// Nearest f16, ties to even, as f32. Adding and subtracting a power of two 13 bits above the number's own (10 bits
+/// above the last place of a denormal) rounds at the right place.
+#[inline(always)]
+fn round_f16(v: f32) -> f32 {
+    let magnitude = v.abs();
+    // The exponent of the number, at least that of the smallest normal f16 (2⁻¹⁴).
+    let exponent = (magnitude.to_bits() & 0x7f80_0000).clamp(113 << 23, 200 << 23);
+    let magic = f32::from_bits(exponent.wrapping_add(13 << 23)) * 1.5;
+    let rounded = (magnitude + magic) - magic;
+    let finite = if rounded >= 65520.0 { f32::INFINITY } else { rounded };
+    let result = if magnitude < f32::INFINITY { finite } else { magnitude };
+    f32::from_bits(result.to_bits() | (v.to_bits() & 0x8000_0000))
+}
+
+/// Nearest bf16, ties to even, as f32.
+#[inline(always)]
+fn round_bf16(v: f32) -> f32 {
+    let bits = v.to_bits();
+    let rounded = bits.wrapping_add(0x7fff + ((bits >> 16) & 1)) & 0xffff_0000;
+    let nan = (bits | 0x0040_0000) & 0xffff_0000;
+    f32::from_bits(if v != v { nan } else { rounded })
+}
+
+/// f16 bits to f32: shift into place and scale, which also makes denormals right.
+#[inline(always)]
+fn f16_to_f32(bits: u16) -> f32 {
+    let magnitude = ((bits & 0x7fff) as u32) << 13;
+    let scaled = f32::from_bits(magnitude) * f32::from_bits(0x7780_0000); // 2¹¹²
+    let special = f32::from_bits(magnitude | 0x7f80_0000);
+    let result = if magnitude >= 0x0f80_0000 { special } else { scaled };
+    f32::from_bits(result.to_bits() | (((bits & 0x8000) as u32) << 16))
+}
+
+/// An f32 that is an f16 already, to its bits.
+#[inline(always)]
+fn f16_from_f32(v: f32) -> u16 {
+    let scaled = (v.abs() * f32::from_bits(0x0780_0000)).to_bits() >> 13; // 2⁻¹¹²
+    let special = if v != v { 0x7e00 } else { 0x7c00 };
+    let magnitude = if v.abs() < f32::INFINITY { scaled } else { special };
+    magnitude as u16 | ((v.to_bits() >> 16) & 0x8000) as u16
+}
+
+/// From memory to a tile: half types widen; `None` where memory and tile agree.
+pub fn load_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
+    match dtype {
+        DType::F16 => Some(
+            by_isa!(isa, MapFn, fn<>(dst: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
+                map(dst, a, n, f16_to_f32)
+            }, []),
+        ),
+        DType::BF16 => Some(
+            by_isa!(isa, MapFn, fn<>(dst: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
+                map(dst, a, n, |v: u16| f32::from_bits((v as u32) << 16))
+            }, []),
+        ),
+        _ => None,
+    }
+}
+
+/// From a tile to memory, the inverse of [`load_loop`] for rounded values.
+pub fn store_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
+    match dtype {
+        DType::F16 => Some(
+            by_isa!(isa, MapFn, fn<>(dst: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
+                map(dst, a, n, f16_from_f32)
+            }, []),
+        ),
+        DType::BF16 => Some(
+            by_isa!(isa, MapFn, fn<>(dst: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
+                map(dst, a, n, |v: f32| (v.to_bits() >> 16) as u16)
+            }, []),
+        ),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use half::{bf16, f16};
+
+    #[test]
+    fn f16_round_trip_and_rounding_agree_with_half() {
+        for bits in 0..=u16::MAX {
+            let want = f16::from_bits(bits);
+            let got = f16_to_f32(bits);
+            assert!(got.to_bits() == want.to_f32().to_bits() || want.is_nan() && got.is_nan(), "{bits:#x}");
+            if !want.is_nan() {
+                assert_eq!(f16_from_f32(got), bits);
+            }
+        }
+        for bits in (0..=u32::MAX).step_by(9973) {
+            let v = f32::from_bits(bits);
+            let (a, b) = (round_f16(v), f16::from_f32(v).to_f32());
+            assert!(a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(), "{v} gives {a}, not {b}");
+            let (a, b) = (round_bf16(v), bf16::from_f32(v).to_f32());
+            assert!(a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(), "{v} gives {a}, not {b}");
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! The CPU loops of the op table: one vectorised loop for each row, dtype and instruction set.
+//!
+//! Bodies are `#[inline(always)]`; each loop is instantiated inside functions compiled for AVX-512, for AVX2 with
+//! FMA, and for the build's baseline, and the processor decides once which of them a launch calls.
+
+use crate::lane::Lane;
+use crate::rows::{self, Compare2, Float1, Float2, Numeric1, Numeric2, Row};
+use mg_device::DType;
+use std::sync::OnceLock;
+
+/// A loop over `n` elements: `dst[i] = f(a[i], b[i], c[i])`. Operands that the row lacks are ignored.
+///
+/// Safety: `dst` is valid for `n` writes and overlaps no operand; each operand the row has is valid for `n` reads; all
+/// have the dtype the loop was chosen for.
+pub type MapFn = unsafe fn(dst: *mut u8, a: *const u8, b: *const u8, c: *const u8, n: usize);
+
+/// The instruction sets that loops are compiled for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Isa {
+    /// What the build was made for.
+    Baseline,
+    /// x86-64 with AVX2 and FMA.
+    Avx2,
+    /// x86-64 with AVX-512 F, BW, DQ and VL.
+    Avx512,
+}
+
+/// The widest instruction set of this processor.
+pub fn isa() -> Isa {
+    static ISA: OnceLock<Isa> = OnceLock::new();
+    *ISA.get_or_init(|| {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let avx2 = is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("fma")
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("f16c");
+            let avx512 = is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl");
+            if avx2 && avx512 {
+                return Isa::Avx512;
+            }
+            if avx2 {
+                return Isa::Avx2;
+            }
+        }
+        Isa::Baseline
+    })
+}
+
+/// Compiles `$body` (a call of an `#[inline(always)]` generic) for each instruction set and answers with the right one.
+macro_rules! by_isa {
+    ($isa:expr, $fn_type:ty, fn <$($G:ident : $Bound:path),*> ($($arg:ident : $T:ty),*) $(-> $R:ty)? $body:block, [$($Actual:ty),*]) => {{
+        #[inline(always)]
+        unsafe fn inner<$($G: $Bound),*>($($arg: $T),*) $(-> $R)? {
+            // SAFETY: the caller keeps the contract of the function type.
+            unsafe { $body }
+        }
+        unsafe fn baseline<$($G: $Bound),*>($($arg: $T),*) $(-> $R)? {
+            // SAFETY: as above.
+            unsafe { inner::<$($G),*>($($arg),*) }
+        }
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,fma,bmi1,bmi2,f16c,lzcnt,popcnt")]
+        unsafe fn avx2<$($G: $Bound),*>($($arg: $T),*) $(-> $R)? {
+            // SAFETY: as above.
+            unsafe { inner::<$($G),*>($($arg),*) }
+        }
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,fma,bmi1,bmi2,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
+        unsafe fn avx512<$($G: $Bound),*>($($arg: $T),*) $(-> $R)? {
+            // SAFETY: as above.
+            unsafe { inner::<$($G),*>($($arg),*) }
+        }
+        let f: $fn_type = match $isa {
+            #[cfg(target_arch = "x86_64")]
+            $crate::cpu::loops::Isa::Avx512 => avx512::<$($Actual),*>,
+            #[cfg(target_arch = "x86_64")]
+            $crate::cpu::loops::Isa::Avx2 => avx2::<$($Actual),*>,
+            _ => baseline::<$($Actual),*>,
+        };
+        f
+    }};
+}
+pub(crate) use by_isa;
+
+/// `dst[i] = f(a[i])` over slices that do not overlap, which is what lets the compiler vectorise without a check.
+#[inline(always)]
+unsafe fn map1<A: Copy, R>(dst: *mut u8, a: *const u8, n: usize, f: impl Fn(A) -> R) {
+    // SAFETY: by the contract of `MapFn` both ranges are valid and do not overlap.
+    let (dst, a) =
+        unsafe { (std::slice::from_raw_parts_mut(dst.cast::<R>(), n), std::slice::from_raw_parts(a.cast::<A>(), n)) };
+    for i in 0..n {
+        dst[i] = f(a[i]);
+    }
+}
+
+/// `dst[i] = f(a[i], b[i])`, as [`map1`].
+#[inline(always)]
+unsafe fn map2<A: Copy, B: Copy, R>(dst: *mut u8, a: *const u8, b: *const u8, n: usize, f: impl Fn(A, B) -> R) {
+    // SAFETY: by the contract of `MapFn` the ranges are valid and `dst` overlaps neither.
+    let (dst, a, b) = unsafe {
+        (
+            std::slice::from_raw_parts_mut(dst.cast::<R>(), n),
+            std::slice::from_raw_parts(a.cast::<A>(), n),
+            std::slice::from_raw_parts(b.cast::<B>(), n),
+        )
+    };
+    for i in 0..n {
+        dst[i] = f(a[i], b[i]);
+    }
+}
+
+macro_rules! numeric {
+    ($dtype:expr, $T:ident => $e:expr) => {
+        match $dtype {
+            DType::F32 | DType::F16 | DType::BF16 => {
+                type $T = f32;
+                Some($e)
+            }
+            DType::F64 => {
+                type $T = f64;
+                Some($e)
+            }
+            DType::I64 => {
+                type $T = i64;
+                Some($e)
+            }
+            DType::I32 => {
+                type $T = i32;
+                Some($e)
+            }
+            DType::U8 => {
+                type $T = u8;
+                Some($e)
+            }
+            DType::Bool => None,
+        }
+    };
+}
+
+macro_rules! float {
+    ($dtype:expr, $T:ident => $e:expr) => {
+        match $dtype {
+            DType::F32 | DType::F16 | DType::BF16 => {
+                type $T = f32;
+                Some($e)
+            }
+            DType::F64 => {
+                type $T = f64;
+                Some($e)
+            }
+            _ => None,
+        }
+    };
+}
+
+macro_rules! row_loop {
+    (Numeric, $Name:ident, ($a:ident), $dtype:expr, $isa:expr) => {
+        numeric!($dtype, T => by_isa!($isa, MapFn, fn<T: Lane>(dst: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
+            map1::<T, T>(dst, a, n, |a| rows::$Name::apply(a))
+        }, [T]))
+    };
+    (Numeric, $Name:ident, ($a:ident $b:ident), $dtype:expr, $isa:expr) => {
+        numeric!($dtype, T => by_isa!($isa, MapFn, fn<T: Lane>(dst: *mut u8, a: *const u8, b: *const u8, _c: *const u8, n: usize) {
+            map2::<T, T, T>(dst, a, b, n, |a, b| rows::$Name::apply(a, b))
+        }, [T]))
+    };
+    (Float, $Name:ident, ($a:ident), $dtype:expr, $isa:expr) => {
+        float!($dtype, T => by_isa!($isa, MapFn, fn<T: crate::FloatLane>(dst: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
+            map1::<T, T>(dst, a, n, |a| rows::$Name::apply(a))
+        }, [T]))
+    };
+    (Float, $Name:ident, ($a:ident $b:ident), $dtype:expr, $isa:expr) => {
+        float!($dtype, T => by_isa!($isa, MapFn, fn<T: crate::FloatLane>(dst: *mut u8, a: *const u8, b: *const u8, _c: *const u8, n: usize) {
+            map2::<T, T, T>(dst, a, b, n, |a, b| rows::$Name::apply(a, b))
+        }, [T]))
+    };
+    (Compare, $Name:ident, ($a:ident $b:ident), $dtype:expr, $isa:expr) => {{
+        // A bool compares as the byte 0 or 1 that it is.
+        let dtype = if $dtype == DType::Bool { DType::U8 } else { $dtype };
+        numeric!(dtype, T => by_isa!($isa, MapFn, fn<T: MaskLane>(dst: *mut u8, a: *const u8, b: *const u8, _c: *const u8, n: usize) {
+            map2::<T, T, u8>(dst, a, b, n, |a, b| rows::$Name::apply(a, b) as u8)
+        }, [T]))
+    }};
+    (Logic, $Name:ident, ($a:ident), $dtype:expr, $isa:expr) => {
+        Some(by_isa!($isa, MapFn, fn<>(dst: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
+            map1::<u8, u8>(dst, a, n, |a| logic(Row::$Name, a, 0))
+        }, []))
+    };
+    (Logic, $Name:ident, ($a:ident $b:ident), $dtype:expr, $isa:expr) => {
+        Some(by_isa!($isa, MapFn, fn<>(dst: *mut u8, a: *const u8, b: *const u8, _c: *const u8, n: usize) {
+            map2::<u8, u8, u8>(dst, a, b, n, |a, b| logic(Row::$Name, a, b))
+        }, []))
+    };
+    (Select, $Name:ident, ($c:ident $a:ident $b:ident), $dtype:expr, $isa:expr) => {
+        match cell_size($dtype) {
+            1 => Some(by_isa!($isa, MapFn, fn<>(dst: *mut u8, c: *const u8, a: *const u8, b: *const u8, n: usize) { select::<u8>(dst, c, a, b, n) }, [])),
+            4 => Some(by_isa!($isa, MapFn, fn<>(dst: *mut u8, c: *const u8, a: *const u8, b: *const u8, n: usize) { select::<u32>(dst, c, a, b, n) }, [])),
+            _ => Some(by_isa!($isa, MapFn, fn<>(dst: *mut u8, c: *const u8, a: *const u8, b: *const u8, n: usize) { select::<u64>(dst, c, a, b, n) }, [])),
+        }
+    };
+}
+
+/// A lane whose masks are plain bools: every CPU lane.
+trait MaskLane: Lane<Mask = bool> {}
+impl<T: Lane<Mask = bool>> MaskLane for T {}
+
+/// The logic rows on bytes that are 0 or 1.
+#[inline(always)]
+fn logic(row: Row, a: u8, b: u8) -> u8 {
+    match row {
+        Row::And => a & b,
+        Row::Or => a | b,
+        Row::Xor => a ^ b,
+        _ => a ^ 1,
+    }
+}
+
+#[inline(always)]
+unsafe fn select<T: Copy>(dst: *mut u8, c: *const u8, a: *const u8, b: *const u8, n: usize) {
+    // SAFETY: by the contract of `MapFn` the ranges are valid and `dst` overlaps none of the others.
+    let (dst, c, a, b) = unsafe {
+        (
+            std::slice::from_raw_parts_mut(dst.cast::<T>(), n),
+            std::slice::from_raw_parts(c, n),
+            std::slice::from_raw_parts(a.cast::<T>(), n),
+            std::slice::from_raw_parts(b.cast::<T>(), n),
+        )
+    };
+    for i in 0..n {
+        dst[i] = if c[i] != 0 { a[i] } else { b[i] };
+    }
+}
+
+/// Bytes that a value of this dtype takes in a tile: half types are held in f32.
+pub fn cell_size(dtype: DType) -> usize {
+    match dtype {
+        DType::F16 | DType::BF16 => 4,
+        _ => dtype.size(),
+    }
+}
+
+macro_rules! row_loops {
+    ($([$($doc:literal)+] $Name:ident $name:literal $method:ident $class:ident ($($arg:ident)+);)*) => {
+        /// The loop of `row` over operands of `dtype` (for `where`: the dtype of the two values); `None` where the row
+        /// does not take the dtype.
+        pub fn map_loop(row: Row, dtype: DType, isa: Isa) -> Option<MapFn> {
+            match row {
+                $(Row::$Name => row_loop!($class, $Name, ($($arg)+), dtype, isa)),*
+            }
+        }
+    };
+}
+for_each_row!(row_loops);

@@ -1,0 +1,10 @@
+//! The CPU executor: tiles that stay in the first-level cache, a vectorised loop for each instruction, tiles spread
+//! over threads.
+
+pub mod compile;
+pub mod convert;
+pub mod gather;
+pub mod loops;
+pub mod pool;
+pub mod reduce;
+pub mod run;

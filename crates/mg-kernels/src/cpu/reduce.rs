@@ -1,0 +1,445 @@
+//! Reductions over runs of elements.
+//!
+//! The order of additions is a function of sizes alone, so a result does not depend on the number of threads, on the
+//! instruction set, or on what a sum was fused with: floats are added in blocks of [`BLOCK`] elements by a tree over
+//! [`LANES`] lanes, blocks one after the other in f64. (Pairwise summation bounds the error within a block, f64 across
+//! them; Higham, "The accuracy of floating point summation", 1993.)
+
+use super::loops::{Isa, by_isa};
+use crate::program::ReduceKind;
+use mg_device::DType;
+
+/// Elements that are added by one tree.
+pub const BLOCK: usize = 512;
+/// Independent accumulators within a block.
+pub const LANES: usize = 64;
+/// Elements of a full reduction that one task takes; a multiple of [`BLOCK`].
+pub const CHUNK: usize = 1 << 16;
+/// Rows of a reduction over outer dimensions that are added before the sum goes to f64.
+pub const ROW_BLOCK: usize = 64;
+
+/// A reduction under way: f64 bits for floats, i64 for integers, and the index for arg reductions.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Acc {
+    /// The value so far.
+    pub bits: u64,
+    /// Where it was found.
+    pub index: i64,
+}
+
+/// Adds `n` elements, the first of which has the index `base`, to an accumulator.
+///
+/// Safety: `a` is valid for `n` reads of the dtype that the function was chosen for.
+pub type ReduceFn = unsafe fn(acc: &mut Acc, a: *const u8, n: usize, base: i64);
+
+/// The functions of one reduction of one dtype.
+#[derive(Clone, Copy)]
+pub struct Reducer {
+    /// What is reduced.
+    pub kind: ReduceKind,
+    /// The dtype of the elements.
+    pub dtype: DType,
+    /// Adds a run of elements.
+    pub run: ReduceFn,
+}
+
+impl Reducer {
+    /// The reducer for elements of `dtype`.
+    pub fn new(kind: ReduceKind, dtype: DType, isa: Isa) -> Reducer {
+        Reducer { kind, dtype, run: reduce_loop(kind, dtype, isa) }
+    }
+
+    /// The accumulator of nothing.
+    pub fn init(&self) -> Acc {
+        let float = |v: f64| v.to_bits();
+        let bits = match (self.kind, self.dtype.is_float()) {
+            (ReduceKind::Sum, true) => float(0.0),
+            (ReduceKind::Sum, false) => 0,
+            (ReduceKind::Prod, true) => float(1.0),
+            (ReduceKind::Prod, false) => 1,
+            (ReduceKind::Max | ReduceKind::ArgMax, true) => float(f64::NEG_INFINITY),
+            (ReduceKind::Max | ReduceKind::ArgMax, false) => i64::MIN as u64,
+            (ReduceKind::Min | ReduceKind::ArgMin, true) => float(f64::INFINITY),
+            (ReduceKind::Min | ReduceKind::ArgMin, false) => i64::MAX as u64,
+        };
+        Acc { bits, index: -1 }
+    }
+
+    /// Joins the accumulator of the elements that follow.
+    pub fn combine(&self, acc: &mut Acc, next: &Acc) {
+        if self.dtype.is_float() {
+            let (a, b) = (f64::from_bits(acc.bits), f64::from_bits(next.bits));
+            match self.kind {
+                ReduceKind::Sum => acc.bits = (a + b).to_bits(),
+                ReduceKind::Prod => acc.bits = (a * b).to_bits(),
+                ReduceKind::Max => acc.bits = if b > a || b.is_nan() { b } else { a }.to_bits(),
+                ReduceKind::Min => acc.bits = if b < a || b.is_nan() { b } else { a }.to_bits(),
+                ReduceKind::ArgMax => take(acc, next, !a.is_nan() && (b > a || b.is_nan())),
+                ReduceKind::ArgMin => take(acc, next, !a.is_nan() && (b < a || b.is_nan())),
+            }
+        } else {
+            let (a, b) = (acc.bits as i64, next.bits as i64);
+            match self.kind {
+                ReduceKind::Sum => acc.bits = a.wrapping_add(b) as u64,
+                ReduceKind::Prod => acc.bits = a.wrapping_mul(b) as u64,
+                ReduceKind::Max => acc.bits = a.max(b) as u64,
+                ReduceKind::Min => acc.bits = a.min(b) as u64,
+                ReduceKind::ArgMax => take(acc, next, b > a),
+                ReduceKind::ArgMin => take(acc, next, b < a),
+            }
+        }
+    }
+
+    /// Writes the result into a tile cell (half types as rounded f32).
+    ///
+    /// Safety: `dst` is valid for a write of the result's cell.
+    pub unsafe fn finish(&self, acc: &Acc, dst: *mut u8) {
+        // SAFETY: by this function's contract.
+        unsafe {
+            if self.kind.is_arg() {
+                dst.cast::<i64>().write_unaligned(acc.index.max(0));
+                return;
+            }
+            let value = f64::from_bits(acc.bits);
+            match self.kind.result(self.dtype) {
+                DType::F64 => dst.cast::<f64>().write_unaligned(value),
+                DType::F32 => dst.cast::<f32>().write_unaligned(value as f32),
+                DType::F16 => dst.cast::<f32>().write_unaligned(half::f16::from_f64(value).to_f32()),
+                DType::BF16 => dst.cast::<f32>().write_unaligned(half::bf16::from_f64(value).to_f32()),
+                DType::I64 => dst.cast::<i64>().write_unaligned(acc.bits as i64),
+                DType::I32 => dst.cast::<i32>().write_unaligned(acc.bits as i64 as i32),
+                DType::U8 | DType::Bool => dst.write(acc.bits as i64 as u8),
+            }
+        }
+    }
+}
+
+fn take(acc: &mut Acc, next: &Acc, wins: bool) {
+    if next.index >= 0 && (wins || acc.index < 0) {
+        *acc = *next;
+    }
+}
+
+/// What reductions ask of an element.
+trait Element: Copy + PartialOrd + 'static {
+    /// What lanes add in.
+    type Lane: Copy;
+    const ZERO: Self::Lane;
+    const ONE: Self::Lane;
+    fn widen(self) -> Self::Lane;
+    fn add(a: Self::Lane, b: Self::Lane) -> Self::Lane;
+    fn mul(a: Self::Lane, b: Self::Lane) -> Self::Lane;
+    /// Folds a block's sum or product into the accumulator.
+    fn add_to(acc: &mut Acc, block: Self::Lane);
+    fn mul_to(acc: &mut Acc, block: Self::Lane);
+    fn bits(self) -> u64;
+    fn of_bits(bits: u64) -> Self;
+    fn nan(self) -> bool;
+}
+
+macro_rules! float_element {
+    ($T:ty, $Prod:ty) => {
+        impl Element for $T {
+            type Lane = $T;
+            const ZERO: $T = 0.0;
+            const ONE: $T = 1.0;
+            #[inline(always)]
+            fn widen(self) -> $T {
+                self
+            }
+            #[inline(always)]
+            fn add(a: $T, b: $T) -> $T {
+                a + b
+            }
+            #[inline(always)]
+            fn mul(a: $T, b: $T) -> $T {
+                a * b
+            }
+            #[inline(always)]
+            fn add_to(acc: &mut Acc, block: $T) {
+                acc.bits = (f64::from_bits(acc.bits) + block as f64).to_bits();
+            }
+            #[inline(always)]
+            fn mul_to(acc: &mut Acc, block: $T) {
+                acc.bits = (f64::from_bits(acc.bits) * block as f64).to_bits();
+            }
+            #[inline(always)]
+            fn bits(self) -> u64 {
+                (self as f64).to_bits()
+            }
+            #[inline(always)]
+            fn of_bits(bits: u64) -> $T {
+                f64::from_bits(bits) as $T
+            }
+            #[inline(always)]
+            fn nan(self) -> bool {
+                self != self
+            }
+        }
+    };
+}
+float_element!(f32, f64);
+float_element!(f64, f64);
+
+macro_rules! int_element {
+    ($T:ty) => {
+        impl Element for $T {
+            type Lane = i64;
+            const ZERO: i64 = 0;
+            const ONE: i64 = 1;
+            #[inline(always)]
+            fn widen(self) -> i64 {
+                self as i64
+            }
+            #[inline(always)]
+            fn add(a: i64, b: i64) -> i64 {
+                a.wrapping_add(b)
+            }
+            #[inline(always)]
+            fn mul(a: i64, b: i64) -> i64 {
+                a.wrapping_mul(b)
+            }
+            #[inline(always)]
+            fn add_to(acc: &mut Acc, block: i64) {
+                acc.bits = (acc.bits as i64).wrapping_add(block) as u64;
+            }
+            #[inline(always)]
+            fn mul_to(acc: &mut Acc, block: i64) {
+                acc.bits = (acc.bits as i64).wrapping_mul(block) as u64;
+            }
+            #[inline(always)]
+            fn bits(self) -> u64 {
+                self as i64 as u64
+            }
+            #[inline(always)]
+            fn of_bits(bits: u64) -> $T {
+                (bits as i64).clamp(<$T>::MIN as i64, <$T>::MAX as i64) as $T
+            }
+            #[inline(always)]
+            fn nan(self) -> bool {
+                false
+            }
+        }
+    };
+}
+int_element!(i64);
+int_element!(i32);
+int_element!(u8);
+
+/// Combines at most [`BLOCK`] elements by [`LANES`] lanes and a tree that halves them. Lanes without an element hold
+/// the neutral value, so folding only the lanes in use gives the same bits.
+#[inline(always)]
+fn fold_block<T: Element, R: Copy>(a: &[T], neutral: R, first: impl Fn(T) -> R, join: impl Fn(R, R) -> R) -> R {
+    let mut lanes = [neutral; LANES];
+    let mut width = LANES;
+    if a.len() >= LANES {
+        let (whole, rest) = a.split_at(a.len() / LANES * LANES);
+        for run in whole.chunks_exact(LANES) {
+            for j in 0..LANES {
+                lanes[j] = join(lanes[j], first(run[j]));
+            }
+        }
+        for (lane, &v) in lanes.iter_mut().zip(rest) {
+            *lane = join(*lane, first(v));
+        }
+    } else {
+        for (lane, &v) in lanes.iter_mut().zip(a) {
+            *lane = join(*lane, first(v));
+        }
+        width = a.len().next_power_of_two();
+    }
+    while width > 1 {
+        width /= 2;
+        for j in 0..width {
+            lanes[j] = join(lanes[j], lanes[j + width]);
+        }
+    }
+    lanes[0]
+}
+
+#[inline(always)]
+unsafe fn slice<'a, T>(a: *const u8, n: usize) -> &'a [T] {
+    // SAFETY: by the contract of `ReduceFn`.
+    unsafe { std::slice::from_raw_parts(a.cast::<T>(), n) }
+}
+
+#[inline(always)]
+fn sum<T: Element>(acc: &mut Acc, a: &[T]) {
+    for block in a.chunks(BLOCK) {
+        T::add_to(acc, fold_block(block, T::ZERO, T::widen, T::add));
+    }
+}
+
+#[inline(always)]
+fn prod<T: Element>(acc: &mut Acc, a: &[T]) {
+    for block in a.chunks(BLOCK) {
+        T::mul_to(acc, fold_block(block, T::ONE, T::widen, T::mul));
+    }
+}
+
+#[inline(always)]
+fn better<T: Element>(max: bool, candidate: T, best: T) -> bool {
+    (if max { candidate > best } else { candidate < best }) || candidate.nan()
+}
+
+#[inline(always)]
+fn extreme<T: Element>(acc: &mut Acc, a: &[T], max: bool) {
+    let Some(&first) = a.first() else { return };
+    let best = fold_block(a, first, |v| v, |x, y| if better(max, y, x) { y } else { x });
+    let so_far = T::of_bits(acc.bits);
+    // A NaN found before stays: nothing is better than it but another NaN.
+    if better(max, best, so_far) {
+        acc.bits = best.bits();
+    }
+}
+
+#[inline(always)]
+fn arg<T: Element>(acc: &mut Acc, a: &[T], base: i64, max: bool) {
+    for (b, block) in a.chunks(BLOCK).enumerate() {
+        let Some(&first) = block.first() else { return };
+        let best = fold_block(block, first, |v| v, |x, y| if better(max, y, x) { y } else { x });
+        let so_far = T::of_bits(acc.bits);
+        let wins = acc.index < 0 || (!so_far.nan() && better(max, best, so_far));
+        if wins {
+            let at = block.iter().position(|&v| if best.nan() { v.nan() } else { v == best });
+            acc.bits = best.bits();
+            acc.index = base + (b * BLOCK + at.unwrap_or(0)) as i64;
+        }
+    }
+}
+
+fn reduce_loop(kind: ReduceKind, dtype: DType, isa: Isa) -> ReduceFn {
+    macro_rules! kinds {
+        ($T:ty) => {
+            match kind {
+                ReduceKind::Sum => go!($T, |acc, a, _base| sum::<$T>(acc, a)),
+                ReduceKind::Prod => go!($T, |acc, a, _base| prod::<$T>(acc, a)),
+                ReduceKind::Max => go!($T, |acc, a, _base| extreme::<$T>(acc, a, true)),
+                ReduceKind::Min => go!($T, |acc, a, _base| extreme::<$T>(acc, a, false)),
+                ReduceKind::ArgMax => go!($T, |acc, a, base| arg::<$T>(acc, a, base, true)),
+                ReduceKind::ArgMin => go!($T, |acc, a, base| arg::<$T>(acc, a, base, false)),
+            }
+        };
+    }
+    macro_rules! go {
+        ($T:ty, |$acc:ident, $a:ident, $base:ident| $e:expr) => {
+            by_isa!(isa, ReduceFn, fn<>(acc: &mut Acc, a: *const u8, n: usize, base: i64) {{
+                let ($acc, $a, $base) = (acc, slice::<$T>(a, n), base);
+                $e
+            }}, [])
+        };
+    }
+    match dtype {
+        DType::F32 | DType::F16 | DType::BF16 => kinds!(f32),
+        DType::F64 => kinds!(f64),
+        DType::I64 => kinds!(i64),
+        DType::I32 => kinds!(i32),
+        DType::U8 | DType::Bool => kinds!(u8),
+    }
+}
+
+/// Adds a row of elements to per-column partial results of the same dtype: `partial[j] = partial[j] ∘ a[j]`.
+///
+/// Safety: both pointers are valid for `n` elements and do not overlap.
+pub type ColumnFn = unsafe fn(partial: *mut u8, a: *const u8, n: usize);
+
+/// Reductions over outer dimensions: rows are combined element by element in blocks of [`ROW_BLOCK`].
+#[derive(Clone, Copy)]
+pub struct ColumnReducer {
+    /// The same reduction over runs: how columns are finished and chunks joined.
+    pub by_run: Reducer,
+    /// Combines a row into the partial results, which are f32 or f64 for floats and i64 for integers.
+    pub row: ColumnFn,
+    /// Bytes of one partial result.
+    pub partial_size: usize,
+}
+
+impl ColumnReducer {
+    /// The reducer for elements of `dtype`; `None` for arg reductions, which the scheduler gives a row program.
+    pub fn new(kind: ReduceKind, dtype: DType, isa: Isa) -> Option<ColumnReducer> {
+        let by_run = Reducer::new(kind, dtype, isa);
+        macro_rules! kinds {
+            ($T:ty) => {
+                match kind {
+                    ReduceKind::Sum => go!($T, |p, v| <$T>::add(p, v.widen())),
+                    ReduceKind::Prod => go!($T, |p, v| <$T>::mul(p, v.widen())),
+                    ReduceKind::Max => go!($T, |p, v| if better(true, v.widen(), p) { v.widen() } else { p }),
+                    ReduceKind::Min => go!($T, |p, v| if better(false, v.widen(), p) { v.widen() } else { p }),
+                    ReduceKind::ArgMax | ReduceKind::ArgMin => return None,
+                }
+            };
+        }
+        macro_rules! go {
+            ($T:ty, |$p:ident, $v:ident| $e:expr) => {
+                (
+                    by_isa!(isa, ColumnFn, fn<>(partial: *mut u8, a: *const u8, n: usize) {{
+                        let p = std::slice::from_raw_parts_mut(partial.cast::<<$T as Element>::Lane>(), n);
+                        let a = std::slice::from_raw_parts(a.cast::<$T>(), n);
+                        for i in 0..n {
+                            let ($p, $v) = (p[i], a[i]);
+                            p[i] = $e;
+                        }
+                    }}, []),
+                    std::mem::size_of::<<$T as Element>::Lane>(),
+                )
+            };
+        }
+        let (row, partial_size) = match dtype {
+            DType::F32 | DType::F16 | DType::BF16 => kinds!(f32),
+            DType::F64 => kinds!(f64),
+            DType::I64 => kinds!(i64),
+            DType::I32 => kinds!(i32),
+            DType::U8 | DType::Bool => kinds!(u8),
+        };
+        Some(ColumnReducer { by_run, row, partial_size })
+    }
+
+    /// Sets `n` partial results to the neutral value.
+    ///
+    /// Safety: `partial` is valid for `n` partial results.
+    pub unsafe fn clear(&self, partial: *mut u8, n: usize) {
+        let init = self.by_run.init().bits;
+        // SAFETY: by this function's contract; the size tells the type.
+        unsafe {
+            match (self.by_run.dtype.is_float(), self.partial_size) {
+                (true, 4) => {
+                    std::slice::from_raw_parts_mut(partial.cast::<f32>(), n).fill(f64::from_bits(init) as f32)
+                }
+                _ => std::slice::from_raw_parts_mut(partial.cast::<u64>(), n).fill(init),
+            }
+        }
+    }
+
+    /// Joins `n` partial results into accumulators, in order.
+    ///
+    /// Safety: both pointers are valid for `n` elements.
+    pub unsafe fn flush(&self, totals: *mut f64, partial: *const u8, n: usize) {
+        // SAFETY: by this function's contract; totals are f64 for floats and i64 bits for integers.
+        unsafe {
+            if self.by_run.dtype.is_float() && self.by_run.kind == ReduceKind::Sum {
+                let totals = std::slice::from_raw_parts_mut(totals, n);
+                if self.partial_size == 4 {
+                    for (t, &p) in totals.iter_mut().zip(std::slice::from_raw_parts(partial.cast::<f32>(), n)) {
+                        *t += p as f64;
+                    }
+                } else {
+                    for (t, &p) in totals.iter_mut().zip(std::slice::from_raw_parts(partial.cast::<f64>(), n)) {
+                        *t += p;
+                    }
+                }
+                return;
+            }
+            for j in 0..n {
+                let bits = if self.by_run.dtype.is_float() && self.partial_size == 4 {
+                    (*partial.cast::<f32>().add(j) as f64).to_bits()
+                } else {
+                    *partial.cast::<u64>().add(j)
+                };
+                let mut acc = Acc { bits: *totals.cast::<u64>().add(j), index: -1 };
+                self.by_run.combine(&mut acc, &Acc { bits, index: -1 });
+                *totals.cast::<u64>().add(j) = acc.bits;
+            }
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! The op table: every elementwise operation, once.
+//!
+//! A row is a name, a class (which dtypes it takes and what it answers with), a body generic over [`Lane`] and a
+//! gradient rule generic over [`Algebra`]. From it come the CPU loops, the emitted GPU kernels, the methods of
+//! tensors, the documentation and the table-driven tests. A new operation is one row.
+
+use crate::lane::{FloatLane, Lane};
+use crate::math;
+use mg_device::DType;
+
+/// Which dtypes a row takes and what it answers with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Class {
+    /// Floats to the same float; integers and bool are promoted to f32 first.
+    Float,
+    /// Floats and integers to the same dtype; bool is promoted to i64 first.
+    Numeric,
+    /// Two of one dtype, bool included, to bool.
+    Compare,
+    /// Bool to bool.
+    Logic,
+    /// A bool and two of one dtype, to that dtype.
+    Select,
+}
+
+/// Operations that gradient rules are written in. [`Algebra::apply`] and [`Algebra::lit`] are all that has to be
+/// given; the names of the rows are provided by [`Rules`].
+pub trait Algebra: Clone {
+    /// Applies a row to operands of one dtype (the condition of `where` aside), broadcasting their shapes.
+    fn apply(row: Row, args: &[&Self]) -> Self;
+    /// A literal of the dtype of `self` that broadcasts against it. Neutral literals are folded away.
+    fn lit(&self, value: f64) -> Self;
+}
+
+macro_rules! body {
+    (Float, $Name:ident, |$a:ident| $body:expr) => {
+        impl Float1 for $Name {
+            #[inline(always)]
+            fn apply<L: FloatLane>($a: L) -> L {
+                $body
+            }
+        }
+    };
+    (Float, $Name:ident, |$a:ident, $b:ident| $body:expr) => {
+        impl Float2 for $Name {
+            #[inline(always)]
+            fn apply<L: FloatLane>($a: L, $b: L) -> L {
+                $body
+            }
+        }
+    };
+    (Numeric, $Name:ident, |$a:ident| $body:expr) => {
+        impl Numeric1 for $Name {
+            #[inline(always)]
+            fn apply<L: Lane>($a: L) -> L {
+                $body
+            }
+        }
+    };
+    (Numeric, $Name:ident, |$a:ident, $b:ident| $body:expr) => {
+        impl Numeric2 for $Name {
+            #[inline(always)]
+            fn apply<L: Lane>($a: L, $b: L) -> L {
+                $body
+            }
+        }
+    };
+    (Compare, $Name:ident, |$a:ident, $b:ident| $body:expr) => {
+        impl Compare2 for $Name {
+            #[inline(always)]
+            fn apply<L: Lane>($a: L, $b: L) -> L::Mask {
+                $body
+            }
+        }
+    };
+    // `Logic` and `Select` work on masks; the executors write them out.
+    ($class:ident, $Name:ident, |$($a:ident),+| $body:expr) => {};
+}
+
+/// The body of a unary [`Class::Float`] row.
+pub trait Float1 {
+    /// The value of the operation.
+    fn apply<L: FloatLane>(a: L) -> L;
+}
+/// The body of a binary [`Class::Float`] row.
+pub trait Float2 {
+    /// The value of the operation.
+    fn apply<L: FloatLane>(a: L, b: L) -> L;
+}
+/// The body of a unary [`Class::Numeric`] row.
+pub trait Numeric1 {
+    /// The value of the operation.
+    fn apply<L: Lane>(a: L) -> L;
+}
+/// The body of a binary [`Class::Numeric`] row.
+pub trait Numeric2 {
+    /// The value of the operation.
+    fn apply<L: Lane>(a: L, b: L) -> L;
+}
+/// The body of a [`Class::Compare`] row.
+pub trait Compare2 {
+    /// The value of the operation.
+    fn apply<L: Lane>(a: L, b: L) -> L::Mask;
+}
+
+macro_rules! op_table {
+    (($d:tt) $(
+        $(#[doc = $doc:literal])+
+        $Name:ident $name:literal $method:ident $class:ident
+        |$($arg:ident),+| $body:expr;
+        grad |$g:ident, $x:ident, $y:ident| [$($rule:expr),*]
+    )*) => {
+        /// An elementwise operation. Discriminants are stable within a build only.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Row { $($(#[doc = $doc])+ $Name),* }
+
+        $( #[doc = concat!("Body of the row `", $name, "`.")] pub struct $Name; body!($class, $Name, |$($arg),+| $body); )*
+
+        impl Row {
+            /// Every row of the table.
+            pub const ALL: &'static [Row] = &[$(Row::$Name),*];
+
+            /// The operation's name in the public API.
+            pub const fn name(self) -> &'static str {
+                match self { $(Row::$Name => $name),* }
+            }
+
+            /// Which dtypes it takes and answers with.
+            pub const fn class(self) -> Class {
+                match self { $(Row::$Name => Class::$class),* }
+            }
+
+            /// How many operands it takes: 1, 2 or 3.
+            pub const fn arity(self) -> usize {
+                match self { $(Row::$Name => [$(stringify!($arg)),+].len()),* }
+            }
+
+            /// What it computes, in a line.
+            pub const fn doc(self) -> &'static str {
+                match self { $(Row::$Name => concat!($($doc, "\n"),+)),* }
+            }
+
+            /// Whether any operand has a gradient.
+            pub const fn is_differentiable(self) -> bool {
+                match self { $(Row::$Name => { const RULES: &[&str] = &[$(stringify!($rule)),*]; !RULES.is_empty() })* }
+            }
+
+            /// The gradient with respect to operand `i`, given operands `x`, result `y` and the result's gradient `g`;
+            /// `None` where it is zero everywhere. Operands that were broadcast get a gradient of the result's shape:
+            /// the caller sums it.
+            pub fn vjp<T: Algebra>(self, i: usize, x: &[T], y: &T, g: &T) -> Option<T> {
+                match self {
+                    $(Row::$Name => {
+                        #[allow(unused_variables)]
+                        let ($g, $x, $y) = (g, x, y);
+                        let rules: &[&dyn Fn() -> Option<T>] = &[$(&|| $rule),*];
+                        rules.get(i).and_then(|rule| rule())
+                    })*
+                }
+            }
+        }
+
+        /// Calls `callback!` with every row of the table: `[doc] Name "name" method Class (operands);` each.
+        #[macro_export]
+        macro_rules! for_each_row {
+            ($d callback:ident) => {
+                $d callback! { $( [$($doc)+] $Name $name $method $class ($($arg)+); )* }
+            };
+        }
+    };
+}
+
+/// The rows as methods, so that gradient rules read like mathematics.
+pub trait Rules: Algebra {
+    /// `self + o`.
+    fn add(&self, o: &Self) -> Self {
+        Self::apply(Row::Add, &[self, o])
+    }
+    /// `self − o`.
+    fn sub(&self, o: &Self) -> Self {
+        Self::apply(Row::Sub, &[self, o])
+    }
+    /// `self · o`.
+    fn mul(&self, o: &Self) -> Self {
+        Self::apply(Row::Mul, &[self, o])
+    }
+    /// `self · value`.
+    fn scale(&self, value: f64) -> Self {
+        self.mul(&self.lit(value))
+    }
+    /// `self / o`.
+    fn div(&self, o: &Self) -> Self {
+        Self::apply(Row::Div, &[self, o])
+    }
+    /// Any unary row.
+    fn map(&self, row: Row) -> Self {
+        Self::apply(row, &[self])
+    }
+    /// `−self`.
+    fn neg(&self) -> Self {
+        self.map(Row::Neg)
+    }
+    /// `self < o`, as bool.
+    fn lt(&self, o: &Self) -> Self {
+        Self::apply(Row::Lt, &[self, o])
+    }
+    /// `self = o`, as bool.
+    fn eq(&self, o: &Self) -> Self {
+        Self::apply(Row::Eq, &[self, o])
+    }
+    /// With `self` a bool: `a` where it holds, else `b`.
+    fn choose(&self, a: &Self, b: &Self) -> Self {
+        Self::apply(Row::Where, &[self, a, b])
+    }
+}
+impl<T: Algebra> Rules for T {}
+
+/// The share of a gradient that `a` gets from `max(a, b)` (with `a` and `b` exchanged: `min`): ties are halved, as PyTorch does.
+fn winner<T: Algebra>(loser: &T, winner: &T, g: &T) -> T {
+    let tie = winner.eq(loser).choose(&g.scale(0.5), &g.lit(0.0));
+    loser.lt(winner).choose(g, &tie)
+}
+
+op_table! {
+    ($)
+    /// `a + b`.
+    Add "add" add Numeric |a, b| a.add(b);
+    grad |g, x, y| [Some(g.clone()), Some(g.clone())]
+
+    /// `a − b`.
+    Sub "sub" sub Numeric |a, b| a.sub(b);
+    grad |g, x, y| [Some(g.clone()), Some(g.neg())]
+
+    /// `a · b`.
+    Mul "mul" mul Numeric |a, b| a.mul(b);
+    grad |g, x, y| [Some(g.mul(&x[1])), Some(g.mul(&x[0]))]
+
+    /// `a / b`, correctly rounded; integers are promoted to f32 by the public API's true division.
+    Div "div" div Numeric |a, b| a.div(b);
+    grad |g, x, y| [Some(g.div(&x[1])), Some(g.mul(y).div(&x[1]).neg())]
+
+    /// `a` to the power `b`, with the special cases of C's `pow`.
+    Pow "pow" pow Float |a, b| math::pow(a, b);
+    grad |g, x, y| [
+        Some({
+            let d = g.mul(&x[1].mul(&T::apply(Row::Pow, &[&x[0], &x[1].sub(&x[1].lit(1.0))])));
+            x[1].eq(&x[1].lit(0.0)).choose(&g.lit(0.0), &d)
+        }),
+        Some({
+            let d = g.mul(&y.mul(&x[0].map(Row::Log)));
+            x[0].eq(&x[0].lit(0.0)).choose(&g.lit(0.0), &d)
+        })
+    ]
+
+    /// The larger of `a` and `b`; NaN if either is.
+    Maximum "maximum" maximum Numeric |a, b| L::select(L::either(b.lt(a), a.is_nan()), a, b);
+    grad |g, x, y| [Some(winner(&x[1], &x[0], g)), Some(winner(&x[0], &x[1], g))]
+
+    /// The smaller of `a` and `b`; NaN if either is.
+    Minimum "minimum" minimum Numeric |a, b| L::select(L::either(a.lt(b), a.is_nan()), a, b);
+    grad |g, x, y| [
+        Some({ let (a, b) = (x[0].neg(), x[1].neg()); winner(&b, &a, g) }),
+        Some({ let (a, b) = (x[0].neg(), x[1].neg()); winner(&a, &b, g) })
+    ]
+
+    /// `−a`.
+    Neg "neg" neg Numeric |a| a.neg();
+    grad |g, x, y| [Some(g.neg())]
+
+    /// `|a|`.
+    Abs "abs" abs Numeric |a| a.abs();
+    grad |g, x, y| [Some(g.mul(&x[0].map(Row::Sign)))]
+
+    /// −1, 0 or 1 with the sign of `a`; NaN stays.
+    Sign "sign" sign Numeric |a| {
+        let zero = a.lit(0.0);
+        let sign = L::select(zero.lt(a), a.lit(1.0), L::select(a.lt(zero), a.lit(-1.0), zero));
+        L::select(a.is_nan(), a, sign)
+    };
+    grad |g, x, y| []
+
+    /// `a · a`.
+    Square "square" square Numeric |a| a.mul(a);
+    grad |g, x, y| [Some(g.mul(&x[0].add(&x[0])))]
+
+    /// `max(a, 0)`; NaN stays.
+    Relu "relu" relu Numeric |a| L::select(a.le(a.lit(0.0)), a.lit(0.0), a);
+    grad |g, x, y| [Some(T::apply(Row::Gate, &[y, g]))]
+
+    /// 0 where `a ≤ 0`, else `b`: the gradient of `relu`.
+    Gate "gate" gate Numeric |a, b| L::select(a.le(a.lit(0.0)), b.lit(0.0), b);
+    grad |g, x, y| [None, Some(T::apply(Row::Gate, &[&x[0], g]))]
+
+    /// `eᵃ`.
+    Exp "exp" exp Float |a| math::exp(a);
+    grad |g, x, y| [Some(g.mul(y))]
+
+    /// The natural logarithm.
+    Log "log" log Float |a| math::log(a);
+    grad |g, x, y| [Some(g.div(&x[0]))]
+
+    /// The correctly rounded square root.
+    Sqrt "sqrt" sqrt Float |a| a.sqrt();
+    grad |g, x, y| [Some(g.scale(0.5).div(y))]
+
+    /// The hyperbolic tangent.
+    Tanh "tanh" tanh Float |a| math::tanh(a);
+    grad |g, x, y| [Some(g.mul(&y.lit(1.0).sub(&y.map(Row::Square))))]
+
+    /// `1 / (1 + e⁻ᵃ)`.
+    Sigmoid "sigmoid" sigmoid Float |a| math::sigmoid(a);
+    grad |g, x, y| [Some(g.mul(&y.mul(&y.lit(1.0).sub(y))))]
+
+    /// The sine, of radians.
+    Sin "sin" sin Float |a| math::sin(a);
+    grad |g, x, y| [Some(g.mul(&x[0].map(Row::Cos)))]
+
+    /// The cosine, of radians.
+    Cos "cos" cos Float |a| math::cos(a);
+    grad |g, x, y| [Some(g.mul(&x[0].map(Row::Sin)).neg())]
+
+    /// The error function.
+    Erf "erf" erf Float |a| math::erf(a);
+    grad |g, x, y| [Some(g.mul(&x[0].map(Row::Square).neg().map(Row::Exp).scale(std::f64::consts::FRAC_2_SQRT_PI)))]
+
+    /// `a < b`.
+    Lt "lt" lt Compare |a, b| a.lt(b);
+    grad |g, x, y| []
+
+    /// `a ≤ b`.
+    Le "le" le Compare |a, b| a.le(b);
+    grad |g, x, y| []
+
+    /// `a = b`.
+    Eq "eq" eq Compare |a, b| a.eq(b);
+    grad |g, x, y| []
+
+    /// `a ≠ b`; true when either is NaN.
+    Ne "ne" ne Compare |a, b| L::not(a.eq(b));
+    grad |g, x, y| []
+
+    /// `a` and `b`.
+    And "logical_and" logical_and Logic |a, b| a & b;
+    grad |g, x, y| []
+
+    /// `a` or `b`.
+    Or "logical_or" logical_or Logic |a, b| a | b;
+    grad |g, x, y| []
+
+    /// `a` or `b`, not both.
+    Xor "logical_xor" logical_xor Logic |a, b| a ^ b;
+    grad |g, x, y| []
+
+    /// Not `a`.
+    Not "logical_not" logical_not Logic |a| !a;
+    grad |g, x, y| []
+
+    /// `a` where the condition holds, else `b`.
+    Where "where" choose Select |c, a, b| if c { a } else { b };
+    grad |g, x, y| [None, Some(x[0].choose(g, &g.lit(0.0))), Some(x[0].choose(&g.lit(0.0), g))]
+}
+
+impl Row {
+    /// The dtype in which operands of (promoted) dtype `of` are taken.
+    pub fn operand(self, of: DType) -> DType {
+        match self.class() {
+            Class::Float if !of.is_float() => DType::F32,
+            Class::Numeric if of == DType::Bool => DType::I64,
+            Class::Logic => DType::Bool,
+            _ => of,
+        }
+    }
+
+    /// The dtype of the result for operands of dtype `of`.
+    pub fn result(self, of: DType) -> DType {
+        match self.class() {
+            Class::Compare | Class::Logic => DType::Bool,
+            _ => of,
+        }
+    }
+
+    /// Whether a zero among the second operand's integers is an error.
+    pub fn refuses_zero(self, dtype: DType) -> bool {
+        self == Row::Div && dtype.is_int()
+    }
+}
