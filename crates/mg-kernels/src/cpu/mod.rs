@@ -4,6 +4,7 @@
 pub mod compile;
 pub mod convert;
 pub mod gather;
+pub mod library;
 pub mod loops;
 pub mod pool;
 pub mod reduce;
