@@ -1,1 +1,3 @@
 //! Why it runs: tensors, gradients of any order, and the scalar engine.
+
+pub mod scalar;
