@@ -170,21 +170,26 @@ impl Program {
     pub fn classes(&self) -> Vec<Class> {
         let rank = self.space.len();
         let rows = self.batch + self.outer;
+        self.classes_by(|input| {
+            let strides = &self.inputs[input as usize].strides[..rank];
+            let moves = |from: usize, to: usize| (from..to).any(|d| strides[d] != 0 && self.space[d] != 1);
+            if moves(rows, rank) {
+                Class::Full
+            } else if moves(0, rows) {
+                Class::Row
+            } else {
+                Class::Uniform
+            }
+        })
+    }
+
+    /// How far each value reaches, for operands that reach as far as `of_input` says.
+    pub fn classes_by(&self, of_input: impl Fn(u16) -> Class) -> Vec<Class> {
         let mut classes: Vec<Class> = Vec::with_capacity(self.values.len());
         for (v, value) in self.values.iter().enumerate() {
             let class = match value.inst {
                 Inst::Const(_) => Class::Uniform,
-                Inst::Input(i) => {
-                    let strides = &self.inputs[i as usize].strides[..rank];
-                    let moves = |from: usize, to: usize| (from..to).any(|d| strides[d] != 0 && self.space[d] != 1);
-                    if moves(rows, rank) {
-                        Class::Full
-                    } else if moves(0, rows) {
-                        Class::Row
-                    } else {
-                        Class::Uniform
-                    }
-                }
+                Inst::Input(i) => of_input(i),
                 Inst::Reduce(_, Over::Inner, _) => Class::Row,
                 Inst::Reduce(_, Over::Outer, _) => Class::Column,
                 Inst::Reduce(_, Over::All, _) => Class::Total,

@@ -106,7 +106,7 @@ pub trait Compare2 {
 macro_rules! op_table {
     (($d:tt) $(
         $(#[doc = $doc:literal])+
-        $Name:ident $name:literal $method:ident $class:ident
+        $Name:ident $name:literal $method:ident $try_method:ident $class:ident
         |$($arg:ident),+| $body:expr;
         grad |$g:ident, $x:ident, $y:ident| [$($rule:expr),*]
     )*) => {
@@ -161,11 +161,12 @@ macro_rules! op_table {
             }
         }
 
-        /// Calls `callback!` with every row of the table: `[doc] Name "name" method Class (operands);` each.
+        /// Calls `callback!` with every row of the table: `[doc] Name "name" method try_method Class (operands);`
+        /// each.
         #[macro_export]
         macro_rules! for_each_row {
             ($d callback:ident) => {
-                $d callback! { $( [$($doc)+] $Name $name $method $class ($($arg)+); )* }
+                $d callback! { $( [$($doc)+] $Name $name $method $try_method $class ($($arg)+); )* }
             };
         }
     };
@@ -225,23 +226,23 @@ fn winner<T: Algebra>(loser: &T, winner: &T, g: &T) -> T {
 op_table! {
     ($)
     /// `a + b`.
-    Add "add" add Numeric |a, b| a.add(b);
+    Add "add" add try_add Numeric |a, b| a.add(b);
     grad |g, x, y| [Some(g.clone()), Some(g.clone())]
 
     /// `a − b`.
-    Sub "sub" sub Numeric |a, b| a.sub(b);
+    Sub "sub" sub try_sub Numeric |a, b| a.sub(b);
     grad |g, x, y| [Some(g.clone()), Some(g.neg())]
 
     /// `a · b`.
-    Mul "mul" mul Numeric |a, b| a.mul(b);
+    Mul "mul" mul try_mul Numeric |a, b| a.mul(b);
     grad |g, x, y| [Some(g.mul(&x[1])), Some(g.mul(&x[0]))]
 
     /// `a / b`, correctly rounded; integers are promoted to f32 by the public API's true division.
-    Div "div" div Numeric |a, b| a.div(b);
+    Div "div" div try_div Numeric |a, b| a.div(b);
     grad |g, x, y| [Some(g.div(&x[1])), Some(g.mul(y).div(&x[1]).neg())]
 
     /// `a` to the power `b`, with the special cases of C's `pow`.
-    Pow "pow" pow Float |a, b| math::pow(a, b);
+    Pow "pow" pow try_pow Float |a, b| math::pow(a, b);
     grad |g, x, y| [
         Some({
             let d = g.mul(&x[1].mul(&T::apply(Row::Pow, &[&x[0], &x[1].sub(&x[1].lit(1.0))])));
@@ -254,26 +255,26 @@ op_table! {
     ]
 
     /// The larger of `a` and `b`; NaN if either is.
-    Maximum "maximum" maximum Numeric |a, b| L::select(L::either(b.lt(a), a.is_nan()), a, b);
+    Maximum "maximum" maximum try_maximum Numeric |a, b| L::select(L::either(b.lt(a), a.is_nan()), a, b);
     grad |g, x, y| [Some(winner(&x[1], &x[0], g)), Some(winner(&x[0], &x[1], g))]
 
     /// The smaller of `a` and `b`; NaN if either is.
-    Minimum "minimum" minimum Numeric |a, b| L::select(L::either(a.lt(b), a.is_nan()), a, b);
+    Minimum "minimum" minimum try_minimum Numeric |a, b| L::select(L::either(a.lt(b), a.is_nan()), a, b);
     grad |g, x, y| [
         Some({ let (a, b) = (x[0].neg(), x[1].neg()); winner(&b, &a, g) }),
         Some({ let (a, b) = (x[0].neg(), x[1].neg()); winner(&a, &b, g) })
     ]
 
     /// `−a`.
-    Neg "neg" neg Numeric |a| a.neg();
+    Neg "neg" neg try_neg Numeric |a| a.neg();
     grad |g, x, y| [Some(g.neg())]
 
     /// `|a|`.
-    Abs "abs" abs Numeric |a| a.abs();
+    Abs "abs" abs try_abs Numeric |a| a.abs();
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Sign)))]
 
     /// −1, 0 or 1 with the sign of `a`; NaN stays.
-    Sign "sign" sign Numeric |a| {
+    Sign "sign" sign try_sign Numeric |a| {
         let zero = a.lit(0.0);
         let sign = L::select(zero.lt(a), a.lit(1.0), L::select(a.lt(zero), a.lit(-1.0), zero));
         L::select(a.is_nan(), a, sign)
@@ -281,83 +282,83 @@ op_table! {
     grad |g, x, y| []
 
     /// `a · a`.
-    Square "square" square Numeric |a| a.mul(a);
+    Square "square" square try_square Numeric |a| a.mul(a);
     grad |g, x, y| [Some(g.mul(&x[0].add(&x[0])))]
 
     /// `max(a, 0)`; NaN stays.
-    Relu "relu" relu Numeric |a| L::select(a.le(a.lit(0.0)), a.lit(0.0), a);
+    Relu "relu" relu try_relu Numeric |a| L::select(a.le(a.lit(0.0)), a.lit(0.0), a);
     grad |g, x, y| [Some(T::apply(Row::Gate, &[y, g]))]
 
     /// 0 where `a ≤ 0`, else `b`: the gradient of `relu`.
-    Gate "gate" gate Numeric |a, b| L::select(a.le(a.lit(0.0)), b.lit(0.0), b);
+    Gate "gate" gate try_gate Numeric |a, b| L::select(a.le(a.lit(0.0)), b.lit(0.0), b);
     grad |g, x, y| [None, Some(T::apply(Row::Gate, &[&x[0], g]))]
 
     /// `eᵃ`.
-    Exp "exp" exp Float |a| math::exp(a);
+    Exp "exp" exp try_exp Float |a| math::exp(a);
     grad |g, x, y| [Some(g.mul(y))]
 
     /// The natural logarithm.
-    Log "log" log Float |a| math::log(a);
+    Log "log" log try_log Float |a| math::log(a);
     grad |g, x, y| [Some(g.div(&x[0]))]
 
     /// The correctly rounded square root.
-    Sqrt "sqrt" sqrt Float |a| a.sqrt();
+    Sqrt "sqrt" sqrt try_sqrt Float |a| a.sqrt();
     grad |g, x, y| [Some(g.scale(0.5).div(y))]
 
     /// The hyperbolic tangent.
-    Tanh "tanh" tanh Float |a| math::tanh(a);
+    Tanh "tanh" tanh try_tanh Float |a| math::tanh(a);
     grad |g, x, y| [Some(g.mul(&y.lit(1.0).sub(&y.map(Row::Square))))]
 
     /// `1 / (1 + e⁻ᵃ)`.
-    Sigmoid "sigmoid" sigmoid Float |a| math::sigmoid(a);
+    Sigmoid "sigmoid" sigmoid try_sigmoid Float |a| math::sigmoid(a);
     grad |g, x, y| [Some(g.mul(&y.mul(&y.lit(1.0).sub(y))))]
 
     /// The sine, of radians.
-    Sin "sin" sin Float |a| math::sin(a);
+    Sin "sin" sin try_sin Float |a| math::sin(a);
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Cos)))]
 
     /// The cosine, of radians.
-    Cos "cos" cos Float |a| math::cos(a);
+    Cos "cos" cos try_cos Float |a| math::cos(a);
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Sin)).neg())]
 
     /// The error function.
-    Erf "erf" erf Float |a| math::erf(a);
+    Erf "erf" erf try_erf Float |a| math::erf(a);
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Square).neg().map(Row::Exp).scale(std::f64::consts::FRAC_2_SQRT_PI)))]
 
     /// `a < b`.
-    Lt "lt" lt Compare |a, b| a.lt(b);
+    Lt "lt" lt try_lt Compare |a, b| a.lt(b);
     grad |g, x, y| []
 
     /// `a ≤ b`.
-    Le "le" le Compare |a, b| a.le(b);
+    Le "le" le try_le Compare |a, b| a.le(b);
     grad |g, x, y| []
 
     /// `a = b`.
-    Eq "eq" eq Compare |a, b| a.eq(b);
+    Eq "eq" eq try_eq Compare |a, b| a.eq(b);
     grad |g, x, y| []
 
     /// `a ≠ b`; true when either is NaN.
-    Ne "ne" ne Compare |a, b| L::not(a.eq(b));
+    Ne "ne" ne try_ne Compare |a, b| L::not(a.eq(b));
     grad |g, x, y| []
 
     /// `a` and `b`.
-    And "logical_and" logical_and Logic |a, b| a & b;
+    And "logical_and" logical_and try_logical_and Logic |a, b| a & b;
     grad |g, x, y| []
 
     /// `a` or `b`.
-    Or "logical_or" logical_or Logic |a, b| a | b;
+    Or "logical_or" logical_or try_logical_or Logic |a, b| a | b;
     grad |g, x, y| []
 
     /// `a` or `b`, not both.
-    Xor "logical_xor" logical_xor Logic |a, b| a ^ b;
+    Xor "logical_xor" logical_xor try_logical_xor Logic |a, b| a ^ b;
     grad |g, x, y| []
 
     /// Not `a`.
-    Not "logical_not" logical_not Logic |a| !a;
+    Not "logical_not" logical_not try_logical_not Logic |a| !a;
     grad |g, x, y| []
 
     /// `a` where the condition holds, else `b`.
-    Where "where" choose Select |c, a, b| if c { a } else { b };
+    Where "where" choose try_choose Select |c, a, b| if c { a } else { b };
     grad |g, x, y| [None, Some(x[0].choose(g, &g.lit(0.0))), Some(x[0].choose(&g.lit(0.0), g))]
 }
 

@@ -138,7 +138,6 @@ pub struct Compiled {
     pub(super) n_consts: usize,
 }
 
-/// Elements times steps below which a launch stays on the calling thread.
 impl Compiled {
     /// The number of operands of a launch.
     pub fn n_inputs(&self) -> usize {
@@ -309,6 +308,8 @@ impl<'a> Compiler<'a> {
             let direct = in_place.then(|| this.reg());
             this.out.inputs.push(In { source: operand.source, dtype: operand.dtype, class, outer, all, direct });
         }
+        // The division into rows may be another than the program's, where no reduction fixes it.
+        this.classes = program.classes_by(|i| this.out.inputs[i as usize].class);
         Ok(this)
     }
 

@@ -244,7 +244,7 @@ pub fn cell_size(dtype: DType) -> usize {
 }
 
 macro_rules! row_loops {
-    ($([$($doc:literal)+] $Name:ident $name:literal $method:ident $class:ident ($($arg:ident)+);)*) => {
+    ($([$($doc:literal)+] $Name:ident $name:literal $method:ident $try_method:ident $class:ident ($($arg:ident)+);)*) => {
         /// The loop of `row` over operands of `dtype` (for `where`: the dtype of the two values); `None` where the row
         /// does not take the dtype.
         pub fn map_loop(row: Row, dtype: DType, isa: Isa) -> Option<MapFn> {

@@ -1,6 +1,6 @@
 //! Launches on the CPU: tasks, tiles, steps.
 
-use super::compile::{Compiled, Len, Mode, Reg, Step, Uniform};
+use super::compile::{Compiled, Len, Reg, Step, Uniform};
 use super::convert::{load_loop, store_loop};
 use super::gather::{Walk, gather, ramp};
 use super::loops::{cell_size, isa};
@@ -97,67 +97,18 @@ impl Compiled {
         debug_assert!(args.inputs.len() == self.inputs.len() && args.consts.len() >= self.n_consts);
         debug_assert_eq!(args.outputs.len(), self.outputs.len());
         let elements = self.rows * self.columns;
-        if !self.columns_out.is_empty() {
-            return self.run_columns(args);
-        }
-        let kept: Vec<Vec<u64>> = self
+        let mut kept: Vec<Vec<u64>> = self
             .totals
             .iter()
             .map(|t| if t.kept { vec![0u64; (self.rows * cell_size(t.reducer.dtype)).div_ceil(8)] } else { vec![] })
             .collect();
-        let kept_at: Vec<usize> = kept.iter().map(|k| k.as_ptr() as usize).collect();
-        let rows_are_whole = !self.splits_columns;
-        let unit = if rows_are_whole {
-            (CHUNK / self.columns.max(1)).max(1).next_multiple_of(self.tile_rows)
+        let kept_at: Vec<usize> = kept.iter_mut().map(|k| k.as_mut_ptr() as usize).collect();
+        let mut totals = if self.columns_out.is_empty() {
+            self.run_tasks(args, elements, &kept_at)?
         } else {
-            CHUNK
+            self.run_columns(args, &kept_at)?;
+            self.totals.iter().map(|t| t.reducer.init()).collect()
         };
-        let extent = if rows_are_whole { self.rows } else { elements };
-        let tasks = extent.div_ceil(unit).max(1);
-        let part = |task: usize| {
-            let range = task * unit..((task + 1) * unit).min(extent);
-            if rows_are_whole { Part::Block(range, 0..self.columns) } else { Part::Linear(range) }
-        };
-        let failure = Mutex::new(None);
-        let mut totals;
-        if tasks == 1 || elements * self.weight < PARALLEL || num_threads() == 1 {
-            totals = self.totals.iter().map(|t| t.reducer.init()).collect::<Vec<_>>();
-            for task in 0..tasks {
-                let mut partial = Partial::default();
-                // SAFETY: the caller's contract; this task's part is its own.
-                let found = unsafe { self.task(args, part(task), &mut partial, &kept_at) };
-                if let Some(found) = found {
-                    return Err(found);
-                }
-                for ((total, acc), out) in totals.iter_mut().zip(&partial.totals).zip(&self.totals) {
-                    out.reducer.combine(total, acc);
-                }
-            }
-        } else {
-            let partials: Vec<Mutex<Partial>> = (0..tasks).map(|_| Mutex::default()).collect();
-            parallel(tasks, &|task| {
-                let mut partial = Partial::default();
-                // SAFETY: as above.
-                if let Some(found) = unsafe { self.task(args, part(task), &mut partial, &kept_at) } {
-                    if let Ok(mut failure) = failure.lock() {
-                        failure.get_or_insert(found);
-                    }
-                }
-                if let Ok(mut slot) = partials[task].lock() {
-                    *slot = partial;
-                }
-            });
-            if let Some(found) = failure.into_inner().unwrap_or(None) {
-                return Err(found);
-            }
-            totals = self.totals.iter().map(|t| t.reducer.init()).collect::<Vec<_>>();
-            for partial in partials {
-                let Ok(partial) = partial.into_inner() else { continue };
-                for ((total, acc), out) in totals.iter_mut().zip(&partial.totals).zip(&self.totals) {
-                    out.reducer.combine(total, acc);
-                }
-            }
-        }
         for ((out, total), kept) in self.totals.iter().zip(&mut totals).zip(&kept) {
             if out.kept {
                 *total = out.reducer.init();
@@ -178,6 +129,63 @@ impl Compiled {
         Ok(())
     }
 
+    /// Programs without reductions over outer dimensions: runs the tasks, and answers with the full reductions.
+    fn run_tasks(&self, args: &Args, elements: usize, kept_at: &[usize]) -> Result<Vec<Acc>, OutOfRange> {
+        let rows_are_whole = !self.splits_columns;
+        let unit = if rows_are_whole {
+            (CHUNK / self.columns.max(1)).max(1).next_multiple_of(self.tile_rows)
+        } else {
+            CHUNK
+        };
+        let extent = if rows_are_whole { self.rows } else { elements };
+        let tasks = extent.div_ceil(unit).max(1);
+        let part = |task: usize| {
+            let range = task * unit..((task + 1) * unit).min(extent);
+            if rows_are_whole { Part::Block(range, 0..self.columns) } else { Part::Linear(range) }
+        };
+        let failure = Mutex::new(None);
+        let mut totals;
+        if tasks == 1 || elements * self.weight < PARALLEL || num_threads() == 1 {
+            totals = self.totals.iter().map(|t| t.reducer.init()).collect::<Vec<_>>();
+            for task in 0..tasks {
+                let mut partial = Partial::default();
+                // SAFETY: the caller's contract; this task's part is its own.
+                let found = unsafe { self.task(args, part(task), &mut partial, kept_at) };
+                if let Some(found) = found {
+                    return Err(found);
+                }
+                for ((total, acc), out) in totals.iter_mut().zip(&partial.totals).zip(&self.totals) {
+                    out.reducer.combine(total, acc);
+                }
+            }
+        } else {
+            let partials: Vec<Mutex<Partial>> = (0..tasks).map(|_| Mutex::default()).collect();
+            parallel(tasks, &|task| {
+                let mut partial = Partial::default();
+                // SAFETY: as above.
+                if let Some(found) = unsafe { self.task(args, part(task), &mut partial, kept_at) } {
+                    if let Ok(mut failure) = failure.lock() {
+                        failure.get_or_insert(found);
+                    }
+                }
+                if let Ok(mut slot) = partials[task].lock() {
+                    *slot = partial;
+                }
+            });
+            if let Some(found) = failure.into_inner().unwrap_or(None) {
+                return Err(found);
+            }
+            totals = self.totals.iter().map(|t| t.reducer.init()).collect::<Vec<_>>();
+            for partial in partials {
+                let Ok(partial) = partial.into_inner() else { continue };
+                for ((total, acc), out) in totals.iter_mut().zip(&partial.totals).zip(&self.totals) {
+                    out.reducer.combine(total, acc);
+                }
+            }
+        }
+        Ok(totals)
+    }
+
     /// Runs a program without reductions over the positions `range` only, on this thread.
     ///
     /// # Safety
@@ -190,7 +198,7 @@ impl Compiled {
     }
 
     /// Programs with reductions over outer dimensions: chunks of rows, whose number depends on sizes only, by columns.
-    fn run_columns(&self, args: &Args) -> Result<(), OutOfRange> {
+    fn run_columns(&self, args: &Args, kept_at: &[usize]) -> Result<(), OutOfRange> {
         let rows = self.rows / self.batches.max(1);
         let chunk = row_chunk(rows, self.columns);
         let chunks = rows.div_ceil(chunk).max(1);
@@ -206,7 +214,7 @@ impl Compiled {
             let columns = stripe * width..((stripe + 1) * width).min(self.columns);
             let mut partial = Partial::default();
             // SAFETY: the contract of `run`; this task's block is its own.
-            if let Some(found) = unsafe { self.task(args, Part::Block(block, columns), &mut partial, &[]) } {
+            if let Some(found) = unsafe { self.task(args, Part::Block(block, columns), &mut partial, kept_at) } {
                 if let Ok(mut failure) = failure.lock() {
                     failure.get_or_insert(found);
                 }

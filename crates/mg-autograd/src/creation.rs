@@ -1,0 +1,183 @@
+//! Tensors from data, constants and random numbers.
+
+use crate::tensor::Tensor;
+use mg_device::{Buffer, DType, Device, Element, Error, ErrorKind, Layout, Result, Shape};
+use mg_graph::{Node, Value, cell_bits};
+use mg_kernels::{Algebra, Row, Rules};
+use std::sync::Mutex;
+
+/// The generator: key and next position. Every random node takes its positions when it is made, in program order.
+static GENERATOR: Mutex<(u64, u64)> = Mutex::new((0x6d69_6372_6f67_7261, 0));
+
+/// Seeds the generator of random tensors: the same seed gives the same numbers, on every device, fused or not.
+pub fn manual_seed(seed: u64) {
+    if let Ok(mut generator) = GENERATOR.lock() {
+        *generator = (seed, 0);
+    }
+}
+
+/// Takes `n` positions.
+fn draw(n: usize) -> (u64, u64) {
+    let mut generator = GENERATOR.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let (seed, at) = *generator;
+    // Whole blocks of Philox, so that neighbours never share one.
+    generator.1 = at.wrapping_add(n.next_multiple_of(4) as u64);
+    (seed, at)
+}
+
+impl Tensor {
+    /// A vector of a slice's elements.
+    #[track_caller]
+    pub fn from_slice<T: Element>(data: &[T]) -> Tensor {
+        let node = match Buffer::from_slice(data) {
+            Ok(buffer) => Node::from_value(Value { buffer, layout: Layout::contiguous(Shape::of(&[data.len()])) }),
+            Err(error) => Node::failed(error, &Node::scalar(0.0, T::DTYPE, Device::cpu(), true)),
+        };
+        Tensor::from_node(node)
+    }
+
+    /// A tensor of a vector's elements in row-major order, without a copy.
+    ///
+    /// # Errors
+    ///
+    /// Another number of elements than the shape's, more than 8 axes.
+    #[track_caller]
+    pub fn from_vec<T: Element>(data: Vec<T>, shape: &[usize]) -> Result<Tensor> {
+        let shape = Shape::new(shape)?;
+        if shape.numel() != data.len() {
+            let text = format!("{} elements do not fill shape {shape}", data.len());
+            return Err(Error::new("from_vec", ErrorKind::Shape(text)));
+        }
+        let value = Value { buffer: Buffer::from_vec(data), layout: Layout::contiguous(shape) };
+        Ok(Tensor::from_node(Node::from_value(value)))
+    }
+
+    /// A tensor of a buffer's elements in row-major order, without a copy.
+    ///
+    /// # Errors
+    ///
+    /// Another number of elements than the shape's.
+    #[track_caller]
+    pub fn from_buffer(buffer: Buffer, shape: Shape) -> Result<Tensor> {
+        if shape.numel() != buffer.len() {
+            let text = format!("{} elements do not fill shape {shape}", buffer.len());
+            return Err(Error::new("from_buffer", ErrorKind::Shape(text)));
+        }
+        Ok(Tensor::from_node(Node::from_value(Value { buffer, layout: Layout::contiguous(shape) })))
+    }
+
+    /// A tensor without axes.
+    #[track_caller]
+    pub fn scalar<T: Element>(value: T) -> Tensor {
+        let t = Tensor::from_slice(&[value]);
+        t.reshape(&[]).unwrap_or(t)
+    }
+
+    #[track_caller]
+    pub(crate) fn full_on(shape: &[usize], value: f64, dtype: DType, device: Device) -> Result<Tensor> {
+        let scalar = Node::scalar_bits(cell_bits(value, dtype), dtype, device, false);
+        Ok(Tensor::from_node(scalar.expand(Shape::new(shape)?)?))
+    }
+
+    /// The same value everywhere.
+    ///
+    /// # Errors
+    ///
+    /// More than 8 axes, sizes that overflow.
+    #[track_caller]
+    pub fn full(shape: &[usize], value: f64, dtype: DType) -> Result<Tensor> {
+        Tensor::full_on(shape, value, dtype, Device::cpu())
+    }
+
+    /// Zeros.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::full`].
+    #[track_caller]
+    pub fn zeros(shape: &[usize], dtype: DType) -> Result<Tensor> {
+        Tensor::full(shape, 0.0, dtype)
+    }
+
+    /// Ones.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::full`].
+    #[track_caller]
+    pub fn ones(shape: &[usize], dtype: DType) -> Result<Tensor> {
+        Tensor::full(shape, 1.0, dtype)
+    }
+
+    /// 0, 1, …, `n` − 1, i64.
+    #[track_caller]
+    pub fn arange(n: usize) -> Tensor {
+        Tensor::from_node(Node::ramp(Shape::of(&[n]), Device::cpu()))
+    }
+
+    /// Uniform random numbers in [0, 1).
+    ///
+    /// # Errors
+    ///
+    /// A dtype that is not floating point; as [`Tensor::full`].
+    #[track_caller]
+    pub fn rand(shape: &[usize], dtype: DType) -> Result<Tensor> {
+        Ok(Tensor::from_node(uniform("rand", shape, dtype)?))
+    }
+
+    /// Uniform random numbers in [low, high).
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::rand`].
+    #[track_caller]
+    pub fn uniform(shape: &[usize], low: f64, high: f64, dtype: DType) -> Result<Tensor> {
+        let u = uniform("uniform", shape, dtype)?;
+        Ok(Tensor::from_node(u.scale(high - low).add(&u.lit(low))))
+    }
+
+    /// Normal random numbers of mean 0 and variance 1 (Box and Muller, 1958).
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::rand`].
+    #[track_caller]
+    pub fn randn(shape: &[usize], dtype: DType) -> Result<Tensor> {
+        let wide = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
+        let (u, v) = (uniform("randn", shape, wide)?, uniform("randn", shape, wide)?);
+        // 1 − u is in (0, 1], where the logarithm is finite.
+        let radius = u.lit(1.0).sub(&u).map(Row::Log).scale(-2.0).map(Row::Sqrt);
+        let normal = radius.mul(&v.scale(std::f64::consts::TAU).map(Row::Cos));
+        if !dtype.is_float() {
+            return Err(Error::new("randn", ErrorKind::DType(format!("takes a floating-point dtype, got {dtype}"))));
+        }
+        Ok(Tensor::from_node(normal.cast(dtype)))
+    }
+
+    /// The identity matrix.
+    ///
+    /// # Errors
+    ///
+    /// Sizes that overflow.
+    #[track_caller]
+    pub fn eye(n: usize, dtype: DType) -> Result<Tensor> {
+        let (rows, columns) = (Tensor::arange(n).unsqueeze(1)?, Tensor::arange(n));
+        Ok(rows.eq(&columns).to_dtype(dtype))
+    }
+}
+
+#[track_caller]
+fn uniform(op: &'static str, shape: &[usize], dtype: DType) -> Result<Node> {
+    if !dtype.is_float() {
+        return Err(Error::new(op, ErrorKind::DType(format!("takes a floating-point dtype, got {dtype}"))));
+    }
+    let shape = Shape::new(shape)?;
+    let (seed, counter) = draw(shape.numel());
+    let node = Node::random(shape, dtype, Device::cpu(), seed, counter);
+    // A half type rounds 1 − 2⁻²⁴ up to 1: such values become the largest below.
+    if matches!(dtype, DType::F16 | DType::BF16) {
+        let largest = if dtype == DType::F16 { 1.0 - f64::powi(2.0, -11) } else { 1.0 - f64::powi(2.0, -8) };
+        return Ok(Node::apply(Row::Minimum, &[&node, &node.lit(largest)]).cast(dtype));
+    }
+    Ok(node)
+}

@@ -1,0 +1,262 @@
+//! Reverse mode: one walk over the graph, from results to leaves, that answers with more graph.
+
+use crate::rules;
+use crate::tensor::{Cell, Tensor};
+use mg_device::{Error, ErrorKind, Result};
+use mg_graph::{Node, Op, Sources};
+use mg_kernels::Algebra;
+use std::collections::{BinaryHeap, HashMap};
+
+/// While it lives, operations on this thread record nothing for gradients.
+#[must_use = "gradients are recorded again when this is dropped"]
+pub struct NoGrad(bool);
+
+impl Drop for NoGrad {
+    fn drop(&mut self) {
+        mg_graph::set_tracking(self.0);
+    }
+}
+
+/// Switches the recording of gradients off on this thread, until the guard is dropped.
+pub fn no_grad() -> NoGrad {
+    NoGrad(mg_graph::set_tracking(false))
+}
+
+/// Switches the recording of gradients on on this thread, until the guard is dropped.
+pub fn enable_grad() -> NoGrad {
+    NoGrad(mg_graph::set_tracking(true))
+}
+
+/// Whether operations on this thread record what gradients need.
+pub fn is_grad_enabled() -> bool {
+    mg_graph::is_tracking()
+}
+
+/// How to walk.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Backward {
+    /// Keep the graph, so that it can be walked again.
+    pub retain_graph: bool,
+    /// Record the gradients' own computation, for gradients of gradients. Keeps the graph.
+    pub create_graph: bool,
+}
+
+/// A node in the order of the walk: the youngest first.
+struct Young(Node);
+impl PartialEq for Young {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.sequence() == other.0.sequence()
+    }
+}
+impl Eq for Young {}
+impl PartialOrd for Young {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Young {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.sequence().cmp(&other.0.sequence())
+    }
+}
+
+#[derive(Default)]
+struct BySequence(HashMap<u64, Node, std::hash::BuildHasherDefault<SequenceHasher>>);
+
+/// Sequence numbers are distinct already: one multiplication spreads them.
+#[derive(Default)]
+struct SequenceHasher(u64);
+impl std::hash::Hasher for SequenceHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for &b in bytes {
+            self.0 = (self.0 ^ b as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        }
+    }
+    fn write_u64(&mut self, n: u64) {
+        self.0 = n.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+impl BySequence {
+    /// Adds a gradient; answers whether it is the node's first.
+    fn add(&mut self, node: &Node, gradient: Node) -> bool {
+        match self.0.entry(node.sequence()) {
+            std::collections::hash_map::Entry::Occupied(mut slot) => {
+                let sum = rules::add(slot.get(), &gradient);
+                slot.insert(sum);
+                false
+            }
+            std::collections::hash_map::Entry::Vacant(slot) => {
+                slot.insert(gradient);
+                true
+            }
+        }
+    }
+}
+
+/// The seed gradients, checked.
+fn seeds(op: &'static str, roots: &[&Tensor], given: &[Option<&Tensor>]) -> Result<Vec<(Node, Node)>> {
+    let mut out = vec![];
+    for (i, root) in roots.iter().enumerate() {
+        let node = root.node();
+        if let Some(Err(error)) = node.value() {
+            return Err(error.clone());
+        }
+        if !node.is_tracked() {
+            let text = "the result does not depend on anything that requires a gradient";
+            return Err(Error::new(op, ErrorKind::Gradient(text.into())));
+        }
+        let seed = match given.get(i).copied().flatten() {
+            Some(seed) => {
+                let seed = seed.node();
+                if seed.shape() != node.shape() || seed.dtype() != node.dtype() || seed.device() != node.device() {
+                    let text = format!(
+                        "a seed gradient {} {} for a result {} {}",
+                        seed.dtype(),
+                        seed.shape(),
+                        node.dtype(),
+                        node.shape()
+                    );
+                    return Err(Error::new(op, ErrorKind::Shape(text)));
+                }
+                seed
+            }
+            None if node.shape().numel() == 1 => node.lit(1.0),
+            None => {
+                let text = format!("a result of shape {} needs a seed gradient of that shape", node.shape());
+                return Err(Error::new(op, ErrorKind::Gradient(text)));
+            }
+        };
+        out.push((node, seed));
+    }
+    Ok(out)
+}
+
+fn cell_of(node: &Node) -> Option<std::sync::Arc<Cell>> {
+    node.tag()?.upgrade()?.downcast::<Cell>().ok()
+}
+
+/// The walk. Leaves (nodes with a tag) are not passed; `arrive` is told the gradient of each node that `wanted` names.
+fn walk(
+    op: &'static str,
+    seeds: Vec<(Node, Node)>,
+    how: Backward,
+    wanted: impl Fn(&Node) -> bool,
+    mut arrive: impl FnMut(&Node, Node),
+) -> Result<()> {
+    let retain = how.retain_graph || how.create_graph;
+    let was = mg_graph::set_tracking(how.create_graph);
+    let _restore = NoGrad(was);
+    let mut gradients = BySequence::default();
+    let mut heap: BinaryHeap<Young> = BinaryHeap::new();
+    let mut visited: Vec<Node> = vec![];
+    for (node, seed) in seeds {
+        if gradients.add(&node, seed) {
+            heap.push(Young(node));
+        }
+    }
+    while let Some(Young(node)) = heap.pop() {
+        let Some(gradient) = gradients.0.remove(&node.sequence()) else { continue };
+        if wanted(&node) {
+            arrive(&node, gradient.expand(*node.shape())?);
+        }
+        if node.tag().is_some() {
+            continue;
+        }
+        if node.is_released() {
+            let text = "the graph was let go after an earlier backward; pass retain_graph=True to that one to walk it again";
+            return Err(Error::new(op, ErrorKind::Gradient(text.into())));
+        }
+        let sources: Sources = node.sources();
+        for (i, source) in sources.iter().enumerate() {
+            // A source that occurs twice is met twice, each time with its own share.
+            if !source.is_tracked() {
+                continue;
+            }
+            if let Some(share) = rules::vjp(&node, &sources, i, &gradient)? {
+                if gradients.add(source, share) {
+                    heap.push(Young(source.clone()));
+                }
+            }
+        }
+        if !retain && !matches!(node.op(), Op::Source(_)) {
+            visited.push(node);
+        }
+    }
+    visited.iter().for_each(Node::release);
+    Ok(())
+}
+
+impl Tensor {
+    /// Adds the gradient of this tensor (of one element) to the `grad` of every leaf that it depends on.
+    ///
+    /// The graph is let go; see [`Tensor::backward_with`] to keep it.
+    ///
+    /// # Errors
+    ///
+    /// More than one element, nothing that requires a gradient, a graph that was let go before.
+    #[track_caller]
+    pub fn backward(&self) -> Result<()> {
+        self.backward_with(None, Backward::default())
+    }
+
+    /// As [`Tensor::backward`], from a seed gradient of this tensor's shape.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::backward`], and a seed of another shape, dtype or device.
+    #[track_caller]
+    pub fn backward_with(&self, seed: Option<&Tensor>, how: Backward) -> Result<()> {
+        let seeds = seeds("backward", &[self], &[seed])?;
+        walk("backward", seeds, how, |node| node.tag().is_some(), |node, gradient| {
+            // The parameter may have been dropped, or stand for another value by now.
+            if let Some(cell) = cell_of(node) {
+                let mut slot = Tensor::grad_slot(&cell);
+                let sum = match slot.take() {
+                    Some(old) => rules::add(&old, &gradient),
+                    None => gradient,
+                };
+                if !how.create_graph {
+                    sum.set_optional(true);
+                }
+                sum.announce();
+                *slot = Some(sum);
+            }
+        })
+    }
+}
+
+/// The gradients of the sum of `outputs` with respect to `inputs`, which may be any tensors on the way; `None` for those
+/// that the outputs do not depend on. Nothing is accumulated.
+///
+/// # Errors
+///
+/// As [`Tensor::backward_with`].
+#[track_caller]
+pub fn grad(
+    outputs: &[&Tensor],
+    inputs: &[&Tensor],
+    seeds_given: &[Option<&Tensor>],
+    how: Backward,
+) -> Result<Vec<Option<Tensor>>> {
+    let seeds = seeds("grad", outputs, seeds_given)?;
+    let wanted: Vec<Node> = inputs.iter().map(|t| t.node()).collect();
+    let mut found: Vec<Option<Node>> = vec![None; wanted.len()];
+    walk(
+        "grad",
+        seeds,
+        how,
+        |node| wanted.iter().any(|w| w.is(node)),
+        |node, gradient| {
+            for (slot, wanted) in found.iter_mut().zip(&wanted) {
+                if wanted.is(node) {
+                    *slot = Some(gradient.clone());
+                }
+            }
+        },
+    )?;
+    Ok(found.into_iter().map(|n| n.map(Tensor::from_node)).collect())
+}

@@ -1,0 +1,367 @@
+//! Views, and writing through them.
+
+use crate::ops::{Operand, or_panic};
+use crate::tensor::Tensor;
+use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape, normalize_axis};
+use mg_graph::{Node, Op, cell_bits, cell_bits_of_int};
+
+impl Tensor {
+    /// Wraps what a view operation made of this tensor's node.
+    #[track_caller]
+    fn viewed(&self, node: Node) -> Tensor {
+        let own = self.node();
+        if node.is(&own) {
+            return self.clone();
+        }
+        match node.op() {
+            Op::View(view) => {
+                let view = view.clone();
+                self.from_view(node, view)
+            }
+            // A view of a known value is a layout, with no operation to name it.
+            _ => match (own.value(), node.value()) {
+                (Some(Ok(base)), Some(Ok(view))) if base.layout.is_contiguous() => {
+                    let at = view.layout.offset() - base.layout.offset();
+                    match Layout::new(*view.layout.shape(), view.layout.strides(), at) {
+                        Ok(region) => self.from_view(node, mg_graph::View::Region(Box::new(region))),
+                        Err(_) => Tensor::from_node(node),
+                    }
+                }
+                _ => Tensor::from_node(node),
+            },
+        }
+    }
+
+    /// The same elements in another shape; one size may be −1, and follows from the others.
+    ///
+    /// # Errors
+    ///
+    /// Another number of elements.
+    #[track_caller]
+    pub fn reshape(&self, dims: &[isize]) -> Result<Tensor> {
+        let node = self.node();
+        let numel = node.shape().numel();
+        let fail = |text: String| Error::new("reshape", ErrorKind::Shape(text));
+        let known: usize = dims.iter().filter(|&&d| d >= 0).map(|&d| d as usize).product();
+        let mut sizes = Vec::with_capacity(dims.len());
+        for &d in dims {
+            sizes.push(match d {
+                0.. => d as usize,
+                -1 if dims.iter().filter(|&&d| d == -1).count() == 1 && known > 0 && numel.is_multiple_of(known) => {
+                    numel / known
+                }
+                _ => return Err(fail(format!("shape {dims:?} for {numel} elements of shape {}", node.shape()))),
+            });
+        }
+        Ok(self.viewed(node.reshape(Shape::new(&sizes)?)?))
+    }
+
+    /// All axes from `start` on as one.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range.
+    #[track_caller]
+    pub fn flatten(&self, start: isize) -> Result<Tensor> {
+        let shape = self.shape();
+        if shape.rank() == 0 {
+            return self.reshape(&[1]);
+        }
+        let start = normalize_axis(start, shape.rank())?;
+        let mut dims: Vec<isize> = shape[..start].iter().map(|&n| n as isize).collect();
+        dims.push(shape[start..].iter().product::<usize>() as isize);
+        self.reshape(&dims)
+    }
+
+    /// Axes in another order.
+    ///
+    /// # Errors
+    ///
+    /// What is no permutation of the axes.
+    #[track_caller]
+    pub fn permute(&self, axes: &[isize]) -> Result<Tensor> {
+        let node = self.node();
+        let rank = node.shape().rank();
+        let axes = axes.iter().map(|&a| normalize_axis(a, rank)).collect::<Result<Vec<usize>>>()?;
+        Ok(self.viewed(node.permute(&axes)?))
+    }
+
+    /// Two axes exchanged.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range.
+    #[track_caller]
+    pub fn transpose(&self, a: isize, b: isize) -> Result<Tensor> {
+        let node = self.node();
+        let rank = node.shape().rank();
+        let mut axes: Vec<usize> = (0..rank).collect();
+        axes.swap(normalize_axis(a, rank)?, normalize_axis(b, rank)?);
+        Ok(self.viewed(node.permute(&axes)?))
+    }
+
+    /// The transpose of a matrix; vectors and scalars as they are.
+    ///
+    /// # Panics
+    ///
+    /// More than two axes.
+    #[track_caller]
+    pub fn t(&self) -> Tensor {
+        match self.rank() {
+            0 | 1 => self.clone(),
+            2 => or_panic(self.transpose(0, 1)),
+            rank => {
+                let text = format!("t() takes at most two axes, got {rank}");
+                or_panic(Err(Error::new("t", ErrorKind::Shape(text))))
+            }
+        }
+    }
+
+    /// Positions `start`, `start + step`, … before `end` along an axis, as Python's slices: negative ends count from the
+    /// end, `None` is the end that the step comes from or goes to, bounds are clamped, the step may be negative.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range, step 0.
+    #[track_caller]
+    pub fn slice(&self, axis: isize, start: Option<isize>, end: Option<isize>, step: isize) -> Result<Tensor> {
+        let node = self.node();
+        let axis = normalize_axis(axis, node.shape().rank())?;
+        // The layout algebra knows Python's rules; a line of that length tells start and count.
+        let line = Layout::contiguous(Shape::of(&[node.shape()[axis]])).slice(0, start, end, step)?;
+        let (n, from) = (line.shape()[0], if line.numel() == 0 { 0 } else { line.offset() });
+        Ok(self.viewed(node.slice(axis, from, step, n)?))
+    }
+
+    /// `len` positions from `start` along an axis.
+    ///
+    /// # Errors
+    ///
+    /// Positions outside the axis.
+    #[track_caller]
+    pub fn narrow(&self, axis: isize, start: usize, len: usize) -> Result<Tensor> {
+        let node = self.node();
+        let axis = normalize_axis(axis, node.shape().rank())?;
+        Ok(self.viewed(node.slice(axis, start, 1, len)?))
+    }
+
+    /// One position along an axis, which disappears.
+    ///
+    /// # Errors
+    ///
+    /// An axis or index out of range.
+    #[track_caller]
+    pub fn select(&self, axis: isize, index: isize) -> Result<Tensor> {
+        let node = self.node();
+        let axis = normalize_axis(axis, node.shape().rank())?;
+        let size = node.shape()[axis];
+        let at = if index < 0 { index + size as isize } else { index };
+        if at < 0 || at >= size as isize {
+            return Err(Error::new("select", ErrorKind::Index { index: index as i64, axis, size }));
+        }
+        let row = self.viewed(node.slice(axis, at as usize, 1, 1)?);
+        let node = row.node();
+        Ok(row.viewed(node.reshape(node.shape().remove(axis))?))
+    }
+
+    /// The axis backwards.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range.
+    #[track_caller]
+    pub fn flip(&self, axis: isize) -> Result<Tensor> {
+        self.slice(axis, None, None, -1)
+    }
+
+    /// Broadcast to a shape; −1 keeps a size.
+    ///
+    /// # Errors
+    ///
+    /// A shape that it does not broadcast to.
+    #[track_caller]
+    pub fn expand(&self, dims: &[isize]) -> Result<Tensor> {
+        let node = self.node();
+        let own = node.shape();
+        let lead = dims.len().checked_sub(own.rank());
+        let sizes = dims.iter().enumerate().map(|(i, &d)| match (d, lead) {
+            (0.., _) => Ok(d as usize),
+            (-1, Some(lead)) if i >= lead => Ok(own[i - lead]),
+            _ => Err(Error::new("expand", ErrorKind::Shape(format!("shape {dims:?} for {own}")))),
+        });
+        let sizes = sizes.collect::<Result<Vec<usize>>>()?;
+        Ok(self.viewed(node.expand(Shape::new(&sizes)?)?))
+    }
+
+    /// A new axis of size 1 before `axis` (which may be one past the last).
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range.
+    #[track_caller]
+    pub fn unsqueeze(&self, axis: isize) -> Result<Tensor> {
+        let node = self.node();
+        let axis = normalize_axis(axis, node.shape().rank() + 1)?;
+        let mut dims = node.shape().to_vec();
+        dims.insert(axis, 1);
+        Ok(self.viewed(node.reshape(Shape::new(&dims)?)?))
+    }
+
+    /// Without an axis of size 1 (others stay), or without all of them.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range.
+    #[track_caller]
+    pub fn squeeze(&self, axis: Option<isize>) -> Result<Tensor> {
+        let node = self.node();
+        let shape = *node.shape();
+        let only = axis.map(|a| normalize_axis(a, shape.rank())).transpose()?;
+        let kept: Vec<usize> = (0..shape.rank())
+            .filter(|&d| shape[d] != 1 || only.is_some_and(|a| a != d))
+            .map(|d| shape[d])
+            .collect();
+        Ok(self.viewed(node.reshape(Shape::of(&kept))?))
+    }
+
+    /// Rows (or what lies along `axis`) by their indices (i64, one axis).
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range, indices that are not i64 with one axis. An index out of range is found when the value is
+    /// computed.
+    #[track_caller]
+    pub fn index_select(&self, axis: isize, index: &Tensor) -> Result<Tensor> {
+        let (node, index) = (self.node(), index.node());
+        let axis = normalize_axis(axis, node.shape().rank())?;
+        if index.shape().rank() != 1 {
+            let text = format!("takes indices with one axis, got shape {}", index.shape());
+            return Err(Error::new("index_select", ErrorKind::Shape(text)));
+        }
+        let mut dims = vec![1usize; node.shape().rank()];
+        dims[axis] = index.shape()[0];
+        let wide = index.reshape(Shape::new(&dims)?)?.expand(node.shape().with(axis, dims[axis]))?;
+        Ok(Tensor::from_node(node.gather(axis, &wide)?))
+    }
+
+    /// `out[…, j, …] = self[…, index[…, j, …], …]` along an axis: PyTorch's `gather`, for an index whose other axes are
+    /// those of `self`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::index_select`].
+    #[track_caller]
+    pub fn gather(&self, axis: isize, index: &Tensor) -> Result<Tensor> {
+        let node = self.node();
+        let axis = normalize_axis(axis, node.shape().rank())?;
+        Ok(Tensor::from_node(node.gather(axis, &index.node())?))
+    }
+
+    /// `self` with `values` added at `index` along an axis, in order: PyTorch's `scatter_add`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::gather`]; values of another shape than the index.
+    #[track_caller]
+    pub fn scatter_add(&self, axis: isize, index: &Tensor, values: &Tensor) -> Result<Tensor> {
+        let node = self.node();
+        let axis = normalize_axis(axis, node.shape().rank())?;
+        let added = values.node().scatter_add(axis, &index.node(), node.shape()[axis])?;
+        self.try_add(Tensor::from_node(added))
+    }
+
+    /// Tensors one after the other along an axis.
+    ///
+    /// # Errors
+    ///
+    /// No tensors, shapes that differ off the axis, dtypes or devices that differ.
+    #[track_caller]
+    pub fn cat(tensors: &[&Tensor], axis: isize) -> Result<Tensor> {
+        let nodes: Vec<Node> = tensors.iter().map(|t| t.node()).collect();
+        let rank = nodes.first().map_or(1, |n| n.shape().rank());
+        let axis = normalize_axis(axis, rank)?;
+        Ok(Tensor::from_node(Node::concat(&nodes.iter().collect::<Vec<_>>(), axis)?))
+    }
+
+    /// Tensors of one shape along a new axis.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::cat`].
+    #[track_caller]
+    pub fn stack(tensors: &[&Tensor], axis: isize) -> Result<Tensor> {
+        let wide = tensors.iter().map(|t| t.unsqueeze(axis)).collect::<Result<Vec<_>>>()?;
+        Tensor::cat(&wide.iter().collect::<Vec<_>>(), axis)
+    }
+
+    /// Writes into the tensor (a view writes into what it is a view of). `value` broadcasts and is converted.
+    ///
+    /// # Errors
+    ///
+    /// A value that does not broadcast to the shape; a leaf that requires a gradient, outside `no_grad`; a broadcast
+    /// view.
+    #[track_caller]
+    pub fn assign(&self, value: impl Into<Operand>) -> Result<()> {
+        let node = self.node();
+        self.check_writable("assign")?;
+        let dtype = node.dtype();
+        let new = match value.into() {
+            Operand::Tensor(t) => t.node().cast(dtype),
+            Operand::Float(v) => Node::scalar_bits(cell_bits(v, dtype), dtype, node.device(), false),
+            Operand::Int(v) => Node::scalar_bits(cell_bits_of_int(v, dtype), dtype, node.device(), false),
+        };
+        if new.device() != node.device() {
+            let text = format!(
+                "tensors must be on the same device (no implicit device transfers), got {} and {}",
+                node.device(),
+                new.device()
+            );
+            return Err(Error::new("assign", ErrorKind::Device(text)));
+        }
+        self.rebind(new.expand(*node.shape())?)
+    }
+
+    #[track_caller]
+    fn check_writable(&self, op: &'static str) -> Result<()> {
+        if crate::is_grad_enabled() && self.root().is_leaf() && self.root().requires_grad() {
+            let text = "a leaf that requires a gradient is changed under no_grad() only";
+            return Err(Error::new(op, ErrorKind::Gradient(text.into())));
+        }
+        Ok(())
+    }
+
+    /// The elements in memory of their own in row-major order; `self` where they are already.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::realize`].
+    pub fn contiguous(&self) -> Result<Tensor> {
+        Ok(if self.is_contiguous()? { self.clone() } else { self.copy() })
+    }
+
+    /// Whether the elements lie in memory in row-major order without gaps.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::realize`].
+    pub fn is_contiguous(&self) -> Result<bool> {
+        Ok(self.value()?.layout.is_contiguous())
+    }
+
+    /// The dtype's zero in the tensor's shape, dtype and device.
+    #[track_caller]
+    pub fn zeros_like(&self) -> Tensor {
+        or_panic(Tensor::full_on(&self.shape(), 0.0, self.dtype(), self.device()))
+    }
+
+    /// One in the tensor's shape, dtype and device.
+    #[track_caller]
+    pub fn ones_like(&self) -> Tensor {
+        or_panic(Tensor::full_on(&self.shape(), 1.0, self.dtype(), self.device()))
+    }
+
+    /// Whether it is a boolean tensor.
+    pub fn is_bool(&self) -> bool {
+        self.dtype() == DType::Bool
+    }
+}

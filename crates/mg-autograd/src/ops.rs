@@ -1,0 +1,371 @@
+//! Elementwise operations: a method and its `try_` twin for each row of the op table, and the operators.
+
+use crate::tensor::Tensor;
+use mg_device::{DType, Result};
+use mg_graph::{Node, cell_bits, cell_bits_of_int};
+use mg_kernels::{Algebra, Row};
+
+/// What stands beside a tensor in an operation: another tensor, or a number.
+#[derive(Clone)]
+pub enum Operand {
+    /// A tensor.
+    Tensor(Tensor),
+    /// A floating-point number: with an integer tensor, both become f32.
+    Float(f64),
+    /// An integer: takes the tensor's dtype.
+    Int(i64),
+}
+
+macro_rules! into_operand {
+    ($($T:ty => |$v:ident| $e:expr;)*) => {
+        $(impl From<$T> for Operand {
+            fn from($v: $T) -> Operand {
+                $e
+            }
+        })*
+    };
+}
+into_operand! {
+    Tensor => |v| Operand::Tensor(v);
+    &Tensor => |v| Operand::Tensor(v.clone());
+    f64 => |v| Operand::Float(v);
+    f32 => |v| Operand::Float(v as f64);
+    i64 => |v| Operand::Int(v);
+    i32 => |v| Operand::Int(v as i64);
+}
+
+impl Operand {
+    /// The dtype that it has beside a tensor of `other`.
+    fn dtype_beside(&self, other: DType) -> DType {
+        match self {
+            Operand::Tensor(t) => DType::promote(t.dtype(), other),
+            Operand::Float(_) if !other.is_float() => DType::F32,
+            Operand::Int(_) if other.is_bool() => DType::I64,
+            _ => other,
+        }
+    }
+
+    #[track_caller]
+    fn node(&self, dtype: DType, beside: &Node) -> Node {
+        match self {
+            Operand::Tensor(t) => t.node().cast(dtype),
+            Operand::Float(v) => Node::scalar_bits(cell_bits(*v, dtype), dtype, beside.device(), false),
+            Operand::Int(v) => Node::scalar_bits(cell_bits_of_int(*v, dtype), dtype, beside.device(), false),
+        }
+    }
+}
+
+/// Ends in a panic with the error's text, at the caller's line: what the operators and plain methods do.
+#[track_caller]
+pub(crate) fn or_panic<T>(result: Result<T>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[track_caller]
+fn unary(row: Row, a: &Tensor) -> Result<Tensor> {
+    let node = a.node();
+    let dtype = row.operand(node.dtype());
+    Ok(Tensor::from_node(Node::map(row, &[&node.cast(dtype)])?))
+}
+
+#[track_caller]
+fn binary(row: Row, a: &Tensor, b: &Operand) -> Result<Tensor> {
+    let a = a.node();
+    let joint = b.dtype_beside(a.dtype());
+    let dtype = match row {
+        // True division, as in Python.
+        Row::Div if !joint.is_float() => DType::F32,
+        _ => row.operand(joint),
+    };
+    Ok(Tensor::from_node(Node::map(row, &[&a.cast(dtype), &b.node(dtype, &a)])?))
+}
+
+/// `number ∘ tensor`.
+#[track_caller]
+fn reflected(row: Row, a: Operand, b: &Tensor) -> Result<Tensor> {
+    let b = b.node();
+    let joint = a.dtype_beside(b.dtype());
+    let dtype = match row {
+        Row::Div if !joint.is_float() => DType::F32,
+        _ => row.operand(joint),
+    };
+    Ok(Tensor::from_node(Node::map(row, &[&a.node(dtype, &b), &b.cast(dtype)])?))
+}
+
+macro_rules! method {
+    // `gate` is the gradient of relu; `where` takes its condition first: both stand apart.
+    ([$($doc:literal)+] Gate $($rest:tt)*) => {};
+    ([$($doc:literal)+] Where $($rest:tt)*) => {};
+    // Special cases of the exponent: see `powf`.
+    ([$($doc:literal)+] Pow $($rest:tt)*) => {};
+    ([$($doc:literal)+] $Name:ident $method:ident $try_method:ident ($a:ident)) => {
+        $(#[doc = $doc])+
+        ///
+        /// # Panics
+        ///
+        /// Where its `try_` twin answers with an error.
+        #[track_caller]
+        pub fn $method(&self) -> Tensor {
+            or_panic(self.$try_method())
+        }
+
+        $(#[doc = $doc])+
+        ///
+        /// # Errors
+        ///
+        /// A dtype that the operation does not take.
+        #[track_caller]
+        pub fn $try_method(&self) -> Result<Tensor> {
+            unary(Row::$Name, self)
+        }
+    };
+    ([$($doc:literal)+] $Name:ident $method:ident $try_method:ident ($a:ident $b:ident)) => {
+        $(#[doc = $doc])+
+        /// Shapes broadcast, dtypes are promoted as PyTorch does.
+        ///
+        /// # Panics
+        ///
+        /// Where its `try_` twin answers with an error.
+        #[track_caller]
+        pub fn $method(&self, other: impl Into<Operand>) -> Tensor {
+            or_panic(self.$try_method(other))
+        }
+
+        $(#[doc = $doc])+
+        /// Shapes broadcast, dtypes are promoted as PyTorch does.
+        ///
+        /// # Errors
+        ///
+        /// Shapes that do not broadcast, unlike devices, dtypes that the operation does not take.
+        #[track_caller]
+        pub fn $try_method(&self, other: impl Into<Operand>) -> Result<Tensor> {
+            binary(Row::$Name, self, &other.into())
+        }
+    };
+}
+
+macro_rules! methods {
+    ($([$($doc:literal)+] $Name:ident $name:literal $method:ident $try_method:ident $class:ident ($($arg:ident)+);)*) => {
+        /// Elementwise operations: the rows of the op table.
+        #[allow(clippy::should_implement_trait)]
+        impl Tensor {
+            $(method!([$($doc)+] $Name $method $try_method ($($arg)+));)*
+        }
+    };
+}
+mg_kernels::for_each_row!(methods);
+
+#[allow(clippy::should_implement_trait)]
+impl Tensor {
+    /// `self > other`.
+    ///
+    /// # Panics
+    ///
+    /// As [`Tensor::lt`].
+    #[track_caller]
+    pub fn gt(&self, other: impl Into<Operand>) -> Tensor {
+        or_panic(match other.into() {
+            Operand::Tensor(t) => binary(Row::Lt, &t, &self.into()),
+            number => reflected(Row::Lt, number, self),
+        })
+    }
+
+    /// `self ≥ other`.
+    ///
+    /// # Panics
+    ///
+    /// As [`Tensor::le`].
+    #[track_caller]
+    pub fn ge(&self, other: impl Into<Operand>) -> Tensor {
+        or_panic(match other.into() {
+            Operand::Tensor(t) => binary(Row::Le, &t, &self.into()),
+            number => reflected(Row::Le, number, self),
+        })
+    }
+
+    /// `self` to a power: a tensor or a number. The exponents 2, 3, 1, 0.5, −1 and 0 take shorter ways, as in PyTorch.
+    ///
+    /// # Panics
+    ///
+    /// Where [`Tensor::try_pow`] answers with an error.
+    #[track_caller]
+    pub fn pow(&self, exponent: impl Into<Operand>) -> Tensor {
+        or_panic(self.try_pow(exponent))
+    }
+
+    /// As [`Tensor::pow`].
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices; a negative whole exponent of an integer tensor.
+    #[track_caller]
+    pub fn try_pow(&self, exponent: impl Into<Operand>) -> Result<Tensor> {
+        let exponent = exponent.into();
+        let whole = match exponent {
+            Operand::Int(n) => Some(n),
+            Operand::Float(v) if self.dtype().is_float() && v == v.trunc() && v.abs() < 4.0 => Some(v as i64),
+            _ => None,
+        };
+        match whole {
+            Some(1) => return Ok(self.clone()),
+            Some(2) => return self.try_square(),
+            Some(3) => return self.try_square()?.try_mul(self),
+            Some(-1) if self.dtype().is_float() => return reflected(Row::Div, Operand::Float(1.0), self),
+            Some(n) if !self.dtype().is_float() => return integer_power(self, n),
+            _ => {}
+        }
+        if matches!(exponent, Operand::Float(0.5)) {
+            return self.try_sqrt();
+        }
+        binary(Row::Pow, self, &exponent)
+    }
+
+    /// `self` to the power of a number.
+    ///
+    /// # Panics
+    ///
+    /// As [`Tensor::pow`].
+    #[track_caller]
+    pub fn powf(&self, exponent: f64) -> Tensor {
+        self.pow(exponent)
+    }
+
+    /// `a` where the condition (bool) holds, else `b`.
+    ///
+    /// # Errors
+    ///
+    /// A condition that is not bool, shapes that do not broadcast, unlike devices.
+    #[track_caller]
+    pub fn where_(condition: &Tensor, a: impl Into<Operand>, b: impl Into<Operand>) -> Result<Tensor> {
+        let (a, b, condition) = (a.into(), b.into(), condition.node());
+        let of = |o: &Operand| match o {
+            Operand::Tensor(t) => Some(t.dtype()),
+            _ => None,
+        };
+        let dtype = match (of(&a), of(&b)) {
+            (Some(x), Some(y)) => DType::promote(x, y),
+            (Some(x), None) => b.dtype_beside(x),
+            (None, Some(y)) => a.dtype_beside(y),
+            (None, None) if matches!((&a, &b), (Operand::Int(_), Operand::Int(_))) => DType::I64,
+            (None, None) => DType::F32,
+        };
+        let (a, b) = (a.node(dtype, &condition), b.node(dtype, &condition));
+        Ok(Tensor::from_node(Node::map(Row::Where, &[&condition, &a, &b])?))
+    }
+
+    /// Values no smaller than `min` and no larger than `max`, where given; NaN stays.
+    #[track_caller]
+    pub fn clamp(&self, min: Option<f64>, max: Option<f64>) -> Tensor {
+        let mut out = self.clone();
+        if let Some(min) = min {
+            out = out.maximum(min);
+        }
+        if let Some(max) = max {
+            out = out.minimum(max);
+        }
+        out
+    }
+
+    /// Conversion to another dtype. Floats to integers truncate and saturate, NaN gives 0.
+    #[track_caller]
+    pub fn to_dtype(&self, dtype: DType) -> Tensor {
+        let node = self.node();
+        if node.dtype() == dtype {
+            return self.clone();
+        }
+        Tensor::from_node(node.cast(dtype))
+    }
+
+    /// A copy of the value in its own memory; gradients flow through it.
+    #[track_caller]
+    pub fn copy(&self) -> Tensor {
+        let node = self.node();
+        let zero = node.lit(0.0);
+        // `where(true, x, 0)` is an elementwise copy that no simplification sees through.
+        let yes = Node::scalar(1.0, DType::Bool, node.device(), true);
+        Tensor::from_node(Node::apply(Row::Where, &[&yes, &node, &zero]))
+    }
+}
+
+/// A whole power of integers, by squaring.
+#[track_caller]
+fn integer_power(base: &Tensor, exponent: i64) -> Result<Tensor> {
+    if exponent < 0 {
+        let text = format!("integers to a negative power ({exponent}); convert to float first");
+        return Err(mg_device::Error::new("pow", mg_device::ErrorKind::Value(text)));
+    }
+    let mut square = base.clone();
+    let mut out: Option<Tensor> = None;
+    let mut n = exponent;
+    while n > 0 {
+        if n & 1 == 1 {
+            out = Some(match out {
+                Some(o) => o.try_mul(&square)?,
+                None => square.clone(),
+            });
+        }
+        n >>= 1;
+        if n > 0 {
+            square = square.try_mul(&square)?;
+        }
+    }
+    match out {
+        Some(out) => Ok(out),
+        None => base.try_mul(0i64)?.try_add(1i64),
+    }
+}
+
+macro_rules! operator {
+    ($Trait:ident $op:ident $try_op:ident $Row:ident) => {
+        impl<T: Into<Operand>> std::ops::$Trait<T> for &Tensor {
+            type Output = Tensor;
+            #[track_caller]
+            fn $op(self, other: T) -> Tensor {
+                or_panic(self.$try_op(other))
+            }
+        }
+        impl<T: Into<Operand>> std::ops::$Trait<T> for Tensor {
+            type Output = Tensor;
+            #[track_caller]
+            fn $op(self, other: T) -> Tensor {
+                or_panic(self.$try_op(other))
+            }
+        }
+        impl std::ops::$Trait<&Tensor> for f64 {
+            type Output = Tensor;
+            #[track_caller]
+            fn $op(self, other: &Tensor) -> Tensor {
+                or_panic(reflected(Row::$Row, self.into(), other))
+            }
+        }
+        impl std::ops::$Trait<Tensor> for f64 {
+            type Output = Tensor;
+            #[track_caller]
+            fn $op(self, other: Tensor) -> Tensor {
+                or_panic(reflected(Row::$Row, self.into(), &other))
+            }
+        }
+    };
+}
+operator!(Add add try_add Add);
+operator!(Sub sub try_sub Sub);
+operator!(Mul mul try_mul Mul);
+operator!(Div div try_div Div);
+
+impl std::ops::Neg for &Tensor {
+    type Output = Tensor;
+    #[track_caller]
+    fn neg(self) -> Tensor {
+        or_panic(self.try_neg())
+    }
+}
+impl std::ops::Neg for Tensor {
+    type Output = Tensor;
+    #[track_caller]
+    fn neg(self) -> Tensor {
+        or_panic(self.try_neg())
+    }
+}

@@ -1,0 +1,141 @@
+//! Gradient rules of the nodes that are not rows of the op table. A gradient may be smaller than what it belongs to, if
+//! it broadcasts to it: a literal stays a scalar until somebody needs its shape.
+
+use mg_device::{Layout, Result, Shape};
+use mg_graph::{Kernel, Map, Node, Op, Sources, View};
+use mg_kernels::{Algebra, ReduceKind, Row, Rules};
+
+/// The gradient of source `i` of a node with these sources, given the node's gradient; `None` where it is zero.
+pub(crate) fn vjp(node: &Node, sources: &Sources, i: usize, g: &Node) -> Result<Option<Node>> {
+    let source = &sources[i];
+    Ok(match node.op() {
+        Op::Source(_) | Op::Map(Map::Guard(_)) => None,
+        Op::Map(Map::Cast) => Some(g.cast(source.dtype())),
+        Op::Map(Map::Row(row)) => match row.vjp(i, sources, node, g) {
+            Some(gradient) => Some(sum_to(&gradient, node.shape(), source.shape())?),
+            None => None,
+        },
+        Op::View(view) => Some(through_view(node, source, view, g)?),
+        Op::Reduce(kind, axes) => through_reduce(node, source, *kind, *axes, g)?,
+        Op::Kernel(kernel) => through_kernel(node, sources, i, kernel, &g.expand(*node.shape())?)?,
+    })
+}
+
+/// A gradient of something of shape `of`, summed over the axes along which `to` was broadcast to it.
+fn sum_to(gradient: &Node, of: &Shape, to: &Shape) -> Result<Node> {
+    if of == to {
+        return Ok(gradient.clone());
+    }
+    let lead = of.rank() - to.rank();
+    let mut axes = 0u8;
+    for axis in 0..of.rank() {
+        if axis < lead || (to[axis - lead] == 1 && of[axis] != 1) {
+            axes |= 1 << axis;
+        }
+    }
+    gradient.expand(*of)?.reduce(ReduceKind::Sum, axes, true)?.reshape(*to)
+}
+
+fn through_view(node: &Node, source: &Node, view: &View, g: &Node) -> Result<Node> {
+    // A scalar is the same seen from anywhere, where every element of the source is seen once.
+    if g.shape().rank() == 0 && matches!(view, View::Reshape | View::Permute(_)) {
+        return Ok(g.clone());
+    }
+    let g = g.expand(*node.shape())?;
+    match view {
+        View::Reshape => g.reshape(*source.shape()),
+        View::Permute(axes) => {
+            let rank = node.shape().rank();
+            let mut inverse = [0usize; mg_device::MAX_RANK];
+            for (i, &a) in axes[..rank].iter().enumerate() {
+                inverse[a as usize] = i;
+            }
+            g.permute(&inverse[..rank])
+        }
+        View::Slice { .. } => {
+            let dense = Layout::contiguous(*source.shape());
+            let region = view.apply(&dense, node.shape()).unwrap_or(dense);
+            g.write_into(None, *source.shape(), region)
+        }
+        View::Region(region) => g.write_into(None, *source.shape(), **region),
+        View::Expand => sum_to(&g, node.shape(), source.shape()),
+    }
+}
+
+/// A reduced node (or its gradient) with the reduced axes back, of size 1.
+fn keep_axes(reduced: &Node, source: &Shape, axes: u8) -> Result<Node> {
+    if reduced.shape().rank() == 0 {
+        return Ok(reduced.clone());
+    }
+    let mut shape = *source;
+    for axis in 0..source.rank() {
+        if axes >> axis & 1 == 1 {
+            shape = shape.with(axis, 1);
+        }
+    }
+    reduced.reshape(shape)
+}
+
+fn through_reduce(node: &Node, source: &Node, kind: ReduceKind, axes: u8, g: &Node) -> Result<Option<Node>> {
+    let g = if g.shape().rank() == 0 { g.clone() } else { g.expand(*node.shape())? };
+    let g = keep_axes(&g, source.shape(), axes)?;
+    let sum = |n: &Node| n.reduce(ReduceKind::Sum, axes, true);
+    Ok(match kind {
+        ReduceKind::Sum => Some(g),
+        ReduceKind::Max | ReduceKind::Min => {
+            // Shared equally among equals, as PyTorch's amax does.
+            let y = keep_axes(node, source.shape(), axes)?;
+            let at = source.eq(&y).cast(source.dtype());
+            let share = g.div(&sum(&at)?);
+            Some(at.mul(&share))
+        }
+        ReduceKind::Prod => {
+            // The product of the others, also where an element is zero.
+            let (zero, one) = (source.lit(0.0), source.lit(1.0));
+            let is_zero = source.eq(&zero);
+            let others = is_zero.choose(&one, source);
+            let product = others.reduce(ReduceKind::Prod, axes, true)?;
+            let zeros = sum(&is_zero.cast(source.dtype()))?;
+            let at_zero = zeros.eq(&one).choose(&product, &zero);
+            let elsewhere = zeros.eq(&zero).choose(&product, &zero).div(&others);
+            Some(g.mul(&is_zero.choose(&at_zero, &elsewhere)))
+        }
+        ReduceKind::ArgMax | ReduceKind::ArgMin => None,
+    })
+}
+
+fn swap_last(node: &Node) -> Result<Node> {
+    let rank = node.shape().rank();
+    let mut axes: smallvec::SmallVec<[usize; 8]> = (0..rank).collect();
+    axes.swap(rank - 1, rank - 2);
+    node.permute(&axes)
+}
+
+fn through_kernel(node: &Node, sources: &Sources, i: usize, kernel: &Kernel, g: &Node) -> Result<Option<Node>> {
+    let source = &sources[i];
+    Ok(match (kernel, i) {
+        (Kernel::MatMul, 0) => Some(g.matmul(&swap_last(&sources[1])?)?),
+        (Kernel::MatMul, _) => Some(swap_last(&sources[0])?.matmul(g)?),
+        (Kernel::Gather { axis }, 0) => {
+            let axis = *axis as usize;
+            Some(g.scatter_add(axis, &sources[1], source.shape()[axis])?)
+        }
+        (Kernel::ScatterAdd { axis }, 0) => Some(g.gather(*axis as usize, &sources[1])?),
+        (Kernel::Write { region }, 0) => Some(g.region(**region)?),
+        (Kernel::Write { region }, _) => {
+            let zero = source.lit(0.0).expand(*region.shape())?;
+            Some(zero.write_into(Some(g), *node.shape(), **region)?)
+        }
+        (Kernel::Concat { axis }, _) => {
+            let axis = *axis as usize;
+            let before: usize = sources[..i].iter().map(|s| s.shape()[axis]).sum();
+            Some(g.slice(axis, before, 1, source.shape()[axis])?)
+        }
+        _ => None,
+    })
+}
+
+/// Adds two gradients of one node.
+pub(crate) fn add(a: &Node, b: &Node) -> Node {
+    Node::apply(Row::Add, &[a, b])
+}

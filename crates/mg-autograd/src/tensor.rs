@@ -1,0 +1,403 @@
+//! The handle: a cell that holds a node, and views of cells that write through.
+
+use mg_device::{Buffer, DType, Device, Element, Error, ErrorKind, Layout, Result, Shape};
+use mg_graph::{Node, Value, View};
+use std::any::Any;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+
+/// A tensor: N-dimensional, of one dtype, on one device, computed when its value is needed.
+///
+/// Cloning gives another handle on the same tensor. Operations are methods and operators; each checks shapes, dtypes
+/// and devices at once and computes nothing. `try_` twins answer with a `Result`; the plain methods panic with the same
+/// text and the caller's line, as slices do.
+///
+/// ```
+/// use mg_autograd::Tensor;
+///
+/// let x = Tensor::from_slice(&[1.0f32, 2.0, 3.0]).requires_grad_(true)?;
+/// let y = (&x * &x).sum();
+/// y.backward()?;
+/// assert_eq!(y.item::<f32>()?, 14.0);
+/// assert_eq!(x.grad().unwrap().to_vec::<f32>()?, [2.0, 4.0, 6.0]);
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Tensor(pub(crate) Arc<Cell>);
+
+pub(crate) struct Cell {
+    node: Mutex<Node>,
+    /// For views: what they are a view of.
+    view: Option<ViewOf>,
+    grad: Mutex<Option<Node>>,
+    /// Set by `requires_grad_`: a leaf, whose gradient is kept.
+    leaf: AtomicBool,
+}
+
+struct ViewOf {
+    base: Tensor,
+    view: View,
+    /// The base's node that this view's node was made from.
+    of: Mutex<u64>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind these locks is replaced whole, so a panic elsewhere leaves it sound.
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+impl Drop for Cell {
+    fn drop(&mut self) {
+        if let Ok(node) = self.node.get_mut() {
+            node.let_go();
+        }
+    }
+}
+
+impl Tensor {
+    /// A handle on a node.
+    pub fn from_node(node: Node) -> Tensor {
+        node.hold();
+        if mg_graph::is_eager() && node.is_pending() {
+            // The failure stays with the node, for its readers.
+            let _ = mg_graph::realize(&[&node]);
+        }
+        Tensor(Arc::new(Cell {
+            node: Mutex::new(node),
+            view: None,
+            grad: Mutex::new(None),
+            leaf: AtomicBool::new(false),
+        }))
+    }
+
+    /// A handle on a view of `self`, through which `self` can be written.
+    #[track_caller]
+    pub(crate) fn from_view(&self, node: Node, view: View) -> Tensor {
+        node.hold();
+        let of = Mutex::new(self.node().sequence());
+        Tensor(Arc::new(Cell {
+            node: Mutex::new(node),
+            view: Some(ViewOf { base: self.clone(), view, of }),
+            grad: Mutex::new(None),
+            leaf: AtomicBool::new(false),
+        }))
+    }
+
+    /// The node that the tensor stands for now. Views follow what they are a view of.
+    pub fn node(&self) -> Node {
+        if let Some(view) = &self.0.view {
+            let base = view.base.node();
+            let mut of = locked(&view.of);
+            if *of != base.sequence() {
+                let mut node = locked(&self.0.node);
+                let fresh = view_of(&base, &view.view, *node.shape()).unwrap_or_else(|e| Node::failed(e, &node));
+                fresh.hold();
+                std::mem::replace(&mut *node, fresh).let_go();
+                *of = base.sequence();
+            }
+        }
+        locked(&self.0.node).clone()
+    }
+
+    /// Makes the tensor (and what it is a view of) stand for another node of the same shape, dtype and device.
+    pub(crate) fn rebind(&self, node: Node) -> Result<()> {
+        if let Some(view) = &self.0.view {
+            let base = view.base.node();
+            let dense = Layout::contiguous(*base.shape());
+            let region = view.view.apply(&dense, node.shape()).filter(|_| view.view != View::Expand);
+            let Some(region) = region else {
+                return Err(Error::new("write", ErrorKind::Value("a broadcast view cannot be written to".into())));
+            };
+            return view.base.rebind(node.write_into(Some(&base), *base.shape(), region)?);
+        }
+        node.hold();
+        if self.0.leaf.load(Ordering::Relaxed) {
+            node.set_tracked(true);
+            self.tag(&node);
+        }
+        std::mem::replace(&mut *locked(&self.0.node), node).let_go();
+        Ok(())
+    }
+
+    fn tag(&self, node: &Node) {
+        let weak: Weak<Cell> = Arc::downgrade(&self.0);
+        let weak: Weak<dyn Any + Send + Sync> = weak;
+        node.set_tag(weak);
+    }
+
+    /// Sizes of the axes.
+    pub fn shape(&self) -> Shape {
+        *self.node().shape()
+    }
+
+    /// The size of one axis; negative axes count from the end.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range.
+    #[track_caller]
+    pub fn size(&self, axis: isize) -> Result<usize> {
+        let shape = self.shape();
+        Ok(shape[mg_device::normalize_axis(axis, shape.rank())?])
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.shape().rank()
+    }
+
+    /// The number of elements.
+    pub fn numel(&self) -> usize {
+        self.shape().numel()
+    }
+
+    /// The dtype.
+    pub fn dtype(&self) -> DType {
+        self.node().dtype()
+    }
+
+    /// The device.
+    pub fn device(&self) -> Device {
+        self.node().device()
+    }
+
+    /// Whether gradients flow to it.
+    pub fn requires_grad(&self) -> bool {
+        self.node().is_tracked()
+    }
+
+    /// Whether it is where gradients end: made by the user rather than by operations on what requires a gradient.
+    pub fn is_leaf(&self) -> bool {
+        self.0.leaf.load(Ordering::Relaxed) || !self.requires_grad()
+    }
+
+    /// Makes it a leaf whose gradient is kept, or a constant.
+    ///
+    /// # Errors
+    ///
+    /// Dtypes that are not floating point; results of operations, which cannot become constants in place (use
+    /// [`Tensor::detach`]).
+    #[track_caller]
+    pub fn requires_grad_(self, on: bool) -> Result<Tensor> {
+        let node = self.node();
+        if on && !node.dtype().is_float() {
+            let text = format!("only floating-point tensors can require a gradient, got {}", node.dtype());
+            return Err(Error::new("requires_grad_", ErrorKind::DType(text)));
+        }
+        let leaf = self.0.leaf.load(Ordering::Relaxed);
+        if node.is_tracked() && !leaf {
+            if on {
+                return Ok(self);
+            }
+            let text = "only leaves can be made constants in place; use detach()";
+            return Err(Error::new("requires_grad_", ErrorKind::Gradient(text.into())));
+        }
+        if on == leaf {
+            return Ok(self);
+        }
+        self.0.leaf.store(on, Ordering::Relaxed);
+        // A node of its own, so that others who share the value do not become leaves with it.
+        let fresh = fresh_node(&node)?;
+        fresh.hold();
+        if on {
+            fresh.set_tracked(true);
+            self.tag(&fresh);
+        }
+        std::mem::replace(&mut *locked(&self.0.node), fresh).let_go();
+        Ok(self)
+    }
+
+    /// The same value, cut off from what computed it: no gradient flows through it.
+    #[track_caller]
+    pub fn detach(&self) -> Tensor {
+        let node = self.node();
+        if !node.is_tracked() {
+            return Tensor::from_node(node);
+        }
+        Tensor::from_node(fresh_node(&node).unwrap_or_else(|e| Node::failed(e, &node)))
+    }
+
+    /// The gradient that [`Tensor::backward`](crate::Tensor::backward) left, if any.
+    pub fn grad(&self) -> Option<Tensor> {
+        locked(&self.0.grad).clone().map(Tensor::from_node)
+    }
+
+    /// Sets the gradient, or removes it.
+    ///
+    /// # Errors
+    ///
+    /// Another shape, dtype or device than the tensor's.
+    #[track_caller]
+    pub fn set_grad(&self, grad: Option<&Tensor>) -> Result<()> {
+        let node = self.node();
+        let grad = grad.map(Tensor::node);
+        if let Some(g) = &grad {
+            if g.shape() != node.shape() || g.dtype() != node.dtype() || g.device() != node.device() {
+                let text = format!(
+                    "a gradient {} {} on {} for a tensor {} {} on {}",
+                    g.dtype(),
+                    g.shape(),
+                    g.device(),
+                    node.dtype(),
+                    node.shape(),
+                    node.device()
+                );
+                return Err(Error::new("set_grad", ErrorKind::Shape(text)));
+            }
+        }
+        *locked(&self.0.grad) = grad;
+        Ok(())
+    }
+
+    /// Removes the gradient.
+    pub fn zero_grad(&self) {
+        let old = locked(&self.0.grad).take();
+        drop(old);
+    }
+
+    /// Computes the value now.
+    ///
+    /// # Errors
+    ///
+    /// Whatever computing it fails with: memory, an index out of range.
+    pub fn realize(&self) -> Result<&Tensor> {
+        mg_graph::realize(&[&self.node()])?;
+        Ok(self)
+    }
+
+    /// Computes several values together, in one plan.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::realize`].
+    pub fn realize_all<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<()> {
+        let nodes: Vec<Node> = tensors.into_iter().map(Tensor::node).collect();
+        mg_graph::realize(&nodes.iter().collect::<Vec<_>>())
+    }
+
+    /// The computed value: memory and layout.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::realize`].
+    #[track_caller]
+    pub fn value(&self) -> Result<Value> {
+        let node = self.node();
+        mg_graph::realize(&[&node])?;
+        match node.value() {
+            Some(Ok(value)) => Ok(value.clone()),
+            Some(Err(error)) => Err(error.clone()),
+            None => Err(Error::new("realize", ErrorKind::Internal("the value was not computed".into()))),
+        }
+    }
+
+    /// The elements in row-major order.
+    ///
+    /// # Errors
+    ///
+    /// Another element type than the tensor's dtype; as [`Tensor::realize`].
+    #[track_caller]
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
+        let value = self.value()?;
+        let data = value.buffer.as_slice::<T>()?;
+        if value.layout.is_contiguous() {
+            let start = value.layout.offset();
+            return Ok(data[start..start + value.layout.numel()].to_vec());
+        }
+        Ok(value.layout.offsets().map(|at| data[at]).collect())
+    }
+
+    /// The only element, converted to `T`.
+    ///
+    /// # Errors
+    ///
+    /// More or fewer elements than one; as [`Tensor::realize`].
+    #[track_caller]
+    pub fn item<T: Element>(&self) -> Result<T> {
+        let value = self.value()?;
+        if value.layout.numel() != 1 {
+            let text = format!("item() takes a tensor of one element, got shape {}", value.layout.shape());
+            return Err(Error::new("item", ErrorKind::Value(text)));
+        }
+        let at = value.layout.offset();
+        if T::DTYPE == value.buffer.dtype() {
+            return Ok(value.buffer.as_slice::<T>()?[at]);
+        }
+        Ok(T::from_f64(element(&value.buffer, at)?))
+    }
+
+    /// The elements in row-major order, whatever the dtype, as f64.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::realize`].
+    #[track_caller]
+    pub fn to_f64_vec(&self) -> Result<Vec<f64>> {
+        let value = self.value()?;
+        value.layout.offsets().map(|at| element(&value.buffer, at)).collect()
+    }
+
+    pub(crate) fn grad_slot(cell: &Cell) -> MutexGuard<'_, Option<Node>> {
+        locked(&cell.grad)
+    }
+
+    /// What this is a view of in the end; the tensor itself where it is no view.
+    pub(crate) fn root(&self) -> &Tensor {
+        let mut at = self;
+        while let Some(view) = &at.0.view {
+            at = &view.base;
+        }
+        at
+    }
+
+    /// Whether `self` and `other` are handles on one tensor.
+    pub fn is(&self, other: &Tensor) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// A view's node.
+fn view_of(base: &Node, view: &View, shape: Shape) -> Result<Node> {
+    match view {
+        View::Reshape => base.reshape(shape),
+        View::Permute(axes) => {
+            let axes: Vec<usize> = axes[..shape.rank()].iter().map(|&a| a as usize).collect();
+            base.permute(&axes)
+        }
+        &View::Slice { axis, start, step } => base.slice(axis as usize, start as usize, step as isize, shape[axis as usize]),
+        View::Expand => base.expand(shape),
+        View::Region(region) => base.region(**region),
+    }
+}
+
+/// A node with the same value and no history.
+#[track_caller]
+fn fresh_node(node: &Node) -> Result<Node> {
+    match node.value() {
+        Some(Ok(value)) => Ok(Node::from_value(value.clone())),
+        Some(Err(error)) => Err(error.clone()),
+        None => {
+            // The value is pending: a copy of it that nobody walks through.
+            let copy = node.alias();
+            copy.set_tracked(false);
+            Ok(copy)
+        }
+    }
+}
+
+/// One element as f64.
+pub(crate) fn element(buffer: &Buffer, at: usize) -> Result<f64> {
+    fn get<T: Element>(buffer: &Buffer, at: usize) -> Result<f64> {
+        Ok(buffer.as_slice::<T>()?[at].to_f64())
+    }
+    match buffer.dtype() {
+        DType::F64 => get::<f64>(buffer, at),
+        DType::F32 => get::<f32>(buffer, at),
+        DType::F16 => get::<mg_device::f16>(buffer, at),
+        DType::BF16 => get::<mg_device::bf16>(buffer, at),
+        DType::I64 => get::<i64>(buffer, at),
+        DType::I32 => get::<i32>(buffer, at),
+        DType::U8 => get::<u8>(buffer, at),
+        DType::Bool => get::<bool>(buffer, at),
+    }
+}

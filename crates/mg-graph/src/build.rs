@@ -1,0 +1,431 @@
+//! Making nodes: shapes, dtypes and devices are checked here, at the caller's line.
+
+use crate::kernel::Kernel;
+use crate::node::{Node, Sources};
+use crate::op::{Map, Op, SourceKind, View};
+use mg_device::{DType, Device, Element, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, bf16, f16};
+use mg_kernels::{ReduceKind, Row};
+use smallvec::smallvec;
+
+/// The bits of a scalar in a tile's cell of `dtype`: half types are held as rounded f32, bool as 0 or 1.
+pub fn cell_bits(value: f64, dtype: DType) -> u64 {
+    match dtype {
+        DType::F64 => value.to_bits(),
+        DType::F32 => (value as f32).to_bits() as u64,
+        DType::F16 => <f16 as Element>::from_f64(value).to_f32().to_bits() as u64,
+        DType::BF16 => <bf16 as Element>::from_f64(value).to_f32().to_bits() as u64,
+        DType::I64 => (value as i64) as u64,
+        DType::I32 => (value as i32) as u32 as u64,
+        DType::U8 => (value as u8) as u64,
+        DType::Bool => (value != 0.0) as u64,
+    }
+}
+
+/// The bits of an integer scalar in a tile's cell of `dtype`; exact where [`cell_bits`] would round.
+pub fn cell_bits_of_int(value: i64, dtype: DType) -> u64 {
+    match dtype {
+        DType::I64 => value as u64,
+        DType::I32 => value as i32 as u32 as u64,
+        DType::U8 => value as u8 as u64,
+        _ => cell_bits(value as f64, dtype),
+    }
+}
+
+#[track_caller]
+fn shape_error(op: &'static str, text: String) -> Error {
+    Error::new(op, ErrorKind::Shape(text))
+}
+
+#[track_caller]
+fn same_device(op: &'static str, nodes: &[&Node]) -> Result<Device> {
+    let device = nodes[0].device();
+    for node in &nodes[1..] {
+        if node.device() != device {
+            return Err(Error::new(
+                op,
+                ErrorKind::Device(format!(
+                    "tensors must be on the same device (no implicit device transfers), got {device} and {}",
+                    node.device()
+                )),
+            ));
+        }
+    }
+    Ok(device)
+}
+
+/// The shape that all broadcast to.
+#[track_caller]
+fn broadcast(op: &'static str, nodes: &[&Node]) -> Result<Shape> {
+    let mut shape = *nodes[0].shape();
+    for node in &nodes[1..] {
+        if *node.shape() != shape {
+            let Some(joined) = Shape::broadcast(&shape, node.shape()) else {
+                let shapes: Vec<_> = nodes.iter().map(|n| n.shape().to_string()).collect();
+                return Err(shape_error(op, format!("shapes {} cannot be broadcast together", shapes.join(" and "))));
+            };
+            shape = joined;
+        }
+    }
+    Ok(shape)
+}
+
+impl Node {
+    /// A scalar of shape `[]`; see [`SourceKind::Const`] for what `literal` means.
+    #[track_caller]
+    pub fn scalar(value: f64, dtype: DType, device: Device, literal: bool) -> Node {
+        Node::scalar_bits(cell_bits(value, dtype), dtype, device, literal)
+    }
+
+    /// A scalar by its cell's bits.
+    #[track_caller]
+    pub fn scalar_bits(bits: u64, dtype: DType, device: Device, literal: bool) -> Node {
+        let op = Op::Source(SourceKind::Const { bits, literal });
+        Node::pending(op, Sources::new(), Shape::scalar(), dtype, device)
+    }
+
+    /// 0, 1, 2, … in row-major order, i64.
+    #[track_caller]
+    pub fn ramp(shape: Shape, device: Device) -> Node {
+        Node::pending(Op::Source(SourceKind::Ramp), Sources::new(), shape, DType::I64, device)
+    }
+
+    /// Uniform random numbers in [0, 1), f32 (or f64), the same for the same seed and counter on every device.
+    #[track_caller]
+    pub fn random(shape: Shape, dtype: DType, device: Device, seed: u64, counter: u64) -> Node {
+        let dtype = if dtype == DType::F64 { dtype } else { DType::F32 };
+        Node::pending(Op::Source(SourceKind::Random { seed, counter }), Sources::new(), shape, dtype, device)
+    }
+
+    /// An elementwise operation on operands of the dtype that the row takes (the condition of `where` is bool);
+    /// shapes broadcast.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, dtypes that differ or that the row does not take, unlike devices.
+    #[track_caller]
+    pub fn map(row: Row, args: &[&Node]) -> Result<Node> {
+        let name = row.name();
+        if args.len() != row.arity() {
+            let text = format!("takes {} operands, got {}", row.arity(), args.len());
+            return Err(Error::new(name, ErrorKind::Value(text)));
+        }
+        let device = same_device(name, args)?;
+        let values = if row == Row::Where { &args[1..] } else { args };
+        let of = values[0].dtype();
+        let condition_ok = row != Row::Where || args[0].dtype() == DType::Bool;
+        if values.iter().any(|a| a.dtype() != of) || row.operand(of) != of || !condition_ok {
+            let dtypes: Vec<_> = args.iter().map(|a| a.dtype().name()).collect();
+            return Err(Error::new(name, ErrorKind::DType(format!("does not take {}", dtypes.join(" and ")))));
+        }
+        let shape = broadcast(name, args)?;
+        let sources = args.iter().map(|&a| a.clone()).collect();
+        let node = Node::pending(Op::Map(Map::Row(row)), sources, shape, row.result(of), device);
+        if matches!(row.class(), mg_kernels::rows::Class::Compare | mg_kernels::rows::Class::Logic) {
+            node.set_tracked(false);
+        }
+        Ok(node)
+    }
+
+    /// Conversion to another dtype; the node itself where nothing changes.
+    #[track_caller]
+    pub fn cast(&self, dtype: DType) -> Node {
+        if self.dtype() == dtype {
+            return self.clone();
+        }
+        let node = Node::pending(Op::Map(Map::Cast), smallvec![self.clone()], *self.shape(), dtype, self.device());
+        if !dtype.is_float() {
+            node.set_tracked(false);
+        }
+        node
+    }
+
+    /// The node itself, whose values (integers) are checked to be at least 0 and less than `size` when they are used.
+    #[track_caller]
+    pub fn guard(&self, size: usize) -> Node {
+        let op = Op::Map(Map::Guard(size as i64));
+        Node::pending(op, smallvec![self.clone()], *self.shape(), self.dtype(), self.device())
+    }
+
+    #[track_caller]
+    fn view(&self, view: View, shape: Shape) -> Node {
+        // A view of memory that is there is a layout, nothing to compute.
+        if let Some(Ok(value)) = self.value() {
+            if !self.is_tracked() {
+                if let Some(layout) = view.apply(&value.layout, &shape) {
+                    return Node::from_value(crate::node::Value { buffer: value.buffer.clone(), layout });
+                }
+            }
+        }
+        Node::pending(Op::View(view), smallvec![self.clone()], shape, self.dtype(), self.device())
+    }
+
+    /// Another node for the same value.
+    #[track_caller]
+    pub fn alias(&self) -> Node {
+        let op = Op::View(View::Reshape);
+        Node::pending(op, smallvec![self.clone()], *self.shape(), self.dtype(), self.device())
+    }
+
+    /// The same elements in another shape.
+    ///
+    /// # Errors
+    ///
+    /// Another number of elements.
+    #[track_caller]
+    pub fn reshape(&self, shape: Shape) -> Result<Node> {
+        if shape == *self.shape() {
+            return Ok(self.clone());
+        }
+        if shape.numel() != self.shape().numel() {
+            let text = format!("{} elements of shape {} do not fit {shape}", self.shape().numel(), self.shape());
+            return Err(shape_error("reshape", text));
+        }
+        Ok(self.view(View::Reshape, shape))
+    }
+
+    /// Axes reordered: axis `i` of the result is axis `axes[i]`.
+    ///
+    /// # Errors
+    ///
+    /// What is no permutation of the axes.
+    #[track_caller]
+    pub fn permute(&self, axes: &[usize]) -> Result<Node> {
+        let rank = self.shape().rank();
+        let mut seen = [false; MAX_RANK];
+        let valid = axes.len() == rank && axes.iter().all(|&a| a < rank && !std::mem::replace(&mut seen[a], true));
+        if !valid {
+            return Err(shape_error("permute", format!("{axes:?} is no permutation of the axes of {}", self.shape())));
+        }
+        let mut order = [0u8; MAX_RANK];
+        let mut dims = [0usize; MAX_RANK];
+        for (i, &a) in axes.iter().enumerate() {
+            (order[i], dims[i]) = (a as u8, self.shape()[a]);
+        }
+        Ok(self.view(View::Permute(order), Shape::of(&dims[..rank])))
+    }
+
+    /// `len` positions along an axis from `start` by `step`; the caller has normalised them to the axis.
+    ///
+    /// # Errors
+    ///
+    /// Positions outside the axis, step 0.
+    #[track_caller]
+    pub fn slice(&self, axis: usize, start: usize, step: isize, len: usize) -> Result<Node> {
+        let size = self.shape().get(axis).copied();
+        let last = (len > 0).then(|| start as i128 + (len as i128 - 1) * step as i128);
+        let fits = size.is_some_and(|n| last.is_none_or(|last| start < n && (0..n as i128).contains(&last)));
+        if step == 0 || !fits {
+            let text = format!("{len} positions from {start} by {step} along axis {axis} of {}", self.shape());
+            return Err(Error::new("slice", ErrorKind::Value(text)));
+        }
+        if step == 1 && start == 0 && Some(len) == size {
+            return Ok(self.clone());
+        }
+        let view = View::Slice { axis: axis as u8, start: start as i64, step: step as i64 };
+        Ok(self.view(view, self.shape().with(axis, len)))
+    }
+
+    /// Broadcast to a shape.
+    ///
+    /// # Errors
+    ///
+    /// A shape that it does not broadcast to.
+    #[track_caller]
+    pub fn expand(&self, shape: Shape) -> Result<Node> {
+        if shape == *self.shape() {
+            return Ok(self.clone());
+        }
+        if Shape::broadcast(self.shape(), &shape) != Some(shape) {
+            return Err(shape_error("expand", format!("{} does not broadcast to {shape}", self.shape())));
+        }
+        Ok(self.view(View::Expand, shape))
+    }
+
+    /// The elements that `region` reaches in this node's elements, laid out densely.
+    ///
+    /// # Errors
+    ///
+    /// A region beyond the node.
+    #[track_caller]
+    pub fn region(&self, region: Layout) -> Result<Node> {
+        if region.extent().is_some_and(|(_, last)| last >= self.shape().numel()) {
+            return Err(shape_error("region", format!("a region of shape {} beyond {}", region.shape(), self.shape())));
+        }
+        let shape = *region.shape();
+        Ok(self.view(View::Region(Box::new(region)), shape))
+    }
+
+    /// A reduction over axes (a bit each); without axes, the node itself.
+    ///
+    /// # Errors
+    ///
+    /// max, min, argmax, argmin of no elements.
+    #[track_caller]
+    pub fn reduce(&self, kind: ReduceKind, axes: u8, keepdim: bool) -> Result<Node> {
+        let rank = self.shape().rank();
+        let mut kept = [0usize; MAX_RANK];
+        let (mut n, mut count) = (0, 1usize);
+        for (axis, &size) in self.shape().iter().enumerate() {
+            let reduced = axes >> axis & 1 == 1;
+            if reduced {
+                count = count.saturating_mul(size);
+            }
+            if !reduced || keepdim {
+                kept[n] = if reduced { 1 } else { size };
+                n += 1;
+            }
+        }
+        if count == 0 && mg_kernels::cpu::run::needs_elements(kind) {
+            let text = format!("no elements to reduce in shape {}", self.shape());
+            return Err(Error::new(kind.name(), ErrorKind::Value(text)));
+        }
+        let dtype = kind.result(self.dtype());
+        if axes & ((1u16 << rank) - 1) as u8 == 0 && !kind.is_arg() {
+            return Ok(self.cast(dtype));
+        }
+        let op = Op::Reduce(kind, axes);
+        let node = Node::pending(op, smallvec![self.clone()], Shape::of(&kept[..n]), dtype, self.device());
+        if kind.is_arg() || !dtype.is_float() {
+            node.set_tracked(false);
+        }
+        Ok(node)
+    }
+
+    /// The matrix product of `[…, m, k]` and `[…, k, n]`; batch dimensions broadcast. Operands have at least two axes.
+    ///
+    /// # Errors
+    ///
+    /// Inner sizes that differ, batches that do not broadcast, dtypes that differ, unlike devices.
+    #[track_caller]
+    pub fn matmul(&self, other: &Node) -> Result<Node> {
+        let device = same_device("matmul", &[self, other])?;
+        let (a, b) = (self.shape(), other.shape());
+        let (ra, rb) = (a.rank(), b.rank());
+        if ra < 2 || rb < 2 || a[ra - 1] != b[rb - 2] {
+            return Err(shape_error("matmul", format!("shapes {a} and {b} do not fit: inner sizes differ")));
+        }
+        if self.dtype() != other.dtype() || self.dtype() == DType::Bool {
+            let text = format!("does not take {} and {}", self.dtype(), other.dtype());
+            return Err(Error::new("matmul", ErrorKind::DType(text)));
+        }
+        let (batch_a, batch_b) = (Shape::of(&a[..ra - 2]), Shape::of(&b[..rb - 2]));
+        let Some(batch) = Shape::broadcast(&batch_a, &batch_b) else {
+            return Err(shape_error("matmul", format!("batch dimensions of {a} and {b} do not broadcast")));
+        };
+        let with = |m: usize, n: usize| {
+            let mut dims = [0; MAX_RANK];
+            dims[..batch.rank()].copy_from_slice(&batch);
+            dims[batch.rank()..batch.rank() + 2].copy_from_slice(&[m, n]);
+            Shape::of(&dims[..batch.rank() + 2])
+        };
+        let (m, k, n) = (a[ra - 2], a[ra - 1], b[rb - 1]);
+        let (left, right) = (self.expand(with(m, k))?, other.expand(with(k, n))?);
+        let op = Op::Kernel(Kernel::MatMul);
+        Ok(Node::pending(op, smallvec![left, right], with(m, n), self.dtype(), device))
+    }
+
+    /// `out[…, j, …] = self[…, index[…, j, …], …]` along `axis`; the index (i64) has the result's shape, and all axes but
+    /// `axis` agree.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not fit, an index that is not i64. An index out of range is found when the value is computed.
+    #[track_caller]
+    pub fn gather(&self, axis: usize, index: &Node) -> Result<Node> {
+        let device = same_device("gather", &[self, index])?;
+        check_index("gather", self.shape(), index, axis)?;
+        let op = Op::Kernel(Kernel::Gather { axis: axis as u8 });
+        Ok(Node::pending(op, smallvec![self.clone(), index.clone()], *index.shape(), self.dtype(), device))
+    }
+
+    /// Zeros of `size` positions along `axis`, with `self[…, j, …]` added at `index[…, j, …]`, in order.
+    ///
+    /// # Errors
+    ///
+    /// As [`Node::gather`].
+    #[track_caller]
+    pub fn scatter_add(&self, axis: usize, index: &Node, size: usize) -> Result<Node> {
+        let device = same_device("scatter_add", &[self, index])?;
+        check_index("scatter_add", self.shape(), index, axis)?;
+        if index.shape() != self.shape() {
+            let text = format!("index of shape {} for values of shape {}", index.shape(), self.shape());
+            return Err(shape_error("scatter_add", text));
+        }
+        let op = Op::Kernel(Kernel::ScatterAdd { axis: axis as u8 });
+        let shape = self.shape().with(axis, size);
+        Ok(Node::pending(op, smallvec![self.clone(), index.clone()], shape, self.dtype(), device))
+    }
+
+    /// A dense result of `shape`, zeros or a copy of `base`, with this node's elements written through `region`, a view
+    /// of it.
+    ///
+    /// # Errors
+    ///
+    /// A region of another shape than this node's or beyond the result, a base of another shape, dtype or device.
+    #[track_caller]
+    pub fn write_into(&self, base: Option<&Node>, shape: Shape, region: Layout) -> Result<Node> {
+        let inside = region.extent().is_none_or(|(_, last)| last < shape.numel());
+        if region.shape() != self.shape() || !inside || base.is_some_and(|b| *b.shape() != shape) {
+            let text = format!("values of shape {} do not fit a region of {shape}", self.shape());
+            return Err(shape_error("write", text));
+        }
+        let mut sources: Sources = smallvec![self.clone()];
+        if let Some(base) = base {
+            same_device("write", &[self, base])?;
+            if base.dtype() != self.dtype() {
+                let text = format!("writes {} into {}", self.dtype(), base.dtype());
+                return Err(Error::new("write", ErrorKind::DType(text)));
+            }
+            sources.push(base.clone());
+        }
+        let op = Op::Kernel(Kernel::Write { region: Box::new(region) });
+        Ok(Node::pending(op, sources, shape, self.dtype(), self.device()))
+    }
+
+    /// Nodes one after the other along an axis.
+    ///
+    /// # Errors
+    ///
+    /// No nodes, shapes that differ off the axis, dtypes or devices that differ.
+    #[track_caller]
+    pub fn concat(nodes: &[&Node], axis: usize) -> Result<Node> {
+        let Some(first) = nodes.first() else {
+            return Err(Error::new("cat", ErrorKind::Value("needs at least one tensor".into())));
+        };
+        let device = same_device("cat", nodes)?;
+        let rank = first.shape().rank();
+        let mut size = 0;
+        for node in nodes {
+            let fits = axis < rank && node.shape().rank() == rank && first.shape().with(axis, 0) == node.shape().with(axis, 0);
+            if !fits || node.dtype() != first.dtype() {
+                let text = format!(
+                    "{} {} and {} {} do not fit along axis {axis}",
+                    first.dtype(),
+                    first.shape(),
+                    node.dtype(),
+                    node.shape()
+                );
+                return Err(shape_error("cat", text));
+            }
+            size += node.shape()[axis];
+        }
+        let op = Op::Kernel(Kernel::Concat { axis: axis as u8 });
+        let sources = nodes.iter().map(|&n| n.clone()).collect();
+        Ok(Node::pending(op, sources, first.shape().with(axis, size), first.dtype(), device))
+    }
+}
+
+#[track_caller]
+fn check_index(op: &'static str, shape: &Shape, index: &Node, axis: usize) -> Result<()> {
+    if index.dtype() != DType::I64 {
+        return Err(Error::new(op, ErrorKind::DType(format!("takes an i64 index, got {}", index.dtype()))));
+    }
+    let fits = axis < shape.rank()
+        && index.shape().rank() == shape.rank()
+        && (0..shape.rank()).all(|d| d == axis || index.shape()[d] == shape[d]);
+    if !fits {
+        let text = format!("index of shape {} does not fit {shape} along axis {axis}", index.shape());
+        return Err(shape_error(op, text));
+    }
+    Ok(())
+}

@@ -1,0 +1,406 @@
+//! Realisation: from "this value is needed" to launches, by way of a plan that is made once for each structure.
+
+use crate::kernel::strides_signature;
+use crate::node::{Inner, Node, Sources, mix};
+use crate::op::{Op, SourceKind};
+use crate::plan::Plan;
+use crate::schedule;
+use mg_device::{Error, Result};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+
+/// Pending work that is computed by itself when this many nodes wait.
+const MAX_PENDING: usize = 4096;
+/// Plans kept; beyond it the cache starts anew.
+const MAX_PLANS: usize = 1024;
+
+/// What is asked of a node in a realisation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Root {
+    No,
+    Optional,
+    Required,
+}
+
+/// What the collecting walk found out about a node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Info {
+    pub(crate) root: Root,
+    /// Somebody outside this plan refers to it.
+    pub(crate) external: bool,
+    /// Its sources are wanted after its value is known.
+    pub(crate) tracked: bool,
+    /// Nobody but this plan refers to it, nor to its memory.
+    pub(crate) dies: bool,
+}
+
+/// The pending graph below some roots, sources first.
+pub(crate) struct Collected<'a> {
+    pub(crate) nodes: Vec<&'a Inner>,
+    pub(crate) info: Vec<Info>,
+    pub(crate) words: Vec<u64>,
+}
+
+impl Collected<'_> {
+    /// The positions of a node's sources (none for nodes whose value is known).
+    pub(crate) fn sources(&self, i: usize) -> impl Iterator<Item = usize> + '_ {
+        let node = self.nodes[i];
+        let pending = node.value.get().is_none();
+        // SAFETY: the engine's lock is held while a `Collected` lives.
+        let sources = unsafe { node.sources_unlocked() };
+        sources.iter().filter(move |_| pending).map(|s| s.0.mark.index.load(Ordering::Relaxed) as usize)
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Engine {
+    epoch: u64,
+    plans: HashMap<u64, Vec<Arc<Plan>>>,
+    count: usize,
+    stack: Vec<(*const Inner, usize)>,
+    words: Vec<u64>,
+    made: u64,
+    reused: u64,
+}
+
+// SAFETY: the raw pointers on the stack are valid only within one realisation; the stack is empty between them.
+unsafe impl Send for Engine {}
+
+static ENGINE: Mutex<Option<Engine>> = Mutex::new(None);
+static REGISTRY: Mutex<Vec<Weak<Inner>>> = Mutex::new(Vec::new());
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+static EAGER: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Takes the engine's lock. A panic inside the engine cannot leave it half-changed: all of its state is rebuilt by the
+/// next realisation, so a poisoned lock is taken all the same.
+pub(crate) fn lock() -> MutexGuard<'static, Option<Engine>> {
+    ENGINE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+fn registry() -> MutexGuard<'static, Vec<Weak<Inner>>> {
+    REGISTRY.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Whether every operation is computed at once (`MG_EAGER=1`): the same executors, one node a program.
+pub fn is_eager() -> bool {
+    match EAGER.load(Ordering::Relaxed) {
+        u64::MAX => {
+            let eager = std::env::var_os("MG_EAGER").is_some_and(|v| !v.is_empty() && v != "0");
+            EAGER.store(eager as u64, Ordering::Relaxed);
+            eager
+        }
+        v => v == 1,
+    }
+}
+
+/// Switches the computing of every operation at once on or off; see [`is_eager`].
+pub fn set_eager(eager: bool) {
+    EAGER.store(eager as u64, Ordering::Relaxed);
+}
+
+/// Remembers a pending node that a person holds.
+pub(crate) fn register(node: &Node) {
+    let mut entries = registry();
+    entries.push(Arc::downgrade(&node.0));
+    let full = entries.len() >= MAX_PENDING.max(2 * WAITING.load(Ordering::Relaxed));
+    if !full {
+        return;
+    }
+    entries.retain(|weak| weak.upgrade().is_some_and(|inner| inner.value.get().is_none()));
+    WAITING.store(entries.len(), Ordering::Relaxed);
+    let oldest: Vec<Node> = entries.iter().filter_map(Weak::upgrade).map(Node).filter(Node::is_held).collect();
+    drop(entries);
+    // A failure is kept by the nodes it concerns.
+    let nodes: Vec<&Node> = oldest.iter().collect();
+    let _ = realize(&nodes);
+}
+
+/// Counters of the plan cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlanStats {
+    /// Plans made.
+    pub made: u64,
+    /// Realisations that found their plan.
+    pub reused: u64,
+    /// Plans kept.
+    pub cached: usize,
+}
+
+/// How often plans were made and found again.
+pub fn plan_stats() -> PlanStats {
+    let engine = lock();
+    engine.as_ref().map_or(PlanStats::default(), |e| PlanStats { made: e.made, reused: e.reused, cached: e.count })
+}
+
+/// Forgets all plans.
+pub fn clear_plans() {
+    if let Some(engine) = lock().as_mut() {
+        engine.plans.clear();
+        engine.count = 0;
+    }
+}
+
+/// Computes nodes, and what shares work with them.
+///
+/// # Errors
+///
+/// The first failure among the nodes asked for; others keep theirs for their readers.
+pub fn realize(nodes: &[&Node]) -> Result<()> {
+    if nodes.iter().any(|n| n.is_pending()) {
+        // Nodes that become unreachable are dropped after the lock is released: that may run foreign code.
+        let mut garbage = Garbage::default();
+        let mut guard = lock();
+        let engine = guard.get_or_insert_default();
+        let result = engine.realize(nodes, &mut garbage);
+        drop(guard);
+        drop(garbage);
+        result?;
+    }
+    for node in nodes {
+        if let Some(Err(error)) = node.value() {
+            return Err(error.clone());
+        }
+    }
+    Ok(())
+}
+
+/// The plan that [`realize`] would run for these nodes; nothing is computed.
+pub(crate) fn plan_for(nodes: &[&Node]) -> Result<Option<Arc<Plan>>> {
+    let mut guard = lock();
+    let engine = guard.get_or_insert_default();
+    let mut keep_alive = vec![];
+    let Some(collected) = engine.collect(nodes, &mut keep_alive)? else { return Ok(None) };
+    let plan = engine.plan(&collected)?;
+    engine.words = collected.words;
+    Ok(Some(plan))
+}
+
+#[derive(Default)]
+pub(crate) struct Garbage {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) sources: Vec<Sources>,
+}
+
+impl Engine {
+    fn realize(&mut self, nodes: &[&Node], garbage: &mut Garbage) -> Result<()> {
+        // What is only seen from here stays alive while raw pointers to it do.
+        let mut others = std::mem::take(&mut garbage.nodes);
+        let result = (|| {
+            let Some(collected) = self.collect(nodes, &mut others)? else { return Ok(()) };
+            let plan = self.plan(&collected)?;
+            let result = plan.run(&collected, garbage);
+            self.words = collected.words;
+            result
+        })();
+        garbage.nodes = others;
+        result
+    }
+
+    fn plan(&mut self, collected: &Collected) -> Result<Arc<Plan>> {
+        let key = collected.words.iter().fold(collected.words.len() as u64, |h, &w| mix(h, w));
+        if let Some(found) = self.plans.get(&key).and_then(|v| v.iter().find(|p| p.key == collected.words)) {
+            self.reused += 1;
+            return Ok(found.clone());
+        }
+        let plan = Arc::new(schedule::plan(collected)?);
+        crate::explain::log(&plan);
+        if self.count >= MAX_PLANS {
+            self.plans.clear();
+            self.count = 0;
+        }
+        self.plans.entry(key).or_default().push(plan.clone());
+        self.count += 1;
+        self.made += 1;
+        Ok(plan)
+    }
+
+    /// Walks what is pending below the roots and below those held nodes that share work with them.
+    fn collect<'a>(&mut self, nodes: &[&'a Node], others: &'a mut Vec<Node>) -> Result<Option<Collected<'a>>> {
+        self.epoch += 1;
+        let epoch = self.epoch;
+        let mut list: Vec<&'a Inner> = Vec::with_capacity(64);
+        let mut roots: Vec<(&'a Inner, Root)> = Vec::with_capacity(nodes.len() + 4);
+        for node in nodes {
+            if node.is_pending() {
+                if let Err(error) = self.walk(&node.0, epoch, &mut list) {
+                    self.stack.clear();
+                    return Err(error);
+                }
+                roots.push((&node.0, Root::Required));
+            } else if let Some(Err(error)) = node.value() {
+                return Err(error.clone());
+            }
+        }
+        if list.is_empty() {
+            return Ok(None);
+        }
+        {
+            let mut entries = registry();
+            let mut i = 0;
+            while i < entries.len() {
+                match entries[i].upgrade() {
+                    Some(inner) if inner.value.get().is_none() => {
+                        let node = Node(inner);
+                        if node.is_held() || node.is_optional() {
+                            others.push(node);
+                        }
+                        i += 1;
+                    }
+                    _ => {
+                        entries.swap_remove(i);
+                    }
+                }
+            }
+            WAITING.store(entries.len(), Ordering::Relaxed);
+        }
+        // The registry's order is not the same from run to run; a plan's must be.
+        others.sort_unstable_by_key(|n| n.0.seq);
+        let others: &'a [Node] = others;
+        for node in others {
+            let asked = node.0.mark.epoch.load(Ordering::Relaxed) == epoch;
+            let root = if node.is_optional() && !node.is_held() { Root::Optional } else { Root::Required };
+            if asked {
+                // Already among the roots or below them.
+                roots.push((&node.0, root));
+            } else if self.touches(&node.0, epoch) {
+                self.walk(&node.0, epoch, &mut list)?;
+                roots.push((&node.0, root));
+            }
+        }
+        let mut info: Vec<Info> = Vec::with_capacity(list.len());
+        for inner in &list {
+            if inner.value.get().is_none() {
+                // SAFETY: the engine's lock is held.
+                for source in unsafe { inner.sources_unlocked() } {
+                    source.0.mark.edges.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        }
+        for &inner in &list {
+            let edges = inner.mark.edges.swap(0, Ordering::Relaxed) as usize;
+            // SAFETY: `inner` lives in an `Arc` that a root keeps alive.
+            let strong = unsafe { strong_count(inner) };
+            let external = strong > edges;
+            let (tracked, released) = inner.flags();
+            let dies = !external
+                && matches!(inner.value.get(), Some(Ok(v)) if v.buffer.ref_count() == 1 && !v.buffer.is_borrowed());
+            info.push(Info { root: Root::No, external, tracked: tracked && !released, dies });
+        }
+        // References that this function itself holds do not count as external.
+        for node in others {
+            if node.0.mark.epoch.load(Ordering::Relaxed) == epoch {
+                let i = node.0.mark.index.load(Ordering::Relaxed) as usize;
+                info[i].external = true;
+            }
+        }
+        for (inner, root) in roots {
+            let slot = &mut info[inner.mark.index.load(Ordering::Relaxed) as usize].root;
+            if *slot != Root::Required {
+                *slot = root;
+            }
+        }
+        let mut words = std::mem::take(&mut self.words);
+        words.clear();
+        for (inner, info) in list.iter().zip(&info) {
+            let flags = info.root as u64
+                | (info.external as u64) << 2
+                | (info.tracked as u64) << 3
+                | (info.dies as u64) << 4;
+            words.push(mix(inner.signature, flags));
+            match inner.value.get() {
+                Some(Ok(value)) => words.push(strides_signature(&value.layout, 1)),
+                _ => {
+                    // SAFETY: the engine's lock is held.
+                    for source in unsafe { inner.sources_unlocked() } {
+                        words.push(source.0.mark.index.load(Ordering::Relaxed) as u64);
+                    }
+                }
+            }
+        }
+        Ok(Some(Collected { nodes: list, info, words }))
+    }
+
+    /// Adds a node and all that is pending below it, sources first.
+    fn walk<'a>(&mut self, root: &'a Inner, epoch: u64, list: &mut Vec<&'a Inner>) -> Result<()> {
+        if root.mark.epoch.load(Ordering::Relaxed) == epoch {
+            return Ok(());
+        }
+        self.stack.push((root, 0));
+        root.mark.epoch.store(epoch, Ordering::Relaxed);
+        while let Some((at, next)) = self.stack.last_mut() {
+            // SAFETY: everything on the stack is reachable from a root that the caller keeps alive; the engine's lock
+            // is held, so no sources are cut meanwhile.
+            let inner: &'a Inner = unsafe { &**at };
+            let child = match inner.value.get() {
+                None => {
+                    // SAFETY: as above.
+                    let sources: &'a Sources = unsafe { inner.sources_unlocked() };
+                    sources.get(*next)
+                }
+                Some(Ok(_)) => None,
+                Some(Err(error)) => return Err(error.clone()),
+            };
+            match child {
+                Some(source) => {
+                    *next += 1;
+                    if source.0.mark.epoch.load(Ordering::Relaxed) != epoch {
+                        source.0.mark.epoch.store(epoch, Ordering::Relaxed);
+                        self.stack.push((Arc::as_ptr(&source.0), 0));
+                    }
+                }
+                None => {
+                    inner.mark.index.store(list.len() as u32, Ordering::Relaxed);
+                    list.push(inner);
+                    self.stack.pop();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a node depends on pending work of this realisation, and on nothing that failed.
+    fn touches(&self, root: &Inner, epoch: u64) -> bool {
+        let mut seen: std::collections::HashSet<*const Inner> = Default::default();
+        let mut stack = vec![root as *const Inner];
+        let mut touches = false;
+        while let Some(at) = stack.pop() {
+            // SAFETY: as in `walk`.
+            let inner = unsafe { &*at };
+            match inner.value.get() {
+                Some(Ok(_)) => continue,
+                Some(Err(_)) => return false,
+                None => {}
+            }
+            if matches!(inner.op, Op::Source(_)) || !seen.insert(at) {
+                continue;
+            }
+            if inner.mark.epoch.load(Ordering::Relaxed) == epoch {
+                touches = true;
+                continue;
+            }
+            // SAFETY: as in `walk`.
+            stack.extend(unsafe { inner.sources_unlocked() }.iter().map(|s| Arc::as_ptr(&s.0)));
+        }
+        touches
+    }
+}
+
+/// The number of strong references to a node.
+///
+/// Safety: `inner` lives in an `Arc`.
+unsafe fn strong_count(inner: &Inner) -> usize {
+    // SAFETY: by this function's contract; the temporary `Arc` is not dropped.
+    let arc = std::mem::ManuallyDrop::new(unsafe { Arc::from_raw(inner as *const Inner) });
+    Arc::strong_count(&arc)
+}
+
+/// Whether a node is an argument of launches rather than something to compute.
+pub(crate) fn is_argument(inner: &Inner) -> bool {
+    matches!(&inner.op, Op::Source(kind) if *kind != SourceKind::Data)
+}
+
+/// An error of the engine itself: a report is wanted.
+pub(crate) fn internal(text: impl Into<String>) -> Error {
+    Error::new("schedule", mg_device::ErrorKind::Internal(text.into()))
+}

@@ -1,0 +1,74 @@
+//! Nodes as the algebra that gradient rules are written in: what a rule's literals make trivial is never built.
+
+use crate::node::{Node, Sources};
+use crate::op::{Op, SourceKind};
+use mg_device::{DType, Error};
+use mg_kernels::{Algebra, Row};
+
+impl Node {
+    /// A node that failed: for rules, whose shapes always fit, and for values that cannot be.
+    #[track_caller]
+    pub fn failed(error: Error, like: &Node) -> Node {
+        let op = Op::Source(SourceKind::Data);
+        let node = Node::pending(op, Sources::new(), *like.shape(), like.dtype(), like.device());
+        let _ = node.0.value.set(Err(error));
+        node
+    }
+
+    /// The value of a literal scalar, as f64.
+    pub fn literal(&self) -> Option<f64> {
+        let Op::Source(SourceKind::Const { bits, literal: true }) = *self.op() else { return None };
+        Some(match self.dtype() {
+            DType::F64 => f64::from_bits(bits),
+            DType::F32 | DType::F16 | DType::BF16 => f32::from_bits(bits as u32) as f64,
+            DType::I32 => bits as u32 as i32 as f64,
+            _ => bits as i64 as f64,
+        })
+    }
+
+    fn folded(row: Row, args: &[&Node]) -> Option<Node> {
+        let float = args.last().is_some_and(|a| a.dtype().is_float());
+        if row == Row::Neg && args[0].literal().is_some() {
+            return Some(args[0].lit(-args[0].literal()?));
+        }
+        if args.len() != 2 || !float {
+            return None;
+        }
+        // Only what does not change the value for any operand, NaN and infinities included; a gradient that is zero
+        // stays zero, as in every rule written as "no gradient".
+        let (a, b) = (args[0].literal(), args[1].literal());
+        if let (Some(x), Some(y)) = (a, b) {
+            let v = match row {
+                Row::Add => x + y,
+                Row::Sub => x - y,
+                Row::Mul => x * y,
+                Row::Div => x / y,
+                _ => return None,
+            };
+            return (v.is_finite()).then(|| args[0].lit(v));
+        }
+        match (row, a, b) {
+            (Row::Add, _, Some(0.0)) | (Row::Sub, _, Some(0.0)) => Some(args[0].clone()),
+            (Row::Mul, _, Some(1.0)) | (Row::Div, _, Some(1.0)) => Some(args[0].clone()),
+            (Row::Add, Some(0.0), _) | (Row::Mul, Some(1.0), _) => Some(args[1].clone()),
+            (Row::Mul, _, Some(-1.0)) => Some(Node::apply(Row::Neg, &[args[0]])),
+            (Row::Mul, Some(-1.0), _) => Some(Node::apply(Row::Neg, &[args[1]])),
+            _ => None,
+        }
+    }
+}
+
+impl Algebra for Node {
+    #[track_caller]
+    fn apply(row: Row, args: &[&Node]) -> Node {
+        if let Some(node) = Node::folded(row, args) {
+            return node;
+        }
+        Node::map(row, args).unwrap_or_else(|error| Node::failed(error, args[args.len() - 1]))
+    }
+
+    #[track_caller]
+    fn lit(&self, value: f64) -> Node {
+        Node::scalar(value, self.dtype(), self.device(), true)
+    }
+}

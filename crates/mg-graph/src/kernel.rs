@@ -1,0 +1,65 @@
+//! Library kernels, as the graph sees them.
+
+use crate::node::mix;
+use mg_device::Layout;
+
+/// A library kernel and its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kernel {
+    /// `[…, m, k] · […, k, n]` with equal batch shapes; elementwise work that follows is applied before the store.
+    MatMul,
+    /// `out[…, j, …] = x[…, index[…, j, …], …]` along an axis; sources: x, index (i64, of the result's shape).
+    Gather {
+        /// The axis.
+        axis: u8,
+    },
+    /// The adjoint of `Gather`: zeros, with `x[…, j, …]` added at `index[…, j, …]` in order; sources: x, index.
+    ScatterAdd {
+        /// The axis.
+        axis: u8,
+    },
+    /// Zeros (or a copy of the second source) with the first source's elements written through a view of the dense result.
+    Write {
+        /// The view: its shape is the first source's.
+        region: Box<Layout>,
+    },
+    /// The sources one after the other along an axis.
+    Concat {
+        /// The axis.
+        axis: u8,
+    },
+}
+
+impl Kernel {
+    /// The operation's name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Kernel::MatMul => "matmul",
+            Kernel::Gather { .. } => "gather",
+            Kernel::ScatterAdd { .. } => "scatter_add",
+            Kernel::Write { .. } => "write",
+            Kernel::Concat { .. } => "concat",
+        }
+    }
+
+    pub(crate) fn signature(&self) -> u64 {
+        match self {
+            Kernel::MatMul => 1,
+            Kernel::Gather { axis } => mix(2, *axis as u64),
+            Kernel::ScatterAdd { axis } => mix(3, *axis as u64),
+            Kernel::Write { region } => mix(4, layout_signature(region)),
+            Kernel::Concat { axis } => mix(5, *axis as u64),
+        }
+    }
+}
+
+/// A hash of a layout, offset included.
+pub(crate) fn layout_signature(layout: &Layout) -> u64 {
+    strides_signature(layout, mix(layout.rank() as u64, layout.offset() as u64))
+}
+
+/// A hash of a layout's shape and strides.
+pub(crate) fn strides_signature(layout: &Layout, start: u64) -> u64 {
+    let dims = layout.shape().iter().zip(layout.strides());
+    dims.fold(start, |h, (&n, &s)| mix(mix(h, n as u64), s as u64))
+}

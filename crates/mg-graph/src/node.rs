@@ -1,0 +1,301 @@
+//! Nodes: immutable descriptions of values, computed or not.
+
+use crate::op::{Op, SourceKind};
+use mg_device::{Buffer, DType, Device, Error, Layout, Shape};
+use smallvec::SmallVec;
+use std::any::Any;
+use std::cell::UnsafeCell;
+use std::panic::Location;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+/// The sources of a node, in the operation's order.
+pub type Sources = SmallVec<[Node; 3]>;
+
+/// Where a computed value lies.
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// The memory.
+    pub buffer: Buffer,
+    /// How the node's elements lie in it.
+    pub layout: Layout,
+}
+
+/// A handle on a node of the graph: an operation, its sources, shape, dtype and device, and a place for its value.
+#[derive(Clone)]
+pub struct Node(pub(crate) Arc<Inner>);
+
+/// Somebody will walk from this node to its sources later, so they stay when its value is known.
+const TRACKED: u32 = 1;
+/// The walk was made and will not be made again.
+const RELEASED: u32 = 2;
+/// Computed along with others where it costs no further launch, but never waited for.
+const OPTIONAL: u32 = 4;
+
+pub(crate) struct Inner {
+    pub(crate) seq: u64,
+    pub(crate) op: Op,
+    pub(crate) shape: Shape,
+    pub(crate) dtype: DType,
+    pub(crate) device: Device,
+    pub(crate) location: &'static Location<'static>,
+    /// Hash of operation, shape, dtype and device.
+    pub(crate) signature: u64,
+    /// Read and cut only under the engine's lock (or with exclusive access).
+    sources: UnsafeCell<Sources>,
+    pub(crate) value: OnceLock<Result<Value, Error>>,
+    handles: AtomicU32,
+    flags: AtomicU32,
+    tag: OnceLock<Weak<dyn Any + Send + Sync>>,
+    /// The engine's notes on this node, valid for one realisation.
+    pub(crate) mark: Mark,
+}
+
+/// Notes of a realisation, written under the engine's lock.
+#[derive(Default)]
+pub(crate) struct Mark {
+    pub(crate) epoch: AtomicU64,
+    pub(crate) index: AtomicU32,
+    pub(crate) edges: AtomicU32,
+}
+
+// SAFETY: everything but `sources` is Send and Sync by itself; `sources` is written only by the constructor, under the
+// engine's lock, or in `drop`, and read under the engine's lock.
+unsafe impl Send for Inner {}
+// SAFETY: as above.
+unsafe impl Sync for Inner {}
+
+thread_local! {
+    static TRACKING: std::cell::Cell<bool> = const { std::cell::Cell::new(true) };
+}
+
+/// Whether nodes made on this thread inherit [`Node::is_tracked`] from their sources.
+pub fn is_tracking() -> bool {
+    TRACKING.get()
+}
+
+/// Switches the inheritance of [`Node::is_tracked`] on or off for this thread; answers with what it was.
+pub fn set_tracking(on: bool) -> bool {
+    TRACKING.replace(on)
+}
+
+static SEQUENCE: AtomicU64 = AtomicU64::new(1);
+
+/// Mixes a word into a hash (the finaliser of MurmurHash3's 64-bit variant, folded).
+#[inline]
+pub(crate) fn mix(hash: u64, word: u64) -> u64 {
+    let x = (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    x ^ (x >> 29)
+}
+
+impl Node {
+    /// A node that is not computed yet. Shapes and dtypes have been checked.
+    #[track_caller]
+    pub(crate) fn pending(op: Op, sources: Sources, shape: Shape, dtype: DType, device: Device) -> Node {
+        let mut signature = mix(op.signature(), (dtype as u64) << 8 | shape.rank() as u64);
+        for &n in shape.iter() {
+            signature = mix(signature, n as u64);
+        }
+        let tracked = TRACKING.get() && sources.iter().any(Node::is_tracked);
+        Node(Arc::new(Inner {
+            seq: SEQUENCE.fetch_add(1, Ordering::Relaxed),
+            op,
+            shape,
+            dtype,
+            device,
+            location: Location::caller(),
+            signature,
+            sources: UnsafeCell::new(sources),
+            value: OnceLock::new(),
+            handles: AtomicU32::new(0),
+            flags: AtomicU32::new(if tracked { TRACKED } else { 0 }),
+            tag: OnceLock::new(),
+            mark: Mark::default(),
+        }))
+    }
+
+    /// A node whose value is there already.
+    #[track_caller]
+    pub fn from_value(value: Value) -> Node {
+        let (shape, dtype, device) = (*value.layout.shape(), value.buffer.dtype(), value.buffer.device());
+        let node = Node::pending(Op::Source(SourceKind::Data), Sources::new(), shape, dtype, device);
+        let _ = node.0.value.set(Ok(value));
+        node
+    }
+
+    /// The position in the order of creation: sources come before what is computed from them.
+    pub fn sequence(&self) -> u64 {
+        self.0.seq
+    }
+
+    /// What the node is.
+    pub fn op(&self) -> &Op {
+        &self.0.op
+    }
+
+    /// Its shape.
+    pub fn shape(&self) -> &Shape {
+        &self.0.shape
+    }
+
+    /// Its dtype.
+    pub fn dtype(&self) -> DType {
+        self.0.dtype
+    }
+
+    /// Its device.
+    pub fn device(&self) -> Device {
+        self.0.device
+    }
+
+    /// The caller's line that made it.
+    pub fn location(&self) -> &'static Location<'static> {
+        self.0.location
+    }
+
+    /// The value, if it is known; the error, if computing it failed.
+    pub fn value(&self) -> Option<&Result<Value, Error>> {
+        self.0.value.get()
+    }
+
+    /// Whether the value is still to be computed. (Scalar constants, ramps and random numbers always are.)
+    pub fn is_pending(&self) -> bool {
+        self.0.value.get().is_none()
+    }
+
+    /// The sources; empty once they were let go.
+    pub fn sources(&self) -> Sources {
+        let _engine = crate::engine::lock();
+        // SAFETY: the engine's lock is held.
+        unsafe { self.0.sources_unlocked().clone() }
+    }
+
+    /// Whether two handles are of the same node.
+    pub fn is(&self, other: &Node) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Whether the layer above walks from this node to its sources: inherited from any source, or set by
+    /// [`Node::set_tracked`].
+    pub fn is_tracked(&self) -> bool {
+        self.0.flags.load(Ordering::Relaxed) & TRACKED != 0
+    }
+
+    /// Makes the engine keep this node's sources (or not) when its value is known.
+    pub fn set_tracked(&self, tracked: bool) {
+        if tracked {
+            self.0.flags.fetch_or(TRACKED, Ordering::Relaxed);
+        } else {
+            self.0.flags.fetch_and(!TRACKED, Ordering::Relaxed);
+        }
+    }
+
+    /// Says that the walk over this node was made for the last time: its sources go as soon as its value is known.
+    pub fn release(&self) {
+        self.0.flags.fetch_or(RELEASED, Ordering::Relaxed);
+        if !self.is_pending() {
+            let cut = {
+                let _engine = crate::engine::lock();
+                // SAFETY: the engine's lock is held.
+                unsafe { self.0.cut() }
+            };
+            drop(cut);
+        }
+    }
+
+    /// Whether [`Node::release`] was called.
+    pub fn is_released(&self) -> bool {
+        self.0.flags.load(Ordering::Relaxed) & RELEASED != 0
+    }
+
+    /// Whether the engine computes this node only where it is free.
+    pub fn is_optional(&self) -> bool {
+        self.0.flags.load(Ordering::Relaxed) & OPTIONAL != 0
+    }
+
+    /// See [`Node::is_optional`].
+    pub fn set_optional(&self, optional: bool) {
+        if optional {
+            self.0.flags.fetch_or(OPTIONAL, Ordering::Relaxed);
+        } else {
+            self.0.flags.fetch_and(!OPTIONAL, Ordering::Relaxed);
+        }
+    }
+
+    /// Attaches something of the layer above, once; answers whether it was the first.
+    pub fn set_tag(&self, tag: Weak<dyn Any + Send + Sync>) -> bool {
+        self.0.tag.set(tag).is_ok()
+    }
+
+    /// What [`Node::set_tag`] attached.
+    pub fn tag(&self) -> Option<&Weak<dyn Any + Send + Sync>> {
+        self.0.tag.get()
+    }
+
+    /// Says that a person holds this node. While its value is pending, the engine computes it along with whatever it
+    /// shares work with.
+    pub fn hold(&self) {
+        if self.0.handles.fetch_add(1, Ordering::Relaxed) == 0 && self.is_pending() && !self.0.op.is_source() {
+            crate::engine::register(self);
+        }
+    }
+
+    /// Makes an optional node known to the engine without holding it; see [`Node::is_optional`].
+    pub fn announce(&self) {
+        if self.is_pending() && !self.0.op.is_source() {
+            crate::engine::register(self);
+        }
+    }
+
+    /// The reverse of [`Node::hold`].
+    pub fn let_go(&self) {
+        self.0.handles.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_held(&self) -> bool {
+        self.0.handles.load(Ordering::Relaxed) > 0
+    }
+}
+
+impl Inner {
+    /// Safety: the engine's lock is held, or nobody else has the node.
+    pub(crate) unsafe fn sources_unlocked(&self) -> &Sources {
+        // SAFETY: this function's contract.
+        unsafe { &*self.sources.get() }
+    }
+
+    /// Takes the sources away.
+    ///
+    /// Safety: the engine's lock is held, and no reference from [`Inner::sources_unlocked`] lives.
+    pub(crate) unsafe fn cut(&self) -> Sources {
+        // SAFETY: this function's contract.
+        unsafe { std::mem::take(&mut *self.sources.get()) }
+    }
+
+    pub(crate) fn flags(&self) -> (bool, bool) {
+        let flags = self.flags.load(Ordering::Relaxed);
+        (flags & TRACKED != 0, flags & RELEASED != 0)
+    }
+
+    pub(crate) fn handles(&self) -> u32 {
+        self.handles.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Chains can be millions of nodes long: no recursion.
+        let mut stack: SmallVec<[Node; 8]> = std::mem::take(self.sources.get_mut()).into_iter().collect();
+        while let Some(node) = stack.pop() {
+            if let Some(mut inner) = Arc::into_inner(node.0) {
+                stack.extend(std::mem::take(inner.sources.get_mut()));
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Node {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "#{} {} {} {}", self.0.seq, self.0.op.name(), self.0.dtype, self.0.shape)
+    }
+}

@@ -1,0 +1,405 @@
+//! Plans: the launches that a graph's structure stands for, with everything decided that does not depend on addresses,
+//! scalars and offsets.
+
+use crate::engine::{Collected, Garbage};
+use crate::kernel::Kernel;
+use crate::node::{Inner, Value};
+use crate::op::{Op, SourceKind};
+use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result, Shape};
+use mg_kernels::Program;
+use mg_kernels::cpu::compile::Compiled;
+use mg_kernels::cpu::library;
+use mg_kernels::cpu::run::{Args, InputArg, OutOfRange};
+use smallvec::SmallVec;
+use std::panic::Location;
+
+/// Where an operand comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Loc {
+    /// A known value, or an argument (ramp, random numbers), by its position in the graph.
+    Node(usize),
+    /// A value that this plan computes, by its position in the graph (until slots are known).
+    Stored(usize),
+    /// A slot of the plan.
+    Slot(usize),
+    /// The panel of the matrix product that the program is the epilogue of.
+    Product,
+}
+
+/// An operand's source and what is added to its offset, in elements.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bind {
+    pub(crate) loc: Loc,
+    pub(crate) delta: isize,
+}
+
+/// Where a scalar argument comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum ConstBind {
+    Literal(u64),
+    Node(usize),
+}
+
+/// An operation that checks indices, for its error.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Guarded {
+    pub(crate) op: &'static str,
+    pub(crate) location: &'static Location<'static>,
+}
+
+pub(crate) struct ProgramLaunch {
+    pub(crate) program: Program,
+    pub(crate) compiled: Compiled,
+    pub(crate) inputs: Vec<Bind>,
+    pub(crate) consts: Vec<ConstBind>,
+    pub(crate) outputs: Vec<usize>,
+    pub(crate) guarded: Option<Guarded>,
+}
+
+pub(crate) struct KernelArg {
+    pub(crate) bind: Bind,
+    /// Strides as planned; the offset is the planned one and is replaced at the launch.
+    pub(crate) layout: Layout,
+}
+
+pub(crate) enum Action {
+    Program(ProgramLaunch),
+    Kernel { kernel: Kernel, args: Vec<KernelArg>, output: Option<usize>, epilogue: Option<ProgramLaunch> },
+}
+
+pub(crate) struct Launch {
+    pub(crate) action: Action,
+    pub(crate) location: &'static Location<'static>,
+    pub(crate) name: &'static str,
+    pub(crate) shape: Shape,
+    pub(crate) dtype: DType,
+}
+
+/// Memory for a value.
+pub(crate) struct Slot {
+    pub(crate) dtype: DType,
+    pub(crate) len: usize,
+    pub(crate) shape: Shape,
+    /// The known node whose memory it takes over.
+    pub(crate) donor: Option<usize>,
+    /// It is a result: it gets a buffer of its own.
+    pub(crate) leaves: bool,
+    /// Where it lies in the arena, otherwise.
+    pub(crate) offset: usize,
+    pub(crate) last_use: usize,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Place {
+    Slot(usize),
+    Node(usize),
+}
+
+/// A node whose value is known after the plan.
+pub(crate) struct Output {
+    pub(crate) node: usize,
+    pub(crate) slot: Place,
+    /// For views: the planned layout, and its offset less the base's.
+    pub(crate) layout: Option<(Layout, isize)>,
+}
+
+#[derive(Default)]
+pub(crate) struct Plan {
+    pub(crate) key: Vec<u64>,
+    pub(crate) launches: Vec<Launch>,
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) results: Vec<Output>,
+    pub(crate) arena: usize,
+}
+
+/// The memory of one run of a plan.
+struct Memory<'a, 'b> {
+    graph: &'a Collected<'b>,
+    slots: SmallVec<[*mut u8; 16]>,
+}
+
+impl Memory<'_, '_> {
+    fn value(&self, node: usize) -> Option<&Value> {
+        self.graph.nodes[node].value.get().and_then(|v| v.as_ref().ok())
+    }
+
+    fn input(&self, bind: &Bind, dtype: DType) -> InputArg {
+        let mut arg = InputArg { ptr: std::ptr::null(), base: bind.delta as i64 as u64, seed: 0 };
+        match bind.loc {
+            Loc::Slot(slot) => {
+                arg.ptr = self.slots[slot].wrapping_offset(bind.delta * dtype.size() as isize).cast_const();
+            }
+            Loc::Node(node) => match self.graph.nodes[node].op {
+                Op::Source(SourceKind::Random { seed, counter }) => {
+                    arg.seed = seed;
+                    arg.base = arg.base.wrapping_add(counter);
+                }
+                Op::Source(SourceKind::Ramp) => {}
+                _ => {
+                    if let Some(value) = self.value(node) {
+                        let offset = value.layout.offset() as isize + bind.delta;
+                        arg.ptr = value.buffer.as_ptr().wrapping_offset(offset * dtype.size() as isize);
+                    }
+                }
+            },
+            Loc::Stored(_) | Loc::Product => {}
+        }
+        arg
+    }
+
+    /// The buffer's start, and the layout with the offset of this run.
+    fn operand(&self, arg: &KernelArg) -> (*const u8, Layout) {
+        let (base, offset) = match arg.bind.loc {
+            Loc::Slot(slot) => (self.slots[slot].cast_const(), 0),
+            Loc::Node(node) => {
+                self.value(node).map_or((std::ptr::null(), 0), |v| (v.buffer.as_ptr(), v.layout.offset() as isize))
+            }
+            _ => (std::ptr::null(), 0),
+        };
+        (base, with_offset(&arg.layout, offset + arg.bind.delta))
+    }
+}
+
+/// A layout with another offset.
+fn with_offset(layout: &Layout, offset: isize) -> Layout {
+    if layout.offset() as isize == offset {
+        return *layout;
+    }
+    Layout::new(*layout.shape(), layout.strides(), offset.max(0) as usize).unwrap_or(*layout)
+}
+
+impl Plan {
+    /// Runs the launches and sets the results' values.
+    pub(crate) fn run(&self, graph: &Collected, garbage: &mut Garbage) -> Result<()> {
+        let mut memory = Memory { graph, slots: SmallVec::with_capacity(self.slots.len()) };
+        let arena = if self.arena > 0 { Some(Buffer::uninit(Device::cpu(), DType::U8, self.arena)?) } else { None };
+        let mut buffers: SmallVec<[Option<Buffer>; 8]> = SmallVec::with_capacity(self.slots.len());
+        for slot in &self.slots {
+            if let Some(value) = slot.donor.and_then(|d| memory.value(d)) {
+                let at = value.layout.offset() * slot.dtype.size();
+                memory.slots.push(value.buffer.as_mut_ptr().wrapping_add(at));
+                buffers.push(None);
+            } else if slot.leaves {
+                let buffer = Buffer::uninit(Device::cpu(), slot.dtype, slot.len)?;
+                memory.slots.push(buffer.as_mut_ptr());
+                buffers.push(Some(buffer));
+            } else {
+                let base = arena.as_ref().map_or(std::ptr::null_mut(), |a| a.as_mut_ptr());
+                memory.slots.push(base.wrapping_add(slot.offset));
+                buffers.push(None);
+            }
+        }
+        let mut failed: Option<(Vec<bool>, Error)> = None;
+        for launch in &self.launches {
+            if let Some((broken, _)) = &mut failed {
+                let reads_broken = launch.inputs().any(|b| matches!(b.loc, Loc::Slot(s) if broken[s]));
+                if reads_broken {
+                    launch.outputs().for_each(|s| broken[s] = true);
+                    continue;
+                }
+            }
+            if let Err(error) = launch.run(&memory) {
+                let (broken, _) = failed.get_or_insert_with(|| (vec![false; self.slots.len()], error));
+                launch.outputs().for_each(|s| broken[s] = true);
+            }
+        }
+        for result in &self.results {
+            let inner: &Inner = graph.nodes[result.node];
+            let value = match result.slot {
+                Place::Slot(slot) => {
+                    if let Some((_, error)) = failed.as_ref().filter(|(broken, _)| broken[slot]) {
+                        let _ = inner.value.set(Err(error.clone()));
+                        continue;
+                    }
+                    let planned = &self.slots[slot];
+                    match (planned.donor.and_then(|d| memory.value(d)), &buffers[slot]) {
+                        (Some(donor), _) => Value {
+                            buffer: donor.buffer.clone(),
+                            layout: with_offset(&Layout::contiguous(planned.shape), donor.layout.offset() as isize),
+                        },
+                        (None, Some(buffer)) => {
+                            Value { buffer: buffer.clone(), layout: Layout::contiguous(planned.shape) }
+                        }
+                        (None, None) => continue,
+                    }
+                }
+                Place::Node(node) => match memory.value(node) {
+                    Some(value) => value.clone(),
+                    None => continue,
+                },
+            };
+            let value = match &result.layout {
+                Some((layout, delta)) => {
+                    let offset = value.layout.offset() as isize + delta;
+                    Value { layout: with_offset(layout, offset), ..value }
+                }
+                None => value,
+            };
+            let _ = inner.value.set(Ok(value));
+            let (tracked, released) = inner.flags();
+            if !tracked || released {
+                // SAFETY: the engine's lock is held (a `Collected` exists), and no reference to the sources is kept.
+                garbage.sources.push(unsafe { inner.cut() });
+            }
+        }
+        // Errors stay with the nodes they concern; the caller looks at those it asked for.
+        Ok(())
+    }
+}
+
+impl Launch {
+    fn inputs(&self) -> impl Iterator<Item = &Bind> {
+        let (program, args) = match &self.action {
+            Action::Program(p) => (Some(p), None),
+            Action::Kernel { args, epilogue, .. } => (epilogue.as_ref(), Some(args)),
+        };
+        program.into_iter().flat_map(|p| &p.inputs).chain(args.into_iter().flatten().map(|a| &a.bind))
+    }
+
+    fn outputs(&self) -> impl Iterator<Item = usize> + '_ {
+        let (program, output) = match &self.action {
+            Action::Program(p) => (Some(p), None),
+            Action::Kernel { output, epilogue, .. } => (epilogue.as_ref(), *output),
+        };
+        program.into_iter().flat_map(|p| p.outputs.iter().copied()).chain(output)
+    }
+
+    fn out_of_range(&self, guarded: Option<Guarded>, found: OutOfRange, axis: usize) -> Error {
+        let guarded = guarded.unwrap_or(Guarded { op: self.name, location: self.location });
+        let kind = ErrorKind::Index { index: found.index, axis, size: found.size.max(0) as usize };
+        Error::new(guarded.op, kind).with_location(guarded.location)
+    }
+
+    fn run(&self, memory: &Memory) -> Result<()> {
+        match &self.action {
+            Action::Program(p) => p.with_args(memory, |args, _| {
+                // SAFETY: operands and outputs are the plan's, sized by the shapes that the program was made from.
+                unsafe { p.compiled.run(args) }.map_err(|found| self.out_of_range(p.guarded, found, 0))
+            }),
+            Action::Kernel { kernel, args, output, epilogue } => {
+                let operands: SmallVec<[(*const u8, Layout); 3]> = args.iter().map(|a| memory.operand(a)).collect();
+                let out = output.map(|slot| memory.slots[slot]);
+                self.kernel(kernel, &operands, out, epilogue.as_ref(), memory)
+            }
+        }
+    }
+
+    fn kernel(
+        &self,
+        kernel: &Kernel,
+        operands: &[(*const u8, Layout)],
+        out: Option<*mut u8>,
+        epilogue: Option<&ProgramLaunch>,
+        memory: &Memory,
+    ) -> Result<()> {
+        let size = self.dtype.size();
+        let lost = || Error::new(self.name, ErrorKind::Internal("a kernel without its operands".into()));
+        // SAFETY (all below): operands and output are the plan's, and lie as their layouts say.
+        match kernel {
+            Kernel::MatMul => {
+                let [(a, la), (b, lb)] = operands else { return Err(lost()) };
+                match epilogue {
+                    // SAFETY: see above.
+                    None => unsafe { library::matmul(self.dtype, *a, la, *b, lb, out, None) },
+                    Some(p) => {
+                        let failure = std::sync::Mutex::new(None);
+                        p.with_args(memory, |args, product| {
+                            let shared = SharedArgs(args);
+                            let after = |panel: *const u8, range: std::ops::Range<usize>| {
+                                let shared = &shared;
+                                let mut inputs: SmallVec<[InputArg; 16]> = shared.0.inputs.into();
+                                for &i in product {
+                                    inputs[i].ptr = panel;
+                                }
+                                let args = Args { inputs: &inputs, ..*shared.0 };
+                                // SAFETY: the panel holds these positions of the product; the rest as for programs.
+                                if let Err(found) = unsafe { p.compiled.run_range(&args, range) } {
+                                    if let Ok(mut failure) = failure.lock() {
+                                        failure.get_or_insert(found);
+                                    }
+                                }
+                            };
+                            // SAFETY: see above.
+                            unsafe { library::matmul(self.dtype, *a, la, *b, lb, out, Some(&after)) };
+                            Ok(())
+                        })?;
+                        if let Some(found) = failure.into_inner().unwrap_or(None) {
+                            return Err(self.out_of_range(p.guarded, found, 0));
+                        }
+                    }
+                }
+            }
+            Kernel::Gather { axis } => {
+                let ([(x, lx), (index, lindex)], Some(out)) = (operands, out) else { return Err(lost()) };
+                // SAFETY: see above.
+                unsafe { library::gather(size, *x, lx, *index, lindex, *axis as usize, out) }
+                    .map_err(|found| self.out_of_range(None, found, *axis as usize))?;
+            }
+            Kernel::ScatterAdd { axis } => {
+                let ([(x, lx), (index, lindex)], Some(out)) = (operands, out) else { return Err(lost()) };
+                let n = self.shape[*axis as usize];
+                // SAFETY: see above.
+                unsafe { library::scatter_add(self.dtype, *x, lx, *index, lindex, *axis as usize, n, out) }
+                    .map_err(|found| self.out_of_range(None, found, *axis as usize))?;
+            }
+            Kernel::Write { region } => {
+                let (Some((x, lx)), Some(out)) = (operands.first(), out) else { return Err(lost()) };
+                // SAFETY: see above.
+                unsafe {
+                    match operands.get(1) {
+                        Some((base, lbase)) => {
+                            library::copy_strided(size, *base, lbase, out, &Layout::contiguous(self.shape));
+                        }
+                        None => library::fill_zero(out, self.shape.numel() * size),
+                    }
+                    library::copy_strided(size, *x, lx, out, region);
+                }
+            }
+            Kernel::Concat { axis } => {
+                let Some(out) = out else { return Err(lost()) };
+                let whole = Layout::contiguous(self.shape);
+                let mut at = 0isize;
+                for (x, lx) in operands {
+                    let n = lx.shape()[*axis as usize] as isize;
+                    let part = whole.slice(*axis as usize, Some(at), Some(at + n), 1)?;
+                    // SAFETY: see above.
+                    unsafe { library::copy_strided(size, *x, lx, out, &part) };
+                    at += n;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A launch's arguments, for the threads that run a product's panels.
+struct SharedArgs<'a, 'b>(&'a Args<'b>);
+// SAFETY: `Args` may be used from any thread by its own contract.
+unsafe impl Sync for SharedArgs<'_, '_> {}
+
+impl ProgramLaunch {
+    /// Binds the arguments; `f` also gets the positions of the operands that are the product's panel.
+    fn with_args(&self, memory: &Memory, f: impl FnOnce(&Args, &[usize]) -> Result<()>) -> Result<()> {
+        let mut inputs: SmallVec<[InputArg; 8]> = SmallVec::with_capacity(self.inputs.len());
+        let mut product: SmallVec<[usize; 2]> = SmallVec::new();
+        for (i, (bind, operand)) in self.inputs.iter().zip(&self.program.inputs).enumerate() {
+            if bind.loc == Loc::Product {
+                product.push(i);
+            }
+            inputs.push(memory.input(bind, operand.dtype));
+        }
+        let consts: SmallVec<[u64; 8]> = self
+            .consts
+            .iter()
+            .map(|c| match *c {
+                ConstBind::Literal(bits) => bits,
+                ConstBind::Node(node) => match memory.graph.nodes[node].op {
+                    Op::Source(SourceKind::Const { bits, .. }) => bits,
+                    _ => 0,
+                },
+            })
+            .collect();
+        let outputs: SmallVec<[*mut u8; 8]> = self.outputs.iter().map(|&s| memory.slots[s]).collect();
+        f(&Args { inputs: &inputs, consts: &consts, outputs: &outputs }, &product)
+    }
+}

@@ -1,0 +1,585 @@
+//! Which anchors share a program.
+
+use super::Graph;
+use super::path::Path;
+use super::store::Alias;
+use crate::engine::Root;
+use crate::kernel::Kernel;
+use crate::op::Op;
+use mg_device::{Layout, Result};
+use mg_kernels::ReduceKind;
+use mg_kernels::program::{MAX_INPUTS, MAX_VALUES};
+use smallvec::SmallVec;
+use std::collections::{BTreeSet, HashMap};
+
+/// Sizes of a space's dimensions, without those of size 1.
+pub(crate) type Space = SmallVec<[usize; 8]>;
+
+/// How a program's space is divided by its reductions; masks have a bit for each dimension of the space.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Split {
+    /// No reduction.
+    None,
+    /// Reductions over these dimensions, whose results the program may use.
+    Inner(u8),
+    /// Reductions over these dimensions, for results that leave the program.
+    Outer(u8),
+    /// Reductions over these dimensions and, leaving the program, over all others.
+    Both(u8),
+    /// Full reductions.
+    All,
+}
+
+/// How an anchor's own space lies in its program's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub(crate) enum Embed {
+    /// It is the program's.
+    Same,
+    /// It is that of the rows.
+    Rows,
+    /// It is a single element, computed from full reductions at the end.
+    End,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    pub(crate) node: usize,
+    pub(crate) embed: Embed,
+    reads: Vec<(usize, Path)>,
+}
+
+/// Anchors that one launch computes.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    pub(crate) space: Space,
+    pub(crate) split: Split,
+    pub(crate) members: Vec<Member>,
+    /// A library kernel's launch.
+    pub(crate) is_kernel: bool,
+    /// Elementwise work applied before a matrix product's results are stored.
+    pub(crate) epilogue: Option<Box<Group>>,
+    values: BTreeSet<usize>,
+    inputs: BTreeSet<usize>,
+}
+
+pub(crate) struct Groups {
+    pub(crate) list: Vec<Option<Group>>,
+    /// The group of each anchor.
+    pub(crate) of: HashMap<usize, usize>,
+    /// Groups that read each node.
+    readers: HashMap<usize, Vec<usize>>,
+}
+
+/// The dimensions of a shape that are not 1.
+pub(crate) fn squeeze(shape: &[usize]) -> Space {
+    shape.iter().copied().filter(|&n| n != 1).collect()
+}
+
+/// Strides over the squeezed shape.
+pub(crate) fn squeezed_strides(layout: &Layout) -> SmallVec<[isize; 8]> {
+    layout.shape().iter().zip(layout.strides()).filter(|&(&n, _)| n != 1).map(|(_, &s)| s).collect()
+}
+
+fn dense_strides(space: &[usize]) -> SmallVec<[isize; 8]> {
+    let mut strides: SmallVec<[isize; 8]> = smallvec::smallvec![0; space.len()];
+    let mut stride = 1isize;
+    for d in (0..space.len()).rev() {
+        strides[d] = stride;
+        stride = stride.saturating_mul(space[d].max(1) as isize);
+    }
+    strides
+}
+
+fn all_of(rank: usize) -> u8 {
+    ((1u16 << rank) - 1) as u8
+}
+
+/// Which axes of the squeezed space a reduction runs over, and how that divides it.
+fn split_of(graph: &Graph, node: usize) -> (Space, Split, u8) {
+    let Op::Reduce(kind, axes) = graph.nodes[node].op else {
+        return (squeeze(&graph.nodes[node].shape), Split::None, 0);
+    };
+    let shape = &graph.nodes[graph.sources[node][0]].shape;
+    let mut mask = 0u8;
+    let mut d = 0;
+    for (axis, &n) in shape.iter().enumerate() {
+        if n != 1 {
+            mask |= ((axes >> axis) & 1) << d;
+            d += 1;
+        }
+    }
+    let space = squeeze(shape);
+    let all = all_of(d);
+    let last_kept = d > 0 && mask >> (d - 1) & 1 == 0;
+    let split = if mask == all {
+        Split::All
+    } else if mask != 0 && last_kept && !kind.is_arg() {
+        Split::Outer(mask)
+    } else {
+        // Also for a reduction over axes of size 1 only: rows of one element.
+        Split::Inner(mask)
+    };
+    (space, split, mask)
+}
+
+impl Split {
+    fn join(self, other: Split, rank: usize) -> Option<Split> {
+        use Split::*;
+        let all = all_of(rank);
+        Some(match (self, other) {
+            (None, s) | (s, None) => s,
+            (a, b) if a == b => a,
+            (Inner(i), Outer(o)) | (Outer(o), Inner(i)) if i & o == 0 && i | o == all => Both(i),
+            (Both(i), Inner(j)) | (Inner(j), Both(i)) if i == j => Both(i),
+            (Both(i), Outer(o)) | (Outer(o), Both(i)) if i & o == 0 && i | o == all => Both(i),
+            _ => return Option::None,
+        })
+    }
+
+    /// The program's dimensions: their order, and how many are batch, outer and inner.
+    pub(crate) fn order(self, rank: usize) -> (SmallVec<[usize; 8]>, [usize; 3]) {
+        let pick = |mask: u8| (0..rank).filter(move |&d| mask >> d & 1 == 1);
+        let all = all_of(rank);
+        match self {
+            Split::None | Split::All => ((0..rank).collect(), [0, 0, rank]),
+            Split::Inner(i) | Split::Both(i) => {
+                let rows = pick(all & !i).count();
+                (pick(all & !i).chain(pick(i)).collect(), [0, rows, rank - rows])
+            }
+            Split::Outer(o) => {
+                // The kept dimensions after the last reduced one are the columns; those before are the batch.
+                let last = (0..rank).rev().find(|&d| o >> d & 1 == 1).map_or(0, |d| d + 1);
+                let batch: SmallVec<[usize; 8]> = pick(all & !o).filter(|&d| d < last).collect();
+                let n_batch = batch.len();
+                let order = batch.into_iter().chain(pick(o)).chain(last..rank).collect();
+                (order, [n_batch, pick(o).count(), rank - last])
+            }
+        }
+    }
+
+    fn keeps_order(self, rank: usize) -> bool {
+        self.order(rank).0.iter().enumerate().all(|(i, &d)| i == d)
+    }
+
+    /// The sizes of the dimensions that rows are counted by.
+    fn rows(self, space: &Space) -> Option<Space> {
+        match self {
+            Split::Inner(i) | Split::Both(i) => {
+                Some((0..space.len()).filter(|&d| i >> d & 1 == 0).map(|d| space[d]).collect())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Strides over a program's space, from strides over a member's own.
+pub(crate) fn embed_strides(
+    own: &[isize],
+    embed: Embed,
+    split: Split,
+    rank: usize,
+) -> Option<SmallVec<[isize; 8]>> {
+    match embed {
+        Embed::Same if own.len() == rank => Some(own.iter().copied().collect()),
+        Embed::End if own.is_empty() => Some(smallvec::smallvec![0; rank]),
+        Embed::Rows => {
+            let (Split::Inner(mask) | Split::Both(mask)) = split else { return None };
+            let mut own = own.iter();
+            let mut strides: SmallVec<[isize; 8]> = smallvec::smallvec![0; rank];
+            for (d, stride) in strides.iter_mut().enumerate() {
+                if mask >> d & 1 == 0 {
+                    *stride = *own.next()?;
+                }
+            }
+            own.next().is_none().then_some(strides)
+        }
+        _ => None,
+    }
+}
+
+impl Groups {
+    /// The strides over its group's space at which a member's dense value is met; `None` for results that leave the
+    /// program.
+    pub(crate) fn home(&self, graph: &Graph, group: &Group, member: &Member) -> Option<SmallVec<[isize; 8]>> {
+        let rank = group.space.len();
+        if let Op::Reduce(..) = graph.nodes[member.node].op {
+            if graph.known[member.node] {
+                return None;
+            }
+            let (_, split, mask) = split_of(graph, member.node);
+            if member.embed != Embed::Same || !matches!(split, Split::Inner(_)) {
+                return None;
+            }
+            let kept: Space = (0..rank).filter(|&d| mask >> d & 1 == 0).map(|d| group.space[d]).collect();
+            let mut dense = dense_strides(&kept).into_iter();
+            return Some((0..rank).map(|d| if mask >> d & 1 == 0 { dense.next().unwrap_or(0) } else { 0 }).collect());
+        }
+        match member.embed {
+            Embed::Same => Some(dense_strides(&group.space)),
+            Embed::Rows => {
+                let rows = group.split.rows(&group.space)?;
+                embed_strides(&dense_strides(&rows), Embed::Rows, group.split, rank)
+            }
+            Embed::End => None,
+        }
+    }
+}
+
+/// The strides over a program's space of a read of `node` by `path` from a member.
+pub(crate) fn read_strides(
+    graph: &Graph,
+    layout: Layout,
+    path: &Path,
+    embed: Embed,
+    split: Split,
+    rank: usize,
+) -> Option<(SmallVec<[isize; 8]>, usize)> {
+    let at = graph.follow(layout, path).ok()?;
+    Some((embed_strides(&squeezed_strides(&at), embed, split, rank)?, at.offset()))
+}
+
+/// Divides the anchors into launches.
+pub(crate) fn form(graph: &mut Graph, _aliases: &[Alias]) -> Result<Groups> {
+    let n = graph.nodes.len();
+    let mut groups = Groups { list: vec![], of: HashMap::new(), readers: HashMap::new() };
+    for i in 0..n {
+        if graph.stored[i] {
+            let id = groups.add(graph, i);
+            groups.settle(graph, id);
+        }
+    }
+    for i in 0..n {
+        if graph.root(i) == Root::Optional && !graph.needed[i] && !graph.known[i] {
+            groups.try_optional(graph, i);
+        }
+    }
+    groups.attach_epilogues(graph);
+    Ok(groups)
+}
+
+impl Groups {
+    /// A new group of one anchor.
+    fn add(&mut self, graph: &Graph, node: usize) -> usize {
+        let (reads, inlined) = graph.reads(node);
+        let is_kernel = !graph.known[node] && matches!(graph.nodes[node].op, Op::Kernel(_));
+        let reads = if is_kernel {
+            // What a kernel reads is below its operands' views.
+            reads.into_iter().collect()
+        } else {
+            reads
+        };
+        let (space, split, _) =
+            if graph.known[node] { (squeeze(&graph.nodes[node].shape), Split::None, 0) } else { split_of(graph, node) };
+        let id = self.list.len();
+        let mut values: BTreeSet<usize> = inlined.into_iter().collect();
+        values.insert(node);
+        let inputs: BTreeSet<usize> = reads.iter().map(|r| r.0).collect();
+        for &i in &inputs {
+            self.readers.entry(i).or_default().push(id);
+        }
+        let members = vec![Member { node, embed: Embed::Same, reads }];
+        self.list.push(Some(Group { space, split, members, is_kernel, epilogue: None, values, inputs }));
+        self.of.insert(node, id);
+        id
+    }
+
+    /// Joins a new group to those that it reads or shares operands with, as long as one more can be joined.
+    fn settle(&mut self, graph: &Graph, mut id: usize) {
+        'again: loop {
+            let Some(group) = &self.list[id] else { return };
+            if group.is_kernel {
+                return;
+            }
+            let mut candidates: Vec<usize> = vec![];
+            for input in &group.inputs {
+                candidates.extend(self.of.get(input));
+                if let Some(readers) = self.readers.get(input) {
+                    candidates.extend(readers.iter().rev().take(8));
+                }
+            }
+            candidates.sort_unstable();
+            candidates.dedup();
+            for &other in candidates.iter().rev().take(16) {
+                if other != id && self.list[other].is_some() && self.try_join(graph, other, id) {
+                    id = other;
+                    continue 'again;
+                }
+            }
+            return;
+        }
+    }
+
+    /// The groups that a group waits for.
+    fn depends(&self, group: &Group) -> impl Iterator<Item = usize> + '_ {
+        let mut ids: Vec<usize> = group.inputs.iter().filter_map(|i| self.of.get(i).copied()).collect();
+        if let Some(epilogue) = &group.epilogue {
+            ids.extend(epilogue.inputs.iter().filter_map(|i| self.of.get(i).copied()));
+        }
+        ids.into_iter()
+    }
+
+    /// Whether `from` waits for `to` by way of a group that is neither.
+    fn waits_by_another(&self, from: usize, to: usize) -> bool {
+        let mut seen = std::collections::HashSet::new();
+        let mut stack: Vec<usize> = self.list[from]
+            .as_ref()
+            .map(|g| self.depends(g).filter(|&d| d != to && d != from).collect())
+            .unwrap_or_default();
+        while let Some(at) = stack.pop() {
+            if at == to {
+                return true;
+            }
+            if at == from || !seen.insert(at) {
+                continue;
+            }
+            if let Some(group) = &self.list[at] {
+                stack.extend(self.depends(group));
+            }
+        }
+        false
+    }
+
+    /// Makes one group of `a` and `b` if one program can compute both.
+    fn try_join(&mut self, graph: &Graph, a: usize, b: usize) -> bool {
+        let Some(joined) = self.joined(graph, a, b) else { return false };
+        if self.waits_by_another(a, b) || self.waits_by_another(b, a) {
+            return false;
+        }
+        for member in &joined.members {
+            self.of.insert(member.node, a);
+        }
+        for input in &joined.inputs {
+            let readers = self.readers.entry(*input).or_default();
+            readers.retain(|&r| r != b);
+            if !readers.contains(&a) {
+                readers.push(a);
+            }
+        }
+        self.list[a] = Some(joined);
+        self.list[b] = None;
+        true
+    }
+
+    fn joined(&self, graph: &Graph, a: usize, b: usize) -> Option<Group> {
+        let (ga, gb) = (self.list[a].as_ref()?, self.list[b].as_ref()?);
+        if ga.is_kernel || gb.is_kernel {
+            return None;
+        }
+        // The group whose space is the program's comes first.
+        let reads = |from: &Group, to: &Group| from.inputs.iter().any(|i| to.members.iter().any(|m| m.node == *i));
+        let at_end = |end: &Group, main: &Group| {
+            end.space.is_empty()
+                && end.split == Split::None
+                && reads(end, main)
+                && end.members.iter().all(|m| {
+                    m.reads.iter().all(|(i, _)| {
+                        let read = main.members.iter().find(|mm| mm.node == *i);
+                        read.is_none_or(|mm| is_total(graph, mm))
+                    })
+                })
+        };
+        let on_rows = |rows: &Group, main: &Group| {
+            main.split.rows(&main.space).is_some_and(|r| r == rows.space)
+                && matches!(rows.split, Split::None | Split::All)
+                && rows.members.iter().all(|m| m.embed == Embed::Same)
+                && reads(rows, main)
+        };
+        let (main, other, embed) = if ga.space == gb.space && !(ga.space.is_empty() && at_end(gb, ga)) {
+            (ga, gb, Embed::Same)
+        } else if at_end(gb, ga) {
+            (ga, gb, Embed::End)
+        } else if on_rows(gb, ga) {
+            (ga, gb, Embed::Rows)
+        } else if at_end(ga, gb) {
+            (gb, ga, Embed::End)
+        } else if on_rows(ga, gb) {
+            (gb, ga, Embed::Rows)
+        } else {
+            return None;
+        };
+        let rank = main.space.len();
+        let split = if embed == Embed::Same { main.split.join(other.split, rank)? } else { main.split };
+        let mut members = main.members.clone();
+        members.extend(other.members.iter().map(|m| {
+            let embed = if embed == Embed::Same { m.embed } else { embed };
+            Member { embed, ..m.clone() }
+        }));
+        members.sort_by_key(|m| m.node);
+        let values: BTreeSet<usize> = main.values.union(&other.values).copied().collect();
+        let inputs: BTreeSet<usize> = main.inputs.union(&other.inputs).copied().collect();
+        let own = members.iter().filter(|m| inputs.contains(&m.node)).count();
+        // Constants, casts and expansions are not counted, hence the room that is left.
+        if values.len() > MAX_VALUES * 3 / 4 || inputs.len() - own + members.len() > MAX_INPUTS {
+            return None;
+        }
+        let group = Group { space: main.space.clone(), split, members, is_kernel: false, epilogue: None, values, inputs };
+        self.is_sound(graph, &group).then_some(group)
+    }
+
+    /// Whether every read of a member by another meets the value where it is computed.
+    fn is_sound(&self, graph: &Graph, group: &Group) -> bool {
+        let rank = group.space.len();
+        let ordered = group.split.keeps_order(rank);
+        // A full reduction runs over rows' values only, where rows are reduced too.
+        let has_rows = !matches!(group.split, Split::None | Split::All);
+        for member in &group.members {
+            let is_map = graph.known[member.node] || !matches!(graph.nodes[member.node].op, Op::Reduce(..));
+            if is_map && member.embed == Embed::Same && !ordered {
+                return false;
+            }
+            if !is_map && has_rows && member.embed == Embed::Same && split_of(graph, member.node).1 == Split::All {
+                return false;
+            }
+            for (node, path) in &member.reads {
+                let Some(read) = group.members.iter().find(|m| m.node == *node && m.node != member.node) else {
+                    // From outside: reachable through the embedding at all?
+                    let layout = if *node == member.node {
+                        super::store::original_layout(graph, *node)
+                    } else {
+                        graph.layout_of(*node)
+                    };
+                    if read_strides(graph, layout, path, member.embed, group.split, rank).is_none() {
+                        return false;
+                    }
+                    continue;
+                };
+                if is_total(graph, read) {
+                    if member.embed == Embed::End {
+                        continue;
+                    }
+                    return false;
+                }
+                if read.embed == Embed::End {
+                    if member.embed == Embed::End {
+                        continue;
+                    }
+                    return false;
+                }
+                let dense = Layout::contiguous(graph.nodes[*node].shape);
+                let strides = read_strides(graph, dense, path, member.embed, group.split, rank);
+                match (strides, self.home(graph, group, read)) {
+                    (Some((strides, 0)), Some(home)) if strides == home => {}
+                    _ => return false,
+                }
+            }
+        }
+        true
+    }
+
+    /// Computes an optional root where that takes no launch of its own.
+    fn try_optional(&mut self, graph: &mut Graph, node: usize) {
+        if !matches!(graph.nodes[node].op, Op::Map(_) | Op::Reduce(..)) {
+            return;
+        }
+        graph.stored[node] = true;
+        let (reads, inlined) = graph.reads(node);
+        let computable = reads.iter().all(|(i, _)| graph.known[*i] || graph.stored[*i])
+            && inlined.iter().all(|&i| matches!(graph.nodes[i].op, Op::Map(_)))
+            && inlined.len() <= MAX_VALUES / 2
+            && reads.iter().all(|(i, path)| graph.follow(graph.layout_of(*i), path).is_ok());
+        if computable {
+            let id = self.add(graph, node);
+            self.settle(graph, id);
+            if self.list[id].is_none() {
+                return;
+            }
+            // Still alone: it would be a launch of its own.
+            if let Some(group) = self.list[id].take() {
+                for input in &group.inputs {
+                    if let Some(readers) = self.readers.get_mut(input) {
+                        readers.retain(|&r| r != id);
+                    }
+                }
+            }
+            self.of.remove(&node);
+        }
+        graph.stored[node] = false;
+    }
+
+    /// Gives matrix products the elementwise groups that read their results in place.
+    fn attach_epilogues(&mut self, graph: &Graph) {
+        for id in 0..self.list.len() {
+            let Some(kernel) = self.list[id].as_ref().filter(|g| g.is_kernel) else { continue };
+            let product = kernel.members[0].node;
+            if !matches!(graph.nodes[product].op, Op::Kernel(Kernel::MatMul)) {
+                continue;
+            }
+            let space = squeeze(&graph.nodes[product].shape);
+            let readers = self.readers.get(&product).cloned().unwrap_or_default();
+            for reader in readers {
+                let fits = self.list[reader].as_ref().is_some_and(|g| {
+                    !g.is_kernel
+                        && g.split == Split::None
+                        && g.space == space
+                        && g.members.iter().all(|m| {
+                            m.embed == Embed::Same
+                                && m.reads.iter().filter(|(i, _)| *i == product).all(|(i, path)| {
+                                    let dense = Layout::contiguous(graph.nodes[*i].shape);
+                                    read_strides(graph, dense, path, m.embed, g.split, space.len())
+                                        .is_some_and(|(s, offset)| offset == 0 && s == dense_strides(&space))
+                                })
+                        })
+                });
+                if fits && !self.waits_by_another(reader, id) {
+                    let epilogue = self.list[reader].take();
+                    if let (Some(epilogue), Some(kernel)) = (epilogue, self.list[id].as_mut()) {
+                        for member in &epilogue.members {
+                            self.of.insert(member.node, id);
+                        }
+                        for readers in self.readers.values_mut() {
+                            for r in readers.iter_mut().filter(|r| **r == reader) {
+                                *r = id;
+                            }
+                        }
+                        kernel.epilogue = Some(Box::new(epilogue));
+                    }
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The groups that a launch waits for.
+    pub(crate) fn waits_for(&self, id: usize) -> Vec<usize> {
+        let Some(group) = &self.list[id] else { return vec![] };
+        let mut ids: Vec<usize> = self.depends(group).filter(|&d| d != id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
+    /// The nodes that a launch reads from memory.
+    pub(crate) fn inputs(&self, id: usize) -> BTreeSet<usize> {
+        let Some(group) = &self.list[id] else { return BTreeSet::new() };
+        let mut inputs = group.inputs.clone();
+        if let Some(epilogue) = &group.epilogue {
+            inputs.extend(&epilogue.inputs);
+        }
+        inputs
+    }
+}
+
+/// Whether a member's result is one number that is known when the launch ends.
+pub(crate) fn is_total(graph: &Graph, member: &Member) -> bool {
+    if graph.known[member.node] || !matches!(graph.nodes[member.node].op, Op::Reduce(..)) {
+        return member.embed == Embed::End;
+    }
+    matches!(split_of(graph, member.node).1, Split::All)
+}
+
+/// How a reduction is written in a program that is divided in this way.
+pub(crate) fn over(graph: &Graph, member: &Member) -> mg_kernels::Over {
+    match split_of(graph, member.node).1 {
+        Split::Inner(_) => mg_kernels::Over::Inner,
+        Split::Outer(_) | Split::Both(_) => mg_kernels::Over::Outer,
+        _ => mg_kernels::Over::All,
+    }
+}
+
+/// The kind of a reduction.
+pub(crate) fn kind_of(graph: &Graph, node: usize) -> Option<ReduceKind> {
+    match graph.nodes[node].op {
+        Op::Reduce(kind, _) if !graph.known[node] => Some(kind),
+        _ => None,
+    }
+}

@@ -1,0 +1,275 @@
+//! The order of launches, and where their values lie.
+
+use super::Graph;
+use super::emit::{Emitted, emit};
+use super::group::{Groups, kind_of};
+use super::path::Path;
+use super::store::Alias;
+use crate::engine::{Root, internal};
+use crate::kernel::Kernel;
+use crate::op::Op;
+use crate::plan::{Action, Bind, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot};
+use mg_device::Result;
+use mg_kernels::cpu::compile::Compiled;
+use std::collections::{BTreeSet, HashMap};
+
+/// Puts launches in order, compiles their programs and plans memory.
+pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Result<Plan> {
+    let order = in_order(&groups)?;
+    // When each stored node is read for the last time, by position in the order.
+    let mut last_read: HashMap<usize, usize> = HashMap::new();
+    for (at, &id) in order.iter().enumerate() {
+        for input in groups.inputs(id) {
+            last_read.insert(input, at);
+        }
+    }
+    let mut plan = Plan { key: graph.collected.words.clone(), ..Plan::default() };
+    let mut slot_of: HashMap<usize, usize> = HashMap::new();
+    let mut written: Vec<usize> = vec![];
+    for (at, &id) in order.iter().enumerate() {
+        let Some(group) = &groups.list[id] else { continue };
+        let launch = if group.is_kernel {
+            let node = group.members[0].node;
+            let epilogue = match &group.epilogue {
+                Some(epilogue) => {
+                    Some(program(graph, emit(graph, epilogue, Some(node))?, &last_read, at, &mut slot_of, &mut plan)?)
+                }
+                None => None,
+            };
+            let others_read = order.iter().any(|&o| o != id && groups.inputs(o).contains(&node));
+            let raw = epilogue.is_none() || others_read || is_wanted(graph, node) || aliases.iter().any(|a| a.base == node);
+            let output = if raw { Some(slot(graph, node, None, &mut slot_of, &mut plan)) } else { None };
+            let mut args = vec![];
+            for &s in &graph.sources[node] {
+                let mut path = Path::new();
+                let base = graph.strip(s, &mut path);
+                let layout = graph.layout_of(base);
+                let end = graph.follow(layout, &path).map_err(|_| internal("a kernel's operand that is no view"))?;
+                let loc = if graph.stored[base] { Loc::Stored(base) } else { Loc::Node(base) };
+                let delta = end.offset() as isize - layout.offset() as isize;
+                args.push(KernelArg { bind: Bind { loc, delta }, layout: end });
+            }
+            let Op::Kernel(kernel) = &graph.nodes[node].op else { return Err(internal("a kernel that is none")) };
+            Launch {
+                action: Action::Kernel { kernel: kernel.clone(), args, output, epilogue },
+                location: graph.nodes[node].location,
+                name: kernel.name(),
+                shape: graph.nodes[node].shape,
+                dtype: graph.nodes[node].dtype,
+            }
+        } else {
+            let emitted = emit(graph, group, None)?;
+            let last = group.members.last().map_or(0, |m| m.node);
+            let launch = program(graph, emitted, &last_read, at, &mut slot_of, &mut plan)?;
+            Launch {
+                name: graph.nodes[last].op.name(),
+                shape: graph.nodes[last].shape,
+                dtype: graph.nodes[last].dtype,
+                location: graph.nodes[last].location,
+                action: Action::Program(launch),
+            }
+        };
+        written.resize(plan.slots.len(), at);
+        plan.launches.push(launch);
+    }
+    resolve(&mut plan, &slot_of)?;
+    // What leaves the plan.
+    for (&node, &slot) in &slot_of {
+        if is_wanted(graph, node) && !graph.known[node] {
+            plan.slots[slot].leaves = true;
+            plan.results.push(Output { node, slot: Place::Slot(slot), layout: None });
+        }
+    }
+    for alias in aliases {
+        let layout = graph.layout_of(alias.base);
+        let end = graph.follow(layout, &alias.path).map_err(|_| internal("a view that is no layout"))?;
+        let place = match slot_of.get(&alias.base) {
+            Some(&slot) => {
+                plan.slots[slot].leaves = true;
+                Place::Slot(slot)
+            }
+            None => Place::Node(alias.base),
+        };
+        let delta = end.offset() as isize - layout.offset() as isize;
+        plan.results.push(Output { node: alias.node, slot: place, layout: Some((end, delta)) });
+    }
+    plan.results.sort_by_key(|r| r.node);
+    place_temporaries(&mut plan, &written);
+    Ok(plan)
+}
+
+/// Whether a node's value is set when the plan has run.
+fn is_wanted(graph: &Graph, node: usize) -> bool {
+    match graph.root(node) {
+        Root::Required => true,
+        Root::Optional => true,
+        Root::No => graph.kept[node] && !graph.known[node],
+    }
+}
+
+/// Launches in an order that respects who waits for whom; of those that are ready, the one that was asked for first.
+fn in_order(groups: &Groups) -> Result<Vec<usize>> {
+    let ids: Vec<usize> = (0..groups.list.len()).filter(|&i| groups.list[i].is_some()).collect();
+    let mut waiting: HashMap<usize, usize> = HashMap::new();
+    let mut readers: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut ready: BTreeSet<(usize, usize)> = BTreeSet::new();
+    let first = |id: usize| {
+        groups.list[id].as_ref().and_then(|g| g.members.first()).map_or(0, |m| m.node)
+    };
+    for &id in &ids {
+        let deps = groups.waits_for(id);
+        for &d in &deps {
+            readers.entry(d).or_default().push(id);
+        }
+        if deps.is_empty() {
+            ready.insert((first(id), id));
+        }
+        waiting.insert(id, deps.len());
+    }
+    let mut order = vec![];
+    while let Some((_, id)) = ready.pop_first() {
+        order.push(id);
+        for &r in readers.get(&id).into_iter().flatten() {
+            if let Some(n) = waiting.get_mut(&r) {
+                *n -= 1;
+                if *n == 0 {
+                    ready.insert((first(r), r));
+                }
+            }
+        }
+    }
+    if order.len() != ids.len() {
+        return Err(internal("launches that wait for each other"));
+    }
+    Ok(order)
+}
+
+/// A new slot for a node's value.
+fn slot(
+    graph: &Graph,
+    node: usize,
+    donor: Option<usize>,
+    slot_of: &mut HashMap<usize, usize>,
+    plan: &mut Plan,
+) -> usize {
+    let inner = graph.nodes[node];
+    plan.slots.push(Slot {
+        dtype: inner.dtype,
+        len: inner.shape.numel(),
+        shape: inner.shape,
+        donor,
+        leaves: false,
+        offset: 0,
+        last_use: 0,
+    });
+    slot_of.insert(node, plan.slots.len() - 1);
+    plan.slots.len() - 1
+}
+
+fn program(
+    graph: &Graph,
+    emitted: Emitted,
+    last_read: &HashMap<usize, usize>,
+    at: usize,
+    slot_of: &mut HashMap<usize, usize>,
+    plan: &mut Plan,
+) -> Result<ProgramLaunch> {
+    let Emitted { program, inputs, consts, outputs, guarded, dense } = emitted;
+    let mut donated = vec![false; inputs.len()];
+    let mut slots = vec![];
+    for &node in &outputs {
+        // A dense operand that nobody reads afterwards gives its memory to an output of the same size.
+        let inner = graph.nodes[node];
+        let fits = |i: usize| {
+            let Loc::Node(source) = inputs[i].loc else { return false };
+            let donor = graph.nodes[source];
+            let once = inputs.iter().filter(|b| b.loc == inputs[i].loc).count() == 1;
+            dense[i]
+                && once
+                && kind_of(graph, node).is_none()
+                && graph.collected.info[source].dies
+                && !graph.kept[source]
+                && donor.dtype == inner.dtype
+                && donor.shape.numel() == inner.shape.numel()
+                && last_read.get(&source) == Some(&at)
+                && graph.layout_of(source).is_contiguous()
+        };
+        let full = program.outputs.get(slots.len()).is_some_and(|o| o.1 == mg_kernels::Class::Full);
+        let donor = (0..inputs.len()).find(|&i| full && !donated[i] && fits(i));
+        if let Some(i) = donor {
+            donated[i] = true;
+        }
+        let from = donor.and_then(|i| match inputs[i].loc {
+            Loc::Node(source) => Some(source),
+            _ => None,
+        });
+        slots.push(slot(graph, node, from, slot_of, plan));
+    }
+    let compiled = Compiled::new(&program, &donated)?;
+    Ok(ProgramLaunch { program, compiled, inputs, consts, outputs: slots, guarded })
+}
+
+/// Turns "where this node is stored" into slots.
+fn resolve(plan: &mut Plan, slot_of: &HashMap<usize, usize>) -> Result<()> {
+    let mut uses: Vec<(usize, usize)> = vec![];
+    for (at, launch) in plan.launches.iter_mut().enumerate() {
+        let mut bind = |b: &mut Bind| -> Result<()> {
+            if let Loc::Stored(node) = b.loc {
+                let slot = *slot_of.get(&node).ok_or_else(|| internal("a value that no launch writes"))?;
+                b.loc = Loc::Slot(slot);
+                uses.push((slot, at));
+            }
+            Ok(())
+        };
+        match &mut launch.action {
+            Action::Program(p) => p.inputs.iter_mut().try_for_each(&mut bind)?,
+            Action::Kernel { args, epilogue, .. } => {
+                args.iter_mut().try_for_each(|a| bind(&mut a.bind))?;
+                if let Some(p) = epilogue {
+                    p.inputs.iter_mut().try_for_each(&mut bind)?;
+                }
+            }
+        }
+    }
+    for (slot, at) in uses {
+        plan.slots[slot].last_use = plan.slots[slot].last_use.max(at);
+    }
+    Ok(())
+}
+
+/// Gives temporary values their offsets in the plan's arena: first fit over the launches during which each lives.
+fn place_temporaries(plan: &mut Plan, written: &[usize]) {
+    let mut placed: Vec<(usize, usize, usize, usize)> = vec![]; // from, until, offset, bytes
+    for (i, &from) in written.iter().enumerate() {
+        let slot = &mut plan.slots[i];
+        if slot.leaves || slot.donor.is_some() {
+            continue;
+        }
+        let bytes = (slot.len * slot.dtype.size()).next_multiple_of(64).max(64);
+        let until = slot.last_use.max(from);
+        let mut taken: Vec<(usize, usize)> =
+            placed.iter().filter(|p| p.0 <= until && from <= p.1).map(|p| (p.2, p.2 + p.3)).collect();
+        taken.sort_unstable();
+        let mut offset = 0;
+        for (start, end) in taken {
+            if offset + bytes <= start {
+                break;
+            }
+            offset = offset.max(end);
+        }
+        slot.offset = offset;
+        plan.arena = plan.arena.max(offset + bytes);
+        placed.push((from, until, offset, bytes));
+    }
+}
+
+/// A kernel's flops, for `explain`.
+pub(crate) fn flops(kernel: &Kernel, args: &[KernelArg]) -> Option<u64> {
+    match (kernel, args.first(), args.get(1)) {
+        (Kernel::MatMul, Some(a), Some(b)) => {
+            let n = b.layout.shape().last().copied().unwrap_or(0);
+            Some(2 * a.layout.numel() as u64 * n as u64)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,89 @@
+//! From a pending graph to launches.
+//!
+//! 1. [`store`] decides which values get memory (*anchors*): what was asked for, what library kernels read and write,
+//!    reductions, and elementwise work that would be too long to compute where it is read. Everything else is computed
+//!    where it is read.
+//! 2. [`group`] joins anchors over the same space into programs: a reader with what it reads (rows keep the results of
+//!    their reductions), and neighbours that share an operand. A matrix product takes the elementwise work that follows
+//!    it as its epilogue.
+//! 3. [`emit`] writes each program down.
+//! 4. [`memory`] orders the launches and gives values their memory.
+
+pub(crate) use memory::flops;
+
+mod emit;
+mod group;
+mod memory;
+mod path;
+mod store;
+
+use crate::engine::{Collected, Root, is_argument};
+use crate::node::Inner;
+use crate::op::Op;
+use crate::plan::Plan;
+use mg_device::Result;
+use smallvec::SmallVec;
+
+/// The pending graph as the scheduler sees it: nodes by position, sources first.
+pub(crate) struct Graph<'a> {
+    pub(crate) nodes: &'a [&'a Inner],
+    pub(crate) collected: &'a Collected<'a>,
+    pub(crate) sources: Vec<SmallVec<[usize; 3]>>,
+    /// The value is known.
+    pub(crate) known: Vec<bool>,
+    /// Scalars, ramps, random numbers: arguments of launches.
+    pub(crate) argument: Vec<bool>,
+    /// A required root is computed from it.
+    pub(crate) needed: Vec<bool>,
+    /// It has memory of its own in this plan.
+    pub(crate) stored: Vec<bool>,
+    /// Somebody can ask for its value after this plan.
+    pub(crate) kept: Vec<bool>,
+}
+
+impl<'a> Graph<'a> {
+    fn new(collected: &'a Collected<'a>) -> Graph<'a> {
+        let n = collected.nodes.len();
+        let mut graph = Graph {
+            nodes: &collected.nodes,
+            collected,
+            sources: (0..n).map(|i| collected.sources(i).collect()).collect(),
+            known: collected.nodes.iter().map(|node| node.value.get().is_some()).collect(),
+            argument: collected.nodes.iter().map(|node| is_argument(node)).collect(),
+            needed: vec![false; n],
+            stored: vec![false; n],
+            kept: vec![false; n],
+        };
+        for i in (0..n).rev() {
+            let info = collected.info[i];
+            graph.needed[i] |= info.root == Root::Required;
+            graph.kept[i] |= info.external;
+            let realised =
+                info.root == Root::Required || matches!(graph.nodes[i].op, Op::Reduce(..) | Op::Kernel(_));
+            let keeps_sources = graph.kept[i] && (info.tracked || !realised);
+            for s in graph.sources[i].clone() {
+                let needed = graph.needed[i];
+                graph.needed[s] |= needed;
+                graph.kept[s] |= keeps_sources;
+            }
+        }
+        graph
+    }
+
+    pub(crate) fn root(&self, i: usize) -> Root {
+        self.collected.info[i].root
+    }
+
+    /// Whether the node is computed where it is read.
+    pub(crate) fn is_inlined(&self, i: usize) -> bool {
+        !self.known[i] && !self.argument[i] && !self.stored[i]
+    }
+}
+
+/// Makes the plan for a collected graph.
+pub(crate) fn plan(collected: &Collected) -> Result<Plan> {
+    let mut graph = Graph::new(collected);
+    let aliases = store::decide(&mut graph)?;
+    let groups = group::form(&mut graph, &aliases)?;
+    memory::assemble(&graph, groups, aliases)
+}
