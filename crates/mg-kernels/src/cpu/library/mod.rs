@@ -1,5 +1,24 @@
 //! Kernels that are not programs: matrix products, gathers, scatters, strided copies.
 
 pub mod matmul;
+mod scratch;
+mod transpose;
 
 pub use matmul::matmul;
+
+/// Addresses that tasks on several threads use.
+#[derive(Clone, Copy)]
+struct Shared<T>(T);
+
+// SAFETY: the callers of the kernels vouch that their addresses may be used from any thread for the call, and tasks
+// write disjoint ranges.
+unsafe impl<T> Sync for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T> Send for Shared<T> {}
+
+impl<T: Copy> Shared<T> {
+    /// The addresses. A method, so that closures capture the whole.
+    fn get(&self) -> T {
+        self.0
+    }
+}

@@ -1,0 +1,471 @@
+//! The innermost loops of matrix products: a tile of the result held in registers.
+//!
+//! A tile is up to `rows` rows by `vectors` vectors. For each step along `k` it takes the vectors of one row of `b` and
+//! one number of each row of `a`. Only `b` has to be contiguous along the tile's columns; `a` is read in place as long
+//! as its rows stay in cache, because a number that is spread over a vector costs the same from anywhere.
+
+/// What a tile is computed from. Strides are in elements.
+pub(super) struct Tile<T> {
+    pub k: usize,
+    pub a: *const T,
+    pub a_row: isize,
+    pub a_k: isize,
+    pub b: *const T,
+    pub b_k: isize,
+    pub c: *mut T,
+    pub c_row: isize,
+    /// Columns to load and store; [`Kernels::masked`] says whether fewer than the vectors hold are possible.
+    pub columns: usize,
+    /// Adds to what is in `c`.
+    pub add: bool,
+}
+
+/// Computes a tile.
+///
+/// Safety: the addresses are valid for the tile's rows, columns and `k`; the processor has the kernel's instructions.
+pub(super) type Micro<T> = unsafe fn(&Tile<T>);
+
+/// The kernels of a type on this processor.
+pub(super) struct Kernels<T: 'static> {
+    /// The most rows of a tile.
+    pub rows: usize,
+    /// Elements of a vector.
+    pub lanes: usize,
+    /// Whether `b` may be loaded and `c` stored for a part of the last vector.
+    pub masked: bool,
+    /// For one and two vectors, the kernel of each height from 1 to `rows`.
+    pub micro: [&'static [Micro<T>]; 2],
+}
+
+impl<T> Kernels<T> {
+    /// The most columns of a tile.
+    pub fn columns(&self) -> usize {
+        self.lanes * self.micro.len()
+    }
+}
+
+/// A type that products are computed in.
+pub(super) trait Compute: Copy + Default + Send + Sync + 'static {
+    /// The kernels for this processor.
+    fn kernels() -> &'static Kernels<Self>;
+    /// `self + a · b`, as the kernels compute it on some processor.
+    fn mul_add(self, a: Self, b: Self) -> Self;
+    /// The sum.
+    fn plus(self, other: Self) -> Self;
+}
+
+trait Vector<T>: Copy {
+    const LANES: usize;
+    const MASKED: bool;
+    type Mask: Copy;
+    fn mask(n: usize) -> Self::Mask;
+    unsafe fn zero() -> Self;
+    unsafe fn splat(x: T) -> Self;
+    unsafe fn load(p: *const T) -> Self;
+    unsafe fn load_part(p: *const T, mask: Self::Mask) -> Self;
+    unsafe fn store(self, p: *mut T);
+    unsafe fn store_part(self, p: *mut T, mask: Self::Mask);
+    unsafe fn plus(self, other: Self) -> Self;
+    /// `self + a · b`.
+    unsafe fn mul_add(self, a: Self, b: Self) -> Self;
+}
+
+#[inline(always)]
+unsafe fn tile<T: Copy, V: Vector<T>, const ROWS: usize, const VECTORS: usize>(t: &Tile<T>) {
+    // SAFETY: by the contract of `Micro`.
+    unsafe {
+        let mask = V::mask(t.columns - (VECTORS - 1) * V::LANES);
+        let last = VECTORS - 1;
+        let mut acc = [[V::zero(); VECTORS]; ROWS];
+        let (mut a, mut b) = (t.a, t.b);
+        if t.add {
+            for i in 0..ROWS {
+                prefetch(t.c.offset(i as isize * t.c_row));
+            }
+        }
+        for _ in 0..t.k {
+            let mut row = [V::zero(); VECTORS];
+            for (v, row) in row.iter_mut().enumerate() {
+                let from = b.add(v * V::LANES);
+                *row = if V::MASKED && v == last { V::load_part(from, mask) } else { V::load(from) };
+            }
+            for (i, acc) in acc.iter_mut().enumerate() {
+                let x = V::splat(*a.offset(i as isize * t.a_row));
+                for (acc, &row) in acc.iter_mut().zip(&row) {
+                    *acc = acc.mul_add(x, row);
+                }
+            }
+            a = a.offset(t.a_k);
+            b = b.offset(t.b_k);
+        }
+        for (i, acc) in acc.iter().enumerate() {
+            for (v, &acc) in acc.iter().enumerate() {
+                let to = t.c.offset(i as isize * t.c_row).add(v * V::LANES);
+                if V::MASKED && v == last {
+                    (if t.add { acc.plus(V::load_part(to, mask)) } else { acc }).store_part(to, mask);
+                } else {
+                    (if t.add { acc.plus(V::load(to)) } else { acc }).store(to);
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn prefetch<T>(p: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch of any address is allowed.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(p.cast())
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = p;
+}
+
+/// Vectors of any processor: loops that the compiler turns into its instructions.
+#[derive(Clone, Copy)]
+struct Portable<T, const N: usize>([T; N]);
+
+impl<T: Compute, const N: usize> Vector<T> for Portable<T, N> {
+    const LANES: usize = N;
+    const MASKED: bool = false;
+    type Mask = ();
+    #[inline(always)]
+    fn mask(_: usize) {}
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        Portable([T::default(); N])
+    }
+    #[inline(always)]
+    unsafe fn splat(x: T) -> Self {
+        Portable([x; N])
+    }
+    #[inline(always)]
+    unsafe fn load(p: *const T) -> Self {
+        // SAFETY: by the contract of `Micro`.
+        Portable(unsafe { p.cast::<[T; N]>().read_unaligned() })
+    }
+    #[inline(always)]
+    unsafe fn load_part(p: *const T, (): ()) -> Self {
+        // SAFETY: as above.
+        unsafe { Self::load(p) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, p: *mut T) {
+        // SAFETY: by the contract of `Micro`.
+        unsafe { p.cast::<[T; N]>().write_unaligned(self.0) }
+    }
+    #[inline(always)]
+    unsafe fn store_part(self, p: *mut T, (): ()) {
+        // SAFETY: as above.
+        unsafe { self.store(p) }
+    }
+    #[inline(always)]
+    unsafe fn plus(self, other: Self) -> Self {
+        Portable(std::array::from_fn(|i| self.0[i].plus(other.0[i])))
+    }
+    #[inline(always)]
+    unsafe fn mul_add(self, a: Self, b: Self) -> Self {
+        Portable(std::array::from_fn(|i| self.0[i].mul_add(a.0[i], b.0[i])))
+    }
+}
+
+unsafe fn portable<T: Compute, const LANES: usize, const ROWS: usize, const VECTORS: usize>(t: &Tile<T>) {
+    // SAFETY: by the contract of `Micro`.
+    unsafe { tile::<T, Portable<T, LANES>, ROWS, VECTORS>(t) }
+}
+
+macro_rules! portable_kernels {
+    ($T:ty, $lanes:literal) => {
+        Kernels {
+            rows: 4,
+            lanes: $lanes,
+            masked: false,
+            micro: [
+                &[
+                    portable::<$T, $lanes, 1, 1>,
+                    portable::<$T, $lanes, 2, 1>,
+                    portable::<$T, $lanes, 3, 1>,
+                    portable::<$T, $lanes, 4, 1>,
+                ],
+                &[
+                    portable::<$T, $lanes, 1, 2>,
+                    portable::<$T, $lanes, 2, 2>,
+                    portable::<$T, $lanes, 3, 2>,
+                    portable::<$T, $lanes, 4, 2>,
+                ],
+            ],
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{Kernels, Tile, Vector, tile};
+    use std::arch::x86_64::*;
+
+    macro_rules! vector {
+        ($name:ident, $T:ty, $V:ty, $lanes:literal, $masked:literal, $Mask:ty, |$n:ident| $mask:expr,
+         $zero:ident, $splat:ident, |$from:ident| $load:expr, |$pm:ident, $lm:ident| $load_part:expr,
+         |$to:ident, $value:ident| $store:expr, |$ps:ident, $sm:ident, $vs:ident| $store_part:expr,
+         $plus:ident, |$acc:ident, $a:ident, $b:ident| $fma:expr) => {
+            #[derive(Clone, Copy)]
+            pub(super) struct $name($V);
+
+            // SAFETY of the blocks below: the functions are inlined into kernels that are compiled for these
+            // instructions, and the addresses are valid by the contract of `Micro`.
+            impl Vector<$T> for $name {
+                const LANES: usize = $lanes;
+                const MASKED: bool = $masked;
+                type Mask = $Mask;
+                #[inline(always)]
+                fn mask($n: usize) -> $Mask {
+                    $mask
+                }
+                #[inline(always)]
+                unsafe fn zero() -> Self {
+                    // SAFETY: see above.
+                    $name(unsafe { $zero() })
+                }
+                #[inline(always)]
+                unsafe fn splat(x: $T) -> Self {
+                    // SAFETY: see above.
+                    $name(unsafe { $splat(x) })
+                }
+                #[inline(always)]
+                unsafe fn load($from: *const $T) -> Self {
+                    // SAFETY: see above.
+                    $name(unsafe { $load })
+                }
+                #[inline(always)]
+                unsafe fn load_part($pm: *const $T, $lm: $Mask) -> Self {
+                    // SAFETY: see above.
+                    $name(unsafe { $load_part })
+                }
+                #[inline(always)]
+                unsafe fn store(self, $to: *mut $T) {
+                    let $value = self.0;
+                    // SAFETY: see above.
+                    unsafe { $store }
+                }
+                #[inline(always)]
+                unsafe fn store_part(self, $ps: *mut $T, $sm: $Mask) {
+                    let $vs = self.0;
+                    // SAFETY: see above.
+                    unsafe { $store_part }
+                }
+                #[inline(always)]
+                unsafe fn plus(self, other: Self) -> Self {
+                    // SAFETY: see above.
+                    $name(unsafe { $plus(self.0, other.0) })
+                }
+                #[inline(always)]
+                unsafe fn mul_add(self, a: Self, b: Self) -> Self {
+                    let ($acc, $a, $b) = (self.0, a.0, b.0);
+                    // SAFETY: see above.
+                    $name(unsafe { $fma })
+                }
+            }
+        };
+    }
+
+    vector!(
+        F32x16,
+        f32,
+        __m512,
+        16,
+        true,
+        __mmask16,
+        |n| (1u32 << n).wrapping_sub(1) as u16,
+        _mm512_setzero_ps,
+        _mm512_set1_ps,
+        |p| _mm512_loadu_ps(p),
+        |p, m| _mm512_maskz_loadu_ps(m, p),
+        |p, v| _mm512_storeu_ps(p, v),
+        |p, m, v| _mm512_mask_storeu_ps(p, m, v),
+        _mm512_add_ps,
+        |c, a, b| _mm512_fmadd_ps(a, b, c)
+    );
+    vector!(
+        F64x8,
+        f64,
+        __m512d,
+        8,
+        true,
+        __mmask8,
+        |n| (1u32 << n).wrapping_sub(1) as u8,
+        _mm512_setzero_pd,
+        _mm512_set1_pd,
+        |p| _mm512_loadu_pd(p),
+        |p, m| _mm512_maskz_loadu_pd(m, p),
+        |p, v| _mm512_storeu_pd(p, v),
+        |p, m, v| _mm512_mask_storeu_pd(p, m, v),
+        _mm512_add_pd,
+        |c, a, b| _mm512_fmadd_pd(a, b, c)
+    );
+    vector!(
+        I32x16,
+        i32,
+        __m512i,
+        16,
+        true,
+        __mmask16,
+        |n| (1u32 << n).wrapping_sub(1) as u16,
+        _mm512_setzero_si512,
+        _mm512_set1_epi32,
+        |p| _mm512_loadu_si512(p.cast()),
+        |p, m| _mm512_maskz_loadu_epi32(m, p),
+        |p, v| _mm512_storeu_si512(p.cast(), v),
+        |p, m, v| _mm512_mask_storeu_epi32(p, m, v),
+        _mm512_add_epi32,
+        |c, a, b| _mm512_add_epi32(c, _mm512_mullo_epi32(a, b))
+    );
+    vector!(
+        I64x8,
+        i64,
+        __m512i,
+        8,
+        true,
+        __mmask8,
+        |n| (1u32 << n).wrapping_sub(1) as u8,
+        _mm512_setzero_si512,
+        _mm512_set1_epi64,
+        |p| _mm512_loadu_si512(p.cast()),
+        |p, m| _mm512_maskz_loadu_epi64(m, p),
+        |p, v| _mm512_storeu_si512(p.cast(), v),
+        |p, m, v| _mm512_mask_storeu_epi64(p, m, v),
+        _mm512_add_epi64,
+        |c, a, b| _mm512_add_epi64(c, _mm512_mullo_epi64(a, b))
+    );
+    vector!(
+        F32x8,
+        f32,
+        __m256,
+        8,
+        false,
+        (),
+        |_n| (),
+        _mm256_setzero_ps,
+        _mm256_set1_ps,
+        |p| _mm256_loadu_ps(p),
+        |p, _m| _mm256_loadu_ps(p),
+        |p, v| _mm256_storeu_ps(p, v),
+        |p, _m, v| _mm256_storeu_ps(p, v),
+        _mm256_add_ps,
+        |c, a, b| _mm256_fmadd_ps(a, b, c)
+    );
+    vector!(
+        F64x4,
+        f64,
+        __m256d,
+        4,
+        false,
+        (),
+        |_n| (),
+        _mm256_setzero_pd,
+        _mm256_set1_pd,
+        |p| _mm256_loadu_pd(p),
+        |p, _m| _mm256_loadu_pd(p),
+        |p, v| _mm256_storeu_pd(p, v),
+        |p, _m, v| _mm256_storeu_pd(p, v),
+        _mm256_add_pd,
+        |c, a, b| _mm256_fmadd_pd(a, b, c)
+    );
+    vector!(
+        I32x8,
+        i32,
+        __m256i,
+        8,
+        false,
+        (),
+        |_n| (),
+        _mm256_setzero_si256,
+        _mm256_set1_epi32,
+        |p| _mm256_loadu_si256(p.cast()),
+        |p, _m| _mm256_loadu_si256(p.cast()),
+        |p, v| _mm256_storeu_si256(p.cast(), v),
+        |p, _m, v| _mm256_storeu_si256(p.cast(), v),
+        _mm256_add_epi32,
+        |c, a, b| _mm256_add_epi32(c, _mm256_mullo_epi32(a, b))
+    );
+
+    macro_rules! kernels {
+        ($kernel:ident, $table:ident, $features:literal, $V:ident, $T:ty, $masked:literal, $rows:literal, [$($r:literal)*]) => {
+            #[target_feature(enable = $features)]
+            unsafe fn $kernel<const ROWS: usize, const VECTORS: usize>(t: &Tile<$T>) {
+                // SAFETY: by the contract of `Micro`.
+                unsafe { tile::<$T, $V, ROWS, VECTORS>(t) }
+            }
+            pub(super) static $table: Kernels<$T> = Kernels {
+                rows: $rows,
+                lanes: <$V as Vector<$T>>::LANES,
+                masked: $masked,
+                micro: [&[$($kernel::<$r, 1>),*], &[$($kernel::<$r, 2>),*]],
+            };
+        };
+    }
+    // 28 of 32 registers accumulate, 2 hold a row of `b`, 1 a number of `a`.
+    kernels!(f32_avx512, F32_AVX512, "avx512f,avx512vl,avx512dq", F32x16, f32, true, 14, [1 2 3 4 5 6 7 8 9 10 11 12 13 14]);
+    kernels!(f64_avx512, F64_AVX512, "avx512f,avx512vl,avx512dq", F64x8, f64, true, 14, [1 2 3 4 5 6 7 8 9 10 11 12 13 14]);
+    kernels!(i32_avx512, I32_AVX512, "avx512f,avx512vl,avx512dq", I32x16, i32, true, 6, [1 2 3 4 5 6]);
+    kernels!(i64_avx512, I64_AVX512, "avx512f,avx512vl,avx512dq", I64x8, i64, true, 6, [1 2 3 4 5 6]);
+    // 12 of 16 registers accumulate.
+    kernels!(f32_avx2, F32_AVX2, "avx2,fma", F32x8, f32, false, 6, [1 2 3 4 5 6]);
+    kernels!(f64_avx2, F64_AVX2, "avx2,fma", F64x4, f64, false, 6, [1 2 3 4 5 6]);
+    kernels!(i32_avx2, I32_AVX2, "avx2", I32x8, i32, false, 4, [1 2 3 4]);
+}
+
+static F32_PORTABLE: Kernels<f32> = portable_kernels!(f32, 8);
+static F64_PORTABLE: Kernels<f64> = portable_kernels!(f64, 4);
+static I32_PORTABLE: Kernels<i32> = portable_kernels!(i32, 8);
+static I64_PORTABLE: Kernels<i64> = portable_kernels!(i64, 4);
+
+macro_rules! compute {
+    ($T:ty, $avx512:ident, [$($avx2:ident)?], $portable:ident, |$c:ident, $a:ident, $b:ident| $mul_add:expr, |$x:ident, $y:ident| $plus:expr) => {
+        impl Compute for $T {
+            #[inline(always)]
+            fn kernels() -> &'static Kernels<$T> {
+                #[cfg(target_arch = "x86_64")]
+                match crate::cpu::loops::isa() {
+                    crate::cpu::loops::Isa::Avx512 => return &x86::$avx512,
+                    $(crate::cpu::loops::Isa::Avx2 => return &x86::$avx2,)?
+                    _ => {}
+                }
+                &$portable
+            }
+            #[inline(always)]
+            fn mul_add(self, $a: $T, $b: $T) -> $T {
+                let $c = self;
+                $mul_add
+            }
+            #[inline(always)]
+            fn plus(self, $y: $T) -> $T {
+                let $x = self;
+                $plus
+            }
+        }
+    };
+}
+// A fused multiply-add where the instruction is sure to exist; elsewhere it would be a call.
+compute!(
+    f32,
+    F32_AVX512,
+    [F32_AVX2],
+    F32_PORTABLE,
+    |c, a, b| if FUSED { f32::mul_add(a, b, c) } else { c + a * b },
+    |x, y| x + y
+);
+compute!(
+    f64,
+    F64_AVX512,
+    [F64_AVX2],
+    F64_PORTABLE,
+    |c, a, b| if FUSED { f64::mul_add(a, b, c) } else { c + a * b },
+    |x, y| x + y
+);
+compute!(i32, I32_AVX512, [I32_AVX2], I32_PORTABLE, |c, a, b| c.wrapping_add(a.wrapping_mul(b)), |x, y| x
+    .wrapping_add(y));
+compute!(i64, I64_AVX512, [], I64_PORTABLE, |c, a, b| c.wrapping_add(a.wrapping_mul(b)), |x, y| x
+    .wrapping_add(y));
+
+const FUSED: bool = cfg!(any(target_arch = "aarch64", target_feature = "fma"));

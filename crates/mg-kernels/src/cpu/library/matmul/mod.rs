@@ -1,0 +1,189 @@
+//! Matrix products.
+//!
+//! The scheme is that of Goto and van de Geijn, "Anatomy of high-performance matrix multiplication" (2008): tiles in
+//! registers, strips of `b` that stay in the first-level cache, panels of `a` in the second. Operands are rearranged
+//! only where the kernels cannot read them fast in place.
+
+mod blocked;
+mod entry;
+mod micro;
+mod pack;
+mod vector;
+
+use crate::cpu::pool::parallel;
+use blocked::Matrices;
+use entry::{Bool, Entry};
+use half::{bf16, f16};
+use mg_device::{DType, Layout, MAX_RANK, Shape, merge_dims};
+use std::ops::Range;
+
+/// What is called for each finished panel of rows: the address such that position `p` of the result lies `p` elements
+/// from it, and the positions of the panel.
+pub type After<'a> = &'a (dyn Fn(*const u8, Range<usize>) + Sync);
+
+/// Multiplications from which a product is divided among threads.
+const PARALLEL: usize = 1 << 19;
+/// Multiplications from which the matrices of a batch are each divided among threads.
+const LARGE: usize = 1 << 25;
+
+/// The matrix product of `a`, `[.., m, k]`, and `b`, `[.., k, n]`, whose leading axes have equal sizes (an operand that
+/// repeats along one has a stride of 0 there). All have `dtype`; strides are arbitrary.
+///
+/// The result, dense and row-major `[.., m, n]`, is written to `raw`. `after` is called for each panel of whole rows,
+/// once, as a rule on the thread that computed it: with the address such that position `p` of the result lies `p`
+/// elements from it, and the panel's positions. Without `raw` panels live only as long as that call. Half types
+/// accumulate in f32 and round once; integers wrap; bool is "any pair is true"; `k = 0` gives zeros. Results do not
+/// depend on the number of threads.
+///
+/// # Safety
+///
+/// `a` and `b` are the starts of buffers that are valid for reads at every offset of their layouts (the layouts'
+/// offsets are added here), `raw` is valid for writes of the whole result and overlaps neither; all of them from any
+/// thread. The layouts have rank 2 or more, equal leading sizes, and one `k`.
+pub unsafe fn matmul(
+    dtype: DType,
+    a: *const u8,
+    la: &Layout,
+    b: *const u8,
+    lb: &Layout,
+    raw: Option<*mut u8>,
+    after: Option<After<'_>>,
+) {
+    debug_assert!(la.rank() >= 2 && lb.rank() == la.rank(), "{la:?} and {lb:?}");
+    if la.rank() < 2 || lb.rank() != la.rank() || (raw.is_none() && after.is_none()) {
+        return;
+    }
+    let size = dtype.size();
+    let problem = Problem::new(la, lb);
+    let a = a.wrapping_add(la.offset() * size);
+    let b = b.wrapping_add(lb.offset() * size);
+    // SAFETY: by this function's contract.
+    unsafe {
+        match dtype {
+            DType::F32 => run::<f32>(&problem, a, b, raw, after),
+            DType::F64 => run::<f64>(&problem, a, b, raw, after),
+            DType::F16 => run::<f16>(&problem, a, b, raw, after),
+            DType::BF16 => run::<bf16>(&problem, a, b, raw, after),
+            DType::I64 => run::<i64>(&problem, a, b, raw, after),
+            DType::I32 => run::<i32>(&problem, a, b, raw, after),
+            DType::U8 => run::<u8>(&problem, a, b, raw, after),
+            DType::Bool => run::<Bool>(&problem, a, b, raw, after),
+        }
+    }
+}
+
+/// A product with its leading axes merged as far as they can be.
+struct Problem {
+    batch: Shape,
+    a_batch: [isize; MAX_RANK],
+    b_batch: [isize; MAX_RANK],
+    m: usize,
+    n: usize,
+    k: usize,
+    a_strides: [isize; 2],
+    b_strides: [isize; 2],
+}
+
+impl Problem {
+    /// Rows along which `b` repeats are rows of one matrix, whatever axis they came from: results stay in order.
+    fn new(la: &Layout, lb: &Layout) -> Problem {
+        let rank = la.rank();
+        let (sa, sb) = (la.strides(), lb.strides());
+        let (k, n) = (la.shape()[rank - 1], lb.shape()[rank - 1]);
+        let (a_strides, b_strides) = ([sa[rank - 2], sa[rank - 1]], [sb[rank - 2], sb[rank - 1]]);
+        if rank == 2 {
+            let (batch, none) = (Shape::scalar(), [0; MAX_RANK]);
+            let m = la.shape()[0];
+            return Problem { batch, a_batch: none, b_batch: none, m, n, k, a_strides, b_strides };
+        }
+        let rows = Shape::of(&la.shape().dims()[..rank - 1]);
+        let mut b_rows = lb.padded_strides();
+        b_rows[rank - 2] = 0;
+        let (shape, [mut a_batch, mut b_batch]) = merge_dims(&rows, [&sa[..rank - 1], &b_rows[..rank - 1]]);
+        let lead = shape.rank().wrapping_sub(1);
+        let (batch, m, a_row) = match shape.rank() {
+            0 => (Shape::scalar(), 1, 0),
+            _ if b_batch[lead] == 0 => (Shape::of(&shape.dims()[..lead]), shape[lead], a_batch[lead]),
+            _ => (shape, 1, 0),
+        };
+        a_batch[batch.rank()..].fill(0);
+        b_batch[batch.rank()..].fill(0);
+        Problem { batch, a_batch, b_batch, m, n, k, a_strides: [a_row, a_strides[1]], b_strides }
+    }
+
+    /// Where the matrices of one index of the batch begin.
+    fn offsets(&self, mut index: usize) -> (isize, isize) {
+        let (mut a, mut b) = (0, 0);
+        for axis in (0..self.batch.rank()).rev() {
+            let i = (index % self.batch[axis]) as isize;
+            index /= self.batch[axis];
+            a += i * self.a_batch[axis];
+            b += i * self.b_batch[axis];
+        }
+        (a, b)
+    }
+}
+
+/// Where a matrix of results goes.
+#[derive(Clone, Copy)]
+struct Output<'a, T> {
+    /// The whole result, or null.
+    raw: *mut T,
+    /// The position of the matrix in it.
+    start: usize,
+    after: Option<After<'a>>,
+}
+
+impl<T> Output<'_, T> {
+    /// Passes rows on, which lie at `panel`.
+    fn finish(&self, panel: *const T, positions: Range<usize>) {
+        if let Some(after) = self.after {
+            let (start, end) = (self.start + positions.start, self.start + positions.end);
+            after(panel.wrapping_sub(start).cast(), start..end);
+        }
+    }
+}
+
+unsafe fn run<T: Entry>(
+    problem: &Problem,
+    a: *const u8,
+    b: *const u8,
+    raw: Option<*mut u8>,
+    after: Option<After<'_>>,
+) {
+    let Problem { m, n, k, .. } = *problem;
+    let batch = problem.batch.numel();
+    if batch == 0 || m == 0 || n == 0 {
+        return;
+    }
+    let operands =
+        super::Shared((a.cast::<T>(), b.cast::<T>(), raw.map_or(std::ptr::null_mut(), |p| p.cast::<T>())));
+    let one = |index: usize, threads: bool| {
+        let (a, b, raw) = operands.get();
+        let (at_a, at_b) = problem.offsets(index);
+        let [a_row, a_k] = problem.a_strides;
+        let [b_k, b_column] = problem.b_strides;
+        let (a, b) = (a.wrapping_offset(at_a), b.wrapping_offset(at_b));
+        let matrices = Matrices { m, n, k, a, a_row, a_k, b, b_k, b_column };
+        let output = Output { raw, start: index * m * n, after };
+        // SAFETY: by the contract of `matmul`.
+        unsafe {
+            if k == 0 {
+                blocked::zeros(m, n, output)
+            } else if m == 1 || n == 1 {
+                vector::product(&matrices, output, threads)
+            } else {
+                blocked::product(&matrices, output, threads)
+            }
+        }
+    };
+    let work = m * n * k.max(1);
+    if work >= LARGE || batch == 1 {
+        return (0..batch).for_each(|index| one(index, work >= PARALLEL));
+    }
+    // Several small matrices make a task.
+    let each = (PARALLEL / 2 / work).max(1);
+    let task = |t: usize| (t * each..batch.min((t + 1) * each)).for_each(|index| one(index, false));
+    let tasks = batch.div_ceil(each);
+    if work.saturating_mul(batch) < PARALLEL { (0..tasks).for_each(task) } else { parallel(tasks, &task) }
+}

@@ -1,0 +1,73 @@
+//! Memory that library kernels need for the time of a call, kept by each thread.
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+const ALIGN: usize = 128;
+/// Larger blocks go back to the system after use.
+const KEEP: usize = 64 << 20;
+
+struct Block {
+    ptr: NonNull<u8>,
+    bytes: usize,
+}
+
+impl Block {
+    const EMPTY: Block = Block { ptr: NonNull::dangling(), bytes: 0 };
+
+    fn new(bytes: usize) -> Block {
+        let bytes = bytes.next_multiple_of(4096);
+        let Ok(layout) = Layout::from_size_align(bytes, ALIGN) else {
+            handle_alloc_error(Layout::new::<u8>());
+        };
+        // SAFETY: the size is not zero.
+        match NonNull::new(unsafe { alloc(layout) }) {
+            Some(ptr) => Block { ptr, bytes },
+            None => handle_alloc_error(layout),
+        }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        if self.bytes > 0 {
+            // SAFETY: allocated by `new` with this layout, which was valid then.
+            unsafe { dealloc(self.ptr.as_ptr(), Layout::from_size_align_unchecked(self.bytes, ALIGN)) };
+        }
+    }
+}
+
+/// What a block is for. Calls within calls take different slots; the same slot taken twice is a fresh block.
+#[derive(Clone, Copy)]
+pub(super) enum Slot {
+    /// Operands rearranged for the kernels, read by all threads.
+    Packed,
+    /// A panel of results.
+    Panel,
+    /// Sums in a wider type than the result's.
+    Sums,
+}
+
+thread_local! {
+    static BLOCKS: [Cell<Block>; 3] = const { [Cell::new(Block::EMPTY), Cell::new(Block::EMPTY), Cell::new(Block::EMPTY)] };
+}
+
+/// Calls `f` with memory for `len` values, aligned to two cache lines and not initialised; null for none.
+pub(super) fn with<T, R>(slot: Slot, len: usize, f: impl FnOnce(*mut T) -> R) -> R {
+    if len == 0 {
+        return f(std::ptr::null_mut());
+    }
+    // What cannot be counted cannot be allocated either.
+    let bytes = len.saturating_mul(size_of::<T>()).min(isize::MAX as usize / 2);
+    let mut block = BLOCKS.with(|b| b[slot as usize].replace(Block::EMPTY));
+    if block.bytes < bytes {
+        drop(block);
+        block = Block::new(bytes);
+    }
+    let result = f(block.ptr.as_ptr().cast());
+    if block.bytes <= KEEP {
+        BLOCKS.with(|b| b[slot as usize].set(block));
+    }
+    result
+}
