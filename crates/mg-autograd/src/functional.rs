@@ -5,6 +5,7 @@ use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::Node;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
+use std::panic::Location;
 
 /// The axes as a mask; no axes means all.
 #[track_caller]
@@ -131,6 +132,7 @@ impl Tensor {
     /// An axis out of range or named twice.
     #[track_caller]
     pub fn mean_dim(&self, axes: &[isize], keepdim: bool) -> Result<Tensor> {
+        let _at = mg_graph::at(Location::caller());
         let node = float(self);
         let mask = mask(&node, axes)?;
         Ok(Tensor::from_node(mean(&node, mask, keepdim)?))
@@ -149,6 +151,7 @@ impl Tensor {
     /// An axis out of range or named twice.
     #[track_caller]
     pub fn var_dim(&self, axes: &[isize], correction: usize, keepdim: bool) -> Result<Tensor> {
+        let _at = mg_graph::at(Location::caller());
         let node = float(self);
         let mask = mask(&node, axes)?;
         Ok(Tensor::from_node(variance(&node, mask, correction, keepdim)?))
@@ -161,6 +164,7 @@ impl Tensor {
     /// As [`Tensor::var_dim`].
     #[track_caller]
     pub fn std_dim(&self, axes: &[isize], correction: usize, keepdim: bool) -> Result<Tensor> {
+        let _at = mg_graph::at(Location::caller());
         Ok(self.var_dim(axes, correction, keepdim)?.sqrt())
     }
 
@@ -171,6 +175,7 @@ impl Tensor {
     /// An axis out of range or named twice, no elements.
     #[track_caller]
     pub fn logsumexp(&self, axes: &[isize], keepdim: bool) -> Result<Tensor> {
+        let _at = mg_graph::at(Location::caller());
         let node = float(self);
         let mask = mask(&node, axes)?;
         let (max, sum) = shifted_exp_sum(&node, mask)?;
@@ -187,6 +192,7 @@ impl Tensor {
     /// An axis out of range.
     #[track_caller]
     pub fn softmax(&self, axis: isize) -> Result<Tensor> {
+        let _at = mg_graph::at(Location::caller());
         let node = float(self);
         if node.shape().numel() == 0 {
             return Ok(Tensor::from_node(node));
@@ -204,6 +210,7 @@ impl Tensor {
     /// An axis out of range.
     #[track_caller]
     pub fn log_softmax(&self, axis: isize) -> Result<Tensor> {
+        let _at = mg_graph::at(Location::caller());
         let node = float(self);
         if node.shape().numel() == 0 {
             return Ok(Tensor::from_node(node));
@@ -217,6 +224,7 @@ impl Tensor {
     /// Gaussian error linear unit, `x Φ(x)` (Hendrycks and Gimpel, 2016), by the error function.
     #[track_caller]
     pub fn gelu(&self) -> Tensor {
+        let _at = mg_graph::at(Location::caller());
         let x = float(self);
         let phi = x.scale(std::f64::consts::FRAC_1_SQRT_2).map(Row::Erf).scale(0.5).add(&x.lit(0.5));
         Tensor::from_node(x.mul(&phi))
@@ -225,6 +233,7 @@ impl Tensor {
     /// Gaussian error linear unit in its tanh form, `½x (1 + tanh(√(2/π)(x + 0.044715x³)))`.
     #[track_caller]
     pub fn gelu_tanh(&self) -> Tensor {
+        let _at = mg_graph::at(Location::caller());
         let x = float(self);
         let cube = x.map(Row::Square).mul(&x);
         let inner = x.add(&cube.scale(0.044715)).scale((2.0 / std::f64::consts::PI).sqrt());
@@ -235,6 +244,7 @@ impl Tensor {
     /// `x σ(x)`.
     #[track_caller]
     pub fn silu(&self) -> Tensor {
+        let _at = mg_graph::at(Location::caller());
         let x = float(self);
         Tensor::from_node(x.mul(&x.map(Row::Sigmoid)))
     }
@@ -242,6 +252,7 @@ impl Tensor {
     /// `log(1 + eˣ)`, as `max(x, 0) + log(1 + e^−|x|)`.
     #[track_caller]
     pub fn softplus(&self) -> Tensor {
+        let _at = mg_graph::at(Location::caller());
         let x = float(self);
         let small = x.map(Row::Abs).neg().map(Row::Exp);
         // log(1 + s) for s ≤ 1 keeps its relative precision as s · log(1 + s) / ((1 + s) − 1) (Kahan); below half an ulp
@@ -255,6 +266,7 @@ impl Tensor {
     /// `x`, or `slope · x` where negative.
     #[track_caller]
     pub fn leaky_relu(&self, slope: f64) -> Tensor {
+        let _at = mg_graph::at(Location::caller());
         let x = float(self);
         Tensor::from_node(x.lt(&x.lit(0.0)).choose(&x.scale(slope), &x))
     }
@@ -266,6 +278,7 @@ impl Tensor {
     /// Weight or bias of another shape than the last axes.
     #[track_caller]
     pub fn layer_norm(&self, normalized: &[usize], weight: Option<&Tensor>, bias: Option<&Tensor>, eps: f64) -> Result<Tensor> {
+        let _at = mg_graph::at(Location::caller());
         let x = float(self);
         let rank = x.shape().rank();
         if normalized.is_empty() || !x.shape().ends_with(normalized) {
@@ -297,6 +310,7 @@ impl Tensor {
     /// Shapes that do not fit, labels that are not integers. A label out of range is found when the value is computed.
     #[track_caller]
     pub fn cross_entropy(&self, labels: &Tensor) -> Result<Tensor> {
+        let _at = mg_graph::at(Location::caller());
         Ok(self.cross_entropy_each(labels)?.mean())
     }
 
@@ -307,6 +321,7 @@ impl Tensor {
     /// As [`Tensor::cross_entropy`].
     #[track_caller]
     pub fn cross_entropy_each(&self, labels: &Tensor) -> Result<Tensor> {
+        let _at = mg_graph::at(Location::caller());
         let (x, labels) = (float(self), labels.node());
         let fits = x.shape().rank() == 2 && labels.shape().rank() == 1 && x.shape()[0] == labels.shape()[0];
         if !fits {
@@ -336,6 +351,7 @@ impl Tensor {
     /// Shapes that do not broadcast, unlike devices.
     #[track_caller]
     pub fn mse_loss(&self, target: &Tensor) -> Result<Tensor> {
+        let _at = mg_graph::at(Location::caller());
         Ok(self.try_sub(target)?.square().mean())
     }
 
@@ -347,6 +363,7 @@ impl Tensor {
     /// Scalars, inner sizes that differ, batches that do not broadcast, unlike devices.
     #[track_caller]
     pub fn try_matmul(&self, other: &Tensor) -> Result<Tensor> {
+        let _at = mg_graph::at(Location::caller());
         let (mut a, mut b) = (self.node(), other.node());
         let fail = |text: String| Error::new("matmul", ErrorKind::Shape(text));
         let (ra, rb) = (a.shape().rank(), b.shape().rank());
@@ -394,6 +411,7 @@ impl Tensor {
     /// A probability outside [0, 1).
     #[track_caller]
     pub fn dropout(&self, p: f64) -> Result<Tensor> {
+        let _at = mg_graph::at(Location::caller());
         if !(0.0..1.0).contains(&p) {
             let text = format!("takes a probability in [0, 1), got {p}");
             return Err(Error::new("dropout", ErrorKind::Value(text)));

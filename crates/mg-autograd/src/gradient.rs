@@ -5,7 +5,8 @@ use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Result};
 use mg_graph::{Node, Op, Sources};
 use mg_kernels::Algebra;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// While it lives, operations on this thread record nothing for gradients.
 #[must_use = "gradients are recorded again when this is dropped"]
@@ -41,58 +42,18 @@ pub struct Backward {
     pub create_graph: bool,
 }
 
-/// A node in the order of the walk: the youngest first.
-struct Young(Node);
-impl PartialEq for Young {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.sequence() == other.0.sequence()
-    }
-}
-impl Eq for Young {}
-impl PartialOrd for Young {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Young {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.sequence().cmp(&other.0.sequence())
-    }
-}
+/// Nodes whose gradient is not complete yet, by sequence: the youngest is complete, since all that reads it is younger.
+type Front = BTreeMap<u64, (Node, Node)>;
 
-#[derive(Default)]
-struct BySequence(HashMap<u64, Node, std::hash::BuildHasherDefault<SequenceHasher>>);
-
-/// Sequence numbers are distinct already: one multiplication spreads them.
-#[derive(Default)]
-struct SequenceHasher(u64);
-impl std::hash::Hasher for SequenceHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for &b in bytes {
-            self.0 = (self.0 ^ b as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+/// Adds to a node's gradient.
+fn add(front: &mut Front, node: &Node, gradient: Node) {
+    match front.entry(node.sequence()) {
+        Entry::Occupied(mut slot) => {
+            let sum = rules::add(&slot.get().1, &gradient);
+            slot.get_mut().1 = sum;
         }
-    }
-    fn write_u64(&mut self, n: u64) {
-        self.0 = n.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-}
-
-impl BySequence {
-    /// Adds a gradient; answers whether it is the node's first.
-    fn add(&mut self, node: &Node, gradient: Node) -> bool {
-        match self.0.entry(node.sequence()) {
-            std::collections::hash_map::Entry::Occupied(mut slot) => {
-                let sum = rules::add(slot.get(), &gradient);
-                slot.insert(sum);
-                false
-            }
-            std::collections::hash_map::Entry::Vacant(slot) => {
-                slot.insert(gradient);
-                true
-            }
+        Entry::Vacant(slot) => {
+            slot.insert((node.clone(), gradient));
         }
     }
 }
@@ -150,16 +111,12 @@ fn walk(
     let retain = how.retain_graph || how.create_graph;
     let was = mg_graph::set_tracking(how.create_graph);
     let _restore = NoGrad(was);
-    let mut gradients = BySequence::default();
-    let mut heap: BinaryHeap<Young> = BinaryHeap::new();
+    let mut front = Front::new();
     let mut visited: Vec<Node> = vec![];
     for (node, seed) in seeds {
-        if gradients.add(&node, seed) {
-            heap.push(Young(node));
-        }
+        add(&mut front, &node, seed);
     }
-    while let Some(Young(node)) = heap.pop() {
-        let Some(gradient) = gradients.0.remove(&node.sequence()) else { continue };
+    while let Some((_, (node, gradient))) = front.pop_last() {
         if wanted(&node) {
             arrive(&node, gradient.expand(*node.shape())?);
         }
@@ -170,6 +127,7 @@ fn walk(
             let text = "the graph was let go after an earlier backward; pass retain_graph=True to that one to walk it again";
             return Err(Error::new(op, ErrorKind::Gradient(text.into())));
         }
+        let _at = mg_graph::at(node.location());
         let sources: Sources = node.sources();
         for (i, source) in sources.iter().enumerate() {
             // A source that occurs twice is met twice, each time with its own share.
@@ -177,9 +135,7 @@ fn walk(
                 continue;
             }
             if let Some(share) = rules::vjp(&node, &sources, i, &gradient)? {
-                if gradients.add(source, share) {
-                    heap.push(Young(source.clone()));
-                }
+                add(&mut front, source, share);
             }
         }
         if !retain && !matches!(node.op(), Op::Source(_)) {

@@ -111,10 +111,23 @@ fn swap_last(node: &Node) -> Result<Node> {
     node.permute(&axes)
 }
 
+/// Whether a node is a view that exchanges the last two axes.
+fn is_swapped(node: &Node) -> bool {
+    let rank = node.shape().rank();
+    match node.op() {
+        Op::View(View::Permute(axes)) => {
+            axes[..rank - 2].iter().enumerate().all(|(i, &a)| i == a as usize) && axes[rank - 1] as usize == rank - 2
+        }
+        _ => false,
+    }
+}
+
 fn through_kernel(node: &Node, sources: &Sources, i: usize, kernel: &Kernel, g: &Node) -> Result<Option<Node>> {
     let source = &sources[i];
     Ok(match (kernel, i) {
         (Kernel::MatMul, 0) => Some(g.matmul(&swap_last(&sources[1])?)?),
+        // Of a matrix that is seen transposed (`x @ w.t()`), the gradient is made the way the matrix itself lies.
+        (Kernel::MatMul, _) if is_swapped(source) => Some(swap_last(&swap_last(g)?.matmul(&sources[0])?)?),
         (Kernel::MatMul, _) => Some(swap_last(&sources[0])?.matmul(g)?),
         (Kernel::Gather { axis }, 0) => {
             let axis = *axis as usize;

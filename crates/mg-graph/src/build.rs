@@ -5,7 +5,7 @@ use crate::node::{Node, Sources};
 use crate::op::{Map, Op, SourceKind, View};
 use mg_device::{DType, Device, Element, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, bf16, f16};
 use mg_kernels::{ReduceKind, Row};
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 /// The bits of a scalar in a tile's cell of `dtype`: half types are held as rounded f32, bool as 0 or 1.
 pub fn cell_bits(value: f64, dtype: DType) -> u64 {
@@ -195,6 +195,16 @@ impl Node {
         let valid = axes.len() == rank && axes.iter().all(|&a| a < rank && !std::mem::replace(&mut seen[a], true));
         if !valid {
             return Err(shape_error("permute", format!("{axes:?} is no permutation of the axes of {}", self.shape())));
+        }
+        if axes.iter().enumerate().all(|(i, &a)| i == a) {
+            return Ok(self.clone());
+        }
+        // A permutation of a permutation is one: what is transposed twice is the thing itself.
+        if let (Op::View(View::Permute(first)), true) = (self.op(), self.is_pending()) {
+            if let Some(source) = self.sources().first() {
+                let through: SmallVec<[usize; 8]> = axes.iter().map(|&a| first[a] as usize).collect();
+                return source.permute(&through);
+            }
         }
         let mut order = [0u8; MAX_RANK];
         let mut dims = [0usize; MAX_RANK];

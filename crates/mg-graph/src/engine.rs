@@ -56,16 +56,44 @@ impl Collected<'_> {
 #[derive(Default)]
 pub(crate) struct Engine {
     epoch: u64,
-    plans: HashMap<u64, Vec<Arc<Plan>>>,
+    plans: HashMap<u64, Vec<Arc<Plan>>, std::hash::BuildHasherDefault<KeyHasher>>,
     count: usize,
-    stack: Vec<(*const Inner, usize)>,
-    words: Vec<u64>,
     made: u64,
     reused: u64,
+    /// Memory of the last realisation, to be used again.
+    stack: Vec<(*const Inner, usize)>,
+    list: Vec<&'static Inner>,
+    info: Vec<Info>,
+    words: Vec<u64>,
+    others: Vec<Node>,
 }
 
 // SAFETY: the raw pointers on the stack are valid only within one realisation; the stack is empty between them.
 unsafe impl Send for Engine {}
+
+/// Plan keys are hashes already.
+#[derive(Default)]
+struct KeyHasher(u64);
+impl std::hash::Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for &b in bytes {
+            self.0 = mix(self.0, b as u64);
+        }
+    }
+    fn write_u64(&mut self, n: u64) {
+        self.0 = n;
+    }
+}
+
+/// An empty vector of another lifetime in the same memory.
+fn recycled<'b>(mut list: Vec<&Inner>) -> Vec<&'b Inner> {
+    list.clear();
+    // Collecting an empty vector's own iterator keeps its allocation.
+    list.into_iter().filter_map(|_| None).collect()
+}
 
 static ENGINE: Mutex<Option<Engine>> = Mutex::new(None);
 static REGISTRY: Mutex<Vec<Weak<Inner>>> = Mutex::new(Vec::new());
@@ -172,7 +200,7 @@ pub(crate) fn plan_for(nodes: &[&Node]) -> Result<Option<Arc<Plan>>> {
     let mut keep_alive = vec![];
     let Some(collected) = engine.collect(nodes, &mut keep_alive)? else { return Ok(None) };
     let plan = engine.plan(&collected)?;
-    engine.words = collected.words;
+    engine.recycle(collected);
     Ok(Some(plan))
 }
 
@@ -185,16 +213,23 @@ pub(crate) struct Garbage {
 impl Engine {
     fn realize(&mut self, nodes: &[&Node], garbage: &mut Garbage) -> Result<()> {
         // What is only seen from here stays alive while raw pointers to it do.
-        let mut others = std::mem::take(&mut garbage.nodes);
+        let mut others = std::mem::take(&mut self.others);
         let result = (|| {
             let Some(collected) = self.collect(nodes, &mut others)? else { return Ok(()) };
             let plan = self.plan(&collected)?;
             let result = plan.run(&collected, garbage);
-            self.words = collected.words;
+            self.recycle(collected);
             result
         })();
-        garbage.nodes = others;
+        garbage.nodes.extend(others.drain(..));
+        self.others = others;
         result
+    }
+
+    fn recycle(&mut self, collected: Collected) {
+        self.words = collected.words;
+        self.info = collected.info;
+        self.list = recycled(collected.nodes);
     }
 
     fn plan(&mut self, collected: &Collected) -> Result<Arc<Plan>> {
@@ -219,15 +254,15 @@ impl Engine {
     fn collect<'a>(&mut self, nodes: &[&'a Node], others: &'a mut Vec<Node>) -> Result<Option<Collected<'a>>> {
         self.epoch += 1;
         let epoch = self.epoch;
-        let mut list: Vec<&'a Inner> = Vec::with_capacity(64);
-        let mut roots: Vec<(&'a Inner, Root)> = Vec::with_capacity(nodes.len() + 4);
+        let mut list: Vec<&'a Inner> = recycled(std::mem::take(&mut self.list));
+        let mut info = std::mem::take(&mut self.info);
+        info.clear();
         for node in nodes {
             if node.is_pending() {
                 if let Err(error) = self.walk(&node.0, epoch, &mut list) {
                     self.stack.clear();
                     return Err(error);
                 }
-                roots.push((&node.0, Root::Required));
             } else if let Some(Err(error)) = node.value() {
                 return Err(error.clone());
             }
@@ -257,28 +292,22 @@ impl Engine {
         // The registry's order is not the same from run to run; a plan's must be.
         others.sort_unstable_by_key(|n| n.0.seq);
         let others: &'a [Node] = others;
+        let is_asked = |node: &Node| node.0.mark.epoch.load(Ordering::Relaxed) == epoch;
         for node in others {
-            let asked = node.0.mark.epoch.load(Ordering::Relaxed) == epoch;
-            let root = if node.is_optional() && !node.is_held() { Root::Optional } else { Root::Required };
-            if asked {
-                // Already among the roots or below them.
-                roots.push((&node.0, root));
-            } else if self.touches(&node.0, epoch) {
+            if !is_asked(node) && self.touches(&node.0, epoch) {
                 self.walk(&node.0, epoch, &mut list)?;
-                roots.push((&node.0, root));
             }
         }
-        let mut info: Vec<Info> = Vec::with_capacity(list.len());
         for inner in &list {
             if inner.value.get().is_none() {
                 // SAFETY: the engine's lock is held.
                 for source in unsafe { inner.sources_unlocked() } {
-                    source.0.mark.edges.fetch_add(1, Ordering::Relaxed);
+                    source.0.mark.count_edge();
                 }
             }
         }
         for &inner in &list {
-            let edges = inner.mark.edges.swap(0, Ordering::Relaxed) as usize;
+            let edges = inner.mark.take_edges();
             // SAFETY: `inner` lives in an `Arc` that a root keeps alive.
             let strong = unsafe { strong_count(inner) };
             let external = strong > edges;
@@ -287,18 +316,12 @@ impl Engine {
                 && matches!(inner.value.get(), Some(Ok(v)) if v.buffer.ref_count() == 1 && !v.buffer.is_borrowed());
             info.push(Info { root: Root::No, external, tracked: tracked && !released, dies });
         }
-        // References that this function itself holds do not count as external.
-        for node in others {
-            if node.0.mark.epoch.load(Ordering::Relaxed) == epoch {
-                let i = node.0.mark.index.load(Ordering::Relaxed) as usize;
-                info[i].external = true;
-            }
+        for node in others.iter().filter(|n| is_asked(n)) {
+            let slot = &mut info[node.0.mark.index.load(Ordering::Relaxed) as usize];
+            slot.root = if node.is_held() { Root::Required } else { Root::Optional };
         }
-        for (inner, root) in roots {
-            let slot = &mut info[inner.mark.index.load(Ordering::Relaxed) as usize].root;
-            if *slot != Root::Required {
-                *slot = root;
-            }
+        for node in nodes.iter().filter(|n| n.is_pending()) {
+            info[node.0.mark.index.load(Ordering::Relaxed) as usize].root = Root::Required;
         }
         let mut words = std::mem::take(&mut self.words);
         words.clear();
@@ -312,8 +335,11 @@ impl Engine {
                 Some(Ok(value)) => words.push(strides_signature(&value.layout, 1)),
                 _ => {
                     // SAFETY: the engine's lock is held.
-                    for source in unsafe { inner.sources_unlocked() } {
-                        words.push(source.0.mark.index.load(Ordering::Relaxed) as u64);
+                    let sources = unsafe { inner.sources_unlocked() };
+                    // Two positions a word: most nodes have one or two sources.
+                    for pair in sources.chunks(2) {
+                        let index = |n: &Node| n.0.mark.index.load(Ordering::Relaxed) as u64;
+                        words.push(index(&pair[0]) | pair.get(1).map_or(u64::MAX << 32, |n| index(n) << 32));
                     }
                 }
             }
@@ -360,27 +386,34 @@ impl Engine {
     }
 
     /// Whether a node depends on pending work of this realisation, and on nothing that failed.
-    fn touches(&self, root: &Inner, epoch: u64) -> bool {
-        let mut seen: std::collections::HashSet<*const Inner> = Default::default();
-        let mut stack = vec![root as *const Inner];
+    fn touches(&mut self, root: &Inner, epoch: u64) -> bool {
         let mut touches = false;
-        while let Some(at) = stack.pop() {
+        self.stack.clear();
+        self.stack.push((root, 0));
+        while let Some((at, _)) = self.stack.pop() {
             // SAFETY: as in `walk`.
             let inner = unsafe { &*at };
             match inner.value.get() {
                 Some(Ok(_)) => continue,
-                Some(Err(_)) => return false,
+                Some(Err(_)) => {
+                    self.stack.clear();
+                    return false;
+                }
                 None => {}
             }
-            if matches!(inner.op, Op::Source(_)) || !seen.insert(at) {
+            if inner.op.is_source() {
                 continue;
             }
             if inner.mark.epoch.load(Ordering::Relaxed) == epoch {
                 touches = true;
                 continue;
             }
+            if inner.mark.seen.load(Ordering::Relaxed) == epoch {
+                continue;
+            }
+            inner.mark.seen.store(epoch, Ordering::Relaxed);
             // SAFETY: as in `walk`.
-            stack.extend(unsafe { inner.sources_unlocked() }.iter().map(|s| Arc::as_ptr(&s.0)));
+            self.stack.extend(unsafe { inner.sources_unlocked() }.iter().map(|s| (Arc::as_ptr(&s.0), 0)));
         }
         touches
     }

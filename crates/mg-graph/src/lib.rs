@@ -13,5 +13,5 @@ pub use build::{cell_bits, cell_bits_of_int};
 pub use engine::{PlanStats, clear_plans, is_eager, plan_stats, realize, set_eager};
 pub use explain::{Explanation, LaunchInfo, explain};
 pub use kernel::Kernel;
-pub use node::{Node, Sources, Value, is_tracking, set_tracking};
+pub use node::{At, Node, Sources, Value, at, is_tracking, set_tracking};
 pub use op::{Map, Op, SourceKind, View};

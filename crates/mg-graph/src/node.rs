@@ -54,9 +54,28 @@ pub(crate) struct Inner {
 /// Notes of a realisation, written under the engine's lock.
 #[derive(Default)]
 pub(crate) struct Mark {
+    /// The realisation that the node is part of.
     pub(crate) epoch: AtomicU64,
+    /// The realisation that last looked whether it should be.
+    pub(crate) seen: AtomicU64,
     pub(crate) index: AtomicU32,
-    pub(crate) edges: AtomicU32,
+    edges: AtomicU32,
+}
+
+impl Mark {
+    /// Counts a reference from within the realisation. (Only one thread at a time does: plain loads and stores.)
+    #[inline]
+    pub(crate) fn count_edge(&self) {
+        self.edges.store(self.edges.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// The references counted, to start anew.
+    #[inline]
+    pub(crate) fn take_edges(&self) -> usize {
+        let edges = self.edges.load(Ordering::Relaxed);
+        self.edges.store(0, Ordering::Relaxed);
+        edges as usize
+    }
 }
 
 // SAFETY: everything but `sources` is Send and Sync by itself; `sources` is written only by the constructor, under the
@@ -67,6 +86,23 @@ unsafe impl Sync for Inner {}
 
 thread_local! {
     static TRACKING: std::cell::Cell<bool> = const { std::cell::Cell::new(true) };
+    static LINE: std::cell::Cell<Option<&'static Location<'static>>> = const { std::cell::Cell::new(None) };
+}
+
+/// While it lives, nodes made on this thread are said to come from another line than the caller's.
+pub struct At(Option<&'static Location<'static>>);
+
+impl Drop for At {
+    fn drop(&mut self) {
+        LINE.set(self.0);
+    }
+}
+
+/// Nodes made on this thread come from this line, until the guard is dropped: what gradient rules and compositions make
+/// belongs to the line that the user wrote. An outer guard wins.
+#[must_use = "the line is forgotten when this is dropped"]
+pub fn at(line: &'static Location<'static>) -> At {
+    At(LINE.replace(Some(LINE.get().unwrap_or(line))))
 }
 
 /// Whether nodes made on this thread inherit [`Node::is_tracked`] from their sources.
@@ -103,7 +139,7 @@ impl Node {
             shape,
             dtype,
             device,
-            location: Location::caller(),
+            location: LINE.get().unwrap_or(Location::caller()),
             signature,
             sources: UnsafeCell::new(sources),
             value: OnceLock::new(),

@@ -135,6 +135,8 @@ pub struct Compiled {
     pub(super) regs: usize,
     pub(super) arena: usize,
     pub(super) weight: usize,
+    /// Whether any register holds the same columns for every row.
+    pub(super) hoists: bool,
     pub(super) n_consts: usize,
 }
 
@@ -227,6 +229,7 @@ impl<'a> Compiler<'a> {
             regs: 0,
             arena: 0,
             weight: program.values.len() + 1,
+            hoists: false,
             n_consts: 0,
         };
         let ((row_dims, row_strides), (column_dims, column_strides)) = if flat {
@@ -620,6 +623,7 @@ impl<'a> Compiler<'a> {
         if same_rows {
             let dst = self.slot(dtype, Len::Full, true);
             let tmp = if convert.is_some() { self.slot(dtype, Len::Full, true) } else { dst };
+            self.out.hoists = true;
             self.out.uniforms.push(Uniform::Columns { input, dst, tmp, convert });
             return dst;
         }

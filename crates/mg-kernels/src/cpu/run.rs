@@ -10,6 +10,7 @@ use crate::philox;
 use crate::program::{Class, ReduceKind, Source};
 use mg_device::DType;
 use std::cell::RefCell;
+use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -76,7 +77,7 @@ enum Part {
 /// What a task leaves for the end of the launch.
 #[derive(Default)]
 struct Partial {
-    totals: Vec<Acc>,
+    totals: SmallVec<[Acc; 2]>,
     /// For each column reduction, f64 (or i64) accumulators for the task's columns.
     columns: Vec<Vec<f64>>,
 }
@@ -97,12 +98,12 @@ impl Compiled {
         debug_assert!(args.inputs.len() == self.inputs.len() && args.consts.len() >= self.n_consts);
         debug_assert_eq!(args.outputs.len(), self.outputs.len());
         let elements = self.rows * self.columns;
-        let mut kept: Vec<Vec<u64>> = self
+        let mut kept: SmallVec<[Vec<u64>; 1]> = self
             .totals
             .iter()
             .map(|t| if t.kept { vec![0u64; (self.rows * cell_size(t.reducer.dtype)).div_ceil(8)] } else { vec![] })
             .collect();
-        let kept_at: Vec<usize> = kept.iter_mut().map(|k| k.as_mut_ptr() as usize).collect();
+        let kept_at: SmallVec<[usize; 1]> = kept.iter_mut().map(|k| k.as_mut_ptr() as usize).collect();
         let mut totals = if self.columns_out.is_empty() {
             self.run_tasks(args, elements, &kept_at)?
         } else {
@@ -130,7 +131,7 @@ impl Compiled {
     }
 
     /// Programs without reductions over outer dimensions: runs the tasks, and answers with the full reductions.
-    fn run_tasks(&self, args: &Args, elements: usize, kept_at: &[usize]) -> Result<Vec<Acc>, OutOfRange> {
+    fn run_tasks(&self, args: &Args, elements: usize, kept_at: &[usize]) -> Result<SmallVec<[Acc; 2]>, OutOfRange> {
         let rows_are_whole = !self.splits_columns;
         let unit = if rows_are_whole {
             (CHUNK / self.columns.max(1)).max(1).next_multiple_of(self.tile_rows)
@@ -143,10 +144,9 @@ impl Compiled {
             let range = task * unit..((task + 1) * unit).min(extent);
             if rows_are_whole { Part::Block(range, 0..self.columns) } else { Part::Linear(range) }
         };
-        let failure = Mutex::new(None);
         let mut totals;
         if tasks == 1 || elements * self.weight < PARALLEL || num_threads() == 1 {
-            totals = self.totals.iter().map(|t| t.reducer.init()).collect::<Vec<_>>();
+            totals = self.totals.iter().map(|t| t.reducer.init()).collect::<SmallVec<[Acc; 2]>>();
             for task in 0..tasks {
                 let mut partial = Partial::default();
                 // SAFETY: the caller's contract; this task's part is its own.
@@ -159,6 +159,7 @@ impl Compiled {
                 }
             }
         } else {
+            let failure = Mutex::new(None);
             let partials: Vec<Mutex<Partial>> = (0..tasks).map(|_| Mutex::default()).collect();
             parallel(tasks, &|task| {
                 let mut partial = Partial::default();
@@ -175,7 +176,7 @@ impl Compiled {
             if let Some(found) = failure.into_inner().unwrap_or(None) {
                 return Err(found);
             }
-            totals = self.totals.iter().map(|t| t.reducer.init()).collect::<Vec<_>>();
+            totals = self.totals.iter().map(|t| t.reducer.init()).collect::<SmallVec<[Acc; 2]>>();
             for partial in partials {
                 let Ok(partial) = partial.into_inner() else { continue };
                 for ((total, acc), out) in totals.iter_mut().zip(&partial.totals).zip(&self.totals) {
@@ -269,7 +270,7 @@ impl Compiled {
     /// Finishes totals in cells, computes what follows from them, and writes those that are outputs.
     unsafe fn write_totals(&self, args: &Args, totals: &[Acc]) {
         SCRATCH.with_borrow_mut(|scratch| {
-            let mut cells = vec![0u64; self.cells];
+            let mut cells: SmallVec<[u64; 32]> = smallvec::smallvec![0; self.cells];
             let base = cells.as_mut_ptr();
             let mut ptrs = std::mem::take(&mut scratch.ptrs);
             self.place_slots(&mut scratch.arena, &mut ptrs);
@@ -412,6 +413,7 @@ impl Compiled {
             let capacity = (self.tile_rows * self.tile_columns).max(1);
             // SAFETY: registers have room for `capacity` elements.
             let mut found = unsafe { self.uniforms(args, &ptrs, size.clamp(1, capacity)) };
+            let hoisted = if self.hoists { self.hoisted() } else { vec![] };
             let mut tile = Tile {
                 program: self,
                 args,
@@ -419,7 +421,7 @@ impl Compiled {
                 accs: &mut accs,
                 partial,
                 kept,
-                hoisted: self.hoisted(),
+                hoisted,
                 column_sums: vec![],
                 first_column: 0,
                 found: None,
