@@ -2,7 +2,7 @@
 
 use crate::engine::plan_for;
 use crate::node::Node;
-use crate::plan::{Action, Bind, Launch, Loc, Plan, ProgramLaunch};
+use crate::plan::{Action, Launch, Loc, Plan, ProgramLaunch};
 use crate::schedule::flops;
 use mg_device::Result;
 use mg_kernels::{Class, Inst, Program, Source};
@@ -93,24 +93,19 @@ fn describe(plan: &Plan) -> Explanation {
     for (at, launch) in plan.launches.iter().enumerate() {
         launches.push(info(plan, launch, &writer));
         let mut write = |slot: usize| writer[slot] = Some(at);
-        match &launch.action {
-            Action::Program(p) => p.outputs.iter().copied().for_each(&mut write),
-            Action::Kernel { output, epilogue, .. } => {
-                output.iter().copied().for_each(&mut write);
-                epilogue.iter().flat_map(|p| &p.outputs).copied().for_each(&mut write);
-            }
-        }
+        launch.outputs().for_each(&mut write);
     }
     Explanation { launches, temporary_bytes: plan.arena }
 }
 
 fn info(plan: &Plan, launch: &Launch, writer: &[Option<usize>]) -> LaunchInfo {
-    let mut after = vec![];
-    let mut wait = |bind: &Bind| {
-        if let Loc::Slot(slot) = bind.loc {
-            after.extend(writer[slot]);
-        }
-    };
+    let mut after: Vec<usize> = launch
+        .inputs()
+        .filter_map(|bind| match bind.loc {
+            Loc::Slot(slot) => writer[slot],
+            _ => None,
+        })
+        .collect();
     let mut info = LaunchInfo {
         kind: "program".into(),
         shape: launch.shape.to_vec(),
@@ -126,7 +121,18 @@ fn info(plan: &Plan, launch: &Launch, writer: &[Option<usize>]) -> LaunchInfo {
             info.shape = p.program.space.clone();
             operations(&p.program, &mut info.operations);
             (info.bytes_read, info.bytes_written) = traffic(p);
-            p.inputs.iter().for_each(&mut wait);
+        }
+        Action::List(list) => {
+            info.kind = format!("list of {}", list.len());
+            info.shape = vec![list.iter().map(|p| p.compiled.len()).sum()];
+            for p in list {
+                let (read, written) = traffic(p);
+                info.bytes_read += read;
+                info.bytes_written += written;
+            }
+            if let Some(p) = list.first() {
+                operations(&p.program, &mut info.operations);
+            }
         }
         Action::Kernel { kernel, args, output, epilogue } => {
             info.kind = kernel.name().into();
@@ -136,7 +142,6 @@ fn info(plan: &Plan, launch: &Launch, writer: &[Option<usize>]) -> LaunchInfo {
                 let dims = arg.layout.shape().iter().zip(arg.layout.strides());
                 let n: usize = dims.map(|(&n, &s)| if s == 0 { 1 } else { n }).product();
                 info.bytes_read += (n * launch.dtype.size()) as u64;
-                wait(&arg.bind);
             }
             if let Some(slot) = output {
                 info.bytes_written += (plan.slots[*slot].len * plan.slots[*slot].dtype.size()) as u64;
@@ -146,7 +151,6 @@ fn info(plan: &Plan, launch: &Launch, writer: &[Option<usize>]) -> LaunchInfo {
                 let (read, written) = traffic(p);
                 info.bytes_read += read;
                 info.bytes_written += written;
-                p.inputs.iter().for_each(&mut wait);
             }
         }
     }

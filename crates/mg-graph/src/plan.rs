@@ -64,6 +64,8 @@ pub(crate) struct KernelArg {
 
 pub(crate) enum Action {
     Program(ProgramLaunch),
+    /// Elementwise programs over spaces of their own that do not wait for each other: an optimiser's step.
+    List(Vec<ProgramLaunch>),
     Kernel { kernel: Kernel, args: Vec<KernelArg>, output: Option<usize>, epilogue: Option<ProgramLaunch> },
 }
 
@@ -86,7 +88,6 @@ pub(crate) struct Slot {
     pub(crate) leaves: bool,
     /// Where it lies in the arena, otherwise.
     pub(crate) offset: usize,
-    pub(crate) last_use: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -248,20 +249,31 @@ impl Plan {
 }
 
 impl Launch {
-    fn inputs(&self) -> impl Iterator<Item = &Bind> {
-        let (program, args) = match &self.action {
-            Action::Program(p) => (Some(p), None),
-            Action::Kernel { args, epilogue, .. } => (epilogue.as_ref(), Some(args)),
-        };
-        program.into_iter().flat_map(|p| &p.inputs).chain(args.into_iter().flatten().map(|a| &a.bind))
+    /// The programs of the launch: its own, those of a list, or a kernel's epilogue.
+    pub(crate) fn programs(&self) -> &[ProgramLaunch] {
+        match &self.action {
+            Action::Program(p) => std::slice::from_ref(p),
+            Action::List(list) => list,
+            Action::Kernel { epilogue, .. } => epilogue.as_slice(),
+        }
     }
 
-    fn outputs(&self) -> impl Iterator<Item = usize> + '_ {
-        let (program, output) = match &self.action {
-            Action::Program(p) => (Some(p), None),
-            Action::Kernel { output, epilogue, .. } => (epilogue.as_ref(), *output),
+    /// What the launch reads.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = &Bind> {
+        let args = match &self.action {
+            Action::Kernel { args, .. } => args.as_slice(),
+            _ => &[],
         };
-        program.into_iter().flat_map(|p| p.outputs.iter().copied()).chain(output)
+        self.programs().iter().flat_map(|p| &p.inputs).chain(args.iter().map(|a| &a.bind))
+    }
+
+    /// The slots that the launch writes.
+    pub(crate) fn outputs(&self) -> impl Iterator<Item = usize> + '_ {
+        let output = match &self.action {
+            Action::Kernel { output, .. } => *output,
+            _ => None,
+        };
+        self.programs().iter().flat_map(|p| p.outputs.iter().copied()).chain(output)
     }
 
     fn out_of_range(&self, guarded: Option<Guarded>, found: OutOfRange, axis: usize) -> Error {
@@ -276,12 +288,43 @@ impl Launch {
                 // SAFETY: operands and outputs are the plan's, sized by the shapes that the program was made from.
                 unsafe { p.compiled.run(args) }.map_err(|found| self.out_of_range(p.guarded, found, 0))
             }),
+            Action::List(list) => self.list(list, memory),
             Action::Kernel { kernel, args, output, epilogue } => {
                 let operands: SmallVec<[(*const u8, Layout); 3]> = args.iter().map(|a| memory.operand(a)).collect();
                 let out = output.map(|slot| memory.slots[slot]);
                 self.kernel(kernel, &operands, out, epilogue.as_ref(), memory)
             }
         }
+    }
+
+    /// Runs a list of elementwise programs, divided among threads as one.
+    fn list(&self, list: &[ProgramLaunch], memory: &Memory) -> Result<()> {
+        let mut tasks: SmallVec<[(usize, std::ops::Range<usize>); 16]> = SmallVec::new();
+        for (i, p) in list.iter().enumerate() {
+            let n = p.compiled.len();
+            tasks.extend((0..n).step_by(LIST_TASK).map(|at| (i, at..(at + LIST_TASK).min(n))));
+        }
+        let failure = std::sync::Mutex::new(None);
+        let memory = SharedMemory(memory);
+        let run = |task: usize| {
+            let memory = &memory;
+            let (i, range) = &tasks[task];
+            let p = &list[*i];
+            let result = p.with_args(memory.0, |args, _| {
+                // SAFETY: as for a program; tasks are disjoint.
+                unsafe { p.compiled.run_range(args, range.clone()) }.map_err(|found| self.out_of_range(p.guarded, found, 0))
+            });
+            if let (Err(error), Ok(mut failure)) = (result, failure.lock()) {
+                failure.get_or_insert(error);
+            }
+        };
+        let work: usize = list.iter().map(|p| p.compiled.len() * p.program.values.len()).sum();
+        if work < mg_kernels::cpu::run::PARALLEL {
+            (0..tasks.len()).for_each(run);
+        } else {
+            mg_kernels::cpu::pool::parallel(tasks.len(), &run);
+        }
+        failure.into_inner().unwrap_or(None).map_or(Ok(()), Err)
     }
 
     fn kernel(
@@ -371,6 +414,15 @@ impl Launch {
         Ok(())
     }
 }
+
+/// Positions that one task of a list computes.
+const LIST_TASK: usize = 1 << 16;
+
+/// A plan's memory, for the threads that run a list.
+struct SharedMemory<'a, 'b, 'c>(&'a Memory<'b, 'c>);
+// SAFETY: the graph's nodes are Sync; slots are addresses of memory that this run owns, of which tasks write disjoint
+// ranges.
+unsafe impl Sync for SharedMemory<'_, '_, '_> {}
 
 /// A launch's arguments, for the threads that run a product's panels.
 struct SharedArgs<'a, 'b>(&'a Args<'b>);

@@ -2,7 +2,7 @@
 
 use super::Graph;
 use super::emit::{Emitted, emit};
-use super::group::{Groups, kind_of};
+use super::group::{Groups, Split, kind_of};
 use super::path::Path;
 use super::store::Alias;
 use crate::engine::{Root, internal};
@@ -25,7 +25,6 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
     }
     let mut plan = Plan { key: graph.collected.words.clone(), ..Plan::default() };
     let mut slot_of: HashMap<usize, usize> = HashMap::new();
-    let mut written: Vec<usize> = vec![];
     for (at, &id) in order.iter().enumerate() {
         let Some(group) = &groups.list[id] else { continue };
         let launch = if group.is_kernel {
@@ -69,10 +68,10 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 action: Action::Program(launch),
             }
         };
-        written.resize(plan.slots.len(), at);
         plan.launches.push(launch);
     }
     resolve(&mut plan, &slot_of)?;
+    list_independent(&mut plan);
     // What leaves the plan.
     for (&node, &slot) in &slot_of {
         if is_wanted(graph, node) && !graph.known[node] {
@@ -94,7 +93,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
         plan.results.push(Output { node: alias.node, slot: place, layout: Some((end, delta)) });
     }
     plan.results.sort_by_key(|r| r.node);
-    place_temporaries(&mut plan, &written);
+    place_temporaries(&mut plan);
     Ok(plan)
 }
 
@@ -112,9 +111,16 @@ fn in_order(groups: &Groups) -> Result<Vec<usize>> {
     let ids: Vec<usize> = (0..groups.list.len()).filter(|&i| groups.list[i].is_some()).collect();
     let mut waiting: HashMap<usize, usize> = HashMap::new();
     let mut readers: HashMap<usize, Vec<usize>> = HashMap::new();
-    let mut ready: BTreeSet<(usize, usize)> = BTreeSet::new();
+    let mut ready: BTreeSet<((bool, usize), usize)> = BTreeSet::new();
+    let mut read: BTreeSet<usize> = BTreeSet::new();
+    for &id in &ids {
+        read.extend(groups.waits_for(id));
+    }
+    // Elementwise work that nothing waits for goes last, side by side: an optimiser's updates are one launch.
     let first = |id: usize| {
-        groups.list[id].as_ref().and_then(|g| g.members.first()).map_or(0, |m| m.node)
+        let group = groups.list[id].as_ref();
+        let sink = group.is_some_and(|g| !g.is_kernel && g.split == Split::None) && !read.contains(&id);
+        (sink, group.and_then(|g| g.members.first()).map_or(0, |m| m.node))
     };
     for &id in &ids {
         let deps = groups.waits_for(id);
@@ -160,7 +166,6 @@ fn slot(
         donor,
         leaves: false,
         offset: 0,
-        last_use: 0,
     });
     slot_of.insert(node, plan.slots.len() - 1);
     plan.slots.len() - 1
@@ -209,44 +214,80 @@ fn program(
     Ok(ProgramLaunch { program, compiled, inputs, consts, outputs: slots, guarded })
 }
 
+/// Makes one launch of neighbouring elementwise programs that do not wait for each other.
+fn list_independent(plan: &mut Plan) {
+    let mut launches: Vec<Launch> = vec![];
+    for launch in std::mem::take(&mut plan.launches) {
+        let joins = launches.last().is_some_and(|last| {
+            let elementwise = |l: &Launch| {
+                !matches!(l.action, Action::Kernel { .. }) && l.programs().iter().all(|p| p.compiled.is_elementwise())
+            };
+            let waits = launch.inputs().any(|b| matches!(b.loc, Loc::Slot(s) if last.outputs().any(|o| o == s)));
+            // A donated operand that the other program reads would be overwritten under its hands.
+            let donated = |l: &Launch, other: &Launch| {
+                l.outputs().filter_map(|s| plan.slots[s].donor).any(|d| other.inputs().any(|b| b.loc == Loc::Node(d)))
+            };
+            elementwise(last) && elementwise(&launch) && !waits && !donated(last, &launch) && !donated(&launch, last)
+        });
+        match (launches.last_mut(), launch.action) {
+            (Some(last), Action::Program(p)) if joins => match &mut last.action {
+                Action::List(list) => list.push(p),
+                action => {
+                    let empty = Action::List(vec![]);
+                    if let Action::Program(first) = std::mem::replace(action, empty) {
+                        *action = Action::List(vec![first, p]);
+                    }
+                }
+            },
+            (_, action) => launches.push(Launch { action, ..launch }),
+        }
+    }
+    plan.launches = launches;
+}
+
 /// Turns "where this node is stored" into slots.
 fn resolve(plan: &mut Plan, slot_of: &HashMap<usize, usize>) -> Result<()> {
-    let mut uses: Vec<(usize, usize)> = vec![];
-    for (at, launch) in plan.launches.iter_mut().enumerate() {
-        let mut bind = |b: &mut Bind| -> Result<()> {
+    for launch in &mut plan.launches {
+        let bind = |b: &mut Bind| -> Result<()> {
             if let Loc::Stored(node) = b.loc {
-                let slot = *slot_of.get(&node).ok_or_else(|| internal("a value that no launch writes"))?;
-                b.loc = Loc::Slot(slot);
-                uses.push((slot, at));
+                let slot = slot_of.get(&node).ok_or_else(|| internal("a value that no launch writes"))?;
+                b.loc = Loc::Slot(*slot);
             }
             Ok(())
         };
         match &mut launch.action {
-            Action::Program(p) => p.inputs.iter_mut().try_for_each(&mut bind)?,
+            Action::Program(p) => p.inputs.iter_mut().try_for_each(bind)?,
+            Action::List(list) => list.iter_mut().flat_map(|p| &mut p.inputs).try_for_each(bind)?,
             Action::Kernel { args, epilogue, .. } => {
                 args.iter_mut().try_for_each(|a| bind(&mut a.bind))?;
                 if let Some(p) = epilogue {
-                    p.inputs.iter_mut().try_for_each(&mut bind)?;
+                    p.inputs.iter_mut().try_for_each(bind)?;
                 }
             }
         }
-    }
-    for (slot, at) in uses {
-        plan.slots[slot].last_use = plan.slots[slot].last_use.max(at);
     }
     Ok(())
 }
 
 /// Gives temporary values their offsets in the plan's arena: first fit over the launches during which each lives.
-fn place_temporaries(plan: &mut Plan, written: &[usize]) {
+fn place_temporaries(plan: &mut Plan) {
+    let mut life: Vec<Option<(usize, usize)>> = vec![None; plan.slots.len()];
+    for (at, launch) in plan.launches.iter().enumerate() {
+        let read = launch.inputs().filter_map(|b| match b.loc {
+            Loc::Slot(slot) => Some(slot),
+            _ => None,
+        });
+        for slot in launch.outputs().chain(read) {
+            life[slot] = Some(life[slot].map_or((at, at), |(from, _)| (from, at)));
+        }
+    }
     let mut placed: Vec<(usize, usize, usize, usize)> = vec![]; // from, until, offset, bytes
-    for (i, &from) in written.iter().enumerate() {
-        let slot = &mut plan.slots[i];
+    for (slot, life) in plan.slots.iter_mut().zip(life) {
+        let Some((from, until)) = life else { continue };
         if slot.leaves || slot.donor.is_some() {
             continue;
         }
         let bytes = (slot.len * slot.dtype.size()).next_multiple_of(64).max(64);
-        let until = slot.last_use.max(from);
         let mut taken: Vec<(usize, usize)> =
             placed.iter().filter(|p| p.0 <= until && from <= p.1).map(|p| (p.2, p.2 + p.3)).collect();
         taken.sort_unstable();

@@ -146,6 +146,21 @@ impl Compiled {
         self.inputs.len()
     }
 
+    /// Whether it reduces nothing, so that any range of positions can be computed by itself.
+    pub fn is_elementwise(&self) -> bool {
+        self.totals.is_empty() && self.columns_out.is_empty() && self.reducers.is_empty()
+    }
+
+    /// The number of positions of its space.
+    pub fn len(&self) -> usize {
+        self.rows * self.columns
+    }
+
+    /// Whether its space has no positions.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Compiles a program. `donated[i]` says that operand `i` shares its memory with an output.
     pub fn new(program: &Program, donated: &[bool]) -> Result<Compiled> {
         Compiler::new(program, donated)?.compile()

@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 /// Elements times values from which a launch is divided among threads: below it, waking one costs more than it gains.
-const PARALLEL: usize = 1 << 18;
+pub const PARALLEL: usize = 1 << 18;
 
 /// An operand of a launch.
 #[derive(Clone, Copy, Debug)]
@@ -193,7 +193,7 @@ impl Compiled {
     ///
     /// As [`Compiled::run`], for those positions.
     pub unsafe fn run_range(&self, args: &Args, range: Range<usize>) -> Result<(), OutOfRange> {
-        debug_assert!(self.totals.is_empty() && self.columns_out.is_empty() && self.reducers.is_empty());
+        debug_assert!(self.is_elementwise());
         // SAFETY: the caller's contract.
         unsafe { self.task(args, Part::Linear(range), &mut Partial::default(), &[]) }.map_or(Ok(()), Err)
     }
