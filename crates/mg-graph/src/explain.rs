@@ -134,6 +134,12 @@ fn info(plan: &Plan, launch: &Launch, writer: &[Option<usize>]) -> LaunchInfo {
                 operations(&p.program, &mut info.operations);
             }
         }
+        Action::Copy { from, .. } => {
+            info.kind = "copy".into();
+            info.operations.push("copy".into());
+            info.bytes_read = (from.layout.numel() * launch.dtype.size()) as u64;
+            info.bytes_written = info.bytes_read;
+        }
         Action::Kernel { kernel, args, output, epilogue } => {
             info.kind = kernel.name().into();
             info.operations.push(kernel.name().into());

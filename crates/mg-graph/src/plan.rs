@@ -66,6 +66,8 @@ pub(crate) enum Action {
     Program(ProgramLaunch),
     /// Elementwise programs over spaces of their own that do not wait for each other: an optimiser's step.
     List(Vec<ProgramLaunch>),
+    /// Elements laid out densely that were not.
+    Copy { from: KernelArg, output: usize },
     Kernel { kernel: Kernel, args: Vec<KernelArg>, output: Option<usize>, epilogue: Option<ProgramLaunch> },
 }
 
@@ -254,6 +256,7 @@ impl Launch {
         match &self.action {
             Action::Program(p) => std::slice::from_ref(p),
             Action::List(list) => list,
+            Action::Copy { .. } => &[],
             Action::Kernel { epilogue, .. } => epilogue.as_slice(),
         }
     }
@@ -262,6 +265,7 @@ impl Launch {
     pub(crate) fn inputs(&self) -> impl Iterator<Item = &Bind> {
         let args = match &self.action {
             Action::Kernel { args, .. } => args.as_slice(),
+            Action::Copy { from, .. } => std::slice::from_ref(from),
             _ => &[],
         };
         self.programs().iter().flat_map(|p| &p.inputs).chain(args.iter().map(|a| &a.bind))
@@ -271,6 +275,7 @@ impl Launch {
     pub(crate) fn outputs(&self) -> impl Iterator<Item = usize> + '_ {
         let output = match &self.action {
             Action::Kernel { output, .. } => *output,
+            Action::Copy { output, .. } => Some(*output),
             _ => None,
         };
         self.programs().iter().flat_map(|p| p.outputs.iter().copied()).chain(output)
@@ -289,6 +294,13 @@ impl Launch {
                 unsafe { p.compiled.run(args) }.map_err(|found| self.out_of_range(p.guarded, found, 0))
             }),
             Action::List(list) => self.list(list, memory),
+            Action::Copy { from, output } => {
+                let (src, layout) = memory.operand(from);
+                let dense = Layout::contiguous(*layout.shape());
+                // SAFETY: the operand lies as its layout says; the slot has room for as many elements.
+                unsafe { library::copy_strided(self.dtype.size(), src, &layout, memory.slots[*output], &dense) };
+                Ok(())
+            }
             Action::Kernel { kernel, args, output, epilogue } => {
                 let operands: SmallVec<[(*const u8, Layout); 3]> = args.iter().map(|a| memory.operand(a)).collect();
                 let out = output.map(|slot| memory.slots[slot]);
@@ -432,26 +444,36 @@ unsafe impl Sync for SharedArgs<'_, '_> {}
 impl ProgramLaunch {
     /// Binds the arguments; `f` also gets the positions of the operands that are the product's panel.
     fn with_args(&self, memory: &Memory, f: impl FnOnce(&Args, &[usize]) -> Result<()>) -> Result<()> {
-        let mut inputs: SmallVec<[InputArg; 8]> = SmallVec::with_capacity(self.inputs.len());
+        const NONE: InputArg = InputArg { ptr: std::ptr::null(), base: 0, seed: 0 };
+        let (mut few, mut many);
+        let inputs: &mut [InputArg] = if self.inputs.len() <= 8 {
+            few = [NONE; 8];
+            &mut few[..self.inputs.len()]
+        } else {
+            many = vec![NONE; self.inputs.len()];
+            &mut many
+        };
         let mut product: SmallVec<[usize; 2]> = SmallVec::new();
         for (i, (bind, operand)) in self.inputs.iter().zip(&self.program.inputs).enumerate() {
             if bind.loc == Loc::Product {
                 product.push(i);
             }
-            inputs.push(memory.input(bind, operand.dtype));
+            inputs[i] = memory.input(bind, operand.dtype);
         }
-        let consts: SmallVec<[u64; 8]> = self
-            .consts
-            .iter()
-            .map(|c| match *c {
+        let mut consts: SmallVec<[u64; 8]> = SmallVec::new();
+        for c in &self.consts {
+            consts.push(match *c {
                 ConstBind::Literal(bits) => bits,
                 ConstBind::Node(node) => match memory.graph.nodes[node].op {
                     Op::Source(SourceKind::Const { bits, .. }) => bits,
                     _ => 0,
                 },
-            })
-            .collect();
-        let outputs: SmallVec<[*mut u8; 8]> = self.outputs.iter().map(|&s| memory.slots[s]).collect();
-        f(&Args { inputs: &inputs, consts: &consts, outputs: &outputs }, &product)
+            });
+        }
+        let mut outputs: SmallVec<[*mut u8; 8]> = SmallVec::new();
+        for &slot in &self.outputs {
+            outputs.push(memory.slots[slot]);
+        }
+        f(&Args { inputs, consts: &consts, outputs: &outputs }, &product)
     }
 }

@@ -122,7 +122,7 @@ impl Emitter<'_> {
             let loc = if self.product == Some(node) { Loc::Product } else { Loc::Stored(node) };
             self.input(loc, Source::Buffer, inner.dtype, Layout::contiguous(inner.shape), path, embed)?
         } else if graph.known[node] {
-            let layout = super::store::original_layout(graph, node);
+            let layout = graph.layout_of_original(node);
             self.input(Loc::Node(node), Source::Buffer, inner.dtype, layout, path, embed)?
         } else {
             match &inner.op {

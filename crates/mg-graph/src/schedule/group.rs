@@ -434,7 +434,7 @@ impl Groups {
                 let Some(read) = group.members.iter().find(|m| m.node == *node && m.node != member.node) else {
                     // From outside: reachable through the embedding at all?
                     let layout = if *node == member.node {
-                        super::store::original_layout(graph, *node)
+                        graph.layout_of_original(*node)
                     } else {
                         graph.layout_of(*node)
                     };

@@ -9,8 +9,9 @@ use crate::engine::{Root, internal};
 use crate::kernel::Kernel;
 use crate::op::Op;
 use crate::plan::{Action, Bind, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot};
-use mg_device::Result;
+use mg_device::{Layout, Result, Shape};
 use mg_kernels::cpu::compile::Compiled;
+use mg_kernels::{Class, Source};
 use std::collections::{BTreeSet, HashMap};
 
 /// Puts launches in order, compiles their programs and plans memory.
@@ -59,13 +60,16 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
         } else {
             let emitted = emit(graph, group, None)?;
             let last = group.members.last().map_or(0, |m| m.node);
-            let launch = program(graph, emitted, &last_read, at, &mut slot_of, &mut plan)?;
+            let action = match copy_of(graph, &emitted)? {
+                Some(from) => Action::Copy { from, output: slot(graph, last, None, &mut slot_of, &mut plan) },
+                None => Action::Program(program(graph, emitted, &last_read, at, &mut slot_of, &mut plan)?),
+            };
             Launch {
                 name: graph.nodes[last].op.name(),
                 shape: graph.nodes[last].shape,
                 dtype: graph.nodes[last].dtype,
                 location: graph.nodes[last].location,
-                action: Action::Program(launch),
+                action,
             }
         };
         plan.launches.push(launch);
@@ -95,6 +99,27 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
     plan.results.sort_by_key(|r| r.node);
     place_temporaries(&mut plan);
     Ok(plan)
+}
+
+/// The operand of a program that only copies one value from memory.
+fn copy_of(graph: &Graph, emitted: &Emitted) -> Result<Option<KernelArg>> {
+    let program = &emitted.program;
+    let ([operand], [bind], [(_, Class::Full)], 1) =
+        (&program.inputs[..], &emitted.inputs[..], &program.outputs[..], program.values.len())
+    else {
+        return Ok(None);
+    };
+    if operand.source != Source::Buffer {
+        return Ok(None);
+    }
+    // Strides may be negative: the planned offset makes them a layout, the launch's replaces it.
+    let offset = match bind.loc {
+        Loc::Node(node) => graph.layout_of_original(node).offset() as isize + bind.delta,
+        _ => bind.delta,
+    };
+    let shape = Shape::new(&program.space)?;
+    let layout = Layout::new(shape, &operand.strides[..shape.rank()], offset.max(0) as usize)?;
+    Ok(Some(KernelArg { bind: *bind, layout }))
 }
 
 /// Whether a node's value is set when the plan has run.
@@ -199,7 +224,7 @@ fn program(
                 && last_read.get(&source) == Some(&at)
                 && graph.layout_of(source).is_contiguous()
         };
-        let full = program.outputs.get(slots.len()).is_some_and(|o| o.1 == mg_kernels::Class::Full);
+        let full = program.outputs.get(slots.len()).is_some_and(|o| o.1 == Class::Full);
         let donor = (0..inputs.len()).find(|&i| full && !donated[i] && fits(i));
         if let Some(i) = donor {
             donated[i] = true;
@@ -220,7 +245,7 @@ fn list_independent(plan: &mut Plan) {
     for launch in std::mem::take(&mut plan.launches) {
         let joins = launches.last().is_some_and(|last| {
             let elementwise = |l: &Launch| {
-                !matches!(l.action, Action::Kernel { .. }) && l.programs().iter().all(|p| p.compiled.is_elementwise())
+                matches!(l.action, Action::Program(_) | Action::List(_)) && l.programs().iter().all(|p| p.compiled.is_elementwise())
             };
             let waits = launch.inputs().any(|b| matches!(b.loc, Loc::Slot(s) if last.outputs().any(|o| o == s)));
             // A donated operand that the other program reads would be overwritten under its hands.
@@ -258,6 +283,7 @@ fn resolve(plan: &mut Plan, slot_of: &HashMap<usize, usize>) -> Result<()> {
         match &mut launch.action {
             Action::Program(p) => p.inputs.iter_mut().try_for_each(bind)?,
             Action::List(list) => list.iter_mut().flat_map(|p| &mut p.inputs).try_for_each(bind)?,
+            Action::Copy { from, .. } => bind(&mut from.bind)?,
             Action::Kernel { args, epilogue, .. } => {
                 args.iter_mut().try_for_each(|a| bind(&mut a.bind))?;
                 if let Some(p) = epilogue {

@@ -61,6 +61,14 @@ impl Graph<'_> {
         }
     }
 
+    /// Where a known value lies, even if this plan stores a dense copy of it.
+    pub(crate) fn layout_of_original(&self, i: usize) -> Layout {
+        match self.nodes[i].value.get() {
+            Some(Ok(value)) => value.layout,
+            _ => Layout::contiguous(self.nodes[i].shape),
+        }
+    }
+
     /// What an anchor starts from: the expressions whose elements its program visits.
     pub(crate) fn starts(&self, anchor: usize) -> SmallVec<[(usize, Path); 3]> {
         if self.known[anchor] {

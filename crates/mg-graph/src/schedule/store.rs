@@ -151,7 +151,7 @@ fn legalise(graph: &mut Graph, alias_roots: &[usize]) -> Result<()> {
             }
             let (reads, inlined) = graph.reads(i);
             for (read, path) in &reads {
-                let layout = if *read == i { original_layout(graph, i) } else { graph.layout_of(*read) };
+                let layout = if *read == i { graph.layout_of_original(i) } else { graph.layout_of(*read) };
                 check(graph, layout, path);
             }
             let _ = inlined;
@@ -172,14 +172,6 @@ fn legalise(graph: &mut Graph, alias_roots: &[usize]) -> Result<()> {
         }
     }
     Err(internal("a view that no copy makes possible"))
-}
-
-/// Where a known value lies, even if this plan stores a dense copy of it.
-pub(super) fn original_layout(graph: &Graph, i: usize) -> Layout {
-    match graph.nodes[i].value.get() {
-        Some(Ok(value)) => value.layout,
-        _ => Layout::contiguous(graph.nodes[i].shape),
-    }
 }
 
 /// Ramps and random numbers are addressed as if they lay densely; their paths need the same care.
