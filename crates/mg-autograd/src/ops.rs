@@ -3,7 +3,7 @@
 use crate::tensor::Tensor;
 use mg_device::{DType, Result};
 use mg_graph::{Node, cell_bits, cell_bits_of_int};
-use mg_kernels::{Algebra, Row};
+use mg_kernels::Row;
 
 /// What stands beside a tensor in an operation: another tensor, or a number.
 #[derive(Clone)]
@@ -282,11 +282,7 @@ impl Tensor {
     /// A copy of the value in its own memory; gradients flow through it.
     #[track_caller]
     pub fn copy(&self) -> Tensor {
-        let node = self.node();
-        let zero = node.lit(0.0);
-        // `where(true, x, 0)` is an elementwise copy that no simplification sees through.
-        let yes = Node::scalar(1.0, DType::Bool, node.device(), true);
-        Tensor::from_node(Node::apply(Row::Where, &[&yes, &node, &zero]))
+        Tensor::from_node(self.node().copy())
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) fn vjp(node: &Node, sources: &Sources, i: usize, g: &Node) -> Result<
     let source = &sources[i];
     Ok(match node.op() {
         Op::Source(_) | Op::Map(Map::Guard(_)) => None,
+        Op::Map(Map::Copy) => Some(g.clone()),
         Op::Map(Map::Cast) => Some(g.cast(source.dtype())),
         Op::Map(Map::Row(row)) => match row.vjp(i, sources, node, g) {
             Some(gradient) => Some(sum_to(&gradient, node.shape(), source.shape())?),

@@ -139,6 +139,12 @@ impl Node {
         node
     }
 
+    /// The same elements in memory of their own.
+    #[track_caller]
+    pub fn copy(&self) -> Node {
+        Node::pending(Op::Map(Map::Copy), smallvec![self.clone()], *self.shape(), self.dtype(), self.device())
+    }
+
     /// The node itself, whose values (integers) are checked to be at least 0 and less than `size` when they are used.
     #[track_caller]
     pub fn guard(&self, size: usize) -> Node {

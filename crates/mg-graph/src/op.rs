@@ -51,6 +51,8 @@ pub enum Map {
     Row(Row),
     /// Conversion to the node's dtype.
     Cast,
+    /// The source's elements in memory of their own.
+    Copy,
     /// The source itself, checked to be an index below this size.
     Guard(i64),
 }
@@ -122,6 +124,7 @@ impl Op {
             Op::Source(SourceKind::Random { .. }) => "rand",
             Op::Map(Map::Row(row)) => row.name(),
             Op::Map(Map::Cast) => "cast",
+            Op::Map(Map::Copy) => "copy",
             Op::Map(Map::Guard(_)) => "check_index",
             Op::View(view) => view.name(),
             Op::Reduce(kind, _) => kind.name(),
@@ -144,6 +147,7 @@ impl Op {
             Op::Source(SourceKind::Random { .. }) => 5,
             Op::Map(Map::Row(row)) => 0x100 + *row as u64,
             Op::Map(Map::Cast) => 6,
+            Op::Map(Map::Copy) => 14,
             Op::Map(Map::Guard(size)) => mix(7, *size as u64),
             Op::View(View::Reshape) => 8,
             Op::View(View::Permute(axes)) => mix(9, u64::from_le_bytes(*axes)),

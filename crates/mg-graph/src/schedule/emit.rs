@@ -159,6 +159,7 @@ impl Emitter<'_> {
                 Inst::Map(row, operands)
             }
             Map::Cast => Inst::Cast(args[0]),
+            Map::Copy => return Ok(args[0]),
             Map::Guard(size) => {
                 let c = self.constant(ConstBind::Literal(size as u64));
                 self.out.guarded.get_or_insert(Guarded { op: "index", location: inner.location });
