@@ -1,0 +1,427 @@
+//! Checkpoints: named tensors in a safetensors file, which PyTorch, JAX and the rest read and write too.
+//!
+//! The file is a little-endian u64 with the length of a JSON header, the header, which maps names to dtype, shape and byte
+//! range, and the elements of all tensors without gaps. Source: the format's description at
+//! <https://huggingface.co/docs/safetensors>.
+//!
+//! [`save`] never leaves a broken file: it writes another one beside it, has it put on the disk, and only then renames it.
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use mg_device::{Buffer, Shape};
+//! use mg_nn::checkpoint::{self, View};
+//!
+//! let path = std::env::temp_dir().join(format!("weights-{}.safetensors", std::process::id()));
+//! let weight = Buffer::from_vec(vec![1.0f32, 2.0, 3.0, 4.0]);
+//! let view = View::new("weight", Shape::from([2, 2]), &weight)?;
+//! checkpoint::save(&path, &[view], &BTreeMap::from([("epoch".into(), "3".into())]))?;
+//!
+//! let loaded = checkpoint::load(&path)?;
+//! assert_eq!(loaded.tensors["weight"].data.as_slice::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
+//! assert_eq!(loaded.metadata["epoch"], "3");
+//! # std::fs::remove_file(&path).unwrap();
+//! # Ok::<(), mg_device::Error>(())
+//! ```
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result, Shape};
+use safetensors::tensor::{Dtype, Metadata, TensorInfo};
+
+/// The longest header that readers of the format take, in bytes.
+const MAX_HEADER: usize = 100_000_000;
+
+/// A tensor to be saved: a name and contiguous elements on the host.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    name: &'a str,
+    shape: Shape,
+    dtype: DType,
+    bytes: &'a [u8],
+}
+
+impl<'a> View<'a> {
+    /// All of `buffer` under `name`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Shape`] where `shape` has another number of elements than the buffer, [`ErrorKind::Device`] where the
+    /// buffer is not on the host.
+    #[track_caller]
+    pub fn new(name: &'a str, shape: Shape, buffer: &'a Buffer) -> Result<View<'a>> {
+        if !buffer.device().is_cpu() {
+            let text = format!("{name:?} is on {}; only host memory can be saved", buffer.device());
+            return Err(Error::new("checkpoint::save", ErrorKind::Device(text)));
+        }
+        // SAFETY: the memory is the host's, holds that many initialised bytes, lives as long as the borrow of the buffer,
+        // and is not written meanwhile by the contract of `Buffer`.
+        let bytes = unsafe { std::slice::from_raw_parts(buffer.as_ptr(), buffer.bytes()) };
+        View::from_bytes(name, buffer.dtype(), shape, bytes)
+    }
+
+    /// Elements of `dtype` as they lie in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Shape`] where `bytes` are not as many as `shape` of `dtype` takes.
+    #[track_caller]
+    pub fn from_bytes(name: &'a str, dtype: DType, shape: Shape, bytes: &'a [u8]) -> Result<View<'a>> {
+        if shape.numel().checked_mul(dtype.size()) != Some(bytes.len()) {
+            let text = format!("{name:?}: {} bytes are not {dtype} of shape {shape}", bytes.len());
+            return Err(Error::new("checkpoint::save", ErrorKind::Shape(text)));
+        }
+        Ok(View { name, shape, dtype, bytes })
+    }
+}
+
+/// A tensor that was loaded, on the host.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The sizes of the axes.
+    pub shape: Shape,
+    /// The elements, contiguous, `shape.numel()` of them.
+    pub data: Buffer,
+}
+
+impl Entry {
+    /// The dtype of the elements.
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        self.data.dtype()
+    }
+}
+
+/// What a checkpoint holds.
+#[derive(Debug, Clone, Default)]
+pub struct Checkpoint {
+    /// The tensors by name.
+    pub tensors: BTreeMap<String, Entry>,
+    /// What else was saved with them.
+    pub metadata: BTreeMap<String, String>,
+}
+
+/// Saves tensors and metadata to a safetensors file. The same contents give the same bytes.
+///
+/// An older file of that name is replaced in one step: whoever opens it, at whatever moment the process, the disk or the
+/// machine fails, finds the old one or the new one, whole. A failed save leaves nothing behind; a killed one may leave a
+/// file `.checkpoint-….tmp` beside it. A symbolic link is followed, and the permissions of an older file are kept.
+///
+/// # Errors
+///
+/// [`ErrorKind::Io`], with the path, where the file cannot be written or is not a regular file; [`ErrorKind::Value`] where
+/// two tensors have one name, one has the format's own name `__metadata__`, or the header would be over 100 MB.
+#[track_caller]
+pub fn save(path: impl AsRef<Path>, tensors: &[View<'_>], metadata: &BTreeMap<String, String>) -> Result<()> {
+    match save_to(path.as_ref(), tensors, metadata) {
+        Ok(()) => Ok(()),
+        Err(kind) => Err(Error::new("checkpoint::save", kind)),
+    }
+}
+
+/// Loads a safetensors file.
+///
+/// # Errors
+///
+/// [`ErrorKind::Io`] where the file cannot be read; [`ErrorKind::Format`], which names the file and where it can the tensor,
+/// for everything that is not as it should be in it: its length, its header, ranges that overlap or leave gaps, dtypes
+/// that there are none of here, ranks above 8, `bool`s that are not 0 or 1; [`ErrorKind::OutOfMemory`].
+#[track_caller]
+pub fn load(path: impl AsRef<Path>) -> Result<Checkpoint> {
+    match load_from(path.as_ref()) {
+        Ok(checkpoint) => Ok(checkpoint),
+        Err(kind) => Err(Error::new("checkpoint::load", kind)),
+    }
+}
+
+type Outcome<T> = std::result::Result<T, ErrorKind>;
+
+fn save_to(path: &Path, tensors: &[View<'_>], metadata: &BTreeMap<String, String>) -> Outcome<()> {
+    let cannot = |e: io::Error| ErrorKind::Io(format!("cannot save {}: {e}", path.display()));
+    let mut order: Vec<&View<'_>> = tensors.iter().collect();
+    // Wide elements first, so that each tensor is aligned to its elements for readers that map the file.
+    order.sort_by(|a, b| b.dtype.size().cmp(&a.dtype.size()).then(a.name.cmp(b.name)));
+    let header = header(&order, metadata)?;
+
+    // What a link points to is replaced, not the link.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let older = match fs::metadata(&target) {
+        Ok(m) if m.is_file() => Some(m),
+        Ok(_) => return Err(cannot(io::Error::other("it is there and no regular file"))),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+        Err(e) => return Err(cannot(e)),
+    };
+    let (temporary, file) = Temporary::beside(&target).map_err(cannot)?;
+    if let Some(older) = older {
+        // Where that is not allowed, the new file has the usual permissions.
+        let _ = fs::set_permissions(&temporary.0, older.permissions());
+    }
+    write(file, &header, &order).map_err(cannot)?;
+    temporary.persist(&target).map_err(cannot)
+}
+
+/// The header with its length before it, padded so that the elements after it are aligned.
+fn header(order: &[&View<'_>], metadata: &BTreeMap<String, String>) -> Outcome<Vec<u8>> {
+    let json = |e: serde_json::Error| ErrorKind::Internal(format!("the header of a checkpoint: {e}"));
+    let mut text = String::from("{");
+    if !metadata.is_empty() {
+        text += &format!("\"__metadata__\":{},", serde_json::to_string(metadata).map_err(json)?);
+    }
+    let mut names: Vec<&str> = order.iter().map(|view| view.name).collect();
+    names.sort_unstable();
+    if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(ErrorKind::Value(format!("two tensors are called {:?}", pair[0])));
+    }
+    if names.binary_search(&"__metadata__").is_ok() {
+        let text = "a tensor is called \"__metadata__\", which the format keeps for itself".to_string();
+        return Err(ErrorKind::Value(text));
+    }
+    let mut offset = 0;
+    for view in order {
+        let end = offset + view.bytes.len();
+        let info = TensorInfo {
+            dtype: to_file(view.dtype),
+            shape: view.shape.to_vec(),
+            data_offsets: (offset, end),
+        };
+        let name = serde_json::to_string(view.name).map_err(json)?;
+        text += &format!("{name}:{},", serde_json::to_string(&info).map_err(json)?);
+        offset = end;
+    }
+    if text.len() > 1 {
+        text.pop();
+    }
+    text.push('}');
+    let length = text.len().next_multiple_of(8);
+    if length > MAX_HEADER {
+        let count = order.len();
+        let text = format!(
+            "names and metadata of {count} tensors take {length} bytes; at most {MAX_HEADER} are taken"
+        );
+        return Err(ErrorKind::Value(text));
+    }
+    let mut bytes = (length as u64).to_le_bytes().to_vec();
+    bytes.extend_from_slice(text.as_bytes());
+    bytes.resize(8 + length, b' ');
+    Ok(bytes)
+}
+
+/// Writes everything and waits until the disk has it.
+fn write(file: File, header: &[u8], order: &[&View<'_>]) -> io::Result<()> {
+    let mut out = BufWriter::with_capacity(1 << 20, file);
+    out.write_all(header)?;
+    for view in order {
+        if cfg!(target_endian = "little") {
+            out.write_all(view.bytes)?;
+            continue;
+        }
+        for chunk in view.bytes.chunks(1 << 16) {
+            let mut chunk = chunk.to_vec();
+            swap_bytes(&mut chunk, view.dtype.size());
+            out.write_all(&chunk)?;
+        }
+    }
+    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+}
+
+/// Turns little-endian elements of `size` bytes into big-endian ones and back.
+fn swap_bytes(bytes: &mut [u8], size: usize) {
+    bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
+}
+
+/// A file that is removed again unless it gets its place.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn beside(target: &Path) -> io::Result<(Temporary, File)> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        if target.file_name().is_none() {
+            return Err(io::Error::other("the path names no file"));
+        }
+        loop {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = target.with_file_name(format!(".checkpoint-{}-{count}.tmp", std::process::id()));
+            match File::options().write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok((Temporary(path), file)),
+                // Left by a killed process that had our number.
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    fn persist(mut self, target: &Path) -> io::Result<()> {
+        fs::rename(&self.0, target)?;
+        // Nothing is left to remove.
+        self.0.clear();
+        // The rename itself is on the disk once the directory is. Other systems cannot open directories.
+        #[cfg(unix)]
+        {
+            let dir = target.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            File::open(dir)?.sync_all()?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.0.as_os_str().is_empty() {
+            // The failure that leads here is the one worth reporting.
+            let _ = fs::remove_file(&self.0);
+        }
+    }
+}
+
+fn load_from(path: &Path) -> Outcome<Checkpoint> {
+    let name = path.display();
+    let cannot = |e: io::Error| match e.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            ErrorKind::Format(format!("{name}: it became shorter while it was read"))
+        }
+        _ => ErrorKind::Io(format!("cannot load {name}: {e}")),
+    };
+    let wrong = |text: String| ErrorKind::Format(format!("{name}: {text}"));
+    // Asked first, because opening a pipe would wait for somebody to write to it.
+    if !fs::metadata(path).map_err(cannot)?.is_file() {
+        return Err(cannot(io::Error::other("not a regular file")));
+    }
+    let mut file = File::open(path).map_err(cannot)?;
+    let total = file.metadata().map_err(cannot)?.len();
+    if total < 8 {
+        return Err(wrong(format!(
+            "{total} bytes are no safetensors file, which starts with 8 of header length"
+        )));
+    }
+    let mut length = [0; 8];
+    file.read_exact(&mut length).map_err(cannot)?;
+    let length = u64::from_le_bytes(length);
+    if length > MAX_HEADER as u64 {
+        return Err(wrong(format!(
+            "no safetensors file: a header of {length} bytes; at most {MAX_HEADER} are taken"
+        )));
+    }
+    if length > total - 8 {
+        let missing = length - (total - 8);
+        return Err(wrong(format!("truncated in the header of {length} bytes: {missing} are missing")));
+    }
+    let mut header = vec![0; length as usize];
+    file.read_exact(&mut header).map_err(cannot)?;
+    let metadata: Metadata = serde_json::from_slice(&header).map_err(|e| wrong(diagnose(&header, &e)))?;
+
+    let (need, have) = (metadata.data_len() as u64, total - 8 - length);
+    if have < need {
+        return Err(wrong(format!("truncated: the tensors take {need} bytes, {} are missing", need - have)));
+    }
+    if have > need {
+        return Err(wrong(format!("{} bytes follow the {need} that the tensors take", have - need)));
+    }
+    let tensors = metadata.tensors();
+    let mut checkpoint = Checkpoint::default();
+    // By offset, which is the order in the file.
+    for name in metadata.offset_keys() {
+        let Some(info) = tensors.get(&name) else { continue };
+        let entry = read_tensor(&mut file, &name, info, &cannot, &wrong)?;
+        checkpoint.tensors.insert(name, entry);
+    }
+    checkpoint.metadata.extend(metadata.metadata().iter().flatten().map(|(k, v)| (k.clone(), v.clone())));
+    Ok(checkpoint)
+}
+
+fn read_tensor(
+    file: &mut File,
+    name: &str,
+    info: &TensorInfo,
+    cannot: &impl Fn(io::Error) -> ErrorKind,
+    wrong: &impl Fn(String) -> ErrorKind,
+) -> Outcome<Entry> {
+    let dtype = from_file(info.dtype).ok_or_else(|| {
+        let known = DType::ALL.map(|d| to_file(d).to_string()).join(", ");
+        wrong(format!("tensor {name:?} is {}; taken are {known}", info.dtype))
+    })?;
+    let shape = Shape::new(&info.shape)
+        .map_err(|e| wrong(format!("tensor {name:?} of shape {:?}: {}", info.shape, e.kind())))?;
+    let data = Buffer::uninit(Device::cpu(), dtype, shape.numel()).map_err(|e| e.kind().clone())?;
+    // SAFETY: the buffer is new, so nobody else reads or writes it, and its bytes are initialised, to anything.
+    let bytes = unsafe { std::slice::from_raw_parts_mut(data.as_mut_ptr(), data.bytes()) };
+    file.read_exact(bytes).map_err(cannot)?;
+    if cfg!(target_endian = "big") {
+        swap_bytes(bytes, dtype.size());
+    }
+    if dtype == DType::Bool
+        && let Some(i) = bytes.iter().position(|&b| b > 1)
+    {
+        return Err(wrong(format!("tensor {name:?}: byte {} at {i} is no BOOL: they are 0 or 1", bytes[i])));
+    }
+    Ok(Entry { shape, data })
+}
+
+/// What is wrong with a header that the format's own check refused with `e`, down to the tensor where that can be found.
+fn diagnose(header: &[u8], e: &serde_json::Error) -> String {
+    let other = || format!("no header of safetensors: {e}");
+    let Ok(entries) = serde_json::from_slice::<HashMap<String, serde_json::Value>>(header) else {
+        return other();
+    };
+    let mut infos = Vec::new();
+    for (name, value) in entries {
+        if name == "__metadata__" {
+            continue;
+        }
+        match serde_json::from_value::<TensorInfo>(value) {
+            Ok(info) => infos.push((name, info)),
+            Err(e) => return format!("tensor {name:?} in the header: {e}"),
+        }
+    }
+    infos.sort_by(|(a, x), (b, y)| (x.data_offsets, a).cmp(&(y.data_offsets, b)));
+    let mut expected = 0;
+    for (name, info) in &infos {
+        let (start, end) = info.data_offsets;
+        if start != expected || end < start {
+            let what =
+                if start < expected { "overlaps the tensor before it" } else { "leaves a gap before it" };
+            return format!("tensor {name:?} at bytes {start} to {end} {what}, which ends at {expected}");
+        }
+        let bits = info.shape.iter().try_fold(info.dtype.bitsize(), |n, &d| n.checked_mul(d));
+        if bits != Some((end - start).saturating_mul(8)) {
+            let (dtype, shape) = (info.dtype, &info.shape);
+            return format!("tensor {name:?}, {dtype} of shape {shape:?}, cannot have {} bytes", end - start);
+        }
+        expected = end;
+    }
+    other()
+}
+
+fn to_file(dtype: DType) -> Dtype {
+    match dtype {
+        DType::F64 => Dtype::F64,
+        DType::F32 => Dtype::F32,
+        DType::F16 => Dtype::F16,
+        DType::BF16 => Dtype::BF16,
+        DType::I64 => Dtype::I64,
+        DType::I32 => Dtype::I32,
+        DType::U8 => Dtype::U8,
+        DType::Bool => Dtype::BOOL,
+    }
+}
+
+fn from_file(dtype: Dtype) -> Option<DType> {
+    DType::ALL.into_iter().find(|&d| to_file(d) == dtype)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// `/dev/full` takes nothing, as a full disk does.
+    #[test]
+    fn a_full_disk_is_an_error() {
+        let data = vec![0u8; 3 << 20];
+        let view = View::from_bytes("a", DType::U8, Shape::from([3 << 20]), &data).unwrap();
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let e = write(full, b"header", &[&view]).unwrap_err();
+        assert_eq!(e.kind(), io::ErrorKind::StorageFull);
+    }
+}

@@ -1,0 +1,106 @@
+//! [`Batches`]: which samples make up which batch.
+
+use mg_device::{Error, ErrorKind, Result};
+
+use super::random::SplitMix64;
+
+/// A division of `n` samples into batches, shuffled anew for every epoch. It deals in indices only: what they index, and
+/// on which device, is the caller's.
+///
+/// # Examples
+///
+/// ```
+/// use mg_nn::data::Batches;
+///
+/// let batches = Batches::new(10, 4, Some(1337), false)?;
+/// assert_eq!(batches.len(), 3);
+/// for epoch in 0..2 {
+///     for indices in &batches.epoch(epoch) {
+///         assert!(indices.len() == 4 || indices.len() == 2);
+///     }
+/// }
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Batches {
+    n: usize,
+    batch: usize,
+    shuffle_seed: Option<u64>,
+    drop_last: bool,
+}
+
+/// The batches of one epoch, in order: iterate over a reference to it for slices of indices.
+#[derive(Debug, Clone)]
+pub struct Epoch {
+    order: Vec<i64>,
+    batch: usize,
+}
+
+impl Batches {
+    /// `n` samples in batches of `batch`, in their order or, with a seed, shuffled. Where `batch` does not divide `n`, the
+    /// last batch is smaller; with `drop_last` it is left out, so that all have the same shape.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Value`] for batches of 0.
+    #[track_caller]
+    pub fn new(n: usize, batch: usize, shuffle_seed: Option<u64>, drop_last: bool) -> Result<Batches> {
+        if batch == 0 {
+            let text = "a batch of 0 samples: a batch takes at least 1".to_string();
+            return Err(Error::new("Batches", ErrorKind::Value(text)));
+        }
+        Ok(Batches { n, batch, shuffle_seed, drop_last })
+    }
+
+    /// The number of batches in an epoch.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        if self.drop_last { self.n / self.batch } else { self.n.div_ceil(self.batch) }
+    }
+
+    /// Whether an epoch has no batches.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Epoch `k`. It depends on `k` and the seed alone, not on the epochs asked for before, so training that is resumed
+    /// goes on as it would have. Which samples `drop_last` leaves out changes with the epoch.
+    ///
+    /// The shuffle is that of Fisher and Yates in Durstenfeld's form (Communications of the ACM 7, 1964).
+    #[must_use]
+    pub fn epoch(&self, k: u64) -> Epoch {
+        let mut order: Vec<i64> = (0..self.n as i64).collect();
+        if let Some(seed) = self.shuffle_seed {
+            let mut random = SplitMix64::stream(seed, k);
+            for i in (1..order.len()).rev() {
+                order.swap(i, random.below(i as u64 + 1) as usize);
+            }
+        }
+        // `len` rounds up where the last batch is kept.
+        order.truncate(self.len().saturating_mul(self.batch));
+        Epoch { order, batch: self.batch }
+    }
+}
+
+impl Epoch {
+    /// The indices of all batches, one after another.
+    #[must_use]
+    pub fn order(&self) -> &[i64] {
+        &self.order
+    }
+
+    /// The batches.
+    pub fn iter(&self) -> std::slice::Chunks<'_, i64> {
+        self.order.chunks(self.batch)
+    }
+}
+
+impl<'a> IntoIterator for &'a Epoch {
+    type Item = &'a [i64];
+    type IntoIter = std::slice::Chunks<'a, i64>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}

@@ -1,0 +1,99 @@
+//! [`Mnist`]: the four files of MNIST, or of a data set published in its form.
+
+use std::path::{Path, PathBuf};
+
+use mg_device::{Error, ErrorKind, Result};
+
+use super::idx::{self, Idx};
+
+/// Images of ten classes with their labels, for training and for testing, as u8 on the host. MNIST has 60,000 and 10,000
+/// images of 28×28.
+#[derive(Debug, Clone)]
+pub struct Mnist {
+    /// u8 `[n, rows, columns]`: 0 is background, 255 is ink.
+    pub train_images: Idx,
+    /// u8 `[n]`, 0 to 9.
+    pub train_labels: Idx,
+    /// u8 `[m, rows, columns]`, of the size of the training images.
+    pub test_images: Idx,
+    /// u8 `[m]`, 0 to 9.
+    pub test_labels: Idx,
+}
+
+/// The number of classes.
+const CLASSES: u8 = 10;
+
+impl Mnist {
+    /// Reads `train-images-idx3-ubyte`, `train-labels-idx1-ubyte`, `t10k-images-idx3-ubyte` and `t10k-labels-idx1-ubyte` in
+    /// `dir`. Each may also be called `….idx3-ubyte` or `….idx1-ubyte`, with a dot, and end in `.gz`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Io`] where a file is missing or cannot be read; [`ErrorKind::Format`] where one is not as it should be
+    /// (see [`idx::read`]), is not u8 of the right rank, where images and labels are not equally many, a label is above 9, or the
+    /// images for training and testing differ in size.
+    #[track_caller]
+    pub fn load(dir: impl AsRef<Path>) -> Result<Mnist> {
+        match Mnist::from_dir(dir.as_ref()) {
+            Ok(mnist) => Ok(mnist),
+            // The kind alone, so that the error bears the caller's line.
+            Err(kind) => Err(Error::new("Mnist::load", kind)),
+        }
+    }
+
+    fn from_dir(dir: &Path) -> std::result::Result<Mnist, ErrorKind> {
+        let (train_images, train_labels) = part(dir, "train")?;
+        let (test_images, test_labels) = part(dir, "t10k")?;
+        if train_images.shape[1..] != test_images.shape[1..] {
+            return Err(ErrorKind::Format(format!(
+                "{}: the training images are {:?}, the test images {:?}",
+                dir.display(),
+                &train_images.shape[1..],
+                &test_images.shape[1..]
+            )));
+        }
+        Ok(Mnist { train_images, train_labels, test_images, test_labels })
+    }
+}
+
+/// The images and labels of one part, checked against each other.
+fn part(dir: &Path, part: &str) -> std::result::Result<(Idx, Idx), ErrorKind> {
+    let (images_path, images) = array(dir, &format!("{part}-images"), 3)?;
+    let (labels_path, labels) = array(dir, &format!("{part}-labels"), 1)?;
+    if images.shape[0] != labels.shape[0] {
+        return Err(ErrorKind::Format(format!(
+            "{} has {} images, {} has {} labels",
+            images_path.display(),
+            images.shape[0],
+            labels_path.display(),
+            labels.shape[0]
+        )));
+    }
+    let values = labels.data.as_slice::<u8>().map_err(|e| e.kind().clone())?;
+    if let Some(i) = values.iter().position(|&label| label >= CLASSES) {
+        return Err(ErrorKind::Format(format!(
+            "{}: label {} of sample {i} is out of range: labels are 0 to {}",
+            labels_path.display(),
+            values[i],
+            CLASSES - 1
+        )));
+    }
+    Ok((images, labels))
+}
+
+/// The file of array `stem`, under whichever name it has.
+fn array(dir: &Path, stem: &str, rank: usize) -> std::result::Result<(PathBuf, Idx), ErrorKind> {
+    let names = ["-", "."].map(|dot| ["", ".gz"].map(|gz| format!("{stem}{dot}idx{rank}-ubyte{gz}")));
+    let path = names.as_flattened().iter().map(|name| dir.join(name)).find(|path| path.is_file());
+    let Some(path) = path else {
+        let text = format!("{}: no file {}, nor by its other names", dir.display(), names[0][1]);
+        return Err(ErrorKind::Io(text));
+    };
+    let array = idx::read(&path).map_err(|e| e.kind().clone())?;
+    if array.dtype() != mg_device::DType::U8 || array.shape.rank() != rank {
+        let (dtype, shape) = (array.dtype(), array.shape);
+        let text = format!("{}: {dtype} of shape {shape}, where u8 of rank {rank} should be", path.display());
+        return Err(ErrorKind::Format(text));
+    }
+    Ok((path, array))
+}
