@@ -1,0 +1,175 @@
+//! This project's part in the comparison with its peers: the cases of `cases.py`, by the protocol of `README.md`.
+
+mod cases;
+#[path = "../common/inputs.rs"]
+mod inputs;
+#[path = "../common/mlp.rs"]
+mod mlp;
+mod timer;
+mod work;
+
+use std::fmt::Display;
+use std::io::{BufRead, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::time::Duration;
+use timer::Timer;
+
+const USAGE: &str = "peers --serve | --list | --case NAME [--rounds N]   [--threads N] [--seconds S]";
+
+/// Why a case has no time.
+pub enum Refusal {
+    /// It cannot be done here.
+    Skip(String),
+    /// It failed.
+    Error(String),
+}
+
+impl From<mg_device::Error> for Refusal {
+    fn from(error: mg_device::Error) -> Refusal {
+        Refusal::Error(error.to_string())
+    }
+}
+
+/// The answer to a request, or the reason why there is none.
+pub type Result<T> = std::result::Result<T, Refusal>;
+
+enum Command {
+    Serve,
+    List,
+    Case(String),
+}
+
+struct Options {
+    command: Command,
+    rounds: usize,
+    threads: usize,
+    least: Duration,
+}
+
+fn options(mut arguments: impl Iterator<Item = String>) -> std::result::Result<Options, String> {
+    let (mut command, mut rounds, mut threads, mut least) = (None, 1, 2, Duration::from_millis(200));
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| format!("{argument} takes a value"));
+        let mut number = |name: &str| {
+            let text = value()?;
+            text.parse::<usize>().map_err(|_| format!("{name} takes a whole number, not '{text}'"))
+        };
+        match argument.as_str() {
+            "--serve" => command = Some(Command::Serve),
+            "--list" => command = Some(Command::List),
+            "--case" => command = Some(Command::Case(value()?)),
+            "--rounds" => rounds = number("--rounds")?,
+            "--threads" => threads = number("--threads")?.max(1),
+            "--seconds" => {
+                let text = value()?;
+                let seconds = text.parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
+                least = seconds.ok_or_else(|| format!("--seconds takes a number, not '{text}'"))?;
+            }
+            // Added by `cargo bench`.
+            "--bench" => {}
+            other => return Err(format!("no option '{other}'")),
+        }
+    }
+    // Run by `cargo bench` along with all the others, there is nothing to compare with.
+    Ok(Options { command: command.unwrap_or(Command::List), rounds, threads, least })
+}
+
+/// A string in JSON.
+struct Quoted<'a>(&'a str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("\"")?;
+        for c in self.0.chars() {
+            match c {
+                '"' | '\\' => write!(f, "\\{c}")?,
+                c if c < ' ' => write!(f, "\\u{:04x}", c as u32)?,
+                c => write!(f, "{c}")?,
+            }
+        }
+        f.write_str("\"")
+    }
+}
+
+/// One answer: an object with the framework's name and the given fields.
+fn say(fields: impl Display) {
+    let mut out = std::io::stdout().lock();
+    // Who asked may be gone, and then nobody is there to be told.
+    let _ = writeln!(out, "{{\"framework\": \"micrograd-rs\", {fields}}}");
+    let _ = out.flush();
+}
+
+/// Keeps the case of the last request, so that rounds of several workers can take turns.
+struct Server {
+    least: Duration,
+    current: Option<(String, Timer)>,
+}
+
+impl Server {
+    fn answer(&mut self, name: &str, rounds: usize) {
+        // A panic is a failure of the case, not of the server.
+        let refused = catch_unwind(AssertUnwindSafe(|| self.rounds(name, rounds))).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|s| s.to_string()));
+            Err(Refusal::Error(text.unwrap_or_else(|| "a panic".into())))
+        });
+        if let Err(refusal) = refused {
+            self.current = None;
+            let (kind, text) = match &refusal {
+                Refusal::Skip(why) => ("skip", why),
+                Refusal::Error(what) => ("error", what),
+            };
+            say(format_args!("\"case\": {}, \"{kind}\": {}", Quoted(name), Quoted(text)));
+        }
+    }
+
+    fn rounds(&mut self, name: &str, rounds: usize) -> Result<()> {
+        let version = env!("CARGO_PKG_VERSION");
+        if self.current.as_ref().is_none_or(|(current, _)| current != name) {
+            self.current = None;
+            self.current = Some((name.to_owned(), Timer::new(cases::prepare(name)?, self.least)?));
+        }
+        let Some((_, timer)) = &mut self.current else { return Ok(()) };
+        let calls = timer.calls;
+        if rounds == 0 {
+            let check = timer.check.map_or("null".into(), |check| format!("{check:?}"));
+            say(format_args!("\"case\": \"{name}\", \"version\": \"{version}\", \"calls\": {calls}, \"check\": {check}"));
+        }
+        for _ in 0..rounds {
+            let seconds = timer.round()?;
+            say(format_args!(
+                "\"case\": \"{name}\", \"seconds_per_call\": {seconds:e}, \"calls\": {calls}, \"version\": \"{version}\""
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn main() -> ExitCode {
+    let options = match options(std::env::args().skip(1)) {
+        Ok(options) => options,
+        Err(text) => {
+            eprintln!("{text}\nusage: {USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    mg_kernels::cpu::pool::set_num_threads(options.threads);
+    let mut server = Server { least: options.least, current: None };
+    match options.command {
+        Command::List => cases::NAMES.iter().for_each(|name| println!("{name}")),
+        Command::Case(name) => server.answer(&name, options.rounds),
+        Command::Serve => {
+            let names: Vec<String> = cases::NAMES.iter().map(|name| Quoted(name).to_string()).collect();
+            let (version, threads) = (env!("CARGO_PKG_VERSION"), options.threads);
+            say(format_args!("\"version\": \"{version}\", \"threads\": {threads}, \"cases\": [{}]", names.join(", ")));
+            for line in std::io::stdin().lock().lines().map_while(std::io::Result::ok) {
+                let mut words = line.split_whitespace();
+                if let Some(name) = words.next() {
+                    server.answer(name, words.next().and_then(|n| n.parse().ok()).unwrap_or(1));
+                }
+            }
+        }
+    }
+    ExitCode::SUCCESS
+}
