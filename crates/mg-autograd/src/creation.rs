@@ -16,6 +16,17 @@ pub fn manual_seed(seed: u64) {
     }
 }
 
+/// The generator's seed and next position.
+pub(crate) fn generator() -> (u64, u64) {
+    *GENERATOR.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Takes positions that a replayed step has drawn.
+pub(crate) fn advance(n: u64) {
+    let mut generator = GENERATOR.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    generator.1 = generator.1.wrapping_add(n);
+}
+
 /// Takes `n` positions.
 fn draw(n: usize) -> (u64, u64) {
     let mut generator = GENERATOR.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

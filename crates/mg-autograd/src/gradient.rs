@@ -170,6 +170,7 @@ impl Tensor {
         walk("backward", seeds, how, |node| node.tag().is_some(), |node, gradient| {
             // The parameter may have been dropped, or stand for another value by now.
             if let Some(cell) = cell_of(node) {
+                crate::jit::note_change(&cell);
                 let mut slot = Tensor::grad_slot(&cell);
                 let sum = match slot.take() {
                     Some(old) => rules::add(&old, &gradient),

@@ -110,6 +110,7 @@ impl Tensor {
             };
             return view.base.rebind(node.write_into(Some(&base), *base.shape(), region)?);
         }
+        crate::jit::note_change(&self.0);
         node.hold();
         if self.0.leaf.load(Ordering::Relaxed) {
             node.set_tracked(true);
@@ -251,6 +252,7 @@ impl Tensor {
 
     /// Removes the gradient.
     pub fn zero_grad(&self) {
+        crate::jit::note_change(&self.0);
         let old = locked(&self.0.grad).take();
         drop(old);
     }
@@ -282,6 +284,7 @@ impl Tensor {
     /// As [`Tensor::realize`].
     #[track_caller]
     pub fn value(&self) -> Result<Value> {
+        mg_graph::note_host_read();
         let node = self.node();
         mg_graph::realize(&[&node])?;
         match node.value() {

@@ -4,6 +4,7 @@ use crate::kernel::strides_signature;
 use crate::node::{Inner, Node, Sources, mix};
 use crate::op::{Op, SourceKind};
 use crate::plan::Plan;
+use crate::replay::{Seen, Step};
 use crate::schedule;
 use mg_device::{Error, Result};
 use std::collections::HashMap;
@@ -217,6 +218,9 @@ impl Engine {
         let result = (|| {
             let Some(collected) = self.collect(nodes, &mut others)? else { return Ok(()) };
             let plan = self.plan(&collected)?;
+            if crate::replay::is_recording() {
+                note(&collected, &plan);
+            }
             let result = plan.run(&collected, garbage);
             self.recycle(collected);
             result
@@ -417,6 +421,24 @@ impl Engine {
         }
         touches
     }
+}
+
+/// Tells the recording what a plan is about to read and compute.
+fn note(collected: &Collected, plan: &Arc<Plan>) {
+    // SAFETY: a collected node lives in an `Arc` that a root keeps alive.
+    let seen = |i: usize| unsafe { Seen::of(collected.nodes[i]) };
+    let is_read = |i: &usize| collected.nodes[*i].value.get().is_some() || is_argument(collected.nodes[*i]);
+    crate::replay::note_step(|| Step {
+        plan: plan.clone(),
+        read: (0..collected.nodes.len()).filter(is_read).map(|i| (i, seen(i))).collect(),
+        results: plan.results.iter().map(|r| seen(r.node)).collect(),
+    });
+}
+
+/// Runs `f` under the engine's lock: launches of two threads never interleave.
+pub(crate) fn locked<R>(f: impl FnOnce() -> R) -> R {
+    let _engine = lock();
+    f()
 }
 
 /// The number of strong references to a node.

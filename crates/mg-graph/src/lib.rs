@@ -7,6 +7,7 @@ mod kernel;
 mod node;
 mod op;
 mod plan;
+mod replay;
 mod schedule;
 
 pub use build::{cell_bits, cell_bits_of_int};
@@ -14,4 +15,5 @@ pub use engine::{PlanStats, clear_plans, is_eager, plan_stats, realize, set_eage
 pub use explain::{Explanation, LaunchInfo, explain};
 pub use kernel::Kernel;
 pub use node::{At, Node, Sources, Value, at, is_tracking, set_tracking};
+pub use replay::{Computed, Replay, Trace, is_recording, note_host_read, record};
 pub use op::{Map, Op, SourceKind, View};

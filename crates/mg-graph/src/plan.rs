@@ -115,15 +115,38 @@ pub(crate) struct Plan {
     pub(crate) arena: usize,
 }
 
+/// What a run of a plan is given: the graph that it was found for, or what a recording says.
+pub(crate) trait Bindings {
+    /// The known value of the node at a position.
+    fn value(&self, node: usize) -> Option<&Value>;
+    /// The scalar, ramp or random numbers at a position.
+    fn argument(&self, node: usize) -> Option<SourceKind>;
+}
+
+impl Bindings for Collected<'_> {
+    #[inline]
+    fn value(&self, node: usize) -> Option<&Value> {
+        self.nodes[node].value.get().and_then(|v| v.as_ref().ok())
+    }
+
+    #[inline]
+    fn argument(&self, node: usize) -> Option<SourceKind> {
+        match &self.nodes[node].op {
+            Op::Source(kind) => Some(kind.clone()),
+            _ => None,
+        }
+    }
+}
+
 /// The memory of one run of a plan.
-struct Memory<'a, 'b> {
-    graph: &'a Collected<'b>,
+struct Memory<'a, B> {
+    graph: &'a B,
     slots: SmallVec<[*mut u8; 16]>,
 }
 
-impl Memory<'_, '_> {
+impl<B: Bindings> Memory<'_, B> {
     fn value(&self, node: usize) -> Option<&Value> {
-        self.graph.nodes[node].value.get().and_then(|v| v.as_ref().ok())
+        self.graph.value(node)
     }
 
     fn input(&self, bind: &Bind, dtype: DType) -> InputArg {
@@ -132,12 +155,12 @@ impl Memory<'_, '_> {
             Loc::Slot(slot) => {
                 arg.ptr = self.slots[slot].wrapping_offset(bind.delta * dtype.size() as isize).cast_const();
             }
-            Loc::Node(node) => match self.graph.nodes[node].op {
-                Op::Source(SourceKind::Random { seed, counter }) => {
+            Loc::Node(node) => match self.graph.argument(node) {
+                Some(SourceKind::Random { seed, counter }) => {
                     arg.seed = seed;
                     arg.base = arg.base.wrapping_add(counter);
                 }
-                Op::Source(SourceKind::Ramp) => {}
+                Some(SourceKind::Ramp) => {}
                 _ => {
                     if let Some(value) = self.value(node) {
                         let offset = value.layout.offset() as isize + bind.delta;
@@ -171,9 +194,29 @@ fn with_offset(layout: &Layout, offset: isize) -> Layout {
     Layout::new(*layout.shape(), layout.strides(), offset.max(0) as usize).unwrap_or(*layout)
 }
 
+/// The value of each of a plan's results, or why there is none.
+pub(crate) type Results = SmallVec<[Result<Value>; 4]>;
+
 impl Plan {
     /// Runs the launches and sets the results' values.
     pub(crate) fn run(&self, graph: &Collected, garbage: &mut Garbage) -> Result<()> {
+        let values = self.execute(graph)?;
+        for (result, value) in self.results.iter().zip(values) {
+            let inner: &Inner = graph.nodes[result.node];
+            let computed = value.is_ok();
+            let _ = inner.value.set(value);
+            let (tracked, released) = inner.flags();
+            if computed && (!tracked || released) {
+                // SAFETY: the engine's lock is held (a `Collected` exists), and no reference to the sources is kept.
+                garbage.sources.push(unsafe { inner.cut() });
+            }
+        }
+        // Errors stay with the nodes they concern; the caller looks at those it asked for.
+        Ok(())
+    }
+
+    /// Runs the launches.
+    pub(crate) fn execute<B: Bindings + Sync>(&self, graph: &B) -> Result<Results> {
         let mut memory = Memory { graph, slots: SmallVec::with_capacity(self.slots.len()) };
         let arena = if self.arena > 0 { Some(Buffer::uninit(Device::cpu(), DType::U8, self.arena)?) } else { None };
         let mut buffers: SmallVec<[Option<Buffer>; 8]> = SmallVec::with_capacity(self.slots.len());
@@ -206,47 +249,45 @@ impl Plan {
                 launch.outputs().for_each(|s| broken[s] = true);
             }
         }
+        let mut values = Results::with_capacity(self.results.len());
         for result in &self.results {
-            let inner: &Inner = graph.nodes[result.node];
-            let value = match result.slot {
-                Place::Slot(slot) => {
-                    if let Some((_, error)) = failed.as_ref().filter(|(broken, _)| broken[slot]) {
-                        let _ = inner.value.set(Err(error.clone()));
-                        continue;
-                    }
-                    let planned = &self.slots[slot];
-                    match (planned.donor.and_then(|d| memory.value(d)), &buffers[slot]) {
-                        (Some(donor), _) => Value {
-                            buffer: donor.buffer.clone(),
-                            layout: with_offset(&Layout::contiguous(planned.shape), donor.layout.offset() as isize),
-                        },
-                        (None, Some(buffer)) => {
-                            Value { buffer: buffer.clone(), layout: Layout::contiguous(planned.shape) }
-                        }
-                        (None, None) => continue,
-                    }
-                }
-                Place::Node(node) => match memory.value(node) {
-                    Some(value) => value.clone(),
-                    None => continue,
-                },
-            };
-            let value = match &result.layout {
-                Some((layout, delta)) => {
-                    let offset = value.layout.offset() as isize + delta;
-                    Value { layout: with_offset(layout, offset), ..value }
-                }
-                None => value,
-            };
-            let _ = inner.value.set(Ok(value));
-            let (tracked, released) = inner.flags();
-            if !tracked || released {
-                // SAFETY: the engine's lock is held (a `Collected` exists), and no reference to the sources is kept.
-                garbage.sources.push(unsafe { inner.cut() });
-            }
+            values.push(self.result(result, &memory, &buffers, failed.as_ref()));
         }
-        // Errors stay with the nodes they concern; the caller looks at those it asked for.
-        Ok(())
+        Ok(values)
+    }
+
+    fn result<B: Bindings>(
+        &self,
+        result: &Output,
+        memory: &Memory<B>,
+        buffers: &[Option<Buffer>],
+        failed: Option<&(Vec<bool>, Error)>,
+    ) -> Result<Value> {
+        let lost = || Error::new("realize", ErrorKind::Internal("a result without memory".into()));
+        let value = match result.slot {
+            Place::Slot(slot) => {
+                if let Some((_, error)) = failed.filter(|(broken, _)| broken[slot]) {
+                    return Err(error.clone());
+                }
+                let planned = &self.slots[slot];
+                match (planned.donor.and_then(|d| memory.value(d)), &buffers[slot]) {
+                    (Some(donor), _) => Value {
+                        buffer: donor.buffer.clone(),
+                        layout: with_offset(&Layout::contiguous(planned.shape), donor.layout.offset() as isize),
+                    },
+                    (None, Some(buffer)) => Value { buffer: buffer.clone(), layout: Layout::contiguous(planned.shape) },
+                    (None, None) => return Err(lost()),
+                }
+            }
+            Place::Node(node) => memory.value(node).ok_or_else(lost)?.clone(),
+        };
+        Ok(match &result.layout {
+            Some((layout, delta)) => {
+                let offset = value.layout.offset() as isize + delta;
+                Value { layout: with_offset(layout, offset), ..value }
+            }
+            None => value,
+        })
     }
 }
 
@@ -287,7 +328,7 @@ impl Launch {
         Error::new(guarded.op, kind).with_location(guarded.location)
     }
 
-    fn run(&self, memory: &Memory) -> Result<()> {
+    fn run<B: Bindings + Sync>(&self, memory: &Memory<B>) -> Result<()> {
         match &self.action {
             Action::Program(p) => p.with_args(memory, |args, _| {
                 // SAFETY: operands and outputs are the plan's, sized by the shapes that the program was made from.
@@ -310,7 +351,7 @@ impl Launch {
     }
 
     /// Runs a list of elementwise programs, divided among threads as one.
-    fn list(&self, list: &[ProgramLaunch], memory: &Memory) -> Result<()> {
+    fn list<B: Bindings + Sync>(&self, list: &[ProgramLaunch], memory: &Memory<B>) -> Result<()> {
         let mut tasks: SmallVec<[(usize, std::ops::Range<usize>); 16]> = SmallVec::new();
         for (i, p) in list.iter().enumerate() {
             let n = p.compiled.len();
@@ -339,13 +380,13 @@ impl Launch {
         failure.into_inner().unwrap_or(None).map_or(Ok(()), Err)
     }
 
-    fn kernel(
+    fn kernel<B: Bindings>(
         &self,
         kernel: &Kernel,
         operands: &[(*const u8, Layout)],
         out: Option<*mut u8>,
         epilogue: Option<&ProgramLaunch>,
-        memory: &Memory,
+        memory: &Memory<B>,
     ) -> Result<()> {
         let size = self.dtype.size();
         let lost = || Error::new(self.name, ErrorKind::Internal("a kernel without its operands".into()));
@@ -431,10 +472,9 @@ impl Launch {
 const LIST_TASK: usize = 1 << 16;
 
 /// A plan's memory, for the threads that run a list.
-struct SharedMemory<'a, 'b, 'c>(&'a Memory<'b, 'c>);
-// SAFETY: the graph's nodes are Sync; slots are addresses of memory that this run owns, of which tasks write disjoint
-// ranges.
-unsafe impl Sync for SharedMemory<'_, '_, '_> {}
+struct SharedMemory<'a, 'b, B>(&'a Memory<'b, B>);
+// SAFETY: the bindings are Sync; slots are addresses of memory that this run owns, of which tasks write disjoint ranges.
+unsafe impl<B: Sync> Sync for SharedMemory<'_, '_, B> {}
 
 /// A launch's arguments, for the threads that run a product's panels.
 struct SharedArgs<'a, 'b>(&'a Args<'b>);
@@ -443,7 +483,11 @@ unsafe impl Sync for SharedArgs<'_, '_> {}
 
 impl ProgramLaunch {
     /// Binds the arguments; `f` also gets the positions of the operands that are the product's panel.
-    fn with_args(&self, memory: &Memory, f: impl FnOnce(&Args, &[usize]) -> Result<()>) -> Result<()> {
+    fn with_args<B: Bindings>(
+        &self,
+        memory: &Memory<B>,
+        f: impl FnOnce(&Args, &[usize]) -> Result<()>,
+    ) -> Result<()> {
         const NONE: InputArg = InputArg { ptr: std::ptr::null(), base: 0, seed: 0 };
         let (mut few, mut many);
         let inputs: &mut [InputArg] = if self.inputs.len() <= 8 {
@@ -464,8 +508,8 @@ impl ProgramLaunch {
         for c in &self.consts {
             consts.push(match *c {
                 ConstBind::Literal(bits) => bits,
-                ConstBind::Node(node) => match memory.graph.nodes[node].op {
-                    Op::Source(SourceKind::Const { bits, .. }) => bits,
+                ConstBind::Node(node) => match memory.graph.argument(node) {
+                    Some(SourceKind::Const { bits, .. }) => bits,
                     _ => 0,
                 },
             });

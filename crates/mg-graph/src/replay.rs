@@ -1,0 +1,297 @@
+//! Replay: a step that repeats is recorded once and run again without building its graph.
+//!
+//! The step is run twice, and what was launched is compared. Each value that a plan of the second run reads is one of:
+//! an argument, something that the run itself computed before, something that the run *before* computed (state, such as
+//! parameters), or the same value both times (a constant). A scalar that differed between the runs must be an argument or
+//! state. Random numbers advance by what one run draws.
+
+use crate::engine;
+use crate::node::{Inner, Node, Value};
+use crate::op::{Op, SourceKind};
+use crate::plan::{Bindings, Plan, Results};
+use mg_device::{Buffer, Error, ErrorKind, Result};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::panic::Location;
+use std::sync::{Arc, Weak};
+
+/// One realisation of a run. Nodes are remembered, not held: holding them would change what later plans may overwrite.
+pub(crate) struct Step {
+    pub(crate) plan: Arc<Plan>,
+    /// Known values and arguments, by position in the plan's graph.
+    pub(crate) read: Vec<(usize, Seen)>,
+    /// The nodes of the plan's results, in its order.
+    pub(crate) results: Vec<Seen>,
+}
+
+/// A node that a recording has seen.
+pub(crate) struct Seen {
+    sequence: u64,
+    node: Weak<Inner>,
+    argument: Option<SourceKind>,
+    line: &'static Location<'static>,
+}
+
+impl Seen {
+    /// Safety: `inner` lives in an `Arc`.
+    pub(crate) unsafe fn of(inner: &Inner) -> Seen {
+        // SAFETY: by this function's contract; the temporary `Arc` is not dropped.
+        let arc = std::mem::ManuallyDrop::new(unsafe { Arc::from_raw(inner as *const Inner) });
+        let argument = match &inner.op {
+            Op::Source(kind) if *kind != SourceKind::Data => Some(kind.clone()),
+            _ => None,
+        };
+        Seen { sequence: inner.seq, node: Arc::downgrade(&arc), argument, line: inner.location }
+    }
+
+    fn value(&self) -> Option<Value> {
+        self.node.upgrade()?.value.get()?.as_ref().ok().cloned()
+    }
+}
+
+/// What was launched while a step ran.
+#[derive(Default)]
+pub struct Trace {
+    steps: Vec<Step>,
+    host_read: Option<&'static Location<'static>>,
+}
+
+thread_local! {
+    static TRACE: RefCell<Option<Trace>> = const { RefCell::new(None) };
+}
+
+/// Runs `f` and answers with what was launched meanwhile on this thread.
+///
+/// # Errors
+///
+/// A recording within a recording.
+pub fn record<R>(f: impl FnOnce() -> R) -> Result<(R, Trace)> {
+    let nested = TRACE.with_borrow_mut(|t| t.replace(Trace::default()).is_some());
+    struct Stop;
+    impl Drop for Stop {
+        fn drop(&mut self) {
+            TRACE.with_borrow_mut(|t| *t = None);
+        }
+    }
+    let _stop = Stop;
+    if nested {
+        return Err(Error::new("jit", ErrorKind::Value("a recording within a recording".into())));
+    }
+    let result = f();
+    let trace = TRACE.with_borrow_mut(Option::take).unwrap_or_default();
+    Ok((result, trace))
+}
+
+/// Whether this thread records a step.
+pub fn is_recording() -> bool {
+    TRACE.with_borrow(Option::is_some)
+}
+
+/// Says that the host reads a value: what follows may depend on it in ways that no recording sees.
+#[track_caller]
+pub fn note_host_read() {
+    let line = Location::caller();
+    TRACE.with_borrow_mut(|trace| {
+        if let Some(trace) = trace {
+            trace.host_read.get_or_insert(line);
+        }
+    });
+}
+
+pub(crate) fn note_step(step: impl FnOnce() -> Step) {
+    TRACE.with_borrow_mut(|trace| {
+        if let Some(trace) = trace {
+            trace.steps.push(step());
+        }
+    });
+}
+
+/// Where a value that a replay reads comes from.
+#[derive(Clone)]
+enum From {
+    Argument(usize),
+    /// Result `1` of step `0` of this replay.
+    Computed(usize, usize),
+    /// Result `1` of step `0` of the replay before.
+    Carried(usize, usize),
+    Constant(Value),
+    Scalar(SourceKind),
+    /// Random numbers: the first counter of the second run.
+    Random(u64),
+}
+
+struct ReplayStep {
+    plan: Arc<Plan>,
+    read: Vec<(usize, From)>,
+}
+
+/// A recorded step.
+pub struct Replay {
+    steps: Vec<ReplayStep>,
+    /// Results of the run before, by step.
+    last: Vec<Vec<Option<Value>>>,
+}
+
+/// A value that a replay computes: a result of one of its steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Computed {
+    step: usize,
+    result: usize,
+}
+
+fn error(text: String) -> Error {
+    Error::new("jit", ErrorKind::Value(text))
+}
+
+impl Trace {
+    /// What this run computed, for a node that it left behind; `None` where the node is older.
+    pub fn computed(&self, node: &Node) -> Option<Computed> {
+        self.steps.iter().enumerate().find_map(|(step, s)| {
+            let result = s.results.iter().position(|seen| seen.sequence == node.sequence())?;
+            Some(Computed { step, result })
+        })
+    }
+
+    fn by_sequence(&self) -> HashMap<u64, (usize, usize)> {
+        let all = self.steps.iter().enumerate();
+        all.flat_map(|(s, step)| step.results.iter().enumerate().map(move |(r, seen)| (seen.sequence, (s, r)))).collect()
+    }
+}
+
+impl Replay {
+    /// Compares two runs of a step, whose arguments were `first_args` and `second_args`.
+    ///
+    /// # Errors
+    ///
+    /// Launches that differ, a scalar that differed, a value that the host read within the step, a step that failed.
+    pub fn new(first: &Trace, second: &Trace, first_args: &[Node], second_args: &[Node]) -> Result<Replay> {
+        if let Some(line) = first.host_read.or(second.host_read) {
+            return Err(error(format!("the host reads a value inside the step, at {line}")));
+        }
+        if first.steps.len() != second.steps.len() {
+            return Err(error(format!("{} plans the first time, {} the second", first.steps.len(), second.steps.len())));
+        }
+        let (made_first, made_second) = (first.by_sequence(), second.by_sequence());
+        let (mut steps, mut last) = (vec![], vec![]);
+        for (a, b) in first.steps.iter().zip(&second.steps) {
+            if a.plan.key != b.plan.key {
+                let line = b.results.first().map_or(String::new(), |seen| format!(", at {}", seen.line));
+                return Err(error(format!("the step launched something else the second time{line}")));
+            }
+            let mut read = vec![];
+            for ((position, x), (_, y)) in a.read.iter().zip(&b.read) {
+                let argument = second_args.iter().position(|n| n.sequence() == y.sequence);
+                let argument = argument.filter(|&i| first_args.get(i).is_some_and(|n| n.sequence() == x.sequence));
+                let from = match (&x.argument, &y.argument) {
+                    (Some(SourceKind::Random { counter: c1, .. }), Some(SourceKind::Random { counter: c2, .. })) if c1 != c2 => {
+                        From::Random(*c2)
+                    }
+                    (Some(k1), Some(k2)) if k1 == k2 => From::Scalar(k2.clone()),
+                    (None, None) => {
+                        let (now, before) = (made_second.get(&y.sequence), made_first.get(&y.sequence));
+                        match (argument, now, before) {
+                            (Some(i), ..) => From::Argument(i),
+                            (None, Some(&(s, r)), _) => From::Computed(s, r),
+                            (None, None, Some(&(s, r))) => From::Carried(s, r),
+                            (None, None, None) => match (x.value(), y.value()) {
+                                (Some(v), Some(w)) if v.buffer.ptr_eq(&w.buffer) && v.layout == w.layout => From::Constant(w),
+                                _ => {
+                                    let text = "a tensor was not the same both times: make it an argument";
+                                    return Err(error(format!("{text} (made at {})", y.line)));
+                                }
+                            },
+                        }
+                    }
+                    _ => {
+                        let text = "a number was not the same both times: make it an argument or a tensor";
+                        return Err(error(format!("{text} (written at {})", y.line)));
+                    }
+                };
+                read.push((*position, from));
+            }
+            last.push(b.results.iter().map(Seen::value).collect());
+            steps.push(ReplayStep { plan: b.plan.clone(), read });
+        }
+        Ok(Replay { steps, last })
+    }
+
+    /// Runs the step with other arguments of the same shapes, dtypes and devices. Random numbers come from `seed`, at
+    /// positions `shift` after those of the second recorded run.
+    ///
+    /// # Errors
+    ///
+    /// As realising the step would have.
+    pub fn run(&mut self, arguments: &[Node], seed: u64, shift: u64) -> Result<()> {
+        engine::realize(&arguments.iter().collect::<Vec<_>>())?;
+        let known = |node: &Node| node.value().and_then(|v| v.as_ref().ok()).cloned();
+        let mut made: Vec<Vec<Option<Value>>> = Vec::with_capacity(self.steps.len());
+        let mut last = std::mem::take(&mut self.last);
+        for step in &self.steps {
+            let mut bound = Bound::default();
+            for (position, from) in &step.read {
+                let value = match from {
+                    From::Argument(i) => arguments.get(*i).and_then(known),
+                    From::Computed(s, r) => made[*s][*r].clone(),
+                    From::Carried(s, r) => last[*s][*r].clone(),
+                    From::Constant(value) => Some(value.clone()),
+                    From::Scalar(kind) => {
+                        bound.arguments.insert(*position, kind.clone());
+                        continue;
+                    }
+                    From::Random(counter) => {
+                        let kind = SourceKind::Random { seed, counter: counter.wrapping_add(shift) };
+                        bound.arguments.insert(*position, kind);
+                        continue;
+                    }
+                };
+                let value = value.ok_or_else(|| error("a value that an earlier run failed to compute".into()))?;
+                bound.values.insert(*position, value);
+            }
+            for donor in step.plan.slots.iter().filter_map(|s| s.donor) {
+                // The plan overwrites this operand. Two references are this replay's; a third is somebody's who still
+                // wants the old value.
+                if let Some(value) = bound.values.get_mut(&donor).filter(|v| v.buffer.ref_count() > 2) {
+                    value.buffer = copied(&value.buffer)?;
+                }
+            }
+            let results: Results = engine::locked(|| step.plan.execute(&bound))?;
+            made.push(results.into_iter().collect::<Result<Vec<Value>>>()?.into_iter().map(Some).collect());
+        }
+        last.clear();
+        self.last = made;
+        Ok(())
+    }
+
+    /// What the last run computed.
+    pub fn value(&self, computed: Computed) -> Option<Value> {
+        self.last.get(computed.step)?.get(computed.result)?.clone()
+    }
+
+    /// The number of launches of a run.
+    pub fn launches(&self) -> usize {
+        self.steps.iter().map(|s| s.plan.launches.len()).sum()
+    }
+}
+
+fn copied(buffer: &Buffer) -> Result<Buffer> {
+    let copy = Buffer::uninit(buffer.device(), buffer.dtype(), buffer.len())?;
+    // SAFETY: both are host memory of the same size, and the copy is nobody else's yet.
+    unsafe { std::ptr::copy_nonoverlapping(buffer.as_ptr(), copy.as_mut_ptr(), buffer.bytes()) };
+    Ok(copy)
+}
+
+#[derive(Default)]
+struct Bound {
+    values: HashMap<usize, Value>,
+    arguments: HashMap<usize, SourceKind>,
+}
+
+impl Bindings for Bound {
+    fn value(&self, node: usize) -> Option<&Value> {
+        self.values.get(&node)
+    }
+
+    fn argument(&self, node: usize) -> Option<SourceKind> {
+        self.arguments.get(&node).cloned()
+    }
+}
