@@ -46,7 +46,10 @@ impl Trainer {
         for start in &self.start {
             parameters.push(start.copy().requires_grad_(true)?);
             if self.rule == Rule::Adam {
-                moments.push([Tensor::zeros(&start.shape(), DType::F32)?.copy(), Tensor::zeros(&start.shape(), DType::F32)?.copy()]);
+                moments.push([
+                    Tensor::zeros(&start.shape(), DType::F32)?.copy(),
+                    Tensor::zeros(&start.shape(), DType::F32)?.copy(),
+                ]);
             }
         }
         Tensor::realize_all(parameters.iter().chain(moments.as_flattened()))?;

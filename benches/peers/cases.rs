@@ -148,7 +148,14 @@ fn mnist_epoch() -> Result<Box<dyn Work>> {
             loss = Some(trainer.step(&images.index_select(0, &index)?, &labels.index_select(0, &index)?)?);
         }
         epochs += 1;
-        loss.ok_or_else(|| mg_device::Error::new("mnist_epoch", mg_device::ErrorKind::Value("no images".into())))
+        loss.ok_or_else(|| {
+            mg_device::Error::new("mnist_epoch", mg_device::ErrorKind::Value("no images".into()))
+        })
     };
-    Ok(Box::new(Training { state: Trainer::new(Rule::Adam)?, reset: Trainer::reset, call, comparable: false }))
+    Ok(Box::new(Training {
+        state: Trainer::new(Rule::Adam)?,
+        reset: Trainer::reset,
+        call,
+        comparable: false,
+    }))
 }

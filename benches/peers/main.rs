@@ -134,7 +134,9 @@ impl Server {
         let calls = timer.calls;
         if rounds == 0 {
             let check = timer.check.map_or("null".into(), |check| format!("{check:?}"));
-            say(format_args!("\"case\": \"{name}\", \"version\": \"{version}\", \"calls\": {calls}, \"check\": {check}"));
+            say(format_args!(
+                "\"case\": \"{name}\", \"version\": \"{version}\", \"calls\": {calls}, \"check\": {check}"
+            ));
         }
         for _ in 0..rounds {
             let seconds = timer.round()?;
@@ -162,7 +164,10 @@ fn main() -> ExitCode {
         Command::Serve => {
             let names: Vec<String> = cases::NAMES.iter().map(|name| Quoted(name).to_string()).collect();
             let (version, threads) = (env!("CARGO_PKG_VERSION"), options.threads);
-            say(format_args!("\"version\": \"{version}\", \"threads\": {threads}, \"cases\": [{}]", names.join(", ")));
+            say(format_args!(
+                "\"version\": \"{version}\", \"threads\": {threads}, \"cases\": [{}]",
+                names.join(", ")
+            ));
             for line in std::io::stdin().lock().lines().map_while(std::io::Result::ok) {
                 let mut words = line.split_whitespace();
                 if let Some(name) = words.next() {
