@@ -450,9 +450,9 @@ unsafe fn strong_count(inner: &Inner) -> usize {
     Arc::strong_count(&arc)
 }
 
-/// Whether a node is an argument of launches rather than something to compute.
+/// Whether a node is an argument of launches rather than something to compute or to read from memory.
 pub(crate) fn is_argument(inner: &Inner) -> bool {
-    matches!(&inner.op, Op::Source(kind) if *kind != SourceKind::Data)
+    matches!(&inner.op, Op::Source(kind) if *kind != SourceKind::Data) && inner.value.get().is_none()
 }
 
 /// An error of the engine itself: a report is wanted.

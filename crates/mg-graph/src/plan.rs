@@ -132,7 +132,7 @@ impl Bindings for Collected<'_> {
     #[inline]
     fn argument(&self, node: usize) -> Option<SourceKind> {
         match &self.nodes[node].op {
-            Op::Source(kind) => Some(kind.clone()),
+            Op::Source(kind) if self.nodes[node].value.get().is_none() => Some(kind.clone()),
             _ => None,
         }
     }

@@ -38,7 +38,7 @@ impl Seen {
         // SAFETY: by this function's contract; the temporary `Arc` is not dropped.
         let arc = std::mem::ManuallyDrop::new(unsafe { Arc::from_raw(inner as *const Inner) });
         let argument = match &inner.op {
-            Op::Source(kind) if *kind != SourceKind::Data => Some(kind.clone()),
+            Op::Source(kind) if engine::is_argument(inner) => Some(kind.clone()),
             _ => None,
         };
         Seen { sequence: inner.seq, node: Arc::downgrade(&arc), argument, line: inner.location }
