@@ -1,4 +1,21 @@
 //! Why it runs: tensors, gradients of any order, and the scalar engine.
+//!
+//! A [`Tensor`] is a handle on a node of the graph. Operations are the rows of the op table and what is composed of them;
+//! [`Tensor::backward`] walks the graph once and answers with more graph, so that gradients have gradients and are fused like
+//! anything else. [`jit()`] replays a step that repeats. [`scalar`] is micrograd itself, on a tape.
+//!
+//! ```
+//! use mg_autograd::{Backward, Tensor, grad};
+//!
+//! // d²(x³)/dx² = 6x.
+//! let x = Tensor::scalar(2.0f64).requires_grad_(true)?;
+//! let how = Backward { create_graph: true, ..Backward::default() };
+//! let first = grad(&[&x.powf(3.0)], &[&x], &[], how)?.remove(0).unwrap();
+//! let second = grad(&[&first], &[&x], &[], Backward::default())?.remove(0).unwrap();
+//! assert_eq!((first.item::<f64>()?, second.item::<f64>()?), (12.0, 12.0));
+//! # Ok::<(), mg_device::Error>(())
+//! ```
+
 
 pub mod check;
 mod creation;

@@ -1,4 +1,25 @@
 //! When it runs: nodes, scheduling into programs, plans and their cache.
+//!
+//! A [`Node`] describes a value that may not be computed yet; there are five kinds ([`Op`]). [`realize`] computes what it is
+//! asked for: it walks what is pending, finds the plan that this structure was given before or makes one (what is stored,
+//! what shares a launch, where it lies), and runs the launches. [`explain()`] shows a plan, [`record`] and [`Replay`] run a
+//! step again without its graph. Nothing here knows gradients: a node that is *tracked* keeps its sources for a layer above.
+//!
+//! ```
+//! use mg_device::{Buffer, Layout, Shape};
+//! use mg_graph::{Node, Value, explain, realize};
+//! use mg_kernels::{ReduceKind, Row};
+//!
+//! let buffer = Buffer::from_slice(&[1.0f32, 2.0, 3.0])?;
+//! let x = Node::from_value(Value { buffer, layout: Layout::contiguous(Shape::from([3])) });
+//! let sum = Node::map(Row::Square, &[&x])?.reduce(ReduceKind::Sum, 1, false)?;
+//! assert_eq!(explain(&[&sum])?.launches.len(), 1);
+//! realize(&[&sum])?;
+//! let value = sum.value().unwrap().as_ref().unwrap();
+//! assert_eq!(value.buffer.as_slice::<f32>()?, [14.0]);
+//! # Ok::<(), mg_device::Error>(())
+//! ```
+
 mod build;
 mod engine;
 mod explain;
