@@ -236,7 +236,18 @@ impl Plan {
             }
         }
         let mut failed: Option<(Vec<bool>, Error)> = None;
-        for launch in &self.launches {
+        for (at, launch) in self.launches.iter().enumerate() {
+            if at > 0 && failed.is_none() && crate::interrupt::is_asked() {
+                let error = Error::new("realize", ErrorKind::Cancelled);
+                if self.slots.iter().all(|s| s.donor.is_none()) {
+                    // Nothing was overwritten: all stays pending, and can be asked for again.
+                    return Err(error);
+                }
+                let mut broken = vec![false; self.slots.len()];
+                self.launches[at..].iter().flat_map(Launch::outputs).for_each(|s| broken[s] = true);
+                failed = Some((broken, error));
+                break;
+            }
             if let Some((broken, _)) = &mut failed {
                 let reads_broken = launch.inputs().any(|b| matches!(b.loc, Loc::Slot(s) if broken[s]));
                 if reads_broken {
