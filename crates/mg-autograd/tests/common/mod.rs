@@ -1,0 +1,427 @@
+//! What the tests share: a model of tensors that computes nothing cleverly, random numbers, layouts, tolerances.
+//!
+//! An [`Array`] holds its elements one by one in row-major order; a [`Pair`] is a tensor with the array that it should
+//! equal, and applies views to both.
+#![allow(dead_code)] // each test binary uses its part
+
+use mg_autograd::Tensor;
+use mg_device::{DType, Element, Shape, bf16, f16};
+
+/// An element, exactly: floats of every width, integers of every width, truth values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cell {
+    F(f64),
+    I(i64),
+    B(bool),
+}
+
+impl Cell {
+    pub fn f(self) -> f64 {
+        match self {
+            Cell::F(v) => v,
+            Cell::I(v) => v as f64,
+            Cell::B(v) => v as u8 as f64,
+        }
+    }
+
+    pub fn i(self) -> i64 {
+        match self {
+            Cell::F(v) => v as i64,
+            Cell::I(v) => v,
+            Cell::B(v) => v as i64,
+        }
+    }
+
+    pub fn b(self) -> bool {
+        match self {
+            Cell::F(v) => v != 0.0,
+            Cell::I(v) => v != 0,
+            Cell::B(v) => v,
+        }
+    }
+
+    /// The conversion to a dtype: floats round once, float to integer saturates and NaN gives 0, integers wrap.
+    pub fn cast(self, to: DType) -> Cell {
+        match to {
+            DType::F64 => Cell::F(self.f()),
+            DType::F32 => Cell::F(match self {
+                Cell::I(v) => v as f32 as f64,
+                _ => self.f() as f32 as f64,
+            }),
+            DType::F16 => Cell::F(<f16 as Element>::from_f64(self.f()).to_f64()),
+            DType::BF16 => Cell::F(<bf16 as Element>::from_f64(self.f()).to_f64()),
+            DType::I64 => Cell::I(self.i()),
+            DType::I32 => Cell::I(match self {
+                Cell::F(v) => v as i32 as i64,
+                _ => self.i() as i32 as i64,
+            }),
+            DType::U8 => Cell::I(match self {
+                Cell::F(v) => v as u8 as i64,
+                _ => self.i() as u8 as i64,
+            }),
+            DType::Bool => Cell::B(self.b()),
+        }
+    }
+}
+
+/// A dense row-major array of a dtype.
+#[derive(Clone, Debug)]
+pub struct Array {
+    pub shape: Vec<usize>,
+    pub data: Vec<Cell>,
+    pub dtype: DType,
+}
+
+impl Array {
+    pub fn new(shape: &[usize], dtype: DType, data: Vec<Cell>) -> Array {
+        assert_eq!(shape.iter().product::<usize>(), data.len());
+        Array { shape: shape.to_vec(), data: data.into_iter().map(|c| c.cast(dtype)).collect(), dtype }
+    }
+
+    pub fn tensor(&self) -> Tensor {
+        fn make<T: Element>(shape: &[usize], values: impl Iterator<Item = T>) -> Tensor {
+            Tensor::from_vec(values.collect(), shape).unwrap()
+        }
+        let cells = self.data.iter();
+        match self.dtype {
+            DType::F64 => make(&self.shape, cells.map(|c| c.f())),
+            DType::F32 => make(&self.shape, cells.map(|c| c.f() as f32)),
+            DType::F16 => make(&self.shape, cells.map(|c| f16::from_f64(c.f()))),
+            DType::BF16 => make(&self.shape, cells.map(|c| bf16::from_f64(c.f()))),
+            DType::I64 => make(&self.shape, cells.map(|c| c.i())),
+            DType::I32 => make(&self.shape, cells.map(|c| c.i() as i32)),
+            DType::U8 => make(&self.shape, cells.map(|c| c.i() as u8)),
+            DType::Bool => make(&self.shape, cells.map(|c| c.b())),
+        }
+    }
+
+    /// The elements of a tensor, exactly.
+    pub fn of(t: &Tensor) -> Array {
+        let data = match t.dtype() {
+            DType::I64 => t.to_vec::<i64>().unwrap().into_iter().map(Cell::I).collect(),
+            DType::Bool => t.to_vec::<bool>().unwrap().into_iter().map(Cell::B).collect(),
+            d if d.is_float() => t.to_f64_vec().unwrap().into_iter().map(Cell::F).collect(),
+            _ => t.to_f64_vec().unwrap().into_iter().map(|v| Cell::I(v as i64)).collect(),
+        };
+        Array { shape: t.shape().to_vec(), data, dtype: t.dtype() }
+    }
+
+    pub fn pair(self) -> Pair {
+        Pair { t: self.tensor(), a: self }
+    }
+
+    pub fn numel(&self) -> usize {
+        self.data.len()
+    }
+
+    pub fn at(&self, index: &[usize]) -> Cell {
+        let flat = index.iter().zip(&self.shape).fold(0, |at, (&i, &n)| at * n + i);
+        self.data[flat]
+    }
+
+    /// The array of a shape whose element at each index is where `from` says in this one.
+    pub fn pick(&self, shape: &[usize], from: impl Fn(&[usize]) -> Vec<usize>) -> Array {
+        let data = indices(shape).iter().map(|i| self.at(&from(i))).collect();
+        Array { shape: shape.to_vec(), data, dtype: self.dtype }
+    }
+
+    pub fn cast(&self, to: DType) -> Array {
+        Array { shape: self.shape.clone(), data: self.data.iter().map(|c| c.cast(to)).collect(), dtype: to }
+    }
+
+    pub fn permute(&self, axes: &[usize]) -> Array {
+        let shape: Vec<usize> = axes.iter().map(|&a| self.shape[a]).collect();
+        self.pick(&shape, |i| {
+            let mut from = vec![0; i.len()];
+            axes.iter().zip(i).for_each(|(&a, &i)| from[a] = i);
+            from
+        })
+    }
+
+    /// `len` positions along an axis from `start` by `step`.
+    pub fn slice(&self, axis: usize, start: usize, step: isize, len: usize) -> Array {
+        let mut shape = self.shape.clone();
+        shape[axis] = len;
+        self.pick(&shape, |i| {
+            let mut from = i.to_vec();
+            from[axis] = (start as isize + i[axis] as isize * step) as usize;
+            from
+        })
+    }
+
+    pub fn expand(&self, shape: &[usize]) -> Array {
+        let lead = shape.len() - self.shape.len();
+        self.pick(shape, |i| {
+            i[lead..].iter().zip(&self.shape).map(|(&i, &n)| if n == 1 { 0 } else { i }).collect()
+        })
+    }
+
+    pub fn reshape(&self, shape: &[usize]) -> Array {
+        Array { shape: shape.to_vec(), data: self.data.clone(), dtype: self.dtype }
+    }
+}
+
+/// All indices of a shape in row-major order.
+pub fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
+    let n: usize = shape.iter().product();
+    (0..n)
+        .map(|mut at| {
+            let mut index = vec![0; shape.len()];
+            for (i, &n) in index.iter_mut().zip(shape).rev() {
+                *i = at % n;
+                at /= n;
+            }
+            index
+        })
+        .collect()
+}
+
+/// A tensor and what it should be.
+#[derive(Clone)]
+pub struct Pair {
+    pub t: Tensor,
+    pub a: Array,
+}
+
+impl Pair {
+    pub fn permute(&self, axes: &[usize]) -> Pair {
+        let signed: Vec<isize> = axes.iter().map(|&a| a as isize).collect();
+        Pair { t: self.t.permute(&signed).unwrap(), a: self.a.permute(axes) }
+    }
+
+    pub fn narrow(&self, axis: usize, start: usize, len: usize) -> Pair {
+        Pair { t: self.t.narrow(axis as isize, start, len).unwrap(), a: self.a.slice(axis, start, 1, len) }
+    }
+
+    /// Every `step`-th position from `start`.
+    pub fn step(&self, axis: usize, start: usize, step: usize) -> Pair {
+        let len = self.a.shape[axis].saturating_sub(start).div_ceil(step);
+        let t = self.t.slice(axis as isize, Some(start as isize), None, step as isize).unwrap();
+        Pair { t, a: self.a.slice(axis, start, step as isize, len) }
+    }
+
+    pub fn flip(&self, axis: usize) -> Pair {
+        let n = self.a.shape[axis];
+        Pair { t: self.t.flip(axis as isize).unwrap(), a: self.a.slice(axis, n.saturating_sub(1), -1, n) }
+    }
+
+    pub fn expand(&self, shape: &[usize]) -> Pair {
+        let signed: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
+        Pair { t: self.t.expand(&signed).unwrap(), a: self.a.expand(shape) }
+    }
+
+    pub fn reshape(&self, shape: &[usize]) -> Pair {
+        let signed: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
+        Pair { t: self.t.reshape(&signed).unwrap(), a: self.a.reshape(shape) }
+    }
+
+    /// The same values, not computed yet: a reader fuses what makes them.
+    pub fn pending(&self) -> Pair {
+        Pair { t: self.t.copy(), a: self.a.clone() }
+    }
+}
+
+/// SplitMix64 (Steele, Lea, Flood, 2014).
+pub struct Rng(pub u64);
+
+impl Rng {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    /// Uniform in [low, high).
+    pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    pub fn vec(&mut self, n: usize, low: f64, high: f64) -> Vec<f64> {
+        (0..n).map(|_| self.uniform(low, high)).collect()
+    }
+
+    /// Numbers of a dtype: mostly moderate ones, among them those where arithmetic goes wrong.
+    pub fn cell(&mut self, dtype: DType) -> Cell {
+        let v = match dtype {
+            DType::Bool => Cell::B(self.below(2) == 1),
+            DType::U8 => Cell::I(self.below(256) as i64),
+            DType::I32 | DType::I64 => match self.below(8) {
+                0 => Cell::I([0, 1, -1, i64::MAX, i64::MIN, i32::MAX as i64, i32::MIN as i64][self.below(7)]),
+                _ => Cell::I(self.below(201) as i64 - 100),
+            },
+            _ => match self.below(8) {
+                0 => Cell::F(special(dtype)[self.below(special(dtype).len())]),
+                1 => Cell::F(self.below(9) as f64 - 4.0),
+                _ => Cell::F(self.uniform(-4.0, 4.0)),
+            },
+        };
+        v.cast(dtype)
+    }
+
+    /// Numbers of a dtype without the exceptional ones: sums of them are accurate.
+    pub fn moderate(&mut self, dtype: DType) -> Cell {
+        match dtype {
+            DType::Bool => self.cell(dtype),
+            DType::U8 => Cell::I(self.below(101) as i64),
+            d if d.is_int() => Cell::I(self.below(201) as i64 - 100),
+            _ => Cell::F(self.uniform(-2.0, 2.0)).cast(dtype),
+        }
+    }
+
+    /// An f64 leaf of uniform numbers.
+    pub fn leaf(&mut self, shape: &[usize], low: f64, high: f64) -> Tensor {
+        let data = self.vec(shape.iter().product(), low, high);
+        Tensor::from_vec(data, shape).unwrap().requires_grad_(true).unwrap()
+    }
+}
+
+/// Where numbers come from: [`Rng::cell`], [`Rng::moderate`].
+pub type Draw = fn(&mut Rng, DType) -> Cell;
+
+/// An array of random numbers.
+pub fn array(rng: &mut Rng, shape: &[usize], dtype: DType, draw: Draw) -> Array {
+    let n = shape.iter().product();
+    Array::new(shape, dtype, (0..n).map(|_| draw(rng, dtype)).collect())
+}
+
+/// Floats where arithmetic goes wrong, in a dtype: zeros, infinities, NaN, the largest, the smallest.
+pub fn special(dtype: DType) -> Vec<f64> {
+    let (max, min_normal, least, epsilon) = match dtype {
+        DType::F64 => (f64::MAX, f64::MIN_POSITIVE, f64::from_bits(1), f64::EPSILON),
+        DType::F32 => {
+            (f32::MAX as f64, f32::MIN_POSITIVE as f64, f32::from_bits(1) as f64, f32::EPSILON as f64)
+        }
+        DType::F16 => (65504.0, f64::powi(2.0, -14), f64::powi(2.0, -24), f64::powi(2.0, -10)),
+        _ => (bf16::MAX.to_f64(), f64::powi(2.0, -126), f64::powi(2.0, -133), f64::powi(2.0, -7)),
+    };
+    let one = [
+        0.0,
+        1.0,
+        0.5,
+        2.0,
+        max,
+        min_normal,
+        least,
+        3.0 * least,
+        1.0 + epsilon,
+        1.0 - epsilon / 2.0,
+        f64::INFINITY,
+    ];
+    let signed = one.iter().flat_map(|&v| [v, -v]);
+    signed
+        .chain([f64::NAN, 10.0, 88.5, -87.5, 1e4, 3.0, 1.0 / 3.0])
+        .map(|v| Cell::F(v).cast(dtype).f())
+        .collect()
+}
+
+/// One tensor of shape [3, 4, 5] in every way that it can lie in memory, or wait to be computed.
+pub fn layouts(rng: &mut Rng, dtype: DType, draw: Draw) -> Vec<(&'static str, Pair)> {
+    let pair = |rng: &mut Rng, shape: &[usize]| array(rng, shape, dtype, draw).pair();
+    let mut out = vec![
+        ("contiguous", pair(rng, &[3, 4, 5])),
+        ("permuted", pair(rng, &[5, 3, 4]).permute(&[1, 2, 0])),
+        ("transposed", pair(rng, &[4, 3, 5]).permute(&[1, 0, 2])),
+        ("offset", pair(rng, &[5, 6, 8]).narrow(0, 1, 3).narrow(1, 2, 4).narrow(2, 2, 5)),
+        ("stepped", pair(rng, &[3, 8, 11]).step(1, 1, 2).step(2, 1, 2)),
+        ("reversed", pair(rng, &[3, 4, 5]).flip(0).flip(2)),
+        ("broadcast inside", pair(rng, &[3, 1, 5]).expand(&[3, 4, 5])),
+        ("broadcast last", pair(rng, &[3, 4, 1]).expand(&[3, 4, 5])),
+        ("broadcast everywhere", pair(rng, &[]).expand(&[3, 4, 5])),
+        ("reshaped", pair(rng, &[5, 12]).permute(&[1, 0]).reshape(&[3, 4, 5])),
+        ("pending", pair(rng, &[3, 4, 5]).pending()),
+        ("view of pending", pair(rng, &[5, 4, 3]).pending().permute(&[2, 1, 0]).flip(1)),
+    ];
+    for (_, p) in &mut out {
+        assert_eq!(p.a.shape, [3, 4, 5]);
+        assert_eq!(p.t.shape(), [3, 4, 5]);
+    }
+    out
+}
+
+/// Shapes that are not [3, 4, 5], each in an array: sizes 0 and 1, no axes, many axes.
+pub fn odd_shapes(rng: &mut Rng, dtype: DType, draw: Draw) -> Vec<(&'static str, Pair)> {
+    let pair = |rng: &mut Rng, shape: &[usize]| array(rng, shape, dtype, draw).pair();
+    vec![
+        ("scalar", pair(rng, &[])),
+        ("one element", pair(rng, &[1])),
+        ("axes of size 1", pair(rng, &[1, 4, 1, 3, 1])),
+        ("axes of size 1, permuted", pair(rng, &[1, 4, 1, 3]).permute(&[3, 0, 1, 2])),
+        ("empty", pair(rng, &[0])),
+        ("empty inside", pair(rng, &[3, 0, 2]).permute(&[2, 0, 1])),
+        ("empty slice", pair(rng, &[4, 5]).narrow(1, 2, 0)),
+        ("eight axes", pair(rng, &[2, 1, 2, 1, 2, 1, 2, 2]).permute(&[7, 6, 5, 4, 3, 2, 1, 0])),
+    ]
+}
+
+/// The distance of two numbers in units in the last place of a dtype; 0 for two NaNs and for zeros of both signs.
+pub fn ulps(a: f64, b: f64, dtype: DType) -> u64 {
+    if a == b || (a.is_nan() && b.is_nan()) {
+        return 0;
+    }
+    if a.is_nan() || b.is_nan() {
+        return u64::MAX;
+    }
+    // Bit patterns of IEEE numbers, put in order.
+    fn ordered(bits: u64, sign: u64) -> i128 {
+        if bits & sign != 0 { -((bits & !sign) as i128) } else { bits as i128 }
+    }
+    let place = |v: f64| match dtype {
+        DType::F64 => ordered(v.to_bits(), 1 << 63),
+        DType::F32 => ordered((v as f32).to_bits() as u64, 1 << 31),
+        DType::F16 => ordered(f16::from_f64(v).to_bits() as u64, 1 << 15),
+        _ => ordered(bf16::from_f64(v).to_bits() as u64, 1 << 15),
+    };
+    (place(a) - place(b)).unsigned_abs() as u64
+}
+
+/// Asserts that a tensor equals an array: dtype, shape, and each element within so many ulps (integers exactly).
+#[track_caller]
+pub fn assert_ulps(what: &str, t: &Tensor, expected: &Array, tolerance: u64) {
+    assert_eq!(t.dtype(), expected.dtype, "{what}: dtype");
+    assert_eq!(t.shape().to_vec(), expected.shape, "{what}: shape");
+    let got = Array::of(t);
+    assert_eq!(got.shape, expected.shape, "{what}: shape of the value");
+    for (at, (g, e)) in got.data.iter().zip(&expected.data).enumerate() {
+        let close = match (g, e) {
+            (Cell::F(g), Cell::F(e)) => ulps(*g, *e, expected.dtype) <= tolerance,
+            _ => g == e,
+        };
+        assert!(
+            close,
+            "{what}: element {at} is {g:?}, expected {e:?} (within {tolerance} ulp of {})",
+            expected.dtype
+        );
+    }
+}
+
+/// Asserts that numbers are within `atol + rtol · |expected|`.
+#[track_caller]
+pub fn assert_close(what: &str, t: &Tensor, expected: &[f64], rtol: f64, atol: f64) {
+    let got = t.to_f64_vec().unwrap();
+    assert_eq!(got.len(), expected.len(), "{what}: number of elements");
+    for (at, (g, e)) in got.iter().zip(expected).enumerate() {
+        let close = g == e || (g.is_nan() && e.is_nan()) || (g - e).abs() <= atol + rtol * e.abs();
+        assert!(close, "{what}: element {at} is {g}, expected {e}");
+    }
+}
+
+/// A tensor of f32 in rows.
+pub fn f32s(shape: &[usize], data: &[f32]) -> Tensor {
+    Tensor::from_vec(data.to_vec(), shape).unwrap()
+}
+
+/// The same, as a leaf.
+pub fn leaf(shape: &[usize], data: &[f32]) -> Tensor {
+    f32s(shape, data).requires_grad_(true).unwrap()
+}
+
+/// The shape that all broadcast to.
+pub fn joint(shapes: &[&[usize]]) -> Vec<usize> {
+    shapes.iter().fold(vec![], |a, b| Shape::broadcast(&Shape::of(&a), &Shape::of(b)).unwrap().to_vec())
+}

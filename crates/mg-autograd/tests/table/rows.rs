@@ -1,0 +1,365 @@
+//! Values of the rows.
+
+use crate::common::*;
+use crate::host::{evaluate, operand_dtype, reference, tolerance};
+use mg_autograd::Tensor;
+use mg_device::{DType, ErrorKind, Result};
+use mg_graph::Node;
+use mg_kernels::Row;
+use mg_kernels::rows::Class;
+
+const FLOATS: [DType; 4] = [DType::F64, DType::F32, DType::F16, DType::BF16];
+
+macro_rules! one {
+    // The gradient of relu has no method.
+    (Gate $try_method:ident $x:ident ($($arg:ident)+)) => {
+        Ok(Tensor::from_node(Node::map(Row::Gate, &[&$x[0].node(), &$x[1].node()])?))
+    };
+    (Where $try_method:ident $x:ident ($($arg:ident)+)) => {
+        Tensor::where_($x[0], $x[1], $x[2])
+    };
+    ($Name:ident $try_method:ident $x:ident ($a:ident)) => {
+        $x[0].$try_method()
+    };
+    ($Name:ident $try_method:ident $x:ident ($a:ident $b:ident)) => {
+        $x[0].$try_method($x[1])
+    };
+}
+macro_rules! by_method {
+    ($([$($doc:literal)+] $Name:ident $name:literal $method:ident $try_method:ident $class:ident ($($arg:ident)+);)*) => {
+        /// The public method of a row.
+        fn call(row: Row, x: &[&Tensor]) -> Result<Tensor> {
+            match row {
+                $(Row::$Name => one!($Name $try_method x ($($arg)+)),)*
+            }
+        }
+    };
+}
+mg_kernels::for_each_row!(by_method);
+
+/// Calls the row's method and compares.
+#[track_caller]
+fn check(row: Row, what: &str, x: &[&Pair]) {
+    let dtypes: Vec<DType> = x.iter().map(|p| p.a.dtype).collect();
+    let dtype = operand_dtype(row, &dtypes);
+    let expected = evaluate(row, &x.iter().map(|p| &p.a).collect::<Vec<_>>(), dtype);
+    let what = format!("{} of {dtypes:?}, {what}", row.name());
+    let got = match call(row, &x.iter().map(|p| &p.t).collect::<Vec<_>>()) {
+        Ok(t) => t,
+        Err(e) => panic!("{what}: {e}"),
+    };
+    assert_ulps(&what, &got, &expected, tolerance(row, expected.dtype));
+}
+
+/// The dtypes that operands are given in; `gate` is called by the engine alone, and does not promote.
+fn dtypes(row: Row) -> impl Iterator<Item = DType> {
+    DType::ALL.into_iter().filter(move |&d| row != Row::Gate || row.operand(d) == d)
+}
+
+fn conditions(rng: &mut Rng) -> Vec<Pair> {
+    layouts(rng, DType::Bool, Rng::cell).into_iter().map(|(_, p)| p).collect()
+}
+
+#[test]
+fn every_row_takes_every_dtype_in_every_layout() {
+    let mut rng = Rng(1);
+    for &row in Row::ALL {
+        for dtype in dtypes(row) {
+            let a = layouts(&mut rng, dtype, Rng::cell);
+            let b = layouts(&mut rng, dtype, Rng::cell);
+            for (i, (name, p)) in a.iter().enumerate() {
+                match row.arity() {
+                    1 => check(row, name, &[p]),
+                    2 => b.iter().for_each(|(other, q)| check(row, &format!("{name} and {other}"), &[p, q])),
+                    _ => {
+                        let c = conditions(&mut rng);
+                        for (j, (other, q)) in b.iter().enumerate() {
+                            check(row, &format!("{name} and {other}"), &[&c[(i + j) % c.len()], p, q]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_row_takes_odd_shapes() {
+    let mut rng = Rng(2);
+    for &row in Row::ALL {
+        for dtype in dtypes(row) {
+            let a = odd_shapes(&mut rng, dtype, Rng::cell);
+            let b = odd_shapes(&mut rng, dtype, Rng::cell);
+            let c = odd_shapes(&mut rng, DType::Bool, Rng::cell);
+            for (((name, a), (_, b)), (_, c)) in a.iter().zip(&b).zip(&c) {
+                match row.arity() {
+                    1 => check(row, name, &[a]),
+                    2 => check(row, name, &[a, b]),
+                    _ => check(row, name, &[c, a, b]),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn operands_broadcast() {
+    let mut rng = Rng(3);
+    let shapes: [(&[usize], &[usize]); 9] = [
+        (&[3, 4, 5], &[5]),
+        (&[3, 4, 5], &[4, 1]),
+        (&[3, 4, 5], &[]),
+        (&[1, 3], &[2, 1]),
+        (&[1, 2], &[2, 2, 1]),
+        (&[3], &[2, 3]),
+        (&[3, 1, 5], &[1, 4, 1]),
+        (&[0, 3], &[1, 3]),
+        (&[1], &[2, 0]),
+    ];
+    for &row in Row::ALL.iter().filter(|r| r.arity() > 1) {
+        for dtype in dtypes(row) {
+            for (a, b) in shapes {
+                for (a, b) in [(a, b), (b, a)] {
+                    let x = array(&mut rng, a, dtype, Rng::cell).pair();
+                    let y = array(&mut rng, b, dtype, Rng::cell).pair();
+                    let what = format!("shapes {a:?} and {b:?}");
+                    if row.arity() == 2 {
+                        check(row, &what, &[&x, &y]);
+                    } else {
+                        let c = array(&mut rng, a, DType::Bool, Rng::cell).pair();
+                        let d = array(&mut rng, b, DType::Bool, Rng::cell).pair();
+                        check(row, &what, &[&c, &x, &y]);
+                        check(row, &what, &[&d, &x, &y]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn unlike_dtypes_are_promoted() {
+    let mut rng = Rng(4);
+    for &row in Row::ALL.iter().filter(|r| r.arity() > 1 && **r != Row::Gate) {
+        for a in DType::ALL {
+            for b in DType::ALL {
+                let x = array(&mut rng, &[4, 9], a, Rng::cell).pair();
+                let y = array(&mut rng, &[9], b, Rng::cell).pair();
+                let c = array(&mut rng, &[4, 9], DType::Bool, Rng::cell).pair();
+                if row.arity() == 2 {
+                    check(row, "promoted", &[&x, &y])
+                } else {
+                    check(row, "promoted", &[&c, &x, &y])
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn exceptional_numbers_meet_each_other() {
+    for &row in Row::ALL {
+        for dtype in FLOATS {
+            let v: Vec<Cell> = special(dtype).into_iter().map(Cell::F).collect();
+            let column = Array::new(&[v.len(), 1], dtype, v.clone()).pair();
+            let line = Array::new(&[v.len()], dtype, v.clone()).pair();
+            let condition = Array::new(&[2, 1, 1], DType::Bool, vec![Cell::B(true), Cell::B(false)]).pair();
+            match row.arity() {
+                1 => check(row, "exceptional", &[&line]),
+                2 => check(row, "exceptional", &[&column, &line]),
+                _ => check(row, "exceptional", &[&condition, &column, &line]),
+            }
+        }
+    }
+}
+
+/// Random bit patterns reach every exponent, denormals, infinities and NaN.
+#[test]
+fn floats_of_every_magnitude() {
+    let mut rng = Rng(5);
+    let any = |rng: &mut Rng, dtype: DType| {
+        let bits = rng.next();
+        Cell::F(match dtype {
+            DType::F64 => f64::from_bits(bits),
+            DType::F32 => f32::from_bits(bits as u32) as f64,
+            DType::F16 => mg_device::f16::from_bits(bits as u16).to_f64(),
+            _ => mg_device::bf16::from_bits(bits as u16).to_f64(),
+        })
+    };
+    // Where elementary functions do something.
+    let near = |rng: &mut Rng, dtype: DType| {
+        let v = f64::powi(2.0, rng.below(20) as i32 - 10) * rng.uniform(-1.0, 1.0);
+        Cell::F(v).cast(dtype)
+    };
+    for &row in Row::ALL.iter().filter(|r| r.arity() < 3) {
+        for dtype in FLOATS {
+            let n = 20_000;
+            for draw in [any as Draw, near as Draw] {
+                let x = array(&mut rng, &[n], dtype, draw).pair();
+                let y = array(&mut rng, &[n], dtype, draw).pair();
+                if row.arity() == 1 { check(row, "any", &[&x]) } else { check(row, "any", &[&x, &y]) }
+            }
+        }
+    }
+}
+
+/// The result of a half type is that of f32, rounded once.
+#[test]
+fn half_types_compute_in_f32() {
+    let mut rng = Rng(6);
+    for &row in Row::ALL.iter().filter(|r| matches!(r.class(), Class::Float | Class::Numeric)) {
+        for dtype in [DType::F16, DType::BF16] {
+            let x: Vec<Tensor> =
+                (0..row.arity()).map(|_| array(&mut rng, &[5000], dtype, Rng::cell).tensor()).collect();
+            let wide: Vec<Tensor> = x.iter().map(|t| t.to_dtype(DType::F32)).collect();
+            let half = call(row, &x.iter().collect::<Vec<_>>()).unwrap();
+            let single = call(row, &wide.iter().collect::<Vec<_>>()).unwrap();
+            let rounded = Array::of(&single).cast(dtype);
+            assert_ulps(&format!("{} of {dtype}", row.name()), &half, &rounded, 0);
+        }
+    }
+}
+
+/// Zeros keep their sign where IEEE arithmetic keeps it.
+#[test]
+fn zeros_have_signs() {
+    for dtype in FLOATS {
+        let t = |v: f64| Array::new(&[1], dtype, vec![Cell::F(v)]).tensor();
+        let negative = |t: Tensor| t.to_f64_vec().unwrap()[0].is_sign_negative();
+        assert!(negative(t(0.0).neg()) && !negative(t(-0.0).neg()), "neg, {dtype}");
+        assert!(negative(&t(-0.0) + &t(-0.0)) && !negative(&t(-0.0) + &t(0.0)), "add, {dtype}");
+        assert!(negative(&t(0.0) * -1.0) && !negative(&t(-0.0) * -1.0), "mul, {dtype}");
+        assert!(negative(&t(-1.0) / f64::INFINITY), "div, {dtype}");
+        assert!(negative(t(-0.0).sqrt()) && !negative(t(-0.0).abs()), "sqrt, abs, {dtype}");
+        assert!(!negative(&t(-0.0) + 0.0), "a literal zero is not neutral for −0, {dtype}");
+    }
+}
+
+#[test]
+fn integers_wrap_and_divide_truncating() {
+    let mut rng = Rng(7);
+    for dtype in [DType::I64, DType::I32, DType::U8] {
+        let a = array(&mut rng, &[500], dtype, Rng::cell).pair();
+        let mut b = array(&mut rng, &[500], dtype, Rng::cell);
+        b.data.iter_mut().filter(|c| c.i() == 0).for_each(|c| *c = Cell::I(3));
+        let b = b.pair();
+        let got = Tensor::from_node(Node::map(Row::Div, &[&a.t.node(), &b.t.node()]).unwrap());
+        assert_ulps("div", &got, &evaluate(Row::Div, &[&a.a, &b.a], dtype), 0);
+    }
+}
+
+#[test]
+fn an_integer_divided_by_zero_is_an_error() {
+    for dtype in [DType::I64, DType::I32, DType::U8] {
+        let a = Array::new(&[3], dtype, vec![Cell::I(1), Cell::I(2), Cell::I(3)]).tensor();
+        let b = Array::new(&[3], dtype, vec![Cell::I(1), Cell::I(0), Cell::I(3)]).tensor();
+        let q = Tensor::from_node(Node::map(Row::Div, &[&a.node(), &b.node()]).unwrap());
+        let error = q.to_f64_vec().unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Value(_)), "{error}");
+        assert!(error.to_string().contains("zero"), "{error}");
+        // True division is another matter.
+        assert_eq!((&a / &b).to_f64_vec().unwrap()[1], f64::INFINITY);
+    }
+}
+
+#[test]
+fn every_dtype_converts_to_every_other() {
+    let mut rng = Rng(8);
+    for from in DType::ALL {
+        for to in DType::ALL {
+            for (name, p) in layouts(&mut rng, from, Rng::cell) {
+                let what = format!("{from} to {to}, {name}");
+                assert_ulps(&what, &p.t.to_dtype(to), &p.a.cast(to), 0);
+            }
+            let mut cells: Vec<Cell> = match from {
+                d if d.is_float() => special(d).into_iter().map(Cell::F).collect(),
+                DType::Bool => vec![Cell::B(false), Cell::B(true)],
+                _ => [
+                    0,
+                    1,
+                    -1,
+                    255,
+                    256,
+                    257,
+                    -255,
+                    65_535,
+                    65_537,
+                    16_777_217,
+                    -16_777_219,
+                    i64::MAX,
+                    i64::MIN,
+                    1 << 53,
+                ]
+                .into_iter()
+                .map(Cell::I)
+                .collect(),
+            };
+            // Just above the middle of two neighbours of a half type: two roundings go wrong here.
+            cells.push(Cell::F(1.0 + f64::powi(2.0, -11) + f64::powi(2.0, -40)));
+            cells.push(Cell::F(1.0 + f64::powi(2.0, -8) + f64::powi(2.0, -40)));
+            cells.extend([1e10, -1e10, 255.5, -0.5, 300.0, 3e38].map(Cell::F));
+            if from.is_int() {
+                cells.extend([(1 << 40) + 1, (1 << 33) + (1 << 25) + 1, 2049, 4097].map(Cell::I));
+            }
+            let a = Array::new(&[cells.len()], from, cells);
+            assert_ulps(&format!("{from} to {to}"), &a.tensor().to_dtype(to), &a.cast(to), 0);
+        }
+    }
+}
+
+/// What operations are fused with changes no bit of a result.
+#[test]
+fn fusion_changes_nothing() {
+    let mut rng = Rng(9);
+    let rows: Vec<Row> =
+        Row::ALL.iter().copied().filter(|r| matches!(r.class(), Class::Float | Class::Numeric)).collect();
+    for dtype in FLOATS {
+        for _ in 0..60 {
+            let leaves: Vec<Tensor> =
+                (0..3).map(|_| array(&mut rng, &[7, 31], dtype, Rng::cell).tensor()).collect();
+            let (mut fused, mut single) = (leaves.clone(), leaves);
+            let mut names = vec![];
+            for _ in 0..10 {
+                let row = rows[rng.below(rows.len())];
+                let x: Vec<usize> = (0..row.arity()).map(|_| rng.below(fused.len())).collect();
+                names.push((row.name(), x.clone()));
+                fused.push(call(row, &x.iter().map(|&i| &fused[i]).collect::<Vec<_>>()).unwrap());
+                let step = call(row, &x.iter().map(|&i| &single[i]).collect::<Vec<_>>()).unwrap();
+                step.realize().unwrap();
+                single.push(step);
+            }
+            let last = fused.pop().unwrap();
+            drop(fused);
+            let expected = Array::of(single.last().unwrap());
+            assert_ulps(&format!("{dtype} {names:?}"), &last, &expected, 0);
+        }
+    }
+}
+
+#[test]
+fn the_host_reference_knows_every_row() {
+    for &row in Row::ALL {
+        let x = vec![Cell::I(1); row.arity()];
+        let dtype = row.operand(DType::F32);
+        let x: Vec<Cell> = x.into_iter().map(|c| c.cast(dtype)).collect();
+        reference(row, dtype, &x);
+        assert!(!row.doc().trim().is_empty(), "{}", row.name());
+        assert!((1..=3).contains(&row.arity()));
+    }
+}
+
+#[test]
+fn numbers_beside_a_tensor_take_its_dtype() {
+    for dtype in DType::ALL {
+        let t = Array::new(&[2], dtype, vec![Cell::I(1), Cell::I(2)]).tensor();
+        let with_float = (&t + 0.5).dtype();
+        assert_eq!(with_float, if dtype.is_float() { dtype } else { DType::F32 }, "{dtype} + 0.5");
+        let with_int = (&t + 1i64).dtype();
+        assert_eq!(with_int, if dtype == DType::Bool { DType::I64 } else { dtype }, "{dtype} + 1");
+        assert_eq!((&t / 2i64).dtype(), if dtype.is_float() { dtype } else { DType::F32 }, "{dtype} / 2");
+        assert_eq!(t.lt(1i64).dtype(), DType::Bool);
+    }
+    let t = Tensor::from_slice(&[i64::MAX]);
+    assert_eq!((&t + 1i64).to_vec::<i64>().unwrap(), [i64::MIN], "integers wrap");
+    assert_eq!((&t - 1i64).to_vec::<i64>().unwrap(), [i64::MAX - 1], "no detour by f64");
+}
