@@ -1,0 +1,182 @@
+//! Initialisers: what parameters are before training, with PyTorch's defaults.
+//!
+//! Each writes into a tensor, a parameter or not, and records nothing for gradients. Random ones draw from the generator
+//! that [`manual_seed`](mg_autograd::manual_seed) seeds.
+
+use mg_autograd::{Operand, Tensor, no_grad};
+use mg_device::{DType, Error, ErrorKind, Result};
+
+/// Which count keeps its variance: that of the inputs forward, or that of the gradients backward.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fan {
+    /// The number of inputs of an output.
+    #[default]
+    In,
+    /// The number of outputs of an input.
+    Out,
+}
+
+/// What follows the weights, which decides by how much they are scaled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Nonlinearity {
+    /// Nothing.
+    Linear,
+    /// The logistic function.
+    Sigmoid,
+    /// The hyperbolic tangent.
+    Tanh,
+    /// The rectifier.
+    Relu,
+    /// The rectifier with this slope where negative.
+    LeakyRelu(f64),
+}
+
+impl Nonlinearity {
+    /// The recommended gain: PyTorch's `init.calculate_gain`.
+    #[must_use]
+    pub fn gain(self) -> f64 {
+        match self {
+            Nonlinearity::Linear | Nonlinearity::Sigmoid => 1.0,
+            Nonlinearity::Tanh => 5.0 / 3.0,
+            Nonlinearity::Relu => std::f64::consts::SQRT_2,
+            Nonlinearity::LeakyRelu(slope) => (2.0 / (1.0 + slope * slope)).sqrt(),
+        }
+    }
+}
+
+/// Fan-in and fan-out of a weight `[out, in, …]`, whose further axes are a receptive field.
+///
+/// # Errors
+///
+/// [`ErrorKind::Shape`] for fewer than two axes.
+#[track_caller]
+pub fn fans(weight: &Tensor) -> Result<(usize, usize)> {
+    let shape = weight.shape();
+    if shape.rank() < 2 {
+        let text = format!("fan-in and fan-out take a weight of two axes or more, got shape {shape}");
+        return Err(Error::new("init", ErrorKind::Shape(text)));
+    }
+    let field: usize = shape[2..].iter().product();
+    Ok((shape[1] * field, shape[0] * field))
+}
+
+/// The half-width of the uniform distribution on `[−bound, bound)` that PyTorch's layers draw weights and biases from:
+/// `1/√fan_in`.
+#[must_use]
+pub fn default_bound(fan_in: usize) -> f64 {
+    if fan_in == 0 { 0.0 } else { 1.0 / (fan_in as f64).sqrt() }
+}
+
+#[track_caller]
+fn write(t: &Tensor, value: impl Into<Operand>) -> Result<()> {
+    let _guard = no_grad();
+    t.assign(value)?;
+    t.realize()?;
+    Ok(())
+}
+
+/// Uniform on `[low, high)`.
+///
+/// # Errors
+///
+/// A tensor that is not floating point; memory.
+#[track_caller]
+pub fn uniform_(t: &Tensor, low: f64, high: f64) -> Result<()> {
+    write(t, Tensor::uniform(&t.shape(), low, high, t.dtype())?)
+}
+
+/// Normal with this mean and standard deviation.
+///
+/// # Errors
+///
+/// As [`uniform_`].
+#[track_caller]
+pub fn normal_(t: &Tensor, mean: f64, std: f64) -> Result<()> {
+    write(t, Tensor::randn(&t.shape(), t.dtype())?.try_mul(std)?.try_add(mean)?)
+}
+
+/// The same value everywhere.
+///
+/// # Errors
+///
+/// Memory.
+#[track_caller]
+pub fn constant_(t: &Tensor, value: f64) -> Result<()> {
+    // A copy, because a constant that is only broadcast has no memory of its own to be updated in.
+    write(t, Tensor::full(&t.shape(), value, t.dtype())?.copy())
+}
+
+/// Uniform on ±gain·√(6/(fan-in + fan-out)): Glorot and Bengio, "Understanding the difficulty of training deep feedforward
+/// neural networks", 2010.
+///
+/// # Errors
+///
+/// Fewer than two axes; as [`uniform_`].
+#[track_caller]
+pub fn xavier_uniform_(t: &Tensor, gain: f64) -> Result<()> {
+    let bound = 3f64.sqrt() * xavier_std(t, gain)?;
+    uniform_(t, -bound, bound)
+}
+
+/// Normal with standard deviation gain·√(2/(fan-in + fan-out)); see [`xavier_uniform_`].
+///
+/// # Errors
+///
+/// As [`xavier_uniform_`].
+#[track_caller]
+pub fn xavier_normal_(t: &Tensor, gain: f64) -> Result<()> {
+    normal_(t, 0.0, xavier_std(t, gain)?)
+}
+
+#[track_caller]
+fn xavier_std(t: &Tensor, gain: f64) -> Result<f64> {
+    let (fan_in, fan_out) = fans(t)?;
+    Ok(gain * (2.0 / (fan_in + fan_out).max(1) as f64).sqrt())
+}
+
+/// Uniform on ±gain·√(3/fan): He et al., "Delving deep into rectifiers", 2015.
+///
+/// # Errors
+///
+/// As [`xavier_uniform_`].
+#[track_caller]
+pub fn kaiming_uniform_(t: &Tensor, fan: Fan, nonlinearity: Nonlinearity) -> Result<()> {
+    let bound = 3f64.sqrt() * kaiming_std(t, fan, nonlinearity)?;
+    uniform_(t, -bound, bound)
+}
+
+/// Normal with standard deviation gain/√fan; see [`kaiming_uniform_`].
+///
+/// # Errors
+///
+/// As [`xavier_uniform_`].
+#[track_caller]
+pub fn kaiming_normal_(t: &Tensor, fan: Fan, nonlinearity: Nonlinearity) -> Result<()> {
+    normal_(t, 0.0, kaiming_std(t, fan, nonlinearity)?)
+}
+
+#[track_caller]
+fn kaiming_std(t: &Tensor, fan: Fan, nonlinearity: Nonlinearity) -> Result<f64> {
+    let (fan_in, fan_out) = fans(t)?;
+    let n = if fan == Fan::In { fan_in } else { fan_out };
+    Ok(nonlinearity.gain() / (n.max(1) as f64).sqrt())
+}
+
+/// A parameter drawn uniformly from ±`bound`.
+#[track_caller]
+pub(crate) fn uniform_parameter(shape: &[usize], bound: f64, dtype: DType) -> Result<Tensor> {
+    parameter(Tensor::uniform(shape, -bound, bound, dtype)?)
+}
+
+/// A parameter of the same value everywhere.
+#[track_caller]
+pub(crate) fn constant_parameter(shape: &[usize], value: f64, dtype: DType) -> Result<Tensor> {
+    parameter(Tensor::full(shape, value, dtype)?.copy())
+}
+
+/// A leaf in memory of its own: computed now, so that the first step of training is planned as every other.
+#[track_caller]
+pub(crate) fn parameter(t: Tensor) -> Result<Tensor> {
+    t.realize()?;
+    t.requires_grad_(true)
+}

@@ -1,0 +1,192 @@
+//! Layers with parameters: [`Linear`], [`Embedding`], [`LayerNorm`].
+
+use mg_autograd::Tensor;
+use mg_device::{DType, Error, ErrorKind, Result};
+
+use crate::module::Module;
+use crate::{fields, init};
+
+/// `x Wᵀ + b` on the last axis.
+///
+/// ```
+/// use mg_autograd::Tensor;
+/// use mg_nn::{Linear, Module};
+///
+/// let layer = Linear::new(3, 2)?;
+/// let x = Tensor::from_vec(vec![1.0f32; 12], &[4, 3])?;
+/// assert_eq!(*layer.forward(&x)?.shape(), [4, 2]);
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+pub struct Linear {
+    /// `[out_features, in_features]`.
+    pub weight: Tensor,
+    /// `[out_features]`.
+    pub bias: Option<Tensor>,
+}
+
+impl Linear {
+    /// With a bias, in f32. Weight and bias are drawn uniformly from ±1/√`in_features`, as PyTorch does.
+    ///
+    /// # Errors
+    ///
+    /// Sizes that overflow; memory.
+    #[track_caller]
+    pub fn new(in_features: usize, out_features: usize) -> Result<Linear> {
+        Linear::with_options(in_features, out_features, true, DType::F32)
+    }
+
+    /// With a bias or without, in a floating-point dtype.
+    ///
+    /// # Errors
+    ///
+    /// A dtype that is not floating point; as [`Linear::new`].
+    #[track_caller]
+    pub fn with_options(in_features: usize, out_features: usize, bias: bool, dtype: DType) -> Result<Linear> {
+        let bound = init::default_bound(in_features);
+        let weight = init::uniform_parameter(&[out_features, in_features], bound, dtype)?;
+        let bias = if bias { Some(init::uniform_parameter(&[out_features], bound, dtype)?) } else { None };
+        Ok(Linear { weight, bias })
+    }
+}
+
+impl Module for Linear {
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        let (shape, weight) = (x.shape(), self.weight.shape());
+        let Some((&last, lead)) = shape.split_last().filter(|(n, _)| **n == weight[1]) else {
+            let text = format!("takes […, {}], got {shape}", weight[1]);
+            return Err(Error::new("Linear", ErrorKind::Shape(text)));
+        };
+        // One product of matrices, whatever the leading axes: the weight is not broadcast over them.
+        let flat = if lead.len() > 1 { x.reshape(&[-1, last as isize])? } else { x.clone() };
+        let mut y = flat.try_matmul(&self.weight.t())?;
+        if let Some(bias) = &self.bias {
+            y = y.try_add(bias)?;
+        }
+        if lead.len() > 1 {
+            let dims: Vec<isize> = lead.iter().chain([&weight[0]]).map(|&n| n as isize).collect();
+            y = y.reshape(&dims)?;
+        }
+        Ok(y)
+    }
+    fields!(weight, bias);
+
+    fn describe(&self) -> String {
+        let (shape, bias) = (self.weight.shape(), self.bias.is_some());
+        format!("Linear(in_features={}, out_features={}, bias={bias})", shape[1], shape[0])
+    }
+}
+
+/// A table of vectors, looked up by integers of any shape: `[…]` becomes `[…, embedding_dim]`.
+pub struct Embedding {
+    /// `[num_embeddings, embedding_dim]`.
+    pub weight: Tensor,
+}
+
+impl Embedding {
+    /// Drawn from the normal distribution of mean 0 and variance 1, in f32.
+    ///
+    /// # Errors
+    ///
+    /// Sizes that overflow; memory.
+    #[track_caller]
+    pub fn new(num_embeddings: usize, embedding_dim: usize) -> Result<Embedding> {
+        Embedding::with_options(num_embeddings, embedding_dim, DType::F32)
+    }
+
+    /// As [`Embedding::new`], in a floating-point dtype.
+    ///
+    /// # Errors
+    ///
+    /// A dtype that is not floating point; as [`Embedding::new`].
+    #[track_caller]
+    pub fn with_options(num_embeddings: usize, embedding_dim: usize, dtype: DType) -> Result<Embedding> {
+        let weight = Tensor::randn(&[num_embeddings, embedding_dim], dtype)?;
+        Ok(Embedding { weight: init::parameter(weight)? })
+    }
+}
+
+impl Module for Embedding {
+    /// An index outside the table is found when the value is computed.
+    fn forward(&self, indices: &Tensor) -> Result<Tensor> {
+        if !indices.dtype().is_int() {
+            let text = format!("takes integers, got {}", indices.dtype());
+            return Err(Error::new("Embedding", ErrorKind::DType(text)));
+        }
+        let shape = indices.shape();
+        let rows =
+            self.weight.index_select(0, &indices.to_dtype(DType::I64).reshape(&[shape.numel() as isize])?)?;
+        let dims: Vec<isize> = shape.iter().chain([&self.weight.shape()[1]]).map(|&n| n as isize).collect();
+        rows.reshape(&dims)
+    }
+    fields!(weight);
+
+    fn describe(&self) -> String {
+        let shape = self.weight.shape();
+        format!("Embedding({}, {})", shape[0], shape[1])
+    }
+}
+
+/// Normalises over the last axes to mean 0 and variance 1, then scales and shifts: Ba, Kiros and Hinton, "Layer
+/// normalization", 2016.
+pub struct LayerNorm {
+    /// Of the shape normalised over; 1 at first.
+    pub weight: Option<Tensor>,
+    /// Of the shape normalised over; 0 at first.
+    pub bias: Option<Tensor>,
+    normalized_shape: Vec<usize>,
+    eps: f64,
+}
+
+impl LayerNorm {
+    /// Over axes of these sizes, with weight and bias in f32 and 10⁻⁵ added to the variance.
+    ///
+    /// # Errors
+    ///
+    /// No axes or more than 8; memory.
+    #[track_caller]
+    pub fn new(normalized_shape: &[usize]) -> Result<LayerNorm> {
+        LayerNorm::with_options(normalized_shape, 1e-5, true, DType::F32)
+    }
+
+    /// With what is added to the variance, with weight and bias (in a floating-point dtype) or without.
+    ///
+    /// # Errors
+    ///
+    /// `eps` below 0 or NaN, a dtype that is not floating point; as [`LayerNorm::new`].
+    #[track_caller]
+    pub fn with_options(
+        normalized_shape: &[usize],
+        eps: f64,
+        affine: bool,
+        dtype: DType,
+    ) -> Result<LayerNorm> {
+        let fail = |kind| Err(Error::new("LayerNorm", kind));
+        if normalized_shape.is_empty() {
+            return fail(ErrorKind::Shape("takes the sizes of at least one axis".into()));
+        }
+        if !(eps >= 0.0) {
+            return fail(ErrorKind::Value(format!("takes an eps of at least 0, got {eps}")));
+        }
+        let part = |value| {
+            if affine { init::constant_parameter(normalized_shape, value, dtype).map(Some) } else { Ok(None) }
+        };
+        Ok(LayerNorm {
+            weight: part(1.0)?,
+            bias: part(0.0)?,
+            normalized_shape: normalized_shape.to_vec(),
+            eps,
+        })
+    }
+}
+
+impl Module for LayerNorm {
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        x.layer_norm(&self.normalized_shape, self.weight.as_ref(), self.bias.as_ref(), self.eps)
+    }
+    fields!(weight, bias);
+
+    fn describe(&self) -> String {
+        let affine = self.weight.is_some();
+        format!("LayerNorm({:?}, eps={:e}, elementwise_affine={affine})", self.normalized_shape, self.eps)
+    }
+}

@@ -1,0 +1,318 @@
+//! [`Module`]: what networks are built of, and the walk over a tree of them.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use mg_autograd::{Tensor, no_grad};
+use mg_device::{Error, ErrorKind, Result};
+
+use crate::state::State;
+
+/// A part of a network: parameters, other modules inside it, and what it makes of an input.
+///
+/// A module of your own says what it computes and which of its fields are parameters or modules; names, gradients, modes and
+/// checkpoints follow from that.
+///
+/// ```
+/// use mg_autograd::Tensor;
+/// use mg_device::{DType, Result};
+/// use mg_nn::{Linear, Module, fields};
+///
+/// struct Net {
+///     fc1: Linear,
+///     fc2: Linear,
+///     scale: Tensor,
+/// }
+///
+/// impl Module for Net {
+///     fn forward(&self, x: &Tensor) -> Result<Tensor> {
+///         self.fc2.forward(&self.fc1.forward(x)?.relu())?.try_mul(&self.scale)
+///     }
+///     fields!(fc1, fc2, scale);
+/// }
+///
+/// let scale = Tensor::ones(&[1], DType::F32)?.requires_grad_(true)?;
+/// let net = Net { fc1: Linear::new(2, 4)?, fc2: Linear::new(4, 1)?, scale };
+/// let names: Vec<String> = net.named_parameters().into_iter().map(|(name, _)| name).collect();
+/// assert_eq!(names, ["fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias", "scale"]);
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+pub trait Module: Send + Sync {
+    /// The output for an input.
+    ///
+    /// # Errors
+    ///
+    /// An input whose shape, dtype or device the module does not take.
+    fn forward(&self, input: &Tensor) -> Result<Tensor>;
+
+    /// Tells a visitor the module's own parameters, buffers and children, in the order in which they are listed. Most
+    /// modules leave the writing to [`fields!`](crate::fields).
+    fn visit<'a>(&'a self, visitor: &mut Visitor<'a>);
+
+    /// The module in words, one line for each module inside it.
+    fn describe(&self) -> String {
+        let path = std::any::type_name::<Self>();
+        let path = path.split('<').next().unwrap_or(path);
+        describe_as(path.rsplit("::").next().unwrap_or(path), &visited(self))
+    }
+
+    /// The modules directly inside this one, with their names.
+    fn children(&self) -> Vec<(String, &dyn Module)> {
+        let fields = visited(self).into_iter();
+        fields
+            .filter_map(|(name, field)| match field {
+                Field::Child(child) => Some((name, child)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// All parameters, each once.
+    fn parameters(&self) -> Vec<Tensor> {
+        self.named_parameters().into_iter().map(|(_, parameter)| parameter).collect()
+    }
+
+    /// All parameters with their names, as PyTorch forms them: `0.weight`, `encoder.fc1.bias`. A parameter that several
+    /// modules share is listed once, under its first name.
+    fn named_parameters(&self) -> Vec<(String, Tensor)> {
+        let mut found: Vec<(String, Tensor)> = vec![];
+        walk("", visited(self), &mut |name, field| {
+            if let Field::Parameter(t) = field
+                && !found.iter().any(|(_, other)| other.is(t))
+            {
+                found.push((name, t.clone()));
+            }
+        });
+        found
+    }
+
+    /// All buffers with their names: what is saved with the parameters and not trained.
+    fn named_buffers(&self) -> Vec<(String, Tensor)> {
+        let mut found = vec![];
+        walk("", visited(self), &mut |name, field| {
+            if let Field::Buffer(t) = field {
+                found.push((name, t.clone()));
+            }
+        });
+        found
+    }
+
+    /// Puts the module and all inside it in the mode for training, or the one for using it: dropout drops in the first only.
+    fn train(&self, training: bool) {
+        walk("", visited(self), &mut |_, field| {
+            if let Field::Mode(mode) = field {
+                mode.set(training);
+            }
+        });
+    }
+
+    /// As [`Module::train`] with `false`.
+    fn eval(&self) {
+        self.train(false);
+    }
+
+    /// Removes the gradients of all parameters.
+    fn zero_grad(&self) {
+        self.parameters().iter().for_each(Tensor::zero_grad);
+    }
+
+    /// What parameters and buffers are now, by name. Later training does not change it.
+    fn state(&self) -> State {
+        let mut state = State::default();
+        walk("", visited(self), &mut |name, field| {
+            if let Field::Parameter(t) | Field::Buffer(t) = field {
+                state.tensors.insert(name, t.detach());
+            }
+        });
+        state
+    }
+
+    /// Sets parameters and buffers to those of `state`, converted to their dtypes.
+    ///
+    /// # Errors
+    ///
+    /// Entries that are missing, that the module does not have, or that have another shape: [`ErrorKind::Value`] that lists
+    /// them all. Then nothing was changed.
+    #[track_caller]
+    fn load_state(&self, state: &State) -> Result<()> {
+        load(visited(self), state)
+    }
+}
+
+/// The fields of a module, as [`Module::visit`] tells them.
+#[derive(Default)]
+pub struct Visitor<'a>(Vec<(String, Field<'a>)>);
+
+enum Field<'a> {
+    Parameter(&'a Tensor),
+    Buffer(&'a Tensor),
+    Child(&'a dyn Module),
+    Mode(&'a Mode),
+}
+
+impl<'a> Visitor<'a> {
+    /// A tensor that is trained.
+    pub fn param(&mut self, name: impl Into<String>, parameter: &'a Tensor) {
+        self.0.push((name.into(), Field::Parameter(parameter)));
+    }
+
+    /// A tensor that is saved with the parameters and not trained.
+    pub fn buffer(&mut self, name: impl Into<String>, buffer: &'a Tensor) {
+        self.0.push((name.into(), Field::Buffer(buffer)));
+    }
+
+    /// A module inside this one.
+    pub fn child(&mut self, name: impl Into<String>, child: &'a dyn Module) {
+        self.0.push((name.into(), Field::Child(child)));
+    }
+
+    /// The module's mode, for [`Module::train`] to switch.
+    pub fn mode(&mut self, mode: &'a Mode) {
+        self.0.push((String::new(), Field::Mode(mode)));
+    }
+}
+
+/// Whether a module is being trained: at first it is. For modules that do something else then.
+#[derive(Debug)]
+pub struct Mode(AtomicBool);
+
+impl Mode {
+    /// Whether [`Module::train`] (rather than [`Module::eval`]) was called last.
+    #[must_use]
+    pub fn is_training(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Switches it.
+    pub fn set(&self, training: bool) {
+        self.0.store(training, Ordering::Relaxed);
+    }
+}
+
+impl Default for Mode {
+    fn default() -> Mode {
+        Mode(AtomicBool::new(true))
+    }
+}
+
+impl<M: Module + ?Sized> Module for Box<M> {
+    fn forward(&self, input: &Tensor) -> Result<Tensor> {
+        (**self).forward(input)
+    }
+    fn visit<'a>(&'a self, visitor: &mut Visitor<'a>) {
+        (**self).visit(visitor);
+    }
+    fn describe(&self) -> String {
+        (**self).describe()
+    }
+}
+
+/// What can be a field of a module: a parameter, a module, or some of either.
+pub trait Register {
+    /// Tells a visitor about itself, under this name.
+    fn register<'a>(&'a self, name: &str, visitor: &mut Visitor<'a>);
+}
+
+impl Register for Tensor {
+    fn register<'a>(&'a self, name: &str, visitor: &mut Visitor<'a>) {
+        visitor.param(name, self);
+    }
+}
+
+impl<M: Module> Register for M {
+    fn register<'a>(&'a self, name: &str, visitor: &mut Visitor<'a>) {
+        visitor.child(name, self);
+    }
+}
+
+impl<T: Register> Register for Option<T> {
+    fn register<'a>(&'a self, name: &str, visitor: &mut Visitor<'a>) {
+        self.iter().for_each(|field| field.register(name, visitor));
+    }
+}
+
+/// Named `name.0`, `name.1`, …
+impl<T: Register> Register for Vec<T> {
+    fn register<'a>(&'a self, name: &str, visitor: &mut Visitor<'a>) {
+        self.iter().enumerate().for_each(|(i, field)| field.register(&format!("{name}.{i}"), visitor));
+    }
+}
+
+/// Writes [`Module::visit`] for the fields named: tensors are parameters, modules children, each under its field's name;
+/// `Option`s and `Vec`s of them too. See [`Module`] for an example.
+#[macro_export]
+macro_rules! fields {
+    ($($field:ident),* $(,)?) => {
+        fn visit<'a>(&'a self, visitor: &mut $crate::Visitor<'a>) {
+            let _ = &visitor;
+            $($crate::Register::register(&self.$field, stringify!($field), visitor);)*
+        }
+    };
+}
+
+fn visited<M: Module + ?Sized>(module: &M) -> Vec<(String, Field<'_>)> {
+    let mut visitor = Visitor::default();
+    module.visit(&mut visitor);
+    visitor.0
+}
+
+fn walk<'a>(prefix: &str, fields: Vec<(String, Field<'a>)>, f: &mut dyn FnMut(String, Field<'a>)) {
+    for (name, field) in fields {
+        let name = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
+        match field {
+            Field::Child(child) => walk(&name, visited(child), f),
+            field => f(name, field),
+        }
+    }
+}
+
+/// `title`, and the children below it.
+fn describe_as(title: &str, fields: &[(String, Field<'_>)]) -> String {
+    let mut text = format!("{title}(");
+    let mut any = false;
+    for (name, field) in fields {
+        if let Field::Child(child) = field {
+            any = true;
+            text += &format!("\n  ({name}): {}", child.describe().replace('\n', "\n  "));
+        }
+    }
+    text + if any { "\n)" } else { ")" }
+}
+
+#[track_caller]
+fn load(fields: Vec<(String, Field<'_>)>, state: &State) -> Result<()> {
+    let mut own: Vec<(String, &Tensor)> = vec![];
+    walk("", fields, &mut |name, field| {
+        if let Field::Parameter(t) | Field::Buffer(t) = field {
+            own.push((name, t));
+        }
+    });
+    let list = |what: &str, names: Vec<String>| match names.len() {
+        0 => None,
+        _ => Some(format!("{what} {}", names.join(", "))),
+    };
+    let missing =
+        own.iter().filter(|(name, _)| !state.tensors.contains_key(name)).map(|(name, _)| name.clone());
+    let known: std::collections::HashSet<&str> = own.iter().map(|(name, _)| name.as_str()).collect();
+    let unexpected = state.tensors.keys().filter(|name| !known.contains(name.as_str())).cloned();
+    let misshapen = own.iter().filter_map(|(name, t)| {
+        let (takes, got) = (t.shape(), state.tensors.get(name)?.shape());
+        (takes != got).then(|| format!("{name} (takes {takes}, got {got})"))
+    });
+    let problems: Vec<String> = [
+        list("missing:", missing.collect()),
+        list("unexpected:", unexpected.collect()),
+        list("of another shape:", misshapen.collect()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if !problems.is_empty() {
+        let text = format!("the state of another model; {}", problems.join("; "));
+        return Err(Error::new("load_state", ErrorKind::Value(text)));
+    }
+    let _guard = no_grad();
+    for (name, t) in &own {
+        t.assign(&state.tensors[name])?;
+    }
+    Tensor::realize_all(own.iter().map(|(_, t)| *t))
+}

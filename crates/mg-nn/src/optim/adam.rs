@@ -1,0 +1,206 @@
+//! Adam, and Adam with decoupled weight decay.
+
+use mg_autograd::{Tensor, no_grad};
+use mg_device::Result;
+
+use super::{Optimizer, at_least_0, check_parameters, checked, load_slots, save_slots, zeros_like};
+use crate::state::State;
+
+/// Options of [`Adam`] and [`AdamW`], with PyTorch's defaults.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdamOptions {
+    /// The learning rate: 0.001.
+    pub lr: f64,
+    /// How much of the running means of gradients and of their squares goes on each step: 0.9 and 0.999.
+    pub betas: (f64, f64),
+    /// What is added to the root of the mean square: 10⁻⁸.
+    pub eps: f64,
+    /// `λ`: 0 for [`Adam`], which adds `λp` to the gradient; 0.01 for [`AdamW`], which takes `lr · λp` off the parameter.
+    pub weight_decay: f64,
+    /// The largest mean square so far in place of the last one: Reddi et al., "On the convergence of Adam and beyond", 2018.
+    pub amsgrad: bool,
+    /// Up the gradient rather than down.
+    pub maximize: bool,
+}
+
+impl Default for AdamOptions {
+    fn default() -> AdamOptions {
+        AdamOptions {
+            lr: 1e-3,
+            betas: (0.9, 0.999),
+            eps: 1e-8,
+            weight_decay: 0.0,
+            amsgrad: false,
+            maximize: false,
+        }
+    }
+}
+
+/// What is remembered of a parameter once it has had a gradient.
+struct Moments {
+    mean: Tensor,
+    square: Tensor,
+    /// With `amsgrad` only.
+    largest: Option<Tensor>,
+    steps: u64,
+}
+
+/// The update that [`Adam`] and [`AdamW`] share.
+struct Core {
+    name: &'static str,
+    parameters: Vec<Tensor>,
+    options: AdamOptions,
+    /// Weight decay acts on the parameter itself.
+    decoupled: bool,
+    moments: Vec<Option<Moments>>,
+}
+
+const NAMES: [&str; 3] = ["exp_avg", "exp_avg_sq", "max_exp_avg_sq"];
+
+impl Core {
+    #[track_caller]
+    fn new(
+        name: &'static str,
+        parameters: Vec<Tensor>,
+        options: AdamOptions,
+        decoupled: bool,
+    ) -> Result<Core> {
+        check_parameters(name, &parameters)?;
+        at_least_0(name, "a learning rate", options.lr)?;
+        at_least_0(name, "an eps", options.eps)?;
+        at_least_0(name, "a weight decay", options.weight_decay)?;
+        for beta in [options.betas.0, options.betas.1] {
+            checked(name, "betas", "in [0, 1)", beta, (0.0..1.0).contains(&beta))?;
+        }
+        let moments = parameters.iter().map(|_| None).collect();
+        Ok(Core { name, parameters, options, decoupled, moments })
+    }
+
+    fn step(&mut self) -> Result<()> {
+        let _guard = no_grad();
+        let AdamOptions { lr, betas: (beta1, beta2), eps, weight_decay, amsgrad, maximize } = self.options;
+        let mut wanted = Vec::with_capacity(5 * self.parameters.len());
+        for (p, slot) in self.parameters.iter().zip(&mut self.moments) {
+            let Some(grad) = p.grad() else { continue };
+            let old = match slot.take() {
+                Some(moments) => moments,
+                None => Moments {
+                    mean: zeros_like(p)?,
+                    square: zeros_like(p)?,
+                    largest: if amsgrad { Some(zeros_like(p)?) } else { None },
+                    steps: 0,
+                },
+            };
+            let steps = old.steps + 1;
+            let (correction1, correction2) = (1.0 - beta1.powf(steps as f64), 1.0 - beta2.powf(steps as f64));
+            let mut g = grad.clone();
+            if maximize {
+                g = g.try_neg()?;
+            }
+            let mut value = p.clone();
+            if weight_decay != 0.0 && self.decoupled {
+                value = p.try_mul(1.0 - lr * weight_decay)?;
+            } else if weight_decay != 0.0 {
+                g = g.try_add(p.try_mul(weight_decay)?)?;
+            }
+            let mean = g.try_sub(&old.mean)?.try_mul(1.0 - beta1)?.try_add(&old.mean)?;
+            let square = old.square.try_mul(beta2)?.try_add(g.try_square()?.try_mul(1.0 - beta2)?)?;
+            let largest = old.largest.as_ref().map(|last| last.try_maximum(&square)).transpose()?;
+            let root = largest.as_ref().unwrap_or(&square).try_sqrt()?;
+            let scale = root.try_mul(1.0 / correction2.sqrt())?.try_add(eps)?;
+            p.assign(value.try_sub(mean.try_mul(lr / correction1)?.try_div(scale)?)?)?;
+            wanted.extend([p.clone(), grad, mean.clone(), square.clone()]);
+            wanted.extend(largest.clone());
+            *slot = Some(Moments { mean, square, largest, steps });
+        }
+        Tensor::realize_all(&wanted)
+    }
+
+    #[track_caller]
+    fn set_lr(&mut self, lr: f64) -> Result<()> {
+        at_least_0(self.name, "a learning rate", lr)?;
+        self.options.lr = lr;
+        Ok(())
+    }
+
+    fn state(&self) -> State {
+        let slots = self.moments.iter().map(|slot| match slot {
+            Some(m) => (vec![Some(&m.mean), Some(&m.square), m.largest.as_ref()], m.steps),
+            None => (vec![], 0),
+        });
+        save_slots(&NAMES, slots)
+    }
+
+    #[track_caller]
+    fn load_state(&mut self, state: &State) -> Result<()> {
+        let used = if self.options.amsgrad { &NAMES[..] } else { &NAMES[..2] };
+        let slots = load_slots(self.name, used, used, &self.parameters, state)?;
+        let moments = slots.into_iter().map(|(tensors, steps)| {
+            let mut tensors = tensors.into_iter();
+            let (mean, square) = (tensors.next()??, tensors.next()??);
+            Some(Moments { mean, square, largest: tensors.next().flatten(), steps })
+        });
+        self.moments = moments.collect();
+        Ok(())
+    }
+}
+
+macro_rules! optimizer {
+    ($(#[doc = $doc:literal])+ $Name:ident $name:literal $decoupled:literal $decay:literal) => {
+        $(#[doc = $doc])+
+        pub struct $Name(Core);
+
+        impl $Name {
+            /// With this learning rate and the default of every other option.
+            ///
+            /// # Errors
+            ///
+            /// As `with_options`.
+            #[track_caller]
+            pub fn new(parameters: Vec<Tensor>, lr: f64) -> Result<$Name> {
+                let options = AdamOptions { lr, weight_decay: $decay, ..AdamOptions::default() };
+                $Name::with_options(parameters, options)
+            }
+
+            /// With these options.
+            ///
+            /// # Errors
+            ///
+            /// [`ErrorKind::Value`](mg_device::ErrorKind::Value) for betas outside [0, 1), other options below 0 or not
+            /// finite, no parameters, one twice, and what is no floating-point leaf.
+            #[track_caller]
+            pub fn with_options(parameters: Vec<Tensor>, options: AdamOptions) -> Result<$Name> {
+                Ok($Name(Core::new($name, parameters, options, $decoupled)?))
+            }
+        }
+
+        impl Optimizer for $Name {
+            fn step(&mut self) -> Result<()> {
+                self.0.step()
+            }
+            fn parameters(&self) -> &[Tensor] {
+                &self.0.parameters
+            }
+            fn lr(&self) -> f64 {
+                self.0.options.lr
+            }
+            fn set_lr(&mut self, lr: f64) -> Result<()> {
+                self.0.set_lr(lr)
+            }
+            fn state(&self) -> State {
+                self.0.state()
+            }
+            fn load_state(&mut self, state: &State) -> Result<()> {
+                self.0.load_state(state)
+            }
+        }
+    };
+}
+optimizer! {
+    /// Adam: Kingma and Ba, "Adam: a method for stochastic optimization", 2015, in PyTorch's form, with `eps` outside the root.
+    Adam "Adam" false 0.0
+}
+optimizer! {
+    /// Adam with decoupled weight decay: Loshchilov and Hutter, "Decoupled weight decay regularization", 2019.
+    AdamW "AdamW" true 0.01
+}

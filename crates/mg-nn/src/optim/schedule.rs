@@ -1,0 +1,226 @@
+//! Schedules: the learning rate as a function of the epoch.
+
+use mg_device::{Error, ErrorKind, Result};
+
+use super::Optimizer;
+
+/// A learning rate for every epoch (or step, or whatever is counted).
+pub trait Schedule {
+    /// The learning rate of `epoch`, counted from 0, where the optimiser's own is `base`.
+    fn lr(&self, base: f64, epoch: u64) -> f64;
+}
+
+/// Sets an optimiser's learning rate by a [`Schedule`].
+///
+/// ```
+/// use mg_autograd::Tensor;
+/// use mg_nn::optim::{Optimizer, SGD, Scheduler, StepLR};
+///
+/// let w = Tensor::from_slice(&[0.0f32]).requires_grad_(true)?;
+/// let mut sgd = SGD::new(vec![w], 0.1)?;
+/// let mut scheduler = Scheduler::new(&mut sgd, StepLR::new(3, 0.1)?)?;
+/// for epoch in 0..4 {
+///     assert!((sgd.lr() - if epoch < 3 { 0.1 } else { 0.01 }).abs() < 1e-12);
+///     scheduler.step(&mut sgd)?;
+/// }
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Scheduler<S> {
+    schedule: S,
+    base: f64,
+    epoch: u64,
+}
+
+impl<S: Schedule> Scheduler<S> {
+    /// At epoch 0, whose learning rate the optimiser gets. The one that it has is the schedule's base.
+    ///
+    /// # Errors
+    ///
+    /// A learning rate that the optimiser does not take.
+    #[track_caller]
+    pub fn new(optimizer: &mut dyn Optimizer, schedule: S) -> Result<Scheduler<S>> {
+        let mut scheduler = Scheduler { schedule, base: optimizer.lr(), epoch: 0 };
+        scheduler.set_epoch(optimizer, 0)?;
+        Ok(scheduler)
+    }
+
+    /// Goes on to the next epoch.
+    ///
+    /// # Errors
+    ///
+    /// As [`Scheduler::new`].
+    #[track_caller]
+    pub fn step(&mut self, optimizer: &mut dyn Optimizer) -> Result<()> {
+        self.set_epoch(optimizer, self.epoch + 1)
+    }
+
+    /// Goes to an epoch: where training that is resumed left off.
+    ///
+    /// # Errors
+    ///
+    /// As [`Scheduler::new`].
+    #[track_caller]
+    pub fn set_epoch(&mut self, optimizer: &mut dyn Optimizer, epoch: u64) -> Result<()> {
+        self.epoch = epoch;
+        optimizer.set_lr(self.schedule.lr(self.base, epoch))
+    }
+
+    /// The epoch.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+}
+
+#[track_caller]
+fn at_least_1(op: &'static str, what: &str, n: u64) -> Result<u64> {
+    if n == 0 {
+        return Err(Error::new(op, ErrorKind::Value(format!("takes {what} of at least 1, got 0"))));
+    }
+    Ok(n)
+}
+
+#[track_caller]
+fn factor(op: &'static str, name: &str, value: f64) -> Result<f64> {
+    super::at_least_0(op, name, value)?;
+    Ok(value)
+}
+
+/// Times `gamma` every `step_size` epochs.
+#[derive(Clone, Copy, Debug)]
+pub struct StepLR {
+    step_size: u64,
+    gamma: f64,
+}
+
+impl StepLR {
+    /// PyTorch's default gamma is 0.1.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Value`] for a `step_size` of 0, a gamma below 0 or not finite.
+    #[track_caller]
+    pub fn new(step_size: u64, gamma: f64) -> Result<StepLR> {
+        Ok(StepLR {
+            step_size: at_least_1("StepLR", "a step size", step_size)?,
+            gamma: factor("StepLR", "a gamma", gamma)?,
+        })
+    }
+}
+
+impl Schedule for StepLR {
+    fn lr(&self, base: f64, epoch: u64) -> f64 {
+        base * self.gamma.powf((epoch / self.step_size) as f64)
+    }
+}
+
+/// Times `gamma` at each of some epochs.
+#[derive(Clone, Debug)]
+pub struct MultiStepLR {
+    milestones: Vec<u64>,
+    gamma: f64,
+}
+
+impl MultiStepLR {
+    /// Milestones in any order; one that is named twice counts twice.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Value`] for a gamma below 0 or not finite.
+    #[track_caller]
+    pub fn new(milestones: &[u64], gamma: f64) -> Result<MultiStepLR> {
+        Ok(MultiStepLR { milestones: milestones.to_vec(), gamma: factor("MultiStepLR", "a gamma", gamma)? })
+    }
+}
+
+impl Schedule for MultiStepLR {
+    fn lr(&self, base: f64, epoch: u64) -> f64 {
+        let passed = self.milestones.iter().filter(|&&m| m <= epoch).count();
+        base * self.gamma.powf(passed as f64)
+    }
+}
+
+/// Times `gamma` every epoch.
+#[derive(Clone, Copy, Debug)]
+pub struct ExponentialLR {
+    gamma: f64,
+}
+
+impl ExponentialLR {
+    /// With this factor.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Value`] for a gamma below 0 or not finite.
+    #[track_caller]
+    pub fn new(gamma: f64) -> Result<ExponentialLR> {
+        Ok(ExponentialLR { gamma: factor("ExponentialLR", "a gamma", gamma)? })
+    }
+}
+
+impl Schedule for ExponentialLR {
+    fn lr(&self, base: f64, epoch: u64) -> f64 {
+        base * self.gamma.powf(epoch as f64)
+    }
+}
+
+/// Half a cosine from the base down to `eta_min` at epoch `t_max`, then up again: Loshchilov and Hutter, "SGDR: stochastic
+/// gradient descent with warm restarts", 2017.
+#[derive(Clone, Copy, Debug)]
+pub struct CosineAnnealingLR {
+    t_max: u64,
+    eta_min: f64,
+}
+
+impl CosineAnnealingLR {
+    /// PyTorch's default minimum is 0.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Value`] for a `t_max` of 0, a minimum below 0 or not finite.
+    #[track_caller]
+    pub fn new(t_max: u64, eta_min: f64) -> Result<CosineAnnealingLR> {
+        let t_max = at_least_1("CosineAnnealingLR", "a T_max", t_max)?;
+        Ok(CosineAnnealingLR { t_max, eta_min: factor("CosineAnnealingLR", "a minimum", eta_min)? })
+    }
+}
+
+impl Schedule for CosineAnnealingLR {
+    fn lr(&self, base: f64, epoch: u64) -> f64 {
+        let angle = std::f64::consts::PI * (epoch as f64 / self.t_max as f64);
+        self.eta_min + (base - self.eta_min) * (1.0 + angle.cos()) / 2.0
+    }
+}
+
+/// Linearly from `start_factor` times the base to `end_factor` times it in `total_iters`, then constant: a warm-up.
+#[derive(Clone, Copy, Debug)]
+#[doc(alias = "warmup")]
+pub struct LinearLR {
+    start_factor: f64,
+    end_factor: f64,
+    total_iters: u64,
+}
+
+impl LinearLR {
+    /// PyTorch's defaults are 1/3, 1 and 5.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Value`] for factors below 0 or not finite, no iterations.
+    #[track_caller]
+    pub fn new(start_factor: f64, end_factor: f64, total_iters: u64) -> Result<LinearLR> {
+        Ok(LinearLR {
+            start_factor: factor("LinearLR", "a start factor", start_factor)?,
+            end_factor: factor("LinearLR", "an end factor", end_factor)?,
+            total_iters: at_least_1("LinearLR", "a number of iterations", total_iters)?,
+        })
+    }
+}
+
+impl Schedule for LinearLR {
+    fn lr(&self, base: f64, epoch: u64) -> f64 {
+        let done = epoch.min(self.total_iters) as f64 / self.total_iters as f64;
+        base * (self.start_factor + (self.end_factor - self.start_factor) * done)
+    }
+}

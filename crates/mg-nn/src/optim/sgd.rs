@@ -1,0 +1,131 @@
+//! Stochastic gradient descent.
+
+use mg_autograd::{Tensor, no_grad};
+use mg_device::{Error, ErrorKind, Result};
+
+use super::{Optimizer, at_least_0, check_parameters, load_slots, save_slots};
+use crate::state::State;
+
+/// Options of [`SGD`], with PyTorch's defaults.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SGDOptions {
+    /// The learning rate: 0.001.
+    pub lr: f64,
+    /// How much of the last step goes on: 0, none.
+    pub momentum: f64,
+    /// How much less of a new gradient than all enters the momentum: 0.
+    pub dampening: f64,
+    /// `λ` in `g + λp`: 0.
+    pub weight_decay: f64,
+    /// Nesterov's momentum, which looks a step ahead.
+    pub nesterov: bool,
+    /// Up the gradient rather than down.
+    pub maximize: bool,
+}
+
+impl Default for SGDOptions {
+    fn default() -> SGDOptions {
+        SGDOptions {
+            lr: 1e-3,
+            momentum: 0.0,
+            dampening: 0.0,
+            weight_decay: 0.0,
+            nesterov: false,
+            maximize: false,
+        }
+    }
+}
+
+/// Stochastic gradient descent: `p − lr · g`, with momentum after Sutskever et al., "On the importance of initialization
+/// and momentum in deep learning", 2013, in PyTorch's form.
+pub struct SGD {
+    parameters: Vec<Tensor>,
+    options: SGDOptions,
+    momentum: Vec<Option<Tensor>>,
+}
+
+impl SGD {
+    /// Plain, with this learning rate.
+    ///
+    /// # Errors
+    ///
+    /// As [`SGD::with_options`].
+    #[track_caller]
+    pub fn new(parameters: Vec<Tensor>, lr: f64) -> Result<SGD> {
+        SGD::with_options(parameters, SGDOptions { lr, ..SGDOptions::default() })
+    }
+
+    /// With these options.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Value`] for options below 0 or not finite, Nesterov's momentum without momentum or with dampening, no
+    /// parameters, one twice, and what is no floating-point leaf.
+    #[track_caller]
+    pub fn with_options(parameters: Vec<Tensor>, options: SGDOptions) -> Result<SGD> {
+        check_parameters("SGD", &parameters)?;
+        at_least_0("SGD", "a learning rate", options.lr)?;
+        at_least_0("SGD", "a momentum", options.momentum)?;
+        at_least_0("SGD", "a weight decay", options.weight_decay)?;
+        if options.nesterov && (options.momentum == 0.0 || options.dampening != 0.0) {
+            let text = "Nesterov's momentum takes a momentum above 0 and no dampening".into();
+            return Err(Error::new("SGD", ErrorKind::Value(text)));
+        }
+        let momentum = vec![None; parameters.len()];
+        Ok(SGD { parameters, options, momentum })
+    }
+}
+
+impl Optimizer for SGD {
+    fn step(&mut self) -> Result<()> {
+        let _guard = no_grad();
+        let SGDOptions { lr, momentum, dampening, weight_decay, nesterov, maximize } = self.options;
+        let mut wanted = Vec::with_capacity(3 * self.parameters.len());
+        for (p, buffer) in self.parameters.iter().zip(&mut self.momentum) {
+            let Some(grad) = p.grad() else { continue };
+            let mut g = grad.clone();
+            if maximize {
+                g = g.try_neg()?;
+            }
+            if weight_decay != 0.0 {
+                g = g.try_add(p.try_mul(weight_decay)?)?;
+            }
+            if momentum != 0.0 {
+                let next = match buffer.take() {
+                    Some(last) => last.try_mul(momentum)?.try_add(g.try_mul(1.0 - dampening)?)?,
+                    None => g.clone(),
+                };
+                g = if nesterov { g.try_add(next.try_mul(momentum)?)? } else { next.clone() };
+                wanted.push(next.clone());
+                *buffer = Some(next);
+            }
+            p.assign(p.try_sub(g.try_mul(lr)?)?)?;
+            wanted.extend([p.clone(), grad]);
+        }
+        Tensor::realize_all(&wanted)
+    }
+
+    fn parameters(&self) -> &[Tensor] {
+        &self.parameters
+    }
+
+    fn lr(&self) -> f64 {
+        self.options.lr
+    }
+
+    fn set_lr(&mut self, lr: f64) -> Result<()> {
+        at_least_0("SGD", "a learning rate", lr)?;
+        self.options.lr = lr;
+        Ok(())
+    }
+
+    fn state(&self) -> State {
+        save_slots(&["momentum_buffer"], self.momentum.iter().map(|buffer| (vec![buffer.as_ref()], 0)))
+    }
+
+    fn load_state(&mut self, state: &State) -> Result<()> {
+        let slots = load_slots("SGD", &["momentum_buffer"], &[], &self.parameters, state)?;
+        self.momentum = slots.into_iter().map(|(mut tensors, _)| tensors.pop().flatten()).collect();
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+//! [`State`]: named tensors between models, optimisers and checkpoints.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use mg_autograd::Tensor;
+use mg_device::{Buffer, Error, ErrorKind, Result};
+
+use crate::checkpoint;
+
+/// Named tensors, and what else belongs to them: what a model or an optimiser is at a moment.
+///
+/// ```
+/// use mg_nn::{Linear, Module, State};
+///
+/// let path = std::env::temp_dir().join(format!("state-{}.safetensors", std::process::id()));
+/// let model = Linear::new(3, 2)?;
+/// let mut state = model.state();
+/// state.metadata.insert("epoch".into(), "5".into());
+/// state.save(&path)?;
+///
+/// let other = Linear::new(3, 2)?;
+/// let state = State::load(&path)?;
+/// other.load_state(&state)?;
+/// assert_eq!(other.weight.to_vec::<f32>()?, model.weight.to_vec::<f32>()?);
+/// assert_eq!(state.metadata["epoch"], "5");
+/// # std::fs::remove_file(&path).unwrap();
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct State {
+    /// The tensors by name.
+    pub tensors: BTreeMap<String, Tensor>,
+    /// What is not a tensor. Readers of the file format take strings only.
+    pub metadata: BTreeMap<String, String>,
+}
+
+impl State {
+    /// Adds all of `other` under `prefix`: its `weight` becomes `prefix.weight`. To keep a model and its optimiser in one
+    /// file.
+    #[must_use]
+    pub fn with(mut self, prefix: &str, other: State) -> State {
+        let under = |name: &String| format!("{prefix}.{name}");
+        self.tensors.extend(other.tensors.iter().map(|(name, t)| (under(name), t.clone())));
+        self.metadata.extend(other.metadata.iter().map(|(name, text)| (under(name), text.clone())));
+        self
+    }
+
+    /// What is under `prefix`: the reverse of [`State::with`].
+    #[must_use]
+    pub fn part(&self, prefix: &str) -> State {
+        fn within<T: Clone>(map: &BTreeMap<String, T>, prefix: &str) -> BTreeMap<String, T> {
+            let inner = |name: &str| Some(name.strip_prefix(prefix)?.strip_prefix('.')?.to_string());
+            map.iter().filter_map(|(name, value)| Some((inner(name)?, value.clone()))).collect()
+        }
+        State { tensors: within(&self.tensors, prefix), metadata: within(&self.metadata, prefix) }
+    }
+
+    /// Saves to a safetensors file; see [`checkpoint::save`].
+    ///
+    /// # Errors
+    ///
+    /// As [`checkpoint::save`], and whatever computing a tensor fails with.
+    #[track_caller]
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        Tensor::realize_all(self.tensors.values())?;
+        let dense = self.tensors.iter().map(|(name, t)| Ok((name.as_str(), t.shape(), dense(t)?)));
+        let dense = dense.collect::<Result<Vec<_>>>()?;
+        let views = dense.iter().map(|(name, shape, buffer)| checkpoint::View::new(name, *shape, buffer));
+        checkpoint::save(path, &views.collect::<Result<Vec<_>>>()?, &self.metadata)
+    }
+
+    /// Loads a safetensors file; see [`checkpoint::load`].
+    ///
+    /// # Errors
+    ///
+    /// As [`checkpoint::load`].
+    #[track_caller]
+    pub fn load(path: impl AsRef<Path>) -> Result<State> {
+        let file = checkpoint::load(path)?;
+        let mut tensors = BTreeMap::new();
+        for (name, entry) in file.tensors {
+            tensors.insert(name, Tensor::from_buffer(entry.data, entry.shape)?);
+        }
+        Ok(State { tensors, metadata: file.metadata })
+    }
+}
+
+/// Memory that holds a tensor's elements in order, and nothing else.
+#[track_caller]
+fn dense(t: &Tensor) -> Result<Buffer> {
+    let mut value = t.value()?;
+    let layout = &value.layout;
+    if !(layout.is_contiguous() && layout.offset() == 0 && value.buffer.len() == layout.numel()) {
+        value = t.copy().value()?;
+    }
+    if value.buffer.len() != value.layout.numel() {
+        return Err(Error::new("checkpoint::save", ErrorKind::Internal("a copy that is not dense".into())));
+    }
+    Ok(value.buffer)
+}

@@ -1,0 +1,279 @@
+//! Optimisers against PyTorch's numbers, and learning rates against their formulas.
+
+use mg_autograd::Tensor;
+use mg_device::{ErrorKind, Result};
+use mg_nn::State;
+use mg_nn::optim::*;
+
+fn leaf(data: &[f32]) -> Tensor {
+    Tensor::from_slice(data).requires_grad_(true).unwrap()
+}
+
+fn close(got: &[f32], want: &[f32]) {
+    assert_eq!(got.len(), want.len());
+    let fits = got.iter().zip(want).all(|(g, w)| (g - w).abs() <= 1e-6 + 1e-5 * w.abs());
+    assert!(fits, "got {got:?}, want {want:?}");
+}
+
+/// Five steps from [1, −2, 0.5] down Σ (gₖ p + 0.1 p²), whose gradients change from step to step.
+fn five_steps(make: impl Fn(Vec<Tensor>) -> Result<Box<dyn Optimizer>>) -> Vec<f32> {
+    let p = leaf(&[1.0, -2.0, 0.5]);
+    let mut optimizer = make(vec![p.clone()]).unwrap();
+    for i in 0..5 {
+        let sign = if i % 2 == 0 { 1.0 } else { -1.0 };
+        let g = Tensor::from_slice(&[0.5 * (i + 1) as f32, -0.25, 0.125 * sign]);
+        optimizer.zero_grad();
+        (&p * &g + p.square() * 0.1).sum().backward().unwrap();
+        optimizer.step().unwrap();
+    }
+    p.to_vec().unwrap()
+}
+
+fn sgd(options: SGDOptions) -> Vec<f32> {
+    five_steps(|p| Ok(Box::new(SGD::with_options(p, options)?)))
+}
+
+#[test]
+fn sgd_steps_as_pytorchs() {
+    let options = SGDOptions { lr: 0.1, ..Default::default() };
+    let heavy = SGDOptions { momentum: 0.9, ..options };
+    close(&sgd(options), &[0.17362316, -1.6877426, 0.43994069]);
+    close(&sgd(heavy), &[-0.7858659, -1.1852785, 0.34649786]);
+    close(&sgd(SGDOptions { dampening: 0.5, ..heavy }), &[-0.045750655, -1.4552405, 0.37692034]);
+    close(&sgd(SGDOptions { nesterov: true, ..heavy }), &[-1.3695018, -0.99219459, 0.30955151]);
+    close(&sgd(SGDOptions { weight_decay: 0.01, ..heavy }), &[-0.79530668, -1.1622179, 0.34067503]);
+    close(&sgd(SGDOptions { maximize: true, ..options }), &[1.8743833, -2.3382626, 0.56506068]);
+}
+
+#[test]
+fn adam_steps_as_pytorchs() {
+    let adam = |options| five_steps(|p| Ok(Box::new(Adam::with_options(p, options)?)));
+    let adamw = |options| five_steps(|p| Ok(Box::new(AdamW::with_options(p, options)?)));
+    let options = AdamOptions { lr: 0.1, ..Default::default() };
+    close(&adam(options), &[0.50845939, -1.5016167, 0.17449714]);
+    let other = AdamOptions { weight_decay: 0.1, betas: (0.8, 0.9), eps: 1e-3, ..options };
+    close(&adam(other), &[0.50438529, -1.5026877, 0.13769402]);
+    close(&adam(AdamOptions { maximize: true, ..options }), &[1.4903048, -2.5010917, 0.89803314]);
+    let decayed = AdamOptions { weight_decay: 0.3, amsgrad: true, ..options };
+    close(&adamw(decayed), &[0.39577669, -1.2492942, 0.13204791]);
+    close(&five_steps(|p| Ok(Box::new(AdamW::new(p, 0.1)?))), &[0.5044502, -1.492671, 0.17297369]);
+}
+
+#[test]
+fn amsgrad_remembers_the_largest_square() {
+    let run = |amsgrad| {
+        let p = leaf(&[1.0]);
+        let options = AdamOptions { lr: 0.1, betas: (0.9, 0.5), amsgrad, ..Default::default() };
+        let mut adam = Adam::with_options(vec![p.clone()], options).unwrap();
+        for g in [10.0f32, 0.1, 0.1, 0.1, -0.1] {
+            p.set_grad(Some(&Tensor::from_slice(&[g]))).unwrap();
+            adam.step().unwrap();
+        }
+        p.to_vec::<f32>().unwrap()
+    };
+    close(&run(true), &[0.74797791]);
+    close(&run(false), &[0.56002527]);
+}
+
+#[test]
+fn the_first_steps_are_as_computed_by_hand() {
+    let grad = |p: &Tensor, g: f32| p.set_grad(Some(&Tensor::from_slice(&[g]))).unwrap();
+    let p = leaf(&[2.0]);
+    let mut sgd =
+        SGD::with_options(vec![p.clone()], SGDOptions { lr: 0.1, momentum: 0.5, ..Default::default() })
+            .unwrap();
+    grad(&p, 1.0);
+    sgd.step().unwrap();
+    close(&p.to_vec().unwrap(), &[1.9]);
+    // The momentum is 0.5 · 1 + 0.5 = 1.
+    grad(&p, 0.5);
+    sgd.step().unwrap();
+    close(&p.to_vec().unwrap(), &[1.8]);
+
+    let p = leaf(&[2.0]);
+    let mut adam = Adam::new(vec![p.clone()], 0.1).unwrap();
+    grad(&p, 1.0);
+    adam.step().unwrap();
+    close(&p.to_vec().unwrap(), &[1.9]);
+}
+
+#[test]
+fn a_missing_gradient_leaves_a_parameter_unchanged() {
+    for make in [
+        (|p| Ok(Box::new(SGD::new(p, 0.1)?) as Box<dyn Optimizer>)) as fn(_) -> Result<Box<dyn Optimizer>>,
+        |p| Ok(Box::new(AdamW::new(p, 0.1)?)),
+    ] {
+        let (a, b) = (leaf(&[1.0, 2.0]), leaf(&[3.0]));
+        let mut optimizer = make(vec![a.clone(), b.clone()]).unwrap();
+        b.sum().backward().unwrap();
+        optimizer.step().unwrap();
+        assert_eq!(a.to_vec::<f32>().unwrap(), [1.0, 2.0]);
+        assert!(b.item::<f32>().unwrap() < 3.0);
+        optimizer.zero_grad();
+        assert!(b.grad().is_none());
+        let before = b.item::<f32>().unwrap();
+        optimizer.step().unwrap();
+        assert_eq!(b.item::<f32>().unwrap(), before);
+    }
+}
+
+#[test]
+fn a_step_computes_parameters_and_gradients() {
+    let p = leaf(&[1.0, 2.0]);
+    let mut adam = Adam::new(vec![p.clone()], 0.1).unwrap();
+    p.square().sum().backward().unwrap();
+    adam.step().unwrap();
+    assert!(!p.node().is_pending());
+    assert!(!p.grad().unwrap().node().is_pending());
+    assert_eq!(p.grad().unwrap().to_vec::<f32>().unwrap(), [2.0, 4.0]);
+    assert!(p.is_leaf() && p.requires_grad());
+}
+
+#[test]
+fn bad_options_are_errors() {
+    let kind = |result: Result<()>| result.unwrap_err().kind().clone();
+    let p = || vec![leaf(&[1.0])];
+    let sgd = |options| kind(SGD::with_options(p(), options).map(drop));
+    let adam = |options| kind(Adam::with_options(p(), options).map(drop));
+    let (s, a) = (SGDOptions::default(), AdamOptions::default());
+    for (got, want) in [
+        (sgd(SGDOptions { lr: -0.1, ..s }), "takes a learning rate of at least 0, got -0.1"),
+        (sgd(SGDOptions { lr: f64::NAN, ..s }), "takes a learning rate of at least 0, got NaN"),
+        (sgd(SGDOptions { momentum: -1.0, ..s }), "takes a momentum of at least 0, got -1"),
+        (
+            sgd(SGDOptions { nesterov: true, ..s }),
+            "Nesterov's momentum takes a momentum above 0 and no dampening",
+        ),
+        (adam(AdamOptions { betas: (1.0, 0.9), ..a }), "takes betas in [0, 1), got 1"),
+        (adam(AdamOptions { betas: (0.9, -0.1), ..a }), "takes betas in [0, 1), got -0.1"),
+        (adam(AdamOptions { eps: -1.0, ..a }), "takes an eps of at least 0, got -1"),
+        (adam(AdamOptions { weight_decay: -1.0, ..a }), "takes a weight decay of at least 0, got -1"),
+        (kind(SGD::new(vec![], 0.1).map(drop)), "takes at least one parameter, got none"),
+    ] {
+        assert_eq!(got, ErrorKind::Value(want.into()));
+    }
+    let p = leaf(&[1.0]);
+    let twice = SGD::new(vec![p.clone(), p.clone()], 0.1).map(drop).unwrap_err();
+    assert!(twice.to_string().contains("parameters 0 and 1 are the same tensor"), "{twice}");
+    let result = AdamW::new(vec![p.clone(), &p * 2.0], 0.1).map(drop).unwrap_err();
+    assert!(result.to_string().contains("parameter 1 is the result of an operation"), "{result}");
+    let mut sgd = SGD::new(vec![p], 0.1).unwrap();
+    assert!(sgd.set_lr(f64::INFINITY).is_err());
+    assert_eq!(sgd.lr(), 0.1);
+}
+
+/// Training that is stopped, saved to a file, loaded and gone on with ends where it would have ended.
+#[test]
+fn an_optimisers_state_goes_through_a_file() {
+    type Make = fn(Vec<Tensor>) -> Result<Box<dyn Optimizer>>;
+    let adam: Make = |p| Ok(Box::new(Adam::new(p, 0.1)?));
+    let amsgrad: Make =
+        |p| Ok(Box::new(Adam::with_options(p, AdamOptions { amsgrad: true, ..Default::default() })?));
+    let sgd: Make =
+        |p| Ok(Box::new(SGD::with_options(p, SGDOptions { momentum: 0.9, ..Default::default() })?));
+    for (i, make) in [adam, amsgrad, sgd].into_iter().enumerate() {
+        let path = std::env::temp_dir().join(format!("optim-{}-{i}.safetensors", std::process::id()));
+        let step = |p: &Tensor, optimizer: &mut dyn Optimizer, n: usize| {
+            for _ in 0..n {
+                optimizer.zero_grad();
+                (p.square() + p).sum().backward().unwrap();
+                optimizer.step().unwrap();
+            }
+        };
+        let (p, idle) = (leaf(&[1.0, -3.0]), leaf(&[1.0]));
+        let mut optimizer = make(vec![p.clone(), idle.clone()]).unwrap();
+        step(&p, &mut *optimizer, 3);
+        let mut state = State::default().with("optimizer", optimizer.state());
+        state.tensors.insert("p".into(), p.detach());
+        state.save(&path).unwrap();
+        step(&p, &mut *optimizer, 3);
+
+        let state = State::load(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let other = leaf(&state.tensors["p"].to_vec::<f32>().unwrap());
+        let mut again = make(vec![other.clone(), idle]).unwrap();
+        again.load_state(&state.part("optimizer")).unwrap();
+        step(&other, &mut *again, 3);
+        assert_eq!(p.to_vec::<f32>().unwrap(), other.to_vec::<f32>().unwrap());
+    }
+}
+
+#[test]
+fn the_state_of_another_optimiser_is_an_error() {
+    let p = leaf(&[1.0, 2.0]);
+    let mut adam = Adam::new(vec![p.clone()], 0.1).unwrap();
+    p.sum().backward().unwrap();
+    adam.step().unwrap();
+    let state = adam.state();
+    assert_eq!(state.tensors.keys().collect::<Vec<_>>(), ["0.exp_avg", "0.exp_avg_sq", "0.step"]);
+
+    let mut other = Adam::new(vec![leaf(&[1.0])], 0.1).unwrap();
+    let e = other.load_state(&state).unwrap_err().to_string();
+    assert!(e.contains("\"0.exp_avg\" has shape [2], its parameter [1]"), "{e}");
+    let mut sgd = SGD::new(vec![p.clone()], 0.1).unwrap();
+    let e = sgd.load_state(&state).unwrap_err().to_string();
+    assert!(e.contains("\"0.exp_avg\" is unexpected"), "{e}");
+    let mut partial = state.clone();
+    partial.tensors.remove("0.exp_avg_sq");
+    let e = adam.load_state(&partial).unwrap_err().to_string();
+    assert!(e.contains("0.exp_avg_sq and 0.step go together"), "{e}");
+}
+
+/// The learning rates of epochs 0, 1, … of a schedule that starts from 0.1.
+fn rates(schedule: impl Schedule, n: usize) -> Vec<f64> {
+    let mut sgd = SGD::new(vec![leaf(&[0.0])], 0.1).unwrap();
+    let mut scheduler = Scheduler::new(&mut sgd, schedule).unwrap();
+    (0..n)
+        .map(|_| {
+            let lr = sgd.lr();
+            scheduler.step(&mut sgd).unwrap();
+            lr
+        })
+        .collect()
+}
+
+fn near(got: &[f64], want: &[f64]) {
+    assert!(
+        got.len() == want.len() && got.iter().zip(want).all(|(g, w)| (g - w).abs() < 1e-12),
+        "got {got:?}, want {want:?}"
+    );
+}
+
+#[test]
+fn schedules_are_pytorchs() {
+    near(&rates(StepLR::new(3, 0.1).unwrap(), 7), &[0.1, 0.1, 0.1, 0.01, 0.01, 0.01, 0.001]);
+    near(&rates(ExponentialLR::new(0.9).unwrap(), 3), &[0.1, 0.09, 0.081]);
+    let multi = rates(MultiStepLR::new(&[3, 7], 0.1).unwrap(), 9);
+    near(&multi, &[0.1, 0.1, 0.1, 0.01, 0.01, 0.01, 0.01, 0.001, 0.001]);
+    let warm = rates(LinearLR::new(0.1, 1.0, 10).unwrap(), 13);
+    let want: Vec<f64> = (0..13).map(|i| 0.01 + 0.009 * i.min(10) as f64).collect();
+    near(&warm, &want);
+    let cosine = rates(CosineAnnealingLR::new(10, 0.01).unwrap(), 21);
+    near(&[cosine[0], cosine[5], cosine[10], cosine[20]], &[0.1, 0.055, 0.01, 0.1]);
+    assert!(cosine.iter().all(|&lr| lr >= cosine[10]));
+}
+
+#[test]
+fn a_schedule_goes_on_where_it_left_off() {
+    let mut sgd = SGD::new(vec![leaf(&[0.0])], 0.1).unwrap();
+    let mut scheduler = Scheduler::new(&mut sgd, ExponentialLR::new(0.5).unwrap()).unwrap();
+    scheduler.set_epoch(&mut sgd, 3).unwrap();
+    near(&[sgd.lr()], &[0.0125]);
+    scheduler.step(&mut sgd).unwrap();
+    assert_eq!(scheduler.epoch(), 4);
+    near(&[sgd.lr()], &[0.00625]);
+}
+
+#[test]
+fn bad_schedules_are_errors() {
+    for error in [
+        StepLR::new(0, 0.1).map(drop),
+        StepLR::new(1, -0.1).map(drop),
+        ExponentialLR::new(f64::NAN).map(drop),
+        MultiStepLR::new(&[1], f64::INFINITY).map(drop),
+        CosineAnnealingLR::new(0, 0.0).map(drop),
+        LinearLR::new(0.1, 1.0, 0).map(drop),
+    ] {
+        assert!(matches!(error.unwrap_err().kind(), ErrorKind::Value(_)));
+    }
+}
