@@ -1,9 +1,13 @@
 //! Kernels that are not programs: matrix products, gathers, scatters, strided copies.
 
+mod copy;
+mod gather;
 pub mod matmul;
 mod scratch;
 mod transpose;
 
+pub use copy::{copy_strided, fill_zero};
+pub use gather::{gather, scatter_add};
 pub use matmul::matmul;
 
 /// Addresses that tasks on several threads use.

@@ -1,0 +1,154 @@
+//! Strided copies: what makes a view dense, writes through a view, puts tensors side by side.
+
+use super::Shared;
+use super::transpose::transpose;
+use crate::cpu::pool::{num_threads, parallel};
+use mg_device::{Layout, MAX_RANK, collapse};
+
+/// Bytes from which a copy is divided among threads.
+const PARALLEL: usize = 1 << 20;
+/// Bytes that one task copies.
+const TASK: usize = 1 << 18;
+
+/// Sets bytes to zero.
+///
+/// # Safety
+///
+/// `dst` is valid for `bytes` writes.
+pub unsafe fn fill_zero(dst: *mut u8, bytes: usize) {
+    let dst = Shared(dst);
+    in_parts(bytes, 1, bytes, &|from, to| {
+        // SAFETY: by this function's contract; parts are disjoint.
+        unsafe { std::ptr::write_bytes(dst.get().add(from), 0, to - from) };
+    });
+}
+
+/// Calls `run` with parts of `0..n`, on all threads where there are enough bytes; parts begin at multiples of `unit`.
+fn in_parts(n: usize, unit: usize, bytes: usize, run: &(dyn Fn(usize, usize) + Sync)) {
+    if bytes < PARALLEL || num_threads() == 1 {
+        return run(0, n);
+    }
+    let part = n.div_ceil(bytes.div_ceil(TASK)).max(1).next_multiple_of(unit);
+    parallel(n.div_ceil(part), &|i| run(i * part, ((i + 1) * part).min(n)));
+}
+
+/// Copies elements of `size` bytes (1, 2, 4 or 8) from one layout to another of the same shape. Both pointers are the
+/// buffers' starts; strides may be negative, the source's 0.
+///
+/// # Safety
+///
+/// The source is valid for reads at all offsets of its layout, the destination for writes at all of its own, which are
+/// distinct; they do not overlap.
+pub unsafe fn copy_strided(size: usize, src: *const u8, lsrc: &Layout, dst: *mut u8, ldst: &Layout) {
+    let mut strides = [ldst.padded_strides(), lsrc.padded_strides()];
+    let shape = collapse(ldst.shape(), &mut strides);
+    if shape.contains(&0) {
+        return;
+    }
+    let rank = shape.rank();
+    let (dst, src) = (
+        Shared(dst.wrapping_add(ldst.offset() * size)),
+        Shared(src.wrapping_add(lsrc.offset() * size)),
+    );
+    let bytes = shape.numel() * size;
+    if rank == 0 {
+        // SAFETY: one element each.
+        return unsafe { std::ptr::copy_nonoverlapping(src.get(), dst.get(), size) };
+    }
+    if rank == 1 && strides == [one(), one()] {
+        return in_parts(shape[0], 1, bytes, &|from, to| {
+            // SAFETY: by this function's contract; parts are disjoint.
+            unsafe {
+                let (src, dst) = (src.get().add(from * size), dst.get().add(from * size));
+                std::ptr::copy_nonoverlapping(src, dst, (to - from) * size);
+            }
+        });
+    }
+    let nearest = |s: &[isize; MAX_RANK]| (0..rank).filter(|&d| s[d] != 0).min_by_key(|&d| s[d].unsigned_abs());
+    let inner = nearest(&strides[0]).unwrap_or(rank - 1);
+    let from = nearest(&strides[1]).unwrap_or(inner);
+    let plane = from != inner && strides[0][inner] == 1 && strides[1][from] == 1;
+    // The dimensions that are walked around the innermost run (or plane), outermost first.
+    let outer: Vec<usize> = (0..rank).filter(|&d| d != inner && !(plane && d == from)).collect();
+    let offsets = |mut position: usize| {
+        let mut at = [0isize; 2];
+        for &d in outer.iter().rev() {
+            let i = (position % shape[d]) as isize;
+            position /= shape[d];
+            at[0] += i * strides[0][d];
+            at[1] += i * strides[1][d];
+        }
+        (at[0] * size as isize, at[1] * size as isize)
+    };
+    let around: usize = outer.iter().map(|&d| shape[d]).product();
+    if plane {
+        // Blocks of both sides stay in cache: a side's lines are touched by neighbouring rows.
+        let (rows, columns) = (shape[from], shape[inner]);
+        let (src_row, dst_row) = (strides[1][inner], strides[0][from]);
+        let across = columns.div_ceil(BLOCK);
+        in_parts(around * across, 1, bytes, &|first, last| {
+            for task in first..last {
+                let (at_dst, at_src) = offsets(task / across);
+                let column = task % across * BLOCK;
+                let width = BLOCK.min(columns - column);
+                for row in (0..rows).step_by(BLOCK) {
+                    let height = BLOCK.min(rows - row);
+                    // SAFETY: a block of the plane at these offsets; blocks are disjoint.
+                    unsafe {
+                        let s = src.get().offset(at_src).offset((column as isize * src_row + row as isize) * size as isize);
+                        let d = dst.get().offset(at_dst).offset((row as isize * dst_row + column as isize) * size as isize);
+                        transpose(size, d, dst_row, s, src_row, width, height);
+                    }
+                }
+            }
+        });
+        return;
+    }
+    let n = shape[inner];
+    let (step_dst, step_src) = (strides[0][inner], strides[1][inner]);
+    in_parts(around, 1, bytes, &|first, last| {
+        for position in first..last {
+            let (at_dst, at_src) = offsets(position);
+            // SAFETY: a run of the innermost dimension at these offsets.
+            unsafe { run(size, dst.get().offset(at_dst), step_dst, src.get().offset(at_src), step_src, n) };
+        }
+    });
+}
+
+/// Elements on a side of the blocks that are transposed.
+const BLOCK: usize = 64;
+
+fn one() -> [isize; MAX_RANK] {
+    let mut strides = [0; MAX_RANK];
+    strides[0] = 1;
+    strides
+}
+
+/// Safety: both pointers are valid for `n` elements by their steps.
+unsafe fn run(size: usize, dst: *mut u8, step_dst: isize, src: *const u8, step_src: isize, n: usize) {
+    // SAFETY: by this function's contract.
+    unsafe {
+        if step_dst == 1 && step_src == 1 {
+            return std::ptr::copy_nonoverlapping(src, dst, n * size);
+        }
+        match size {
+            1 => run_as::<u8>(dst, step_dst, src, step_src, n),
+            2 => run_as::<u16>(dst, step_dst, src, step_src, n),
+            4 => run_as::<u32>(dst, step_dst, src, step_src, n),
+            _ => run_as::<u64>(dst, step_dst, src, step_src, n),
+        }
+    }
+}
+
+unsafe fn run_as<T: Copy>(dst: *mut u8, step_dst: isize, src: *const u8, step_src: isize, n: usize) {
+    let (dst, src) = (dst.cast::<T>(), src.cast::<T>());
+    // SAFETY: by the contract of `run`.
+    unsafe {
+        if step_src == 0 && step_dst == 1 {
+            return std::slice::from_raw_parts_mut(dst, n).fill(*src);
+        }
+        for i in 0..n as isize {
+            *dst.offset(i * step_dst) = *src.offset(i * step_src);
+        }
+    }
+}

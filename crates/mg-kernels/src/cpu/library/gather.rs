@@ -1,0 +1,229 @@
+//! Elements by index, and their adjoint: sums by index.
+
+use super::Shared;
+use crate::cpu::pool::{num_threads, parallel};
+use crate::cpu::run::OutOfRange;
+use mg_device::{DType, Layout, Shape, bf16, f16};
+use std::sync::Mutex;
+
+/// Elements from which the work is divided among threads.
+const PARALLEL: usize = 1 << 18;
+
+/// How positions of an indexed operand are walked: rows of neighbouring elements that share an index.
+struct Rows {
+    /// The axes around the rows.
+    shape: Shape,
+    /// Elements in a row, all with one index, dense in the operand.
+    row: usize,
+}
+
+/// The longest rows: trailing axes after `axis` along which the index is the same and the operand dense.
+fn rows(shape: &Shape, axis: usize, index: &Layout, operand: &Layout) -> Rows {
+    let mut first = shape.rank();
+    let mut row = 1usize;
+    while first > axis + 1 {
+        let d = first - 1;
+        let same = index.strides()[d] == 0 || shape[d] == 1;
+        let dense = operand.strides()[d] == row as isize || shape[d] == 1;
+        if !(same && dense) {
+            break;
+        }
+        row *= shape[d];
+        first = d;
+    }
+    Rows { shape: Shape::of(&shape[..first]), row }
+}
+
+/// The offset of a row-major position over the first axes of a layout, without the axis that is indexed.
+fn offset(position: usize, shape: &Shape, layout: &Layout, without: Option<usize>) -> isize {
+    let mut position = position;
+    let mut at = layout.offset() as isize;
+    for d in (0..shape.rank()).rev() {
+        let i = (position % shape[d]) as isize;
+        position /= shape[d];
+        if Some(d) != without {
+            at += i * layout.strides()[d];
+        }
+    }
+    at
+}
+
+/// `out[…, j, …] = x[…, index[…, j, …], …]` along `axis`; `out` is dense and has the index's shape, elements have
+/// `size` bytes (1, 2, 4 or 8). Pointers are the buffers' starts.
+///
+/// # Errors
+///
+/// The first index that is out of range (in memory order of the result, where one thread works).
+///
+/// # Safety
+///
+/// `x` and `index` (i64) are valid for reads at all offsets of their layouts, `out` for writes of all elements; axes other
+/// than `axis` agree.
+pub unsafe fn gather(
+    size: usize,
+    x: *const u8,
+    lx: &Layout,
+    index: *const u8,
+    lindex: &Layout,
+    axis: usize,
+    out: *mut u8,
+) -> Result<(), OutOfRange> {
+    let shape = *lindex.shape();
+    if shape.contains(&0) {
+        return Ok(());
+    }
+    let rows = rows(&shape, axis, lindex, lx);
+    let n = rows.shape.numel();
+    let limit = lx.shape()[axis] as i64;
+    let (x, index, out) = (Shared(x), Shared(index.cast::<i64>()), Shared(out));
+    let failure = Mutex::new(None);
+    let part = |from: usize, to: usize| {
+        for position in from..to {
+            // SAFETY: by this function's contract; rows of the result are disjoint.
+            unsafe {
+                let i = *index.get().offset(offset(position, &rows.shape, lindex, None));
+                if i < 0 || i >= limit {
+                    if let Ok(mut failure) = failure.lock() {
+                        failure.get_or_insert(OutOfRange { index: i, size: limit });
+                    }
+                    return;
+                }
+                let at = offset(position, &rows.shape, lx, Some(axis)) + i as isize * lx.strides()[axis];
+                let src = x.get().offset(at * size as isize);
+                std::ptr::copy_nonoverlapping(src, out.get().add(position * rows.row * size), rows.row * size);
+            }
+        }
+    };
+    if n * rows.row < PARALLEL || num_threads() == 1 {
+        part(0, n);
+    } else {
+        let chunk = n.div_ceil(64);
+        parallel(n.div_ceil(chunk), &|t| part(t * chunk, ((t + 1) * chunk).min(n)));
+    }
+    failure.into_inner().unwrap_or(None).map_or(Ok(()), Err)
+}
+
+/// What can be added up by index.
+trait Sum: Copy {
+    /// What sums are kept in.
+    type Acc: Copy + Default;
+    fn add(acc: Self::Acc, v: Self) -> Self::Acc;
+    fn finish(acc: Self::Acc) -> Self;
+}
+
+macro_rules! sum_in {
+    ($($T:ty, $Acc:ty, |$a:ident, $v:ident| $add:expr, |$f:ident| $finish:expr;)*) => {
+        $(impl Sum for $T {
+            type Acc = $Acc;
+            #[inline(always)]
+            fn add($a: $Acc, $v: $T) -> $Acc {
+                $add
+            }
+            #[inline(always)]
+            fn finish($f: $Acc) -> $T {
+                $finish
+            }
+        })*
+    };
+}
+sum_in! {
+    f32, f32, |a, v| a + v, |a| a;
+    f64, f64, |a, v| a + v, |a| a;
+    f16, f32, |a, v| a + v.to_f32(), |a| f16::from_f32(a);
+    bf16, f32, |a, v| a + v.to_f32(), |a| bf16::from_f32(a);
+    i64, i64, |a, v| a.wrapping_add(v), |a| a;
+    i32, i32, |a, v| a.wrapping_add(v), |a| a;
+    u8, u8, |a, v| a.wrapping_add(v), |a| a;
+}
+
+/// Zeros of `size` positions along `axis`, with `x[…, j, …]` added at `index[…, j, …]` in order of j; `out` is dense.
+/// Half types are added in f32 and rounded once; bool is added as u8 is. Pointers are the buffers' starts.
+///
+/// # Errors
+///
+/// An index that is out of range.
+///
+/// # Safety
+///
+/// As [`gather`]; `x` and `index` have one shape.
+#[allow(clippy::too_many_arguments)]
+pub unsafe fn scatter_add(
+    dtype: DType,
+    x: *const u8,
+    lx: &Layout,
+    index: *const u8,
+    lindex: &Layout,
+    axis: usize,
+    size: usize,
+    out: *mut u8,
+) -> Result<(), OutOfRange> {
+    macro_rules! go {
+        ($T:ty) => {
+            // SAFETY: this function's contract.
+            unsafe { scatter_as::<$T>(x.cast(), lx, index.cast(), lindex, axis, size, out.cast()) }
+        };
+    }
+    match dtype {
+        DType::F32 => go!(f32),
+        DType::F64 => go!(f64),
+        DType::F16 => go!(f16),
+        DType::BF16 => go!(bf16),
+        DType::I64 => go!(i64),
+        DType::I32 => go!(i32),
+        DType::U8 | DType::Bool => go!(u8),
+    }
+}
+
+unsafe fn scatter_as<T: Sum>(
+    x: *const T,
+    lx: &Layout,
+    index: *const i64,
+    lindex: &Layout,
+    axis: usize,
+    size: usize,
+    out: *mut T,
+) -> Result<(), OutOfRange> {
+    let shape = *lx.shape();
+    let target = Layout::contiguous(shape.with(axis, size));
+    let mut sums: Vec<T::Acc> = vec![T::Acc::default(); target.numel()];
+    let rows = rows(&shape, axis, lindex, lx);
+    // Rows of one target add in order; stripes of a row's columns never share a target, so threads take stripes.
+    let n = rows.shape.numel();
+    let sums_at = Shared(sums.as_mut_ptr());
+    let (x, index) = (Shared(x), Shared(index));
+    let failure = Mutex::new(None);
+    let stripe = |from: usize, to: usize| {
+        for position in 0..n {
+            // SAFETY: the callers' contract; stripes of the sums are disjoint.
+            unsafe {
+                let i = *index.get().offset(offset(position, &rows.shape, lindex, None));
+                if i < 0 || i >= size as i64 {
+                    if let Ok(mut failure) = failure.lock() {
+                        failure.get_or_insert(OutOfRange { index: i, size: size as i64 });
+                    }
+                    return;
+                }
+                let src = x.get().offset(offset(position, &rows.shape, lx, None));
+                let at = offset(position, &rows.shape, &target, Some(axis)) + i as isize * target.strides()[axis];
+                let dst = sums_at.get().offset(at);
+                for k in from..to {
+                    *dst.add(k) = T::add(*dst.add(k), *src.add(k));
+                }
+            }
+        }
+    };
+    if n * rows.row < PARALLEL || rows.row < 32 || num_threads() == 1 {
+        stripe(0, rows.row);
+    } else {
+        let width = rows.row.div_ceil(16).next_multiple_of(16);
+        parallel(rows.row.div_ceil(width), &|t| stripe(t * width, ((t + 1) * width).min(rows.row)));
+    }
+    if let Some(found) = failure.into_inner().unwrap_or(None) {
+        return Err(found);
+    }
+    for (i, sum) in sums.into_iter().enumerate() {
+        // SAFETY: `out` has room for every element of the target.
+        unsafe { *out.add(i) = T::finish(sum) };
+    }
+    Ok(())
+}
