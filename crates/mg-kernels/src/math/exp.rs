@@ -1,0 +1,125 @@
+//! The exponential function, and its argument reduction for those built on it.
+
+use std::f64::consts::{LN_2, LOG2_E};
+
+use super::{MAGIC_DOUBLE, MAGIC_SINGLE, fraction_bits, horner, lit};
+use crate::lane::{BitLane, FloatLane, Format};
+
+/// eˣ, within 0.51 ulp in both formats; overflows and underflows where the exact result rounds so.
+#[inline(always)]
+pub fn exp<L: FloatLane>(x: L) -> L {
+    let low = lit(x, -104.0, -746.0);
+    let high = lit(x, 89.0, 710.0);
+    let x = L::select(x.lt(low), low, x);
+    let x = L::select(high.lt(x), high, x);
+    let reduced = Reduced::new(x, 2);
+    let (first, second) = reduced.halves();
+    x.lit(1.0).add(reduced.sum()).mul(first).mul(second)
+}
+
+/// eˣ = (1 + [`Reduced::sum`])·2ⁿ with |sum| < 0.42, by Cody and Waite, "Software Manual for the Elementary
+/// Functions", 1980.
+#[derive(Clone, Copy)]
+pub(super) struct Reduced<L: FloatLane> {
+    /// The reduced argument r = x − n·ln 2.
+    base: L,
+    /// r².
+    square: L,
+    /// (eʳ − 1 − r)/r².
+    series: L,
+    /// n plus a multiple of the exponent bias in the low bits, high above it zeros up to the exponent field's width.
+    count: L::Bits,
+}
+
+impl<L: FloatLane> Reduced<L> {
+    /// Reduces `x`, whose exponential the caller has made sure not to leave the range of the scaling it uses: with
+    /// `biases` 1 [`Reduced::scale`], with 2 [`Reduced::halves`].
+    #[inline(always)]
+    pub fn new(x: L, biases: u32) -> Self {
+        let (n, base, count) = reduce(x, biases);
+        let base = n.fma(lit(x, LN2_LOW_SINGLE, LN2_LOW_DOUBLE), base);
+        Reduced { base, square: base.mul(base), series: series(base), count }
+    }
+
+    /// eʳ − 1.
+    #[inline(always)]
+    pub fn sum(self) -> L {
+        self.square.fma(self.series, self.base)
+    }
+
+    /// What [`Reduced::sum`] misses by its rounding.
+    #[inline(always)]
+    pub fn sum_tail(self) -> L {
+        self.square.fma(self.series, self.base.sub(self.sum()))
+    }
+
+    /// 2ⁿ.
+    #[inline(always)]
+    pub fn scale(self) -> L {
+        L::from_bits(self.count.shl(fraction_bits(self.base)))
+    }
+
+    /// Two powers of two whose product is 2ⁿ: n may lie outside the exponents of the format.
+    #[inline(always)]
+    pub fn halves(self) -> (L, L) {
+        halves(self.count, fraction_bits(self.base))
+    }
+}
+
+/// −n, `x` − n·ln 2 but for the low part of ln 2, and the bits n + `biases`·bias stands in.
+#[inline(always)]
+fn reduce<L: FloatLane>(x: L, biases: u32) -> (L, L, L::Bits) {
+    let magic = lit(x, MAGIC_SINGLE + 127.0 * f64::from(biases), MAGIC_DOUBLE + 1023.0 * f64::from(biases));
+    let shifted = x.fma(x.lit(LOG2_E), magic);
+    let n = magic.sub(shifted);
+    (n, n.fma(x.lit(LN_2), x), shifted.to_bits())
+}
+
+/// (eʳ − 1 − r)/r².
+#[inline(always)]
+fn series<L: FloatLane>(r: L) -> L {
+    match r.format() {
+        Format::Single => horner(r, SINGLE),
+        Format::Double => horner(r, DOUBLE),
+    }
+}
+
+/// 2 to the power n as two factors, where `count` ends in n plus twice the exponent bias.
+#[inline(always)]
+fn halves<L: FloatLane>(count: L::Bits, places: u32) -> (L, L) {
+    let half = count.shr(1);
+    (L::from_bits(half.shl(places)), L::from_bits(count.sub(half).shl(places)))
+}
+
+/// e to the power `x` + `x_tail` for |`x`| below 170 (single) or 1400 (double) and a tail that is small against 1;
+/// before its last rounding it errs by 0.3 ulp.
+#[inline(always)]
+pub(super) fn exp_of_sum<L: FloatLane>(x: L, x_tail: L) -> L {
+    let (n, high, count) = reduce(x, 2);
+    let low = n.fma(lit(x, LN2_LOW_SINGLE, LN2_LOW_DOUBLE), x_tail);
+    let base = high.add(low);
+    let base_tail = high.sub(base).add(low);
+    let tail = base.mul(base).fma(series(base), base_tail);
+    let (first, second) = halves(count, fraction_bits(x));
+    x.lit(1.0).add(base.add(tail)).mul(first).mul(second)
+}
+
+/// What ln 2 is more than its rounding to the format.
+pub(super) const LN2_LOW_SINGLE: f64 = -1.9046542e-9;
+pub(super) const LN2_LOW_DOUBLE: f64 = 2.3190468138462996e-17;
+
+/// (eʳ − 1 − r)/r² on [−ln 2/2, ln 2/2], with relative error 2⁻²⁸ of eʳ.
+const SINGLE: [f64; 5] = [0.0013782465, 0.00836867, 0.041668963, 0.16666521, 0.4999999];
+/// The same, with relative error 2⁻⁵⁷.
+const DOUBLE: [f64; 10] = [
+    2.5004489677448574e-08,
+    2.7630444483237444e-07,
+    2.7557572292830053e-06,
+    2.480149248278168e-05,
+    0.00019841269522464795,
+    0.0013888888944313677,
+    0.008333333333487052,
+    0.04166666666652705,
+    0.16666666666666424,
+    0.5000000000000011,
+];

@@ -1,0 +1,75 @@
+//! The natural logarithm, and the decomposition of its argument.
+
+use std::f64::consts::LN_2;
+
+use super::exp::{LN2_LOW_DOUBLE, LN2_LOW_SINGLE};
+use super::{MAGIC_DOUBLE, MAGIC_SINGLE, fraction_bits, horner, lit};
+use crate::lane::{BitLane, FloatLane, Format};
+
+/// ln x. Zero of either sign gives −∞, a negative number NaN.
+#[inline(always)]
+pub fn log<L: FloatLane>(x: L) -> L {
+    // The significand in [2/3, 4/3): one minus it is exact, and its logarithm never cancels against n·ln 2.
+    let (n, significand) = split(x, 0x3f2a_aaab, 0x3fe5_5555_5555_5555);
+    let f = significand.sub(x.lit(1.0));
+    let series = match x.format() {
+        Format::Single => horner(f, SINGLE),
+        Format::Double => horner(f, DOUBLE),
+    };
+    let square = f.mul(f);
+    let fraction = square.fma(f.fma(series, x.lit(-0.5)), f);
+    let low = n.fma(lit(x, LN2_LOW_SINGLE, LN2_LOW_DOUBLE), fraction);
+    let result = n.fma(x.lit(LN_2), low);
+    let infinity = x.lit(f64::INFINITY);
+    let zero = x.lit(0.0);
+    let result = L::select(x.lt(infinity), result, x);
+    let result = L::select(x.eq(zero), infinity.neg(), result);
+    L::select(x.lt(zero), x.lit(f64::NAN), result)
+}
+
+/// `x` = significand·2ⁿ for positive finite `x`, with the significand at least the number with the given bits
+/// (single or double) and less than its double.
+#[inline(always)]
+pub(super) fn split<L: FloatLane>(x: L, least_single: i64, least_double: i64) -> (L, L) {
+    let denormal = x.lt(lit(x, SMALLEST_NORMAL_SINGLE, f64::MIN_POSITIVE));
+    let normal = L::select(denormal, x.mul(lit(x, 16777216.0, 18014398509481984.0)), x);
+    let magic = lit(x, MAGIC_SINGLE, MAGIC_DOUBLE);
+    let magic_denormal = lit(x, MAGIC_SINGLE + 24.0, MAGIC_DOUBLE + 54.0);
+    let bits = normal.to_bits();
+    let (least, field) = match x.format() {
+        Format::Single => (least_single, -1 << 23),
+        Format::Double => (least_double, -1 << 52),
+    };
+    let distance = bits.sub(bits.lit(least));
+    let significand = L::from_bits(bits.sub(distance.and(bits.lit(field))));
+    let n = L::from_bits(distance.sar(fraction_bits(x)).add(magic.to_bits()));
+    (n.sub(L::select(denormal, magic_denormal, magic)), significand)
+}
+const SMALLEST_NORMAL_SINGLE: f64 = 1.1754943508222875e-38;
+
+/// (ln(1 + f) − f + f²/2)/f³ on [−1/3, 1/3], with relative error 2⁻²⁷ of the logarithm.
+const SINGLE: [f64; 8] =
+    [-0.12893032, 0.13986897, -0.121839724, 0.14005306, -0.16680506, 0.20010446, -0.24999797, 0.33333215];
+/// The same, with relative error 2⁻⁵⁹.
+const DOUBLE: [f64; 20] = [
+    -0.08334361966245003,
+    0.08495927139678584,
+    -0.03839089107746044,
+    0.04177617336411928,
+    -0.05747025770976888,
+    0.06051215911243136,
+    -0.06230660114413601,
+    0.0665073209975902,
+    -0.07144110661663175,
+    0.07693259953448144,
+    -0.08333280831374267,
+    0.09090872979531227,
+    -0.1000000138757506,
+    0.11111111953106034,
+    -0.12499999978225801,
+    0.142857142745029,
+    -0.16666666666845348,
+    0.2000000000007327,
+    -0.2499999999999944,
+    0.3333333333333317,
+];

@@ -1,0 +1,33 @@
+//! The logistic function.
+
+use super::exp::Reduced;
+use super::{lit, reciprocal};
+use crate::lane::FloatLane;
+
+/// 1/(1 + e⁻ˣ), with denormal results where they are due.
+///
+/// With z = e^(−|x|) it is 1/(1 + z) for positive and z/(1 + z) for negative x; z and the denominator are carried as
+/// sums of two numbers.
+#[inline(always)]
+pub fn sigmoid<L: FloatLane>(x: L) -> L {
+    let one = x.lit(1.0);
+    let least = lit(x, -104.0, -746.0);
+    let y = x.abs().neg();
+    let reduced = Reduced::new(L::select(y.lt(least), least, y), 2);
+    let (first, second) = reduced.halves();
+    let scale = first.mul(second);
+    let sum = reduced.sum();
+    let power = one.add(sum);
+    let z = power.mul(scale);
+    let z_tail = one.sub(power).add(sum).mul(scale);
+    let denominator = one.add(z);
+    let denominator_tail = one.sub(denominator).add(z).add(z_tail);
+    let negative = x.lt(x.lit(0.0));
+    let numerator = L::select(negative, z, one);
+    let numerator_tail = L::select(negative, z_tail, x.lit(0.0));
+    let r = reciprocal(denominator);
+    let quotient = numerator.mul(r);
+    let remainder = quotient.neg().fma(denominator, numerator).add(numerator_tail);
+    let remainder = quotient.neg().fma(denominator_tail, remainder);
+    remainder.fma(r, quotient)
+}
