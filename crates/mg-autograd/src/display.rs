@@ -236,3 +236,118 @@ fn scientific(v: f64) -> String {
         None => text,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mg_device::bf16;
+
+    fn t<T: mg_device::Element>(shape: &[usize], data: &[T]) -> Tensor {
+        Tensor::from_vec(data.to_vec(), shape).unwrap()
+    }
+
+    #[test]
+    fn whole_numbers_and_fractions_are_aligned() {
+        assert_eq!(
+            t(&[2, 2], &[1.0f32, 2.0, 3.0, 4.0]).to_string(),
+            "tensor([[1., 2.],\n        [3., 4.]], dtype=f32)"
+        );
+        assert_eq!(
+            t(&[2, 2], &[0.5f64, -20.0, 3.0, 4.25]).to_string(),
+            "tensor([[  0.5000, -20.0000],\n        [  3.0000,   4.2500]], dtype=f64)"
+        );
+        assert_eq!(
+            t(&[3], &[1.0f32, f32::NAN, f32::NEG_INFINITY]).to_string(),
+            "tensor([  1.,  nan, -inf], dtype=f32)"
+        );
+        assert_eq!(t(&[3], &[0.0f32, -0.0, 7.0]).to_string(), "tensor([ 0., -0.,  7.], dtype=f32)");
+        assert_eq!(Tensor::scalar(2.5f32).to_string(), "tensor(2.5000, dtype=f32)");
+        assert_eq!(Tensor::scalar(bf16::ONE).to_string(), "tensor(1., dtype=bf16)");
+    }
+
+    #[test]
+    fn wide_ranges_have_exponents() {
+        assert_eq!(t(&[2], &[1e-6f32, 2.0]).to_string(), "tensor([1.0000e-06, 2.0000e+00], dtype=f32)");
+        assert_eq!(t(&[2], &[1.0f64, 1e10]).to_string(), "tensor([1.0000e+00, 1.0000e+10], dtype=f64)");
+        assert_eq!(t(&[1], &[1.5f64 * 1e-200]).to_string(), "tensor([1.5000e-200], dtype=f64)");
+    }
+
+    #[test]
+    fn integers_keep_every_digit() {
+        assert_eq!(
+            t(&[2], &[i64::MAX, -1]).to_string(),
+            "tensor([9223372036854775807,                  -1], dtype=i64)"
+        );
+        assert_eq!(t(&[2], &[7u8, 255]).to_string(), "tensor([  7, 255], dtype=u8)");
+        assert_eq!(t(&[2], &[true, false]).to_string(), "tensor([ True, False], dtype=bool)");
+    }
+
+    #[test]
+    fn blocks_are_apart_and_long_axes_shortened() {
+        let cube = t(&[2, 1, 2], &[1i64, 2, 3, 4]);
+        assert_eq!(cube.to_string(), "tensor([[[1, 2]],\n\n        [[3, 4]]], dtype=i64)");
+        let long = Tensor::arange(1001);
+        assert_eq!(long.to_string(), "tensor([   0,    1,    2,  ...,  998,  999, 1000], dtype=i64)");
+        assert!(!Tensor::arange(1000).to_string().contains("..."));
+        let table = Tensor::arange(4000).reshape(&[1000, 4]).unwrap().to_string();
+        let rows = [
+            "tensor([[   0,    1,    2,    3],",
+            "[   4,    5,    6,    7],",
+            "[   8,    9,   10,   11],",
+            "...,",
+            "[3988, 3989, 3990, 3991],",
+            "[3992, 3993, 3994, 3995],",
+            "[3996, 3997, 3998, 3999]], dtype=i64)",
+        ];
+        assert_eq!(table, rows.join("\n        "));
+    }
+
+    #[test]
+    fn long_lines_are_broken() {
+        let text = Tensor::arange(40).to_string();
+        assert!(text.lines().all(|l| l.len() <= WIDTH + 1) && text.lines().count() == 3, "{text}");
+        assert!(text.lines().nth(1).unwrap().starts_with("        1"), "{text}");
+    }
+
+    #[test]
+    fn nothing_has_a_size() {
+        assert_eq!(t::<f32>(&[0], &[]).to_string(), "tensor([], dtype=f32)");
+        assert_eq!(t::<f32>(&[2, 0], &[]).to_string(), "tensor([], size=(2, 0), dtype=f32)");
+    }
+
+    #[test]
+    fn gradients_are_mentioned() {
+        let x = t(&[2], &[1.0f32, 2.0]).requires_grad_(true).unwrap();
+        assert_eq!(x.to_string(), "tensor([1., 2.], dtype=f32, requires_grad=True)");
+        assert_eq!((&x * 2.0).to_string(), "tensor([2., 4.], dtype=f32, grad_fn=<mul>)");
+        assert_eq!(x.detach().to_string(), "tensor([1., 2.], dtype=f32)");
+    }
+
+    #[test]
+    fn views_print_what_they_show() {
+        let x = t(&[2, 3], &[0i64, 1, 2, 3, 4, 5]);
+        let v = x.t().flip(0).unwrap();
+        assert_eq!(v.to_string(), "tensor([[2, 5],\n        [1, 4],\n        [0, 3]], dtype=i64)");
+        let wide = x.select(1, 0).unwrap().unsqueeze(1).unwrap().expand(&[2, 2]).unwrap();
+        assert_eq!(wide.to_string(), "tensor([[0, 0],\n        [3, 3]], dtype=i64)");
+    }
+
+    #[test]
+    fn debug_computes_nothing() {
+        let x = t(&[2, 3], &[0f32; 6]);
+        assert_eq!(format!("{x:?}"), "Tensor(f32 [2, 3] on cpu)");
+        let y = x.exp();
+        assert_eq!(format!("{y:?}"), "Tensor(f32 [2, 3] on cpu, pending exp)");
+        assert!(y.node().is_pending());
+        let leaf = x.requires_grad_(true).unwrap();
+        assert_eq!(format!("{leaf:?}"), "Tensor(f32 [2, 3] on cpu, requires_grad)");
+    }
+
+    #[test]
+    fn a_failure_is_printed() {
+        let bad = t(&[2], &[1f32, 2.0]).index_select(0, &t(&[1], &[5i64])).unwrap();
+        let text = bad.to_string();
+        assert!(text.starts_with("tensor(failed: ") && text.contains('5'), "{text}");
+        assert!(format!("{bad:?}").contains("failed"), "{bad:?}");
+    }
+}

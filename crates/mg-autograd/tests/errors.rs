@@ -1,0 +1,456 @@
+//! Errors: typed, with the operation, what it got, and the caller's line; panics of operators say the same.
+
+mod common;
+
+use common::f32s;
+use mg_autograd::{Backward, Tensor, grad, no_grad};
+use mg_device::{DType, Device, Error, ErrorKind, Result};
+use proptest::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+fn matrix() -> Tensor {
+    f32s(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+}
+
+fn vector(n: usize) -> Tensor {
+    Tensor::from_slice(&vec![1.0f32; n])
+}
+
+fn i64s(shape: &[usize], data: &[i64]) -> Tensor {
+    Tensor::from_vec(data.to_vec(), shape).unwrap()
+}
+
+/// Expects an error of this kind and operation, from the lines of the call, whose text has all these parts.
+macro_rules! fails {
+    ($kind:pat, $op:literal, [$($part:literal),*], $call:expr) => {{
+        let error: Error = $call.err().expect(concat!("must fail: ", stringify!($call)));
+        let what = concat!(stringify!($call));
+        assert!(matches!(error.kind(), $kind), "{what}: kind of {error:?}");
+        assert_eq!(error.op(), $op, "{what}: {error}");
+        let text = error.to_string();
+        $(assert!(text.contains($part), "{what}: {:?} is not in {text:?}", $part);)*
+        assert_eq!(error.location().file(), file!(), "{what}: {error}");
+        // The macro's line is its first; the call may stand a few lines below.
+        let at = error.location().line();
+        assert!((line!()..line!() + 9).contains(&at), "{what}: line {at} is not {}", line!());
+        assert!(text.ends_with(&format!("({}:{at}:{})", file!(), error.location().column())), "{what}: {text}");
+    }};
+}
+
+#[test]
+fn elementwise_operations() {
+    let (a, b) = (matrix(), vector(2));
+    fails!(ErrorKind::Shape(_), "add", ["[2, 3]", "[2]"], a.try_add(&b));
+    fails!(ErrorKind::Shape(_), "sub", ["[2, 3]", "[2]"], a.try_sub(&b));
+    fails!(ErrorKind::Shape(_), "mul", ["[2]", "[2, 3]"], b.try_mul(&a));
+    fails!(ErrorKind::Shape(_), "div", ["[2, 3]", "[2]"], a.try_div(&b));
+    fails!(ErrorKind::Shape(_), "pow", ["[2, 3]", "[2]"], a.try_pow(&b));
+    fails!(ErrorKind::Shape(_), "maximum", ["[2, 3]", "[2]"], a.try_maximum(&b));
+    fails!(ErrorKind::Shape(_), "lt", ["[2, 3]", "[2]"], a.try_lt(&b));
+    fails!(ErrorKind::Shape(_), "logical_and", ["[2, 3]", "[2]"], a.try_logical_and(&b));
+    fails!(ErrorKind::Shape(_), "where", ["[2, 3]", "[2]"], Tensor::where_(&a.lt(2.0), &a, &b));
+    fails!(ErrorKind::DType(_), "where", ["f32"], Tensor::where_(&a, &a, &a));
+    fails!(ErrorKind::Value(_), "pow", ["-1"], i64s(&[1], &[2]).try_pow(-1i64));
+}
+
+#[test]
+fn views() {
+    let a = matrix();
+    fails!(ErrorKind::Shape(_), "reshape", ["[4]", "[2, 3]"], a.reshape(&[4]));
+    fails!(ErrorKind::Shape(_), "reshape", ["[-1, -1]"], a.reshape(&[-1, -1]));
+    fails!(ErrorKind::Shape(_), "reshape", ["[-1, 4]"], a.reshape(&[-1, 4]));
+    fails!(ErrorKind::Shape(_), "reshape", ["-2"], a.reshape(&[-2, 3]));
+    fails!(ErrorKind::Axis { axis: 2, rank: 2 }, "transpose", ["axis 2", "rank 2"], a.transpose(0, 2));
+    fails!(ErrorKind::Axis { axis: -3, rank: 2 }, "permute", ["axis -3"], a.permute(&[-3, 0]));
+    fails!(ErrorKind::Shape(_), "permute", ["[0, 0]", "[2, 3]"], a.permute(&[0, 0]));
+    fails!(ErrorKind::Shape(_), "permute", ["[0]", "[2, 3]"], a.permute(&[0]));
+    fails!(ErrorKind::Axis { .. }, "slice", ["axis 5"], a.slice(5, None, None, 1));
+    fails!(ErrorKind::Value(_), "slice", ["step"], a.slice(0, None, None, 0));
+    fails!(ErrorKind::Value(_), "narrow", ["[2, 3]"], a.narrow(1, 2, 2));
+    fails!(ErrorKind::Index { index: 3, axis: 1, size: 3 }, "select", ["index 3", "size 3"], a.select(1, 3));
+    fails!(ErrorKind::Index { index: -4, axis: 1, size: 3 }, "select", ["index -4"], a.select(1, -4));
+    fails!(ErrorKind::Shape(_), "expand", ["[2, 3]", "[2, 4]"], a.expand(&[2, 4]));
+    fails!(ErrorKind::Shape(_), "expand", ["[2, 3]", "[3]"], a.expand(&[3]));
+    fails!(ErrorKind::Shape(_), "expand", ["-1"], a.expand(&[-1, 2, 3]));
+    fails!(ErrorKind::Axis { .. }, "flip", ["axis 2"], a.flip(2));
+    fails!(ErrorKind::Axis { .. }, "unsqueeze", ["axis 3"], a.unsqueeze(3));
+    fails!(ErrorKind::Axis { .. }, "squeeze", ["axis 2"], a.squeeze(Some(2)));
+    fails!(ErrorKind::Axis { .. }, "flatten", ["axis 2"], a.flatten(2));
+    fails!(ErrorKind::Axis { .. }, "size", ["axis 2"], a.size(2));
+    fails!(ErrorKind::Shape(_), "expand", ["8"], a.expand(&[1, 1, 1, 1, 1, 1, 1, 2, 3]));
+    fails!(ErrorKind::Shape(_), "expand", ["many"], a.expand(&[isize::MAX, isize::MAX, 2, 3]));
+    let deep = f32s(&[1; 8], &[0.0]);
+    fails!(ErrorKind::Shape(_), "unsqueeze", ["8"], deep.unsqueeze(0));
+}
+
+#[test]
+fn reductions() {
+    let a = matrix();
+    let none = f32s(&[0, 3], &[]);
+    fails!(ErrorKind::Axis { axis: 2, rank: 2 }, "sum", ["axis 2"], a.sum_dim(&[2], false));
+    fails!(ErrorKind::Axis { .. }, "mean", ["axis -3"], a.mean_dim(&[-3], false));
+    fails!(ErrorKind::Axis { .. }, "var", ["axis 9"], a.var_dim(&[9], 1, false));
+    fails!(ErrorKind::Value(_), "sum", ["twice"], a.sum_dim(&[0, -2], false));
+    fails!(ErrorKind::Value(_), "max", ["[0, 3]"], none.max_dim(&[0], false));
+    fails!(ErrorKind::Value(_), "min", ["[0, 3]"], none.min_dim(&[], true));
+    fails!(ErrorKind::Value(_), "argmax", ["[0, 3]"], none.argmax(None));
+    fails!(ErrorKind::Value(_), "argmin", ["[0, 3]"], none.argmin(Some(0)));
+    fails!(ErrorKind::Axis { .. }, "argmax", ["axis 2"], a.argmax(Some(2)));
+    fails!(ErrorKind::Axis { .. }, "softmax", ["axis 2"], a.softmax(2));
+    fails!(ErrorKind::Axis { .. }, "log_softmax", ["axis -3"], a.log_softmax(-3));
+    fails!(ErrorKind::Axis { .. }, "logsumexp", ["axis 7"], a.logsumexp(&[7], false));
+    fails!(ErrorKind::Axis { .. }, "softmax", ["axis 5"], none.softmax(5));
+}
+
+#[test]
+fn kernels_and_losses() {
+    let a = matrix();
+    fails!(ErrorKind::Shape(_), "matmul", ["[2, 3]"], a.try_matmul(&a));
+    fails!(ErrorKind::Shape(_), "matmul", ["[2, 3]", "[2]"], a.try_matmul(&vector(2)));
+    fails!(ErrorKind::Shape(_), "matmul", ["[]"], a.try_matmul(&Tensor::scalar(1f32)));
+    fails!(
+        ErrorKind::Shape(_),
+        "matmul",
+        ["[2, 1, 3]", "[3, 3, 1]"],
+        f32s(&[2, 1, 3], &[0.0; 6]).try_matmul(&f32s(&[3, 3, 1], &[0.0; 9]))
+    );
+    fails!(
+        ErrorKind::DType(_),
+        "matmul",
+        ["bool"],
+        Tensor::from_slice(&[true]).try_matmul(&Tensor::from_slice(&[true]))
+    );
+    fails!(ErrorKind::DType(_), "index_select", ["f32"], a.index_select(0, &vector(2)));
+    fails!(ErrorKind::Shape(_), "index_select", ["[1, 1]"], a.index_select(0, &i64s(&[1, 1], &[0])));
+    fails!(ErrorKind::Axis { .. }, "index_select", ["axis 2"], a.index_select(2, &i64s(&[1], &[0])));
+    fails!(ErrorKind::DType(_), "gather", ["f32"], a.gather(0, &a));
+    fails!(ErrorKind::Shape(_), "gather", ["[3, 3]", "[2, 3]"], a.gather(1, &i64s(&[3, 3], &[0; 9])));
+    fails!(
+        ErrorKind::Shape(_),
+        "scatter_add",
+        ["[1, 3]", "[2, 3]"],
+        a.scatter_add(0, &i64s(&[1, 3], &[0; 3]), &a)
+    );
+    fails!(ErrorKind::Value(_), "cat", ["at least one"], Tensor::cat(&[], 0));
+    fails!(ErrorKind::Shape(_), "cat", ["[2, 3]", "[2]"], Tensor::cat(&[&a, &vector(2)], 0));
+    fails!(ErrorKind::Axis { .. }, "cat", ["axis 2"], Tensor::cat(&[&a, &a], 2));
+    fails!(ErrorKind::Shape(_), "stack", ["[1, 2]", "[1, 3]"], Tensor::stack(&[&vector(2), &vector(3)], 0));
+    fails!(ErrorKind::Shape(_), "cross_entropy", ["[2, 3]", "[3]"], a.cross_entropy(&i64s(&[3], &[0; 3])));
+    fails!(ErrorKind::DType(_), "cross_entropy", ["f32"], a.cross_entropy(&vector(2)));
+    fails!(ErrorKind::Shape(_), "mse_loss", ["[2, 3]", "[2]"], a.mse_loss(&vector(2)));
+    fails!(ErrorKind::Shape(_), "layer_norm", ["[4]", "[2, 3]"], a.layer_norm(&[4], None, None, 1e-5));
+    fails!(
+        ErrorKind::Shape(_),
+        "layer_norm",
+        ["weight", "[2]"],
+        a.layer_norm(&[3], Some(&vector(2)), None, 1e-5)
+    );
+    fails!(ErrorKind::Value(_), "dropout", ["1"], a.dropout(1.0));
+    fails!(ErrorKind::Value(_), "dropout", ["-0.1"], a.dropout(-0.1));
+    fails!(ErrorKind::Value(_), "dropout", ["NaN"], a.dropout(f64::NAN));
+}
+
+#[test]
+fn creation_and_reading() {
+    fails!(
+        ErrorKind::Shape(_),
+        "from_vec",
+        ["3 elements", "[2, 2]"],
+        Tensor::from_vec(vec![1f32, 2.0, 3.0], &[2, 2])
+    );
+    fails!(ErrorKind::Shape(_), "zeros", ["8"], Tensor::zeros(&[1; 9], DType::F32));
+    fails!(ErrorKind::Shape(_), "ones", ["many"], Tensor::ones(&[usize::MAX, 2], DType::F32));
+    fails!(ErrorKind::DType(_), "rand", ["i64"], Tensor::rand(&[2], DType::I64));
+    fails!(ErrorKind::DType(_), "randn", ["bool"], Tensor::randn(&[2], DType::Bool));
+    fails!(ErrorKind::Value(_), "item", ["[2, 3]"], matrix().item::<f32>());
+    fails!(ErrorKind::DType(_), "to_vec", ["f32", "f64"], matrix().to_vec::<f64>());
+}
+
+#[test]
+fn gradients() {
+    let x = matrix().requires_grad_(true).unwrap();
+    let constant = vector(1).sum();
+    fails!(ErrorKind::Gradient(_), "backward", ["requires a gradient"], constant.backward());
+    fails!(ErrorKind::Gradient(_), "backward", ["[2, 3]", "seed"], (&x * 2.0).backward());
+    let y = (&x * &x).sum();
+    fails!(
+        ErrorKind::Shape(_),
+        "backward",
+        ["[2]", "[]"],
+        y.backward_with(Some(&vector(2)), Backward::default())
+    );
+    fails!(ErrorKind::Gradient(_), "grad", ["[2, 3]"], grad(&[&(&x * 2.0)], &[&x], &[], Backward::default()));
+    y.backward().unwrap();
+    fails!(ErrorKind::Gradient(_), "backward", ["retain_graph=True"], y.backward());
+    fails!(
+        ErrorKind::Gradient(_),
+        "grad",
+        ["retain_graph=True"],
+        grad(&[&y], &[&x], &[], Backward::default())
+    );
+    fails!(ErrorKind::DType(_), "requires_grad_", ["i64"], i64s(&[1], &[1]).requires_grad_(true));
+    fails!(ErrorKind::Gradient(_), "requires_grad_", ["detach"], (&x * 2.0).requires_grad_(false));
+    fails!(ErrorKind::Gradient(_), "assign", ["no_grad"], x.assign(0.0));
+    fails!(ErrorKind::Shape(_), "set_grad", ["[2]", "[2, 3]"], x.set_grad(Some(&vector(2))));
+    fails!(ErrorKind::Shape(_), "assign", ["[4]", "[2, 3]"], matrix().assign(&vector(4)));
+    let wide = vector(1).expand(&[3]).unwrap();
+    fails!(ErrorKind::Value(_), "assign", ["broadcast"], wide.assign(0.0));
+    fails!(
+        ErrorKind::Value(_),
+        "gradcheck",
+        ["requires a gradient"],
+        mg_autograd::gradcheck(|x| Ok(x[0].clone()), &[matrix()], Default::default())
+    );
+    fails!(
+        ErrorKind::DType(_),
+        "gradcheck",
+        ["input 0", "f32"],
+        mg_autograd::gradcheck(|x| Ok(x[0].clone()), &[x.clone()], Default::default())
+    );
+    let _off = no_grad();
+    let y = (&x * &x).sum();
+    fails!(ErrorKind::Gradient(_), "backward", ["requires a gradient"], y.backward());
+}
+
+/// A wrong gradient is named by input, element and both numbers.
+#[test]
+fn a_wrong_gradient_is_named() {
+    let x = Tensor::from_vec(vec![1.0f64, 2.0, 3.0, 4.0], &[2, 2]).unwrap().requires_grad_(true).unwrap();
+    let k = Tensor::from_slice(&[1.0f64]).requires_grad_(true).unwrap();
+    // As if the derivative of the last row were forgotten.
+    let wrong = |x: &[Tensor]| {
+        let square = x[1].square();
+        Tensor::cat(&[&square.narrow(0, 0, 1)?, &square.narrow(0, 1, 1)?.detach()], 0)?.try_mul(&x[0])
+    };
+    let error = mg_autograd::gradcheck(wrong, &[k, x], Default::default()).unwrap_err();
+    let line = line!() - 1;
+    assert!(matches!(error.kind(), ErrorKind::Gradient(_)));
+    let text = error.to_string();
+    assert!(
+        text.starts_with(
+            "gradcheck: the gradient of input 1 at element [1, 0] is 0, central differences give "
+        ),
+        "{text}"
+    );
+    assert_eq!((error.location().file(), error.location().line()), (file!(), line));
+}
+
+/// What is found out when the value is computed names the line that asked for it.
+#[test]
+fn late_errors_name_the_line_of_the_operation() {
+    let a = matrix();
+    let (picked, line) = (a.index_select(0, &i64s(&[2], &[0, 2])).unwrap(), line!());
+    let error = picked.to_vec::<f32>().unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::Index { index: 2, axis: 0, size: 2 });
+    assert_eq!((error.location().file(), error.location().line()), (file!(), line), "{error}");
+    assert_eq!(error.op(), "index_select");
+    let (picked, line) = (a.gather(1, &i64s(&[2, 1], &[0, -1])).unwrap(), line!());
+    let error = (&picked + 1.0).sum().item::<f32>().unwrap_err();
+    assert_eq!(*error.kind(), ErrorKind::Index { index: -1, axis: 1, size: 3 });
+    assert_eq!((error.location().file(), error.location().line()), (file!(), line), "{error}");
+    let (loss, line) = (a.cross_entropy(&i64s(&[2], &[0, 3])).unwrap(), line!());
+    let error = loss.item::<f32>().unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Index { index: 3, size: 3, .. }), "{error}");
+    assert_eq!((error.location().file(), error.location().line()), (file!(), line), "{error}");
+    let values = f32s(&[1, 3], &[1.0; 3]);
+    let (sum, line) = (a.scatter_add(0, &i64s(&[1, 3], &[0, 1, 7]), &values).unwrap(), line!());
+    let error = sum.to_vec::<f32>().unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Index { index: 7, size: 2, .. }), "{error}");
+    assert_eq!((error.location().file(), error.location().line()), (file!(), line), "{error}");
+}
+
+/// A node whose work failed keeps its error for every reader; what does not depend on it stays usable.
+#[test]
+fn a_failure_stays_where_it_belongs() {
+    let a = matrix();
+    let bad = a.index_select(0, &i64s(&[1], &[9])).unwrap();
+    let (good, after) = (&a * 2.0, &bad + 1.0);
+    let first = bad.to_vec::<f32>().unwrap_err();
+    assert_eq!(good.to_vec::<f32>().unwrap(), [2.0, 4.0, 6.0, 8.0, 10.0, 12.0]);
+    for reader in [bad.clone(), after.clone(), after.sum(), &after * &good] {
+        let again = reader.to_vec::<f32>().unwrap_err();
+        assert_eq!((again.kind(), again.location()), (first.kind(), first.location()));
+    }
+    assert_eq!((&good + &a).sum().item::<f32>().unwrap(), 63.0);
+}
+
+fn panic_text(f: impl FnOnce()) -> String {
+    let payload = catch_unwind(AssertUnwindSafe(f)).expect_err("must panic");
+    payload.downcast_ref::<String>().cloned().unwrap_or_default()
+}
+
+/// Operators and plain methods panic with the text of their `try_` twin, at the caller's line.
+#[test]
+fn operators_panic_with_the_same_text() {
+    let (a, b) = (matrix(), vector(2));
+    // On one line each, so that text and line agree; columns differ.
+    macro_rules! same {
+        ($try_call:expr, $call:expr) => {{
+            let error = $try_call.err().unwrap();
+            let text = panic_text(|| drop($call));
+            let line = format!("({}:{}:", file!(), line!());
+            let cut = |s: &str| s.split(" (").next().unwrap_or_default().to_string();
+            assert_eq!(cut(&text), cut(&error.to_string()));
+            assert!(text.contains(&line), "{text:?} does not name {line}");
+        }};
+    }
+    same!(a.try_add(&b), &a + &b);
+    same!(a.try_add(&b), a.clone() + b.clone());
+    same!(a.try_sub(&b), &a - &b);
+    same!(a.try_mul(&b), &a * &b);
+    same!(a.try_div(&b), &a / &b);
+    same!(a.try_pow(&b), a.pow(&b));
+    same!(a.try_minimum(&b), a.minimum(&b));
+    same!(a.try_le(&b), a.ge(&b));
+    same!(a.try_lt(&b), a.gt(&b));
+    same!(a.try_matmul(&b), a.matmul(&b));
+    same!(f32s(&[0], &[]).max_dim(&[], false), f32s(&[0], &[]).max());
+    let deep = f32s(&[1, 2, 3], &[0.0; 6]);
+    let text = panic_text(|| drop(deep.t()));
+    assert!(text.starts_with("t: ") && text.contains(file!()), "{text}");
+}
+
+/// On a machine with a GPU; elsewhere there is no second device to be unlike.
+#[test]
+fn unlike_devices() {
+    let Ok(cuda) = Device::cuda(0) else { return };
+    let there = Tensor::from_node(mg_graph::Node::scalar(1.0, DType::F32, cuda, false));
+    let error = matrix().try_add(&there).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Device(_)));
+    let text = error.to_string();
+    assert!(text.contains("tensors must be on the same device (no implicit device transfers)"), "{text}");
+    assert!(text.contains("cpu") && text.contains("cuda:0"), "{text}");
+}
+
+fn shape() -> impl Strategy<Value = Vec<usize>> {
+    prop::collection::vec(prop_oneof![4 => 0usize..5, 1 => Just(1)], 0..5)
+}
+
+fn dtype() -> impl Strategy<Value = DType> {
+    prop::sample::select(DType::ALL.to_vec())
+}
+
+fn tensor() -> impl Strategy<Value = Tensor> {
+    (shape(), dtype(), 0..4usize).prop_map(|(shape, dtype, how)| {
+        let n: usize = shape.iter().product();
+        let data: Vec<f64> = (0..n).map(|i| (i % 7) as f64 - 2.0).collect();
+        let t = Tensor::from_vec(data, &shape).unwrap().to_dtype(dtype);
+        match how {
+            0 => t.realize().map(|t| t.clone()).unwrap_or(t),
+            1 => t.requires_grad_(dtype.is_float()).unwrap(),
+            2 if shape.len() > 1 => t.transpose(0, -1).unwrap(),
+            _ => t,
+        }
+    })
+}
+
+/// Reads a result, if there is one: what went through the checks computes, or answers with an error too.
+fn read(t: Result<Tensor>) {
+    if let Ok(t) = t {
+        if let Ok(values) = t.to_f64_vec() {
+            assert_eq!(values.len(), t.numel());
+        }
+        let _ = format!("{t:?} {t}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_panics(
+        a in tensor(), b in tensor(), c in tensor(),
+        axis in -6isize..6, other in -6isize..6, index in -6isize..6, step in -3isize..4,
+        dims in prop::collection::vec(-2isize..6, 0..6),
+        axes in prop::collection::vec(-5isize..5, 0..5),
+        start in 0usize..6, len in 0usize..6, keep: bool,
+    ) {
+        read(a.try_add(&b));
+        read(a.try_sub(&b));
+        read(a.try_mul(&b));
+        read(a.try_div(&b));
+        read(a.try_pow(&b));
+        read(a.try_maximum(&b));
+        read(a.try_lt(&b));
+        read(a.try_logical_xor(&b));
+        read(a.try_exp());
+        read(a.try_neg());
+        read(a.try_relu());
+        read(a.try_logical_not());
+        read(a.try_pow(index as i64));
+        read(Tensor::where_(&c, &a, &b));
+        read(Tensor::where_(&c.lt(1.0), &a, &b));
+        read(a.reshape(&dims));
+        read(a.expand(&dims));
+        read(a.permute(&axes));
+        read(a.transpose(axis, other));
+        read(a.flatten(axis));
+        read(a.slice(axis, Some(index), Some(other), step));
+        read(a.slice(axis, None, Some(index), step));
+        read(a.narrow(axis, start, len));
+        read(a.select(axis, index));
+        read(a.flip(axis));
+        read(a.unsqueeze(axis));
+        read(a.squeeze(Some(axis)));
+        read(a.squeeze(None));
+        read(a.sum_dim(&axes, keep));
+        read(a.prod_dim(&axes, keep));
+        read(a.max_dim(&axes, keep));
+        read(a.min_dim(&axes, keep));
+        read(a.mean_dim(&axes, keep));
+        read(a.var_dim(&axes, start, keep));
+        read(a.argmax(Some(axis)));
+        read(a.argmin(None));
+        read(a.softmax(axis));
+        read(a.log_softmax(axis));
+        read(a.logsumexp(&axes, keep));
+        read(a.try_matmul(&b));
+        read(a.mse_loss(&b));
+        read(a.cross_entropy(&b));
+        read(a.layer_norm(&b.shape(), Some(&b), Some(&c), 1e-5));
+        read(a.gather(axis, &b));
+        read(a.gather(axis, &b.to_dtype(DType::I64)));
+        read(a.index_select(axis, &b.to_dtype(DType::I64)));
+        read(a.scatter_add(axis, &b.to_dtype(DType::I64), &c));
+        read(Tensor::cat(&[&a, &b, &c], axis));
+        read(Tensor::cat(&[&a, &a], axis));
+        read(Tensor::stack(&[&a, &b], axis));
+        read(Tensor::stack(&[&a, &a], axis));
+        read(a.dropout(index as f64 / 4.0));
+        read(a.contiguous());
+        let _ = a.item::<f32>();
+        let _ = a.to_vec::<u8>();
+        let _ = a.size(axis);
+        let _ = a.copy().assign(&b);
+        if let Ok(view) = a.copy().select(axis, index) {
+            let _ = view.assign(&b);
+        }
+        let _ = a.backward();
+        let _ = a.backward_with(Some(&b), Backward::default());
+        read(grad(&[&a], &[&b], &[Some(&c)], Backward::default()).map(|mut g| g.remove(0).unwrap_or(a.clone())));
+    }
+
+    /// Gradients of whatever works work too, and have the shape of what they are of.
+    #[test]
+    fn gradients_of_random_shapes(a in shape(), b in shape(), axes in prop::collection::vec(-4isize..4, 0..3), keep: bool) {
+        let make = |shape: &[usize]| {
+            let n: usize = shape.iter().product();
+            Tensor::from_vec((0..n).map(|i| 0.5 + (i % 5) as f64).collect(), shape).unwrap().requires_grad_(true).unwrap()
+        };
+        let (a, b) = (make(&a), make(&b));
+        let results = [
+            a.try_mul(&b), a.try_div(&b), a.try_pow(&b), a.try_maximum(&b), a.try_matmul(&b),
+            a.sum_dim(&axes, keep), a.prod_dim(&axes, keep), a.max_dim(&axes, keep), a.var_dim(&axes, 0, keep),
+            a.softmax(0), a.logsumexp(&axes, keep), Tensor::cat(&[&a, &b], 0), a.flip(-1),
+        ];
+        for y in results.into_iter().flatten() {
+            let g = grad(&[&y.sum()], &[&a, &b], &[], Backward::default()).unwrap();
+            for (g, x) in g.into_iter().zip([&a, &b]) {
+                if let Some(g) = g {
+                    prop_assert_eq!(g.shape(), x.shape());
+                    prop_assert_eq!(g.to_f64_vec().unwrap().len(), x.numel());
+                }
+            }
+        }
+    }
+}

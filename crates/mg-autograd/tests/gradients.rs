@@ -1,0 +1,522 @@
+//! The walk: what accumulates, what is kept, what is let go, what it costs.
+
+mod common;
+
+use common::{Rng, assert_close, f32s, leaf};
+use mg_autograd::{Backward, Tensor, enable_grad, grad, is_grad_enabled, no_grad};
+use mg_device::{DType, ErrorKind};
+use mg_graph::explain;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+const RETAIN: Backward = Backward { retain_graph: true, create_graph: false };
+const CREATE: Backward = Backward { retain_graph: false, create_graph: true };
+
+/// Tests that look at counters or at the clock run one at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn values(t: &Tensor) -> Vec<f64> {
+    t.to_f64_vec().unwrap()
+}
+
+fn grad_of(t: &Tensor) -> Vec<f64> {
+    values(&t.grad().expect("a gradient"))
+}
+
+fn scalar(v: f64) -> Tensor {
+    Tensor::scalar(v).requires_grad_(true).unwrap()
+}
+
+#[test]
+fn gradients_accumulate() {
+    let x = scalar(3.0);
+    let y = x.powf(3.0);
+    y.backward_with(None, RETAIN).unwrap();
+    assert_eq!(grad_of(&x), [27.0]);
+    y.backward().unwrap();
+    assert_eq!(grad_of(&x), [54.0]);
+    x.zero_grad();
+    assert!(x.grad().is_none());
+    (&x * 5.0).backward().unwrap();
+    assert_eq!(grad_of(&x), [5.0]);
+    x.set_grad(Some(&Tensor::scalar(100.0f64))).unwrap();
+    (&x * 5.0).backward().unwrap();
+    assert_eq!(grad_of(&x), [105.0]);
+    x.set_grad(None).unwrap();
+    assert!(x.grad().is_none());
+}
+
+/// What `grad` answers with is not changed by a later backward pass.
+#[test]
+fn a_gradient_that_was_taken_stays() {
+    let x = leaf(&[2], &[1.0, 2.0]);
+    x.square().sum().backward().unwrap();
+    let first = x.grad().unwrap();
+    x.square().sum().backward().unwrap();
+    assert_eq!(values(&first), [2.0, 4.0]);
+    assert_eq!(grad_of(&x), [4.0, 8.0]);
+}
+
+#[test]
+fn a_leaf_used_twice_gets_both_shares() {
+    let a = scalar(7.0);
+    (&a * 2.0 + &a * 3.0).backward().unwrap();
+    assert_eq!(grad_of(&a), [5.0]);
+    let a = scalar(2.0);
+    (&a * &a + &a).backward().unwrap();
+    assert_eq!(grad_of(&a), [5.0]);
+    let (a, b) = (scalar(2.0), scalar(3.0));
+    (&a * &b + &a).square().backward().unwrap();
+    // ∂(ab + a)² = 2(ab + a)(b + 1), 2(ab + a)a.
+    assert_eq!((grad_of(&a), grad_of(&b)), (vec![64.0], vec![32.0]));
+    let a = scalar(3.0);
+    a.try_mul(&a).unwrap().backward().unwrap();
+    assert_eq!(grad_of(&a), [6.0]);
+    let a = leaf(&[2], &[1.0, 5.0]);
+    a.maximum(&a).sum().backward().unwrap();
+    assert_eq!(grad_of(&a), [1.0, 1.0]);
+}
+
+#[test]
+fn several_results_add_up() {
+    let x = leaf(&[2], &[1.0, 2.0]);
+    let (y, z) = (x.square().sum(), (&x * 10.0).sum());
+    y.backward().unwrap();
+    z.backward().unwrap();
+    assert_eq!(grad_of(&x), [12.0, 14.0]);
+    let g = grad(&[&x.square().sum(), &(&x * 10.0).sum()], &[&x], &[], Backward::default()).unwrap();
+    assert_eq!(values(g[0].as_ref().unwrap()), [12.0, 14.0]);
+}
+
+#[test]
+fn the_seed_is_what_the_walk_starts_with() {
+    let x = leaf(&[3], &[1.0, 2.0, 3.0]);
+    let seed = f32s(&[3], &[1.0, 10.0, 100.0]);
+    x.square().backward_with(Some(&seed), Backward::default()).unwrap();
+    assert_eq!(grad_of(&x), [2.0, 40.0, 600.0]);
+    let one = f32s(&[1, 1], &[3.0]).requires_grad_(true).unwrap();
+    one.square().backward().unwrap();
+    assert_eq!(grad_of(&one), [6.0], "one element needs no seed, whatever its rank");
+}
+
+#[test]
+fn a_graph_is_let_go_unless_it_is_kept() {
+    let x = leaf(&[2], &[1.0, 2.0]);
+    let y = (x.exp() * &x).sum();
+    y.backward().unwrap();
+    let error = y.backward().unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Gradient(_)));
+    assert!(error.to_string().contains("retain_graph=True"), "{error}");
+    // A part of a graph that was let go is no way to walk either.
+    let h = &x * 2.0;
+    let (y, z) = (h.square().sum(), h.sum());
+    y.backward().unwrap();
+    assert!(z.backward().unwrap_err().to_string().contains("retain_graph=True"));
+    // Kept, it can be walked as often as one likes; values stay readable either way.
+    let y = (&x * &x).sum();
+    for _ in 0..3 {
+        y.backward_with(None, RETAIN).unwrap();
+    }
+    y.backward().unwrap();
+    assert_eq!(y.item::<f32>().unwrap(), 5.0);
+    assert!(y.backward().is_err());
+}
+
+#[test]
+fn a_failed_walk_adds_nothing() {
+    let x = leaf(&[2], &[1.0, 2.0]);
+    let h = &x * 2.0;
+    h.sum().backward().unwrap();
+    x.zero_grad();
+    let both = (&x * 3.0).sum() + h.sum();
+    assert!(both.backward().is_err());
+    assert!(
+        x.grad().is_none(),
+        "a walk that fails leaves no half of a gradient: {:?}",
+        x.grad().map(|g| values(&g))
+    );
+}
+
+#[test]
+fn grad_returns_and_leaves_nothing_behind() {
+    let (x, z) = (leaf(&[2], &[3.0, 4.0]), leaf(&[1], &[1.0]));
+    let h = x.square();
+    let y = (&h * 2.0).sum();
+    let g = grad(&[&y], &[&x, &h, &z], &[], Backward::default()).unwrap();
+    assert_eq!(values(g[0].as_ref().unwrap()), [12.0, 16.0]);
+    assert_eq!(values(g[1].as_ref().unwrap()), [2.0, 2.0], "a tensor on the way");
+    assert!(g[2].is_none(), "what the result does not depend on");
+    assert!(x.grad().is_none() && z.grad().is_none());
+    assert!(!g[0].as_ref().unwrap().requires_grad());
+    let g = grad(&[&x.square()], &[&x], &[Some(&f32s(&[2], &[1.0, -1.0]))], Backward::default()).unwrap();
+    assert_eq!(values(g[0].as_ref().unwrap()), [6.0, -8.0]);
+    let y = x.sum();
+    let g = grad(&[&y], &[&y], &[], Backward::default()).unwrap();
+    assert_eq!(values(g[0].as_ref().unwrap()), [1.0], "of itself");
+}
+
+#[test]
+fn gradients_of_gradients() {
+    let x = scalar(2.0);
+    let mut y = x.powf(4.0);
+    for expected in [32.0, 48.0, 48.0, 24.0] {
+        y = grad(&[&y], &[&x], &[], CREATE).unwrap().remove(0).unwrap();
+        assert_eq!(values(&y), [expected]);
+    }
+    // A penalty on the gradient: ∂(∂x³)² = ∂(9x⁴) = 36x³.
+    let x = scalar(2.0);
+    let slope = grad(&[&x.powf(3.0)], &[&x], &[], CREATE).unwrap().remove(0).unwrap();
+    slope.square().backward().unwrap();
+    assert_eq!(grad_of(&x), [288.0]);
+    // backward(create_graph) leaves gradients that have gradients.
+    let x = scalar(3.0);
+    x.powf(3.0).backward_with(None, CREATE).unwrap();
+    let first = x.grad().unwrap();
+    assert_eq!(values(&first), [27.0]);
+    x.zero_grad();
+    first.backward().unwrap();
+    assert_eq!(grad_of(&x), [18.0]);
+    let x = scalar(0.5);
+    let mut y = x.sin();
+    for expected in [0.5f64.cos(), -0.5f64.sin(), -0.5f64.cos(), 0.5f64.sin()] {
+        y = grad(&[&y], &[&x], &[], CREATE).unwrap().remove(0).unwrap();
+        assert_close("derivatives of sin", &y, &[expected], 1e-14, 0.0);
+    }
+}
+
+#[test]
+fn hessian_of_a_quadratic_form() {
+    let mut rng = Rng(1);
+    let a = Tensor::from_vec(rng.vec(16, -1.0, 1.0), &[4, 4]).unwrap();
+    let x = rng.leaf(&[4], -1.0, 1.0);
+    let y = x.matmul(&a.matmul(&x));
+    let g = grad(&[&y], &[&x], &[], CREATE).unwrap().remove(0).unwrap();
+    let h = &a + &a.t();
+    for i in 0..4 {
+        let row = grad(&[&g.select(0, i).unwrap()], &[&x], &[], RETAIN).unwrap().remove(0).unwrap();
+        let expected = values(&h.select(0, i).unwrap());
+        assert_close("a row of A + Aᵀ", &row, &expected, 1e-13, 1e-14);
+    }
+}
+
+#[test]
+fn recording_can_be_switched_off() {
+    let x = leaf(&[2], &[1.0, 2.0]);
+    assert!(is_grad_enabled());
+    let off = no_grad();
+    assert!(!is_grad_enabled());
+    let y = &x * 2.0;
+    assert!(!y.requires_grad() && y.is_leaf());
+    {
+        let _on = enable_grad();
+        assert!(is_grad_enabled() && (&x * 2.0).requires_grad());
+    }
+    assert!(!is_grad_enabled());
+    assert!(x.requires_grad(), "leaves stay what they are");
+    // Another thread records all the same.
+    std::thread::scope(|s| assert!(s.spawn(is_grad_enabled).join().unwrap()));
+    drop(off);
+    assert!(is_grad_enabled() && (&x * 2.0).requires_grad());
+    let z = (&y * &x).sum();
+    z.backward().unwrap();
+    assert_eq!(grad_of(&x), [2.0, 4.0], "what was made without recording is a constant");
+}
+
+#[test]
+fn detached_values_are_constants() {
+    let x = leaf(&[2], &[3.0, 4.0]);
+    let h = x.square();
+    let cut = h.detach();
+    assert!(!cut.requires_grad() && cut.is_leaf() && h.requires_grad());
+    (&cut * &x).sum().backward().unwrap();
+    assert_eq!(grad_of(&x), [9.0, 16.0]);
+    assert_eq!(values(&cut), values(&h));
+    let again = h.detach().requires_grad_(true).unwrap();
+    again.sum().backward().unwrap();
+    assert_eq!(grad_of(&again), [1.0, 1.0]);
+    assert!(h.requires_grad() && !h.is_leaf());
+}
+
+#[test]
+fn leaves_and_results() {
+    let (x, c) = (leaf(&[1], &[1.0]), f32s(&[1], &[1.0]));
+    assert!(x.is_leaf() && x.requires_grad() && c.is_leaf() && !c.requires_grad());
+    let y = &x * &c;
+    assert!(!y.is_leaf() && y.requires_grad());
+    assert!(!x.lt(2.0).requires_grad() && !x.argmax(None).unwrap().requires_grad());
+    assert!(!x.to_dtype(DType::I64).requires_grad(), "integers have no gradient");
+    assert!(x.to_dtype(DType::F64).requires_grad());
+    let frozen = x.requires_grad_(false).unwrap();
+    assert!(!frozen.requires_grad() && !(&frozen * 2.0).requires_grad());
+    assert!(y.backward().is_ok(), "a graph made before is not changed");
+}
+
+#[test]
+fn gradients_have_their_leaf_s_dtype() {
+    for dtype in [DType::F64, DType::F32, DType::F16, DType::BF16] {
+        let x = f32s(&[2], &[1.0, 2.0]).to_dtype(dtype).requires_grad_(true).unwrap();
+        let w = f32s(&[2], &[3.0, 4.0]).requires_grad_(true).unwrap();
+        (&x * &w).sum().backward().unwrap();
+        let g = x.grad().unwrap();
+        assert_eq!((g.dtype(), values(&g)), (dtype, vec![3.0, 4.0]));
+        assert_eq!((w.grad().unwrap().dtype(), grad_of(&w)), (DType::F32, vec![1.0, 2.0]));
+    }
+}
+
+#[test]
+fn a_diamond_costs_its_depth() {
+    let x = scalar(1.0);
+    let mut y = &x * 1.0;
+    for _ in 0..64 {
+        y = &y + &y;
+    }
+    let start = Instant::now();
+    y.backward().unwrap();
+    assert_eq!(y.item::<f64>().unwrap(), f64::powi(2.0, 64));
+    assert_eq!(grad_of(&x), [f64::powi(2.0, 64)]);
+    assert!(start.elapsed() < Duration::from_secs(2));
+    let mut z = x.detach().requires_grad_(true).unwrap();
+    let leaf = z.clone();
+    for _ in 0..64 {
+        z = (&z + &z) * 0.5;
+    }
+    let g = grad(&[&z], &[&leaf], &[], CREATE).unwrap().remove(0).unwrap();
+    assert_eq!(values(&g), [1.0]);
+}
+
+/// Resident memory of this process in bytes; `None` where the system does not say.
+fn resident() -> Option<usize> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    Some(text.split_whitespace().nth(1)?.parse::<usize>().ok()? * 4096)
+}
+
+/// A chain of a million operations builds, differentiates and drops, in bounded time and memory.
+#[test]
+fn a_million_operations() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let n = if cfg!(debug_assertions) { 50_000 } else { 1_000_000 };
+    let before = resident();
+    let start = Instant::now();
+    let x = scalar(1.0);
+    let mut y = &x * 1.0;
+    for i in 0..n {
+        y = if i % 2 == 0 { &y + 1e-6 } else { &y * 1.000_001 };
+    }
+    let built = start.elapsed();
+    y.backward().unwrap();
+    let walked = start.elapsed();
+    let expected = 1.000_001f64.powi(n / 2);
+    assert_close("the gradient", &x.grad().unwrap(), &[expected], 1e-9, 0.0);
+    let computed = start.elapsed();
+    assert!(y.item::<f64>().unwrap().is_finite());
+    if let (Some(before), Some(after)) = (before, resident()) {
+        let each = after.saturating_sub(before) / n as usize;
+        assert!(each < 3000, "{each} bytes an operation");
+    }
+    drop(y);
+    drop(x);
+    let dropped = start.elapsed();
+    println!("built {built:?}, walked {walked:?}, computed {computed:?}, dropped {dropped:?}");
+    assert!(dropped < Duration::from_secs(60), "{dropped:?}");
+}
+
+/// A graph that nobody computes is dropped without recursion, and so is one that was computed without gradients.
+#[test]
+fn long_chains_drop() {
+    let n = if cfg!(debug_assertions) { 50_000 } else { 300_000 };
+    for tracked in [true, false] {
+        let x = Tensor::scalar(1.0f64).requires_grad_(tracked).unwrap();
+        let mut y = &x + 0.0;
+        for _ in 0..n {
+            y = &y + 1.0;
+        }
+        drop(x);
+        drop(y);
+        let x = Tensor::scalar(1.0f64).requires_grad_(tracked).unwrap();
+        let mut y = &x + 0.0;
+        for _ in 0..n {
+            y = &y + 1.0;
+        }
+        assert_eq!(y.item::<f64>().unwrap(), 1.0 + n as f64);
+    }
+}
+
+/// Launches, bytes read and bytes written that computing these would take.
+fn cost(tensors: &[&Tensor]) -> (usize, u64, u64) {
+    let nodes: Vec<_> = tensors.iter().map(|t| t.node()).collect();
+    let plan = explain(&nodes.iter().collect::<Vec<_>>()).unwrap();
+    let bytes = plan.launches.iter().map(|l| (l.bytes_read, l.bytes_written));
+    let (read, written) = bytes.fold((0, 0), |(r, w), (a, b)| (r + a, w + b));
+    (plan.launches.len(), read, written)
+}
+
+#[test]
+fn gradients_that_nobody_reads_cost_nothing() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let n = 1 << 12;
+    let mut rng = Rng(2);
+    let data = |rng: &mut Rng, shape: &[usize]| {
+        let n = shape.iter().product();
+        f32s(shape, &rng.vec(n, -1.0, 1.0).iter().map(|&v| v as f32).collect::<Vec<_>>())
+    };
+    let x = data(&mut rng, &[64, 64]);
+    let w = data(&mut rng, &[64, 64]).requires_grad_(true).unwrap();
+    let v = data(&mut rng, &[64, 64]).requires_grad_(true).unwrap();
+    let loss = x.matmul(&w).tanh().matmul(&v).square().mean();
+    let forward = cost(&[&loss]);
+    loss.backward().unwrap();
+    let unread = cost(&[&loss]);
+    assert_eq!(
+        unread.0, forward.0,
+        "launches for the loss alone: {forward:?} before backward, {unread:?} after"
+    );
+    let one = cost(&[&v.grad().unwrap()]);
+    let both = cost(&[&v.grad().unwrap(), &w.grad().unwrap()]);
+    assert!(one.0 < both.0, "the other gradient's product is not computed: {one:?}, {both:?}");
+    // With no handle left, nothing at all is computed.
+    let y = data(&mut rng, &[n]).requires_grad_(true).unwrap();
+    let z = y.exp().sum();
+    z.backward().unwrap();
+    drop(z);
+    let other = (&x + 1.0).sum();
+    assert_eq!(cost(&[&other]), cost(&[&(&x + 1.0).sum()]));
+    assert!(y.node().value().is_some());
+}
+
+/// Five elementwise operations and their whole backward pass are one launch, which reads each operand once and writes each
+/// gradient once.
+#[test]
+fn a_line_and_its_gradients_are_one_launch() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let n = 1 << 16;
+    let mut rng = Rng(3);
+    let data = |rng: &mut Rng| {
+        let v: Vec<f32> = rng.vec(n, -1.0, 1.0).iter().map(|&v| v as f32).collect();
+        f32s(&[n], &v).requires_grad_(true).unwrap()
+    };
+    let (a, b) = (data(&mut rng), data(&mut rng));
+    let y = (&a * &b + &a).relu().powf(2.0).sum();
+    y.backward().unwrap();
+    let (ga, gb) = (a.grad().unwrap(), b.grad().unwrap());
+    let (launches, read, written) = cost(&[&y, &ga, &gb]);
+    assert_eq!(launches, 1);
+    assert_eq!(read, 2 * 4 * n as u64);
+    assert_eq!(written, 2 * 4 * n as u64 + 4);
+    let (av, bv) = (values(&a), values(&b));
+    let h = |i: usize| (av[i] * bv[i] + av[i]).max(0.0);
+    let expected_a: Vec<f64> = (0..n).map(|i| 2.0 * h(i) * (bv[i] + 1.0)).collect();
+    let expected_b: Vec<f64> = (0..n).map(|i| 2.0 * h(i) * av[i]).collect();
+    assert_close("∂a", &ga, &expected_a, 1e-5, 1e-6);
+    assert_close("∂b", &gb, &expected_b, 1e-5, 1e-6);
+    assert_close("y", &y, &[(0..n).map(|i| h(i) * h(i)).sum()], 1e-6, 0.0);
+}
+
+/// Gradients are the same bits whether they are read one by one, together, or computed operation by operation.
+#[test]
+fn gradients_do_not_depend_on_when_they_are_read() {
+    let run = |when: u32| {
+        let mut rng = Rng(4);
+        let (w, v) = (rng.leaf(&[7, 9], -1.0, 1.0), rng.leaf(&[9, 5], -1.0, 1.0));
+        let x = Tensor::from_vec(rng.vec(21, -1.0, 1.0), &[3, 7]).unwrap();
+        let h = x.matmul(&w);
+        if when == 3 {
+            h.realize().unwrap();
+        }
+        let y = h.tanh().matmul(&v).softmax(1).unwrap();
+        let loss = (&y * &y).sum();
+        if when == 0 {
+            loss.realize().unwrap();
+        }
+        loss.backward().unwrap();
+        if when == 1 {
+            Tensor::realize_all([&w.grad().unwrap(), &v.grad().unwrap(), &loss]).unwrap();
+        }
+        if when == 2 {
+            v.grad().unwrap().realize().unwrap();
+        }
+        (grad_of(&w), grad_of(&v), values(&loss))
+    };
+    let first = run(0);
+    for when in 1..4 {
+        assert_eq!(run(when), first, "order {when}");
+    }
+}
+
+/// The gradient of a parameter that was dropped, or changed meanwhile, goes where it belongs.
+#[test]
+fn leaves_may_change_or_go() {
+    let (w, kept) = (leaf(&[1], &[2.0]), leaf(&[1], &[3.0]));
+    let y = (&w * &kept).sum();
+    drop(w);
+    y.backward().unwrap();
+    assert_eq!(grad_of(&kept), [2.0]);
+    let w = leaf(&[1], &[2.0]);
+    let y = w.square().sum();
+    {
+        let _off = no_grad();
+        w.assign(10.0).unwrap();
+    }
+    y.backward().unwrap();
+    assert_eq!(grad_of(&w), [4.0]);
+}
+
+/// A step of training, as people write it.
+#[test]
+fn descent_finds_a_line() {
+    let mut rng = Rng(5);
+    let n = 200;
+    let xs = rng.vec(n, -1.0, 1.0);
+    let ys: Vec<f32> = xs.iter().map(|x| (2.0 * x + 1.0 + rng.uniform(-0.05, 0.05)) as f32).collect();
+    let x = f32s(&[n, 1], &xs.iter().map(|&v| v as f32).collect::<Vec<_>>());
+    let y = f32s(&[n, 1], &ys);
+    let (w, b) = (leaf(&[1, 1], &[0.0]), leaf(&[1], &[0.0]));
+    let mut last = f32::INFINITY;
+    for step in 0..300 {
+        let loss = (x.matmul(&w) + &b).mse_loss(&y).unwrap();
+        w.zero_grad();
+        b.zero_grad();
+        loss.backward().unwrap();
+        {
+            let _off = no_grad();
+            for p in [&w, &b] {
+                p.assign(p - p.grad().unwrap() * 0.1).unwrap();
+            }
+        }
+        if step % 50 == 0 {
+            let now = loss.item::<f32>().unwrap();
+            assert!(now < last, "step {step}: {now} after {last}");
+            last = now;
+        }
+    }
+    assert_close("w", &w, &[2.0], 0.0, 0.05);
+    assert_close("b", &b, &[1.0], 0.0, 0.05);
+}
+
+#[test]
+fn tensors_are_used_from_other_threads() {
+    let x = leaf(&[1000], &vec![2.0; 1000]);
+    let sums: Vec<f32> = std::thread::scope(|s| {
+        let threads: Vec<_> = (0..4)
+            .map(|k| {
+                let x = &x;
+                s.spawn(move || {
+                    for _ in 0..20 {
+                        let y = (x * (k as f64)).square().sum();
+                        let g = grad(&[&y], &[x], &[], Backward::default()).unwrap().remove(0).unwrap();
+                        assert_eq!(g.to_vec::<f32>().unwrap(), vec![4.0 * (k * k) as f32; 1000]);
+                    }
+                    (x * (k as f64)).sum().item::<f32>().unwrap()
+                })
+            })
+            .collect();
+        threads.into_iter().map(|t| t.join().unwrap()).collect()
+    });
+    assert_eq!(sums, [0.0, 2000.0, 4000.0, 6000.0]);
+    // Gradients arrive from all threads.
+    std::thread::scope(|s| {
+        (0..4).for_each(|_| {
+            s.spawn(|| (&x * 1.0).sum().backward().unwrap());
+        })
+    });
+    assert_eq!(grad_of(&x), vec![4.0; 1000]);
+}
