@@ -41,7 +41,9 @@ impl Tensor {
     #[track_caller]
     pub fn from_slice<T: Element>(data: &[T]) -> Tensor {
         let node = match Buffer::from_slice(data) {
-            Ok(buffer) => Node::from_value(Value { buffer, layout: Layout::contiguous(Shape::of(&[data.len()])) }),
+            Ok(buffer) => {
+                Node::from_value(Value { buffer, layout: Layout::contiguous(Shape::of(&[data.len()])) })
+            }
             Err(error) => Node::failed(error, &Node::scalar(0.0, T::DTYPE, Device::cpu(), true)),
         };
         Tensor::from_node(node)
@@ -160,7 +162,10 @@ impl Tensor {
         let radius = u.lit(1.0).sub(&u).map(Row::Log).scale(-2.0).map(Row::Sqrt);
         let normal = radius.mul(&v.scale(std::f64::consts::TAU).map(Row::Cos));
         if !dtype.is_float() {
-            return Err(Error::new("randn", ErrorKind::DType(format!("takes a floating-point dtype, got {dtype}"))));
+            return Err(Error::new(
+                "randn",
+                ErrorKind::DType(format!("takes a floating-point dtype, got {dtype}")),
+            ));
         }
         Ok(Tensor::from_node(normal.cast(dtype)))
     }

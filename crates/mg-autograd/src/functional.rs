@@ -18,7 +18,10 @@ fn mask(node: &Node, axes: &[isize]) -> Result<u8> {
     for &axis in axes {
         let axis = normalize_axis(axis, rank)?;
         if mask >> axis & 1 == 1 {
-            return Err(Error::new("reduce", ErrorKind::Value(format!("axis {axis} is named twice in {axes:?}"))));
+            return Err(Error::new(
+                "reduce",
+                ErrorKind::Value(format!("axis {axis} is named twice in {axes:?}")),
+            ));
         }
         mask |= 1 << axis;
     }
@@ -181,7 +184,8 @@ impl Tensor {
         let (max, sum) = shifted_exp_sum(&node, mask)?;
         let result = sum.map(Row::Log).add(&max);
         let shape = *result.shape();
-        let kept: Vec<usize> = (0..shape.rank()).filter(|&d| keepdim || mask >> d & 1 == 0).map(|d| shape[d]).collect();
+        let kept: Vec<usize> =
+            (0..shape.rank()).filter(|&d| keepdim || mask >> d & 1 == 0).map(|d| shape[d]).collect();
         Ok(Tensor::from_node(result.reshape(Shape::of(&kept))?))
     }
 
@@ -277,12 +281,19 @@ impl Tensor {
     ///
     /// Weight or bias of another shape than the last axes.
     #[track_caller]
-    pub fn layer_norm(&self, normalized: &[usize], weight: Option<&Tensor>, bias: Option<&Tensor>, eps: f64) -> Result<Tensor> {
+    pub fn layer_norm(
+        &self,
+        normalized: &[usize],
+        weight: Option<&Tensor>,
+        bias: Option<&Tensor>,
+        eps: f64,
+    ) -> Result<Tensor> {
         let _at = mg_graph::at(Location::caller());
         let x = float(self);
         let rank = x.shape().rank();
         if normalized.is_empty() || !x.shape().ends_with(normalized) {
-            let text = format!("normalises over {normalized:?}, which are not the last sizes of {}", x.shape());
+            let text =
+                format!("normalises over {normalized:?}, which are not the last sizes of {}", x.shape());
             return Err(Error::new("layer_norm", ErrorKind::Shape(text)));
         }
         let mask = (rank - normalized.len()..rank).fold(0u8, |m, d| m | 1 << d);
@@ -325,7 +336,8 @@ impl Tensor {
         let (x, labels) = (float(self), labels.node());
         let fits = x.shape().rank() == 2 && labels.shape().rank() == 1 && x.shape()[0] == labels.shape()[0];
         if !fits {
-            let text = format!("takes logits [n, classes] and labels [n], got {} and {}", x.shape(), labels.shape());
+            let text =
+                format!("takes logits [n, classes] and labels [n], got {} and {}", x.shape(), labels.shape());
             return Err(Error::new("cross_entropy", ErrorKind::Shape(text)));
         }
         if !labels.dtype().is_int() {
@@ -334,7 +346,10 @@ impl Tensor {
         }
         let (n, classes) = (x.shape()[0], x.shape()[1]);
         if classes == 0 {
-            return Err(Error::new("cross_entropy", ErrorKind::Shape(format!("no classes in shape {}", x.shape()))));
+            return Err(Error::new(
+                "cross_entropy",
+                ErrorKind::Shape(format!("no classes in shape {}", x.shape())),
+            ));
         }
         let labels = labels.guard(classes).cast(DType::I64).reshape(Shape::of(&[n, 1]))?;
         let here = Node::apply(Row::Eq, &[&Node::ramp(Shape::of(&[1, classes]), x.device()), &labels]);
@@ -368,11 +383,19 @@ impl Tensor {
         let fail = |text: String| Error::new("matmul", ErrorKind::Shape(text));
         let (ra, rb) = (a.shape().rank(), b.shape().rank());
         if ra == 0 || rb == 0 {
-            return Err(fail(format!("takes at least one axis on each side, got {} and {}", a.shape(), b.shape())));
+            return Err(fail(format!(
+                "takes at least one axis on each side, got {} and {}",
+                a.shape(),
+                b.shape()
+            )));
         }
         let (inner_a, inner_b) = (a.shape()[ra - 1], b.shape()[rb.max(2) - 2]);
         if inner_a != inner_b {
-            return Err(fail(format!("shapes {} and {} do not fit: {inner_a} is not {inner_b}", a.shape(), b.shape())));
+            return Err(fail(format!(
+                "shapes {} and {} do not fit: {inner_a} is not {inner_b}",
+                a.shape(),
+                b.shape()
+            )));
         }
         let dtype = DType::promote(a.dtype(), b.dtype());
         (a, b) = (a.cast(dtype), b.cast(dtype));

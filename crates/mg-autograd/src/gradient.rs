@@ -73,7 +73,10 @@ fn seeds(op: &'static str, roots: &[&Tensor], given: &[Option<&Tensor>]) -> Resu
         let seed = match given.get(i).copied().flatten() {
             Some(seed) => {
                 let seed = seed.node();
-                if seed.shape() != node.shape() || seed.dtype() != node.dtype() || seed.device() != node.device() {
+                if seed.shape() != node.shape()
+                    || seed.dtype() != node.dtype()
+                    || seed.device() != node.device()
+                {
                     let text = format!(
                         "a seed gradient {} {} for a result {} {}",
                         seed.dtype(),
@@ -167,22 +170,28 @@ impl Tensor {
     #[track_caller]
     pub fn backward_with(&self, seed: Option<&Tensor>, how: Backward) -> Result<()> {
         let seeds = seeds("backward", &[self], &[seed])?;
-        walk("backward", seeds, how, |node| node.tag().is_some(), |node, gradient| {
-            // The parameter may have been dropped, or stand for another value by now.
-            if let Some(cell) = cell_of(node) {
-                crate::jit::note_change(&cell);
-                let mut slot = Tensor::grad_slot(&cell);
-                let sum = match slot.take() {
-                    Some(old) => rules::add(&old, &gradient),
-                    None => gradient,
-                };
-                if !how.create_graph {
-                    sum.set_optional(true);
+        walk(
+            "backward",
+            seeds,
+            how,
+            |node| node.tag().is_some(),
+            |node, gradient| {
+                // The parameter may have been dropped, or stand for another value by now.
+                if let Some(cell) = cell_of(node) {
+                    crate::jit::note_change(&cell);
+                    let mut slot = Tensor::grad_slot(&cell);
+                    let sum = match slot.take() {
+                        Some(old) => rules::add(&old, &gradient),
+                        None => gradient,
+                    };
+                    if !how.create_graph {
+                        sum.set_optional(true);
+                    }
+                    sum.announce();
+                    *slot = Some(sum);
                 }
-                sum.announce();
-                *slot = Some(sum);
-            }
-        })
+            },
+        )
     }
 }
 

@@ -47,10 +47,18 @@ impl Tensor {
         for &d in dims {
             sizes.push(match d {
                 0.. => d as usize,
-                -1 if dims.iter().filter(|&&d| d == -1).count() == 1 && known > 0 && numel.is_multiple_of(known) => {
+                -1 if dims.iter().filter(|&&d| d == -1).count() == 1
+                    && known > 0
+                    && numel.is_multiple_of(known) =>
+                {
                     numel / known
                 }
-                _ => return Err(fail(format!("shape {dims:?} for {numel} elements of shape {}", node.shape()))),
+                _ => {
+                    return Err(fail(format!(
+                        "shape {dims:?} for {numel} elements of shape {}",
+                        node.shape()
+                    )));
+                }
             });
         }
         Ok(self.viewed(node.reshape(Shape::new(&sizes)?)?))
@@ -124,7 +132,13 @@ impl Tensor {
     ///
     /// An axis out of range, step 0.
     #[track_caller]
-    pub fn slice(&self, axis: isize, start: Option<isize>, end: Option<isize>, step: isize) -> Result<Tensor> {
+    pub fn slice(
+        &self,
+        axis: isize,
+        start: Option<isize>,
+        end: Option<isize>,
+        step: isize,
+    ) -> Result<Tensor> {
         let node = self.node();
         let axis = normalize_axis(axis, node.shape().rank())?;
         // The layout algebra knows Python's rules; a line of that length tells start and count.

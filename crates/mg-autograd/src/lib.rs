@@ -16,7 +16,6 @@
 //! # Ok::<(), mg_device::Error>(())
 //! ```
 
-
 pub mod check;
 mod creation;
 mod display;

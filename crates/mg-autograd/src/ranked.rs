@@ -205,7 +205,8 @@ impl<T: Element, const R: usize> TryFrom<Tensor> for Ranked<T, R> {
     #[track_caller]
     fn try_from(tensor: Tensor) -> Result<Self> {
         if tensor.rank() != R {
-            let text = format!("a tensor of {} axes where {R} are wanted (shape {})", tensor.rank(), tensor.shape());
+            let text =
+                format!("a tensor of {} axes where {R} are wanted (shape {})", tensor.rank(), tensor.shape());
             return Err(Error::new("try_from", ErrorKind::Shape(text)));
         }
         if tensor.dtype() != T::DTYPE {

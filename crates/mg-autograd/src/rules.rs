@@ -117,13 +117,20 @@ fn is_swapped(node: &Node) -> bool {
     let rank = node.shape().rank();
     match node.op() {
         Op::View(View::Permute(axes)) => {
-            axes[..rank - 2].iter().enumerate().all(|(i, &a)| i == a as usize) && axes[rank - 1] as usize == rank - 2
+            axes[..rank - 2].iter().enumerate().all(|(i, &a)| i == a as usize)
+                && axes[rank - 1] as usize == rank - 2
         }
         _ => false,
     }
 }
 
-fn through_kernel(node: &Node, sources: &Sources, i: usize, kernel: &Kernel, g: &Node) -> Result<Option<Node>> {
+fn through_kernel(
+    node: &Node,
+    sources: &Sources,
+    i: usize,
+    kernel: &Kernel,
+    g: &Node,
+) -> Result<Option<Node>> {
     let source = &sources[i];
     Ok(match (kernel, i) {
         (Kernel::MatMul, 0) => Some(g.matmul(&swap_last(&sources[1])?)?),

@@ -90,7 +90,8 @@ impl Tensor {
             let mut of = locked(&view.of);
             if *of != base.sequence() {
                 let mut node = locked(&self.0.node);
-                let fresh = view_of(&base, &view.view, *node.shape()).unwrap_or_else(|e| Node::failed(e, &node));
+                let fresh =
+                    view_of(&base, &view.view, *node.shape()).unwrap_or_else(|e| Node::failed(e, &node));
                 fresh.hold();
                 std::mem::replace(&mut *node, fresh).let_go();
                 *of = base.sequence();
@@ -106,7 +107,10 @@ impl Tensor {
             let dense = Layout::contiguous(*base.shape());
             let region = view.view.apply(&dense, node.shape()).filter(|_| view.view != View::Expand);
             let Some(region) = region else {
-                return Err(Error::new("write", ErrorKind::Value("a broadcast view cannot be written to".into())));
+                return Err(Error::new(
+                    "write",
+                    ErrorKind::Value("a broadcast view cannot be written to".into()),
+                ));
             };
             return view.base.rebind(node.write_into(Some(&base), *base.shape(), region)?);
         }
@@ -367,7 +371,9 @@ fn view_of(base: &Node, view: &View, shape: Shape) -> Result<Node> {
             let axes: Vec<usize> = axes[..shape.rank()].iter().map(|&a| a as usize).collect();
             base.permute(&axes)
         }
-        &View::Slice { axis, start, step } => base.slice(axis as usize, start as usize, step as isize, shape[axis as usize]),
+        &View::Slice { axis, start, step } => {
+            base.slice(axis as usize, start as usize, step as isize, shape[axis as usize])
+        }
         View::Expand => base.expand(shape),
         View::Region(region) => base.region(**region),
     }

@@ -61,7 +61,10 @@ fn broadcast(op: &'static str, nodes: &[&Node]) -> Result<Shape> {
         if *node.shape() != shape {
             let Some(joined) = Shape::broadcast(&shape, node.shape()) else {
                 let shapes: Vec<_> = nodes.iter().map(|n| n.shape().to_string()).collect();
-                return Err(shape_error(op, format!("shapes {} cannot be broadcast together", shapes.join(" and "))));
+                return Err(shape_error(
+                    op,
+                    format!("shapes {} cannot be broadcast together", shapes.join(" and ")),
+                ));
             };
             shape = joined;
         }
@@ -115,7 +118,10 @@ impl Node {
         let condition_ok = row != Row::Where || args[0].dtype() == DType::Bool;
         if values.iter().any(|a| a.dtype() != of) || row.operand(of) != of || !condition_ok {
             let dtypes: Vec<_> = args.iter().map(|a| a.dtype().name()).collect();
-            return Err(Error::new(name, ErrorKind::DType(format!("does not take {}", dtypes.join(" and ")))));
+            return Err(Error::new(
+                name,
+                ErrorKind::DType(format!("does not take {}", dtypes.join(" and "))),
+            ));
         }
         let shape = broadcast(name, args)?;
         let sources = args.iter().map(|&a| a.clone()).collect();
@@ -132,7 +138,8 @@ impl Node {
         if self.dtype() == dtype {
             return self.clone();
         }
-        let node = Node::pending(Op::Map(Map::Cast), smallvec![self.clone()], *self.shape(), dtype, self.device());
+        let node =
+            Node::pending(Op::Map(Map::Cast), smallvec![self.clone()], *self.shape(), dtype, self.device());
         if !dtype.is_float() {
             node.set_tracked(false);
         }
@@ -183,7 +190,8 @@ impl Node {
             return Ok(self.clone());
         }
         if shape.numel() != self.shape().numel() {
-            let text = format!("{} elements of shape {} do not fit {shape}", self.shape().numel(), self.shape());
+            let text =
+                format!("{} elements of shape {} do not fit {shape}", self.shape().numel(), self.shape());
             return Err(shape_error("reshape", text));
         }
         Ok(self.view(View::Reshape, shape))
@@ -198,9 +206,13 @@ impl Node {
     pub fn permute(&self, axes: &[usize]) -> Result<Node> {
         let rank = self.shape().rank();
         let mut seen = [false; MAX_RANK];
-        let valid = axes.len() == rank && axes.iter().all(|&a| a < rank && !std::mem::replace(&mut seen[a], true));
+        let valid =
+            axes.len() == rank && axes.iter().all(|&a| a < rank && !std::mem::replace(&mut seen[a], true));
         if !valid {
-            return Err(shape_error("permute", format!("{axes:?} is no permutation of the axes of {}", self.shape())));
+            return Err(shape_error(
+                "permute",
+                format!("{axes:?} is no permutation of the axes of {}", self.shape()),
+            ));
         }
         if axes.iter().enumerate().all(|(i, &a)| i == a) {
             return Ok(self.clone());
@@ -231,7 +243,8 @@ impl Node {
         let last = (len > 0).then(|| start as i128 + (len as i128 - 1) * step as i128);
         let fits = size.is_some_and(|n| last.is_none_or(|last| start < n && (0..n as i128).contains(&last)));
         if step == 0 || !fits {
-            let text = format!("{len} positions from {start} by {step} along axis {axis} of {}", self.shape());
+            let text =
+                format!("{len} positions from {start} by {step} along axis {axis} of {}", self.shape());
             return Err(Error::new("slice", ErrorKind::Value(text)));
         }
         if step == 1 && start == 0 && Some(len) == size {
@@ -265,7 +278,10 @@ impl Node {
     #[track_caller]
     pub fn region(&self, region: Layout) -> Result<Node> {
         if region.extent().is_some_and(|(_, last)| last >= self.shape().numel()) {
-            return Err(shape_error("region", format!("a region of shape {} beyond {}", region.shape(), self.shape())));
+            return Err(shape_error(
+                "region",
+                format!("a region of shape {} beyond {}", region.shape(), self.shape()),
+            ));
         }
         let shape = *region.shape();
         Ok(self.view(View::Region(Box::new(region)), shape))
@@ -412,7 +428,9 @@ impl Node {
         let rank = first.shape().rank();
         let mut size = 0;
         for node in nodes {
-            let fits = axis < rank && node.shape().rank() == rank && first.shape().with(axis, 0) == node.shape().with(axis, 0);
+            let fits = axis < rank
+                && node.shape().rank() == rank
+                && first.shape().with(axis, 0) == node.shape().with(axis, 0);
             if !fits || node.dtype() != first.dtype() {
                 let text = format!(
                     "{} {} and {} {} do not fit along axis {axis}",

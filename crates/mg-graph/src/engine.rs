@@ -138,7 +138,8 @@ pub(crate) fn register(node: &Node) {
     }
     entries.retain(|weak| weak.upgrade().is_some_and(|inner| inner.value.get().is_none()));
     WAITING.store(entries.len(), Ordering::Relaxed);
-    let oldest: Vec<Node> = entries.iter().filter_map(Weak::upgrade).map(Node).filter(Node::is_held).collect();
+    let oldest: Vec<Node> =
+        entries.iter().filter_map(Weak::upgrade).map(Node).filter(Node::is_held).collect();
     drop(entries);
     // A failure is kept by the nodes it concerns.
     let nodes: Vec<&Node> = oldest.iter().collect();
@@ -159,7 +160,11 @@ pub struct PlanStats {
 /// How often plans were made and found again.
 pub fn plan_stats() -> PlanStats {
     let engine = lock();
-    engine.as_ref().map_or(PlanStats::default(), |e| PlanStats { made: e.made, reused: e.reused, cached: e.count })
+    engine.as_ref().map_or(PlanStats::default(), |e| PlanStats {
+        made: e.made,
+        reused: e.reused,
+        cached: e.count,
+    })
 }
 
 /// Forgets all plans.
@@ -255,7 +260,11 @@ impl Engine {
     }
 
     /// Walks what is pending below the roots and below those held nodes that share work with them.
-    fn collect<'a>(&mut self, nodes: &[&'a Node], others: &'a mut Vec<Node>) -> Result<Option<Collected<'a>>> {
+    fn collect<'a>(
+        &mut self,
+        nodes: &[&'a Node],
+        others: &'a mut Vec<Node>,
+    ) -> Result<Option<Collected<'a>>> {
         self.epoch += 1;
         let epoch = self.epoch;
         let mut list: Vec<&'a Inner> = recycled(std::mem::take(&mut self.list));

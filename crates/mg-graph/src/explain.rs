@@ -77,7 +77,8 @@ fn traffic(p: &ProgramLaunch) -> (u64, u64) {
         if operand.source != Source::Buffer || bind.loc == Loc::Product {
             return 0;
         }
-        let n: usize = program.space.iter().zip(&operand.strides).map(|(&n, &s)| if s == 0 { 1 } else { n }).product();
+        let n: usize =
+            program.space.iter().zip(&operand.strides).map(|(&n, &s)| if s == 0 { 1 } else { n }).product();
         (n * operand.dtype.size()) as u64
     });
     let written = program.outputs.iter().map(|&(v, class)| {
@@ -223,7 +224,8 @@ impl std::fmt::Display for Explanation {
 impl Explanation {
     /// The launches as a Graphviz drawing.
     pub fn to_dot(&self) -> String {
-        let mut dot = String::from("digraph plan {\n  rankdir=LR;\n  node [shape=box, fontname=\"monospace\"];\n");
+        let mut dot =
+            String::from("digraph plan {\n  rankdir=LR;\n  node [shape=box, fontname=\"monospace\"];\n");
         for (i, launch) in self.launches.iter().enumerate() {
             let _ = writeln!(
                 dot,

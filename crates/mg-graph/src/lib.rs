@@ -38,5 +38,5 @@ pub use explain::{Explanation, LaunchInfo, explain};
 pub use interrupt::set_interrupt;
 pub use kernel::Kernel;
 pub use node::{At, Node, Sources, Value, at, is_tracking, set_tracking};
-pub use replay::{Computed, Replay, Trace, is_recording, note_host_read, record};
 pub use op::{Map, Op, SourceKind, View};
+pub use replay::{Computed, Replay, Trace, is_recording, note_host_read, record};

@@ -271,7 +271,8 @@ impl Node {
     /// Says that a person holds this node. While its value is pending, the engine computes it along with whatever it
     /// shares work with.
     pub fn hold(&self) {
-        if self.0.handles.fetch_add(1, Ordering::Relaxed) == 0 && self.is_pending() && !self.0.op.is_source() {
+        if self.0.handles.fetch_add(1, Ordering::Relaxed) == 0 && self.is_pending() && !self.0.op.is_source()
+        {
             crate::engine::register(self);
         }
     }

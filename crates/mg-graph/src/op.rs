@@ -85,7 +85,8 @@ impl View {
         match self {
             View::Reshape => layout.reshape(shape),
             View::Permute(axes) => {
-                let axes: smallvec::SmallVec<[usize; 8]> = axes[..shape.rank()].iter().map(|&a| a as usize).collect();
+                let axes: smallvec::SmallVec<[usize; 8]> =
+                    axes[..shape.rank()].iter().map(|&a| a as usize).collect();
                 layout.permute(&axes).ok()
             }
             &View::Slice { axis, start, step } => {
@@ -152,7 +153,9 @@ impl Op {
             Op::View(View::Reshape) => 8,
             Op::View(View::Permute(axes)) => mix(9, u64::from_le_bytes(*axes)),
             Op::View(View::Region(region)) => mix(13, crate::kernel::layout_signature(region)),
-            Op::View(View::Slice { axis, start, step }) => mix(mix(mix(10, *axis as u64), *start as u64), *step as u64),
+            Op::View(View::Slice { axis, start, step }) => {
+                mix(mix(mix(10, *axis as u64), *start as u64), *step as u64)
+            }
             Op::View(View::Expand) => 11,
             Op::Reduce(kind, axes) => 0x200 + ((*kind as u64) << 8) + *axes as u64,
             Op::Kernel(kernel) => mix(12, kernel.signature()),

@@ -67,8 +67,16 @@ pub(crate) enum Action {
     /// Elementwise programs over spaces of their own that do not wait for each other: an optimiser's step.
     List(Vec<ProgramLaunch>),
     /// Elements laid out densely that were not.
-    Copy { from: KernelArg, output: usize },
-    Kernel { kernel: Kernel, args: Vec<KernelArg>, output: Option<usize>, epilogue: Option<ProgramLaunch> },
+    Copy {
+        from: KernelArg,
+        output: usize,
+    },
+    Kernel {
+        kernel: Kernel,
+        args: Vec<KernelArg>,
+        output: Option<usize>,
+        epilogue: Option<ProgramLaunch>,
+    },
 }
 
 pub(crate) struct Launch {
@@ -177,9 +185,9 @@ impl<B: Bindings> Memory<'_, B> {
     fn operand(&self, arg: &KernelArg) -> (*const u8, Layout) {
         let (base, offset) = match arg.bind.loc {
             Loc::Slot(slot) => (self.slots[slot].cast_const(), 0),
-            Loc::Node(node) => {
-                self.value(node).map_or((std::ptr::null(), 0), |v| (v.buffer.as_ptr(), v.layout.offset() as isize))
-            }
+            Loc::Node(node) => self
+                .value(node)
+                .map_or((std::ptr::null(), 0), |v| (v.buffer.as_ptr(), v.layout.offset() as isize)),
             _ => (std::ptr::null(), 0),
         };
         (base, with_offset(&arg.layout, offset + arg.bind.delta))
@@ -218,7 +226,8 @@ impl Plan {
     /// Runs the launches.
     pub(crate) fn execute<B: Bindings + Sync>(&self, graph: &B) -> Result<Results> {
         let mut memory = Memory { graph, slots: SmallVec::with_capacity(self.slots.len()) };
-        let arena = if self.arena > 0 { Some(Buffer::uninit(Device::cpu(), DType::U8, self.arena)?) } else { None };
+        let arena =
+            if self.arena > 0 { Some(Buffer::uninit(Device::cpu(), DType::U8, self.arena)?) } else { None };
         let mut buffers: SmallVec<[Option<Buffer>; 8]> = SmallVec::with_capacity(self.slots.len());
         for slot in &self.slots {
             if let Some(value) = slot.donor.and_then(|d| memory.value(d)) {
@@ -284,9 +293,14 @@ impl Plan {
                 match (planned.donor.and_then(|d| memory.value(d)), &buffers[slot]) {
                     (Some(donor), _) => Value {
                         buffer: donor.buffer.clone(),
-                        layout: with_offset(&Layout::contiguous(planned.shape), donor.layout.offset() as isize),
+                        layout: with_offset(
+                            &Layout::contiguous(planned.shape),
+                            donor.layout.offset() as isize,
+                        ),
                     },
-                    (None, Some(buffer)) => Value { buffer: buffer.clone(), layout: Layout::contiguous(planned.shape) },
+                    (None, Some(buffer)) => {
+                        Value { buffer: buffer.clone(), layout: Layout::contiguous(planned.shape) }
+                    }
                     (None, None) => return Err(lost()),
                 }
             }
@@ -350,11 +364,14 @@ impl Launch {
                 let (src, layout) = memory.operand(from);
                 let dense = Layout::contiguous(*layout.shape());
                 // SAFETY: the operand lies as its layout says; the slot has room for as many elements.
-                unsafe { library::copy_strided(self.dtype.size(), src, &layout, memory.slots[*output], &dense) };
+                unsafe {
+                    library::copy_strided(self.dtype.size(), src, &layout, memory.slots[*output], &dense)
+                };
                 Ok(())
             }
             Action::Kernel { kernel, args, output, epilogue } => {
-                let operands: SmallVec<[(*const u8, Layout); 3]> = args.iter().map(|a| memory.operand(a)).collect();
+                let operands: SmallVec<[(*const u8, Layout); 3]> =
+                    args.iter().map(|a| memory.operand(a)).collect();
                 let out = output.map(|slot| memory.slots[slot]);
                 self.kernel(kernel, &operands, out, epilogue.as_ref(), memory)
             }
@@ -376,7 +393,8 @@ impl Launch {
             let p = &list[*i];
             let result = p.with_args(memory.0, |args, _| {
                 // SAFETY: as for a program; tasks are disjoint.
-                unsafe { p.compiled.run_range(args, range.clone()) }.map_err(|found| self.out_of_range(p.guarded, found, 0))
+                unsafe { p.compiled.run_range(args, range.clone()) }
+                    .map_err(|found| self.out_of_range(p.guarded, found, 0))
             });
             if let (Err(error), Ok(mut failure)) = (result, failure.lock()) {
                 failure.get_or_insert(error);

@@ -154,7 +154,10 @@ impl Trace {
 
     fn by_sequence(&self) -> HashMap<u64, (usize, usize)> {
         let all = self.steps.iter().enumerate();
-        all.flat_map(|(s, step)| step.results.iter().enumerate().map(move |(r, seen)| (seen.sequence, (s, r)))).collect()
+        all.flat_map(|(s, step)| {
+            step.results.iter().enumerate().map(move |(r, seen)| (seen.sequence, (s, r)))
+        })
+        .collect()
     }
 }
 
@@ -169,7 +172,11 @@ impl Replay {
             return Err(error(format!("the host reads a value inside the step, at {line}")));
         }
         if first.steps.len() != second.steps.len() {
-            return Err(error(format!("{} plans the first time, {} the second", first.steps.len(), second.steps.len())));
+            return Err(error(format!(
+                "{} plans the first time, {} the second",
+                first.steps.len(),
+                second.steps.len()
+            )));
         }
         let (made_first, made_second) = (first.by_sequence(), second.by_sequence());
         let (mut steps, mut last) = (vec![], vec![]);
@@ -181,11 +188,13 @@ impl Replay {
             let mut read = vec![];
             for ((position, x), (_, y)) in a.read.iter().zip(&b.read) {
                 let argument = second_args.iter().position(|n| n.sequence() == y.sequence);
-                let argument = argument.filter(|&i| first_args.get(i).is_some_and(|n| n.sequence() == x.sequence));
+                let argument =
+                    argument.filter(|&i| first_args.get(i).is_some_and(|n| n.sequence() == x.sequence));
                 let from = match (&x.argument, &y.argument) {
-                    (Some(SourceKind::Random { counter: c1, .. }), Some(SourceKind::Random { counter: c2, .. })) if c1 != c2 => {
-                        From::Random(*c2)
-                    }
+                    (
+                        Some(SourceKind::Random { counter: c1, .. }),
+                        Some(SourceKind::Random { counter: c2, .. }),
+                    ) if c1 != c2 => From::Random(*c2),
                     (Some(k1), Some(k2)) if k1 == k2 => From::Scalar(k2.clone()),
                     (None, None) => {
                         let (now, before) = (made_second.get(&y.sequence), made_first.get(&y.sequence));
@@ -194,7 +203,9 @@ impl Replay {
                             (None, Some(&(s, r)), _) => From::Computed(s, r),
                             (None, None, Some(&(s, r))) => From::Carried(s, r),
                             (None, None, None) => match (x.value(), y.value()) {
-                                (Some(v), Some(w)) if v.buffer.ptr_eq(&w.buffer) && v.layout == w.layout => From::Constant(w),
+                                (Some(v), Some(w)) if v.buffer.ptr_eq(&w.buffer) && v.layout == w.layout => {
+                                    From::Constant(w)
+                                }
                                 _ => {
                                     let text = "a tensor was not the same both times: make it an argument";
                                     return Err(error(format!("{text} (made at {})", y.line)));
@@ -244,7 +255,8 @@ impl Replay {
                         continue;
                     }
                 };
-                let value = value.ok_or_else(|| error("a value that an earlier run failed to compute".into()))?;
+                let value =
+                    value.ok_or_else(|| error("a value that an earlier run failed to compute".into()))?;
                 bound.values.insert(*position, value);
             }
             for donor in step.plan.slots.iter().filter_map(|s| s.donor) {

@@ -47,7 +47,8 @@ pub(crate) fn emit(graph: &Graph, group: &Group, product: Option<usize>) -> Resu
         outer,
         ..Program::default()
     };
-    let out = Emitted { program, inputs: vec![], consts: vec![], outputs: vec![], guarded: None, dense: vec![] };
+    let out =
+        Emitted { program, inputs: vec![], consts: vec![], outputs: vec![], guarded: None, dense: vec![] };
     let mut emitter = Emitter {
         graph,
         group,
@@ -106,7 +107,13 @@ impl Emitter<'_> {
 
     /// The value of `node` as it is met through `path`. `itself` is the anchor that is being computed: where it is also
     /// what is read, the original is meant.
-    fn expression(&mut self, node: usize, mut path: Path, embed: Embed, itself: Option<usize>) -> Result<Val> {
+    fn expression(
+        &mut self,
+        node: usize,
+        mut path: Path,
+        embed: Embed,
+        itself: Option<usize>,
+    ) -> Result<Val> {
         let graph = self.graph;
         let node = if itself == Some(node) { node } else { graph.strip(node, &mut path) };
         let key = (node, path, embed);
@@ -133,7 +140,14 @@ impl Emitter<'_> {
                 }
                 Op::Source(kind) => {
                     let source = if *kind == SourceKind::Ramp { Source::Index } else { Source::Random };
-                    self.input(Loc::Node(node), source, inner.dtype, Layout::contiguous(inner.shape), path, embed)?
+                    self.input(
+                        Loc::Node(node),
+                        source,
+                        inner.dtype,
+                        Layout::contiguous(inner.shape),
+                        path,
+                        embed,
+                    )?
                 }
                 Op::Map(map) => {
                     let mut args = smallvec::SmallVec::<[Val; 3]>::new();
@@ -173,7 +187,8 @@ impl Emitter<'_> {
         if let Some(&v) = self.values.get(&value) {
             return Ok(v);
         }
-        let v = Val::try_from(self.out.program.values.len()).map_err(|_| internal("a program of too many values"))?;
+        let v = Val::try_from(self.out.program.values.len())
+            .map_err(|_| internal("a program of too many values"))?;
         self.out.program.values.push(value);
         self.values.insert(value, v);
         Ok(v)

@@ -212,7 +212,9 @@ impl Groups {
             }
             let kept: Space = (0..rank).filter(|&d| mask >> d & 1 == 0).map(|d| group.space[d]).collect();
             let mut dense = dense_strides(&kept).into_iter();
-            return Some((0..rank).map(|d| if mask >> d & 1 == 0 { dense.next().unwrap_or(0) } else { 0 }).collect());
+            return Some(
+                (0..rank).map(|d| if mask >> d & 1 == 0 { dense.next().unwrap_or(0) } else { 0 }).collect(),
+            );
         }
         match member.embed {
             Embed::Same => Some(dense_strides(&group.space)),
@@ -268,8 +270,11 @@ impl Groups {
         } else {
             reads
         };
-        let (space, split, _) =
-            if graph.known[node] { (squeeze(&graph.nodes[node].shape), Split::None, 0) } else { split_of(graph, node) };
+        let (space, split, _) = if graph.known[node] {
+            (squeeze(&graph.nodes[node].shape), Split::None, 0)
+        } else {
+            split_of(graph, node)
+        };
         let id = self.list.len();
         let mut values: BTreeSet<usize> = inlined.into_iter().collect();
         values.insert(node);
@@ -366,7 +371,8 @@ impl Groups {
             return None;
         }
         // The group whose space is the program's comes first.
-        let reads = |from: &Group, to: &Group| from.inputs.iter().any(|i| to.members.iter().any(|m| m.node == *i));
+        let reads =
+            |from: &Group, to: &Group| from.inputs.iter().any(|i| to.members.iter().any(|m| m.node == *i));
         let at_end = |end: &Group, main: &Group| {
             end.space.is_empty()
                 && end.split == Split::None
@@ -412,7 +418,15 @@ impl Groups {
         if values.len() > MAX_VALUES * 3 / 4 || inputs.len() - own + members.len() > MAX_INPUTS {
             return None;
         }
-        let group = Group { space: main.space.clone(), split, members, is_kernel: false, epilogue: None, values, inputs };
+        let group = Group {
+            space: main.space.clone(),
+            split,
+            members,
+            is_kernel: false,
+            epilogue: None,
+            values,
+            inputs,
+        };
         self.is_sound(graph, &group).then_some(group)
     }
 
@@ -427,11 +441,16 @@ impl Groups {
             if is_map && member.embed == Embed::Same && !ordered {
                 return false;
             }
-            if !is_map && has_rows && member.embed == Embed::Same && split_of(graph, member.node).1 == Split::All {
+            if !is_map
+                && has_rows
+                && member.embed == Embed::Same
+                && split_of(graph, member.node).1 == Split::All
+            {
                 return false;
             }
             for (node, path) in &member.reads {
-                let Some(read) = group.members.iter().find(|m| m.node == *node && m.node != member.node) else {
+                let Some(read) = group.members.iter().find(|m| m.node == *node && m.node != member.node)
+                else {
                     // From outside: reachable through the embedding at all?
                     let layout = if *node == member.node {
                         graph.layout_of_original(*node)

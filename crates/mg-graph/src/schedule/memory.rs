@@ -31,25 +31,37 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
         let launch = if group.is_kernel {
             let node = group.members[0].node;
             let epilogue = match &group.epilogue {
-                Some(epilogue) => {
-                    Some(program(graph, emit(graph, epilogue, Some(node))?, &last_read, at, &mut slot_of, &mut plan)?)
-                }
+                Some(epilogue) => Some(program(
+                    graph,
+                    emit(graph, epilogue, Some(node))?,
+                    &last_read,
+                    at,
+                    &mut slot_of,
+                    &mut plan,
+                )?),
                 None => None,
             };
             let others_read = order.iter().any(|&o| o != id && groups.inputs(o).contains(&node));
-            let raw = epilogue.is_none() || others_read || is_wanted(graph, node) || aliases.iter().any(|a| a.base == node);
+            let raw = epilogue.is_none()
+                || others_read
+                || is_wanted(graph, node)
+                || aliases.iter().any(|a| a.base == node);
             let output = if raw { Some(slot(graph, node, None, &mut slot_of, &mut plan)) } else { None };
             let mut args = vec![];
             for &s in &graph.sources[node] {
                 let mut path = Path::new();
                 let base = graph.strip(s, &mut path);
                 let layout = graph.layout_of(base);
-                let end = graph.follow(layout, &path).map_err(|_| internal("a kernel's operand that is no view"))?;
+                let end = graph
+                    .follow(layout, &path)
+                    .map_err(|_| internal("a kernel's operand that is no view"))?;
                 let loc = if graph.stored[base] { Loc::Stored(base) } else { Loc::Node(base) };
                 let delta = end.offset() as isize - layout.offset() as isize;
                 args.push(KernelArg { bind: Bind { loc, delta }, layout: end });
             }
-            let Op::Kernel(kernel) = &graph.nodes[node].op else { return Err(internal("a kernel that is none")) };
+            let Op::Kernel(kernel) = &graph.nodes[node].op else {
+                return Err(internal("a kernel that is none"));
+            };
             Launch {
                 action: Action::Kernel { kernel: kernel.clone(), args, output, epilogue },
                 location: graph.nodes[node].location,
@@ -245,14 +257,22 @@ fn list_independent(plan: &mut Plan) {
     for launch in std::mem::take(&mut plan.launches) {
         let joins = launches.last().is_some_and(|last| {
             let elementwise = |l: &Launch| {
-                matches!(l.action, Action::Program(_) | Action::List(_)) && l.programs().iter().all(|p| p.compiled.is_elementwise())
+                matches!(l.action, Action::Program(_) | Action::List(_))
+                    && l.programs().iter().all(|p| p.compiled.is_elementwise())
             };
-            let waits = launch.inputs().any(|b| matches!(b.loc, Loc::Slot(s) if last.outputs().any(|o| o == s)));
+            let waits =
+                launch.inputs().any(|b| matches!(b.loc, Loc::Slot(s) if last.outputs().any(|o| o == s)));
             // A donated operand that the other program reads would be overwritten under its hands.
             let donated = |l: &Launch, other: &Launch| {
-                l.outputs().filter_map(|s| plan.slots[s].donor).any(|d| other.inputs().any(|b| b.loc == Loc::Node(d)))
+                l.outputs()
+                    .filter_map(|s| plan.slots[s].donor)
+                    .any(|d| other.inputs().any(|b| b.loc == Loc::Node(d)))
             };
-            elementwise(last) && elementwise(&launch) && !waits && !donated(last, &launch) && !donated(&launch, last)
+            elementwise(last)
+                && elementwise(&launch)
+                && !waits
+                && !donated(last, &launch)
+                && !donated(&launch, last)
         });
         match (launches.last_mut(), launch.action) {
             (Some(last), Action::Program(p)) if joins => match &mut last.action {

@@ -175,7 +175,11 @@ fn legalise(graph: &mut Graph, alias_roots: &[usize]) -> Result<()> {
 }
 
 /// Ramps and random numbers are addressed as if they lay densely; their paths need the same care.
-fn check_arguments(graph: &Graph, anchor: usize, check: &mut impl FnMut(&Graph, Layout, &[super::path::Elem])) {
+fn check_arguments(
+    graph: &Graph,
+    anchor: usize,
+    check: &mut impl FnMut(&Graph, Layout, &[super::path::Elem]),
+) {
     let mut stack: Vec<(usize, Path)> = graph.starts(anchor).into_vec();
     let mut seen = HashSet::new();
     while let Some((i, mut path)) = stack.pop() {

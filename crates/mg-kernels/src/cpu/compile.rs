@@ -25,36 +25,95 @@ pub(super) enum Len {
 /// What is done to a tile.
 #[derive(Clone, Copy)]
 pub(super) enum Step {
-    Map { f: MapFn, dst: Reg, args: [Reg; 3], len: Len },
-    Round { f: RoundFn, dst: Reg, len: Len },
+    Map {
+        f: MapFn,
+        dst: Reg,
+        args: [Reg; 3],
+        len: Len,
+    },
+    Round {
+        f: RoundFn,
+        dst: Reg,
+        len: Len,
+    },
     /// Elements of an operand by its walk (or its offsets, or its random numbers).
-    Gather { input: u16, dst: Reg, len: Len },
+    Gather {
+        input: u16,
+        dst: Reg,
+        len: Len,
+    },
     /// A row's scalar to each of its elements.
-    Expand { dst: Reg, src: Reg, size: u8 },
-    Copy { dst: Reg, src: Reg, size: u8, len: Len },
+    Expand {
+        dst: Reg,
+        src: Reg,
+        size: u8,
+    },
+    Copy {
+        dst: Reg,
+        src: Reg,
+        size: u8,
+        len: Len,
+    },
     /// A reduction of whole rows, each at once.
-    Rows { reducer: u16, dst: Reg, src: Reg },
+    Rows {
+        reducer: u16,
+        dst: Reg,
+        src: Reg,
+    },
     /// A reduction of a row, stretch by stretch; `Finish` writes its result.
-    Accumulate { reducer: u16, src: Reg },
-    Finish { reducer: u16, dst: Reg },
+    Accumulate {
+        reducer: u16,
+        src: Reg,
+    },
+    Finish {
+        reducer: u16,
+        dst: Reg,
+    },
     /// A row of a reduction over outer dimensions.
-    Column { column: u16, src: Reg },
+    Column {
+        column: u16,
+        src: Reg,
+    },
     /// A stretch of a full reduction.
-    Total { total: u16, src: Reg },
+    Total {
+        total: u16,
+        src: Reg,
+    },
     /// Row values kept for a full reduction at the end.
-    Keep { total: u16, src: Reg },
-    Guard { src: Reg, bound: u16, dtype: DType, len: Len },
+    Keep {
+        total: u16,
+        src: Reg,
+    },
+    Guard {
+        src: Reg,
+        bound: u16,
+        dtype: DType,
+        len: Len,
+    },
 }
 
 /// What is computed once a task, before its tiles.
 #[derive(Clone, Copy)]
 pub(super) enum Uniform {
     /// A scalar argument, to every element of a register.
-    Const { index: u16, dst: Reg, size: u8 },
+    Const {
+        index: u16,
+        dst: Reg,
+        size: u8,
+    },
     /// The only element of an operand, to every element of a register.
-    Load { input: u16, dst: Reg, size: u8 },
+    Load {
+        input: u16,
+        dst: Reg,
+        size: u8,
+    },
     /// An operand that is the same for every row, for as many rows as a tile has.
-    Columns { input: u16, dst: Reg, tmp: Reg, convert: Option<MapFn> },
+    Columns {
+        input: u16,
+        dst: Reg,
+        tmp: Reg,
+        convert: Option<MapFn>,
+    },
     Step(Step),
 }
 
@@ -324,7 +383,14 @@ impl<'a> Compiler<'a> {
                     _ => false,
                 };
             let direct = in_place.then(|| this.reg());
-            this.out.inputs.push(In { source: operand.source, dtype: operand.dtype, class, outer, all, direct });
+            this.out.inputs.push(In {
+                source: operand.source,
+                dtype: operand.dtype,
+                class,
+                outer,
+                all,
+                direct,
+            });
         }
         // The division into rows may be another than the program's, where no reduction fixes it.
         this.classes = program.classes_by(|i| this.out.inputs[i as usize].class);
@@ -368,7 +434,8 @@ impl<'a> Compiler<'a> {
             let mut phase = Phase::default();
             // Donated operands are read before any output of the tile is written.
             for v in 0..self.program.values.len() {
-                if matches!(self.program.values[v].inst, Inst::Input(i) if self.donated.get(i as usize) == Some(&true)) {
+                if matches!(self.program.values[v].inst, Inst::Input(i) if self.donated.get(i as usize) == Some(&true))
+                {
                     self.value(v as Val, &mut phase.steps)?;
                 }
             }
@@ -407,11 +474,14 @@ impl<'a> Compiler<'a> {
                 let value = self.program.values[v];
                 let is_full = self.classes[v] == Class::Full;
                 match value.inst {
-                    Inst::Reduce(_, over, a) if available[a as usize] == p && over != Over::All => targets.push((v, a)),
+                    Inst::Reduce(_, over, a) if available[a as usize] == p && over != Over::All => {
+                        targets.push((v, a))
+                    }
                     Inst::Guard(..) if is_full && available[v] == p => needed[v] = true,
                     _ => {}
                 }
-                if is_full && available[v] == p && self.program.outputs.iter().any(|&(o, _)| o as usize == v) {
+                if is_full && available[v] == p && self.program.outputs.iter().any(|&(o, _)| o as usize == v)
+                {
                     needed[v] = true;
                 }
             }
@@ -427,13 +497,16 @@ impl<'a> Compiler<'a> {
             }
             for v in 0..n {
                 match self.classes[v] {
-                    Class::Row if available[v] == p && !matches!(self.program.values[v].inst, Inst::Reduce(..)) => {
+                    Class::Row
+                        if available[v] == p && !matches!(self.program.values[v].inst, Inst::Reduce(..)) =>
+                    {
                         self.value(v as Val, &mut phase.rows)?;
                     }
                     Class::Uniform if p == 0 => self.value(v as Val, &mut phase.rows)?,
                     _ => {}
                 }
-                if matches!(self.program.values[v].inst, Inst::Reduce(_, Over::All, a) if available[a as usize] == p) {
+                if matches!(self.program.values[v].inst, Inst::Reduce(_, Over::All, a) if available[a as usize] == p)
+                {
                     self.value(v as Val, &mut phase.rows)?;
                 }
             }
@@ -469,7 +542,10 @@ impl<'a> Compiler<'a> {
             for o in 0..self.program.outputs.len() {
                 let (v, class) = self.program.outputs[o];
                 let own = self.classes[v as usize];
-                if available[v as usize] == p && own < Class::Column && !(own == Class::Row && class == Class::Row) {
+                if available[v as usize] == p
+                    && own < Class::Column
+                    && !(own == Class::Row && class == Class::Row)
+                {
                     self.store(o, &mut phase.steps)?;
                 }
             }
@@ -571,7 +647,8 @@ impl<'a> Compiler<'a> {
             Inst::Map(row, args) => {
                 let n = row.arity();
                 let of = self.dtype(args[n - 1]);
-                let f = map_loop(row, of, isa()).ok_or_else(|| internal("a dtype that the operation does not take"))?;
+                let f = map_loop(row, of, isa())
+                    .ok_or_else(|| internal("a dtype that the operation does not take"))?;
                 let mut regs = [0; 3];
                 for (reg, &a) in regs.iter_mut().zip(&args[..n]) {
                     *reg = self.operand(a, len, steps)?;
@@ -674,8 +751,10 @@ impl<'a> Compiler<'a> {
         let Inst::Reduce(kind, _, a) = self.program.values[v as usize].inst else { return Ok(()) };
         let reducer = ColumnReducer::new(kind, self.dtype(a), isa())
             .ok_or_else(|| internal("an index reduction over outer dimensions"))?;
-        let outputs =
-            (0..self.program.outputs.len()).filter(|&o| self.program.outputs[o].0 == v).map(|o| o as u16).collect();
+        let outputs = (0..self.program.outputs.len())
+            .filter(|&o| self.program.outputs[o].0 == v)
+            .map(|o| o as u16)
+            .collect();
         steps.push(Step::Column { column: self.out.columns_out.len() as u16, src });
         self.out.columns_out.push(ColumnOut { reducer, outputs });
         Ok(())
@@ -734,7 +813,8 @@ impl<'a> Compiler<'a> {
                 let class = self.classes[a as usize];
                 if !matches!(value.inst, Inst::Reduce(..)) && class != Class::Total {
                     // A uniform operand: its register's first element, copied to its cell.
-                    let src = self.uniform[a as usize].ok_or_else(|| internal("a total of what is no scalar"))?;
+                    let src =
+                        self.uniform[a as usize].ok_or_else(|| internal("a total of what is no scalar"))?;
                     let size = cell_size(self.dtype(a)) as u8;
                     self.out.last.push(Step::Copy { dst: a, src, size, len: Len::Row });
                 }
@@ -743,8 +823,8 @@ impl<'a> Compiler<'a> {
             match value.inst {
                 Inst::Map(row, args) => {
                     let of = self.dtype(args[row.arity() - 1]);
-                    let f =
-                        map_loop(row, of, isa()).ok_or_else(|| internal("a dtype that the operation does not take"))?;
+                    let f = map_loop(row, of, isa())
+                        .ok_or_else(|| internal("a dtype that the operation does not take"))?;
                     self.out.last.push(Step::Map { f, dst, args, len: Len::Row });
                 }
                 Inst::Cast(a) => {

@@ -54,8 +54,9 @@ number!(u8, |v| v);
 #[inline(always)]
 unsafe fn map<A: Copy, R>(dst: *mut u8, a: *const u8, n: usize, f: impl Fn(A) -> R) {
     // SAFETY: by the contract of `MapFn` both ranges are valid and do not overlap.
-    let (dst, a) =
-        unsafe { (std::slice::from_raw_parts_mut(dst.cast::<R>(), n), std::slice::from_raw_parts(a.cast::<A>(), n)) };
+    let (dst, a) = unsafe {
+        (std::slice::from_raw_parts_mut(dst.cast::<R>(), n), std::slice::from_raw_parts(a.cast::<A>(), n))
+    };
     for i in 0..n {
         dst[i] = f(a[i]);
     }
@@ -105,8 +106,12 @@ pub fn round_loop(dtype: DType, isa: Isa) -> Option<RoundFn> {
         }
     }
     match dtype {
-        DType::F16 => Some(by_isa!(isa, RoundFn, fn<>(dst: *mut u8, n: usize) { each(dst, n, round_f16) }, [])),
-        DType::BF16 => Some(by_isa!(isa, RoundFn, fn<>(dst: *mut u8, n: usize) { each(dst, n, round_bf16) }, [])),
+        DType::F16 => {
+            Some(by_isa!(isa, RoundFn, fn<>(dst: *mut u8, n: usize) { each(dst, n, round_f16) }, []))
+        }
+        DType::BF16 => {
+            Some(by_isa!(isa, RoundFn, fn<>(dst: *mut u8, n: usize) { each(dst, n, round_bf16) }, []))
+        }
         _ => None,
     }
 }

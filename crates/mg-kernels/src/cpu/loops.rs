@@ -3,7 +3,7 @@
 //! Bodies are `#[inline(always)]`; each loop is instantiated inside functions compiled for AVX-512, for AVX2 with
 //! FMA, and for the build's baseline, and the processor decides once which of them a launch calls.
 
-use crate::lane::Lane;
+use crate::lane::{FloatLane, Lane};
 use crate::rows::{self, Compare2, Float1, Float2, Numeric1, Numeric2, Row};
 use mg_device::DType;
 use std::sync::OnceLock;
@@ -86,30 +86,95 @@ macro_rules! by_isa {
 }
 pub(crate) use by_isa;
 
-/// `dst[i] = f(a[i])` over slices that do not overlap, which is what lets the compiler vectorise without a check.
-#[inline(always)]
-unsafe fn map1<A: Copy, R>(dst: *mut u8, a: *const u8, n: usize, f: impl Fn(A) -> R) {
-    // SAFETY: by the contract of `MapFn` both ranges are valid and do not overlap.
-    let (dst, a) =
-        unsafe { (std::slice::from_raw_parts_mut(dst.cast::<R>(), n), std::slice::from_raw_parts(a.cast::<A>(), n)) };
-    for i in 0..n {
-        dst[i] = f(a[i]);
+// Bodies are reached through these traits, not through closures: calls of closures are not always inlined, and a large
+// body left outside its loop would be compiled without the instruction set.
+
+/// A unary body for one type.
+trait Unary<T> {
+    fn at(a: T) -> T;
+}
+
+/// A binary body for one type of operands.
+trait Binary<T, R> {
+    fn at(a: T, b: T) -> R;
+}
+
+struct Numeric<Name>(std::marker::PhantomData<Name>);
+struct Float<Name>(std::marker::PhantomData<Name>);
+struct Compare<Name>(std::marker::PhantomData<Name>);
+
+impl<T: Lane, Name: Numeric1> Unary<T> for Numeric<Name> {
+    #[inline(always)]
+    fn at(a: T) -> T {
+        Name::apply(a)
+    }
+}
+impl<T: FloatLane, Name: Float1> Unary<T> for Float<Name> {
+    #[inline(always)]
+    fn at(a: T) -> T {
+        Name::apply(a)
+    }
+}
+impl<T: Lane, Name: Numeric2> Binary<T, T> for Numeric<Name> {
+    #[inline(always)]
+    fn at(a: T, b: T) -> T {
+        Name::apply(a, b)
+    }
+}
+impl<T: FloatLane, Name: Float2> Binary<T, T> for Float<Name> {
+    #[inline(always)]
+    fn at(a: T, b: T) -> T {
+        Name::apply(a, b)
+    }
+}
+impl<T: MaskLane, Name: Compare2> Binary<T, u8> for Compare<Name> {
+    #[inline(always)]
+    fn at(a: T, b: T) -> u8 {
+        Name::apply(a, b) as u8
     }
 }
 
-/// `dst[i] = f(a[i], b[i])`, as [`map1`].
+/// `dst[i] = f(a[i])` over slices that do not overlap, which is what lets the compiler vectorise without a check.
 #[inline(always)]
-unsafe fn map2<A: Copy, B: Copy, R>(dst: *mut u8, a: *const u8, b: *const u8, n: usize, f: impl Fn(A, B) -> R) {
+unsafe fn unary<T: Copy, F: Unary<T>>(dst: *mut u8, a: *const u8, n: usize) {
+    // SAFETY: by the contract of `MapFn` both ranges are valid and do not overlap.
+    let (dst, a) = unsafe {
+        (std::slice::from_raw_parts_mut(dst.cast::<T>(), n), std::slice::from_raw_parts(a.cast::<T>(), n))
+    };
+    for i in 0..n {
+        dst[i] = F::at(a[i]);
+    }
+}
+
+/// `dst[i] = f(a[i], b[i])`, as [`unary`].
+#[inline(always)]
+unsafe fn binary<T: Copy, R, F: Binary<T, R>>(dst: *mut u8, a: *const u8, b: *const u8, n: usize) {
     // SAFETY: by the contract of `MapFn` the ranges are valid and `dst` overlaps neither.
     let (dst, a, b) = unsafe {
         (
             std::slice::from_raw_parts_mut(dst.cast::<R>(), n),
-            std::slice::from_raw_parts(a.cast::<A>(), n),
-            std::slice::from_raw_parts(b.cast::<B>(), n),
+            std::slice::from_raw_parts(a.cast::<T>(), n),
+            std::slice::from_raw_parts(b.cast::<T>(), n),
         )
     };
     for i in 0..n {
-        dst[i] = f(a[i], b[i]);
+        dst[i] = F::at(a[i], b[i]);
+    }
+}
+
+/// A binary operation of bytes.
+#[inline(always)]
+unsafe fn bytes(dst: *mut u8, a: *const u8, b: *const u8, n: usize, row: Row) {
+    // SAFETY: by the contract of `MapFn` the ranges are valid and `dst` overlaps neither.
+    let (dst, a, b) = unsafe {
+        (
+            std::slice::from_raw_parts_mut(dst, n),
+            std::slice::from_raw_parts(a, n),
+            std::slice::from_raw_parts(b, n),
+        )
+    };
+    for i in 0..n {
+        dst[i] = logic(row, a[i], b[i]);
     }
 }
 
@@ -160,39 +225,39 @@ macro_rules! float {
 macro_rules! row_loop {
     (Numeric, $Name:ident, ($a:ident), $dtype:expr, $isa:expr) => {
         numeric!($dtype, T => by_isa!($isa, MapFn, fn<T: Lane>(dst: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
-            map1::<T, T>(dst, a, n, |a| rows::$Name::apply(a))
+            unary::<T, Numeric<rows::$Name>>(dst, a, n)
         }, [T]))
     };
     (Numeric, $Name:ident, ($a:ident $b:ident), $dtype:expr, $isa:expr) => {
         numeric!($dtype, T => by_isa!($isa, MapFn, fn<T: Lane>(dst: *mut u8, a: *const u8, b: *const u8, _c: *const u8, n: usize) {
-            map2::<T, T, T>(dst, a, b, n, |a, b| rows::$Name::apply(a, b))
+            binary::<T, T, Numeric<rows::$Name>>(dst, a, b, n)
         }, [T]))
     };
     (Float, $Name:ident, ($a:ident), $dtype:expr, $isa:expr) => {
-        float!($dtype, T => by_isa!($isa, MapFn, fn<T: crate::FloatLane>(dst: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
-            map1::<T, T>(dst, a, n, |a| rows::$Name::apply(a))
+        float!($dtype, T => by_isa!($isa, MapFn, fn<T: FloatLane>(dst: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
+            unary::<T, Float<rows::$Name>>(dst, a, n)
         }, [T]))
     };
     (Float, $Name:ident, ($a:ident $b:ident), $dtype:expr, $isa:expr) => {
-        float!($dtype, T => by_isa!($isa, MapFn, fn<T: crate::FloatLane>(dst: *mut u8, a: *const u8, b: *const u8, _c: *const u8, n: usize) {
-            map2::<T, T, T>(dst, a, b, n, |a, b| rows::$Name::apply(a, b))
+        float!($dtype, T => by_isa!($isa, MapFn, fn<T: FloatLane>(dst: *mut u8, a: *const u8, b: *const u8, _c: *const u8, n: usize) {
+            binary::<T, T, Float<rows::$Name>>(dst, a, b, n)
         }, [T]))
     };
     (Compare, $Name:ident, ($a:ident $b:ident), $dtype:expr, $isa:expr) => {{
         // A bool compares as the byte 0 or 1 that it is.
         let dtype = if $dtype == DType::Bool { DType::U8 } else { $dtype };
         numeric!(dtype, T => by_isa!($isa, MapFn, fn<T: MaskLane>(dst: *mut u8, a: *const u8, b: *const u8, _c: *const u8, n: usize) {
-            map2::<T, T, u8>(dst, a, b, n, |a, b| rows::$Name::apply(a, b) as u8)
+            binary::<T, u8, Compare<rows::$Name>>(dst, a, b, n)
         }, [T]))
     }};
     (Logic, $Name:ident, ($a:ident), $dtype:expr, $isa:expr) => {
         Some(by_isa!($isa, MapFn, fn<>(dst: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
-            map1::<u8, u8>(dst, a, n, |a| logic(Row::$Name, a, 0))
+            bytes(dst, a, a, n, Row::$Name)
         }, []))
     };
     (Logic, $Name:ident, ($a:ident $b:ident), $dtype:expr, $isa:expr) => {
         Some(by_isa!($isa, MapFn, fn<>(dst: *mut u8, a: *const u8, b: *const u8, _c: *const u8, n: usize) {
-            map2::<u8, u8, u8>(dst, a, b, n, |a, b| logic(Row::$Name, a, b))
+            bytes(dst, a, b, n, Row::$Name)
         }, []))
     };
     (Select, $Name:ident, ($c:ident $a:ident $b:ident), $dtype:expr, $isa:expr) => {

@@ -54,7 +54,8 @@ thread_local! {
 fn default_threads() -> usize {
     static DEFAULT: OnceLock<usize> = OnceLock::new();
     *DEFAULT.get_or_init(|| {
-        let asked = std::env::var("MG_NUM_THREADS").ok().and_then(|v| v.parse::<usize>().ok()).filter(|&n| n > 0);
+        let asked =
+            std::env::var("MG_NUM_THREADS").ok().and_then(|v| v.parse::<usize>().ok()).filter(|&n| n > 0);
         asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
     })
 }
@@ -141,7 +142,9 @@ impl Pool {
         // SAFETY: the lifetime is erased, but the pointer is used only by workers inside this job, and this function
         // does not return (or unwind: `Close` waits too) before they have left.
         let run_erased = unsafe {
-            std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const (dyn Fn(usize) + Sync + 'static)>(run)
+            std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const (dyn Fn(usize) + Sync + 'static)>(
+                run,
+            )
         };
         // SAFETY: the job is closed and empty: `submit` is held, and the last holder waited for its workers.
         unsafe { *shared.job.get() = Some(Job { run: run_erased, tasks }) };
@@ -192,7 +195,8 @@ impl Shared {
             let state = self.state.load(Ordering::Acquire);
             let epoch = state / EPOCH;
             if state & OPEN != 0 && epoch != *seen {
-                if self.state.compare_exchange(state, state + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                if self.state.compare_exchange(state, state + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+                {
                     *seen = epoch;
                     self.help();
                     self.state.fetch_sub(1, Ordering::Release);

@@ -230,7 +230,12 @@ int_element!(u8);
 /// Combines at most [`BLOCK`] elements by [`LANES`] lanes and a tree that halves them. Lanes without an element hold
 /// the neutral value, so folding only the lanes in use gives the same bits.
 #[inline(always)]
-fn fold_block<T: Element, R: Copy>(a: &[T], neutral: R, first: impl Fn(T) -> R, join: impl Fn(R, R) -> R) -> R {
+fn fold_block<T: Element, R: Copy>(
+    a: &[T],
+    neutral: R,
+    first: impl Fn(T) -> R,
+    join: impl Fn(R, R) -> R,
+) -> R {
     let mut lanes = [neutral; LANES];
     let mut width = LANES;
     if a.len() >= LANES {
@@ -365,7 +370,9 @@ impl ColumnReducer {
                     ReduceKind::Sum => go!($T, |p, v| <$T>::add(p, v.widen())),
                     ReduceKind::Prod => go!($T, |p, v| <$T>::mul(p, v.widen())),
                     ReduceKind::Max => go!($T, |p, v| if better(true, v.widen(), p) { v.widen() } else { p }),
-                    ReduceKind::Min => go!($T, |p, v| if better(false, v.widen(), p) { v.widen() } else { p }),
+                    ReduceKind::Min => {
+                        go!($T, |p, v| if better(false, v.widen(), p) { v.widen() } else { p })
+                    }
                     ReduceKind::ArgMax | ReduceKind::ArgMin => return None,
                 }
             };
@@ -420,11 +427,13 @@ impl ColumnReducer {
             if self.by_run.dtype.is_float() && self.by_run.kind == ReduceKind::Sum {
                 let totals = std::slice::from_raw_parts_mut(totals, n);
                 if self.partial_size == 4 {
-                    for (t, &p) in totals.iter_mut().zip(std::slice::from_raw_parts(partial.cast::<f32>(), n)) {
+                    for (t, &p) in totals.iter_mut().zip(std::slice::from_raw_parts(partial.cast::<f32>(), n))
+                    {
                         *t += p as f64;
                     }
                 } else {
-                    for (t, &p) in totals.iter_mut().zip(std::slice::from_raw_parts(partial.cast::<f64>(), n)) {
+                    for (t, &p) in totals.iter_mut().zip(std::slice::from_raw_parts(partial.cast::<f64>(), n))
+                    {
                         *t += p;
                     }
                 }

@@ -9,8 +9,8 @@ use super::reduce::{Acc, CHUNK, ROW_BLOCK};
 use crate::philox;
 use crate::program::{Class, ReduceKind, Source};
 use mg_device::DType;
-use std::cell::RefCell;
 use smallvec::SmallVec;
+use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -101,7 +101,9 @@ impl Compiled {
         let mut kept: SmallVec<[Vec<u64>; 1]> = self
             .totals
             .iter()
-            .map(|t| if t.kept { vec![0u64; (self.rows * cell_size(t.reducer.dtype)).div_ceil(8)] } else { vec![] })
+            .map(|t| {
+                if t.kept { vec![0u64; (self.rows * cell_size(t.reducer.dtype)).div_ceil(8)] } else { vec![] }
+            })
             .collect();
         let kept_at: SmallVec<[usize; 1]> = kept.iter_mut().map(|k| k.as_mut_ptr() as usize).collect();
         let mut totals = if self.columns_out.is_empty() {
@@ -118,7 +120,14 @@ impl Compiled {
                     let mut acc = out.reducer.init();
                     let n = CHUNK.min(self.rows - from);
                     // SAFETY: `kept` has a cell for each row.
-                    unsafe { (out.reducer.run)(&mut acc, kept.as_ptr().cast::<u8>().add(from * size), n, from as i64) };
+                    unsafe {
+                        (out.reducer.run)(
+                            &mut acc,
+                            kept.as_ptr().cast::<u8>().add(from * size),
+                            n,
+                            from as i64,
+                        )
+                    };
                     out.reducer.combine(total, &acc);
                 }
             }
@@ -131,7 +140,12 @@ impl Compiled {
     }
 
     /// Programs without reductions over outer dimensions: runs the tasks, and answers with the full reductions.
-    fn run_tasks(&self, args: &Args, elements: usize, kept_at: &[usize]) -> Result<SmallVec<[Acc; 2]>, OutOfRange> {
+    fn run_tasks(
+        &self,
+        args: &Args,
+        elements: usize,
+        kept_at: &[usize],
+    ) -> Result<SmallVec<[Acc; 2]>, OutOfRange> {
         let rows_are_whole = !self.splits_columns;
         let unit = if rows_are_whole {
             (CHUNK / self.columns.max(1)).max(1).next_multiple_of(self.tile_rows)
@@ -203,19 +217,23 @@ impl Compiled {
         let rows = self.rows / self.batches.max(1);
         let chunk = row_chunk(rows, self.columns);
         let chunks = rows.div_ceil(chunk).max(1);
-        let width = if self.splits_columns { (CHUNK / 4).min(self.columns.max(1)) } else { self.columns.max(1) };
+        let width =
+            if self.splits_columns { (CHUNK / 4).min(self.columns.max(1)) } else { self.columns.max(1) };
         let stripes = self.columns.div_ceil(width).max(1);
         let tasks = self.batches * chunks * stripes;
         let partials: Vec<Mutex<Partial>> = (0..tasks).map(|_| Mutex::default()).collect();
         let failure = Mutex::new(None);
         let run = |task: usize| {
-            let (batch, chunk_at, stripe) = (task / stripes / chunks, task / stripes % chunks, task % stripes);
+            let (batch, chunk_at, stripe) =
+                (task / stripes / chunks, task / stripes % chunks, task % stripes);
             let first = batch * rows;
             let block = first + chunk_at * chunk..first + ((chunk_at + 1) * chunk).min(rows);
             let columns = stripe * width..((stripe + 1) * width).min(self.columns);
             let mut partial = Partial::default();
             // SAFETY: the contract of `run`; this task's block is its own.
-            if let Some(found) = unsafe { self.task(args, Part::Block(block, columns), &mut partial, kept_at) } {
+            if let Some(found) =
+                unsafe { self.task(args, Part::Block(block, columns), &mut partial, kept_at) }
+            {
                 if let Ok(mut failure) = failure.lock() {
                     failure.get_or_insert(found);
                 }
@@ -232,7 +250,8 @@ impl Compiled {
         if let Some(found) = failure.into_inner().unwrap_or(None) {
             return Err(found);
         }
-        let mut partials: Vec<Partial> = partials.into_iter().map(|p| p.into_inner().unwrap_or_default()).collect();
+        let mut partials: Vec<Partial> =
+            partials.into_iter().map(|p| p.into_inner().unwrap_or_default()).collect();
         for (c, out) in self.columns_out.iter().enumerate() {
             for batch in 0..self.batches {
                 for stripe in 0..stripes {
@@ -283,7 +302,9 @@ impl Compiled {
                 let cell = |reg: Reg| base.add(reg as usize).cast::<u8>();
                 for step in &self.last {
                     match *step {
-                        Step::Map { f, dst, args: [a, b, c], .. } => f(cell(dst), cell(a), cell(b), cell(c), 1),
+                        Step::Map { f, dst, args: [a, b, c], .. } => {
+                            f(cell(dst), cell(a), cell(b), cell(c), 1)
+                        }
                         Step::Round { f, dst, .. } => f(cell(dst), 1),
                         Step::Copy { dst, src, size, .. } => {
                             std::ptr::copy_nonoverlapping(ptrs[src as usize], cell(dst), size as usize)
@@ -368,7 +389,16 @@ impl Compiled {
     ///
     /// Safety: the contract of `run`; `dst` has room.
     #[allow(clippy::too_many_arguments)]
-    unsafe fn elements(&self, args: &Args, input: u16, dst: *mut u8, walk: &Walk, start: usize, n: usize, wide: bool) {
+    unsafe fn elements(
+        &self,
+        args: &Args,
+        input: u16,
+        dst: *mut u8,
+        walk: &Walk,
+        start: usize,
+        n: usize,
+        wide: bool,
+    ) {
         let operand = &self.inputs[input as usize];
         let arg = &args.inputs[input as usize];
         // SAFETY: by this function's contract.
@@ -445,7 +475,9 @@ impl Compiled {
         self.uniforms
             .iter()
             .filter_map(|u| match *u {
-                Uniform::Columns { input, dst, .. } => Some((dst, cell_size(self.inputs[input as usize].dtype))),
+                Uniform::Columns { input, dst, .. } => {
+                    Some((dst, cell_size(self.inputs[input as usize].dtype)))
+                }
                 _ => None,
             })
             .collect()
@@ -572,7 +604,8 @@ impl Tile<'_, '_> {
                     Class::Full => input.outer.offset(row) + column as isize,
                     _ => input.outer.offset(row),
                 };
-                self.ptrs[reg as usize] = arg.ptr.wrapping_offset(at * input.dtype.size() as isize).cast_mut();
+                self.ptrs[reg as usize] =
+                    arg.ptr.wrapping_offset(at * input.dtype.size() as isize).cast_mut();
             }
         }
         for (output, &ptr) in p.outputs.iter().zip(self.args.outputs) {
@@ -596,21 +629,31 @@ impl Tile<'_, '_> {
             // SAFETY: registers have room for a tile; operands and outputs were placed for this one.
             unsafe {
                 match *step {
-                    Step::Map { f, dst, args: [a, b, c], len } => f(at(dst), at(a), at(b), at(c), len_of(len)),
+                    Step::Map { f, dst, args: [a, b, c], len } => {
+                        f(at(dst), at(a), at(b), at(c), len_of(len))
+                    }
                     Step::Round { f, dst, len } => f(at(dst), len_of(len)),
                     Step::Gather { input, dst, len } => {
                         let walks = &p.inputs[input as usize];
                         match len {
-                            Len::Full => {
-                                p.elements(self.args, input, at(dst), &walks.all, row * p.columns + column, full, false)
-                            }
+                            Len::Full => p.elements(
+                                self.args,
+                                input,
+                                at(dst),
+                                &walks.all,
+                                row * p.columns + column,
+                                full,
+                                false,
+                            ),
                             Len::Row => p.elements(self.args, input, at(dst), &walks.outer, row, rows, false),
                         }
                     }
                     Step::Expand { dst, src, size } => expand(at(dst), at(src), size, rows, columns),
-                    Step::Copy { dst, src, size, len } => {
-                        std::ptr::copy_nonoverlapping(at(src).cast_const(), at(dst), len_of(len) * size as usize)
-                    }
+                    Step::Copy { dst, src, size, len } => std::ptr::copy_nonoverlapping(
+                        at(src).cast_const(),
+                        at(dst),
+                        len_of(len) * size as usize,
+                    ),
                     Step::Rows { reducer, dst, src } => {
                         let reducer = &p.reducers[reducer as usize];
                         let size = cell_size(reducer.dtype);
@@ -636,12 +679,17 @@ impl Tile<'_, '_> {
                             let partial = sums.partial.as_mut_ptr().cast::<u8>();
                             let partial = partial.add((column - self.first_column) * reducer.partial_size);
                             (reducer.row)(partial, at(src).add(r * columns * size), columns);
-                            if column + columns == self.first_column + self.partial.columns[c as usize].len() {
+                            if column + columns == self.first_column + self.partial.columns[c as usize].len()
+                            {
                                 sums.rows += 1;
                                 if sums.rows == ROW_BLOCK {
                                     // `flush`, written out: `self` is borrowed.
                                     let totals = &mut self.partial.columns[c as usize];
-                                    reducer.flush(totals.as_mut_ptr(), sums.partial.as_ptr().cast(), totals.len());
+                                    reducer.flush(
+                                        totals.as_mut_ptr(),
+                                        sums.partial.as_ptr().cast(),
+                                        totals.len(),
+                                    );
                                     reducer.clear(sums.partial.as_mut_ptr().cast(), totals.len());
                                     sums.rows = 0;
                                 }
@@ -651,7 +699,12 @@ impl Tile<'_, '_> {
                     Step::Total { total, src } => {
                         let out = &p.totals[total as usize];
                         let base = row * p.columns + column;
-                        (out.reducer.run)(&mut self.partial.totals[total as usize], at(src), full, base as i64);
+                        (out.reducer.run)(
+                            &mut self.partial.totals[total as usize],
+                            at(src),
+                            full,
+                            base as i64,
+                        );
                     }
                     Step::Keep { total, src } => {
                         let size = cell_size(p.totals[total as usize].reducer.dtype);
@@ -758,4 +811,3 @@ unsafe fn random(dst: *mut u8, dtype: DType, arg: &InputArg, walk: &Walk, start:
 pub fn needs_elements(kind: ReduceKind) -> bool {
     !matches!(kind, ReduceKind::Sum | ReduceKind::Prod)
 }
-

@@ -46,10 +46,8 @@ pub unsafe fn copy_strided(size: usize, src: *const u8, lsrc: &Layout, dst: *mut
         return;
     }
     let rank = shape.rank();
-    let (dst, src) = (
-        Shared(dst.wrapping_add(ldst.offset() * size)),
-        Shared(src.wrapping_add(lsrc.offset() * size)),
-    );
+    let (dst, src) =
+        (Shared(dst.wrapping_add(ldst.offset() * size)), Shared(src.wrapping_add(lsrc.offset() * size)));
     let bytes = shape.numel() * size;
     if rank == 0 {
         // SAFETY: one element each.
@@ -64,7 +62,8 @@ pub unsafe fn copy_strided(size: usize, src: *const u8, lsrc: &Layout, dst: *mut
             }
         });
     }
-    let nearest = |s: &[isize; MAX_RANK]| (0..rank).filter(|&d| s[d] != 0).min_by_key(|&d| s[d].unsigned_abs());
+    let nearest =
+        |s: &[isize; MAX_RANK]| (0..rank).filter(|&d| s[d] != 0).min_by_key(|&d| s[d].unsigned_abs());
     let inner = nearest(&strides[0]).unwrap_or(rank - 1);
     let from = nearest(&strides[1]).unwrap_or(inner);
     let plane = from != inner && strides[0][inner] == 1 && strides[1][from] == 1;
@@ -95,8 +94,14 @@ pub unsafe fn copy_strided(size: usize, src: *const u8, lsrc: &Layout, dst: *mut
                     let height = BLOCK.min(rows - row);
                     // SAFETY: a block of the plane at these offsets; blocks are disjoint.
                     unsafe {
-                        let s = src.get().offset(at_src).offset((column as isize * src_row + row as isize) * size as isize);
-                        let d = dst.get().offset(at_dst).offset((row as isize * dst_row + column as isize) * size as isize);
+                        let s = src
+                            .get()
+                            .offset(at_src)
+                            .offset((column as isize * src_row + row as isize) * size as isize);
+                        let d = dst
+                            .get()
+                            .offset(at_dst)
+                            .offset((row as isize * dst_row + column as isize) * size as isize);
                         transpose(size, d, dst_row, s, src_row, width, height);
                     }
                 }

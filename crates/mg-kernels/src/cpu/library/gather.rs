@@ -90,7 +90,11 @@ pub unsafe fn gather(
                 }
                 let at = offset(position, &rows.shape, lx, Some(axis)) + i as isize * lx.strides()[axis];
                 let src = x.get().offset(at * size as isize);
-                std::ptr::copy_nonoverlapping(src, out.get().add(position * rows.row * size), rows.row * size);
+                std::ptr::copy_nonoverlapping(
+                    src,
+                    out.get().add(position * rows.row * size),
+                    rows.row * size,
+                );
             }
         }
     };
@@ -204,7 +208,8 @@ unsafe fn scatter_as<T: Sum>(
                     return;
                 }
                 let src = x.get().offset(offset(position, &rows.shape, lx, None));
-                let at = offset(position, &rows.shape, &target, Some(axis)) + i as isize * target.strides()[axis];
+                let at =
+                    offset(position, &rows.shape, &target, Some(axis)) + i as isize * target.strides()[axis];
                 let dst = sums_at.get().offset(at);
                 for k in from..to {
                     *dst.add(k) = T::add(*dst.add(k), *src.add(k));

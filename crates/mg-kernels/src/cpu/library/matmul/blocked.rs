@@ -82,7 +82,16 @@ struct Plan<T: Entry> {
     grouped: bool,
     /// Distance between packed rows of `a`.
     a_stride: usize,
+    /// Steps along `k` are taken in this many blocks.
+    blocks: usize,
 }
+pub static KNOBS: [AtomicUsize; 8] = [const { AtomicUsize::new(usize::MAX) }; 8];
+fn env(name: &str, default: usize) -> usize {
+    let i = ["KC", "PA", "PB", "TALL", "WIDE", "PF", "PBN", "TASKS"].iter().position(|&n| n == name).unwrap();
+    match KNOBS[i].load(Ordering::Relaxed) { usize::MAX => default, v => v }
+}
+fn depth() -> usize { env("KC", DEPTH) }
+
 
 /// One product.
 ///
@@ -94,16 +103,17 @@ pub(super) unsafe fn product<T: Entry>(given: &Matrices<T>, output: Output<'_, T
     let width = kernels.columns();
     let (slivers, strips) = (p.m.div_ceil(kernels.rows), p.n.div_ceil(width));
 
-    let pack_a = !T::DIRECT || (p.a_k != 1 && p.n > 2 * width && p.m * p.k > 1 << 12);
+    let pack_a = !T::DIRECT || (p.n >= env("PA", 512) && p.m * p.k > 1<<16) || (p.a_k != 1 && p.n > 2 * width && p.m * p.k > 1 << 12);
     let ragged = !p.n.is_multiple_of(kernels.lanes) && !kernels.masked;
-    let pack_b = !T::DIRECT || p.b_column != 1 || ragged || (slivers > 8 && p.n * p.k > 1 << 16);
+    let pack_b = !T::DIRECT || p.b_column != 1 || ragged || (slivers > env("PB", 8) && p.n * p.k > env("PBN", 1 << 16));
     let grouped = p.a_row == 1 && p.a_k != 1;
     // An odd number of cache lines, so that rows do not compete for one set.
-    let a_stride = if grouped { p.k } else { p.k.next_multiple_of(16) | 16 };
+    let blocks = p.k.div_ceil(depth());
+    let a_stride = if grouped { p.k } else { p.k.div_ceil(blocks).next_multiple_of(16) | 16 };
     let a_len = match (pack_a, grouped) {
         (false, _) => 0,
         (true, true) => slivers * GROUP * p.k,
-        (true, false) => p.m * a_stride,
+        (true, false) => blocks * p.m * a_stride,
     };
     let a_len = a_len.next_multiple_of(32);
     let b_len = if pack_b { strips * width * p.k } else { 0 };
@@ -120,6 +130,7 @@ pub(super) unsafe fn product<T: Entry>(given: &Matrices<T>, output: Output<'_, T
         packed_b: std::ptr::null_mut(),
         grouped,
         a_stride,
+        blocks,
     };
     if threads {
         plan.divide(output.after.is_some());
@@ -180,7 +191,7 @@ impl<T: Entry> Plan<T> {
     fn divide(&mut self, by_rows: bool) {
         let tiles = self.slivers * self.strips;
         let tile = self.kernels.rows * self.kernels.columns() * self.p.k;
-        let tasks = (tiles * tile >> 20).clamp(2, 32);
+        let tasks = (tiles * tile >> 20).clamp(2, env("TASKS", 32));
         let each = (tiles / tasks).max(1);
         if by_rows {
             let (across, along) =
@@ -198,9 +209,9 @@ impl<T: Entry> Plan<T> {
         }
         // Tall rather than wide: a strip of `b` is then used often while it is near.
         let tall = ((2 * each) as f64).sqrt() as usize;
-        let tall = tall.clamp(1, 16).min(self.slivers);
+        let tall = tall.clamp(1, env("TALL", 16)).min(self.slivers);
         self.row_tasks = self.slivers.div_ceil(tall);
-        self.column_tasks = self.strips.div_ceil((each / tall).clamp(1, 32));
+        self.column_tasks = self.strips.div_ceil((each / tall).clamp(1, env("WIDE", 32)));
     }
 
     /// Safety: as [`product`]; packed operands have room; `after` only for whole rows.
@@ -255,8 +266,12 @@ impl<T: Entry> Plan<T> {
                 let to = self.packed_a.add(s * GROUP * p.k);
                 pack::groups::<T>(from, p.a_k, to, rows.len(), p.m - rows.start, p.k);
             } else {
-                let to = self.packed_a.add(rows.start * self.a_stride);
-                pack::rows::<T>(from, p.a_row, p.a_k, to, self.a_stride, rows.len(), p.k);
+                for block in 0..self.blocks {
+                    let steps = part(block, self.blocks, p.k);
+                    let from = from.offset(steps.start as isize * p.a_k);
+                    let to = self.packed_a.add((block * p.m + rows.start) * self.a_stride);
+                    pack::rows::<T>(from, p.a_row, p.a_k, to, self.a_stride, rows.len(), steps.len());
+                }
             }
         }
     }
@@ -324,9 +339,8 @@ impl<T: Entry> Plan<T> {
     ) {
         let (p, kernels) = (&self.p, self.kernels);
         let (width, lanes) = (kernels.columns(), kernels.lanes);
-        let blocks = p.k.div_ceil(DEPTH);
-        for block in 0..blocks {
-            let steps = part(block, blocks, p.k);
+        for block in 0..self.blocks {
+            let steps = part(block, self.blocks, p.k);
             let at = steps.start as isize;
             for strip in strips.clone() {
                 let first = strip * width;
@@ -350,11 +364,20 @@ impl<T: Entry> Plan<T> {
                         let a = self.packed_a.wrapping_add((sliver * p.k + steps.start) * GROUP);
                         (a.cast_const(), 1, GROUP as isize)
                     } else {
-                        let a = self.packed_a.wrapping_add(rows.start * self.a_stride + steps.start);
+                        let a = self.packed_a.wrapping_add((block * p.m + rows.start) * self.a_stride);
                         (a.cast_const(), self.a_stride as isize, 1)
                     };
                     let c = c.wrapping_add(rows.start * c_row + first * c_column);
                     let add = block > 0;
+                    // The next strip, a part of it beside each tile.
+                    let beside = sliver - slivers.start;
+                    let spread = (slivers.len() * env("PF", 1)).div_ceil(100).max(1);
+                    let (ahead, ahead_k) = if beside < spread && !self.packed_b.is_null() && strip + 1 < strips.end {
+                        let step = width.div_ceil(spread);
+                        (b.wrapping_add(p.k * width + beside * steps.len() * step), step as isize)
+                    } else {
+                        (b, 0)
+                    };
                     let mut tile = Tile {
                         k: steps.len(),
                         a,
@@ -366,6 +389,8 @@ impl<T: Entry> Plan<T> {
                         c_row: c_row as isize,
                         columns,
                         add,
+                        ahead,
+                        ahead_k,
                     };
                     let kernel = kernels.micro[vectors - 1][rows.len() - 1];
                     // SAFETY: the tile lies in the operands and in the part of the result that is this task's.

@@ -18,6 +18,9 @@ pub(super) struct Tile<T> {
     pub columns: usize,
     /// Adds to what is in `c`.
     pub add: bool,
+    /// What will be read after this tile, and how far to go in it at each step.
+    pub ahead: *const T,
+    pub ahead_k: isize,
 }
 
 /// Computes a tile.
@@ -74,34 +77,23 @@ trait Vector<T>: Copy {
 unsafe fn tile<T: Copy, V: Vector<T>, const ROWS: usize, const VECTORS: usize>(t: &Tile<T>) {
     // SAFETY: by the contract of `Micro`.
     unsafe {
+        let whole = !V::MASKED || t.columns == VECTORS * V::LANES;
         let mask = V::mask(t.columns - (VECTORS - 1) * V::LANES);
-        let last = VECTORS - 1;
-        let mut acc = [[V::zero(); VECTORS]; ROWS];
-        let (mut a, mut b) = (t.a, t.b);
-        if t.add {
-            for i in 0..ROWS {
-                prefetch(t.c.offset(i as isize * t.c_row));
+        for i in 0..ROWS {
+            for v in 0..VECTORS {
+                prefetch(t.c.offset(i as isize * t.c_row).add(v * V::LANES));
             }
         }
-        for _ in 0..t.k {
-            let mut row = [V::zero(); VECTORS];
-            for (v, row) in row.iter_mut().enumerate() {
-                let from = b.add(v * V::LANES);
-                *row = if V::MASKED && v == last { V::load_part(from, mask) } else { V::load(from) };
-            }
-            for (i, acc) in acc.iter_mut().enumerate() {
-                let x = V::splat(*a.offset(i as isize * t.a_row));
-                for (acc, &row) in acc.iter_mut().zip(&row) {
-                    *acc = acc.mul_add(x, row);
-                }
-            }
-            a = a.offset(t.a_k);
-            b = b.offset(t.b_k);
-        }
+        // A mask costs a slot of the multipliers, so it is left out where it can be.
+        let acc = if whole {
+            steps::<T, V, ROWS, VECTORS>(t, |p| V::load(p))
+        } else {
+            steps::<T, V, ROWS, VECTORS>(t, |p| V::load_part(p, mask))
+        };
         for (i, acc) in acc.iter().enumerate() {
             for (v, &acc) in acc.iter().enumerate() {
                 let to = t.c.offset(i as isize * t.c_row).add(v * V::LANES);
-                if V::MASKED && v == last {
+                if V::MASKED && v == VECTORS - 1 {
                     (if t.add { acc.plus(V::load_part(to, mask)) } else { acc }).store_part(to, mask);
                 } else {
                     (if t.add { acc.plus(V::load(to)) } else { acc }).store(to);
@@ -111,12 +103,84 @@ unsafe fn tile<T: Copy, V: Vector<T>, const ROWS: usize, const VECTORS: usize>(t
     }
 }
 
+/// The sums of a tile; `last` loads the last vector of a row of `b`.
+#[inline(always)]
+unsafe fn steps<T: Copy, V: Vector<T>, const ROWS: usize, const VECTORS: usize>(
+    t: &Tile<T>,
+    last: impl Fn(*const T) -> V,
+) -> [[V; VECTORS]; ROWS] {
+    // SAFETY: by the contract of `Micro`.
+    unsafe {
+        let mut acc = [[V::zero(); VECTORS]; ROWS];
+        // Rows in groups of four, each with a pointer of its own: one pointer for all would be a chain of additions as
+        // long as a step takes.
+        let one = t.a_row * size_of::<T>() as isize;
+        let three = opaque(std::ptr::without_provenance::<T>((3 * one) as usize)).addr() as isize;
+        let step = t.a_k * size_of::<T>() as isize;
+        let mut a: [*const T; 4] = std::array::from_fn(|g| {
+            if 4 * g < ROWS { opaque(t.a.wrapping_byte_offset(4 * g as isize * one)) } else { t.a }
+        });
+        let mut b = t.b;
+        let mut ahead = t.ahead;
+        for _ in 0..t.k {
+            let mut row = [V::zero(); VECTORS];
+            for (v, row) in row.iter_mut().enumerate() {
+                let from = b.add(v * V::LANES);
+                *row = if v == VECTORS - 1 { last(from) } else { V::load(from) };
+            }
+            prefetch_far(ahead);
+            ahead = ahead.wrapping_offset(t.ahead_k);
+            for (i, acc) in acc.iter_mut().enumerate() {
+                let a = a[i / 4];
+                let x = V::splat(*match i % 4 {
+                    0 => a,
+                    1 => a.byte_offset(one),
+                    2 => a.byte_offset(2 * one),
+                    _ => a.byte_offset(three),
+                });
+                for (acc, &row) in acc.iter_mut().zip(&row) {
+                    *acc = acc.mul_add(x, row);
+                }
+            }
+            for (g, a) in a.iter_mut().enumerate() {
+                if 4 * g < ROWS {
+                    *a = opaque(a.wrapping_byte_offset(step));
+                }
+            }
+            b = b.wrapping_offset(t.b_k);
+        }
+        acc
+    }
+}
+
+/// An address that the compiler cannot derive from another.
+#[inline(always)]
+fn opaque<T>(mut p: *const T) -> *const T {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: no instruction.
+    unsafe {
+        std::arch::asm!("/* {0} */", inout(reg) p, options(pure, nomem, nostack, preserves_flags));
+    }
+    p
+}
+
 #[inline(always)]
 unsafe fn prefetch<T>(p: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch of any address is allowed.
     unsafe {
         std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(p.cast())
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = p;
+}
+
+#[inline(always)]
+unsafe fn prefetch_far<T>(p: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch of any address is allowed.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(p.cast())
     };
     #[cfg(not(target_arch = "x86_64"))]
     let _ = p;

@@ -4,7 +4,7 @@
 //! registers, strips of `b` that stay in the first-level cache, panels of `a` in the second. Operands are rearranged
 //! only where the kernels cannot read them fast in place.
 
-mod blocked;
+pub mod blocked;
 mod entry;
 mod micro;
 mod pack;
