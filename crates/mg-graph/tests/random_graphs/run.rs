@@ -5,7 +5,8 @@ use crate::generate::{Case, Event};
 use crate::reference::{self, Known, differs};
 use mg_graph::{Node, clear_plans, plan_stats, realize};
 use mg_kernels::cpu::pool::set_num_threads;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
+use std::sync::Mutex;
 
 /// A person's handle on a node.
 struct Handle {
@@ -117,9 +118,15 @@ pub fn check(case: &Case) -> Result<(), String> {
         }
         Ok(())
     }));
-    result.unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|s| s.to_string()));
-        Err(format!("panic: {}", text.unwrap_or_default()))
-    })
+    result.unwrap_or_else(|_| Err(PANIC.lock().map(|text| text.clone()).unwrap_or_default()))
+}
+
+/// The last panic's message and place.
+static PANIC: Mutex<String> = Mutex::new(String::new());
+
+/// A panic hook that keeps the message instead of printing it.
+pub fn note_panic(info: &PanicHookInfo) {
+    if let Ok(mut text) = PANIC.lock() {
+        *text = info.to_string();
+    }
 }

@@ -4,16 +4,17 @@ use crate::generate::{Case, Event};
 use crate::spec::{Inferred, Lie, Spec};
 use mg_device::DType;
 
-/// A smaller case that fails too, and how.
-pub fn shrink(case: Case, check: impl Fn(&Case) -> Result<(), String>) -> (Case, String) {
+/// A smaller case that fails too, and how. `check` also gets the steps that led to a case: see [`follow`].
+pub fn shrink(case: Case, check: impl Fn(&Case, &[usize]) -> Result<(), String>) -> (Case, String) {
     let mut best = case;
-    let mut message = match check(&best) {
+    let mut steps = vec![];
+    let mut message = match check(&best, &steps) {
         Ok(()) => return (best, "did not fail again".into()),
         Err(message) => message,
     };
     let mut attempts = 4000;
     'again: loop {
-        for candidate in smaller(&best) {
+        for (step, candidate) in smaller(&best).into_iter().enumerate() {
             if attempts == 0 {
                 break 'again;
             }
@@ -21,17 +22,24 @@ pub fn shrink(case: Case, check: impl Fn(&Case) -> Result<(), String>) -> (Case,
                 continue;
             }
             attempts -= 1;
+            steps.push(step);
             // A case that went wrong is not traded for one that only does not make sense.
-            if let Err(text) = check(&candidate) {
+            if let Err(text) = check(&candidate, &steps) {
                 if !text.contains("case:") {
                     (best, message) = (candidate, text);
                     continue 'again;
                 }
             }
+            steps.pop();
         }
         break;
     }
     (best, message)
+}
+
+/// The case that steps of [`shrink`] lead to.
+pub fn follow(case: Case, steps: &[usize]) -> Case {
+    steps.iter().fold(case, |case, &step| smaller(&case).swap_remove(step))
 }
 
 fn is_valid(case: &Case) -> bool {
