@@ -105,8 +105,8 @@ pub(super) fn exp_of_sum<L: FloatLane>(x: L, x_tail: L) -> L {
 }
 
 /// What ln 2 is more than its rounding to the format.
-pub(super) const LN2_LOW_SINGLE: f64 = -1.9046542e-9;
-pub(super) const LN2_LOW_DOUBLE: f64 = 2.3190468138462996e-17;
+const LN2_LOW_SINGLE: f64 = -1.9046542e-9;
+const LN2_LOW_DOUBLE: f64 = 2.3190468138462996e-17;
 
 /// (eʳ − 1 − r)/r² on [−ln 2/2, ln 2/2], with relative error 2⁻²⁸ of eʳ.
 const SINGLE: [f64; 5] = [0.0013782465, 0.00836867, 0.041668963, 0.16666521, 0.4999999];

@@ -1,8 +1,5 @@
 //! The natural logarithm, and the decomposition of its argument.
 
-use std::f64::consts::LN_2;
-
-use super::exp::{LN2_LOW_DOUBLE, LN2_LOW_SINGLE};
 use super::{MAGIC_DOUBLE, MAGIC_SINGLE, fraction_bits, horner, lit};
 use crate::lane::{BitLane, FloatLane, Format};
 
@@ -17,9 +14,11 @@ pub fn log<L: FloatLane>(x: L) -> L {
         Format::Double => horner(f, DOUBLE),
     };
     let square = f.mul(f);
-    let fraction = square.fma(f.fma(series, x.lit(-0.5)), f);
-    let low = n.fma(lit(x, LN2_LOW_SINGLE, LN2_LOW_DOUBLE), fraction);
-    let result = n.fma(x.lit(LN_2), low);
+    // n·ln 2 + f, its rounding error, and then the small rest.
+    let whole = n.mul(lit(x, LN2_SHORT_SINGLE, LN2_SHORT_DOUBLE));
+    let sum = whole.add(f);
+    let tail = n.fma(lit(x, LN2_REST_SINGLE, LN2_REST_DOUBLE), whole.sub(sum).add(f));
+    let result = sum.add(square.fma(f.fma(series, x.lit(-0.5)), tail));
     let infinity = x.lit(f64::INFINITY);
     let zero = x.lit(0.0);
     let result = L::select(x.lt(infinity), result, x);
@@ -45,6 +44,12 @@ pub(super) fn split<L: FloatLane>(x: L, least_single: i64, least_double: i64) ->
     let n = L::from_bits(distance.sar(fraction_bits(x)).add(magic.to_bits()));
     (n.sub(L::select(denormal, magic_denormal, magic)), significand)
 }
+/// ln 2 so short that its product with any exponent is exact, and the rest.
+pub(super) const LN2_SHORT_SINGLE: f64 = 0.693145751953125;
+pub(super) const LN2_REST_SINGLE: f64 = 1.4286068e-6;
+pub(super) const LN2_SHORT_DOUBLE: f64 = 0.6931471805598903;
+pub(super) const LN2_REST_DOUBLE: f64 = 5.497923018708371e-14;
+
 const SMALLEST_NORMAL_SINGLE: f64 = 1.1754943508222875e-38;
 
 /// (ln(1 + f) − f + f²/2)/f³ on [−1/3, 1/3], with relative error 2⁻²⁷ of the logarithm.

@@ -1,7 +1,7 @@
 //! Powers.
 
 use super::exp::exp_of_sum;
-use super::log::split;
+use super::log::{LN2_REST_DOUBLE, LN2_REST_SINGLE, LN2_SHORT_DOUBLE, LN2_SHORT_SINGLE, split};
 use super::{bits, horner, lit, sign_bit};
 use crate::lane::{BitLane, FloatLane, Format};
 
@@ -108,8 +108,8 @@ fn log_sum<L: FloatLane>(x: L) -> (L, L) {
         lit(x, -1.3747773e-06, 7.260466149925637e-14),
     );
     // Both parts of n·ln 2 are short, so that the larger sum is exact.
-    let whole = n.fma(lit(x, 0.693145751953125, 0.6931471805598903), log_high);
-    let whole_tail = n.fma(lit(x, 1.4286068e-06, 5.497923018708371e-14), log_low);
+    let whole = n.fma(lit(x, LN2_SHORT_SINGLE, LN2_SHORT_DOUBLE), log_high);
+    let whole_tail = n.fma(lit(x, LN2_REST_SINGLE, LN2_REST_DOUBLE), log_low);
 
     // f − f/2·(1 + rest)·f, where only `rest` errs.
     let (rest, rest_tail) = match x.format() {

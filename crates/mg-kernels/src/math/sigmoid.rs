@@ -15,11 +15,10 @@ pub fn sigmoid<L: FloatLane>(x: L) -> L {
     let y = x.abs().neg();
     let reduced = Reduced::new(L::select(y.lt(least), least, y), 2);
     let (first, second) = reduced.halves();
-    let scale = first.mul(second);
     let sum = reduced.sum();
     let power = one.add(sum);
-    let z = power.mul(scale);
-    let z_tail = one.sub(power).add(sum).mul(scale);
+    let z = power.mul(first).mul(second);
+    let z_tail = one.sub(power).add(sum).mul(first).mul(second);
     let denominator = one.add(z);
     let denominator_tail = one.sub(denominator).add(z).add(z_tail);
     let negative = x.lt(x.lit(0.0));
