@@ -1,1 +1,26 @@
-//! A tensor and autograd engine: micrograd grown up.
+#![doc = include_str!("../README.md")]
+
+pub use mg_autograd::{
+    Backward, Jit, NoGrad, Operand, Ranked, Tensor, check, enable_grad, grad, gradcheck, gradgradcheck,
+    is_grad_enabled, jit, manual_seed, no_grad, scalar,
+};
+pub use mg_device::{
+    Buffer, DType, Device, Element, Error, ErrorKind, Layout, MemoryStats, Result, Shape, bf16, f16,
+};
+pub use mg_graph::{
+    Explanation, LaunchInfo, PlanStats, clear_plans, explain, is_eager, plan_stats, set_eager,
+};
+pub use mg_nn as nn;
+
+/// What most programs need: `use micrograd_rs::prelude::*;`
+pub mod prelude {
+    pub use mg_autograd::{Backward, Tensor, grad, jit, manual_seed, no_grad};
+    pub use mg_device::{DType, Device, Error, Result};
+    pub use mg_graph::explain;
+    pub use mg_nn::optim::{self, Adam, AdamW, Optimizer, SGD};
+    pub use mg_nn::{
+        BCEWithLogitsLoss, CrossEntropyLoss, Dropout, Embedding, Flatten, GELU, Lambda, LayerNorm, LeakyReLU,
+        Linear, LogSoftmax, MSELoss, Module, NLLLoss, ReLU, Reduction, Sequential, SiLU, Sigmoid, Softmax,
+        Softplus, State, Tanh, Visitor, fields, sequential,
+    };
+}
