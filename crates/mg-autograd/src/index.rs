@@ -1,35 +1,37 @@
 //! Views, and writing through them.
 
 use crate::ops::{Operand, or_panic};
-use crate::tensor::Tensor;
-use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape, normalize_axis};
-use mg_graph::{Node, Op, cell_bits, cell_bits_of_int};
+use crate::tensor::{Tensor, view_of};
+use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, normalize_axis};
+use mg_graph::{Node, View, cell_bits, cell_bits_of_int};
 
 impl Tensor {
-    /// Wraps what a view operation made of this tensor's node.
+    /// A view of this tensor, through which it can be written.
     #[track_caller]
-    fn viewed(&self, node: Node) -> Tensor {
+    fn view(&self, view: View, shape: Shape) -> Result<Tensor> {
         let own = self.node();
-        if node.is(&own) {
-            return self.clone();
+        let node = view_of(&own, &view, shape)?;
+        Ok(if node.is(&own) { self.clone() } else { self.from_view(node, view) })
+    }
+
+    #[track_caller]
+    fn permuted(&self, axes: &[usize]) -> Result<Tensor> {
+        let node = self.node();
+        // The check of the axes, and the shape, are the node's.
+        let shape = *node.permute(axes)?.shape();
+        let mut order = [0u8; MAX_RANK];
+        for (to, &a) in order.iter_mut().zip(axes) {
+            *to = a as u8;
         }
-        match node.op() {
-            Op::View(view) => {
-                let view = view.clone();
-                self.from_view(node, view)
-            }
-            // A view of a known value is a layout, with no operation to name it.
-            _ => match (own.value(), node.value()) {
-                (Some(Ok(base)), Some(Ok(view))) if base.layout.is_contiguous() => {
-                    let at = view.layout.offset() - base.layout.offset();
-                    match Layout::new(*view.layout.shape(), view.layout.strides(), at) {
-                        Ok(region) => self.from_view(node, mg_graph::View::Region(Box::new(region))),
-                        Err(_) => Tensor::from_node(node),
-                    }
-                }
-                _ => Tensor::from_node(node),
-            },
-        }
+        self.view(View::Permute(order), shape)
+    }
+
+    #[track_caller]
+    fn sliced(&self, axis: usize, start: usize, step: isize, len: usize) -> Result<Tensor> {
+        let node = self.node();
+        node.slice(axis, start, step, len)?;
+        let view = View::Slice { axis: axis as u8, start: start as i64, step: step as i64 };
+        self.view(view, node.shape().with(axis, len))
     }
 
     /// The same elements in another shape; one size may be −1, and follows from the others.
@@ -61,7 +63,7 @@ impl Tensor {
                 }
             });
         }
-        Ok(self.viewed(node.reshape(Shape::new(&sizes)?)?))
+        self.view(View::Reshape, Shape::new(&sizes)?)
     }
 
     /// All axes from `start` on as one.
@@ -91,7 +93,7 @@ impl Tensor {
         let node = self.node();
         let rank = node.shape().rank();
         let axes = axes.iter().map(|&a| normalize_axis(a, rank)).collect::<Result<Vec<usize>>>()?;
-        Ok(self.viewed(node.permute(&axes)?))
+        self.permuted(&axes)
     }
 
     /// Two axes exchanged.
@@ -105,7 +107,7 @@ impl Tensor {
         let rank = node.shape().rank();
         let mut axes: Vec<usize> = (0..rank).collect();
         axes.swap(normalize_axis(a, rank)?, normalize_axis(b, rank)?);
-        Ok(self.viewed(node.permute(&axes)?))
+        self.permuted(&axes)
     }
 
     /// The transpose of a matrix; vectors and scalars as they are.
@@ -144,7 +146,7 @@ impl Tensor {
         // The layout algebra knows Python's rules; a line of that length tells start and count.
         let line = Layout::contiguous(Shape::of(&[node.shape()[axis]])).slice(0, start, end, step)?;
         let (n, from) = (line.shape()[0], if line.numel() == 0 { 0 } else { line.offset() });
-        Ok(self.viewed(node.slice(axis, from, step, n)?))
+        self.sliced(axis, from, step, n)
     }
 
     /// `len` positions from `start` along an axis.
@@ -156,7 +158,7 @@ impl Tensor {
     pub fn narrow(&self, axis: isize, start: usize, len: usize) -> Result<Tensor> {
         let node = self.node();
         let axis = normalize_axis(axis, node.shape().rank())?;
-        Ok(self.viewed(node.slice(axis, start, 1, len)?))
+        self.sliced(axis, start, 1, len)
     }
 
     /// One position along an axis, which disappears.
@@ -173,9 +175,8 @@ impl Tensor {
         if at < 0 || at >= size as isize {
             return Err(Error::new("select", ErrorKind::Index { index: index as i64, axis, size }));
         }
-        let row = self.viewed(node.slice(axis, at as usize, 1, 1)?);
-        let node = row.node();
-        Ok(row.viewed(node.reshape(node.shape().remove(axis))?))
+        let row = self.sliced(axis, at as usize, 1, 1)?;
+        row.view(View::Reshape, node.shape().remove(axis))
     }
 
     /// The axis backwards.
@@ -204,7 +205,7 @@ impl Tensor {
             _ => Err(Error::new("expand", ErrorKind::Shape(format!("shape {dims:?} for {own}")))),
         });
         let sizes = sizes.collect::<Result<Vec<usize>>>()?;
-        Ok(self.viewed(node.expand(Shape::new(&sizes)?)?))
+        self.view(View::Expand, Shape::new(&sizes)?)
     }
 
     /// A new axis of size 1 before `axis` (which may be one past the last).
@@ -218,7 +219,7 @@ impl Tensor {
         let axis = normalize_axis(axis, node.shape().rank() + 1)?;
         let mut dims = node.shape().to_vec();
         dims.insert(axis, 1);
-        Ok(self.viewed(node.reshape(Shape::new(&dims)?)?))
+        self.view(View::Reshape, Shape::new(&dims)?)
     }
 
     /// Without an axis of size 1 (others stay), or without all of them.
@@ -235,7 +236,7 @@ impl Tensor {
             .filter(|&d| shape[d] != 1 || only.is_some_and(|a| a != d))
             .map(|d| shape[d])
             .collect();
-        Ok(self.viewed(node.reshape(Shape::of(&kept))?))
+        self.view(View::Reshape, Shape::of(&kept))
     }
 
     /// Rows (or what lies along `axis`) by their indices (i64, one axis).

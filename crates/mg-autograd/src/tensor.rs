@@ -364,7 +364,8 @@ impl Tensor {
 }
 
 /// A view's node.
-fn view_of(base: &Node, view: &View, shape: Shape) -> Result<Node> {
+#[track_caller]
+pub(crate) fn view_of(base: &Node, view: &View, shape: Shape) -> Result<Node> {
     match view {
         View::Reshape => base.reshape(shape),
         View::Permute(axes) => {

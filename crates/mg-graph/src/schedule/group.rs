@@ -367,7 +367,9 @@ impl Groups {
 
     fn joined(&self, graph: &Graph, a: usize, b: usize) -> Option<Group> {
         let (ga, gb) = (self.list[a].as_ref()?, self.list[b].as_ref()?);
-        if ga.is_kernel || gb.is_kernel {
+        // In an empty space only a reduction has a result, and that result has nothing to be computed from there.
+        let is_empty = |g: &Group| g.space.contains(&0);
+        if ga.is_kernel || gb.is_kernel || is_empty(ga) || is_empty(gb) {
             return None;
         }
         // The group whose space is the program's comes first.

@@ -35,6 +35,9 @@ impl Walk {
     /// `start`; offsets are those of the stretch's first element, its others follow by the innermost stride.
     #[inline]
     pub fn runs(&self, start: usize, n: usize, mut run: impl FnMut(usize, isize, usize)) {
+        if n == 0 {
+            return;
+        }
         let Some((&inner, outer_dims)) = self.dims.split_last() else {
             for at in 0..n {
                 run(at, 0, 1);

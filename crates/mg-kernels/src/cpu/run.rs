@@ -345,6 +345,8 @@ impl Compiled {
     /// Safety: registers are placed, and have room for `n` elements; the contract of `run`.
     unsafe fn uniforms(&self, args: &Args, ptrs: &[*mut u8], n: usize) -> Option<OutOfRange> {
         let mut found = None;
+        // In an empty space no operand has an element to load, and nothing will ask for one.
+        let is_empty = self.is_empty();
         for uniform in &self.uniforms {
             // SAFETY: by this function's contract.
             unsafe {
@@ -353,6 +355,7 @@ impl Compiled {
                         // The executor's caller has converted the constant to the cell's bits.
                         fill(ptrs[dst as usize], args.consts[index as usize], size, n);
                     }
+                    Uniform::Load { .. } | Uniform::Columns { .. } if is_empty => {}
                     Uniform::Load { input, dst, size } => {
                         let mut cell = [0u64; 1];
                         let cell_at = cell.as_mut_ptr().cast::<u8>();
@@ -660,7 +663,9 @@ impl Tile<'_, '_> {
                         let result = cell_size(reducer.kind.result(reducer.dtype));
                         for r in 0..rows {
                             let mut acc = reducer.init();
-                            (reducer.run)(&mut acc, at(src).add(r * columns * size), columns, 0);
+                            if columns > 0 {
+                                (reducer.run)(&mut acc, at(src).add(r * columns * size), columns, 0);
+                            }
                             reducer.finish(&acc, at(dst).add(r * result));
                         }
                     }

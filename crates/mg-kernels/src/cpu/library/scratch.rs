@@ -1,12 +1,13 @@
 //! Memory that library kernels need for the time of a call, kept by each thread.
 
+use mg_device::{Buffer, DType, Device};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-const ALIGN: usize = 128;
-/// Larger blocks go back to the system after use.
-const KEEP: usize = 64 << 20;
+const ALIGN: usize = 64;
+/// Larger blocks come from the allocator of tensors, which has huge pages, and go back to it after use.
+const KEEP: usize = 1 << 20;
 
 struct Block {
     ptr: NonNull<u8>,
@@ -53,21 +54,25 @@ thread_local! {
     static BLOCKS: [Cell<Block>; 3] = const { [Cell::new(Block::EMPTY), Cell::new(Block::EMPTY), Cell::new(Block::EMPTY)] };
 }
 
-/// Calls `f` with memory for `len` values, aligned to two cache lines and not initialised; null for none.
+/// Calls `f` with memory for `len` values, aligned to a cache line and not initialised; null for none.
 pub(super) fn with<T, R>(slot: Slot, len: usize, f: impl FnOnce(*mut T) -> R) -> R {
     if len == 0 {
         return f(std::ptr::null_mut());
     }
     // What cannot be counted cannot be allocated either.
     let bytes = len.saturating_mul(size_of::<T>()).min(isize::MAX as usize / 2);
+    if bytes > KEEP {
+        return match Buffer::uninit(Device::cpu(), DType::U8, bytes) {
+            Ok(buffer) => f(buffer.as_mut_ptr().cast()),
+            Err(_) => handle_alloc_error(Layout::new::<T>()),
+        };
+    }
     let mut block = BLOCKS.with(|b| b[slot as usize].replace(Block::EMPTY));
     if block.bytes < bytes {
         drop(block);
         block = Block::new(bytes);
     }
     let result = f(block.ptr.as_ptr().cast());
-    if block.bytes <= KEEP {
-        BLOCKS.with(|b| b[slot as usize].set(block));
-    }
+    BLOCKS.with(|b| b[slot as usize].set(block));
     result
 }

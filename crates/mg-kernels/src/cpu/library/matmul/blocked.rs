@@ -85,9 +85,9 @@ struct Plan<T: Entry> {
     /// Steps along `k` are taken in this many blocks.
     blocks: usize,
 }
-pub static KNOBS: [AtomicUsize; 8] = [const { AtomicUsize::new(usize::MAX) }; 8];
+pub static KNOBS: [AtomicUsize; 10] = [const { AtomicUsize::new(usize::MAX) }; 10];
 fn env(name: &str, default: usize) -> usize {
-    let i = ["KC", "PA", "PB", "TALL", "WIDE", "PF", "PBN", "TASKS"].iter().position(|&n| n == name).unwrap();
+    let i = ["KC", "PA", "PB", "TALL", "WIDE", "PF", "PBN", "TASKS", "DBG"].iter().position(|&n| n == name).unwrap();
     match KNOBS[i].load(Ordering::Relaxed) { usize::MAX => default, v => v }
 }
 fn depth() -> usize { env("KC", DEPTH) }
@@ -337,6 +337,7 @@ impl<T: Entry> Plan<T> {
         c_row: usize,
         c_column: usize,
     ) {
+        let c0 = c;
         let (p, kernels) = (&self.p, self.kernels);
         let (width, lanes) = (kernels.columns(), kernels.lanes);
         for block in 0..self.blocks {
@@ -378,6 +379,10 @@ impl<T: Entry> Plan<T> {
                     } else {
                         (b, 0)
                     };
+                    let dbg = env("DBG", 0);
+                    let b = if dbg & 1 != 0 { self.packed_b.cast_const() } else { b };
+                    let a = if dbg & 2 != 0 { p.a.cast::<T::Acc>() } else { a };
+                    let c = if dbg & 4 != 0 { c0 } else { c };
                     let mut tile = Tile {
                         k: steps.len(),
                         a,
