@@ -1,5 +1,8 @@
 //! Criterion, set up to be quick: all benches together take minutes.
 
+// Each bench takes what it needs.
+#![allow(dead_code)]
+
 use crate::inputs::uniform;
 use criterion::{Criterion, Throughput};
 use mg_autograd::Tensor;

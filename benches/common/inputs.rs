@@ -1,5 +1,8 @@
 //! The numbers that benches work on: those of `peers/README.md`, the same in every framework.
 
+// Each bench takes what it needs.
+#![allow(dead_code)]
+
 use mg_autograd::Tensor;
 use mg_device::Result;
 

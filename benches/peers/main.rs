@@ -49,6 +49,7 @@ struct Options {
 
 fn options(mut arguments: impl Iterator<Item = String>) -> std::result::Result<Options, String> {
     let (mut command, mut rounds, mut threads, mut least) = (None, 1, 2, Duration::from_millis(200));
+    let mut unknown = None;
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} takes a value"));
         let mut number = |name: &str| {
@@ -68,11 +69,15 @@ fn options(mut arguments: impl Iterator<Item = String>) -> std::result::Result<O
             }
             // Added by `cargo bench`.
             "--bench" => {}
-            other => return Err(format!("no option '{other}'")),
+            other => unknown = unknown.or(Some(other.to_owned())),
         }
     }
-    // Run by `cargo bench` along with all the others, there is nothing to compare with.
-    Ok(Options { command: command.unwrap_or(Command::List), rounds, threads, least })
+    // Run by `cargo bench` along with all the others, there is nothing to compare with, and options are for the others.
+    let Some(command) = command else {
+        return Ok(Options { command: Command::List, rounds, threads, least });
+    };
+    unknown
+        .map_or(Ok(Options { command, rounds, threads, least }), |other| Err(format!("no option '{other}'")))
 }
 
 /// A string in JSON.
