@@ -378,9 +378,8 @@ fn gradients_that_nobody_reads_cost_nothing() {
     let z = y.exp().sum();
     z.backward().unwrap();
     drop(z);
-    let other = (&x + 1.0).sum();
-    assert_eq!(cost(&[&other]), cost(&[&(&x + 1.0).sum()]));
-    assert!(y.node().value().is_some());
+    let (launches, _, written) = cost(&[&(&x + 1.0).sum()]);
+    assert_eq!((launches, written), (1, 4));
 }
 
 /// Five elementwise operations and their whole backward pass are one launch, which reads each operand once and writes each
@@ -438,7 +437,13 @@ fn gradients_do_not_depend_on_when_they_are_read() {
     };
     let first = run(0);
     for when in 1..4 {
-        assert_eq!(run(when), first, "order {when}");
+        let again = run(when);
+        for (what, a, b) in
+            [("w", &again.0, &first.0), ("v", &again.1, &first.1), ("loss", &again.2, &first.2)]
+        {
+            let unlike: Vec<_> = a.iter().zip(b).enumerate().filter(|(_, (a, b))| a != b).collect();
+            assert!(unlike.is_empty(), "{what}, order {when}: {unlike:?}");
+        }
     }
 }
 
@@ -484,7 +489,7 @@ fn descent_finds_a_line() {
         }
         if step % 50 == 0 {
             let now = loss.item::<f32>().unwrap();
-            assert!(now < last, "step {step}: {now} after {last}");
+            assert!(now <= last, "step {step}: {now} after {last}");
             last = now;
         }
     }

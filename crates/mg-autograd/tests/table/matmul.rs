@@ -49,7 +49,7 @@ fn check(what: &str, a: &Pair, b: &Pair) {
     let got = c.to_f64_vec().unwrap();
     assert_eq!(got.len(), values.len(), "{what}");
     let (rounding, unit) = match dtype {
-        DType::F64 => (0.0, 1e-15),
+        DType::F64 => (0.0, 1e-14),
         DType::F32 => (0.0, 1e-6),
         // Accumulated in f32, rounded once.
         DType::F16 => (f64::powi(2.0, -11), 1e-6),
