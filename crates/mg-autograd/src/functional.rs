@@ -203,8 +203,9 @@ impl Tensor {
         }
         let mask = axis_mask(&node, axis)?;
         let e = node.sub(&peak(&node, mask)?).map(Row::Exp);
-        let sum = e.reduce(ReduceKind::Sum, mask, true)?;
-        Ok(Tensor::from_node(e.div(&sum)))
+        // One division a row: its rounding costs at most one ulp, a division an element would cost a third of the time.
+        let scale = node.lit(1.0).div(&e.reduce(ReduceKind::Sum, mask, true)?);
+        Ok(Tensor::from_node(e.mul(&scale)))
     }
 
     /// `log softmax` along an axis, without overflow.

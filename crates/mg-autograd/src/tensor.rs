@@ -128,6 +128,8 @@ impl Tensor {
         let weak: Weak<Cell> = Arc::downgrade(&self.0);
         let weak: Weak<dyn Any + Send + Sync> = weak;
         node.set_tag(weak);
+        // Gradients end here: what computed the value is not walked, and must not be kept alive by it.
+        node.release();
     }
 
     /// Sizes of the axes.

@@ -29,9 +29,9 @@ pub fn uniform_f32(seed: u64, at: u64) -> f32 {
 /// The f64 at position `at`: 53 bits, uniform in [0, 1). Its blocks are those of the f32 numbers at the same positions.
 #[inline]
 pub fn uniform_f64(seed: u64, at: u64) -> f64 {
-    let words = block(seed, at / 2 | 1 << 63);
+    let words = block(seed, (at / 2) | (1 << 63));
     let pair = (at % 2) as usize * 2;
-    let bits = (words[pair] as u64) << 32 | words[pair + 1] as u64;
+    let bits = ((words[pair] as u64) << 32) | words[pair + 1] as u64;
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 

@@ -62,6 +62,9 @@ pub(crate) struct Group {
     inputs: BTreeSet<usize>,
 }
 
+/// Groups that a search for a path between two others looks at.
+const SEARCH: usize = 256;
+
 pub(crate) struct Groups {
     pub(crate) list: Vec<Option<Group>>,
     /// The group of each anchor.
@@ -323,15 +326,20 @@ impl Groups {
         ids.into_iter()
     }
 
-    /// Whether `from` waits for `to` by way of a group that is neither.
+    /// Whether `from` waits for `to` by way of a group that is neither, as far as a short search tells: where it grows long,
+    /// the answer is yes, and two programs stay two.
     fn waits_by_another(&self, from: usize, to: usize) -> bool {
+        let (Some(start), Some(end)) = (&self.list[from], &self.list[to]) else { return false };
+        let is_read = end.members.iter().any(|m| {
+            self.readers.get(&m.node).is_some_and(|r| r.iter().any(|&g| g != to && self.list[g].is_some()))
+        });
+        if !is_read {
+            return false;
+        }
         let mut seen = std::collections::HashSet::new();
-        let mut stack: Vec<usize> = self.list[from]
-            .as_ref()
-            .map(|g| self.depends(g).filter(|&d| d != to && d != from).collect())
-            .unwrap_or_default();
+        let mut stack: Vec<usize> = self.depends(start).filter(|&d| d != to && d != from).collect();
         while let Some(at) = stack.pop() {
-            if at == to {
+            if at == to || seen.len() > SEARCH {
                 return true;
             }
             if at == from || !seen.insert(at) {

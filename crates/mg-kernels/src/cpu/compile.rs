@@ -4,6 +4,7 @@ use super::convert::{RoundFn, cast_loop, load_loop, round_loop, store_loop};
 use super::gather::Walk;
 use super::loops::{MapFn, cell_size, isa, map_loop};
 use super::reduce::{ColumnReducer, Reducer};
+use super::stream::{STREAM, streams};
 use crate::program::{Class, Inst, Over, Program, Source, Val};
 use mg_device::{DType, Error, ErrorKind, MAX_RANK, Result, Shape, collapse};
 
@@ -53,6 +54,12 @@ pub(super) enum Step {
         src: Reg,
         size: u8,
         len: Len,
+    },
+    /// As `Copy`, past the caches.
+    Stream {
+        dst: Reg,
+        src: Reg,
+        size: u8,
     },
     /// A reduction of whole rows, each at once.
     Rows {
@@ -511,15 +518,14 @@ impl<'a> Compiler<'a> {
                 }
             }
             // Donated operands first, as everywhere.
-            for v in 0..n {
-                if needed[v]
-                    && matches!(self.program.values[v].inst, Inst::Input(i) if self.donated.get(i as usize) == Some(&true))
+            for (v, _) in needed.iter().enumerate().filter(|n| *n.1) {
+                if matches!(self.program.values[v].inst, Inst::Input(i) if self.donated.get(i as usize) == Some(&true))
                 {
                     self.value(v as Val, &mut phase.steps)?;
                 }
             }
-            for v in 0..n {
-                if needed[v] && self.classes[v] == Class::Full {
+            for (v, _) in needed.iter().enumerate().filter(|n| *n.1) {
+                if self.classes[v] == Class::Full {
                     self.value(v as Val, &mut phase.steps)?;
                 }
             }
@@ -594,7 +600,18 @@ impl<'a> Compiler<'a> {
             return None;
         }
         let at = self.program.outputs.iter().position(|&(o, c)| o == v && c == class)?;
+        if self.streams(at) {
+            return None;
+        }
         self.out.outputs[at].reg
+    }
+
+    /// Whether an output is so large that it is stored past the caches. One that takes over an operand's memory is not:
+    /// its lines are in the cache already.
+    fn streams(&self, output: usize) -> bool {
+        let (v, class) = self.program.outputs[output];
+        let bytes = self.out.rows * self.out.columns * self.dtype(v).size();
+        class == Class::Full && bytes >= STREAM && !self.donated.contains(&true) && streams()
     }
 
     /// Emits the steps that compute a value.
@@ -778,6 +795,7 @@ impl<'a> Compiler<'a> {
         let dtype = self.dtype(v);
         match store_loop(dtype, isa()) {
             Some(f) => steps.push(Step::Map { f, dst, args: [src; 3], len }),
+            None if self.streams(o) => steps.push(Step::Stream { dst, src, size: dtype.size() as u8 }),
             None => steps.push(Step::Copy { dst, src, size: dtype.size() as u8, len }),
         }
         Ok(())
@@ -804,9 +822,9 @@ impl<'a> Compiler<'a> {
                 }
             }
         }
-        for v in 0..n {
+        for (v, _) in wanted.iter().enumerate().filter(|w| *w.1) {
             let value = self.program.values[v];
-            if !wanted[v] || self.classes[v] != Class::Total {
+            if self.classes[v] != Class::Total {
                 continue;
             }
             for a in self.program.args(v as Val) {
@@ -896,9 +914,10 @@ fn registers(step: &Step) -> [Reg; 4] {
     match *step {
         Step::Map { dst, args: [a, b, c], .. } => [dst, a, b, c],
         Step::Round { dst, .. } | Step::Gather { dst, .. } | Step::Finish { dst, .. } => [dst; 4],
-        Step::Expand { dst, src, .. } | Step::Copy { dst, src, .. } | Step::Rows { dst, src, .. } => {
-            [dst, src, src, src]
-        }
+        Step::Expand { dst, src, .. }
+        | Step::Copy { dst, src, .. }
+        | Step::Stream { dst, src, .. }
+        | Step::Rows { dst, src, .. } => [dst, src, src, src],
         Step::Accumulate { src, .. }
         | Step::Column { src, .. }
         | Step::Total { src, .. }

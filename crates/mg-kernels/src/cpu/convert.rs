@@ -136,7 +136,7 @@ fn round_bf16(v: f32) -> f32 {
     let bits = v.to_bits();
     let rounded = bits.wrapping_add(0x7fff + ((bits >> 16) & 1)) & 0xffff_0000;
     let nan = (bits | 0x0040_0000) & 0xffff_0000;
-    f32::from_bits(if v != v { nan } else { rounded })
+    f32::from_bits(if v.is_nan() { nan } else { rounded })
 }
 
 /// f16 bits to f32: shift into place and scale, which also makes denormals right.
@@ -153,7 +153,7 @@ fn f16_to_f32(bits: u16) -> f32 {
 #[inline(always)]
 fn f16_from_f32(v: f32) -> u16 {
     let scaled = (v.abs() * f32::from_bits(0x0780_0000)).to_bits() >> 13; // 2⁻¹¹²
-    let special = if v != v { 0x7e00 } else { 0x7c00 };
+    let special = if v.is_nan() { 0x7e00 } else { 0x7c00 };
     let magnitude = if v.abs() < f32::INFINITY { scaled } else { special };
     magnitude as u16 | ((v.to_bits() >> 16) & 0x8000) as u16
 }

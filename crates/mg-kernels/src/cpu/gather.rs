@@ -10,11 +10,6 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// The number of elements.
-    pub fn len(&self) -> usize {
-        self.dims.iter().product()
-    }
-
     /// The offset of the element at a linear position.
     #[inline]
     pub fn offset(&self, mut linear: usize) -> isize {
@@ -84,7 +79,9 @@ impl Walk {
 
 /// Copies `n` elements of `size` bytes from the positions of a walk that starts at `start`.
 ///
-/// Safety: `src` (the element at offset 0) is valid for every offset of the walk; `dst` for `n` elements.
+/// # Safety
+///
+/// `src` (the element at offset 0) is valid for every offset of the walk; `dst` for `n` elements.
 pub unsafe fn gather(dst: *mut u8, src: *const u8, size: usize, walk: &Walk, start: usize, n: usize) {
     // SAFETY: by this function's contract.
     unsafe {
@@ -120,7 +117,9 @@ unsafe fn gather_as<T: Copy>(dst: *mut u8, src: *const u8, walk: &Walk, start: u
 
 /// Writes the offsets themselves, plus `base`, as i64.
 ///
-/// Safety: `dst` is valid for `n` i64.
+/// # Safety
+///
+/// `dst` is valid for `n` i64.
 pub unsafe fn ramp(dst: *mut u8, base: i64, walk: &Walk, start: usize, n: usize) {
     let dst = dst.cast::<i64>();
     let stride = walk.inner_stride() as i64;

@@ -9,3 +9,4 @@ pub mod loops;
 pub mod pool;
 pub mod reduce;
 pub mod run;
+mod stream;

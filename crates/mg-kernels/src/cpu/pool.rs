@@ -88,10 +88,10 @@ fn pool(workers: usize) -> Option<Arc<Pool>> {
         return Some(found.clone());
     }
     // A forked child has none of its parent's threads: it leaks the parent's pool and builds its own.
-    if let Some(old) = slot.take() {
-        if old.process != process {
-            std::mem::forget(old);
-        }
+    if let Some(old) = slot.take()
+        && old.process != process
+    {
+        std::mem::forget(old);
     }
     let made = Arc::new(Pool::new(workers, process));
     *slot = Some(made.clone());
@@ -102,12 +102,11 @@ fn pool(workers: usize) -> Option<Arc<Pool>> {
 pub fn parallel(tasks: usize, run: &(dyn Fn(usize) + Sync)) {
     let workers = num_threads().min(tasks).saturating_sub(1);
     let alone = workers == 0 || INSIDE.get();
-    if !alone {
-        if let Some(pool) = pool(num_threads() - 1) {
-            if let Ok(_held) = pool.submit.try_lock() {
-                return pool.run(tasks, run);
-            }
-        }
+    if !alone
+        && let Some(pool) = pool(num_threads() - 1)
+        && let Ok(_held) = pool.submit.try_lock()
+    {
+        return pool.run(tasks, run);
     }
     for task in 0..tasks {
         run(task);

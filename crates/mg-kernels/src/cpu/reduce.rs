@@ -93,7 +93,9 @@ impl Reducer {
 
     /// Writes the result into a tile cell (half types as rounded f32).
     ///
-    /// Safety: `dst` is valid for a write of the result's cell.
+    /// # Safety
+    ///
+    /// `dst` is valid for a write of the result's cell.
     pub unsafe fn finish(&self, acc: &Acc, dst: *mut u8) {
         // SAFETY: by this function's contract.
         unsafe {
@@ -237,7 +239,6 @@ fn fold_block<T: Element, R: Copy>(
     join: impl Fn(R, R) -> R,
 ) -> R {
     let mut lanes = [neutral; LANES];
-    let mut width = LANES;
     if a.len() >= LANES {
         let (whole, rest) = a.split_at(a.len() / LANES * LANES);
         for run in whole.chunks_exact(LANES) {
@@ -245,22 +246,35 @@ fn fold_block<T: Element, R: Copy>(
                 lanes[j] = join(lanes[j], first(run[j]));
             }
         }
-        for (lane, &v) in lanes.iter_mut().zip(rest) {
-            *lane = join(*lane, first(v));
+        if !rest.is_empty() {
+            for (lane, &v) in lanes.iter_mut().zip(rest) {
+                *lane = join(*lane, first(v));
+            }
         }
     } else {
         for (lane, &v) in lanes.iter_mut().zip(a) {
             *lane = join(*lane, first(v));
         }
-        width = a.len().next_power_of_two();
     }
-    while width > 1 {
-        width /= 2;
-        for j in 0..width {
-            lanes[j] = join(lanes[j], lanes[j + width]);
+    // Constant widths, so that the lanes stay in registers.
+    if a.len() > 16 {
+        if a.len() > 32 {
+            halve::<R, 32>(&mut lanes, &join);
         }
+        halve::<R, 16>(&mut lanes, &join);
     }
-    lanes[0]
+    halve::<R, 8>(&mut lanes, &join);
+    halve::<R, 4>(&mut lanes, &join);
+    halve::<R, 2>(&mut lanes, &join);
+    join(lanes[0], lanes[1])
+}
+
+/// Joins each of the first `W` lanes with the one `W` further.
+#[inline(always)]
+fn halve<R: Copy, const W: usize>(lanes: &mut [R; LANES], join: &impl Fn(R, R) -> R) {
+    for j in 0..W {
+        lanes[j] = join(lanes[j], lanes[j + W]);
+    }
 }
 
 #[inline(always)]
@@ -404,7 +418,9 @@ impl ColumnReducer {
 
     /// Sets `n` partial results to the neutral value.
     ///
-    /// Safety: `partial` is valid for `n` partial results.
+    /// # Safety
+    ///
+    /// `partial` is valid for `n` partial results.
     pub unsafe fn clear(&self, partial: *mut u8, n: usize) {
         let init = self.by_run.init().bits;
         // SAFETY: by this function's contract; the size tells the type.
@@ -420,7 +436,9 @@ impl ColumnReducer {
 
     /// Joins `n` partial results into accumulators, in order.
     ///
-    /// Safety: both pointers are valid for `n` elements.
+    /// # Safety
+    ///
+    /// Both pointers are valid for `n` elements.
     pub unsafe fn flush(&self, totals: *mut f64, partial: *const u8, n: usize) {
         // SAFETY: by this function's contract; totals are f64 for floats and i64 bits for integers.
         unsafe {

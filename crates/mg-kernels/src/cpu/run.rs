@@ -3,7 +3,7 @@
 use super::compile::{Compiled, Len, Reg, Step, Uniform};
 use super::convert::{load_loop, store_loop};
 use super::gather::{Walk, gather, ramp};
-use super::loops::{cell_size, isa};
+use super::loops::{by_isa, cell_size, isa};
 use super::pool::{num_threads, parallel};
 use super::reduce::{Acc, CHUNK, ROW_BLOCK};
 use crate::philox;
@@ -56,6 +56,8 @@ pub struct OutOfRange {
 
 #[derive(Default)]
 struct Scratch {
+    /// Memory for row values that are reduced when a launch ends.
+    kept: Vec<Vec<u64>>,
     arena: Vec<u64>,
     ptrs: Vec<*mut u8>,
     accs: Vec<Acc>,
@@ -98,11 +100,17 @@ impl Compiled {
         debug_assert!(args.inputs.len() == self.inputs.len() && args.consts.len() >= self.n_consts);
         debug_assert_eq!(args.outputs.len(), self.outputs.len());
         let elements = self.rows * self.columns;
+        // Memory of an earlier launch: fresh pages would cost more than the work.
+        let mut spare = SCRATCH.with_borrow_mut(|s| std::mem::take(&mut s.kept));
         let mut kept: SmallVec<[Vec<u64>; 1]> = self
             .totals
             .iter()
             .map(|t| {
-                if t.kept { vec![0u64; (self.rows * cell_size(t.reducer.dtype)).div_ceil(8)] } else { vec![] }
+                let mut memory = if t.kept { spare.pop().unwrap_or_default() } else { vec![] };
+                if t.kept {
+                    memory.resize((self.rows * cell_size(t.reducer.dtype)).div_ceil(8), 0);
+                }
+                memory
             })
             .collect();
         let kept_at: SmallVec<[usize; 1]> = kept.iter_mut().map(|k| k.as_mut_ptr() as usize).collect();
@@ -136,6 +144,8 @@ impl Compiled {
             // SAFETY: the caller's contract.
             unsafe { self.write_totals(args, &totals) };
         }
+        spare.extend(kept);
+        SCRATCH.with_borrow_mut(|s| s.kept = spare);
         Ok(())
     }
 
@@ -178,10 +188,9 @@ impl Compiled {
             parallel(tasks, &|task| {
                 let mut partial = Partial::default();
                 // SAFETY: as above.
-                if let Some(found) = unsafe { self.task(args, part(task), &mut partial, kept_at) } {
-                    if let Ok(mut failure) = failure.lock() {
-                        failure.get_or_insert(found);
-                    }
+                let found = unsafe { self.task(args, part(task), &mut partial, kept_at) };
+                if let (Some(found), Ok(mut failure)) = (found, failure.lock()) {
+                    failure.get_or_insert(found);
                 }
                 if let Ok(mut slot) = partials[task].lock() {
                     *slot = partial;
@@ -231,12 +240,9 @@ impl Compiled {
             let columns = stripe * width..((stripe + 1) * width).min(self.columns);
             let mut partial = Partial::default();
             // SAFETY: the contract of `run`; this task's block is its own.
-            if let Some(found) =
-                unsafe { self.task(args, Part::Block(block, columns), &mut partial, kept_at) }
-            {
-                if let Ok(mut failure) = failure.lock() {
-                    failure.get_or_insert(found);
-                }
+            let found = unsafe { self.task(args, Part::Block(block, columns), &mut partial, kept_at) };
+            if let (Some(found), Ok(mut failure)) = (found, failure.lock()) {
+                failure.get_or_insert(found);
             }
             if let Ok(mut slot) = partials[task].lock() {
                 *slot = partial;
@@ -467,6 +473,7 @@ impl Compiled {
                 }
             }
             found = found.or(tile.found);
+            super::stream::finish();
             scratch.ptrs = ptrs;
             scratch.accs = accs;
             found
@@ -657,6 +664,9 @@ impl Tile<'_, '_> {
                         at(dst),
                         len_of(len) * size as usize,
                     ),
+                    Step::Stream { dst, src, size } => {
+                        super::stream::stream(at(dst), at(src), full * size as usize)
+                    }
                     Step::Rows { reducer, dst, src } => {
                         let reducer = &p.reducers[reducer as usize];
                         let size = cell_size(reducer.dtype);
@@ -741,16 +751,34 @@ unsafe fn fill(dst: *mut u8, bits: u64, size: u8, n: usize) {
 }
 
 unsafe fn expand(dst: *mut u8, src: *const u8, size: u8, rows: usize, columns: usize) {
-    for r in 0..rows {
+    type ExpandFn = unsafe fn(dst: *mut u8, src: *const u8, rows: usize, columns: usize);
+    #[inline(always)]
+    unsafe fn each<T: Copy>(dst: *mut u8, src: *const u8, rows: usize, columns: usize) {
         // SAFETY: the registers have room for the tile's rows and elements.
         unsafe {
-            match size {
-                1 => fill(dst.add(r * columns), *src.add(r) as u64, 1, columns),
-                4 => fill(dst.add(r * columns * 4), *src.cast::<u32>().add(r) as u64, 4, columns),
-                _ => fill(dst.add(r * columns * 8), *src.cast::<u64>().add(r), 8, columns),
+            let (dst, src) = (dst.cast::<T>(), src.cast::<T>());
+            for r in 0..rows {
+                let value = *src.add(r);
+                for v in std::slice::from_raw_parts_mut(dst.add(r * columns), columns) {
+                    *v = value;
+                }
             }
         }
     }
+    macro_rules! as_type {
+        ($T:ty) => {
+            by_isa!(isa(), ExpandFn, fn<>(dst: *mut u8, src: *const u8, rows: usize, columns: usize) {
+                each::<$T>(dst, src, rows, columns)
+            }, [])
+        };
+    }
+    let f = match size {
+        1 => as_type!(u8),
+        4 => as_type!(u32),
+        _ => as_type!(u64),
+    };
+    // SAFETY: this function's contract.
+    unsafe { f(dst, src, rows, columns) };
 }
 
 /// A cell to memory.
