@@ -78,10 +78,24 @@ pub fn i64s(node: &Node) -> Vec<i64> {
     cells(&value(node)).into_iter().map(|bits| bits as i64).collect()
 }
 
+/// Asserts that two lists are the same, and says where they are not.
+#[track_caller]
+pub fn assert_same<T: PartialEq + std::fmt::Debug>(got: &[T], want: &[T], what: &str) {
+    assert_eq!(got.len(), want.len(), "{what}: lengths");
+    let wrong: Vec<usize> = (0..got.len()).filter(|&i| got[i] != want[i]).collect();
+    if let Some(&i) = wrong.first() {
+        panic!("{what}: {} of {} differ; at {i}: {:?}, not {:?}", wrong.len(), got.len(), got[i], want[i]);
+    }
+}
+
 /// The bits of each element in row-major order; all NaNs of a dtype are the same.
 pub fn cells(value: &Value) -> Vec<u64> {
     let (buffer, layout) = (&value.buffer, &value.layout);
-    assert!(layout.extent().is_none_or(|(_, last)| last < buffer.len()), "{layout:?} beyond {} elements", buffer.len());
+    assert!(
+        layout.extent().is_none_or(|(_, last)| last < buffer.len()),
+        "{layout:?} beyond {} elements",
+        buffer.len()
+    );
     macro_rules! read {
         ($T:ty) => {{
             let at = buffer.as_ptr().cast::<$T>();
@@ -116,7 +130,9 @@ pub fn buffer_of(cells: &[u64], dtype: DType) -> Buffer {
     for (i, cell) in cells.iter().enumerate() {
         // SAFETY: the buffer is new and holds as many elements of this size; the machine is little-endian, as all that
         // the CPU executor is built for.
-        unsafe { buffer.as_mut_ptr().add(i * size).copy_from_nonoverlapping(cell.to_le_bytes().as_ptr(), size) };
+        unsafe {
+            buffer.as_mut_ptr().add(i * size).copy_from_nonoverlapping(cell.to_le_bytes().as_ptr(), size)
+        };
     }
     buffer
 }

@@ -136,7 +136,8 @@ pub fn history(specs: Vec<Spec>, seed: u64) -> Case {
             events.push((i, Event::Realize(some_of(&alive, &mut rng))));
         }
         alive.retain(|&a| {
-            let goes = last_use[a] <= i && a + 1 < n && rng.chance(drops) && (last_use[a] > a || rng.chance(10));
+            let goes =
+                last_use[a] <= i && a + 1 < n && rng.chance(drops) && (last_use[a] > a || rng.chance(10));
             if goes {
                 events.push((i, Event::Drop(a)));
             }
@@ -162,7 +163,8 @@ fn some_of(alive: &[usize], rng: &mut Rng) -> Vec<usize> {
     let late = rng.chance(60);
     (0..n)
         .map(|_| {
-            let at = if late { alive.len() - 1 - rng.below(alive.len().min(4)) } else { rng.below(alive.len()) };
+            let at =
+                if late { alive.len() - 1 - rng.below(alive.len().min(4)) } else { rng.below(alive.len()) };
             alive[at]
         })
         .collect()
@@ -252,7 +254,9 @@ impl Maker {
             let fitting: Vec<usize> = (0..self.specs.len())
                 .filter(|&j| {
                     let joined = Shape::broadcast(&of, &Shape::of(&self.known.shapes[j]));
-                    joined.is_some_and(|s| s.numel() <= self.limit && (self.large.is_none() || s.numel() == of.numel()))
+                    joined.is_some_and(|s| {
+                        s.numel() <= self.limit && (self.large.is_none() || s.numel() == of.numel())
+                    })
                 })
                 .collect();
             if !fitting.is_empty() {
@@ -338,7 +342,8 @@ impl Maker {
         };
         let kind = if self.rng.chance(5) { ReduceKind::ArgMin } else { self.rng.pick(&KINDS) };
         let keepdim = self.rng.chance(50);
-        let reduced = self.push(Spec::Reduce { of, kind, axes: axes & ((1u16 << rank) - 1) as u8, keepdim })?;
+        let reduced =
+            self.push(Spec::Reduce { of, kind, axes: axes & ((1u16 << rank) - 1) as u8, keepdim })?;
         if keepdim && self.rng.chance(50) {
             // What follows over the same rows.
             let dtype = self.dtype(of);
@@ -398,7 +403,12 @@ impl Maker {
                 if numel > 0 && self.rng.chance(30) {
                     // Windows that overlap.
                     let k = 1 + self.rng.below(numel.min(4));
-                    return self.push(Spec::Region { of: a, shape: vec![numel - k + 1, k], strides: vec![1, 1], offset: 0 });
+                    return self.push(Spec::Region {
+                        of: a,
+                        shape: vec![numel - k + 1, k],
+                        strides: vec![1, 1],
+                        offset: 0,
+                    });
                 }
                 let region = self.part_of(&shape)?;
                 let (shape, strides) = (region.shape().to_vec(), region.strides().to_vec());
@@ -446,7 +456,9 @@ impl Maker {
                 _ => {
                     let start = self.rng.below(n as usize + 1) as isize;
                     let end = self.rng.below(n as usize + 1) as isize;
-                    layout.slice(axis, Some(start.min(end)), Some(start.max(end)), self.rng.pick(&[1, 1, 2])).ok()?
+                    layout
+                        .slice(axis, Some(start.min(end)), Some(start.max(end)), self.rng.pick(&[1, 1, 2]))
+                        .ok()?
                 }
             };
         }
@@ -471,7 +483,7 @@ impl Maker {
                 self.push(Spec::Gather { of: a, axis, index })
             }
             3 => {
-                if rank == 0 || self.dtype(a) != DType::F32 {
+                if rank == 0 || self.dtype(a) == DType::Bool {
                     return None;
                 }
                 let axis = self.rng.below(rank);
@@ -494,7 +506,11 @@ impl Maker {
                     }
                 }
                 let dtype = self.dtype(a);
-                let base = if self.rng.chance(50) { Some(self.source(Some(outer.clone()), Some(dtype))?) } else { None };
+                let base = if self.rng.chance(50) {
+                    Some(self.source(Some(outer.clone()), Some(dtype))?)
+                } else {
+                    None
+                };
                 let (strides, offset) = (layout.strides().to_vec(), layout.offset());
                 self.push(Spec::Write { of: a, base, shape: outer, strides, offset })
             }
@@ -535,7 +551,8 @@ impl Maker {
         if rank == 3 && self.rng.chance(50) {
             other.insert(0, self.rng.pick(&[1, shape[0]]));
         }
-        let square = (0..self.specs.len()).rev().find(|&j| self.known.shapes[j] == other && self.dtype(j) == dtype);
+        let square =
+            (0..self.specs.len()).rev().find(|&j| self.known.shapes[j] == other && self.dtype(j) == dtype);
         let b = match square {
             Some(j) if self.rng.chance(50) => j,
             _ => self.source(Some(other), Some(dtype))?,
@@ -565,7 +582,8 @@ impl Maker {
             return None;
         }
         let axes = 1u8 << (rank - 1);
-        let reduce = |maker: &mut Maker, of, kind, axes| maker.push(Spec::Reduce { of, kind, axes, keepdim: true });
+        let reduce =
+            |maker: &mut Maker, of, kind, axes| maker.push(Spec::Reduce { of, kind, axes, keepdim: true });
         match self.rng.below(3) {
             0 => {
                 // Softmax, and how many rows' sums.

@@ -55,7 +55,12 @@ fn in_child(seed: u64, order: usize, steps: &[usize]) -> Result<(), String> {
 fn listing(case: &Case) -> String {
     let mut text = String::new();
     for (i, (spec, marks)) in case.specs.iter().zip(&case.marks).enumerate() {
-        let marks = [(marks.hold, "held"), (marks.tracked, "tracked"), (marks.optional, "optional"), (marks.release, "released")];
+        let marks = [
+            (marks.hold, "held"),
+            (marks.tracked, "tracked"),
+            (marks.optional, "optional"),
+            (marks.release, "released"),
+        ];
         let marks: Vec<&str> = marks.iter().filter(|m| m.0).map(|m| m.1).collect();
         text += &format!("    {i}: {spec:?} {}\n", marks.join(" "));
         for (_, event) in case.events.iter().filter(|(at, _)| *at == i) {
@@ -104,7 +109,12 @@ fn graphs_give_the_same_bits_as_their_nodes_one_by_one() {
 #[ignore = "a million graphs take an hour"]
 fn a_million_graphs() {
     let seconds = Duration::from_secs(setting("MG_SECONDS", 7200));
-    check_seeds(setting("MG_SEED", 1 << 20), setting("MG_SEEDS", 1_000_000), seconds, setting("MG_FAILURES", 3) as usize);
+    check_seeds(
+        setting("MG_SEED", 1 << 20),
+        setting("MG_SEEDS", 1_000_000),
+        seconds,
+        setting("MG_FAILURES", 3) as usize,
+    );
 }
 
 /// One case of [`check_seed`] in a process of its own; `MG_CASE` says which.

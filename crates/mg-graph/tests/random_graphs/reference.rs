@@ -17,14 +17,16 @@ pub struct Known {
 pub fn values(specs: &[Spec], variant: u64) -> Result<Vec<Known>, String> {
     let mut known: Vec<Known> = vec![];
     for (i, spec) in specs.iter().enumerate() {
-        let sources: Vec<Node> = spec.sources().iter().map(|&s| Node::from_value(known[s].value.clone())).collect();
+        let sources: Vec<Node> =
+            spec.sources().iter().map(|&s| Node::from_value(known[s].value.clone())).collect();
         let describe = |what: String| format!("node {i} by itself, {spec:?}: {what}");
         let node = spec.build(&sources, i, variant).map_err(|e| describe(e.to_string()))?;
         realize(&[&node]).map_err(|e| describe(e.to_string()))?;
         let Some(Ok(value)) = node.value() else { return Err(describe("has no value".into())) };
         let shape = node.shape().to_vec();
         let got = cells(value);
-        if let Some(want) = moved(spec, &shape, &known) {
+        let small = got.len() < 10_000 && spec.sources().iter().all(|&s| known[s].cells.len() < 10_000);
+        if let Some(want) = small.then(|| moved(spec, &shape, &known)).flatten() {
             if got != want {
                 return Err(describe(differs(&got, &want)));
             }
@@ -34,7 +36,10 @@ pub fn values(specs: &[Spec], variant: u64) -> Result<Vec<Known>, String> {
         let value = if lies {
             value.clone()
         } else {
-            Value { buffer: buffer_of(&raw(value), node.dtype()), layout: Layout::contiguous(Shape::of(&shape)) }
+            Value {
+                buffer: buffer_of(&raw(value), node.dtype()),
+                layout: Layout::contiguous(Shape::of(&shape)),
+            }
         };
         known.push(Known { shape, cells: got, value });
     }
@@ -48,7 +53,12 @@ pub fn differs(got: &[u64], want: &[u64]) -> String {
     }
     let wrong = (0..got.len()).filter(|&i| got[i] != want[i]).count();
     match (0..got.len()).find(|&i| got[i] != want[i]) {
-        Some(i) => format!("{wrong} of {} elements differ; at {i}: {:#x} instead of {:#x}", got.len(), got[i], want[i]),
+        Some(i) => format!(
+            "{wrong} of {} elements differ; at {i}: {:#x} instead of {:#x}",
+            got.len(),
+            got[i],
+            want[i]
+        ),
         None => "equal".into(),
     }
 }

@@ -31,7 +31,9 @@ fn history(case: &Case, variant: u64, want: &[Known]) -> Result<(), String> {
         if let Some(spec) = case.specs.get(at) {
             let mut sources = vec![];
             for s in spec.sources() {
-                let source = handles[s].as_ref().ok_or_else(|| format!("case: node {s} is gone when {at} needs it"))?;
+                let source = handles[s]
+                    .as_ref()
+                    .ok_or_else(|| format!("case: node {s} is gone when {at} needs it"))?;
                 sources.push(source.node.clone());
             }
             let node = spec.build(&sources, at, variant).map_err(|e| format!("building node {at}: {e}"))?;
@@ -56,7 +58,8 @@ fn history(case: &Case, variant: u64, want: &[Known]) -> Result<(), String> {
             match event {
                 Event::Drop(i) => handles[*i] = None,
                 Event::Realize(roots) => {
-                    let live: Vec<&Node> = roots.iter().filter_map(|&r| handles[r].as_ref()).map(|h| &h.node).collect();
+                    let live: Vec<&Node> =
+                        roots.iter().filter_map(|&r| handles[r].as_ref()).map(|h| &h.node).collect();
                     realize(&live).map_err(|e| format!("realize({roots:?}) after {at}: {e}"))?;
                     for &root in roots {
                         if handles[root].as_ref().is_some_and(|h| h.node.is_pending()) {
@@ -84,7 +87,11 @@ fn compare(handles: &[Option<Handle>], want: &[Known], when: &str) -> Result<(),
         let value = value.as_ref().map_err(|e| format!("{when}: node {i} failed: {e}"))?;
         let got = cells(value);
         if value.layout.shape().to_vec() != want[i].shape {
-            return Err(format!("{when}: node {i} has shape {}, not {:?}", value.layout.shape(), want[i].shape));
+            return Err(format!(
+                "{when}: node {i} has shape {}, not {:?}",
+                value.layout.shape(),
+                want[i].shape
+            ));
         }
         if got != want[i].cells {
             return Err(format!("{when}: node {i}: {}", differs(&got, &want[i].cells)));
@@ -107,10 +114,14 @@ pub fn check(case: &Case) -> Result<(), String> {
             history(case, 0, &first).map_err(|e| format!("first plan, {} threads: {e}", threads[0]))?;
             let before = plan_stats();
             set_num_threads(threads[1]);
-            history(case, 1, &second).map_err(|e| format!("plan found again, {} threads: {e}", threads[1]))?;
+            history(case, 1, &second)
+                .map_err(|e| format!("plan found again, {} threads: {e}", threads[1]))?;
             let after = plan_stats();
             if after.made != before.made {
-                return Err(format!("{} plans made for a graph that was seen before", after.made - before.made));
+                return Err(format!(
+                    "{} plans made for a graph that was seen before",
+                    after.made - before.made
+                ));
             }
             if before.made > 0 && before.cached > 0 && after.reused == before.reused {
                 return Err("no plan was found again".into());

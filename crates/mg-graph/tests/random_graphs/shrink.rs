@@ -85,7 +85,11 @@ fn smaller(case: &Case) -> Vec<Case> {
         for i in 0..n {
             let plain = match inferred.bounds[i] {
                 Some(below) => Spec::Index { shape: inferred.shapes[i].clone(), below },
-                None => Spec::Data { dtype: inferred.dtype(i), shape: inferred.shapes[i].clone(), lie: Lie::Dense },
+                None => Spec::Data {
+                    dtype: inferred.dtype(i),
+                    shape: inferred.shapes[i].clone(),
+                    lie: Lie::Dense,
+                },
             };
             let is_source = matches!(case.specs[i], Spec::Data { lie: Lie::Dense, .. } | Spec::Index { .. });
             if !is_source && case.specs[i] != plain {
@@ -125,7 +129,9 @@ fn smaller(case: &Case) -> Vec<Case> {
                 let old = *dtype;
                 for spec in c.specs.iter_mut() {
                     match spec {
-                        Spec::Data { dtype, .. } | Spec::Scalar { dtype, .. } | Spec::Cast(_, dtype) if *dtype == old => {
+                        Spec::Data { dtype, .. } | Spec::Scalar { dtype, .. } | Spec::Cast(_, dtype)
+                            if *dtype == old =>
+                        {
                             *dtype = DType::F32;
                         }
                         _ => {}
@@ -166,7 +172,8 @@ fn without(case: &Case, i: usize, instead: Option<usize>) -> Case {
                 c.events.push((at.max(last), Event::Drop(d)));
             }
             Event::Realize(roots) => {
-                let roots: Vec<usize> = roots.iter().filter(|&&r| r != i || instead.is_some()).map(|&r| rename(r)).collect();
+                let roots: Vec<usize> =
+                    roots.iter().filter(|&&r| r != i || instead.is_some()).map(|&r| rename(r)).collect();
                 if !roots.is_empty() {
                     c.events.push((at, Event::Realize(roots)));
                 }

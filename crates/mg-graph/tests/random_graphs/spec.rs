@@ -29,27 +29,74 @@ pub const LIES: [Lie; 7] =
 /// A node by what it is made of; sources are positions of earlier nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Spec {
-    Data { dtype: DType, shape: Vec<usize>, lie: Lie },
+    Data {
+        dtype: DType,
+        shape: Vec<usize>,
+        lie: Lie,
+    },
     /// i64 data in `0..below`.
-    Index { shape: Vec<usize>, below: usize },
-    Scalar { dtype: DType, value: f64, literal: bool },
-    Ramp { shape: Vec<usize> },
-    Random { dtype: DType, shape: Vec<usize> },
+    Index {
+        shape: Vec<usize>,
+        below: usize,
+    },
+    Scalar {
+        dtype: DType,
+        value: f64,
+        literal: bool,
+    },
+    Ramp {
+        shape: Vec<usize>,
+    },
+    Random {
+        dtype: DType,
+        shape: Vec<usize>,
+    },
     Map(Row, Vec<usize>),
     Cast(usize, DType),
     Guard(usize, usize),
     Alias(usize),
     Reshape(usize, Vec<usize>),
     Permute(usize, Vec<usize>),
-    Slice { of: usize, axis: usize, start: usize, step: isize, len: usize },
+    Slice {
+        of: usize,
+        axis: usize,
+        start: usize,
+        step: isize,
+        len: usize,
+    },
     Expand(usize, Vec<usize>),
     /// A view by strides and offset, over the dense source.
-    Region { of: usize, shape: Vec<usize>, strides: Vec<isize>, offset: usize },
-    Reduce { of: usize, kind: ReduceKind, axes: u8, keepdim: bool },
+    Region {
+        of: usize,
+        shape: Vec<usize>,
+        strides: Vec<isize>,
+        offset: usize,
+    },
+    Reduce {
+        of: usize,
+        kind: ReduceKind,
+        axes: u8,
+        keepdim: bool,
+    },
     MatMul(usize, usize),
-    Gather { of: usize, axis: usize, index: usize },
-    ScatterAdd { of: usize, axis: usize, index: usize, size: usize },
-    Write { of: usize, base: Option<usize>, shape: Vec<usize>, strides: Vec<isize>, offset: usize },
+    Gather {
+        of: usize,
+        axis: usize,
+        index: usize,
+    },
+    ScatterAdd {
+        of: usize,
+        axis: usize,
+        index: usize,
+        size: usize,
+    },
+    Write {
+        of: usize,
+        base: Option<usize>,
+        shape: Vec<usize>,
+        strides: Vec<isize>,
+        offset: usize,
+    },
     Concat(Vec<usize>, usize),
 }
 
@@ -57,11 +104,19 @@ impl Spec {
     /// The nodes that it is computed from.
     pub fn sources(&self) -> Vec<usize> {
         match self {
-            Spec::Data { .. } | Spec::Index { .. } | Spec::Scalar { .. } | Spec::Ramp { .. } | Spec::Random { .. } => {
+            Spec::Data { .. }
+            | Spec::Index { .. }
+            | Spec::Scalar { .. }
+            | Spec::Ramp { .. }
+            | Spec::Random { .. } => {
                 vec![]
             }
             Spec::Map(_, args) | Spec::Concat(args, _) => args.clone(),
-            Spec::Cast(a, _) | Spec::Guard(a, _) | Spec::Alias(a) | Spec::Reshape(a, _) | Spec::Permute(a, _) => {
+            Spec::Cast(a, _)
+            | Spec::Guard(a, _)
+            | Spec::Alias(a)
+            | Spec::Reshape(a, _)
+            | Spec::Permute(a, _) => {
                 vec![*a]
             }
             Spec::Expand(a, _) => vec![*a],
@@ -76,16 +131,29 @@ impl Spec {
     pub fn renamed(&self, f: &impl Fn(usize) -> usize) -> Spec {
         let mut spec = self.clone();
         match &mut spec {
-            Spec::Data { .. } | Spec::Index { .. } | Spec::Scalar { .. } | Spec::Ramp { .. } | Spec::Random { .. } => {}
+            Spec::Data { .. }
+            | Spec::Index { .. }
+            | Spec::Scalar { .. }
+            | Spec::Ramp { .. }
+            | Spec::Random { .. } => {}
             Spec::Map(_, args) | Spec::Concat(args, _) => args.iter_mut().for_each(|a| *a = f(*a)),
-            Spec::Cast(a, _) | Spec::Guard(a, _) | Spec::Alias(a) | Spec::Reshape(a, _) | Spec::Permute(a, _) => {
+            Spec::Cast(a, _)
+            | Spec::Guard(a, _)
+            | Spec::Alias(a)
+            | Spec::Reshape(a, _)
+            | Spec::Permute(a, _) => {
                 *a = f(*a);
             }
-            Spec::Expand(of, _) | Spec::Slice { of, .. } | Spec::Region { of, .. } | Spec::Reduce { of, .. } => {
+            Spec::Expand(of, _)
+            | Spec::Slice { of, .. }
+            | Spec::Region { of, .. }
+            | Spec::Reduce { of, .. } => {
                 *of = f(*of);
             }
             Spec::MatMul(a, b) => (*a, *b) = (f(*a), f(*b)),
-            Spec::Gather { of, index, .. } | Spec::ScatterAdd { of, index, .. } => (*of, *index) = (f(*of), f(*index)),
+            Spec::Gather { of, index, .. } | Spec::ScatterAdd { of, index, .. } => {
+                (*of, *index) = (f(*of), f(*index))
+            }
             Spec::Write { of, base, .. } => {
                 *of = f(*of);
                 *base = base.map(f);
@@ -97,7 +165,9 @@ impl Spec {
     /// Every size that it names, for shrinking.
     pub fn sizes(&mut self) -> Vec<&mut usize> {
         match self {
-            Spec::Data { shape, .. } | Spec::Ramp { shape } | Spec::Random { shape, .. } => shape.iter_mut().collect(),
+            Spec::Data { shape, .. } | Spec::Ramp { shape } | Spec::Random { shape, .. } => {
+                shape.iter_mut().collect()
+            }
             Spec::Index { shape, below } => shape.iter_mut().chain([below]).collect(),
             Spec::Reshape(_, shape) | Spec::Expand(_, shape) => shape.iter_mut().collect(),
             Spec::Region { shape, .. } | Spec::Write { shape, .. } => shape.iter_mut().collect(),
@@ -117,7 +187,8 @@ impl Spec {
             Spec::Data { dtype, shape, lie } => Node::from_value(data(*dtype, shape, *lie, seed)),
             Spec::Index { shape, below } => {
                 let mut rng = Rng::new(seed);
-                let values: Vec<i64> = (0..shape.iter().product()).map(|_| rng.below(*below) as i64).collect();
+                let values: Vec<i64> =
+                    (0..shape.iter().product()).map(|_| rng.below(*below) as i64).collect();
                 Node::from_value(Value {
                     buffer: Buffer::from_slice(&values)?,
                     layout: Layout::contiguous(Shape::new(shape)?),
@@ -278,15 +349,19 @@ fn data(dtype: DType, shape: &[usize], lie: Lie, seed: u64) -> Value {
     // Some sources are ordinary numbers throughout, so that sums are seldom NaN or infinite.
     let plain = rng.chance(60);
     let cells: Vec<u64> = (0..n)
-        .map(|_| loop {
-            let bits = element(dtype, &mut rng);
-            if !plain || is_ordinary(bits, dtype) {
-                break bits;
+        .map(|_| {
+            loop {
+                let bits = element(dtype, &mut rng);
+                if !plain || is_ordinary(bits, dtype) {
+                    break bits;
+                }
             }
         })
         .collect();
     let buffer = match (lie, dtype) {
-        (Lie::Adopted, DType::F32) => Buffer::from_vec(cells.iter().map(|&c| f32::from_bits(c as u32)).collect()),
+        (Lie::Adopted, DType::F32) => {
+            Buffer::from_vec(cells.iter().map(|&c| f32::from_bits(c as u32)).collect())
+        }
         (Lie::Adopted, DType::F64) => Buffer::from_vec(cells.iter().map(|&c| f64::from_bits(c)).collect()),
         _ => buffer_of(&cells, dtype),
     };
