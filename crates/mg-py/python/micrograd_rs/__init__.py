@@ -1,0 +1,1 @@
+from ._micrograd_rs import *
