@@ -447,6 +447,36 @@ fn gradients_do_not_depend_on_when_they_are_read() {
     }
 }
 
+/// Reading one gradient before another overwrites nothing that the other needs.
+#[test]
+fn a_gradient_that_is_read_later_is_whole() {
+    let matrix = |v: [f64; 4]| Tensor::from_vec(v.to_vec(), &[2, 2]).unwrap().requires_grad_(true).unwrap();
+    let run = |first: bool, realize: bool| {
+        let (a, v) = (matrix([0.1, 0.2, 0.3, 0.4]), matrix([1.0, 2.0, 3.0, 4.0]));
+        let loss = a.tanh().matmul(&v).square().sum();
+        if realize {
+            loss.realize().unwrap();
+        }
+        loss.backward().unwrap();
+        if first {
+            a.grad().unwrap().realize().unwrap();
+        }
+        let gv = grad_of(&v);
+        (grad_of(&a), gv)
+    };
+    let expected = run(false, false);
+    assert_close(
+        "∂v",
+        &Tensor::from_slice(&expected.1),
+        &[0.97172905754, 1.42203440649, 1.36062124001, 1.98796955621],
+        1e-9,
+        0.0,
+    );
+    for (first, realize) in [(true, false), (false, true), (true, true)] {
+        assert_eq!(run(first, realize), expected, "∂a read first: {first}, loss computed before: {realize}");
+    }
+}
+
 /// The gradient of a parameter that was dropped, or changed meanwhile, goes where it belongs.
 #[test]
 fn leaves_may_change_or_go() {

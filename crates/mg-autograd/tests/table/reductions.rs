@@ -313,3 +313,18 @@ fn more_axes_than_a_program_has_groups() {
         });
     }
 }
+
+/// The extreme of nothing but a dtype's least number is that number.
+#[test]
+fn extremes_of_extremes() {
+    let (low, high) = (Tensor::from_slice(&[i32::MIN; 3]), Tensor::from_slice(&[i32::MAX; 3]));
+    assert_eq!(low.max().item::<i32>().unwrap(), i32::MIN);
+    assert_eq!(high.min().item::<i32>().unwrap(), i32::MAX);
+    let (low, high) = (Tensor::from_slice(&[i64::MIN; 3]), Tensor::from_slice(&[i64::MAX; 3]));
+    assert_eq!(low.max().item::<i64>().unwrap(), i64::MIN);
+    assert_eq!(high.min().item::<i64>().unwrap(), i64::MAX);
+    assert_eq!(Tensor::from_slice(&[255u8; 3]).min().item::<u8>().unwrap(), 255);
+    let low = Tensor::from_slice(&[f32::NEG_INFINITY; 3]);
+    assert_eq!(low.max().item::<f32>().unwrap(), f32::NEG_INFINITY);
+    assert_eq!(low.argmax(None).unwrap().item::<i64>().unwrap(), 0);
+}
