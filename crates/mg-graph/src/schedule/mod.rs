@@ -62,9 +62,10 @@ impl<'a> Graph<'a> {
                 info.root == Root::Required || matches!(graph.nodes[i].op, Op::Reduce(..) | Op::Kernel(_));
             let keeps_sources = graph.kept[i] && (info.tracked || !realised);
             for s in graph.sources[i].clone() {
+                // What only optional roots are computed from may stay pending, and reads its sources later.
                 let needed = graph.needed[i];
                 graph.needed[s] |= needed;
-                graph.kept[s] |= keeps_sources;
+                graph.kept[s] |= keeps_sources || !needed;
             }
         }
         graph

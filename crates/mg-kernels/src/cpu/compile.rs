@@ -368,7 +368,10 @@ impl<'a> Compiler<'a> {
             all.dims.extend(&inner.dims);
             all.strides.extend(&inner.strides);
             let moves = |w: &Walk| w.dims.iter().zip(&w.strides).any(|(&n, &s)| n != 1 && s != 0);
-            let class = if moves(&inner) {
+            // In an empty space an operand need not have a single element: it is never read.
+            let class = if this.out.rows * this.out.columns == 0 {
+                Class::Uniform
+            } else if moves(&inner) {
                 Class::Full
             } else if moves(&outer) {
                 Class::Row
