@@ -26,7 +26,7 @@ pub fn erf<L: FloatLane>(x: L) -> L {
         Format::Double => horner(distance, FAR_DOUBLE),
     };
     let reduced = Reduced::new(exponent, 1);
-    let far = one.add(reduced.sum()).neg().fma(reduced.scale(), one);
+    let far = reduced.power().neg().fma(reduced.scale(), one);
     with_sign(L::select(magnitude.lt(one), near, far), x)
 }
 

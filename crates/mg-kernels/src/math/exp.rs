@@ -14,7 +14,7 @@ pub fn exp<L: FloatLane>(x: L) -> L {
     let x = L::select(high.lt(x), high, x);
     let reduced = Reduced::new(x, 2);
     let (first, second) = reduced.halves();
-    x.lit(1.0).add(reduced.sum()).mul(first).mul(second)
+    reduced.power().mul(first).mul(second)
 }
 
 /// eˣ = (1 + [`Reduced::sum`])·2ⁿ with |sum| < 0.42, by Cody and Waite, "Software Manual for the Elementary
@@ -39,6 +39,19 @@ impl<L: FloatLane> Reduced<L> {
         let (n, base, count) = reduce(x, biases);
         let base = n.fma(lit(x, LN2_LOW_SINGLE, LN2_LOW_DOUBLE), base);
         Reduced { base, square: base.mul(base), series: series(base), count }
+    }
+
+    /// eʳ.
+    #[inline(always)]
+    pub fn power(self) -> L {
+        let one = self.base.lit(1.0);
+        self.base.fma(self.base.fma(self.series, one), one)
+    }
+
+    /// What [`Reduced::power`], given as `power`, misses by its rounding.
+    #[inline(always)]
+    pub fn power_tail(self, power: L) -> L {
+        self.square.fma(self.series, power.lit(1.0).sub(power).add(self.base))
     }
 
     /// eʳ − 1.

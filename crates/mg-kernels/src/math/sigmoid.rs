@@ -6,8 +6,8 @@ use crate::lane::FloatLane;
 
 /// 1/(1 + e⁻ˣ), with denormal results where they are due.
 ///
-/// With z = e^(−|x|) it is 1/(1 + z) for positive and z/(1 + z) for negative x; z and the denominator are carried as
-/// sums of two numbers.
+/// With z = e^(−|x|) it is 1/(1 + z) for positive and z/(1 + z) for negative x; numerator and denominator are carried
+/// as sums of two numbers.
 #[inline(always)]
 pub fn sigmoid<L: FloatLane>(x: L) -> L {
     let one = x.lit(1.0);
@@ -15,12 +15,11 @@ pub fn sigmoid<L: FloatLane>(x: L) -> L {
     let y = x.abs().neg();
     let reduced = Reduced::new(L::select(y.lt(least), least, y), 2);
     let (first, second) = reduced.halves();
-    let sum = reduced.sum();
-    let power = one.add(sum);
+    let power = reduced.power();
     let z = power.mul(first).mul(second);
-    let z_tail = one.sub(power).add(sum).mul(first).mul(second);
+    let z_tail = reduced.power_tail(power).mul(first).mul(second);
     let denominator = one.add(z);
-    let denominator_tail = one.sub(denominator).add(z).add(z_tail);
+    let denominator_tail = one.sub(denominator).add(z);
     let negative = x.lt(x.lit(0.0));
     let numerator = L::select(negative, z, one);
     let numerator_tail = L::select(negative, z_tail, x.lit(0.0));

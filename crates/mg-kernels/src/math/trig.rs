@@ -52,8 +52,9 @@ impl<L: FloatLane> Quadrant<L> {
         }
     }
 
-    /// With p the precision and 2ᵗ ≤ `x` < 2ᵗ⁺¹ ≤ 2ᵖ: `digits[0]` is even and from 0 to 2ᵖ, each following one is at
-    /// most half the grid of the one before, and on a grid that is 2¹⁻ᵖ times as fine; the last one has p places.
+    /// With p the precision, `digits[0]` is even and from 0 to 2ᵖ, and each following digit is at most half the grid of
+    /// the one before and on a grid that is 2¹⁻ᵖ times as fine; the last one has p places. With 2ᵗ ≤ `x` < 2ᵗ⁺¹, t is at
+    /// most 18 for four digits in single and 52 for five in double precision.
     #[inline(always)]
     fn from_window<const N: usize>(x: L, digits: [L; N]) -> Self {
         // Multiples of four drop out.
