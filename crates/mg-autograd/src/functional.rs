@@ -381,7 +381,8 @@ impl Tensor {
     pub fn try_matmul(&self, other: &Tensor) -> Result<Tensor> {
         let _at = mg_graph::at(Location::caller());
         let (mut a, mut b) = (self.node(), other.node());
-        let fail = |text: String| Error::new("matmul", ErrorKind::Shape(text));
+        let line = Location::caller();
+        let fail = |text: String| Error::new("matmul", ErrorKind::Shape(text)).with_location(line);
         let (ra, rb) = (a.shape().rank(), b.shape().rank());
         if ra == 0 || rb == 0 {
             return Err(fail(format!(

@@ -59,6 +59,7 @@ fn add(front: &mut Front, node: &Node, gradient: Node) {
 }
 
 /// The seed gradients, checked.
+#[track_caller]
 fn seeds(op: &'static str, roots: &[&Tensor], given: &[Option<&Tensor>]) -> Result<Vec<(Node, Node)>> {
     let mut out = vec![];
     for (i, root) in roots.iter().enumerate() {
@@ -104,6 +105,7 @@ fn cell_of(node: &Node) -> Option<std::sync::Arc<Cell>> {
 }
 
 /// The walk. Leaves (nodes with a tag) are not passed; `arrive` is told the gradient of each node that `wanted` names.
+#[track_caller]
 fn walk(
     op: &'static str,
     seeds: Vec<(Node, Node)>,

@@ -4,6 +4,7 @@ use crate::ops::{Operand, or_panic};
 use crate::tensor::{Tensor, view_of};
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, normalize_axis};
 use mg_graph::{Node, View, cell_bits, cell_bits_of_int};
+use std::panic::Location;
 
 impl Tensor {
     /// A view of this tensor, through which it can be written.
@@ -11,7 +12,7 @@ impl Tensor {
     fn view(&self, view: View, shape: Shape) -> Result<Tensor> {
         let own = self.node();
         let node = view_of(&own, &view, shape)?;
-        Ok(if node.is(&own) { self.clone() } else { self.from_view(node, view) })
+        Ok(if node.is(&own) { self.clone() } else { self.seen_as(node, view) })
     }
 
     #[track_caller]
@@ -43,7 +44,8 @@ impl Tensor {
     pub fn reshape(&self, dims: &[isize]) -> Result<Tensor> {
         let node = self.node();
         let numel = node.shape().numel();
-        let fail = |text: String| Error::new("reshape", ErrorKind::Shape(text));
+        let line = Location::caller();
+        let fail = |text: String| Error::new("reshape", ErrorKind::Shape(text)).with_location(line);
         let known: usize = dims.iter().filter(|&&d| d >= 0).map(|&d| d as usize).product();
         let mut sizes = Vec::with_capacity(dims.len());
         for &d in dims {
@@ -92,7 +94,9 @@ impl Tensor {
     pub fn permute(&self, axes: &[isize]) -> Result<Tensor> {
         let node = self.node();
         let rank = node.shape().rank();
-        let axes = axes.iter().map(|&a| normalize_axis(a, rank)).collect::<Result<Vec<usize>>>()?;
+        let line = Location::caller();
+        let axes = axes.iter().map(|&a| normalize_axis(a, rank).map_err(|e| e.with_location(line)));
+        let axes = axes.collect::<Result<Vec<usize>>>()?;
         self.permuted(&axes)
     }
 
@@ -199,10 +203,14 @@ impl Tensor {
         let node = self.node();
         let own = node.shape();
         let lead = dims.len().checked_sub(own.rank());
+        let line = Location::caller();
         let sizes = dims.iter().enumerate().map(|(i, &d)| match (d, lead) {
             (0.., _) => Ok(d as usize),
             (-1, Some(lead)) if i >= lead => Ok(own[i - lead]),
-            _ => Err(Error::new("expand", ErrorKind::Shape(format!("shape {dims:?} for {own}")))),
+            _ => {
+                let text = format!("shape {dims:?} for {own}");
+                Err(Error::new("expand", ErrorKind::Shape(text)).with_location(line))
+            }
         });
         let sizes = sizes.collect::<Result<Vec<usize>>>()?;
         self.view(View::Expand, Shape::new(&sizes)?)

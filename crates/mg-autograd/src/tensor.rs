@@ -72,7 +72,7 @@ impl Tensor {
 
     /// A handle on a view of `self`, through which `self` can be written.
     #[track_caller]
-    pub(crate) fn from_view(&self, node: Node, view: View) -> Tensor {
+    pub(crate) fn seen_as(&self, node: Node, view: View) -> Tensor {
         node.hold();
         let of = Mutex::new(self.node().sequence());
         Tensor(Arc::new(Cell {
@@ -238,19 +238,19 @@ impl Tensor {
     pub fn set_grad(&self, grad: Option<&Tensor>) -> Result<()> {
         let node = self.node();
         let grad = grad.map(Tensor::node);
-        if let Some(g) = &grad {
-            if g.shape() != node.shape() || g.dtype() != node.dtype() || g.device() != node.device() {
-                let text = format!(
-                    "a gradient {} {} on {} for a tensor {} {} on {}",
-                    g.dtype(),
-                    g.shape(),
-                    g.device(),
-                    node.dtype(),
-                    node.shape(),
-                    node.device()
-                );
-                return Err(Error::new("set_grad", ErrorKind::Shape(text)));
-            }
+        if let Some(g) = &grad
+            && (g.shape() != node.shape() || g.dtype() != node.dtype() || g.device() != node.device())
+        {
+            let text = format!(
+                "a gradient {} {} on {} for a tensor {} {} on {}",
+                g.dtype(),
+                g.shape(),
+                g.device(),
+                node.dtype(),
+                node.shape(),
+                node.device()
+            );
+            return Err(Error::new("set_grad", ErrorKind::Shape(text)));
         }
         *locked(&self.0.grad) = grad;
         Ok(())

@@ -162,12 +162,11 @@ impl Node {
     #[track_caller]
     fn view(&self, view: View, shape: Shape) -> Node {
         // A view of memory that is there is a layout, nothing to compute.
-        if let Some(Ok(value)) = self.value() {
-            if !self.is_tracked() {
-                if let Some(layout) = view.apply(&value.layout, &shape) {
-                    return Node::from_value(crate::node::Value { buffer: value.buffer.clone(), layout });
-                }
-            }
+        if let Some(Ok(value)) = self.value()
+            && !self.is_tracked()
+            && let Some(layout) = view.apply(&value.layout, &shape)
+        {
+            return Node::from_value(crate::node::Value { buffer: value.buffer.clone(), layout });
         }
         Node::pending(Op::View(view), smallvec![self.clone()], shape, self.dtype(), self.device())
     }
@@ -218,11 +217,11 @@ impl Node {
             return Ok(self.clone());
         }
         // A permutation of a permutation is one: what is transposed twice is the thing itself.
-        if let (Op::View(View::Permute(first)), true) = (self.op(), self.is_pending()) {
-            if let Some(source) = self.sources().first() {
-                let through: SmallVec<[usize; 8]> = axes.iter().map(|&a| first[a] as usize).collect();
-                return source.permute(&through);
-            }
+        if let (Op::View(View::Permute(first)), true) = (self.op(), self.is_pending())
+            && let Some(source) = self.sources().first()
+        {
+            let through: SmallVec<[usize; 8]> = axes.iter().map(|&a| first[a] as usize).collect();
+            return source.permute(&through);
         }
         let mut order = [0u8; MAX_RANK];
         let mut dims = [0usize; MAX_RANK];

@@ -92,8 +92,8 @@ impl std::hash::Hasher for KeyHasher {
 /// An empty vector of another lifetime in the same memory.
 fn recycled<'b>(mut list: Vec<&Inner>) -> Vec<&'b Inner> {
     list.clear();
-    // Collecting an empty vector's own iterator keeps its allocation.
-    list.into_iter().filter_map(|_| None).collect()
+    // Collecting a vector's own iterator keeps its allocation; there is nothing in it to be mapped.
+    list.into_iter().map(|_| unreachable!("the list is empty")).collect()
 }
 
 static ENGINE: Mutex<Option<Engine>> = Mutex::new(None);
@@ -230,7 +230,7 @@ impl Engine {
             self.recycle(collected);
             result
         })();
-        garbage.nodes.extend(others.drain(..));
+        garbage.nodes.append(&mut others);
         self.others = others;
         result
     }

@@ -120,7 +120,7 @@ static SEQUENCE: AtomicU64 = AtomicU64::new(1);
 /// Mixes a word into a hash (the finaliser of MurmurHash3's 64-bit variant, folded).
 #[inline]
 pub(crate) fn mix(hash: u64, word: u64) -> u64 {
-    let x = (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let x = (hash.rotate_left(32) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     x ^ (x >> 29)
 }
 
@@ -312,10 +312,6 @@ impl Inner {
     pub(crate) fn flags(&self) -> (bool, bool) {
         let flags = self.flags.load(Ordering::Relaxed);
         (flags & TRACKED != 0, flags & RELEASED != 0)
-    }
-
-    pub(crate) fn handles(&self) -> u32 {
-        self.handles.load(Ordering::Relaxed)
     }
 }
 

@@ -9,7 +9,7 @@ use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result, Shape};
 use mg_kernels::Program;
 use mg_kernels::cpu::compile::Compiled;
 use mg_kernels::cpu::library;
-use mg_kernels::cpu::run::{Args, InputArg, OutOfRange};
+use mg_kernels::cpu::run::{Args, InputArg, OutOfRange, ZERO_DIVISOR};
 use smallvec::SmallVec;
 use std::panic::Location;
 
@@ -349,6 +349,10 @@ impl Launch {
 
     fn out_of_range(&self, guarded: Option<Guarded>, found: OutOfRange, axis: usize) -> Error {
         let guarded = guarded.unwrap_or(Guarded { op: self.name, location: self.location });
+        if found.size == ZERO_DIVISOR {
+            return Error::new("div", ErrorKind::Value("an integer is divided by zero".into()))
+                .with_location(self.location);
+        }
         let kind = ErrorKind::Index { index: found.index, axis, size: found.size.max(0) as usize };
         Error::new(guarded.op, kind).with_location(guarded.location)
     }
@@ -438,10 +442,9 @@ impl Launch {
                                 }
                                 let args = Args { inputs: &inputs, ..*shared.0 };
                                 // SAFETY: the panel holds these positions of the product; the rest as for programs.
-                                if let Err(found) = unsafe { p.compiled.run_range(&args, range) } {
-                                    if let Ok(mut failure) = failure.lock() {
-                                        failure.get_or_insert(found);
-                                    }
+                                let result = unsafe { p.compiled.run_range(&args, range) };
+                                if let (Err(found), Ok(mut failure)) = (result, failure.lock()) {
+                                    failure.get_or_insert(found);
                                 }
                             };
                             // SAFETY: see above.

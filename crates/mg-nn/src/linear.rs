@@ -164,7 +164,7 @@ impl LayerNorm {
         if normalized_shape.is_empty() {
             return fail(ErrorKind::Shape("takes the sizes of at least one axis".into()));
         }
-        if !(eps >= 0.0) {
+        if eps.is_nan() || eps < 0.0 {
             return fail(ErrorKind::Value(format!("takes an eps of at least 0, got {eps}")));
         }
         let part = |value| {

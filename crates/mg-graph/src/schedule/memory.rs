@@ -26,19 +26,19 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
     }
     let mut plan = Plan { key: graph.collected.words.clone(), ..Plan::default() };
     let mut slot_of: HashMap<usize, usize> = HashMap::new();
+    let aliased: Vec<usize> = aliases.iter().map(|a| a.base).collect();
     for (at, &id) in order.iter().enumerate() {
         let Some(group) = &groups.list[id] else { continue };
         let launch = if group.is_kernel {
             let node = group.members[0].node;
             let epilogue = match &group.epilogue {
-                Some(epilogue) => Some(program(
-                    graph,
-                    emit(graph, epilogue, Some(node))?,
-                    &last_read,
-                    at,
-                    &mut slot_of,
-                    &mut plan,
-                )?),
+                Some(epilogue) => {
+                    // The product still reads its operands when the first panel's epilogue writes.
+                    let operands = graph.sources[node].iter().map(|&s| graph.strip(s, &mut Path::new()));
+                    let read_otherwise: Vec<usize> = operands.chain(aliased.iter().copied()).collect();
+                    let emitted = emit(graph, epilogue, Some(node))?;
+                    Some(program(graph, emitted, &last_read, at, &mut slot_of, &mut plan, &read_otherwise)?)
+                }
                 None => None,
             };
             let others_read = order.iter().any(|&o| o != id && groups.inputs(o).contains(&node));
@@ -74,7 +74,15 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
             let last = group.members.last().map_or(0, |m| m.node);
             let action = match copy_of(graph, &emitted)? {
                 Some(from) => Action::Copy { from, output: slot(graph, last, None, &mut slot_of, &mut plan) },
-                None => Action::Program(program(graph, emitted, &last_read, at, &mut slot_of, &mut plan)?),
+                None => Action::Program(program(
+                    graph,
+                    emitted,
+                    &last_read,
+                    at,
+                    &mut slot_of,
+                    &mut plan,
+                    &aliased,
+                )?),
             };
             Launch {
                 name: graph.nodes[last].op.name(),
@@ -215,9 +223,14 @@ fn program(
     at: usize,
     slot_of: &mut HashMap<usize, usize>,
     plan: &mut Plan,
+    read_otherwise: &[usize],
 ) -> Result<ProgramLaunch> {
     let Emitted { program, inputs, consts, outputs, guarded, dense } = emitted;
     let mut donated = vec![false; inputs.len()];
+    let has_total = program
+        .values
+        .iter()
+        .any(|v| matches!(v.inst, mg_kernels::Inst::Reduce(_, mg_kernels::Over::All, _)));
     let mut slots = vec![];
     for &node in &outputs {
         // A dense operand that nobody reads afterwards gives its memory to an output of the same size.
@@ -235,6 +248,8 @@ fn program(
                 && donor.shape.numel() == inner.shape.numel()
                 && last_read.get(&source) == Some(&at)
                 && graph.layout_of(source).is_contiguous()
+                && !read_otherwise.contains(&source)
+                && !(inner.shape.numel() == 1 && has_total)
         };
         let full = program.outputs.get(slots.len()).is_some_and(|o| o.1 == Class::Full);
         let donor = (0..inputs.len()).find(|&i| full && !donated[i] && fits(i));

@@ -58,8 +58,9 @@ impl<'a> Graph<'a> {
             let info = collected.info[i];
             graph.needed[i] |= info.root == Root::Required;
             graph.kept[i] |= info.external;
-            let realised =
-                info.root == Root::Required || matches!(graph.nodes[i].op, Op::Reduce(..) | Op::Kernel(_));
+            let realised = graph.needed[i]
+                && (info.root == Root::Required
+                    || matches!(graph.nodes[i].op, Op::Reduce(..) | Op::Kernel(_)));
             let keeps_sources = graph.kept[i] && (info.tracked || !realised);
             for s in graph.sources[i].clone() {
                 // What only optional roots are computed from may stay pending, and reads its sources later.

@@ -187,7 +187,8 @@ fn check_arguments(
         if !seen.insert((i, path.clone())) {
             continue;
         }
-        if graph.argument[i] && !graph.stored[i] && graph.nodes[i].shape.rank() > 0 {
+        let constant = matches!(graph.nodes[i].op, Op::Source(crate::op::SourceKind::Const { .. }));
+        if graph.argument[i] && !graph.stored[i] && !constant {
             check(graph, Layout::contiguous(graph.nodes[i].shape), &path);
         } else if graph.is_inlined(i) {
             for &s in &graph.sources[i] {

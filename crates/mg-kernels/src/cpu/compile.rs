@@ -15,6 +15,8 @@ pub const RESIDENT: usize = 4096;
 
 /// A position in the table of addresses that a task keeps.
 pub(super) type Reg = u16;
+/// Marks, in a copy among cells, that its source is a cell too.
+pub(super) const CELL: Reg = 1 << 15;
 
 /// Whether a step runs over a tile's elements or over its rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,6 +96,12 @@ pub(super) enum Step {
     Guard {
         src: Reg,
         bound: u16,
+        dtype: DType,
+        len: Len,
+    },
+    /// Refuses integers that are zero: divisors.
+    NonZero {
+        src: Reg,
         dtype: DType,
         len: Len,
     },
@@ -342,7 +350,7 @@ impl<'a> Compiler<'a> {
         } else {
             out.tile_columns = TILE;
         }
-        let capacity = (out.tile_rows * out.tile_columns).max(1);
+        let capacity = (out.tile_rows * out.tile_columns).max(out.tile_rows).max(1);
         let row_capacity = out.tile_rows;
         let mut this = Compiler {
             program,
@@ -433,7 +441,7 @@ impl<'a> Compiler<'a> {
         self.out.n_consts = n_consts.max().unwrap_or(0);
         for &(v, class) in &self.program.outputs {
             let dtype = self.dtype(v);
-            let at_end = self.classes[v as usize] >= Class::Column;
+            let at_end = self.classes[v as usize] >= Class::Column || self.is_scalar_at_end(v, class);
             let reg = (!at_end).then(|| self.reg());
             self.out.outputs.push(Out { dtype, class, reg, cell: None });
         }
@@ -460,6 +468,11 @@ impl<'a> Compiler<'a> {
         self.finish_totals()?;
         self.assign_slots();
         Ok(self.out)
+    }
+
+    /// Whether an output beside full reductions is computed from no elements at all.
+    fn is_scalar_at_end(&self, v: Val, class: Class) -> bool {
+        class == Class::Total && self.classes[v as usize] == Class::Uniform
     }
 
     /// Rows too long to stay: a phase for each depth of reductions. Values over elements are computed anew in each
@@ -673,6 +686,9 @@ impl<'a> Compiler<'a> {
                 for (reg, &a) in regs.iter_mut().zip(&args[..n]) {
                     *reg = self.operand(a, len, steps)?;
                 }
+                if row.refuses_zero(of) {
+                    self.push(Step::NonZero { src: regs[1], dtype: of, len }, class, steps);
+                }
                 let dst = self.target(v, class, len);
                 self.push(Step::Map { f, dst, args: regs, len }, class, steps);
                 self.round(value.dtype, dst, class, len, steps);
@@ -809,7 +825,14 @@ impl<'a> Compiler<'a> {
         let n = self.program.values.len();
         let mut wanted = vec![false; n];
         for (o, &(v, _)) in self.program.outputs.iter().enumerate() {
-            if self.classes[v as usize] == Class::Total {
+            let (_, class) = self.program.outputs[o];
+            if self.is_scalar_at_end(v, class) {
+                self.out.outputs[o].cell = Some(v);
+                let src = self.uniform[v as usize].ok_or_else(|| internal("a scalar that is none"))?;
+                let size = cell_size(self.dtype(v)) as u8;
+                self.out.last.push(Step::Copy { dst: v, src, size, len: Len::Row });
+                self.out.cells = n;
+            } else if self.classes[v as usize] == Class::Total {
                 wanted[v as usize] = true;
                 self.out.outputs[o].cell = Some(v);
             }
@@ -851,6 +874,13 @@ impl<'a> Compiler<'a> {
                 Inst::Cast(a) => {
                     let f = cast_loop(self.dtype(a), value.dtype, isa());
                     self.out.last.push(Step::Map { f, dst, args: [a; 3], len: Len::Row });
+                }
+                Inst::Guard(a, bound) => {
+                    let dtype = self.dtype(a);
+                    self.out.last.push(Step::Guard { src: a, bound, dtype, len: Len::Row });
+                    // The cell of an argument is read as this value's own.
+                    self.out.last.push(Step::Copy { dst: CELL | dst, src: a, size: cell_size(dtype) as u8, len: Len::Row });
+                    continue;
                 }
                 _ => continue,
             }
@@ -925,6 +955,7 @@ fn registers(step: &Step) -> [Reg; 4] {
         | Step::Column { src, .. }
         | Step::Total { src, .. }
         | Step::Keep { src, .. }
+        | Step::NonZero { src, .. }
         | Step::Guard { src, .. } => [src; 4],
     }
 }

@@ -84,6 +84,9 @@ pub fn cast_loop(from: DType, to: DType, isa: Isa) -> MapFn {
             }, [])
         };
     }
+    if from == DType::F64 && matches!(to, DType::F16 | DType::BF16) {
+        return cast!(f64, |v| round_to_odd(v));
+    }
     match from {
         DType::F32 | DType::F16 | DType::BF16 => to!(f32),
         DType::F64 => to!(f64),
@@ -91,6 +94,18 @@ pub fn cast_loop(from: DType, to: DType, isa: Isa) -> MapFn {
         DType::I32 => to!(i32),
         DType::U8 | DType::Bool => to!(u8),
     }
+}
+
+/// The f32 beside `v` whose last bit is odd, unless `v` is an f32: rounding that once more gives what rounding `v` would
+/// (Boldo and Melquiond, "When double rounding is odd", 2005).
+#[inline(always)]
+fn round_to_odd(v: f64) -> f32 {
+    let nearest = v as f32;
+    let bits = nearest.to_bits();
+    let wide = nearest as f64;
+    let toward_zero = bits.wrapping_sub((wide.abs() > v.abs()) as u32);
+    let odd = toward_zero | (wide != v) as u32;
+    f32::from_bits(if v.is_nan() { bits } else { odd })
 }
 
 /// Rounds f32 in place to a half type, kept in f32.

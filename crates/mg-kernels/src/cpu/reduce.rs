@@ -110,8 +110,11 @@ impl Reducer {
                 DType::F16 => dst.cast::<f32>().write_unaligned(half::f16::from_f64(value).to_f32()),
                 DType::BF16 => dst.cast::<f32>().write_unaligned(half::bf16::from_f64(value).to_f32()),
                 DType::I64 => dst.cast::<i64>().write_unaligned(acc.bits as i64),
-                DType::I32 => dst.cast::<i32>().write_unaligned(acc.bits as i64 as i32),
-                DType::U8 | DType::Bool => dst.write(acc.bits as i64 as u8),
+                DType::I32 => {
+                    let v = (acc.bits as i64).clamp(i32::MIN as i64, i32::MAX as i64);
+                    dst.cast::<i32>().write_unaligned(v as i32)
+                }
+                DType::U8 | DType::Bool => dst.write((acc.bits as i64).clamp(0, 255) as u8),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Launches on the CPU: tasks, tiles, steps.
 
-use super::compile::{Compiled, Len, Reg, Step, Uniform};
+use super::compile::{CELL, Compiled, Len, Reg, Step, Uniform};
 use super::convert::{load_loop, store_loop};
 use super::gather::{Walk, gather, ramp};
 use super::loops::{by_isa, cell_size, isa};
@@ -44,6 +44,9 @@ pub struct Args<'a> {
 unsafe impl Sync for Args<'_> {}
 // SAFETY: as above.
 unsafe impl Send for Args<'_> {}
+
+/// The size that an [`OutOfRange`] names where what was found is an integer divisor of zero.
+pub const ZERO_DIVISOR: i64 = -1;
 
 /// An index outside its range, found while a launch ran.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -142,7 +145,9 @@ impl Compiled {
         }
         if self.cells > 0 {
             // SAFETY: the caller's contract.
-            unsafe { self.write_totals(args, &totals) };
+            if let Some(found) = unsafe { self.write_totals(args, &totals) } {
+                return Err(found);
+            }
         }
         spare.extend(kept);
         SCRATCH.with_borrow_mut(|s| s.kept = spare);
@@ -293,7 +298,8 @@ impl Compiled {
     }
 
     /// Finishes totals in cells, computes what follows from them, and writes those that are outputs.
-    unsafe fn write_totals(&self, args: &Args, totals: &[Acc]) {
+    unsafe fn write_totals(&self, args: &Args, totals: &[Acc]) -> Option<OutOfRange> {
+        let mut found = None;
         SCRATCH.with_borrow_mut(|scratch| {
             let mut cells: SmallVec<[u64; 32]> = smallvec::smallvec![0; self.cells];
             let base = cells.as_mut_ptr();
@@ -312,8 +318,15 @@ impl Compiled {
                             f(cell(dst), cell(a), cell(b), cell(c), 1)
                         }
                         Step::Round { f, dst, .. } => f(cell(dst), 1),
+                        Step::Copy { dst, src, size, .. } if dst & CELL != 0 => {
+                            std::ptr::copy_nonoverlapping(cell(src), cell(dst & !CELL), size as usize)
+                        }
                         Step::Copy { dst, src, size, .. } => {
                             std::ptr::copy_nonoverlapping(ptrs[src as usize], cell(dst), size as usize)
+                        }
+                        Step::Guard { src, bound, dtype, .. } => {
+                            let bound = args.consts[bound as usize] as i64;
+                            found = found.or(guard(cell(src), dtype, bound, 1));
                         }
                         _ => {}
                     }
@@ -329,6 +342,7 @@ impl Compiled {
             }
             scratch.ptrs = ptrs;
         });
+        found
     }
 
     fn place_slots(&self, arena: &mut Vec<u64>, ptrs: &mut Vec<*mut u8>) {
@@ -365,12 +379,12 @@ impl Compiled {
                     Uniform::Load { input, dst, size } => {
                         let mut cell = [0u64; 1];
                         let cell_at = cell.as_mut_ptr().cast::<u8>();
-                        self.elements(args, input, cell_at, &self.inputs[input as usize].all, 0, 1, true);
+                        self.elements(args, input, cell_at, &Walk::default(), 0, 1, true);
                         fill(ptrs[dst as usize], cell[0], size, n);
                     }
                     Uniform::Columns { input, dst, tmp, convert } => {
-                        let n = n.min(self.tile_rows * self.columns);
                         let walk = &self.inputs[input as usize].all;
+                        let n = n.min(self.tile_rows * self.columns).min(walk.dims.iter().product());
                         self.elements(args, input, ptrs[tmp as usize], walk, 0, n, false);
                         if let Some(f) = convert {
                             let tmp = ptrs[tmp as usize].cast_const();
@@ -382,7 +396,10 @@ impl Compiled {
                             f(ptrs[dst as usize], ptrs[a as usize], ptrs[b as usize], ptrs[c as usize], n)
                         }
                         Step::Round { f, dst, .. } => f(ptrs[dst as usize], n),
-                        Step::Guard { src, bound, dtype, .. } => {
+                        Step::NonZero { src, dtype, .. } if !is_empty => {
+                            found = found.or(non_zero(ptrs[src as usize], dtype, 1));
+                        }
+                        Step::Guard { src, bound, dtype, .. } if !is_empty => {
                             let bound = args.consts[bound as usize] as i64;
                             found = found.or(guard(ptrs[src as usize], dtype, bound, n.min(1)));
                         }
@@ -447,11 +464,12 @@ impl Compiled {
             partial.totals.extend(self.totals.iter().map(|t| t.reducer.init()));
             let size = match &part {
                 Part::Linear(range) => range.len(),
-                Part::Block(rows, columns) => rows.len() * columns.len(),
+                Part::Block(rows, columns) => rows.len() * columns.len().max(1),
             };
-            let capacity = (self.tile_rows * self.tile_columns).max(1);
+            let capacity = (self.tile_rows * self.tile_columns).max(self.tile_rows).max(1);
+            let filled = if self.hoists { capacity } else { size.clamp(1, capacity) };
             // SAFETY: registers have room for `capacity` elements.
-            let mut found = unsafe { self.uniforms(args, &ptrs, size.clamp(1, capacity)) };
+            let mut found = unsafe { self.uniforms(args, &ptrs, filled) };
             let hoisted = if self.hoists { self.hoisted() } else { vec![] };
             let mut tile = Tile {
                 program: self,
@@ -726,6 +744,11 @@ impl Tile<'_, '_> {
                         let dst = self.kept[total as usize] as *mut u8;
                         std::ptr::copy_nonoverlapping(at(src).cast_const(), dst.add(row * size), rows * size);
                     }
+                    Step::NonZero { src, dtype, len } => {
+                        if self.found.is_none() {
+                            self.found = non_zero(at(src), dtype, len_of(len));
+                        }
+                    }
                     Step::Guard { src, bound, dtype, len } => {
                         let bound = self.args.consts[bound as usize] as i64;
                         if self.found.is_none() {
@@ -806,6 +829,22 @@ unsafe fn guard(src: *const u8, dtype: DType, size: i64, n: usize) -> Option<Out
         _ => scan!(u8),
     }?;
     Some(OutOfRange { index, size })
+}
+
+/// Finds a zero; it is reported as an index among none.
+unsafe fn non_zero(src: *const u8, dtype: DType, n: usize) -> Option<OutOfRange> {
+    macro_rules! scan {
+        ($T:ty) => {
+            // SAFETY: the register holds `n` elements of this dtype.
+            unsafe { std::slice::from_raw_parts(src.cast::<$T>(), n) }.contains(&0)
+        };
+    }
+    let found = match dtype {
+        DType::I64 => scan!(i64),
+        DType::I32 => scan!(i32),
+        _ => scan!(u8),
+    };
+    found.then_some(OutOfRange { index: 0, size: ZERO_DIVISOR })
 }
 
 unsafe fn random(dst: *mut u8, dtype: DType, arg: &InputArg, walk: &Walk, start: usize, n: usize) {

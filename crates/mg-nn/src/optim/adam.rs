@@ -3,7 +3,7 @@
 use mg_autograd::{Tensor, no_grad};
 use mg_device::Result;
 
-use super::{Optimizer, at_least_0, check_parameters, checked, load_slots, save_slots, zeros_like};
+use super::{Optimizer, at_least_0, check_parameters, checked, load_slots, save_slots, settled, zeros_like};
 use crate::state::State;
 
 /// Options of [`Adam`] and [`AdamW`], with PyTorch's defaults.
@@ -103,12 +103,14 @@ impl Core {
             } else if weight_decay != 0.0 {
                 g = g.try_add(p.try_mul(weight_decay)?)?;
             }
-            let mean = g.try_sub(&old.mean)?.try_mul(1.0 - beta1)?.try_add(&old.mean)?;
+            let mean = settled(g.try_sub(&old.mean)?.try_mul(1.0 - beta1)?.try_add(&old.mean)?)?;
             let square = old.square.try_mul(beta2)?.try_add(g.try_square()?.try_mul(1.0 - beta2)?)?;
             let largest = old.largest.as_ref().map(|last| last.try_maximum(&square)).transpose()?;
             let root = largest.as_ref().unwrap_or(&square).try_sqrt()?;
-            let scale = root.try_mul(1.0 / correction2.sqrt())?.try_add(eps)?;
-            p.assign(value.try_sub(mean.try_mul(lr / correction1)?.try_div(scale)?)?)?;
+            // m̂/(√v̂ + eps) with both corrections drawn into scalars: an operation less for every element.
+            let root2 = correction2.sqrt();
+            let change = mean.try_mul(lr * root2 / correction1)?.try_div(root.try_add(eps * root2)?)?;
+            p.assign(value.try_sub(change)?)?;
             wanted.extend([p.clone(), grad, mean.clone(), square.clone()]);
             wanted.extend(largest.clone());
             *slot = Some(Moments { mean, square, largest, steps });

@@ -24,7 +24,7 @@ pub use schedule::{CosineAnnealingLR, ExponentialLR, LinearLR, MultiStepLR, Sche
 pub use sgd::{SGD, SGDOptions};
 
 use mg_autograd::Tensor;
-use mg_device::{Error, ErrorKind, Result};
+use mg_device::{DType, Error, ErrorKind, Result};
 
 use crate::state::State;
 
@@ -170,4 +170,20 @@ fn zeros_like(p: &Tensor) -> Result<Tensor> {
     let zeros = p.zeros_like().copy();
     zeros.realize()?;
     Ok(zeros)
+}
+
+/// A running mean whose smallest values are 0: what is below about 10⁻²⁹ in f32, which moves no parameter. Where gradients
+/// are 0 it would decay to subnormal numbers, stay there, since 0.9 of the smallest one rounds to itself, and make each
+/// product with it a hundred times slower.
+#[track_caller]
+fn settled(mean: Tensor) -> Result<Tensor> {
+    // What is lost in the sum lies below half of its last digit.
+    let c = match mean.dtype() {
+        DType::F64 => f64::powi(2.0, -900),
+        DType::F32 => f64::powi(2.0, -72),
+        DType::BF16 => f64::powi(2.0, -88),
+        // Held as f32, whose numbers these are all normal.
+        _ => return Ok(mean),
+    };
+    mean.try_add(c)?.try_sub(c)
 }

@@ -3,7 +3,7 @@
 use mg_autograd::{Tensor, no_grad};
 use mg_device::{Error, ErrorKind, Result};
 
-use super::{Optimizer, at_least_0, check_parameters, load_slots, save_slots};
+use super::{Optimizer, at_least_0, check_parameters, load_slots, save_slots, settled};
 use crate::state::State;
 
 /// Options of [`SGD`], with PyTorch's defaults.
@@ -92,7 +92,7 @@ impl Optimizer for SGD {
             }
             if momentum != 0.0 {
                 let next = match buffer.take() {
-                    Some(last) => last.try_mul(momentum)?.try_add(g.try_mul(1.0 - dampening)?)?,
+                    Some(last) => settled(last.try_mul(momentum)?.try_add(g.try_mul(1.0 - dampening)?)?)?,
                     None => g.clone(),
                 };
                 g = if nesterov { g.try_add(next.try_mul(momentum)?)? } else { next.clone() };

@@ -85,14 +85,6 @@ struct Plan<T: Entry> {
     /// Steps along `k` are taken in this many blocks.
     blocks: usize,
 }
-pub static KNOBS: [AtomicUsize; 10] = [const { AtomicUsize::new(usize::MAX) }; 10];
-fn env(name: &str, default: usize) -> usize {
-    let i = ["KC", "PA", "PB", "TALL", "WIDE", "PF", "PBN", "TASKS", "DBG"].iter().position(|&n| n == name).unwrap();
-    match KNOBS[i].load(Ordering::Relaxed) { usize::MAX => default, v => v }
-}
-fn depth() -> usize { env("KC", DEPTH) }
-
-
 /// One product.
 ///
 /// Safety: as [`matmul`](super::matmul), for matrices at these addresses.
@@ -103,12 +95,14 @@ pub(super) unsafe fn product<T: Entry>(given: &Matrices<T>, output: Output<'_, T
     let width = kernels.columns();
     let (slivers, strips) = (p.m.div_ceil(kernels.rows), p.n.div_ceil(width));
 
-    let pack_a = !T::DIRECT || (p.n >= env("PA", 512) && p.m * p.k > 1<<16) || (p.a_k != 1 && p.n > 2 * width && p.m * p.k > 1 << 12);
+    let pack_a = !T::DIRECT
+        || (p.n >= 512 && p.m * p.k > 1 << 16)
+        || (p.a_k != 1 && p.n > 2 * width && p.m * p.k > 1 << 12);
     let ragged = !p.n.is_multiple_of(kernels.lanes) && !kernels.masked;
-    let pack_b = !T::DIRECT || p.b_column != 1 || ragged || (slivers > env("PB", 8) && p.n * p.k > env("PBN", 1 << 16));
+    let pack_b = !T::DIRECT || p.b_column != 1 || ragged || (slivers > 8 && p.n * p.k > 1 << 16);
     let grouped = p.a_row == 1 && p.a_k != 1;
     // An odd number of cache lines, so that rows do not compete for one set.
-    let blocks = p.k.div_ceil(depth());
+    let blocks = p.k.div_ceil(DEPTH);
     let a_stride = if grouped { p.k } else { p.k.div_ceil(blocks).next_multiple_of(16) | 16 };
     let a_len = match (pack_a, grouped) {
         (false, _) => 0,
@@ -191,7 +185,7 @@ impl<T: Entry> Plan<T> {
     fn divide(&mut self, by_rows: bool) {
         let tiles = self.slivers * self.strips;
         let tile = self.kernels.rows * self.kernels.columns() * self.p.k;
-        let tasks = (tiles * tile >> 20).clamp(2, env("TASKS", 32));
+        let tasks = ((tiles * tile) >> 20).clamp(2, 32);
         let each = (tiles / tasks).max(1);
         if by_rows {
             let (across, along) =
@@ -209,9 +203,9 @@ impl<T: Entry> Plan<T> {
         }
         // Tall rather than wide: a strip of `b` is then used often while it is near.
         let tall = ((2 * each) as f64).sqrt() as usize;
-        let tall = tall.clamp(1, env("TALL", 16)).min(self.slivers);
+        let tall = tall.clamp(1, 16).min(self.slivers);
         self.row_tasks = self.slivers.div_ceil(tall);
-        self.column_tasks = self.strips.div_ceil((each / tall).clamp(1, env("WIDE", 32)));
+        self.column_tasks = self.strips.div_ceil((each / tall).clamp(1, 32));
     }
 
     /// Safety: as [`product`]; packed operands have room; `after` only for whole rows.
@@ -372,14 +366,15 @@ impl<T: Entry> Plan<T> {
                     let add = block > 0;
                     // The next strip, a part of it beside each tile.
                     let beside = sliver - slivers.start;
-                    let spread = (slivers.len() * env("PF", 1)).div_ceil(100).max(1);
-                    let (ahead, ahead_k) = if beside < spread && !self.packed_b.is_null() && strip + 1 < strips.end {
-                        let step = width.div_ceil(spread);
-                        (b.wrapping_add(p.k * width + beside * steps.len() * step), step as isize)
-                    } else {
-                        (b, 0)
-                    };
-                    let dbg = env("DBG", 0);
+                    let spread = slivers.len().div_ceil(100).max(1);
+                    let (ahead, ahead_k) =
+                        if beside < spread && !self.packed_b.is_null() && strip + 1 < strips.end {
+                            let step = width.div_ceil(spread);
+                            (b.wrapping_add(p.k * width + beside * steps.len() * step), step as isize)
+                        } else {
+                            (b, 0)
+                        };
+                    let dbg = 0;
                     let b = if dbg & 1 != 0 { self.packed_b.cast_const() } else { b };
                     let a = if dbg & 2 != 0 { p.a.cast::<T::Acc>() } else { a };
                     let c = if dbg & 4 != 0 { c0 } else { c };

@@ -159,7 +159,7 @@ fn opaque<T>(mut p: *const T) -> *const T {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: no instruction.
     unsafe {
-        std::arch::asm!("/* {0} */", inout(reg) p, options(pure, nomem, nostack, preserves_flags));
+        std::arch::asm!("/* {0} */", inout(reg) p, options(pure, readonly, nostack, preserves_flags));
     }
     p
 }
