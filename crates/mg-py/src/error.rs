@@ -137,3 +137,11 @@ fn interrupted() -> bool {
 pub fn listen() {
     mg_graph::set_interrupt(Some(interrupted));
 }
+
+/// Runs Python code from within [`compute`], where no lock of the engine is held: a function that is being recorded.
+pub fn in_python<T>(f: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
+    BUSY.fetch_sub(1, Ordering::Relaxed);
+    let result = Python::try_attach(f);
+    BUSY.fetch_add(1, Ordering::Relaxed);
+    result.unwrap_or_else(|| Err(PyRuntimeError::new_err("the interpreter is gone")))
+}

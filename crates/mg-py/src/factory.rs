@@ -160,12 +160,12 @@ pub fn arange(
 }
 
 fn whole_range(from: i64, to: i64, by: i64) -> Result<Tensor> {
-    let count = match by {
+    let way = match by {
         0 => return Err(Error::new("arange", ErrorKind::Value("the step cannot be 0".into()))),
-        1.. => (i128::from(to) - i128::from(from)).max(0).div_ceil(i128::from(by)),
-        _ => (i128::from(from) - i128::from(to)).max(0).div_ceil(-i128::from(by)),
+        1.. => i128::from(to) - i128::from(from),
+        _ => i128::from(from) - i128::from(to),
     };
-    let n = count_of(count as f64)?;
+    let n = count_of(way.max(0).unsigned_abs().div_ceil(i128::from(by).unsigned_abs()) as f64)?;
     let mut t = Tensor::arange(n);
     if by != 1 {
         t = t.try_mul(by)?;
