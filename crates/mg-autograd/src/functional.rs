@@ -264,7 +264,10 @@ impl Tensor {
         // of 1 it is s.
         let one = x.lit(1.0);
         let sum = small.add(&one);
-        let log1p = sum.eq(&one).choose(&small, &small.mul(&sum.map(Row::Log)).div(&sum.sub(&one)));
+        let tiny = sum.eq(&one);
+        // What is not chosen must be finite all the same, or its gradient (0 · NaN) would not be 0.
+        let rest = tiny.choose(&one, &sum.sub(&one));
+        let log1p = tiny.choose(&small, &small.mul(&sum.map(Row::Log)).div(&rest));
         Tensor::from_node(x.map(Row::Relu).add(&log1p))
     }
 

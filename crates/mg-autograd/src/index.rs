@@ -1,7 +1,7 @@
 //! Views, and writing through them.
 
 use crate::ops::{Operand, or_panic};
-use crate::tensor::{Tensor, view_of};
+use crate::tensor::{Tensor, fresh_node, view_of};
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, normalize_axis};
 use mg_graph::{Node, View, cell_bits, cell_bits_of_int};
 use std::panic::Location;
@@ -329,7 +329,11 @@ impl Tensor {
         self.check_writable("assign")?;
         let dtype = node.dtype();
         let new = match value.into() {
-            Operand::Tensor(t) => t.node().cast(dtype),
+            Operand::Tensor(t) => {
+                let node = t.node().cast(dtype);
+                // A leaf has a node of its own: others who hold the value must not become leaves with it.
+                if self.root().is_leaf() && t.is_shared() { fresh_node(&node)? } else { node }
+            }
             Operand::Float(v) => Node::scalar_bits(cell_bits(v, dtype), dtype, node.device(), false),
             Operand::Int(v) => Node::scalar_bits(cell_bits_of_int(v, dtype), dtype, node.device(), false),
         };

@@ -359,6 +359,11 @@ impl Tensor {
         at
     }
 
+    /// Whether there are other handles on this tensor.
+    pub(crate) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
     /// Whether `self` and `other` are handles on one tensor.
     pub fn is(&self, other: &Tensor) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -384,7 +389,7 @@ pub(crate) fn view_of(base: &Node, view: &View, shape: Shape) -> Result<Node> {
 
 /// A node with the same value and no history.
 #[track_caller]
-fn fresh_node(node: &Node) -> Result<Node> {
+pub(crate) fn fresh_node(node: &Node) -> Result<Node> {
     match node.value() {
         Some(Ok(value)) => Ok(Node::from_value(value.clone())),
         Some(Err(error)) => Err(error.clone()),

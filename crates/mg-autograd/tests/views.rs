@@ -64,7 +64,7 @@ fn a_write_through_a_view_is_seen_by_the_base_and_by_other_views() {
 #[test]
 fn the_value_broadcasts_and_is_converted() {
     let x = base();
-    x.assign(&Tensor::from_slice(&[7i64, 8, 9])).unwrap();
+    x.assign(Tensor::from_slice(&[7i64, 8, 9])).unwrap();
     assert_eq!(values(&x), [7.0, 8.0, 9.0, 7.0, 8.0, 9.0]);
     x.select(0, 0).unwrap().assign(1i64).unwrap();
     assert_eq!(values(&x), [1.0, 1.0, 1.0, 7.0, 8.0, 9.0]);
@@ -127,7 +127,7 @@ fn broadcast_views_cannot_be_written() {
 #[test]
 fn values_that_do_not_fit_are_refused() {
     let x = base();
-    let error = x.select(0, 0).unwrap().assign(&Tensor::from_slice(&[1f32, 2.0])).unwrap_err();
+    let error = x.select(0, 0).unwrap().assign(Tensor::from_slice(&[1f32, 2.0])).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Shape(_)) && error.to_string().contains("[2]"), "{error}");
     let error = x.assign(x.unsqueeze(0).unwrap()).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Shape(_)), "{error}");

@@ -283,8 +283,6 @@ impl Engine {
         if list.is_empty() {
             return Ok(None);
         }
-        // Optional work is done along with its like (a gradient with gradients), and costs others nothing.
-        let with_optional = nodes.iter().any(|n| n.is_optional());
         {
             let mut entries = registry();
             let mut i = 0;
@@ -292,7 +290,7 @@ impl Engine {
                 match entries[i].upgrade() {
                     Some(inner) if inner.value.get().is_none() => {
                         let node = Node(inner);
-                        if node.is_held() || (with_optional && node.is_optional()) {
+                        if node.is_held() || node.is_optional() {
                             others.push(node);
                         }
                         i += 1;

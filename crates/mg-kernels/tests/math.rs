@@ -2,6 +2,7 @@
 //!
 //! Single precision is held against double precision over all arguments (every 101st unless the ignored tests run),
 //! double precision against sums of two doubles.
+#![allow(clippy::approx_constant, clippy::excessive_precision, clippy::type_complexity)] // tables of constants and functions
 
 #[path = "math/reference.rs"]
 mod reference;
@@ -290,7 +291,7 @@ fn check_double(count: u64) {
     type Row = (&'static str, Loop<f64>, fn(f64) -> Exact, f64, bool, f64);
     let rows: [Row; 7] = [
         ("exp", f64::exp, reference::exp, 745.0, true, 1.0),
-        ("log", f64::log, reference::log, 4.0, false, 1.0),
+        ("log", f64::log, reference::log, 1e308, false, 1.0),
         ("tanh", f64::tanh, reference::tanh, 20.0, true, 1.0),
         ("sigmoid", f64::sigmoid, reference::sigmoid, 745.0, true, 1.0),
         ("sin", f64::sin, reference::sin, 1073741824.0, true, 1.0),

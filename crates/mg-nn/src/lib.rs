@@ -40,7 +40,9 @@ pub mod optim;
 pub mod scalar;
 mod state;
 
-pub use activation::{Flatten, GELU, Lambda, LeakyReLU, LogSoftmax, ReLU, Sigmoid, SiLU, Softmax, Softplus, Tanh};
+pub use activation::{
+    Flatten, GELU, Lambda, LeakyReLU, LogSoftmax, ReLU, SiLU, Sigmoid, Softmax, Softplus, Tanh,
+};
 pub use container::Sequential;
 pub use dropout::Dropout;
 pub use linear::{Embedding, LayerNorm, Linear};

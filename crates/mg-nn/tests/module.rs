@@ -1,4 +1,5 @@
 //! Modules: what they compute, what they name, what they save.
+#![allow(clippy::approx_constant, clippy::excessive_precision)] // numbers as PyTorch prints them
 
 use mg_autograd::{Tensor, no_grad};
 use mg_device::{DType, ErrorKind, Result};

@@ -1,4 +1,5 @@
 //! Optimisers against PyTorch's numbers, and learning rates against their formulas.
+#![allow(clippy::excessive_precision)] // numbers as PyTorch prints them
 
 use mg_autograd::Tensor;
 use mg_device::{ErrorKind, Result};

@@ -316,6 +316,9 @@ impl Maker {
         if row.class() == Class::Logic {
             dtype = DType::Bool;
         }
+        if row.refuses_zero(dtype) {
+            return None; // random integers have zeros among them: an error of its own, tested elsewhere
+        }
         let a = self.cast(a, dtype)?;
         let shape = self.shape(a);
         let args = match row.arity() {
@@ -427,7 +430,7 @@ impl Maker {
         } else if !new.is_empty() {
             let at = self.rng.below(new.len());
             for f in [2, 3, 5, 1] {
-                if new[at] % f == 0 && new[at] > 0 && self.rng.chance(60) {
+                if new[at].is_multiple_of(f) && new[at] > 0 && self.rng.chance(60) {
                     new[at] /= f;
                     new.insert(at, f);
                     break;

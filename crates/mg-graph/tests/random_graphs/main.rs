@@ -1,5 +1,6 @@
 //! Random graphs give the same bits however they are asked for: lazily in any order, on any number of threads, from a
 //! plan that is new or found again, as when each node is computed by itself.
+#![allow(clippy::collapsible_if)]
 
 #[path = "../common/mod.rs"]
 mod common;

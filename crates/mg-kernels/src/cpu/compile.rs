@@ -879,7 +879,12 @@ impl<'a> Compiler<'a> {
                     let dtype = self.dtype(a);
                     self.out.last.push(Step::Guard { src: a, bound, dtype, len: Len::Row });
                     // The cell of an argument is read as this value's own.
-                    self.out.last.push(Step::Copy { dst: CELL | dst, src: a, size: cell_size(dtype) as u8, len: Len::Row });
+                    self.out.last.push(Step::Copy {
+                        dst: CELL | dst,
+                        src: a,
+                        size: cell_size(dtype) as u8,
+                        len: Len::Row,
+                    });
                     continue;
                 }
                 _ => continue,

@@ -84,8 +84,13 @@ pub fn cast_loop(from: DType, to: DType, isa: Isa) -> MapFn {
             }, [])
         };
     }
-    if from == DType::F64 && matches!(to, DType::F16 | DType::BF16) {
-        return cast!(f64, |v| round_to_odd(v));
+    if matches!(to, DType::F16 | DType::BF16) {
+        match from {
+            DType::F64 => return cast!(f64, |v| round_to_odd(v)),
+            DType::I64 => return cast!(i64, |v| round_to_odd(v as f64)),
+            DType::I32 => return cast!(i32, |v| round_to_odd(v as f64)),
+            _ => {}
+        }
     }
     match from {
         DType::F32 | DType::F16 | DType::BF16 => to!(f32),

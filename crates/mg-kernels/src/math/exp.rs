@@ -23,6 +23,8 @@ pub fn exp<L: FloatLane>(x: L) -> L {
 pub(super) struct Reduced<L: FloatLane> {
     /// The reduced argument r = x − n·ln 2.
     base: L,
+    /// What `base` misses by its rounding.
+    base_tail: L,
     /// r².
     square: L,
     /// (eʳ − 1 − r)/r².
@@ -36,9 +38,11 @@ impl<L: FloatLane> Reduced<L> {
     /// `biases` 1 [`Reduced::scale`], with 2 [`Reduced::halves`].
     #[inline(always)]
     pub fn new(x: L, biases: u32) -> Self {
-        let (n, base, count) = reduce(x, biases);
-        let base = n.fma(lit(x, LN2_LOW_SINGLE, LN2_LOW_DOUBLE), base);
-        Reduced { base, square: base.mul(base), series: series(base), count }
+        let (n, high, count) = reduce(x, biases);
+        let low = lit(x, LN2_LOW_SINGLE, LN2_LOW_DOUBLE);
+        let base = n.fma(low, high);
+        let base_tail = n.fma(low, high.sub(base));
+        Reduced { base, base_tail, square: base.mul(base), series: series(base), count }
     }
 
     /// eʳ.
@@ -60,10 +64,14 @@ impl<L: FloatLane> Reduced<L> {
         self.square.fma(self.series, self.base)
     }
 
-    /// What [`Reduced::sum`] misses by its rounding.
+    /// What [`Reduced::sum`] misses by its rounding; in double precision also by that of its argument.
     #[inline(always)]
     pub fn sum_tail(self) -> L {
-        self.square.fma(self.series, self.base.sub(self.sum()))
+        let tail = self.square.fma(self.series, self.base.sub(self.sum()));
+        match tail.format() {
+            Format::Single => tail,
+            Format::Double => tail.add(self.base_tail),
+        }
     }
 
     /// 2ⁿ.
