@@ -16,6 +16,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use micrograd_rs::nn::data::{Batches, Idx, Mnist, digits};
+use micrograd_rs::nn::optim::{CosineAnnealingLR, Scheduler};
 use micrograd_rs::prelude::*;
 use terminal::{Colours, Progress, Sample, interrupted};
 
@@ -27,7 +28,7 @@ usage: cargo run --release --example mnist -- [options]
   --data DIR      the files of MNIST; else $MNIST_DIR, else data/mnist, to which they are downloaded
   --epochs N      how often every image is seen (5)
   --batch N       images a step (128)
-  --lr X          the learning rate (0.001)
+  --lr X          the learning rate at first (0.001)
   --seed N        of everything that is random (1337)
   --save FILE     the checkpoint, written after each epoch (checkpoints/mnist.safetensors)
   --load FILE     trains nothing, and shows what this checkpoint makes of the test images
@@ -110,6 +111,9 @@ fn learn(model: &Sequential, train: &Set, test: &Set, options: &Options) -> Outc
     let mut adam = Adam::new(model.parameters(), options.lr)?;
     let batches = Batches::new(train.len(), options.batch, Some(options.seed), false)?;
     let epochs = options.epochs;
+    // Half a cosine down to 0 over the whole training: what is learnt last is not shaken any more.
+    let steps = (epochs * batches.len()).max(1) as u64;
+    let mut schedule = Scheduler::new(&mut adam, CosineAnnealingLR::new(steps, 0.0)?)?;
     for epoch in 1..=epochs {
         let start = Instant::now();
         let mut progress = Progress::new(format!("epoch {epoch}/{epochs}"), batches.len());
@@ -127,6 +131,7 @@ fn learn(model: &Sequential, train: &Set, test: &Set, options: &Options) -> Outc
             adam.zero_grad();
             loss.backward()?;
             adam.step()?;
+            schedule.step(&mut adam)?;
             if step % LOSS_EVERY == LOSS_EVERY - 1 || step + 1 == batches.len() {
                 progress.update(step + 1, at + n, loss.item()?);
             }

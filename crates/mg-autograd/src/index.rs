@@ -332,7 +332,7 @@ impl Tensor {
             Operand::Tensor(t) => {
                 let node = t.node().cast(dtype);
                 // A leaf has a node of its own: others who hold the value must not become leaves with it.
-                if self.root().is_leaf() && t.is_shared() { fresh_node(&node)? } else { node }
+                if self.root().keeps_grad() && t.is_shared() { fresh_node(&node)? } else { node }
             }
             Operand::Float(v) => Node::scalar_bits(cell_bits(v, dtype), dtype, node.device(), false),
             Operand::Int(v) => Node::scalar_bits(cell_bits_of_int(v, dtype), dtype, node.device(), false),

@@ -359,6 +359,11 @@ impl Tensor {
         at
     }
 
+    /// Whether it is a leaf that requires a gradient.
+    pub(crate) fn keeps_grad(&self) -> bool {
+        self.0.leaf.load(Ordering::Relaxed)
+    }
+
     /// Whether there are other handles on this tensor.
     pub(crate) fn is_shared(&self) -> bool {
         Arc::strong_count(&self.0) > 1

@@ -192,12 +192,12 @@ fn erf(x: f64) -> f64 {
 
 /// Name, loop, exact function, and the bound that the documentation states.
 const SINGLE: [(&str, Loop<f32>, fn(f64) -> f64, f64); 7] = [
-    ("exp", f32::exp, |x| x.exp(), 1.0),
-    ("log", f32::log, |x| x.ln(), 0.85),
+    ("exp", f32::exp, |x| x.exp(), 0.9),
+    ("log", f32::log, |x| x.ln(), 0.89),
     ("tanh", f32::tanh, |x| x.tanh(), 0.85),
-    ("sigmoid", f32::sigmoid, sigmoid, 1.0),
-    ("sin", f32::sin, |x| x.sin(), 1.0),
-    ("cos", f32::cos, |x| x.cos(), 1.0),
+    ("sigmoid", f32::sigmoid, sigmoid, 0.88),
+    ("sin", f32::sin, |x| x.sin(), 0.99),
+    ("cos", f32::cos, |x| x.cos(), 0.94),
     ("erf", f32::erf, erf, 1.0),
 ];
 
@@ -290,13 +290,13 @@ fn check_double(count: u64) {
     // Name, loop, exact function, the span that matters, whether negative numbers are in the domain, the bound.
     type Row = (&'static str, Loop<f64>, fn(f64) -> Exact, f64, bool, f64);
     let rows: [Row; 7] = [
-        ("exp", f64::exp, reference::exp, 745.0, true, 1.0),
-        ("log", f64::log, reference::log, 1e308, false, 1.0),
-        ("tanh", f64::tanh, reference::tanh, 20.0, true, 1.0),
-        ("sigmoid", f64::sigmoid, reference::sigmoid, 745.0, true, 1.0),
-        ("sin", f64::sin, reference::sin, 1073741824.0, true, 1.0),
-        ("cos", f64::cos, reference::cos, 1073741824.0, true, 1.0),
-        ("erf", f64::erf, reference::erf, 6.0, true, 1.0),
+        ("exp", f64::exp, reference::exp, 745.0, true, 0.87),
+        ("log", f64::log, reference::log, 1e308, false, 0.81),
+        ("tanh", f64::tanh, reference::tanh, 20.0, true, 0.97),
+        ("sigmoid", f64::sigmoid, reference::sigmoid, 745.0, true, 0.91),
+        ("sin", f64::sin, reference::sin, 1073741824.0, true, 0.86),
+        ("cos", f64::cos, reference::cos, 1073741824.0, true, 0.88),
+        ("erf", f64::erf, reference::erf, 6.0, true, 0.98),
     ];
     for (name, function, exact, span, negative, bound) in rows {
         let mut random = Random(88_172_645_463_325_252);
@@ -518,7 +518,7 @@ fn check_pow_single(count: u64) {
         }
     }
     println!("pow: {:.4} ulp at {:e}^{:e}", worst.0, worst.1, worst.2);
-    assert!(worst.0 <= 0.97, "{:e}^{:e} is off by {} ulp", worst.1, worst.2, worst.0);
+    assert!(worst.0 <= 0.98, "{:e}^{:e} is off by {} ulp", worst.1, worst.2, worst.0);
 }
 
 fn check_pow_double(count: u64) {
@@ -535,7 +535,7 @@ fn check_pow_double(count: u64) {
         }
     }
     println!("pow: {:.4} ulp at {:e}^{:e}", worst.0, worst.1, worst.2);
-    assert!(worst.0 <= 1.0, "{:e}^{:e} is off by {} ulp", worst.1, worst.2, worst.0);
+    assert!(worst.0 <= 0.99, "{:e}^{:e} is off by {} ulp", worst.1, worst.2, worst.0);
 }
 
 #[test]
@@ -553,10 +553,10 @@ fn functions_are_monotone_where_they_level_off() {
             assert!(pair[0] <= pair[1], "{name} falls at {at:e}");
         }
     };
-    rising("tanh", f32::tanh, 8.0, 10.0);
+    rising("tanh", f32::tanh, 8.0, 0.85);
     rising("sigmoid", f32::sigmoid, 15.0, 20.0);
-    rising("erf", f32::erf, 3.5, 4.5);
-    rising("exp", f32::exp, 88.0, 90.0);
+    rising("erf", f32::erf, 3.5, 1.0);
+    rising("exp", f32::exp, 88.0, 0.9);
     rising("exp", f32::exp, -106.0, -100.0);
     rising("sigmoid", f32::sigmoid, -106.0, -100.0);
 }

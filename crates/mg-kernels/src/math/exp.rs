@@ -5,7 +5,8 @@ use std::f64::consts::{LN_2, LOG2_E};
 use super::{MAGIC_DOUBLE, MAGIC_SINGLE, fraction_bits, horner, lit};
 use crate::lane::{BitLane, FloatLane, Format};
 
-/// eˣ, within 0.51 ulp in both formats; overflows and underflows where the exact result rounds so.
+/// eˣ, within 0.90 ulp in single and 0.87 in double precision; overflows and underflows where the exact result rounds
+/// so.
 #[inline(always)]
 pub fn exp<L: FloatLane>(x: L) -> L {
     let low = lit(x, -104.0, -746.0);

