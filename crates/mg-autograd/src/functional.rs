@@ -325,7 +325,7 @@ impl Tensor {
     /// Shapes that do not fit, labels that are not integers. A label out of range is found when the value is computed.
     #[track_caller]
     pub fn cross_entropy(&self, labels: &Tensor) -> Result<Tensor> {
-        let _at = mg_graph::at(Location::caller());
+        let _at = mg_graph::within("cross_entropy", Location::caller());
         Ok(self.cross_entropy_each(labels)?.mean())
     }
 
@@ -336,7 +336,7 @@ impl Tensor {
     /// As [`Tensor::cross_entropy`].
     #[track_caller]
     pub fn cross_entropy_each(&self, labels: &Tensor) -> Result<Tensor> {
-        let _at = mg_graph::at(Location::caller());
+        let _at = mg_graph::within("cross_entropy", Location::caller());
         let (x, labels) = (float(self), labels.node());
         let fits = x.shape().rank() == 2 && labels.shape().rank() == 1 && x.shape()[0] == labels.shape()[0];
         if !fits {
@@ -355,7 +355,7 @@ impl Tensor {
                 ErrorKind::Shape(format!("no classes in shape {}", x.shape())),
             ));
         }
-        let labels = labels.guard(classes).cast(DType::I64).reshape(Shape::of(&[n, 1]))?;
+        let labels = labels.guard(1, classes).cast(DType::I64).reshape(Shape::of(&[n, 1]))?;
         let here = Node::apply(Row::Eq, &[&Node::ramp(Shape::of(&[1, classes]), x.device()), &labels]);
         let shifted = x.sub(&peak(&x, 2)?);
         let sum = shifted.map(Row::Exp).reduce(ReduceKind::Sum, 2, true)?;

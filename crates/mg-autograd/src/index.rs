@@ -255,6 +255,7 @@ impl Tensor {
     /// computed.
     #[track_caller]
     pub fn index_select(&self, axis: isize, index: &Tensor) -> Result<Tensor> {
+        let _at = mg_graph::within("index_select", std::panic::Location::caller());
         let (node, index) = (self.node(), index.node());
         let axis = normalize_axis(axis, node.shape().rank())?;
         if index.shape().rank() != 1 {

@@ -1,7 +1,7 @@
 //! Making nodes: shapes, dtypes and devices are checked here, at the caller's line.
 
 use crate::kernel::Kernel;
-use crate::node::{Node, Sources};
+use crate::node::{Node, Sources, called};
 use crate::op::{Map, Op, SourceKind, View};
 use mg_device::{DType, Device, Element, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, bf16, f16};
 use mg_kernels::{ReduceKind, Row};
@@ -152,10 +152,11 @@ impl Node {
         Node::pending(Op::Map(Map::Copy), smallvec![self.clone()], *self.shape(), self.dtype(), self.device())
     }
 
-    /// The node itself, whose values (integers) are checked to be at least 0 and less than `size` when they are used.
+    /// The node itself, whose values (integers) are checked to be at least 0 and less than `size`, the number of positions
+    /// along `axis` of something else, when they are used.
     #[track_caller]
-    pub fn guard(&self, size: usize) -> Node {
-        let op = Op::Map(Map::Guard(size as i64));
+    pub fn guard(&self, axis: usize, size: usize) -> Node {
+        let op = Op::Map(Map::Guard { size: size as i64, axis: axis as u8, op: called("index") });
         Node::pending(op, smallvec![self.clone()], *self.shape(), self.dtype(), self.device())
     }
 
@@ -365,7 +366,7 @@ impl Node {
     pub fn gather(&self, axis: usize, index: &Node) -> Result<Node> {
         let device = same_device("gather", &[self, index])?;
         check_index("gather", self.shape(), index, axis)?;
-        let op = Op::Kernel(Kernel::Gather { axis: axis as u8 });
+        let op = Op::Kernel(Kernel::Gather { axis: axis as u8, op: called("gather") });
         Ok(Node::pending(op, smallvec![self.clone(), index.clone()], *index.shape(), self.dtype(), device))
     }
 
@@ -382,7 +383,7 @@ impl Node {
             let text = format!("index of shape {} for values of shape {}", index.shape(), self.shape());
             return Err(shape_error("scatter_add", text));
         }
-        let op = Op::Kernel(Kernel::ScatterAdd { axis: axis as u8 });
+        let op = Op::Kernel(Kernel::ScatterAdd { axis: axis as u8, op: called("scatter_add") });
         let shape = self.shape().with(axis, size);
         Ok(Node::pending(op, smallvec![self.clone(), index.clone()], shape, self.dtype(), device))
     }

@@ -87,14 +87,16 @@ unsafe impl Sync for Inner {}
 thread_local! {
     static TRACKING: std::cell::Cell<bool> = const { std::cell::Cell::new(true) };
     static LINE: std::cell::Cell<Option<&'static Location<'static>>> = const { std::cell::Cell::new(None) };
+    static CALLED: std::cell::Cell<Option<&'static str>> = const { std::cell::Cell::new(None) };
 }
 
-/// While it lives, nodes made on this thread are said to come from another line than the caller's.
-pub struct At(Option<&'static Location<'static>>);
+/// While it lives, nodes made on this thread are said to come from another line (and operation) than the caller's.
+pub struct At(Option<&'static Location<'static>>, Option<&'static str>);
 
 impl Drop for At {
     fn drop(&mut self) {
         LINE.set(self.0);
+        CALLED.set(self.1);
     }
 }
 
@@ -102,7 +104,20 @@ impl Drop for At {
 /// belongs to the line that the user wrote. An outer guard wins.
 #[must_use = "the line is forgotten when this is dropped"]
 pub fn at(line: &'static Location<'static>) -> At {
-    At(LINE.replace(Some(LINE.get().unwrap_or(line))))
+    At(LINE.replace(Some(LINE.get().unwrap_or(line))), CALLED.get())
+}
+
+/// As [`at`], and checks of indices made meanwhile name the operation `op` when they fail.
+#[must_use = "the line is forgotten when this is dropped"]
+pub fn within(op: &'static str, line: &'static Location<'static>) -> At {
+    let at = at(line);
+    CALLED.set(Some(CALLED.get().unwrap_or(op)));
+    at
+}
+
+/// The operation that a person called, by [`within`]; otherwise `op`.
+pub(crate) fn called(op: &'static str) -> &'static str {
+    CALLED.get().unwrap_or(op)
 }
 
 /// Whether nodes made on this thread inherit [`Node::is_tracked`] from their sources.

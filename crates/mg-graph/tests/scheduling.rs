@@ -111,7 +111,7 @@ fn cross_entropy_with_its_gradient_is_one_launch() {
     let (n, classes) = (128, 10);
     let x = floats(&[n, classes], 5);
     let labels: Vec<i64> = (0..n as i64).map(|i| i * 7 % classes as i64).collect();
-    let labels = data(&labels, &[n, 1]).guard(classes);
+    let labels = data(&labels, &[n, 1]).guard(0, classes);
     let here = map(Row::Eq, &[&Node::ramp(Shape::of(&[1, classes]), Device::cpu()), &labels]);
     let shifted = map(Row::Sub, &[&x, &reduce(&x, ReduceKind::Max, 2)]);
     let e = map(Row::Exp, &[&shifted]);

@@ -5,7 +5,7 @@ use super::group::{Embed, Group, Member, Split, is_total, kind_of, over, read_st
 use super::path::Path;
 use crate::engine::internal;
 use crate::op::{Map, Op, SourceKind};
-use crate::plan::{Bind, ConstBind, Guarded, Loc};
+use crate::plan::{Bind, Check, ConstBind, Loc};
 use mg_device::{DType, Layout, MAX_RANK, Result};
 use mg_kernels::{Class, Inst, Operand, Over, Program, Source, Val, Value};
 use std::collections::HashMap;
@@ -17,7 +17,8 @@ pub(crate) struct Emitted {
     pub(crate) consts: Vec<ConstBind>,
     /// The node of each output.
     pub(crate) outputs: Vec<usize>,
-    pub(crate) guarded: Option<Guarded>,
+    /// Its values that check something, with the nodes that they stand for.
+    pub(crate) checks: Vec<Check>,
     /// For each operand, whether its elements lie exactly as a dense output's do.
     pub(crate) dense: Vec<bool>,
 }
@@ -48,7 +49,7 @@ pub(crate) fn emit(graph: &Graph, group: &Group, product: Option<usize>) -> Resu
         ..Program::default()
     };
     let out =
-        Emitted { program, inputs: vec![], consts: vec![], outputs: vec![], guarded: None, dense: vec![] };
+        Emitted { program, inputs: vec![], consts: vec![], outputs: vec![], checks: vec![], dense: vec![] };
     let mut emitter = Emitter {
         graph,
         group,
@@ -166,21 +167,26 @@ impl Emitter<'_> {
 
     fn map(&mut self, node: usize, map: Map, args: &[Val]) -> Result<Val> {
         let inner = self.graph.nodes[node];
+        let mut checks = matches!(map, Map::Guard { .. });
         let inst = match map {
             Map::Row(row) => {
+                checks = row.refuses_zero(inner.dtype);
                 let mut operands = [args[0]; 3];
                 operands[..args.len()].copy_from_slice(args);
                 Inst::Map(row, operands)
             }
             Map::Cast => Inst::Cast(args[0]),
             Map::Copy => return Ok(args[0]),
-            Map::Guard(size) => {
+            Map::Guard { size, .. } => {
                 let c = self.constant(ConstBind::Literal(size as u64));
-                self.out.guarded.get_or_insert(Guarded { op: "index", location: inner.location });
                 Inst::Guard(args[0], c)
             }
         };
-        self.push(Value { inst, dtype: inner.dtype })
+        let value = self.push(Value { inst, dtype: inner.dtype })?;
+        if checks && self.out.checks.iter().all(|c| c.value != value) {
+            self.out.checks.push(Check { value, node });
+        }
+        Ok(value)
     }
 
     fn push(&mut self, value: Value) -> Result<Val> {

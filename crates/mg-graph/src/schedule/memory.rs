@@ -64,7 +64,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
             };
             Launch {
                 action: Action::Kernel { kernel: kernel.clone(), args, output, epilogue },
-                location: graph.nodes[node].location,
+                node,
                 name: kernel.name(),
                 shape: graph.nodes[node].shape,
                 dtype: graph.nodes[node].dtype,
@@ -88,7 +88,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 name: graph.nodes[last].op.name(),
                 shape: graph.nodes[last].shape,
                 dtype: graph.nodes[last].dtype,
-                location: graph.nodes[last].location,
+                node: last,
                 action,
             }
         };
@@ -225,7 +225,7 @@ fn program(
     plan: &mut Plan,
     read_otherwise: &[usize],
 ) -> Result<ProgramLaunch> {
-    let Emitted { program, inputs, consts, outputs, guarded, dense } = emitted;
+    let Emitted { program, inputs, consts, outputs, checks, dense } = emitted;
     let mut donated = vec![false; inputs.len()];
     let has_total = program
         .values
@@ -263,7 +263,7 @@ fn program(
         slots.push(slot(graph, node, from, slot_of, plan));
     }
     let compiled = Compiled::new(&program, &donated)?;
-    Ok(ProgramLaunch { program, compiled, inputs, consts, outputs: slots, guarded })
+    Ok(ProgramLaunch { program, compiled, inputs, consts, outputs: slots, checks })
 }
 
 /// Makes one launch of neighbouring elementwise programs that do not wait for each other.

@@ -98,12 +98,14 @@ pub(super) enum Step {
         bound: u16,
         dtype: DType,
         len: Len,
+        value: Val,
     },
     /// Refuses integers that are zero: divisors.
     NonZero {
         src: Reg,
         dtype: DType,
         len: Len,
+        value: Val,
     },
 }
 
@@ -669,7 +671,7 @@ impl<'a> Compiler<'a> {
             Inst::Guard(a, bound) => {
                 let dtype = self.dtype(a);
                 let src = self.operand(a, len, steps)?;
-                let step = Step::Guard { src, bound, dtype, len };
+                let step = Step::Guard { src, bound, dtype, len, value: v };
                 if class == Class::Uniform {
                     self.out.uniforms.push(Uniform::Step(step));
                 } else {
@@ -687,7 +689,7 @@ impl<'a> Compiler<'a> {
                     *reg = self.operand(a, len, steps)?;
                 }
                 if row.refuses_zero(of) {
-                    self.push(Step::NonZero { src: regs[1], dtype: of, len }, class, steps);
+                    self.push(Step::NonZero { src: regs[1], dtype: of, len, value: v }, class, steps);
                 }
                 let dst = self.target(v, class, len);
                 self.push(Step::Map { f, dst, args: regs, len }, class, steps);
@@ -869,6 +871,10 @@ impl<'a> Compiler<'a> {
                     let of = self.dtype(args[row.arity() - 1]);
                     let f = map_loop(row, of, isa())
                         .ok_or_else(|| internal("a dtype that the operation does not take"))?;
+                    if row.refuses_zero(of) {
+                        let (src, value) = (args[1], v as Val);
+                        self.out.last.push(Step::NonZero { src, dtype: of, len: Len::Row, value });
+                    }
                     self.out.last.push(Step::Map { f, dst, args, len: Len::Row });
                 }
                 Inst::Cast(a) => {
@@ -877,7 +883,7 @@ impl<'a> Compiler<'a> {
                 }
                 Inst::Guard(a, bound) => {
                     let dtype = self.dtype(a);
-                    self.out.last.push(Step::Guard { src: a, bound, dtype, len: Len::Row });
+                    self.out.last.push(Step::Guard { src: a, bound, dtype, len: Len::Row, value: v as Val });
                     // The cell of an argument is read as this value's own.
                     self.out.last.push(Step::Copy {
                         dst: CELL | dst,
