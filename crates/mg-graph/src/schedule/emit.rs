@@ -2,7 +2,7 @@
 
 use super::Graph;
 use super::group::{Embed, Group, Member, Split, is_total, kind_of, over, read_strides};
-use super::path::Path;
+use super::path::{Path, Place};
 use crate::engine::internal;
 use crate::op::{Map, Op, SourceKind};
 use crate::plan::{Bind, Check, ConstBind, Loc};
@@ -28,7 +28,7 @@ struct Emitter<'a> {
     group: &'a Group,
     order: smallvec::SmallVec<[usize; 8]>,
     out: Emitted,
-    memo: HashMap<(usize, Path, Embed), Val>,
+    memo: HashMap<(usize, Place, Embed), Val>,
     values: HashMap<Value, Val>,
     binds: HashMap<(Loc, isize, Operand), u16>,
     consts: HashMap<ConstBind, u16>,
@@ -38,8 +38,14 @@ struct Emitter<'a> {
     product: Option<usize>,
 }
 
-/// Writes a group's program. `product` is the matrix product that it is the epilogue of.
-pub(crate) fn emit(graph: &Graph, group: &Group, product: Option<usize>) -> Result<Emitted> {
+/// Writes a group's program. `product` is the matrix product that it is the epilogue of; `leaves` says which members
+/// somebody reads afterwards.
+pub(crate) fn emit(
+    graph: &Graph,
+    group: &Group,
+    product: Option<usize>,
+    leaves: impl Fn(usize) -> bool,
+) -> Result<Emitted> {
     let rank = group.space.len();
     let (order, [batch, outer, _]) = group.split.order(rank);
     let program = Program {
@@ -66,7 +72,7 @@ pub(crate) fn emit(graph: &Graph, group: &Group, product: Option<usize>) -> Resu
         let v = emitter.member(member)?;
         emitter.members.insert(member.node, v);
     }
-    for member in &group.members {
+    for member in group.members.iter().filter(|m| leaves(m.node)) {
         let v = emitter.members[&member.node];
         let class = if is_total(graph, member) {
             Class::Total
@@ -117,11 +123,11 @@ impl Emitter<'_> {
     ) -> Result<Val> {
         let graph = self.graph;
         let node = if itself == Some(node) { node } else { graph.strip(node, &mut path) };
-        let key = (node, path, embed);
+        let path = &path;
+        let key = (node, graph.place(node, path), embed);
         if let Some(&v) = self.memo.get(&key) {
             return Ok(v);
         }
-        let (_, path, _) = &key;
         let inner = graph.nodes[node];
         let stored = graph.stored[node] && itself != Some(node);
         let v = if stored && self.members.contains_key(&node) {

@@ -29,6 +29,9 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
     let aliased: Vec<usize> = aliases.iter().map(|a| a.base).collect();
     for (at, &id) in order.iter().enumerate() {
         let Some(group) = &groups.list[id] else { continue };
+        let leaves = |node: usize| {
+            is_wanted(graph, node) || aliased.contains(&node) || groups.is_read_beside(node, id)
+        };
         let launch = if group.is_kernel {
             let node = group.members[0].node;
             let epilogue = match &group.epilogue {
@@ -36,17 +39,16 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                     // The product still reads its operands when the first panel's epilogue writes.
                     let operands = graph.sources[node].iter().map(|&s| graph.strip(s, &mut Path::new()));
                     let read_otherwise: Vec<usize> = operands.chain(aliased.iter().copied()).collect();
-                    let emitted = emit(graph, epilogue, Some(node))?;
+                    let emitted = emit(graph, epilogue, Some(node), leaves)?;
                     Some(program(graph, emitted, &last_read, at, &mut slot_of, &mut plan, &read_otherwise)?)
                 }
                 None => None,
             };
-            let others_read = order.iter().any(|&o| o != id && groups.inputs(o).contains(&node));
-            let raw = epilogue.is_none()
-                || others_read
-                || is_wanted(graph, node)
-                || aliases.iter().any(|a| a.base == node);
-            let output = if raw { Some(slot(graph, node, None, &mut slot_of, &mut plan)) } else { None };
+            let output = if epilogue.is_none() || leaves(node) {
+                Some(slot(graph, node, None, &mut slot_of, &mut plan))
+            } else {
+                None
+            };
             let mut args = vec![];
             for &s in &graph.sources[node] {
                 let mut path = Path::new();
@@ -70,7 +72,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 dtype: graph.nodes[node].dtype,
             }
         } else {
-            let emitted = emit(graph, group, None)?;
+            let emitted = emit(graph, group, None, leaves)?;
             let last = group.members.last().map_or(0, |m| m.node);
             let action = match copy_of(graph, &emitted)? {
                 Some(from) => Action::Copy { from, output: slot(graph, last, None, &mut slot_of, &mut plan) },
