@@ -228,7 +228,7 @@ fn program(
     read_otherwise: &[usize],
 ) -> Result<ProgramLaunch> {
     let Emitted { program, inputs, consts, outputs, checks, dense } = emitted;
-    let mut donated = vec![false; inputs.len()];
+    let mut donated: Vec<Option<usize>> = vec![None; inputs.len()];
     let has_total = program
         .values
         .iter()
@@ -254,9 +254,9 @@ fn program(
                 && !(inner.shape.numel() == 1 && has_total)
         };
         let full = program.outputs.get(slots.len()).is_some_and(|o| o.1 == Class::Full);
-        let donor = (0..inputs.len()).find(|&i| full && !donated[i] && fits(i));
+        let donor = (0..inputs.len()).find(|&i| full && donated[i].is_none() && fits(i));
         if let Some(i) = donor {
-            donated[i] = true;
+            donated[i] = Some(slots.len());
         }
         let from = donor.and_then(|i| match inputs[i].loc {
             Loc::Node(source) => Some(source),
