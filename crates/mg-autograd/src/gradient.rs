@@ -5,6 +5,7 @@ use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Result};
 use mg_graph::{Node, Op, Sources};
 use mg_kernels::Algebra;
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -58,10 +59,13 @@ fn add(front: &mut Front, node: &Node, gradient: Node) {
     }
 }
 
+/// Results and the gradients that a walk starts from.
+type Seeds = SmallVec<[(Node, Node); 2]>;
+
 /// The seed gradients, checked.
 #[track_caller]
-fn seeds(op: &'static str, roots: &[&Tensor], given: &[Option<&Tensor>]) -> Result<Vec<(Node, Node)>> {
-    let mut out = vec![];
+fn seeds(op: &'static str, roots: &[&Tensor], given: &[Option<&Tensor>]) -> Result<Seeds> {
+    let mut out = Seeds::new();
     for (i, root) in roots.iter().enumerate() {
         let node = root.node();
         if let Some(Err(error)) = node.value() {
@@ -108,7 +112,7 @@ fn cell_of(node: &Node) -> Option<std::sync::Arc<Cell>> {
 #[track_caller]
 fn walk(
     op: &'static str,
-    seeds: Vec<(Node, Node)>,
+    seeds: Seeds,
     how: Backward,
     wanted: impl Fn(&Node) -> bool,
     mut arrive: impl FnMut(&Node, Node),
@@ -117,7 +121,7 @@ fn walk(
     let was = mg_graph::set_tracking(how.create_graph);
     let _restore = NoGrad(was);
     let mut front = Front::new();
-    let mut visited: Vec<Node> = vec![];
+    let mut visited: SmallVec<[Node; 32]> = SmallVec::new();
     for (node, seed) in seeds {
         add(&mut front, &node, seed);
     }

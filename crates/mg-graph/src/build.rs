@@ -6,6 +6,7 @@ use crate::op::{Map, Op, SourceKind, View};
 use mg_device::{DType, Device, Element, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, bf16, f16};
 use mg_kernels::{ReduceKind, Row};
 use smallvec::{SmallVec, smallvec};
+use std::borrow::Borrow;
 
 /// The bits of a scalar in a tile's cell of `dtype`: half types are held as rounded f32, bool as 0 or 1.
 pub fn cell_bits(value: f64, dtype: DType) -> u64 {
@@ -37,9 +38,9 @@ fn shape_error(op: &'static str, text: String) -> Error {
 }
 
 #[track_caller]
-fn same_device(op: &'static str, nodes: &[&Node]) -> Result<Device> {
-    let device = nodes[0].device();
-    for node in &nodes[1..] {
+fn same_device<N: Borrow<Node>>(op: &'static str, nodes: &[N]) -> Result<Device> {
+    let device = nodes[0].borrow().device();
+    for node in nodes[1..].iter().map(N::borrow) {
         if node.device() != device {
             return Err(Error::new(
                 op,
@@ -55,7 +56,7 @@ fn same_device(op: &'static str, nodes: &[&Node]) -> Result<Device> {
 
 /// The shape that all broadcast to.
 #[track_caller]
-fn broadcast(op: &'static str, nodes: &[&Node]) -> Result<Shape> {
+fn broadcast(op: &'static str, nodes: &[Node]) -> Result<Shape> {
     let mut shape = *nodes[0].shape();
     for node in &nodes[1..] {
         if *node.shape() != shape {
@@ -107,13 +108,27 @@ impl Node {
     /// Shapes that do not broadcast, dtypes that differ or that the row does not take, unlike devices.
     #[track_caller]
     pub fn map(row: Row, args: &[&Node]) -> Result<Node> {
+        let mut sources = Sources::new();
+        for &arg in args {
+            sources.push(arg.clone());
+        }
+        Node::map_of(row, sources)
+    }
+
+    /// As [`Node::map`], of operands that the new node takes over.
+    ///
+    /// # Errors
+    ///
+    /// As [`Node::map`].
+    #[track_caller]
+    pub fn map_of(row: Row, args: Sources) -> Result<Node> {
         let name = row.name();
         if args.len() != row.arity() {
             let text = format!("takes {} operands, got {}", row.arity(), args.len());
             return Err(Error::new(name, ErrorKind::Value(text)));
         }
-        let device = same_device(name, args)?;
-        let values = if row == Row::Where { &args[1..] } else { args };
+        let device = same_device(name, &args)?;
+        let values = if row == Row::Where { &args[1..] } else { &args[..] };
         let of = values[0].dtype();
         let condition_ok = row != Row::Where || args[0].dtype() == DType::Bool;
         if values.iter().any(|a| a.dtype() != of) || row.operand(of) != of || !condition_ok {
@@ -123,9 +138,8 @@ impl Node {
                 ErrorKind::DType(format!("does not take {}", dtypes.join(" and "))),
             ));
         }
-        let shape = broadcast(name, args)?;
-        let sources = args.iter().map(|&a| a.clone()).collect();
-        let node = Node::pending(Op::Map(Map::Row(row)), sources, shape, row.result(of), device);
+        let shape = broadcast(name, &args)?;
+        let node = Node::pending(Op::Map(Map::Row(row)), args, shape, row.result(of), device);
         if matches!(row.class(), mg_kernels::rows::Class::Compare | mg_kernels::rows::Class::Logic) {
             node.set_tracked(false);
         }

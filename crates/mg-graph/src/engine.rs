@@ -7,6 +7,7 @@ use crate::plan::{Origin, Plan};
 use crate::replay::{Seen, Step};
 use crate::schedule;
 use mg_device::{Error, Result};
+use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -213,8 +214,8 @@ pub(crate) fn with_plan<R>(nodes: &[&Node], f: impl FnOnce(&Plan, &Collected) ->
 
 #[derive(Default)]
 pub(crate) struct Garbage {
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) sources: Vec<Sources>,
+    pub(crate) nodes: SmallVec<[Node; 8]>,
+    pub(crate) sources: SmallVec<[Sources; 4]>,
 }
 
 impl Engine {
@@ -231,7 +232,7 @@ impl Engine {
             self.recycle(collected);
             result
         })();
-        garbage.nodes.append(&mut others);
+        garbage.nodes.extend(others.drain(..));
         self.others = others;
         result
     }

@@ -107,14 +107,10 @@ fn refused<B: Bindings>(graph: &B, node: usize, found: OutOfRange) -> Error {
     Error::new(origin.op, kind).with_location(origin.line)
 }
 
-/// The value of each of a plan's results, or why there is none.
-pub(crate) type Results = SmallVec<[Result<Value>; 4]>;
-
 impl Plan {
     /// Runs the launches and sets the results' values.
     pub(crate) fn run(&self, graph: &Collected, garbage: &mut Garbage) -> Result<()> {
-        let values = self.execute(graph)?;
-        for (result, value) in self.results.iter().zip(values) {
+        self.execute(graph, |result, value| {
             let inner: &Inner = graph.nodes[result.node];
             let computed = value.is_ok();
             let _ = inner.value.set(value);
@@ -123,13 +119,17 @@ impl Plan {
                 // SAFETY: the engine's lock is held (a `Collected` exists), and no reference to the sources is kept.
                 garbage.sources.push(unsafe { inner.cut() });
             }
-        }
+        })?;
         // Errors stay with the nodes they concern; the caller looks at those it asked for.
         Ok(())
     }
 
-    /// Runs the launches.
-    pub(crate) fn execute<B: Bindings + Sync>(&self, graph: &B) -> Result<Results> {
+    /// Runs the launches, and tells `sink` the value of each result, or why there is none.
+    pub(crate) fn execute<B: Bindings + Sync>(
+        &self,
+        graph: &B,
+        mut sink: impl FnMut(&Output, Result<Value>),
+    ) -> Result<()> {
         let mut memory = Memory { graph, slots: SmallVec::with_capacity(self.slots.len()) };
         let arena =
             if self.arena > 0 { Some(Buffer::uninit(Device::cpu(), DType::U8, self.arena)?) } else { None };
@@ -163,11 +163,10 @@ impl Plan {
             }
             launch.run(&memory, &mut failures);
         }
-        let mut values = Results::with_capacity(self.results.len());
         for result in &self.results {
-            values.push(self.result(result, &memory, &buffers, &failures));
+            sink(result, self.result(result, &memory, &buffers, &failures));
         }
-        Ok(values)
+        Ok(())
     }
 
     fn result<B: Bindings>(

@@ -330,15 +330,32 @@ impl Inner {
     }
 }
 
+thread_local! {
+    /// While a node is dropped on this thread: the sources of those that went with it.
+    static DROPPED: UnsafeCell<Vec<Sources>> = const { UnsafeCell::new(Vec::new()) };
+    static DROPPING: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
 impl Drop for Inner {
     fn drop(&mut self) {
-        // Chains can be millions of nodes long: no recursion.
-        let mut stack: SmallVec<[Node; 8]> = std::mem::take(self.sources.get_mut()).into_iter().collect();
-        while let Some(node) = stack.pop() {
-            if let Some(mut inner) = Arc::into_inner(node.0) {
-                stack.extend(std::mem::take(inner.sources.get_mut()));
-            }
+        // Chains can be millions of nodes long: no recursion. A node that is dropped while another is leaves its sources
+        // to that one.
+        let sources = std::mem::take(self.sources.get_mut());
+        if sources.is_empty() {
+            return;
         }
+        if DROPPING.get() {
+            // SAFETY: this thread's own, and nobody keeps a reference to it across a call.
+            DROPPED.with(|dropped| unsafe { (*dropped.get()).push(sources) });
+            return;
+        }
+        DROPPING.set(true);
+        drop(sources);
+        // SAFETY: as above; the reference ends before the sources are dropped.
+        while let Some(sources) = DROPPED.with(|dropped| unsafe { (*dropped.get()).pop() }) {
+            drop(sources);
+        }
+        DROPPING.set(false);
     }
 }
 

@@ -6,7 +6,6 @@
 //! state. Random numbers advance by what one run draws.
 
 use crate::engine;
-use crate::execute::Results;
 use crate::node::{Inner, Node, Value};
 use crate::op::{Op, SourceKind};
 use crate::plan::{Bindings, Origin, Plan};
@@ -270,8 +269,9 @@ impl Replay {
                     value.buffer = copied(&value.buffer)?;
                 }
             }
-            let results: Results = engine::locked(|| step.plan.execute(&bound))?;
-            made.push(results.into_iter().collect::<Result<Vec<Value>>>()?.into_iter().map(Some).collect());
+            let mut results = Vec::with_capacity(step.plan.results.len());
+            engine::locked(|| step.plan.execute(&bound, |_, value| results.push(value)))?;
+            made.push(results.into_iter().map(|value| value.map(Some)).collect::<Result<_>>()?);
         }
         last.clear();
         self.last = made;
