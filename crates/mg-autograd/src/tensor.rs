@@ -336,6 +336,9 @@ impl Tensor {
         if T::DTYPE == value.buffer.dtype() {
             return Ok(value.buffer.as_slice::<T>().map_err(named("item"))?[at]);
         }
+        if value.buffer.dtype() == DType::I64 {
+            return Ok(T::from_i64(value.buffer.as_slice::<i64>().map_err(named("item"))?[at]));
+        }
         Ok(T::from_f64(element(&value.buffer, at).map_err(named("item"))?))
     }
 
