@@ -258,23 +258,6 @@ impl Tensor {
         Tensor::from_node(x.mul(&x.map(Row::Sigmoid)))
     }
 
-    /// `log(1 + eˣ)`, as `max(x, 0) + log(1 + e^−|x|)`.
-    #[track_caller]
-    pub fn softplus(&self) -> Tensor {
-        let _at = mg_graph::at(Location::caller());
-        let x = float(self);
-        let small = x.map(Row::Abs).neg().map(Row::Exp);
-        // log(1 + s) for s ≤ 1 keeps its relative precision as s · log(1 + s) / ((1 + s) − 1) (Kahan); below half an ulp
-        // of 1 it is s.
-        let one = x.lit(1.0);
-        let sum = small.add(&one);
-        let tiny = sum.eq(&one);
-        // What is not chosen must be finite all the same, or its gradient (0 · NaN) would not be 0.
-        let rest = tiny.choose(&one, &sum.sub(&one));
-        let log1p = tiny.choose(&small, &small.mul(&sum.map(Row::Log)).div(&rest));
-        Tensor::from_node(x.map(Row::Relu).add(&log1p))
-    }
-
     /// `x`, or `slope · x` where negative.
     #[track_caller]
     pub fn leaky_relu(&self, slope: f64) -> Tensor {

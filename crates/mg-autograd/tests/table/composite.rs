@@ -47,6 +47,24 @@ fn activations() {
     assert_close("gelu_tanh(1)", &one.gelu_tanh(), &[0.841_191_990_6], 1e-6, 0.0);
 }
 
+/// Every exponent, both signs: the value within 2 ulp of what float64 gives, the gradient too, which is the sigmoid.
+#[test]
+fn softplus_keeps_its_digits_everywhere() {
+    let values: Vec<f32> =
+        (0..=u32::MAX).step_by(20_011).map(f32::from_bits).filter(|v| v.is_finite()).collect();
+    let wide = |f: fn(f64) -> f64| {
+        Array::new(&[values.len()], DType::F32, values.iter().map(|&v| Cell::F(f(v as f64))).collect())
+    };
+    let x = Tensor::from_slice(&values).requires_grad_(true).unwrap();
+    let y = x.softplus();
+    assert_ulps("softplus", &y, &wide(|v| v.max(0.0) + (-v.abs()).exp().ln_1p()), 2);
+    y.sum().backward().unwrap();
+    let sigmoid = |v: f64| if v < 0.0 { v.exp() / (1.0 + v.exp()) } else { 1.0 / (1.0 + (-v).exp()) };
+    let gradient = x.grad().unwrap();
+    assert_ulps("the gradient of softplus", &gradient, &wide(sigmoid), 2);
+    assert_eq!(gradient.to_vec::<f32>().unwrap(), x.sigmoid().to_vec::<f32>().unwrap());
+}
+
 #[test]
 fn softmax_along_each_axis() {
     let mut rng = Rng(2);
