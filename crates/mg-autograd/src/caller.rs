@@ -8,7 +8,7 @@ use std::panic::Location;
 #[track_caller]
 pub(crate) fn public<T>(op: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T> {
     let named = named(op);
-    let _at = mg_graph::at(Location::caller());
+    let _at = mg_graph::within(op, Location::caller());
     body().map_err(named)
 }
 

@@ -346,7 +346,7 @@ impl Tensor {
                     ErrorKind::Shape(format!("no classes in shape {}", x.shape())),
                 ));
             }
-            let labels = labels.guard(classes).cast(DType::I64).reshape(Shape::of(&[n, 1]))?;
+            let labels = labels.guard(1, classes).cast(DType::I64).reshape(Shape::of(&[n, 1]))?;
             let here = Node::apply(Row::Eq, &[&Node::ramp(Shape::of(&[1, classes]), x.device()), &labels]);
             let shifted = x.sub(&peak(&x, 2)?);
             let sum = shifted.map(Row::Exp).reduce(ReduceKind::Sum, 2, true)?;

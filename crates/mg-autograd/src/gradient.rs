@@ -6,6 +6,7 @@ use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Result};
 use mg_graph::{Node, Op, Sources};
 use mg_kernels::Algebra;
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -59,10 +60,13 @@ fn add(front: &mut Front, node: &Node, gradient: Node) {
     }
 }
 
+/// Results and the gradients that a walk starts from.
+type Seeds = SmallVec<[(Node, Node); 2]>;
+
 /// The seed gradients, checked.
 #[track_caller]
-fn seeds(op: &'static str, roots: &[&Tensor], given: &[Option<&Tensor>]) -> Result<Vec<(Node, Node)>> {
-    let mut out = vec![];
+fn seeds(op: &'static str, roots: &[&Tensor], given: &[Option<&Tensor>]) -> Result<Seeds> {
+    let mut out = Seeds::new();
     for (i, root) in roots.iter().enumerate() {
         let node = root.node();
         if let Some(Err(error)) = node.value() {
@@ -107,7 +111,7 @@ fn cell_of(node: &Node) -> Option<std::sync::Arc<Cell>> {
 
 /// The walk. Leaves (nodes with a tag) are not passed; `arrive` is told the gradient of each node that `wanted` names.
 fn walk(
-    seeds: Vec<(Node, Node)>,
+    seeds: Seeds,
     how: Backward,
     wanted: impl Fn(&Node) -> bool,
     mut arrive: impl FnMut(&Node, Node),
@@ -116,7 +120,7 @@ fn walk(
     let was = mg_graph::set_tracking(how.create_graph);
     let _restore = NoGrad(was);
     let mut front = Front::new();
-    let mut visited: Vec<Node> = vec![];
+    let mut visited: SmallVec<[Node; 32]> = SmallVec::new();
     for (node, seed) in seeds {
         add(&mut front, &node, seed);
     }

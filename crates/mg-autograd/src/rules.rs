@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 pub(crate) fn vjp(node: &Node, sources: &Sources, i: usize, g: &Node) -> Result<Option<Node>> {
     let source = &sources[i];
     Ok(match node.op() {
-        Op::Source(_) | Op::Map(Map::Guard(_)) => None,
+        Op::Source(_) | Op::Map(Map::Guard { .. }) => None,
         Op::Map(Map::Copy) => Some(g.clone()),
         Op::Map(Map::Cast) => Some(g.cast(source.dtype())),
         Op::Map(Map::Row(row)) => match row.vjp(i, sources, node, g) {
@@ -194,11 +194,11 @@ fn through_kernel(
         // Of a matrix that is seen transposed (`x @ w.t()`), the gradient is made the way the matrix itself lies.
         (Kernel::MatMul, _) if is_swapped(source) => Some(swap_last(&swap_last(g)?.matmul(&sources[0])?)?),
         (Kernel::MatMul, _) => Some(swap_last(&sources[0])?.matmul(g)?),
-        (Kernel::Gather { axis }, 0) => {
+        (Kernel::Gather { axis, .. }, 0) => {
             let axis = *axis as usize;
             Some(g.scatter_add(axis, &sources[1], source.shape()[axis])?)
         }
-        (Kernel::ScatterAdd { axis }, 0) => Some(g.gather(*axis as usize, &sources[1])?),
+        (Kernel::ScatterAdd { axis, .. }, 0) => Some(g.gather(*axis as usize, &sources[1])?),
         (Kernel::Write { region }, 0) => Some(g.region(**region)?),
         (Kernel::Write { region }, _) => {
             let zero = source.lit(0.0).expand(*region.shape())?;

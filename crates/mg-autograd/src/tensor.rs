@@ -3,6 +3,7 @@
 use crate::caller::{named, public};
 use mg_device::{Buffer, DType, Device, Element, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, Value, View};
+use smallvec::SmallVec;
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -283,8 +284,8 @@ impl Tensor {
     ///
     /// As [`Tensor::realize`].
     pub fn realize_all<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<()> {
-        let nodes: Vec<Node> = tensors.into_iter().map(Tensor::node).collect();
-        mg_graph::realize(&nodes.iter().collect::<Vec<_>>())
+        let nodes: SmallVec<[Node; 8]> = tensors.into_iter().map(Tensor::node).collect();
+        mg_graph::realize(&nodes.iter().collect::<SmallVec<[&Node; 8]>>())
     }
 
     /// The computed value: memory and layout.

@@ -269,7 +269,6 @@ fn a_wrong_gradient_is_named() {
 
 /// What is found out when the value is computed names the line that asked for it.
 #[test]
-#[ignore = "known gap: some errors of composed operations name the inner operation, or a line inside the library"]
 fn late_errors_name_the_line_of_the_operation() {
     let a = matrix();
     let (picked, line) = (a.index_select(0, &i64s(&[2], &[0, 2])).unwrap(), line!());

@@ -1,11 +1,12 @@
 //! Making nodes: shapes, dtypes and devices are checked here, at the caller's line.
 
 use crate::kernel::Kernel;
-use crate::node::{Node, Sources};
+use crate::node::{Node, Sources, called};
 use crate::op::{Map, Op, SourceKind, View};
 use mg_device::{DType, Device, Element, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, bf16, f16};
 use mg_kernels::{ReduceKind, Row};
 use smallvec::{SmallVec, smallvec};
+use std::borrow::Borrow;
 
 /// The bits of a scalar in a tile's cell of `dtype`: half types are held as rounded f32, bool as 0 or 1.
 pub fn cell_bits(value: f64, dtype: DType) -> u64 {
@@ -40,9 +41,9 @@ fn shape_error(op: &'static str, text: String) -> Error {
 }
 
 #[track_caller]
-fn same_device(op: &'static str, nodes: &[&Node]) -> Result<Device> {
-    let device = nodes[0].device();
-    for node in &nodes[1..] {
+fn same_device<N: Borrow<Node>>(op: &'static str, nodes: &[N]) -> Result<Device> {
+    let device = nodes[0].borrow().device();
+    for node in nodes[1..].iter().map(N::borrow) {
         if node.device() != device {
             return Err(Error::new(
                 op,
@@ -58,7 +59,7 @@ fn same_device(op: &'static str, nodes: &[&Node]) -> Result<Device> {
 
 /// The shape that all broadcast to.
 #[track_caller]
-fn broadcast(op: &'static str, nodes: &[&Node]) -> Result<Shape> {
+fn broadcast(op: &'static str, nodes: &[Node]) -> Result<Shape> {
     let mut shape = *nodes[0].shape();
     for node in &nodes[1..] {
         if *node.shape() != shape {
@@ -110,13 +111,27 @@ impl Node {
     /// Shapes that do not broadcast, dtypes that differ or that the row does not take, unlike devices.
     #[track_caller]
     pub fn map(row: Row, args: &[&Node]) -> Result<Node> {
+        let mut sources = Sources::new();
+        for &arg in args {
+            sources.push(arg.clone());
+        }
+        Node::map_of(row, sources)
+    }
+
+    /// As [`Node::map`], of operands that the new node takes over.
+    ///
+    /// # Errors
+    ///
+    /// As [`Node::map`].
+    #[track_caller]
+    pub fn map_of(row: Row, args: Sources) -> Result<Node> {
         let name = row.name();
         if args.len() != row.arity() {
             let text = format!("takes {} operands, got {}", row.arity(), args.len());
             return Err(Error::new(name, ErrorKind::Value(text)));
         }
-        let device = same_device(name, args)?;
-        let values = if row == Row::Where { &args[1..] } else { args };
+        let device = same_device(name, &args)?;
+        let values = if row == Row::Where { &args[1..] } else { &args[..] };
         let of = values[0].dtype();
         let condition_ok = row != Row::Where || args[0].dtype() == DType::Bool;
         if values.iter().any(|a| a.dtype() != of) || row.operand(of) != of || !condition_ok {
@@ -126,9 +141,8 @@ impl Node {
                 ErrorKind::DType(format!("does not take {}", dtypes.join(" and "))),
             ));
         }
-        let shape = broadcast(name, args)?;
-        let sources = args.iter().map(|&a| a.clone()).collect();
-        let node = Node::pending(Op::Map(Map::Row(row)), sources, shape, row.result(of), device);
+        let shape = broadcast(name, &args)?;
+        let node = Node::pending(Op::Map(Map::Row(row)), args, shape, row.result(of), device);
         if matches!(row.class(), mg_kernels::rows::Class::Compare | mg_kernels::rows::Class::Logic) {
             node.set_tracked(false);
         }
@@ -155,10 +169,11 @@ impl Node {
         Node::pending(Op::Map(Map::Copy), smallvec![self.clone()], *self.shape(), self.dtype(), self.device())
     }
 
-    /// The node itself, whose values (integers) are checked to be at least 0 and less than `size` when they are used.
+    /// The node itself, whose values (integers) are checked to be at least 0 and less than `size`, the number of positions
+    /// along `axis` of something else, when they are used.
     #[track_caller]
-    pub fn guard(&self, size: usize) -> Node {
-        let op = Op::Map(Map::Guard(size as i64));
+    pub fn guard(&self, axis: usize, size: usize) -> Node {
+        let op = Op::Map(Map::Guard { size: size as i64, axis: axis as u8, op: called("index") });
         Node::pending(op, smallvec![self.clone()], *self.shape(), self.dtype(), self.device())
     }
 
@@ -368,7 +383,7 @@ impl Node {
     pub fn gather(&self, axis: usize, index: &Node) -> Result<Node> {
         let device = same_device("gather", &[self, index])?;
         check_index("gather", self.shape(), index, axis)?;
-        let op = Op::Kernel(Kernel::Gather { axis: axis as u8 });
+        let op = Op::Kernel(Kernel::Gather { axis: axis as u8, op: called("gather") });
         Ok(Node::pending(op, smallvec![self.clone(), index.clone()], *index.shape(), self.dtype(), device))
     }
 
@@ -385,7 +400,7 @@ impl Node {
             let text = format!("index of shape {} for values of shape {}", index.shape(), self.shape());
             return Err(shape_error("scatter_add", text));
         }
-        let op = Op::Kernel(Kernel::ScatterAdd { axis: axis as u8 });
+        let op = Op::Kernel(Kernel::ScatterAdd { axis: axis as u8, op: called("scatter_add") });
         let shape = self.shape().with(axis, size);
         Ok(Node::pending(op, smallvec![self.clone(), index.clone()], shape, self.dtype(), device))
     }

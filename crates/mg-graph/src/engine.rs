@@ -3,10 +3,11 @@
 use crate::kernel::strides_signature;
 use crate::node::{Inner, Node, Sources, mix};
 use crate::op::{Op, SourceKind};
-use crate::plan::Plan;
+use crate::plan::{Origin, Plan};
 use crate::replay::{Seen, Step};
 use crate::schedule;
 use mg_device::{Error, Result};
+use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -199,21 +200,22 @@ pub fn realize(nodes: &[&Node]) -> Result<()> {
     Ok(())
 }
 
-/// The plan that [`realize`] would run for these nodes; nothing is computed.
-pub(crate) fn plan_for(nodes: &[&Node]) -> Result<Option<Arc<Plan>>> {
+/// Shows the plan that [`realize`] would run for these nodes; nothing is computed.
+pub(crate) fn with_plan<R>(nodes: &[&Node], f: impl FnOnce(&Plan, &Collected) -> R) -> Result<Option<R>> {
     let mut guard = lock();
     let engine = guard.get_or_insert_default();
     let mut keep_alive = vec![];
     let Some(collected) = engine.collect(nodes, &mut keep_alive)? else { return Ok(None) };
     let plan = engine.plan(&collected)?;
+    let result = f(&plan, &collected);
     engine.recycle(collected);
-    Ok(Some(plan))
+    Ok(Some(result))
 }
 
 #[derive(Default)]
 pub(crate) struct Garbage {
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) sources: Vec<Sources>,
+    pub(crate) nodes: SmallVec<[Node; 8]>,
+    pub(crate) sources: SmallVec<[Sources; 4]>,
 }
 
 impl Engine {
@@ -230,7 +232,7 @@ impl Engine {
             self.recycle(collected);
             result
         })();
-        garbage.nodes.append(&mut others);
+        garbage.nodes.extend(others.drain(..));
         self.others = others;
         result
     }
@@ -248,7 +250,7 @@ impl Engine {
             return Ok(found.clone());
         }
         let plan = Arc::new(schedule::plan(collected)?);
-        crate::explain::log(&plan);
+        crate::explain::log(&plan, collected);
         if self.count >= MAX_PLANS {
             self.plans.clear();
             self.count = 0;
@@ -441,6 +443,7 @@ fn note(collected: &Collected, plan: &Arc<Plan>) {
         plan: plan.clone(),
         read: (0..collected.nodes.len()).filter(is_read).map(|i| (i, seen(i))).collect(),
         results: plan.results.iter().map(|r| seen(r.node)).collect(),
+        origins: plan.origins().map(|i| (i, Origin::of(collected.nodes[i]))).collect(),
     });
 }
 

@@ -87,14 +87,16 @@ unsafe impl Sync for Inner {}
 thread_local! {
     static TRACKING: std::cell::Cell<bool> = const { std::cell::Cell::new(true) };
     static LINE: std::cell::Cell<Option<&'static Location<'static>>> = const { std::cell::Cell::new(None) };
+    static CALLED: std::cell::Cell<Option<&'static str>> = const { std::cell::Cell::new(None) };
 }
 
-/// While it lives, nodes made on this thread are said to come from another line than the caller's.
-pub struct At(Option<&'static Location<'static>>);
+/// While it lives, nodes made on this thread are said to come from another line (and operation) than the caller's.
+pub struct At(Option<&'static Location<'static>>, Option<&'static str>);
 
 impl Drop for At {
     fn drop(&mut self) {
         LINE.set(self.0);
+        CALLED.set(self.1);
     }
 }
 
@@ -102,7 +104,20 @@ impl Drop for At {
 /// belongs to the line that the user wrote. An outer guard wins.
 #[must_use = "the line is forgotten when this is dropped"]
 pub fn at(line: &'static Location<'static>) -> At {
-    At(LINE.replace(Some(LINE.get().unwrap_or(line))))
+    At(LINE.replace(Some(LINE.get().unwrap_or(line))), CALLED.get())
+}
+
+/// As [`at`], and checks of indices made meanwhile name the operation `op` when they fail.
+#[must_use = "the line is forgotten when this is dropped"]
+pub fn within(op: &'static str, line: &'static Location<'static>) -> At {
+    let at = at(line);
+    CALLED.set(Some(CALLED.get().unwrap_or(op)));
+    at
+}
+
+/// The operation that a person called, by [`within`]; otherwise `op`.
+pub(crate) fn called(op: &'static str) -> &'static str {
+    CALLED.get().unwrap_or(op)
 }
 
 /// Whether nodes made on this thread inherit [`Node::is_tracked`] from their sources.
@@ -315,15 +330,32 @@ impl Inner {
     }
 }
 
+thread_local! {
+    /// While a node is dropped on this thread: the sources of those that went with it.
+    static DROPPED: UnsafeCell<Vec<Sources>> = const { UnsafeCell::new(Vec::new()) };
+    static DROPPING: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
 impl Drop for Inner {
     fn drop(&mut self) {
-        // Chains can be millions of nodes long: no recursion.
-        let mut stack: SmallVec<[Node; 8]> = std::mem::take(self.sources.get_mut()).into_iter().collect();
-        while let Some(node) = stack.pop() {
-            if let Some(mut inner) = Arc::into_inner(node.0) {
-                stack.extend(std::mem::take(inner.sources.get_mut()));
-            }
+        // Chains can be millions of nodes long: no recursion. A node that is dropped while another is leaves its sources
+        // to that one.
+        let sources = std::mem::take(self.sources.get_mut());
+        if sources.is_empty() {
+            return;
         }
+        if DROPPING.get() {
+            // SAFETY: this thread's own, and nobody keeps a reference to it across a call.
+            DROPPED.with(|dropped| unsafe { (*dropped.get()).push(sources) });
+            return;
+        }
+        DROPPING.set(true);
+        drop(sources);
+        // SAFETY: as above; the reference ends before the sources are dropped.
+        while let Some(sources) = DROPPED.with(|dropped| unsafe { (*dropped.get()).pop() }) {
+            drop(sources);
+        }
+        DROPPING.set(false);
     }
 }
 

@@ -29,6 +29,9 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
     let aliased: Vec<usize> = aliases.iter().map(|a| a.base).collect();
     for (at, &id) in order.iter().enumerate() {
         let Some(group) = &groups.list[id] else { continue };
+        let leaves = |node: usize| {
+            is_wanted(graph, node) || aliased.contains(&node) || groups.is_read_beside(node, id)
+        };
         let launch = if group.is_kernel {
             let node = group.members[0].node;
             let epilogue = match &group.epilogue {
@@ -36,17 +39,16 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                     // The product still reads its operands when the first panel's epilogue writes.
                     let operands = graph.sources[node].iter().map(|&s| graph.strip(s, &mut Path::new()));
                     let read_otherwise: Vec<usize> = operands.chain(aliased.iter().copied()).collect();
-                    let emitted = emit(graph, epilogue, Some(node))?;
+                    let emitted = emit(graph, epilogue, Some(node), leaves)?;
                     Some(program(graph, emitted, &last_read, at, &mut slot_of, &mut plan, &read_otherwise)?)
                 }
                 None => None,
             };
-            let others_read = order.iter().any(|&o| o != id && groups.inputs(o).contains(&node));
-            let raw = epilogue.is_none()
-                || others_read
-                || is_wanted(graph, node)
-                || aliases.iter().any(|a| a.base == node);
-            let output = if raw { Some(slot(graph, node, None, &mut slot_of, &mut plan)) } else { None };
+            let output = if epilogue.is_none() || leaves(node) {
+                Some(slot(graph, node, None, &mut slot_of, &mut plan))
+            } else {
+                None
+            };
             let mut args = vec![];
             for &s in &graph.sources[node] {
                 let mut path = Path::new();
@@ -64,13 +66,13 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
             };
             Launch {
                 action: Action::Kernel { kernel: kernel.clone(), args, output, epilogue },
-                location: graph.nodes[node].location,
+                node,
                 name: kernel.name(),
                 shape: graph.nodes[node].shape,
                 dtype: graph.nodes[node].dtype,
             }
         } else {
-            let emitted = emit(graph, group, None)?;
+            let emitted = emit(graph, group, None, leaves)?;
             let last = group.members.last().map_or(0, |m| m.node);
             let action = match copy_of(graph, &emitted)? {
                 Some(from) => Action::Copy { from, output: slot(graph, last, None, &mut slot_of, &mut plan) },
@@ -88,7 +90,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 name: graph.nodes[last].op.name(),
                 shape: graph.nodes[last].shape,
                 dtype: graph.nodes[last].dtype,
-                location: graph.nodes[last].location,
+                node: last,
                 action,
             }
         };
@@ -225,8 +227,8 @@ fn program(
     plan: &mut Plan,
     read_otherwise: &[usize],
 ) -> Result<ProgramLaunch> {
-    let Emitted { program, inputs, consts, outputs, guarded, dense } = emitted;
-    let mut donated = vec![false; inputs.len()];
+    let Emitted { program, inputs, consts, outputs, checks, dense } = emitted;
+    let mut donated: Vec<Option<usize>> = vec![None; inputs.len()];
     let has_total = program
         .values
         .iter()
@@ -252,9 +254,9 @@ fn program(
                 && !(inner.shape.numel() == 1 && has_total)
         };
         let full = program.outputs.get(slots.len()).is_some_and(|o| o.1 == Class::Full);
-        let donor = (0..inputs.len()).find(|&i| full && !donated[i] && fits(i));
+        let donor = (0..inputs.len()).find(|&i| full && donated[i].is_none() && fits(i));
         if let Some(i) = donor {
-            donated[i] = true;
+            donated[i] = Some(slots.len());
         }
         let from = donor.and_then(|i| match inputs[i].loc {
             Loc::Node(source) => Some(source),
@@ -263,7 +265,7 @@ fn program(
         slots.push(slot(graph, node, from, slot_of, plan));
     }
     let compiled = Compiled::new(&program, &donated)?;
-    Ok(ProgramLaunch { program, compiled, inputs, consts, outputs: slots, guarded })
+    Ok(ProgramLaunch { program, compiled, inputs, consts, outputs: slots, checks })
 }
 
 /// Makes one launch of neighbouring elementwise programs that do not wait for each other.

@@ -98,12 +98,14 @@ pub(super) enum Step {
         bound: u16,
         dtype: DType,
         len: Len,
+        value: Val,
     },
     /// Refuses integers that are zero: divisors.
     NonZero {
         src: Reg,
         dtype: DType,
         len: Len,
+        value: Val,
     },
 }
 
@@ -235,8 +237,9 @@ impl Compiled {
         self.len() == 0
     }
 
-    /// Compiles a program. `donated[i]` says that operand `i` shares its memory with an output.
-    pub fn new(program: &Program, donated: &[bool]) -> Result<Compiled> {
+    /// Compiles a program. `donated[i]` is the output that takes over the memory of operand `i`, element by element, if
+    /// one does.
+    pub fn new(program: &Program, donated: &[Option<usize>]) -> Result<Compiled> {
         Compiler::new(program, donated)?.compile()
     }
 }
@@ -249,7 +252,7 @@ struct Compiler<'a> {
     program: &'a Program,
     classes: Vec<Class>,
     out: Compiled,
-    donated: &'a [bool],
+    donated: &'a [Option<usize>],
     /// Virtual registers: size in bytes, whether it lives for the whole task.
     virtuals: Vec<(Reg, usize, bool)>,
     /// Registers of values, by value: over elements, over rows, uniform, rows expanded to elements.
@@ -262,7 +265,7 @@ struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    fn new(program: &'a Program, donated: &'a [bool]) -> Result<Self> {
+    fn new(program: &'a Program, donated: &'a [Option<usize>]) -> Result<Self> {
         let rank = program.space.len();
         if rank > MAX_RANK {
             return Err(internal("space of more than 8 dimensions"));
@@ -389,7 +392,7 @@ impl<'a> Compiler<'a> {
             let dense = |w: &Walk| w.dims.is_empty() || (w.dims.len() == 1 && w.strides[0] == 1);
             let in_memory = operand.source == Source::Buffer && load_loop(operand.dtype, isa()).is_none();
             let in_place = in_memory
-                && !donated.get(i).copied().unwrap_or(false)
+                && this.outlives_reads(i)
                 && match class {
                     Class::Full => {
                         dense(&inner)
@@ -413,6 +416,30 @@ impl<'a> Compiler<'a> {
         // The division into rows may be another than the program's, where no reduction fixes it.
         this.classes = program.classes_by(|i| this.out.inputs[i as usize].class);
         Ok(this)
+    }
+
+    /// The output that takes over an operand's memory.
+    fn donated_to(&self, input: usize) -> Option<usize> {
+        self.donated.get(input).copied().flatten()
+    }
+
+    /// Whether an operand can be read in place: its memory stays as it is until its last reader, at the earliest,
+    /// overwrites it.
+    fn outlives_reads(&self, input: usize) -> bool {
+        let Some(output) = self.donated_to(input) else { return true };
+        let writer = self.program.outputs[output].0 as usize;
+        // Values that are read from the operand's place: itself, and checks of it.
+        let mut here: Vec<bool> = Vec::with_capacity(self.program.values.len());
+        for (v, value) in self.program.values.iter().enumerate() {
+            let is_later = v > writer && self.program.args(v as Val).any(|a| here[a as usize]);
+            here.push(match value.inst {
+                Inst::Input(i) => i as usize == input,
+                Inst::Guard(a, _) => here[a as usize],
+                _ if is_later => return false,
+                _ => false,
+            });
+        }
+        !self.program.outputs.iter().any(|&(v, _)| here[v as usize])
     }
 
     /// A new position in the table of addresses.
@@ -452,7 +479,7 @@ impl<'a> Compiler<'a> {
             let mut phase = Phase::default();
             // Donated operands are read before any output of the tile is written.
             for v in 0..self.program.values.len() {
-                if matches!(self.program.values[v].inst, Inst::Input(i) if self.donated.get(i as usize) == Some(&true))
+                if matches!(self.program.values[v].inst, Inst::Input(i) if self.donated_to(i as usize).is_some())
                 {
                     self.value(v as Val, &mut phase.steps)?;
                 }
@@ -535,7 +562,7 @@ impl<'a> Compiler<'a> {
             }
             // Donated operands first, as everywhere.
             for (v, _) in needed.iter().enumerate().filter(|n| *n.1) {
-                if matches!(self.program.values[v].inst, Inst::Input(i) if self.donated.get(i as usize) == Some(&true))
+                if matches!(self.program.values[v].inst, Inst::Input(i) if self.donated_to(i as usize).is_some())
                 {
                     self.value(v as Val, &mut phase.steps)?;
                 }
@@ -627,7 +654,7 @@ impl<'a> Compiler<'a> {
     fn streams(&self, output: usize) -> bool {
         let (v, class) = self.program.outputs[output];
         let bytes = self.out.rows * self.out.columns * self.dtype(v).size();
-        class == Class::Full && bytes >= STREAM && !self.donated.contains(&true) && streams()
+        class == Class::Full && bytes >= STREAM && self.donated.iter().all(Option::is_none) && streams()
     }
 
     /// Emits the steps that compute a value.
@@ -669,7 +696,7 @@ impl<'a> Compiler<'a> {
             Inst::Guard(a, bound) => {
                 let dtype = self.dtype(a);
                 let src = self.operand(a, len, steps)?;
-                let step = Step::Guard { src, bound, dtype, len };
+                let step = Step::Guard { src, bound, dtype, len, value: v };
                 if class == Class::Uniform {
                     self.out.uniforms.push(Uniform::Step(step));
                 } else {
@@ -687,7 +714,7 @@ impl<'a> Compiler<'a> {
                     *reg = self.operand(a, len, steps)?;
                 }
                 if row.refuses_zero(of) {
-                    self.push(Step::NonZero { src: regs[1], dtype: of, len }, class, steps);
+                    self.push(Step::NonZero { src: regs[1], dtype: of, len, value: v }, class, steps);
                 }
                 let dst = self.target(v, class, len);
                 self.push(Step::Map { f, dst, args: regs, len }, class, steps);
@@ -869,6 +896,10 @@ impl<'a> Compiler<'a> {
                     let of = self.dtype(args[row.arity() - 1]);
                     let f = map_loop(row, of, isa())
                         .ok_or_else(|| internal("a dtype that the operation does not take"))?;
+                    if row.refuses_zero(of) {
+                        let (src, value) = (args[1], v as Val);
+                        self.out.last.push(Step::NonZero { src, dtype: of, len: Len::Row, value });
+                    }
                     self.out.last.push(Step::Map { f, dst, args, len: Len::Row });
                 }
                 Inst::Cast(a) => {
@@ -877,7 +908,7 @@ impl<'a> Compiler<'a> {
                 }
                 Inst::Guard(a, bound) => {
                     let dtype = self.dtype(a);
-                    self.out.last.push(Step::Guard { src: a, bound, dtype, len: Len::Row });
+                    self.out.last.push(Step::Guard { src: a, bound, dtype, len: Len::Row, value: v as Val });
                     // The cell of an argument is read as this value's own.
                     self.out.last.push(Step::Copy {
                         dst: CELL | dst,

@@ -7,7 +7,7 @@ use super::loops::{by_isa, cell_size, isa};
 use super::pool::{num_threads, parallel};
 use super::reduce::{Acc, CHUNK, ROW_BLOCK};
 use crate::philox;
-use crate::program::{Class, ReduceKind, Source};
+use crate::program::{Class, ReduceKind, Source, Val};
 use mg_device::DType;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -57,6 +57,33 @@ pub struct OutOfRange {
     pub size: i64,
 }
 
+/// What a check of a program (an [`Inst::Guard`](crate::Inst::Guard), an integer division) found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Refused {
+    /// The value that checks.
+    pub value: Val,
+    /// What it found.
+    pub found: OutOfRange,
+    /// The position in the space: of several findings of one check, the first is kept.
+    position: usize,
+}
+
+/// What the checks of a launch found: for each that refused anything, the first that it met in the order of the space.
+pub type Refusals = Vec<Refused>;
+
+fn refuse(refusals: &mut Refusals, new: Refused) {
+    match refusals.iter_mut().find(|r| r.value == new.value) {
+        Some(old) if old.position <= new.position => {}
+        Some(old) => *old = new,
+        None => refusals.push(new),
+    }
+}
+
+/// Joins findings of launches of the same program.
+pub fn join_refusals(into: &mut Refusals, from: &[Refused]) {
+    from.iter().for_each(|&r| refuse(into, r));
+}
+
 #[derive(Default)]
 struct Scratch {
     /// Memory for row values that are reduced when a launch ends.
@@ -85,6 +112,7 @@ struct Partial {
     totals: SmallVec<[Acc; 2]>,
     /// For each column reduction, f64 (or i64) accumulators for the task's columns.
     columns: Vec<Vec<f64>>,
+    refusals: Refusals,
 }
 
 impl Compiled {
@@ -92,14 +120,15 @@ impl Compiled {
     ///
     /// # Errors
     ///
-    /// The first index that a guard refused; outputs are then undefined.
+    /// What the checks refused. Everything is computed all the same: only what depends on a check that refused is
+    /// undefined.
     ///
     /// # Safety
     ///
     /// `args` has the program's numbers of operands, constants and outputs; each operand's address is valid for reads
     /// at all offsets of its walk, each output's for as many writes as its class has elements; an output overlaps
     /// nothing but a donated operand of the same layout.
-    pub unsafe fn run(&self, args: &Args) -> Result<(), OutOfRange> {
+    pub unsafe fn run(&self, args: &Args) -> Result<(), Refusals> {
         debug_assert!(args.inputs.len() == self.inputs.len() && args.consts.len() >= self.n_consts);
         debug_assert_eq!(args.outputs.len(), self.outputs.len());
         let elements = self.rows * self.columns;
@@ -117,10 +146,11 @@ impl Compiled {
             })
             .collect();
         let kept_at: SmallVec<[usize; 1]> = kept.iter_mut().map(|k| k.as_mut_ptr() as usize).collect();
+        let mut refusals = Refusals::new();
         let mut totals = if self.columns_out.is_empty() {
-            self.run_tasks(args, elements, &kept_at)?
+            self.run_tasks(args, elements, &kept_at, &mut refusals)
         } else {
-            self.run_columns(args, &kept_at)?;
+            self.run_columns(args, &kept_at, &mut refusals);
             self.totals.iter().map(|t| t.reducer.init()).collect()
         };
         for ((out, total), kept) in self.totals.iter().zip(&mut totals).zip(&kept) {
@@ -145,13 +175,11 @@ impl Compiled {
         }
         if self.cells > 0 {
             // SAFETY: the caller's contract.
-            if let Some(found) = unsafe { self.write_totals(args, &totals) } {
-                return Err(found);
-            }
+            unsafe { self.write_totals(args, &totals, &mut refusals) };
         }
         spare.extend(kept);
         SCRATCH.with_borrow_mut(|s| s.kept = spare);
-        Ok(())
+        if refusals.is_empty() { Ok(()) } else { Err(refusals) }
     }
 
     /// Programs without reductions over outer dimensions: runs the tasks, and answers with the full reductions.
@@ -160,7 +188,8 @@ impl Compiled {
         args: &Args,
         elements: usize,
         kept_at: &[usize],
-    ) -> Result<SmallVec<[Acc; 2]>, OutOfRange> {
+        refusals: &mut Refusals,
+    ) -> SmallVec<[Acc; 2]> {
         let rows_are_whole = !self.splits_columns;
         let unit = if rows_are_whole {
             (CHUNK / self.columns.max(1)).max(1).next_multiple_of(self.tile_rows)
@@ -179,40 +208,32 @@ impl Compiled {
             for task in 0..tasks {
                 let mut partial = Partial::default();
                 // SAFETY: the caller's contract; this task's part is its own.
-                let found = unsafe { self.task(args, part(task), &mut partial, kept_at) };
-                if let Some(found) = found {
-                    return Err(found);
-                }
+                unsafe { self.task(args, part(task), &mut partial, kept_at) };
+                join_refusals(refusals, &partial.refusals);
                 for ((total, acc), out) in totals.iter_mut().zip(&partial.totals).zip(&self.totals) {
                     out.reducer.combine(total, acc);
                 }
             }
         } else {
-            let failure = Mutex::new(None);
             let partials: Vec<Mutex<Partial>> = (0..tasks).map(|_| Mutex::default()).collect();
             parallel(tasks, &|task| {
                 let mut partial = Partial::default();
                 // SAFETY: as above.
-                let found = unsafe { self.task(args, part(task), &mut partial, kept_at) };
-                if let (Some(found), Ok(mut failure)) = (found, failure.lock()) {
-                    failure.get_or_insert(found);
-                }
+                unsafe { self.task(args, part(task), &mut partial, kept_at) };
                 if let Ok(mut slot) = partials[task].lock() {
                     *slot = partial;
                 }
             });
-            if let Some(found) = failure.into_inner().unwrap_or(None) {
-                return Err(found);
-            }
             totals = self.totals.iter().map(|t| t.reducer.init()).collect::<SmallVec<[Acc; 2]>>();
             for partial in partials {
                 let Ok(partial) = partial.into_inner() else { continue };
+                join_refusals(refusals, &partial.refusals);
                 for ((total, acc), out) in totals.iter_mut().zip(&partial.totals).zip(&self.totals) {
                     out.reducer.combine(total, acc);
                 }
             }
         }
-        Ok(totals)
+        totals
     }
 
     /// Runs a program without reductions over the positions `range` only, on this thread.
@@ -220,14 +241,16 @@ impl Compiled {
     /// # Safety
     ///
     /// As [`Compiled::run`], for those positions.
-    pub unsafe fn run_range(&self, args: &Args, range: Range<usize>) -> Result<(), OutOfRange> {
+    pub unsafe fn run_range(&self, args: &Args, range: Range<usize>) -> Result<(), Refusals> {
         debug_assert!(self.is_elementwise());
+        let mut partial = Partial::default();
         // SAFETY: the caller's contract.
-        unsafe { self.task(args, Part::Linear(range), &mut Partial::default(), &[]) }.map_or(Ok(()), Err)
+        unsafe { self.task(args, Part::Linear(range), &mut partial, &[]) };
+        if partial.refusals.is_empty() { Ok(()) } else { Err(partial.refusals) }
     }
 
     /// Programs with reductions over outer dimensions: chunks of rows, whose number depends on sizes only, by columns.
-    fn run_columns(&self, args: &Args, kept_at: &[usize]) -> Result<(), OutOfRange> {
+    fn run_columns(&self, args: &Args, kept_at: &[usize], refusals: &mut Refusals) {
         let rows = self.rows / self.batches.max(1);
         let chunk = row_chunk(rows, self.columns);
         let chunks = rows.div_ceil(chunk).max(1);
@@ -236,7 +259,6 @@ impl Compiled {
         let stripes = self.columns.div_ceil(width).max(1);
         let tasks = self.batches * chunks * stripes;
         let partials: Vec<Mutex<Partial>> = (0..tasks).map(|_| Mutex::default()).collect();
-        let failure = Mutex::new(None);
         let run = |task: usize| {
             let (batch, chunk_at, stripe) =
                 (task / stripes / chunks, task / stripes % chunks, task % stripes);
@@ -245,10 +267,7 @@ impl Compiled {
             let columns = stripe * width..((stripe + 1) * width).min(self.columns);
             let mut partial = Partial::default();
             // SAFETY: the contract of `run`; this task's block is its own.
-            let found = unsafe { self.task(args, Part::Block(block, columns), &mut partial, kept_at) };
-            if let (Some(found), Ok(mut failure)) = (found, failure.lock()) {
-                failure.get_or_insert(found);
-            }
+            unsafe { self.task(args, Part::Block(block, columns), &mut partial, kept_at) };
             if let Ok(mut slot) = partials[task].lock() {
                 *slot = partial;
             }
@@ -258,11 +277,9 @@ impl Compiled {
         } else {
             parallel(tasks, &run);
         }
-        if let Some(found) = failure.into_inner().unwrap_or(None) {
-            return Err(found);
-        }
         let mut partials: Vec<Partial> =
             partials.into_iter().map(|p| p.into_inner().unwrap_or_default()).collect();
+        partials.iter().for_each(|p| join_refusals(refusals, &p.refusals));
         for (c, out) in self.columns_out.iter().enumerate() {
             for batch in 0..self.batches {
                 for stripe in 0..stripes {
@@ -294,12 +311,10 @@ impl Compiled {
                 }
             }
         }
-        Ok(())
     }
 
     /// Finishes totals in cells, computes what follows from them, and writes those that are outputs.
-    unsafe fn write_totals(&self, args: &Args, totals: &[Acc]) -> Option<OutOfRange> {
-        let mut found = None;
+    unsafe fn write_totals(&self, args: &Args, totals: &[Acc], refusals: &mut Refusals) {
         SCRATCH.with_borrow_mut(|scratch| {
             let mut cells: SmallVec<[u64; 32]> = smallvec::smallvec![0; self.cells];
             let base = cells.as_mut_ptr();
@@ -307,7 +322,8 @@ impl Compiled {
             self.place_slots(&mut scratch.arena, &mut ptrs);
             // SAFETY: cells and registers are this launch's own.
             unsafe {
-                self.uniforms(args, &ptrs, 1);
+                // What is wrong with uniforms, the tasks have found.
+                self.uniforms(args, &ptrs, 1, &mut Refusals::new());
                 for (out, acc) in self.totals.iter().zip(totals) {
                     out.reducer.finish(acc, base.add(out.cell as usize).cast());
                 }
@@ -324,9 +340,13 @@ impl Compiled {
                         Step::Copy { dst, src, size, .. } => {
                             std::ptr::copy_nonoverlapping(ptrs[src as usize], cell(dst), size as usize)
                         }
-                        Step::Guard { src, bound, dtype, .. } => {
+                        Step::Guard { src, bound, dtype, value, .. } => {
                             let bound = args.consts[bound as usize] as i64;
-                            found = found.or(guard(cell(src), dtype, bound, 1));
+                            let found = guard(cell(src), dtype, bound, 1);
+                            note(refusals, value, found, usize::MAX);
+                        }
+                        Step::NonZero { src, dtype, value, .. } => {
+                            note(refusals, value, non_zero(cell(src), dtype, 1), usize::MAX);
                         }
                         _ => {}
                     }
@@ -342,7 +362,6 @@ impl Compiled {
             }
             scratch.ptrs = ptrs;
         });
-        found
     }
 
     fn place_slots(&self, arena: &mut Vec<u64>, ptrs: &mut Vec<*mut u8>) {
@@ -363,8 +382,7 @@ impl Compiled {
     /// What is computed once a task, for tiles of up to `n` elements.
     ///
     /// Safety: registers are placed, and have room for `n` elements; the contract of `run`.
-    unsafe fn uniforms(&self, args: &Args, ptrs: &[*mut u8], n: usize) -> Option<OutOfRange> {
-        let mut found = None;
+    unsafe fn uniforms(&self, args: &Args, ptrs: &[*mut u8], n: usize, refusals: &mut Refusals) {
         // In an empty space no operand has an element to load, and nothing will ask for one.
         let is_empty = self.is_empty();
         for uniform in &self.uniforms {
@@ -396,19 +414,18 @@ impl Compiled {
                             f(ptrs[dst as usize], ptrs[a as usize], ptrs[b as usize], ptrs[c as usize], n)
                         }
                         Step::Round { f, dst, .. } => f(ptrs[dst as usize], n),
-                        Step::NonZero { src, dtype, .. } if !is_empty => {
-                            found = found.or(non_zero(ptrs[src as usize], dtype, 1));
+                        Step::NonZero { src, dtype, value, .. } if !is_empty => {
+                            note(refusals, value, non_zero(ptrs[src as usize], dtype, 1), 0);
                         }
-                        Step::Guard { src, bound, dtype, .. } if !is_empty => {
+                        Step::Guard { src, bound, dtype, value, .. } if !is_empty => {
                             let bound = args.consts[bound as usize] as i64;
-                            found = found.or(guard(ptrs[src as usize], dtype, bound, n.min(1)));
+                            note(refusals, value, guard(ptrs[src as usize], dtype, bound, n.min(1)), 0);
                         }
                         _ => {}
                     },
                 }
             }
         }
-        found
     }
 
     /// Elements `start..start + n` of an operand's walk, as they stand in memory (`wide`: as a tile holds them).
@@ -448,13 +465,7 @@ impl Compiled {
     /// Walks a part of the space.
     ///
     /// Safety: the contract of `run`; nobody else writes this part.
-    unsafe fn task(
-        &self,
-        args: &Args,
-        part: Part,
-        partial: &mut Partial,
-        kept: &[usize],
-    ) -> Option<OutOfRange> {
+    unsafe fn task(&self, args: &Args, part: Part, partial: &mut Partial, kept: &[usize]) {
         SCRATCH.with_borrow_mut(|scratch| {
             let mut ptrs = std::mem::take(&mut scratch.ptrs);
             let mut accs = std::mem::take(&mut scratch.accs);
@@ -469,7 +480,7 @@ impl Compiled {
             let capacity = (self.tile_rows * self.tile_columns).max(self.tile_rows).max(1);
             let filled = if self.hoists { capacity } else { size.clamp(1, capacity) };
             // SAFETY: registers have room for `capacity` elements.
-            let mut found = unsafe { self.uniforms(args, &ptrs, filled) };
+            unsafe { self.uniforms(args, &ptrs, filled, &mut partial.refusals) };
             let hoisted = if self.hoists { self.hoisted() } else { vec![] };
             let mut tile = Tile {
                 program: self,
@@ -481,7 +492,6 @@ impl Compiled {
                 hoisted,
                 column_sums: vec![],
                 first_column: 0,
-                found: None,
             };
             // SAFETY: the caller's contract.
             unsafe {
@@ -490,11 +500,9 @@ impl Compiled {
                     Part::Block(rows, columns) => tile.block(rows, columns),
                 }
             }
-            found = found.or(tile.found);
             super::stream::finish();
             scratch.ptrs = ptrs;
             scratch.accs = accs;
-            found
         })
     }
 
@@ -533,7 +541,6 @@ struct Tile<'a, 'b> {
     hoisted: Vec<(Reg, usize)>,
     column_sums: Vec<ColumnSums>,
     first_column: usize,
-    found: Option<OutOfRange>,
 }
 
 impl Tile<'_, '_> {
@@ -744,20 +751,26 @@ impl Tile<'_, '_> {
                         let dst = self.kept[total as usize] as *mut u8;
                         std::ptr::copy_nonoverlapping(at(src).cast_const(), dst.add(row * size), rows * size);
                     }
-                    Step::NonZero { src, dtype, len } => {
-                        if self.found.is_none() {
-                            self.found = non_zero(at(src), dtype, len_of(len));
-                        }
+                    Step::NonZero { src, dtype, len, value } => {
+                        let found = non_zero(at(src), dtype, len_of(len));
+                        note(&mut self.partial.refusals, value, found, row * p.columns + column);
                     }
-                    Step::Guard { src, bound, dtype, len } => {
+                    Step::Guard { src, bound, dtype, len, value } => {
                         let bound = self.args.consts[bound as usize] as i64;
-                        if self.found.is_none() {
-                            self.found = guard(at(src), dtype, bound, len_of(len));
-                        }
+                        let found = guard(at(src), dtype, bound, len_of(len));
+                        note(&mut self.partial.refusals, value, found, row * p.columns + column);
                     }
                 }
             }
         }
+    }
+}
+
+/// Keeps what a check found in the tile that starts at `position`.
+#[inline]
+fn note(refusals: &mut Refusals, value: Val, found: Option<OutOfRange>, position: usize) {
+    if let Some(found) = found {
+        refuse(refusals, Refused { value, found, position });
     }
 }
 
