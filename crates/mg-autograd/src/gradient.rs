@@ -1,5 +1,6 @@
 //! Reverse mode: one walk over the graph, from results to leaves, that answers with more graph.
 
+use crate::caller::named;
 use crate::rules;
 use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Result};
@@ -109,9 +110,7 @@ fn cell_of(node: &Node) -> Option<std::sync::Arc<Cell>> {
 }
 
 /// The walk. Leaves (nodes with a tag) are not passed; `arrive` is told the gradient of each node that `wanted` names.
-#[track_caller]
 fn walk(
-    op: &'static str,
     seeds: Seeds,
     how: Backward,
     wanted: impl Fn(&Node) -> bool,
@@ -134,7 +133,7 @@ fn walk(
         }
         if node.is_released() {
             let text = "the graph was let go after an earlier backward; pass retain_graph=True to that one to walk it again";
-            return Err(Error::new(op, ErrorKind::Gradient(text.into())));
+            return Err(Error::new("backward", ErrorKind::Gradient(text.into())));
         }
         let _at = mg_graph::at(node.location());
         let sources: Sources = node.sources();
@@ -176,8 +175,7 @@ impl Tensor {
     #[track_caller]
     pub fn backward_with(&self, seed: Option<&Tensor>, how: Backward) -> Result<()> {
         let seeds = seeds("backward", &[self], &[seed])?;
-        walk(
-            "backward",
+        let walked = walk(
             seeds,
             how,
             |node| node.tag().is_some(),
@@ -197,7 +195,8 @@ impl Tensor {
                     *slot = Some(sum);
                 }
             },
-        )
+        );
+        walked.map_err(named("backward"))
     }
 }
 
@@ -217,8 +216,7 @@ pub fn grad(
     let seeds = seeds("grad", outputs, seeds_given)?;
     let wanted: Vec<Node> = inputs.iter().map(|t| t.node()).collect();
     let mut found: Vec<Option<Node>> = vec![None; wanted.len()];
-    walk(
-        "grad",
+    let walked = walk(
         seeds,
         how,
         |node| wanted.iter().any(|w| w.is(node)),
@@ -229,6 +227,7 @@ pub fn grad(
                 }
             }
         },
-    )?;
+    );
+    walked.map_err(named("grad"))?;
     Ok(found.into_iter().map(|n| n.map(Tensor::from_node)).collect())
 }

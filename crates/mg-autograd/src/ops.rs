@@ -1,5 +1,6 @@
 //! Elementwise operations: a method and its `try_` twin for each row of the op table, and the operators.
 
+use crate::caller::public;
 use crate::tensor::Tensor;
 use mg_device::{DType, Result};
 use mg_graph::{Node, cell_bits, cell_bits_of_int};
@@ -120,6 +121,15 @@ fn reflected(row: Row, a: Beside, b: &Tensor) -> Result<Tensor> {
     Ok(Tensor::from_node(Node::map_of(row, smallvec![a, cast(b, dtype)])?))
 }
 
+/// `other ∘ tensor`.
+#[track_caller]
+fn turned(row: Row, other: Operand, tensor: &Tensor) -> Result<Tensor> {
+    match other {
+        Operand::Tensor(t) => binary(row, &t, Beside::Node(tensor.node())),
+        number => reflected(row, number.look(), tensor),
+    }
+}
+
 macro_rules! method {
     // `gate` is the gradient of relu; `where` takes its condition first: both stand apart.
     ([$($doc:literal)+] Gate $($rest:tt)*) => {};
@@ -192,10 +202,7 @@ impl Tensor {
     /// As [`Tensor::lt`].
     #[track_caller]
     pub fn gt(&self, other: impl Into<Operand>) -> Tensor {
-        or_panic(match other.into() {
-            Operand::Tensor(t) => binary(Row::Lt, &t, Beside::Node(self.node())),
-            number => reflected(Row::Lt, number.look(), self),
-        })
+        or_panic(public("gt", || turned(Row::Lt, other.into(), self)))
     }
 
     /// `self ≥ other`.
@@ -205,10 +212,7 @@ impl Tensor {
     /// As [`Tensor::le`].
     #[track_caller]
     pub fn ge(&self, other: impl Into<Operand>) -> Tensor {
-        or_panic(match other.into() {
-            Operand::Tensor(t) => binary(Row::Le, &t, Beside::Node(self.node())),
-            number => reflected(Row::Le, number.look(), self),
-        })
+        or_panic(public("ge", || turned(Row::Le, other.into(), self)))
     }
 
     /// `self` to a power: a tensor or a number. The exponents 2, 3, 1, 0.5, −1 and 0 take shorter ways, as in PyTorch.

@@ -1,5 +1,6 @@
 //! The handle: a cell that holds a node, and views of cells that write through.
 
+use crate::caller::{named, public};
 use mg_device::{Buffer, DType, Device, Element, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, Value, View};
 use smallvec::SmallVec;
@@ -91,6 +92,7 @@ impl Tensor {
             let mut of = locked(&view.of);
             if *of != base.sequence() {
                 let mut node = locked(&self.0.node);
+                let _at = mg_graph::at(node.location());
                 let fresh =
                     view_of(&base, &view.view, *node.shape()).unwrap_or_else(|e| Node::failed(e, &node));
                 fresh.hold();
@@ -145,8 +147,10 @@ impl Tensor {
     /// An axis out of range.
     #[track_caller]
     pub fn size(&self, axis: isize) -> Result<usize> {
-        let shape = self.shape();
-        Ok(shape[mg_device::normalize_axis(axis, shape.rank())?])
+        public("size", || {
+            let shape = self.shape();
+            Ok(shape[mg_device::normalize_axis(axis, shape.rank())?])
+        })
     }
 
     /// The number of axes.
@@ -205,7 +209,7 @@ impl Tensor {
         }
         self.0.leaf.store(on, Ordering::Relaxed);
         // A node of its own, so that others who share the value do not become leaves with it.
-        let fresh = fresh_node(&node)?;
+        let fresh = fresh_node(&node);
         fresh.hold();
         if on {
             fresh.set_tracked(true);
@@ -222,7 +226,7 @@ impl Tensor {
         if !node.is_tracked() {
             return Tensor::from_node(node);
         }
-        Tensor::from_node(fresh_node(&node).unwrap_or_else(|e| Node::failed(e, &node)))
+        Tensor::from_node(fresh_node(&node))
     }
 
     /// The gradient that [`Tensor::backward`](crate::Tensor::backward) left, if any.
@@ -309,7 +313,7 @@ impl Tensor {
     #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         let value = self.value()?;
-        let data = value.buffer.as_slice::<T>()?;
+        let data = value.buffer.as_slice::<T>().map_err(named("to_vec"))?;
         if value.layout.is_contiguous() {
             let start = value.layout.offset();
             return Ok(data[start..start + value.layout.numel()].to_vec());
@@ -331,9 +335,12 @@ impl Tensor {
         }
         let at = value.layout.offset();
         if T::DTYPE == value.buffer.dtype() {
-            return Ok(value.buffer.as_slice::<T>()?[at]);
+            return Ok(value.buffer.as_slice::<T>().map_err(named("item"))?[at]);
         }
-        Ok(T::from_f64(element(&value.buffer, at)?))
+        if value.buffer.dtype() == DType::I64 {
+            return Ok(T::from_i64(value.buffer.as_slice::<i64>().map_err(named("item"))?[at]));
+        }
+        Ok(T::from_f64(element(&value.buffer, at).map_err(named("item"))?))
     }
 
     /// The elements in row-major order, whatever the dtype, as f64.
@@ -344,7 +351,8 @@ impl Tensor {
     #[track_caller]
     pub fn to_f64_vec(&self) -> Result<Vec<f64>> {
         let value = self.value()?;
-        value.layout.offsets().map(|at| element(&value.buffer, at)).collect()
+        let elements: Result<_> = value.layout.offsets().map(|at| element(&value.buffer, at)).collect();
+        elements.map_err(named("to_f64_vec"))
     }
 
     pub(crate) fn grad_slot(cell: &Cell) -> MutexGuard<'_, Option<Node>> {
@@ -393,17 +401,17 @@ pub(crate) fn view_of(base: &Node, view: &View, shape: Shape) -> Result<Node> {
     }
 }
 
-/// A node with the same value and no history.
+/// A node with the same value (or failure) and no history.
 #[track_caller]
-pub(crate) fn fresh_node(node: &Node) -> Result<Node> {
+pub(crate) fn fresh_node(node: &Node) -> Node {
     match node.value() {
-        Some(Ok(value)) => Ok(Node::from_value(value.clone())),
-        Some(Err(error)) => Err(error.clone()),
+        Some(Ok(value)) => Node::from_value(value.clone()),
+        Some(Err(error)) => Node::failed(error.clone(), node),
         None => {
             // The value is pending: a copy of it that nobody walks through.
             let copy = node.alias();
             copy.set_tracked(false);
-            Ok(copy)
+            copy
         }
     }
 }

@@ -28,7 +28,10 @@ pub fn cell_bits_of_int(value: i64, dtype: DType) -> u64 {
         DType::I64 => value as u64,
         DType::I32 => value as i32 as u32 as u64,
         DType::U8 => value as u8 as u64,
-        _ => cell_bits(value as f64, dtype),
+        DType::F32 => (value as f32).to_bits() as u64,
+        DType::F16 => <f16 as Element>::from_i64(value).to_f32().to_bits() as u64,
+        DType::BF16 => <bf16 as Element>::from_i64(value).to_f32().to_bits() as u64,
+        DType::F64 | DType::Bool => cell_bits(value as f64, dtype),
     }
 }
 

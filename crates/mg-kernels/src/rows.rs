@@ -313,6 +313,10 @@ op_table! {
     Sigmoid "sigmoid" sigmoid try_sigmoid Float |a| math::sigmoid(a);
     grad |g, x, y| [Some(g.mul(&y.mul(&y.lit(1.0).sub(y))))]
 
+    /// `log(1 + eᵃ)`, without overflow.
+    Softplus "softplus" softplus try_softplus Float |a| math::softplus(a);
+    grad |g, x, y| [Some(g.mul(&x[0].map(Row::Sigmoid)))]
+
     /// The sine, of radians.
     Sin "sin" sin try_sin Float |a| math::sin(a);
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Cos)))]
