@@ -71,7 +71,6 @@ from ._micrograd_rs import (
 from ._micrograd_rs import bool as bool
 from ._names import Lazy as _Lazy
 from ._ops import *
-from ._ops import __all__ as _ops
 from ._size import Size
 from .autograd import enable_grad, no_grad, set_grad_enabled
 
