@@ -17,10 +17,10 @@ use crate::{import, nested};
 pub fn operand(obj: &Bound<'_, PyAny>) -> PyResult<Option<Other>> {
     if let Ok(t) = obj.cast_exact::<PyTensor>() {
         let t = t.get();
-        return Ok(Some(Other { operand: Operand::Tensor(t.t.clone()), borrowed: t.borrowed }));
+        return Ok(Some(Other { operand: Operand::Tensor(t.t.clone()), borrowed: t.borrowed, huge: false }));
     }
-    if let Some(operand) = nested::scalar(obj)? {
-        return Ok(Some(Other { operand, borrowed: false }));
+    if let Some(number) = nested::scalar(obj)? {
+        return Ok(Some(number));
     }
     numpy_operand(obj)
 }
@@ -33,11 +33,11 @@ fn numpy_operand(obj: &Bound<'_, PyAny>) -> PyResult<Option<Other>> {
     }
     let t = import::copied(obj)?;
     if t.rank() == 0
-        && let Some(operand) = nested::scalar(&obj.call_method0("item")?)?
+        && let Some(number) = nested::scalar(&obj.call_method0("item")?)?
     {
-        return Ok(Some(Other { operand, borrowed: false }));
+        return Ok(Some(number));
     }
-    Ok(Some(Other { operand: Operand::Tensor(t), borrowed: false }))
+    Ok(Some(Operand::Tensor(t).into()))
 }
 
 /// The operand that an argument is.
@@ -67,9 +67,12 @@ fn reflected(a: Operand, b: &Tensor, f: impl FnOnce(&Tensor, &Tensor) -> Result<
     f(&constant(a, b)?, b)
 }
 
+/// Which side is which makes no difference to these.
 fn logic(op: &'static str, a: &Tensor, b: Operand) -> Result<Tensor> {
-    let b = constant(b, a)?;
-    let b = if a.is_bool() && b.rank() == 0 { b.to_dtype(DType::Bool) } else { b };
+    let b = match b {
+        Operand::Int(n @ (0 | 1)) if a.is_bool() => Tensor::scalar(n == 1),
+        b => constant(b, a)?,
+    };
     if !a.is_bool() || !b.is_bool() {
         let text = format!("takes truth values, got {} and {}", a.dtype(), b.dtype());
         return Err(Error::new(op, ErrorKind::DType(text)));
@@ -99,7 +102,7 @@ fn in_place(t: &Tensor, new: Tensor) -> Result<()> {
 }
 
 macro_rules! operators {
-    ($($forward:ident $backward:ident $in_place:ident $f:expr;)*) => {
+    ($($forward:ident $backward:ident $in_place:ident $f:expr, $reflected:expr;)*) => {
         #[pymethods]
         impl PyTensor {
             $(
@@ -111,9 +114,8 @@ macro_rules! operators {
 
                 fn $backward<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
                     let Some(other) = operand(other)? else { return Ok(py.NotImplemented().into_bound(py)) };
-                    let f: fn(&Tensor, Operand) -> Result<Tensor> = $f;
-                    let r = self.binary(py, other, |b, a| reflected(a, b, |a, b| f(a, Operand::Tensor(b.clone()))))?;
-                    Ok(Bound::new(py, r)?.into_any())
+                    let f: fn(&Tensor, Operand) -> Result<Tensor> = $reflected;
+                    Ok(Bound::new(py, self.binary(py, other, f)?)?.into_any())
                 }
 
                 fn $in_place(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -126,14 +128,17 @@ macro_rules! operators {
     };
 }
 operators! {
-    __add__ __radd__ __iadd__ |a, b| a.try_add(b);
-    __sub__ __rsub__ __isub__ |a, b| a.try_sub(b);
-    __mul__ __rmul__ __imul__ |a, b| a.try_mul(b);
-    __truediv__ __rtruediv__ __itruediv__ |a, b| a.try_div(b);
-    __and__ __rand__ __iand__ |a, b| logic("&", a, b);
-    __or__ __ror__ __ior__ |a, b| logic("|", a, b);
-    __xor__ __rxor__ __ixor__ |a, b| logic("^", a, b);
-    __matmul__ __rmatmul__ __imatmul__ matmul;
+    __add__ __radd__ __iadd__ |a, b| a.try_add(b), |b, a| reflected(a, b, |a, b| a.try_add(b));
+    __sub__ __rsub__ __isub__ |a, b| a.try_sub(b), |b, a| reflected(a, b, |a, b| a.try_sub(b));
+    __mul__ __rmul__ __imul__ |a, b| a.try_mul(b), |b, a| reflected(a, b, |a, b| a.try_mul(b));
+    __truediv__ __rtruediv__ __itruediv__ |a, b| a.try_div(b), |b, a| reflected(a, b, |a, b| a.try_div(b));
+    __and__ __rand__ __iand__ |a, b| logic("&", a, b), |b, a| logic("&", b, a);
+    __or__ __ror__ __ior__ |a, b| logic("|", a, b), |b, a| logic("|", b, a);
+    __xor__ __rxor__ __ixor__ |a, b| logic("^", a, b), |b, a| logic("^", b, a);
+    __matmul__ __rmatmul__ __imatmul__ matmul, |b, a| match a {
+        Operand::Tensor(a) => a.try_matmul(b),
+        number => matmul(b, number),
+    };
 }
 
 #[pymethods]
@@ -161,7 +166,12 @@ impl PyTensor {
         Ok(Bound::new(py, r)?.into_any())
     }
 
-    fn __ipow__(&self, py: Python<'_>, other: &Bound<'_, PyAny>, _modulo: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    fn __ipow__(
+        &self,
+        py: Python<'_>,
+        other: &Bound<'_, PyAny>,
+        _modulo: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
         let other = self::other(other)?;
         self.write(py, |t| in_place(t, t.try_pow(other.operand)?))
     }
@@ -192,7 +202,12 @@ impl PyTensor {
         })
     }
 
-    fn __richcmp__<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>, op: CompareOp) -> PyResult<Bound<'py, PyAny>> {
+    fn __richcmp__<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, PyAny>,
+        op: CompareOp,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let Some(other) = operand(other)? else { return Ok(py.NotImplemented().into_bound(py)) };
         let result = self.binary(py, other, |a, b| compare(a, b, op))?;
         Ok(Bound::new(py, result)?.into_any())
@@ -303,4 +318,3 @@ fn scaled(other: Operand, beside: &Tensor, alpha: Option<f64>) -> Result<Operand
         Some(alpha) => Operand::Tensor(constant(other, beside)?.try_mul(alpha)?),
     })
 }
-

@@ -9,7 +9,7 @@ use mg_graph::{Node, Value};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyCapsule, PyDict, PyTuple};
 
 use crate::error::{compute, exception};
 use crate::tensor::PyTensor;
@@ -253,9 +253,10 @@ pub fn imported(obj: &Bound<'_, PyAny>, copy: bool) -> PyResult<Tensor> {
     let py = obj.py();
     // SAFETY: the object is alive.
     let is_capsule = |o: &Bound<'_, PyAny>| unsafe {
-        ffi::PyCapsule_IsValid(o.as_ptr(), OLD.as_ptr()) != 0 || ffi::PyCapsule_IsValid(o.as_ptr(), NEW.as_ptr()) != 0
+        ffi::PyCapsule_IsValid(o.as_ptr(), OLD.as_ptr()) != 0
+            || ffi::PyCapsule_IsValid(o.as_ptr(), NEW.as_ptr()) != 0
     };
-    let capsule = if is_capsule(obj) {
+    let capsule = if is_capsule(obj) || obj.is_instance_of::<PyCapsule>() {
         obj.clone()
     } else {
         let export = obj.getattr("__dlpack__")?;
@@ -268,7 +269,9 @@ pub fn imported(obj: &Bound<'_, PyAny>, copy: bool) -> PyResult<Tensor> {
         }
     };
     if !is_capsule(&capsule) {
-        return Err(PyTypeError::new_err("__dlpack__ answered with no capsule, or one that was used before"));
+        return Err(PyTypeError::new_err(
+            "takes a capsule of DLPack that was not used before, or what has __dlpack__ and answers with one",
+        ));
     }
     // SAFETY: the capsule is valid under one of the names; it is renamed as the specification asks of who takes what it
     // holds, and what it points to is the exporter's structure of that name.
@@ -278,7 +281,9 @@ pub fn imported(obj: &Bound<'_, PyAny>, copy: bool) -> PyResult<Tensor> {
         let managed = ffi::PyCapsule_GetPointer(capsule.as_ptr(), name.as_ptr());
         if versioned && (*managed.cast::<Versioned>()).major > VERSION.0 {
             let major = (*managed.cast::<Versioned>()).major;
-            return Err(PyBufferError::new_err(format!("DLPack of version {major}; versions up to 1 are known")));
+            return Err(PyBufferError::new_err(format!(
+                "DLPack of version {major}; versions up to 1 are known"
+            )));
         }
         if ffi::PyCapsule_SetName(capsule.as_ptr(), used.as_ptr()) != 0 {
             return Err(PyErr::fetch(py));
@@ -303,7 +308,8 @@ pub fn imported(obj: &Bound<'_, PyAny>, copy: bool) -> PyResult<Tensor> {
 
 fn on_foreign(foreign: Foreign, dl: &DLTensor) -> PyResult<Tensor> {
     if !matches!(dl.device.kind, HOST | PINNED) {
-        let text = format!("the memory is on a device of kind {}; bring it to the host first", dl.device.kind);
+        let text =
+            format!("the memory is on a device of kind {}; bring it to the host first", dl.device.kind);
         return Err(PyBufferError::new_err(text));
     }
     let Some(dtype) = from_dl_type(dl.dtype) else {
@@ -348,7 +354,11 @@ fn on_foreign(foreign: Foreign, dl: &DLTensor) -> PyResult<Tensor> {
 /// A tensor of what another library exports by DLPack: a copy, unless `copy=False` asks for its memory.
 #[pyfunction]
 #[pyo3(signature = (x, /, *, device=None, copy=None))]
-pub fn from_dlpack(x: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>, copy: Option<bool>) -> PyResult<PyTensor> {
+pub fn from_dlpack(
+    x: &Bound<'_, PyAny>,
+    device: Option<&Bound<'_, PyAny>>,
+    copy: Option<bool>,
+) -> PyResult<PyTensor> {
     crate::device::usable_device(device)?;
     let copy = copy.unwrap_or(true);
     let t = imported(x, copy)?;

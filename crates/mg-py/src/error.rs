@@ -12,15 +12,21 @@ use mg_device::{Error, ErrorKind, Result};
 use pyo3::exceptions::{
     PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError,
 };
+use pyo3::ffi;
 use pyo3::prelude::*;
 
 /// Threads that are in the engine without the interpreter's lock. Changed only by threads that hold that lock, or that are
 /// about to take it.
 static BUSY: AtomicUsize = AtomicUsize::new(0);
 
+/// Forks under way: nobody is let into the engine.
+static FORKING: AtomicUsize = AtomicUsize::new(0);
+
 thread_local! {
     /// Set while a signal handler runs in the middle of a computation, under the engine's lock.
     static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
+    /// Set while this thread forks.
+    static FORKER: Cell<bool> = const { Cell::new(false) };
     /// What the signal handler raised.
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
@@ -31,6 +37,7 @@ const SIGNALS_EVERY: Duration = Duration::from_millis(20);
 /// The Python exception for an engine's error. Its text has no place in our Rust: the traceback shows the user's line.
 pub fn exception(error: &Error) -> PyErr {
     let text = format!("{}: {}", error.op(), error.kind());
+    let text = without_lines(&text);
     match error.kind() {
         ErrorKind::DType(_) => PyTypeError::new_err(text),
         ErrorKind::Index { .. } | ErrorKind::Axis { .. } => PyIndexError::new_err(text),
@@ -44,6 +51,12 @@ pub fn exception(error: &Error) -> PyErr {
         ErrorKind::Cancelled => RAISED.take().unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
         _ => PyRuntimeError::new_err(text),
     }
+}
+
+/// The text up to where it tells a line of our Rust.
+fn without_lines(text: &str) -> String {
+    let end = [", at crates/", " (written at crates/"].iter().filter_map(|word| text.find(word)).min();
+    text[..end.unwrap_or(text.len())].to_owned()
 }
 
 /// The exception for a panic: a mistake of ours, which must not look like the end of the interpreter.
@@ -85,10 +98,10 @@ pub fn compute<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T> + Send) ->
     if IN_HANDLER.get() {
         return Err(in_handler());
     }
-    BUSY.fetch_add(1, Ordering::Relaxed);
+    enter(py);
     let result = py.detach(|| {
         let result = guarded(f);
-        BUSY.fetch_sub(1, Ordering::Release);
+        leave();
         result
     });
     answer(result)
@@ -99,13 +112,54 @@ fn in_handler() -> PyErr {
     PyRuntimeError::new_err("a signal handler that interrupts a computation cannot compute tensors itself")
 }
 
-/// Waits until no other thread is in the engine: before a fork, whose child has none of them to give locks back. The
-/// caller holds the interpreter's lock, so nobody enters between the last look and the fork.
+/// Lets nobody into the engine and waits until no other thread is there: before a fork, whose child has none of them to
+/// give locks back. The caller holds the interpreter's lock, so nobody enters between the last look and the fork.
 #[pyfunction]
 pub fn _before_fork(py: Python<'_>) {
-    while BUSY.load(Ordering::Acquire) != 0 && !IN_HANDLER.get() {
-        py.detach(|| std::thread::sleep(Duration::from_micros(50)));
+    FORKING.fetch_add(1, Ordering::SeqCst);
+    // Other hooks of this fork may compute.
+    FORKER.set(true);
+    while BUSY.load(Ordering::SeqCst) != 0 && !IN_HANDLER.get() {
+        wait(py);
     }
+}
+
+/// Lets threads into the engine again, in the parent and in the child.
+#[pyfunction]
+pub fn _after_fork() {
+    FORKER.set(false);
+    FORKING.fetch_sub(1, Ordering::SeqCst);
+}
+
+#[cold]
+fn wait(py: Python<'_>) {
+    py.detach(|| std::thread::sleep(Duration::from_micros(50)));
+}
+
+/// Counts this thread, which holds the interpreter's lock, among those in the engine.
+#[inline]
+fn enter(py: Python<'_>) {
+    while FORKING.load(Ordering::SeqCst) != 0 && !FORKER.get() {
+        wait(py);
+    }
+    BUSY.fetch_add(1, Ordering::SeqCst);
+}
+
+#[inline]
+fn leave() {
+    BUSY.fetch_sub(1, Ordering::SeqCst);
+}
+
+/// Counts against Python's recursion limit, as a call in Python does: user code may come back to us without end.
+pub fn recursive<T>(py: Python<'_>, f: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    // SAFETY: the interpreter's lock is held; the text lives for ever.
+    if unsafe { ffi::Py_EnterRecursiveCall(c" in micrograd_rs".as_ptr()) } != 0 {
+        return Err(PyErr::fetch(py));
+    }
+    let result = f();
+    // SAFETY: entered above.
+    unsafe { ffi::Py_LeaveRecursiveCall() };
+    result
 }
 
 /// Asked by the engine between launches: whether a signal's handler raised something.
@@ -140,8 +194,14 @@ pub fn listen() {
 
 /// Runs Python code from within [`compute`], where no lock of the engine is held: a function that is being recorded.
 pub fn in_python<T>(f: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
-    BUSY.fetch_sub(1, Ordering::Relaxed);
-    let result = Python::try_attach(f);
-    BUSY.fetch_add(1, Ordering::Relaxed);
-    result.unwrap_or_else(|| Err(PyRuntimeError::new_err("the interpreter is gone")))
+    leave();
+    let result = Python::try_attach(|py| {
+        let result = f(py);
+        enter(py);
+        result
+    });
+    result.unwrap_or_else(|| {
+        BUSY.fetch_add(1, Ordering::SeqCst);
+        Err(PyRuntimeError::new_err("the interpreter is gone"))
+    })
 }

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList};
 
 use crate::dtype::optional_dtype;
-use crate::error::{compute, exception};
+use crate::error::{build, compute, exception};
 use crate::tensor::PyTensor;
 
 /// The element at an offset that the value's layout reaches, as Python's number.
@@ -67,7 +67,8 @@ impl PyTensor {
 
     fn numpy_array<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyAny>> {
         let numpy = slf.py().import("numpy").map_err(|cause| {
-            let error = PyImportError::new_err("NumPy is needed for this, and is not installed: pip install numpy");
+            let error =
+                PyImportError::new_err("NumPy is needed for this, and is not installed: pip install numpy");
             error.set_cause(slf.py(), Some(cause));
             error
         })?;
@@ -123,11 +124,17 @@ impl PyTensor {
     /// # Safety
     ///
     /// `view` is a buffer to be filled.
-    unsafe fn __getbuffer__(slf: Bound<'_, PyTensor>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, PyTensor>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
         let value = slf.get().value(slf.py())?;
         let refuse = |text: &str| Err(PyBufferError::new_err(text.to_string()));
         if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
-            return refuse("a tensor's memory is read-only to others; numpy.array(t) is a copy that can be written");
+            return refuse(
+                "a tensor's memory is read-only to others; numpy.array(t) is a copy that can be written",
+            );
         }
         if !value.buffer.device().is_cpu() {
             return refuse("a tensor on a CUDA device has no buffer on the host; t.cpu() has");
@@ -182,10 +189,13 @@ impl PyTensor {
     }
 
     fn __index__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let only = self.only(py, "an index")?;
-        if !only.is_instance_of::<PyInt>() {
-            return Err(PyTypeError::new_err("only a tensor of integers can be an index"));
+        // Any other error than a TypeError would keep Python from trying what else a tensor is: a buffer to `bytes`.
+        let (shape, dtype) = build(py, || Ok((self.t.shape(), self.t.dtype())))?;
+        if shape.numel() != 1 || dtype.is_float() {
+            let text = format!("only a tensor of one integer can be an index, got shape {shape} of {dtype}");
+            return Err(PyTypeError::new_err(text));
         }
+        let only = self.only(py, "an index")?;
         // A truth value is an int to Python, but __index__ must answer with a plain one.
         if only.is_instance_of::<PyBool>() { py.get_type::<PyInt>().call1((only,)) } else { Ok(only) }
     }
@@ -337,8 +347,7 @@ pub fn _rebuild(
         let text = format!("{} bytes are no tensor of {dtype} and shape {shape}", bytes.len());
         return Err(PyValueError::new_err(text));
     }
-    let buffer =
-        mg_device::Buffer::uninit(Device::cpu(), dtype, shape.numel()).map_err(|e| exception(&e))?;
+    let buffer = mg_device::Buffer::uninit(Device::cpu(), dtype, shape.numel()).map_err(|e| exception(&e))?;
     if dtype == DType::Bool && bytes.iter().any(|&b| b > 1) {
         return Err(PyValueError::new_err("a truth value that is neither 0 nor 1"));
     }
@@ -353,7 +362,8 @@ impl PyTensor {
     fn __reduce__<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
         let rebuild = py.import("micrograd_rs._micrograd_rs")?.getattr("_rebuild")?;
-        let value = compute(py, || if this.t.is_contiguous()? { this.t.value() } else { this.t.copy().value() })?;
+        let value =
+            compute(py, || if this.t.is_contiguous()? { this.t.value() } else { this.t.copy().value() })?;
         on_host(&value)?;
         let size = value.buffer.dtype().size();
         let start = value.buffer.as_ptr().wrapping_add(value.layout.offset() * size);

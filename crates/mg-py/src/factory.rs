@@ -236,7 +236,9 @@ pub fn randint(
     let (low, high, size) = match (high.filter(|h| !h.is_none()), size) {
         (Some(high), Some(size)) => (low, high.extract::<i64>()?, size),
         (Some(size), None) | (None, Some(size)) => (0, low, size),
-        (None, None) => return Err(PyTypeError::new_err("takes randint(high, size) or randint(low, high, size)")),
+        (None, None) => {
+            return Err(PyTypeError::new_err("takes randint(high, size) or randint(low, high, size)"));
+        }
     };
     let shape = crate::size::shape(size)?;
     let dtype = optional_dtype(dtype)?.unwrap_or(DType::I64);
@@ -313,7 +315,12 @@ pub fn manual_seed(seed: i64) {
 /// Tensors one after the other along an axis.
 #[pyfunction]
 #[pyo3(signature = (tensors, dim=0, *, axis=None))]
-pub fn cat(py: Python<'_>, tensors: &Bound<'_, PyAny>, dim: isize, axis: Option<isize>) -> PyResult<PyTensor> {
+pub fn cat(
+    py: Python<'_>,
+    tensors: &Bound<'_, PyAny>,
+    dim: isize,
+    axis: Option<isize>,
+) -> PyResult<PyTensor> {
     joined(py, tensors, |all| {
         // Dtypes meet as operands do.
         let dtype = all.iter().map(|t| t.dtype()).reduce(DType::promote);
@@ -325,7 +332,12 @@ pub fn cat(py: Python<'_>, tensors: &Bound<'_, PyAny>, dim: isize, axis: Option<
 /// Tensors of one shape along a new axis.
 #[pyfunction]
 #[pyo3(signature = (tensors, dim=0, *, axis=None))]
-pub fn stack(py: Python<'_>, tensors: &Bound<'_, PyAny>, dim: isize, axis: Option<isize>) -> PyResult<PyTensor> {
+pub fn stack(
+    py: Python<'_>,
+    tensors: &Bound<'_, PyAny>,
+    dim: isize,
+    axis: Option<isize>,
+) -> PyResult<PyTensor> {
     joined(py, tensors, |all| Tensor::stack(all, axis.unwrap_or(dim)))
 }
 
@@ -406,7 +418,10 @@ pub fn one_hot(py: Python<'_>, input: &Bound<'_, PyTensor>, num_classes: i64) ->
     let t = &input.get().t;
     let hot = crate::error::compute(py, || {
         if !t.dtype().is_int() {
-            return Err(Error::new("one_hot", ErrorKind::DType(format!("takes integers, got {}", t.dtype()))));
+            return Err(Error::new(
+                "one_hot",
+                ErrorKind::DType(format!("takes integers, got {}", t.dtype())),
+            ));
         }
         let t = t.to_dtype(DType::I64);
         let classes = match num_classes {

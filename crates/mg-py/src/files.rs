@@ -52,7 +52,11 @@ pub fn load_safetensors(py: Python<'_>, path: PathBuf, metadata: bool) -> PyResu
     std::fs::File::open(&path)?;
     let state = compute(py, || State::load(&path))?;
     let tensors = named(py, state.tensors)?;
-    if metadata { Ok((tensors, state.metadata).into_pyobject(py)?.into_any()) } else { Ok(tensors.into_any()) }
+    if metadata {
+        Ok((tensors, state.metadata).into_pyobject(py)?.into_any())
+    } else {
+        Ok(tensors.into_any())
+    }
 }
 
 fn idx(idx: Idx) -> Result<Tensor> {

@@ -104,7 +104,12 @@ impl PyTensor {
     }
 
     /// `self` where the condition holds, else `other`.
-    fn r#where(&self, py: Python<'_>, condition: &Bound<'_, PyTensor>, other: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
+    fn r#where(
+        &self,
+        py: Python<'_>,
+        condition: &Bound<'_, PyTensor>,
+        other: &Bound<'_, PyAny>,
+    ) -> PyResult<PyTensor> {
         let condition = &condition.get().t;
         self.binary(py, self::other(other)?, |t, b| Tensor::where_(condition, t, b))
     }
@@ -211,7 +216,11 @@ pub fn linear(
 
 /// Rows of a table `[n, dim]` by integers of any shape.
 #[pyfunction]
-pub fn embedding(py: Python<'_>, input: &Bound<'_, PyTensor>, weight: &Bound<'_, PyTensor>) -> PyResult<PyTensor> {
+pub fn embedding(
+    py: Python<'_>,
+    input: &Bound<'_, PyTensor>,
+    weight: &Bound<'_, PyTensor>,
+) -> PyResult<PyTensor> {
     let (input, weight) = (input.get(), weight.get());
     let t = build(py, || {
         if weight.t.rank() != 2 {

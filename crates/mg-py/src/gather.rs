@@ -103,8 +103,9 @@ impl Picks {
         }
         for index in &plan.indices {
             let (a, b) = (plan.shape, index.shape());
-            plan.shape = Shape::broadcast(&a, &b)
-                .ok_or_else(|| error(ErrorKind::Shape(format!("indices of shapes {a} and {b} do not broadcast"))))?;
+            plan.shape = Shape::broadcast(&a, &b).ok_or_else(|| {
+                error(ErrorKind::Shape(format!("indices of shapes {a} and {b} do not broadcast")))
+            })?;
         }
         let wide = signed(&plan.shape);
         for index in &mut plan.indices {
@@ -242,7 +243,9 @@ impl Plan {
         for (i, &at) in picked.iter().enumerate() {
             let size = n;
             let row = usize::try_from(at).ok().filter(|&at| at < n);
-            let Some(row) = row else { return Err(error(ErrorKind::Index { index: at, axis: self.axes[0], size })) };
+            let Some(row) = row else {
+                return Err(error(ErrorKind::Index { index: at, axis: self.axes[0], size }));
+            };
             (from[row], hit[row]) = (i as i64, true);
         }
         let mut column = vec![1isize; rows.rank()];
@@ -298,7 +301,12 @@ impl PyTensor {
     }
 
     /// The tensor with `value` where the mask holds, which broadcasts.
-    fn masked_fill(&self, py: Python<'_>, mask: &Bound<'_, PyTensor>, value: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
+    fn masked_fill(
+        &self,
+        py: Python<'_>,
+        mask: &Bound<'_, PyTensor>,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<PyTensor> {
         let mask = &mask.get().t;
         let value = crate::arith::other(value)?;
         self.binary(py, value, |t, v| Tensor::where_(mask, constant(v, t)?.to_dtype(t.dtype()), t))
@@ -309,14 +317,23 @@ impl PyTensor {
     fn nonzero<'py>(&self, py: Python<'py>, as_tuple: bool) -> PyResult<Bound<'py, PyAny>> {
         let axes = compute(py, || {
             let found = nonzero(&self.t.try_ne(0i64)?)?;
-            found.into_iter().map(|v| { let n = v.len(); Tensor::from_vec(v, &[n]) }).collect::<Result<Vec<_>>>()
+            found
+                .into_iter()
+                .map(|v| {
+                    let n = v.len();
+                    Tensor::from_vec(v, &[n])
+                })
+                .collect::<Result<Vec<_>>>()
         })?;
         if as_tuple {
             let all = axes.into_iter().map(PyTensor::from).map(|t| Bound::new(py, t));
             return Ok(pyo3::types::PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)?.into_any());
         }
         let stacked = build(py, || match &axes[..] {
-            [] => Tensor::from_vec(Vec::<i64>::new(), &[usize::from(self.t.to_f64_vec()?.iter().any(|&v| v != 0.0)), 0]),
+            [] => Tensor::from_vec(
+                Vec::<i64>::new(),
+                &[usize::from(self.t.to_f64_vec()?.iter().any(|&v| v != 0.0)), 0],
+            ),
             axes => Tensor::stack(&axes.iter().collect::<Vec<_>>(), 1),
         })?;
         Ok(Bound::new(py, PyTensor::from(stacked))?.into_any())

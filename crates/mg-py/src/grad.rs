@@ -70,7 +70,8 @@ pub fn grad<'py>(
     let seeds: Vec<Option<&Tensor>> = seeds.iter().map(Option::as_ref).collect();
     let found = compute(py, || mg_autograd::grad(&of, &by, &seeds, how(retain_graph, create_graph)))?;
     if let Some(i) = found.iter().position(Option::is_none).filter(|_| !allow_unused) {
-        let text = format!("the outputs do not depend on input {i}; pass allow_unused=True to get None for it");
+        let text =
+            format!("the outputs do not depend on input {i}; pass allow_unused=True to get None for it");
         return Err(PyRuntimeError::new_err(text));
     }
     let all = found.into_iter().map(|g| g.map(|g| Bound::new(py, PyTensor::from(g))).transpose());
@@ -89,16 +90,23 @@ pub fn _set_grad_enabled(on: bool) -> bool {
     mg_graph::set_tracking(on)
 }
 
-/// Computes several tensors together, in as few passes as they share.
+/// The tensors of lists and tuples in each other.
+fn collect<'py>(obj: &Bound<'py, PyAny>, into: &mut Vec<Bound<'py, PyTensor>>) -> PyResult<()> {
+    if obj.is_instance_of::<PyList>() || obj.is_instance_of::<PyTuple>() {
+        return crate::error::recursive(obj.py(), || {
+            obj.try_iter()?.try_for_each(|item| collect(&item?, into))
+        });
+    }
+    into.push(obj.cast::<PyTensor>()?.clone());
+    Ok(())
+}
+
+/// Computes several tensors, alone or in lists and tuples, together, in as few passes as they share.
 #[pyfunction]
 #[pyo3(signature = (*tensors))]
 pub fn realize(py: Python<'_>, tensors: &Bound<'_, PyTuple>) -> PyResult<()> {
     let mut all: Vec<Bound<'_, PyTensor>> = vec![];
-    for t in tensors.iter() {
-        if t.is_instance_of::<PyList>() || t.is_instance_of::<PyTuple>() || t.is_instance_of::<PyTensor>() {
-            all.extend(several(&t)?);
-        }
-    }
+    collect(tensors.as_any(), &mut all)?;
     let of: Vec<&Tensor> = all.iter().map(|t| &t.get().t).collect();
     compute(py, || Tensor::realize_all(of))
 }

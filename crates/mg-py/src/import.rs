@@ -85,9 +85,11 @@ impl View {
             [order @ (b'@' | b'=' | b'<' | b'>' | b'!'), code @ ..] => (*order, code),
             code => (b'@', code),
         };
-        let foreign = if cfg!(target_endian = "little") { matches!(order, b'>' | b'!') } else { order == b'<' };
+        let foreign =
+            if cfg!(target_endian = "little") { matches!(order, b'>' | b'!') } else { order == b'<' };
         if foreign && bytes > 1 {
-            let text = "an array of the other byte order; convert it first: a.astype(a.dtype.newbyteorder('='))";
+            let text =
+                "an array of the other byte order; convert it first: a.astype(a.dtype.newbyteorder('='))";
             return Err(PyTypeError::new_err(text));
         }
         Ok(match (code, bytes) {
@@ -113,7 +115,12 @@ impl View {
 
     /// Calls `f` with the address of each element in row-major order.
     fn each(&self, mut f: impl FnMut(*const u8)) {
-        fn walk(at: *const u8, sizes: &[ffi::Py_ssize_t], strides: &[ffi::Py_ssize_t], f: &mut impl FnMut(*const u8)) {
+        fn walk(
+            at: *const u8,
+            sizes: &[ffi::Py_ssize_t],
+            strides: &[ffi::Py_ssize_t],
+            f: &mut impl FnMut(*const u8),
+        ) {
             match (sizes.split_first(), strides.split_first()) {
                 (Some((&n, sizes)), Some((&stride, strides))) => {
                     for i in 0..n {
@@ -227,7 +234,12 @@ pub fn shared(obj: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
         view.strides().iter().zip(view.sizes()).map(|(&s, &n)| if n > 1 { s / size } else { 0 }).collect();
     // Where strides are negative, memory begins before the first element.
     let reach = |sign: isize| -> isize {
-        strides.iter().zip(view.sizes()).filter(|(s, _)| s.signum() == sign).map(|(s, n)| s.abs() * (n - 1)).sum()
+        strides
+            .iter()
+            .zip(view.sizes())
+            .filter(|(s, _)| s.signum() == sign)
+            .map(|(s, n)| s.abs() * (n - 1))
+            .sum()
     };
     let (before, after) = (reach(-1), reach(1));
     let start = view.0.buf.cast::<u8>().wrapping_offset(-before * size);

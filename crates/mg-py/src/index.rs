@@ -63,8 +63,9 @@ impl Item {
             Ok(t) => Ok(Item::Tensor(t)),
             Err(error) if error.is_instance_of::<PyTypeError>(obj.py()) => {
                 let kind = obj.get_type().name()?;
-                let text =
-                    format!("takes integers, slices, None, ..., and tensors of integers or truth values, got {kind}");
+                let text = format!(
+                    "takes integers, slices, None, ..., and tensors of integers or truth values, got {kind}"
+                );
                 let refused = PyTypeError::new_err(text);
                 refused.set_cause(obj.py(), Some(error));
                 Err(refused)
@@ -174,7 +175,16 @@ impl PyTensor {
         PyTensor::result(py, picked, self.borrowed)
     }
 
-    fn __setitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn __delitem__(&self, _index: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(PyTypeError::new_err("the elements of a tensor cannot be deleted"))
+    }
+
+    fn __setitem__(
+        &self,
+        py: Python<'_>,
+        index: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
         let value = match crate::arith::operand(value)? {
             Some(other) => other.operand,
             None => Operand::Tensor(nested::tensor(value, None)?),

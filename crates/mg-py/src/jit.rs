@@ -49,7 +49,8 @@ struct Recorded {
     answers: HashMap<Key, Answer>,
 }
 
-/// A function that is recorded when it is called, and replayed once two calls launched the same; see `jit`.
+// A function that is recorded when it is called, and replayed once two calls launched the same; see `jit`. This is no
+// documentation: `__doc__` is the function's own.
 #[pyclass(frozen, weakref, name = "Jit", module = "micrograd_rs")]
 pub struct PyJit {
     function: Py<PyAny>,
@@ -94,7 +95,9 @@ fn take_apart(obj: &Bound<'_, PyAny>, tensors: &mut Vec<Tensor>) -> PyResult<Ans
 
 impl Answer {
     fn put_together<'py>(&self, py: Python<'py>, tensors: &[Tensor]) -> PyResult<Bound<'py, PyAny>> {
-        let all = |parts: &[Answer]| parts.iter().map(|p| p.put_together(py, tensors)).collect::<PyResult<Vec<_>>>();
+        let all = |parts: &[Answer]| {
+            parts.iter().map(|p| p.put_together(py, tensors)).collect::<PyResult<Vec<_>>>()
+        };
         Ok(match self {
             Answer::Tensor(i) => match tensors.get(*i) {
                 Some(t) => Bound::new(py, PyTensor::from(t.clone()))?.into_any(),
@@ -326,7 +329,10 @@ pub fn explain(py: Python<'_>, tensors: Vec<Bound<'_, PyTensor>>) -> PyResult<Py
     let all: Vec<&Tensor> = tensors.iter().map(|t| &t.get().t).collect();
     compute(py, || {
         let nodes: Vec<_> = all.iter().map(|t| t.node()).collect();
-        mg_graph::explain(&nodes.iter().collect::<Vec<_>>())
+        let mut explanation = mg_graph::explain(&nodes.iter().collect::<Vec<_>>())?;
+        // They are our own lines, not the user's.
+        explanation.launches.iter_mut().for_each(|launch| launch.line.clear());
+        Ok(explanation)
     })
     .map(PyExplanation)
 }

@@ -39,14 +39,17 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::dtype::PyDType;
     #[pymodule_export]
-    use crate::error::_before_fork;
+    use crate::error::{_after_fork, _before_fork};
     #[pymodule_export]
     use crate::export::{_rebuild, from_numpy};
     #[pymodule_export]
     use crate::factory::{
-        allclose, arange, as_tensor, cat, empty, empty_like, equal, eye, full, full_like, linspace, manual_seed,
-        one_hot, ones, ones_like, rand, rand_like, randint, randn, randn_like, stack, tensor, r#where, zeros, zeros_like,
+        allclose, arange, as_tensor, cat, empty, empty_like, equal, eye, full, full_like, linspace,
+        manual_seed, one_hot, ones, ones_like, rand, rand_like, randint, randn, randn_like, stack, tensor,
+        r#where, zeros, zeros_like,
     };
+    #[pymodule_export]
+    use crate::files::{_batches, _drawn_digits, _mnist, load_safetensors, save_safetensors};
     #[pymodule_export]
     use crate::functional::{
         binary_cross_entropy_with_logits, cross_entropy, embedding, layer_norm, linear, mse_loss, nll_loss,
@@ -54,14 +57,12 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::grad::{_set_grad_enabled, grad, is_grad_enabled, realize};
     #[pymodule_export]
-    use crate::jit::{PyExplanation, PyJit, explain, jit};
-    #[pymodule_export]
-    use crate::files::{_batches, _drawn_digits, _mnist, load_safetensors, save_safetensors};
-    #[pymodule_export]
     use crate::init::{
-        _embedding_parameters, _layer_norm_parameters, _linear_parameters, calculate_gain, constant_, kaiming_normal_,
-        kaiming_uniform_, normal_, ones_, uniform_, xavier_normal_, xavier_uniform_, zeros_,
+        _embedding_parameters, _layer_norm_parameters, _linear_parameters, calculate_gain, constant_,
+        kaiming_normal_, kaiming_uniform_, normal_, ones_, uniform_, xavier_normal_, xavier_uniform_, zeros_,
     };
+    #[pymodule_export]
+    use crate::jit::{PyExplanation, PyJit, explain, jit};
     #[pymodule_export]
     use crate::optim::{PyOptimizer, PySchedule};
     #[pymodule_export]

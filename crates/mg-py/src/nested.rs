@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
-use mg_autograd::Tensor;
+use mg_autograd::{Operand, Tensor};
 use mg_device::{DType, MAX_RANK};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 
-use crate::error::{build, compute, exception};
-use crate::tensor::PyTensor;
+use crate::error::{build, compute, exception, recursive};
+use crate::tensor::{Other, PyTensor};
 use crate::{dlpack, import};
 
 /// A constant on the host. Without a dtype, that of PyTorch: floats become f32, integers i64, truth values bool, and what
@@ -71,20 +71,10 @@ fn method<'py>(obj: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<Bound<'py
     if obj.is_instance_of::<pyo3::types::PyType>() { Ok(None) } else { obj.getattr_opt(name) }
 }
 
-/// Counts against Python's recursion limit, as a call in Python does: user code may come back to us without end.
-fn recursive<T>(py: Python<'_>, f: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    // SAFETY: the interpreter's lock is held; the text lives for ever.
-    if unsafe { ffi::Py_EnterRecursiveCall(c" while reading an array".as_ptr()) } != 0 {
-        return Err(PyErr::fetch(py));
-    }
-    let result = f();
-    // SAFETY: entered above.
-    unsafe { ffi::Py_LeaveRecursiveCall() };
-    result
-}
-
 fn is_number(obj: &Bound<'_, PyAny>) -> bool {
-    obj.is_exact_instance_of::<PyFloat>() || obj.is_exact_instance_of::<PyInt>() || obj.is_exact_instance_of::<PyBool>()
+    obj.is_exact_instance_of::<PyFloat>()
+        || obj.is_exact_instance_of::<PyInt>()
+        || obj.is_exact_instance_of::<PyBool>()
 }
 
 /// A number as Python has it.
@@ -155,7 +145,7 @@ impl Builder {
     }
 
     fn add(&mut self, obj: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
-        if let Some(number) = self.number(obj)? {
+        if let Some(number) = number(obj, &self.place)? {
             self.leaf(depth, "a number")?;
             return self.push(number);
         }
@@ -180,43 +170,6 @@ impl Builder {
                 }
                 Err(_) => Err(self.type_error(obj)),
             },
-        }
-    }
-
-    /// The number that an object is, if it is one at a glance; NumPy's scalars are.
-    fn number(&self, obj: &Bound<'_, PyAny>) -> PyResult<Option<Number>> {
-        let ptr = obj.as_ptr();
-        // SAFETY: the object is alive and the interpreter's lock is held, for all calls below.
-        unsafe {
-            if ffi::PyFloat_CheckExact(ptr) != 0 {
-                return Ok(Some(Number::Float(ffi::PyFloat_AsDouble(ptr))));
-            }
-            if ffi::PyBool_Check(ptr) != 0 {
-                return Ok(Some(Number::Bool(ptr == ffi::Py_True())));
-            }
-            if ffi::PyLong_Check(ptr) != 0 {
-                return self.integer(obj).map(Some);
-            }
-        }
-        if obj.is_instance_of::<PyFloat>() {
-            return Ok(Some(Number::Float(obj.extract()?)));
-        }
-        Ok(None)
-    }
-
-    fn integer(&self, obj: &Bound<'_, PyAny>) -> PyResult<Number> {
-        let mut overflow = 0;
-        // SAFETY: the object is an int and alive.
-        let n = unsafe { ffi::PyLong_AsLongLongAndOverflow(obj.as_ptr(), &mut overflow) };
-        if overflow == 0 {
-            return Ok(Number::Int(n));
-        }
-        match obj.extract::<f64>() {
-            Ok(v) => Ok(Number::Huge(v)),
-            Err(e) if e.is_instance_of::<PyOverflowError>(obj.py()) => {
-                Err(PyValueError::new_err(format!("the integer{} is too large for a float", self.at())))
-            }
-            Err(e) => Err(e),
         }
     }
 
@@ -281,7 +234,10 @@ impl Builder {
     /// A sequence of `n` items begins at this depth.
     fn open(&mut self, depth: usize, n: usize) -> PyResult<()> {
         if depth >= MAX_RANK {
-            return Err(PyValueError::new_err(format!("the data{} is nested deeper than {MAX_RANK} axes", self.at())));
+            return Err(PyValueError::new_err(format!(
+                "the data{} is nested deeper than {MAX_RANK} axes",
+                self.at()
+            )));
         }
         match self.rank {
             Some(rank) if depth >= rank => {
@@ -329,13 +285,21 @@ impl Builder {
         self.leaf(depth + shape.rank(), "a number")?;
         let values = |e| exception(&e);
         match block.dtype() {
-            DType::I64 => block.to_vec::<i64>().map_err(values)?.into_iter().try_for_each(|n| self.push(Number::Int(n))),
-            DType::Bool => block.to_vec::<bool>().map_err(values)?.into_iter().try_for_each(|b| self.push(Number::Bool(b))),
+            DType::I64 => {
+                block.to_vec::<i64>().map_err(values)?.into_iter().try_for_each(|n| self.push(Number::Int(n)))
+            }
+            DType::Bool => block
+                .to_vec::<bool>()
+                .map_err(values)?
+                .into_iter()
+                .try_for_each(|b| self.push(Number::Bool(b))),
             d if d.is_int() => {
                 let all = block.to_f64_vec().map_err(values)?;
                 all.into_iter().try_for_each(|v| self.push(Number::Int(v as i64)))
             }
-            _ => block.to_f64_vec().map_err(values)?.into_iter().try_for_each(|v| self.push(Number::Float(v))),
+            _ => {
+                block.to_f64_vec().map_err(values)?.into_iter().try_for_each(|v| self.push(Number::Float(v)))
+            }
         }
     }
 
@@ -367,7 +331,10 @@ impl Builder {
                             Number::Int(n) => n.to_string(),
                             other => other.as_f64().to_string(),
                         };
-                        return Err(PyValueError::new_err(format!("{text}{} does not fit {dtype}", self.at())));
+                        return Err(PyValueError::new_err(format!(
+                            "{text}{} does not fit {dtype}",
+                            self.at()
+                        )));
                     }
                 }
             }
@@ -389,7 +356,9 @@ impl Builder {
                     false => Data::Double(v.iter().map(|&b| f64::from(u8::from(b))).collect()),
                 };
             }
-            (Data::Int(v), Number::Float(_)) => self.data = Data::Double(v.iter().map(|&n| n as f64).collect()),
+            (Data::Int(v), Number::Float(_)) => {
+                self.data = Data::Double(v.iter().map(|&n| n as f64).collect())
+            }
             _ => {}
         }
     }
@@ -403,9 +372,8 @@ impl Builder {
             || obj.is_instance_of::<PyFrozenSet>()
     }
 
-    /// " at [1][2]"; nothing at the top.
     fn at(&self) -> String {
-        if self.place.is_empty() { String::new() } else { format!(" at {}", path(&self.place)) }
+        at(&self.place)
     }
 
     /// What stood first at a depth, with its place.
@@ -449,6 +417,48 @@ impl Data {
     }
 }
 
+/// The number that an object is, if it is one at a glance; NumPy's float64 is. `place` is where it stands.
+fn number(obj: &Bound<'_, PyAny>, place: &[usize]) -> PyResult<Option<Number>> {
+    let ptr = obj.as_ptr();
+    // SAFETY: the object is alive and the interpreter's lock is held, for all calls below.
+    unsafe {
+        if ffi::PyFloat_CheckExact(ptr) != 0 {
+            return Ok(Some(Number::Float(ffi::PyFloat_AsDouble(ptr))));
+        }
+        if ffi::PyBool_Check(ptr) != 0 {
+            return Ok(Some(Number::Bool(ptr == ffi::Py_True())));
+        }
+        if ffi::PyLong_Check(ptr) != 0 {
+            return integer(obj, place).map(Some);
+        }
+    }
+    if obj.is_instance_of::<PyFloat>() {
+        return Ok(Some(Number::Float(obj.extract()?)));
+    }
+    Ok(None)
+}
+
+fn integer(obj: &Bound<'_, PyAny>, place: &[usize]) -> PyResult<Number> {
+    let mut overflow = 0;
+    // SAFETY: the object is an int and alive.
+    let n = unsafe { ffi::PyLong_AsLongLongAndOverflow(obj.as_ptr(), &mut overflow) };
+    if overflow == 0 {
+        return Ok(Number::Int(n));
+    }
+    match obj.extract::<f64>() {
+        Ok(v) => Ok(Number::Huge(v)),
+        Err(e) if e.is_instance_of::<PyOverflowError>(obj.py()) => {
+            Err(PyValueError::new_err(format!("the integer{} is too large for a float", at(place))))
+        }
+        Err(e) => Err(e),
+    }
+}
+
+/// " at [1][2]"; nothing at the top.
+fn at(place: &[usize]) -> String {
+    if place.is_empty() { String::new() } else { format!(" at {}", path(place)) }
+}
+
 fn path(place: &[usize]) -> String {
     place.iter().fold(String::new(), |mut out, i| {
         // Writing to a string cannot fail.
@@ -457,14 +467,14 @@ fn path(place: &[usize]) -> String {
     })
 }
 
-/// The operand that a Python object is beside a tensor, `None` where it is nothing that operators take.
-pub fn scalar(obj: &Bound<'_, PyAny>) -> PyResult<Option<mg_autograd::Operand>> {
-    use mg_autograd::Operand;
-    let builder = Builder::new(None);
-    Ok(builder.number(obj)?.map(|n| match n {
-        Number::Bool(b) => Operand::Int(i64::from(b)),
-        Number::Int(n) => Operand::Int(n),
-        Number::Huge(v) | Number::Float(v) => Operand::Float(v),
+/// The operand that a number is beside a tensor, `None` where it is nothing that operators take.
+#[inline]
+pub fn scalar(obj: &Bound<'_, PyAny>) -> PyResult<Option<Other>> {
+    Ok(number(obj, &[])?.map(|n| match n {
+        Number::Bool(b) => Operand::Int(i64::from(b)).into(),
+        Number::Int(n) => Operand::Int(n).into(),
+        Number::Float(v) => Operand::Float(v).into(),
+        Number::Huge(v) => Other { huge: true, ..Operand::Float(v).into() },
     }))
 }
 

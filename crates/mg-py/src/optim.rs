@@ -7,8 +7,8 @@ use mg_autograd::Tensor;
 use mg_device::Result;
 use mg_nn::State;
 use mg_nn::optim::{
-    Adam, AdamOptions, AdamW, CosineAnnealingLR, ExponentialLR, LinearLR, MultiStepLR, Optimizer, SGD, SGDOptions,
-    Schedule, StepLR,
+    Adam, AdamOptions, AdamW, CosineAnnealingLR, ExponentialLR, LinearLR, MultiStepLR, Optimizer, SGD,
+    SGDOptions, Schedule, StepLR,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -60,10 +60,17 @@ struct Extreme {
     pairwise: fn(&Tensor, mg_autograd::Operand) -> Result<Tensor>,
 }
 
-const MAX: Extreme = Extreme { over: Tensor::max_dim, arg: Tensor::argmax, pairwise: |a, b| a.try_maximum(b) };
-const MIN: Extreme = Extreme { over: Tensor::min_dim, arg: Tensor::argmin, pairwise: |a, b| a.try_minimum(b) };
+const MAX: Extreme =
+    Extreme { over: Tensor::max_dim, arg: Tensor::argmax, pairwise: |a, b| a.try_maximum(b) };
+const MIN: Extreme =
+    Extreme { over: Tensor::min_dim, arg: Tensor::argmin, pairwise: |a, b| a.try_minimum(b) };
 
-fn arg(t: &Tensor, f: fn(&Tensor, Option<isize>) -> Result<Tensor>, dim: Option<isize>, keepdim: bool) -> Result<Tensor> {
+fn arg(
+    t: &Tensor,
+    f: fn(&Tensor, Option<isize>) -> Result<Tensor>,
+    dim: Option<isize>,
+    keepdim: bool,
+) -> Result<Tensor> {
     let index = f(t, dim)?;
     match dim {
         Some(dim) if keepdim => index.unsqueeze(dim),

@@ -52,7 +52,8 @@ pub fn shape(obj: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
 
 fn unsigned(sizes: Vec<isize>) -> PyResult<Vec<usize>> {
     let shape: Option<Vec<usize>> = sizes.iter().map(|&n| usize::try_from(n).ok()).collect();
-    let shape = shape.ok_or_else(|| PyValueError::new_err(format!("sizes cannot be negative, got {sizes:?}")))?;
+    let shape =
+        shape.ok_or_else(|| PyValueError::new_err(format!("sizes cannot be negative, got {sizes:?}")))?;
     Shape::new(&shape).map_err(|e| crate::error::exception(&e))?;
     Ok(shape)
 }
@@ -65,7 +66,9 @@ pub fn signed(sizes: &[usize]) -> Vec<isize> {
 /// The axes that `dim` (or NumPy's `axis`) names: an integer or several.
 pub fn dims(dim: Option<&Bound<'_, PyAny>>, axis: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<isize>>> {
     let obj = match (dim.filter(|o| !o.is_none()), axis.filter(|o| !o.is_none())) {
-        (Some(_), Some(_)) => return Err(PyTypeError::new_err("dim and axis mean the same: give one of them")),
+        (Some(_), Some(_)) => {
+            return Err(PyTypeError::new_err("dim and axis mean the same: give one of them"));
+        }
         (None, None) => return Ok(None),
         (Some(obj), None) | (None, Some(obj)) => obj,
     };

@@ -3,7 +3,7 @@
 use mg_autograd::{Operand, Tensor};
 use mg_device::{DType, Result};
 use mg_graph::Value;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::device::{PyDevice, usable_device};
@@ -43,6 +43,15 @@ impl From<Tensor> for PyTensor {
 pub struct Other {
     pub operand: Operand,
     pub borrowed: bool,
+    /// It was an integer beyond i64: a float beside floats, and nothing beside integers.
+    pub huge: bool,
+}
+
+impl From<Operand> for Other {
+    #[inline]
+    fn from(operand: Operand) -> Other {
+        Other { operand, borrowed: false, huge: false }
+    }
 }
 
 impl PyTensor {
@@ -62,7 +71,11 @@ impl PyTensor {
 
     /// An operation on this tensor alone.
     #[inline]
-    pub fn unary(&self, py: Python<'_>, f: impl FnOnce(&Tensor) -> Result<Tensor> + Send) -> PyResult<PyTensor> {
+    pub fn unary(
+        &self,
+        py: Python<'_>,
+        f: impl FnOnce(&Tensor) -> Result<Tensor> + Send,
+    ) -> PyResult<PyTensor> {
         let t = build(py, || f(&self.t))?;
         PyTensor::result(py, t, self.borrowed)
     }
@@ -76,13 +89,23 @@ impl PyTensor {
         f: impl FnOnce(&Tensor, Operand) -> Result<Tensor> + Send,
     ) -> PyResult<PyTensor> {
         let borrowed = self.borrowed || other.borrowed;
+        if other.huge && !self.t.dtype().is_float() {
+            return Err(PyValueError::new_err(format!(
+                "an integer beyond 2**63 does not fit {}",
+                self.t.dtype()
+            )));
+        }
         let t = build(py, || f(&self.t, other.operand))?;
         PyTensor::result(py, t, borrowed)
     }
 
     /// A view: shares memory with this tensor, and writes to it reach it.
     #[inline]
-    pub fn view(&self, py: Python<'_>, f: impl FnOnce(&Tensor) -> Result<Tensor> + Send) -> PyResult<PyTensor> {
+    pub fn view(
+        &self,
+        py: Python<'_>,
+        f: impl FnOnce(&Tensor) -> Result<Tensor> + Send,
+    ) -> PyResult<PyTensor> {
         let t = build(py, || f(&self.t))?;
         Ok(PyTensor { t, gradient: self.gradient.clone(), borrowed: self.borrowed })
     }

@@ -181,7 +181,12 @@ impl PyTensor {
 
     /// Parts of `split_size` positions along an axis (the last may be smaller), or of the sizes in a list.
     #[pyo3(signature = (split_size, dim=0))]
-    fn split<'py>(&self, py: Python<'py>, split_size: &Bound<'py, PyAny>, dim: isize) -> PyResult<Bound<'py, PyTuple>> {
+    fn split<'py>(
+        &self,
+        py: Python<'py>,
+        split_size: &Bound<'py, PyAny>,
+        dim: isize,
+    ) -> PyResult<Bound<'py, PyTuple>> {
         let n = build(py, || self.t.size(dim))?;
         let sizes = match split_size.extract::<usize>() {
             Ok(0) => return Err(pyo3::exceptions::PyValueError::new_err("parts of no positions")),
@@ -252,7 +257,9 @@ impl PyTensor {
             }
             // A string is the name of either.
             let is_device = obj.is_instance_of::<crate::device::PyDevice>()
-                || obj.cast::<PyString>().is_ok_and(|s| s.to_str().is_ok_and(|s| s.parse::<DType>().is_err()));
+                || obj
+                    .cast::<PyString>()
+                    .is_ok_and(|s| s.to_str().is_ok_and(|s| s.parse::<DType>().is_err()));
             match key {
                 None if obj.is_none() => {}
                 Some("device") => on = Some(device(obj)?),
@@ -260,7 +267,9 @@ impl PyTensor {
                 None if is_device => on = Some(device(obj)?),
                 None => into = Some(dtype(obj)?),
                 Some("non_blocking") => {}
-                Some(key) => return Err(PyTypeError::new_err(format!("to() takes device and dtype, not {key}"))),
+                Some(key) => {
+                    return Err(PyTypeError::new_err(format!("to() takes device and dtype, not {key}")));
+                }
             }
             Ok(())
         };
@@ -292,7 +301,10 @@ impl PyTensor {
 
     /// The tensor on a CUDA device.
     #[pyo3(signature = (device=None))]
-    fn cuda<'py>(slf: Bound<'py, PyTensor>, device: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyTensor>> {
+    fn cuda<'py>(
+        slf: Bound<'py, PyTensor>,
+        device: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTensor>> {
         let py = slf.py();
         let device = match device.filter(|d| !d.is_none()) {
             None => "cuda".into_pyobject(py)?.into_any(),
@@ -306,7 +318,10 @@ impl PyTensor {
 
     /// As `to(dtype)`; without one, the dtype.
     #[pyo3(signature = (dtype=None))]
-    fn r#type<'py>(slf: Bound<'py, PyTensor>, dtype: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+    fn r#type<'py>(
+        slf: Bound<'py, PyTensor>,
+        dtype: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         match dtype.filter(|d| !d.is_none()) {
             None => Ok(Bound::new(py, slf.get().dtype(py)?)?.into_any()),

@@ -37,7 +37,7 @@ CASES = {
     "huge integer as i64": ("mg.tensor([2**70])", "ValueError"),
     "huger integer": ("mg.Tensor([10**400])", "ValueError"),
     "huge shape": ("mg.zeros(2**63)", ("OverflowError", "ValueError", "MemoryError")),
-    "huge shape computed": ("mg.zeros(2**40, 2**10).sum().item()", ("MemoryError", "ValueError")),
+    "huge shape computed": ("mg.zeros(2**40, 2**10).realize()", ("MemoryError", "ValueError")),
     "huge product of sizes": ("mg.zeros(2**32, 2**32, 2**32)", ("ValueError", "MemoryError")),
     "huge expansion": ("(mg.ones(1).expand(2**50) + mg.rand(1)).realize()", ("MemoryError", "ValueError")),
     "huge index": ("mg.ones(2)[2**70]", "IndexError"),
@@ -93,7 +93,7 @@ CASES = {
     "float as index": ("mg.ones(3)[mg.tensor([1.0])]", "TypeError"),
     "mask of another shape": ("mg.ones(3)[mg.tensor([True])]", "ValueError"),
     "integer division by zero": ("(mg.tensor([1]).sum() * 1)[()]; mg.tensor([1]) .__itruediv__(0)", "TypeError"),
-    "backward of many": ("mg.Tensor([1, 2]).backward()", "ValueError"),
+    "backward of many": ("mg.Tensor([1, 2]).backward()", "RuntimeError"),
     "backward of a constant": ("mg.ones(1).sum().backward()", ("RuntimeError", "ValueError")),
     "backward twice": ("y = mg.Tensor(1.0) * 2; y.backward(); y.backward()", "RuntimeError"),
     "leaf in place": ("x = mg.Tensor([1.0]); x += 1", "RuntimeError"),
@@ -134,7 +134,7 @@ CASES = {
     "subclass": ("class T(mg.Tensor): pass", "TypeError"),
     "jit of no function": ("mg.jit(5)", "TypeError"),
     "jit that raises": ("mg.jit(lambda x: 1 / 0)(mg.ones(1))", "ZeroDivisionError"),
-    "jit that asks for values": ("f = mg.jit(lambda x: x * x.sum().item()); [f(mg.ones(2) * i) for i in range(5)]", ("RuntimeError", None)),
+    "jit that asks for values": ("f = mg.jit(lambda x: x * x.sum().item()); [f(mg.ones(2) * i) for i in range(5)]", "ValueError"),
     "threads sharing a tensor": (
         "import threading\nt = mg.rand(100, 100)\ndef f():\n for _ in range(50): (t @ t).sum().item(); t[0, 0] = 1.0\n"
         "all = [threading.Thread(target=f) for _ in range(8)]\nfor x in all: x.start()\nfor x in all: x.join()",
@@ -145,8 +145,9 @@ CASES = {
 
 PROGRAM = """
 import os, tempfile
-import numpy as np
 import micrograd_rs as mg
+if "np." in {code!r}:
+    import numpy as np
 __file__ = os.path.join(tempfile.mkdtemp(), "here")
 try:
     exec({code!r}, globals())

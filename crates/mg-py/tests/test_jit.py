@@ -42,14 +42,14 @@ def test_training_is_as_without():
     def trained(wrap):
         mg.manual_seed(3)
         net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2))
-        adam = optim.Adam(net.parameters(), lr=0.05)
+        sgd = optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
 
         @wrap
         def step(x, y):
             loss = nn.functional.cross_entropy(net(x), y)
-            adam.zero_grad()
+            sgd.zero_grad()
             loss.backward()
-            adam.step()
+            sgd.step()
             return loss
 
         losses = []

@@ -161,6 +161,24 @@ def test_a_fork_while_threads_compute(program):
 
 
 @forks
+def test_hooks_of_a_fork_compute(program):
+    out = program("""
+        import os
+        def compute():
+            import micrograd_rs as mg
+            os.write(1, f"{mg.ones(2).sum().item()}\\n".encode())
+        os.register_at_fork(before=compute, after_in_parent=compute, after_in_child=compute)
+        import micrograd_rs as mg
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0)
+        assert os.waitpid(pid, 0)[1] == 0
+        compute()
+    """)
+    assert out.split() == ["2.0"] * 4
+
+
+@forks
 def test_multiprocessing(program):
     program("""
         import multiprocessing, micrograd_rs as mg

@@ -159,7 +159,9 @@ __all__ = [
 
 # A child of a fork has none of the parent's threads: nobody may be in the engine when it is made.
 if hasattr(_os, "register_at_fork"):
-    _os.register_at_fork(before=_rs._before_fork)
+    _os.register_at_fork(
+        before=_rs._before_fork, after_in_parent=_rs._after_fork, after_in_child=_rs._after_fork
+    )
 
 # What is only needed by some is imported when it is first used; unknown names are answered with the nearest.
 __getattr__ = _Lazy(__name__, ("autograd", "data", "engine", "functional", "linalg", "nn", "optim"))

@@ -24,12 +24,16 @@ fn seed(py: Python<'_>, given: Option<u64>) -> PyResult<u64> {
 
 /// Refuses sizes that no memory holds before they are asked for: a value takes about 64 bytes.
 fn check_sizes(nin: usize, nouts: &[usize]) -> PyResult<()> {
-    let parameters = [nin].iter().chain(nouts).zip(nouts).try_fold(0usize, |sum, (&nin, &nout)| {
-        sum.checked_add(nin.checked_add(1)?.checked_mul(nout)?)
-    });
+    let parameters = [nin]
+        .iter()
+        .chain(nouts)
+        .zip(nouts)
+        .try_fold(0usize, |sum, (&nin, &nout)| sum.checked_add(nin.checked_add(1)?.checked_mul(nout)?));
     match parameters {
         Some(n) if n <= 1 << 28 && nin <= 1 << 28 => Ok(()),
-        _ => Err(PyMemoryError::new_err("more than 2**28 parameters are too many for single numbers; see nn.Linear")),
+        _ => Err(PyMemoryError::new_err(
+            "more than 2**28 parameters are too many for single numbers; see nn.Linear",
+        )),
     }
 }
 
@@ -58,7 +62,6 @@ fn values(py: Python<'_>, all: Vec<Value>) -> PyResult<Bound<'_, PyList>> {
 /// What the three have in common.
 trait Part: Clone {
     fn parameters(&self) -> Vec<Value>;
-    fn zero_grad(&self);
     fn forward(&self, inputs: Span) -> Result<Vec<Value>>;
     fn to(&mut self, device: Device) -> Result<()>;
     fn text(&self) -> String;
@@ -73,9 +76,6 @@ macro_rules! part {
         impl Part for $T {
             fn parameters(&self) -> Vec<Value> {
                 <$T>::parameters(self)
-            }
-            fn zero_grad(&self) {
-                <$T>::zero_grad(self);
             }
             fn forward(&self, $inputs: Span) -> Result<Vec<Value>> {
                 let $x = self;

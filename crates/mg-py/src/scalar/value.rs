@@ -78,7 +78,9 @@ impl PyValue {
     ) -> Slot<'py> {
         let py = other.py();
         match number(other)? {
-            Some(other) => Ok(Bound::new(py, PyValue(f(&self.0, other).map_err(|e| exception(&e))?))?.into_any()),
+            Some(other) => {
+                Ok(Bound::new(py, PyValue(f(&self.0, other).map_err(|e| exception(&e))?))?.into_any())
+            }
             None => Ok(py.NotImplemented().into_bound(py)),
         }
     }
@@ -98,7 +100,11 @@ impl PyValue {
 impl PyValue {
     #[new]
     #[pyo3(signature = (data, device=None, label=None))]
-    fn new(data: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>, label: Option<&str>) -> PyResult<PyValue> {
+    fn new(
+        data: &Bound<'_, PyAny>,
+        device: Option<&Bound<'_, PyAny>>,
+        label: Option<&str>,
+    ) -> PyResult<PyValue> {
         let data: f64 = data.extract()?;
         let value = match device.filter(|d| !d.is_none()) {
             None => Value::new(data),
