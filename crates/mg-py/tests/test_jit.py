@@ -8,6 +8,14 @@ from conftest import close
 from micrograd_rs import Tensor, nn, optim
 
 
+OPTIMISERS = [
+    lambda p: optim.SGD(p, lr=0.05),
+    lambda p: optim.SGD(p, lr=0.05, momentum=0.9),
+    lambda p: optim.Adam(p, lr=0.05),
+    lambda p: optim.AdamW(p, lr=0.05, amsgrad=True),
+]
+
+
 def test_replay():
     calls = []
 
@@ -38,27 +46,33 @@ def test_fixed_arguments():
         f(x, [2])
 
 
-def test_training_is_as_without():
+@pytest.mark.parametrize("make", OPTIMISERS, ids=["sgd", "momentum", "adam", "adamw"])
+def test_training_is_as_without(make):
     def trained(wrap):
         mg.manual_seed(3)
         net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2))
-        sgd = optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
+        optimiser = make(net.parameters())
 
         @wrap
         def step(x, y):
             loss = nn.functional.cross_entropy(net(x), y)
-            sgd.zero_grad()
+            optimiser.zero_grad()
             loss.backward()
-            sgd.step()
+            optimiser.step()
             return loss
 
         losses = []
         for i in range(12):
             mg.manual_seed(i)
             losses.append(step(mg.randn(16, 4), mg.randint(2, (16,))).item())
-        return losses, [p.tolist() for p in net.parameters()]
+        assert wrap is not mg.jit or step.is_replaying
+        return losses, [p.tolist() for p in net.parameters()], optimiser.state_dict()["state"]
 
-    assert trained(mg.jit) == trained(lambda f: f)
+    (losses, parameters, state), (losses_without, parameters_without, state_without) = trained(mg.jit), trained(lambda f: f)
+    close(losses, losses_without)
+    close(parameters, parameters_without, rtol=1e-4)
+    for name, t in state[0].items():
+        close(t, state_without[0][name], rtol=1e-4)
 
 
 def test_methods():
