@@ -16,7 +16,8 @@ class Net(nn.Module):
         self.out = nn.Linear(8, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.out(self.hidden(x).tanh())
+        y: Tensor = self.out(self.hidden(x).tanh())
+        return y
 
 
 def tensors() -> None:
@@ -84,6 +85,6 @@ def scalars() -> None:
 
 def mistakes() -> None:
     Tensor([1.0]) + "x"  # type: ignore[operator]  # pyright: ignore[reportOperatorIssue, reportUnusedExpression]
-    mg.zeros("x")  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType, reportCallIssue]
+    mg.zeros("x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType, reportCallIssue]
     Value("x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    mg.nonsense  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnusedExpression]
+    mg.Tensor([1.0]).nonsense  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnusedExpression]

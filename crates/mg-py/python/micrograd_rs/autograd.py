@@ -7,7 +7,7 @@ from ._micrograd_rs import _set_grad_enabled, grad, is_grad_enabled
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, ParamSpec, TypeVar
+    from typing import Any, ParamSpec, Self, TypeVar, overload
 
     P = ParamSpec("P")
     R = TypeVar("R")
@@ -41,13 +41,20 @@ class _Switch:
 
     mode: bool
 
-    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+    if TYPE_CHECKING:
+
+        @overload
+        def __new__(cls) -> Self: ...
+        @overload
+        def __new__(cls, function: Callable[P, R]) -> Callable[P, R]: ...  # type: ignore[misc]
+
+    def __new__(cls, function: Any = None) -> Any:
         # `@no_grad` is as good as `@no_grad()`.
         if function is not None:
             return _decorated(function, cls.mode)
         return object.__new__(cls)
 
-    def __init__(self, function: None = None) -> None:
+    def __init__(self, function: Any = None) -> None:
         self._before: list[bool] = []
 
     def __enter__(self) -> None:

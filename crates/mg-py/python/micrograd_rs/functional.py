@@ -14,8 +14,8 @@ from ._micrograd_rs import (
     one_hot,
 )
 from ._names import Lazy as _Lazy
+from . import _ops
 from ._ops import *
-from ._ops import __all__ as _ops
 
 __all__ = [
     "binary_cross_entropy_with_logits",
@@ -32,7 +32,7 @@ __all__ = [
     "silu",
     "softplus",
 ]
-__all__ += _ops
+__all__ += _ops.__all__
 
 dropout = Tensor.dropout
 gelu = Tensor.gelu

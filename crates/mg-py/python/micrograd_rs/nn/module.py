@@ -20,7 +20,7 @@ class _ParameterType(type):
 class Parameter(metaclass=_ParameterType):
     """A tensor that is trained: a leaf that requires a gradient. `Parameter(t)` makes one; what `Tensor(data)` makes is one."""
 
-    def __new__(cls, data: Any, requires_grad: bool = True) -> Tensor:
+    def __new__(cls, data: Any, requires_grad: bool = True) -> Any:
         t = data.detach().clone().realize() if isinstance(data, Tensor) else Tensor(data, requires_grad=False)
         return t.requires_grad_(requires_grad)
 

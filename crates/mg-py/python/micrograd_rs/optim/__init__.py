@@ -41,7 +41,7 @@ class Optimizer:
     def __init__(self, params: Parameters, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.param_groups = []
-        groups = [params] if isinstance(params, Tensor) else list(params)
+        groups: list[Any] = [params] if isinstance(params, Tensor) else list(params)
         if not groups or not isinstance(groups[0], Mapping):
             groups = [{"params": groups}]
         for group in groups:
