@@ -87,8 +87,9 @@ pub fn jit<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>>(step: F) -> Jit<F> {
     Jit { step, known: HashMap::new(), replayed: false }
 }
 
-/// Runs of one kind that may disagree before it is an error: the first may make state that later ones update.
-const ATTEMPTS: usize = 3;
+/// Runs of one kind that may disagree before it is an error: the first may make state that later ones update, and which of
+/// it may be overwritten settles over a few more (momentum: five).
+const ATTEMPTS: usize = 6;
 
 impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
     /// Calls the function, or replays it.

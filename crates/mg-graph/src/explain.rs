@@ -33,7 +33,7 @@ pub struct LaunchInfo {
     pub bytes_written: u64,
     /// Floating-point operations of a library kernel.
     pub flops: Option<u64>,
-    /// The line that the launch's last operation comes from.
+    /// The line that the launch's last operation comes from; not shown where it is empty.
     pub line: String,
     /// The launches whose results it reads.
     pub after: Vec<usize>,
@@ -216,7 +216,9 @@ impl std::fmt::Display for Explanation {
             if let Some(flops) = launch.flops {
                 write!(f, ", {:.1} Mflop", flops as f64 / 1e6)?;
             }
-            write!(f, "  ({})", launch.line)?;
+            if !launch.line.is_empty() {
+                write!(f, "  ({})", launch.line)?;
+            }
         }
         Ok(())
     }
