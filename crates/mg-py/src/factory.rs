@@ -430,7 +430,7 @@ pub fn one_hot(py: Python<'_>, input: &Bound<'_, PyTensor>, num_classes: i64) ->
             _ => t.max_dim(&[], false)?.item::<i64>()? + 1,
         };
         let n = count_of(classes as f64)?;
-        let checked = Tensor::from_node(t.node().guard(n));
+        let checked = Tensor::from_node(t.node().guard(0, n));
         Ok(checked.unsqueeze(-1)?.try_eq(Tensor::arange(n))?.to_dtype(DType::I64))
     })?;
     Ok(hot.into())

@@ -57,11 +57,6 @@ impl PyTensor {
         self.unary(py, |t| Ok(t.silu()))
     }
 
-    /// `log(1 + eˣ)`.
-    fn softplus(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.unary(py, |t| Ok(t.softplus()))
-    }
-
     /// `x`, or `negative_slope · x` where negative.
     #[pyo3(signature = (negative_slope=0.01))]
     fn leaky_relu(&self, py: Python<'_>, negative_slope: f64) -> PyResult<PyTensor> {

@@ -187,7 +187,7 @@ impl Plan {
                 None => index.clone(),
                 // Once added up, a position beyond one axis could not be told from a good one.
                 Some(before) => {
-                    let checked = Tensor::from_node(index.node().guard(shape[axis]));
+                    let checked = Tensor::from_node(index.node().guard(axis, shape[axis]));
                     before.try_mul(shape[axis] as i64)?.try_add(checked)?
                 }
             });
