@@ -28,7 +28,7 @@ macro_rules! vector {
             const WIDTH: usize = $width;
             #[inline(always)]
             unsafe fn splat(v: $T) -> Self {
-                // SAFETY (all here): the functions below that use this have the instructions.
+                // SAFETY: the functions below that use this have the instructions.
                 unsafe { $splat(v) }
             }
             #[inline(always)]
@@ -38,13 +38,13 @@ macro_rules! vector {
             }
             #[inline(always)]
             unsafe fn add(self, o: Self) -> Self {
-                // SAFETY: see above.
+                // SAFETY: as for `splat`.
                 unsafe { $add(self, o) }
             }
             #[inline(always)]
             unsafe fn better<const $MAX: bool>(self, o: Self) -> Self {
                 let ($a, $b) = (self, o);
-                // SAFETY: see above.
+                // SAFETY: as for `splat`.
                 unsafe { $better }
             }
             #[inline(always)]
@@ -143,8 +143,8 @@ where
     acc.bits = total.to_bits();
 }
 
-fn is_better<T: PartialOrd>(max: bool, candidate: T, best: T) -> bool {
-    (if max { candidate > best } else { candidate < best }) || candidate != candidate
+fn is_better<T: Copy + PartialOrd + Into<f64>>(max: bool, candidate: T, best: T) -> bool {
+    (if max { candidate > best } else { candidate < best }) || candidate.into().is_nan()
 }
 
 /// The extreme of at most [`BLOCK`] floats, at least one.
