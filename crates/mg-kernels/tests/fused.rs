@@ -74,9 +74,9 @@ fn program(rng: &mut Rng, rows: usize, columns: usize, n: usize) -> Program {
             program.values.push(Value { inst: Inst::Map(row, args), dtype: row.result(DType::F32) });
         }
     }
-    let classes = program.classes();
-    for v in 0..program.values.len() {
-        if classes[v] == Class::Full && (v + 1 == program.values.len() || rng.below(5) == 0) {
+    let (classes, last) = (program.classes(), program.values.len() - 1);
+    for (v, &class) in classes.iter().enumerate() {
+        if class == Class::Full && (v == last || rng.below(5) == 0) {
             program.outputs.push((v as Val, Class::Full));
         }
     }
