@@ -147,8 +147,8 @@ fn fill(value: &Value, shape: &mut [i64; MAX_RANK], strides: &mut [i64; MAX_RANK
 fn capsule<'py>(py: Python<'py>, value: Value, versioned: bool, copied: bool) -> PyResult<Bound<'py, PyAny>> {
     // The arrays must stay where they are: they are filled in their box.
     let (shape, strides) = ([0; MAX_RANK], [0; MAX_RANK]);
-    // SAFETY: null pointers, zeros and no function are values of every field.
     let (pointer, name) = if versioned {
+        // SAFETY: null pointers, zeros and no function are values of every field.
         let managed: Versioned = unsafe { std::mem::zeroed() };
         let mut export = Box::new(Export { managed, shape, strides, _value: value });
         let Export { managed, shape, strides, _value } = &mut *export;

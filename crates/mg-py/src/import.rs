@@ -74,9 +74,9 @@ impl View {
     }
 
     fn kind(&self) -> PyResult<Kind> {
-        // SAFETY: a format that is not null is a string that lives as long as the view.
         let format = match self.0.format.is_null() {
             true => c"B",
+            // SAFETY: a format that is not null is a string that lives as long as the view.
             false => unsafe { CStr::from_ptr(self.0.format) },
         };
         let format = format.to_str().unwrap_or("?!");

@@ -45,9 +45,9 @@ impl PyTensor {
             let _ = write!(html, "<pre>{}</pre></div>", escape(&self.__repr__(py)?));
             return Ok(html);
         }
-        let (rows, columns) = match shape.dims() {
-            &[rows, columns] => (rows, columns),
-            &[columns] => (1, columns),
+        let (rows, columns) = match *shape.dims() {
+            [rows, columns] => (rows, columns),
+            [columns] => (1, columns),
             _ => (1, 1),
         };
         let value = self.value(py)?;
