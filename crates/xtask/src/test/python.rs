@@ -32,7 +32,7 @@ pub fn peers(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
 }
 
 /// The environment with the wheel's tools, and the crate's folder; `None` where there is no such crate.
-fn wheel_tools(workspace: &Workspace) -> Result<Option<(Venv, PathBuf)>> {
+pub fn wheel_tools(workspace: &Workspace) -> Result<Option<(Venv, PathBuf)>> {
     let Some(folder) = workspace.existing(WHEEL_CRATE) else { return Ok(None) };
     let venv = Venv::of(workspace)?;
     let mut requirements: Vec<String> = WHEEL_TOOLS.iter().map(|&tool| tool.to_owned()).collect();
@@ -162,7 +162,7 @@ fn architectures(target: &str) -> Result<Vec<String>> {
 }
 
 /// The files in a folder with this extension, in order; none is an error.
-fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
+pub fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder).map_err(at(folder))?;
     let mut files: Vec<PathBuf> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
