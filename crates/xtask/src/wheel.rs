@@ -1,9 +1,9 @@
 //! `cargo xtask wheel`: the Python package as it is published.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::test::python::{files, wheel_tools};
+use crate::venv::Venv;
 use crate::workspace::Workspace;
 use crate::{Result, at, process};
 
@@ -15,6 +15,37 @@ usage: cargo xtask wheel [options]
   -- ARGUMENTS  more for maturin: -- --compatibility manylinux_2_28
 
 The wheel is of the stable ABI: one for Python 3.11 and all later ones. The release workflow builds those of other machines.";
+
+/// The interpreter of an environment that the package, built as it is published, was just installed in.
+pub fn installed(workspace: &Workspace) -> Result<PathBuf> {
+    let Some((venv, folder)) = tools(workspace)? else {
+        return Err("there is no crate of the Python package".to_owned());
+    };
+    let out = workspace.target().join("bench-wheel");
+    for old in files(&out, "whl").unwrap_or_default() {
+        std::fs::remove_file(&old).map_err(at(&old))?;
+    }
+    let mut build = venv.python(&folder);
+    build.args(["-m", "maturin", "build", "--compatibility", "linux", "--interpreter", "python", "--out"]);
+    process::run(build.arg(&out))?;
+    let mut install = venv.python(&workspace.root);
+    install.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--force-reinstall",
+        "--no-deps",
+    ]);
+    process::run(install.args(files(&out, "whl")?))?;
+    Ok(venv.interpreter())
+}
+
+/// What builds the wheel and tests it; `crates/mg-py/requirements-test.txt` adds to it, where there is one.
+const TOOLS: &[&str] = &["maturin>=1.16,<2", "numpy", "pytest", "mypy", "pyright[nodejs]"];
+/// Where the package is.
+pub const CRATE: &str = "crates/mg-py";
 
 /// The largest a wheel may be.
 const MOST_BYTES: u64 = 10_000_000;
@@ -38,7 +69,7 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
             other => return Err(format!("wheel has no option '{other}'\n{USAGE}")),
         }
     }
-    let Some((venv, folder)) = wheel_tools(&workspace)? else {
+    let Some((venv, folder)) = tools(&workspace)? else {
         return Err("there is no crate of the Python package".to_owned());
     };
     // Wheels of earlier versions would be told of beside the new one.
@@ -59,4 +90,27 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The environment with the wheel's tools, and the crate's folder; `None` where there is no such crate.
+pub fn tools(workspace: &Workspace) -> Result<Option<(Venv, PathBuf)>> {
+    let Some(folder) = workspace.existing(CRATE) else { return Ok(None) };
+    let venv = Venv::of(workspace)?;
+    let mut requirements: Vec<String> = TOOLS.iter().map(|&tool| tool.to_owned()).collect();
+    if let Ok(more) = std::fs::read_to_string(folder.join("requirements-test.txt")) {
+        requirements.extend(more.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()));
+    }
+    venv.install("wheel", &requirements)?;
+    Ok(Some((venv, folder)))
+}
+
+/// The files in a folder with this extension, in order; none is an error.
+pub fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).map_err(at(folder))?;
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|e| e == extension))
+        .collect();
+    files.sort();
+    if files.is_empty() { Err(format!("no .{extension} file in {}", folder.display())) } else { Ok(files) }
 }

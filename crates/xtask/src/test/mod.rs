@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every check and test there is, on a machine that has cargo and Python 3, with or without a GPU.
 
 mod counts;
-pub mod python;
+mod python;
 mod rust;
 
 use std::collections::BTreeSet;
