@@ -6,6 +6,7 @@ mod bench;
 mod process;
 mod test;
 mod venv;
+mod wheel;
 mod workspace;
 
 use std::path::Path;
@@ -16,7 +17,8 @@ usage: cargo xtask <command>
 
 commands:
   test     every check and test there is; `cargo xtask test --help` for its options
-  bench    this project and its peers side by side, into docs/measured; `cargo xtask bench --help`";
+  bench    this project and its peers side by side, into docs/measured; `cargo xtask bench --help`
+  wheel    the Python package as a wheel, into dist; `cargo xtask wheel --help` for its options";
 
 /// What stopped a command, in a line or two for the person who ran it.
 type Failure = String;
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
     let result = match command.as_str() {
         "test" => test::main(&arguments),
         "bench" => bench::main(&arguments),
+        "wheel" => wheel::main(&arguments),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;
