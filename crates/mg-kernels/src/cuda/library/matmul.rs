@@ -225,7 +225,8 @@ impl Tile {
             if splits > 1 && (tiles > TICKETS || tiles * splits * self.m * self.n * 4 > MAX_PARTIALS) {
                 break;
             }
-            let joined = if splits > 1 { JOIN + (self.m * self.n * splits) as f64 * JOIN_EACH } else { 0.0 };
+            let bytes = (2 * tiles * splits * self.m * self.n * 4) as f64;
+            let joined = if splits > 1 { JOIN + JOIN_EACH * splits as f64 + JOIN_BYTES * bytes } else { 0.0 };
             let time = self.time(tiles * splits, k_part) + joined;
             // A little is not worth the memory.
             if time < best.time * 0.97 {
@@ -238,9 +239,11 @@ impl Tile {
 
 /// Blocks that may share a tile.
 const MAX_SPLITS: usize = 32;
-/// Microseconds to join the sums of blocks that share a tile, and for each of the sums that is read.
-const JOIN: f64 = 1.5;
-const JOIN_EACH: f64 = 2.5e-5;
+/// Measured: what it takes to join the sums of blocks that share a tile, in microseconds; more for each of them, and for the
+/// bytes that are written and read again.
+const JOIN: f64 = 2.2;
+const JOIN_EACH: f64 = 0.15;
+const JOIN_BYTES: f64 = 1.0 / 3.5e6;
 
 /// Which neighbours of an operand lie side by side so that 16 bytes can be read at once: along k, or along its m or n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
