@@ -19,7 +19,7 @@ usage: cargo xtask <command>
 commands:
   test     every check and test there is; `cargo xtask test --help` for its options
   bench    this project and its peers side by side, into docs/measured; `cargo xtask bench --help`
-  wheel    the Python package as a wheel, into dist; `cargo xtask wheel --help` for its options";
+  wheel    the Python package as a wheel, into dist; `cargo xtask wheel --help` for its options
   ptx      the CUDA kernels, from kernels/*.cu to kernels/ptx; `cargo xtask ptx --help`";
 
 /// What stopped a command, in a line or two for the person who ran it.
