@@ -312,3 +312,17 @@ fn a_failure_among_held_nodes_does_not_stop_what_waits_from_being_computed() {
     sum.let_go();
     reader.let_go();
 }
+
+#[test]
+fn a_thread_that_ends_drops_the_graphs_that_its_locals_hold() {
+    thread_local! {
+        static KEPT: std::cell::RefCell<Option<Node>> = const { std::cell::RefCell::new(None) };
+    }
+    let chain = |n: usize| (0..n).fold(floats(&[2], 1), |x, _| add(&x, &x));
+    let kept = std::thread::spawn(move || {
+        KEPT.set(Some(chain(100_000)));
+        // Whatever dropping a graph sets up on a thread is set up after the local that outlives it.
+        drop(chain(10));
+    });
+    kept.join().unwrap();
+}
