@@ -454,3 +454,14 @@ fn memory_that_goes_may_look_at_the_tensor_that_it_was() {
     x.set_grad(None).unwrap();
     assert_eq!(heard.recv().unwrap(), (vec![3.0, 3.0], false));
 }
+
+#[test]
+fn the_first_power_is_another_tensor() {
+    let x = Tensor::from_slice(&[1.0f32, 2.0]);
+    x.pow(1).assign(7.0).unwrap();
+    assert_eq!(x.to_vec::<f32>().unwrap(), [1.0, 2.0]);
+    let truths = Tensor::from_slice(&[true, false]);
+    for n in 0..4 {
+        assert_eq!(truths.pow(n).dtype(), DType::I64, "to the power {n}");
+    }
+}
