@@ -125,10 +125,14 @@ impl Tensor {
         public("ones", || Tensor::full(shape, 1.0, dtype))
     }
 
-    /// 0, 1, …, `n` − 1, i64.
+    /// 0, 1, …, `n` − 1, i64. More of them than can be counted are an error for whoever reads them.
     #[track_caller]
     pub fn arange(n: usize) -> Tensor {
-        Tensor::from_node(Node::ramp(Shape::of(&[n]), Device::cpu()))
+        let ramp = |n| Node::ramp(Shape::of(&[n]), Device::cpu());
+        Tensor::from_node(match Shape::new(&[n]) {
+            Ok(_) => ramp(n),
+            Err(error) => Node::failed(Error::new("arange", error.kind().clone()), &ramp(0)),
+        })
     }
 
     /// Uniform random numbers in [0, 1).

@@ -162,14 +162,23 @@ impl Tensor {
         })
     }
 
-    /// The square root of [`Tensor::var_dim`].
+    /// The square root of [`Tensor::var_dim`]; its gradient is 0 where nothing varies.
     ///
     /// # Errors
     ///
     /// As [`Tensor::var_dim`].
     #[track_caller]
     pub fn std_dim(&self, axes: &[isize], correction: usize, keepdim: bool) -> Result<Tensor> {
-        public("std", || Ok(self.var_dim(axes, correction, keepdim)?.sqrt()))
+        public("std", || {
+            let node = float(self);
+            let mask = mask(&node, axes)?;
+            let variance = variance(&node, mask, correction, keepdim)?;
+            // What does not vary has the gradient 0, not 0 · ∞.
+            let (zero, one) = (variance.lit(0.0), variance.lit(1.0));
+            let is_flat = variance.eq(&zero);
+            let root = is_flat.choose(&one, &variance).map(Row::Sqrt);
+            Ok(Tensor::from_node(is_flat.choose(&zero, &root)))
+        })
     }
 
     /// `log Σ eˣ` over some axes, without overflow.
@@ -204,7 +213,7 @@ impl Tensor {
             if node.shape().numel() == 0 {
                 return Ok(Tensor::from_node(node));
             }
-            let e = node.sub(&peak(&node, mask)?).map(Row::Exp);
+            let e = node.sub(&largest(&node, mask)?).map(Row::Exp);
             // One division a row: its rounding costs at most one ulp, a division an element would cost a third of the time.
             let scale = node.lit(1.0).div(&e.reduce(ReduceKind::Sum, mask, true)?);
             Ok(Tensor::from_node(e.mul(&scale)))
@@ -224,7 +233,7 @@ impl Tensor {
             if node.shape().numel() == 0 {
                 return Ok(Tensor::from_node(node));
             }
-            let shifted = node.sub(&peak(&node, mask)?);
+            let shifted = node.sub(&largest(&node, mask)?);
             let sum = shifted.map(Row::Exp).reduce(ReduceKind::Sum, mask, true)?;
             Ok(Tensor::from_node(shifted.sub(&sum.map(Row::Log))))
         })
@@ -348,7 +357,7 @@ impl Tensor {
             }
             let labels = labels.guard(1, classes).cast(DType::I64).reshape(Shape::of(&[n, 1]))?;
             let here = Node::apply(Row::Eq, &[&Node::ramp(Shape::of(&[1, classes]), x.device()), &labels]);
-            let shifted = x.sub(&peak(&x, 2)?);
+            let shifted = x.sub(&largest(&x, 2)?);
             let sum = shifted.map(Row::Exp).reduce(ReduceKind::Sum, 2, true)?;
             let picked = here.choose(&shifted, &x.lit(0.0)).reduce(ReduceKind::Sum, 2, true)?;
             Ok(Tensor::from_node(sum.map(Row::Log).sub(&picked).reshape(Shape::of(&[n]))?))
@@ -457,16 +466,20 @@ fn variance(node: &Node, mask: u8, correction: usize, keepdim: bool) -> Result<N
     Ok(if n == 0 { sum.scale(f64::NAN) } else { sum.scale(1.0 / n as f64) })
 }
 
-/// The largest along the axes of a mask, finite, and without a gradient of its own: shifting by it changes no value.
-fn peak(node: &Node, mask: u8) -> Result<Node> {
+/// The largest along the axes of a mask, without a gradient of its own: shifting by it changes no value. Where it is
+/// infinite, the difference to it is NaN, and with it the softmax, as everywhere.
+fn largest(node: &Node, mask: u8) -> Result<Node> {
     let was = mg_graph::set_tracking(false);
-    let peak = node.reduce(ReduceKind::Max, mask, true).map(|max| {
-        // A row of −∞ only (or with +∞) must not become ∞ − ∞ everywhere.
-        let finite = max.map(Row::Abs).lt(&max.lit(f64::INFINITY));
-        finite.choose(&max, &max.lit(0.0))
-    });
+    let largest = node.reduce(ReduceKind::Max, mask, true);
     mg_graph::set_tracking(was);
-    peak
+    largest
+}
+
+/// As [`largest`], and finite: the logarithm of a sum that is 0 or ∞ is what it is, not ∞ − ∞.
+fn peak(node: &Node, mask: u8) -> Result<Node> {
+    let max = largest(node, mask)?;
+    let finite = max.map(Row::Abs).lt(&max.lit(f64::INFINITY));
+    Ok(finite.choose(&max, &max.lit(0.0)))
 }
 
 fn shifted_exp_sum(node: &Node, mask: u8) -> Result<(Node, Node)> {

@@ -191,8 +191,10 @@ impl Tensor {
                     if !how.create_graph {
                         sum.set_optional(true);
                     }
+                    *slot = Some(sum.clone());
+                    drop(slot);
+                    // This may compute what has waited long, and drop whatever that frees: not under a lock.
                     sum.announce();
-                    *slot = Some(sum);
                 }
             },
         );

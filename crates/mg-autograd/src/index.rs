@@ -279,7 +279,8 @@ impl Tensor {
             }
             let mut dims = vec![1usize; node.shape().rank()];
             dims[axis] = index.shape()[0];
-            let wide = index.reshape(Shape::new(&dims)?)?.expand(node.shape().with(axis, dims[axis]))?;
+            let wide = Shape::new(&node.shape().with(axis, dims[axis]))?;
+            let wide = index.reshape(Shape::new(&dims)?)?.expand(wide)?;
             Ok(Tensor::from_node(node.gather(axis, &wide)?))
         })
     }

@@ -185,7 +185,8 @@ impl Replaying {
         }
         for (cell, _) in &self.run.grads {
             if let Some(cell) = cell.upgrade() {
-                *Tensor::grad_slot(&cell) = None;
+                let old = Tensor::grad_slot(&cell).take();
+                drop(old);
             }
         }
         self.replay.run(nodes, seed, at.wrapping_sub(before.1))?;

@@ -239,7 +239,8 @@ impl Tensor {
             _ => None,
         };
         match whole {
-            Some(1) => return Ok(self.clone()),
+            // Another tensor of the same value: writing to one does not change the other.
+            Some(1) => return Ok(Tensor::from_node(cast(self.node(), Row::Square.operand(self.dtype())))),
             Some(2) => return self.try_square(),
             Some(3) => return self.try_square()?.try_mul(self),
             Some(-1) if self.dtype().is_float() => return reflected(Row::Div, Beside::Float(1.0), self),

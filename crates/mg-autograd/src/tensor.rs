@@ -34,6 +34,9 @@ pub(crate) struct Cell {
     grad: Mutex<Option<Node>>,
     /// Set by `requires_grad_`: a leaf, whose gradient is kept.
     leaf: AtomicBool,
+    /// Taken by whoever writes to it, itself or through a view: what a view leaves as it was must not be older than what
+    /// another thread has written.
+    writing: Mutex<()>,
 }
 
 struct ViewOf {
@@ -100,6 +103,7 @@ impl Tensor {
             view: None,
             grad: Mutex::new(None),
             leaf: AtomicBool::new(false),
+            writing: Mutex::new(()),
         }))
     }
 
@@ -116,28 +120,48 @@ impl Tensor {
             view: Some(ViewOf { base: self.clone(), view, of }),
             grad: Mutex::new(None),
             leaf: AtomicBool::new(false),
+            writing: Mutex::new(()),
         }))
     }
 
     /// The node that the tensor stands for now. Views follow what they are a view of.
     pub fn node(&self) -> Node {
-        if let Some(view) = &self.0.view {
-            let base = view.base.node();
-            let mut of = locked(&view.of);
-            if *of != base.sequence() {
-                let mut node = locked(&self.0.node);
-                let _at = mg_graph::at(node.location());
-                let fresh = view.view.of(&base, *node.shape()).unwrap_or_else(|e| Node::failed(e, &node));
-                fresh.hold();
-                std::mem::replace(&mut *node, fresh).let_go();
-                *of = base.sequence();
+        let Some(view) = &self.0.view else { return locked(&self.0.node).clone() };
+        let base = view.base.node();
+        let before = {
+            let of = locked(&view.of);
+            let node = locked(&self.0.node).clone();
+            if *of == base.sequence() {
+                return node;
             }
-        }
-        locked(&self.0.node).clone()
+            node
+        };
+        let fresh = {
+            let _at = mg_graph::at(before.location());
+            view.view.of(&base, *before.shape()).unwrap_or_else(|e| Node::failed(e, &before))
+        };
+        fresh.hold();
+        let mut of = locked(&view.of);
+        let old = std::mem::replace(&mut *locked(&self.0.node), fresh.clone());
+        *of = base.sequence();
+        drop(of);
+        old.let_go();
+        fresh
     }
 
     /// Makes the tensor (and what it is a view of) stand for another node of the same shape, dtype and device.
     pub(crate) fn rebind(&self, node: Node) -> Result<()> {
+        let old = {
+            let _writing = locked(&self.root().0.writing);
+            self.replace(node)?
+        };
+        // Not under a lock: its memory may be somebody's who looks at this tensor when it goes.
+        drop(old);
+        Ok(())
+    }
+
+    /// As [`Tensor::rebind`], under the lock of whoever writes; answers with what the root stood for.
+    fn replace(&self, node: Node) -> Result<Node> {
         if let Some(view) = &self.0.view {
             let base = view.base.node();
             let Some(region) = view.view.region(base.shape(), node.shape()) else {
@@ -146,7 +170,7 @@ impl Tensor {
                     ErrorKind::Value("a broadcast view cannot be written to".into()),
                 ));
             };
-            return view.base.rebind(node.write_into(Some(&base), *base.shape(), region)?);
+            return view.base.replace(node.write_into(Some(&base), *base.shape(), region)?);
         }
         crate::jit::note_change(&self.0);
         node.hold();
@@ -154,8 +178,9 @@ impl Tensor {
             node.set_tracked(true);
             self.tag(&node);
         }
-        std::mem::replace(&mut *locked(&self.0.node), node).let_go();
-        Ok(())
+        let old = std::mem::replace(&mut *locked(&self.0.node), node);
+        old.let_go();
+        Ok(old)
     }
 
     fn tag(&self, node: &Node) {
@@ -246,7 +271,8 @@ impl Tensor {
             fresh.set_tracked(true);
             self.tag(&fresh);
         }
-        std::mem::replace(&mut *locked(&self.0.node), fresh).let_go();
+        let old = std::mem::replace(&mut *locked(&self.0.node), fresh);
+        old.let_go();
         Ok(self)
     }
 
@@ -288,7 +314,9 @@ impl Tensor {
             );
             return Err(Error::new("set_grad", ErrorKind::Shape(text)));
         }
-        *locked(&self.0.grad) = grad;
+        // Dropped after the lock, as in `zero_grad`.
+        let old = std::mem::replace(&mut *locked(&self.0.grad), grad);
+        drop(old);
         Ok(())
     }
 

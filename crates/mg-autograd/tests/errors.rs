@@ -498,3 +498,33 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn sizes_that_cannot_be_counted_or_held_are_errors() {
+    let ones = |shape: &[usize]| Tensor::ones(shape, DType::F32).unwrap();
+    let (row, column) = (ones(&[1 << 32]), ones(&[1 << 32, 1]));
+    let most = Tensor::ones(&[isize::MAX as usize], DType::U8).unwrap();
+    let wide = ones(&[2, 1 << 60]);
+    let index = Tensor::arange(16).to_dtype(DType::I64);
+    let cases: [(&str, Result<Tensor>); 5] = [
+        ("mul", row.try_mul(&column)),
+        ("matmul", column.try_matmul(&row.reshape(&[1, -1]).unwrap())),
+        ("cat", Tensor::cat(&[&most, &most], 0)),
+        ("cat", Tensor::cat(&[&most, &most, &most], 0)),
+        ("index_select", wide.index_select(0, &index)),
+    ];
+    for (op, result) in cases {
+        let error = result.map(|t| t.shape()).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::Shape(_)) && error.op() == op, "{op}: {error}");
+        assert!(error.location().file().ends_with("errors.rs"), "{error}");
+    }
+    assert!(matches!(Tensor::arange(usize::MAX).realize().unwrap_err().kind(), ErrorKind::Shape(_)));
+    // As temporaries, whose bytes are more than an address has.
+    for n in [1usize << 61, 1 << 62, isize::MAX as usize] {
+        let (x, y) = (Tensor::arange(n).to_dtype(DType::F32), Tensor::arange(n).to_dtype(DType::F32));
+        for t in [x.try_matmul(&y).unwrap(), x.exp()] {
+            let error = t.realize().map(|_| ()).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::OutOfMemory { .. }), "{n}: {error}");
+        }
+    }
+}

@@ -57,6 +57,16 @@ fn same_device<N: Borrow<Node>>(op: &'static str, nodes: &[N]) -> Result<Device>
     Ok(device)
 }
 
+/// A shape made of others, if its elements can be counted.
+#[track_caller]
+fn countable(op: &'static str, dims: &[usize]) -> Result<Shape> {
+    match Shape::new(dims) {
+        Ok(shape) => Ok(shape),
+        // Not in a closure, which would hide the caller's line.
+        Err(error) => Err(Error::new(op, error.kind().clone())),
+    }
+}
+
 /// The shape that all broadcast to.
 #[track_caller]
 fn broadcast(op: &'static str, nodes: &[Node]) -> Result<Shape> {
@@ -70,7 +80,7 @@ fn broadcast(op: &'static str, nodes: &[Node]) -> Result<Shape> {
                     format!("shapes {} cannot be broadcast together", shapes.join(" and ")),
                 ));
             };
-            shape = joined;
+            shape = countable(op, &joined)?;
         }
     }
     Ok(shape)
@@ -382,12 +392,12 @@ impl Node {
             let mut dims = [0; MAX_RANK];
             dims[..batch.rank()].copy_from_slice(&batch);
             dims[batch.rank()..batch.rank() + 2].copy_from_slice(&[m, n]);
-            Shape::of(&dims[..batch.rank() + 2])
+            countable("matmul", &dims[..batch.rank() + 2])
         };
         let (m, k, n) = (a[ra - 2], a[ra - 1], b[rb - 1]);
-        let (left, right) = (self.expand(with(m, k))?, other.expand(with(k, n))?);
+        let (left, right) = (self.expand(with(m, k)?)?, other.expand(with(k, n)?)?);
         let op = Op::Kernel(Kernel::MatMul);
-        Ok(Node::pending(op, smallvec![left, right], with(m, n), self.dtype(), device))
+        Ok(Node::pending(op, smallvec![left, right], with(m, n)?, self.dtype(), device))
     }
 
     /// `out[…, j, …] = self[…, index[…, j, …], …]` along `axis`; the index (i64) has the result's shape, and all axes but
@@ -418,7 +428,7 @@ impl Node {
             return Err(shape_error("scatter_add", text));
         }
         let op = Op::Kernel(Kernel::ScatterAdd { axis: axis as u8, op: called("scatter_add") });
-        let shape = self.shape().with(axis, size);
+        let shape = countable("scatter_add", &self.shape().with(axis, size))?;
         Ok(Node::pending(op, smallvec![self.clone(), index.clone()], shape, self.dtype(), device))
     }
 
@@ -475,11 +485,12 @@ impl Node {
                 );
                 return Err(shape_error("cat", text));
             }
-            size += node.shape()[axis];
+            size = node.shape()[axis].saturating_add(size);
         }
         let op = Op::Kernel(Kernel::Concat { axis: axis as u8 });
         let sources = nodes.iter().map(|&n| n.clone()).collect();
-        Ok(Node::pending(op, sources, first.shape().with(axis, size), first.dtype(), device))
+        let shape = countable("cat", &first.shape().with(axis, size))?;
+        Ok(Node::pending(op, sources, shape, first.dtype(), device))
     }
 }
 

@@ -202,10 +202,15 @@ pub fn realize(nodes: &[&Node]) -> Result<()> {
 
 /// Shows the plan that [`realize`] would run for these nodes; nothing is computed.
 pub(crate) fn with_plan<R>(nodes: &[&Node], f: impl FnOnce(&Plan, &Collected) -> R) -> Result<Option<R>> {
+    // Dropped after the lock is released, as in `realize`.
+    let mut keep_alive = vec![];
     let mut guard = lock();
     let engine = guard.get_or_insert_default();
-    let mut keep_alive = vec![];
-    let Some(collected) = engine.collect(nodes, &mut keep_alive)? else { return Ok(None) };
+    let collected = engine.collect(nodes, &mut keep_alive);
+    if let Some(error) = nodes.iter().find_map(|n| n.value()?.as_ref().err()) {
+        return Err(error.clone());
+    }
+    let Some(collected) = collected else { return Ok(None) };
     let plan = engine.plan(&collected)?;
     let result = f(&plan, &collected);
     engine.recycle(collected);
@@ -223,7 +228,7 @@ impl Engine {
         // What is only seen from here stays alive while raw pointers to it do.
         let mut others = std::mem::take(&mut self.others);
         let result = (|| {
-            let Some(collected) = self.collect(nodes, &mut others)? else { return Ok(()) };
+            let Some(collected) = self.collect(nodes, &mut others) else { return Ok(()) };
             let plan = self.plan(&collected)?;
             if crate::replay::is_recording() {
                 note(&collected, &plan);
@@ -262,28 +267,17 @@ impl Engine {
     }
 
     /// Walks what is pending below the roots and below those held nodes that share work with them.
-    fn collect<'a>(
-        &mut self,
-        nodes: &[&'a Node],
-        others: &'a mut Vec<Node>,
-    ) -> Result<Option<Collected<'a>>> {
+    fn collect<'a>(&mut self, nodes: &[&'a Node], others: &'a mut Vec<Node>) -> Option<Collected<'a>> {
         self.epoch += 1;
         let epoch = self.epoch;
         let mut list: Vec<&'a Inner> = recycled(std::mem::take(&mut self.list));
         let mut info = std::mem::take(&mut self.info);
         info.clear();
-        for node in nodes {
-            if node.is_pending() {
-                if let Err(error) = self.walk(&node.0, epoch, &mut list) {
-                    self.stack.clear();
-                    return Err(error);
-                }
-            } else if let Some(Err(error)) = node.value() {
-                return Err(error.clone());
-            }
+        for node in nodes.iter().filter(|n| n.is_pending()) {
+            self.walk(&node.0, epoch, &mut list);
         }
         if list.is_empty() {
-            return Ok(None);
+            return None;
         }
         {
             let mut entries = registry();
@@ -310,7 +304,7 @@ impl Engine {
         let is_asked = |node: &Node| node.0.mark.epoch.load(Ordering::Relaxed) == epoch;
         for node in others {
             if !is_asked(node) && self.touches(&node.0, epoch) {
-                self.walk(&node.0, epoch, &mut list)?;
+                self.walk(&node.0, epoch, &mut list);
             }
         }
         for inner in &list {
@@ -359,14 +353,16 @@ impl Engine {
                 }
             }
         }
-        Ok(Some(Collected { nodes: list, info, words }))
+        Some(Collected { nodes: list, info, words })
     }
 
-    /// Adds a node and all that is pending below it, sources first.
-    fn walk<'a>(&mut self, root: &'a Inner, epoch: u64, list: &mut Vec<&'a Inner>) -> Result<()> {
+    /// Adds a node and all that is pending below it, sources first. Where something below it has failed, nothing is added,
+    /// and what lies between has failed too.
+    fn walk<'a>(&mut self, root: &'a Inner, epoch: u64, list: &mut Vec<&'a Inner>) {
         if root.mark.epoch.load(Ordering::Relaxed) == epoch {
-            return Ok(());
+            return;
         }
+        let before = list.len();
         self.stack.push((root, 0));
         root.mark.epoch.store(epoch, Ordering::Relaxed);
         while let Some((at, next)) = self.stack.last_mut() {
@@ -380,7 +376,19 @@ impl Engine {
                     sources.get(*next)
                 }
                 Some(Ok(_)) => None,
-                Some(Err(error)) => return Err(error.clone()),
+                Some(Err(error)) => {
+                    for (reader, _) in self.stack.drain(..) {
+                        // SAFETY: as above.
+                        let reader = unsafe { &*reader };
+                        reader.mark.epoch.store(0, Ordering::Relaxed);
+                        // It will never be computed; its readers get the error without looking for it.
+                        let _ = reader.value.set(Err(error.clone()));
+                    }
+                    for added in list.drain(before..) {
+                        added.mark.epoch.store(0, Ordering::Relaxed);
+                    }
+                    return;
+                }
             };
             match child {
                 Some(source) => {
@@ -397,7 +405,6 @@ impl Engine {
                 }
             }
         }
-        Ok(())
     }
 
     /// Whether a node depends on pending work of this realisation, and on nothing that failed.

@@ -343,9 +343,21 @@ impl Inner {
 }
 
 thread_local! {
-    /// While a node is dropped on this thread: the sources of those that went with it.
-    static DROPPED: UnsafeCell<Vec<Sources>> = const { UnsafeCell::new(Vec::new()) };
-    static DROPPING: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    /// While a node is dropped on this thread: where the sources of those that go with it are put. A plain address, so that
+    /// it is there still when a thread that ends drops what its other locals hold.
+    static DROPPED: std::cell::Cell<*mut Dropped> = const { std::cell::Cell::new(std::ptr::null_mut()) };
+}
+
+/// Sources whose nodes are gone.
+type Dropped = SmallVec<[Sources; 8]>;
+
+/// Forgets the list of the drop that ends, also where what is dropped panics.
+struct Forget;
+
+impl Drop for Forget {
+    fn drop(&mut self) {
+        DROPPED.set(std::ptr::null_mut());
+    }
 }
 
 impl Drop for Inner {
@@ -356,18 +368,21 @@ impl Drop for Inner {
         if sources.is_empty() {
             return;
         }
-        if DROPPING.get() {
-            // SAFETY: this thread's own, and nobody keeps a reference to it across a call.
-            DROPPED.with(|dropped| unsafe { (*dropped.get()).push(sources) });
+        let outer = DROPPED.get();
+        if !outer.is_null() {
+            // SAFETY: the list of a drop further down this thread's stack, which keeps no reference to it across a call.
+            unsafe { (*outer).push(sources) };
             return;
         }
-        DROPPING.set(true);
+        let mut dropped = Dropped::new();
+        let list = &raw mut dropped;
+        DROPPED.set(list);
+        let _forget = Forget;
         drop(sources);
-        // SAFETY: as above; the reference ends before the sources are dropped.
-        while let Some(sources) = DROPPED.with(|dropped| unsafe { (*dropped.get()).pop() }) {
+        // SAFETY: the list above; the reference ends before the sources are dropped.
+        while let Some(sources) = unsafe { (*list).pop() } {
             drop(sources);
         }
-        DROPPING.set(false);
     }
 }
 

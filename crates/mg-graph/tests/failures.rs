@@ -262,3 +262,67 @@ fn a_long_chain_is_realised_on_a_small_stack() {
     });
     assert_eq!(thread.unwrap().join().unwrap(), [30_001]);
 }
+
+#[test]
+fn what_reads_a_failure_does_not_take_others_along() {
+    let _turn = alone();
+    let x = floats(&[3], 1);
+    let bad = x.gather(0, &data(&[0i64, 7, 1], &[3])).unwrap();
+    assert!(realize(&[&bad]).is_err());
+    // Held, and pending: one reads the failure; the other reads that one, and something that is asked for.
+    let asked = add(&x, &x);
+    let first = add(&mul(&x, &x), &bad);
+    let second = add(&first, &asked);
+    for node in [&first, &second, &asked] {
+        node.hold();
+    }
+    assert_eq!(f32s(&asked), f32s(&x).iter().map(|v| v + v).collect::<Vec<_>>());
+    assert_eq!((index_error(&first).0, index_error(&second).0), (7, 7));
+    for node in [&first, &second, &asked] {
+        node.let_go();
+    }
+    drop((first, second, asked));
+    let (good, worse) = (mul(&x, &x), map(Row::Exp, &[&bad]));
+    assert!(realize(&[&worse, &good]).is_err());
+    assert!(!good.is_pending(), "asked for together with what fails");
+}
+
+#[test]
+fn a_failure_among_held_nodes_does_not_stop_what_waits_from_being_computed() {
+    let _turn = alone();
+    let x = floats(&[3], 1);
+    let bad = x.gather(0, &data(&[0i64, 7, 1], &[3])).unwrap();
+    assert!(realize(&[&bad]).is_err());
+    let reader = add(&bad, &x);
+    reader.hold();
+    let mut sum = x.clone();
+    for _ in 0..20_000 {
+        let next = add(&sum, &x);
+        next.hold();
+        sum.let_go();
+        sum = next;
+    }
+    let mut waiting = 0;
+    let mut at = sum.clone();
+    while at.is_pending() {
+        at = at.sources()[0].clone();
+        waiting += 1;
+    }
+    assert!(waiting <= 4096, "{waiting} nodes wait");
+    sum.let_go();
+    reader.let_go();
+}
+
+#[test]
+fn a_thread_that_ends_drops_the_graphs_that_its_locals_hold() {
+    thread_local! {
+        static KEPT: std::cell::RefCell<Option<Node>> = const { std::cell::RefCell::new(None) };
+    }
+    let chain = |n: usize| (0..n).fold(floats(&[2], 1), |x, _| add(&x, &x));
+    let kept = std::thread::spawn(move || {
+        KEPT.set(Some(chain(100_000)));
+        // Whatever dropping a graph sets up on a thread is set up after the local that outlives it.
+        drop(chain(10));
+    });
+    kept.join().unwrap();
+}

@@ -250,7 +250,9 @@ op_table! {
         }),
         Some({
             let d = g.mul(&y.mul(&x[0].map(Row::Log)));
-            x[0].eq(&x[0].lit(0.0)).choose(&g.lit(0.0), &d)
+            // 0 to a power that is not negative does not change with it.
+            let (zero, power) = (x[0].eq(&x[0].lit(0.0)), T::apply(Row::Le, &[&x[1].lit(0.0), &x[1]]));
+            T::apply(Row::And, &[&zero, &power]).choose(&g.lit(0.0), &d)
         })
     ]
 

@@ -94,6 +94,15 @@ fn softmax_along_each_axis() {
     assert_eq!(t.log_softmax(1).unwrap().to_vec::<f32>().unwrap()[..2], [0.0, -2e4]);
     let infinite = f32s(&[3], &[f32::NEG_INFINITY, 0.0, 0.0]);
     assert_eq!(infinite.softmax(0).unwrap().to_vec::<f32>().unwrap(), [0.0, 0.5, 0.5]);
+    // As PyTorch: nothing is certain beside what is infinite, or where nothing is possible.
+    for row in [[f32::INFINITY, 1.0, 2.0], [f32::NEG_INFINITY; 3]] {
+        let row = f32s(&[1, 3], &row);
+        let label = Tensor::from_slice(&[1i64]);
+        for t in [row.softmax(1), row.log_softmax(1), row.cross_entropy(&label)] {
+            let values = t.unwrap().to_vec::<f32>().unwrap();
+            assert!(values.iter().all(|v| v.is_nan()), "{values:?}");
+        }
+    }
 }
 
 #[test]

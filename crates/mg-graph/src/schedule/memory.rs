@@ -9,7 +9,7 @@ use crate::engine::{Root, internal};
 use crate::kernel::Kernel;
 use crate::op::Op;
 use crate::plan::{Action, Bind, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot};
-use mg_device::{Layout, Result, Shape};
+use mg_device::{Buffer, Layout, Result, Shape};
 use mg_kernels::cpu::compile::Compiled;
 use mg_kernels::{Class, Source};
 use std::collections::{BTreeSet, HashMap};
@@ -45,7 +45,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 None => None,
             };
             let output = if epilogue.is_none() || leaves(node) {
-                Some(slot(graph, node, None, &mut slot_of, &mut plan))
+                Some(slot(graph, node, None, &mut slot_of, &mut plan)?)
             } else {
                 None
             };
@@ -75,7 +75,9 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
             let emitted = emit(graph, group, None, leaves)?;
             let last = group.members.last().map_or(0, |m| m.node);
             let action = match copy_of(graph, &emitted)? {
-                Some(from) => Action::Copy { from, output: slot(graph, last, None, &mut slot_of, &mut plan) },
+                Some(from) => {
+                    Action::Copy { from, output: slot(graph, last, None, &mut slot_of, &mut plan)? }
+                }
                 None => Action::Program(program(
                     graph,
                     emitted,
@@ -204,8 +206,15 @@ fn slot(
     donor: Option<usize>,
     slot_of: &mut HashMap<usize, usize>,
     plan: &mut Plan,
-) -> usize {
+) -> Result<usize> {
     let inner = graph.nodes[node];
+    // Beyond that, offsets in the arena would overflow.
+    let bytes = inner.shape.numel().saturating_mul(inner.dtype.size());
+    if bytes > isize::MAX as usize {
+        return Err(Buffer::uninit(inner.device, inner.dtype, inner.shape.numel())
+            .err()
+            .unwrap_or_else(|| internal("memory without end")));
+    }
     plan.slots.push(Slot {
         dtype: inner.dtype,
         len: inner.shape.numel(),
@@ -215,7 +224,7 @@ fn slot(
         offset: 0,
     });
     slot_of.insert(node, plan.slots.len() - 1);
-    plan.slots.len() - 1
+    Ok(plan.slots.len() - 1)
 }
 
 fn program(
@@ -262,7 +271,7 @@ fn program(
             Loc::Node(source) => Some(source),
             _ => None,
         });
-        slots.push(slot(graph, node, from, slot_of, plan));
+        slots.push(slot(graph, node, from, slot_of, plan)?);
     }
     let compiled = Compiled::new(&program, &donated)?;
     Ok(ProgramLaunch { program, compiled, inputs, consts, outputs: slots, checks })
@@ -351,18 +360,22 @@ fn place_temporaries(plan: &mut Plan) {
             continue;
         }
         let bytes = (slot.len * slot.dtype.size()).next_multiple_of(64).max(64);
-        let mut taken: Vec<(usize, usize)> =
-            placed.iter().filter(|p| p.0 <= until && from <= p.1).map(|p| (p.2, p.2 + p.3)).collect();
+        let mut taken: Vec<(usize, usize)> = placed
+            .iter()
+            .filter(|p| p.0 <= until && from <= p.1)
+            .map(|p| (p.2, p.2.saturating_add(p.3)))
+            .collect();
         taken.sort_unstable();
-        let mut offset = 0;
+        let mut offset = 0usize;
         for (start, end) in taken {
-            if offset + bytes <= start {
+            if offset.saturating_add(bytes) <= start {
                 break;
             }
             offset = offset.max(end);
         }
         slot.offset = offset;
-        plan.arena = plan.arena.max(offset + bytes);
+        // Past the largest size there can be, it is refused when it is asked for.
+        plan.arena = plan.arena.max(offset.saturating_add(bytes));
         placed.push((from, until, offset, bytes));
     }
 }
