@@ -1,0 +1,85 @@
+//! What goes wrong while a device works by itself: indices out of range, found by kernels, and faults of launches, which
+//! the driver reports later.
+
+use std::collections::VecDeque;
+use std::panic::Location;
+
+use crate::error::{Error, ErrorKind};
+
+/// Launches that a fault names.
+const REMEMBERED: usize = 8;
+/// Checks that may be under way before one has to be waited for.
+pub(super) const SLOTS: usize = 4096;
+
+/// Where a launch comes from: its name and the caller's line.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin {
+    /// What is launched.
+    pub name: &'static str,
+    /// The line that asked for it.
+    pub line: &'static Location<'static>,
+}
+
+/// A check that a kernel makes of its indices, or of its integer divisors.
+#[derive(Clone, Copy, Debug)]
+pub struct Guarded {
+    /// The operation that the error names.
+    pub op: &'static str,
+    /// The line that asked for it.
+    pub line: &'static Location<'static>,
+    /// The axis that is indexed.
+    pub axis: usize,
+    /// Valid indices are below it; negative: divisors are checked for zero.
+    pub size: i64,
+}
+
+impl Guarded {
+    pub(super) fn error(&self, index: i64) -> Error {
+        let kind = if self.size < 0 {
+            ErrorKind::Value("an integer is divided by zero".into())
+        } else {
+            ErrorKind::Index { index, axis: self.axis, size: self.size as usize }
+        };
+        Error::new(self.op, kind).with_location(self.line)
+    }
+}
+
+/// What a kernel writes where a check fails, in memory that the host sees: `found` last.
+#[repr(C)]
+pub(super) struct Slot {
+    pub(super) index: i64,
+    pub(super) found: u64,
+}
+
+/// Checks under way, oldest first, and the launches before now.
+#[derive(Default)]
+pub(super) struct Watch {
+    pub(super) next: usize,
+    pub(super) pending: VecDeque<(usize, Guarded)>,
+    launches: VecDeque<Origin>,
+}
+
+impl Watch {
+    /// Remembers a launch.
+    #[inline]
+    pub(super) fn launched(&mut self, origin: Origin) {
+        if self.launches.len() == REMEMBERED {
+            self.launches.pop_front();
+        }
+        self.launches.push_back(origin);
+    }
+
+    /// The launches before now, for a fault's text.
+    pub(super) fn story(&self) -> String {
+        if self.launches.is_empty() {
+            return String::new();
+        }
+        let each: Vec<String> = self
+            .launches
+            .iter()
+            .rev()
+            .map(|o| format!("{} ({}:{})", o.name, o.line.file(), o.line.line()))
+            .collect();
+        format!("; the last launches, latest first: {}", each.join(", "))
+    }
+}
