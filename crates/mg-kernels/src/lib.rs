@@ -39,6 +39,7 @@
 #[macro_use]
 pub mod rows;
 pub mod cpu;
+pub mod cuda;
 pub mod lane;
 pub mod math;
 pub mod philox;

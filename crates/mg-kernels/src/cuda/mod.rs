@@ -1,0 +1,18 @@
+//! The CUDA executor: programs become PTX text, assembled by the driver and kept; library kernels come prebuilt.
+
+mod body;
+mod column;
+mod emit;
+mod frame;
+mod lanes;
+mod map;
+mod params;
+mod program;
+mod ptx;
+mod random;
+mod reduce;
+mod row;
+mod values;
+
+pub use body::Check;
+pub use program::CudaProgram;
