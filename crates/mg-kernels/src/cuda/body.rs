@@ -96,11 +96,6 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// The kind of register for positions.
-    pub(crate) fn index_kind(&self) -> Kind {
-        if self.wide { Kind::D } else { Kind::R }
-    }
-
     /// The address (or the offset, of ramps and random numbers) of an operand's element at row 0, column 0.
     pub(crate) fn origin(&mut self, input: usize) -> Op {
         match self.frame.inputs[input].source {

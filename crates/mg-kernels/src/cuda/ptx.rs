@@ -198,11 +198,6 @@ pub(crate) fn assign(d: Op, a: Op) {
     ins!("mov.{} {d}, {a}", bits_of(d.0));
 }
 
-/// Where the condition holds, gives a register another value.
-pub(crate) fn assign_if(p: Op, d: Op, a: Op) {
-    ins!("@{p} mov.{} {d}, {a}", bits_of(d.0));
-}
-
 /// A special register, such as `%tid.x`.
 pub(crate) fn special(name: &str) -> Op {
     let d = reg(Kind::R);

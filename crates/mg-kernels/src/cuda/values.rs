@@ -240,7 +240,8 @@ pub(crate) fn round(dtype: DType, a: Op) -> Op {
 fn round_bf16(a: Op) -> Op {
     let bits = op1(Kind::R, "mov.b32", a);
     let odd = op3(Kind::R, "bfe.u32", bits, imm(16), imm(1));
-    let up = op3(Kind::R, "add.u32", bits, imm(0x7fff), odd);
+    let up = op2(Kind::R, "add.u32", bits, imm(0x7fff));
+    let up = op2(Kind::R, "add.u32", up, odd);
     let rounded = op2(Kind::R, "and.b32", up, imm(0xffff_0000));
     let quiet = op2(Kind::R, "or.b32", bits, imm(0x0040_0000));
     let nan = op2(Kind::R, "and.b32", quiet, imm(0xffff_0000));
