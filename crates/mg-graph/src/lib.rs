@@ -21,6 +21,8 @@
 //! ```
 
 mod build;
+mod code;
+mod cuda;
 mod engine;
 mod explain;
 mod fold;

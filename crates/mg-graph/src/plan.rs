@@ -1,13 +1,14 @@
 //! Plans: the launches that a graph's structure stands for, with everything decided that does not depend on addresses,
 //! scalars and offsets.
 
+pub(crate) use crate::code::Code;
 use crate::engine::{Collected, Garbage};
 use crate::kernel::Kernel;
 use crate::node::{Inner, Value};
 use crate::op::{Op, SourceKind};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result, Shape};
 use mg_kernels::Program;
-use mg_kernels::cpu::compile::Compiled;
+use mg_device::cuda::Gpu;
 use mg_kernels::cpu::library;
 use mg_kernels::cpu::run::{Args, InputArg, OutOfRange, ZERO_DIVISOR};
 use smallvec::SmallVec;
@@ -49,7 +50,7 @@ pub(crate) struct Guarded {
 
 pub(crate) struct ProgramLaunch {
     pub(crate) program: Program,
-    pub(crate) compiled: Compiled,
+    pub(crate) code: Code,
     pub(crate) inputs: Vec<Bind>,
     pub(crate) consts: Vec<ConstBind>,
     pub(crate) outputs: Vec<usize>,
@@ -81,6 +82,8 @@ pub(crate) enum Action {
 
 pub(crate) struct Launch {
     pub(crate) action: Action,
+    /// Where its results lie.
+    pub(crate) device: Device,
     pub(crate) location: &'static Location<'static>,
     pub(crate) name: &'static str,
     pub(crate) shape: Shape,
@@ -89,6 +92,7 @@ pub(crate) struct Launch {
 
 /// Memory for a value.
 pub(crate) struct Slot {
+    pub(crate) device: Device,
     pub(crate) dtype: DType,
     pub(crate) len: usize,
     pub(crate) shape: Shape,
@@ -120,7 +124,8 @@ pub(crate) struct Plan {
     pub(crate) launches: Vec<Launch>,
     pub(crate) slots: Vec<Slot>,
     pub(crate) results: Vec<Output>,
-    pub(crate) arena: usize,
+    /// Bytes of temporary memory, by device.
+    pub(crate) arenas: SmallVec<[(Device, usize); 1]>,
 }
 
 /// What a run of a plan is given: the graph that it was found for, or what a recording says.
@@ -147,9 +152,10 @@ impl Bindings for Collected<'_> {
 }
 
 /// The memory of one run of a plan.
-struct Memory<'a, B> {
+pub(crate) struct Memory<'a, B> {
     graph: &'a B,
-    slots: SmallVec<[*mut u8; 16]>,
+    pub(crate) slots: SmallVec<[*mut u8; 16]>,
+    devices: SmallVec<[Device; 16]>,
 }
 
 impl<B: Bindings> Memory<'_, B> {
@@ -181,8 +187,17 @@ impl<B: Bindings> Memory<'_, B> {
         arg
     }
 
+    /// The device of an operand.
+    pub(crate) fn device_of(&self, arg: &KernelArg) -> Device {
+        match arg.bind.loc {
+            Loc::Slot(slot) => self.devices[slot],
+            Loc::Node(node) => self.value(node).map_or(Device::cpu(), |v| v.buffer.device()),
+            _ => Device::cpu(),
+        }
+    }
+
     /// The buffer's start, and the layout with the offset of this run.
-    fn operand(&self, arg: &KernelArg) -> (*const u8, Layout) {
+    pub(crate) fn operand(&self, arg: &KernelArg) -> (*const u8, Layout) {
         let (base, offset) = match arg.bind.loc {
             Loc::Slot(slot) => (self.slots[slot].cast_const(), 0),
             Loc::Node(node) => self
@@ -225,9 +240,15 @@ impl Plan {
 
     /// Runs the launches.
     pub(crate) fn execute<B: Bindings + Sync>(&self, graph: &B) -> Result<Results> {
-        let mut memory = Memory { graph, slots: SmallVec::with_capacity(self.slots.len()) };
-        let arena =
-            if self.arena > 0 { Some(Buffer::uninit(Device::cpu(), DType::U8, self.arena)?) } else { None };
+        let mut memory = Memory {
+            graph,
+            slots: SmallVec::with_capacity(self.slots.len()),
+            devices: self.slots.iter().map(|s| s.device).collect(),
+        };
+        let mut arenas: SmallVec<[Buffer; 1]> = SmallVec::new();
+        for &(device, bytes) in &self.arenas {
+            arenas.push(Buffer::uninit(device, DType::U8, bytes)?);
+        }
         let mut buffers: SmallVec<[Option<Buffer>; 8]> = SmallVec::with_capacity(self.slots.len());
         for slot in &self.slots {
             if let Some(value) = slot.donor.and_then(|d| memory.value(d)) {
@@ -235,16 +256,18 @@ impl Plan {
                 memory.slots.push(value.buffer.as_mut_ptr().wrapping_add(at));
                 buffers.push(None);
             } else if slot.leaves {
-                let buffer = Buffer::uninit(Device::cpu(), slot.dtype, slot.len)?;
+                let buffer = Buffer::uninit(slot.device, slot.dtype, slot.len)?;
                 memory.slots.push(buffer.as_mut_ptr());
                 buffers.push(Some(buffer));
             } else {
-                let base = arena.as_ref().map_or(std::ptr::null_mut(), |a| a.as_mut_ptr());
+                let arena = arenas.iter().find(|a| a.device() == slot.device);
+                let base = arena.map_or(std::ptr::null_mut(), |a| a.as_mut_ptr());
                 memory.slots.push(base.wrapping_add(slot.offset));
                 buffers.push(None);
             }
         }
         let mut failed: Option<(Vec<bool>, Error)> = None;
+        let mut bound = Device::cpu();
         for (at, launch) in self.launches.iter().enumerate() {
             if at > 0 && failed.is_none() && crate::interrupt::is_asked() {
                 let error = Error::new("realize", ErrorKind::Cancelled);
@@ -264,7 +287,18 @@ impl Plan {
                     continue;
                 }
             }
-            if let Err(error) = launch.run(&memory) {
+            let ready = if launch.device.is_cuda() && launch.device != bound {
+                bound = launch.device;
+                Gpu::of(bound).and_then(Gpu::bind)
+            } else {
+                Ok(())
+            };
+            let result = ready.and_then(|()| launch.run(&memory));
+            if matches!(launch.action, Action::Kernel { kernel: Kernel::Transfer, .. }) {
+                // It has bound the device that it read.
+                bound = Device::cpu();
+            }
+            if let Err(error) = result {
                 let (broken, _) = failed.get_or_insert_with(|| (vec![false; self.slots.len()], error));
                 launch.outputs().for_each(|s| broken[s] = true);
             }
@@ -358,10 +392,13 @@ impl Launch {
     }
 
     fn run<B: Bindings + Sync>(&self, memory: &Memory<B>) -> Result<()> {
+        if self.device.is_cuda() || matches!(self.action, Action::Kernel { kernel: Kernel::Transfer, .. }) {
+            return self.on_device(memory);
+        }
         match &self.action {
             Action::Program(p) => p.with_args(memory, |args, _| {
                 // SAFETY: operands and outputs are the plan's, sized by the shapes that the program was made from.
-                unsafe { p.compiled.run(args) }.map_err(|found| self.out_of_range(p.guarded, found, 0))
+                unsafe { p.code.on_cpu()?.run(args) }.map_err(|found| self.out_of_range(p.guarded, found, 0))
             }),
             Action::List(list) => self.list(list, memory),
             Action::Copy { from, output } => {
@@ -386,7 +423,7 @@ impl Launch {
     fn list<B: Bindings + Sync>(&self, list: &[ProgramLaunch], memory: &Memory<B>) -> Result<()> {
         let mut tasks: SmallVec<[(usize, std::ops::Range<usize>); 16]> = SmallVec::new();
         for (i, p) in list.iter().enumerate() {
-            let n = p.compiled.len();
+            let n = p.code.len();
             tasks.extend((0..n).step_by(LIST_TASK).map(|at| (i, at..(at + LIST_TASK).min(n))));
         }
         let failure = std::sync::Mutex::new(None);
@@ -397,14 +434,14 @@ impl Launch {
             let p = &list[*i];
             let result = p.with_args(memory.0, |args, _| {
                 // SAFETY: as for a program; tasks are disjoint.
-                unsafe { p.compiled.run_range(args, range.clone()) }
+                unsafe { p.code.on_cpu()?.run_range(args, range.clone()) }
                     .map_err(|found| self.out_of_range(p.guarded, found, 0))
             });
             if let (Err(error), Ok(mut failure)) = (result, failure.lock()) {
                 failure.get_or_insert(error);
             }
         };
-        let work: usize = list.iter().map(|p| p.compiled.len() * p.program.values.len()).sum();
+        let work: usize = list.iter().map(|p| p.code.len() * p.program.values.len()).sum();
         if work < mg_kernels::cpu::run::PARALLEL {
             (0..tasks.len()).for_each(run);
         } else {
@@ -432,6 +469,7 @@ impl Launch {
                     None => unsafe { library::matmul(self.dtype, *a, la, *b, lb, out, None) },
                     Some(p) => {
                         let failure = std::sync::Mutex::new(None);
+                        let compiled = p.code.on_cpu()?;
                         p.with_args(memory, |args, product| {
                             let shared = SharedArgs(args);
                             let after = |panel: *const u8, range: std::ops::Range<usize>| {
@@ -442,7 +480,7 @@ impl Launch {
                                 }
                                 let args = Args { inputs: &inputs, ..*shared.0 };
                                 // SAFETY: the panel holds these positions of the product; the rest as for programs.
-                                let result = unsafe { p.compiled.run_range(&args, range) };
+                                let result = unsafe { compiled.run_range(&args, range) };
                                 if let (Err(found), Ok(mut failure)) = (result, failure.lock()) {
                                     failure.get_or_insert(found);
                                 }
@@ -495,6 +533,8 @@ impl Launch {
                     at += n;
                 }
             }
+            // Runs on the device that it comes from or goes to.
+            Kernel::Transfer => return Err(lost()),
         }
         Ok(())
     }
@@ -515,7 +555,7 @@ unsafe impl Sync for SharedArgs<'_, '_> {}
 
 impl ProgramLaunch {
     /// Binds the arguments; `f` also gets the positions of the operands that are the product's panel.
-    fn with_args<B: Bindings>(
+    pub(crate) fn with_args<B: Bindings>(
         &self,
         memory: &Memory<B>,
         f: impl FnOnce(&Args, &[usize]) -> Result<()>,

@@ -286,10 +286,7 @@ impl Replay {
 }
 
 fn copied(buffer: &Buffer) -> Result<Buffer> {
-    let copy = Buffer::uninit(buffer.device(), buffer.dtype(), buffer.len())?;
-    // SAFETY: both are host memory of the same size, and the copy is nobody else's yet.
-    unsafe { std::ptr::copy_nonoverlapping(buffer.as_ptr(), copy.as_mut_ptr(), buffer.bytes()) };
-    Ok(copy)
+    buffer.to_device(buffer.device())
 }
 
 #[derive(Default)]

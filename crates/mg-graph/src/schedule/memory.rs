@@ -8,9 +8,8 @@ use super::store::Alias;
 use crate::engine::{Root, internal};
 use crate::kernel::Kernel;
 use crate::op::Op;
-use crate::plan::{Action, Bind, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot};
-use mg_device::{Layout, Result, Shape};
-use mg_kernels::cpu::compile::Compiled;
+use crate::plan::{Action, Bind, Code, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot};
+use mg_device::{Device, Layout, Result, Shape};
 use mg_kernels::{Class, Source};
 use std::collections::{BTreeSet, HashMap};
 
@@ -43,6 +42,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
             };
             let others_read = order.iter().any(|&o| o != id && groups.inputs(o).contains(&node));
             let raw = epilogue.is_none()
+                || graph.nodes[node].device.is_cuda()
                 || others_read
                 || is_wanted(graph, node)
                 || aliases.iter().any(|a| a.base == node);
@@ -66,13 +66,15 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 action: Action::Kernel { kernel: kernel.clone(), args, output, epilogue },
                 location: graph.nodes[node].location,
                 name: kernel.name(),
+                device: graph.nodes[node].device,
                 shape: graph.nodes[node].shape,
                 dtype: graph.nodes[node].dtype,
             }
         } else {
             let emitted = emit(graph, group, None)?;
             let last = group.members.last().map_or(0, |m| m.node);
-            let action = match copy_of(graph, &emitted)? {
+            let copied = if graph.nodes[last].device.is_cpu() { copy_of(graph, &emitted)? } else { None };
+            let action = match copied {
                 Some(from) => Action::Copy { from, output: slot(graph, last, None, &mut slot_of, &mut plan) },
                 None => Action::Program(program(
                     graph,
@@ -86,6 +88,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
             };
             Launch {
                 name: graph.nodes[last].op.name(),
+                device: graph.nodes[last].device,
                 shape: graph.nodes[last].shape,
                 dtype: graph.nodes[last].dtype,
                 location: graph.nodes[last].location,
@@ -205,6 +208,7 @@ fn slot(
 ) -> usize {
     let inner = graph.nodes[node];
     plan.slots.push(Slot {
+        device: inner.device,
         dtype: inner.dtype,
         len: inner.shape.numel(),
         shape: inner.shape,
@@ -262,8 +266,9 @@ fn program(
         });
         slots.push(slot(graph, node, from, slot_of, plan));
     }
-    let compiled = Compiled::new(&program, &donated)?;
-    Ok(ProgramLaunch { program, compiled, inputs, consts, outputs: slots, guarded })
+    let device = outputs.first().map_or(Device::cpu(), |&node| graph.nodes[node].device);
+    let code = Code::new(&program, &donated, device)?;
+    Ok(ProgramLaunch { program, code, inputs, consts, outputs: slots, guarded })
 }
 
 /// Makes one launch of neighbouring elementwise programs that do not wait for each other.
@@ -273,7 +278,7 @@ fn list_independent(plan: &mut Plan) {
         let joins = launches.last().is_some_and(|last| {
             let elementwise = |l: &Launch| {
                 matches!(l.action, Action::Program(_) | Action::List(_))
-                    && l.programs().iter().all(|p| p.compiled.is_elementwise())
+                    && l.programs().iter().all(|p| p.code.is_elementwise())
             };
             let waits =
                 launch.inputs().any(|b| matches!(b.loc, Loc::Slot(s) if last.outputs().any(|o| o == s)));
@@ -285,6 +290,7 @@ fn list_independent(plan: &mut Plan) {
             };
             elementwise(last)
                 && elementwise(&launch)
+                && last.device == launch.device
                 && !waits
                 && !donated(last, &launch)
                 && !donated(&launch, last)
@@ -342,15 +348,19 @@ fn place_temporaries(plan: &mut Plan) {
             life[slot] = Some(life[slot].map_or((at, at), |(from, _)| (from, at)));
         }
     }
-    let mut placed: Vec<(usize, usize, usize, usize)> = vec![]; // from, until, offset, bytes
+    let mut placed: Vec<(Device, usize, usize, usize, usize)> = vec![]; // from, until, offset, bytes
     for (slot, life) in plan.slots.iter_mut().zip(life) {
         let Some((from, until)) = life else { continue };
         if slot.leaves || slot.donor.is_some() {
             continue;
         }
-        let bytes = (slot.len * slot.dtype.size()).next_multiple_of(64).max(64);
+        let bytes = (slot.len * slot.dtype.size()).next_multiple_of(256).max(256);
         let mut taken: Vec<(usize, usize)> =
-            placed.iter().filter(|p| p.0 <= until && from <= p.1).map(|p| (p.2, p.2 + p.3)).collect();
+            placed
+                .iter()
+                .filter(|p| p.0 == slot.device && p.1 <= until && from <= p.2)
+                .map(|p| (p.3, p.3 + p.4))
+                .collect();
         taken.sort_unstable();
         let mut offset = 0;
         for (start, end) in taken {
@@ -360,8 +370,11 @@ fn place_temporaries(plan: &mut Plan) {
             offset = offset.max(end);
         }
         slot.offset = offset;
-        plan.arena = plan.arena.max(offset + bytes);
-        placed.push((from, until, offset, bytes));
+        match plan.arenas.iter_mut().find(|a| a.0 == slot.device) {
+            Some((_, size)) => *size = (*size).max(offset + bytes),
+            None => plan.arenas.push((slot.device, offset + bytes)),
+        }
+        placed.push((slot.device, from, until, offset, bytes));
     }
 }
 
