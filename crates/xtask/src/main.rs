@@ -1,9 +1,10 @@
-//! Everything a contributor repeats, as a command: `cargo xtask test`, `cargo xtask bench`.
+//! Everything a contributor repeats, as a command: `cargo xtask test`, `cargo xtask bench`, `cargo xtask ptx`.
 //!
 //! Commands run in the foreground's process group, so Ctrl-C reaches them as it reaches this program.
 
 mod bench;
 mod process;
+mod ptx;
 mod test;
 mod venv;
 mod workspace;
@@ -16,7 +17,8 @@ usage: cargo xtask <command>
 
 commands:
   test     every check and test there is; `cargo xtask test --help` for its options
-  bench    this project and its peers side by side, into docs/measured; `cargo xtask bench --help`";
+  bench    this project and its peers side by side, into docs/measured; `cargo xtask bench --help`
+  ptx      the CUDA kernels, from kernels/*.cu to kernels/ptx; `cargo xtask ptx --help`";
 
 /// What stopped a command, in a line or two for the person who ran it.
 type Failure = String;
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
     let result = match command.as_str() {
         "test" => test::main(&arguments),
         "bench" => bench::main(&arguments),
+        "ptx" => ptx::main(&arguments),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -5,6 +5,7 @@ mod column;
 mod emit;
 mod frame;
 mod lanes;
+pub mod library;
 mod map;
 mod params;
 mod program;

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::Outcome;
 use super::counts::Counts;
+use crate::ptx::{self, FOLDER};
 use crate::venv::{PYTHON, Venv};
 use crate::workspace::Workspace;
 use crate::{Result, at, process};
@@ -16,7 +17,6 @@ const WHEEL_CRATE: &str = "crates/mg-py";
 
 /// The assembler: 12.9 knows every architecture from sm_50 to sm_120.
 const PTXAS_PACKAGE: &str = "nvidia-cuda-nvcc-cu12==12.9.*";
-const PTX_FOLDER: &str = "kernels/ptx";
 /// Turing, Ampere, Ada's parent, Hopper, Blackwell in data centres and desks: one of each binary-compatible line.
 const ARCHITECTURES: &[u32] = &[75, 80, 86, 90, 100, 120];
 
@@ -101,9 +101,17 @@ pub fn mypy(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+pub fn ptx(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
+    if !ptx::available() {
+        return Ok(Outcome::Skipped("the compiler's package is for Linux on x86-64 alone".to_owned()));
+    }
+    ptx::check(workspace)?;
+    Ok(Outcome::Done)
+}
+
 pub fn ptxas(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
-    let Some(folder) = workspace.existing(PTX_FOLDER) else {
-        return Ok(Outcome::Skipped(format!("no {PTX_FOLDER}")));
+    let Some(folder) = workspace.existing(FOLDER) else {
+        return Ok(Outcome::Skipped(format!("no {FOLDER}")));
     };
     if cfg!(target_os = "macos") {
         return Ok(Outcome::Skipped("NVIDIA has no assembler for macOS".to_owned()));

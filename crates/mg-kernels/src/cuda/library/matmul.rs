@@ -1,0 +1,417 @@
+//! Matrix products: which kernel, which tile, how many blocks share one.
+//!
+//! Everything is decided from shapes, strides and dtypes alone, by a fixed table of measured tiles: the same product
+//! is added up in the same order every time.
+
+use super::args::Args;
+use super::{Launch, Plan, Pointer, Prebuilt, TICKETS};
+use crate::cpu::library::matmul::Problem as Merged;
+use mg_device::{DType, Error, ErrorKind, Layout, Result};
+use smallvec::smallvec;
+
+/// How f32 products are computed: `set_float32_matmul_precision` of PyTorch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Precision {
+    /// In f32 throughout.
+    #[default]
+    Highest,
+    /// On tensor cores: operands rounded to tf32 (10 bits of fraction), sums in f32.
+    High,
+}
+
+/// What is applied to the product before the store: `act(alpha · a·b + bias) + beta · residual`.
+///
+/// Computed in f32 and rounded once, unless [`round`](Epilogue::round) is set. For products of f32, f16 and bf16.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Epilogue {
+    /// The factor of the product.
+    pub alpha: f32,
+    /// A row vector, [`Pointer::Input`]`(2)`: its dtype (f32, f16, bf16) and stride.
+    pub bias: Option<(DType, isize)>,
+    /// What is applied to the sum.
+    pub activation: Activation,
+    /// A matrix for each of the batch, [`Pointer::Input`]`(3)`; the product's output itself, for accumulation.
+    pub residual: Option<Residual>,
+    /// The dtype of the result, [`Pointer::Output`]`(0)`: f32, f16 or bf16; `None` stores none.
+    pub out: Option<DType>,
+    /// The dtype of a second result, [`Pointer::Output`]`(1)`: what the activation is given.
+    pub second: Option<DType>,
+    /// Products of half types: every step is rounded to the operands' dtype, as operations one by one are.
+    pub round: bool,
+}
+
+/// What is added last.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Residual {
+    /// Its factor.
+    pub beta: f32,
+    /// f32, f16 or bf16.
+    pub dtype: DType,
+    /// From a matrix (of the merged batch, row-major), a row and a column to the next, in elements.
+    pub strides: [isize; 3],
+}
+
+/// An activation in an epilogue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Activation {
+    /// None.
+    #[default]
+    Identity,
+    /// max(x, 0); NaN stays.
+    Relu,
+    /// x · Φ(x), by CUDA's erf (which is not the op table's: the last bits differ from the unfused function's).
+    Gelu,
+}
+
+/// A product to plan.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// Of both operands.
+    pub dtype: DType,
+    /// For f32.
+    pub precision: Precision,
+    /// The device's compute capability: 75, 80, 86, 90, … . Below 80 the slow kernel for every strides serves all.
+    pub capability: u32,
+    /// What the addresses of `a` and `b` are multiples of, in bytes. 16 lets rows be read 16 bytes at a time.
+    pub align: [usize; 2],
+    /// What is applied before the store; `None` stores the product in the operands' dtype.
+    pub epilogue: Option<Epilogue>,
+    /// What the addresses of the results are multiples of, in bytes.
+    pub align_out: usize,
+    merged: Merged,
+}
+
+impl Problem {
+    /// The product of `a`, `[.., m, k]`, and `b`, `[.., k, n]`, whose leading axes have equal sizes (an operand that
+    /// repeats along one has a stride of 0 there). The result is dense and row-major, `[.., m, n]`. For a device of
+    /// capability 80, addresses aligned to 16 bytes, exact, without an epilogue: set the fields for anything else.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Shape`] where the shapes do not fit.
+    pub fn new(dtype: DType, a: &Layout, b: &Layout) -> Result<Problem> {
+        let rank = a.rank();
+        let fits = rank >= 2
+            && b.rank() == rank
+            && a.shape()[..rank - 2] == b.shape()[..rank - 2]
+            && a.shape()[rank - 1] == b.shape()[rank - 2];
+        if !fits {
+            let text = format!("shapes {} and {} cannot be multiplied", a.shape(), b.shape());
+            return Err(Error::new("matmul", ErrorKind::Shape(text)));
+        }
+        Ok(Problem {
+            dtype,
+            precision: Precision::default(),
+            capability: 80,
+            align: [16; 2],
+            align_out: 16,
+            epilogue: None,
+            merged: Merged::new(a, b),
+        })
+    }
+
+    /// The number of matrices that are multiplied each by itself; rows of one `b` count as one matrix.
+    pub fn batch(&self) -> usize {
+        self.merged.batch.numel()
+    }
+
+    /// Rows, columns and depth of each of them.
+    pub fn sizes(&self) -> [usize; 3] {
+        [self.merged.m, self.merged.n, self.merged.k]
+    }
+}
+
+/// A tile that was measured.
+struct Tile {
+    /// As the kernels' names have it.
+    name: &'static str,
+    m: usize,
+    n: usize,
+    /// Depth of a stage.
+    k: usize,
+    threads: u32,
+    /// Bytes of dynamic shared memory.
+    shared: u32,
+    /// Whether there is a kernel for every strides and alignment.
+    any: bool,
+    /// Blocks that run at a time on one of the 132 multiprocessors of an H200.
+    resident: usize,
+    /// Measured: nanoseconds that a block takes for a depth of 1024, all blocks busy.
+    depth: f64,
+    /// The same, for what a block does once.
+    once: f64,
+}
+
+const MULTIPROCESSORS: usize = 132;
+/// No more than this is kept of the sums of blocks that share a tile.
+const MAX_PARTIALS: usize = 64 << 20;
+
+const ANY: Tile = Tile {
+    name: "any",
+    m: 64,
+    n: 64,
+    k: 16,
+    threads: 256,
+    shared: 0,
+    any: true,
+    resident: 3,
+    depth: 70e3,
+    once: 3e3,
+};
+
+const F32: &[Tile] = &[Tile {
+    name: "128x128",
+    m: 128,
+    n: 128,
+    k: 16,
+    threads: 256,
+    shared: 3 * 16384,
+    any: true,
+    resident: 2,
+    depth: 130e3,
+    once: 5e3,
+}];
+
+/// How blocks divide a product.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Division {
+    splits: usize,
+    k_part: usize,
+    /// Nanoseconds, by the table.
+    time: f64,
+}
+
+impl Tile {
+    /// The number of blocks for each tile that finishes first.
+    fn divide(&self, batch: usize, m: usize, n: usize, k: usize) -> Division {
+        let tiles = batch * m.div_ceil(self.m) * n.div_ceil(self.n);
+        let stages = k.div_ceil(self.k).max(1);
+        let mut best = Division { splits: 1, k_part: stages * self.k, time: f64::INFINITY };
+        for splits in 1..=stages.min(MAX_SPLITS) {
+            let k_part = stages.div_ceil(splits) * self.k;
+            let splits = k.div_ceil(k_part).max(1);
+            if splits > 1 && (tiles > TICKETS || tiles * splits * self.m * self.n * 4 > MAX_PARTIALS) {
+                break;
+            }
+            let waves = (tiles * splits).div_ceil(MULTIPROCESSORS * self.resident) as f64;
+            let joined = if splits > 1 { JOIN + JOIN_EACH * splits as f64 } else { 0.0 };
+            let time = waves * (self.once + self.depth * k_part as f64 / 1024.0) + joined;
+            // A little is not worth the memory.
+            if time < best.time * 0.97 {
+                best = Division { splits, k_part, time };
+            }
+        }
+        best
+    }
+}
+
+/// Blocks that may share a tile.
+const MAX_SPLITS: usize = 32;
+/// Measured: nanoseconds to join the sums of blocks that share a tile, and for each of them.
+const JOIN: f64 = 2e3;
+const JOIN_EACH: f64 = 100.0;
+
+/// Which neighbours of an operand lie side by side so that 16 bytes can be read at once: along k, or along its m or n.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lines {
+    K,
+    Mn,
+}
+
+impl Lines {
+    /// `None` where neither is aligned.
+    fn of(
+        size: usize,
+        align: usize,
+        [mn, k]: [usize; 2],
+        [mn_stride, k_stride]: [isize; 2],
+        batch: &[isize],
+    ) -> Option<Lines> {
+        let aligned = |stride: isize| stride.unsigned_abs().wrapping_mul(size).is_multiple_of(16);
+        let sides = align.is_multiple_of(16) && batch.iter().all(|&s| aligned(s));
+        let along = |n: usize, stride: isize, lines: usize, between: isize| {
+            sides && (stride == 1 || n == 1) && (lines == 1 || aligned(between))
+        };
+        if along(k, k_stride, mn, mn_stride) {
+            Some(Lines::K)
+        } else if along(mn, mn_stride, k, k_stride) {
+            Some(Lines::Mn)
+        } else {
+            None
+        }
+    }
+}
+
+/// The launches of a product: one, or none where the result is empty. Operands are [`Pointer::Input`]`(0)` and `(1)`.
+///
+/// # Errors
+///
+/// [`ErrorKind::DType`] for an epilogue of integers or f64, or an element type that it does not know;
+/// [`ErrorKind::Shape`] where a size is 2³¹ or more.
+pub fn plan(problem: &Problem) -> Result<Plan> {
+    let Merged { ref batch, m, n, k, .. } = problem.merged;
+    let count = batch.numel();
+    if m == 0 || n == 0 || count == 0 {
+        return Ok(Plan::default());
+    }
+    let fits = |size: usize| i32::try_from(size).is_ok();
+    if !(fits(m) && fits(n) && fits(k)) {
+        let text = format!("a product of {m} by {n} by {k}: sizes have to be below 2^31");
+        return Err(Error::new("matmul", ErrorKind::Shape(text)));
+    }
+    let (kernel, tile, division) = choose(problem)?;
+    let (tiles_m, tiles_n) = (m.div_ceil(tile.m), n.div_ceil(tile.n));
+    let splits = division.splits;
+    let blocks = tiles_m * tiles_n * splits * count;
+    if !fits(blocks) {
+        let text = format!("{count} products of {m} by {n}: {blocks} tiles, at most 2^31 - 1 are taken");
+        return Err(Error::new("matmul", ErrorKind::Shape(text)));
+    }
+    let args = arguments(problem, tile, division)?;
+    let (args, pointers) = args.finish();
+    let launch = Launch {
+        kernel,
+        grid: [blocks as u32, 1, 1],
+        block: [tile.threads, 1, 1],
+        shared: tile.shared,
+        args,
+        pointers,
+    };
+    let workspace = if splits > 1 { tiles_m * tiles_n * count * splits * tile.m * tile.n * 4 } else { 0 };
+    Ok(Plan { launches: smallvec![launch], workspace })
+}
+
+/// The fastest kernel that takes the operands as they lie.
+fn choose(problem: &Problem) -> Result<(&'static Prebuilt, &'static Tile, Division)> {
+    let Merged { batch, m, n, k, a_strides, b_strides, a_batch, b_batch } = &problem.merged;
+    let (m, n, k, count) = (*m, *n, *k, batch.numel());
+    let size = problem.dtype.size();
+    let rank = batch.rank();
+    let (kind, tiles): (&str, &'static [Tile]) = match (problem.dtype, problem.precision) {
+        (DType::F32, Precision::Highest) => ("f32", F32),
+        _ => ("", &[]),
+    };
+    let a = Lines::of(size, problem.align[0], [m, k], *a_strides, &a_batch[..rank]);
+    let b = Lines::of(size, problem.align[1], [n, k], [b_strides[1], b_strides[0]], &b_batch[..rank]);
+    let form = match (a, b) {
+        (Some(Lines::K), Some(Lines::Mn)) => "kn",
+        (Some(Lines::K), Some(Lines::K)) => "kk",
+        (Some(Lines::Mn), Some(Lines::Mn)) => "mn",
+        (Some(Lines::Mn), Some(Lines::K)) => "mk",
+        _ => "any",
+    };
+    let mut best: Option<(&'static Tile, Division)> = None;
+    for tile in tiles.iter().filter(|tile| problem.capability >= 80 && (tile.any || form != "any")) {
+        let division = tile.divide(count, m, n, k);
+        if best.as_ref().is_none_or(|(_, found)| division.time < found.time) {
+            best = Some((tile, division));
+        }
+    }
+    let (name, tile, division) = match best {
+        Some((tile, division)) => (format!("matmul_{kind}_{}_{form}", tile.name), tile, division),
+        None => {
+            let mut division = ANY.divide(count, m, n, k);
+            if !matches!(problem.dtype, DType::F32 | DType::F16 | DType::BF16) {
+                division = Division { splits: 1, k_part: k.next_multiple_of(ANY.k), ..division };
+            }
+            (format!("matmul_{}_any", problem.dtype.name()), &ANY, division)
+        }
+    };
+    let kernel = Prebuilt::find(&name)
+        .ok_or_else(|| Error::new("matmul", ErrorKind::Internal(format!("no kernel {name}"))))?;
+    Ok((kernel, tile, division))
+}
+
+/// The code of a dtype in the epilogue's flags.
+fn code(dtype: DType) -> Result<u32> {
+    match dtype {
+        DType::F32 => Ok(0),
+        DType::F16 => Ok(1),
+        DType::BF16 => Ok(2),
+        other => {
+            let text = format!("epilogues take f32, f16 and bf16, not {other}");
+            Err(Error::new("matmul", ErrorKind::DType(text)))
+        }
+    }
+}
+
+/// `struct MatMul` of `kernels/matmul.cuh`.
+fn arguments(problem: &Problem, tile: &Tile, division: Division) -> Result<Args> {
+    const MAX_BATCH_RANK: usize = 6;
+    let Merged { batch, m, n, k, a_strides, b_strides, a_batch, b_batch } = &problem.merged;
+    let dtype = problem.dtype;
+    let half = matches!(dtype, DType::F16 | DType::BF16);
+    if problem.epilogue.is_some() && !(half || dtype == DType::F32) {
+        let text = format!("products of {dtype} take no epilogue");
+        return Err(Error::new("matmul", ErrorKind::DType(text)));
+    }
+    let own = if half || dtype == DType::F32 { Some(dtype) } else { None };
+    let plain = Epilogue { out: own, ..Epilogue::default() };
+    let epilogue = problem.epilogue.as_ref().unwrap_or(&plain);
+    let mut flags = 0u32;
+    let mut typed = |bit: u32, shift: u32, dtype: Option<DType>| -> Result<()> {
+        if let Some(dtype) = dtype {
+            flags |= bit | code(dtype)? << shift;
+        }
+        Ok(())
+    };
+    typed(0, 8, epilogue.out)?;
+    typed(16, 10, epilogue.second)?;
+    typed(1, 12, epilogue.bias.map(|(dtype, _)| dtype))?;
+    typed(2, 14, epilogue.residual.map(|residual| residual.dtype))?;
+    flags |= match epilogue.activation {
+        Activation::Identity => 0,
+        Activation::Relu => 4,
+        Activation::Gelu => 8,
+    };
+    if epilogue.round {
+        flags |= 32;
+    }
+    if n.is_multiple_of(4) && problem.align_out.is_multiple_of(16) {
+        flags |= 64;
+    }
+    let stores = problem.epilogue.is_none() || epilogue.out.is_some();
+    let residual = epilogue.residual.unwrap_or(Residual { beta: 0.0, dtype, strides: [0; 3] });
+    let shared = division.splits > 1;
+
+    let mut args = Args::default();
+    args.pointer(Some((Pointer::Input(0), 0)))
+        .pointer(Some((Pointer::Input(1), 0)))
+        .pointer(stores.then_some((Pointer::Output(0), 0)))
+        .pointer(epilogue.second.map(|_| (Pointer::Output(1), 0)))
+        .pointer(epilogue.bias.map(|_| (Pointer::Input(2), 0)))
+        .pointer(epilogue.residual.map(|_| (Pointer::Input(3), 0)))
+        .pointer(shared.then_some((Pointer::Workspace, 0)))
+        .pointer(shared.then_some((Pointer::Tickets, 0)));
+    args.i64(a_strides[0]).i64(a_strides[1]).i64(b_strides[0]).i64(b_strides[1]);
+    args.i64(epilogue.bias.map_or(0, |(_, stride)| stride));
+    args.i64s(&residual.strides).i64s(&a_batch[..MAX_BATCH_RANK]).i64s(&b_batch[..MAX_BATCH_RANK]);
+    for axis in 0..MAX_BATCH_RANK {
+        args.u32(batch.get(axis).map_or(1, |&size| size as u32));
+    }
+    args.u32(batch.rank() as u32).u32(*m as u32).u32(*n as u32).u32(*k as u32);
+    args.u32(m.div_ceil(tile.m) as u32).u32(n.div_ceil(tile.n) as u32);
+    args.u32(division.splits as u32).u32(division.k_part as u32).u32(flags);
+    args.f32(epilogue.alpha).f32(residual.beta).u32(0);
+    for _ in 0..HOOK_WORDS {
+        args.u64(0);
+    }
+    Ok(args)
+}
+
+/// Words at the end of the argument that belong to code spliced in at the marks "mg.epilogue".
+pub const HOOK_WORDS: usize = 16;
+
+impl Default for Epilogue {
+    fn default() -> Epilogue {
+        Epilogue {
+            alpha: 1.0,
+            bias: None,
+            activation: Activation::default(),
+            residual: None,
+            out: None,
+            second: None,
+            round: false,
+        }
+    }
+}
