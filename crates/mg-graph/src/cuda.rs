@@ -3,10 +3,13 @@
 use crate::kernel::Kernel;
 use crate::plan::{Action, Bindings, Launch, Memory, ProgramLaunch};
 use mg_device::cuda::{Gpu, Guarded, Origin};
-use mg_device::{Device, Error, ErrorKind, Layout, Result};
+use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result};
 use mg_kernels::cpu::run::{Args, InputArg};
 use mg_kernels::cuda::Check;
+use mg_kernels::cuda::library::{self, Pointer, matmul};
 use smallvec::SmallVec;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, PoisonError};
 
 impl Launch {
     fn origin(&self) -> Origin {
@@ -38,6 +41,21 @@ impl Launch {
                 }
             }
         }
+    }
+
+    /// The check of a library kernel's indices.
+    fn index_guard(&self) -> Guarded {
+        let (axis, size) = match &self.action {
+            Action::Kernel { kernel: Kernel::Gather { axis }, args, .. } => {
+                let shape = args.first().map(|a| *a.layout.shape());
+                (*axis as usize, shape.map_or(0, |s| s[*axis as usize]))
+            }
+            Action::Kernel { kernel: Kernel::ScatterAdd { axis }, .. } => {
+                (*axis as usize, self.shape[*axis as usize])
+            }
+            _ => (0, 0),
+        };
+        Guarded { op: self.name, line: self.location, axis, size: size as i64 }
     }
 
     fn lost(&self) -> Error {
@@ -107,7 +125,140 @@ impl Launch {
     }
 
     /// Runs a library kernel.
-    fn library(&self, _gpu: &Gpu, _kernel: &Kernel, _operands: &[(*const u8, Layout)], _out: *mut u8) -> Result<()> {
-        Err(self.lost())
+    fn library(
+        &self,
+        gpu: &Gpu,
+        kernel: &Kernel,
+        operands: &[(*const u8, Layout)],
+        out: *mut u8,
+    ) -> Result<()> {
+        let size = self.dtype.size();
+        let first = |(base, layout): &(*const u8, Layout)| base.addr() as u64 + (layout.offset() * size) as u64;
+        let mut inputs: SmallVec<[u64; 4]> = operands.iter().map(first).collect();
+        if matches!(kernel, Kernel::Gather { .. } | Kernel::ScatterAdd { .. })
+            && let Some((base, layout)) = operands.get(1)
+        {
+            inputs[1] = base.addr() as u64 + (layout.offset() * DType::I64.size()) as u64;
+        }
+        let out = out.addr() as u64;
+        let aligned: Aligned = inputs.iter().chain([&out]).map(|a| 1 << a.trailing_zeros().min(4)).collect();
+        let prepared = self.prepare(gpu, kernel, operands, aligned)?;
+        prepared.run(gpu, &inputs, out, self)
     }
+
+    /// The library kernel's launches for addresses aligned like these.
+    fn prepare(
+        &self,
+        gpu: &Gpu,
+        kernel: &Kernel,
+        operands: &[(*const u8, Layout)],
+        aligned: Aligned,
+    ) -> Result<Arc<Prepared>> {
+        let mut place = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        let precision = matmul_precision();
+        if let Some(known) = place.as_ref().filter(|p| p.aligned == aligned && p.precision == precision) {
+            return Ok(known.clone());
+        }
+        let plan = self.library_plan(gpu, kernel, operands, &aligned, precision)?;
+        let kernels =
+            plan.launches.iter().map(|l| mg_kernels::cuda::prebuilt(gpu, l.kernel)).collect::<Result<_>>()?;
+        let prepared = Arc::new(Prepared { aligned, precision, plan, kernels });
+        *place = Some(prepared.clone());
+        Ok(prepared)
+    }
+
+    fn library_plan(
+        &self,
+        gpu: &Gpu,
+        kernel: &Kernel,
+        operands: &[(*const u8, Layout)],
+        aligned: &Aligned,
+        precision: matmul::Precision,
+    ) -> Result<library::Plan> {
+        match (kernel, operands) {
+            (Kernel::MatMul, [(_, a), (_, b)]) => {
+                let mut problem = matmul::Problem::new(self.dtype, a, b)?;
+                let (major, minor) = gpu.capability();
+                problem.capability = major * 10 + minor;
+                problem.precision = precision;
+                problem.align = [aligned[0], aligned[1]];
+                problem.align_out = aligned[2];
+                matmul::plan(&problem)
+            }
+            _ => Err(self.lost()),
+        }
+    }
+}
+
+type Aligned = SmallVec<[usize; 4]>;
+
+/// A library kernel's launches, ready for addresses of some alignment.
+pub(crate) struct Prepared {
+    aligned: Aligned,
+    precision: matmul::Precision,
+    plan: library::Plan,
+    kernels: Vec<mg_device::cuda::Kernel>,
+}
+
+impl Prepared {
+    fn run(&self, gpu: &Gpu, inputs: &[u64], out: u64, launch: &Launch) -> Result<()> {
+        // Larger than what all launches share: given back at once, to be used again in the stream's order.
+        let own = if self.plan.workspace > gpu.scratch_bytes() {
+            Some(Buffer::uninit(gpu.device(), DType::U8, self.plan.workspace)?)
+        } else {
+            None
+        };
+        let workspace = own.as_ref().map_or(gpu.scratch(), Buffer::address);
+        let mut fault = None;
+        let asks = self.plan.launches.iter().flat_map(library::Launch::pointers).any(|p| p.0 == Pointer::Fault);
+        if asks {
+            fault = Some(gpu.guard(launch.index_guard())?);
+        }
+        for (step, &kernel) in self.plan.launches.iter().zip(&self.kernels) {
+            let mut memory = [0u8; library::MAX_ARGS];
+            let args = step.bind(&mut memory, |pointer| match pointer {
+                Pointer::Input(i) => inputs.get(usize::from(i)).copied().unwrap_or(0),
+                Pointer::Output(_) => out,
+                Pointer::Workspace => workspace,
+                Pointer::Tickets => gpu.tickets(),
+                Pointer::Fault => fault.unwrap_or(0),
+            });
+            // SAFETY: the description's arguments are its kernel's; operands and output are the plan's, and lie as it was
+            // told.
+            unsafe { gpu.launch(kernel, step.grid, step.block, step.shared, args, launch.origin())? };
+        }
+        Ok(())
+    }
+}
+
+/// 0: exact; 1: tf32.
+static PRECISION: AtomicU8 = AtomicU8::new(0);
+
+fn matmul_precision() -> matmul::Precision {
+    if PRECISION.load(Ordering::Relaxed) == 0 { matmul::Precision::Highest } else { matmul::Precision::High }
+}
+
+/// How products of f32 matrices are computed on CUDA devices, as PyTorch's function of this name has it: "highest" (the
+/// default) in f32 throughout, "high" and "medium" on tensor cores, with operands rounded to 10 bits of fraction.
+///
+/// # Errors
+///
+/// Another name.
+#[track_caller]
+pub fn set_float32_matmul_precision(precision: &str) -> Result<()> {
+    let code = match precision {
+        "highest" => 0,
+        "high" | "medium" => 1,
+        _ => {
+            let text = format!("{precision:?} is not a precision: \"highest\", \"high\" and \"medium\" are");
+            return Err(Error::new("set_float32_matmul_precision", ErrorKind::Value(text)));
+        }
+    };
+    PRECISION.store(code, Ordering::Relaxed);
+    Ok(())
+}
+
+/// What [`set_float32_matmul_precision`] was told.
+pub fn get_float32_matmul_precision() -> &'static str {
+    if PRECISION.load(Ordering::Relaxed) == 0 { "highest" } else { "high" }
 }

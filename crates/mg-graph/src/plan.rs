@@ -2,6 +2,7 @@
 //! scalars and offsets.
 
 pub(crate) use crate::code::Code;
+use crate::cuda::Prepared;
 use crate::engine::{Collected, Garbage};
 use crate::kernel::Kernel;
 use crate::node::{Inner, Value};
@@ -13,6 +14,7 @@ use mg_kernels::cpu::library;
 use mg_kernels::cpu::run::{Args, InputArg, OutOfRange, ZERO_DIVISOR};
 use smallvec::SmallVec;
 use std::panic::Location;
+use std::sync::{Arc, Mutex};
 
 /// Where an operand comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -88,6 +90,8 @@ pub(crate) struct Launch {
     pub(crate) name: &'static str,
     pub(crate) shape: Shape,
     pub(crate) dtype: DType,
+    /// A library kernel's launches on a CUDA device, once they were made.
+    pub(crate) prepared: Mutex<Option<Arc<Prepared>>>,
 }
 
 /// Memory for a value.

@@ -69,6 +69,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 device: graph.nodes[node].device,
                 shape: graph.nodes[node].shape,
                 dtype: graph.nodes[node].dtype,
+                prepared: Default::default(),
             }
         } else {
             let emitted = emit(graph, group, None)?;
@@ -91,6 +92,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 device: graph.nodes[last].device,
                 shape: graph.nodes[last].shape,
                 dtype: graph.nodes[last].dtype,
+                prepared: Default::default(),
                 location: graph.nodes[last].location,
                 action,
             }

@@ -29,6 +29,22 @@ fn kernel(gpu: &Gpu, text: &str) -> Result<Kernel> {
     Ok(kernel)
 }
 
+/// A library kernel, assembled if it is new.
+///
+/// # Errors
+///
+/// What the driver says of it.
+pub fn prebuilt(gpu: &Gpu, kernel: &'static super::library::Prebuilt) -> Result<Kernel> {
+    static KNOWN: Mutex<Vec<(Device, &'static str, Kernel)>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known.iter().find(|k| k.0 == gpu.device() && k.1 == kernel.name) {
+        return Ok(found.2);
+    }
+    let loaded = gpu.load(kernel.ptx, kernel.name)?;
+    known.push((gpu.device(), kernel.name, loaded));
+    Ok(loaded)
+}
+
 /// A kernel's text, and the kernel once it was launched.
 struct Variant {
     emitted: Emitted,
