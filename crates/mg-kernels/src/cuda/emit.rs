@@ -4,7 +4,7 @@ use super::body::{Body, Check};
 use super::frame::{Form, Frame, internal};
 use super::params::{Field, Params};
 use super::ptx::{self, Kind, Op, assign, imm, imm64, ins, label, op2, op3, place, reg};
-use super::reduce::{Acc, Reduction, shared_address};
+use super::reduce::{Acc, Reduction, across_block, shared_address};
 use super::values::store;
 use super::{column, map, row};
 use crate::program::{Class, Inst, Over, Program, Source};
@@ -35,8 +35,11 @@ pub(crate) struct Followup {
 /// Bytes of the scratch memory that a kernel may use; its follow-ups have as many after them.
 pub(crate) const SCRATCH: usize = 12 << 20;
 
+/// Partial results that a thread of the last block loads before it adds them.
+const AT_A_TIME: u32 = 8;
+
 /// The most partial results that the last block joins.
-pub(crate) const PARTIALS: usize = 4096;
+pub(crate) const PARTIALS: usize = 8192;
 
 /// Writes the kernel for a program. `aligned`: addresses allow accesses of whole runs.
 pub(crate) fn emit(program: &Program, aligned: bool, scratch: u32) -> Result<Emitted> {
@@ -113,8 +116,7 @@ pub(crate) struct Total {
     pub(crate) acc: Acc,
 }
 
-/// Bytes of shared memory that the reduction of one value over a block takes.
-pub(crate) const SHARED: u32 = 32 * 16;
+pub(crate) use super::reduce::SHARED;
 
 /// Accumulators for the program's full reductions.
 pub(crate) fn start_totals(body: &Body) -> Vec<Total> {
@@ -149,11 +151,11 @@ pub(crate) fn finish_totals(
     }
     let first = op2(Kind::P, "setp.eq.s32", tid, imm(0));
     let n = totals.len() as i64;
-    let mut joined: Vec<Acc> = totals
-        .iter()
-        .enumerate()
-        .map(|(r, t)| t.reduction.across_block(t.acc, block, shared + r as u32 * SHARED, tid))
-        .collect();
+    let pairs = |accs: &[Acc]| -> Vec<(Reduction, Acc)> {
+        totals.iter().zip(accs).map(|(t, acc)| (t.reduction, *acc)).collect()
+    };
+    let own: Vec<Acc> = totals.iter().map(|t| t.acc).collect();
+    let mut joined = across_block(&pairs(&own), block, shared, tid);
     if blocks > 1 {
         let scratch = body.params.field(Field::Scratch(0));
         let tickets = body.params.field(Field::Tickets);
@@ -165,28 +167,33 @@ pub(crate) fn finish_totals(
         let last = body.params.word(blocks - 1);
         leave_unless_last(tickets, last, first, shared + n as u32 * SHARED);
         let count = body.params.word(blocks);
-        joined = totals
-            .iter()
-            .enumerate()
-            .map(|(r, t)| {
-                let acc = t.reduction.start();
-                let i = ptx::copy(tid);
-                let (again, done) = (label(), label());
-                place(again);
-                let p = op2(Kind::P, "setp.ge.u32", i, count);
-                ins!("@{p} bra L{done}");
-                let at = op3(Kind::D, "mad.wide.u32", i, imm(n * 16), scratch);
+        // Several loads are under way at a time; which thread adds what in which order depends on the number of blocks
+        // alone.
+        let accs: Vec<Acc> = totals.iter().map(|t| t.reduction.start()).collect();
+        let i = ptx::copy(tid);
+        let (again, done) = (label(), label());
+        place(again);
+        let p = op2(Kind::P, "setp.ge.u32", i, count);
+        ins!("@{p} bra L{done}");
+        let mut loaded = vec![];
+        for u in 0..AT_A_TIME {
+            let at = op2(Kind::R, "add.s32", i, imm((u * block) as i64));
+            let p = op2(Kind::P, "setp.lt.u32", at, count);
+            let at = op3(Kind::D, "mad.wide.u32", at, imm(n * 16), scratch);
+            for (r, t) in totals.iter().enumerate() {
                 let at = op2(Kind::D, "add.s64", at, imm64(r as i64 * 16));
-                let more = t.reduction.load_global(at);
-                t.reduction.add_to(&acc, more);
-                let next = op2(Kind::R, "add.s32", i, imm(block as i64));
-                assign(i, next);
-                ins!("bra L{again}");
-                place(done);
-                ins!("bar.sync 0");
-                t.reduction.across_block(acc, block, shared + r as u32 * SHARED, tid)
-            })
-            .collect();
+                loaded.push((r, t.reduction.load_global(at, p)));
+            }
+        }
+        for (r, more) in loaded {
+            totals[r].reduction.add_to(&accs[r], more);
+        }
+        let next = op2(Kind::R, "add.s32", i, imm((AT_A_TIME * block) as i64));
+        assign(i, next);
+        ins!("bra L{again}");
+        place(done);
+        ins!("bar.sync 0");
+        joined = across_block(&pairs(&accs), block, shared, tid);
     }
     let others = label();
     let not_first = op2(Kind::P, "setp.ne.s32", tid, imm(0));

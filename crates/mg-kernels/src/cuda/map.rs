@@ -31,9 +31,11 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool) -> Result<Em
         }
     }
     let heavy = weight(program, frame) * vector;
+    let streams = frame.inputs.iter().filter(|i| i.class == Class::Full).count();
     let runs = match (vector, heavy) {
         (_, 400..) => 1,
         (1, _) => 4,
+        _ if n >= MANY && streams == 1 => 4,
         _ if n >= MANY => 2,
         _ => 1,
     };

@@ -1,7 +1,7 @@
 //! Reductions in registers: accumulators, their joining across the threads of a warp and of a block, and their results.
 
 use super::frame::internal;
-use super::ptx::{Kind, Op, Opnd, assign, bits_of, copy, imm, imm64, ins, op1, op2, reg};
+use super::ptx::{Kind, Op, Opnd, assign, bits_of, copy, imm, imm64, ins, op1, op2, op3, reg};
 use super::lanes::{Pred, select};
 use super::values::{as_number, cast, kind_of, round};
 use crate::program::ReduceKind;
@@ -182,34 +182,6 @@ impl Reduction {
         acc
     }
 
-    /// Joins the partial results of a block of `threads` (a multiple of 32); all threads get the result. `shared` is the
-    /// offset of 16 bytes for each warp, which nothing else uses since the last barrier.
-    pub(crate) fn across_block(self, acc: Acc, threads: u32, shared: u32, tid: Op) -> Acc {
-        let acc = self.across_warp(acc, 32);
-        let warps = threads / 32;
-        if warps <= 1 {
-            return acc;
-        }
-        let lane = op2(Kind::R, "and.b32", tid, imm(31));
-        let warp = op2(Kind::R, "shr.u32", tid, imm(5));
-        let first = op2(Kind::P, "setp.eq.s32", lane, imm(0));
-        let base = shared_address(shared);
-        let at = op2(Kind::R, "shl.b32", warp, imm(4));
-        let at = op2(Kind::R, "add.s32", base, at);
-        store_shared(acc, at, Some(first));
-        ins!("bar.sync 0");
-        // Each group of as many lanes as there are warps adds them all up.
-        let width = warps.next_power_of_two();
-        let slot = op2(Kind::R, "and.b32", lane, imm(width as i64 - 1));
-        let p = op2(Kind::P, "setp.lt.u32", slot, imm(warps as i64));
-        let slot = select(Pred(p), slot, imm(0));
-        let at = op2(Kind::R, "shl.b32", slot, imm(4));
-        let at = op2(Kind::R, "add.s32", base, at);
-        let loaded = self.load_shared(acc, at);
-        let mine = self.masked(loaded, Some(p));
-        self.across_warp(mine, width)
-    }
-
     /// A partial result from shared memory, of the kind that `like` is.
     pub(crate) fn load_shared(self, like: Acc, at: Op) -> Acc {
         let value = reg(like.value.0);
@@ -232,13 +204,14 @@ impl Reduction {
         }
     }
 
-    /// The reverse of [`Reduction::store_global`], of what other blocks of the launch stored.
-    pub(crate) fn load_global(self, at: Op) -> Acc {
-        let value = reg(self.register());
-        ins!("ld.global.cg.{} {value}, [{at}]", bits_of(value.0));
+    /// The reverse of [`Reduction::store_global`], of what other blocks of the launch stored; neutral where the predicate
+    /// does not hold.
+    pub(crate) fn load_global(self, at: Op, p: Op) -> Acc {
+        let value = copy(self.neutral());
+        ins!("@{p} ld.global.cg.{} {value}, [{at}]", bits_of(value.0));
         let index = self.kind.is_arg().then(|| {
-            let i = reg(Kind::D);
-            ins!("ld.global.cg.b64 {i}, [{at}+8]");
+            let i = copy(imm64(-1));
+            ins!("@{p} ld.global.cg.b64 {i}, [{at}+8]");
             i
         });
         Acc { value, index }
@@ -260,6 +233,45 @@ impl Reduction {
         })
     }
 }
+
+/// Joins partial results of a block of `threads` (a multiple of 32), several at a time; all threads get the results.
+/// `shared` is the offset of [`SHARED`] bytes for each, which nothing else uses since the last barrier.
+pub(crate) fn across_block(all: &[(Reduction, Acc)], threads: u32, shared: u32, tid: Op) -> Vec<Acc> {
+    let within: Vec<Acc> = all.iter().map(|(r, acc)| r.across_warp(*acc, 32)).collect();
+    let warps = threads / 32;
+    if warps <= 1 || all.is_empty() {
+        return within;
+    }
+    let lane = op2(Kind::R, "and.b32", tid, imm(31));
+    let warp = op2(Kind::R, "shr.u32", tid, imm(5));
+    let first = op2(Kind::P, "setp.eq.s32", lane, imm(0));
+    let base = shared_address(shared);
+    let mine = op3(Kind::R, "mad.lo.u32", warp, imm(16), base);
+    for (i, acc) in within.iter().enumerate() {
+        let at = op2(Kind::R, "add.s32", mine, imm(i as i64 * SHARED as i64));
+        store_shared(*acc, at, Some(first));
+    }
+    ins!("bar.sync 0");
+    // Each group of as many lanes as there are warps joins them all.
+    let width = warps.next_power_of_two();
+    let slot = op2(Kind::R, "and.b32", lane, imm(width as i64 - 1));
+    let p = op2(Kind::P, "setp.lt.u32", slot, imm(warps as i64));
+    let slot = select(Pred(p), slot, imm(0));
+    let theirs = op3(Kind::R, "mad.lo.u32", slot, imm(16), base);
+    all.iter()
+        .zip(&within)
+        .enumerate()
+        .map(|(i, ((reduction, _), acc))| {
+            let at = op2(Kind::R, "add.s32", theirs, imm(i as i64 * SHARED as i64));
+            let loaded = reduction.load_shared(*acc, at);
+            let mine = if warps == width { loaded } else { reduction.masked(loaded, Some(p)) };
+            reduction.across_warp(mine, width)
+        })
+        .collect()
+}
+
+/// Bytes of shared memory that a reduction over a block takes.
+pub(crate) const SHARED: u32 = 32 * 16;
 
 fn shuffle(a: Op, offset: u32) -> Op {
     let a = if matches!(a.1, Opnd::Imm(_)) { copy(a) } else { a };

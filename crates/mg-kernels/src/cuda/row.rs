@@ -6,7 +6,7 @@ use super::emit::{Emitted, Followup, SCRATCH, SHARED, Total, finish, finish_tota
 use super::frame::{Frame, internal};
 use super::params::Field;
 use super::ptx::{self, Kind, Op, assign, bits_of, imm, imm64, ins, label, op2, op3, place, reg, special};
-use super::reduce::{Acc, Reduction};
+use super::reduce::{Acc, Reduction, across_block};
 use super::values::store;
 use crate::program::{Class, Inst, Operand, Over, Program, Source, Val, Value};
 use mg_device::{DType, MAX_RANK, Result};
@@ -19,6 +19,8 @@ const LONG: u32 = 512;
 const SHORT: u32 = 128;
 /// Rows whose contributions to columns are added before they go to memory.
 const CHUNK: usize = 64;
+/// Chunks of rows that are enough for any device.
+const CHUNKS: usize = 512;
 
 /// How rows are given to threads.
 struct Shape {
@@ -100,7 +102,7 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool) -> Result<Em
         .sum();
     if !reductions.is_empty() {
         let fits = (SCRATCH / row_bytes.max(1)).max(1);
-        let wanted = frame.rows.div_ceil(CHUNK).max(frame.rows.min(256)).min(fits).max(1);
+        let wanted = frame.rows.div_ceil(CHUNK).max(frame.rows.min(CHUNKS)).min(fits).max(1);
         per_slot = frame.rows.div_ceil(wanted.next_multiple_of(slots)).max(1);
     }
     let blocks = frame.rows.div_ceil(slots * per_slot).max(1);
@@ -263,36 +265,61 @@ impl Rows<'_> {
             .collect()
     }
 
-    /// Joins what the row's threads have.
-    fn join(&mut self, reduction: Reduction, acc: Acc) -> Acc {
-        if self.shape.threads <= 32 {
-            return reduction.across_warp(acc, self.shape.threads);
+    /// Joins what the row's threads have, several reductions at a time.
+    fn join(&mut self, all: &[(Reduction, Acc)]) -> Vec<Acc> {
+        let threads = self.shape.threads;
+        if threads <= 32 {
+            return all.iter().map(|(r, acc)| r.across_warp(*acc, threads)).collect();
         }
         let shared = self.shared;
-        self.shared += SHARED;
-        reduction.across_block(acc, self.shape.threads, shared, self.tid)
+        self.shared += SHARED * all.len() as u32;
+        across_block(all, threads, shared, self.tid)
     }
 
-    /// Rows that stay in registers: all values in order.
+    /// How many reductions over the row have to be known before a value is.
+    fn depths(&self) -> Vec<usize> {
+        let program = self.body.program;
+        let mut depths = vec![0usize; program.values.len()];
+        for v in 0..depths.len() {
+            let from_args = program.args(v as Val).map(|a| depths[a as usize]).max().unwrap_or(0);
+            let inner = matches!(program.values[v].inst, Inst::Reduce(_, Over::Inner, _));
+            depths[v] = from_args + inner as usize;
+        }
+        depths
+    }
+
+    /// Rows that stay in registers: stage by stage, reductions of one stage together.
     fn resident(&mut self, rows: &[RowAt]) -> Result<()> {
-        let n = self.body.program.values.len();
+        let program = self.body.program;
+        let n = program.values.len();
+        let depths = self.depths();
         let runs = self.runs(None, rows);
         self.body.load_full(&vec![true; n], rows, &runs)?;
-        for v in 0..n {
-            match (self.body.program.values[v].inst, self.body.frame.classes[v]) {
-                (Inst::Reduce(_, Over::Inner, _), _) => {
-                    let (reduction, a) = self.body.reduction(v, false).ok_or_else(|| internal("no reduction"))?;
-                    let partials = self.body.partials(reduction, a, &runs, 1)?.remove(0);
-                    let acc = reduction.tree(partials).ok_or_else(|| internal("a row of nothing"))?;
-                    let acc = self.join(reduction, acc);
-                    self.body.row[v] = vec![reduction.finish(acc, self.body.program.values[v].dtype)?];
+        for stage in 0..=depths.iter().copied().max().unwrap_or(0) {
+            let mut reduced = vec![];
+            for v in (0..n).filter(|&v| depths[v] == stage) {
+                match (program.values[v].inst, self.body.frame.classes[v]) {
+                    (Inst::Reduce(_, Over::Outer, a), _) => self.add_columns(v, a, &runs)?,
+                    (Inst::Reduce(..), _) => {}
+                    (_, Class::Row) => self.body.row_value(v, rows)?,
+                    (Inst::Input(_), _) => {}
+                    (_, Class::Full) => self.body.full_value(v, &runs)?,
+                    _ => {}
                 }
-                (Inst::Reduce(_, Over::Outer, a), _) => self.add_columns(v, a, &runs)?,
-                (Inst::Reduce(..), _) => {}
-                (_, Class::Row) => self.body.row_value(v, rows)?,
-                (Inst::Input(_), _) => {}
-                (_, Class::Full) => self.body.full_value(v, &runs)?,
-                _ => {}
+            }
+            for v in 0..n {
+                let Inst::Reduce(_, Over::Inner, a) = program.values[v].inst else { continue };
+                if depths[v] != stage + 1 {
+                    continue;
+                }
+                let (reduction, _) = self.body.reduction(v, false).ok_or_else(|| internal("no reduction"))?;
+                let partials = self.body.partials(reduction, a, &runs, 1)?.remove(0);
+                let acc = reduction.tree(partials).ok_or_else(|| internal("a row of nothing"))?;
+                reduced.push((v, (reduction, acc)));
+            }
+            let joined = self.join(&reduced.iter().map(|r| r.1).collect::<Vec<_>>());
+            for ((v, (reduction, _)), acc) in reduced.into_iter().zip(joined) {
+                self.body.row[v] = vec![reduction.finish(acc, program.values[v].dtype)?];
             }
         }
         self.store(rows, &runs)
@@ -314,12 +341,7 @@ impl Rows<'_> {
     fn long(&mut self, rows: &[RowAt]) -> Result<()> {
         let program = self.body.program;
         let n = program.values.len();
-        let mut available = vec![0usize; n];
-        for v in 0..n {
-            let from_args = program.args(v as Val).map(|a| available[a as usize]).max().unwrap_or(0);
-            let inner = matches!(program.values[v].inst, Inst::Reduce(_, Over::Inner, _));
-            available[v] = from_args + inner as usize;
-        }
+        let available = self.depths();
         let depth = available.iter().copied().max().unwrap_or(0);
         for phase in 0..=depth {
             let mut needed = vec![false; n];
@@ -403,11 +425,10 @@ impl Rows<'_> {
             assign(at, next);
             ins!("bra L{again}");
             place(done);
-            for (&(v, _), acc) in targets.iter().zip(accs) {
-                if let Some((reduction, acc)) = acc {
-                    let acc = self.join(reduction, acc);
-                    self.body.row[v] = vec![reduction.finish(acc, program.values[v].dtype)?];
-                }
+            let joined = self.join(&accs.iter().filter_map(|a| *a).collect::<Vec<_>>());
+            let known = targets.iter().zip(accs).filter_map(|(t, acc)| acc.map(|(r, _)| (t.0, r)));
+            for ((v, reduction), acc) in known.zip(joined) {
+                self.body.row[v] = vec![reduction.finish(acc, program.values[v].dtype)?];
             }
         }
         Ok(())
