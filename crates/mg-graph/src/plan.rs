@@ -242,6 +242,12 @@ impl Plan {
         Ok(())
     }
 
+    /// Whether it copies between devices.
+    pub(crate) fn transfers(&self) -> bool {
+        let is_transfer = |l: &Launch| matches!(l.action, Action::Kernel { kernel: Kernel::Transfer, .. });
+        self.launches.iter().any(is_transfer)
+    }
+
     /// Runs the launches.
     pub(crate) fn execute<B: Bindings + Sync>(&self, graph: &B) -> Result<Results> {
         let mut memory = Memory {
@@ -268,6 +274,11 @@ impl Plan {
                 let base = arena.map_or(std::ptr::null_mut(), |a| a.as_mut_ptr());
                 memory.slots.push(base.wrapping_add(slot.offset));
                 buffers.push(None);
+            }
+        }
+        for buffer in arenas.iter().chain(buffers.iter().flatten()) {
+            if let Some(gpu) = collecting(buffer.device()) {
+                gpu.keep(buffer);
             }
         }
         let mut failed: Option<(Vec<bool>, Error)> = None;
@@ -542,6 +553,14 @@ impl Launch {
         }
         Ok(())
     }
+}
+
+/// The device's state, if it collects launches.
+fn collecting(device: Device) -> Option<&'static Gpu> {
+    if device.is_cpu() {
+        return None;
+    }
+    Gpu::of(device).ok().filter(|gpu| gpu.is_collecting())
 }
 
 /// Positions that one task of a list computes.

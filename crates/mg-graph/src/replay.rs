@@ -9,7 +9,8 @@ use crate::engine;
 use crate::node::{Inner, Node, Value};
 use crate::op::{Op, SourceKind};
 use crate::plan::{Bindings, Plan, Results};
-use mg_device::{Buffer, Error, ErrorKind, Result};
+use mg_device::cuda::{Gpu, Graph, Origin};
+use mg_device::{Buffer, Device, Error, ErrorKind, Result};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::panic::Location;
@@ -130,6 +131,9 @@ pub struct Replay {
     steps: Vec<ReplayStep>,
     /// Results of the run before, by step.
     last: Vec<Vec<Option<Value>>>,
+    /// The CUDA device that all of it runs on.
+    gpu: Option<Device>,
+    graph: Option<Graph>,
 }
 
 /// A value that a replay computes: a result of one of its steps.
@@ -223,7 +227,11 @@ impl Replay {
             last.push(b.results.iter().map(Seen::value).collect());
             steps.push(ReplayStep { plan: b.plan.clone(), read });
         }
-        Ok(Replay { steps, last })
+        let mut launches = steps.iter().flat_map(|s: &ReplayStep| &s.plan.launches);
+        let device = launches.next().map(|l| l.device).filter(|d| d.is_cuda());
+        let alone = launches.all(|l| Some(l.device) == device) && device.is_some();
+        let gpu = device.filter(|_| alone && steps.iter().all(|s| !s.plan.transfers()));
+        Ok(Replay { steps, last, gpu, graph: None })
     }
 
     /// Runs the step with other arguments of the same shapes, dtypes and devices. Random numbers come from `seed`, at
@@ -234,6 +242,37 @@ impl Replay {
     /// As realising the step would have.
     pub fn run(&mut self, arguments: &[Node], seed: u64, shift: u64) -> Result<()> {
         engine::realize(&arguments.iter().collect::<Vec<_>>())?;
+        let Some(device) = self.gpu else { return self.steps(arguments, seed, shift) };
+        // Launches are collected, and go out as one graph; nobody else may launch meanwhile.
+        engine::locked(|| {
+            let gpu = Gpu::of(device)?;
+            gpu.collect_launches();
+            let result = self.steps(arguments, seed, shift);
+            let Some((launches, keep)) = gpu.collected_launches() else { return result };
+            result?;
+            let origin = Origin { name: "jit", line: Location::caller() };
+            // SAFETY: the launches are those of this replay's plans, in their order; their memory is kept until the graph
+            // was launched.
+            unsafe {
+                gpu.bind()?;
+                let fits = match &mut self.graph {
+                    Some(graph) => graph.update(launches.clone())?,
+                    None => false,
+                };
+                if !fits {
+                    self.graph = Some(Graph::new(gpu, launches)?);
+                }
+                if let Some(graph) = &self.graph {
+                    graph.run(origin)?;
+                }
+            }
+            drop(keep);
+            Ok(())
+        })
+    }
+
+    /// Runs the steps' plans.
+    fn steps(&mut self, arguments: &[Node], seed: u64, shift: u64) -> Result<()> {
         let known = |node: &Node| node.value().and_then(|v| v.as_ref().ok()).cloned();
         let mut made: Vec<Vec<Option<Value>>> = Vec::with_capacity(self.steps.len());
         let mut last = std::mem::take(&mut self.last);
@@ -266,7 +305,8 @@ impl Replay {
                     value.buffer = copied(&value.buffer)?;
                 }
             }
-            let results: Results = engine::locked(|| step.plan.execute(&bound))?;
+            let execute = || step.plan.execute(&bound);
+            let results: Results = if self.gpu.is_some() { execute()? } else { engine::locked(execute)? };
             made.push(results.into_iter().collect::<Result<Vec<Value>>>()?.into_iter().map(Some).collect());
         }
         last.clear();

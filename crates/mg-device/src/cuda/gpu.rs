@@ -7,9 +7,11 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::api::{Address, Api, Handle, api};
 use super::fault::{Guarded, Origin, SLOTS, Slot, Watch};
+use super::graph::KernelNode;
 use super::memory::GpuMemory;
 use super::transfer::Staging;
 use crate::allocator::Pool;
+use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -40,6 +42,9 @@ pub struct Gpu {
     slots_on_device: Address,
     synchronous: bool,
     pub(super) watch: Mutex<Watch>,
+    /// Whether launches are collected rather than started.
+    collects: AtomicBool,
+    collected: Mutex<Collected>,
     pub(super) staging: Mutex<Staging>,
 }
 
@@ -48,8 +53,15 @@ unsafe impl Send for Gpu {}
 // SAFETY: as above.
 unsafe impl Sync for Gpu {}
 
+/// Launches that were asked for while they are collected, and memory that they use.
+#[derive(Default)]
+pub(super) struct Collected {
+    nodes: Vec<KernelNode>,
+    keep: Vec<Buffer>,
+}
+
 /// A kernel that is ready to be launched.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Kernel {
     pub(super) function: Handle,
 }
@@ -180,6 +192,8 @@ impl Gpu {
             slots_on_device,
             synchronous,
             watch: Mutex::default(),
+            collects: AtomicBool::new(false),
+            collected: Mutex::default(),
             staging: Mutex::default(),
         })))
     }
@@ -358,6 +372,11 @@ impl Gpu {
         let [gx, gy, gz] = grid;
         let [bx, by, bz] = block;
         self.watch().launched(origin);
+        if self.collects.load(Ordering::Relaxed) {
+            let node = KernelNode { kernel, grid, block, shared, args: args.into() };
+            self.collected().nodes.push(node);
+            return Ok(());
+        }
         if shared > PLAIN_SHARED {
             self.allow_shared(kernel, shared).map_err(|e| e.with_location(origin.line))?;
         }
@@ -379,6 +398,54 @@ impl Gpu {
         Ok(())
     }
 
+    fn collected(&self) -> MutexGuard<'_, Collected> {
+        self.collected.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Collects launches from now on, rather than starting them, until [`Gpu::collected_launches`]. One thread at a time
+    /// may; copies and waits start what was collected before.
+    pub fn collect_launches(&self) {
+        self.collects.store(!self.synchronous, Ordering::Relaxed);
+    }
+
+    /// Whether launches are being collected.
+    pub fn is_collecting(&self) -> bool {
+        self.collects.load(Ordering::Relaxed)
+    }
+
+    /// Keeps memory that collected launches use, until they were started.
+    pub fn keep(&self, buffer: &Buffer) {
+        self.collected().keep.push(buffer.clone());
+    }
+
+    /// Stops collecting. Answers with the launches, in order, none of which was started; the second list is to be dropped
+    /// when they were. `None` where some had to be started already: then all were.
+    pub fn collected_launches(&self) -> Option<(Vec<KernelNode>, Vec<Buffer>)> {
+        let was = self.collects.swap(false, Ordering::Relaxed);
+        let all = std::mem::take(&mut *self.collected());
+        was.then_some((all.nodes, all.keep))
+    }
+
+    /// Starts what was collected, and collects no more: for work that is no launch of a kernel.
+    #[inline]
+    pub(super) fn start_collected(&self) -> Result<()> {
+        if !self.collects.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        self.start_all()
+    }
+
+    #[cold]
+    fn start_all(&self) -> Result<()> {
+        let Some((nodes, _keep)) = self.collected_launches() else { return Ok(()) };
+        let origin = Origin { name: "jit", line: std::panic::Location::caller() };
+        for node in &nodes {
+            // SAFETY: whoever asked for the launch vouched for it, in this order.
+            unsafe { self.launch(node.kernel, node.grid, node.block, node.shared, &node.args, origin)? };
+        }
+        Ok(())
+    }
+
     #[cold]
     pub(super) fn allow_shared(&self, kernel: Kernel, bytes: u32) -> Result<()> {
         // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -395,6 +462,7 @@ impl Gpu {
     /// kernel found out of range since the last time, at the line of its operation.
     #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
+        self.start_collected()?;
         // SAFETY: the stream lives as long as the process.
         let code = unsafe { (self.api.stream_synchronize)(self.stream) };
         self.check("cuStreamSynchronize", code)?;

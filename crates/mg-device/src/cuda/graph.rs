@@ -9,7 +9,7 @@ use super::gpu::{Gpu, Kernel};
 use crate::error::Result;
 
 /// One launch of a graph; see [`Gpu::launch`].
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct KernelNode {
     /// What is launched.
     pub kernel: Kernel,
@@ -20,7 +20,7 @@ pub struct KernelNode {
     /// Bytes of shared memory.
     pub shared: u32,
     /// The packed parameters.
-    pub args: Vec<u8>,
+    pub args: Box<[u8]>,
 }
 
 /// `CUDA_KERNEL_NODE_PARAMS_v2`.
@@ -42,6 +42,7 @@ pub struct Graph {
     graph: Handle,
     exec: Handle,
     nodes: Vec<Handle>,
+    launches: Vec<KernelNode>,
 }
 
 // SAFETY: graphs may be used from any thread, by one at a time, which `&mut` and the drop see to.
@@ -80,13 +81,13 @@ impl Graph {
     /// # Safety
     ///
     /// As [`Gpu::launch`], for each launch of the graph.
-    pub unsafe fn new(gpu: &'static Gpu, launches: &[KernelNode]) -> Result<Graph> {
+    pub unsafe fn new(gpu: &'static Gpu, launches: Vec<KernelNode>) -> Result<Graph> {
         gpu.bind()?;
-        let mut graph = Graph { gpu, graph: null_mut(), exec: null_mut(), nodes: vec![] };
+        let mut graph = Graph { gpu, graph: null_mut(), exec: null_mut(), nodes: vec![], launches };
         // SAFETY: handles are written; nodes are of this graph, and their parameters are copied by the driver.
         unsafe {
             gpu.check("cuGraphCreate", (gpu.api.graph_create)(&mut graph.graph, 0))?;
-            for launch in launches {
+            for launch in &graph.launches {
                 if launch.shared > 48 << 10 {
                     gpu.allow_shared(launch.kernel, launch.shared)?;
                 }
@@ -104,7 +105,8 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Changes the parameters of one launch, for the runs from now on.
+    /// Makes the graph one of these launches, if it differs from them in parameters and grids only; answers whether it does
+    /// no more than that.
     ///
     /// # Errors
     ///
@@ -113,12 +115,24 @@ impl Graph {
     /// # Safety
     ///
     /// As [`Graph::new`].
-    pub unsafe fn set(&mut self, at: usize, launch: &KernelNode) -> Result<()> {
-        // SAFETY: the node is of the graph that the instance was made from.
-        let code = with_params(launch, |params| unsafe {
-            (self.gpu.api.graph_exec_set_kernel)(self.exec, self.nodes[at], params)
-        });
-        self.gpu.check("cuGraphExecKernelNodeSetParams", code)
+    pub unsafe fn update(&mut self, launches: Vec<KernelNode>) -> Result<bool> {
+        let same = |(a, b): (&KernelNode, &KernelNode)| {
+            (a.kernel, a.block, a.shared, a.args.len()) == (b.kernel, b.block, b.shared, b.args.len())
+        };
+        if launches.len() != self.launches.len() || !launches.iter().zip(&self.launches).all(same) {
+            return Ok(false);
+        }
+        for ((old, new), &node) in self.launches.iter().zip(&launches).zip(&self.nodes) {
+            if old != new {
+                // SAFETY: the node is of the graph that the instance was made from.
+                let code = with_params(new, |params| unsafe {
+                    (self.gpu.api.graph_exec_set_kernel)(self.exec, node, params)
+                });
+                self.gpu.check("cuGraphExecKernelNodeSetParams", code)?;
+            }
+        }
+        self.launches = launches;
+        Ok(true)
     }
 
     /// Runs the launches, after the device's work so far.

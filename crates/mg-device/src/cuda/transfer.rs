@@ -77,6 +77,7 @@ impl Gpu {
         if from.is_empty() {
             return Ok(());
         }
+        self.start_collected()?;
         self.bind()?;
         let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
         staging.ready(self)?;
@@ -108,6 +109,7 @@ impl Gpu {
         if to.is_empty() {
             return Ok(());
         }
+        self.start_collected()?;
         self.bind()?;
         let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
         staging.ready(self)?;
@@ -161,6 +163,7 @@ impl Gpu {
         if bytes == 0 {
             return Ok(());
         }
+        self.start_collected()?;
         self.bind()?;
         // SAFETY: by this function's contract.
         self.check("cuMemsetD8Async", unsafe { (self.api.memset_d8)(at, byte, bytes, self.stream) })
@@ -180,6 +183,7 @@ impl Gpu {
         if bytes == 0 {
             return Ok(());
         }
+        self.start_collected()?;
         self.bind()?;
         // SAFETY: by this function's contract.
         self.check("cuMemcpyDtoDAsync", unsafe { (self.api.memcpy_on_device)(to, from, bytes, self.stream) })
@@ -200,6 +204,8 @@ impl Gpu {
         if bytes == 0 {
             return Ok(());
         }
+        self.start_collected()?;
+        other.start_collected()?;
         let order = |before: &Gpu, after: &Gpu| -> Result<()> {
             let mut event = null_mut();
             before.bind()?;
