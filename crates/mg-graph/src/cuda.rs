@@ -5,7 +5,7 @@ use crate::plan::{Action, Bindings, Launch, Memory, ProgramLaunch};
 use mg_device::cuda::{Gpu, Guarded, Origin};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result};
 use mg_kernels::cpu::run::{Args, InputArg};
-use mg_kernels::cuda::Check;
+use mg_kernels::cuda::{Check, CudaList};
 use mg_kernels::cuda::library::{self, Pointer, matmul};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -22,7 +22,16 @@ impl Launch {
             Action::Program(p) => self.program(Gpu::of(self.device)?, p, memory, None),
             Action::List(list) => {
                 let gpu = Gpu::of(self.device)?;
-                list.iter().try_for_each(|p| self.program(gpu, p, memory, None))
+                let mut together = CudaList::default();
+                for p in list {
+                    let code = p.code.on_cuda()?;
+                    p.with_args(memory, |args, _| {
+                        // SAFETY: as for a program; those of a list do not wait for each other.
+                        unsafe { together.push(code, gpu, args, self.origin(), &|c, n| self.guard(p, c, n)) }
+                    })?;
+                }
+                // SAFETY: as above.
+                unsafe { together.launch(gpu, self.origin()) }
             }
             Action::Copy { .. } => Err(self.lost()),
             Action::Kernel { kernel, args, output, epilogue } => {
@@ -62,6 +71,16 @@ impl Launch {
         Error::new(self.name, ErrorKind::Internal("a launch that its device does not know".into()))
     }
 
+    /// A check of a program.
+    fn guard(&self, p: &ProgramLaunch, check: Check, size: i64) -> Guarded {
+        let (op, line) = match (check, p.guarded) {
+            (Check::Index(_), Some(g)) => (g.op, g.location),
+            (Check::Index(_), None) => (self.name, self.location),
+            (Check::Divisor, _) => ("div", self.location),
+        };
+        Guarded { op, line, axis: 0, size }
+    }
+
     /// Launches a program; `product` is where an epilogue finds its matrix product.
     fn program<B: Bindings>(
         &self,
@@ -71,14 +90,7 @@ impl Launch {
         product: Option<*mut u8>,
     ) -> Result<()> {
         let code = p.code.on_cuda()?;
-        let guarded = |check: Check, size: i64| {
-            let (op, line) = match (check, p.guarded) {
-                (Check::Index(_), Some(g)) => (g.op, g.location),
-                (Check::Index(_), None) => (self.name, self.location),
-                (Check::Divisor, _) => ("div", self.location),
-            };
-            Guarded { op, line, axis: 0, size }
-        };
+        let guarded = |check: Check, size: i64| self.guard(p, check, size);
         p.with_args(memory, |args, from_product| {
             if let Some(product) = product.filter(|_| !from_product.is_empty()) {
                 let mut inputs: SmallVec<[InputArg; 16]> = args.inputs.into();

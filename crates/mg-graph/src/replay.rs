@@ -250,6 +250,9 @@ impl Replay {
             let result = self.steps(arguments, seed, shift);
             let Some((launches, keep)) = gpu.collected_launches() else { return result };
             result?;
+            if launches.is_empty() {
+                return Ok(());
+            }
             let origin = Origin { name: "jit", line: Location::caller() };
             // SAFETY: the launches are those of this replay's plans, in their order; their memory is kept until the graph
             // was launched.

@@ -238,7 +238,12 @@ fn every_kernel_assembles() {
         .iter()
         .flat_map(|(name, program)| {
             let made = CudaProgram::new(program, device).unwrap_or_else(|e| panic!("{name}: {e}"));
-            [true, false].map(|aligned| (format!("{name}_{aligned}"), made.ptx(aligned).unwrap().to_string()))
+            let mut texts =
+                [true, false].map(|a| (format!("{name}_{a}"), made.ptx(a).unwrap().to_string())).to_vec();
+            if made.is_elementwise() {
+                texts.push((format!("{name}_list"), made.list_ptx().unwrap().to_string()));
+            }
+            texts
         })
         .collect();
     assert!(kernels.len() > 400);

@@ -41,11 +41,11 @@ const AT_A_TIME: u32 = 8;
 /// The most partial results that the last block joins.
 pub(crate) const PARTIALS: usize = 8192;
 
-/// Writes the kernel for a program. `aligned`: addresses allow accesses of whole runs.
-pub(crate) fn emit(program: &Program, aligned: bool, scratch: u32) -> Result<Emitted> {
+/// Writes the kernel for a program. `aligned`: addresses allow accesses of whole runs; `list`: see [`map::emit`].
+pub(crate) fn emit(program: &Program, aligned: bool, list: bool, scratch: u32) -> Result<Emitted> {
     let frame = Frame::new(program)?;
     match frame.form {
-        Form::Map => map::emit(program, &frame, aligned),
+        Form::Map => map::emit(program, &frame, aligned, list),
         Form::Row => row::emit(program, &frame, aligned),
         Form::Column => column::emit(program, &frame, aligned, scratch),
     }

@@ -11,6 +11,43 @@ const THREADS: u32 = 256;
 /// Elements from which a thread takes two runs.
 const MANY: usize = 1 << 22;
 
+/// The parameters of the entry that a block is of, and the entry's first block.
+fn entry(cta: Op) -> (Op, Op) {
+    let at = ptx::reg(Kind::D);
+    ins!("mov.b64 {at}, p");
+    let word = |from: Op, offset: i64| {
+        let d = ptx::reg(Kind::R);
+        ins!("ld.param.b32 {d}, [{from}+{offset}]");
+        d
+    };
+    let (start, distance, count) = (word(at, 0), word(at, 4), word(at, 8));
+    let base = ptx::copy(op2(Kind::D, "add.s64", at, wide(start)));
+    let distance = wide(distance);
+    let first = ptx::copy(imm(0));
+    let i = ptx::copy(imm(1));
+    let (again, done) = (label(), label());
+    place(again);
+    let over = op2(Kind::P, "setp.ge.u32", i, count);
+    ins!("@{over} bra L{done}");
+    let place_of = op3(Kind::D, "mad.wide.u32", i, imm(4), at);
+    let next = word(place_of, LIST_HEADER as i64);
+    let before = op2(Kind::P, "setp.lt.u32", cta, next);
+    ins!("@{before} bra L{done}");
+    assign(first, next);
+    let further = op2(Kind::D, "add.s64", base, distance);
+    assign(base, further);
+    let more = op2(Kind::R, "add.u32", i, imm(1));
+    assign(i, more);
+    ins!("bra L{again}");
+    place(done);
+    (base, first)
+}
+
+/// Bytes before the entries' first blocks.
+pub(crate) const LIST_HEADER: usize = 12;
+/// Bytes of parameters that a launch of a list has.
+pub(crate) const LIST_BYTES: usize = 4080;
+
 struct Map<'a> {
     body: Body<'a>,
     totals: Vec<Total>,
@@ -20,7 +57,9 @@ struct Map<'a> {
     stores: Vec<usize>,
 }
 
-pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool) -> Result<Emitted> {
+/// Writes the kernel. With `list`, blocks are divided among entries, each with parameters of its own: in front of them stand
+/// where the entries start, the distance from one to the next, their number, and each one's first block.
+pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool, list: bool) -> Result<Emitted> {
     let n = frame.columns;
     let linear = frame.column_dims.len() <= 1;
     let mut vector = (16 / widest(program, frame)).clamp(1, 8);
@@ -35,15 +74,21 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool) -> Result<Em
     let runs = match (vector, heavy) {
         (_, 400..) => 1,
         (1, _) => 4,
+        _ if list => 2,
         _ if n >= MANY && streams == 1 => 4,
         _ if n >= MANY => 2,
         _ => 1,
     };
     ptx::begin();
     let mut body = Body::new(program, frame, vector, aligned);
-    body.uniforms()?;
     let tid = special("%tid.x");
-    let cta = special("%ctaid.x");
+    let mut cta = special("%ctaid.x");
+    if list {
+        let (base, first) = entry(cta);
+        body.params.base = Some(base);
+        cta = op2(Kind::R, "sub.u32", cta, first);
+    }
+    body.uniforms()?;
     let totals = start_totals(&body);
     let tile = THREADS as usize * vector * runs;
     let tiles = n.div_ceil(tile);
@@ -80,7 +125,12 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool) -> Result<Em
     let Map { mut body, totals, .. } = map;
     let shared = (totals.len() as u32) * SHARED + if totals.is_empty() { 0 } else { 16 };
     finish_totals(&mut body, totals, blocks, THREADS, 0, tid, cta)?;
-    Ok(finish(body, shared, [blocks, 1, 1], THREADS))
+    let mut emitted = finish(body, shared, [blocks, 1, 1], THREADS);
+    if list {
+        let own = emitted.params.bytes.len().max(8);
+        emitted.text = emitted.text.replace(&format!("p[{own}])"), &format!("p[{LIST_BYTES}])"));
+    }
+    Ok(emitted)
 }
 
 impl Map<'_> {

@@ -16,4 +16,4 @@ mod row;
 mod values;
 
 pub use body::Check;
-pub use program::{CudaProgram, prebuilt};
+pub use program::{CudaList, CudaProgram, prebuilt};

@@ -28,9 +28,21 @@ pub(crate) enum Field {
 pub(crate) struct Params {
     pub(crate) bytes: Vec<u8>,
     pub(crate) fields: Vec<(u16, Field)>,
+    /// Where the block of bytes starts; at the kernel's parameters, if nothing else is said.
+    pub(crate) base: Option<Op>,
 }
 
 impl Params {
+    fn load(&self, kind: Kind, at: usize) -> Op {
+        let d = reg(kind);
+        let bits = if kind == Kind::D { "b64" } else { "b32" };
+        match self.base {
+            Some(base) => ins!("ld.param.{bits} {d}, [{base}+{at}]"),
+            None => ins!("ld.param.{bits} {d}, [p+{at}]"),
+        }
+        d
+    }
+
     fn align(&mut self, to: usize) -> usize {
         let at = self.bytes.len().next_multiple_of(to);
         self.bytes.resize(at, 0);
@@ -46,26 +58,20 @@ impl Params {
             self.fields.push((at as u16, field));
             at
         });
-        let d = reg(Kind::D);
-        ins!("ld.param.b64 {d}, [p+{at}]");
-        d
+        self.load(Kind::D, at)
     }
 
     /// A 32-bit number that is part of the plan.
     pub(crate) fn word(&mut self, value: u32) -> Op {
         let at = self.align(4);
         self.bytes.extend(value.to_ne_bytes());
-        let d = reg(Kind::R);
-        ins!("ld.param.b32 {d}, [p+{at}]");
-        d
+        self.load(Kind::R, at)
     }
 
     /// A 64-bit number that is part of the plan.
     pub(crate) fn long(&mut self, value: i64) -> Op {
         let at = self.align(8);
         self.bytes.extend(value.to_ne_bytes());
-        let d = reg(Kind::D);
-        ins!("ld.param.b64 {d}, [p+{at}]");
-        d
+        self.load(Kind::D, at)
     }
 }

@@ -3,6 +3,7 @@
 
 use super::body::Check;
 use super::emit::{Emitted, SCRATCH, emit, widest};
+use super::map::{LIST_BYTES, LIST_HEADER};
 use super::frame::{Form, Frame};
 use super::params::Field;
 use crate::cpu::run::Args;
@@ -62,8 +63,8 @@ pub struct CudaProgram {
     output_alignment: Vec<usize>,
     program: Program,
     scratch: u32,
-    /// With accesses of whole runs, and without.
-    variants: [OnceLock<Result<Variant>>; 2],
+    /// With accesses of whole runs, and without; as an entry of a list.
+    variants: [OnceLock<Result<Variant>>; 3],
 }
 
 impl CudaProgram {
@@ -133,9 +134,22 @@ impl CudaProgram {
         Ok(&self.variant(aligned)?.emitted.text)
     }
 
+    /// The PTX of its kernel in a list; the program reduces nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`CudaProgram::new`].
+    pub fn list_ptx(&self) -> Result<&str> {
+        Ok(&self.made(2)?.emitted.text)
+    }
+
     fn variant(&self, aligned: bool) -> Result<&Variant> {
-        let made = self.variants[usize::from(!aligned)].get_or_init(|| {
-            let emitted = emit(&self.program, aligned, self.scratch)?;
+        self.made(usize::from(!aligned))
+    }
+
+    fn made(&self, which: usize) -> Result<&Variant> {
+        let made = self.variants[which].get_or_init(|| {
+            let emitted = emit(&self.program, which != 1, which == 2, self.scratch)?;
             let then = emitted
                 .then
                 .iter()
@@ -163,40 +177,14 @@ impl CudaProgram {
         origin: Origin,
         guarded: &dyn Fn(Check, i64) -> Guarded,
     ) -> Result<()> {
-        let whole = |ptr: usize, align: usize| ptr % align == 0;
-        let aligned = args.inputs.iter().zip(&self.input_alignment).all(|(i, &a)| whole(i.ptr.addr(), a))
-            && args.outputs.iter().zip(&self.output_alignment).all(|(o, &a)| whole(o.addr(), a));
-        let variant = self.variant(aligned)?;
+        let variant = self.variant(self.is_aligned(args))?;
         if self.elements == 0 && self.elementwise {
             return Ok(());
         }
         let emitted = &variant.emitted;
-        let kernel = match variant.kernel.get() {
-            Some(kernel) => *kernel,
-            None => *variant.kernel.get_or_init_with(|| kernel(gpu, &emitted.text))?,
-        };
-        let mut packed: SmallVec<[u8; 1024]> = SmallVec::from_slice(&emitted.params.bytes);
-        for &(at, field) in &emitted.params.fields {
-            let value = match field {
-                Field::Input(i) => args.inputs[usize::from(i)].ptr.addr() as u64,
-                Field::Base(i) => args.inputs[usize::from(i)].base,
-                Field::Seed(i) => args.inputs[usize::from(i)].seed,
-                Field::Const(i) => args.consts[usize::from(i)],
-                Field::Output(o) => args.outputs[usize::from(o)].addr() as u64,
-                Field::Tickets => gpu.tickets(),
-                Field::Scratch(from) => gpu.scratch() + u64::from(from),
-                Field::Check(c) => {
-                    let check = emitted.checks[usize::from(c)];
-                    let size = match check {
-                        Check::Index(bound) => args.consts[usize::from(bound)] as i64,
-                        Check::Divisor => -1,
-                    };
-                    gpu.guard(guarded(check, size))?
-                }
-            };
-            let at = usize::from(at);
-            packed[at..at + 8].copy_from_slice(&value.to_ne_bytes());
-        }
+        let kernel = variant.kernel(gpu)?;
+        let mut packed: SmallVec<[u8; 1024]> = SmallVec::new();
+        emitted.pack(gpu, args, guarded, &mut packed)?;
         // SAFETY: the parameters are those that the text declares; their addresses are the caller's.
         unsafe { gpu.launch(kernel, emitted.grid, [emitted.block, 1, 1], 0, &packed, origin)? };
         for (followup, program) in emitted.then.iter().zip(&variant.then) {
@@ -206,6 +194,154 @@ impl CudaProgram {
             let args = Args { inputs: &[input], consts: &[], outputs: &[output] };
             // SAFETY: the partial results lie in the scratch memory, the output is the caller's.
             unsafe { program.run(gpu, &args, origin, guarded)? };
+        }
+        Ok(())
+    }
+}
+
+impl CudaProgram {
+    fn is_aligned(&self, args: &Args) -> bool {
+        let whole = |ptr: usize, align: usize| ptr % align == 0;
+        args.inputs.iter().zip(&self.input_alignment).all(|(i, &a)| whole(i.ptr.addr(), a))
+            && args.outputs.iter().zip(&self.output_alignment).all(|(o, &a)| whole(o.addr(), a))
+    }
+}
+
+impl Variant {
+    fn kernel(&self, gpu: &Gpu) -> Result<Kernel> {
+        match self.kernel.get() {
+            Some(known) => Ok(*known),
+            None => Ok(*self.kernel.get_or_init_with(|| kernel(gpu, &self.emitted.text))?),
+        }
+    }
+}
+
+impl Emitted {
+    /// Appends the parameters, with what this launch binds.
+    fn pack(
+        &self,
+        gpu: &Gpu,
+        args: &Args,
+        guarded: &dyn Fn(Check, i64) -> Guarded,
+        packed: &mut SmallVec<[u8; 1024]>,
+    ) -> Result<()> {
+        let start = packed.len();
+        packed.extend_from_slice(&self.params.bytes);
+        for &(at, field) in &self.params.fields {
+            let value = match field {
+                Field::Input(i) => args.inputs[usize::from(i)].ptr.addr() as u64,
+                Field::Base(i) => args.inputs[usize::from(i)].base,
+                Field::Seed(i) => args.inputs[usize::from(i)].seed,
+                Field::Const(i) => args.consts[usize::from(i)],
+                Field::Output(o) => args.outputs[usize::from(o)].addr() as u64,
+                Field::Tickets => gpu.tickets(),
+                Field::Scratch(from) => gpu.scratch() + u64::from(from),
+                Field::Check(c) => {
+                    let check = self.checks[usize::from(c)];
+                    let size = match check {
+                        Check::Index(bound) => args.consts[usize::from(bound)] as i64,
+                        Check::Divisor => -1,
+                    };
+                    gpu.guard(guarded(check, size))?
+                }
+            };
+            let at = start + usize::from(at);
+            packed[at..at + 8].copy_from_slice(&value.to_ne_bytes());
+        }
+        Ok(())
+    }
+}
+
+/// Elementwise programs that are launched together: those of one text as entries of one launch.
+#[derive(Default)]
+pub struct CudaList {
+    groups: SmallVec<[Group; 2]>,
+}
+
+struct Group {
+    kernel: Kernel,
+    block: u32,
+    /// Bytes of an entry.
+    distance: usize,
+    /// Each entry's first block, and the end of the last one's.
+    first: SmallVec<[u32; 32]>,
+    entries: SmallVec<[u8; 1024]>,
+}
+
+impl CudaList {
+    /// Adds a program, which reduces nothing. What cannot share a launch is launched at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`CudaProgram::run`].
+    ///
+    /// # Safety
+    ///
+    /// As [`CudaProgram::run`]; programs of a list do not wait for each other.
+    pub unsafe fn push(
+        &mut self,
+        program: &CudaProgram,
+        gpu: &Gpu,
+        args: &Args,
+        origin: Origin,
+        guarded: &dyn Fn(Check, i64) -> Guarded,
+    ) -> Result<()> {
+        if program.elements == 0 {
+            return Ok(());
+        }
+        if !program.elementwise || !program.is_aligned(args) {
+            // SAFETY: by this function's contract.
+            return unsafe { program.run(gpu, args, origin, guarded) };
+        }
+        let variant = program.made(2)?;
+        let kernel = variant.kernel(gpu)?;
+        let emitted = &variant.emitted;
+        let distance = emitted.params.bytes.len().next_multiple_of(8);
+        let fits = |g: &Group| {
+            let n = g.first.len() + 1;
+            (LIST_HEADER + 4 * n).next_multiple_of(8) + g.entries.len() + distance <= LIST_BYTES
+        };
+        let same = |g: &&mut Group| g.kernel == kernel && g.distance == distance && fits(g);
+        let group = match self.groups.iter_mut().find(same) {
+            Some(group) => group,
+            None => {
+                let first = SmallVec::from_slice(&[0]);
+                let entries = SmallVec::new();
+                self.groups.push(Group { kernel, block: emitted.block, distance, first, entries });
+                let last = self.groups.len() - 1;
+                &mut self.groups[last]
+            }
+        };
+        emitted.pack(gpu, args, guarded, &mut group.entries)?;
+        let end = group.entries.len().next_multiple_of(8);
+        group.entries.resize(end, 0);
+        let blocks = group.first.last().copied().unwrap_or(0) + emitted.grid[0];
+        group.first.push(blocks);
+        Ok(())
+    }
+
+    /// Launches what was added.
+    ///
+    /// # Errors
+    ///
+    /// As [`CudaProgram::run`].
+    ///
+    /// # Safety
+    ///
+    /// As for [`CudaList::push`].
+    pub unsafe fn launch(&self, gpu: &Gpu, origin: Origin) -> Result<()> {
+        for group in &self.groups {
+            let Some((&blocks, first)) = group.first.split_last() else { continue };
+            let start = (LIST_HEADER + 4 * first.len()).next_multiple_of(8);
+            let mut packed: SmallVec<[u8; 4096]> = SmallVec::new();
+            for word in [start as u32, group.distance as u32, first.len() as u32].iter().chain(first) {
+                packed.extend_from_slice(&word.to_ne_bytes());
+            }
+            packed.resize(start, 0);
+            packed.extend_from_slice(&group.entries);
+            packed.resize(LIST_BYTES, 0);
+            // SAFETY: the parameters are laid out as the text reads them; addresses are the callers'.
+            unsafe { gpu.launch(group.kernel, [blocks, 1, 1], [group.block, 1, 1], 0, &packed, origin)? };
         }
         Ok(())
     }
