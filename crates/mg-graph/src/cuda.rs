@@ -6,7 +6,7 @@ use mg_device::cuda::{Gpu, Guarded, Origin};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result};
 use mg_kernels::cpu::run::{Args, InputArg};
 use mg_kernels::cuda::{Check, CudaList};
-use mg_kernels::cuda::library::{self, Pointer, matmul};
+use mg_kernels::cuda::library::{self, Pointer, copy, gather, matmul};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -33,7 +33,9 @@ impl Launch {
                 // SAFETY: as above.
                 unsafe { together.launch(gpu, self.origin()) }
             }
-            Action::Copy { .. } => Err(self.lost()),
+            Action::Copy { from, output } => {
+                self.strided_copy(Gpu::of(self.device)?, memory.operand(from), memory.slots[*output])
+            }
             Action::Kernel { kernel, args, output, epilogue } => {
                 let operands: SmallVec<[(*const u8, Layout); 3]> =
                     args.iter().map(|a| memory.operand(a)).collect();
@@ -171,36 +173,107 @@ impl Launch {
         if let Some(known) = place.as_ref().filter(|p| p.aligned == aligned && p.precision == precision) {
             return Ok(known.clone());
         }
-        let plan = self.library_plan(gpu, kernel, operands, &aligned, precision)?;
-        let kernels =
-            plan.launches.iter().map(|l| mg_kernels::cuda::prebuilt(gpu, l.kernel)).collect::<Result<_>>()?;
-        let prepared = Arc::new(Prepared { aligned, precision, plan, kernels });
+        let mut steps = vec![];
+        for (plan, inputs, output) in self.library_plans(gpu, kernel, operands, &aligned, precision)? {
+            let load = |l: &library::Launch| mg_kernels::cuda::prebuilt(gpu, l.kernel);
+            let kernels = plan.launches.iter().map(load).collect::<Result<_>>()?;
+            steps.push(Step { plan, kernels, inputs, output });
+        }
+        let prepared = Arc::new(Prepared { aligned, precision, steps });
         *place = Some(prepared.clone());
         Ok(prepared)
     }
 
-    fn library_plan(
+    /// A library kernel's plans, with the positions of their operands and where in the output they write, in bytes.
+    fn library_plans(
         &self,
         gpu: &Gpu,
         kernel: &Kernel,
         operands: &[(*const u8, Layout)],
         aligned: &Aligned,
         precision: matmul::Precision,
-    ) -> Result<library::Plan> {
-        match (kernel, operands) {
+    ) -> Result<Vec<Planned>> {
+        let size = self.dtype.size();
+        let out_align = aligned.last().copied().unwrap_or(1);
+        let all = |n: usize| (0..n).collect::<SmallVec<[usize; 2]>>();
+        let dense = Layout::contiguous(self.shape);
+        Ok(match (kernel, operands) {
             (Kernel::MatMul, [(_, a), (_, b)]) => {
                 let mut problem = matmul::Problem::new(self.dtype, a, b)?;
                 let (major, minor) = gpu.capability();
                 problem.capability = major * 10 + minor;
                 problem.precision = precision;
                 problem.align = [aligned[0], aligned[1]];
-                problem.align_out = aligned[2];
-                matmul::plan(&problem)
+                problem.align_out = out_align;
+                vec![(matmul::plan(&problem)?, all(2), 0)]
             }
-            _ => Err(self.lost()),
-        }
+            (Kernel::Gather { axis }, [(_, x), (_, index)]) => {
+                let align = aligned[0].min(out_align);
+                vec![(gather::gather(size, x, index, *axis as usize, align)?, all(2), 0)]
+            }
+            (Kernel::ScatterAdd { axis }, [(_, x), (_, index)]) => {
+                let axis = *axis as usize;
+                vec![(gather::scatter_add(self.dtype, x, index, axis, self.shape[axis])?, all(2), 0)]
+            }
+            (Kernel::Write { region }, [(_, x), rest @ ..]) => {
+                let first = match rest.first() {
+                    Some((_, base)) => {
+                        let plan = copy::plan(size, base, &dense, aligned[1].min(out_align))?;
+                        (plan, smallvec::smallvec![1], 0)
+                    }
+                    None => (copy::fill(size, self.shape.numel(), 0)?, all(0), 0),
+                };
+                let offset = region.offset() * size;
+                let align = aligned[0].min(out_align).min(1 << offset.trailing_zeros().min(4));
+                vec![first, (copy::plan(size, x, region, align)?, all(1), offset)]
+            }
+            (Kernel::Concat { axis }, _) => {
+                let mut at = 0isize;
+                let mut plans = vec![];
+                for (i, (_, x)) in operands.iter().enumerate() {
+                    let n = x.shape()[*axis as usize] as isize;
+                    let part = dense.slice(*axis as usize, Some(at), Some(at + n), 1)?;
+                    let offset = part.offset() * size;
+                    let align = aligned[i].min(out_align).min(1 << offset.trailing_zeros().min(4));
+                    plans.push((copy::plan(size, x, &part, align)?, smallvec::smallvec![i], offset));
+                    at += n;
+                }
+                plans
+            }
+            _ => return Err(self.lost()),
+        })
+    }
+
+    /// Runs a copy of strided elements.
+    fn strided_copy(&self, gpu: &Gpu, from: (*const u8, Layout), out: *mut u8) -> Result<()> {
+        let size = self.dtype.size();
+        let (base, layout) = from;
+        let inputs: SmallVec<[u64; 4]> =
+            smallvec::smallvec![base.addr() as u64 + (layout.offset() * size) as u64];
+        let out = out.addr() as u64;
+        let aligned: Aligned = inputs.iter().chain([&out]).map(|a| 1 << a.trailing_zeros().min(4)).collect();
+        let mut place = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = place.as_ref().filter(|p| p.aligned == aligned).cloned();
+        let prepared = match known {
+            Some(known) => known,
+            None => {
+                let to = Layout::contiguous(*layout.shape());
+                let plan = copy::plan(size, &layout, &to, aligned[0].min(aligned[1]))?;
+                let load = |l: &library::Launch| mg_kernels::cuda::prebuilt(gpu, l.kernel);
+                let kernels = plan.launches.iter().map(load).collect::<Result<_>>()?;
+                let steps = vec![Step { plan, kernels, inputs: smallvec::smallvec![0], output: 0 }];
+                let made = Arc::new(Prepared { aligned, precision: matmul_precision(), steps });
+                *place = Some(made.clone());
+                made
+            }
+        };
+        drop(place);
+        prepared.run(gpu, &inputs, out, self)
     }
 }
+
+/// A plan, the positions of its operands, and where in the output it writes, in bytes.
+type Planned = (library::Plan, SmallVec<[usize; 2]>, usize);
 
 type Aligned = SmallVec<[usize; 4]>;
 
@@ -208,32 +281,50 @@ type Aligned = SmallVec<[usize; 4]>;
 pub(crate) struct Prepared {
     aligned: Aligned,
     precision: matmul::Precision,
+    steps: Vec<Step>,
+}
+
+struct Step {
     plan: library::Plan,
     kernels: Vec<mg_device::cuda::Kernel>,
+    inputs: SmallVec<[usize; 2]>,
+    output: usize,
 }
 
 impl Prepared {
     fn run(&self, gpu: &Gpu, inputs: &[u64], out: u64, launch: &Launch) -> Result<()> {
+        for step in &self.steps {
+            step.run(gpu, inputs, out + step.output as u64, launch)?;
+        }
+        Ok(())
+    }
+}
+
+impl Step {
+    fn run(&self, gpu: &Gpu, inputs: &[u64], out: u64, launch: &Launch) -> Result<()> {
         // Larger than what all launches share: given back at once, to be used again in the stream's order.
         let own = if self.plan.workspace > gpu.scratch_bytes() {
-            Some(Buffer::uninit(gpu.device(), DType::U8, self.plan.workspace)?)
+            let own = Buffer::uninit(gpu.device(), DType::U8, self.plan.workspace)?;
+            if gpu.is_collecting() {
+                gpu.keep(&own);
+            }
+            Some(own)
         } else {
             None
         };
         let workspace = own.as_ref().map_or(gpu.scratch(), Buffer::address);
-        let mut fault = None;
         let asks = self.plan.launches.iter().flat_map(library::Launch::pointers).any(|p| p.0 == Pointer::Fault);
-        if asks {
-            fault = Some(gpu.guard(launch.index_guard())?);
-        }
+        let fault = if asks { gpu.guard(launch.index_guard())? } else { 0 };
         for (step, &kernel) in self.plan.launches.iter().zip(&self.kernels) {
             let mut memory = [0u8; library::MAX_ARGS];
             let args = step.bind(&mut memory, |pointer| match pointer {
-                Pointer::Input(i) => inputs.get(usize::from(i)).copied().unwrap_or(0),
+                Pointer::Input(i) => {
+                    self.inputs.get(usize::from(i)).and_then(|&i| inputs.get(i)).copied().unwrap_or(0)
+                }
                 Pointer::Output(_) => out,
                 Pointer::Workspace => workspace,
                 Pointer::Tickets => gpu.tickets(),
-                Pointer::Fault => fault.unwrap_or(0),
+                Pointer::Fault => fault,
             });
             // SAFETY: the description's arguments are its kernel's; operands and output are the plan's, and lie as it was
             // told.

@@ -74,8 +74,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
         } else {
             let emitted = emit(graph, group, None)?;
             let last = group.members.last().map_or(0, |m| m.node);
-            let copied = if graph.nodes[last].device.is_cpu() { copy_of(graph, &emitted)? } else { None };
-            let action = match copied {
+            let action = match copy_of(graph, &emitted)? {
                 Some(from) => Action::Copy { from, output: slot(graph, last, None, &mut slot_of, &mut plan) },
                 None => Action::Program(program(
                     graph,
