@@ -38,13 +38,17 @@ __device__ __forceinline__ f16 to_f16(float x) {
     return y;
 }
 
-// To nearest, ties to even; a NaN stays one. In integers, because the instruction is younger than the oldest GPUs served.
+// To nearest, ties to even; a NaN stays one.
 __device__ __forceinline__ bf16 to_bf16(float x) {
+    bf16 y;
+#if __CUDA_ARCH__ >= 800
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+#else
     u32 bits = __float_as_uint(x);
     u32 nan = (bits >> 16) | 0x40;
     u32 rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-    bf16 y;
     y.bits = (u16)((bits & 0x7fffffff) > 0x7f800000 ? nan : rounded);
+#endif
     return y;
 }
 
@@ -68,10 +72,19 @@ __device__ __forceinline__ void report(Fault* fault, i64 index) {
 
 __device__ __forceinline__ u32 shared_address(const void* p) { return (u32)__cvta_generic_to_shared(p); }
 
+__device__ __forceinline__ float4 read16(u32 from) {
+    float4 x;
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w) : "r"(from) : "memory");
+    return x;
+}
+
 #if __CUDA_ARCH__ >= 800
 // Copies 16 bytes to shared memory; those beyond `bytes` become zero.
 __device__ __forceinline__ void copy16(u32 to, const void* from, int bytes) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+}
+__device__ __forceinline__ void copy16(u32 to, const void* from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 __device__ __forceinline__ void copy4(u32 to, const void* from, int bytes) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");

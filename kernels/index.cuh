@@ -8,7 +8,10 @@ constexpr int MAX_RANK = 8;
 // multiplication" (1994), for dividends below 2^31.
 struct Divisor {
     u32 size, multiplier, shift, unused;
-    __device__ __forceinline__ u32 divide(u32 x) const { return (u32)(((u64)x * multiplier) >> 32) >> shift; }
+    // Without a multiplier the size is 1.
+    __device__ __forceinline__ u32 divide(u32 x) const {
+        return multiplier ? __umulhi(x, multiplier) >> shift : x;
+    }
 };
 
 // Shape and the strides of up to three operands, in elements; the last axis is the innermost.

@@ -14,7 +14,8 @@ enum Flags : u32 {
     GELU = 8,       // x * Phi(x), by erf
     SECOND = 16,    // what the activation gets is stored too
     ROUND = 32,     // every step is rounded to the operands' type, as unfused operations are
-    VECTOR = 64,    // the stores of four neighbours are aligned
+    VECTOR = 64,    // rows of the results are aligned to 16 bytes
+    PLAIN_STORE = 128,  // nothing but the store of the sums, in the operands' type
     OUT_TYPE = 8,   // from this bit on: two bits a type
     SECOND_TYPE = 10,
     BIAS_TYPE = 12,
@@ -113,6 +114,10 @@ __device__ __forceinline__ void store_as(void* p, u32 type, i64 i, const float (
     }
 }
 
+__device__ __forceinline__ u32 pack(f16, float low, float high) { return to_f16(low).bits | (u32)to_f16(high).bits << 16; }
+template <typename T>
+__device__ __forceinline__ u32 pack(T, float low, float high) { return to_bf16(low).bits | (u32)to_bf16(high).bits << 16; }
+
 // Rounds to the operands' type.
 __device__ __forceinline__ float round_as(f16, float x) { return to_f32(to_f16(x)); }
 __device__ __forceinline__ float round_as(bf16, float x) { return to_f32(to_bf16(x)); }
@@ -171,6 +176,30 @@ __device__ __forceinline__ void finish(const MatMul& p, u32 batch, u32 row, u32 
     if (p.out) store_as(p.out, flags >> OUT_TYPE & 3, at, v, valid, flags & VECTOR);
 }
 
+// The store alone, of a slice that lies within the result: sixteen bytes a thread.
+template <typename T, int BN, int SLICE, int THREADS, int EACH>
+__device__ __forceinline__ void store_plain(const MatMul& p, u32 batch, u32 row0, u32 col0, const float* stage) {
+    constexpr int PARTS = BN / EACH, ROWS = THREADS / PARTS;
+    static_assert(THREADS % PARTS == 0 && SLICE % ROWS == 0, "");
+    u32 r = threadIdx.x / PARTS, c = threadIdx.x % PARTS * EACH;
+    i64 to = ((i64)batch * p.m + row0 + r) * p.n + col0 + c;
+    const float* from = stage + r * (BN + 8) + c;
+#pragma unroll 4
+    for (int i = 0; i < SLICE / ROWS; i++) {
+        float4 low = *(const float4*)from;
+        if (EACH == 4) {
+            *(float4*)((float*)p.out + to) = low;
+        } else {
+            float4 high = *(const float4*)(from + 4);
+            uint4 packed = make_uint4(pack(T(), low.x, low.y), pack(T(), low.z, low.w), pack(T(), high.x, high.y),
+                                      pack(T(), high.z, high.w));
+            *(uint4*)((u16*)p.out + to) = packed;
+        }
+        from += ROWS * (BN + 8);
+        to += (i64)ROWS * p.n;
+    }
+}
+
 // Brings a tile of sums from registers to memory. `dump(slice)` writes the rows of one slice of `SLICE` rows to `stage`
 // (row stride BN + 8: rows of one fragment fall into different banks). Where several blocks share a tile each leaves its
 // sums in `partials`; the last to come (by ticket, which it leaves at zero) adds them in the order of k.
@@ -182,6 +211,8 @@ __device__ __forceinline__ void store_tile(const MatMul& p, const Place& at, flo
     u32 tile = (at.batch * p.tiles_m + at.tile_m) * p.tiles_n + at.tile_n;
     float4* partial = (float4*)p.partials + (u64)tile * p.splits * (BM * BN / 4);
     bool adding = false;
+    bool plain = (p.flags & (PLAIN_STORE | VECTOR)) == (PLAIN_STORE | VECTOR) && p.splits == 1 && row0 + BM <= p.m &&
+                 col0 + BN <= p.n;
 #pragma unroll 1
     while (true) {
 #pragma unroll 1
@@ -190,6 +221,15 @@ __device__ __forceinline__ void store_tile(const MatMul& p, const Place& at, flo
                 __syncthreads();
                 dump(slice);
                 __syncthreads();
+            }
+            if (plain) {
+                u32 row = row0 + slice * SLICE;
+                if (Is16<T>::value) {
+                    store_plain<T, BN, SLICE, THREADS, 8>(p, at.batch, row, col0, stage);
+                } else {
+                    store_plain<T, BN, SLICE, THREADS, 4>(p, at.batch, row, col0, stage);
+                }
+                continue;
             }
 #pragma unroll 1
             for (int i = threadIdx.x; i < FOURS; i += THREADS) {
@@ -222,12 +262,12 @@ __device__ __forceinline__ void store_tile(const MatMul& p, const Place& at, flo
             }
         }
         if (p.splits == 1 || adding) return;
-        __shared__ u32 ticket;
         __threadfence();
         __syncthreads();
-        if (threadIdx.x == 0) ticket = atomicInc(p.tickets + tile, p.splits - 1);
+        u32* ticket = (u32*)stage;
+        if (threadIdx.x == 0) *ticket = atomicInc(p.tickets + tile, p.splits - 1);
         __syncthreads();
-        if (ticket != p.splits - 1) return;
+        if (*ticket != p.splits - 1) return;
         __threadfence();
         adding = true;
     }

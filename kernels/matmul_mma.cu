@@ -38,9 +38,11 @@ __device__ __forceinline__ u32 word(u32 from) {
     asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(from) : "memory");
     return x;
 }
-// To nearest, ties away from zero: the tensor cores themselves would cut off.
+// Rounds to tf32. The tensor cores cut the last 13 bits off; multiplied by 1 + 2^-11 ln 2 before, a number is cut to one
+// that is at most 0.7 units away, to either side equally, exact where it can be. (The conversion instruction would be three,
+// adding half a unit as an integer would turn some NaNs into numbers.)
 __device__ __forceinline__ void round_tf32(u32& x) {
-    if (!HALF && V_ROUND) asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(x) : "f"(__uint_as_float(x)));
+    if (!HALF) asm volatile("mul.rn.f32 %0, %1, 0f3F800B17;" : "=r"(x) : "r"(x));
 }
 
 __device__ __forceinline__ void mma(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1, f16) {
@@ -59,57 +61,65 @@ __device__ __forceinline__ void mma(float (&d)[4], const u32 (&a)[4], u32 b0, u3
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+// Where a thread reads its fragments in a tile, from the tile's beginning. Chunks are exchanged by an exclusive or with a
+// number that is the same for all of a thread's lines, so a few places and constants make all addresses.
+template <typename TILE, bool K_LINES, int LENGTH, bool A>
+struct Places {
+    static constexpr int COUNT = K_LINES ? STEPS : 4;
+    u32 at[COUNT];
+
+    __device__ __forceinline__ Places(u32 mn, u32 lane) {
+        if (K_LINES) {
+            // Squares of a: rows 0-7 and 8-15 of the first chunk, then of the second; of b: both chunks of columns 0-7,
+            // then of 8-15.
+            u32 line = mn + (A ? lane % 16 : lane % 8 + lane / 16 * 8);
+            u32 chunk = A ? lane / 16 : lane / 8 % 2;
+#pragma unroll
+            for (int s = 0; s < COUNT; s++) at[s] = TILE::chunk(line, s * 2 + chunk);
+        } else if (HALF) {
+            u32 k = A ? lane % 8 + lane / 16 * 8 : lane % 16;
+            u32 first = mn + (A ? lane / 8 % 2 * 8 : lane / 16 * 8);
+#pragma unroll
+            for (int i = 0; i < COUNT; i++) at[i] = TILE::chunk(k, (first + i * 16) / TILE::CHUNK);
+        } else {
+#pragma unroll
+            for (int i = 0; i < COUNT; i++) at[i] = TILE::element(lane % 4, mn + lane / 4 + i * 8);
+        }
+    }
+
+    // The four words of fragment `i` (16 rows of a, or two fragments of 8 columns of b) in a step.
+    __device__ __forceinline__ void read(u32 (&r)[4], u32 tile, int step, int i) const {
+        constexpr u32 LINE = LENGTH * sizeof(T);
+        if (K_LINES) {
+            ldmatrix(r, tile + at[step % COUNT] + i * 16 * LINE);
+        } else if (HALF) {
+            ldmatrix_transposed(r, tile + at[i % 4] + i / 4 * 128 + step * 16 * LINE);
+        } else {
+            u32 from = tile + i / 2 * 128 + step * 8 * LINE;
+            u32 low = from + at[i % 2 * 2], high = from + at[i % 2 * 2 + 1];
+            r[0] = word(low);
+            r[A ? 1 : 2] = word(high);
+            r[A ? 2 : 1] = word(low + 4 * LINE);
+            r[3] = word(high + 4 * LINE);
+        }
+    }
+};
+
 // The fragments of one step in k, for all of a warp's tile.
 struct Fragments {
     u32 a[MT][4];
     u32 b[NT / 2][4];  // two fragments each: words 0, 1 and 2, 3
 
-    __device__ __forceinline__ void read(u32 as, u32 bs, u32 row, u32 col, int step, u32 lane) {
-        constexpr int CHUNKS_STEP = 2;  // 32 bytes of k a step
+    // One part of `PARTS` of the rounding.
+    template <int PARTS>
+    __device__ __forceinline__ void round(int part) {
+        constexpr int A = MT * 4, ALL = A + NT * 2;
 #pragma unroll
-        for (int i = 0; i < MT; i++) {
-            u32 r = row + i * 16;
-            if (A_K) {
-                // Squares: rows 0-7 and 8-15 of the first chunk, then of the second.
-                ldmatrix(a[i], as + TileA::chunk(r + lane % 16, step * CHUNKS_STEP + lane / 16));
-            } else if (HALF) {
-                u32 k = step * STEP + lane % 8 + lane / 16 * 8, c = (r + lane / 8 % 2 * 8) / TileA::CHUNK;
-                ldmatrix_transposed(a[i], as + TileA::chunk(k, c));
-            } else {
-                u32 g = lane / 4, k = step * STEP + lane % 4;
-                a[i][0] = word(as + TileA::element(k, r + g));
-                a[i][1] = word(as + TileA::element(k, r + g + 8));
-                a[i][2] = word(as + TileA::element(k + 4, r + g));
-                a[i][3] = word(as + TileA::element(k + 4, r + g + 8));
+        for (int w = 0; w < ALL; w++)
+            if (!HALF && w % PARTS == part) {
+                if (w < A) round_tf32(a[w / 4][w % 4]);
+                else round_tf32(b[(w - A) / 4][w % 4]);
             }
-        }
-#pragma unroll
-        for (int j = 0; j < NT / 2; j++) {
-            u32 c = col + j * 16;
-            if (B_K) {
-                // Squares: both chunks of columns 0-7, then of 8-15.
-                ldmatrix(b[j], bs + TileB::chunk(c + lane % 8 + lane / 16 * 8, step * CHUNKS_STEP + lane / 8 % 2));
-            } else if (HALF) {
-                u32 k = step * STEP + lane % 16;
-                ldmatrix_transposed(b[j], bs + TileB::chunk(k, (c + lane / 16 * 8) / TileB::CHUNK));
-            } else {
-                u32 g = lane / 4, k = step * STEP + lane % 4;
-                b[j][0] = word(bs + TileB::element(k, c + g));
-                b[j][1] = word(bs + TileB::element(k + 4, c + g));
-                b[j][2] = word(bs + TileB::element(k, c + 8 + g));
-                b[j][3] = word(bs + TileB::element(k + 4, c + 8 + g));
-            }
-        }
-    }
-    __device__ __forceinline__ void round() {
-#pragma unroll
-        for (int i = 0; i < MT; i++)
-#pragma unroll
-            for (int w = 0; w < 4; w++) round_tf32(a[i][w]);
-#pragma unroll
-        for (int j = 0; j < NT / 2; j++)
-#pragma unroll
-            for (int w = 0; w < 4; w++) round_tf32(b[j][w]);
     }
 };
 
@@ -138,11 +148,40 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     float sum[MT][NT][4] = {};
     u32 reading = base, writing = base + (STAGES - 1) * STAGE;
     Fragments f[2];
+    Places<TileA, A_K, A_K ? BK : BM, true> places_a(row, lane);
+    Places<TileB, B_K, B_K ? BK : BN, false> places_b(col, lane);
+    auto read = [&](Fragments& to, int step) {
+#pragma unroll
+        for (int i = 0; i < MT; i++) places_a.read(to.a[i], reading, step, i);
+#pragma unroll
+        for (int j = 0; j < NT / 2; j++) places_b.read(to.b[j], reading + TileA::BYTES, step, j);
+    };
+    // Between the products the fragments of the next step are rounded.
+    auto multiply = [&](const Fragments& now, Fragments& next) {
+#pragma unroll
+        for (int i = 0; i < MT; i++)
+#pragma unroll
+            for (int j = 0; j < NT; j++) {
+                // Back and forth, so that neighbouring instructions share a fragment.
+                int jj = i % 2 ? NT - 1 - j : j;
+                mma(sum[i][jj], now.a[i], now.b[jj / 2][jj % 2 * 2], now.b[jj / 2][jj % 2 * 2 + 1], T());
+                if (i * NT + j >= MT * NT / 4) next.round<MT * NT * 3 / 4>(i * NT + j - MT * NT / 4);
+            }
+    };
+    auto copy = [&](i32 step, int part) {
+        i32 next = step + STAGES - 1;
+        if (part != 1 && next < steps) a.copy(writing, left - next * BK, BK);
+        if (part == 0) return;
+        if (next < steps) b.copy(writing + TileA::BYTES, left - next * BK, BK);
+        copies_end_stage();
+        writing += STAGE;
+        if (writing == base + STAGES * STAGE) writing = base;
+    };
     copies_wait<STAGES - 2>();
     __syncthreads();
     if (steps > 0) {
-        f[0].read(reading, reading + TileA::BYTES, row, col, 0, lane);
-        f[0].round();
+        read(f[0], 0);
+        f[0].round<1>(0);
     }
 #pragma unroll 1
     for (i32 step = 0; step < steps; step++) {
@@ -154,27 +193,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
                 copies_wait<STAGES - 2>();
                 __syncthreads();
             }
-            f[(s + 1) % 2].read(reading, reading + TileA::BYTES, row, col, (s + 1) % STEPS, lane);
-            if (s == 0) {
-                i32 next = step + STAGES - 1;
-                if (next < steps) {
-                    a.copy(writing, left - next * BK, BK);
-                    b.copy(writing + TileA::BYTES, left - next * BK, BK);
-                }
-                copies_end_stage();
-                writing += STAGE;
-                if (writing == base + STAGES * STAGE) writing = base;
-            }
-#pragma unroll
-            for (int i = 0; i < MT; i++)
-#pragma unroll
-                for (int j = 0; j < NT; j++) {
-                    // Back and forth, so that neighbouring instructions share a fragment.
-                    int jj = i % 2 ? NT - 1 - j : j;
-                    const Fragments& now = f[s % 2];
-                    mma(sum[i][jj], now.a[i], now.b[jj / 2][jj % 2 * 2], now.b[jj / 2][jj % 2 * 2 + 1], T());
-                }
-            f[(s + 1) % 2].round();
+            read(f[(s + 1) % 2], (s + 1) % STEPS);
+            if (STEPS == 2 ? s == 0 : s < 2) copy(step, STEPS == 2 ? 2 : s);
+            multiply(f[s % 2], f[(s + 1) % 2]);
         }
     }
     copies_wait<0>();

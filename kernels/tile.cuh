@@ -17,13 +17,21 @@ struct Tile {
     static constexpr int CHUNKS = LENGTH / CHUNK;
     static constexpr int BYTES = LINES * LENGTH * sizeof(T);
 
+    // Lines after which chunks are exchanged in the same way again.
+    static constexpr int MASK = (CHUNKS < 8 ? CHUNKS : 8) - 1;
+    static constexpr int PERIOD = SWIZZLE == PLAIN       ? 1
+                                  : SWIZZLE == BY_PAIR   ? 4
+                                  : SWIZZLE == BY_FOURTH ? 32
+                                                         : 8;
+
     // The byte at which chunk `c` of a line lies.
     static __device__ __forceinline__ u32 chunk(u32 line, u32 c) {
-        constexpr u32 MASK = (CHUNKS < 8 ? CHUNKS : 8) - 1;
         u32 x = 0;
         if (SWIZZLE == BY_ROW) x = (CHUNKS >= 8 ? line : CHUNKS == 4 ? line >> 1 : line >> 2) & MASK;
         if (SWIZZLE == BY_FOURTH) x = (line >> 2) & MASK;
         if (SWIZZLE == BY_PAIR) x = (line & 3) * 2;
+        // Lines sixteen apart stand at different halves of the banks.
+        if (SWIZZLE == BY_FOURTH && CHUNKS == 4) line ^= line >> 4 & 1;
         return line * (LENGTH * (u32)sizeof(T)) + (c ^ x) * 16;
     }
     static __device__ __forceinline__ u32 element(u32 line, u32 i) {
@@ -34,8 +42,7 @@ struct Tile {
 // Brings tiles from memory. K_LINES: lines run along k and there is one for each row of the operand (its m or n); else
 // lines run along m or n and there is one for each k.
 //
-// ANY: no stride and no address is asked to be aligned or 1. Elements are copied one by one, neighbours in memory by
-// neighbouring threads.
+// ANY: no stride and no address is asked to be aligned or 1. Elements are copied one by one, to lines of either kind.
 template <typename T, typename TILE, int LINES, int LENGTH, bool K_LINES, bool ANY, int THREADS>
 struct Loader {
     static constexpr int CHUNK = TILE::CHUNK;
@@ -44,25 +51,28 @@ struct Loader {
     static constexpr int COPIES = (LINES + STEP - 1) / STEP;
     static_assert(ANY || THREADS % CHUNKS == 0, "");
     static_assert(ANY || LINES % STEP == 0 || LINES < STEP, "");
+    // Lines that one thread copies are a period of the exchange of chunks apart.
+    static constexpr u32 SPACING = STEP * LENGTH * sizeof(T);
+    static_assert(ANY || STEP % TILE::PERIOD == 0, "");
 
     const T* from;
-    i64 line_stride, element_stride, k_stride;
+    i64 line_stride, k_stride;
     u32 edge;         // rows of the operand from this tile's first on
     u32 line, chunk;  // this thread's first
-    bool lines_first;
+    u32 place;        // of it, in the tile
+    i64 row_stride;
 
     __device__ __forceinline__ Loader(const T* base, i64 row_stride, i64 k_stride, u32 rows, u32 row0, u32 k0)
         : k_stride(k_stride) {
         line_stride = K_LINES ? row_stride : k_stride;
-        element_stride = K_LINES ? k_stride : row_stride;
         edge = rows - row0;
         from = base + (i64)row0 * row_stride + (i64)k0 * k_stride;
         if (ANY) {
-            i64 l = line_stride < 0 ? -line_stride : line_stride, e = element_stride < 0 ? -element_stride : element_stride;
-            lines_first = l < e;
+            this->row_stride = row_stride;
         } else {
             line = threadIdx.x / CHUNKS;
             chunk = threadIdx.x % CHUNKS;
+            place = TILE::chunk(line, chunk);
             from += (i64)line * line_stride + chunk * CHUNK;
         }
     }
@@ -70,37 +80,53 @@ struct Loader {
     // Begins to copy the tile at the place in k that this has reached, of which `left` are left, and goes on by `depth`.
     __device__ __forceinline__ void copy(u32 to, i32 left, int depth) {
         if (ANY) {
-#pragma unroll 4
-            for (u32 i = threadIdx.x; i < LINES * LENGTH; i += THREADS) {
-                u32 l = lines_first ? i % LINES : i / LENGTH;
-                u32 e = lines_first ? i / LINES : i % LENGTH;
-                u32 row = K_LINES ? l : e;
-                i32 k = K_LINES ? e : l;
-                bool inside = row < edge && k < left;
-                const T* p = from + ((i64)l * line_stride + (i64)e * element_stride);
-                u32 at = to + TILE::element(l, e);
-                if (sizeof(T) == 4) {
-                    copy4(at, inside ? p : from, inside ? 4 : 0);
-                } else {
-                    u16 bits = inside ? *(const u16*)p : (u16)0;
-                    asm volatile("st.shared.u16 [%0], %1;" ::"r"(at), "h"(bits) : "memory");
+            // Eight neighbours in k of four rows a warp.
+            u32 k = threadIdx.x % 8, row = threadIdx.x / 8;
+            constexpr u32 ROWS = K_LINES ? LINES : LENGTH, DEPTH = K_LINES ? LENGTH : LINES, APART = THREADS / 8;
+            bool whole = edge >= ROWS && left >= (i32)DEPTH;
+            constexpr int COUNT = ROWS / APART;
+            static_assert(!ANY || ROWS % APART == 0, "");
+#pragma unroll 1
+            for (u32 k0 = 0; k0 < DEPTH; k0 += 8) {
+                const T* p = from + (i64)row * row_stride + (i64)(k0 + k) * k_stride;
+                u16 bits[COUNT];
+#pragma unroll
+                for (int i = 0; i < COUNT; i++) {
+                    u32 r = row + i * APART;
+                    bool inside = whole || (r < edge && (i32)(k0 + k) < left);
+                    if (sizeof(T) == 4) {
+                        u32 at = to + (K_LINES ? TILE::element(r, k0 + k) : TILE::element(k0 + k, r));
+                        copy4(at, inside ? p : from, inside ? 4 : 0);
+                    } else {
+                        bits[i] = inside ? *(const u16*)p : (u16)0;
+                    }
+                    p += (i64)APART * row_stride;
+                }
+#pragma unroll
+                for (int i = 0; i < COUNT; i++) {
+                    u32 r = row + i * APART;
+                    u32 at = to + (K_LINES ? TILE::element(r, k0 + k) : TILE::element(k0 + k, r));
+                    if (sizeof(T) == 2) asm volatile("st.shared.u16 [%0], %1;" ::"r"(at), "h"(bits[i]) : "memory");
                 }
             }
-        } else {
+        } else if (edge >= (K_LINES ? LINES : LENGTH) && left >= (K_LINES ? LENGTH : LINES)) {
             const T* p = from;
 #pragma unroll
             for (int i = 0; i < COPIES; i++) {
-                u32 l = line + i * STEP;
-                if (LINES % STEP == 0 || l < LINES) {
-                    i32 elements;
-                    if (K_LINES) {
-                        elements = l < edge ? left - (i32)chunk * CHUNK : 0;
-                    } else {
-                        elements = (i32)l < left ? (i32)(edge - min(edge, chunk * CHUNK)) : 0;
-                    }
-                    i32 bytes = max(0, min(CHUNK, elements)) * (i32)sizeof(T);
-                    copy16(to + TILE::chunk(l, chunk), p, bytes);
+                if (LINES % STEP == 0 || line + i * STEP < LINES) copy16(to + place + i * SPACING, p);
+                p += (i64)STEP * line_stride;
+            }
+        } else {
+            const T* p = from;
+#pragma unroll 1
+            for (u32 l = line, at = to; l < LINES; l += STEP, at += SPACING) {
+                i32 elements;
+                if (K_LINES) {
+                    elements = l < edge ? left - (i32)chunk * CHUNK : 0;
+                } else {
+                    elements = (i32)l < left ? (i32)(edge - min(edge, chunk * CHUNK)) : 0;
                 }
+                copy16(at + place, p, max(0, min(CHUNK, elements)) * (i32)sizeof(T));
                 p += (i64)STEP * line_stride;
             }
         }

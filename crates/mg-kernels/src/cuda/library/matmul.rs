@@ -4,7 +4,7 @@
 //! is added up in the same order every time.
 
 use super::args::Args;
-use super::{Launch, Plan, Pointer, Prebuilt, TICKETS};
+use super::{Launch, Plan, Pointer, Prebuilt, TICKETS, find};
 use crate::cpu::library::matmul::Problem as Merged;
 use mg_device::{DType, Error, ErrorKind, Layout, Result};
 use smallvec::smallvec;
@@ -121,7 +121,7 @@ impl Problem {
     }
 }
 
-/// A tile that was measured.
+/// A tile, and what was measured of it on an H200 (docs/decisions/0020): times in microseconds.
 struct Tile {
     /// As the kernels' names have it.
     name: &'static str,
@@ -132,56 +132,88 @@ struct Tile {
     threads: u32,
     /// Bytes of dynamic shared memory.
     shared: u32,
-    /// Whether there is a kernel for every strides and alignment.
-    any: bool,
-    /// Blocks that run at a time on one of the 132 multiprocessors of an H200.
-    resident: usize,
-    /// Measured: nanoseconds that a block takes for a depth of 1024, all blocks busy.
-    depth: f64,
-    /// The same, for what a block does once.
+    /// Which operands there is a kernel for.
+    forms: Forms,
+    /// What a launch takes at least.
     once: f64,
+    /// What a depth of 1024 takes where each multiprocessor has 1, 2, … blocks at a time; no more than these fit.
+    depth: &'static [f64],
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Forms {
+    /// Aligned operands with neighbours along k, or along m or n.
+    Aligned,
+    /// Operands of any strides.
+    Any,
+}
+
+/// Multiprocessors of the device that was measured. Plans do not ask which device they are for, so that results
+/// do not depend on it.
 const MULTIPROCESSORS: usize = 132;
+
 /// No more than this is kept of the sums of blocks that share a tile.
 const MAX_PARTIALS: usize = 64 << 20;
 
-const ANY: Tile = Tile {
-    name: "any",
-    m: 64,
-    n: 64,
-    k: 16,
-    threads: 256,
-    shared: 0,
-    any: true,
-    resident: 3,
-    depth: 70e3,
-    once: 3e3,
-};
+const fn tile(size: [usize; 3], threads: u32, shared: u32, once: f64, depth: &'static [f64]) -> Tile {
+    let [m, n, k] = size;
+    let name = match (m, n) {
+        (256, 128) => "256x128",
+        (128, 128) => "128x128",
+        (32, 64) => "32x64",
+        _ => "64x64",
+    };
+    Tile { name, m, n, k, threads, shared, forms: Forms::Aligned, once, depth }
+}
 
-const F32: &[Tile] = &[Tile {
-    name: "128x128",
-    m: 128,
-    n: 128,
-    k: 16,
-    threads: 256,
-    shared: 3 * 16384,
-    any: true,
-    resident: 2,
-    depth: 130e3,
-    once: 5e3,
-}];
+const fn any(tile: Tile) -> Tile {
+    Tile { forms: Forms::Any, ..tile }
+}
+
+/// For every GPU and every type.
+const ANY: Tile = any(tile([64, 64, 16], 256, 0, 4.0, &[80.0, 110.0, 150.0]));
+
+const F32: &[Tile] = &[
+    tile([256, 128, 16], 256, 73728, 6.9, &[184.5]),
+    tile([64, 64, 16], 128, 32768, 3.4, &[35.8, 58.2, 81.8, 104.8]),
+    tile([32, 64, 16], 128, 24576, 2.8, &[27.1, 39.5, 49.3, 62.8, 78.0, 94.0]),
+    any(tile([128, 128, 16], 256, 49152, 5.0, &[140.0, 265.0])),
+    any(tile([64, 64, 16], 128, 32768, 3.4, &[52.0, 85.0, 120.0, 154.0])),
+];
+
+const TF32: &[Tile] = &[
+    tile([128, 128, 32], 128, 98304, 5.2, &[26.3, 42.6]),
+    tile([64, 64, 32], 128, 49152, 3.4, &[12.5, 17.3, 23.2, 30.2]),
+    any(tile([128, 128, 32], 128, 98304, 5.2, &[50.0, 92.0])),
+    any(tile([64, 64, 32], 128, 49152, 3.4, &[25.0, 40.0, 58.0, 76.0])),
+];
+
+const HALF: &[Tile] = &[
+    tile([128, 128, 64], 128, 98304, 4.3, &[11.1, 18.5]),
+    tile([64, 64, 64], 128, 49152, 3.2, &[5.1, 7.1, 10.3, 13.5]),
+    any(tile([128, 128, 64], 128, 98304, 5.2, &[60.0, 110.0])),
+    any(tile([64, 64, 64], 128, 49152, 3.4, &[30.0, 45.0, 66.0, 88.0])),
+];
 
 /// How blocks divide a product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Division {
     splits: usize,
     k_part: usize,
-    /// Nanoseconds, by the table.
+    /// Microseconds, by the table.
     time: f64,
 }
 
 impl Tile {
+    /// What so many blocks of a depth take, in full rounds and a rest.
+    fn time(&self, blocks: usize, k: usize) -> f64 {
+        let depth = |each: usize| self.depth[each - 1] * k as f64 / 1024.0;
+        let round = MULTIPROCESSORS * self.depth.len();
+        let rest = (blocks % round).div_ceil(MULTIPROCESSORS);
+        let last = if rest > 0 { depth(rest) } else { 0.0 };
+        self.once + (blocks / round) as f64 * depth(self.depth.len()) + last
+    }
+
     /// The number of blocks for each tile that finishes first.
     fn divide(&self, batch: usize, m: usize, n: usize, k: usize) -> Division {
         let tiles = batch * m.div_ceil(self.m) * n.div_ceil(self.n);
@@ -193,9 +225,8 @@ impl Tile {
             if splits > 1 && (tiles > TICKETS || tiles * splits * self.m * self.n * 4 > MAX_PARTIALS) {
                 break;
             }
-            let waves = (tiles * splits).div_ceil(MULTIPROCESSORS * self.resident) as f64;
-            let joined = if splits > 1 { JOIN + JOIN_EACH * splits as f64 } else { 0.0 };
-            let time = waves * (self.once + self.depth * k_part as f64 / 1024.0) + joined;
+            let joined = if splits > 1 { JOIN + (self.m * self.n * splits) as f64 * JOIN_EACH } else { 0.0 };
+            let time = self.time(tiles * splits, k_part) + joined;
             // A little is not worth the memory.
             if time < best.time * 0.97 {
                 best = Division { splits, k_part, time };
@@ -207,9 +238,9 @@ impl Tile {
 
 /// Blocks that may share a tile.
 const MAX_SPLITS: usize = 32;
-/// Measured: nanoseconds to join the sums of blocks that share a tile, and for each of them.
-const JOIN: f64 = 2e3;
-const JOIN_EACH: f64 = 100.0;
+/// Microseconds to join the sums of blocks that share a tile, and for each of the sums that is read.
+const JOIN: f64 = 1.5;
+const JOIN_EACH: f64 = 2.5e-5;
 
 /// Which neighbours of an operand lie side by side so that 16 bytes can be read at once: along k, or along its m or n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -289,6 +320,9 @@ fn choose(problem: &Problem) -> Result<(&'static Prebuilt, &'static Tile, Divisi
     let rank = batch.rank();
     let (kind, tiles): (&str, &'static [Tile]) = match (problem.dtype, problem.precision) {
         (DType::F32, Precision::Highest) => ("f32", F32),
+        (DType::F32, Precision::High) => ("tf32", TF32),
+        (DType::F16, _) => ("f16", HALF),
+        (DType::BF16, _) => ("bf16", HALF),
         _ => ("", &[]),
     };
     let a = Lines::of(size, problem.align[0], [m, k], *a_strides, &a_batch[..rank]);
@@ -300,8 +334,9 @@ fn choose(problem: &Problem) -> Result<(&'static Prebuilt, &'static Tile, Divisi
         (Some(Lines::Mn), Some(Lines::K)) => "mk",
         _ => "any",
     };
+    let wanted = if form == "any" { Forms::Any } else { Forms::Aligned };
     let mut best: Option<(&'static Tile, Division)> = None;
-    for tile in tiles.iter().filter(|tile| problem.capability >= 80 && (tile.any || form != "any")) {
+    for tile in tiles.iter().filter(|tile| problem.capability >= 80 && (tile.forms == wanted)) {
         let division = tile.divide(count, m, n, k);
         if best.as_ref().is_none_or(|(_, found)| division.time < found.time) {
             best = Some((tile, division));
@@ -317,9 +352,7 @@ fn choose(problem: &Problem) -> Result<(&'static Prebuilt, &'static Tile, Divisi
             (format!("matmul_{}_any", problem.dtype.name()), &ANY, division)
         }
     };
-    let kernel = Prebuilt::find(&name)
-        .ok_or_else(|| Error::new("matmul", ErrorKind::Internal(format!("no kernel {name}"))))?;
-    Ok((kernel, tile, division))
+    Ok((find("matmul", &name)?, tile, division))
 }
 
 /// The code of a dtype in the epilogue's flags.
@@ -369,6 +402,9 @@ fn arguments(problem: &Problem, tile: &Tile, division: Division) -> Result<Args>
     }
     if n.is_multiple_of(4) && problem.align_out.is_multiple_of(16) {
         flags |= 64;
+    }
+    if problem.epilogue.is_none() {
+        flags |= 128;
     }
     let stores = problem.epilogue.is_none() || epilogue.out.is_some();
     let residual = epilogue.residual.unwrap_or(Residual { beta: 0.0, dtype, strides: [0; 3] });

@@ -28,15 +28,20 @@
 //! ```
 
 mod args;
+mod axes;
+pub mod copy;
+mod gather;
 pub mod matmul;
 mod prebuilt;
 
+use mg_device::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
 
+pub use gather::{gather, scatter_add};
 pub use prebuilt::KERNELS;
 
 /// The largest argument of a kernel, in bytes.
-pub const MAX_ARGS: usize = 640;
+pub const MAX_ARGS: usize = 1024;
 /// Counters that [`Pointer::Tickets`] has to have.
 pub const TICKETS: usize = 4096;
 
@@ -82,8 +87,8 @@ pub struct Launch {
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],
-    /// Dynamic shared memory of a block, in bytes. Above 48 KiB the function's attribute
-    /// `MAX_DYNAMIC_SHARED_SIZE_BYTES` has to be raised to it first.
+    /// Dynamic shared memory of a block, in bytes. Above 48 KiB (49152 bytes) the function's attribute
+    /// `MAX_DYNAMIC_SHARED_SIZE_BYTES` has to be raised to it first, once.
     pub shared: u32,
     args: SmallVec<[u8; 256]>,
     pointers: SmallVec<[(u16, Pointer, u64); 6]>,
@@ -106,9 +111,9 @@ impl Launch {
         memory
     }
 
-    /// Which addresses the launch takes, with what is added to each, in bytes.
-    pub fn pointers(&self) -> impl Iterator<Item = (Pointer, u64)> {
-        self.pointers.iter().map(|&(_, pointer, offset)| (pointer, offset))
+    /// Which addresses the launch takes: the byte of the argument where each goes, and what is added to it, in bytes.
+    pub fn pointers(&self) -> impl Iterator<Item = (usize, Pointer, u64)> {
+        self.pointers.iter().map(|&(at, pointer, offset)| (at.into(), pointer, offset))
     }
 }
 
@@ -121,14 +126,7 @@ pub struct Plan {
     pub workspace: usize,
 }
 
-/// What is known of the addresses of a launch before it is bound, in bytes: every address is a multiple of this.
-///
-/// What an allocator gives is aligned to 256 bytes and more; a view's first element may be aligned to its size alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Align(pub usize);
-
-impl Default for Align {
-    fn default() -> Align {
-        Align(16)
-    }
+/// The kernel of a name that a plan made.
+fn find(op: &'static str, name: &str) -> Result<&'static Prebuilt> {
+    Prebuilt::find(name).ok_or_else(|| Error::new(op, ErrorKind::Internal(format!("no kernel {name}"))))
 }
