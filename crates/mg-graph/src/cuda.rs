@@ -6,7 +6,7 @@ use mg_device::cuda::{Gpu, Guarded, Origin};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result};
 use mg_kernels::cpu::run::{Args, InputArg};
 use mg_kernels::cuda::{Check, CudaList};
-use mg_kernels::cuda::library::{self, Pointer, copy, gather, matmul};
+use mg_kernels::cuda::library::{self, Pointer, copy, matmul};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -209,11 +209,11 @@ impl Launch {
             }
             (Kernel::Gather { axis }, [(_, x), (_, index)]) => {
                 let align = aligned[0].min(out_align);
-                vec![(gather::gather(size, x, index, *axis as usize, align)?, all(2), 0)]
+                vec![(library::gather(size, x, index, *axis as usize, align)?, all(2), 0)]
             }
             (Kernel::ScatterAdd { axis }, [(_, x), (_, index)]) => {
                 let axis = *axis as usize;
-                vec![(gather::scatter_add(self.dtype, x, index, axis, self.shape[axis])?, all(2), 0)]
+                vec![(library::scatter_add(self.dtype, x, index, axis, self.shape[axis])?, all(2), 0)]
             }
             (Kernel::Write { region }, [(_, x), rest @ ..]) => {
                 let first = match rest.first() {
@@ -313,7 +313,7 @@ impl Step {
             None
         };
         let workspace = own.as_ref().map_or(gpu.scratch(), Buffer::address);
-        let asks = self.plan.launches.iter().flat_map(library::Launch::pointers).any(|p| p.0 == Pointer::Fault);
+        let asks = self.plan.launches.iter().flat_map(library::Launch::pointers).any(|p| p.1 == Pointer::Fault);
         let fault = if asks { gpu.guard(launch.index_guard())? } else { 0 };
         for (step, &kernel) in self.plan.launches.iter().zip(&self.kernels) {
             let mut memory = [0u8; library::MAX_ARGS];
