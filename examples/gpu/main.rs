@@ -2,6 +2,7 @@
 //! backward, reductions, rows, columns. Prints one line a measurement; `--check` only checks.
 
 use micrograd_rs::prelude::*;
+use micrograd_rs::set_float32_matmul_precision;
 use std::time::Instant;
 
 type Res = std::result::Result<(), Box<dyn std::error::Error>>;
@@ -108,7 +109,7 @@ fn main() -> Res {
     {
         let (x, y) = (make(n, 1.0)?, make(n, 2.0)?);
         let bytes = n as f64 * 4.0;
-        let mut line = |name: &str, bytes: f64, f: &dyn Fn() -> Tensor| -> Res {
+        let line = |name: &str, bytes: f64, f: &dyn Fn() -> Tensor| -> Res {
             let s = timed(gpu, 20, || f().realize().map(|_| ()))?;
             println!("{name} 2^28: {:.1} us, {:.2} TB/s", s * 1e6, gb(bytes, s));
             Ok(())
@@ -148,6 +149,8 @@ fn main() -> Res {
         );
     }
     rows(gpu)?;
+    products(gpu)?;
+    steps(gpu)?;
     let stats = gpu.memory_stats();
     println!("{stats:?}");
     Ok(())
@@ -203,5 +206,60 @@ fn rows(gpu: Device) -> Res {
         x.t().copy().realize().map(|_| ())
     })?;
     println!("transposed copy {m}x{n}: {:.1} us", t * 1e6);
+    Ok(())
+}
+
+fn products(gpu: Device) -> Res {
+    for (dtype, precision) in
+        [(DType::F32, "highest"), (DType::F32, "high"), (DType::BF16, "high"), (DType::F16, "high")]
+    {
+        set_float32_matmul_precision(precision)?;
+        print!("matmul {dtype} {precision}:");
+        for n in [512usize, 1024, 2048, 4096, 8192] {
+            let a = Tensor::randn(&[n, n], DType::F32)?.to_dtype(dtype);
+            let b = Tensor::randn(&[n, n], DType::F32)?.to_dtype(dtype);
+            Tensor::realize_all([&a, &b])?;
+            let reps = if n > 4096 { 5 } else { 20 };
+            let t = timed(gpu, reps, || a.matmul(&b).realize().map(|_| ()))?;
+            print!(" {n}: {:.1}", 2.0 * (n as f64).powi(3) / t / 1e12);
+        }
+        println!(" TFLOP/s");
+    }
+    set_float32_matmul_precision("highest")?;
+    Ok(())
+}
+
+fn steps(gpu: Device) -> Res {
+    for precision in ["highest", "high"] {
+        set_float32_matmul_precision(precision)?;
+        for batch in [128usize, 1024, 8192] {
+            let model = sequential![Linear::new(784, 512)?, ReLU, Linear::new(512, 256)?, ReLU, Linear::new(256, 10)?];
+            let mut sgd = SGD::new(model.parameters(), 0.01)?;
+            let x = Tensor::rand(&[batch, 784], DType::F32)?;
+            let y = Tensor::from_slice(&(0..batch as i64).map(|i| i % 10).collect::<Vec<_>>());
+            Tensor::realize_all([&x, &y])?;
+            let mut once = |x: &Tensor, y: &Tensor| -> Result<Tensor> {
+                let loss = model.forward(x)?.cross_entropy(y)?;
+                sgd.zero_grad();
+                loss.backward()?;
+                sgd.step()?;
+                Ok(loss)
+            };
+            let first = once(&x, &y)?.item::<f32>()?;
+            let plain = timed(gpu, 100, || once(&x, &y)?.realize().map(|_| ()))?;
+            let mut step = jit(|args: &[Tensor]| Ok(vec![once(&args[0], &args[1])?]));
+            for _ in 0..3 {
+                step.call(&[&x, &y])?;
+            }
+            let replayed = timed(gpu, 100, || step.call(&[&x, &y]).map(|_| ()))?;
+            let last = step.call(&[&x, &y])?[0].item::<f32>()?;
+            println!(
+                "MLP step {precision} batch {batch}: {:.1} us, jit {:.1} us (loss {first:.4} to {last:.4})",
+                plain * 1e6,
+                replayed * 1e6
+            );
+        }
+    }
+    set_float32_matmul_precision("highest")?;
     Ok(())
 }

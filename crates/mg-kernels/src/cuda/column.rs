@@ -36,7 +36,8 @@ struct Columns<'a> {
 pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool, scratch: u32) -> Result<Emitted> {
     let columns = frame.columns;
     let mut vector = (16 / widest(program, frame)).clamp(1, 8);
-    while columns.max(1) % vector != 0 {
+    // A run does not cross from one merged dimension's end into the next row of it.
+    while frame.column_dims.last().unwrap_or(&1) % vector != 0 {
         vector /= 2;
     }
     let groups = columns.max(1) / vector;

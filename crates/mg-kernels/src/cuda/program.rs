@@ -25,6 +25,10 @@ fn kernel(gpu: &Gpu, text: &str) -> Result<Kernel> {
     if let Some(&kernel) = kernels.get(&key) {
         return Ok(kernel);
     }
+    static LOGS: OnceLock<bool> = OnceLock::new();
+    if *LOGS.get_or_init(|| std::env::var("MG_LOG").is_ok_and(|v| v.split(',').any(|w| w == "ptx"))) {
+        eprintln!("{text}");
+    }
     let kernel = gpu.load(text, "k")?;
     kernels.insert(key, kernel);
     Ok(kernel)
@@ -153,7 +157,7 @@ impl CudaProgram {
             let then = emitted
                 .then
                 .iter()
-                .map(|f| CudaProgram::at(&f.program, self.device, SCRATCH as u32))
+                .map(|f| CudaProgram::at(&f.program, self.device, (SCRATCH + SCRATCH / 4) as u32))
                 .collect::<Result<_>>()?;
             Ok(Variant { emitted, kernel: OnceLock::new(), then })
         });

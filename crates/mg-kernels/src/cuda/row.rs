@@ -2,7 +2,7 @@
 //! stages its reductions make; a longer one is walked once a stage.
 
 use super::body::{Body, RowAt, Run, wide};
-use super::emit::{Emitted, Followup, SCRATCH, SHARED, Total, finish, finish_totals, start_totals, widest};
+use super::emit::{Emitted, Followup, PARTIALS, SCRATCH, SHARED, Total, finish, finish_totals, start_totals, widest};
 use super::frame::{Frame, internal};
 use super::params::Field;
 use super::ptx::{self, Kind, Op, assign, bits_of, imm, imm64, ins, label, op2, op3, place, reg, special};
@@ -33,10 +33,15 @@ struct Shape {
     resident: bool,
 }
 
+fn has_totals(program: &Program) -> bool {
+    program.reduces(Over::All)
+}
+
 fn shape(program: &Program, frame: &Frame) -> Shape {
     let columns = frame.columns.max(1);
     let mut vector = (16 / widest(program, frame)).clamp(1, 8);
-    while columns % vector != 0 {
+    // A run does not cross from one merged dimension's end into the next row of it.
+    while frame.column_dims.last().unwrap_or(&columns) % vector != 0 {
         vector /= 2;
     }
     let operands = frame.inputs.iter().filter(|i| i.class == Class::Full).count();
@@ -105,13 +110,18 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool) -> Result<Em
         let wanted = frame.rows.div_ceil(CHUNK).max(frame.rows.min(CHUNKS)).min(fits).max(1);
         per_slot = frame.rows.div_ceil(wanted.next_multiple_of(slots)).max(1);
     }
+    if has_totals(program) {
+        per_slot = per_slot.max(frame.rows.div_ceil(slots * 4 * PARTIALS));
+    }
     let blocks = frame.rows.div_ceil(slots * per_slot).max(1);
     let chunks = blocks * slots;
-    if !reductions.is_empty() && chunks * row_bytes > SCRATCH {
+    let totals = start_totals(&body);
+    // The full reductions' partial results come first.
+    let mut at = (blocks * totals.len() * 16).next_multiple_of(256);
+    if !reductions.is_empty() && at + chunks * row_bytes > SCRATCH + SCRATCH / 4 {
         return Err(internal("rows too long for a reduction over both rows and columns"));
     }
     let mut columns_out = vec![];
-    let mut at = 0;
     for v in reductions {
         let (reduction, _) = body.reduction(v, false).ok_or_else(|| internal("no reduction"))?;
         let n = if shape.resident { shape.vector * shape.runs } else { 0 };
@@ -119,7 +129,6 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool) -> Result<Em
         columns_out.push(Columns { value: v, reduction, accs, at });
         at += chunks * frame.columns * size_of_register(reduction.register());
     }
-    let totals = start_totals(&body);
     let lane = if slots > 1 { op2(Kind::R, "and.b32", tid, imm(shape.threads as i64 - 1)) } else { tid };
     let mut rows = Rows { body, shape, tid, lane, columns_out, totals, shared: 0, is_later: None };
     // The row.
