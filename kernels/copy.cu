@@ -61,8 +61,9 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
 #endif
 
 #ifdef V_PLANE
-// Planes whose neighbours along one axis are neighbours in the source and along the other in the result: tiles of SIDE by
-// SIDE through shared memory, read and written 16 bytes at a time where both sides are aligned for it (VECTOR).
+// Planes whose neighbours along one axis are neighbours in the source and along the other in the result: tiles of SIDE
+// rows by ACROSS columns through shared memory, read and written 16 bytes at a time where both sides are aligned for it
+// (VECTOR). Blocks that run together work on squares of GROUP by GROUP tiles, so that both sides touch long runs of memory.
 struct Plane {
     void* out;
     const void* from;
@@ -75,25 +76,27 @@ struct Plane {
 
 extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Plane p) {
     using T = V_T;
-    constexpr int SIDE = V_SIDE, VECTOR = V_VECTOR;
-    constexpr int CHUNKS = SIDE / VECTOR;          // a row
-    constexpr int ROWS = 256 / CHUNKS;             // at a time
+    constexpr int SIDE = V_SIDE, ACROSS = V_ACROSS, VECTOR = V_VECTOR, GROUP = V_GROUP;
+    constexpr int CHUNKS = ACROSS / VECTOR, CHUNKS_OUT = SIDE / VECTOR;  // of a row, of a column
+    constexpr int ROWS = 256 / CHUNKS, COLUMNS = 256 / CHUNKS_OUT;       // at a time
     struct alignas(VECTOR * sizeof(T)) Vector {
         T each[VECTOR];
     };
-    // Squares of VECTOR by VECTOR are turned in registers; the chunks of a row are exchanged by its number, so that neither
-    // way round two lanes meet in a bank.
+    // The chunks of a row are exchanged by its number, so that lanes meet in few banks when columns are read.
     __shared__ Vector tile[SIDE][CHUNKS];
-    u32 id = blockIdx.x;
-    u32 tile_r = id % p.tiles_r;
-    id /= p.tiles_r;
-    u32 tile_c = id % p.tiles_c;
+    u32 tiles = p.tiles_r * p.tiles_c;
+    u32 plane = blockIdx.x / tiles, id = blockIdx.x - plane * tiles;
+    u32 band = id / (GROUP * p.tiles_c), high = min((u32)GROUP, p.tiles_r - band * GROUP);
+    id -= band * GROUP * p.tiles_c;
+    u32 square = id / (high * GROUP), wide = min((u32)GROUP, p.tiles_c - square * GROUP);
+    id -= square * high * GROUP;
+    u32 tile_r = band * GROUP + id / wide, tile_c = square * GROUP + id % wide;
     i64 at[2];
-    p.around.offsets(id / p.tiles_c, at);
-    u32 row0 = tile_r * SIDE, column0 = tile_c * SIDE;
+    p.around.offsets(plane, at);
+    u32 row0 = tile_r * SIDE, column0 = tile_c * ACROSS;
     const T* from = (const T*)p.from + at[1] + (i64)row0 * p.from_row + column0;
     T* out = (T*)p.out + at[0] + (i64)column0 * p.out_column + row0;
-    u32 rows = min((u32)SIDE, p.rows - row0), columns = min((u32)SIDE, p.columns - column0);
+    u32 rows = min((u32)SIDE, p.rows - row0), columns = min((u32)ACROSS, p.columns - column0);
     u32 c = threadIdx.x % CHUNKS, line = threadIdx.x / CHUNKS;
     Vector in[SIDE / ROWS];
 #pragma unroll
@@ -104,15 +107,17 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
 #pragma unroll
     for (int i = 0; i < SIDE / ROWS; i++) {
         u32 r = line + i * ROWS;
-        tile[r][c ^ (r / VECTOR) % CHUNKS] = in[i];
+        tile[r][c ^ r / VECTOR % CHUNKS] = in[i];
     }
     __syncthreads();
+    c = threadIdx.x % CHUNKS_OUT, line = threadIdx.x / CHUNKS_OUT;
 #pragma unroll
-    for (int i = 0; i < SIDE / ROWS; i++) {
-        u32 column = line + i * ROWS;
+    for (int i = 0; i < ACROSS / COLUMNS; i++) {
+        u32 column = line + i * COLUMNS;
         Vector v;
 #pragma unroll
-        for (int j = 0; j < VECTOR; j++) v.each[j] = tile[c * VECTOR + j][(column / VECTOR) ^ c].each[column % VECTOR];
+        for (int j = 0; j < VECTOR; j++)
+            v.each[j] = tile[c * VECTOR + j][column / VECTOR ^ c % CHUNKS].each[column % VECTOR];
         if (column < columns && c * VECTOR < rows) *(Vector*)(out + (i64)column * p.out_column + c * VECTOR) = v;
     }
 }

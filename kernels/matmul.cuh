@@ -200,6 +200,32 @@ __device__ __forceinline__ void store_plain(const MatMul& p, u32 batch, u32 row0
     }
 }
 
+// Adds up the sums of `splits` blocks, `SIZE` apart, in order, and puts the results where a slice of the tile stands.
+template <int SIZE, int THREADS, int BATCH, int BN>
+__device__ __forceinline__ void add_partials(const float4* partial, float* stage, int i0, u32 splits) {
+    float4 sum[BATCH];
+#pragma unroll
+    for (int j = 0; j < BATCH; j++) sum[j] = __ldcg(partial + i0 + j * THREADS);
+#pragma unroll 2
+    for (u32 s = 1; s < splits; s++) {
+        float4 next[BATCH];
+#pragma unroll
+        for (int j = 0; j < BATCH; j++) next[j] = __ldcg(partial + (u64)s * SIZE + i0 + j * THREADS);
+#pragma unroll
+        for (int j = 0; j < BATCH; j++) {
+            sum[j].x = __fadd_rn(sum[j].x, next[j].x);
+            sum[j].y = __fadd_rn(sum[j].y, next[j].y);
+            sum[j].z = __fadd_rn(sum[j].z, next[j].z);
+            sum[j].w = __fadd_rn(sum[j].w, next[j].w);
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < BATCH; j++) {
+        int i = i0 + j * THREADS;
+        *(float4*)(stage + i / (BN / 4) * (BN + 8) + i % (BN / 4) * 4) = sum[j];
+    }
+}
+
 // Brings a tile of sums from registers to memory. `dump(slice)` writes the rows of one slice of `SLICE` rows to `stage`
 // (row stride BN + 8: rows of one fragment fall into different banks). Where several blocks share a tile each leaves its
 // sums in `partials`; the last to come (by ticket, which it leaves at zero) adds them in the order of k.
@@ -207,6 +233,8 @@ template <typename T, int BM, int BN, int SLICE, int THREADS, typename Dump>
 __device__ __forceinline__ void store_tile(const MatMul& p, const Place& at, float* stage, Dump dump) {
     constexpr int ROW = BN + 8;
     constexpr int FOURS = SLICE * BN / 4;
+    constexpr int BATCH = FOURS / THREADS < 8 ? FOURS / THREADS : 8;
+    static_assert(FOURS % (THREADS * BATCH) == 0, "");
     u32 row0 = at.tile_m * BM, col0 = at.tile_n * BN;
     u32 tile = (at.batch * p.tiles_m + at.tile_m) * p.tiles_n + at.tile_n;
     float4* partial = (float4*)p.partials + (u64)tile * p.splits * (BM * BN / 4);
@@ -217,7 +245,11 @@ __device__ __forceinline__ void store_tile(const MatMul& p, const Place& at, flo
     while (true) {
 #pragma unroll 1
         for (int slice = 0; slice < BM / SLICE; slice++) {
-            if (!adding) {
+            if (adding) {
+                // Each thread adds up what it will store, several loads at a time.
+                for (int i0 = threadIdx.x; i0 < FOURS; i0 += THREADS * BATCH)
+                    add_partials<BM * BN / 4, THREADS, BATCH, BN>(partial + slice * FOURS, stage, i0, p.splits);
+            } else {
                 __syncthreads();
                 dump(slice);
                 __syncthreads();
@@ -234,29 +266,13 @@ __device__ __forceinline__ void store_tile(const MatMul& p, const Place& at, flo
 #pragma unroll 1
             for (int i = threadIdx.x; i < FOURS; i += THREADS) {
                 int r = i / (BN / 4), c = i % (BN / 4) * 4;
-                float4* own = partial + slice * FOURS + i;
                 u32 row = row0 + slice * SLICE + r, col = col0 + c;
-                bool inside = row < p.m && col < p.n;
-                float4 sum;
-                if (adding) {
-                    if (!inside) continue;
-                    sum = __ldcg(own);
-#pragma unroll 4
-                    for (u32 s = 1; s < p.splits; s++) {
-                        float4 next = __ldcg(own + (u64)s * (BM * BN / 4));
-                        sum.x = __fadd_rn(sum.x, next.x);
-                        sum.y = __fadd_rn(sum.y, next.y);
-                        sum.z = __fadd_rn(sum.z, next.z);
-                        sum.w = __fadd_rn(sum.w, next.w);
-                    }
-                } else {
-                    sum = *(const float4*)(stage + r * ROW + c);
-                    if (p.splits > 1) {
-                        __stcg(own + (u64)at.split * (BM * BN / 4), sum);
-                        continue;
-                    }
-                    if (!inside) continue;
+                float4 sum = *(const float4*)(stage + r * ROW + c);
+                if (p.splits > 1 && !adding) {
+                    __stcg(partial + (u64)at.split * (BM * BN / 4) + slice * FOURS + i, sum);
+                    continue;
                 }
+                if (row >= p.m || col >= p.n) continue;
                 float v[4] = {sum.x, sum.y, sum.z, sum.w};
                 finish<T>(p, at.batch, row, col, v);
             }
@@ -267,7 +283,9 @@ __device__ __forceinline__ void store_tile(const MatMul& p, const Place& at, flo
         u32* ticket = (u32*)stage;
         if (threadIdx.x == 0) *ticket = atomicInc(p.tickets + tile, p.splits - 1);
         __syncthreads();
-        if (*ticket != p.splits - 1) return;
+        bool last = *ticket == p.splits - 1;
+        __syncthreads();
+        if (!last) return;
         __threadfence();
         adding = true;
     }

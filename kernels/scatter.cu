@@ -85,21 +85,41 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
     p.targets.offsets(row, at);
     i64 mine = along(p, row);
     const i64* index = p.index + at[0];
-    const T* x = (const T*)p.x + at[1] + column;
+    const T* x0 = (const T*)p.x + at[1] + column;
     bool inside = column < p.row.size;
     bool checks = mine == 0 && column < 32;
     SUM sum = SUM(0);
-    for (u32 j0 = 0; j0 < p.length; j0 += 32) {
-        i64 i = -1;
-        if (j0 + lane < p.length) {
-            i = index[(i64)(j0 + lane) * p.index_stride];
-            if (checks && (i < 0 || i >= p.limit)) report(p.fault, i);
+    constexpr int EACH = 8;  // indices of a lane at a time
+    for (u32 j0 = 0; j0 < p.length; j0 += 32 * EACH) {
+        i64 i[EACH];
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+            u32 j = j0 + e * 32 + lane;
+            i[e] = j < p.length ? index[(i64)j * p.index_stride] : -1;
+            if (checks && j < p.length && (i[e] < 0 || i[e] >= p.limit)) report(p.fault, i[e]);
         }
-        u32 found = __ballot_sync(~0u, i == mine);
-        while (found) {
-            u32 j = j0 + __ffs(found) - 1;
-            found &= found - 1;
-            if (inside) sum = add(sum, widen(x[(i64)j * p.x_stride]));
+#pragma unroll 1
+        for (int e = 0; e < EACH; e++) {
+            i64 own = i[0];
+#pragma unroll
+            for (int n = 1; n < EACH; n++) own = e == n ? i[n] : own;
+            u32 found = __ballot_sync(~0u, own == mine);
+            while (found) {
+                // Up to four loads at a time, added in order.
+                T four[4];
+                int n = 0;
+#pragma unroll
+                for (int x = 0; x < 4; x++)
+                    if (found) {
+                        u32 j = j0 + e * 32 + __ffs(found) - 1;
+                        found &= found - 1;
+                        if (inside) four[x] = x0[(i64)j * p.x_stride];
+                        n = x + 1;
+                    }
+#pragma unroll
+                for (int x = 0; x < 4; x++)
+                    if (x < n && inside) sum = add(sum, widen(four[x]));
+            }
         }
     }
     if (inside) narrow(sum, ((T*)p.out)[row * p.row.size + column]);
@@ -127,6 +147,51 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
         sum = add(sum, widen(x[at[1]]));
     }
     narrow(sum, ((T*)p.out)[element]);
+}
+#endif
+
+#ifdef V_STRIPS
+// A warp up to 128 neighbouring elements of a long row. It looks for its target's positions 32 at a time.
+extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Scatter p) {
+    u32 strips = (p.row.size + 127) / 128;
+    u64 warp = (u64)blockIdx.x * 8 + threadIdx.x / 32;
+    u32 lane = threadIdx.x % 32;
+    u64 row = warp / strips;
+    if (row * p.row.size >= p.count) return;
+    u32 column = (u32)(warp - row * strips) * 128 + lane;
+    // Keys before `low` are smaller, those from `high` on are not.
+    u32 low = 0, high = (u32)p.sorted;
+    while (low < high) {
+        u32 step = (high - low + 31) / 32, at = low + lane * step;
+        u32 smaller = __ballot_sync(~0u, at < high && p.keys[at] < (u32)row);
+        u32 n = __popc(smaller);
+        if (n == 0) {
+            high = low;
+        } else {
+            high = min(high, low + n * step);
+            low = low + (n - 1) * step + 1;
+        }
+    }
+    const T* x = (const T*)p.x;
+    SUM sum[4] = {};
+    bool more = true;
+    for (u32 first = low; more; first += 32) {
+        u32 at = first + lane;
+        bool own = at < p.sorted && p.keys[at] == (u32)row;
+        u32 n = __popc(__ballot_sync(~0u, own));
+        i64 offset[2] = {};
+        if (own) p.places.offsets(p.positions[at], offset);
+        more = n == 32;
+#pragma unroll 2
+        for (u32 i = 0; i < n; i++) {
+            const T* from = x + __shfl_sync(~0u, offset[1], i) + column;
+#pragma unroll
+            for (u32 c = 0; c < 4; c++)
+                if (column + c * 32 < p.row.size) sum[c] = add(sum[c], widen(from[c * 32]));
+        }
+    }
+    for (u32 c = 0; c < 4; c++)
+        if (column + c * 32 < p.row.size) narrow(sum[c], ((T*)p.out)[row * p.row.size + column + c * 32]);
 }
 #endif
 

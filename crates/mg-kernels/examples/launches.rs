@@ -63,7 +63,7 @@ fn product(words: &[&str]) -> Result<Plan> {
 }
 
 fn plan(words: &[&str]) -> Result<Plan> {
-    let number = |at: usize| words.get(at).ok_or("a word is missing")?.parse::<usize>().map_err(Box::from);
+    let number = |at: usize| -> Result<usize> { Ok(words.get(at).ok_or("a word is missing")?.parse()?) };
     Ok(match words[0] {
         "matmul" => product(words)?,
         "gather" => {

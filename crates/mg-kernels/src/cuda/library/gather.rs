@@ -152,7 +152,8 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
         other => other.name(),
     };
     let (name, blocks) = match (sorts, row >= ROW) {
-        (true, _) => ("segments", count.div_ceil(256)),
+        (true, true) => ("strips", (targets * row.div_ceil(128)).div_ceil(8)),
+        (true, false) => ("segments", count.div_ceil(256)),
         (false, true) => ("rows", (targets * row.div_ceil(ROW)).div_ceil(8)),
         (false, false) => ("scan", count.div_ceil(256)),
     };
