@@ -20,7 +20,7 @@ const SHORT: u32 = 128;
 /// Rows whose contributions to columns are added before they go to memory.
 const CHUNK: usize = 64;
 /// Chunks of rows that are enough for any device.
-const CHUNKS: usize = 512;
+const CHUNKS: usize = 256;
 
 /// How rows are given to threads.
 struct Shape {
@@ -168,6 +168,11 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool) -> Result<Em
     }
     finish_totals(&mut body, totals, blocks as u32, shape.block, shared, tid, cta)?;
     let mut emitted = finish(body, total_shared, [blocks as u32, 1, 1], shape.block);
+    if !columns_out.is_empty() && (256..=512).contains(&shape.block) {
+        // Registers for two rows at a time on a multiprocessor: while one waits at a barrier, the other works.
+        let limit = format!(".minnctapersm {}\n{{", 1024 / shape.block);
+        emitted.text = emitted.text.replacen('{', &limit, 1);
+    }
     for columns in columns_out {
         emitted.then.extend(follow_up(program, frame, &columns, chunks));
     }
