@@ -182,7 +182,7 @@ impl CudaProgram {
         guarded: &dyn Fn(Check, i64) -> Guarded,
     ) -> Result<()> {
         let variant = self.variant(self.is_aligned(args))?;
-        if self.elements == 0 && self.elementwise {
+        if (self.elements == 0 && self.elementwise) || variant.emitted.grid.contains(&0) {
             return Ok(());
         }
         let emitted = &variant.emitted;
