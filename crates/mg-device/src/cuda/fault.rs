@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, ErrorKind};
 
@@ -54,12 +55,44 @@ pub(super) struct Slot {
 /// Checks under way, oldest first, and the launches before now.
 #[derive(Default)]
 pub(super) struct Watch {
-    pub(super) next: usize,
-    pub(super) pending: VecDeque<(usize, Guarded)>,
+    /// How many checks there were.
+    pub(super) issued: usize,
+    /// The slot of each check, and the thread that asked for it.
+    pub(super) pending: VecDeque<(usize, Guarded, u64)>,
+    /// What was found for threads that have not looked since.
+    found: VecDeque<(u64, Error)>,
     launches: VecDeque<Origin>,
 }
 
+/// Errors that wait for their thread.
+const WAITING: usize = 64;
+
+/// A number of this thread's own.
+pub(super) fn this_thread() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    thread_local! {
+        static MINE: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+    MINE.with(|n| *n)
+}
+
 impl Watch {
+    /// Keeps an error for the thread whose work it is of.
+    pub(super) fn keep(&mut self, thread: u64, error: Error) {
+        if self.found.len() == WAITING {
+            self.found.pop_front();
+        }
+        self.found.push_back((thread, error));
+    }
+
+    /// The first error of a thread's work; its others are dropped with it.
+    pub(super) fn take(&mut self, thread: u64) -> Option<Error> {
+        let at = self.found.iter().position(|f| f.0 == thread)?;
+        let (_, error) = self.found.remove(at)?;
+        self.found.retain(|f| f.0 != thread);
+        Some(error)
+    }
+
     /// Remembers a launch.
     #[inline]
     pub(super) fn launched(&mut self, origin: Origin) {

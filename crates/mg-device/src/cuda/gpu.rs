@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::api::{Address, Api, Handle, api};
-use super::fault::{Guarded, Origin, SLOTS, Slot, Watch};
+use super::fault::{Guarded, Origin, SLOTS, Slot, Watch, this_thread};
 use super::graph::KernelNode;
 use super::memory::GpuMemory;
 use super::transfer::Staging;
@@ -459,21 +459,24 @@ impl Gpu {
     /// # Errors
     ///
     /// [`ErrorKind::Cuda`] of a launch that failed, with the last launches' lines; [`ErrorKind::Index`] of an index that a
-    /// kernel found out of range since the last time, at the line of its operation.
+    /// kernel launched by this thread found out of range, at the line of its operation.
     #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
         self.start_collected()?;
+        let until = self.watch().issued;
         // SAFETY: the stream lives as long as the process.
         let code = unsafe { (self.api.stream_synchronize)(self.stream) };
         self.check("cuStreamSynchronize", code)?;
-        self.look()
+        self.look(until)
     }
 
-    /// What kernels found out of range, once the stream has been waited for.
-    pub(super) fn look(&self) -> Result<()> {
+    /// What kernels that this thread launched found out of range, once the stream has been waited for.
+    ///
+    /// `until`: how many checks there were when what was waited for was asked for; later ones may still be under way.
+    pub(super) fn look(&self, until: usize) -> Result<()> {
         let mut watch = self.watch();
-        let mut first = None;
-        while let Some((slot, guarded)) = watch.pending.pop_front() {
+        while watch.issued - watch.pending.len() < until {
+            let Some((slot, guarded, thread)) = watch.pending.pop_front() else { break };
             // SAFETY: the slot is one of the mapped ones, whose writers are done.
             let found = unsafe {
                 let slot = self.slots.add(slot).cast_mut();
@@ -484,11 +487,11 @@ impl Gpu {
                 }
                 found.then_some(index)
             };
-            if let (Some(index), None) = (found, &first) {
-                first = Some(guarded.error(index));
+            if let Some(index) = found {
+                watch.keep(thread, guarded.error(index));
             }
         }
-        first.map_or(Ok(()), Err)
+        watch.take(this_thread()).map_or(Ok(()), Err)
     }
 
     /// A place for a kernel to say what it found out of range: an i64 for the index, and after it a u64 that it sets to 1.
@@ -503,9 +506,9 @@ impl Gpu {
             self.synchronize()?;
         }
         let mut watch = self.watch();
-        let slot = watch.next;
-        watch.next = (slot + 1) % SLOTS;
-        watch.pending.push_back((slot, guarded));
+        let slot = watch.issued % SLOTS;
+        watch.issued += 1;
+        watch.pending.push_back((slot, guarded, this_thread()));
         Ok(self.slots_on_device + (slot * size_of::<Slot>()) as u64)
     }
 }
