@@ -85,6 +85,11 @@ impl Watch {
         self.found.push_back((thread, error));
     }
 
+    /// Whether any error waits.
+    pub(super) fn has_found(&self) -> bool {
+        !self.found.is_empty()
+    }
+
     /// The first error of a thread's work; its others are dropped with it.
     pub(super) fn take(&mut self, thread: u64) -> Option<Error> {
         let at = self.found.iter().position(|f| f.0 == thread)?;

@@ -463,20 +463,29 @@ impl Gpu {
     #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
         self.start_collected()?;
-        let until = self.watch().issued;
         // SAFETY: the stream lives as long as the process.
         let code = unsafe { (self.api.stream_synchronize)(self.stream) };
         self.check("cuStreamSynchronize", code)?;
-        self.look(until)
+        self.look()
     }
 
-    /// What kernels that this thread launched found out of range, once the stream has been waited for.
-    ///
-    /// `until`: how many checks there were when what was waited for was asked for; later ones may still be under way.
-    pub(super) fn look(&self, until: usize) -> Result<()> {
+    /// What kernels that this thread launched found out of range, once they have been waited for.
+    pub(super) fn look(&self) -> Result<()> {
+        self.look_at(this_thread(), false)
+    }
+
+    fn look_at(&self, mine: u64, all: bool) -> Result<()> {
         let mut watch = self.watch();
-        while watch.issued - watch.pending.len() < until {
-            let Some((slot, guarded, thread)) = watch.pending.pop_front() else { break };
+        if watch.pending.is_empty() && !watch.has_found() {
+            return Ok(());
+        }
+        // Checks of other threads may be of kernels that were not waited for.
+        let pending = std::mem::take(&mut watch.pending);
+        for (slot, guarded, thread) in pending {
+            if thread != mine && !all {
+                watch.pending.push_back((slot, guarded, thread));
+                continue;
+            }
             // SAFETY: the slot is one of the mapped ones, whose writers are done.
             let found = unsafe {
                 let slot = self.slots.add(slot).cast_mut();
@@ -491,7 +500,7 @@ impl Gpu {
                 watch.keep(thread, guarded.error(index));
             }
         }
-        watch.take(this_thread()).map_or(Ok(()), Err)
+        watch.take(mine).map_or(Ok(()), Err)
     }
 
     /// A place for a kernel to say what it found out of range: an i64 for the index, and after it a u64 that it sets to 1.
@@ -504,6 +513,8 @@ impl Gpu {
     pub fn guard(&self, guarded: Guarded) -> Result<u64> {
         if self.watch().pending.len() >= SLOTS - 1 {
             self.synchronize()?;
+            // Those of threads that never look: their launches are over by now.
+            self.look_at(0, true)?;
         }
         let mut watch = self.watch();
         let slot = watch.issued % SLOTS;

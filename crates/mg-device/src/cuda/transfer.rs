@@ -113,7 +113,6 @@ impl Gpu {
         self.bind()?;
         let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
         staging.ready(self)?;
-        let until = self.watch().issued;
         // The piece that is on its way while the one before it is emptied.
         let mut under_way: Option<(*mut u8, Handle, usize, usize)> = None;
         let mut at = 0;
@@ -147,7 +146,7 @@ impl Gpu {
         }
         drop(staging);
         // All work before the copy is done, and so are its checks.
-        self.look(until)
+        self.look()
     }
 
     /// Sets bytes of the device's memory, in the stream's order.
