@@ -2,7 +2,7 @@
 
 use crate::caller::public;
 use crate::ops::{Operand, or_panic};
-use crate::tensor::{Tensor, fresh_node, view_of};
+use crate::tensor::{Seen, Tensor, fresh_node, view_of};
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, normalize_axis};
 use mg_graph::{Node, View, cell_bits, cell_bits_of_int};
 
@@ -11,7 +11,7 @@ impl Tensor {
     fn view(&self, view: View, shape: Shape) -> Result<Tensor> {
         let own = self.node();
         let node = view_of(&own, &view, shape)?;
-        Ok(if node.is(&own) { self.clone() } else { self.seen_as(node, view) })
+        Ok(self.seen_as(&own, node, Seen::View(view)))
     }
 
     fn permuted(&self, axes: &[usize]) -> Result<Tensor> {
@@ -26,10 +26,10 @@ impl Tensor {
     }
 
     fn sliced(&self, axis: usize, start: usize, step: isize, len: usize) -> Result<Tensor> {
-        let node = self.node();
-        node.slice(axis, start, step, len)?;
+        let own = self.node();
+        let node = own.slice(axis, start, step, len)?;
         let view = View::Slice { axis: axis as u8, start: start as i64, step: step as i64 };
-        self.view(view, node.shape().with(axis, len))
+        Ok(self.seen_as(&own, node, Seen::View(view)))
     }
 
     /// The same elements in another shape; one size may be −1, and follows from the others.
@@ -188,8 +188,8 @@ impl Tensor {
             if at < 0 || at >= size as isize {
                 return Err(Error::new("select", ErrorKind::Index { index: index as i64, axis, size }));
             }
-            let row = self.sliced(axis, at as usize, 1, 1)?;
-            row.view(View::Reshape, node.shape().remove(axis))
+            let row = node.select(axis, at as usize)?;
+            Ok(self.seen_as(&node, row, Seen::Select { axis, at: at as usize }))
         })
     }
 

@@ -41,9 +41,40 @@ pub(crate) struct Cell {
 
 struct ViewOf {
     base: Tensor,
-    view: View,
+    view: Seen,
     /// The base's node that this view's node was made from.
     of: Mutex<u64>,
+}
+
+/// What a tensor is of its base.
+#[derive(PartialEq)]
+pub(crate) enum Seen {
+    View(View),
+    /// A position along an axis: the slice there, and its shape without the axis.
+    Select {
+        axis: usize,
+        at: usize,
+    },
+}
+
+impl Seen {
+    /// The node of it, of another node of the base.
+    fn of(&self, base: &Node, shape: Shape) -> Result<Node> {
+        match self {
+            Seen::View(view) => view_of(base, view, shape),
+            &Seen::Select { axis, at } => base.select(axis, at),
+        }
+    }
+
+    /// Where it lies in a base that is laid out densely; `None` where elements share a place.
+    fn region(&self, base: &Shape, shape: &Shape) -> Option<Layout> {
+        let dense = Layout::contiguous(*base);
+        match self {
+            Seen::View(View::Expand) => None,
+            Seen::View(view) => view.apply(&dense, shape),
+            &Seen::Select { axis, at } => dense.select(axis, at as isize).ok(),
+        }
+    }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -76,11 +107,14 @@ impl Tensor {
         }))
     }
 
-    /// A handle on a view of `self`, through which `self` can be written.
+    /// A handle on a view of `self`, whose node is `own`, through which `self` can be written.
     #[track_caller]
-    pub(crate) fn seen_as(&self, node: Node, view: View) -> Tensor {
+    pub(crate) fn seen_as(&self, own: &Node, node: Node, view: Seen) -> Tensor {
+        if node.is(own) {
+            return self.clone();
+        }
         node.hold();
-        let of = Mutex::new(self.node().sequence());
+        let of = Mutex::new(own.sequence());
         Tensor(Arc::new(Cell {
             node: Mutex::new(node),
             view: Some(ViewOf { base: self.clone(), view, of }),
@@ -104,7 +138,7 @@ impl Tensor {
         };
         let fresh = {
             let _at = mg_graph::at(before.location());
-            view_of(&base, &view.view, *before.shape()).unwrap_or_else(|e| Node::failed(e, &before))
+            view.view.of(&base, *before.shape()).unwrap_or_else(|e| Node::failed(e, &before))
         };
         fresh.hold();
         let mut of = locked(&view.of);
@@ -130,9 +164,7 @@ impl Tensor {
     fn replace(&self, node: Node) -> Result<Node> {
         if let Some(view) = &self.0.view {
             let base = view.base.node();
-            let dense = Layout::contiguous(*base.shape());
-            let region = view.view.apply(&dense, node.shape()).filter(|_| view.view != View::Expand);
-            let Some(region) = region else {
+            let Some(region) = view.view.region(base.shape(), node.shape()) else {
                 return Err(Error::new(
                     "write",
                     ErrorKind::Value("a broadcast view cannot be written to".into()),

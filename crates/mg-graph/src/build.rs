@@ -281,6 +281,23 @@ impl Node {
         Ok(self.view(view, self.shape().with(axis, len)))
     }
 
+    /// One position along an axis, which disappears.
+    ///
+    /// # Errors
+    ///
+    /// A position outside the axis.
+    #[track_caller]
+    pub fn select(&self, axis: usize, at: usize) -> Result<Node> {
+        // One node, not two, for a row of memory that is there.
+        if let Some(Ok(value)) = self.value()
+            && !self.is_tracked()
+        {
+            let layout = value.layout.select(axis, at as isize)?;
+            return Ok(Node::from_value(crate::node::Value { buffer: value.buffer.clone(), layout }));
+        }
+        self.slice(axis, at, 1, 1)?.reshape(self.shape().remove(axis))
+    }
+
     /// Broadcast to a shape.
     ///
     /// # Errors

@@ -143,6 +143,19 @@ impl Node {
     /// A node that is not computed yet. Shapes and dtypes have been checked.
     #[track_caller]
     pub(crate) fn pending(op: Op, sources: Sources, shape: Shape, dtype: DType, device: Device) -> Node {
+        Node::made(op, sources, shape, dtype, device, OnceLock::new())
+    }
+
+    #[track_caller]
+    #[inline]
+    fn made(
+        op: Op,
+        sources: Sources,
+        shape: Shape,
+        dtype: DType,
+        device: Device,
+        value: OnceLock<Result<Value, Error>>,
+    ) -> Node {
         let mut signature = mix(op.signature(), (dtype as u64) << 8 | shape.rank() as u64);
         for &n in shape.iter() {
             signature = mix(signature, n as u64);
@@ -157,7 +170,7 @@ impl Node {
             location: LINE.get().unwrap_or(Location::caller()),
             signature,
             sources: UnsafeCell::new(sources),
-            value: OnceLock::new(),
+            value,
             handles: AtomicU32::new(0),
             flags: AtomicU32::new(if tracked { TRACKED } else { 0 }),
             tag: OnceLock::new(),
@@ -169,9 +182,8 @@ impl Node {
     #[track_caller]
     pub fn from_value(value: Value) -> Node {
         let (shape, dtype, device) = (*value.layout.shape(), value.buffer.dtype(), value.buffer.device());
-        let node = Node::pending(Op::Source(SourceKind::Data), Sources::new(), shape, dtype, device);
-        let _ = node.0.value.set(Ok(value));
-        node
+        let value = OnceLock::from(Ok(value));
+        Node::made(Op::Source(SourceKind::Data), Sources::new(), shape, dtype, device, value)
     }
 
     /// The position in the order of creation: sources come before what is computed from them.

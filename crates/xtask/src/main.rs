@@ -1,11 +1,13 @@
-//! Everything a contributor repeats, as a command: `cargo xtask test`, `cargo xtask bench`.
+//! Everything a contributor repeats, as a command: `cargo xtask test`, `cargo xtask bench`, `cargo xtask ptx`.
 //!
 //! Commands run in the foreground's process group, so Ctrl-C reaches them as it reaches this program.
 
 mod bench;
 mod process;
+mod ptx;
 mod test;
 mod venv;
+mod wheel;
 mod workspace;
 
 use std::path::Path;
@@ -16,7 +18,9 @@ usage: cargo xtask <command>
 
 commands:
   test     every check and test there is; `cargo xtask test --help` for its options
-  bench    this project and its peers side by side, into docs/measured; `cargo xtask bench --help`";
+  bench    this project and its peers side by side, into docs/measured; `cargo xtask bench --help`
+  wheel    the Python package as a wheel, into dist; `cargo xtask wheel --help` for its options
+  ptx      the CUDA kernels, from kernels/*.cu to kernels/ptx; `cargo xtask ptx --help`";
 
 /// What stopped a command, in a line or two for the person who ran it.
 type Failure = String;
@@ -34,6 +38,8 @@ fn main() -> ExitCode {
     let result = match command.as_str() {
         "test" => test::main(&arguments),
         "bench" => bench::main(&arguments),
+        "wheel" => wheel::main(&arguments),
+        "ptx" => ptx::main(&arguments),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;

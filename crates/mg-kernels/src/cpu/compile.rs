@@ -2,16 +2,28 @@
 
 use super::convert::{RoundFn, cast_loop, load_loop, round_loop, store_loop};
 use super::gather::Walk;
+use super::jit::{self, Fused};
 use super::loops::{MapFn, cell_size, isa, map_loop};
 use super::reduce::{ColumnReducer, Reducer};
 use super::stream::{STREAM, streams};
 use crate::program::{Class, Inst, Over, Program, Source, Val};
+use crate::rows::Row;
 use mg_device::{DType, Error, ErrorKind, MAX_RANK, Result, Shape, collapse};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Elements in a tile; a multiple of the reductions' block.
 pub const TILE: usize = 1024;
 /// The longest row whose values are all kept while its stages run; longer rows are walked once a stage.
 pub const RESIDENT: usize = 4096;
+
+/// Elements of a space from which making a loop of its own pays.
+static FUSE_FROM: AtomicUsize = AtomicUsize::new(1 << 12);
+
+/// Sets the number of elements from which elementwise steps are made one loop of machine code, for programs compiled from
+/// here on: 0 for all, `usize::MAX` for none. Results are the same bits either way.
+pub fn set_fuse_from(elements: usize) {
+    FUSE_FROM.store(elements, Ordering::Relaxed);
+}
 
 /// A position in the table of addresses that a task keeps.
 pub(super) type Reg = u16;
@@ -33,6 +45,12 @@ pub(super) enum Step {
         dst: Reg,
         args: [Reg; 3],
         len: Len,
+        /// The row of the table, and the dtype of its operands, if it is one.
+        row: Option<(Row, DType)>,
+    },
+    /// A loop that stands for several steps over elements.
+    Fused {
+        index: u16,
     },
     Round {
         f: RoundFn,
@@ -49,7 +67,7 @@ pub(super) enum Step {
     Expand {
         dst: Reg,
         src: Reg,
-        size: u8,
+        dtype: DType,
     },
     Copy {
         dst: Reg,
@@ -61,7 +79,7 @@ pub(super) enum Step {
     Stream {
         dst: Reg,
         src: Reg,
-        size: u8,
+        dtype: DType,
     },
     /// A reduction of whole rows, each at once.
     Rows {
@@ -201,6 +219,7 @@ pub struct Compiled {
     pub(super) uniforms: Vec<Uniform>,
     pub(super) phases: Vec<Phase>,
     pub(super) reducers: Vec<Reducer>,
+    pub(super) fused: Vec<Fused>,
     pub(super) columns_out: Vec<ColumnOut>,
     pub(super) totals: Vec<TotalOut>,
     /// Steps over cells, once all totals are known.
@@ -313,6 +332,7 @@ impl<'a> Compiler<'a> {
             uniforms: vec![],
             phases: vec![],
             reducers: vec![],
+            fused: vec![],
             columns_out: vec![],
             totals: vec![],
             last: vec![],
@@ -493,6 +513,7 @@ impl<'a> Compiler<'a> {
             self.out.phases.push(phase);
         }
         self.finish_totals()?;
+        self.fuse();
         self.assign_slots();
         Ok(self.out)
     }
@@ -626,7 +647,7 @@ impl<'a> Compiler<'a> {
                     let src = self.row[i].ok_or_else(|| internal("a row value used before it is known"))?;
                     let dtype = self.dtype(v);
                     let dst = self.slot(dtype, Len::Full, false);
-                    steps.push(Step::Expand { dst, src, size: cell_size(dtype) as u8 });
+                    steps.push(Step::Expand { dst, src, dtype });
                     self.expanded[i] = Some(dst);
                 }
                 self.expanded[i]
@@ -717,7 +738,7 @@ impl<'a> Compiler<'a> {
                     self.push(Step::NonZero { src: regs[1], dtype: of, len, value: v }, class, steps);
                 }
                 let dst = self.target(v, class, len);
-                self.push(Step::Map { f, dst, args: regs, len }, class, steps);
+                self.push(Step::Map { f, dst, args: regs, len, row: Some((row, of)) }, class, steps);
                 self.round(value.dtype, dst, class, len, steps);
                 dst
             }
@@ -725,7 +746,7 @@ impl<'a> Compiler<'a> {
                 let src = self.operand(a, len, steps)?;
                 let f = cast_loop(self.dtype(a), value.dtype, isa());
                 let dst = self.target(v, class, len);
-                self.push(Step::Map { f, dst, args: [src; 3], len }, class, steps);
+                self.push(Step::Map { f, dst, args: [src; 3], len, row: None }, class, steps);
                 self.round(value.dtype, dst, class, len, steps);
                 dst
             }
@@ -787,7 +808,7 @@ impl<'a> Compiler<'a> {
         if let Some(f) = convert {
             let tmp = self.slot(dtype, len, false);
             steps.push(Step::Gather { input, dst: tmp, len });
-            steps.push(Step::Map { f, dst, args: [tmp; 3], len });
+            steps.push(Step::Map { f, dst, args: [tmp; 3], len, row: None });
         } else {
             steps.push(Step::Gather { input, dst, len });
         }
@@ -840,8 +861,8 @@ impl<'a> Compiler<'a> {
         }
         let dtype = self.dtype(v);
         match store_loop(dtype, isa()) {
-            Some(f) => steps.push(Step::Map { f, dst, args: [src; 3], len }),
-            None if self.streams(o) => steps.push(Step::Stream { dst, src, size: dtype.size() as u8 }),
+            Some(f) => steps.push(Step::Map { f, dst, args: [src; 3], len, row: None }),
+            None if self.streams(o) => steps.push(Step::Stream { dst, src, dtype }),
             None => steps.push(Step::Copy { dst, src, size: dtype.size() as u8, len }),
         }
         Ok(())
@@ -900,11 +921,11 @@ impl<'a> Compiler<'a> {
                         let (src, value) = (args[1], v as Val);
                         self.out.last.push(Step::NonZero { src, dtype: of, len: Len::Row, value });
                     }
-                    self.out.last.push(Step::Map { f, dst, args, len: Len::Row });
+                    self.out.last.push(Step::Map { f, dst, args, len: Len::Row, row: None });
                 }
                 Inst::Cast(a) => {
                     let f = cast_loop(self.dtype(a), value.dtype, isa());
-                    self.out.last.push(Step::Map { f, dst, args: [a; 3], len: Len::Row });
+                    self.out.last.push(Step::Map { f, dst, args: [a; 3], len: Len::Row, row: None });
                 }
                 Inst::Guard(a, bound) => {
                     let dtype = self.dtype(a);
@@ -927,13 +948,46 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
+    /// Makes loops of runs of elementwise steps, where the space is large enough to be worth it.
+    fn fuse(&mut self) {
+        if !jit::is_available() || self.out.rows * self.out.columns < FUSE_FROM.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut phases = std::mem::take(&mut self.out.phases);
+        // Outputs are read by others; what is read beside the steps over elements stays as it is.
+        let mut kept: Vec<Reg> = self.out.outputs.iter().filter_map(|o| o.reg).collect();
+        for phase in &phases {
+            kept.extend(phase.rows.iter().chain(&phase.finish).flat_map(registers));
+        }
+        kept.extend(self.out.last.iter().flat_map(registers));
+        kept.extend(self.virtuals.iter().filter(|v| v.2).map(|v| v.0));
+        for at in 0..phases.len() {
+            let (before, rest) = phases.split_at_mut(at);
+            let Some((phase, after)) = rest.split_first_mut() else { continue };
+            let others: Vec<Reg> =
+                before.iter().chain(&*after).flat_map(|p| &p.steps).flat_map(registers).collect();
+            let steps = phase.steps.clone();
+            jit::fuse(&mut phase.steps, &mut self.out.fused, |reg, from| {
+                kept.contains(&reg)
+                    || others.contains(&reg)
+                    || steps[from..].iter().flat_map(registers).any(|r| r == reg)
+            });
+        }
+        self.out.phases = phases;
+    }
+
     /// Gives registers their places in the arena; a place is used again after its register's last use.
     fn assign_slots(&mut self) {
         let mut last_use = vec![0usize; self.out.regs];
         let mut first_use = vec![usize::MAX; self.out.regs];
         let mut at = 0;
+        let fused = &self.out.fused;
         let mut touch = |step: &Step, at: usize| {
-            for reg in registers(step) {
+            let regs: &[Reg] = match step {
+                Step::Fused { index } => &fused[*index as usize].regs,
+                _ => &registers(step),
+            };
+            for &reg in regs {
                 last_use[reg as usize] = at;
                 first_use[reg as usize] = first_use[reg as usize].min(at);
             }
@@ -945,7 +999,9 @@ impl<'a> Compiler<'a> {
             }
         }
         let round = |bytes: usize| bytes.max(1).next_multiple_of(64);
-        let mut order: Vec<_> = self.virtuals.clone();
+        // Values that a loop keeps in registers have no place.
+        let is_used = |v: &&(Reg, usize, bool)| v.2 || first_use[v.0 as usize] != usize::MAX;
+        let mut order: Vec<_> = self.virtuals.iter().filter(is_used).copied().collect();
         order.sort_by_key(|&(reg, _, pinned)| (!pinned, first_use[reg as usize]));
         let mut free: Vec<(usize, usize)> = vec![]; // offset, bytes
         let mut live: Vec<(usize, usize, usize)> = vec![]; // last use, offset, bytes
@@ -982,6 +1038,8 @@ impl<'a> Compiler<'a> {
 fn registers(step: &Step) -> [Reg; 4] {
     match *step {
         Step::Map { dst, args: [a, b, c], .. } => [dst, a, b, c],
+        // Made when nobody asks any more.
+        Step::Fused { .. } => [Reg::MAX; 4],
         Step::Round { dst, .. } | Step::Gather { dst, .. } | Step::Finish { dst, .. } => [dst; 4],
         Step::Expand { dst, src, .. }
         | Step::Copy { dst, src, .. }

@@ -4,6 +4,7 @@
 pub mod compile;
 pub mod convert;
 pub mod gather;
+mod jit;
 pub mod library;
 pub mod loops;
 pub mod pool;

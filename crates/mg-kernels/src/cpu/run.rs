@@ -664,7 +664,7 @@ impl Tile<'_, '_> {
             // SAFETY: registers have room for a tile; operands and outputs were placed for this one.
             unsafe {
                 match *step {
-                    Step::Map { f, dst, args: [a, b, c], len } => {
+                    Step::Map { f, dst, args: [a, b, c], len, .. } => {
                         f(at(dst), at(a), at(b), at(c), len_of(len))
                     }
                     Step::Round { f, dst, len } => f(at(dst), len_of(len)),
@@ -683,14 +683,17 @@ impl Tile<'_, '_> {
                             Len::Row => p.elements(self.args, input, at(dst), &walks.outer, row, rows, false),
                         }
                     }
-                    Step::Expand { dst, src, size } => expand(at(dst), at(src), size, rows, columns),
+                    Step::Fused { index } => p.fused[index as usize].run(ptrs, rows, columns),
+                    Step::Expand { dst, src, dtype } => {
+                        expand(at(dst), at(src), cell_size(dtype) as u8, rows, columns)
+                    }
                     Step::Copy { dst, src, size, len } => std::ptr::copy_nonoverlapping(
                         at(src).cast_const(),
                         at(dst),
                         len_of(len) * size as usize,
                     ),
-                    Step::Stream { dst, src, size } => {
-                        super::stream::stream(at(dst), at(src), full * size as usize)
+                    Step::Stream { dst, src, dtype } => {
+                        super::stream::stream(at(dst), at(src), full * dtype.size())
                     }
                     Step::Rows { reducer, dst, src } => {
                         let reducer = &p.reducers[reducer as usize];

@@ -73,6 +73,7 @@ __all__ = [
     "sign",
     "sin",
     "softmax",
+    "softplus",
     "split",
     "sqrt",
     "square",
@@ -157,6 +158,7 @@ sigmoid = Tensor.sigmoid
 sign = Tensor.sign
 sin = Tensor.sin
 softmax = Tensor.softmax
+softplus = Tensor.softplus
 split = Tensor.split
 sqrt = Tensor.sqrt
 square = Tensor.square

@@ -30,7 +30,6 @@ __all__ = [
     "nll_loss",
     "one_hot",
     "silu",
-    "softplus",
 ]
 __all__ += _ops.__all__
 
@@ -38,6 +37,5 @@ dropout = Tensor.dropout
 gelu = Tensor.gelu
 leaky_relu = Tensor.leaky_relu
 silu = Tensor.silu
-softplus = Tensor.softplus
 
 __getattr__ = _Lazy(__name__)

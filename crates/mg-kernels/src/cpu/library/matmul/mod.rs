@@ -73,20 +73,21 @@ pub unsafe fn matmul(
 }
 
 /// A product with its leading axes merged as far as they can be.
-struct Problem {
-    batch: Shape,
-    a_batch: [isize; MAX_RANK],
-    b_batch: [isize; MAX_RANK],
-    m: usize,
-    n: usize,
-    k: usize,
-    a_strides: [isize; 2],
-    b_strides: [isize; 2],
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub(crate) batch: Shape,
+    pub(crate) a_batch: [isize; MAX_RANK],
+    pub(crate) b_batch: [isize; MAX_RANK],
+    pub(crate) m: usize,
+    pub(crate) n: usize,
+    pub(crate) k: usize,
+    pub(crate) a_strides: [isize; 2],
+    pub(crate) b_strides: [isize; 2],
 }
 
 impl Problem {
     /// Rows along which `b` repeats are rows of one matrix, whatever axis they came from: results stay in order.
-    fn new(la: &Layout, lb: &Layout) -> Problem {
+    pub(crate) fn new(la: &Layout, lb: &Layout) -> Problem {
         let rank = la.rank();
         let (sa, sb) = (la.strides(), lb.strides());
         let (k, n) = (la.shape()[rank - 1], lb.shape()[rank - 1]);

@@ -1,0 +1,124 @@
+//! Plans of library kernels as JSON, one for each line of stdin: what `kernels/bench` launches on a machine with a GPU.
+//!
+//!     matmul f32 high 80 16 a=100x784:784,1 b=784x10:10,1 bias=f32 act=relu out=f32 second=bf16 res=f32,0.5 alpha=2 round
+//!     gather 4 AXIS ALIGN x=SHAPE:STRIDES index=SHAPE:STRIDES
+//!     scatter f32 AXIS SIZE x=SHAPE:STRIDES index=SHAPE:STRIDES
+//!     copy 4 ALIGN from=SHAPE:STRIDES to=SHAPE:STRIDES
+//!     fill 4 COUNT BITS
+
+use mg_device::{DType, Layout, Shape};
+use mg_kernels::cuda::library::matmul::{Activation, Epilogue, Precision, Problem, Residual};
+use mg_kernels::cuda::library::{MAX_ARGS, Plan, Pointer, copy, gather, matmul, scatter_add};
+use std::io::BufRead;
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn layout(words: &[&str], name: &str) -> Result<Layout> {
+    let text = option(words, name).ok_or_else(|| format!("no {name}="))?;
+    let (shape, strides) = text.split_once(':').ok_or("no ':'")?;
+    let dims = shape.split('x').map(str::parse).collect::<std::result::Result<Vec<usize>, _>>()?;
+    let strides = strides.split(',').map(str::parse).collect::<std::result::Result<Vec<isize>, _>>()?;
+    // Strides may be negative: any offset that keeps the layout within a buffer does.
+    Ok(Layout::new(Shape::new(&dims)?, &strides, 1 << 40)?)
+}
+
+fn option<'a>(words: &[&'a str], name: &str) -> Option<&'a str> {
+    words.iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+}
+
+fn product(words: &[&str]) -> Result<Plan> {
+    let (a, b) = (layout(words, "a")?, layout(words, "b")?);
+    let mut problem = Problem::new(words[1].parse()?, &a, &b)?;
+    if words[2] == "high" {
+        problem.precision = Precision::High;
+    }
+    problem.capability = words[3].parse()?;
+    let align = words[4].parse()?;
+    problem.align = [align; 2];
+    let dtype = |name: &str| option(words, name).map(str::parse::<DType>).transpose();
+    if words.iter().any(|word| {
+        ["bias=", "act=", "out=", "second=", "res=", "alpha="].iter().any(|o| word.starts_with(o))
+    }) {
+        let residual = option(words, "res").map(|text| -> Result<Residual> {
+            let (dtype, beta) = text.split_once(',').ok_or("no ','")?;
+            let [m, n, _] = problem.sizes();
+            let strides = [(m * n) as isize, n as isize, 1];
+            Ok(Residual { beta: beta.parse()?, dtype: dtype.parse()?, strides })
+        });
+        problem.epilogue = Some(Epilogue {
+            alpha: option(words, "alpha").map_or(Ok(1.0), str::parse)?,
+            bias: dtype("bias")?.map(|dtype| (dtype, 1)),
+            activation: match option(words, "act") {
+                Some("relu") => Activation::Relu,
+                Some("gelu") => Activation::Gelu,
+                _ => Activation::Identity,
+            },
+            residual: residual.transpose()?,
+            out: dtype("out")?,
+            second: dtype("second")?,
+            round: words.contains(&"round"),
+        });
+    }
+    Ok(matmul::plan(&problem)?)
+}
+
+fn plan(words: &[&str]) -> Result<Plan> {
+    let number = |at: usize| -> Result<usize> { Ok(words.get(at).ok_or("a word is missing")?.parse()?) };
+    Ok(match words[0] {
+        "matmul" => product(words)?,
+        "gather" => {
+            gather(number(1)?, &layout(words, "x")?, &layout(words, "index")?, number(2)?, number(3)?)?
+        }
+        "scatter" => {
+            let dtype = words[1].parse()?;
+            scatter_add(dtype, &layout(words, "x")?, &layout(words, "index")?, number(2)?, number(3)?)?
+        }
+        "copy" => copy::plan(number(1)?, &layout(words, "from")?, &layout(words, "to")?, number(2)?)?,
+        "fill" => copy::fill(number(1)?, number(2)?, words[3].parse()?)?,
+        other => return Err(format!("no operation '{other}'").into()),
+    })
+}
+
+fn json(plan: &Plan) -> String {
+    let launches: Vec<String> = plan
+        .launches
+        .iter()
+        .map(|launch| {
+            let mut memory = [0; MAX_ARGS];
+            let args: String = launch.bind(&mut memory, |_| 0).iter().map(|byte| format!("{byte:02x}")).collect();
+            let pointers: Vec<String> = launch
+                .pointers()
+                .map(|(at, pointer, offset)| {
+                    let name = match pointer {
+                        Pointer::Input(i) => format!("in{i}"),
+                        Pointer::Output(i) => format!("out{i}"),
+                        Pointer::Workspace => "workspace".into(),
+                        Pointer::Tickets => "tickets".into(),
+                        Pointer::Fault => "fault".into(),
+                    };
+                    format!("[{at},\"{name}\",{offset}]")
+                })
+                .collect();
+            format!(
+                "{{\"kernel\":\"{}\",\"grid\":{:?},\"block\":{:?},\"shared\":{},\"args\":\"{args}\",\"pointers\":[{}]}}",
+                launch.kernel.name,
+                launch.grid,
+                launch.block,
+                launch.shared,
+                pointers.join(",")
+            )
+        })
+        .collect();
+    format!("{{\"workspace\":{},\"launches\":[{}]}}", plan.workspace, launches.join(","))
+}
+
+fn main() -> Result<()> {
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if !words.is_empty() {
+            println!("{}", json(&plan(&words).map_err(|error| format!("{line}: {error}"))?));
+        }
+    }
+    Ok(())
+}

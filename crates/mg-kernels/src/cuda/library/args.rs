@@ -1,0 +1,64 @@
+//! The arguments of a kernel, written field by field as the C struct of the same name has them.
+
+use super::Pointer;
+use smallvec::SmallVec;
+
+/// Writes an argument; every field is aligned to its size, as the compiler of the kernels does it.
+#[derive(Default)]
+pub(super) struct Args {
+    bytes: SmallVec<[u8; 256]>,
+    pointers: SmallVec<[(u16, Pointer, u64); 6]>,
+}
+
+impl Args {
+    fn put<const N: usize>(&mut self, value: [u8; N]) -> &mut Args {
+        self.pad(N);
+        self.bytes.extend_from_slice(&value);
+        self
+    }
+
+    fn pad(&mut self, to: usize) {
+        let aligned = self.bytes.len().next_multiple_of(to);
+        self.bytes.resize(aligned, 0);
+    }
+
+    pub(super) fn u32(&mut self, value: u32) -> &mut Args {
+        self.put(value.to_ne_bytes())
+    }
+
+    pub(super) fn i64(&mut self, value: isize) -> &mut Args {
+        self.put((value as i64).to_ne_bytes())
+    }
+
+    pub(super) fn u64(&mut self, value: u64) -> &mut Args {
+        self.put(value.to_ne_bytes())
+    }
+
+    pub(super) fn f32(&mut self, value: f32) -> &mut Args {
+        self.put(value.to_ne_bytes())
+    }
+
+    pub(super) fn i64s(&mut self, values: &[isize]) -> &mut Args {
+        for &value in values {
+            self.i64(value);
+        }
+        self
+    }
+
+    /// Room for an address, to which `offset` bytes are added; null without one.
+    pub(super) fn pointer(&mut self, pointer: Option<(Pointer, u64)>) -> &mut Args {
+        self.u64(0);
+        if let Some((pointer, offset)) = pointer {
+            self.pointers.push(((self.bytes.len() - 8) as u16, pointer, offset));
+        }
+        self
+    }
+
+    /// The argument, a multiple of 8 bytes long, and where its addresses go.
+    #[allow(clippy::type_complexity)]
+    pub(super) fn finish(mut self) -> (SmallVec<[u8; 256]>, SmallVec<[(u16, Pointer, u64); 6]>) {
+        self.pad(8);
+        debug_assert!(self.bytes.len() <= super::MAX_ARGS, "{} bytes", self.bytes.len());
+        (self.bytes, self.pointers)
+    }
+}

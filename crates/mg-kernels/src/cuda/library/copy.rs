@@ -1,0 +1,156 @@
+//! Strided copies and fills.
+
+use super::args::Args;
+use super::axes::WIDE;
+use super::{Launch, Plan, Pointer, find};
+use mg_device::{Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
+use smallvec::{SmallVec, smallvec};
+
+/// Rows and columns of the tiles that are transposed with 16-byte accesses, for elements of 2, 4 and 8 bytes; and without.
+const SIDES_VECTOR: [[usize; 2]; 3] = [[64, 64], [128, 64], [64, 64]];
+const SIDES: [usize; 2] = [32, 32];
+/// Rows and columns from which tiles pay.
+const SMALLEST_SIDE: usize = 8;
+
+/// Copies the elements of [`Pointer::Input`]`(0)`, which lie as `from` says, to [`Pointer::Output`]`(0)`, as `to` says;
+/// both of one shape, elements of `size` bytes (1, 2, 4 or 8). Strides of `to` reach every element once; offsets do not
+/// count, addresses are those of the elements at index zero. `align` is what both addresses are multiples of, in bytes.
+///
+/// # Errors
+///
+/// [`ErrorKind::Shape`] where the shapes differ or there are more tiles than a launch has blocks.
+pub fn plan(size: usize, from: &Layout, to: &Layout, align: usize) -> Result<Plan> {
+    if from.shape() != to.shape() {
+        let text = format!("shapes {} and {} of a copy differ", from.shape(), to.shape());
+        return Err(Error::new("copy", ErrorKind::Shape(text)));
+    }
+    // Outermost first, as the result lies in memory.
+    let mut order: SmallVec<[usize; MAX_RANK]> = (0..to.rank()).collect();
+    order.sort_by_key(|&d| std::cmp::Reverse(to.strides()[d].unsigned_abs()));
+    let (to, from) = (to.permute(&order)?, from.permute(&order)?);
+    let mut strides = [to.padded_strides(), from.padded_strides()];
+    let shape = collapse(to.shape(), &mut strides);
+    if shape.contains(&0) {
+        return Ok(Plan::default());
+    }
+    let rank = shape.rank();
+    let unit = |s: &[isize; MAX_RANK]| (0..rank).find(|&d| s[d] == 1 && shape[d] > 1);
+    if let (Some(row), Some(column)) = (unit(&strides[0]), unit(&strides[1]))
+        && row != column
+        && size <= 8
+        && shape[row].min(shape[column]) >= SMALLEST_SIDE
+    {
+        return transposed(size, &shape, &strides, row, column, align);
+    }
+    let (unit, shape, strides) = widen(size, shape, strides, align);
+    let count = shape.numel();
+    let mut args = Args::default();
+    args.pointer(Some((Pointer::Output(0), 0))).pointer(Some((Pointer::Input(0), 0))).u64(count as u64);
+    args.axes(shape.dims(), &[&strides[0], &strides[1]], count >= WIDE);
+    let name = format!("copy_b{}", unit * 8);
+    Ok(Plan { launches: smallvec![launch("copy", &name, count.div_ceil(1024), args)?], workspace: 0 })
+}
+
+/// Several neighbours as one element, where both sides have them side by side and aligned: bytes of the element, and the
+/// space over such elements.
+fn widen(
+    size: usize,
+    shape: Shape,
+    strides: [[isize; MAX_RANK]; 2],
+    align: usize,
+) -> (usize, Shape, [[isize; MAX_RANK]; 2]) {
+    let Some(last) = shape.rank().checked_sub(1) else { return (size, shape, strides) };
+    let fits = |each: usize| {
+        let divides = |stride: isize| stride.unsigned_abs().is_multiple_of(each);
+        align.is_multiple_of(each * size)
+            && shape[last].is_multiple_of(each)
+            && strides.iter().all(|s| s[last] == 1 && s[..last].iter().all(|&s| divides(s)))
+    };
+    let each = [16, 8, 4, 2].into_iter().find(|&each| each * size <= 16 && fits(each)).unwrap_or(1);
+    let wide = strides.map(|mut s| {
+        s[..last].iter_mut().for_each(|s| *s /= each as isize);
+        s
+    });
+    (size * each, shape.with(last, shape[last] / each), wide)
+}
+
+/// Neighbours along `row` lie side by side in the result, along `column` in the source.
+fn transposed(
+    size: usize,
+    shape: &Shape,
+    strides: &[[isize; MAX_RANK]; 2],
+    row: usize,
+    column: usize,
+    align: usize,
+) -> Result<Plan> {
+    let around: SmallVec<[usize; MAX_RANK]> =
+        (0..shape.rank()).filter(|&d| d != row && d != column).collect();
+    let (rows, columns) = (shape[row], shape[column]);
+    let (from_row, out_column) = (strides[1][row], strides[0][column]);
+    let sizes: SmallVec<[usize; MAX_RANK]> = around.iter().map(|&d| shape[d]).collect();
+    let rest = |s: &[isize; MAX_RANK]| around.iter().map(|&d| s[d]).collect::<SmallVec<[isize; MAX_RANK]>>();
+    let (out_rest, from_rest) = (rest(&strides[0]), rest(&strides[1]));
+    let each = 16 / size;
+    let divides = |stride: isize| stride.unsigned_abs().is_multiple_of(each);
+    let vector = size > 1
+        && align.is_multiple_of(16)
+        && rows.is_multiple_of(each)
+        && columns.is_multiple_of(each)
+        && divides(from_row)
+        && divides(out_column)
+        && out_rest.iter().chain(&from_rest).all(|&s| divides(s));
+    let [high, wide] = if vector { SIDES_VECTOR[size.ilog2() as usize - 1] } else { SIDES };
+    let (tiles_r, tiles_c) = (rows.div_ceil(high), columns.div_ceil(wide));
+    let count: usize = sizes.iter().product();
+    if rows >= WIDE || columns >= WIDE {
+        let text = format!("a transposed copy of {rows} by {columns}: sizes have to be below 2^31");
+        return Err(Error::new("copy", ErrorKind::Shape(text)));
+    }
+    let mut args = Args::default();
+    args.pointer(Some((Pointer::Output(0), 0))).pointer(Some((Pointer::Input(0), 0)));
+    args.u32(rows as u32).u32(columns as u32).i64(from_row).i64(out_column);
+    args.u32(tiles_r as u32).u32(tiles_c as u32).axes(&sizes, &[&out_rest, &from_rest], false);
+    let name = format!("transpose_b{}{}", size * 8, if vector { "_v" } else { "" });
+    Ok(Plan { launches: smallvec![launch("copy", &name, tiles_r * tiles_c * count, args)?], workspace: 0 })
+}
+
+/// Sets `count` neighbouring elements of `size` bytes (1, 2, 4 or 8) at [`Pointer::Output`]`(0)` to the lowest bytes of
+/// `bits`.
+///
+/// # Errors
+///
+/// [`ErrorKind::Value`] for another size.
+pub fn fill(size: usize, count: usize, bits: u64) -> Result<Plan> {
+    if !matches!(size, 1 | 2 | 4 | 8) {
+        return Err(Error::new(
+            "fill",
+            ErrorKind::Value(format!("elements of {size} bytes; 1, 2, 4, 8 are taken")),
+        ));
+    }
+    if count == 0 {
+        return Ok(Plan::default());
+    }
+    let mut args = Args::default();
+    args.pointer(Some((Pointer::Output(0), 0))).u64(count as u64).u64(bits);
+    // Blocks go on to other parts where there are more than these.
+    let blocks = (count * size).div_ceil(16 * 256 * 4).min(1 << 14);
+    let name = format!("fill_b{}", size * 8);
+    Ok(Plan { launches: smallvec![launch("fill", &name, blocks, args)?], workspace: 0 })
+}
+
+/// A launch of blocks of 256 threads.
+pub(super) fn launch(op: &'static str, name: &str, blocks: usize, args: Args) -> Result<Launch> {
+    let Ok(grid) = i32::try_from(blocks) else {
+        let text = format!("{blocks} blocks are needed, at most 2^31 - 1 are taken");
+        return Err(Error::new(op, ErrorKind::Shape(text)));
+    };
+    let (args, pointers) = args.finish();
+    Ok(Launch {
+        kernel: find(op, name)?,
+        grid: [grid as u32, 1, 1],
+        block: [256, 1, 1],
+        shared: 0,
+        args,
+        pointers,
+    })
+}

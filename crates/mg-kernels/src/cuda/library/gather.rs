@@ -1,0 +1,241 @@
+//! Elements by index, and their adjoint: sums by index.
+
+use super::args::Args;
+use super::axes::WIDE;
+use super::copy::launch;
+use super::{Launch, Plan, Pointer};
+use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
+use smallvec::{SmallVec, smallvec};
+
+/// Elements that share an index and lie side by side in the operand: trailing axes after `axis` along which the index
+/// repeats and the operand is dense. How many axes are before them, and their number.
+fn rows(shape: &Shape, axis: usize, index: &Layout, operand: &Layout) -> (usize, usize) {
+    let (mut first, mut row) = (shape.rank(), 1usize);
+    while first > axis + 1 {
+        let d = first - 1;
+        let same = index.strides()[d] == 0 || shape[d] == 1;
+        let dense = operand.strides()[d] == row as isize || shape[d] == 1;
+        if !(same && dense) {
+            break;
+        }
+        row *= shape[d];
+        first = d;
+    }
+    (first, row)
+}
+
+fn checked(op: &'static str, axis: usize, x: &Layout, index: &Layout, same_along_axis: bool) -> Result<()> {
+    if axis >= x.rank() {
+        return Err(Error::new(op, ErrorKind::Axis { axis: axis as i64, rank: x.rank() }));
+    }
+    let fits = x.rank() == index.rank()
+        && (0..x.rank()).all(|d| x.shape()[d] == index.shape()[d] || d == axis && !same_along_axis);
+    if fits {
+        return Ok(());
+    }
+    let text = format!("an index of shape {} does not fit a tensor of shape {}", index.shape(), x.shape());
+    Err(Error::new(op, ErrorKind::Shape(text)))
+}
+
+/// `out[…, j, …] = x[…, index[…, j, …], …]` along `axis`; elements have `size` bytes (1, 2, 4 or 8). `x` is
+/// [`Pointer::Input`]`(0)`, the index (i64) [`Pointer::Input`]`(1)`; the result is dense and has the index's shape.
+/// `align` is what the addresses of `x` and the result are multiples of, in bytes.
+///
+/// An index out of range reads zero, and is told at [`Pointer::Fault`].
+///
+/// # Errors
+///
+/// [`ErrorKind::Axis`] or [`ErrorKind::Shape`] where the operands do not fit.
+pub fn gather(size: usize, x: &Layout, index: &Layout, axis: usize, align: usize) -> Result<Plan> {
+    checked("gather", axis, x, index, false)?;
+    let shape = *index.shape();
+    if shape.contains(&0) {
+        return Ok(Plan::default());
+    }
+    let (first, row) = rows(&shape, axis, index, x);
+    // The widest unit that rows consist of, wherever they begin.
+    let strides = &x.strides()[..first];
+    let fits = |each: usize| {
+        align.is_multiple_of(each * size)
+            && row.is_multiple_of(each)
+            && strides.iter().all(|s| s.unsigned_abs().is_multiple_of(each))
+    };
+    let each = [16, 8, 4, 2].into_iter().find(|&each| each * size <= 16 && fits(each)).unwrap_or(1);
+    let mut around = [index.padded_strides(), x.padded_strides()];
+    around[1].iter_mut().for_each(|s| *s /= each as isize);
+    let along = around[1][axis];
+    around[1][axis] = 0;
+    around.iter_mut().for_each(|s| s[first..].fill(0));
+    let sizes = collapse(&Shape::of(&shape[..first]), &mut around);
+    let count = shape.numel() / each;
+    let mut args = Args::default();
+    args.pointer(Some((Pointer::Output(0), 0)))
+        .pointer(Some((Pointer::Input(0), 0)))
+        .pointer(Some((Pointer::Input(1), 0)))
+        .pointer(Some((Pointer::Fault, 0)))
+        .u64(count as u64)
+        .i64(x.shape()[axis] as isize)
+        .i64(along)
+        .divisor(row / each)
+        .u32((count >= WIDE).into())
+        .u32(0)
+        .axes(sizes.dims(), &[&around[0], &around[1]], count >= WIDE);
+    let name = format!("gather_b{}", size * each * 8);
+    Ok(Plan { launches: smallvec![launch("gather", &name, count.div_ceil(1024), args)?], workspace: 0 })
+}
+
+/// Steps of a warp up to which every target looks through all indices that may name it.
+const LOOK: usize = 1 << 18;
+/// Elements of a row from which a warp has a row's strip.
+const ROW: usize = 32;
+/// Keys that a block sorts.
+const SORTED: usize = 2048;
+
+/// Zeros of `size` positions along `axis`, with `x[…, j, …]` added at `index[…, j, …]` in the order of j; both of one
+/// shape, `x` [`Pointer::Input`]`(0)`, the index (i64) [`Pointer::Input`]`(1)`; the result is dense. Half types are
+/// added in f32 and rounded once, bool is added as u8 is. The same bits every time, and the CPU's.
+///
+/// An index out of range adds nothing, and is told at [`Pointer::Fault`].
+///
+/// # Errors
+///
+/// [`ErrorKind::Axis`] or [`ErrorKind::Shape`] where the operands do not fit.
+pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: usize) -> Result<Plan> {
+    checked("scatter_add", axis, x, index, true)?;
+    let shape = *x.shape();
+    let target = shape.with(axis, size);
+    if target.contains(&0) {
+        return Ok(Plan::default());
+    }
+    let bytes = dtype.size();
+    if shape.contains(&0) {
+        return super::copy::fill(bytes, target.numel(), 0);
+    }
+    let (first, row) = rows(&shape, axis, index, x);
+    let (count, length) = (target.numel(), shape[axis]);
+    let positions: usize = shape[..first].iter().product();
+    let targets = count / row;
+    let steps = if row >= ROW {
+        targets * row.div_ceil(ROW) * length.div_ceil(32)
+    } else {
+        count.saturating_mul(length) / 32
+    };
+    let sorts = steps > LOOK && targets < u32::MAX as usize && positions < WIDE;
+    let sorted = Sorted::new(positions);
+    let wide = count.max(positions) >= WIDE;
+    let without = |layout: &Layout| {
+        let mut strides: SmallVec<[isize; MAX_RANK]> = layout.strides()[..first].into();
+        strides[axis] = 0;
+        strides
+    };
+    let mut args = Args::default();
+    args.pointer(Some((Pointer::Output(0), 0)))
+        .pointer(Some((Pointer::Input(0), 0)))
+        .pointer(Some((Pointer::Input(1), 0)))
+        .pointer(Some((Pointer::Fault, 0)))
+        .pointer(sorts.then_some((Pointer::Workspace, 0)))
+        .pointer(sorts.then_some((Pointer::Workspace, sorted.positions as u64)))
+        .u64(count as u64)
+        .u64(positions as u64)
+        .i64(size as isize)
+        .i64(x.strides()[axis])
+        .i64(index.strides()[axis])
+        .u32(length as u32)
+        .u32(wide.into())
+        .divisor(row)
+        .u32(axis as u32)
+        .u32(0)
+        .axes(&target[..first], &[&without(index), &without(x)], wide)
+        .axes(&shape[..first], &[&index.strides()[..first], &x.strides()[..first]], wide);
+    let kind = match dtype {
+        DType::U8 | DType::Bool => "u8",
+        other => other.name(),
+    };
+    let (name, blocks) = match (sorts, row >= ROW) {
+        (true, true) => ("strips", (targets * row.div_ceil(128)).div_ceil(8)),
+        (true, false) => ("segments", count.div_ceil(256)),
+        (false, true) => ("rows", (targets * row.div_ceil(ROW)).div_ceil(8)),
+        (false, false) => ("scan", count.div_ceil(256)),
+    };
+    let last = launch("scatter_add", &format!("scatter_{name}_{kind}"), blocks, args)?;
+    if !sorts {
+        return Ok(Plan { launches: smallvec![last], workspace: 0 });
+    }
+    let mut launches = sorted.launches(&shape, first, index, axis, size, targets)?;
+    launches.push(last);
+    Ok(Plan { launches, workspace: sorted.bytes })
+}
+
+/// Where keys and positions lie in the workspace while they are sorted: twice each, and the blocks' counts.
+struct Sorted {
+    count: usize,
+    blocks: usize,
+    positions: usize,
+    other: usize,
+    counts: usize,
+    bytes: usize,
+}
+
+impl Sorted {
+    fn new(count: usize) -> Sorted {
+        let list = (count * 4).next_multiple_of(256);
+        let blocks = count.div_ceil(SORTED);
+        let counts = 4 * list;
+        Sorted { count, blocks, positions: list, other: 2 * list, counts, bytes: counts + blocks * 256 * 4 }
+    }
+
+    /// The launches after which the keys of all positions, sorted, lie at the workspace's beginning.
+    fn launches(
+        &self,
+        shape: &Shape,
+        first: usize,
+        index: &Layout,
+        axis: usize,
+        size: usize,
+        targets: usize,
+    ) -> Result<SmallVec<[Launch; 2]>> {
+        const OP: &str = "scatter_add";
+        let at = |offset: usize| Some((Pointer::Workspace, offset as u64));
+        // Keys up to `targets`, which stands for what is out of range, whose key is all ones.
+        let bits = usize::BITS - targets.leading_zeros();
+        let passes = bits.div_ceil(8).min(4);
+        // An odd number of passes begins in the second half, so that all end in the first.
+        let start = if passes % 2 == 1 { self.other } else { 0 };
+        let mut args = Args::default();
+        args.pointer(Some((Pointer::Input(1), 0)))
+            .pointer(at(start))
+            .pointer(at(start + self.positions))
+            .pointer(Some((Pointer::Fault, 0)))
+            .u64(self.count as u64)
+            .i64(size as isize)
+            .u32(axis as u32)
+            .u32(0)
+            .axes(&shape[..first], &[&index.strides()[..first]], false);
+        let mut launches = SmallVec::new();
+        launches.push(launch(OP, "sort_keys", self.count.div_ceil(256), args)?);
+        let mut from = start;
+        for pass in 0..passes {
+            let to = self.other - from;
+            for (name, blocks) in
+                [("sort_count", self.blocks), ("sort_offsets", 1), ("sort_move", self.blocks)]
+            {
+                let mut args = Args::default();
+                args.pointer(at(from))
+                    .pointer(at(from + self.positions))
+                    .pointer(at(to))
+                    .pointer(at(to + self.positions))
+                    .pointer(at(self.counts))
+                    .u64(self.count as u64)
+                    .u32(pass * 8)
+                    .u32(self.blocks as u32);
+                let mut launch = launch(OP, name, blocks, args)?;
+                if name == "sort_offsets" {
+                    launch.block = [1024, 1, 1];
+                }
+                launches.push(launch);
+            }
+            from = to;
+        }
+        Ok(launches)
+    }
+}

@@ -1,0 +1,456 @@
+//! Matrix products: which kernel, which tile, how many blocks share one.
+//!
+//! Everything is decided from shapes, strides and dtypes alone, by a fixed table of measured tiles: the same product
+//! is added up in the same order every time.
+
+use super::args::Args;
+use super::{Launch, Plan, Pointer, Prebuilt, TICKETS, find};
+use crate::cpu::library::matmul::Problem as Merged;
+use mg_device::{DType, Error, ErrorKind, Layout, Result};
+use smallvec::smallvec;
+
+/// How f32 products are computed: `set_float32_matmul_precision` of PyTorch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Precision {
+    /// In f32 throughout.
+    #[default]
+    Highest,
+    /// On tensor cores: operands rounded to tf32 (10 bits of fraction), sums in f32.
+    High,
+}
+
+/// What is applied to the product before the store: `act(alpha · a·b + bias) + beta · residual`.
+///
+/// Computed in f32 and rounded once, unless [`round`](Epilogue::round) is set. For products of f32, f16 and bf16.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Epilogue {
+    /// The factor of the product.
+    pub alpha: f32,
+    /// A row vector, [`Pointer::Input`]`(2)`: its dtype (f32, f16, bf16) and stride.
+    pub bias: Option<(DType, isize)>,
+    /// What is applied to the sum.
+    pub activation: Activation,
+    /// A matrix for each of the batch, [`Pointer::Input`]`(3)`; the product's output itself, for accumulation.
+    pub residual: Option<Residual>,
+    /// The dtype of the result, [`Pointer::Output`]`(0)`: f32, f16 or bf16; `None` stores none.
+    pub out: Option<DType>,
+    /// The dtype of a second result, [`Pointer::Output`]`(1)`: what the activation is given.
+    pub second: Option<DType>,
+    /// Products of half types: every step is rounded to the operands' dtype, as operations one by one are.
+    pub round: bool,
+}
+
+/// What is added last.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Residual {
+    /// Its factor.
+    pub beta: f32,
+    /// f32, f16 or bf16.
+    pub dtype: DType,
+    /// From a matrix (of the merged batch, row-major), a row and a column to the next, in elements.
+    pub strides: [isize; 3],
+}
+
+/// An activation in an epilogue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Activation {
+    /// None.
+    #[default]
+    Identity,
+    /// max(x, 0); NaN stays.
+    Relu,
+    /// x · Φ(x), by CUDA's erf (which is not the op table's: the last bits differ from the unfused function's).
+    Gelu,
+}
+
+/// A product to plan.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// Of both operands.
+    pub dtype: DType,
+    /// For f32.
+    pub precision: Precision,
+    /// The device's compute capability: 75, 80, 86, 90, … . Below 80 the slow kernel for every strides serves all.
+    pub capability: u32,
+    /// What the addresses of `a` and `b` are multiples of, in bytes. 16 lets rows be read 16 bytes at a time.
+    pub align: [usize; 2],
+    /// What is applied before the store; `None` stores the product in the operands' dtype.
+    pub epilogue: Option<Epilogue>,
+    /// What the addresses of the results are multiples of, in bytes.
+    pub align_out: usize,
+    merged: Merged,
+}
+
+impl Problem {
+    /// The product of `a`, `[.., m, k]`, and `b`, `[.., k, n]`, whose leading axes have equal sizes (an operand that
+    /// repeats along one has a stride of 0 there). The result is dense and row-major, `[.., m, n]`. For a device of
+    /// capability 80, addresses aligned to 16 bytes, exact, without an epilogue: set the fields for anything else.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Shape`] where the shapes do not fit.
+    pub fn new(dtype: DType, a: &Layout, b: &Layout) -> Result<Problem> {
+        let rank = a.rank();
+        let fits = rank >= 2
+            && b.rank() == rank
+            && a.shape()[..rank - 2] == b.shape()[..rank - 2]
+            && a.shape()[rank - 1] == b.shape()[rank - 2];
+        if !fits {
+            let text = format!("shapes {} and {} cannot be multiplied", a.shape(), b.shape());
+            return Err(Error::new("matmul", ErrorKind::Shape(text)));
+        }
+        Ok(Problem {
+            dtype,
+            precision: Precision::default(),
+            capability: 80,
+            align: [16; 2],
+            align_out: 16,
+            epilogue: None,
+            merged: Merged::new(a, b),
+        })
+    }
+
+    /// The number of matrices that are multiplied each by itself; rows of one `b` count as one matrix.
+    pub fn batch(&self) -> usize {
+        self.merged.batch.numel()
+    }
+
+    /// Rows, columns and depth of each of them.
+    pub fn sizes(&self) -> [usize; 3] {
+        [self.merged.m, self.merged.n, self.merged.k]
+    }
+}
+
+/// A tile, and what was measured of it on an H200 (docs/decisions/0020): times in microseconds.
+struct Tile {
+    /// As the kernels' names have it.
+    name: &'static str,
+    m: usize,
+    n: usize,
+    /// Depth of a stage.
+    k: usize,
+    threads: u32,
+    /// Bytes of dynamic shared memory.
+    shared: u32,
+    /// Which operands there is a kernel for.
+    forms: Forms,
+    /// What a launch takes at least.
+    once: f64,
+    /// What a depth of 1024 takes where each multiprocessor has 1, 2, … blocks at a time; no more than these fit.
+    depth: &'static [f64],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Forms {
+    /// Aligned operands with neighbours along k, or along m or n.
+    Aligned,
+    /// Operands of any strides.
+    Any,
+}
+
+/// Multiprocessors of the device that was measured. Plans do not ask which device they are for, so that results
+/// do not depend on it.
+const MULTIPROCESSORS: usize = 132;
+
+/// No more than this is kept of the sums of blocks that share a tile.
+const MAX_PARTIALS: usize = 64 << 20;
+
+const fn tile(size: [usize; 3], threads: u32, shared: u32, once: f64, depth: &'static [f64]) -> Tile {
+    let [m, n, k] = size;
+    let name = match (m, n) {
+        (256, 128) => "256x128",
+        (128, 128) => "128x128",
+        (32, 64) => "32x64",
+        _ => "64x64",
+    };
+    Tile { name, m, n, k, threads, shared, forms: Forms::Aligned, once, depth }
+}
+
+const fn any(tile: Tile) -> Tile {
+    Tile { forms: Forms::Any, ..tile }
+}
+
+/// For every GPU and every type.
+const ANY: Tile = any(tile([64, 64, 16], 256, 0, 4.0, &[80.0, 110.0, 150.0]));
+
+const F32: &[Tile] = &[
+    tile([256, 128, 16], 256, 73728, 6.9, &[184.5]),
+    tile([64, 64, 16], 128, 32768, 3.4, &[35.8, 58.2, 81.8, 104.8]),
+    tile([32, 64, 16], 128, 24576, 2.8, &[27.1, 39.5, 49.3, 62.8, 78.0, 94.0]),
+    any(tile([128, 128, 16], 256, 49152, 5.0, &[140.0, 265.0])),
+    any(tile([64, 64, 16], 128, 32768, 3.4, &[52.0, 85.0, 120.0, 154.0])),
+];
+
+const TF32: &[Tile] = &[
+    tile([128, 128, 32], 128, 98304, 5.2, &[26.3, 42.6]),
+    tile([64, 64, 32], 128, 49152, 3.4, &[12.5, 17.3, 23.2, 30.2]),
+    any(tile([128, 128, 32], 128, 98304, 5.2, &[50.0, 92.0])),
+    any(tile([64, 64, 32], 128, 49152, 3.4, &[25.0, 40.0, 58.0, 76.0])),
+];
+
+const HALF: &[Tile] = &[
+    tile([128, 128, 64], 128, 98304, 4.3, &[11.1, 18.5]),
+    tile([64, 64, 64], 128, 49152, 3.2, &[5.1, 7.1, 10.3, 13.5]),
+    any(tile([128, 128, 64], 128, 98304, 5.2, &[60.0, 110.0])),
+    any(tile([64, 64, 64], 128, 49152, 3.4, &[30.0, 45.0, 66.0, 88.0])),
+];
+
+/// How blocks divide a product.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Division {
+    splits: usize,
+    k_part: usize,
+    /// Microseconds, by the table.
+    time: f64,
+}
+
+impl Tile {
+    /// What so many blocks of a depth take, in full rounds and a rest.
+    fn time(&self, blocks: usize, k: usize) -> f64 {
+        let depth = |each: usize| self.depth[each - 1] * k as f64 / 1024.0;
+        let round = MULTIPROCESSORS * self.depth.len();
+        let rest = (blocks % round).div_ceil(MULTIPROCESSORS);
+        let last = if rest > 0 { depth(rest) } else { 0.0 };
+        self.once + (blocks / round) as f64 * depth(self.depth.len()) + last
+    }
+
+    /// The number of blocks for each tile that finishes first.
+    fn divide(&self, batch: usize, m: usize, n: usize, k: usize) -> Division {
+        let tiles = batch * m.div_ceil(self.m) * n.div_ceil(self.n);
+        let stages = k.div_ceil(self.k).max(1);
+        let mut best = Division { splits: 1, k_part: stages * self.k, time: f64::INFINITY };
+        for splits in 1..=stages.min(MAX_SPLITS) {
+            let k_part = stages.div_ceil(splits) * self.k;
+            let splits = k.div_ceil(k_part).max(1);
+            if splits > 1 && (tiles > TICKETS || tiles * splits * self.m * self.n * 4 > MAX_PARTIALS) {
+                break;
+            }
+            let bytes = (2 * tiles * splits * self.m * self.n * 4) as f64;
+            let joined = if splits > 1 { JOIN + JOIN_EACH * splits as f64 + JOIN_BYTES * bytes } else { 0.0 };
+            let time = self.time(tiles * splits, k_part) + joined;
+            // A little is not worth the memory.
+            if time < best.time * 0.97 {
+                best = Division { splits, k_part, time };
+            }
+        }
+        best
+    }
+}
+
+/// Blocks that may share a tile.
+const MAX_SPLITS: usize = 32;
+/// Measured: what it takes to join the sums of blocks that share a tile, in microseconds; more for each of them, and for the
+/// bytes that are written and read again.
+const JOIN: f64 = 2.2;
+const JOIN_EACH: f64 = 0.15;
+const JOIN_BYTES: f64 = 1.0 / 3.5e6;
+
+/// Which neighbours of an operand lie side by side so that 16 bytes can be read at once: along k, or along its m or n.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lines {
+    K,
+    Mn,
+}
+
+impl Lines {
+    /// `None` where neither is aligned.
+    fn of(
+        size: usize,
+        align: usize,
+        [mn, k]: [usize; 2],
+        [mn_stride, k_stride]: [isize; 2],
+        batch: &[isize],
+    ) -> Option<Lines> {
+        let aligned = |stride: isize| stride.unsigned_abs().wrapping_mul(size).is_multiple_of(16);
+        let sides = align.is_multiple_of(16) && batch.iter().all(|&s| aligned(s));
+        let along = |n: usize, stride: isize, lines: usize, between: isize| {
+            sides && (stride == 1 || n == 1) && (lines == 1 || aligned(between))
+        };
+        if along(k, k_stride, mn, mn_stride) {
+            Some(Lines::K)
+        } else if along(mn, mn_stride, k, k_stride) {
+            Some(Lines::Mn)
+        } else {
+            None
+        }
+    }
+}
+
+/// The launches of a product: one, or none where the result is empty. Operands are [`Pointer::Input`]`(0)` and `(1)`.
+///
+/// # Errors
+///
+/// [`ErrorKind::DType`] for an epilogue of integers or f64, or an element type that it does not know;
+/// [`ErrorKind::Shape`] where a size is 2³¹ or more.
+pub fn plan(problem: &Problem) -> Result<Plan> {
+    let Merged { ref batch, m, n, k, .. } = problem.merged;
+    let count = batch.numel();
+    if m == 0 || n == 0 || count == 0 {
+        return Ok(Plan::default());
+    }
+    let fits = |size: usize| i32::try_from(size).is_ok();
+    if !(fits(m) && fits(n) && fits(k)) {
+        let text = format!("a product of {m} by {n} by {k}: sizes have to be below 2^31");
+        return Err(Error::new("matmul", ErrorKind::Shape(text)));
+    }
+    let (kernel, tile, division) = choose(problem)?;
+    let (tiles_m, tiles_n) = (m.div_ceil(tile.m), n.div_ceil(tile.n));
+    let splits = division.splits;
+    let blocks = tiles_m * tiles_n * splits * count;
+    if !fits(blocks) {
+        let text = format!("{count} products of {m} by {n}: {blocks} tiles, at most 2^31 - 1 are taken");
+        return Err(Error::new("matmul", ErrorKind::Shape(text)));
+    }
+    let args = arguments(problem, tile, division)?;
+    let (args, pointers) = args.finish();
+    let launch = Launch {
+        kernel,
+        grid: [blocks as u32, 1, 1],
+        block: [tile.threads, 1, 1],
+        shared: tile.shared,
+        args,
+        pointers,
+    };
+    let workspace = if splits > 1 { tiles_m * tiles_n * count * splits * tile.m * tile.n * 4 } else { 0 };
+    Ok(Plan { launches: smallvec![launch], workspace })
+}
+
+/// The fastest kernel that takes the operands as they lie.
+fn choose(problem: &Problem) -> Result<(&'static Prebuilt, &'static Tile, Division)> {
+    let Merged { batch, m, n, k, a_strides, b_strides, a_batch, b_batch } = &problem.merged;
+    let (m, n, k, count) = (*m, *n, *k, batch.numel());
+    let size = problem.dtype.size();
+    let rank = batch.rank();
+    let (kind, tiles): (&str, &'static [Tile]) = match (problem.dtype, problem.precision) {
+        (DType::F32, Precision::Highest) => ("f32", F32),
+        (DType::F32, Precision::High) => ("tf32", TF32),
+        (DType::F16, _) => ("f16", HALF),
+        (DType::BF16, _) => ("bf16", HALF),
+        _ => ("", &[]),
+    };
+    let a = Lines::of(size, problem.align[0], [m, k], *a_strides, &a_batch[..rank]);
+    let b = Lines::of(size, problem.align[1], [n, k], [b_strides[1], b_strides[0]], &b_batch[..rank]);
+    let form = match (a, b) {
+        (Some(Lines::K), Some(Lines::Mn)) => "kn",
+        (Some(Lines::K), Some(Lines::K)) => "kk",
+        (Some(Lines::Mn), Some(Lines::Mn)) => "mn",
+        (Some(Lines::Mn), Some(Lines::K)) => "mk",
+        _ => "any",
+    };
+    let wanted = if form == "any" { Forms::Any } else { Forms::Aligned };
+    let mut best: Option<(&'static Tile, Division)> = None;
+    for tile in tiles.iter().filter(|tile| problem.capability >= 80 && (tile.forms == wanted)) {
+        let division = tile.divide(count, m, n, k);
+        if best.as_ref().is_none_or(|(_, found)| division.time < found.time) {
+            best = Some((tile, division));
+        }
+    }
+    let (name, tile, division) = match best {
+        Some((tile, division)) => (format!("matmul_{kind}_{}_{form}", tile.name), tile, division),
+        None => {
+            let mut division = ANY.divide(count, m, n, k);
+            if !matches!(problem.dtype, DType::F32 | DType::F16 | DType::BF16) {
+                division = Division { splits: 1, k_part: k.next_multiple_of(ANY.k), ..division };
+            }
+            (format!("matmul_{}_any", problem.dtype.name()), &ANY, division)
+        }
+    };
+    Ok((find("matmul", &name)?, tile, division))
+}
+
+/// The code of a dtype in the epilogue's flags.
+fn code(dtype: DType) -> Result<u32> {
+    match dtype {
+        DType::F32 => Ok(0),
+        DType::F16 => Ok(1),
+        DType::BF16 => Ok(2),
+        other => {
+            let text = format!("epilogues take f32, f16 and bf16, not {other}");
+            Err(Error::new("matmul", ErrorKind::DType(text)))
+        }
+    }
+}
+
+/// `struct MatMul` of `kernels/matmul.cuh`.
+fn arguments(problem: &Problem, tile: &Tile, division: Division) -> Result<Args> {
+    const MAX_BATCH_RANK: usize = 6;
+    let Merged { batch, m, n, k, a_strides, b_strides, a_batch, b_batch } = &problem.merged;
+    let dtype = problem.dtype;
+    let half = matches!(dtype, DType::F16 | DType::BF16);
+    if problem.epilogue.is_some() && !(half || dtype == DType::F32) {
+        let text = format!("products of {dtype} take no epilogue");
+        return Err(Error::new("matmul", ErrorKind::DType(text)));
+    }
+    let own = if half || dtype == DType::F32 { Some(dtype) } else { None };
+    let plain = Epilogue { out: own, ..Epilogue::default() };
+    let epilogue = problem.epilogue.as_ref().unwrap_or(&plain);
+    let mut flags = 0u32;
+    let mut typed = |bit: u32, shift: u32, dtype: Option<DType>| -> Result<()> {
+        if let Some(dtype) = dtype {
+            flags |= bit | code(dtype)? << shift;
+        }
+        Ok(())
+    };
+    typed(0, 8, epilogue.out)?;
+    typed(16, 10, epilogue.second)?;
+    typed(1, 12, epilogue.bias.map(|(dtype, _)| dtype))?;
+    typed(2, 14, epilogue.residual.map(|residual| residual.dtype))?;
+    flags |= match epilogue.activation {
+        Activation::Identity => 0,
+        Activation::Relu => 4,
+        Activation::Gelu => 8,
+    };
+    if epilogue.round {
+        flags |= 32;
+    }
+    if n.is_multiple_of(4) && problem.align_out.is_multiple_of(16) {
+        flags |= 64;
+    }
+    if problem.epilogue.is_none() {
+        flags |= 128;
+    }
+    let stores = problem.epilogue.is_none() || epilogue.out.is_some();
+    let residual = epilogue.residual.unwrap_or(Residual { beta: 0.0, dtype, strides: [0; 3] });
+    let shared = division.splits > 1;
+
+    let mut args = Args::default();
+    args.pointer(Some((Pointer::Input(0), 0)))
+        .pointer(Some((Pointer::Input(1), 0)))
+        .pointer(stores.then_some((Pointer::Output(0), 0)))
+        .pointer(epilogue.second.map(|_| (Pointer::Output(1), 0)))
+        .pointer(epilogue.bias.map(|_| (Pointer::Input(2), 0)))
+        .pointer(epilogue.residual.map(|_| (Pointer::Input(3), 0)))
+        .pointer(shared.then_some((Pointer::Workspace, 0)))
+        .pointer(shared.then_some((Pointer::Tickets, 0)));
+    args.i64(a_strides[0]).i64(a_strides[1]).i64(b_strides[0]).i64(b_strides[1]);
+    args.i64(epilogue.bias.map_or(0, |(_, stride)| stride));
+    args.i64s(&residual.strides).i64s(&a_batch[..MAX_BATCH_RANK]).i64s(&b_batch[..MAX_BATCH_RANK]);
+    for axis in 0..MAX_BATCH_RANK {
+        args.u32(batch.get(axis).map_or(1, |&size| size as u32));
+    }
+    args.u32(batch.rank() as u32).u32(*m as u32).u32(*n as u32).u32(*k as u32);
+    args.u32(m.div_ceil(tile.m) as u32).u32(n.div_ceil(tile.n) as u32);
+    args.u32(division.splits as u32).u32(division.k_part as u32).u32(flags);
+    args.f32(epilogue.alpha).f32(residual.beta).u32(0);
+    for _ in 0..HOOK_WORDS {
+        args.u64(0);
+    }
+    Ok(args)
+}
+
+/// Words at the end of the argument that belong to code spliced in at the marks "mg.epilogue".
+pub const HOOK_WORDS: usize = 16;
+
+impl Default for Epilogue {
+    fn default() -> Epilogue {
+        Epilogue {
+            alpha: 1.0,
+            bias: None,
+            activation: Activation::default(),
+            residual: None,
+            out: None,
+            second: None,
+            round: false,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Kernels that are not programs, prebuilt as PTX: matrix products, gathers, scatters, strided copies.
+//!
+//! A `plan` function is given shapes, strides and dtypes and answers with a [`Plan`]: which kernels to launch, with
+//! which grids, and their arguments with room for addresses. Whoever owns a device resolves the kernels once, and for each
+//! run binds the addresses and launches in order. Strides are in elements and may be 0 or negative; an operand's address is
+//! that of its element at index zero.
+//!
+//! ```
+//! use mg_device::{DType, Layout, Shape};
+//! use mg_kernels::cuda::library::{Pointer, matmul};
+//!
+//! let a = Layout::contiguous(Shape::from([100, 784]));
+//! let b = Layout::contiguous(Shape::from([784, 512]));
+//! let plan = matmul::plan(&matmul::Problem::new(DType::F32, &a, &b)?)?;
+//! for launch in &plan.launches {
+//!     let mut memory = [0u8; mg_kernels::cuda::library::MAX_ARGS];
+//!     let argument = launch.bind(&mut memory, |pointer| match pointer {
+//!         Pointer::Input(0) => 0x1000,   // a
+//!         Pointer::Input(_) => 0x2000,   // b
+//!         Pointer::Output(_) => 0x3000,
+//!         Pointer::Workspace => 0x4000, // plan.workspace bytes
+//!         Pointer::Tickets => 0x5000,
+//!         Pointer::Fault => 0,
+//!     });
+//!     assert!(!argument.is_empty() && !launch.kernel.ptx.is_empty());
+//! }
+//! # Ok::<(), mg_device::Error>(())
+//! ```
+
+mod args;
+mod axes;
+pub mod copy;
+mod gather;
+pub mod matmul;
+mod prebuilt;
+mod splice;
+
+use mg_device::{Error, ErrorKind, Result};
+use smallvec::SmallVec;
+
+pub use gather::{gather, scatter_add};
+pub use prebuilt::KERNELS;
+pub use splice::{Mark, splice};
+
+/// The largest argument of a kernel, in bytes.
+pub const MAX_ARGS: usize = 1024;
+/// Counters that [`Pointer::Tickets`] has to have.
+pub const TICKETS: usize = 4096;
+
+/// A kernel that was compiled to PTX beforehand: one entry, which has the kernel's name and takes one argument by value.
+#[derive(Debug)]
+pub struct Prebuilt {
+    /// The name of the file and of the entry.
+    pub name: &'static str,
+    /// The text. The driver assembles it for its device.
+    pub ptx: &'static str,
+}
+
+impl Prebuilt {
+    /// The kernel of this name.
+    pub fn find(name: &str) -> Option<&'static Prebuilt> {
+        KERNELS.binary_search_by(|kernel| kernel.name.cmp(name)).ok().map(|i| &KERNELS[i])
+    }
+}
+
+/// An address that a launch is given when it is bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Pointer {
+    /// An operand's element at index zero, by its position among the operation's operands.
+    Input(u8),
+    /// A result's first element.
+    Output(u8),
+    /// [`Plan::workspace`] bytes that nobody else uses until the plan's last launch is done, aligned to 256 bytes.
+    Workspace,
+    /// [`TICKETS`] counters (u32) that are zero before each launch. Launches leave them at zero; all launches that
+    /// run one after the other can share them.
+    Tickets,
+    /// Where an index that is out of range is told: the index (i64), then a word (u64) that is not zero once one was found.
+    /// Address 0 where nobody asks.
+    Fault,
+}
+
+/// One launch.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// What runs.
+    pub kernel: &'static Prebuilt,
+    /// Blocks, along x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory of a block, in bytes. Above 48 KiB (49152 bytes) the function's attribute
+    /// `MAX_DYNAMIC_SHARED_SIZE_BYTES` has to be raised to it first, once.
+    pub shared: u32,
+    args: SmallVec<[u8; 256]>,
+    pointers: SmallVec<[(u16, Pointer, u64); 6]>,
+}
+
+impl Launch {
+    /// The kernel's argument with addresses filled in, in `memory`: what the only entry of the launch's parameter array
+    /// points to. `memory` has to be aligned as a `u64` is.
+    pub fn bind<'m>(
+        &self,
+        memory: &'m mut [u8; MAX_ARGS],
+        mut address: impl FnMut(Pointer) -> u64,
+    ) -> &'m [u8] {
+        let memory = &mut memory[..self.args.len()];
+        memory.copy_from_slice(&self.args);
+        for &(at, pointer, offset) in &self.pointers {
+            let value = address(pointer).wrapping_add(offset);
+            memory[at as usize..at as usize + 8].copy_from_slice(&value.to_ne_bytes());
+        }
+        memory
+    }
+
+    /// Which addresses the launch takes: the byte of the argument where each goes, and what is added to it, in bytes.
+    pub fn pointers(&self) -> impl Iterator<Item = (usize, Pointer, u64)> {
+        self.pointers.iter().map(|&(at, pointer, offset)| (at.into(), pointer, offset))
+    }
+}
+
+/// Launches that compute an operation, one after the other.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// In order. None where there is nothing to compute.
+    pub launches: SmallVec<[Launch; 2]>,
+    /// Bytes behind [`Pointer::Workspace`].
+    pub workspace: usize,
+}
+
+/// The kernel of a name that a plan made.
+fn find(op: &'static str, name: &str) -> Result<&'static Prebuilt> {
+    Prebuilt::find(name).ok_or_else(|| Error::new(op, ErrorKind::Internal(format!("no kernel {name}"))))
+}

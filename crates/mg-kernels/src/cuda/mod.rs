@@ -1,0 +1,3 @@
+//! Kernels for CUDA, as text and as descriptions of launches: nothing here needs a GPU or a driver.
+
+pub mod library;

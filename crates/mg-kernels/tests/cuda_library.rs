@@ -1,0 +1,195 @@
+//! Plans of the CUDA library against the kernels' own text: what a plan launches exists, takes such an argument and such
+//! blocks. What the launches compute is checked on a GPU (`kernels/bench`).
+
+use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
+use mg_kernels::cuda::library::matmul::{Activation, Epilogue, Precision, Problem, Residual};
+use mg_kernels::cuda::library::{
+    KERNELS, Launch, MAX_ARGS, Plan, Pointer, copy, gather, matmul, scatter_add,
+};
+
+fn dense(dims: &[usize]) -> Layout {
+    Layout::contiguous(Shape::new(dims).unwrap())
+}
+
+/// The number after `start` in the text.
+fn number(text: &str, start: &str) -> usize {
+    let rest = text.split_once(start).unwrap_or_else(|| panic!("no {start}")).1;
+    rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap()
+}
+
+/// Checks a plan's launches against the text of their kernels; gives them back.
+fn sound(plan: Result<Plan>) -> Vec<Launch> {
+    let plan = plan.unwrap();
+    for launch in &plan.launches {
+        let Launch { kernel, grid, block, shared, .. } = launch;
+        let mut memory = [0u8; MAX_ARGS];
+        let argument = launch.bind(&mut memory, |_| 0);
+        let parameter = format!(".param .align 8 .b8 {}_param_0[", kernel.name);
+        assert_eq!(argument.len(), number(kernel.ptx, &parameter), "{}", kernel.name);
+        assert_eq!(block[0] as usize, number(kernel.ptx, ".maxntid "), "{}", kernel.name);
+        assert!(grid.iter().all(|&n| n > 0) && grid[0] <= i32::MAX as u32 && grid[1] == 1 && grid[2] == 1);
+        assert_eq!(*shared > 0, kernel.ptx.contains(".extern .shared"), "{}", kernel.name);
+        let workspace = launch.pointers().filter(|(_, pointer, _)| *pointer == Pointer::Workspace);
+        assert!(workspace.into_iter().all(|(_, _, offset)| offset < plan.workspace as u64));
+        for (at, _, offset) in launch.pointers() {
+            let mut memory = [0u8; MAX_ARGS];
+            let argument = launch.bind(&mut memory, |_| 0x1000);
+            assert_eq!(argument[at..at + 8], (0x1000 + offset).to_ne_bytes());
+        }
+    }
+    plan.launches.to_vec()
+}
+
+fn product(dtype: DType, a: &Layout, b: &Layout) -> Problem {
+    Problem::new(dtype, a, b).unwrap()
+}
+
+#[test]
+fn kernels_are_in_order_and_named_as_their_entries() {
+    assert!(KERNELS.windows(2).all(|pair| pair[0].name < pair[1].name));
+    for kernel in KERNELS {
+        assert_eq!(kernel.ptx.matches(".entry").count(), 1, "{}", kernel.name);
+        assert!(kernel.ptx.contains(&format!(".entry {}(", kernel.name)), "{}", kernel.name);
+    }
+}
+
+#[test]
+fn every_dtype_form_and_size_has_a_product() {
+    for dtype in DType::ALL {
+        for capability in [75, 80, 90] {
+            for precision in [Precision::Highest, Precision::High] {
+                for n in [1, 8, 65, 512, 1000, 1024, 4096] {
+                    for (across_a, across_b) in [(false, false), (false, true), (true, false), (true, true)] {
+                        let square = dense(&[n, n]);
+                        let turned = square.transpose(0, 1).unwrap();
+                        let a = if across_a { &turned } else { &square };
+                        let b = if across_b { &turned } else { &square };
+                        let mut problem = product(dtype, a, b);
+                        (problem.capability, problem.precision) = (capability, precision);
+                        let launches = sound(matmul::plan(&problem));
+                        assert_eq!(launches.len(), 1);
+                        let target = number(launches[0].kernel.ptx, ".target sm_");
+                        assert!(target <= capability as usize, "{} on {capability}", launches[0].kernel.name);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn products_of_aligned_operands_are_read_sixteen_bytes_at_a_time() {
+    let name = |a: &Layout, b: &Layout, align| {
+        let mut problem = product(DType::F32, a, b);
+        problem.align = [align; 2];
+        sound(matmul::plan(&problem))[0].kernel.name
+    };
+    let (a, b) = (dense(&[2048, 64]), dense(&[64, 2048]));
+    assert!(name(&a, &b, 16).ends_with("_kn"));
+    assert!(name(&a, &b, 4).ends_with("_any"));
+    assert!(name(&dense(&[2048, 63]), &dense(&[63, 2048]), 16).ends_with("_any"));
+    // One row has no distance to the next.
+    assert!(name(&dense(&[1, 63]), &dense(&[63, 2048]), 16).ends_with("_kn"));
+    assert!(name(&a, &dense(&[2048, 64]).transpose(0, 1).unwrap(), 16).ends_with("_kk"));
+}
+
+#[test]
+fn the_same_product_is_always_divided_alike() {
+    let plan = || sound(matmul::plan(&product(DType::F32, &dense(&[128, 784]), &dense(&[784, 512]))));
+    let (one, two) = (plan(), plan());
+    assert_eq!((one[0].kernel.name, one[0].grid), (two[0].kernel.name, two[0].grid));
+    // Its sixteen to thirty-two tiles would leave most multiprocessors idle.
+    assert!(one[0].grid[0] > 64);
+    assert!(one[0].pointers().any(|(_, pointer, _)| pointer == Pointer::Tickets));
+}
+
+#[test]
+fn nothing_is_launched_for_nothing() {
+    let empty =
+        |a: &[usize], b: &[usize]| sound(matmul::plan(&product(DType::F32, &dense(a), &dense(b)))).len();
+    assert_eq!(empty(&[0, 3], &[3, 4]), 0);
+    assert_eq!(empty(&[2, 0, 3, 3], &[2, 0, 3, 4]), 0);
+    // Sums of nothing are zeros, and have to be stored.
+    assert_eq!(empty(&[2, 0], &[0, 4]), 1);
+    let index = dense(&[0, 4]);
+    assert!(gather(4, &dense(&[3, 4]), &index, 0, 16).unwrap().launches.is_empty());
+    assert!(copy::plan(4, &index, &index, 16).unwrap().launches.is_empty());
+    assert_eq!(sound(scatter_add(DType::F32, &index, &index, 0, 5))[0].kernel.name, "fill_b32");
+}
+
+#[test]
+fn epilogues_are_for_floating_point_up_to_f32() {
+    let epilogue = Epilogue {
+        bias: Some((DType::BF16, 1)),
+        activation: Activation::Relu,
+        residual: Some(Residual { beta: 1.0, dtype: DType::F32, strides: [0, 64, 1] }),
+        out: Some(DType::F16),
+        second: Some(DType::F32),
+        ..Epilogue::default()
+    };
+    for dtype in DType::ALL {
+        let mut problem = product(dtype, &dense(&[64, 64]), &dense(&[64, 64]));
+        problem.epilogue = Some(epilogue.clone());
+        match dtype {
+            DType::F32 | DType::F16 | DType::BF16 => {
+                let launches = sound(matmul::plan(&problem));
+                let takes = |wanted| launches[0].pointers().any(|(_, pointer, _)| pointer == wanted);
+                assert!(takes(Pointer::Input(2)) && takes(Pointer::Input(3)) && takes(Pointer::Output(1)));
+            }
+            _ => assert!(matches!(matmul::plan(&problem).unwrap_err().kind(), ErrorKind::DType(_))),
+        }
+    }
+}
+
+#[test]
+fn operands_that_do_not_fit_are_refused() {
+    let kind = |error: Error| error.kind().clone();
+    let refused = Problem::new(DType::F32, &dense(&[2, 3]), &dense(&[4, 5])).unwrap_err();
+    assert!(matches!(kind(refused), ErrorKind::Shape(_)));
+    let refused = Problem::new(DType::F32, &dense(&[3]), &dense(&[3])).unwrap_err();
+    assert!(matches!(kind(refused), ErrorKind::Shape(_)));
+    let refused = gather(4, &dense(&[3, 4]), &dense(&[3, 5]), 0, 16).unwrap_err();
+    assert!(matches!(kind(refused), ErrorKind::Shape(_)));
+    let refused = scatter_add(DType::F32, &dense(&[3]), &dense(&[3]), 1, 4).unwrap_err();
+    assert!(matches!(kind(refused), ErrorKind::Axis { axis: 1, rank: 1 }));
+    let refused = copy::plan(4, &dense(&[3, 4]), &dense(&[4, 3]), 16).unwrap_err();
+    assert!(matches!(kind(refused), ErrorKind::Shape(_)));
+    assert!(matches!(kind(copy::fill(3, 4, 0).unwrap_err()), ErrorKind::Value(_)));
+}
+
+#[test]
+fn rows_move_in_the_widest_units_that_fit() {
+    let rows = |row: usize, align: usize| {
+        let index = dense(&[70, 1]).expand(&Shape::from([70, row])).unwrap();
+        sound(gather(4, &dense(&[50, row]), &index, 0, align))[0].kernel.name
+    };
+    assert_eq!(rows(48, 256), "gather_b128");
+    assert_eq!(rows(46, 256), "gather_b64");
+    assert_eq!(rows(48, 4), "gather_b32");
+    assert_eq!(rows(47, 256), "gather_b32");
+    for size in [1, 2, 4, 8] {
+        sound(gather(size, &dense(&[6, 10, 7]), &dense(&[6, 33, 7]), 1, 1));
+        let turned = dense(&[64, 96]).transpose(0, 1).unwrap();
+        let name = sound(copy::plan(size, &turned, &dense(&[96, 64]), 256))[0].kernel.name;
+        assert!(name.starts_with("transpose_b"), "{name}");
+        assert_eq!(
+            sound(copy::plan(size, &dense(&[64, 96]), &dense(&[64, 96]), 256))[0].kernel.name,
+            "copy_b128"
+        );
+        sound(copy::fill(size, 1000, 7));
+    }
+}
+
+#[test]
+fn sums_by_index_look_or_sort() {
+    for dtype in DType::ALL {
+        let name = |positions: usize, row: usize, size: usize| {
+            let index = dense(&[positions, 1]).expand(&Shape::from([positions, row])).unwrap();
+            sound(scatter_add(dtype, &dense(&[positions, row]), &index, 0, size)).last().unwrap().kernel.name
+        };
+        assert!(name(128, 1, 10).starts_with("scatter_scan_"));
+        assert!(name(1000, 96, 65).starts_with("scatter_rows_"));
+        assert!(name(200_000, 1, 3000).starts_with("scatter_segments_"));
+        assert!(name(16384, 768, 50257).starts_with("scatter_strips_"));
+    }
+}

@@ -1,0 +1,199 @@
+//! `cargo xtask ptx`: the library kernels, from CUDA C to PTX, with NVRTC from the Python package index. Needs no GPU.
+
+mod variants;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{ExitCode, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::venv::Venv;
+use crate::workspace::Workspace;
+use crate::{Result, at};
+
+const USAGE: &str = "\
+usage: cargo xtask ptx [--check]
+
+Compiles kernels/*.cu, as kernels/variants.txt lists them, to kernels/ptx/*.ptx, and writes the table of them in mg-kernels.
+  --check   changes nothing; fails where a file is not what would be written";
+
+/// The oldest that knows what the kernels use: its PTX 8.0 is read by drivers from 525 on.
+const NVRTC_PACKAGE: &str = "nvidia-cuda-nvrtc-cu12==12.0.140";
+const SOURCES: &str = "kernels";
+pub const FOLDER: &str = "kernels/ptx";
+const TABLE: &str = "crates/mg-kernels/src/cuda/library/prebuilt.rs";
+
+pub fn main(arguments: &[String]) -> Result<ExitCode> {
+    let workspace = Workspace::find()?;
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => {
+            let files = build(&workspace)?;
+            let folder = workspace.root.join(FOLDER);
+            std::fs::create_dir_all(&folder).map_err(at(&folder))?;
+            for stale in stale(&workspace, &files)? {
+                std::fs::remove_file(&stale).map_err(at(&stale))?;
+            }
+            let mut bytes = 0;
+            for (path, text) in &files {
+                let path = workspace.root.join(path);
+                bytes += text.len();
+                if std::fs::read_to_string(&path).is_ok_and(|now| now == *text) {
+                    continue;
+                }
+                std::fs::write(&path, text).map_err(at(&path))?;
+            }
+            println!("{} kernels, {} KiB", files.len() - 1, bytes / 1024);
+        }
+        ["--check"] => check(&workspace)?,
+        ["-h" | "--help"] => println!("{USAGE}"),
+        _ => return Err(format!("ptx has no such options\n{USAGE}")),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Compiles everything anew and compares.
+pub fn check(workspace: &Workspace) -> Result<()> {
+    let files = build(workspace)?;
+    let mut wrong: Vec<String> = stale(workspace, &files)?
+        .iter()
+        .map(|path| format!("{} belongs to no kernel", path.display()))
+        .collect();
+    for (path, text) in &files {
+        // What git checked out may have other line ends.
+        let now = std::fs::read_to_string(workspace.root.join(path)).unwrap_or_default();
+        if now.replace("\r\n", "\n") != *text {
+            wrong.push(format!("{path} is not what its source compiles to"));
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(format!("{}; mend it with: cargo xtask ptx", wrong.join("\n")));
+    }
+    println!("{} kernels are what their sources compile to", files.len() - 1);
+    Ok(())
+}
+
+/// Whether NVIDIA has the compiler for this machine.
+pub fn available() -> bool {
+    cfg!(all(target_os = "linux", target_arch = "x86_64"))
+}
+
+/// Every file to be written, below the root, with its text.
+fn build(workspace: &Workspace) -> Result<Vec<(String, String)>> {
+    if !available() {
+        return Err("the compiler's package is for Linux on x86-64 alone".to_owned());
+    }
+    let sources = workspace.root.join(SOURCES);
+    let list = sources.join("variants.txt");
+    let variants = variants::parse(&std::fs::read_to_string(&list).map_err(at(&list))?)?;
+    let jobs: Vec<Value> = variants
+        .iter()
+        .map(|variant| {
+            let mut options = vec![
+                "--std=c++17".to_owned(),
+                format!("--gpu-architecture=compute_{}", variant.architecture),
+                format!("--include-path={}", sources.display()),
+                format!("--define-macro=V_NAME={}", variant.name),
+            ];
+            options.extend(variant.defines.iter().map(|define| format!("--define-macro={define}")));
+            json!({ "name": variant.name, "source": sources.join(&variant.source), "options": options })
+        })
+        .collect();
+    let venv = Venv::of(workspace)?;
+    venv.install("nvrtc", &[NVRTC_PACKAGE.to_owned()])?;
+    let mut compile = venv.python(&workspace.root);
+    compile.args(["-c", include_str!("nvrtc.py")]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let failed = |error: std::io::Error| format!("could not run NVRTC: {error}");
+    let mut child = compile.spawn().map_err(failed)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(Value::from(jobs).to_string().as_bytes()).map_err(failed)?;
+    }
+    let output = child.wait_with_output().map_err(failed)?;
+    if !output.status.success() {
+        return Err(format!("NVRTC ended with {}", output.status));
+    }
+    let results: Vec<Value> =
+        serde_json::from_slice(&output.stdout).map_err(|error| format!("NVRTC's answer: {error}"))?;
+    let mut files = Vec::new();
+    for (variant, result) in variants.iter().zip(&results) {
+        let Some(ptx) = result["ptx"].as_str() else {
+            let error = result["error"].as_str().unwrap_or("no answer");
+            return Err(format!("{} ({}): {error}", variant.name, variant.source));
+        };
+        files.push((format!("{FOLDER}/{}.ptx", variant.name), tidy(ptx, &variant.source)));
+    }
+    files.push((TABLE.to_owned(), table(&variants)));
+    Ok(files)
+}
+
+/// Files in the folder that are not among `files`.
+fn stale(workspace: &Workspace, files: &[(String, String)]) -> Result<Vec<std::path::PathBuf>> {
+    let folder = workspace.root.join(FOLDER);
+    if !folder.exists() {
+        return Ok(Vec::new());
+    }
+    let entries = std::fs::read_dir(&folder).map_err(at(&folder))?;
+    let known = |path: &Path| files.iter().any(|(file, _)| workspace.root.join(file) == path);
+    Ok(entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| !known(path)).collect())
+}
+
+/// The PTX without what only takes room: comments (but for the marks where code is spliced in), blank lines, indentation,
+/// constants of the source that no instruction reads.
+fn tidy(ptx: &str, source: &str) -> String {
+    let mut text = format!("// From kernels/{source} by `cargo xtask ptx`.\n");
+    for line in ptx.lines().map(str::trim) {
+        let comment = line.starts_with("//") && !line.starts_with("// mg.");
+        if line.is_empty() || comment || unused(line, ptx) {
+            continue;
+        }
+        let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        text.push_str(&line.replace(", ", ","));
+        text.push('\n');
+    }
+    text
+}
+
+/// Whether the line defines a constant that stands nowhere else.
+fn unused(line: &str, ptx: &str) -> bool {
+    let Some(definition) = line.strip_prefix(".global ") else { return false };
+    let name = definition
+        .split([' ', '=', ';', '['])
+        .filter(|word| !word.is_empty() && !word.starts_with('.'))
+        .find(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'));
+    name.is_some_and(|name| {
+        let whole = |at: usize| {
+            let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+            !ptx[..at].ends_with(part) && !ptx[at + name.len()..].starts_with(part)
+        };
+        ptx.match_indices(name).filter(|&(at, _)| whole(at)).count() == 1
+    })
+}
+
+/// The Rust table of the kernels, in the order of their names.
+fn table(variants: &[variants::Variant]) -> String {
+    let mut text = String::from(
+        "//! The kernels in `kernels/ptx`, in the order of their names. Written by `cargo xtask ptx`.\n\n\
+         use super::Prebuilt;\n\n\
+         macro_rules! prebuilt {\n    ($($name:literal)*) => {\n        \
+         &[$(Prebuilt {\n            name: $name,\n            \
+         ptx: include_str!(concat!(\"../../../../../kernels/ptx/\", $name, \".ptx\")),\n        }),*]\n    };\n}\n\n\
+         /// Every prebuilt kernel.\npub static KERNELS: &[Prebuilt] = prebuilt! {\n",
+    );
+    for variant in variants {
+        text.push_str(&format!("    \"{}\"\n", variant.name));
+    }
+    text.push_str("};\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tidied_ptx_keeps_code_and_marks() {
+        let ptx = "//\n// Generated\n.version 8.0\n.global .align 4 .u32 BM = 128;\n\n\tadd.f32 \t%f1, %f2, %f3;\n\t// begin inline asm\n\t// mg.epilogue %f1\n";
+        let expected = "// From kernels/a.cu by `cargo xtask ptx`.\n.version 8.0\nadd.f32 %f1,%f2,%f3;\n// mg.epilogue %f1\n";
+        assert_eq!(tidy(ptx, "a.cu"), expected);
+    }
+}

@@ -1,0 +1,160 @@
+"""Packs what run.py needs on a machine with a GPU and no cargo: plans of all cases, and the PTX.
+
+    python3 kernels/bench/bundle.py FOLDER
+
+Cases are lines of `crates/mg-kernels/examples/launches.rs`, so that what is checked is what the engine launches.
+"""
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SIZE = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "u8": 1, "bool": 1}
+
+
+def dense(shape, pad=0):
+    """Row-major strides, rows `pad` elements longer than they need to be."""
+    strides, step = [], 1
+    for i, n in reversed(list(enumerate(shape))):
+        strides.insert(0, step)
+        step *= n + (pad if i == len(shape) - 1 else 0)
+    return strides
+
+
+def text(shape, strides):
+    return "x".join(map(str, shape)) + ":" + ",".join(map(str, strides))
+
+
+def matmul(dtype, precision, m, n, k, form="kn", pad=0, align=16, batch=(), capability=80, epilogue="", a=None, b=None):
+    """A product; `form` says which neighbours lie side by side: of a along k or m, of b along k or n."""
+
+    def operand(rows, columns, across):
+        shape = [*batch, columns, rows] if across else [*batch, rows, columns]
+        strides = dense(shape, pad)
+        if across:
+            strides[-2], strides[-1] = strides[-1], strides[-2]
+        return text([*batch, rows, columns], strides)
+
+    a = a or operand(m, k, form[0] == "m")
+    b = b or operand(k, n, form[1] == "k")
+    return f"matmul {dtype} {precision} {capability} {align} a={a} b={b} {epilogue}".strip()
+
+
+def up(n, to):
+    return -n % to
+
+
+def checks():
+    forms = ["kn", "kk", "mn", "mk"]
+    kinds = [("f32", "highest"), ("f32", "high"), ("f16", "high"), ("bf16", "high")]
+    for dtype, precision in kinds:
+        each = 16 // SIZE[dtype]
+        for form in forms:
+            for m, n, k in [(1, 1, 1), (8, 16, 8), (33, 65, 17), (128, 512, 784), (784, 512, 128), (304, 264, 1096), (640, 768, 96)]:
+                # Rows padded so that they are aligned, whatever their length (one pad serves where both do).
+                lengths = {k if form[0] == "k" else m, k if form[1] == "k" else n}
+                if len({up(x, each) for x in lengths}) == 1:
+                    yield matmul(dtype, precision, m, n, k, form, pad=up(lengths.pop(), each) + each)
+                yield matmul(dtype, precision, m, n, k, form, align=SIZE[dtype])
+            yield matmul(dtype, precision, 5, 7, 0, form)
+            yield matmul(dtype, precision, 128, 10, 256, form)
+            yield matmul(dtype, precision, 72, 80, 48, form, batch=(2, 3))
+            yield matmul(dtype, precision, 17, 19, 23, form, batch=(5,), align=SIZE[dtype])
+        # Enough tiles for the large ones.
+        for form in forms:
+            yield matmul(dtype, precision, 2560, 2048, 200, form)
+        yield matmul(dtype, precision, 2563, 2049, 203, align=SIZE[dtype])
+        yield matmul(dtype, precision, 2560, 1992, 264, "kk", epilogue="bias=f32 act=relu out=f32 second=f32")
+        yield matmul(dtype, precision, 40, 56, 64, a="40x64:256,2", b="64x56:112,2")
+        yield matmul(dtype, precision, 40, 56, 64, a="40x64:-64,-1", b="64x56:-1,64")
+        yield matmul(dtype, precision, 40, 56, 64, a="40x64:0,1", b="64x56:56,0")
+        yield matmul(dtype, precision, 40, 56, 64, a="3x2x40x64:0,2560,64,1", b="3x2x64x56:3584,0,56,1")
+        yield matmul(dtype, precision, 40, 56, 64, a="6x4x8x16:512,128,16,1", b="6x4x16x24:0,0,24,1")
+        yield matmul(dtype, precision, 40, 56, 64, a="4x1x32x64:2048,2048,64,1", b="4x1x64x48:3072,3072,48,1")
+        for m, n, k in [(128, 512, 784), (130, 64, 40), (64, 67, 100)]:
+            for epilogue in [
+                "bias=f32 act=relu out=f32",
+                f"bias={dtype} act=gelu out={dtype} second={dtype}",
+                "alpha=0.5 res=f32,2 out=f32",
+                f"bias={dtype} act=relu res={dtype},-1 out=bf16 second=f16",
+                f"bias={dtype} act=relu out={dtype} round",
+            ]:
+                yield matmul(dtype, precision, m, n, k, epilogue=epilogue)
+    for dtype in SIZE:
+        for m, n, k in [(65, 66, 67), (128, 10, 300)]:
+            for form in forms:
+                yield matmul(dtype, "highest", m, n, k, form, capability=75, align=1)
+        yield matmul(dtype, "highest", 9, 11, 13, batch=(3, 2), capability=75, align=1)
+        yield matmul(dtype, "highest", 5, 7, 0, capability=75, align=1)
+    yield matmul("f32", "highest", 128, 64, 512, capability=75, epilogue="bias=f32 act=relu out=f32")
+
+    for size in (1, 2, 4, 8):
+        yield f"gather {size} 0 256 x={text([50, 48], [48, 1])} index={text([70, 48], [1, 0])}"
+        yield f"gather {size} 0 {size} x={text([50, 47], [47, 1])} index={text([70, 47], [1, 0])}"
+        yield f"gather {size} 1 256 x={text([64, 10], [10, 1])} index={text([64, 1], [1, 1])}"
+        yield f"gather {size} 1 {size} x={text([6, 10, 7], [70, -7, 1])} index={text([6, 33, 7], [231, 7, 1])}"
+    for dtype in SIZE:
+        yield f"scatter {dtype} 1 10 x={text([128, 1], [1, 1])} index={text([128, 1], [1, 1])}"
+        yield f"scatter {dtype} 0 65 x={text([1000, 96], [96, 1])} index={text([1000, 96], [1, 0])}"
+        yield f"scatter {dtype} 1 11 x={text([6, 33, 7], [231, -7, 1])} index={text([6, 33, 7], [231, 7, 1])}"
+        yield f"scatter {dtype} 0 3000 x={text([200000], [1])} index={text([200000], [1])}"
+        yield f"scatter {dtype} 0 70000 x={text([9000, 40], [40, 1])} index={text([9000, 40], [1, 0])}"
+    for size in (1, 2, 4, 8):
+        yield f"copy {size} 256 from={text([128, 192], [1, 128])} to={text([128, 192], [192, 1])}"
+        yield f"copy {size} {size} from={text([129, 67], [1, 131])} to={text([129, 67], [67, 1])}"
+        yield f"copy {size} 256 from={text([5, 64, 72, 3], [13824, 1, 64, 4608])} to={text([5, 64, 72, 3], [13824, 216, 3, 1])}"
+        yield f"copy {size} 256 from={text([4, 96, 80], [7680, 1, 96])} to={text([4, 96, 80], [7680, 80, 1])}"
+        yield f"copy {size} 256 from={text([33, 20], [-20, -1])} to={text([33, 20], [40, 2])}"
+        yield f"copy {size} 256 from={text([33, 32], [64, 1])} to={text([33, 32], [32, 1])}"
+        yield f"copy {size} 256 from={text([7, 9, 100], [0, 1, 0])} to={text([7, 9, 100], [900, 100, 1])}"
+        yield f"copy {size} 256 from={text([100000], [1])} to={text([100000], [1])}"
+        yield f"fill {size} 12345 {0x0102030405060708}"
+
+
+def benches():
+    for dtype, precision in [("f32", "highest"), ("f32", "high"), ("bf16", "high"), ("f16", "high")]:
+        for n in (512, 1024, 2048, 4096, 8192):
+            for form in ["kn", "kk", "mn", "mk"] if n in (1024, 4096) else ["kn"]:
+                yield matmul(dtype, precision, n, n, n, form)
+        # A step of the perceptron 784-512-256-10: forward, gradients of inputs, gradients of weights.
+        for batch in (128, 1024, 8192):
+            for i, o in [(784, 512), (512, 256), (256, 10)]:
+                yield matmul(dtype, precision, batch, o, i, "kn")
+                yield matmul(dtype, precision, batch, i, o, "kk")
+                yield matmul(dtype, precision, i, o, batch, "mn")
+        yield matmul(dtype, precision, 256, 64, 256, "kk", batch=(384,))
+        yield matmul(dtype, precision, 4097, 4097, 4097, "kn", align=SIZE[dtype])
+    yield f"copy 4 256 from={text([4096, 16384], [1, 4096])} to={text([4096, 16384], [16384, 1])}"
+    yield f"copy 2 256 from={text([8192, 16384], [1, 8192])} to={text([8192, 16384], [16384, 1])}"
+    yield f"copy 4 256 from={text([16384, 4096], [4096, 1])} to={text([16384, 4096], [4096, 1])}"
+    yield f"copy 4 256 from={text([64, 512, 12, 64], [393216, 64, 32768, 1])} to={text([64, 512, 12, 64], [393216, 768, 64, 1])}"
+    yield f"fill 4 {1 << 26} 0"
+    yield f"gather 4 0 256 x={text([50257, 768], [768, 1])} index={text([16384, 768], [1, 0])}"
+    yield f"scatter f32 0 256 x={text([16384, 384], [384, 1])} index={text([16384, 384], [1, 0])}"
+    yield f"scatter f32 0 50257 x={text([16384, 768], [768, 1])} index={text([16384, 768], [1, 0])}"
+    yield f"scatter f32 1 10 x={text([8192, 1], [1, 1])} index={text([8192, 1], [1, 1])}"
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = {"check": list(dict.fromkeys(checks())), "bench": list(benches())}
+    command = ["cargo", "run", "--quiet", "-p", "mg-kernels", "--example", "launches"]
+    for name, cases in lines.items():
+        answer = subprocess.run(command, cwd=ROOT, input="\n".join(cases), text=True, capture_output=True)
+        if answer.returncode:
+            sys.exit(answer.stderr)
+        plans = [json.loads(line) for line in answer.stdout.splitlines()]
+        assert len(plans) == len(cases)
+        packed = [{"case": case, "plan": plan} for case, plan in zip(cases, plans)]
+        (folder / f"{name}.json").write_text(json.dumps(packed))
+        print(f"{len(packed)} cases to {name}")
+    shutil.copytree(ROOT / "kernels" / "ptx", folder / "ptx", dirs_exist_ok=True)
+    for script in ("run.py", "cuda.py"):
+        shutil.copy(ROOT / "kernels" / "bench" / script, folder)
+
+
+main()

@@ -1,0 +1,99 @@
+"""The driver, as far as run.py needs it: modules, launches, times. PyTorch owns memory and the stream."""
+
+import ctypes
+import pathlib
+import statistics
+
+import torch
+
+HERE = pathlib.Path(__file__).resolve().parent
+torch.zeros(1, device="cuda")
+DRIVER = ctypes.CDLL("libcuda.so.1")
+MAX_DYNAMIC_SHARED = 8
+FUNCTIONS = {}
+TICKETS = torch.zeros(4096, dtype=torch.int32, device="cuda")
+
+
+def check(code):
+    if code:
+        name = ctypes.c_char_p()
+        DRIVER.cuGetErrorName(code, ctypes.byref(name))
+        raise RuntimeError(name.value.decode() if name.value else code)
+
+
+def function(name, shared):
+    if name not in FUNCTIONS:
+        module, handle = ctypes.c_void_p(), ctypes.c_void_p()
+        ptx = (HERE / "ptx" / f"{name}.ptx").read_bytes() + b"\0"
+        check(DRIVER.cuModuleLoadData(ctypes.byref(module), ptx))
+        check(DRIVER.cuModuleGetFunction(ctypes.byref(handle), module, name.encode()))
+        if shared > 48 * 1024:
+            check(DRIVER.cuFuncSetAttribute(handle, MAX_DYNAMIC_SHARED, shared))
+        FUNCTIONS[name] = handle
+    return FUNCTIONS[name]
+
+
+def bind(plan, addresses):
+    """The plan's launches, ready to go: addresses by the names of their pointers."""
+    workspace = torch.empty(max(plan["workspace"], 1), dtype=torch.uint8, device="cuda")
+    addresses = {"workspace": workspace.data_ptr(), "tickets": TICKETS.data_ptr(), "fault": 0} | addresses
+    launches = []
+    for launch in plan["launches"]:
+        args = bytearray.fromhex(launch["args"])
+        for at, name, offset in launch["pointers"]:
+            args[at : at + 8] = (addresses[name] + offset).to_bytes(8, "little")
+        argument = ctypes.create_string_buffer(bytes(args), len(args))
+        pointers = (ctypes.c_void_p * 1)(ctypes.cast(argument, ctypes.c_void_p))
+        handle = function(launch["kernel"], launch["shared"])
+        launches.append((handle, launch["grid"], launch["block"], launch["shared"], pointers, argument))
+
+    def go():
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        for handle, grid, block, shared, pointers, _ in launches:
+            check(DRIVER.cuLaunchKernel(handle, *grid, *block, shared, stream, pointers, None))
+
+    go.workspace = workspace
+    return go
+
+
+def graph(work, times):
+    """A CUDA graph of `times` calls."""
+    work()
+    torch.cuda.synchronize()
+    captured = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(captured):
+        for _ in range(times):
+            work()
+    captured.replay()
+    torch.cuda.synchronize()
+    return captured
+
+
+def rounds(works, rounds=7, span=2e-3):
+    """Microseconds a call of each of `works`: every round measures each of them, one after the other, over about `span`
+    seconds of calls in a CUDA graph; all rounds are returned."""
+    graphs = []
+    for work in works:
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        work()
+        torch.cuda.synchronize()
+        begin.record()
+        work()
+        end.record()
+        end.synchronize()
+        times = max(2, min(200, int(span * 1e3 / max(begin.elapsed_time(end), 1e-3))))
+        graphs.append((graph(work, times), times))
+    results = [[] for _ in works]
+    for _ in range(rounds):
+        for result, (captured, times) in zip(results, graphs):
+            begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            begin.record()
+            captured.replay()
+            end.record()
+            end.synchronize()
+            result.append(begin.elapsed_time(end) * 1e3 / times)
+    return results
+
+
+def median(values):
+    return statistics.median(values)

@@ -1,0 +1,393 @@
+"""Checks and times the library kernels on this machine's GPU, from a folder that bundle.py made. Needs PyTorch.
+
+    python3 run.py check             every case against float64, twice, with poisoned results and guarded ends
+    python3 run.py check --small     the cases that finish fast under compute-sanitizer
+    python3 run.py bench OUT         beside PyTorch in one run; writes OUT.json and OUT.md
+"""
+
+import datetime
+import json
+import platform
+import sys
+
+import torch
+
+import cuda
+
+DTYPES = {
+    "f64": torch.float64, "f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16,
+    "i64": torch.int64, "i32": torch.int32, "u8": torch.uint8, "bool": torch.bool,
+}
+BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+# The norm of the error over the norm of the result.
+TOLERANCE = {"f64": 1e-14, "f32": 1e-6, "tf32": 9e-4, "f16": 6e-4, "bf16": 5e-3}
+GUARD = 4096
+
+
+def options(words):
+    return dict(word.split("=", 1) for word in words if "=" in word)
+
+
+def layout(text):
+    shape, strides = text.split(":")
+    return [int(n) for n in shape.split("x")], [int(s) for s in strides.split(",")]
+
+
+def offsets(shape, strides):
+    """Where each element lies, from the lowest, and where index zero does."""
+    at = torch.zeros(shape, dtype=torch.int64, device="cuda")
+    for axis, (n, s) in enumerate(zip(shape, strides)):
+        view = [1] * len(shape)
+        view[axis] = n
+        at += (torch.arange(n, device="cuda") * s).view(view)
+    low = int(at.min()) if at.numel() else 0
+    return at - low, -low
+
+
+def random(count, dtype):
+    if dtype.is_floating_point:
+        return torch.randn(count, device="cuda", dtype=torch.float64).to(dtype)
+    if dtype == torch.bool:
+        return torch.randint(0, 8, (count,), device="cuda") == 0
+    low, high = (0, 256) if dtype == torch.uint8 else (-100, 100)
+    return torch.randint(low, high, (count,), device="cuda").to(dtype)
+
+
+class Operand:
+    """Random elements behind a layout; begins `align` bytes after an aligned address, so that no more is aligned."""
+
+    def __init__(self, text, dtype, align):
+        self.shape, strides = layout(text)
+        self.at, zero = offsets(self.shape, strides)
+        size = torch.empty(0, dtype=dtype).element_size()
+        shift = 0 if align >= 16 else max(1, align // size)
+        count = int(self.at.max()) + 1 if self.at.numel() else 1
+        self.memory = random(count + shift + 64, dtype)
+        self.value = self.memory[shift + self.at]
+        self.address = self.memory.data_ptr() + (shift + zero) * size
+
+    def view(self, strides):
+        return self.memory.as_strided(self.shape, strides)
+
+
+class Result:
+    """Poisoned memory with guards on both sides."""
+
+    def __init__(self, count, dtype, poison=0xA7):
+        size = torch.empty(0, dtype=dtype).element_size()
+        self.bytes = torch.full((2 * GUARD + count * size,), poison, dtype=torch.uint8, device="cuda")
+        self.inner = self.bytes[GUARD : GUARD + count * size]
+        self.value = self.inner.view(dtype)
+        self.address = self.inner.data_ptr()
+        self.poison = poison
+
+    def guarded(self):
+        outer = torch.cat([self.bytes[:GUARD], self.bytes[GUARD + self.inner.numel() :]])
+        return bool((outer == self.poison).all())
+
+
+def error(got, want):
+    if want.numel() == 0:
+        return 0.0
+    norm = want.norm().item()
+    return ((got.double() - want).norm() / (norm if norm > 0 else 1.0)).item()
+
+
+def check_matmul(words, plan):
+    name, precision, align = words[1], words[2], int(words[4])
+    opts, dtype = options(words), DTYPES[words[1]]
+    a, b = Operand(opts["a"], dtype, align), Operand(opts["b"], dtype, align)
+    shape = [*a.shape[:-1], b.shape[-1]]
+    count = 1
+    for n in shape:
+        count *= n
+    epilogue = any(key in opts for key in ("bias", "act", "res", "alpha", "second")) or "out" in opts
+    out = Result(count, DTYPES[opts["out"]] if "out" in opts else dtype)
+    addresses = {"in0": a.address, "in1": b.address, "out0": out.address}
+    if dtype.is_floating_point:
+        want = a.value.double() @ b.value.double()
+    elif dtype == torch.bool:
+        want = (a.value.double() @ b.value.double()) > 0
+    else:
+        # Exact: entries are small enough for float64, and wrap at the end.
+        want = (a.value.double() @ b.value.double()).to(torch.int64).to(dtype)
+    second = bias = residual = None
+    if epilogue:
+        want = want * float(opts.get("alpha", 1))
+        if "bias" in opts:
+            bias = random(shape[-1], DTYPES[opts["bias"]])
+            addresses["in2"] = bias.data_ptr()
+            want = want + bias.double()
+        before = want
+        if "second" in opts:
+            second = Result(count, DTYPES[opts["second"]])
+            addresses["out1"] = second.address
+        if opts.get("act") == "relu":
+            want = want.relu()
+        if opts.get("act") == "gelu":
+            want = torch.nn.functional.gelu(want)
+        if "res" in opts:
+            kind, beta = opts["res"].split(",")
+            residual = random(count, DTYPES[kind])
+            addresses["in3"] = residual.data_ptr()
+            want = want + float(beta) * residual.double().view(shape)
+    go = cuda.bind(plan, addresses)
+    go()
+    torch.cuda.synchronize()
+    first = out.inner.clone()
+    go()
+    torch.cuda.synchronize()
+    if not torch.equal(first, out.inner):
+        return "not the same twice"
+    if not out.guarded() or (second and not second.guarded()):
+        return "written outside"
+    got = out.value.view(shape)
+    if not dtype.is_floating_point:
+        return None if torch.equal(got, want) else "wrong"
+    kind = "tf32" if (name, precision) == ("f32", "high") and "matmul_tf32" in plan_kernel(plan) else name
+    tolerance = max(TOLERANCE[kind], TOLERANCE[opts["out"]] if "out" in opts else 0)
+    found = error(got, want)
+    if not found <= tolerance:
+        return f"error {found:.2e}"
+    if second:
+        found = error(second.value.view(shape), before)
+        if not found <= max(tolerance, TOLERANCE[opts["second"]]):
+            return f"second: error {found:.2e}"
+    return None
+
+
+def plan_kernel(plan):
+    return plan["launches"][-1]["kernel"] if plan["launches"] else "none"
+
+
+def indices(text, size, bad):
+    index = Operand(text, torch.int64, 16)
+    index.memory.copy_(torch.randint(0, size, index.memory.shape, device="cuda"))
+    where = index.at.flatten()
+    if bad:
+        index.memory[where[where.numel() // 2]] = size + 3
+    index.value = index.memory[index.at]
+    return index
+
+
+def faulted(fault, want, size):
+    torch.cuda.synchronize()
+    index, found = fault.tolist()
+    if (found != 0) != want:
+        return "the fault was not told" if want else "told of a fault"
+    return f"told of index {index}" if want and index != size + 3 else None
+
+
+def check_gather(words, plan):
+    size, axis, align = (int(word) for word in words[1:4])
+    opts, dtype = options(words), BITS[int(words[1])]
+    for bad in (False, True):
+        x = Operand(opts["x"], dtype, align)
+        index = indices(opts["index"], x.shape[axis], bad)
+        out = Result(index.value.numel(), dtype)
+        fault = torch.zeros(2, dtype=torch.int64, device="cuda")
+        cuda.bind(plan, {"in0": x.address, "in1": index.address, "out0": out.address, "fault": fault.data_ptr()})()
+        wrong = faulted(fault, bad, x.shape[axis])
+        valid = index.value < x.shape[axis]
+        want = torch.where(valid, x.value.gather(axis, index.value.clamp(max=x.shape[axis] - 1)), 0)
+        if wrong or not out.guarded() or not torch.equal(out.value.view(index.shape), want.to(dtype)):
+            return wrong or "wrong"
+    return None
+
+
+def check_scatter(words, plan):
+    name, axis, size = words[1], int(words[2]), int(words[3])
+    opts, dtype = options(words), DTYPES[words[1]]
+    for bad in (False, True):
+        x = Operand(opts["x"], dtype, 16)
+        if dtype == torch.bool:
+            x.value = x.value.to(torch.uint8)
+        index = indices(opts["index"], size, bad)
+        shape = [size if d == axis else n for d, n in enumerate(x.shape)]
+        count = 1
+        for n in shape:
+            count *= n
+        out = Result(count, dtype)
+        fault = torch.zeros(2, dtype=torch.int64, device="cuda")
+        go = cuda.bind(plan, {"in0": x.address, "in1": index.address, "out0": out.address, "fault": fault.data_ptr()})
+        go()
+        wrong = faulted(fault, bad, size)
+        first = out.inner.clone()
+        go()
+        torch.cuda.synchronize()
+        if wrong or not torch.equal(first, out.inner) or not out.guarded():
+            return wrong or "not the same twice, or written outside"
+        floating = dtype.is_floating_point
+        wide = torch.float64 if floating else torch.int64
+        valid = index.value < size
+        want = torch.zeros(shape, dtype=wide, device="cuda")
+        want.scatter_add_(axis, index.value.clamp(max=size - 1), torch.where(valid, x.value.to(wide), 0))
+        got = (out.inner.view(torch.uint8) if dtype == torch.bool else out.value).view(shape)
+        if floating:
+            found = error(got, want)
+            if not found <= TOLERANCE[name]:
+                return f"error {found:.2e}"
+        elif not torch.equal(got, want.to(got.dtype)):
+            return "wrong"
+    return None
+
+
+def check_copy(words, plan):
+    size, align = int(words[1]), int(words[2])
+    opts, dtype = options(words), BITS[int(words[1])]
+    source = Operand(opts["from"], dtype, align)
+    shape, strides = layout(opts["to"])
+    at, zero = offsets(shape, strides)
+    shift = 0 if align >= 16 else 1
+    out = Result(int(at.max()) + 1 + shift, dtype)
+    cuda.bind(plan, {"in0": source.address, "out0": out.address + (zero + shift) * size})()
+    torch.cuda.synchronize()
+    want = Result(int(at.max()) + 1 + shift, dtype)
+    want.value[(at + shift).flatten()] = source.value.flatten()
+    return None if torch.equal(out.bytes, want.bytes) else "wrong"
+
+
+def check_fill(words, plan):
+    size, count, bits = (int(word) for word in words[1:4])
+    out = Result(count, BITS[size])
+    cuda.bind(plan, {"out0": out.address})()
+    torch.cuda.synchronize()
+    want = torch.tensor(list(bits.to_bytes(8, "little")[:size]), dtype=torch.uint8, device="cuda").repeat(count)
+    return None if torch.equal(out.inner, want) and out.guarded() else "wrong"
+
+
+CHECKS = {"matmul": check_matmul, "gather": check_gather, "scatter": check_scatter, "copy": check_copy, "fill": check_fill}
+
+
+def check(small):
+    cases = json.loads((cuda.HERE / "check.json").read_text())
+    failed, done, kernels = 0, 0, set()
+    for case in cases:
+        words = case["case"].split()
+        kernel = plan_kernel(case["plan"])
+        if small and kernel in kernels:
+            continue
+        kernels.update(launch["kernel"] for launch in case["plan"]["launches"])
+        wrong = CHECKS[words[0]](words, case["plan"])
+        done += 1
+        if wrong:
+            failed += 1
+            print(f"FAILED: {wrong}: {case['case']} ({kernel})")
+    if bool((cuda.TICKETS != 0).any()):
+        failed += 1
+        print("FAILED: tickets are not zero")
+    print(f"{done} cases, {failed} failed, {len(kernels)} of {len(list((cuda.HERE / 'ptx').glob('*.ptx')))} kernels ran")
+    return failed
+
+
+def bench_matmul(words, plan):
+    opts, dtype = options(words), DTYPES[words[1]]
+    torch.backends.cuda.matmul.allow_tf32 = words[2] == "high"
+    (ashape, astrides), (bshape, bstrides) = layout(opts["a"]), layout(opts["b"])
+    a, b = Operand(opts["a"], dtype, 16), Operand(opts["b"], dtype, 16)
+    out = torch.empty([*ashape[:-1], bshape[-1]], dtype=dtype, device="cuda")
+    ours = cuda.bind(plan, {"in0": a.address, "in1": b.address, "out0": out.data_ptr()})
+    ours.keeps = (a, b, out)
+    ta, tb = a.view(astrides), b.view(bstrides)
+    other = torch.empty_like(out)
+    work = 2 * ashape[-1] * out.numel()
+    return [ours, lambda: torch.matmul(ta, tb, out=other)], work, "TFLOP/s"
+
+
+def bench_copy(words, plan):
+    opts, dtype = options(words), BITS[int(words[1])]
+    source = Operand(opts["from"], dtype, 16)
+    _, strides = layout(opts["from"])
+    out = torch.empty(source.shape, dtype=dtype, device="cuda")
+    view = source.view(strides)
+    ours = cuda.bind(plan, {"in0": source.address, "out0": out.data_ptr()})
+    ours.keeps = (source, out)
+    return [ours, lambda: out.copy_(view)], 2 * out.numel() * int(words[1]), "TB/s"
+
+
+def bench_fill(words, plan):
+    out = torch.empty(int(words[2]), dtype=BITS[int(words[1])], device="cuda")
+    return [cuda.bind(plan, {"out0": out.data_ptr()}), lambda: out.fill_(0)], out.numel() * int(words[1]), "TB/s"
+
+
+def bench_gather(words, plan):
+    opts, axis = options(words), int(words[2])
+    x = Operand(opts["x"], torch.float32, 16)
+    index = indices(opts["index"], x.shape[axis], False)
+    out = torch.empty(index.shape, device="cuda")
+    ours = cuda.bind(plan, {"in0": x.address, "in1": index.address, "out0": out.data_ptr()})
+    ours.keeps = (x, index, out)
+    rows, table = index.value[:, 0].contiguous(), x.value
+    return [ours, lambda: torch.index_select(table, 0, rows, out=out)], 8 * out.numel(), "TB/s"
+
+
+def bench_scatter(words, plan):
+    opts, axis, size = options(words), int(words[2]), int(words[3])
+    x = Operand(opts["x"], torch.float32, 16)
+    index = indices(opts["index"], size, False)
+    shape = [size if d == axis else n for d, n in enumerate(x.shape)]
+    out = torch.empty(shape, device="cuda")
+    ours = cuda.bind(plan, {"in0": x.address, "in1": index.address, "out0": out.data_ptr()})
+    ours.keeps = (x, index, out)
+    value, expanded = x.value, index.value
+
+    def other():
+        out.zero_()
+        out.scatter_add_(axis, expanded, value)
+
+    return [ours, other], 4 * (out.numel() + value.numel()), "TB/s"
+
+
+BENCHES = {"matmul": bench_matmul, "copy": bench_copy, "fill": bench_fill, "gather": bench_gather, "scatter": bench_scatter}
+
+
+def bench(path):
+    device = torch.cuda.get_device_properties(0)
+    record = {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "device": device.name, "python": platform.python_version(), "torch": torch.__version__,
+        "cuda": torch.version.cuda, "cases": [],
+    }
+    lines = [
+        "# Library kernels beside PyTorch",
+        "",
+        f"{record['date']}, {device.name}, PyTorch {torch.__version__}, CUDA {torch.version.cuda}. Written by",
+        "`kernels/bench/run.py bench`. Microseconds a call, the median of 7 rounds in which both take turns; calls are nodes of",
+        "a CUDA graph on both sides, so that neither pays for its launches. tf32 is f32 at precision \"high\" on both sides.",
+        "",
+        "| case | kernel | ours, µs | PyTorch, µs | ours | PyTorch | ours / PyTorch |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for case in json.loads((cuda.HERE / "bench.json").read_text()):
+        words = case["case"].split()
+        works, amount, unit = BENCHES[words[0]](words, case["plan"])
+        results = cuda.rounds(works)
+        ours, other = (cuda.median(times) for times in results)
+        launches = case["plan"]["launches"]
+        kernel = launches[-1]["kernel"] + (f" and {len(launches) - 1} more" if len(launches) > 1 else "")
+        kernel += f", {launches[-1]['grid'][0]} blocks"
+        record["cases"].append({"case": case["case"], "kernel": kernel, "ours": results[0], "torch": results[1]})
+        rate = [amount / time / 1e6 for time in (ours, other)]
+        shown = f"{rate[0]:.2f} {unit} | {rate[1]:.2f} {unit} | {other / ours:.0%}"
+        label = case["case"].replace(" 80 16 ", " ")
+        lines.append(f"| {label} | {kernel} | {ours:.1f} | {other:.1f} | {shown} |")
+        print(lines[-1], flush=True)
+        del works
+    with open(f"{path}.json", "w") as file:
+        json.dump(record, file)
+    with open(f"{path}.md", "w") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+def main():
+    torch.manual_seed(7)
+    match sys.argv[1:]:
+        case ["check", *rest]:
+            sys.exit(1 if check("--small" in rest) else 0)
+        case ["bench", path]:
+            bench(path)
+        case _:
+            sys.exit(__doc__)
+
+
+main()

@@ -1,0 +1,128 @@
+// Strided copies, transposed copies, fills. Elements are bits of 1 to 16 bytes.
+#include "index.cuh"
+
+struct alignas(16) b128 {
+    u32 x, y, z, w;
+};
+
+#ifdef V_FILL
+// `count` elements become `bits`.
+struct Fill {
+    void* out;
+    u64 count;
+    u64 bits;
+};
+
+// Sixteen bytes a thread where the address allows it, element by element at the ends.
+extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Fill p) {
+    using T = V_T;
+    constexpr u32 EACH = 16 / sizeof(T);
+    T value = (T)p.bits;
+    T* out = (T*)p.out;
+    u64 head = min(p.count, (u64)((16 - ((u64)out & 15)) & 15) / sizeof(T));
+    u64 body = (p.count - head) / EACH;
+    union {
+        T each[EACH];
+        b128 all;
+    } four;
+    for (u32 i = 0; i < EACH; i++) four.each[i] = value;
+    u64 first = (u64)blockIdx.x * 256 + threadIdx.x, step = (u64)gridDim.x * 256;
+    b128* aligned = (b128*)(out + head);
+    for (u64 i = first; i < body; i += step) aligned[i] = four.all;
+    for (u64 i = first; i < head; i += step) out[i] = value;
+    for (u64 i = head + body * EACH + first; i < p.count; i += step) out[i] = value;
+}
+#endif
+
+#ifdef V_STRIDED
+// Element by element (or in units of several neighbours that both sides have side by side and aligned).
+struct Copy {
+    void* out;
+    const void* from;
+    u64 count;
+    Axes<2> axes;
+};
+
+extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Copy p) {
+    using T = V_T;
+    u64 first = (u64)blockIdx.x * 1024 + threadIdx.x;
+    i64 at[4][2];
+    T value[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        if (first + i * 256 < p.count) {
+            p.axes.offsets(first + i * 256, at[i]);
+            value[i] = ((const T*)p.from)[at[i][1]];
+        }
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        if (first + i * 256 < p.count) ((T*)p.out)[at[i][0]] = value[i];
+}
+#endif
+
+#ifdef V_PLANE
+// Planes whose neighbours along one axis are neighbours in the source and along the other in the result: tiles of SIDE
+// rows by ACROSS columns through shared memory, read and written 16 bytes at a time where both sides are aligned for it
+// (VECTOR). Blocks that run together work on squares of GROUP by GROUP tiles, so that both sides touch long runs of memory.
+struct Plane {
+    void* out;
+    const void* from;
+    u32 rows, columns;  // of the source: columns are its neighbours
+    i64 from_row;       // between rows of the source
+    i64 out_column;     // between columns of the source, in the result
+    u32 tiles_r, tiles_c;
+    Axes<2> around;
+};
+
+extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Plane p) {
+    using T = V_T;
+    constexpr int SIDE = V_SIDE, ACROSS = V_ACROSS, VECTOR = V_VECTOR, GROUP = V_GROUP;
+    constexpr int CHUNKS = ACROSS / VECTOR, CHUNKS_OUT = SIDE / VECTOR;  // of a row, of a column
+    constexpr int ROWS = 256 / CHUNKS, COLUMNS = 256 / CHUNKS_OUT;       // at a time
+    struct alignas(VECTOR * sizeof(T)) Vector {
+        T each[VECTOR];
+    };
+    // The chunks of a row are exchanged by its number, so that lanes meet in few banks when columns are read.
+    __shared__ Vector tile[SIDE][CHUNKS];
+    u32 tiles = p.tiles_r * p.tiles_c;
+    u32 plane = blockIdx.x / tiles, id = blockIdx.x - plane * tiles;
+    u32 band = id / (GROUP * p.tiles_c), high = min((u32)GROUP, p.tiles_r - band * GROUP);
+    id -= band * GROUP * p.tiles_c;
+    u32 square = id / (high * GROUP), wide = min((u32)GROUP, p.tiles_c - square * GROUP);
+    id -= square * high * GROUP;
+    u32 tile_r = band * GROUP + id / wide, tile_c = square * GROUP + id % wide;
+    i64 at[2];
+    p.around.offsets(plane, at);
+    u32 row0 = tile_r * SIDE, column0 = tile_c * ACROSS;
+    const T* from = (const T*)p.from + at[1] + (i64)row0 * p.from_row + column0;
+    T* out = (T*)p.out + at[0] + (i64)column0 * p.out_column + row0;
+    u32 rows = min((u32)SIDE, p.rows - row0), columns = min((u32)ACROSS, p.columns - column0);
+    u32 c = threadIdx.x % CHUNKS, line = threadIdx.x / CHUNKS;
+    Vector in[SIDE / ROWS];
+#pragma unroll
+    for (int i = 0; i < SIDE / ROWS; i++) {
+        u32 r = line + i * ROWS;
+        if (r < rows && c * VECTOR < columns) in[i] = *(const Vector*)(from + (i64)r * p.from_row + c * VECTOR);
+    }
+#pragma unroll
+    for (int i = 0; i < SIDE / ROWS; i++) {
+        u32 r = line + i * ROWS;
+        tile[r][c ^ r / VECTOR % CHUNKS] = in[i];
+    }
+    __syncthreads();
+    // Eight chunks of four columns a warp: that many fall into different banks.
+    constexpr int LANES = CHUNKS_OUT < V_LANES ? CHUNKS_OUT : V_LANES;
+    u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    c = lane % LANES + warp % (CHUNKS_OUT / LANES) * LANES;
+    line = lane / LANES + warp / (CHUNKS_OUT / LANES) * (32 / LANES);
+#pragma unroll
+    for (int i = 0; i < ACROSS / COLUMNS; i++) {
+        u32 column = line + i * COLUMNS;
+        Vector v;
+#pragma unroll
+        for (int j = 0; j < VECTOR; j++)
+            v.each[j] = tile[c * VECTOR + j][column / VECTOR ^ c % CHUNKS].each[column % VECTOR];
+        if (column < columns && c * VECTOR < rows) *(Vector*)(out + (i64)column * p.out_column + c * VECTOR) = v;
+    }
+}
+#endif

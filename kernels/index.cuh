@@ -1,0 +1,54 @@
+// Positions over several axes, with strides, passed by value.
+#pragma once
+#include "common.cuh"
+
+constexpr int MAX_RANK = 8;
+
+// Division by a number that does not change: Granlund and Montgomery, "Division by invariant integers using
+// multiplication" (1994), for dividends below 2^31.
+struct Divisor {
+    u32 size, multiplier, shift, unused;
+    // Without a multiplier the size is 1.
+    __device__ __forceinline__ u32 divide(u32 x) const {
+        return multiplier ? __umulhi(x, multiplier) >> shift : x;
+    }
+};
+
+// Shape and the strides of up to three operands, in elements; the last axis is the innermost.
+template <int N>
+struct Axes {
+    Divisor size[MAX_RANK];
+    i64 stride[N][MAX_RANK];
+    u32 rank;
+    u32 wide;  // positions may not fit 31 bits
+
+    // The offsets of a row-major position.
+    __device__ __forceinline__ void offsets(u64 position, i64 (&at)[N]) const {
+#pragma unroll
+        for (int n = 0; n < N; n++) at[n] = 0;
+        if (wide) {
+#pragma unroll 1
+            for (int axis = (int)rank - 1; axis >= 0; axis--) {
+                u64 rest = position / size[axis].size;
+                i64 i = (i64)(position - rest * size[axis].size);
+                position = rest;
+#pragma unroll
+                for (int n = 0; n < N; n++) at[n] += i * stride[n][axis];
+            }
+        } else {
+            u32 x = (u32)position;
+#pragma unroll 1
+            for (int axis = (int)rank - 1; axis > 0; axis--) {
+                u32 rest = size[axis].divide(x);
+                i64 i = x - rest * size[axis].size;
+                x = rest;
+#pragma unroll
+                for (int n = 0; n < N; n++) at[n] += i * stride[n][axis];
+            }
+            if (rank > 0) {
+#pragma unroll
+                for (int n = 0; n < N; n++) at[n] += (i64)x * stride[n][0];
+            }
+        }
+    }
+};

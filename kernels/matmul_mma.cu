@@ -1,0 +1,215 @@
+// Products on the tensor cores (mma.sync): f16 and bf16, and f32 operands rounded to tf32. Sums are f32.
+//
+// A warp has a tile of WM by WN sums, in fragments of 16 by 8. Fragments of the next step in k are read from shared
+// memory while those of this one are multiplied, across stages too. Lines along k are read by ldmatrix; lines along m or n
+// by ldmatrix with transposition, or word by word for tf32, which that instruction cannot transpose.
+#include "tile.cuh"
+
+constexpr int BM = V_BM, BN = V_BN, BK = V_BK, WM = V_WM, WN = V_WN, STAGES = V_STAGES, SLICE = V_SLICE;
+constexpr bool A_K = V_A_K, B_K = V_B_K, ANY = V_ANY;
+using T = V_T;
+
+constexpr bool HALF = Is16<T>::value;
+constexpr int STEP = HALF ? 16 : 8;  // of k, by one instruction
+constexpr int WARPS_M = BM / WM, WARPS_N = BN / WN;
+constexpr int THREADS = 32 * WARPS_M * WARPS_N;
+constexpr int MT = WM / 16, NT = WN / 8, STEPS = BK / STEP;
+static_assert(STEPS % 2 == 0 && NT % 2 == 0, "fragments take turns; two are read at once");
+
+constexpr Swizzle LINES_ALONG = HALF ? BY_ROW : BY_PAIR;
+using TileA = Tile<T, A_K ? BM : BK, A_K ? BK : BM, A_K ? BY_ROW : LINES_ALONG>;
+using TileB = Tile<T, B_K ? BN : BK, B_K ? BK : BN, B_K ? BY_ROW : LINES_ALONG>;
+constexpr int STAGE = TileA::BYTES + TileB::BYTES;
+
+__device__ __forceinline__ void ldmatrix(u32 (&r)[4], u32 from) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(from)
+                 : "memory");
+}
+__device__ __forceinline__ void ldmatrix_transposed(u32 (&r)[4], u32 from) {
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(from)
+                 : "memory");
+}
+__device__ __forceinline__ u32 word(u32 from) {
+    u32 x;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(from) : "memory");
+    return x;
+}
+// Rounds to tf32. The tensor cores cut the last 13 bits off; multiplied by 1 + 2^-11 ln 2 before, a number is cut to one
+// that is at most 0.7 units away, to either side equally, exact where it can be. (The conversion instruction would be three,
+// adding half a unit as an integer would turn some NaNs into numbers.)
+__device__ __forceinline__ void round_tf32(u32& x) {
+    if (!HALF) asm volatile("mul.rn.f32 %0, %1, 0f3F800B17;" : "=r"(x) : "r"(x));
+}
+
+__device__ __forceinline__ void mma(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1, f16) {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+__device__ __forceinline__ void mma(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1, bf16) {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+__device__ __forceinline__ void mma(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1, tf32) {
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// Where a thread reads its fragments in a tile, from the tile's beginning. Chunks are exchanged by an exclusive or with a
+// number that is the same for all of a thread's lines, so a few places and constants make all addresses.
+template <typename TILE, bool K_LINES, int LENGTH, bool A>
+struct Places {
+    static constexpr int COUNT = K_LINES ? STEPS : 4;
+    u32 at[COUNT];
+
+    __device__ __forceinline__ Places(u32 mn, u32 lane) {
+        if (K_LINES) {
+            // Squares of a: rows 0-7 and 8-15 of the first chunk, then of the second; of b: both chunks of columns 0-7,
+            // then of 8-15.
+            u32 line = mn + (A ? lane % 16 : lane % 8 + lane / 16 * 8);
+            u32 chunk = A ? lane / 16 : lane / 8 % 2;
+#pragma unroll
+            for (int s = 0; s < COUNT; s++) at[s] = TILE::chunk(line, s * 2 + chunk);
+        } else if (HALF) {
+            u32 k = A ? lane % 8 + lane / 16 * 8 : lane % 16;
+            u32 first = mn + (A ? lane / 8 % 2 * 8 : lane / 16 * 8);
+#pragma unroll
+            for (int i = 0; i < COUNT; i++) at[i] = TILE::chunk(k, (first + i * 16) / TILE::CHUNK);
+        } else {
+#pragma unroll
+            for (int i = 0; i < COUNT; i++) at[i] = TILE::element(lane % 4, mn + lane / 4 + i * 8);
+        }
+    }
+
+    // The four words of fragment `i` (16 rows of a, or two fragments of 8 columns of b) in a step.
+    __device__ __forceinline__ void read(u32 (&r)[4], u32 tile, int step, int i) const {
+        constexpr u32 LINE = LENGTH * sizeof(T);
+        if (K_LINES) {
+            ldmatrix(r, tile + at[step % COUNT] + i * 16 * LINE);
+        } else if (HALF) {
+            ldmatrix_transposed(r, tile + at[i % 4] + i / 4 * 128 + step * 16 * LINE);
+        } else {
+            u32 from = tile + i / 2 * 128 + step * 8 * LINE;
+            u32 low = from + at[i % 2 * 2], high = from + at[i % 2 * 2 + 1];
+            r[0] = word(low);
+            r[A ? 1 : 2] = word(high);
+            r[A ? 2 : 1] = word(low + 4 * LINE);
+            r[3] = word(high + 4 * LINE);
+        }
+    }
+};
+
+// The fragments of one step in k, for all of a warp's tile.
+struct Fragments {
+    u32 a[MT][4];
+    u32 b[NT / 2][4];  // two fragments each: words 0, 1 and 2, 3
+
+    // One part of `PARTS` of the rounding.
+    template <int PARTS>
+    __device__ __forceinline__ void round(int part) {
+        constexpr int A = MT * 4, ALL = A + NT * 2;
+#pragma unroll
+        for (int w = 0; w < ALL; w++)
+            if (!HALF && w % PARTS == part) {
+                if (w < A) round_tf32(a[w / 4][w % 4]);
+                else round_tf32(b[(w - A) / 4][w % 4]);
+            }
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __grid_constant__ MatMul p) {
+    extern __shared__ __align__(128) char memory[];
+    u32 base = shared_address(memory);
+    Place at(p);
+    using LoadA = Loader<T, TileA, A_K ? BM : BK, A_K ? BK : BM, A_K, ANY, THREADS>;
+    using LoadB = Loader<T, TileB, B_K ? BN : BK, B_K ? BK : BN, B_K, ANY, THREADS>;
+    LoadA a((const T*)p.a + at.a_offset, p.a_row, p.a_k, p.m, at.tile_m * BM, at.k_begin);
+    LoadB b((const T*)p.b + at.b_offset, p.b_col, p.b_k, p.n, at.tile_n * BN, at.k_begin);
+
+    u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    u32 row = warp / WARPS_N * WM, col = warp % WARPS_N * WN;
+
+    i32 left = (i32)(at.k_end - at.k_begin);
+    i32 steps = (left + BK - 1) / BK;
+#pragma unroll
+    for (int s = 0; s < STAGES - 1; s++) {
+        if (s < steps) {
+            a.copy(base + s * STAGE, left - s * BK, BK);
+            b.copy(base + s * STAGE + TileA::BYTES, left - s * BK, BK);
+        }
+        copies_end_stage();
+    }
+    float sum[MT][NT][4] = {};
+    u32 reading = base, writing = base + (STAGES - 1) * STAGE;
+    Fragments f[2];
+    Places<TileA, A_K, A_K ? BK : BM, true> places_a(row, lane);
+    Places<TileB, B_K, B_K ? BK : BN, false> places_b(col, lane);
+    auto read = [&](Fragments& to, int step) {
+#pragma unroll
+        for (int i = 0; i < MT; i++) places_a.read(to.a[i], reading, step, i);
+#pragma unroll
+        for (int j = 0; j < NT / 2; j++) places_b.read(to.b[j], reading + TileA::BYTES, step, j);
+    };
+    // Between the products the fragments of the next step are rounded.
+    auto multiply = [&](const Fragments& now, Fragments& next) {
+#pragma unroll
+        for (int i = 0; i < MT; i++)
+#pragma unroll
+            for (int j = 0; j < NT; j++) {
+                // Back and forth, so that neighbouring instructions share a fragment.
+                int jj = i % 2 ? NT - 1 - j : j;
+                mma(sum[i][jj], now.a[i], now.b[jj / 2][jj % 2 * 2], now.b[jj / 2][jj % 2 * 2 + 1], T());
+                if (i * NT + j >= MT * NT / 4) next.round<MT * NT * 3 / 4>(i * NT + j - MT * NT / 4);
+            }
+    };
+    auto copy = [&](i32 step, int part) {
+        i32 next = step + STAGES - 1;
+        if (part != 1 && next < steps) a.copy(writing, left - next * BK, BK);
+        if (part == 0) return;
+        if (next < steps) b.copy(writing + TileA::BYTES, left - next * BK, BK);
+        copies_end_stage();
+        writing += STAGE;
+        if (writing == base + STAGES * STAGE) writing = base;
+    };
+    copies_wait<STAGES - 2>();
+    __syncthreads();
+    if (steps > 0) {
+        read(f[0], 0);
+        f[0].round<1>(0);
+    }
+#pragma unroll 1
+    for (i32 step = 0; step < steps; step++) {
+#pragma unroll
+        for (int s = 0; s < STEPS; s++) {
+            if (s == STEPS - 1) {
+                reading += STAGE;
+                if (reading == base + STAGES * STAGE) reading = base;
+                copies_wait<STAGES - 2>();
+                __syncthreads();
+            }
+            read(f[(s + 1) % 2], (s + 1) % STEPS);
+            if (STEPS == 2 ? s == 0 : s < 2) copy(step, STEPS == 2 ? 2 : s);
+            multiply(f[s % 2], f[(s + 1) % 2]);
+        }
+    }
+    copies_wait<0>();
+
+    float* stage = (float*)memory;
+    store_tile<T, BM, BN, SLICE, THREADS>(p, at, stage, [&](int slice) {
+        if (warp / WARPS_N * WM / SLICE != slice) return;
+#pragma unroll
+        for (int i = 0; i < MT; i++)
+#pragma unroll
+            for (int j = 0; j < NT; j++) {
+                float* to = stage + (row % SLICE + i * 16 + lane / 4) * (BN + 8) + col + j * 8 + lane % 4 * 2;
+                *(float2*)to = make_float2(sum[i][j][0], sum[i][j][1]);
+                *(float2*)(to + 8 * (BN + 8)) = make_float2(sum[i][j][2], sum[i][j][3]);
+            }
+    });
+}

@@ -1,0 +1,135 @@
+// Tiles of the operands in shared memory, brought there by asynchronous copies, in several stages.
+#pragma once
+#include "matmul.cuh"
+
+// How the 16-byte chunks of a line are exchanged so that those that are read together lie in different banks.
+enum Swizzle {
+    PLAIN,      // read along the line
+    BY_ROW,     // eight neighbouring lines are read at one chunk (ldmatrix)
+    BY_FOURTH,  // lines four apart are read at one chunk
+    BY_PAIR,    // four neighbouring lines are read at two neighbouring chunks
+};
+
+// A tile of `LINES` lines of `LENGTH` elements. Lines are what is contiguous: rows of k, or of m or n.
+template <typename T, int LINES, int LENGTH, Swizzle SWIZZLE>
+struct Tile {
+    static constexpr int CHUNK = 16 / sizeof(T);
+    static constexpr int CHUNKS = LENGTH / CHUNK;
+    static constexpr int BYTES = LINES * LENGTH * sizeof(T);
+
+    // Lines after which chunks are exchanged in the same way again.
+    static constexpr int MASK = (CHUNKS < 8 ? CHUNKS : 8) - 1;
+    static constexpr int PERIOD = SWIZZLE == PLAIN       ? 1
+                                  : SWIZZLE == BY_PAIR   ? 4
+                                  : SWIZZLE == BY_FOURTH ? 32
+                                                         : 8;
+
+    // The byte at which chunk `c` of a line lies.
+    static __device__ __forceinline__ u32 chunk(u32 line, u32 c) {
+        u32 x = 0;
+        if (SWIZZLE == BY_ROW) x = (CHUNKS >= 8 ? line : CHUNKS == 4 ? line >> 1 : line >> 2) & MASK;
+        if (SWIZZLE == BY_FOURTH) x = (line >> 2) & MASK;
+        if (SWIZZLE == BY_PAIR) x = (line & 3) * 2;
+        // Lines sixteen apart stand at different halves of the banks.
+        if (SWIZZLE == BY_FOURTH && CHUNKS == 4) line ^= line >> 4 & 1;
+        return line * (LENGTH * (u32)sizeof(T)) + (c ^ x) * 16;
+    }
+    static __device__ __forceinline__ u32 element(u32 line, u32 i) {
+        return chunk(line, i / CHUNK) + i % CHUNK * (u32)sizeof(T);
+    }
+};
+
+// Brings tiles from memory. K_LINES: lines run along k and there is one for each row of the operand (its m or n); else
+// lines run along m or n and there is one for each k.
+//
+// ANY: no stride and no address is asked to be aligned or 1. Elements are copied one by one, to lines of either kind.
+template <typename T, typename TILE, int LINES, int LENGTH, bool K_LINES, bool ANY, int THREADS>
+struct Loader {
+    static constexpr int CHUNK = TILE::CHUNK;
+    static constexpr int CHUNKS = TILE::CHUNKS;
+    static constexpr int STEP = THREADS / CHUNKS;
+    static constexpr int COPIES = (LINES + STEP - 1) / STEP;
+    static_assert(ANY || THREADS % CHUNKS == 0, "");
+    static_assert(ANY || LINES % STEP == 0 || LINES < STEP, "");
+    // Lines that one thread copies are a period of the exchange of chunks apart.
+    static constexpr u32 SPACING = STEP * LENGTH * sizeof(T);
+    static_assert(ANY || STEP % TILE::PERIOD == 0, "");
+
+    const T* from;
+    i64 line_stride, k_stride;
+    u32 edge;         // rows of the operand from this tile's first on
+    u32 line, chunk;  // this thread's first
+    u32 place;        // of it, in the tile
+    i64 row_stride;
+
+    __device__ __forceinline__ Loader(const T* base, i64 row_stride, i64 k_stride, u32 rows, u32 row0, u32 k0)
+        : k_stride(k_stride) {
+        line_stride = K_LINES ? row_stride : k_stride;
+        edge = rows - row0;
+        from = base + (i64)row0 * row_stride + (i64)k0 * k_stride;
+        if (ANY) {
+            this->row_stride = row_stride;
+        } else {
+            line = threadIdx.x / CHUNKS;
+            chunk = threadIdx.x % CHUNKS;
+            place = TILE::chunk(line, chunk);
+            from += (i64)line * line_stride + chunk * CHUNK;
+        }
+    }
+
+    // Begins to copy the tile at the place in k that this has reached, of which `left` are left, and goes on by `depth`.
+    __device__ __forceinline__ void copy(u32 to, i32 left, int depth) {
+        if (ANY) {
+            // Eight neighbours in k of four rows a warp.
+            u32 k = threadIdx.x % 8, row = threadIdx.x / 8;
+            constexpr u32 ROWS = K_LINES ? LINES : LENGTH, DEPTH = K_LINES ? LENGTH : LINES, APART = THREADS / 8;
+            bool whole = edge >= ROWS && left >= (i32)DEPTH;
+            constexpr int COUNT = ROWS / APART;
+            static_assert(!ANY || ROWS % APART == 0, "");
+#pragma unroll 1
+            for (u32 k0 = 0; k0 < DEPTH; k0 += 8) {
+                const T* p = from + (i64)row * row_stride + (i64)(k0 + k) * k_stride;
+                u16 bits[COUNT];
+#pragma unroll
+                for (int i = 0; i < COUNT; i++) {
+                    u32 r = row + i * APART;
+                    bool inside = whole || (r < edge && (i32)(k0 + k) < left);
+                    if (sizeof(T) == 4) {
+                        u32 at = to + (K_LINES ? TILE::element(r, k0 + k) : TILE::element(k0 + k, r));
+                        copy4(at, inside ? p : from, inside ? 4 : 0);
+                    } else {
+                        bits[i] = inside ? *(const u16*)p : (u16)0;
+                    }
+                    p += (i64)APART * row_stride;
+                }
+#pragma unroll
+                for (int i = 0; i < COUNT; i++) {
+                    u32 r = row + i * APART;
+                    u32 at = to + (K_LINES ? TILE::element(r, k0 + k) : TILE::element(k0 + k, r));
+                    if (sizeof(T) == 2) asm volatile("st.shared.u16 [%0], %1;" ::"r"(at), "h"(bits[i]) : "memory");
+                }
+            }
+        } else if (edge >= (K_LINES ? LINES : LENGTH) && left >= (K_LINES ? LENGTH : LINES)) {
+            const T* p = from;
+#pragma unroll
+            for (int i = 0; i < COPIES; i++) {
+                if (LINES % STEP == 0 || line + i * STEP < LINES) copy16(to + place + i * SPACING, p);
+                p += (i64)STEP * line_stride;
+            }
+        } else {
+            const T* p = from;
+#pragma unroll 1
+            for (u32 l = line, at = to; l < LINES; l += STEP, at += SPACING) {
+                i32 elements;
+                if (K_LINES) {
+                    elements = l < edge ? left - (i32)chunk * CHUNK : 0;
+                } else {
+                    elements = (i32)l < left ? (i32)(edge - min(edge, chunk * CHUNK)) : 0;
+                }
+                copy16(at + place, p, max(0, min(CHUNK, elements)) * (i32)sizeof(T));
+                p += (i64)STEP * line_stride;
+            }
+        }
+        from += (i64)depth * k_stride;
+    }
+};
