@@ -14,6 +14,7 @@ use mg_kernels::cpu::library;
 use mg_kernels::cpu::run::{Args, InputArg, OutOfRange, ZERO_DIVISOR};
 use smallvec::SmallVec;
 use std::panic::Location;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 /// Where an operand comes from.
@@ -78,6 +79,8 @@ pub(crate) enum Action {
         kernel: Kernel,
         args: Vec<KernelArg>,
         output: Option<usize>,
+        /// Somebody besides the epilogue reads the output.
+        raw: bool,
         epilogue: Option<ProgramLaunch>,
     },
 }
@@ -92,6 +95,8 @@ pub(crate) struct Launch {
     pub(crate) dtype: DType,
     /// A library kernel's launches on a CUDA device, once they were made.
     pub(crate) prepared: Mutex<Option<Arc<Prepared>>>,
+    /// Whether its epilogue may be part of a CUDA kernel, for all that is known.
+    pub(crate) fuses: AtomicBool,
 }
 
 /// Memory for a value.
@@ -425,7 +430,7 @@ impl Launch {
                 };
                 Ok(())
             }
-            Action::Kernel { kernel, args, output, epilogue } => {
+            Action::Kernel { kernel, args, output, epilogue, .. } => {
                 let operands: SmallVec<[(*const u8, Layout); 3]> =
                     args.iter().map(|a| memory.operand(a)).collect();
                 let out = output.map(|slot| memory.slots[slot]);

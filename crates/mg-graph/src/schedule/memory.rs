@@ -42,11 +42,12 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
             };
             let others_read = order.iter().any(|&o| o != id && groups.inputs(o).contains(&node));
             let raw = epilogue.is_none()
-                || graph.nodes[node].device.is_cuda()
                 || others_read
                 || is_wanted(graph, node)
                 || aliases.iter().any(|a| a.base == node);
-            let output = if raw { Some(slot(graph, node, None, &mut slot_of, &mut plan)) } else { None };
+            // On CUDA the epilogue may become a launch of its own.
+            let stored = raw || graph.nodes[node].device.is_cuda();
+            let output = if stored { Some(slot(graph, node, None, &mut slot_of, &mut plan)) } else { None };
             let mut args = vec![];
             for &s in &graph.sources[node] {
                 let mut path = Path::new();
@@ -63,13 +64,14 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 return Err(internal("a kernel that is none"));
             };
             Launch {
-                action: Action::Kernel { kernel: kernel.clone(), args, output, epilogue },
+                action: Action::Kernel { kernel: kernel.clone(), args, output, raw, epilogue },
                 location: graph.nodes[node].location,
                 name: kernel.name(),
                 device: graph.nodes[node].device,
                 shape: graph.nodes[node].shape,
                 dtype: graph.nodes[node].dtype,
                 prepared: Default::default(),
+                fuses: true.into(),
             }
         } else {
             let emitted = emit(graph, group, None)?;
@@ -92,6 +94,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 shape: graph.nodes[last].shape,
                 dtype: graph.nodes[last].dtype,
                 prepared: Default::default(),
+                fuses: true.into(),
                 location: graph.nodes[last].location,
                 action,
             }
