@@ -149,6 +149,10 @@ pub(crate) fn register(node: &Node) {
     // A failure is kept by the nodes it concerns.
     let nodes: Vec<&Node> = oldest.iter().collect();
     let _ = realize(&nodes);
+    // Only what waits still makes the next time come later.
+    let mut entries = registry();
+    entries.retain(|weak| weak.upgrade().is_some_and(|inner| inner.value.get().is_none()));
+    WAITING.store(entries.len(), Ordering::Relaxed);
 }
 
 /// Counters of the plan cache.
