@@ -5,10 +5,44 @@ use crate::tensor::Tensor;
 use mg_device::{Buffer, DType, Device, Element, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, Value, cell_bits};
 use mg_kernels::{Algebra, Row, Rules};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError, RwLock};
 
 /// The generator: key and next position. Every random node takes its positions when it is made, in program order.
 static GENERATOR: Mutex<(u64, u64)> = Mutex::new((0x6d69_6372_6f67_7261, 0));
+
+/// The default device, once it was asked for.
+static DEFAULT_DEVICE: RwLock<Option<Device>> = RwLock::new(None);
+
+/// Makes this the device of tensors that are made without naming one, of data too: `torch.set_default_device`. It is the
+/// CPU unless `MG_DEVICE` says otherwise.
+///
+/// # Errors
+///
+/// A device that is not there.
+#[track_caller]
+pub fn set_default_device(device: Device) -> Result<()> {
+    device.check()?;
+    *DEFAULT_DEVICE.write().unwrap_or_else(PoisonError::into_inner) = Some(device);
+    Ok(())
+}
+
+/// The device of tensors that are made without naming one; see [`set_default_device`].
+pub fn default_device() -> Device {
+    let known = *DEFAULT_DEVICE.read().unwrap_or_else(PoisonError::into_inner);
+    known.unwrap_or_else(|| {
+        // A device that is not there stays the default: whoever uses it is told.
+        let named = std::env::var("MG_DEVICE").ok().and_then(|name| name.parse().ok()).unwrap_or_default();
+        *DEFAULT_DEVICE.write().unwrap_or_else(PoisonError::into_inner) = Some(named);
+        named
+    })
+}
+
+/// Data on the default device.
+#[track_caller]
+fn placed(buffer: Buffer) -> Result<Buffer> {
+    let device = default_device();
+    if device.is_cpu() { Ok(buffer) } else { buffer.to_device(device) }
+}
 
 /// Seeds the generator of random tensors: the same seed gives the same numbers, on every device, fused or not.
 pub fn manual_seed(seed: u64) {
@@ -41,7 +75,7 @@ impl Tensor {
     /// A vector of a slice's elements.
     #[track_caller]
     pub fn from_slice<T: Element>(data: &[T]) -> Tensor {
-        let node = match Buffer::from_slice(data) {
+        let node = match Buffer::from_slice(data).and_then(placed) {
             Ok(buffer) => {
                 Node::from_value(Value { buffer, layout: Layout::contiguous(Shape::of(&[data.len()])) })
             }
@@ -63,7 +97,7 @@ impl Tensor {
                 let text = format!("{} elements do not fill shape {shape}", data.len());
                 return Err(Error::new("from_vec", ErrorKind::Shape(text)));
             }
-            let value = Value { buffer: Buffer::from_vec(data), layout: Layout::contiguous(shape) };
+            let value = Value { buffer: placed(Buffer::from_vec(data))?, layout: Layout::contiguous(shape) };
             Ok(Tensor::from_node(Node::from_value(value)))
         })
     }
@@ -102,7 +136,7 @@ impl Tensor {
     /// More than 8 axes, sizes that overflow.
     #[track_caller]
     pub fn full(shape: &[usize], value: f64, dtype: DType) -> Result<Tensor> {
-        public("full", || Tensor::full_on(shape, value, dtype, Device::cpu()))
+        public("full", || Tensor::full_on(shape, value, dtype, default_device()))
     }
 
     /// Zeros.
@@ -128,7 +162,7 @@ impl Tensor {
     /// 0, 1, …, `n` − 1, i64. More of them than can be counted are an error for whoever reads them.
     #[track_caller]
     pub fn arange(n: usize) -> Tensor {
-        let ramp = |n| Node::ramp(Shape::of(&[n]), Device::cpu());
+        let ramp = |n| Node::ramp(Shape::of(&[n]), default_device());
         Tensor::from_node(match Shape::new(&[n]) {
             Ok(_) => ramp(n),
             Err(error) => Node::failed(Error::new("arange", error.kind().clone()), &ramp(0)),
@@ -203,7 +237,7 @@ fn uniform(shape: &[usize], dtype: DType) -> Result<Node> {
     }
     let shape = Shape::new(shape)?;
     let (seed, counter) = draw(shape.numel());
-    let node = Node::random(shape, dtype, Device::cpu(), seed, counter);
+    let node = Node::random(shape, dtype, default_device(), seed, counter);
     // A half type rounds 1 − 2⁻²⁴ up to 1: such values become the largest below.
     if matches!(dtype, DType::F16 | DType::BF16) {
         let largest = if dtype == DType::F16 { 1.0 - f64::powi(2.0, -11) } else { 1.0 - f64::powi(2.0, -8) };

@@ -108,7 +108,7 @@ impl<T: Element, const R: usize> Ranked<T, R> {
     /// An index out of range; whatever computing the value fails with.
     #[track_caller]
     pub fn get(&self, index: [usize; R]) -> Result<T> {
-        let value = self.0.value()?;
+        let value = self.0.host_value()?;
         let mut at = value.layout.offset() as isize;
         for (axis, (&i, (&size, &stride))) in
             index.iter().zip(value.layout.shape().iter().zip(value.layout.strides())).enumerate()

@@ -209,6 +209,7 @@ fn through_kernel(
             let before: usize = sources[..i].iter().map(|s| s.shape()[axis]).sum();
             Some(g.slice(axis, before, 1, source.shape()[axis])?)
         }
+        (Kernel::Transfer, _) => Some(g.to_device(source.device())?),
         _ => None,
     })
 }

@@ -229,6 +229,32 @@ impl Tensor {
         self.node().device()
     }
 
+    /// The same values on another device, through which gradients flow; the tensor itself where it is there already.
+    ///
+    /// ```
+    /// use mg_autograd::Tensor;
+    /// use mg_device::Device;
+    ///
+    /// let x = Tensor::from_slice(&[1.0f32, 2.0]);
+    /// assert_eq!(x.to(Device::cpu())?.to_vec::<f32>()?, [1.0, 2.0]);
+    /// if let Ok(gpu) = Device::cuda(0) {
+    ///     assert_eq!((&x.to(gpu)? + &x.to(gpu)?).to_vec::<f32>()?, [2.0, 4.0]);
+    ///     assert!(x.to(gpu)?.try_add(&x).is_err());
+    /// }
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A device that is not there.
+    #[track_caller]
+    pub fn to(&self, device: Device) -> Result<Tensor> {
+        if self.device() == device {
+            return Ok(self.clone());
+        }
+        Ok(Tensor::from_node(self.node().to_device(device)?))
+    }
+
     /// Whether gradients flow to it.
     pub fn requires_grad(&self) -> bool {
         self.node().is_tracked()
@@ -364,6 +390,31 @@ impl Tensor {
         }
     }
 
+    /// The computed value in the host's memory: the value itself, or a copy of what lies on another device.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::realize`]; what the device's work failed with.
+    #[track_caller]
+    pub fn host_value(&self) -> Result<Value> {
+        let value = self.value()?;
+        if value.buffer.device().is_cpu() {
+            return Ok(value);
+        }
+        let Some((first, last)) = value.layout.extent() else {
+            let buffer = Buffer::uninit(Device::cpu(), value.buffer.dtype(), 0)?;
+            let layout = Layout::new(*value.layout.shape(), value.layout.strides(), 0)?;
+            return Ok(Value { buffer, layout });
+        };
+        if last - first + 1 > 2 * value.layout.numel() {
+            // Scattered elements are brought together first.
+            return Tensor::from_node(Node::from_value(value).copy()).host_value();
+        }
+        let buffer = value.buffer.read(first, last - first + 1)?;
+        let offset = value.layout.offset() - first;
+        Ok(Value { buffer, layout: Layout::new(*value.layout.shape(), value.layout.strides(), offset)? })
+    }
+
     /// The elements in row-major order.
     ///
     /// # Errors
@@ -371,7 +422,7 @@ impl Tensor {
     /// Another element type than the tensor's dtype; as [`Tensor::realize`].
     #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
-        let value = self.value()?;
+        let value = self.host_value()?;
         let data = value.buffer.as_slice::<T>().map_err(named("to_vec"))?;
         if value.layout.is_contiguous() {
             let start = value.layout.offset();
@@ -387,7 +438,7 @@ impl Tensor {
     /// More or fewer elements than one; as [`Tensor::realize`].
     #[track_caller]
     pub fn item<T: Element>(&self) -> Result<T> {
-        let value = self.value()?;
+        let value = self.host_value()?;
         if value.layout.numel() != 1 {
             let text = format!("item() takes a tensor of one element, got shape {}", value.layout.shape());
             return Err(Error::new("item", ErrorKind::Value(text)));
@@ -409,7 +460,7 @@ impl Tensor {
     /// As [`Tensor::realize`].
     #[track_caller]
     pub fn to_f64_vec(&self) -> Result<Vec<f64>> {
-        let value = self.value()?;
+        let value = self.host_value()?;
         let elements: Result<_> = value.layout.offsets().map(|at| element(&value.buffer, at)).collect();
         elements.map_err(named("to_f64_vec"))
     }

@@ -458,6 +458,27 @@ impl Node {
         Ok(Node::pending(op, sources, shape, self.dtype(), self.device()))
     }
 
+    /// The same elements on another device; the node itself where it is there already.
+    ///
+    /// # Errors
+    ///
+    /// A device that is not there.
+    #[track_caller]
+    pub fn to_device(&self, device: Device) -> Result<Node> {
+        if self.device() == device {
+            return Ok(self.clone());
+        }
+        device.check()?;
+        // What is copied lies densely.
+        let dense = match self.value() {
+            Some(Ok(value)) => value.layout.is_contiguous(),
+            _ => matches!(self.op(), Op::Map(_) | Op::Reduce(..) | Op::Kernel(_)),
+        };
+        let source = if dense { self.clone() } else { self.copy() };
+        let op = Op::Kernel(Kernel::Transfer);
+        Ok(Node::pending(op, smallvec![source], *self.shape(), self.dtype(), device))
+    }
+
     /// Nodes one after the other along an axis.
     ///
     /// # Errors

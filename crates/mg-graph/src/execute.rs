@@ -5,8 +5,9 @@ use crate::kernel::Kernel;
 use crate::node::{Inner, Value};
 use crate::op::SourceKind;
 use crate::plan::{
-    Action, Bind, Bindings, ConstBind, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch,
+    Action, Bind, Bindings, Code, ConstBind, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch,
 };
+use mg_device::cuda::Gpu;
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result};
 use mg_kernels::cpu::library;
 use mg_kernels::cpu::run::{Args, InputArg, OutOfRange, Refusals, ZERO_DIVISOR, join_refusals};
@@ -14,9 +15,10 @@ use mg_kernels::{Inst, Val};
 use smallvec::SmallVec;
 
 /// The memory of one run of a plan.
-struct Memory<'a, B> {
-    graph: &'a B,
-    slots: SmallVec<[*mut u8; 16]>,
+pub(crate) struct Memory<'a, B> {
+    pub(crate) graph: &'a B,
+    pub(crate) slots: SmallVec<[*mut u8; 16]>,
+    devices: SmallVec<[Device; 16]>,
 }
 
 impl<B: Bindings> Memory<'_, B> {
@@ -48,8 +50,17 @@ impl<B: Bindings> Memory<'_, B> {
         arg
     }
 
+    /// The device of an operand.
+    pub(crate) fn device_of(&self, arg: &KernelArg) -> Device {
+        match arg.bind.loc {
+            Loc::Slot(slot) => self.devices[slot],
+            Loc::Node(node) => self.value(node).map_or(Device::cpu(), |v| v.buffer.device()),
+            _ => Device::cpu(),
+        }
+    }
+
     /// The buffer's start, and the layout with the offset of this run.
-    fn operand(&self, arg: &KernelArg) -> (*const u8, Layout) {
+    pub(crate) fn operand(&self, arg: &KernelArg) -> (*const u8, Layout) {
         let (base, offset) = match arg.bind.loc {
             Loc::Slot(slot) => (self.slots[slot].cast_const(), 0),
             Loc::Node(node) => self
@@ -59,6 +70,14 @@ impl<B: Bindings> Memory<'_, B> {
         };
         (base, with_offset(&arg.layout, offset + arg.bind.delta))
     }
+}
+
+/// The device's state, if it collects launches.
+fn collecting(device: Device) -> Option<&'static Gpu> {
+    if device.is_cpu() {
+        return None;
+    }
+    Gpu::of(device).ok().filter(|gpu| gpu.is_collecting())
 }
 
 /// A layout with another offset.
@@ -130,9 +149,15 @@ impl Plan {
         graph: &B,
         mut sink: impl FnMut(&Output, Result<Value>),
     ) -> Result<()> {
-        let mut memory = Memory { graph, slots: SmallVec::with_capacity(self.slots.len()) };
-        let arena =
-            if self.arena > 0 { Some(Buffer::uninit(Device::cpu(), DType::U8, self.arena)?) } else { None };
+        let mut memory = Memory {
+            graph,
+            slots: SmallVec::with_capacity(self.slots.len()),
+            devices: self.slots.iter().map(|s| s.device).collect(),
+        };
+        let mut arenas: SmallVec<[Buffer; 1]> = SmallVec::new();
+        for &(device, bytes) in &self.arenas {
+            arenas.push(Buffer::uninit(device, DType::U8, bytes)?);
+        }
         let mut buffers: SmallVec<[Option<Buffer>; 8]> = SmallVec::with_capacity(self.slots.len());
         for slot in &self.slots {
             if let Some(value) = slot.donor.and_then(|d| memory.value(d)) {
@@ -140,16 +165,23 @@ impl Plan {
                 memory.slots.push(value.buffer.as_mut_ptr().wrapping_add(at));
                 buffers.push(None);
             } else if slot.leaves {
-                let buffer = Buffer::uninit(Device::cpu(), slot.dtype, slot.len)?;
+                let buffer = Buffer::uninit(slot.device, slot.dtype, slot.len)?;
                 memory.slots.push(buffer.as_mut_ptr());
                 buffers.push(Some(buffer));
             } else {
-                let base = arena.as_ref().map_or(std::ptr::null_mut(), |a| a.as_mut_ptr());
+                let arena = arenas.iter().find(|a| a.device() == slot.device);
+                let base = arena.map_or(std::ptr::null_mut(), |a| a.as_mut_ptr());
                 memory.slots.push(base.wrapping_add(slot.offset));
                 buffers.push(None);
             }
         }
+        for buffer in arenas.iter().chain(buffers.iter().flatten()) {
+            if let Some(gpu) = collecting(buffer.device()) {
+                gpu.keep(buffer);
+            }
+        }
         let mut failures = Failures::default();
+        let mut bound = Device::cpu();
         for (at, launch) in self.launches.iter().enumerate() {
             if at > 0 && failures.0.is_empty() && crate::interrupt::is_asked() {
                 let error = Error::new("realize", ErrorKind::Cancelled);
@@ -161,7 +193,21 @@ impl Plan {
                 left.for_each(|slot| failures.add(slot, error.clone()));
                 break;
             }
-            launch.run(&memory, &mut failures);
+            if launch.device.is_cpu() && !launch.is_transfer() {
+                launch.run(&memory, &mut failures);
+                continue;
+            }
+            let known = launch.inputs().find_map(|b| failures.at(b)).map_or(Ok(()), Err);
+            let bind = || match launch.device.is_cuda() && launch.device != bound {
+                true => Gpu::of(launch.device).and_then(Gpu::bind),
+                false => Ok(()),
+            };
+            let result = known.and_then(|()| bind()).and_then(|()| launch.on_device(&memory));
+            // A transfer has bound the device that it read.
+            bound = if launch.is_transfer() { Device::cpu() } else { launch.device };
+            if let Err(error) = result {
+                launch.outputs().for_each(|slot| failures.add(slot, error.clone()));
+            }
         }
         for result in &self.results {
             sink(result, self.result(result, &memory, &buffers, &failures));
@@ -210,15 +256,20 @@ impl Plan {
 }
 
 impl Launch {
+    fn is_transfer(&self) -> bool {
+        matches!(self.action, Action::Kernel { kernel: Kernel::Transfer, .. })
+    }
+
     /// Runs the launch. What fails, or depends on what failed before, is noted with the slots that it would have written;
     /// the rest is computed.
     fn run<B: Bindings + Sync>(&self, memory: &Memory<B>, failures: &mut Failures) {
         match &self.action {
             Action::Program(p) => {
                 let Some(bad) = p.depends_on(failures) else { return };
+                let Code::Cpu(compiled) = &p.code else { return self.is_elsewhere(failures) };
                 let result = p.with_args(memory, |args, _| {
                     // SAFETY: operands and outputs are the plan's, sized by the shapes that the program was made from.
-                    unsafe { p.compiled.run(args) }
+                    unsafe { compiled.run(args) }
                 });
                 p.note(bad, result.err(), memory.graph, failures);
             }
@@ -253,12 +304,18 @@ impl Launch {
         }
     }
 
+    /// The launch's programs are another device's.
+    fn is_elsewhere(&self, failures: &mut Failures) {
+        let error = Error::new(self.name, ErrorKind::Internal("a CUDA program among the CPU's".into()));
+        self.outputs().for_each(|slot| failures.add(slot, error.clone()));
+    }
+
     /// Runs a list of elementwise programs, divided among threads as one.
     fn list<B: Bindings + Sync>(&self, list: &[ProgramLaunch], memory: &Memory<B>, failures: &mut Failures) {
         let bad: SmallVec<[Option<Bad>; 16]> = list.iter().map(|p| p.depends_on(failures)).collect();
         let mut tasks: SmallVec<[(usize, std::ops::Range<usize>); 16]> = SmallVec::new();
         for (i, p) in list.iter().enumerate().filter(|(i, _)| bad[*i].is_some()) {
-            let n = p.compiled.len();
+            let n = p.code.len();
             tasks.extend((0..n).step_by(LIST_TASK).map(|at| (i, at..(at + LIST_TASK).min(n))));
         }
         let refused: std::sync::Mutex<Vec<(usize, Refusals)>> = std::sync::Mutex::default();
@@ -267,14 +324,14 @@ impl Launch {
             let memory = &memory;
             let (i, range) = &tasks[task];
             let p = &list[*i];
+            let Code::Cpu(compiled) = &p.code else { return };
             // SAFETY: as for a program; tasks are disjoint.
-            let result =
-                p.with_args(memory.0, |args, _| unsafe { p.compiled.run_range(args, range.clone()) });
+            let result = p.with_args(memory.0, |args, _| unsafe { compiled.run_range(args, range.clone()) });
             if let (Err(found), Ok(mut refused)) = (result, refused.lock()) {
                 refused.push((*i, found));
             }
         };
-        let work: usize = list.iter().map(|p| p.compiled.len() * p.program.values.len()).sum();
+        let work: usize = list.iter().map(|p| p.code.len() * p.program.values.len()).sum();
         if work < mg_kernels::cpu::run::PARALLEL {
             (0..tasks.len()).for_each(run);
         } else {
@@ -312,8 +369,9 @@ impl Launch {
                     // SAFETY: see above.
                     None => unsafe { library::matmul(self.dtype, *a, la, *b, lb, out, None) },
                     Some(p) => {
+                        let compiled = p.code.on_cpu()?;
                         let refusals: std::sync::Mutex<Refusals> = std::sync::Mutex::default();
-                        let _ = p.with_args(memory, |args, product| {
+                        p.with_args(memory, |args, product| {
                             let shared = SharedArgs(args);
                             let after = |panel: *const u8, range: std::ops::Range<usize>| {
                                 let shared = &shared;
@@ -323,14 +381,13 @@ impl Launch {
                                 }
                                 let args = Args { inputs: &inputs, ..*shared.0 };
                                 // SAFETY: the panel holds these positions of the product; the rest as for programs.
-                                let result = unsafe { p.compiled.run_range(&args, range) };
+                                let result = unsafe { compiled.run_range(&args, range) };
                                 if let (Err(found), Ok(mut refusals)) = (result, refusals.lock()) {
                                     join_refusals(&mut refusals, &found);
                                 }
                             };
                             // SAFETY: see above.
                             unsafe { library::matmul(self.dtype, *a, la, *b, lb, out, Some(&after)) };
-                            Ok(())
                         });
                         let found = refusals.into_inner().unwrap_or_default();
                         let bad = p.bad_inputs(failures);
@@ -376,6 +433,8 @@ impl Launch {
                     at += n;
                 }
             }
+            // Runs on the device that it comes from or goes to.
+            Kernel::Transfer => return Err(lost()),
         }
         Ok(())
     }
@@ -450,11 +509,11 @@ impl ProgramLaunch {
     }
 
     /// Binds the arguments; `f` also gets the positions of the operands that are the product's panel.
-    fn with_args<B: Bindings>(
+    pub(crate) fn with_args<B: Bindings, R>(
         &self,
         memory: &Memory<B>,
-        f: impl FnOnce(&Args, &[usize]) -> std::result::Result<(), Refusals>,
-    ) -> std::result::Result<(), Refusals> {
+        f: impl FnOnce(&Args, &[usize]) -> R,
+    ) -> R {
         const NONE: InputArg = InputArg { ptr: std::ptr::null(), base: 0, seed: 0 };
         let (mut few, mut many);
         let inputs: &mut [InputArg] = if self.inputs.len() <= 8 {

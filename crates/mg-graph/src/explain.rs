@@ -96,7 +96,7 @@ fn describe(plan: &Plan, graph: &Collected) -> Explanation {
         let mut write = |slot: usize| writer[slot] = Some(at);
         launch.outputs().for_each(&mut write);
     }
-    Explanation { launches, temporary_bytes: plan.arena }
+    Explanation { launches, temporary_bytes: plan.arenas.iter().map(|a| a.1).sum() }
 }
 
 fn info(plan: &Plan, graph: &Collected, launch: &Launch, writer: &[Option<usize>]) -> LaunchInfo {
@@ -126,7 +126,7 @@ fn info(plan: &Plan, graph: &Collected, launch: &Launch, writer: &[Option<usize>
         }
         Action::List(list) => {
             info.kind = format!("list of {}", list.len());
-            info.shape = vec![list.iter().map(|p| p.compiled.len()).sum()];
+            info.shape = vec![list.iter().map(|p| p.code.len()).sum()];
             for p in list {
                 let (read, written) = traffic(p);
                 info.bytes_read += read;

@@ -32,6 +32,8 @@ pub enum Kernel {
         /// The axis.
         axis: u8,
     },
+    /// The source's elements on the node's device, which is another.
+    Transfer,
 }
 
 impl Kernel {
@@ -43,6 +45,7 @@ impl Kernel {
             Kernel::ScatterAdd { .. } => "scatter_add",
             Kernel::Write { .. } => "write",
             Kernel::Concat { .. } => "concat",
+            Kernel::Transfer => "to",
         }
     }
 
@@ -53,6 +56,7 @@ impl Kernel {
             Kernel::ScatterAdd { axis, .. } => mix(3, *axis as u64),
             Kernel::Write { region } => mix(4, layout_signature(region)),
             Kernel::Concat { axis } => mix(5, *axis as u64),
+            Kernel::Transfer => 6,
         }
     }
 }

@@ -21,6 +21,8 @@
 //! ```
 
 mod build;
+mod code;
+mod cuda;
 mod engine;
 mod execute;
 mod explain;
@@ -34,6 +36,7 @@ mod replay;
 mod schedule;
 
 pub use build::{cell_bits, cell_bits_of_int};
+pub use cuda::{get_float32_matmul_precision, set_float32_matmul_precision};
 pub use engine::{PlanStats, clear_plans, is_eager, plan_stats, realize, set_eager};
 pub use explain::{Explanation, LaunchInfo, explain};
 pub use interrupt::set_interrupt;

@@ -160,6 +160,8 @@ impl Node {
         for &n in shape.iter() {
             signature = mix(signature, n as u64);
         }
+        let place = if device.is_cpu() { 0 } else { device.ordinal() as u64 + 1 };
+        signature = mix(signature, place);
         let tracked = TRACKING.get() && sources.iter().any(Node::is_tracked);
         Node(Arc::new(Inner {
             seq: SEQUENCE.fetch_add(1, Ordering::Relaxed),

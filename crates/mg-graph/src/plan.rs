@@ -1,14 +1,17 @@
 //! Plans: the launches that a graph's structure stands for, with everything decided that does not depend on addresses,
 //! scalars and offsets.
 
+pub(crate) use crate::code::Code;
+use crate::cuda::Prepared;
 use crate::engine::Collected;
 use crate::kernel::Kernel;
 use crate::node::{Inner, Value};
 use crate::op::{Map, Op, SourceKind};
-use mg_device::{DType, Layout, Shape};
-use mg_kernels::cpu::compile::Compiled;
+use mg_device::{DType, Device, Layout, Shape};
 use mg_kernels::{Program, Val};
+use smallvec::SmallVec;
 use std::panic::Location;
+use std::sync::{Arc, Mutex};
 
 /// Where an operand comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -65,7 +68,7 @@ impl Origin {
 
 pub(crate) struct ProgramLaunch {
     pub(crate) program: Program,
-    pub(crate) compiled: Compiled,
+    pub(crate) code: Code,
     pub(crate) inputs: Vec<Bind>,
     pub(crate) consts: Vec<ConstBind>,
     pub(crate) outputs: Vec<usize>,
@@ -97,15 +100,20 @@ pub(crate) enum Action {
 
 pub(crate) struct Launch {
     pub(crate) action: Action,
+    /// Where its results lie.
+    pub(crate) device: Device,
     /// The last operation that it computes.
     pub(crate) node: usize,
     pub(crate) name: &'static str,
     pub(crate) shape: Shape,
     pub(crate) dtype: DType,
+    /// A library kernel's launches on a CUDA device, once they were made.
+    pub(crate) prepared: Mutex<Option<Arc<Prepared>>>,
 }
 
 /// Memory for a value.
 pub(crate) struct Slot {
+    pub(crate) device: Device,
     pub(crate) dtype: DType,
     pub(crate) len: usize,
     pub(crate) shape: Shape,
@@ -137,7 +145,8 @@ pub(crate) struct Plan {
     pub(crate) launches: Vec<Launch>,
     pub(crate) slots: Vec<Slot>,
     pub(crate) results: Vec<Output>,
-    pub(crate) arena: usize,
+    /// Bytes of temporary memory, by device.
+    pub(crate) arenas: SmallVec<[(Device, usize); 1]>,
 }
 
 /// What a run of a plan is given: the graph that it was found for, or what a recording says.
@@ -173,8 +182,13 @@ impl Plan {
     /// The nodes that an error could name.
     pub(crate) fn origins(&self) -> impl Iterator<Item = usize> + '_ {
         let checks = self.launches.iter().flat_map(Launch::programs).flat_map(|p| &p.checks).map(|c| c.node);
-        let kernels = self.launches.iter().filter(|l| matches!(l.action, Action::Kernel { .. }));
-        checks.chain(kernels.map(|l| l.node))
+        checks.chain(self.launches.iter().map(|l| l.node))
+    }
+
+    /// Whether it copies between devices.
+    pub(crate) fn transfers(&self) -> bool {
+        let is_transfer = |l: &Launch| matches!(l.action, Action::Kernel { kernel: Kernel::Transfer, .. });
+        self.launches.iter().any(is_transfer)
     }
 }
 

@@ -50,16 +50,17 @@ pub fn other(obj: &Bound<'_, PyAny>) -> PyResult<Other> {
 
 /// A number as a tensor without axes, of the dtype that it has beside `beside`.
 pub fn constant(operand: Operand, beside: &Tensor) -> Result<Tensor> {
-    let dtype = beside.dtype();
-    match operand {
-        Operand::Tensor(t) => Ok(t),
+    let (dtype, device) = (beside.dtype(), beside.device());
+    let number = match operand {
+        Operand::Tensor(t) => return Ok(t),
         Operand::Float(v) => Tensor::full(&[], v, if dtype.is_float() { dtype } else { DType::F32 }),
         Operand::Int(n) if dtype.is_float() => Tensor::full(&[], n as f64, dtype),
         Operand::Int(n) => {
             let t = Tensor::scalar(n);
             Ok(if dtype.is_bool() { t } else { t.to_dtype(dtype) })
         }
-    }
+    }?;
+    number.to(device)
 }
 
 /// `number ∘ tensor` and `tensor ∘ tensor` alike.
@@ -70,7 +71,7 @@ fn reflected(a: Operand, b: &Tensor, f: impl FnOnce(&Tensor, &Tensor) -> Result<
 /// Which side is which makes no difference to these.
 fn logic(op: &'static str, a: &Tensor, b: Operand) -> Result<Tensor> {
     let b = match b {
-        Operand::Int(n @ (0 | 1)) if a.is_bool() => Tensor::scalar(n == 1),
+        Operand::Int(n @ (0 | 1)) if a.is_bool() => Tensor::scalar(n == 1).to(a.device())?,
         b => constant(b, a)?,
     };
     if !a.is_bool() || !b.is_bool() {

@@ -1,6 +1,6 @@
 //! `Device`: which processor, and whose memory.
 
-use mg_device::{Buffer, DType, Device};
+use mg_device::Device;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
@@ -26,12 +26,25 @@ pub fn device(obj: &Bound<'_, PyAny>) -> PyResult<Device> {
     }
 }
 
-/// The device that an argument names, the CPU without one. That it can hold tensors is checked.
-pub fn usable_device(obj: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {
-    let Some(obj) = obj.filter(|o| !o.is_none()) else { return Ok(Device::cpu()) };
+/// The device that an argument names, if any. That it can hold tensors is checked.
+pub fn usable_device(obj: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Device>> {
+    let Some(obj) = obj.filter(|o| !o.is_none()) else { return Ok(None) };
     let device = device(obj)?;
     check_usable(device)?;
-    Ok(device)
+    Ok(Some(device))
+}
+
+/// Makes this the device of tensors that are made without naming one; the CPU at first, or what MG_DEVICE says.
+#[pyfunction]
+pub fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
+    let device = self::device(device)?;
+    mg_autograd::set_default_device(device).map_err(|e| exception(&e))
+}
+
+/// The device of tensors that are made without naming one.
+#[pyfunction]
+pub fn get_default_device() -> PyDevice {
+    PyDevice(mg_autograd::default_device())
 }
 
 /// An error that says why, where a device cannot hold tensors.
@@ -39,8 +52,7 @@ pub fn check_usable(device: Device) -> PyResult<()> {
     if device.is_cpu() {
         return Ok(());
     }
-    Buffer::uninit(device, DType::U8, 0).map_err(|e| exception(&e))?;
-    Ok(())
+    device.check().map_err(|e| exception(&e))
 }
 
 #[pymethods]

@@ -16,6 +16,8 @@ use crate::tensor::PyTensor;
 
 /// kDLCPU.
 const HOST: i32 = 1;
+/// kDLCUDA.
+const CUDA: i32 = 2;
 /// kDLCUDAHost: the host's memory, pinned.
 const PINNED: i32 = 3;
 const VERSION: (u32, u32) = (1, 1);
@@ -213,8 +215,9 @@ impl PyTensor {
     }
 
     /// The kind of the device and its number, as DLPack counts them.
-    fn __dlpack_device__(&self) -> (i32, i32) {
-        (HOST, 0)
+    fn __dlpack_device__(&self, py: Python<'_>) -> PyResult<(i32, i32)> {
+        let device = crate::error::build(py, || Ok(self.t.device()))?;
+        Ok(if device.is_cpu() { (HOST, 0) } else { (CUDA, device.ordinal() as i32) })
     }
 }
 
@@ -359,8 +362,16 @@ pub fn from_dlpack(
     device: Option<&Bound<'_, PyAny>>,
     copy: Option<bool>,
 ) -> PyResult<PyTensor> {
-    crate::device::usable_device(device)?;
+    let device = crate::device::usable_device(device)?.filter(|d| !d.is_cpu());
     let copy = copy.unwrap_or(true);
     let t = imported(x, copy)?;
-    Ok(if copy { t.into() } else { PyTensor::borrowed(t) })
+    match device {
+        // On another device it is a copy.
+        Some(device) => compute(x.py(), || {
+            let t = t.to(device)?;
+            t.realize()?;
+            Ok(t.into())
+        }),
+        None => Ok(if copy { t.into() } else { PyTensor::borrowed(t) }),
+    }
 }

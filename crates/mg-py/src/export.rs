@@ -45,23 +45,14 @@ fn nested<'py>(py: Python<'py>, value: &Value, axis: usize, at: isize) -> PyResu
     Ok(list.into_any())
 }
 
-fn on_host(value: &Value) -> PyResult<()> {
-    if value.buffer.device() == Device::cpu() {
-        return Ok(());
-    }
-    let text = format!("the tensor is on {}; move it to the host first: t.cpu()", value.buffer.device());
-    Err(PyTypeError::new_err(text))
-}
-
 impl PyTensor {
     /// The only element.
     pub fn only<'py>(&self, py: Python<'py>, op: &str) -> PyResult<Bound<'py, PyAny>> {
-        let value = self.value(py)?;
+        let value = self.host_value(py)?;
         if value.layout.numel() != 1 {
             let text = format!("{op} takes a tensor of one element, got shape {}", value.layout.shape());
             return Err(PyValueError::new_err(text));
         }
-        on_host(&value)?;
         Ok(number(py, &value, value.layout.offset()))
     }
 
@@ -89,8 +80,7 @@ impl PyTensor {
 
     /// The elements as nested lists; a number for a tensor without axes.
     fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let value = self.value(py)?;
-        on_host(&value)?;
+        let value = self.host_value(py)?;
         nested(py, &value, 0, value.layout.offset() as isize)
     }
 
@@ -362,9 +352,10 @@ impl PyTensor {
     fn __reduce__<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
         let rebuild = py.import("micrograd_rs._micrograd_rs")?.getattr("_rebuild")?;
-        let value =
-            compute(py, || if this.t.is_contiguous()? { this.t.value() } else { this.t.copy().value() })?;
-        on_host(&value)?;
+        let device = build(py, || Ok(this.t.device()))?;
+        let value = compute(py, || {
+            if this.t.is_contiguous()? { this.t.host_value() } else { this.t.copy().host_value() }
+        })?;
         let size = value.buffer.dtype().size();
         let start = value.buffer.as_ptr().wrapping_add(value.layout.offset() * size);
         // SAFETY: a contiguous value on the host has all its bytes in a row from there.
@@ -375,7 +366,7 @@ impl PyTensor {
             pyo3::types::PyBytes::new(py, bytes),
             pyo3::types::PyTuple::new(py, shape)?,
             value.buffer.dtype().name(),
-            value.buffer.device().to_string(),
+            device.to_string(),
             leaf,
         );
         Ok((rebuild, arguments).into_pyobject(py)?.into_any())

@@ -48,10 +48,15 @@ pub fn as_tensor<'py>(
     device: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyTensor>> {
     let wanted = optional_dtype(dtype)?;
-    crate::device::usable_device(device)?;
+    let there = crate::device::usable_device(device)?;
     match data.cast::<PyTensor>() {
-        Ok(t) if wanted.is_none_or(|d| d == t.get().t.dtype()) => Ok(t.clone()),
-        _ => Bound::new(py, PyTensor::from(nested::tensor(data, wanted)?)),
+        Ok(t)
+            if wanted.is_none_or(|d| d == t.get().t.dtype())
+                && there.is_none_or(|d| d == t.get().t.device()) =>
+        {
+            Ok(t.clone())
+        }
+        _ => Bound::new(py, PyTensor::finished(py, nested::tensor(data, wanted)?, device, false)?),
     }
 }
 
@@ -431,7 +436,7 @@ pub fn one_hot(py: Python<'_>, input: &Bound<'_, PyTensor>, num_classes: i64) ->
         };
         let n = count_of(classes as f64)?;
         let checked = Tensor::from_node(t.node().guard(0, n));
-        Ok(checked.unsqueeze(-1)?.try_eq(Tensor::arange(n))?.to_dtype(DType::I64))
+        Ok(checked.unsqueeze(-1)?.try_eq(Tensor::arange(n).to(t.device())?)?.to_dtype(DType::I64))
     })?;
     Ok(hot.into())
 }

@@ -48,7 +48,8 @@ fn nonzero(mask: &Tensor) -> Result<Vec<Vec<i64>>> {
 
 /// Integers as positions along an axis of `n`: negative ones count from the end. What is known already is checked at
 /// once, the rest when it is computed.
-fn positions(index: &Tensor, axis: usize, n: usize) -> Result<Tensor> {
+fn positions(index: &Tensor, of: &Tensor, axis: usize) -> Result<Tensor> {
+    let n = of.shape()[axis];
     let dtype = index.dtype();
     if !dtype.is_int() {
         let text = format!("a tensor of {dtype} cannot be an index: integers and truth values can");
@@ -70,6 +71,8 @@ fn positions(index: &Tensor, axis: usize, n: usize) -> Result<Tensor> {
         }
         _ => None,
     };
+    // Indices may lie on the host whatever they are an index of.
+    let index = index.to(of.device())?;
     if known == Some(false) {
         return Ok(index);
     }
@@ -83,7 +86,7 @@ impl Picks {
         for Pick { axis, index } in &self.0 {
             if !index.is_bool() {
                 plan.axes.push(*axis);
-                plan.indices.push(positions(index, *axis, shape[*axis])?);
+                plan.indices.push(positions(index, of, *axis)?);
                 continue;
             }
             let masked = &shape[*axis..*axis + index.rank()];
@@ -98,7 +101,7 @@ impl Picks {
             for (i, found) in nonzero(index)?.into_iter().enumerate() {
                 plan.axes.push(*axis + i);
                 let n = found.len();
-                plan.indices.push(Tensor::from_vec(found, &[n])?);
+                plan.indices.push(Tensor::from_vec(found, &[n])?.to(of.device())?);
             }
         }
         for index in &plan.indices {
@@ -250,8 +253,12 @@ impl Plan {
         }
         let mut column = vec![1isize; rows.rank()];
         column[0] = n as isize;
-        let hit = Tensor::from_vec(hit, &[n])?.reshape(&column)?;
-        let new = Tensor::where_(&hit, value.index_select(0, &Tensor::from_vec(from, &[n])?)?, &rows)?;
+        let hit = Tensor::from_vec(hit, &[n])?.to(of.device())?.reshape(&column)?;
+        let new = Tensor::where_(
+            &hit,
+            value.index_select(0, &Tensor::from_vec(from, &[n])?.to(of.device())?)?,
+            &rows,
+        )?;
         // The rows back to the shape and order of `of`.
         let order = self.order(of);
         let shape = of.shape();
@@ -271,7 +278,7 @@ impl PyTensor {
         let index = &index.get().t;
         self.unary(py, |t| {
             let axis = mg_device::normalize_axis(dim, t.rank())?;
-            t.index_select(dim, &positions(index, axis, t.shape()[axis])?)
+            t.index_select(dim, &positions(index, t, axis)?)
         })
     }
 
@@ -321,7 +328,7 @@ impl PyTensor {
                 .into_iter()
                 .map(|v| {
                     let n = v.len();
-                    Tensor::from_vec(v, &[n])
+                    Tensor::from_vec(v, &[n])?.to(self.t.device())
                 })
                 .collect::<Result<Vec<_>>>()
         })?;

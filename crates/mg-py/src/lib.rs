@@ -33,7 +33,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _micrograd_rs {
     #[pymodule_export]
-    use crate::device::PyDevice;
+    use crate::device::{PyDevice, get_default_device, set_default_device};
     #[pymodule_export]
     use crate::dlpack::from_dlpack;
     #[pymodule_export]

@@ -50,7 +50,7 @@ impl PyTensor {
             [columns] => (1, columns),
             _ => (1, 1),
         };
-        let value = self.value(py)?;
+        let value = self.host_value(py)?;
         html.push_str("<table>");
         for row in positions(rows) {
             html.push_str("<tr>");

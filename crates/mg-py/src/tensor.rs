@@ -129,9 +129,22 @@ impl PyTensor {
         device: Option<&Bound<'_, PyAny>>,
         requires_grad: bool,
     ) -> PyResult<PyTensor> {
-        usable_device(device)?;
+        let device = usable_device(device)?;
+        let t = match device {
+            Some(device) => build(py, || t.to(device))?,
+            None => t,
+        };
         let t = if requires_grad { build(py, || t.requires_grad_(true))? } else { t };
         Ok(t.into())
+    }
+
+    /// The computed value in the host's memory: a copy of what lies on another device.
+    pub fn host_value(&self, py: Python<'_>) -> PyResult<Value> {
+        if build(py, || Ok(self.t.device().is_cpu()))? {
+            self.value(py)
+        } else {
+            compute(py, || self.t.host_value())
+        }
     }
 
     /// The computed value; computing it lets other Python threads run.
@@ -153,6 +166,7 @@ impl PyTensor {
         dtype: Option<&Bound<'_, PyAny>>,
         requires_grad: Option<bool>,
     ) -> PyResult<PyTensor> {
+        // Before the data is read, which may be long.
         usable_device(device)?;
         let dtype = optional_dtype(dtype)?.unwrap_or(DType::F32);
         let mut t = nested::tensor(data, Some(dtype))?;

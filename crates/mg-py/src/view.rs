@@ -286,8 +286,18 @@ impl PyTensor {
         if on.is_some_and(|d| d != own_device) {
             check_usable(on.unwrap_or(own_device))?;
         }
-        match into.filter(|&d| d != own_dtype) {
-            Some(dtype) => Bound::new(py, this.unary(py, |t| Ok(t.to_dtype(dtype)))?),
+        let (on, into) = (on.filter(|&d| d != own_device), into.filter(|&d| d != own_dtype));
+        let moved = |t: &Tensor| match on {
+            Some(device) => t.to(device),
+            None => Ok(t.clone()),
+        };
+        match into {
+            // What is smaller is moved.
+            Some(dtype) if dtype.size() < own_dtype.size() => {
+                Bound::new(py, this.unary(py, |t| moved(&t.to_dtype(dtype)))?)
+            }
+            Some(dtype) => Bound::new(py, this.unary(py, |t| Ok(moved(t)?.to_dtype(dtype)))?),
+            None if on.is_some() => Bound::new(py, this.unary(py, moved)?),
             None if copy => Bound::new(py, this.clone(py)?),
             None => Ok(slf),
         }

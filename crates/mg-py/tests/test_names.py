@@ -124,6 +124,18 @@ def test_import_is_light(program):
     assert not heavy & set(out.split()), heavy & set(out.split())
 
 
+def test_import_takes_little_memory(program):
+    pytest.importorskip("resource")
+    grown = program("""
+        import resource
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        import micrograd_rs
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    """)
+    # Kilobytes, but bytes on macOS.
+    assert int(grown) / (1 if sys.platform == "linux" else 1024) < 16_000
+
+
 def test_doctests():
     import doctest
 

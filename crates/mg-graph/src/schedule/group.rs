@@ -381,6 +381,10 @@ impl Groups {
         if ga.is_kernel || gb.is_kernel || is_empty(ga) || is_empty(gb) {
             return None;
         }
+        let device = |g: &Group| g.members.first().map(|m| graph.nodes[m.node].device);
+        if device(ga) != device(gb) {
+            return None;
+        }
         // The group whose space is the program's comes first.
         let reads =
             |from: &Group, to: &Group| from.inputs.iter().any(|i| to.members.iter().any(|m| m.node == *i));

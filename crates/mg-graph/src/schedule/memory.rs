@@ -8,9 +8,8 @@ use super::store::Alias;
 use crate::engine::{Root, internal};
 use crate::kernel::Kernel;
 use crate::op::Op;
-use crate::plan::{Action, Bind, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot};
-use mg_device::{Buffer, Layout, Result, Shape};
-use mg_kernels::cpu::compile::Compiled;
+use crate::plan::{Action, Bind, Code, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot};
+use mg_device::{Buffer, Device, Layout, Result, Shape};
 use mg_kernels::{Class, Source};
 use std::collections::{BTreeSet, HashMap};
 
@@ -44,7 +43,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 }
                 None => None,
             };
-            let output = if epilogue.is_none() || leaves(node) {
+            let output = if epilogue.is_none() || graph.nodes[node].device.is_cuda() || leaves(node) {
                 Some(slot(graph, node, None, &mut slot_of, &mut plan)?)
             } else {
                 None
@@ -68,8 +67,10 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 action: Action::Kernel { kernel: kernel.clone(), args, output, epilogue },
                 node,
                 name: kernel.name(),
+                device: graph.nodes[node].device,
                 shape: graph.nodes[node].shape,
                 dtype: graph.nodes[node].dtype,
+                prepared: Default::default(),
             }
         } else {
             let emitted = emit(graph, group, None, leaves)?;
@@ -90,9 +91,11 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
             };
             Launch {
                 name: graph.nodes[last].op.name(),
+                device: graph.nodes[last].device,
                 shape: graph.nodes[last].shape,
                 dtype: graph.nodes[last].dtype,
                 node: last,
+                prepared: Default::default(),
                 action,
             }
         };
@@ -216,6 +219,7 @@ fn slot(
             .unwrap_or_else(|| internal("memory without end")));
     }
     plan.slots.push(Slot {
+        device: inner.device,
         dtype: inner.dtype,
         len: inner.shape.numel(),
         shape: inner.shape,
@@ -273,8 +277,9 @@ fn program(
         });
         slots.push(slot(graph, node, from, slot_of, plan)?);
     }
-    let compiled = Compiled::new(&program, &donated)?;
-    Ok(ProgramLaunch { program, compiled, inputs, consts, outputs: slots, checks })
+    let device = outputs.first().map_or(Device::cpu(), |&node| graph.nodes[node].device);
+    let code = Code::new(&program, &donated, device)?;
+    Ok(ProgramLaunch { program, code, inputs, consts, outputs: slots, checks })
 }
 
 /// Makes one launch of neighbouring elementwise programs that do not wait for each other.
@@ -284,7 +289,7 @@ fn list_independent(plan: &mut Plan) {
         let joins = launches.last().is_some_and(|last| {
             let elementwise = |l: &Launch| {
                 matches!(l.action, Action::Program(_) | Action::List(_))
-                    && l.programs().iter().all(|p| p.compiled.is_elementwise())
+                    && l.programs().iter().all(|p| p.code.is_elementwise())
             };
             let waits =
                 launch.inputs().any(|b| matches!(b.loc, Loc::Slot(s) if last.outputs().any(|o| o == s)));
@@ -296,6 +301,7 @@ fn list_independent(plan: &mut Plan) {
             };
             elementwise(last)
                 && elementwise(&launch)
+                && last.device == launch.device
                 && !waits
                 && !donated(last, &launch)
                 && !donated(&launch, last)
@@ -353,17 +359,17 @@ fn place_temporaries(plan: &mut Plan) {
             life[slot] = Some(life[slot].map_or((at, at), |(from, _)| (from, at)));
         }
     }
-    let mut placed: Vec<(usize, usize, usize, usize)> = vec![]; // from, until, offset, bytes
+    let mut placed: Vec<(Device, usize, usize, usize, usize)> = vec![]; // from, until, offset, bytes
     for (slot, life) in plan.slots.iter_mut().zip(life) {
         let Some((from, until)) = life else { continue };
         if slot.leaves || slot.donor.is_some() {
             continue;
         }
-        let bytes = (slot.len * slot.dtype.size()).next_multiple_of(64).max(64);
+        let bytes = (slot.len * slot.dtype.size()).next_multiple_of(256).max(256);
         let mut taken: Vec<(usize, usize)> = placed
             .iter()
-            .filter(|p| p.0 <= until && from <= p.1)
-            .map(|p| (p.2, p.2.saturating_add(p.3)))
+            .filter(|p| p.0 == slot.device && p.1 <= until && from <= p.2)
+            .map(|p| (p.3, p.3.saturating_add(p.4)))
             .collect();
         taken.sort_unstable();
         let mut offset = 0usize;
@@ -375,8 +381,12 @@ fn place_temporaries(plan: &mut Plan) {
         }
         slot.offset = offset;
         // Past the largest size there can be, it is refused when it is asked for.
-        plan.arena = plan.arena.max(offset.saturating_add(bytes));
-        placed.push((from, until, offset, bytes));
+        let end = offset.saturating_add(bytes);
+        match plan.arenas.iter_mut().find(|a| a.0 == slot.device) {
+            Some((_, size)) => *size = (*size).max(end),
+            None => plan.arenas.push((slot.device, end)),
+        }
+        placed.push((slot.device, from, until, offset, bytes));
     }
 }
 

@@ -28,12 +28,13 @@ class Linear(Module):
         device: Device | str | None = None,
         dtype: dtype | str | None = None,
     ) -> None:
-        zeros(0, device=device)
         self.in_features = in_features
         self.out_features = out_features
         weight, offset = _linear_parameters(in_features, out_features, bias, dtype)
         self.weight: Tensor = weight
         self.register_parameter("bias", offset)
+        if device is not None:
+            self.to(device)
 
     bias: Tensor | None
 
@@ -54,10 +55,11 @@ class Embedding(Module):
         device: Device | str | None = None,
         dtype: dtype | str | None = None,
     ) -> None:
-        zeros(0, device=device)
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.weight: Tensor = _embedding_parameters(num_embeddings, embedding_dim, dtype)
+        if device is not None:
+            self.to(device)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.embedding(input, self.weight)
@@ -78,7 +80,6 @@ class LayerNorm(Module):
         device: Device | str | None = None,
         dtype: dtype | str | None = None,
     ) -> None:
-        zeros(0, device=device)
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape = shape
         self.eps = eps
@@ -86,6 +87,8 @@ class LayerNorm(Module):
         weight, offset = _layer_norm_parameters(list(shape), eps, elementwise_affine, dtype)
         self.register_parameter("weight", weight)
         self.register_parameter("bias", offset if bias else None)
+        if device is not None:
+            self.to(device)
 
     weight: Tensor | None
     bias: Tensor | None
