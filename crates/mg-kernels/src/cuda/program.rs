@@ -214,7 +214,7 @@ impl CudaProgram {
 impl CudaProgram {
     /// Whether addresses allow accesses of whole runs.
     pub fn is_aligned(&self, args: &Args) -> bool {
-        let whole = |ptr: usize, align: usize| ptr % align == 0;
+        let whole = |ptr: usize, align: usize| ptr.is_multiple_of(align);
         args.inputs.iter().zip(&self.input_alignment).all(|(i, &a)| whole(i.ptr.addr(), a))
             && args.outputs.iter().zip(&self.output_alignment).all(|(o, &a)| whole(o.addr(), a))
     }

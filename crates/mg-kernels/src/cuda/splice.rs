@@ -50,7 +50,7 @@ pub(crate) fn splice(
         return Ok(None);
     }
     // Runs of four start at multiples of four within the last merged dimension, or each element goes by itself.
-    let whole = columns % WIDTH == 0 && frame.column_dims.last().is_none_or(|n| n % WIDTH == 0);
+    let whole = columns.is_multiple_of(WIDTH) && frame.column_dims.last().is_none_or(|n| n % WIDTH == 0);
     ptx::begin();
     let mut body = Body::new(program, &frame, if whole { WIDTH } else { 1 }, aligned);
     // Bytes of the kernel's own parameters.
