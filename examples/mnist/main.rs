@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use micrograd_rs::default_device;
 use micrograd_rs::nn::data::{Batches, Idx, Mnist, digits};
 use micrograd_rs::nn::optim::{CosineAnnealingLR, Scheduler};
 use micrograd_rs::prelude::*;
@@ -32,7 +33,7 @@ usage: cargo run --release --example mnist -- [options]
   --seed N        of everything that is random (1337)
   --save FILE     the checkpoint, written after each epoch (checkpoints/mnist.safetensors)
   --load FILE     trains nothing, and shows what this checkpoint makes of the test images
-  --device NAME   cpu, cuda or cuda:N (cpu)
+  --device NAME   cpu, cuda or cuda:N (cuda where there is one, else cpu)
 ";
 
 /// Where the files are put when there are none.
@@ -79,6 +80,10 @@ fn run() -> Outcome<()> {
         print!("{USAGE}");
         return Ok(());
     };
+    set_default_device(match options.device {
+        Some(device) => device,
+        None => Device::cuda(0).unwrap_or_default(),
+    })?;
     let (mnist, source) = images(options.data.as_deref(), options.seed)?;
     terminal::watch_interrupts().or_else(|e| failed(format!("Ctrl-C cannot be watched: {e}")))?;
     manual_seed(options.seed);
@@ -112,7 +117,7 @@ fn learn(model: &Sequential, train: &Set, test: &Set, options: &Options) -> Outc
     let batches = Batches::new(train.len(), options.batch, Some(options.seed), false)?;
     let epochs = options.epochs;
     // Half a cosine down to 0 over the whole training: what is learnt last is not shaken any more.
-    let steps = (epochs * batches.len()).max(1) as u64;
+    let steps = epochs.saturating_mul(batches.len()).max(1) as u64;
     let mut schedule = Scheduler::new(&mut adam, CosineAnnealingLR::new(steps, 0.0)?)?;
     for epoch in 1..=epochs {
         let start = Instant::now();
@@ -205,8 +210,11 @@ struct Set {
 
 impl Set {
     fn new(images: Idx, labels: Idx) -> Outcome<Set> {
-        let images = Tensor::from_buffer(images.data, images.shape)?.flatten(1)?;
-        let labels = Tensor::from_buffer(labels.data, labels.shape)?;
+        // Once, to where the work is done.
+        let device = default_device();
+        let images = Tensor::from_buffer(images.data, images.shape)?.flatten(1)?.to(device)?;
+        let labels = Tensor::from_buffer(labels.data, labels.shape)?.to(device)?;
+        Tensor::realize_all([&images, &labels])?;
         let pixels = images.size(1)?;
         if labels.numel() == 0 {
             return failed("there are no images in the files");
@@ -251,6 +259,7 @@ struct Options {
     seed: u64,
     save: PathBuf,
     load: Option<PathBuf>,
+    device: Option<Device>,
 }
 
 impl Options {
@@ -264,6 +273,7 @@ impl Options {
             seed: 1337,
             save: "checkpoints/mnist.safetensors".into(),
             load: None,
+            device: None,
         };
         while let Some(name) = arguments.next() {
             if name == "--help" || name == "-h" {
@@ -285,11 +295,13 @@ impl Options {
                 "--seed" => options.seed = number(&name, &value)?,
                 "--save" => options.save = value.into(),
                 "--load" => options.load = Some(value.into()),
-                _ => device(&value)?,
+                _ => options.device = Some(value.parse()?),
             }
         }
-        if options.batch == 0 {
-            return failed("--batch takes a number of at least 1, got 0");
+        for (name, n) in [("--batch", options.batch), ("--epochs", options.epochs)] {
+            if n == 0 {
+                return failed(format!("{name} takes a number of at least 1, got 0"));
+            }
         }
         Ok(Some(options))
     }
@@ -297,14 +309,4 @@ impl Options {
 
 fn number<T: std::str::FromStr>(name: &str, text: &str) -> Outcome<T> {
     text.parse().or_else(|_| failed(format!("{name} takes a number, got {text:?}")))
-}
-
-/// Whether tensors can be on this device.
-fn device(name: &str) -> Outcome<()> {
-    let device: Device = name.parse()?;
-    device.check()?;
-    if !device.is_cpu() {
-        return failed(format!("tensors are computed on the CPU only as yet, got --device {device}"));
-    }
-    Ok(())
 }

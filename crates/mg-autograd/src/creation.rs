@@ -1,13 +1,48 @@
 //! Tensors from data, constants and random numbers.
 
+use crate::caller::public;
 use crate::tensor::Tensor;
 use mg_device::{Buffer, DType, Device, Element, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, Value, cell_bits};
 use mg_kernels::{Algebra, Row, Rules};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError, RwLock};
 
 /// The generator: key and next position. Every random node takes its positions when it is made, in program order.
 static GENERATOR: Mutex<(u64, u64)> = Mutex::new((0x6d69_6372_6f67_7261, 0));
+
+/// The default device, once it was asked for.
+static DEFAULT_DEVICE: RwLock<Option<Device>> = RwLock::new(None);
+
+/// Makes this the device of tensors that are made without naming one, of data too: `torch.set_default_device`. It is the
+/// CPU unless `MG_DEVICE` says otherwise.
+///
+/// # Errors
+///
+/// A device that is not there.
+#[track_caller]
+pub fn set_default_device(device: Device) -> Result<()> {
+    device.check()?;
+    *DEFAULT_DEVICE.write().unwrap_or_else(PoisonError::into_inner) = Some(device);
+    Ok(())
+}
+
+/// The device of tensors that are made without naming one; see [`set_default_device`].
+pub fn default_device() -> Device {
+    let known = *DEFAULT_DEVICE.read().unwrap_or_else(PoisonError::into_inner);
+    known.unwrap_or_else(|| {
+        // A device that is not there stays the default: whoever uses it is told.
+        let named = std::env::var("MG_DEVICE").ok().and_then(|name| name.parse().ok()).unwrap_or_default();
+        *DEFAULT_DEVICE.write().unwrap_or_else(PoisonError::into_inner) = Some(named);
+        named
+    })
+}
+
+/// Data on the default device.
+#[track_caller]
+fn placed(buffer: Buffer) -> Result<Buffer> {
+    let device = default_device();
+    if device.is_cpu() { Ok(buffer) } else { buffer.to_device(device) }
+}
 
 /// Seeds the generator of random tensors: the same seed gives the same numbers, on every device, fused or not.
 pub fn manual_seed(seed: u64) {
@@ -40,7 +75,7 @@ impl Tensor {
     /// A vector of a slice's elements.
     #[track_caller]
     pub fn from_slice<T: Element>(data: &[T]) -> Tensor {
-        let node = match Buffer::from_slice(data) {
+        let node = match Buffer::from_slice(data).and_then(placed) {
             Ok(buffer) => {
                 Node::from_value(Value { buffer, layout: Layout::contiguous(Shape::of(&[data.len()])) })
             }
@@ -56,13 +91,15 @@ impl Tensor {
     /// Another number of elements than the shape's, more than 8 axes.
     #[track_caller]
     pub fn from_vec<T: Element>(data: Vec<T>, shape: &[usize]) -> Result<Tensor> {
-        let shape = Shape::new(shape)?;
-        if shape.numel() != data.len() {
-            let text = format!("{} elements do not fill shape {shape}", data.len());
-            return Err(Error::new("from_vec", ErrorKind::Shape(text)));
-        }
-        let value = Value { buffer: Buffer::from_vec(data), layout: Layout::contiguous(shape) };
-        Ok(Tensor::from_node(Node::from_value(value)))
+        public("from_vec", || {
+            let shape = Shape::new(shape)?;
+            if shape.numel() != data.len() {
+                let text = format!("{} elements do not fill shape {shape}", data.len());
+                return Err(Error::new("from_vec", ErrorKind::Shape(text)));
+            }
+            let value = Value { buffer: placed(Buffer::from_vec(data))?, layout: Layout::contiguous(shape) };
+            Ok(Tensor::from_node(Node::from_value(value)))
+        })
     }
 
     /// A tensor of a buffer's elements in row-major order, without a copy.
@@ -99,7 +136,7 @@ impl Tensor {
     /// More than 8 axes, sizes that overflow.
     #[track_caller]
     pub fn full(shape: &[usize], value: f64, dtype: DType) -> Result<Tensor> {
-        Tensor::full_on(shape, value, dtype, Device::cpu())
+        public("full", || Tensor::full_on(shape, value, dtype, default_device()))
     }
 
     /// Zeros.
@@ -109,7 +146,7 @@ impl Tensor {
     /// As [`Tensor::full`].
     #[track_caller]
     pub fn zeros(shape: &[usize], dtype: DType) -> Result<Tensor> {
-        Tensor::full(shape, 0.0, dtype)
+        public("zeros", || Tensor::full(shape, 0.0, dtype))
     }
 
     /// Ones.
@@ -119,13 +156,17 @@ impl Tensor {
     /// As [`Tensor::full`].
     #[track_caller]
     pub fn ones(shape: &[usize], dtype: DType) -> Result<Tensor> {
-        Tensor::full(shape, 1.0, dtype)
+        public("ones", || Tensor::full(shape, 1.0, dtype))
     }
 
-    /// 0, 1, …, `n` − 1, i64.
+    /// 0, 1, …, `n` − 1, i64. More of them than can be counted are an error for whoever reads them.
     #[track_caller]
     pub fn arange(n: usize) -> Tensor {
-        Tensor::from_node(Node::ramp(Shape::of(&[n]), Device::cpu()))
+        let ramp = |n| Node::ramp(Shape::of(&[n]), default_device());
+        Tensor::from_node(match Shape::new(&[n]) {
+            Ok(_) => ramp(n),
+            Err(error) => Node::failed(Error::new("arange", error.kind().clone()), &ramp(0)),
+        })
     }
 
     /// Uniform random numbers in [0, 1).
@@ -135,7 +176,7 @@ impl Tensor {
     /// A dtype that is not floating point; as [`Tensor::full`].
     #[track_caller]
     pub fn rand(shape: &[usize], dtype: DType) -> Result<Tensor> {
-        Ok(Tensor::from_node(uniform("rand", shape, dtype)?))
+        public("rand", || Ok(Tensor::from_node(uniform(shape, dtype)?)))
     }
 
     /// Uniform random numbers in [low, high).
@@ -145,8 +186,10 @@ impl Tensor {
     /// As [`Tensor::rand`].
     #[track_caller]
     pub fn uniform(shape: &[usize], low: f64, high: f64, dtype: DType) -> Result<Tensor> {
-        let u = uniform("uniform", shape, dtype)?;
-        Ok(Tensor::from_node(u.scale(high - low).add(&u.lit(low))))
+        public("uniform", || {
+            let u = uniform(shape, dtype)?;
+            Ok(Tensor::from_node(u.scale(high - low).add(&u.lit(low))))
+        })
     }
 
     /// Normal random numbers of mean 0 and variance 1 (Box and Muller, 1958).
@@ -156,18 +199,17 @@ impl Tensor {
     /// As [`Tensor::rand`].
     #[track_caller]
     pub fn randn(shape: &[usize], dtype: DType) -> Result<Tensor> {
-        let wide = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
-        let (u, v) = (uniform("randn", shape, wide)?, uniform("randn", shape, wide)?);
-        // 1 − u is in (0, 1], where the logarithm is finite.
-        let radius = u.lit(1.0).sub(&u).map(Row::Log).scale(-2.0).map(Row::Sqrt);
-        let normal = radius.mul(&v.scale(std::f64::consts::TAU).map(Row::Cos));
-        if !dtype.is_float() {
-            return Err(Error::new(
-                "randn",
-                ErrorKind::DType(format!("takes a floating-point dtype, got {dtype}")),
-            ));
-        }
-        Ok(Tensor::from_node(normal.cast(dtype)))
+        public("randn", || {
+            if !dtype.is_float() {
+                return Err(Error::new("randn", takes_floats(dtype)));
+            }
+            let wide = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
+            let (u, v) = (uniform(shape, wide)?, uniform(shape, wide)?);
+            // 1 − u is in (0, 1], where the logarithm is finite.
+            let radius = u.lit(1.0).sub(&u).map(Row::Log).scale(-2.0).map(Row::Sqrt);
+            let normal = radius.mul(&v.scale(std::f64::consts::TAU).map(Row::Cos));
+            Ok(Tensor::from_node(normal.cast(dtype)))
+        })
     }
 
     /// The identity matrix.
@@ -177,19 +219,25 @@ impl Tensor {
     /// Sizes that overflow.
     #[track_caller]
     pub fn eye(n: usize, dtype: DType) -> Result<Tensor> {
-        let (rows, columns) = (Tensor::arange(n).unsqueeze(1)?, Tensor::arange(n));
-        Ok(rows.eq(&columns).to_dtype(dtype))
+        public("eye", || {
+            Shape::new(&[n, n])?;
+            let (rows, columns) = (Tensor::arange(n).unsqueeze(1)?, Tensor::arange(n));
+            Ok(rows.eq(&columns).to_dtype(dtype))
+        })
     }
 }
 
-#[track_caller]
-fn uniform(op: &'static str, shape: &[usize], dtype: DType) -> Result<Node> {
+fn takes_floats(dtype: DType) -> ErrorKind {
+    ErrorKind::DType(format!("takes a floating-point dtype, got {dtype}"))
+}
+
+fn uniform(shape: &[usize], dtype: DType) -> Result<Node> {
     if !dtype.is_float() {
-        return Err(Error::new(op, ErrorKind::DType(format!("takes a floating-point dtype, got {dtype}"))));
+        return Err(Error::new("uniform", takes_floats(dtype)));
     }
     let shape = Shape::new(shape)?;
     let (seed, counter) = draw(shape.numel());
-    let node = Node::random(shape, dtype, Device::cpu(), seed, counter);
+    let node = Node::random(shape, dtype, default_device(), seed, counter);
     // A half type rounds 1 − 2⁻²⁴ up to 1: such values become the largest below.
     if matches!(dtype, DType::F16 | DType::BF16) {
         let largest = if dtype == DType::F16 { 1.0 - f64::powi(2.0, -11) } else { 1.0 - f64::powi(2.0, -8) };

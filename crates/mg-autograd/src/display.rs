@@ -42,7 +42,7 @@ impl Display for Tensor {
 }
 
 fn text(tensor: &Tensor) -> Result<String> {
-    let value = tensor.value()?;
+    let value = tensor.host_value()?;
     let shape = *value.layout.shape();
     let mut suffixes = vec![];
     let mut out = String::from(OPENING);

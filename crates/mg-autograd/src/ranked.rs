@@ -1,5 +1,6 @@
 //! Tensors whose element type and rank the compiler knows.
 
+use crate::caller::public;
 use crate::ops::or_panic;
 use crate::tensor::Tensor;
 use mg_device::{Element, Error, ErrorKind, Result};
@@ -107,7 +108,7 @@ impl<T: Element, const R: usize> Ranked<T, R> {
     /// An index out of range; whatever computing the value fails with.
     #[track_caller]
     pub fn get(&self, index: [usize; R]) -> Result<T> {
-        let value = self.0.value()?;
+        let value = self.0.host_value()?;
         let mut at = value.layout.offset() as isize;
         for (axis, (&i, (&size, &stride))) in
             index.iter().zip(value.layout.shape().iter().zip(value.layout.strides())).enumerate()
@@ -260,7 +261,7 @@ impl<T: Element> Ranked<T, 1> {
     /// Unequal lengths.
     #[track_caller]
     pub fn dot(&self, other: &Self) -> Ranked<T, 0> {
-        Ranked::wrap(self.0.matmul(&other.0))
+        Ranked::wrap(or_panic(public("dot", || self.0.try_matmul(&other.0))))
     }
 }
 
@@ -297,7 +298,7 @@ impl<T: Element> Ranked<T, 2> {
     /// Sizes that do not fit.
     #[track_caller]
     pub fn matvec(&self, other: &Ranked<T, 1>) -> Ranked<T, 1> {
-        Ranked::wrap(self.0.matmul(&other.0))
+        Ranked::wrap(or_panic(public("matvec", || self.0.try_matmul(&other.0))))
     }
 }
 

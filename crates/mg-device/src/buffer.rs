@@ -6,6 +6,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
 use crate::allocator::{ALIGNMENT, HOST};
+use crate::cuda::Gpu;
 use crate::device::Device;
 use crate::dtype::{DType, Element};
 use crate::error::{Error, ErrorKind, Result};
@@ -46,15 +47,17 @@ impl Buffer {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::Device`] where the device is not there, or is a CUDA device, on which this
-    /// build holds no tensors.
+    /// [`ErrorKind::OutOfMemory`]; [`ErrorKind::Device`] and [`ErrorKind::Cuda`] where the device cannot be used.
     #[inline]
     #[track_caller]
     pub fn uninit(device: Device, dtype: DType, len: usize) -> Result<Buffer> {
-        if !device.is_cpu() {
-            return Err(no_memory_on(device));
-        }
-        match HOST.take(len.saturating_mul(dtype.size()), dtype, len) {
+        let bytes = len.saturating_mul(dtype.size());
+        let taken = if device.is_cpu() {
+            HOST.take(bytes, dtype, len)
+        } else {
+            Gpu::of(device).map_err(|e| e.with_op("allocate"))?.pool.take(bytes, dtype, len)
+        };
+        match taken {
             Ok(storage) => Ok(Buffer::from_storage(storage)),
             Err(kind) => Err(Error::new("allocate", kind)),
         }
@@ -68,8 +71,13 @@ impl Buffer {
     #[track_caller]
     pub fn zeroed(device: Device, dtype: DType, len: usize) -> Result<Buffer> {
         let buffer = Buffer::uninit(device, dtype, len)?;
-        // SAFETY: the buffer is on the host, new, and holds that many bytes.
-        unsafe { buffer.as_mut_ptr().write_bytes(0, buffer.bytes()) };
+        if device.is_cpu() {
+            // SAFETY: the buffer is on the host, new, and holds that many bytes.
+            unsafe { buffer.as_mut_ptr().write_bytes(0, buffer.bytes()) };
+        } else {
+            // SAFETY: the buffer is on that device, new, and holds that many bytes.
+            unsafe { Gpu::of(device)?.fill(buffer.address(), 0, buffer.bytes())? };
+        }
         Ok(buffer)
     }
 
@@ -84,6 +92,67 @@ impl Buffer {
         // SAFETY: the buffer is new, so it overlaps nothing, and holds as many elements; an `Element` is plain bytes.
         unsafe { buffer.as_mut_ptr().cast::<T>().copy_from_nonoverlapping(values.as_ptr(), values.len()) };
         Ok(buffer)
+    }
+
+    /// A copy on another device (or the same). Copies to the host wait for the device's work; others come in its order.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::uninit`]; what the device's work failed with.
+    #[track_caller]
+    pub fn to_device(&self, device: Device) -> Result<Buffer> {
+        let copy = Buffer::uninit(device, self.dtype(), self.len())?;
+        let n = self.bytes();
+        // SAFETY: the copy is new, on its device, and as large; this buffer holds `n` bytes on its own.
+        unsafe {
+            match (self.device().is_cpu(), device.is_cpu()) {
+                (true, true) => self.as_ptr().copy_to_nonoverlapping(copy.as_mut_ptr(), n),
+                (true, false) => {
+                    Gpu::of(device)?.write(copy.address(), std::slice::from_raw_parts(self.as_ptr(), n))?;
+                }
+                (false, true) => {
+                    let to = std::slice::from_raw_parts_mut(copy.as_mut_ptr(), n);
+                    Gpu::of(self.device())?.read(self.address(), to)?;
+                }
+                (false, false) if self.device() == device => {
+                    Gpu::of(device)?.copy(copy.address(), self.address(), n)?;
+                }
+                (false, false) => {
+                    Gpu::of(device)?.copy_from(copy.address(), Gpu::of(self.device())?, self.address(), n)?;
+                }
+            }
+        }
+        Ok(copy)
+    }
+
+    /// Elements `start..start + len` in the host's memory: this buffer's clone where it is there already and whole, a copy
+    /// otherwise. Waits for the device's work.
+    ///
+    /// # Errors
+    ///
+    /// A range beyond the buffer; as [`Buffer::to_device`].
+    #[track_caller]
+    pub fn read(&self, start: usize, len: usize) -> Result<Buffer> {
+        if start.checked_add(len).is_none_or(|end| end > self.len()) {
+            let text =
+                format!("elements {start} to {} of a buffer of {}", start.saturating_add(len), self.len());
+            return Err(Error::new("read", ErrorKind::Value(text)));
+        }
+        if self.device().is_cpu() && len == self.len() {
+            return Ok(self.clone());
+        }
+        let copy = Buffer::uninit(Device::cpu(), self.dtype(), len)?;
+        let (at, n) = (start * self.dtype().size(), copy.bytes());
+        // SAFETY: the copy is new and holds `n` bytes; the range was checked to lie in this buffer.
+        unsafe {
+            if self.device().is_cpu() {
+                self.as_ptr().add(at).copy_to_nonoverlapping(copy.as_mut_ptr(), n);
+            } else {
+                let to = std::slice::from_raw_parts_mut(copy.as_mut_ptr(), n);
+                Gpu::of(self.device())?.read(self.address() + at as u64, to)?;
+            }
+        }
+        Ok(copy)
     }
 
     /// Takes over the vector's memory, without a copy. It is aligned as the vector was, which may be to the element only,
@@ -175,6 +244,13 @@ impl Buffer {
     #[must_use]
     pub fn as_mut_ptr(&self) -> *mut u8 {
         self.storage().ptr.as_ptr()
+    }
+
+    /// The first byte's address, as a number: how kernels on a device are told of it.
+    #[inline]
+    #[must_use]
+    pub fn address(&self) -> u64 {
+        self.storage().ptr.addr().get() as u64
     }
 
     /// Whether the memory is somebody else's, by [`Buffer::from_foreign`].
@@ -270,7 +346,12 @@ impl Drop for Buffer {
         // SAFETY: the pointer is from `Box::into_raw`, and this was the last buffer with it.
         let storage = unsafe { Box::from_raw(self.storage.as_ptr()) };
         if let Owner::Pool(_) = storage.owner {
-            HOST.put(storage);
+            if storage.device.is_cpu() {
+                HOST.put(storage);
+            } else if let Some(gpu) = crate::cuda::existing(storage.device) {
+                gpu.pool.put(storage);
+            }
+            // In a child made by fork the memory is the parent's.
         }
     }
 }
@@ -286,18 +367,5 @@ const fn nowhere() -> NonNull<u8> {
     match std::num::NonZeroUsize::new(ALIGNMENT) {
         Some(address) => NonNull::without_provenance(address),
         None => NonNull::dangling(),
-    }
-}
-
-#[cold]
-#[track_caller]
-fn no_memory_on(device: Device) -> Error {
-    match device.check() {
-        Err(e) => e.with_op("allocate"),
-        Ok(()) => {
-            let text =
-                format!("CUDA tensors are not supported by this build yet, so none can be put on {device}");
-            Error::new("allocate", ErrorKind::Device(text))
-        }
     }
 }

@@ -122,10 +122,44 @@ impl Device {
         name.unwrap_or_else(|| self.to_string())
     }
 
+    /// Waits until all work on the device is done; at once for the CPU, whose work is done when it returns.
+    ///
+    /// # Errors
+    ///
+    /// What the work failed with: [`ErrorKind::Cuda`] of a launch, [`ErrorKind::Index`] of an index that a kernel found out
+    /// of range; [`ErrorKind::Device`] where the device cannot be used.
+    #[track_caller]
+    pub fn synchronize(self) -> Result<()> {
+        if self.is_cpu() { Ok(()) } else { cuda::Gpu::of(self)?.synchronize() }
+    }
+
+    /// The device's own memory in bytes, all of it; `None` for the CPU.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Device`] and [`ErrorKind::Cuda`] where the device cannot be used.
+    #[track_caller]
+    pub fn total_memory(self) -> Result<Option<usize>> {
+        if self.is_cpu() { Ok(None) } else { Ok(Some(cuda::Gpu::of(self)?.total_memory())) }
+    }
+
+    /// The compute capability, major and minor; `None` for the CPU.
+    ///
+    /// # Errors
+    ///
+    /// As [`Device::total_memory`].
+    #[track_caller]
+    pub fn compute_capability(self) -> Result<Option<(u32, u32)>> {
+        if self.is_cpu() { Ok(None) } else { Ok(Some(cuda::Gpu::of(self)?.capability())) }
+    }
+
     /// What the caching allocator of this device holds. All zero for a device on which nothing was ever allocated.
     #[must_use]
     pub fn memory_stats(self) -> MemoryStats {
-        if self.is_cpu() { allocator::HOST.stats() } else { MemoryStats::default() }
+        if self.is_cpu() {
+            return allocator::HOST.stats();
+        }
+        cuda::existing(self).map_or(MemoryStats::default(), |gpu| gpu.pool.stats())
     }
 
     /// Sets the most bytes that buffers and cache together may take on this device; `None` for no limit. What is in use
@@ -133,6 +167,8 @@ impl Device {
     pub fn set_memory_limit(self, limit: Option<usize>) {
         if self.is_cpu() {
             allocator::HOST.set_limit(limit);
+        } else if let Ok(gpu) = cuda::Gpu::of(self) {
+            gpu.pool.set_limit(limit);
         }
     }
 
@@ -140,6 +176,8 @@ impl Device {
     pub fn empty_cache(self) {
         if self.is_cpu() {
             allocator::HOST.empty_cache();
+        } else if let Some(gpu) = cuda::existing(self) {
+            gpu.pool.empty_cache();
         }
     }
 
@@ -147,6 +185,8 @@ impl Device {
     pub fn reset_peak(self) {
         if self.is_cpu() {
             allocator::HOST.reset_peak();
+        } else if let Some(gpu) = cuda::existing(self) {
+            gpu.pool.reset_peak();
         }
     }
 }

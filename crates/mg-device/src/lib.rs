@@ -21,7 +21,7 @@
 mod allocator;
 mod buffer;
 mod collapse;
-mod cuda;
+pub mod cuda;
 mod device;
 mod dtype;
 mod error;

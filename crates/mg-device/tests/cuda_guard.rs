@@ -137,7 +137,7 @@ fn devices_are_counted_and_named() {
         "1: cuda:1 Second",
         "2: device: there is no cuda:2: this machine has 2 CUDA devices",
         "18446744073709551615: device: there is no device cuda:18446744073709551615",
-        "buffer: allocate: CUDA tensors are not supported by this build yet",
+        "buffer: allocate: the CUDA driver lacks cuGetErrorName",
     ] {
         assert!(text.contains(want), "{want:?} is not in {text}");
     }

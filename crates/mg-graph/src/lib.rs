@@ -21,7 +21,10 @@
 //! ```
 
 mod build;
+mod code;
+mod cuda;
 mod engine;
+mod execute;
 mod explain;
 mod fold;
 mod interrupt;
@@ -33,10 +36,11 @@ mod replay;
 mod schedule;
 
 pub use build::{cell_bits, cell_bits_of_int};
+pub use cuda::{get_float32_matmul_precision, set_float32_matmul_precision};
 pub use engine::{PlanStats, clear_plans, is_eager, plan_stats, realize, set_eager};
 pub use explain::{Explanation, LaunchInfo, explain};
 pub use interrupt::set_interrupt;
 pub use kernel::Kernel;
-pub use node::{At, Node, Sources, Value, at, is_tracking, set_tracking};
+pub use node::{At, Node, Sources, Value, at, is_tracking, set_tracking, within};
 pub use op::{Map, Op, SourceKind, View};
 pub use replay::{Computed, Replay, Trace, is_recording, note_host_read, record};

@@ -8,8 +8,9 @@
 use crate::engine;
 use crate::node::{Inner, Node, Value};
 use crate::op::{Op, SourceKind};
-use crate::plan::{Bindings, Plan, Results};
-use mg_device::{Buffer, Error, ErrorKind, Result};
+use crate::plan::{Bindings, Origin, Plan};
+use mg_device::cuda::{Gpu, Graph, Origin as GpuOrigin};
+use mg_device::{Buffer, Device, Error, ErrorKind, Result};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::panic::Location;
@@ -22,6 +23,8 @@ pub(crate) struct Step {
     pub(crate) read: Vec<(usize, Seen)>,
     /// The nodes of the plan's results, in its order.
     pub(crate) results: Vec<Seen>,
+    /// The nodes that an error could name, by position.
+    pub(crate) origins: Vec<(usize, Origin)>,
 }
 
 /// A node that a recording has seen.
@@ -123,6 +126,7 @@ enum From {
 struct ReplayStep {
     plan: Arc<Plan>,
     read: Vec<(usize, From)>,
+    origins: Vec<(usize, Origin)>,
 }
 
 /// A recorded step.
@@ -130,6 +134,9 @@ pub struct Replay {
     steps: Vec<ReplayStep>,
     /// Results of the run before, by step.
     last: Vec<Vec<Option<Value>>>,
+    /// The CUDA device that all of it runs on.
+    gpu: Option<Device>,
+    graph: Option<Graph>,
 }
 
 /// A value that a replay computes: a result of one of its steps.
@@ -221,9 +228,13 @@ impl Replay {
                 read.push((*position, from));
             }
             last.push(b.results.iter().map(Seen::value).collect());
-            steps.push(ReplayStep { plan: b.plan.clone(), read });
+            steps.push(ReplayStep { plan: b.plan.clone(), read, origins: b.origins.clone() });
         }
-        Ok(Replay { steps, last })
+        let mut launches = steps.iter().flat_map(|s: &ReplayStep| &s.plan.launches);
+        let device = launches.next().map(|l| l.device).filter(|d| d.is_cuda());
+        let alone = launches.all(|l| Some(l.device) == device) && device.is_some();
+        let gpu = device.filter(|_| alone && steps.iter().all(|s| !s.plan.transfers()));
+        Ok(Replay { steps, last, gpu, graph: None })
     }
 
     /// Runs the step with other arguments of the same shapes, dtypes and devices. Random numbers come from `seed`, at
@@ -234,11 +245,45 @@ impl Replay {
     /// As realising the step would have.
     pub fn run(&mut self, arguments: &[Node], seed: u64, shift: u64) -> Result<()> {
         engine::realize(&arguments.iter().collect::<Vec<_>>())?;
+        let Some(device) = self.gpu else { return self.steps(arguments, seed, shift) };
+        // Launches are collected, and go out as one graph; nobody else may launch meanwhile.
+        engine::locked(|| {
+            let gpu = Gpu::of(device)?;
+            gpu.collect_launches();
+            let result = self.steps(arguments, seed, shift);
+            let Some((launches, keep)) = gpu.collected_launches() else { return result };
+            result?;
+            if launches.is_empty() {
+                return Ok(());
+            }
+            let origin = GpuOrigin { name: "jit", line: Location::caller() };
+            // SAFETY: the launches are those of this replay's plans, in their order; their memory is kept until the graph
+            // was launched.
+            unsafe {
+                gpu.bind()?;
+                let fits = match &mut self.graph {
+                    Some(graph) => graph.update(launches.clone())?,
+                    None => false,
+                };
+                if !fits {
+                    self.graph = Some(Graph::new(gpu, launches)?);
+                }
+                if let Some(graph) = &self.graph {
+                    graph.run(origin)?;
+                }
+            }
+            drop(keep);
+            Ok(())
+        })
+    }
+
+    /// Runs the steps' plans.
+    fn steps(&mut self, arguments: &[Node], seed: u64, shift: u64) -> Result<()> {
         let known = |node: &Node| node.value().and_then(|v| v.as_ref().ok()).cloned();
         let mut made: Vec<Vec<Option<Value>>> = Vec::with_capacity(self.steps.len());
         let mut last = std::mem::take(&mut self.last);
         for step in &self.steps {
-            let mut bound = Bound::default();
+            let mut bound = Bound { origins: &step.origins, ..Bound::default() };
             for (position, from) in &step.read {
                 let value = match from {
                     From::Argument(i) => arguments.get(*i).and_then(known),
@@ -266,8 +311,14 @@ impl Replay {
                     value.buffer = copied(&value.buffer)?;
                 }
             }
-            let results: Results = engine::locked(|| step.plan.execute(&bound))?;
-            made.push(results.into_iter().collect::<Result<Vec<Value>>>()?.into_iter().map(Some).collect());
+            let mut results = Vec::with_capacity(step.plan.results.len());
+            let mut execute = || step.plan.execute(&bound, |_, value| results.push(value));
+            if self.gpu.is_some() {
+                execute()?
+            } else {
+                engine::locked(execute)?
+            }
+            made.push(results.into_iter().map(|value| value.map(Some)).collect::<Result<_>>()?);
         }
         last.clear();
         self.last = made;
@@ -286,24 +337,26 @@ impl Replay {
 }
 
 fn copied(buffer: &Buffer) -> Result<Buffer> {
-    let copy = Buffer::uninit(buffer.device(), buffer.dtype(), buffer.len())?;
-    // SAFETY: both are host memory of the same size, and the copy is nobody else's yet.
-    unsafe { std::ptr::copy_nonoverlapping(buffer.as_ptr(), copy.as_mut_ptr(), buffer.bytes()) };
-    Ok(copy)
+    buffer.to_device(buffer.device())
 }
 
 #[derive(Default)]
-struct Bound {
+struct Bound<'a> {
     values: HashMap<usize, Value>,
     arguments: HashMap<usize, SourceKind>,
+    origins: &'a [(usize, Origin)],
 }
 
-impl Bindings for Bound {
+impl Bindings for Bound<'_> {
     fn value(&self, node: usize) -> Option<&Value> {
         self.values.get(&node)
     }
 
     fn argument(&self, node: usize) -> Option<SourceKind> {
         self.arguments.get(&node).cloned()
+    }
+
+    fn origin(&self, node: usize) -> Option<Origin> {
+        self.origins.iter().find(|o| o.0 == node).map(|o| o.1)
     }
 }

@@ -312,7 +312,7 @@ fn load(fields: Vec<(String, Field<'_>)>, state: &State) -> Result<()> {
     }
     let _guard = no_grad();
     for (name, t) in &own {
-        t.assign(&state.tensors[name])?;
+        t.assign(&state.tensors[name].to(t.device())?)?;
     }
     Tensor::realize_all(own.iter().map(|(_, t)| *t))
 }

@@ -89,10 +89,10 @@ impl State {
 /// Memory that holds a tensor's elements in order, and nothing else.
 #[track_caller]
 fn dense(t: &Tensor) -> Result<Buffer> {
-    let mut value = t.value()?;
+    let mut value = t.host_value()?;
     let layout = &value.layout;
     if !(layout.is_contiguous() && layout.offset() == 0 && value.buffer.len() == layout.numel()) {
-        value = t.copy().value()?;
+        value = t.copy().host_value()?;
     }
     if value.buffer.len() != value.layout.numel() {
         return Err(Error::new("checkpoint::save", ErrorKind::Internal("a copy that is not dense".into())));

@@ -7,6 +7,7 @@ mod process;
 mod ptx;
 mod test;
 mod venv;
+mod wheel;
 mod workspace;
 
 use std::path::Path;
@@ -18,6 +19,7 @@ usage: cargo xtask <command>
 commands:
   test     every check and test there is; `cargo xtask test --help` for its options
   bench    this project and its peers side by side, into docs/measured; `cargo xtask bench --help`
+  wheel    the Python package as a wheel, into dist; `cargo xtask wheel --help` for its options
   ptx      the CUDA kernels, from kernels/*.cu to kernels/ptx; `cargo xtask ptx --help`";
 
 /// What stopped a command, in a line or two for the person who ran it.
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
     let result = match command.as_str() {
         "test" => test::main(&arguments),
         "bench" => bench::main(&arguments),
+        "wheel" => wheel::main(&arguments),
         "ptx" => ptx::main(&arguments),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");

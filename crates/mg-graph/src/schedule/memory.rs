@@ -8,9 +8,8 @@ use super::store::Alias;
 use crate::engine::{Root, internal};
 use crate::kernel::Kernel;
 use crate::op::Op;
-use crate::plan::{Action, Bind, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot};
-use mg_device::{Layout, Result, Shape};
-use mg_kernels::cpu::compile::Compiled;
+use crate::plan::{Action, Bind, Code, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot};
+use mg_device::{Buffer, Device, Layout, Result, Shape};
 use mg_kernels::{Class, Source};
 use std::collections::{BTreeSet, HashMap};
 
@@ -29,6 +28,9 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
     let aliased: Vec<usize> = aliases.iter().map(|a| a.base).collect();
     for (at, &id) in order.iter().enumerate() {
         let Some(group) = &groups.list[id] else { continue };
+        let leaves = |node: usize| {
+            is_wanted(graph, node) || aliased.contains(&node) || groups.is_read_beside(node, id)
+        };
         let launch = if group.is_kernel {
             let node = group.members[0].node;
             let epilogue = match &group.epilogue {
@@ -36,17 +38,16 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                     // The product still reads its operands when the first panel's epilogue writes.
                     let operands = graph.sources[node].iter().map(|&s| graph.strip(s, &mut Path::new()));
                     let read_otherwise: Vec<usize> = operands.chain(aliased.iter().copied()).collect();
-                    let emitted = emit(graph, epilogue, Some(node))?;
+                    let emitted = emit(graph, epilogue, Some(node), leaves)?;
                     Some(program(graph, emitted, &last_read, at, &mut slot_of, &mut plan, &read_otherwise)?)
                 }
                 None => None,
             };
-            let others_read = order.iter().any(|&o| o != id && groups.inputs(o).contains(&node));
-            let raw = epilogue.is_none()
-                || others_read
-                || is_wanted(graph, node)
-                || aliases.iter().any(|a| a.base == node);
-            let output = if raw { Some(slot(graph, node, None, &mut slot_of, &mut plan)) } else { None };
+            let output = if epilogue.is_none() || graph.nodes[node].device.is_cuda() || leaves(node) {
+                Some(slot(graph, node, None, &mut slot_of, &mut plan)?)
+            } else {
+                None
+            };
             let mut args = vec![];
             for &s in &graph.sources[node] {
                 let mut path = Path::new();
@@ -64,16 +65,20 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
             };
             Launch {
                 action: Action::Kernel { kernel: kernel.clone(), args, output, epilogue },
-                location: graph.nodes[node].location,
+                node,
                 name: kernel.name(),
+                device: graph.nodes[node].device,
                 shape: graph.nodes[node].shape,
                 dtype: graph.nodes[node].dtype,
+                prepared: Default::default(),
             }
         } else {
-            let emitted = emit(graph, group, None)?;
+            let emitted = emit(graph, group, None, leaves)?;
             let last = group.members.last().map_or(0, |m| m.node);
             let action = match copy_of(graph, &emitted)? {
-                Some(from) => Action::Copy { from, output: slot(graph, last, None, &mut slot_of, &mut plan) },
+                Some(from) => {
+                    Action::Copy { from, output: slot(graph, last, None, &mut slot_of, &mut plan)? }
+                }
                 None => Action::Program(program(
                     graph,
                     emitted,
@@ -86,9 +91,11 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
             };
             Launch {
                 name: graph.nodes[last].op.name(),
+                device: graph.nodes[last].device,
                 shape: graph.nodes[last].shape,
                 dtype: graph.nodes[last].dtype,
-                location: graph.nodes[last].location,
+                node: last,
+                prepared: Default::default(),
                 action,
             }
         };
@@ -202,9 +209,17 @@ fn slot(
     donor: Option<usize>,
     slot_of: &mut HashMap<usize, usize>,
     plan: &mut Plan,
-) -> usize {
+) -> Result<usize> {
     let inner = graph.nodes[node];
+    // Beyond that, offsets in the arena would overflow.
+    let bytes = inner.shape.numel().saturating_mul(inner.dtype.size());
+    if bytes > isize::MAX as usize {
+        return Err(Buffer::uninit(inner.device, inner.dtype, inner.shape.numel())
+            .err()
+            .unwrap_or_else(|| internal("memory without end")));
+    }
     plan.slots.push(Slot {
+        device: inner.device,
         dtype: inner.dtype,
         len: inner.shape.numel(),
         shape: inner.shape,
@@ -213,7 +228,7 @@ fn slot(
         offset: 0,
     });
     slot_of.insert(node, plan.slots.len() - 1);
-    plan.slots.len() - 1
+    Ok(plan.slots.len() - 1)
 }
 
 fn program(
@@ -225,8 +240,8 @@ fn program(
     plan: &mut Plan,
     read_otherwise: &[usize],
 ) -> Result<ProgramLaunch> {
-    let Emitted { program, inputs, consts, outputs, guarded, dense } = emitted;
-    let mut donated = vec![false; inputs.len()];
+    let Emitted { program, inputs, consts, outputs, checks, dense } = emitted;
+    let mut donated: Vec<Option<usize>> = vec![None; inputs.len()];
     let has_total = program
         .values
         .iter()
@@ -252,18 +267,19 @@ fn program(
                 && !(inner.shape.numel() == 1 && has_total)
         };
         let full = program.outputs.get(slots.len()).is_some_and(|o| o.1 == Class::Full);
-        let donor = (0..inputs.len()).find(|&i| full && !donated[i] && fits(i));
+        let donor = (0..inputs.len()).find(|&i| full && donated[i].is_none() && fits(i));
         if let Some(i) = donor {
-            donated[i] = true;
+            donated[i] = Some(slots.len());
         }
         let from = donor.and_then(|i| match inputs[i].loc {
             Loc::Node(source) => Some(source),
             _ => None,
         });
-        slots.push(slot(graph, node, from, slot_of, plan));
+        slots.push(slot(graph, node, from, slot_of, plan)?);
     }
-    let compiled = Compiled::new(&program, &donated)?;
-    Ok(ProgramLaunch { program, compiled, inputs, consts, outputs: slots, guarded })
+    let device = outputs.first().map_or(Device::cpu(), |&node| graph.nodes[node].device);
+    let code = Code::new(&program, &donated, device)?;
+    Ok(ProgramLaunch { program, code, inputs, consts, outputs: slots, checks })
 }
 
 /// Makes one launch of neighbouring elementwise programs that do not wait for each other.
@@ -273,7 +289,7 @@ fn list_independent(plan: &mut Plan) {
         let joins = launches.last().is_some_and(|last| {
             let elementwise = |l: &Launch| {
                 matches!(l.action, Action::Program(_) | Action::List(_))
-                    && l.programs().iter().all(|p| p.compiled.is_elementwise())
+                    && l.programs().iter().all(|p| p.code.is_elementwise())
             };
             let waits =
                 launch.inputs().any(|b| matches!(b.loc, Loc::Slot(s) if last.outputs().any(|o| o == s)));
@@ -285,6 +301,7 @@ fn list_independent(plan: &mut Plan) {
             };
             elementwise(last)
                 && elementwise(&launch)
+                && last.device == launch.device
                 && !waits
                 && !donated(last, &launch)
                 && !donated(&launch, last)
@@ -342,26 +359,34 @@ fn place_temporaries(plan: &mut Plan) {
             life[slot] = Some(life[slot].map_or((at, at), |(from, _)| (from, at)));
         }
     }
-    let mut placed: Vec<(usize, usize, usize, usize)> = vec![]; // from, until, offset, bytes
+    let mut placed: Vec<(Device, usize, usize, usize, usize)> = vec![]; // from, until, offset, bytes
     for (slot, life) in plan.slots.iter_mut().zip(life) {
         let Some((from, until)) = life else { continue };
         if slot.leaves || slot.donor.is_some() {
             continue;
         }
-        let bytes = (slot.len * slot.dtype.size()).next_multiple_of(64).max(64);
-        let mut taken: Vec<(usize, usize)> =
-            placed.iter().filter(|p| p.0 <= until && from <= p.1).map(|p| (p.2, p.2 + p.3)).collect();
+        let bytes = (slot.len * slot.dtype.size()).next_multiple_of(256).max(256);
+        let mut taken: Vec<(usize, usize)> = placed
+            .iter()
+            .filter(|p| p.0 == slot.device && p.1 <= until && from <= p.2)
+            .map(|p| (p.3, p.3.saturating_add(p.4)))
+            .collect();
         taken.sort_unstable();
-        let mut offset = 0;
+        let mut offset = 0usize;
         for (start, end) in taken {
-            if offset + bytes <= start {
+            if offset.saturating_add(bytes) <= start {
                 break;
             }
             offset = offset.max(end);
         }
         slot.offset = offset;
-        plan.arena = plan.arena.max(offset + bytes);
-        placed.push((from, until, offset, bytes));
+        // Past the largest size there can be, it is refused when it is asked for.
+        let end = offset.saturating_add(bytes);
+        match plan.arenas.iter_mut().find(|a| a.0 == slot.device) {
+            Some((_, size)) => *size = (*size).max(end),
+            None => plan.arenas.push((slot.device, end)),
+        }
+        placed.push((slot.device, from, until, offset, bytes));
     }
 }
 

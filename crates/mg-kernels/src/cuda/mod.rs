@@ -1,3 +1,19 @@
-//! Kernels for CUDA, as text and as descriptions of launches: nothing here needs a GPU or a driver.
+//! The CUDA executor: programs become PTX text, assembled by the driver and kept; library kernels come prebuilt.
 
+mod body;
+mod column;
+mod emit;
+mod frame;
+mod lanes;
 pub mod library;
+mod map;
+mod params;
+mod program;
+mod ptx;
+mod random;
+mod reduce;
+mod row;
+mod values;
+
+pub use body::Check;
+pub use program::{CudaList, CudaProgram, prebuilt};

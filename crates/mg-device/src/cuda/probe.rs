@@ -96,7 +96,7 @@ fn check(call: &str, code: c_uint) -> Result<(), String> {
 }
 
 /// The name of a result code of the driver, for those that a machine's set-up can cause.
-fn code_text(code: c_uint) -> String {
+pub(super) fn code_text(code: c_uint) -> String {
     let name = match code {
         2 => "CUDA_ERROR_OUT_OF_MEMORY",
         3 => "CUDA_ERROR_NOT_INITIALIZED",

@@ -1,0 +1,562 @@
+//! A CUDA device at work: its context, stream, allocator, modules and launches.
+
+use std::ffi::{CString, c_int, c_uint, c_void};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::api::{Address, Api, Handle, api};
+use super::fault::{Guarded, Origin, SLOTS, Slot, Watch, this_thread};
+use super::graph::KernelNode;
+use super::memory::GpuMemory;
+use super::transfer::Staging;
+use crate::allocator::Pool;
+use crate::buffer::Buffer;
+use crate::device::Device;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Devices that a process can use.
+const MOST: usize = 64;
+/// Bytes of the scratch memory that kernels keep partial results in.
+const SCRATCH: usize = 32 << 20;
+/// Counters at the start of the scratch memory, zero between launches.
+const TICKETS: usize = 1 << 16;
+/// The most shared memory that a block is given without being asked for.
+const PLAIN_SHARED: u32 = 48 << 10;
+
+static GPUS: [OnceLock<Result<&'static Gpu>>; MOST] = [const { OnceLock::new() }; MOST];
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// A CUDA device in use.
+pub struct Gpu {
+    pub(super) api: &'static Api,
+    device: Device,
+    pub(super) context: Handle,
+    pub(super) stream: Handle,
+    pub(crate) pool: Pool<GpuMemory>,
+    capability: (u32, u32),
+    multiprocessors: u32,
+    total: usize,
+    scratch: Address,
+    slots: *const Slot,
+    slots_on_device: Address,
+    synchronous: bool,
+    pub(super) watch: Mutex<Watch>,
+    /// Whether launches are collected rather than started.
+    collects: AtomicBool,
+    collected: Mutex<Collected>,
+    pub(super) staging: Mutex<Staging>,
+}
+
+// SAFETY: contexts, streams and modules may be used from any thread; the slots are read by volatile loads.
+unsafe impl Send for Gpu {}
+// SAFETY: as above.
+unsafe impl Sync for Gpu {}
+
+/// Launches that were asked for while they are collected, and memory that they use.
+#[derive(Default)]
+pub(super) struct Collected {
+    nodes: Vec<KernelNode>,
+    keep: Vec<Buffer>,
+}
+
+/// A kernel that is ready to be launched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kernel {
+    pub(super) function: Handle,
+}
+
+// SAFETY: functions of a module that is never unloaded may be launched from any thread.
+unsafe impl Send for Kernel {}
+// SAFETY: as above.
+unsafe impl Sync for Kernel {}
+
+/// The device's state, if it was ever used.
+pub(crate) fn existing(device: Device) -> Option<&'static Gpu> {
+    if FORKED.load(Ordering::Relaxed) {
+        return None;
+    }
+    GPUS.get(device.ordinal())?.get()?.as_ref().ok().copied()
+}
+
+/// Asks to be told in children of this process: the driver does not work there.
+fn watch_forks() {
+    #[cfg(unix)]
+    {
+        static ONCE: OnceLock<()> = OnceLock::new();
+        unsafe extern "C" {
+            fn pthread_atfork(
+                prepare: Option<extern "C" fn()>,
+                parent: Option<extern "C" fn()>,
+                child: Option<extern "C" fn()>,
+            ) -> c_int;
+        }
+        extern "C" fn child() {
+            FORKED.store(true, Ordering::Relaxed);
+        }
+        ONCE.get_or_init(|| {
+            // SAFETY: the handler only stores to an atomic, which is allowed after a fork. If there is no memory for the
+            // handler, children get the driver's own errors.
+            unsafe { pthread_atfork(None, None, Some(child)) };
+        });
+    }
+}
+
+impl Gpu {
+    /// The state of a device, made at the first call.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Device`] where the device is not there, or in a child made by `fork`; [`ErrorKind::Cuda`] where the
+    /// driver refuses to open it.
+    #[track_caller]
+    pub fn of(device: Device) -> Result<&'static Gpu> {
+        if FORKED.load(Ordering::Relaxed) {
+            let text = format!(
+                "{device} cannot be used in a child made by fork(), where the CUDA driver does not work: start the child with \
+                 \"spawn\""
+            );
+            return Err(Error::new("device", ErrorKind::Device(text)));
+        }
+        match GPUS.get(device.ordinal()) {
+            Some(place) if device.is_cuda() => {
+                match place.get_or_init(|| Gpu::open(device)) {
+                    Ok(gpu) => Ok(gpu),
+                    Err(error) => Err(Error::new("device", error.kind().clone())
+                        .with_location(std::panic::Location::caller())),
+                }
+            }
+            _ => {
+                device.check()?;
+                Err(Error::new("device", ErrorKind::Device(format!("{device} is no CUDA device"))))
+            }
+        }
+    }
+
+    fn open(device: Device) -> Result<&'static Gpu> {
+        device.check()?;
+        let api = api().map_err(|text| Error::new("device", ErrorKind::Device(text.into())))?;
+        watch_forks();
+        let check = |call: &str, code: c_uint| {
+            if code == 0 {
+                return Ok(());
+            }
+            let text = format!("{device} cannot be opened: {call} answers {}", api.describe(code));
+            Err(Error::new("device", ErrorKind::Cuda(text)))
+        };
+        let (mut handle, mut total, mut context, mut stream) = (0, 0, null_mut(), null_mut());
+        let mut attributes = [0 as c_int; 3];
+        // SAFETY: `device.check` has initialised the driver and found the ordinal; each call writes what it is given room
+        // for.
+        unsafe {
+            check("cuDeviceGet", (api.device_get)(&mut handle, device.ordinal() as c_int))?;
+            check("cuDeviceTotalMem", (api.device_total)(&mut total, handle))?;
+            // Compute capability, major and minor; multiprocessors.
+            for (value, attribute) in attributes.iter_mut().zip([75, 76, 16]) {
+                check("cuDeviceGetAttribute", (api.device_attribute)(value, attribute, handle))?;
+            }
+            check("cuDevicePrimaryCtxRetain", (api.primary_retain)(&mut context, handle))?;
+            check("cuCtxSetCurrent", (api.set_current)(context))?;
+            // Not blocking: work of others on the default stream is not waited for.
+            check("cuStreamCreate", (api.stream_create)(&mut stream, 1))?;
+        }
+        if attributes[0] * 10 + attributes[1] < 75 {
+            let text = format!(
+                "{device} has compute capability {}.{}; 7.5 or later is needed",
+                attributes[0], attributes[1]
+            );
+            return Err(Error::new("device", ErrorKind::Device(text)));
+        }
+        let (mut scratch, mut slots, mut slots_on_device) = (0, null_mut(), 0);
+        let slot_bytes = SLOTS * size_of::<Slot>();
+        // SAFETY: the context is current; sizes are those of what is allocated.
+        unsafe {
+            check("cuMemAlloc", (api.mem_alloc)(&mut scratch, SCRATCH))?;
+            check("cuMemsetD8Async", (api.memset_d8)(scratch, 0, SCRATCH, stream))?;
+            // Mapped: kernels write it, the host reads it.
+            check("cuMemHostAlloc", (api.host_alloc)(&mut slots, slot_bytes, 2))?;
+            slots.cast::<u8>().write_bytes(0, slot_bytes);
+            check("cuMemHostGetDevicePointer", (api.host_device_pointer)(&mut slots_on_device, slots, 0))?;
+        }
+        let synchronous = std::env::var_os("MG_SYNC").is_some_and(|v| !v.is_empty() && v != "0");
+        Ok(Box::leak(Box::new(Gpu {
+            api,
+            device,
+            context,
+            stream,
+            pool: Pool::new(GpuMemory { context, stream }, device),
+            capability: (attributes[0] as u32, attributes[1] as u32),
+            multiprocessors: attributes[2] as u32,
+            total,
+            scratch,
+            slots: slots.cast(),
+            slots_on_device,
+            synchronous,
+            watch: Mutex::default(),
+            collects: AtomicBool::new(false),
+            collected: Mutex::default(),
+            staging: Mutex::default(),
+        })))
+    }
+
+    /// The device.
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// Compute capability, major and minor.
+    pub fn capability(&self) -> (u32, u32) {
+        self.capability
+    }
+
+    /// The number of multiprocessors.
+    pub fn multiprocessors(&self) -> u32 {
+        self.multiprocessors
+    }
+
+    /// The device's memory, in bytes.
+    pub fn total_memory(&self) -> usize {
+        self.total
+    }
+
+    /// Counters that are zero between launches: kernels draw tickets from them and leave them as they were. All launches
+    /// of a device follow one another, so they share them.
+    pub fn tickets(&self) -> u64 {
+        self.scratch
+    }
+
+    /// How many counters there are.
+    pub fn ticket_count(&self) -> usize {
+        TICKETS
+    }
+
+    /// Memory for what blocks of one launch leave for its last block; arbitrary before, and free for the next launch.
+    pub fn scratch(&self) -> u64 {
+        self.scratch + (TICKETS * 4) as u64
+    }
+
+    /// The size of [`Gpu::scratch`], in bytes.
+    pub fn scratch_bytes(&self) -> usize {
+        SCRATCH - TICKETS * 4
+    }
+
+    /// Makes this the device that the calling thread's driver calls mean. Launches need it; it may be called again at no
+    /// great cost.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Cuda`], of a device that was lost.
+    #[track_caller]
+    pub fn bind(&self) -> Result<()> {
+        // SAFETY: the context lives as long as the process.
+        self.check("cuCtxSetCurrent", unsafe { (self.api.set_current)(self.context) })
+    }
+
+    pub(super) fn watch(&self) -> MutexGuard<'_, Watch> {
+        // What is behind the lock is whole between any two of its methods.
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An error for a code that is not 0; it names the launches before.
+    #[inline]
+    #[track_caller]
+    pub(super) fn check(&self, call: &str, code: c_uint) -> Result<()> {
+        if code == 0 { Ok(()) } else { Err(self.failed(call, code)) }
+    }
+
+    #[cold]
+    #[track_caller]
+    fn failed(&self, call: &str, code: c_uint) -> Error {
+        let text =
+            format!("{call} on {} answers {}{}", self.device, self.api.describe(code), self.watch().story());
+        Error::new("cuda", ErrorKind::Cuda(text))
+    }
+
+    /// Loads PTX and answers with one of its kernels. The driver keeps what it assembled on disk; nothing is unloaded.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Cuda`] with the driver's log: PTX that is newer than the driver (the text names the driver needed),
+    /// or that does not assemble.
+    #[track_caller]
+    pub fn load(&self, ptx: &str, kernel: &str) -> Result<Kernel> {
+        let module = self.load_module(ptx)?;
+        self.kernel(module, kernel)
+    }
+
+    /// Loads PTX; answers with a module for [`Gpu::kernel`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Gpu::load`].
+    #[track_caller]
+    pub fn load_module(&self, ptx: &str) -> Result<Module> {
+        self.bind()?;
+        let source = CString::new(ptx)
+            .map_err(|_| Error::new("load", ErrorKind::Internal("PTX with a zero byte in it".into())))?;
+        let mut log = vec![0u8; 8192];
+        // CU_JIT_ERROR_LOG_BUFFER and its size.
+        let mut options = [5 as c_uint, 6];
+        let mut values = [log.as_mut_ptr().cast::<c_void>(), std::ptr::without_provenance_mut(log.len() - 1)];
+        let mut module = null_mut();
+        // SAFETY: the text ends with 0; options and values are as the driver defines them, and the log has that size.
+        let code = unsafe {
+            (self.api.module_load)(
+                &mut module,
+                source.as_ptr().cast(),
+                2,
+                options.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        };
+        if code != 0 {
+            let end = log.iter().position(|&b| b == 0).unwrap_or(0);
+            let log = String::from_utf8_lossy(&log[..end]);
+            let version = ptx.lines().find_map(|l| l.strip_prefix(".version ")).unwrap_or("unknown").trim();
+            // CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+            let hint = if code == 222 {
+                format!(": PTX {version} needs {}", driver_for(version))
+            } else {
+                String::new()
+            };
+            let text = format!("a kernel could not be loaded: {}{hint}\n{log}", self.api.describe(code));
+            return Err(Error::new("load", ErrorKind::Cuda(text)));
+        }
+        Ok(Module(module))
+    }
+
+    /// A kernel of a module.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Cuda`] where the module has none of that name.
+    #[track_caller]
+    pub fn kernel(&self, module: Module, name: &str) -> Result<Kernel> {
+        let c_name = CString::new(name).map_err(|_| {
+            Error::new("load", ErrorKind::Internal("a kernel's name with a zero byte in it".into()))
+        })?;
+        let mut function = null_mut();
+        // SAFETY: the module is never unloaded, the name ends with 0.
+        let code = unsafe { (self.api.module_function)(&mut function, module.0, c_name.as_ptr()) };
+        if code != 0 {
+            let text = format!("there is no kernel {name}: {}", self.api.describe(code));
+            return Err(Error::new("load", ErrorKind::Cuda(text)));
+        }
+        Ok(Kernel { function })
+    }
+
+    /// Launches a kernel; the context must be current ([`Gpu::bind`]). `args` are its parameters, packed as the kernel
+    /// declares them.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Cuda`] where the driver refuses the launch, or an earlier one failed. Under `MG_SYNC=1` also what
+    /// this launch itself fails with.
+    ///
+    /// # Safety
+    ///
+    /// `args` are what the kernel takes; what it reads and writes by them is memory of this device that may be read and
+    /// written by work in the stream's order.
+    #[inline]
+    pub unsafe fn launch(
+        &self,
+        kernel: Kernel,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared: u32,
+        args: &[u8],
+        origin: Origin,
+    ) -> Result<()> {
+        let mut size = args.len();
+        // CU_LAUNCH_PARAM_BUFFER_POINTER, …_SIZE, END.
+        let mut extra: [*mut c_void; 5] = [
+            std::ptr::without_provenance_mut(1),
+            args.as_ptr().cast_mut().cast(),
+            std::ptr::without_provenance_mut(2),
+            (&raw mut size).cast(),
+            null_mut(),
+        ];
+        let [gx, gy, gz] = grid;
+        let [bx, by, bz] = block;
+        self.watch().launched(origin);
+        if self.collects.load(Ordering::Relaxed) {
+            let node = KernelNode { kernel, grid, block, shared, args: args.into() };
+            self.collected().nodes.push(node);
+            return Ok(());
+        }
+        if shared > PLAIN_SHARED {
+            self.allow_shared(kernel, shared).map_err(|e| e.with_location(origin.line))?;
+        }
+        // SAFETY: the extra list is as the driver defines it; the rest is this function's contract.
+        let code = unsafe {
+            (self.api.launch)(
+                kernel.function,
+                gx,
+                gy,
+                gz,
+                bx,
+                by,
+                bz,
+                shared,
+                self.stream,
+                null_mut(),
+                extra.as_mut_ptr(),
+            )
+        };
+        if code != 0 {
+            return Err(self.failed("cuLaunchKernel", code).with_op(origin.name).with_location(origin.line));
+        }
+        if self.synchronous {
+            self.synchronize().map_err(|e| match e.kind() {
+                ErrorKind::Cuda(_) => e.with_op(origin.name).with_location(origin.line),
+                _ => e,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn collected(&self) -> MutexGuard<'_, Collected> {
+        self.collected.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Collects launches from now on, rather than starting them, until [`Gpu::collected_launches`]. One thread at a time
+    /// may; copies and waits start what was collected before.
+    pub fn collect_launches(&self) {
+        self.collects.store(!self.synchronous, Ordering::Relaxed);
+    }
+
+    /// Whether launches are being collected.
+    pub fn is_collecting(&self) -> bool {
+        self.collects.load(Ordering::Relaxed)
+    }
+
+    /// Keeps memory that collected launches use, until they were started.
+    pub fn keep(&self, buffer: &Buffer) {
+        self.collected().keep.push(buffer.clone());
+    }
+
+    /// Stops collecting. Answers with the launches, in order, none of which was started; the second list is to be dropped
+    /// when they were. `None` where some had to be started already: then all were.
+    pub fn collected_launches(&self) -> Option<(Vec<KernelNode>, Vec<Buffer>)> {
+        let was = self.collects.swap(false, Ordering::Relaxed);
+        let all = std::mem::take(&mut *self.collected());
+        was.then_some((all.nodes, all.keep))
+    }
+
+    /// Starts what was collected, and collects no more: for work that is no launch of a kernel.
+    #[inline]
+    pub(super) fn start_collected(&self) -> Result<()> {
+        if !self.collects.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        self.start_all()
+    }
+
+    #[cold]
+    fn start_all(&self) -> Result<()> {
+        let Some((nodes, _keep)) = self.collected_launches() else { return Ok(()) };
+        let origin = Origin { name: "jit", line: std::panic::Location::caller() };
+        for node in &nodes {
+            // SAFETY: whoever asked for the launch vouched for it, in this order.
+            unsafe { self.launch(node.kernel, node.grid, node.block, node.shared, &node.args, origin)? };
+        }
+        Ok(())
+    }
+
+    #[cold]
+    pub(super) fn allow_shared(&self, kernel: Kernel, bytes: u32) -> Result<()> {
+        // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        // SAFETY: the function lives as long as the process.
+        let code = unsafe { (self.api.function_set)(kernel.function, 8, bytes as c_int) };
+        self.check("cuFuncSetAttribute", code)
+    }
+
+    /// Waits until all work on the device is done.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Cuda`] of a launch that failed, with the last launches' lines; [`ErrorKind::Index`] of an index that a
+    /// kernel launched by this thread found out of range, at the line of its operation.
+    #[track_caller]
+    pub fn synchronize(&self) -> Result<()> {
+        self.start_collected()?;
+        // SAFETY: the stream lives as long as the process.
+        let code = unsafe { (self.api.stream_synchronize)(self.stream) };
+        self.check("cuStreamSynchronize", code)?;
+        self.look()
+    }
+
+    /// What kernels that this thread launched found out of range, once they have been waited for.
+    pub(super) fn look(&self) -> Result<()> {
+        self.look_at(this_thread(), false)
+    }
+
+    fn look_at(&self, mine: u64, all: bool) -> Result<()> {
+        let mut watch = self.watch();
+        if watch.pending.is_empty() && !watch.has_found() {
+            return Ok(());
+        }
+        // Checks of other threads may be of kernels that were not waited for.
+        let pending = std::mem::take(&mut watch.pending);
+        for (slot, guarded, thread) in pending {
+            if thread != mine && !all {
+                watch.pending.push_back((slot, guarded, thread));
+                continue;
+            }
+            // SAFETY: the slot is one of the mapped ones, whose writers are done.
+            let found = unsafe {
+                let slot = self.slots.add(slot).cast_mut();
+                let found = (&raw const (*slot).found).read_volatile() != 0;
+                let index = (&raw const (*slot).index).read_volatile();
+                if found {
+                    (&raw mut (*slot).found).write_volatile(0);
+                }
+                found.then_some(index)
+            };
+            if let Some(index) = found {
+                watch.keep(thread, guarded.error(index));
+            }
+        }
+        watch.take(mine).map_or(Ok(()), Err)
+    }
+
+    /// A place for a kernel to say what it found out of range: an i64 for the index, and after it a u64 that it sets to 1.
+    /// The next synchronisation makes an error of it.
+    ///
+    /// # Errors
+    ///
+    /// Where too many checks are under way they are waited for, and this answers what they found.
+    #[track_caller]
+    pub fn guard(&self, guarded: Guarded) -> Result<u64> {
+        if self.watch().pending.len() >= SLOTS - 1 {
+            self.synchronize()?;
+            // Those of threads that never look: their launches are over by now.
+            self.look_at(0, true)?;
+        }
+        let mut watch = self.watch();
+        let slot = watch.issued % SLOTS;
+        watch.issued += 1;
+        watch.pending.push_back((slot, guarded, this_thread()));
+        Ok(self.slots_on_device + (slot * size_of::<Slot>()) as u64)
+    }
+}
+
+/// Loaded PTX.
+#[derive(Clone, Copy, Debug)]
+pub struct Module(Handle);
+
+// SAFETY: modules are never unloaded, and may be used from any thread.
+unsafe impl Send for Module {}
+// SAFETY: as above.
+unsafe impl Sync for Module {}
+
+/// The driver that a version of PTX needs.
+fn driver_for(version: &str) -> &'static str {
+    match version {
+        "8.0" => "a driver of CUDA 12.0 (525) or later",
+        "8.1" | "8.2" => "a driver of CUDA 12.2 (535) or later",
+        "8.3" | "8.4" => "a driver of CUDA 12.4 (550) or later",
+        "8.5" | "8.6" | "8.7" | "8.8" => "a driver of CUDA 12.9 (575) or later",
+        _ => "a later driver",
+    }
+}

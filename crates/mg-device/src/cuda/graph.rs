@@ -1,0 +1,171 @@
+//! Launches that are replayed together: a graph of the driver, built node by node.
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+use super::api::Handle;
+use super::fault::Origin;
+use super::gpu::{Gpu, Kernel};
+use crate::error::Result;
+
+/// One launch of a graph; see [`Gpu::launch`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct KernelNode {
+    /// What is launched.
+    pub kernel: Kernel,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Bytes of shared memory.
+    pub shared: u32,
+    /// The packed parameters.
+    pub args: Box<[u8]>,
+}
+
+/// `CUDA_KERNEL_NODE_PARAMS_v2`.
+#[repr(C)]
+struct Params {
+    function: Handle,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared: u32,
+    params: *mut *mut c_void,
+    extra: *mut *mut c_void,
+    kernel: Handle,
+    context: Handle,
+}
+
+/// Launches in a chain, which the device runs after one call.
+pub struct Graph {
+    gpu: &'static Gpu,
+    graph: Handle,
+    exec: Handle,
+    nodes: Vec<Handle>,
+    launches: Vec<KernelNode>,
+}
+
+// SAFETY: graphs may be used from any thread, by one at a time, which `&mut` and the drop see to.
+unsafe impl Send for Graph {}
+
+/// Calls `f` with a node's parameters as the driver takes them.
+fn with_params<R>(node: &KernelNode, f: impl FnOnce(*const c_void) -> R) -> R {
+    let mut size = node.args.len();
+    let mut extra: [*mut c_void; 5] = [
+        std::ptr::without_provenance_mut(1),
+        node.args.as_ptr().cast_mut().cast(),
+        std::ptr::without_provenance_mut(2),
+        (&raw mut size).cast(),
+        null_mut(),
+    ];
+    let params = Params {
+        function: node.kernel.function,
+        grid: node.grid,
+        block: node.block,
+        shared: node.shared,
+        params: null_mut(),
+        extra: extra.as_mut_ptr(),
+        kernel: null_mut(),
+        context: null_mut(),
+    };
+    f((&raw const params).cast())
+}
+
+impl Graph {
+    /// A graph of launches, each after the one before.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Cuda`](crate::ErrorKind::Cuda) where the driver refuses it.
+    ///
+    /// # Safety
+    ///
+    /// As [`Gpu::launch`], for each launch of the graph.
+    pub unsafe fn new(gpu: &'static Gpu, launches: Vec<KernelNode>) -> Result<Graph> {
+        gpu.bind()?;
+        let mut graph = Graph { gpu, graph: null_mut(), exec: null_mut(), nodes: vec![], launches };
+        // SAFETY: handles are written; nodes are of this graph, and their parameters are copied by the driver.
+        unsafe {
+            gpu.check("cuGraphCreate", (gpu.api.graph_create)(&mut graph.graph, 0))?;
+            for launch in &graph.launches {
+                if launch.shared > 48 << 10 {
+                    gpu.allow_shared(launch.kernel, launch.shared)?;
+                }
+                let before = graph.nodes.last().copied();
+                let (list, n) = before.as_ref().map_or((std::ptr::null(), 0), |b| (b as *const Handle, 1));
+                let mut node = null_mut();
+                let code = with_params(launch, |params| {
+                    (gpu.api.graph_add_kernel)(&mut node, graph.graph, list, n, params)
+                });
+                gpu.check("cuGraphAddKernelNode", code)?;
+                graph.nodes.push(node);
+            }
+            gpu.check("cuGraphInstantiate", (gpu.api.graph_instantiate)(&mut graph.exec, graph.graph, 0))?;
+        }
+        Ok(graph)
+    }
+
+    /// Makes the graph one of these launches, if it differs from them in parameters and grids only; answers whether it does
+    /// no more than that.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Cuda`](crate::ErrorKind::Cuda).
+    ///
+    /// # Safety
+    ///
+    /// As [`Graph::new`].
+    pub unsafe fn update(&mut self, launches: Vec<KernelNode>) -> Result<bool> {
+        let same = |(a, b): (&KernelNode, &KernelNode)| {
+            (a.kernel, a.block, a.shared, a.args.len()) == (b.kernel, b.block, b.shared, b.args.len())
+        };
+        if launches.len() != self.launches.len() || !launches.iter().zip(&self.launches).all(same) {
+            return Ok(false);
+        }
+        for ((old, new), &node) in self.launches.iter().zip(&launches).zip(&self.nodes) {
+            if old != new {
+                // SAFETY: the node is of the graph that the instance was made from.
+                let code = with_params(new, |params| unsafe {
+                    (self.gpu.api.graph_exec_set_kernel)(self.exec, node, params)
+                });
+                self.gpu.check("cuGraphExecKernelNodeSetParams", code)?;
+            }
+        }
+        self.launches = launches;
+        Ok(true)
+    }
+
+    /// Runs the launches, after the device's work so far.
+    ///
+    /// # Errors
+    ///
+    /// As [`Gpu::launch`].
+    ///
+    /// # Safety
+    ///
+    /// As [`Graph::new`].
+    pub unsafe fn run(&self, origin: Origin) -> Result<()> {
+        self.gpu.watch().launched(origin);
+        self.gpu.bind()?;
+        // SAFETY: by this function's contract.
+        let code = unsafe { (self.gpu.api.graph_launch)(self.exec, self.gpu.stream) };
+        self.gpu.check("cuGraphLaunch", code)
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        if self.gpu.bind().is_err() {
+            return;
+        }
+        // SAFETY: the handles are this graph's own; null ones were never made. The driver waits for runs under way.
+        unsafe {
+            if !self.exec.is_null() {
+                (self.gpu.api.graph_exec_destroy)(self.exec);
+            }
+            if !self.graph.is_null() {
+                (self.gpu.api.graph_destroy)(self.graph);
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Copies between host and device, through pinned memory, and between devices.
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::PoisonError;
+
+use super::api::Handle;
+use super::gpu::Gpu;
+use crate::error::Result;
+
+/// Bytes of one piece of pinned memory.
+const PIECE: usize = 4 << 20;
+/// Pieces: while one is copied by the device, the next is filled or emptied.
+const PIECES: usize = 4;
+
+/// Pinned memory that copies go through.
+#[derive(Default)]
+pub(super) struct Staging {
+    pieces: Vec<Piece>,
+    next: usize,
+}
+
+struct Piece {
+    memory: *mut u8,
+    /// Recorded when the device has copied it.
+    done: Handle,
+}
+
+// SAFETY: pinned memory and events may be used from any thread.
+unsafe impl Send for Staging {}
+
+impl Staging {
+    /// Allocates at first use.
+    fn ready(&mut self, gpu: &Gpu) -> Result<()> {
+        while self.pieces.len() < PIECES {
+            let (mut memory, mut done) = (null_mut::<c_void>(), null_mut());
+            // SAFETY: the context is current; an address and a handle are written. No flags: the host reads it, too.
+            unsafe {
+                gpu.check("cuMemHostAlloc", (gpu.api.host_alloc)(&mut memory, PIECE, 0))?;
+                // No timing.
+                gpu.check("cuEventCreate", (gpu.api.event_create)(&mut done, 2))?;
+            }
+            self.pieces.push(Piece { memory: memory.cast(), done });
+        }
+        Ok(())
+    }
+
+    /// The next piece, once the device is done with it.
+    fn take(&mut self, gpu: &Gpu) -> Result<(*mut u8, Handle)> {
+        let piece = &self.pieces[self.next];
+        self.next = (self.next + 1) % PIECES;
+        // SAFETY: the event is this piece's. One that was never recorded counts as done.
+        gpu.check("cuEventSynchronize", unsafe { (gpu.api.event_synchronize)(piece.done) })?;
+        Ok((piece.memory, piece.done))
+    }
+}
+
+/// `n` bytes from one place of the host to another.
+unsafe fn copy_on_host(from: *const u8, to: *mut u8, n: usize) {
+    // SAFETY: by the callers' contract the ranges are valid and do not overlap.
+    unsafe { std::ptr::copy_nonoverlapping(from, to, n) };
+}
+
+impl Gpu {
+    /// Copies from the host to the device. When this returns, `from` may change; the copy itself comes in the stream's
+    /// order.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Cuda`](crate::ErrorKind::Cuda).
+    ///
+    /// # Safety
+    ///
+    /// `to` is an address of this device's memory, valid for as many bytes.
+    #[track_caller]
+    pub unsafe fn write(&self, to: u64, from: &[u8]) -> Result<()> {
+        if from.is_empty() {
+            return Ok(());
+        }
+        self.start_collected()?;
+        self.bind()?;
+        let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
+        staging.ready(self)?;
+        for (i, chunk) in from.chunks(PIECE).enumerate() {
+            let (memory, done) = staging.take(self)?;
+            // SAFETY: the piece has room for a chunk, and the device is done with it; the destination is the caller's.
+            unsafe {
+                copy_on_host(chunk.as_ptr(), memory, chunk.len());
+                let at = to + (i * PIECE) as u64;
+                let code = (self.api.memcpy_to_device)(at, memory.cast(), chunk.len(), self.stream);
+                self.check("cuMemcpyHtoDAsync", code)?;
+                self.check("cuEventRecord", (self.api.event_record)(done, self.stream))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies from the device to the host, after all work on the device.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Cuda`](crate::ErrorKind::Cuda); [`ErrorKind::Index`](crate::ErrorKind::Index) as for [`Gpu::synchronize`].
+    ///
+    /// # Safety
+    ///
+    /// `from` is an address of this device's memory, valid for as many bytes.
+    #[track_caller]
+    pub unsafe fn read(&self, from: u64, to: &mut [u8]) -> Result<()> {
+        if to.is_empty() {
+            return Ok(());
+        }
+        self.start_collected()?;
+        self.bind()?;
+        let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
+        staging.ready(self)?;
+        // The piece that is on its way while the one before it is emptied.
+        let mut under_way: Option<(*mut u8, Handle, usize, usize)> = None;
+        let mut at = 0;
+        loop {
+            let n = PIECE.min(to.len() - at);
+            let next = if n > 0 {
+                let (memory, done) = staging.take(self)?;
+                // SAFETY: the piece has room, and nothing else uses it; the source is the caller's.
+                unsafe {
+                    let code = (self.api.memcpy_to_host)(memory.cast(), from + at as u64, n, self.stream);
+                    self.check("cuMemcpyDtoHAsync", code)?;
+                    self.check("cuEventRecord", (self.api.event_record)(done, self.stream))?;
+                }
+                Some((memory, done, at, n))
+            } else {
+                None
+            };
+            at += n;
+            if let Some((memory, done, start, n)) = under_way.take() {
+                // SAFETY: the event says when the piece is filled; the destination has room for it.
+                unsafe {
+                    self.check("cuEventSynchronize", (self.api.event_synchronize)(done))?;
+                    copy_on_host(memory, to[start..start + n].as_mut_ptr(), n);
+                }
+            }
+            match next {
+                Some(next) => under_way = Some(next),
+                None => break,
+            }
+        }
+        drop(staging);
+        // All work before the copy is done, and so are its checks.
+        self.look()
+    }
+
+    /// Sets bytes of the device's memory, in the stream's order.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Cuda`](crate::ErrorKind::Cuda).
+    ///
+    /// # Safety
+    ///
+    /// `at` is an address of this device's memory, valid for `bytes` bytes.
+    #[track_caller]
+    pub unsafe fn fill(&self, at: u64, byte: u8, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.start_collected()?;
+        self.bind()?;
+        // SAFETY: by this function's contract.
+        self.check("cuMemsetD8Async", unsafe { (self.api.memset_d8)(at, byte, bytes, self.stream) })
+    }
+
+    /// Copies within the device's memory, in the stream's order.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Cuda`](crate::ErrorKind::Cuda).
+    ///
+    /// # Safety
+    ///
+    /// Both are addresses of this device's memory, valid for `bytes` bytes, and the ranges do not overlap.
+    #[track_caller]
+    pub unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.start_collected()?;
+        self.bind()?;
+        // SAFETY: by this function's contract.
+        self.check("cuMemcpyDtoDAsync", unsafe { (self.api.memcpy_on_device)(to, from, bytes, self.stream) })
+    }
+
+    /// Copies from another device, peer to peer where the hardware can: after the other's work so far, and before its
+    /// later work.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Cuda`](crate::ErrorKind::Cuda).
+    ///
+    /// # Safety
+    ///
+    /// `to` is an address of this device's memory and `from` one of the other's, valid for `bytes` bytes.
+    #[track_caller]
+    pub unsafe fn copy_from(&self, to: u64, other: &Gpu, from: u64, bytes: usize) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.start_collected()?;
+        other.start_collected()?;
+        let order = |before: &Gpu, after: &Gpu| -> Result<()> {
+            let mut event = null_mut();
+            before.bind()?;
+            // SAFETY: an event of the first device is made and recorded on its stream, and waited for by the other's.
+            unsafe {
+                before.check("cuEventCreate", (self.api.event_create)(&mut event, 2))?;
+                before.check("cuEventRecord", (self.api.event_record)(event, before.stream))?;
+                after.bind()?;
+                after.check("cuStreamWaitEvent", (self.api.stream_wait_event)(after.stream, event, 0))
+            }
+        };
+        order(other, self)?;
+        self.bind()?;
+        // SAFETY: by this function's contract; each address is of the context beside it.
+        let code =
+            unsafe { (self.api.memcpy_peer)(to, self.context, from, other.context, bytes, self.stream) };
+        self.check("cuMemcpyPeerAsync", code)?;
+        order(self, other)
+    }
+}

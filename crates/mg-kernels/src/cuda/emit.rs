@@ -1,0 +1,241 @@
+//! From a program to the text of a kernel: what the three forms share.
+
+use super::body::{Body, Check};
+use super::frame::{Form, Frame, internal};
+use super::params::{Field, Params};
+use super::ptx::{self, Kind, Op, assign, imm, imm64, ins, label, op2, op3, place, reg};
+use super::reduce::{Acc, Reduction, across_block, shared_address};
+use super::values::store;
+use super::{column, map, row};
+use crate::program::{Class, Inst, Over, Program, Source};
+use crate::rows::Row;
+use mg_device::{DType, Result};
+use std::fmt::Write;
+
+/// A kernel's text with all that a launch of it needs.
+pub(crate) struct Emitted {
+    pub(crate) text: String,
+    pub(crate) params: Params,
+    pub(crate) checks: Vec<Check>,
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: u32,
+    /// Launches that make columns of what this one leaves in the scratch memory.
+    pub(crate) then: Vec<Followup>,
+}
+
+/// Partial results of a reduction over rows, to be joined by another launch.
+pub(crate) struct Followup {
+    pub(crate) program: Program,
+    /// Where the partial results lie in the scratch memory.
+    pub(crate) from: u32,
+    /// The output.
+    pub(crate) output: u16,
+}
+
+/// Bytes of the scratch memory that a kernel may use; its follow-ups have as many after them.
+pub(crate) const SCRATCH: usize = 12 << 20;
+
+/// Partial results that a thread of the last block loads before it adds them.
+const AT_A_TIME: u32 = 8;
+
+/// The most partial results that the last block joins.
+pub(crate) const PARTIALS: usize = 8192;
+
+/// Writes the kernel for a program. `aligned`: addresses allow accesses of whole runs; `list`: see [`map::emit`].
+pub(crate) fn emit(program: &Program, aligned: bool, list: bool, scratch: u32) -> Result<Emitted> {
+    let frame = Frame::new(program)?;
+    match frame.form {
+        Form::Map => map::emit(program, &frame, aligned, list),
+        Form::Row => row::emit(program, &frame, aligned),
+        Form::Column => column::emit(program, &frame, aligned, scratch),
+    }
+}
+
+/// The size of the largest element that is read or written for each position.
+pub(crate) fn widest(program: &Program, frame: &Frame) -> usize {
+    let read = frame
+        .inputs
+        .iter()
+        .filter(|i| i.class == Class::Full && i.source == Source::Buffer)
+        .map(|i| i.dtype.size());
+    let written = program
+        .outputs
+        .iter()
+        .filter(|o| o.1 == Class::Full)
+        .map(|o| program.values[o.0 as usize].dtype.size());
+    read.chain(written).max().unwrap_or(4)
+}
+
+/// Instructions that the values over elements take, roughly.
+pub(crate) fn weight(program: &Program, frame: &Frame) -> usize {
+    program
+        .values
+        .iter()
+        .zip(&frame.classes)
+        .filter(|(_, class)| **class == Class::Full)
+        .map(|(value, _)| {
+            let double = if value.dtype == DType::F64 { 3 } else { 1 };
+            double
+                * match value.inst {
+                    Inst::Map(row, _) => match row {
+                        Row::Pow => 160,
+                        Row::Sin | Row::Cos => 120,
+                        Row::Erf => 60,
+                        Row::Log | Row::Tanh | Row::Sigmoid => 40,
+                        Row::Exp => 22,
+                        Row::Div | Row::Sqrt => 12,
+                        _ => 1,
+                    },
+                    Inst::Input(i) if frame.inputs[i as usize].source == Source::Random => 80,
+                    _ => 1,
+                }
+        })
+        .sum()
+}
+
+/// The kernel's text around its body.
+pub(crate) fn finish(body: Body, shared: u32, grid: [u32; 3], block: u32) -> Emitted {
+    let Body { params, checks, .. } = body;
+    let inner = ptx::end();
+    let mut text = String::with_capacity(inner.len() + 256);
+    let size = params.bytes.len().max(8);
+    text.push_str(".version 8.0\n.target sm_75\n.address_size 64\n");
+    let _ = writeln!(text, ".visible .entry k(.param .align 8 .b8 p[{size}])\n.reqntid {block}, 1, 1\n{{");
+    if shared > 0 {
+        let _ = writeln!(text, "\t.shared .align 16 .b8 sm[{shared}];");
+    }
+    text.push_str(&inner);
+    text.push_str("\tret;\n}\n");
+    Emitted { text, params, checks, grid, block, then: vec![] }
+}
+
+/// A full reduction under way.
+pub(crate) struct Total {
+    pub(crate) value: usize,
+    pub(crate) reduction: Reduction,
+    pub(crate) acc: Acc,
+}
+
+pub(crate) use super::reduce::SHARED;
+
+/// Accumulators for the program's full reductions.
+pub(crate) fn start_totals(body: &Body) -> Vec<Total> {
+    (0..body.program.values.len())
+        .filter(|&v| matches!(body.program.values[v].inst, Inst::Reduce(_, Over::All, _)))
+        .filter_map(|v| {
+            let (reduction, _) = body.reduction(v, true)?;
+            Some(Total { value: v, reduction, acc: reduction.start() })
+        })
+        .collect()
+}
+
+/// Joins the blocks' full reductions, and computes and writes what follows from them: the block that draws the last
+/// ticket does, from all partial results in order. Code after this does not run in other blocks.
+pub(crate) fn finish_totals(
+    body: &mut Body,
+    totals: Vec<Total>,
+    blocks: u32,
+    block: u32,
+    shared: u32,
+    tid: Op,
+    cta: Op,
+) -> Result<()> {
+    let at_end: Vec<usize> = (0..body.program.outputs.len())
+        .filter(|&o| {
+            let (v, class) = body.program.outputs[o];
+            body.class(v) == Class::Total || class == Class::Total
+        })
+        .collect();
+    if totals.is_empty() && at_end.is_empty() {
+        return Ok(());
+    }
+    let first = op2(Kind::P, "setp.eq.s32", tid, imm(0));
+    let n = totals.len() as i64;
+    let pairs = |accs: &[Acc]| -> Vec<(Reduction, Acc)> {
+        totals.iter().zip(accs).map(|(t, acc)| (t.reduction, *acc)).collect()
+    };
+    let own: Vec<Acc> = totals.iter().map(|t| t.acc).collect();
+    let mut joined = across_block(&pairs(&own), block, shared, tid);
+    if blocks > 1 {
+        let scratch = body.params.field(Field::Scratch(0));
+        let tickets = body.params.field(Field::Tickets);
+        let mine = op3(Kind::D, "mad.wide.u32", cta, imm(n * 16), scratch);
+        for (r, (t, acc)) in totals.iter().zip(&joined).enumerate() {
+            let at = op2(Kind::D, "add.s64", mine, imm64(r as i64 * 16));
+            t.reduction.store_global(*acc, at, Some(first));
+        }
+        let last = body.params.word(blocks - 1);
+        leave_unless_last(tickets, last, first, shared + n as u32 * SHARED);
+        let count = body.params.word(blocks);
+        // Several loads are under way at a time; which thread adds what in which order depends on the number of blocks
+        // alone.
+        let accs: Vec<Acc> = totals.iter().map(|t| t.reduction.start()).collect();
+        let i = ptx::copy(tid);
+        let (again, done) = (label(), label());
+        place(again);
+        let p = op2(Kind::P, "setp.ge.u32", i, count);
+        ins!("@{p} bra L{done}");
+        let mut loaded = vec![];
+        for u in 0..AT_A_TIME {
+            let at = op2(Kind::R, "add.s32", i, imm((u * block) as i64));
+            let p = op2(Kind::P, "setp.lt.u32", at, count);
+            let at = op3(Kind::D, "mad.wide.u32", at, imm(n * 16), scratch);
+            for (r, t) in totals.iter().enumerate() {
+                let at = op2(Kind::D, "add.s64", at, imm64(r as i64 * 16));
+                loaded.push((r, t.reduction.load_global(at, p)));
+            }
+        }
+        for (r, more) in loaded {
+            totals[r].reduction.add_to(&accs[r], more);
+        }
+        let next = op2(Kind::R, "add.s32", i, imm((AT_A_TIME * block) as i64));
+        assign(i, next);
+        ins!("bra L{again}");
+        place(done);
+        ins!("bar.sync 0");
+        joined = across_block(&pairs(&accs), block, shared, tid);
+    }
+    let others = label();
+    let not_first = op2(Kind::P, "setp.ne.s32", tid, imm(0));
+    ins!("@{not_first} bra L{others}");
+    for (t, acc) in totals.iter().zip(joined) {
+        let dtype = body.program.values[t.value].dtype;
+        body.total[t.value] = Some(t.reduction.finish(acc, dtype)?);
+    }
+    body.totals()?;
+    for o in at_end {
+        let (v, class) = body.program.outputs[o];
+        let elements = body.frame.rows * body.frame.columns;
+        if class == Class::Full && elements > 1 {
+            return Err(internal("a full reduction written to every element"));
+        }
+        let value = body.total[v as usize]
+            .or(body.uniform[v as usize])
+            .ok_or_else(|| internal("a result that is not known at the end"))?;
+        let at = body.output(o);
+        let dtype = body.dtype(v);
+        if class != Class::Full || elements > 0 {
+            store(dtype, at, 0, value, None);
+        }
+    }
+    place(others);
+    Ok(())
+}
+
+/// All but the block that draws the last ticket end here; what others wrote before is seen by that one.
+pub(crate) fn leave_unless_last(ticket: Op, last: Op, first: Op, shared: u32) {
+    let old = reg(Kind::R);
+    // Every thread's writes are done before the block's ticket is drawn.
+    ins!("membar.gl");
+    ins!("bar.sync 0");
+    // Back at zero after the last.
+    ins!("@{first} atom.global.inc.u32 {old}, [{ticket}], {last}");
+    let flag = shared_address(shared);
+    ins!("@{first} st.shared.b32 [{flag}], {old}");
+    ins!("bar.sync 0");
+    let seen = reg(Kind::R);
+    ins!("ld.shared.b32 {seen}, [{flag}]");
+    let p = op2(Kind::P, "setp.ne.s32", seen, last);
+    ins!("@{p} ret");
+    ins!("membar.gl");
+}

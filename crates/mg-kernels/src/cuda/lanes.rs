@@ -1,0 +1,254 @@
+//! The register types: lanes whose methods write instructions.
+//!
+//! Each method writes the IEEE operation that the CPU's lane performs, rounded to nearest (`.rn`, so that the assembler
+//! contracts nothing), without flushing denormals; results are the CPU's, bit by bit (NaNs as NaNs).
+
+use super::ptx::{Kind, Op, Opnd, imm, op1, op2, op3};
+use crate::lane::{BitLane, FloatLane, Format, Lane};
+
+/// The result of a comparison: a predicate register.
+#[derive(Clone, Copy)]
+pub(crate) struct Pred(pub(crate) Op);
+
+/// An f32 in a register.
+#[derive(Clone, Copy)]
+pub(crate) struct F32(pub(crate) Op);
+/// An f64 in a register.
+#[derive(Clone, Copy)]
+pub(crate) struct F64(pub(crate) Op);
+/// An i32 in a register.
+#[derive(Clone, Copy)]
+pub(crate) struct I32(pub(crate) Op);
+/// An i64 in a register.
+#[derive(Clone, Copy)]
+pub(crate) struct I64(pub(crate) Op);
+/// A u8 in a 32-bit register.
+#[derive(Clone, Copy)]
+pub(crate) struct U8(pub(crate) Op);
+
+fn pred2(mnemonic: &str, a: Op, b: Op) -> Pred {
+    Pred(op2(Kind::P, mnemonic, a, b))
+}
+
+pub(crate) fn select(p: Pred, a: Op, b: Op) -> Op {
+    if a == b {
+        return a;
+    }
+    let mnemonic = match a.0 {
+        Kind::F => "selp.f32",
+        Kind::G => "selp.f64",
+        Kind::D => "selp.b64",
+        _ => "selp.b32",
+    };
+    op3(a.0, mnemonic, a, b, p.0)
+}
+
+/// Truth values have no select of their own.
+pub(crate) fn select_pred(p: Pred, a: Pred, b: Pred) -> Pred {
+    let both = op2(Kind::P, "and.pred", p.0, a.0);
+    let not = op1(Kind::P, "not.pred", p.0);
+    let other = op2(Kind::P, "and.pred", not, b.0);
+    Pred(op2(Kind::P, "or.pred", both, other))
+}
+
+macro_rules! masks {
+    ($Name:ident, $lt:expr, $le:expr, $eq:expr) => {
+        type Mask = Pred;
+        fn lt(self, o: Self) -> Pred {
+            pred2($lt, self.0, o.0)
+        }
+        fn le(self, o: Self) -> Pred {
+            pred2($le, self.0, o.0)
+        }
+        fn eq(self, o: Self) -> Pred {
+            pred2($eq, self.0, o.0)
+        }
+        fn select(mask: Pred, a: Self, b: Self) -> Self {
+            $Name(select(mask, a.0, b.0))
+        }
+        fn both(a: Pred, b: Pred) -> Pred {
+            pred2("and.pred", a.0, b.0)
+        }
+        fn either(a: Pred, b: Pred) -> Pred {
+            pred2("or.pred", a.0, b.0)
+        }
+        fn not(a: Pred) -> Pred {
+            Pred(op1(Kind::P, "not.pred", a.0))
+        }
+    };
+}
+
+macro_rules! float {
+    ($Name:ident, $T:ty, $kind:expr, $t:literal, $Bits:ident, $bits_kind:expr, $b:literal, $format:expr) => {
+        impl Lane for $Name {
+            masks!($Name, concat!("setp.lt.", $t), concat!("setp.le.", $t), concat!("setp.eq.", $t));
+            fn lit(self, value: f64) -> Self {
+                $Name(Op($kind, Opnd::Imm((value as $T).to_bits() as u64)))
+            }
+            fn add(self, o: Self) -> Self {
+                $Name(op2($kind, concat!("add.rn.", $t), self.0, o.0))
+            }
+            fn sub(self, o: Self) -> Self {
+                $Name(op2($kind, concat!("sub.rn.", $t), self.0, o.0))
+            }
+            fn mul(self, o: Self) -> Self {
+                $Name(op2($kind, concat!("mul.rn.", $t), self.0, o.0))
+            }
+            fn div(self, o: Self) -> Self {
+                $Name(op2($kind, concat!("div.rn.", $t), self.0, o.0))
+            }
+            fn neg(self) -> Self {
+                $Name(op1($kind, concat!("neg.", $t), self.0))
+            }
+            fn abs(self) -> Self {
+                $Name(op1($kind, concat!("abs.", $t), self.0))
+            }
+            fn is_nan(self) -> Pred {
+                pred2(concat!("setp.nan.", $t), self.0, self.0)
+            }
+        }
+
+        impl FloatLane for $Name {
+            type Bits = $Bits;
+            fn format(self) -> Format {
+                $format
+            }
+            fn fma(self, b: Self, c: Self) -> Self {
+                $Name(op3($kind, concat!("fma.rn.", $t), self.0, b.0, c.0))
+            }
+            fn sqrt(self) -> Self {
+                $Name(op1($kind, concat!("sqrt.rn.", $t), self.0))
+            }
+            fn to_bits(self) -> $Bits {
+                $Bits(match self.0.1 {
+                    Opnd::Imm(bits) => Op($bits_kind, Opnd::Imm(bits)),
+                    _ => op1($bits_kind, concat!("mov.", $b), self.0),
+                })
+            }
+            fn from_bits(bits: $Bits) -> Self {
+                $Name(match bits.0.1 {
+                    Opnd::Imm(bits) => Op($kind, Opnd::Imm(bits)),
+                    _ => op1($kind, concat!("mov.", $b), bits.0),
+                })
+            }
+        }
+    };
+}
+float!(F32, f32, Kind::F, "f32", I32, Kind::R, "b32", Format::Single);
+float!(F64, f64, Kind::G, "f64", I64, Kind::D, "b64", Format::Double);
+
+macro_rules! int {
+    ($Name:ident, $T:ty, $kind:expr, $s:literal, $u:literal, $b:literal) => {
+        impl Lane for $Name {
+            masks!($Name, concat!("setp.lt.", $s), concat!("setp.le.", $s), concat!("setp.eq.", $s));
+            fn lit(self, value: f64) -> Self {
+                $Name(Op($kind, Opnd::Imm(value as $T as u64)))
+            }
+            fn add(self, o: Self) -> Self {
+                $Name(op2($kind, concat!("add.", $s), self.0, o.0))
+            }
+            fn sub(self, o: Self) -> Self {
+                $Name(op2($kind, concat!("sub.", $s), self.0, o.0))
+            }
+            fn mul(self, o: Self) -> Self {
+                $Name(op2($kind, concat!("mul.lo.", $s), self.0, o.0))
+            }
+            fn div(self, o: Self) -> Self {
+                // The smallest number by −1 wraps, and is not left to the hardware.
+                let minus = pred2(concat!("setp.eq.", $s), o.0, Lane::lit(self, -1.0).0);
+                let divisor = $Name(select(minus, Lane::lit(self, 1.0).0, o.0));
+                let quotient = $Name(op2($kind, concat!("div.", $s), self.0, divisor.0));
+                $Name(select(minus, self.neg().0, quotient.0))
+            }
+            fn neg(self) -> Self {
+                $Name(op1($kind, concat!("neg.", $s), self.0))
+            }
+            fn abs(self) -> Self {
+                Lane::select(Lane::lt(self, Lane::lit(self, 0.0)), self.neg(), self)
+            }
+            fn is_nan(self) -> Pred {
+                pred2(concat!("setp.ne.", $s), self.0, self.0)
+            }
+        }
+
+        impl BitLane for $Name {
+            type Mask = Pred;
+            fn lit(self, value: i64) -> Self {
+                $Name(Op($kind, Opnd::Imm(value as u64)))
+            }
+            fn add(self, o: Self) -> Self {
+                Lane::add(self, o)
+            }
+            fn sub(self, o: Self) -> Self {
+                Lane::sub(self, o)
+            }
+            fn mul(self, o: Self) -> Self {
+                Lane::mul(self, o)
+            }
+            fn and(self, o: Self) -> Self {
+                $Name(op2($kind, concat!("and.", $b), self.0, o.0))
+            }
+            fn or(self, o: Self) -> Self {
+                $Name(op2($kind, concat!("or.", $b), self.0, o.0))
+            }
+            fn xor(self, o: Self) -> Self {
+                $Name(op2($kind, concat!("xor.", $b), self.0, o.0))
+            }
+            fn shl(self, by: u32) -> Self {
+                $Name(op2($kind, concat!("shl.", $b), self.0, imm(by as i64)))
+            }
+            fn sar(self, by: u32) -> Self {
+                $Name(op2($kind, concat!("shr.", $s), self.0, imm(by as i64)))
+            }
+            fn shr(self, by: u32) -> Self {
+                $Name(op2($kind, concat!("shr.", $u), self.0, imm(by as i64)))
+            }
+            fn lt(self, o: Self) -> Pred {
+                Lane::lt(self, o)
+            }
+            fn eq(self, o: Self) -> Pred {
+                Lane::eq(self, o)
+            }
+            fn select(mask: Pred, a: Self, b: Self) -> Self {
+                Lane::select(mask, a, b)
+            }
+        }
+    };
+}
+int!(I32, i32, Kind::R, "s32", "u32", "b32");
+int!(I64, i64, Kind::D, "s64", "u64", "b64");
+
+impl U8 {
+    /// The low byte of a result.
+    fn wrap(r: Op) -> U8 {
+        U8(op2(Kind::R, "and.b32", r, imm(0xff)))
+    }
+}
+
+impl Lane for U8 {
+    masks!(U8, "setp.lt.u32", "setp.le.u32", "setp.eq.u32");
+    fn lit(self, value: f64) -> Self {
+        U8(imm((value as u8) as i64))
+    }
+    fn add(self, o: Self) -> Self {
+        U8::wrap(op2(Kind::R, "add.u32", self.0, o.0))
+    }
+    fn sub(self, o: Self) -> Self {
+        U8::wrap(op2(Kind::R, "sub.u32", self.0, o.0))
+    }
+    fn mul(self, o: Self) -> Self {
+        U8::wrap(op2(Kind::R, "mul.lo.u32", self.0, o.0))
+    }
+    fn div(self, o: Self) -> Self {
+        U8::wrap(op2(Kind::R, "div.u32", self.0, o.0))
+    }
+    fn neg(self) -> Self {
+        U8::wrap(op1(Kind::R, "neg.s32", self.0))
+    }
+    fn abs(self) -> Self {
+        self
+    }
+    fn is_nan(self) -> Pred {
+        pred2("setp.ne.u32", self.0, self.0)
+    }
+}

@@ -1,0 +1,370 @@
+//! Programs on CUDA: the kernel's text is written when a plan is made, assembled when it is first launched, and found
+//! again by its text.
+
+use super::body::Check;
+use super::emit::{Emitted, SCRATCH, emit, widest};
+use super::frame::{Form, Frame};
+use super::map::{LIST_BYTES, LIST_HEADER};
+use super::params::Field;
+use crate::cpu::run::Args;
+use crate::program::{Class, Over, Program, Source};
+use mg_device::cuda::{Gpu, Guarded, Kernel, Origin};
+use mg_device::{Device, Result};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// Assembled kernels, by device and text.
+static KERNELS: Mutex<Option<HashMap<(Device, String), Kernel>>> = Mutex::new(None);
+
+/// The kernel of a text, assembled if it is new.
+fn kernel(gpu: &Gpu, text: &str) -> Result<Kernel> {
+    let mut guard = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
+    let kernels = guard.get_or_insert_default();
+    let key = (gpu.device(), text.to_string());
+    if let Some(&kernel) = kernels.get(&key) {
+        return Ok(kernel);
+    }
+    static LOGS: OnceLock<bool> = OnceLock::new();
+    if *LOGS.get_or_init(|| std::env::var("MG_LOG").is_ok_and(|v| v.split(',').any(|w| w == "ptx"))) {
+        eprintln!("{text}");
+    }
+    let kernel = gpu.load(text, "k")?;
+    kernels.insert(key, kernel);
+    Ok(kernel)
+}
+
+/// A library kernel, assembled if it is new.
+///
+/// # Errors
+///
+/// What the driver says of it.
+pub fn prebuilt(gpu: &Gpu, kernel: &'static super::library::Prebuilt) -> Result<Kernel> {
+    static KNOWN: Mutex<Vec<(Device, &'static str, Kernel)>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known.iter().find(|k| k.0 == gpu.device() && k.1 == kernel.name) {
+        return Ok(found.2);
+    }
+    let loaded = gpu.load(kernel.ptx, kernel.name)?;
+    known.push((gpu.device(), kernel.name, loaded));
+    Ok(loaded)
+}
+
+/// A kernel's text, and the kernel once it was launched.
+struct Variant {
+    emitted: Emitted,
+    kernel: OnceLock<Kernel>,
+    then: Vec<CudaProgram>,
+}
+
+/// A program made ready for CUDA: independent of addresses, constants and offsets.
+pub struct CudaProgram {
+    device: Device,
+    elements: usize,
+    elementwise: bool,
+    /// For operands and outputs, what their addresses must be multiples of for accesses of whole runs.
+    input_alignment: Vec<usize>,
+    output_alignment: Vec<usize>,
+    program: Program,
+    scratch: u32,
+    /// With accesses of whole runs, and without; as an entry of a list.
+    variants: [OnceLock<Result<Variant>>; 3],
+}
+
+impl CudaProgram {
+    /// Writes the program's kernel for a device.
+    ///
+    /// # Errors
+    ///
+    /// An internal error, of a program that no scheduler makes.
+    pub fn new(program: &Program, device: Device) -> Result<CudaProgram> {
+        let this = CudaProgram::at(program, device, 0)?;
+        this.variant(true)?;
+        Ok(this)
+    }
+
+    fn at(program: &Program, device: Device, scratch: u32) -> Result<CudaProgram> {
+        let frame = Frame::new(program)?;
+        let vector = (16 / widest(program, &frame)).clamp(1, 8);
+        let align = |size: usize| (size * vector).min(16);
+        let input_alignment = frame
+            .inputs
+            .iter()
+            .map(|i| {
+                let whole =
+                    i.class == Class::Full && i.source == Source::Buffer && i.column.last() == Some(&1);
+                if whole { align(i.dtype.size()) } else { 1 }
+            })
+            .collect();
+        let output_alignment = program
+            .outputs
+            .iter()
+            .map(
+                |&(v, class)| {
+                    if class == Class::Full { align(program.values[v as usize].dtype.size()) } else { 1 }
+                },
+            )
+            .collect();
+        Ok(CudaProgram {
+            device,
+            elements: frame.rows * frame.columns,
+            elementwise: frame.form == Form::Map && !program.reduces(Over::All),
+            input_alignment,
+            output_alignment,
+            program: program.clone(),
+            scratch,
+            variants: Default::default(),
+        })
+    }
+
+    /// The number of positions of its space.
+    pub fn len(&self) -> usize {
+        self.elements
+    }
+
+    /// Whether its space has no positions.
+    pub fn is_empty(&self) -> bool {
+        self.elements == 0
+    }
+
+    /// Whether it reduces nothing.
+    pub fn is_elementwise(&self) -> bool {
+        self.elementwise
+    }
+
+    /// The kernel's PTX.
+    ///
+    /// # Errors
+    ///
+    /// As [`CudaProgram::new`].
+    pub fn ptx(&self, aligned: bool) -> Result<&str> {
+        Ok(&self.variant(aligned)?.emitted.text)
+    }
+
+    /// The PTX of its kernel in a list; the program reduces nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`CudaProgram::new`].
+    pub fn list_ptx(&self) -> Result<&str> {
+        Ok(&self.made(2)?.emitted.text)
+    }
+
+    fn variant(&self, aligned: bool) -> Result<&Variant> {
+        self.made(usize::from(!aligned))
+    }
+
+    fn made(&self, which: usize) -> Result<&Variant> {
+        let made = self.variants[which].get_or_init(|| {
+            let emitted = emit(&self.program, which != 1, which == 2, self.scratch)?;
+            let then = emitted
+                .then
+                .iter()
+                .map(|f| CudaProgram::at(&f.program, self.device, (SCRATCH + SCRATCH / 4) as u32))
+                .collect::<Result<_>>()?;
+            Ok(Variant { emitted, kernel: OnceLock::new(), then })
+        });
+        made.as_ref().map_err(Clone::clone)
+    }
+
+    /// Launches the program. `guarded` describes a check of indices (or of divisors) whose failure the next
+    /// synchronisation reports.
+    ///
+    /// # Errors
+    ///
+    /// What assembling and launching fail with.
+    ///
+    /// # Safety
+    ///
+    /// As [`crate::cpu::compile::Compiled::run`], of addresses of the device's memory, in its stream's order.
+    pub unsafe fn run(
+        &self,
+        gpu: &Gpu,
+        args: &Args,
+        origin: Origin,
+        guarded: &dyn Fn(Check, i64) -> Guarded,
+    ) -> Result<()> {
+        let variant = self.variant(self.is_aligned(args))?;
+        if (self.elements == 0 && self.elementwise) || variant.emitted.grid.contains(&0) {
+            return Ok(());
+        }
+        let emitted = &variant.emitted;
+        let kernel = variant.kernel(gpu)?;
+        let mut packed: SmallVec<[u8; 1024]> = SmallVec::new();
+        emitted.pack(gpu, args, guarded, &mut packed)?;
+        // SAFETY: the parameters are those that the text declares; their addresses are the caller's.
+        unsafe { gpu.launch(kernel, emitted.grid, [emitted.block, 1, 1], 0, &packed, origin)? };
+        for (followup, program) in emitted.then.iter().zip(&variant.then) {
+            let from = std::ptr::without_provenance((gpu.scratch() + u64::from(followup.from)) as usize);
+            let input = crate::cpu::run::InputArg { ptr: from, base: 0, seed: 0 };
+            let output = args.outputs[usize::from(followup.output)];
+            let args = Args { inputs: &[input], consts: &[], outputs: &[output] };
+            // SAFETY: the partial results lie in the scratch memory, the output is the caller's.
+            unsafe { program.run(gpu, &args, origin, guarded)? };
+        }
+        Ok(())
+    }
+}
+
+impl CudaProgram {
+    fn is_aligned(&self, args: &Args) -> bool {
+        let whole = |ptr: usize, align: usize| ptr % align == 0;
+        args.inputs.iter().zip(&self.input_alignment).all(|(i, &a)| whole(i.ptr.addr(), a))
+            && args.outputs.iter().zip(&self.output_alignment).all(|(o, &a)| whole(o.addr(), a))
+    }
+}
+
+impl Variant {
+    fn kernel(&self, gpu: &Gpu) -> Result<Kernel> {
+        match self.kernel.get() {
+            Some(known) => Ok(*known),
+            None => Ok(*self.kernel.get_or_init_with(|| kernel(gpu, &self.emitted.text))?),
+        }
+    }
+}
+
+impl Emitted {
+    /// Appends the parameters, with what this launch binds.
+    fn pack(
+        &self,
+        gpu: &Gpu,
+        args: &Args,
+        guarded: &dyn Fn(Check, i64) -> Guarded,
+        packed: &mut SmallVec<[u8; 1024]>,
+    ) -> Result<()> {
+        let start = packed.len();
+        packed.extend_from_slice(&self.params.bytes);
+        for &(at, field) in &self.params.fields {
+            let value = match field {
+                Field::Input(i) => args.inputs[usize::from(i)].ptr.addr() as u64,
+                Field::Base(i) => args.inputs[usize::from(i)].base,
+                Field::Seed(i) => args.inputs[usize::from(i)].seed,
+                Field::Const(i) => args.consts[usize::from(i)],
+                Field::Output(o) => args.outputs[usize::from(o)].addr() as u64,
+                Field::Tickets => gpu.tickets(),
+                Field::Scratch(from) => gpu.scratch() + u64::from(from),
+                Field::Check(c) => {
+                    let check = self.checks[usize::from(c)];
+                    let size = match check {
+                        Check::Index(bound) => args.consts[usize::from(bound)] as i64,
+                        Check::Divisor => -1,
+                    };
+                    gpu.guard(guarded(check, size))?
+                }
+            };
+            let at = start + usize::from(at);
+            packed[at..at + 8].copy_from_slice(&value.to_ne_bytes());
+        }
+        Ok(())
+    }
+}
+
+/// Elementwise programs that are launched together: those of one text as entries of one launch.
+#[derive(Default)]
+pub struct CudaList {
+    groups: SmallVec<[Group; 2]>,
+}
+
+struct Group {
+    kernel: Kernel,
+    block: u32,
+    /// Bytes of an entry.
+    distance: usize,
+    /// Each entry's first block, and the end of the last one's.
+    first: SmallVec<[u32; 32]>,
+    entries: SmallVec<[u8; 1024]>,
+}
+
+impl CudaList {
+    /// Adds a program, which reduces nothing. What cannot share a launch is launched at once.
+    ///
+    /// # Errors
+    ///
+    /// As [`CudaProgram::run`].
+    ///
+    /// # Safety
+    ///
+    /// As [`CudaProgram::run`]; programs of a list do not wait for each other.
+    pub unsafe fn push(
+        &mut self,
+        program: &CudaProgram,
+        gpu: &Gpu,
+        args: &Args,
+        origin: Origin,
+        guarded: &dyn Fn(Check, i64) -> Guarded,
+    ) -> Result<()> {
+        if program.elements == 0 {
+            return Ok(());
+        }
+        if !program.elementwise || !program.is_aligned(args) {
+            // SAFETY: by this function's contract.
+            return unsafe { program.run(gpu, args, origin, guarded) };
+        }
+        let variant = program.made(2)?;
+        let kernel = variant.kernel(gpu)?;
+        let emitted = &variant.emitted;
+        let distance = emitted.params.bytes.len().next_multiple_of(8);
+        let fits = |g: &Group| {
+            let n = g.first.len() + 1;
+            (LIST_HEADER + 4 * n).next_multiple_of(8) + g.entries.len() + distance <= LIST_BYTES
+        };
+        let same = |g: &&mut Group| g.kernel == kernel && g.distance == distance && fits(g);
+        let group = match self.groups.iter_mut().find(same) {
+            Some(group) => group,
+            None => {
+                let first = SmallVec::from_slice(&[0]);
+                let entries = SmallVec::new();
+                self.groups.push(Group { kernel, block: emitted.block, distance, first, entries });
+                let last = self.groups.len() - 1;
+                &mut self.groups[last]
+            }
+        };
+        emitted.pack(gpu, args, guarded, &mut group.entries)?;
+        let end = group.entries.len().next_multiple_of(8);
+        group.entries.resize(end, 0);
+        let blocks = group.first.last().copied().unwrap_or(0) + emitted.grid[0];
+        group.first.push(blocks);
+        Ok(())
+    }
+
+    /// Launches what was added.
+    ///
+    /// # Errors
+    ///
+    /// As [`CudaProgram::run`].
+    ///
+    /// # Safety
+    ///
+    /// As for [`CudaList::push`].
+    pub unsafe fn launch(&self, gpu: &Gpu, origin: Origin) -> Result<()> {
+        for group in &self.groups {
+            let Some((&blocks, first)) = group.first.split_last() else { continue };
+            let start = (LIST_HEADER + 4 * first.len()).next_multiple_of(8);
+            let mut packed: SmallVec<[u8; 4096]> = SmallVec::new();
+            for word in [start as u32, group.distance as u32, first.len() as u32].iter().chain(first) {
+                packed.extend_from_slice(&word.to_ne_bytes());
+            }
+            packed.resize(start, 0);
+            packed.extend_from_slice(&group.entries);
+            packed.resize(LIST_BYTES, 0);
+            // SAFETY: the parameters are laid out as the text reads them; addresses are the callers'.
+            unsafe { gpu.launch(group.kernel, [blocks, 1, 1], [group.block, 1, 1], 0, &packed, origin)? };
+        }
+        Ok(())
+    }
+}
+
+/// `OnceLock::get_or_try_init`, which is not stable.
+trait GetOrInitWith<T> {
+    fn get_or_init_with(&self, f: impl FnOnce() -> Result<T>) -> Result<&T>;
+}
+
+impl<T> GetOrInitWith<T> for OnceLock<T> {
+    fn get_or_init_with(&self, f: impl FnOnce() -> Result<T>) -> Result<&T> {
+        if let Some(known) = self.get() {
+            return Ok(known);
+        }
+        let value = f()?;
+        Ok(self.get_or_init(|| value))
+    }
+}

@@ -1,0 +1,314 @@
+//! Reductions in registers: accumulators, their joining across the threads of a warp and of a block, and their results.
+
+use super::frame::internal;
+use super::lanes::{Pred, select};
+use super::ptx::{Kind, Op, Opnd, assign, bits_of, copy, imm, imm64, ins, op1, op2, op3, reg};
+use super::values::{as_number, cast, kind_of, round};
+use crate::program::ReduceKind;
+use mg_device::{DType, Result};
+
+/// A reduction of elements of a dtype, and how it is accumulated.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reduction {
+    pub(crate) kind: ReduceKind,
+    pub(crate) dtype: DType,
+    /// Sums of floats in f64.
+    pub(crate) wide: bool,
+}
+
+/// A partial result: the value, and for index reductions where it was found (−1: nothing yet).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Acc {
+    pub(crate) value: Op,
+    pub(crate) index: Option<Op>,
+}
+
+impl Reduction {
+    /// The register of the value.
+    pub(crate) fn register(self) -> Kind {
+        match self.kind {
+            ReduceKind::Sum | ReduceKind::Prod => match kind_of(self.dtype) {
+                Kind::F if self.wide => Kind::G,
+                Kind::F => Kind::F,
+                Kind::G => Kind::G,
+                _ => Kind::D,
+            },
+            _ => match kind_of(self.dtype) {
+                Kind::P => Kind::R,
+                kind => kind,
+            },
+        }
+    }
+
+    /// What nothing reduces to.
+    pub(crate) fn neutral(self) -> Op {
+        let float = |kind: Kind, v: f64| {
+            let bits = if kind == Kind::F { (v as f32).to_bits() as u64 } else { v.to_bits() };
+            Op(kind, Opnd::Imm(bits))
+        };
+        let kind = self.register();
+        match (self.kind, kind) {
+            (ReduceKind::Sum, Kind::F | Kind::G) => float(kind, 0.0),
+            (ReduceKind::Sum, _) => imm64(0),
+            (ReduceKind::Prod, Kind::F | Kind::G) => float(kind, 1.0),
+            (ReduceKind::Prod, _) => imm64(1),
+            (ReduceKind::Max | ReduceKind::ArgMax, Kind::F | Kind::G) => float(kind, f64::NEG_INFINITY),
+            (ReduceKind::Min | ReduceKind::ArgMin, Kind::F | Kind::G) => float(kind, f64::INFINITY),
+            (ReduceKind::Max | ReduceKind::ArgMax, Kind::D) => imm64(i64::MIN),
+            (_, Kind::D) => imm64(i64::MAX),
+            (ReduceKind::Max | ReduceKind::ArgMax, _) => {
+                imm(if self.dtype == DType::I32 { i32::MIN as i64 } else { 0 })
+            }
+            _ => imm(if self.dtype == DType::I32 { i32::MAX as i64 } else { 255 }),
+        }
+    }
+
+    /// A fresh accumulator, in registers of its own.
+    pub(crate) fn start(self) -> Acc {
+        Acc { value: copy(self.neutral()), index: self.kind.is_arg().then(|| copy(imm64(-1))) }
+    }
+
+    /// An element as a partial result; `index` is for index reductions.
+    pub(crate) fn element(self, value: Op, index: Option<Op>) -> Acc {
+        let value = match (self.register(), value.0) {
+            (Kind::G, Kind::F) => op1(Kind::G, "cvt.f64.f32", value),
+            (Kind::D, Kind::P) => cast(DType::Bool, DType::I64, value),
+            (Kind::D, Kind::R) => op1(Kind::D, "cvt.s64.s32", value),
+            (Kind::R, Kind::P) => as_number(value),
+            _ => value,
+        };
+        Acc { value, index: if self.kind.is_arg() { index } else { None } }
+    }
+
+    /// The neutral element where the predicate does not hold.
+    pub(crate) fn masked(self, acc: Acc, p: Option<Op>) -> Acc {
+        let Some(p) = p else { return acc };
+        Acc {
+            value: select(Pred(p), acc.value, self.neutral()),
+            index: acc.index.map(|i| select(Pred(p), i, imm64(-1))),
+        }
+    }
+
+    /// The same partial result in f64, where sums are to go on so.
+    pub(crate) fn widened(self, acc: Acc) -> Acc {
+        match (self.kind, acc.value.0) {
+            (ReduceKind::Sum | ReduceKind::Prod, Kind::F) => {
+                Acc { value: op1(Kind::G, "cvt.f64.f32", acc.value), index: acc.index }
+            }
+            _ => acc,
+        }
+    }
+
+    /// Joins two partial results. It does not matter which comes first: of equal values the earlier index stays, and
+    /// sums are of two.
+    pub(crate) fn join(self, a: Acc, b: Acc) -> Acc {
+        let (x, y) = (a.value, b.value);
+        let kind = x.0;
+        let t = match kind {
+            Kind::F => "f32",
+            Kind::G => "f64",
+            Kind::D => "s64",
+            _ => "s32",
+        };
+        let is_float = matches!(kind, Kind::F | Kind::G);
+        let two = |name: &str| op2(kind, &format!("{name}.{t}"), x, y);
+        let test = |name: &str, a: Op, b: Op| op2(Kind::P, &format!("setp.{name}.{t}"), a, b);
+        let value = match self.kind {
+            ReduceKind::Sum if is_float => two("add.rn"),
+            ReduceKind::Sum => two("add"),
+            ReduceKind::Prod if is_float => two("mul.rn"),
+            ReduceKind::Prod => two("mul.lo"),
+            ReduceKind::Max | ReduceKind::Min if !is_float => {
+                two(if self.kind == ReduceKind::Max { "max" } else { "min" })
+            }
+            ReduceKind::Max | ReduceKind::Min => {
+                let better = test(if self.kind == ReduceKind::Max { "gt" } else { "lt" }, y, x);
+                let nan = test("nan", y, y);
+                let wins = op2(Kind::P, "or.pred", better, nan);
+                select(Pred(wins), y, x)
+            }
+            ReduceKind::ArgMax | ReduceKind::ArgMin => {
+                let (Some(i), Some(j)) = (a.index, b.index) else { return a };
+                let mut better = test(if self.kind == ReduceKind::ArgMax { "gt" } else { "lt" }, y, x);
+                let mut equal = test("eq", y, x);
+                if is_float {
+                    // The first NaN wins over everything.
+                    let (nan_x, nan_y) = (test("nan", x, x), test("nan", y, y));
+                    let only_y = op1(Kind::P, "not.pred", nan_x);
+                    let only_y = op2(Kind::P, "and.pred", only_y, nan_y);
+                    better = op2(Kind::P, "or.pred", better, only_y);
+                    let both = op2(Kind::P, "and.pred", nan_x, nan_y);
+                    equal = op2(Kind::P, "or.pred", equal, both);
+                }
+                let earlier = op2(Kind::P, "setp.lt.s64", j, i);
+                let tie = op2(Kind::P, "and.pred", equal, earlier);
+                let wins = op2(Kind::P, "or.pred", better, tie);
+                let none = op2(Kind::P, "setp.lt.s64", i, imm64(0));
+                let wins = op2(Kind::P, "or.pred", wins, none);
+                let some = op2(Kind::P, "setp.ge.s64", j, imm64(0));
+                let wins = Pred(op2(Kind::P, "and.pred", wins, some));
+                return Acc { value: select(wins, y, x), index: Some(select(wins, j, i)) };
+            }
+        };
+        Acc { value, index: None }
+    }
+
+    /// Adds to an accumulator.
+    pub(crate) fn add_to(self, acc: &Acc, more: Acc) {
+        let more = if acc.value.0 != more.value.0 { self.widened(more) } else { more };
+        let sum = self.join(*acc, more);
+        assign(acc.value, sum.value);
+        if let (Some(d), Some(i)) = (acc.index, sum.index) {
+            assign(d, i);
+        }
+    }
+
+    /// Joins neighbours, then neighbours of neighbours, until one is left.
+    pub(crate) fn tree(self, mut all: Vec<Acc>) -> Option<Acc> {
+        while all.len() > 1 {
+            all = all
+                .chunks(2)
+                .map(|pair| if let [a, b] = pair { self.join(*a, *b) } else { pair[0] })
+                .collect();
+        }
+        all.pop()
+    }
+
+    /// Joins the partial results of `width` neighbouring threads of a warp (a power of two); all get the result.
+    pub(crate) fn across_warp(self, mut acc: Acc, width: u32) -> Acc {
+        let mut offset = width / 2;
+        while offset > 0 {
+            let other =
+                Acc { value: shuffle(acc.value, offset), index: acc.index.map(|i| shuffle(i, offset)) };
+            acc = self.join(acc, other);
+            offset /= 2;
+        }
+        acc
+    }
+
+    /// A partial result from shared memory, of the kind that `like` is.
+    pub(crate) fn load_shared(self, like: Acc, at: Op) -> Acc {
+        let value = reg(like.value.0);
+        ins!("ld.shared.{} {value}, [{at}]", bits_of(like.value.0));
+        let index = like.index.map(|_| {
+            let i = reg(Kind::D);
+            ins!("ld.shared.b64 {i}, [{at}+8]");
+            i
+        });
+        Acc { value, index }
+    }
+
+    /// A partial result to global memory: 16 bytes.
+    pub(crate) fn store_global(self, acc: Acc, at: Op, p: Option<Op>) {
+        let guard = p.map_or(String::new(), |p| format!("@{p} "));
+        let value = if matches!(acc.value.1, Opnd::Imm(_)) { copy(acc.value) } else { acc.value };
+        ins!("{guard}st.global.{} [{at}], {value}", bits_of(value.0));
+        if let Some(i) = acc.index {
+            ins!("{guard}st.global.b64 [{at}+8], {i}");
+        }
+    }
+
+    /// The reverse of [`Reduction::store_global`], of what other blocks of the launch stored; neutral where the predicate
+    /// does not hold.
+    pub(crate) fn load_global(self, at: Op, p: Op) -> Acc {
+        let value = copy(self.neutral());
+        ins!("@{p} ld.global.cg.{} {value}, [{at}]", bits_of(value.0));
+        let index = self.kind.is_arg().then(|| {
+            let i = copy(imm64(-1));
+            ins!("@{p} ld.global.cg.b64 {i}, [{at}+8]");
+            i
+        });
+        Acc { value, index }
+    }
+
+    /// The result, as a value of `dtype`.
+    pub(crate) fn finish(self, acc: Acc, dtype: DType) -> Result<Op> {
+        if self.kind.is_arg() {
+            let index = acc.index.ok_or_else(|| internal("an index reduction without an index"))?;
+            return Ok(op2(Kind::D, "max.s64", index, imm64(0)));
+        }
+        let value = acc.value;
+        Ok(match (value.0, kind_of(dtype)) {
+            (Kind::G, Kind::F) => round(dtype, cast(DType::F64, dtype, value)),
+            (Kind::F, Kind::F) => round(dtype, value),
+            (Kind::F, Kind::G) => cast(DType::F32, DType::F64, value),
+            (Kind::R, Kind::P) => op2(Kind::P, "setp.ne.s32", value, imm(0)),
+            _ => value,
+        })
+    }
+}
+
+/// Joins partial results of a block of `threads` (a multiple of 32), several at a time; all threads get the results.
+/// `shared` is the offset of [`SHARED`] bytes for each, which nothing else uses since the last barrier.
+pub(crate) fn across_block(all: &[(Reduction, Acc)], threads: u32, shared: u32, tid: Op) -> Vec<Acc> {
+    let within: Vec<Acc> = all.iter().map(|(r, acc)| r.across_warp(*acc, 32)).collect();
+    let warps = threads / 32;
+    if warps <= 1 || all.is_empty() {
+        return within;
+    }
+    let lane = op2(Kind::R, "and.b32", tid, imm(31));
+    let warp = op2(Kind::R, "shr.u32", tid, imm(5));
+    let first = op2(Kind::P, "setp.eq.s32", lane, imm(0));
+    let base = shared_address(shared);
+    let mine = op3(Kind::R, "mad.lo.u32", warp, imm(16), base);
+    for (i, acc) in within.iter().enumerate() {
+        let at = op2(Kind::R, "add.s32", mine, imm(i as i64 * SHARED as i64));
+        store_shared(*acc, at, Some(first));
+    }
+    ins!("bar.sync 0");
+    // Each group of as many lanes as there are warps joins them all.
+    let width = warps.next_power_of_two();
+    let slot = op2(Kind::R, "and.b32", lane, imm(width as i64 - 1));
+    let p = op2(Kind::P, "setp.lt.u32", slot, imm(warps as i64));
+    let slot = select(Pred(p), slot, imm(0));
+    let theirs = op3(Kind::R, "mad.lo.u32", slot, imm(16), base);
+    all.iter()
+        .zip(&within)
+        .enumerate()
+        .map(|(i, ((reduction, _), acc))| {
+            let at = op2(Kind::R, "add.s32", theirs, imm(i as i64 * SHARED as i64));
+            let loaded = reduction.load_shared(*acc, at);
+            let mine = if warps == width { loaded } else { reduction.masked(loaded, Some(p)) };
+            reduction.across_warp(mine, width)
+        })
+        .collect()
+}
+
+/// Bytes of shared memory that a reduction over a block takes.
+pub(crate) const SHARED: u32 = 32 * 16;
+
+fn shuffle(a: Op, offset: u32) -> Op {
+    let a = if matches!(a.1, Opnd::Imm(_)) { copy(a) } else { a };
+    match a.0 {
+        Kind::G | Kind::D => {
+            let (low, high) = (reg(Kind::R), reg(Kind::R));
+            ins!("mov.b64 {{{low}, {high}}}, {a}");
+            let (low, high) = (shuffle(low, offset), shuffle(high, offset));
+            let d = reg(a.0);
+            ins!("mov.b64 {d}, {{{low}, {high}}}");
+            d
+        }
+        kind => {
+            let d = reg(kind);
+            ins!("shfl.sync.bfly.b32 {d}, {a}, {offset}, 31, -1");
+            d
+        }
+    }
+}
+
+/// The address of an offset in the kernel's shared memory.
+pub(crate) fn shared_address(offset: u32) -> Op {
+    let d = reg(Kind::R);
+    ins!("mov.u32 {d}, sm");
+    if offset == 0 { d } else { op2(Kind::R, "add.s32", d, imm(offset as i64)) }
+}
+
+/// A partial result to shared memory: 16 bytes.
+pub(crate) fn store_shared(acc: Acc, at: Op, p: Option<Op>) {
+    let guard = p.map_or(String::new(), |p| format!("@{p} "));
+    let value = if matches!(acc.value.1, Opnd::Imm(_)) { copy(acc.value) } else { acc.value };
+    ins!("{guard}st.shared.{} [{at}], {value}", bits_of(value.0));
+    if let Some(i) = acc.index {
+        ins!("{guard}st.shared.b64 [{at}+8], {i}");
+    }
+}

@@ -1,0 +1,504 @@
+//! Values in registers: rows of the op table, conversions, rounding, and the way from memory and back.
+//!
+//! As in the CPU's tiles, half types are held in f32 and rounded after each instruction; bool is a predicate, u8 a 32-bit
+//! register.
+
+use super::lanes::{F32, F64, I32, I64, Pred, U8, select, select_pred};
+use super::ptx::{Kind, Op, Opnd, assign, imm, ins, op1, op2, op3, reg};
+use crate::lane::{FloatLane, Lane};
+use crate::rows::{self, Compare2, Float1, Float2, Numeric1, Numeric2, Row};
+use mg_device::DType;
+
+/// The register that holds a value of a dtype.
+pub(crate) fn kind_of(dtype: DType) -> Kind {
+    match dtype {
+        DType::F32 | DType::F16 | DType::BF16 => Kind::F,
+        DType::F64 => Kind::G,
+        DType::I64 => Kind::D,
+        DType::I32 | DType::U8 => Kind::R,
+        DType::Bool => Kind::P,
+    }
+}
+
+macro_rules! numeric {
+    ($dtype:expr, $x:ident => $e:expr) => {
+        match $dtype {
+            DType::F32 | DType::F16 | DType::BF16 => {
+                type $x = F32;
+                Some($e)
+            }
+            DType::F64 => {
+                type $x = F64;
+                Some($e)
+            }
+            DType::I64 => {
+                type $x = I64;
+                Some($e)
+            }
+            DType::I32 => {
+                type $x = I32;
+                Some($e)
+            }
+            DType::U8 => {
+                type $x = U8;
+                Some($e)
+            }
+            DType::Bool => None,
+        }
+    };
+}
+
+macro_rules! float {
+    ($dtype:expr, $x:ident => $e:expr) => {
+        match $dtype {
+            DType::F32 | DType::F16 | DType::BF16 => {
+                type $x = F32;
+                Some($e)
+            }
+            DType::F64 => {
+                type $x = F64;
+                Some($e)
+            }
+            _ => None,
+        }
+    };
+}
+
+trait Wrap: Copy {
+    fn wrap(op: Op) -> Self;
+    fn op(self) -> Op;
+}
+macro_rules! wrap {
+    ($($Name:ident)*) => {$(
+        impl Wrap for $Name {
+            fn wrap(op: Op) -> Self {
+                $Name(op)
+            }
+            fn op(self) -> Op {
+                self.0
+            }
+        }
+    )*};
+}
+wrap!(F32 F64 I32 I64 U8);
+
+fn numeric1<B: Numeric1, L: Lane + Wrap>(a: Op) -> Op {
+    B::apply(L::wrap(a)).op()
+}
+fn numeric2<B: Numeric2, L: Lane + Wrap>(a: Op, b: Op) -> Op {
+    B::apply(L::wrap(a), L::wrap(b)).op()
+}
+fn float1<B: Float1, L: FloatLane + Wrap>(a: Op) -> Op {
+    B::apply(L::wrap(a)).op()
+}
+fn float2<B: Float2, L: FloatLane + Wrap>(a: Op, b: Op) -> Op {
+    B::apply(L::wrap(a), L::wrap(b)).op()
+}
+fn compare<B: Compare2, L: Lane<Mask = Pred> + Wrap>(a: Op, b: Op) -> Op {
+    B::apply(L::wrap(a), L::wrap(b)).0
+}
+
+macro_rules! row_text {
+    (Numeric, $Name:ident, ($a:ident), $dtype:expr, $args:expr) => {
+        numeric!($dtype, T => numeric1::<rows::$Name, T>($args[0]))
+    };
+    (Numeric, $Name:ident, ($a:ident $b:ident), $dtype:expr, $args:expr) => {
+        numeric!($dtype, T => numeric2::<rows::$Name, T>($args[0], $args[1]))
+    };
+    (Float, $Name:ident, ($a:ident), $dtype:expr, $args:expr) => {
+        float!($dtype, T => float1::<rows::$Name, T>($args[0]))
+    };
+    (Float, $Name:ident, ($a:ident $b:ident), $dtype:expr, $args:expr) => {
+        float!($dtype, T => float2::<rows::$Name, T>($args[0], $args[1]))
+    };
+    (Compare, $Name:ident, ($a:ident $b:ident), $dtype:expr, $args:expr) => {
+        if $dtype == DType::Bool {
+            // A bool compares as the 0 or 1 that it is.
+            Some(compare::<rows::$Name, U8>(as_number($args[0]), as_number($args[1])))
+        } else {
+            numeric!($dtype, T => compare::<rows::$Name, T>($args[0], $args[1]))
+        }
+    };
+    (Logic, $Name:ident, ($($a:ident)+), $dtype:expr, $args:expr) => {
+        Some(logic(Row::$Name, $args))
+    };
+    (Select, $Name:ident, ($($a:ident)+), $dtype:expr, $args:expr) => {
+        Some(if $dtype == DType::Bool {
+            select_pred(Pred($args[0]), Pred($args[1]), Pred($args[2])).0
+        } else {
+            select(Pred($args[0]), $args[1], $args[2])
+        })
+    };
+}
+
+macro_rules! row_texts {
+    ($([$($doc:literal)+] $Name:ident $name:literal $method:ident $try_method:ident $class:ident ($($arg:ident)+);)*) => {
+        /// Writes a row's instructions for operands of `dtype` (for `where`: the dtype of the two values); `None` where the
+        /// row does not take the dtype.
+        pub(crate) fn apply(row: Row, dtype: DType, args: &[Op]) -> Option<Op> {
+            match row {
+                $(Row::$Name => row_text!($class, $Name, ($($arg)+), dtype, args)),*
+            }
+        }
+    };
+}
+for_each_row!(row_texts);
+
+fn logic(row: Row, args: &[Op]) -> Op {
+    match row {
+        Row::And => op2(Kind::P, "and.pred", args[0], args[1]),
+        Row::Or => op2(Kind::P, "or.pred", args[0], args[1]),
+        Row::Xor => op2(Kind::P, "xor.pred", args[0], args[1]),
+        _ => op1(Kind::P, "not.pred", args[0]),
+    }
+}
+
+/// A predicate as 0 or 1.
+pub(crate) fn as_number(p: Op) -> Op {
+    op3(Kind::R, "selp.b32", imm(1), imm(0), p)
+}
+
+fn is_nan(a: Op) -> Pred {
+    let t = if a.0 == Kind::F { "setp.nan.f32" } else { "setp.nan.f64" };
+    Pred(op2(Kind::P, t, a, a))
+}
+
+fn zero(kind: Kind) -> Op {
+    Op(kind, Opnd::Imm(0))
+}
+
+/// Conversion between dtypes; the result of one to a half type is not rounded yet.
+pub(crate) fn cast(from: DType, to: DType, a: Op) -> Op {
+    let half = matches!(to, DType::F16 | DType::BF16);
+    match (kind_of(from), kind_of(to)) {
+        (Kind::P, Kind::P) => a,
+        (Kind::P, _) => cast(DType::U8, to, as_number(a)),
+        (Kind::F, Kind::F) | (Kind::G, Kind::G) | (Kind::D, Kind::D) => a,
+        (Kind::F, Kind::G) => op1(Kind::G, "cvt.f64.f32", a),
+        (Kind::G, Kind::F) if half => round_to_odd(a),
+        (Kind::G, Kind::F) => op1(Kind::F, "cvt.rn.f32.f64", a),
+        (Kind::D | Kind::R, Kind::F) if half && from != DType::U8 => round_to_odd(cast(from, DType::F64, a)),
+        (Kind::D, Kind::F) => op1(Kind::F, "cvt.rn.f32.s64", a),
+        (Kind::D, Kind::G) => op1(Kind::G, "cvt.rn.f64.s64", a),
+        (Kind::R, Kind::F) => op1(Kind::F, "cvt.rn.f32.s32", a),
+        (Kind::R, Kind::G) => op1(Kind::G, "cvt.rn.f64.s32", a),
+        (Kind::R, Kind::D) => op1(Kind::D, "cvt.s64.s32", a),
+        (Kind::D, Kind::R) => {
+            let low = op1(Kind::R, "cvt.u32.u64", a);
+            if to == DType::U8 { op2(Kind::R, "and.b32", low, imm(0xff)) } else { low }
+        }
+        (Kind::R, Kind::R) if to == DType::U8 && from != DType::U8 => op2(Kind::R, "and.b32", a, imm(0xff)),
+        (Kind::R, Kind::R) => a,
+        (Kind::F | Kind::G, Kind::D | Kind::R) => {
+            let t = if a.0 == Kind::F { "f32" } else { "f64" };
+            let whole = match to {
+                DType::I64 => op1(Kind::D, &format!("cvt.rzi.s64.{t}"), a),
+                DType::I32 => op1(Kind::R, &format!("cvt.rzi.s32.{t}"), a),
+                _ => {
+                    let wide = op1(Kind::R, &format!("cvt.rzi.u32.{t}"), a);
+                    op2(Kind::R, "min.u32", wide, imm(255))
+                }
+            };
+            select(is_nan(a), zero(whole.0), whole)
+        }
+        (Kind::F, Kind::P) => op2(Kind::P, "setp.neu.f32", a, zero(Kind::F)),
+        (Kind::G, Kind::P) => op2(Kind::P, "setp.neu.f64", a, zero(Kind::G)),
+        (Kind::D, Kind::P) => op2(Kind::P, "setp.ne.s64", a, zero(Kind::D)),
+        _ => op2(Kind::P, "setp.ne.s32", a, imm(0)),
+    }
+}
+
+/// The f32 beside an f64 whose last bit is odd, unless the number is an f32: rounding that once more gives what rounding
+/// the number would (Boldo and Melquiond, "When double rounding is odd", 2005).
+fn round_to_odd(a: Op) -> Op {
+    let toward_zero = op1(Kind::F, "cvt.rz.f32.f64", a);
+    let wide = op1(Kind::G, "cvt.f64.f32", toward_zero);
+    let inexact = as_number(op2(Kind::P, "setp.ne.f64", wide, a));
+    let bits = op1(Kind::R, "mov.b32", toward_zero);
+    let odd = op2(Kind::R, "or.b32", bits, inexact);
+    op1(Kind::F, "mov.b32", odd)
+}
+
+/// Rounds an f32 to a half type, kept in f32; other dtypes stay.
+pub(crate) fn round(dtype: DType, a: Op) -> Op {
+    match dtype {
+        DType::F16 => {
+            let half = op1(Kind::H, "cvt.rn.f16.f32", a);
+            op1(Kind::F, "cvt.f32.f16", half)
+        }
+        DType::BF16 => {
+            let bits = round_bf16(a);
+            op1(Kind::F, "mov.b32", bits)
+        }
+        _ => a,
+    }
+}
+
+/// Nearest bf16, ties to even, in the upper half of a word.
+fn round_bf16(a: Op) -> Op {
+    let bits = op1(Kind::R, "mov.b32", a);
+    let odd = op3(Kind::R, "bfe.u32", bits, imm(16), imm(1));
+    let up = op2(Kind::R, "add.u32", bits, imm(0x7fff));
+    let up = op2(Kind::R, "add.u32", up, odd);
+    let rounded = op2(Kind::R, "and.b32", up, imm(0xffff_0000));
+    let quiet = op2(Kind::R, "or.b32", bits, imm(0x0040_0000));
+    let nan = op2(Kind::R, "and.b32", quiet, imm(0xffff_0000));
+    select(is_nan(a), nan, rounded)
+}
+
+/// A launch's scalar argument, from the 64 bits of its cell.
+pub(crate) fn from_cell(dtype: DType, cell: Op) -> Op {
+    let low = |cell: Op| op1(Kind::R, "cvt.u32.u64", cell);
+    match kind_of(dtype) {
+        Kind::D => cell,
+        Kind::G => op1(Kind::G, "mov.b64", cell),
+        Kind::F => {
+            let bits = low(cell);
+            op1(Kind::F, "mov.b32", bits)
+        }
+        Kind::P => op2(Kind::P, "setp.ne.s64", cell, zero(Kind::D)),
+        _ => low(cell),
+    }
+}
+
+/// Zero of a dtype, in a register of its own.
+fn cleared(kind: Kind) -> Op {
+    let d = reg(kind);
+    match kind {
+        Kind::P => ins!("setp.ne.s32 {d}, 0, 0"),
+        Kind::H => ins!("mov.b16 {d}, 0"),
+        _ => assign(d, zero(kind)),
+    }
+    d
+}
+
+fn at(p: Option<Op>) -> String {
+    p.map_or(String::new(), |p| format!("@{p} "))
+}
+
+/// Words of 32 bits from memory, by the widest accesses that `bytes` are (16 at most).
+fn load_words(address: Op, offset: i64, words: usize, p: Option<Op>) -> Vec<Op> {
+    let mut out = vec![];
+    let mut done = 0;
+    while done < words {
+        let n = match words - done {
+            4.. => 4,
+            2.. => 2,
+            _ => 1,
+        };
+        let d: Vec<Op> = (0..n).map(|_| if p.is_some() { cleared(Kind::R) } else { reg(Kind::R) }).collect();
+        let from = offset + 4 * done as i64;
+        let guard = at(p);
+        match n {
+            4 => {
+                ins!("{guard}ld.global.v4.b32 {{{}, {}, {}, {}}}, [{address}+{from}]", d[0], d[1], d[2], d[3])
+            }
+            2 => ins!("{guard}ld.global.v2.b32 {{{}, {}}}, [{address}+{from}]", d[0], d[1]),
+            _ => ins!("{guard}ld.global.b32 {}, [{address}+{from}]", d[0]),
+        }
+        out.extend(d);
+        done += n;
+    }
+    out
+}
+
+fn store_words(address: Op, offset: i64, words: &[Op], p: Option<Op>) {
+    let mut done = 0;
+    while done < words.len() {
+        let w = &words[done..];
+        let to = offset + 4 * done as i64;
+        let guard = at(p);
+        done += match w.len() {
+            4.. => {
+                ins!("{guard}st.global.v4.b32 [{address}+{to}], {{{}, {}, {}, {}}}", w[0], w[1], w[2], w[3]);
+                4
+            }
+            2.. => {
+                ins!("{guard}st.global.v2.b32 [{address}+{to}], {{{}, {}}}", w[0], w[1]);
+                2
+            }
+            _ => {
+                ins!("{guard}st.global.b32 [{address}+{to}], {}", w[0]);
+                1
+            }
+        };
+    }
+}
+
+/// `n` neighbouring elements from memory, by accesses of up to 16 bytes: the address is aligned to all of them together
+/// (or to 16 bytes). Where the predicate does not hold, zeros.
+pub(crate) fn load_vector(dtype: DType, address: Op, offset: i64, n: usize, p: Option<Op>) -> Vec<Op> {
+    let bytes = n * dtype.size();
+    if n == 1 || bytes < 4 {
+        return (0..n).map(|i| load(dtype, address, offset + (i * dtype.size()) as i64, p)).collect();
+    }
+    let words = load_words(address, offset, bytes / 4, p);
+    match dtype {
+        DType::F32 => words.into_iter().map(|w| op1(Kind::F, "mov.b32", w)).collect(),
+        DType::I32 => words,
+        DType::F64 | DType::I64 => {
+            let kind = kind_of(dtype);
+            words
+                .chunks(2)
+                .map(|w| {
+                    let d = reg(kind);
+                    ins!("mov.b64 {d}, {{{}, {}}}", w[0], w[1]);
+                    d
+                })
+                .collect()
+        }
+        DType::BF16 => words
+            .into_iter()
+            .flat_map(|w| {
+                let low = op2(Kind::R, "shl.b32", w, imm(16));
+                let high = op2(Kind::R, "and.b32", w, imm(0xffff_0000));
+                [op1(Kind::F, "mov.b32", low), op1(Kind::F, "mov.b32", high)]
+            })
+            .collect(),
+        DType::F16 => words
+            .into_iter()
+            .flat_map(|w| {
+                let (low, high) = (reg(Kind::H), reg(Kind::H));
+                ins!("mov.b32 {{{low}, {high}}}, {w}");
+                [op1(Kind::F, "cvt.f32.f16", low), op1(Kind::F, "cvt.f32.f16", high)]
+            })
+            .collect(),
+        DType::U8 | DType::Bool => words
+            .into_iter()
+            .flat_map(|w| {
+                [0, 8, 16, 24].map(|shift| {
+                    let byte = op3(Kind::R, "bfe.u32", w, imm(shift), imm(8));
+                    if dtype == DType::Bool { op2(Kind::P, "setp.ne.s32", byte, imm(0)) } else { byte }
+                })
+            })
+            .collect(),
+    }
+}
+
+/// One element from memory; zero where the predicate does not hold.
+pub(crate) fn load(dtype: DType, address: Op, offset: i64, p: Option<Op>) -> Op {
+    let guard = at(p);
+    let new = |kind| if p.is_some() { cleared(kind) } else { reg(kind) };
+    match dtype {
+        DType::F32 => {
+            let d = new(Kind::F);
+            ins!("{guard}ld.global.f32 {d}, [{address}+{offset}]");
+            d
+        }
+        DType::F64 => {
+            let d = new(Kind::G);
+            ins!("{guard}ld.global.f64 {d}, [{address}+{offset}]");
+            d
+        }
+        DType::I64 => {
+            let d = new(Kind::D);
+            ins!("{guard}ld.global.b64 {d}, [{address}+{offset}]");
+            d
+        }
+        DType::I32 => {
+            let d = new(Kind::R);
+            ins!("{guard}ld.global.b32 {d}, [{address}+{offset}]");
+            d
+        }
+        DType::U8 | DType::Bool => {
+            let d = new(Kind::R);
+            ins!("{guard}ld.global.u8 {d}, [{address}+{offset}]");
+            if dtype == DType::Bool { op2(Kind::P, "setp.ne.s32", d, imm(0)) } else { d }
+        }
+        DType::F16 => {
+            let d = new(Kind::H);
+            ins!("{guard}ld.global.b16 {d}, [{address}+{offset}]");
+            op1(Kind::F, "cvt.f32.f16", d)
+        }
+        DType::BF16 => {
+            let d = new(Kind::H);
+            ins!("{guard}ld.global.b16 {d}, [{address}+{offset}]");
+            let f = reg(Kind::F);
+            let zero = cleared(Kind::H);
+            ins!("mov.b32 {f}, {{{zero}, {d}}}");
+            f
+        }
+    }
+}
+
+/// `values` to neighbouring places in memory; alignment as for [`load_vector`].
+pub(crate) fn store_vector(dtype: DType, address: Op, offset: i64, values: &[Op], p: Option<Op>) {
+    let bytes = values.len() * dtype.size();
+    if values.len() == 1 || bytes < 4 {
+        for (i, &v) in values.iter().enumerate() {
+            store(dtype, address, offset + (i * dtype.size()) as i64, v, p);
+        }
+        return;
+    }
+    let words: Vec<Op> = match dtype {
+        DType::F32 => values.iter().map(|&v| op1(Kind::R, "mov.b32", v)).collect(),
+        DType::I32 => values.to_vec(),
+        DType::F64 | DType::I64 => values
+            .iter()
+            .flat_map(|&v| {
+                let (low, high) = (reg(Kind::R), reg(Kind::R));
+                // A constant has no halves to take.
+                let v = if matches!(v.1, Opnd::Imm(_)) { super::ptx::copy(v) } else { v };
+                ins!("mov.b64 {{{low}, {high}}}, {v}");
+                [low, high]
+            })
+            .collect(),
+        DType::BF16 => values
+            .chunks(2)
+            .map(|v| {
+                // Rounded already: the low halves are zero.
+                let (low, high) = (op1(Kind::R, "mov.b32", v[0]), op1(Kind::R, "mov.b32", v[1]));
+                let low = op2(Kind::R, "shr.u32", low, imm(16));
+                op2(Kind::R, "or.b32", low, high)
+            })
+            .collect(),
+        DType::F16 => values
+            .chunks(2)
+            .map(|v| {
+                let (low, high) =
+                    (op1(Kind::H, "cvt.rn.f16.f32", v[0]), op1(Kind::H, "cvt.rn.f16.f32", v[1]));
+                let d = reg(Kind::R);
+                ins!("mov.b32 {d}, {{{low}, {high}}}");
+                d
+            })
+            .collect(),
+        DType::U8 | DType::Bool => values
+            .chunks(4)
+            .map(|v| {
+                let byte = |v: Op| if dtype == DType::Bool { as_number(v) } else { v };
+                let mut word = byte(v[0]);
+                for (i, &next) in v.iter().enumerate().skip(1) {
+                    word = op3(Kind::R, "mad.lo.u32", byte(next), imm(1 << (8 * i)), word);
+                }
+                word
+            })
+            .collect(),
+    };
+    store_words(address, offset, &words, p);
+}
+
+/// One element to memory.
+pub(crate) fn store(dtype: DType, address: Op, offset: i64, value: Op, p: Option<Op>) {
+    let guard = at(p);
+    match dtype {
+        DType::F32 => ins!("{guard}st.global.f32 [{address}+{offset}], {value}"),
+        DType::F64 => ins!("{guard}st.global.f64 [{address}+{offset}], {value}"),
+        DType::I64 => ins!("{guard}st.global.b64 [{address}+{offset}], {value}"),
+        DType::I32 => ins!("{guard}st.global.b32 [{address}+{offset}], {value}"),
+        DType::U8 => ins!("{guard}st.global.u8 [{address}+{offset}], {value}"),
+        DType::Bool => {
+            let byte = as_number(value);
+            ins!("{guard}st.global.u8 [{address}+{offset}], {byte}");
+        }
+        DType::F16 => {
+            let half = op1(Kind::H, "cvt.rn.f16.f32", value);
+            ins!("{guard}st.global.b16 [{address}+{offset}], {half}");
+        }
+        DType::BF16 => {
+            let bits = op1(Kind::R, "mov.b32", value);
+            let (low, high) = (reg(Kind::H), reg(Kind::H));
+            ins!("mov.b32 {{{low}, {high}}}, {bits}");
+            ins!("{guard}st.global.b16 [{address}+{offset}], {high}");
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! A corpus of emitted kernels, assembled for every architecture where `ptxas` is found (`PTXAS`, or on the path); where
+//! it is not, only their making is checked.
+
+use mg_device::{DType, Device, MAX_RANK};
+use mg_kernels::cuda::CudaProgram;
+use mg_kernels::rows::Class as RowClass;
+use mg_kernels::{Class, Inst, Operand, Over, Program, ReduceKind, Row, Source, Val, Value};
+use std::path::PathBuf;
+use std::process::Command;
+
+const DTYPES: [DType; 8] =
+    [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64, DType::I32, DType::U8, DType::Bool];
+
+/// A program under construction over a space.
+struct Build(Program);
+
+impl Build {
+    fn new(space: &[usize], batch: usize, outer: usize) -> Build {
+        Build(Program { space: space.to_vec(), batch, outer, ..Program::default() })
+    }
+
+    fn dense(&self) -> Vec<isize> {
+        let mut strides = vec![0; self.0.space.len()];
+        let mut stride = 1;
+        for d in (0..strides.len()).rev() {
+            strides[d] = stride;
+            stride *= self.0.space[d] as isize;
+        }
+        strides
+    }
+
+    fn push(&mut self, inst: Inst, dtype: DType) -> Val {
+        self.0.values.push(Value { inst, dtype });
+        (self.0.values.len() - 1) as Val
+    }
+
+    fn input(&mut self, source: Source, dtype: DType, strides: &[isize]) -> Val {
+        let mut all = [0; MAX_RANK];
+        all[..strides.len()].copy_from_slice(strides);
+        self.0.inputs.push(Operand { source, dtype, strides: all });
+        self.push(Inst::Input(self.0.inputs.len() as u16 - 1), dtype)
+    }
+
+    fn load(&mut self, dtype: DType) -> Val {
+        let strides = self.dense();
+        self.input(Source::Buffer, dtype, &strides)
+    }
+
+    fn map(&mut self, row: Row, of: DType, args: &[Val]) -> Val {
+        let mut three = [args[0]; 3];
+        three[..args.len()].copy_from_slice(args);
+        self.push(Inst::Map(row, three), row.result(of))
+    }
+
+    fn reduce(&mut self, kind: ReduceKind, over: Over, a: Val) -> Val {
+        let dtype = kind.result(self.0.values[a as usize].dtype);
+        self.push(Inst::Reduce(kind, over, a), dtype)
+    }
+
+    fn out(&mut self, v: Val, class: Class) {
+        self.0.outputs.push((v, class));
+    }
+}
+
+fn each_row(corpus: &mut Vec<(String, Program)>) {
+    for &row in Row::ALL {
+        for dtype in DTYPES {
+            if row.operand(dtype) != dtype || (row.class() == RowClass::Logic && dtype != DType::Bool) {
+                continue;
+            }
+            let mut b = Build::new(&[5000], 0, 0);
+            let mut args = vec![];
+            for i in 0..row.arity() {
+                let of = if row == Row::Where && i == 0 { DType::Bool } else { dtype };
+                args.push(b.load(of));
+            }
+            let v = b.map(row, dtype, &args);
+            b.out(v, Class::Full);
+            corpus.push((format!("{}_{dtype}", row.name()), b.0));
+        }
+    }
+}
+
+fn casts(corpus: &mut Vec<(String, Program)>) {
+    for from in DTYPES {
+        let mut b = Build::new(&[300], 0, 0);
+        let x = b.load(from);
+        for to in DTYPES {
+            let v = b.push(Inst::Cast(x), to);
+            b.out(v, Class::Full);
+        }
+        corpus.push((format!("cast_{from}"), b.0));
+    }
+}
+
+fn reductions(corpus: &mut Vec<(String, Program)>) {
+    use ReduceKind::*;
+    for dtype in DTYPES {
+        for kind in [Sum, Prod, Max, Min, ArgMax, ArgMin] {
+            for n in [100, 1 << 22] {
+                let mut b = Build::new(&[n], 0, 0);
+                let x = b.load(dtype);
+                let v = b.reduce(kind, Over::All, x);
+                b.out(v, Class::Total);
+                corpus.push((format!("all_{}_{dtype}_{n}", kind.name()), b.0));
+            }
+            for columns in [3, 10, 64, 1000, 4096, 4097, 100_000] {
+                if dtype != DType::F32 && columns > 100 {
+                    continue;
+                }
+                let mut b = Build::new(&[33, columns], 0, 1);
+                let x = b.load(dtype);
+                let v = b.reduce(kind, Over::Inner, x);
+                b.out(v, Class::Row);
+                corpus.push((format!("inner_{}_{dtype}_{columns}", kind.name()), b.0));
+            }
+            if kind.is_arg() {
+                continue;
+            }
+            for (batch, columns) in [(0, 10), (0, 4096), (1, 77)] {
+                let space: &[usize] = if batch == 1 { &[3, 50, columns] } else { &[5000, columns] };
+                let mut b = Build::new(space, batch, 1);
+                let x = b.load(dtype);
+                let v = b.reduce(kind, Over::Outer, x);
+                b.out(v, Class::Column);
+                corpus.push((format!("outer_{}_{dtype}_{batch}_{columns}", kind.name()), b.0));
+            }
+        }
+    }
+}
+
+/// Softmax with its gradient, a loss over all rows and column sums, as the scheduler writes them.
+fn row_programs(corpus: &mut Vec<(String, Program)>) {
+    for dtype in [DType::F32, DType::F64, DType::F16, DType::BF16] {
+        for columns in [10, 128, 1000, 4096, 20_000] {
+            for with_columns in [false, true] {
+                let mut b = Build::new(&[50, columns], 0, 1);
+                let x = b.load(dtype);
+                let g = b.load(dtype);
+                let max = b.reduce(ReduceKind::Max, Over::Inner, x);
+                let shifted = b.map(Row::Sub, dtype, &[x, max]);
+                let e = b.map(Row::Exp, dtype, &[shifted]);
+                let sum = b.reduce(ReduceKind::Sum, Over::Inner, e);
+                let y = b.map(Row::Div, dtype, &[e, sum]);
+                let gy = b.map(Row::Mul, dtype, &[g, y]);
+                let dot = b.reduce(ReduceKind::Sum, Over::Inner, gy);
+                let log = b.map(Row::Log, dtype, &[sum]);
+                let loss = b.reduce(ReduceKind::Sum, Over::All, log);
+                let centred = b.map(Row::Sub, dtype, &[g, dot]);
+                let dx = b.map(Row::Mul, dtype, &[centred, y]);
+                b.out(y, Class::Full);
+                b.out(dx, Class::Full);
+                b.out(sum, Class::Row);
+                b.out(loss, Class::Total);
+                if with_columns {
+                    let column = b.reduce(ReduceKind::Sum, Over::Outer, dx);
+                    b.out(column, Class::Column);
+                }
+                corpus.push((format!("softmax_{dtype}_{columns}_{with_columns}"), b.0));
+            }
+        }
+    }
+}
+
+fn layouts(corpus: &mut Vec<(String, Program)>) {
+    for (name, space, strides) in [
+        ("transposed", vec![64usize, 48], vec![1isize, 64]),
+        ("row", vec![64, 48], vec![0, 1]),
+        ("column", vec![64, 48], vec![1, 0]),
+        ("flipped", vec![1000], vec![-1]),
+        ("stepped", vec![20, 30, 40], vec![9600, 160, 2]),
+        ("scalar", vec![64, 48], vec![0, 0]),
+        ("far", vec![70_000, 70_000], vec![0, 70_000]),
+    ] {
+        for source in [Source::Buffer, Source::Index, Source::Random] {
+            let dtype = if source == Source::Index { DType::I64 } else { DType::F32 };
+            let mut b = Build::new(&space, 0, 0);
+            let x = b.input(source, dtype, &strides);
+            let y = b.load(dtype);
+            let v = b.map(Row::Add, dtype, &[x, y]);
+            let c = b.push(Inst::Const(0), dtype);
+            let w = b.map(Row::Mul, dtype, &[v, c]);
+            b.out(w, Class::Full);
+            corpus.push((format!("{name}_{source:?}"), b.0));
+        }
+    }
+    for columns in [300, 30_000] {
+        let mut b = Build::new(&[40, columns], 0, 1);
+        let i = b.load(DType::I64);
+        let g = b.push(Inst::Guard(i, 0), DType::I64);
+        let d = b.map(Row::Div, DType::I64, &[g, i]);
+        let s = b.reduce(ReduceKind::Sum, Over::Inner, d);
+        let bias = b.input(Source::Buffer, DType::I64, &[1, 0]);
+        let t = b.map(Row::Add, DType::I64, &[s, bias]);
+        b.out(t, Class::Row);
+        b.out(d, Class::Full);
+        corpus.push((format!("guarded_{columns}"), b.0));
+    }
+    let mut b = Build::new(&[0, 5], 0, 1);
+    let x = b.load(DType::F32);
+    let v = b.reduce(ReduceKind::Sum, Over::Outer, x);
+    b.out(v, Class::Column);
+    corpus.push(("empty_outer".into(), b.0));
+    let mut b = Build::new(&[0], 0, 0);
+    let x = b.load(DType::F32);
+    let v = b.reduce(ReduceKind::Sum, Over::All, x);
+    b.out(v, Class::Total);
+    corpus.push(("empty_all".into(), b.0));
+}
+
+fn corpus() -> Vec<(String, Program)> {
+    let mut corpus = vec![];
+    each_row(&mut corpus);
+    casts(&mut corpus);
+    reductions(&mut corpus);
+    row_programs(&mut corpus);
+    layouts(&mut corpus);
+    corpus
+}
+
+fn ptxas() -> Option<PathBuf> {
+    let path = std::env::var_os("PTXAS").map(PathBuf::from).unwrap_or_else(|| "ptxas".into());
+    Command::new(&path).arg("--version").output().is_ok_and(|o| o.status.success()).then_some(path)
+}
+
+#[test]
+fn every_kernel_assembles() {
+    let device: Device = "cuda:0".parse().unwrap();
+    let kernels: Vec<(String, String)> = corpus()
+        .iter()
+        .flat_map(|(name, program)| {
+            let made = CudaProgram::new(program, device).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let mut texts =
+                [true, false].map(|a| (format!("{name}_{a}"), made.ptx(a).unwrap().to_string())).to_vec();
+            if made.is_elementwise() {
+                texts.push((format!("{name}_list"), made.list_ptx().unwrap().to_string()));
+            }
+            texts
+        })
+        .collect();
+    assert!(kernels.len() > 400);
+    let Some(ptxas) = ptxas() else {
+        eprintln!("skipped: no ptxas");
+        return;
+    };
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("ptx-corpus");
+    std::fs::create_dir_all(&dir).unwrap();
+    // One file for each run of kernels: starting the assembler costs more than a kernel.
+    let mut files = vec![];
+    for (f, chunk) in kernels.chunks(100).enumerate() {
+        let mut text = String::new();
+        for (i, (_, ptx)) in chunk.iter().enumerate() {
+            let body = ptx.split_once(".address_size 64\n").unwrap().1;
+            text += &body.replace(".entry k(", &format!(".entry k{i}("));
+        }
+        let head = ptx_head(&chunk[0].1);
+        let path = dir.join(format!("{f}.ptx"));
+        std::fs::write(&path, head + &text).unwrap();
+        files.push((path, chunk));
+    }
+    let targets = std::env::var("PTXAS_TARGETS").unwrap_or("sm_75 sm_80 sm_86 sm_90 sm_100 sm_120".into());
+    for target in targets.split_whitespace() {
+        for (path, chunk) in &files {
+            let out = Command::new(&ptxas)
+                .args(["-arch", target, "-O1", "-o", "/dev/null"])
+                .arg(path)
+                .output()
+                .unwrap();
+            let text = String::from_utf8_lossy(&out.stderr);
+            if !out.status.success() {
+                let names: Vec<&str> = chunk.iter().map(|(n, _)| n.as_str()).collect();
+                panic!("{target}, {}: {text}\nkernels: {names:?}", path.display());
+            }
+        }
+    }
+}
+
+fn ptx_head(ptx: &str) -> String {
+    let (head, _) = ptx.split_once(".address_size 64\n").unwrap();
+    format!("{head}.address_size 64\n")
+}
