@@ -39,7 +39,7 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool, scratch: u32
     let columns = frame.columns;
     let mut vector = (16 / widest(program, frame)).clamp(1, 8);
     // A run does not cross from one merged dimension's end into the next row of it.
-    while frame.column_dims.last().unwrap_or(&1) % vector != 0 {
+    while !frame.column_dims.last().unwrap_or(&1).is_multiple_of(vector) {
         vector /= 2;
     }
     let groups = columns.max(1) / vector;
@@ -88,7 +88,8 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool, scratch: u32
     let ty = op2(Kind::R, "shr.u32", tid, imm(across.trailing_zeros() as i64));
     let group = op3(Kind::R, "mad.lo.u32", stripe, imm(across as i64), tx);
     let all_groups = body.params.word(if columns == 0 { 0 } else { groups as u32 });
-    let p = (groups % across != 0 || columns == 0).then(|| op2(Kind::P, "setp.lt.u32", group, all_groups));
+    let p = (!groups.is_multiple_of(across) || columns == 0)
+        .then(|| op2(Kind::P, "setp.lt.u32", group, all_groups));
     let column = if body.wide {
         op2(Kind::D, "mul.wide.u32", group, imm(vector as i64))
     } else {

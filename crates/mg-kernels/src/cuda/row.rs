@@ -43,7 +43,7 @@ fn shape(program: &Program, frame: &Frame) -> Shape {
     let columns = frame.columns.max(1);
     let mut vector = (16 / widest(program, frame)).clamp(1, 8);
     // A run does not cross from one merged dimension's end into the next row of it.
-    while frame.column_dims.last().unwrap_or(&columns) % vector != 0 {
+    while !frame.column_dims.last().unwrap_or(&columns).is_multiple_of(vector) {
         vector /= 2;
     }
     let operands = frame.inputs.iter().filter(|i| i.class == Class::Full).count();
@@ -326,9 +326,9 @@ impl Rows<'_> {
                     _ => {}
                 }
             }
-            for v in 0..n {
+            for (v, &depth) in depths.iter().enumerate() {
                 let Inst::Reduce(_, Over::Inner, a) = program.values[v].inst else { continue };
-                if depths[v] != stage + 1 {
+                if depth != stage + 1 {
                     continue;
                 }
                 let (reduction, _) = self.body.reduction(v, false).ok_or_else(|| internal("no reduction"))?;
@@ -391,9 +391,9 @@ impl Rows<'_> {
                     }
                 }
             }
-            for v in 0..n {
+            for (v, &from) in available.iter().enumerate() {
                 let is_value = !matches!(program.values[v].inst, Inst::Reduce(..));
-                if is_value && self.body.frame.classes[v] == Class::Row && available[v] == phase {
+                if is_value && self.body.frame.classes[v] == Class::Row && from == phase {
                     self.body.row_value(v, rows)?;
                 }
             }
@@ -422,9 +422,9 @@ impl Rows<'_> {
             let runs = self.runs(Some(at), rows);
             self.body.full.iter_mut().for_each(Vec::clear);
             self.body.load_full(&needed, rows, &runs)?;
-            for v in 0..n {
+            for (v, &is_needed) in needed.iter().enumerate() {
                 let is_op = !matches!(program.values[v].inst, Inst::Input(_) | Inst::Reduce(..));
-                if needed[v] && is_op && self.body.frame.classes[v] == Class::Full {
+                if is_needed && is_op && self.body.frame.classes[v] == Class::Full {
                     self.body.full_value(v, &runs)?;
                 }
             }
