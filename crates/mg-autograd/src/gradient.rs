@@ -185,7 +185,11 @@ impl Tensor {
                     crate::jit::note_change(&cell);
                     let mut slot = Tensor::grad_slot(&cell);
                     let sum = match slot.take() {
-                        Some(old) => rules::add(&old, &gradient),
+                        Some(old) => {
+                            // Only the sum is wanted from now on.
+                            old.set_optional(false);
+                            rules::add(&old, &gradient)
+                        }
                         None => gradient,
                     };
                     if !how.create_graph {

@@ -525,6 +525,7 @@ fn sizes_that_cannot_be_counted_or_held_are_errors() {
         for t in [x.try_matmul(&y).unwrap(), x.exp()] {
             let error = t.realize().map(|_| ()).unwrap_err();
             assert!(matches!(error.kind(), ErrorKind::OutOfMemory { .. }), "{n}: {error}");
+            assert!(error.location().file().ends_with("errors.rs"), "{error}");
         }
     }
 }

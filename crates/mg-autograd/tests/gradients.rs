@@ -576,3 +576,19 @@ fn gradients_at_the_edges_are_those_of_pytorch() {
     assert_eq!(grad_at(&[1.0; 3], &spread), [0.0; 3]);
     assert_eq!(grad_at(&[1.0, 2.0, 3.0], &spread), [-0.5, 0.0, 0.5]);
 }
+
+#[test]
+fn gradients_that_nobody_reads_do_not_pile_up() {
+    let x = Tensor::from_slice(&[1.0f32, 2.0]).requires_grad_(true).unwrap();
+    for _ in 0..10_000 {
+        (&x * 2.0).sum().backward().unwrap();
+    }
+    let mut at = x.grad().unwrap().node();
+    let mut waiting = 0;
+    while at.is_pending() {
+        at = at.sources()[0].clone();
+        waiting += 1;
+    }
+    assert!(waiting <= 4096, "{waiting} sums wait");
+    assert_eq!(x.grad().unwrap().to_vec::<f32>().unwrap(), [20_000.0; 2]);
+}

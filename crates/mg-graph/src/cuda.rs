@@ -8,7 +8,7 @@ use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result};
 use mg_kernels::Inst;
 use mg_kernels::cpu::run::{Args, InputArg};
 use mg_kernels::cuda::library::{self, Pointer, copy, matmul};
-use mg_kernels::cuda::{Check, CudaList};
+use mg_kernels::cuda::{Check, CudaEpilogue, CudaList};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -51,7 +51,7 @@ impl Launch {
                 memory.operand(from),
                 memory.slots[*output],
             ),
-            Action::Kernel { kernel, args, output, epilogue } => {
+            Action::Kernel { kernel, args, output, raw, epilogue } => {
                 let operands: SmallVec<[(*const u8, Layout); 3]> =
                     args.iter().map(|a| memory.operand(a)).collect();
                 let out = output.map(|slot| memory.slots[slot]).ok_or_else(|| self.lost())?;
@@ -60,11 +60,23 @@ impl Launch {
                     return self.transfer(&operands[0], memory.device_of(from), out);
                 }
                 let gpu = Gpu::of(self.device)?;
-                self.library(memory.graph, gpu, kernel, &operands, out)?;
-                match epilogue {
-                    Some(p) => self.program(gpu, p, memory, Some(out)),
-                    None => Ok(()),
+                let Some(p) = epilogue else {
+                    return self.library(memory.graph, gpu, kernel, &operands, out);
+                };
+                if self.fuses.load(Ordering::Relaxed) {
+                    let mut fused = false;
+                    p.with_args(memory, |args, product| {
+                        let after = After { program: p, args, product, raw: *raw };
+                        fused = self.with_epilogue(memory.graph, gpu, &operands, out, after)?;
+                        Result::Ok(())
+                    })?;
+                    if fused {
+                        return Ok(());
+                    }
+                    self.fuses.store(false, Ordering::Relaxed);
                 }
+                self.library(memory.graph, gpu, kernel, &operands, out)?;
+                self.program(gpu, p, memory, Some(out))
             }
         }
     }
@@ -156,6 +168,82 @@ impl Launch {
         Ok(())
     }
 
+    /// Runs a matrix product whose kernel applies the epilogue before the store; answers whether there is one.
+    fn with_epilogue<B: Bindings>(
+        &self,
+        graph: &B,
+        gpu: &Gpu,
+        operands: &[(*const u8, Layout)],
+        out: *mut u8,
+        after: After,
+    ) -> Result<bool> {
+        if !matches!(self.dtype, DType::F32 | DType::F16 | DType::BF16) {
+            return Ok(false);
+        }
+        let size = self.dtype.size();
+        let first =
+            |(base, layout): &(*const u8, Layout)| base.addr() as u64 + (layout.offset() * size) as u64;
+        let inputs: SmallVec<[u64; 4]> = operands.iter().map(first).collect();
+        let out = out.addr() as u64;
+        let whole = after.program.code.on_cuda()?.is_aligned(after.args);
+        let aligned: Aligned = inputs
+            .iter()
+            .chain([&out])
+            .map(|a| 1 << a.trailing_zeros().min(4))
+            .chain([if whole { FUSED_WHOLE } else { FUSED }])
+            .collect();
+        let mut place = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        let precision = matmul_precision();
+        let known = place.as_ref().filter(|p| p.aligned == aligned && p.precision == precision).cloned();
+        let prepared = match known {
+            Some(known) => known,
+            None => {
+                let [(_, a), (_, b)] = operands else { return Err(self.lost()) };
+                let mut problem = self.problem(gpu, a, b, &aligned, precision)?;
+                problem.align_out = aligned[2];
+                problem.epilogue =
+                    Some(matmul::Epilogue { out: after.raw.then_some(self.dtype), ..Default::default() });
+                let plan = matmul::plan(&problem)?;
+                let [launch] = &plan.launches[..] else { return Ok(false) };
+                let [m, n, _] = problem.sizes();
+                let program = &after.program.program;
+                let epilogue = CudaEpilogue::new(gpu, launch.kernel, program, after.product, [m, n], whole)?;
+                let Some(epilogue) = epilogue else { return Ok(false) };
+                let step = Step {
+                    kernels: vec![epilogue.kernel()],
+                    plan,
+                    inputs: smallvec::smallvec![0, 1],
+                    output: 0,
+                    epilogue: Some(epilogue),
+                };
+                let made = Arc::new(Prepared { aligned, precision, steps: vec![step] });
+                *place = Some(made.clone());
+                made
+            }
+        };
+        drop(place);
+        for step in &prepared.steps {
+            step.run(gpu, &inputs, out, self, graph, Some(&after))?;
+        }
+        Ok(true)
+    }
+
+    fn problem(
+        &self,
+        gpu: &Gpu,
+        a: &Layout,
+        b: &Layout,
+        aligned: &Aligned,
+        precision: matmul::Precision,
+    ) -> Result<matmul::Problem> {
+        let mut problem = matmul::Problem::new(self.dtype, a, b)?;
+        let (major, minor) = gpu.capability();
+        problem.capability = major * 10 + minor;
+        problem.precision = precision;
+        problem.align = [aligned[0], aligned[1]];
+        Ok(problem)
+    }
+
     /// Runs a library kernel.
     fn library<B: Bindings>(
         &self,
@@ -197,7 +285,7 @@ impl Launch {
         for (plan, inputs, output) in self.library_plans(gpu, kernel, operands, &aligned, precision)? {
             let load = |l: &library::Launch| mg_kernels::cuda::prebuilt(gpu, l.kernel);
             let kernels = plan.launches.iter().map(load).collect::<Result<_>>()?;
-            steps.push(Step { plan, kernels, inputs, output });
+            steps.push(Step { plan, kernels, inputs, output, epilogue: None });
         }
         let prepared = Arc::new(Prepared { aligned, precision, steps });
         *place = Some(prepared.clone());
@@ -219,11 +307,7 @@ impl Launch {
         let dense = Layout::contiguous(self.shape);
         Ok(match (kernel, operands) {
             (Kernel::MatMul, [(_, a), (_, b)]) => {
-                let mut problem = matmul::Problem::new(self.dtype, a, b)?;
-                let (major, minor) = gpu.capability();
-                problem.capability = major * 10 + minor;
-                problem.precision = precision;
-                problem.align = [aligned[0], aligned[1]];
+                let mut problem = self.problem(gpu, a, b, aligned, precision)?;
                 problem.align_out = out_align;
                 vec![(matmul::plan(&problem)?, all(2), 0)]
             }
@@ -287,7 +371,8 @@ impl Launch {
                 let plan = copy::plan(size, &layout, &to, aligned[0].min(aligned[1]))?;
                 let load = |l: &library::Launch| mg_kernels::cuda::prebuilt(gpu, l.kernel);
                 let kernels = plan.launches.iter().map(load).collect::<Result<_>>()?;
-                let steps = vec![Step { plan, kernels, inputs: smallvec::smallvec![0], output: 0 }];
+                let steps =
+                    vec![Step { plan, kernels, inputs: smallvec::smallvec![0], output: 0, epilogue: None }];
                 let made = Arc::new(Prepared { aligned, precision: matmul_precision(), steps });
                 *place = Some(made.clone());
                 made
@@ -315,7 +400,23 @@ struct Step {
     kernels: Vec<mg_device::cuda::Kernel>,
     inputs: SmallVec<[usize; 2]>,
     output: usize,
+    /// In the only launch.
+    epilogue: Option<CudaEpilogue>,
 }
+
+/// Elementwise work that a matrix product's kernel does before the store.
+struct After<'a> {
+    program: &'a ProgramLaunch,
+    args: &'a Args<'a>,
+    /// The positions of its operands that are the product.
+    product: &'a [usize],
+    /// The product itself is wanted too.
+    raw: bool,
+}
+
+/// Marks, among alignments, launches with an epilogue.
+const FUSED: usize = 1 << 8;
+const FUSED_WHOLE: usize = 1 << 9;
 
 impl Prepared {
     fn run<B: Bindings>(
@@ -327,7 +428,7 @@ impl Prepared {
         graph: &B,
     ) -> Result<()> {
         for step in &self.steps {
-            step.run(gpu, inputs, out + step.output as u64, launch, graph)?;
+            step.run(gpu, inputs, out + step.output as u64, launch, graph, None)?;
         }
         Ok(())
     }
@@ -341,6 +442,7 @@ impl Step {
         out: u64,
         launch: &Launch,
         graph: &B,
+        after: Option<&After>,
     ) -> Result<()> {
         // Larger than what all launches share: given back at once, to be used again in the stream's order.
         let own = if self.plan.workspace > gpu.scratch_bytes() {
@@ -367,6 +469,16 @@ impl Step {
                 Pointer::Tickets => gpu.tickets(),
                 Pointer::Fault => fault,
             });
+            let mut packed: SmallVec<[u8; 1024]> = SmallVec::new();
+            let args = match (&self.epilogue, after) {
+                (Some(epilogue), Some(after)) => {
+                    packed.extend_from_slice(args);
+                    let guard = |check, size| launch.guard(graph, after.program, check, size);
+                    epilogue.pack(gpu, after.args, &guard, &mut packed)?;
+                    &packed
+                }
+                _ => args,
+            };
             // SAFETY: the description's arguments are its kernel's; operands and output are the plan's, and lie as it was
             // told.
             unsafe { gpu.launch(kernel, step.grid, step.block, step.shared, args, launch.origin(graph))? };

@@ -6,7 +6,7 @@ use crate::op::{Op, SourceKind};
 use crate::plan::{Origin, Plan};
 use crate::replay::{Seen, Step};
 use crate::schedule;
-use mg_device::{Error, Result};
+use mg_device::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -139,12 +139,20 @@ pub(crate) fn register(node: &Node) {
     }
     entries.retain(|weak| weak.upgrade().is_some_and(|inner| inner.value.get().is_none()));
     WAITING.store(entries.len(), Ordering::Relaxed);
-    let oldest: Vec<Node> =
-        entries.iter().filter_map(Weak::upgrade).map(Node).filter(Node::is_held).collect();
+    let oldest: Vec<Node> = entries
+        .iter()
+        .filter_map(Weak::upgrade)
+        .map(Node)
+        .filter(|n| n.is_held() || n.is_optional())
+        .collect();
     drop(entries);
     // A failure is kept by the nodes it concerns.
     let nodes: Vec<&Node> = oldest.iter().collect();
     let _ = realize(&nodes);
+    // Only what waits still makes the next time come later.
+    let mut entries = registry();
+    entries.retain(|weak| weak.upgrade().is_some_and(|inner| inner.value.get().is_none()));
+    WAITING.store(entries.len(), Ordering::Relaxed);
 }
 
 /// Counters of the plan cache.
@@ -190,7 +198,12 @@ pub fn realize(nodes: &[&Node]) -> Result<()> {
         let result = engine.realize(nodes, &mut garbage);
         drop(guard);
         drop(garbage);
-        result?;
+        if let Err(error) = result {
+            // Memory is asked for by the engine, in the name of a line that somebody wrote.
+            let is_memory = matches!(error.kind(), ErrorKind::OutOfMemory { .. });
+            let asked = nodes.first().filter(|_| is_memory);
+            return Err(asked.map_or(error.clone(), |node| error.with_location(node.location())));
+        }
     }
     for node in nodes {
         if let Some(Err(error)) = node.value() {

@@ -285,7 +285,7 @@ impl Launch {
                     library::copy_strided(self.dtype.size(), src, &layout, memory.slots[*output], &dense)
                 };
             }
-            Action::Kernel { kernel, args, output, epilogue } => {
+            Action::Kernel { kernel, args, output, epilogue, .. } => {
                 let error = args.iter().find_map(|a| failures.at(&a.bind));
                 let result = match (error, epilogue) {
                     (Some(error), _) => Err(error),

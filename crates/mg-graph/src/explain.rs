@@ -142,7 +142,7 @@ fn info(plan: &Plan, graph: &Collected, launch: &Launch, writer: &[Option<usize>
             info.bytes_read = (from.layout.numel() * launch.dtype.size()) as u64;
             info.bytes_written = info.bytes_read;
         }
-        Action::Kernel { kernel, args, output, epilogue } => {
+        Action::Kernel { kernel, args, output, raw, epilogue } => {
             info.kind = kernel.name().into();
             info.operations.push(kernel.name().into());
             info.flops = flops(kernel, args);
@@ -151,8 +151,8 @@ fn info(plan: &Plan, graph: &Collected, launch: &Launch, writer: &[Option<usize>
                 let n: usize = dims.map(|(&n, &s)| if s == 0 { 1 } else { n }).product();
                 info.bytes_read += (n * launch.dtype.size()) as u64;
             }
-            if let Some(slot) = output {
-                info.bytes_written += (plan.slots[*slot].len * plan.slots[*slot].dtype.size()) as u64;
+            if let Some(slot) = output.filter(|_| *raw) {
+                info.bytes_written += (plan.slots[slot].len * plan.slots[slot].dtype.size()) as u64;
             }
             if let Some(p) = epilogue {
                 operations(&p.program, &mut info.operations);

@@ -11,6 +11,7 @@ use mg_device::{DType, Device, Layout, Shape};
 use mg_kernels::{Program, Val};
 use smallvec::SmallVec;
 use std::panic::Location;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 /// Where an operand comes from.
@@ -94,6 +95,8 @@ pub(crate) enum Action {
         kernel: Kernel,
         args: Vec<KernelArg>,
         output: Option<usize>,
+        /// Somebody besides the epilogue reads the output.
+        raw: bool,
         epilogue: Option<ProgramLaunch>,
     },
 }
@@ -109,6 +112,8 @@ pub(crate) struct Launch {
     pub(crate) dtype: DType,
     /// A library kernel's launches on a CUDA device, once they were made.
     pub(crate) prepared: Mutex<Option<Arc<Prepared>>>,
+    /// Whether its epilogue may be part of a CUDA kernel, for all that is known.
+    pub(crate) fuses: AtomicBool,
 }
 
 /// Memory for a value.

@@ -326,3 +326,22 @@ fn a_thread_that_ends_drops_the_graphs_that_its_locals_hold() {
     });
     kept.join().unwrap();
 }
+
+#[test]
+fn work_that_waits_is_computed_at_the_same_bound_every_time() {
+    let _turn = alone();
+    let one = floats(&[1], 1);
+    let mut sum = one.clone();
+    let mut most = 0;
+    let mut waiting = 0;
+    for _ in 0..60_000 {
+        let next = add(&sum, &one);
+        next.hold();
+        waiting = if sum.is_pending() { waiting + 1 } else { 1 };
+        most = most.max(waiting);
+        sum.let_go();
+        sum = next;
+    }
+    sum.let_go();
+    assert!(most <= 4200, "{most} nodes waited");
+}

@@ -2,7 +2,8 @@
 //! it is not, only their making is checked.
 
 use mg_device::{DType, Device, MAX_RANK};
-use mg_kernels::cuda::CudaProgram;
+use mg_kernels::cuda::library::Prebuilt;
+use mg_kernels::cuda::{CudaEpilogue, CudaProgram};
 use mg_kernels::rows::Class as RowClass;
 use mg_kernels::{Class, Inst, Operand, Over, Program, ReduceKind, Row, Source, Val, Value};
 use std::path::PathBuf;
@@ -278,4 +279,50 @@ fn every_kernel_assembles() {
 fn ptx_head(ptx: &str) -> String {
     let (head, _) = ptx.split_once(".address_size 64\n").unwrap();
     format!("{head}.address_size 64\n")
+}
+
+/// Bias, activation and an update in place, on products whose rows divide by four and whose do not.
+#[test]
+fn epilogues_assemble() {
+    let ptxas = ptxas();
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("ptx-epilogues");
+    std::fs::create_dir_all(&dir).unwrap();
+    for (name, dtype) in [
+        ("matmul_f32_64x64_kn", DType::F32),
+        ("matmul_tf32_64x64_kk", DType::F32),
+        ("matmul_bf16_64x64_kn", DType::BF16),
+        ("matmul_f16_128x128_kn", DType::F16),
+    ] {
+        for columns in [64, 10] {
+            let mut b = Build::new(&[128, columns], 0, 0);
+            let product = b.load(dtype);
+            let bias = b.input(Source::Buffer, dtype, &[0, 1]);
+            let sum = b.map(Row::Add, dtype, &[product, bias]);
+            let relu = b.map(Row::Relu, dtype, &[sum]);
+            let rate = b.push(Inst::Const(0), dtype);
+            let old = b.load(dtype);
+            let step = b.map(Row::Mul, dtype, &[relu, rate]);
+            let new = b.map(Row::Sub, dtype, &[old, step]);
+            b.out(relu, Class::Full);
+            b.out(new, Class::Full);
+            for aligned in [true, false] {
+                let base = Prebuilt::find(name).unwrap_or_else(|| panic!("no kernel {name}"));
+                let ptx = CudaEpilogue::ptx(base, &b.0, &[0], [128, columns], aligned).unwrap();
+                let ptx = ptx.unwrap_or_else(|| panic!("{name} takes no epilogue"));
+                assert!(!ptx.contains("mg.epilogue") && !ptx.contains("@V0@"));
+                let Some(ptxas) = &ptxas else { continue };
+                let path = dir.join(format!("{name}-{columns}-{aligned}.ptx"));
+                std::fs::write(&path, ptx).unwrap();
+                let out = Command::new(ptxas)
+                    .args(["-arch", "sm_90", "-o", "/dev/null"])
+                    .arg(&path)
+                    .output()
+                    .unwrap();
+                assert!(out.status.success(), "{}: {}", path.display(), String::from_utf8_lossy(&out.stderr));
+            }
+        }
+    }
+    if ptxas.is_none() {
+        eprintln!("skipped: no ptxas");
+    }
 }

@@ -3,6 +3,7 @@
 //! Commands run in the foreground's process group, so Ctrl-C reaches them as it reaches this program.
 
 mod bench;
+mod gpu_bundle;
 mod process;
 mod ptx;
 mod test;
@@ -20,7 +21,8 @@ commands:
   test     every check and test there is; `cargo xtask test --help` for its options
   bench    this project and its peers side by side, into docs/measured; `cargo xtask bench --help`
   wheel    the Python package as a wheel, into dist; `cargo xtask wheel --help` for its options
-  ptx      the CUDA kernels, from kernels/*.cu to kernels/ptx; `cargo xtask ptx --help`";
+  ptx      the CUDA kernels, from kernels/*.cu to kernels/ptx; `cargo xtask ptx --help`
+  gpu-bundle  test programs, examples and a runner, for a machine with a GPU and no cargo; `cargo xtask gpu-bundle --help`";
 
 /// What stopped a command, in a line or two for the person who ran it.
 type Failure = String;
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         "bench" => bench::main(&arguments),
         "wheel" => wheel::main(&arguments),
         "ptx" => ptx::main(&arguments),
+        "gpu-bundle" => gpu_bundle::main(&arguments),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;

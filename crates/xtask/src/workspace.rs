@@ -55,6 +55,6 @@ impl Workspace {
     }
 }
 
-fn cargo_program() -> std::ffi::OsString {
+pub fn cargo_program() -> std::ffi::OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }

@@ -43,7 +43,9 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 }
                 None => None,
             };
-            let output = if epilogue.is_none() || graph.nodes[node].device.is_cuda() || leaves(node) {
+            let raw = epilogue.is_none() || leaves(node);
+            // On CUDA the epilogue may become a launch of its own.
+            let output = if raw || graph.nodes[node].device.is_cuda() {
                 Some(slot(graph, node, None, &mut slot_of, &mut plan)?)
             } else {
                 None
@@ -64,13 +66,14 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 return Err(internal("a kernel that is none"));
             };
             Launch {
-                action: Action::Kernel { kernel: kernel.clone(), args, output, epilogue },
+                action: Action::Kernel { kernel: kernel.clone(), args, output, raw, epilogue },
                 node,
                 name: kernel.name(),
                 device: graph.nodes[node].device,
                 shape: graph.nodes[node].shape,
                 dtype: graph.nodes[node].dtype,
                 prepared: Default::default(),
+                fuses: true.into(),
             }
         } else {
             let emitted = emit(graph, group, None, leaves)?;
@@ -96,6 +99,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 dtype: graph.nodes[last].dtype,
                 node: last,
                 prepared: Default::default(),
+                fuses: true.into(),
                 action,
             }
         };

@@ -13,7 +13,8 @@ mod ptx;
 mod random;
 mod reduce;
 mod row;
+mod splice;
 mod values;
 
 pub use body::Check;
-pub use program::{CudaList, CudaProgram, prebuilt};
+pub use program::{CudaEpilogue, CudaList, CudaProgram, prebuilt};

@@ -30,6 +30,8 @@ pub(crate) struct Params {
     pub(crate) fields: Vec<(u16, Field)>,
     /// Where the block of bytes starts; at the kernel's parameters, if nothing else is said.
     pub(crate) base: Option<Op>,
+    /// The parameters' name, if it is not `p`.
+    pub(crate) name: Option<String>,
 }
 
 impl Params {
@@ -38,7 +40,7 @@ impl Params {
         let bits = if kind == Kind::D { "b64" } else { "b32" };
         match self.base {
             Some(base) => ins!("ld.param.{bits} {d}, [{base}+{at}]"),
-            None => ins!("ld.param.{bits} {d}, [p+{at}]"),
+            None => ins!("ld.param.{bits} {d}, [{}+{at}]", self.name.as_deref().unwrap_or("p")),
         }
         d
     }

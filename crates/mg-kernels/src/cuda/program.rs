@@ -5,7 +5,7 @@ use super::body::Check;
 use super::emit::{Emitted, SCRATCH, emit, widest};
 use super::frame::{Form, Frame};
 use super::map::{LIST_BYTES, LIST_HEADER};
-use super::params::Field;
+use super::params::{Field, Params};
 use crate::cpu::run::Args;
 use crate::program::{Class, Over, Program, Source};
 use mg_device::cuda::{Gpu, Guarded, Kernel, Origin};
@@ -19,6 +19,11 @@ static KERNELS: Mutex<Option<HashMap<(Device, String), Kernel>>> = Mutex::new(No
 
 /// The kernel of a text, assembled if it is new.
 fn kernel(gpu: &Gpu, text: &str) -> Result<Kernel> {
+    named_kernel(gpu, text, "k")
+}
+
+/// As [`kernel`], by the kernel's name.
+fn named_kernel(gpu: &Gpu, text: &str, name: &str) -> Result<Kernel> {
     let mut guard = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
     let kernels = guard.get_or_insert_default();
     let key = (gpu.device(), text.to_string());
@@ -29,7 +34,7 @@ fn kernel(gpu: &Gpu, text: &str) -> Result<Kernel> {
     if *LOGS.get_or_init(|| std::env::var("MG_LOG").is_ok_and(|v| v.split(',').any(|w| w == "ptx"))) {
         eprintln!("{text}");
     }
-    let kernel = gpu.load(text, "k")?;
+    let kernel = gpu.load(text, name)?;
     kernels.insert(key, kernel);
     Ok(kernel)
 }
@@ -207,7 +212,8 @@ impl CudaProgram {
 }
 
 impl CudaProgram {
-    fn is_aligned(&self, args: &Args) -> bool {
+    /// Whether addresses allow accesses of whole runs.
+    pub fn is_aligned(&self, args: &Args) -> bool {
         let whole = |ptr: usize, align: usize| ptr % align == 0;
         args.inputs.iter().zip(&self.input_alignment).all(|(i, &a)| whole(i.ptr.addr(), a))
             && args.outputs.iter().zip(&self.output_alignment).all(|(o, &a)| whole(o.addr(), a))
@@ -224,7 +230,6 @@ impl Variant {
 }
 
 impl Emitted {
-    /// Appends the parameters, with what this launch binds.
     fn pack(
         &self,
         gpu: &Gpu,
@@ -232,30 +237,110 @@ impl Emitted {
         guarded: &dyn Fn(Check, i64) -> Guarded,
         packed: &mut SmallVec<[u8; 1024]>,
     ) -> Result<()> {
-        let start = packed.len();
-        packed.extend_from_slice(&self.params.bytes);
-        for &(at, field) in &self.params.fields {
-            let value = match field {
-                Field::Input(i) => args.inputs[usize::from(i)].ptr.addr() as u64,
-                Field::Base(i) => args.inputs[usize::from(i)].base,
-                Field::Seed(i) => args.inputs[usize::from(i)].seed,
-                Field::Const(i) => args.consts[usize::from(i)],
-                Field::Output(o) => args.outputs[usize::from(o)].addr() as u64,
-                Field::Tickets => gpu.tickets(),
-                Field::Scratch(from) => gpu.scratch() + u64::from(from),
-                Field::Check(c) => {
-                    let check = self.checks[usize::from(c)];
-                    let size = match check {
-                        Check::Index(bound) => args.consts[usize::from(bound)] as i64,
-                        Check::Divisor => -1,
-                    };
-                    gpu.guard(guarded(check, size))?
-                }
-            };
-            let at = start + usize::from(at);
-            packed[at..at + 8].copy_from_slice(&value.to_ne_bytes());
-        }
-        Ok(())
+        pack(&self.params, &self.checks, gpu, args, guarded, packed)
+    }
+}
+
+/// Appends the parameters, with what this launch binds.
+fn pack(
+    params: &Params,
+    checks: &[Check],
+    gpu: &Gpu,
+    args: &Args,
+    guarded: &dyn Fn(Check, i64) -> Guarded,
+    packed: &mut SmallVec<[u8; 1024]>,
+) -> Result<()> {
+    let start = packed.len();
+    packed.extend_from_slice(&params.bytes);
+    for &(at, field) in &params.fields {
+        let value = match field {
+            Field::Input(i) => args.inputs[usize::from(i)].ptr.addr() as u64,
+            Field::Base(i) => args.inputs[usize::from(i)].base,
+            Field::Seed(i) => args.inputs[usize::from(i)].seed,
+            Field::Const(i) => args.consts[usize::from(i)],
+            Field::Output(o) => args.outputs[usize::from(o)].addr() as u64,
+            Field::Tickets => gpu.tickets(),
+            Field::Scratch(from) => gpu.scratch() + u64::from(from),
+            Field::Check(c) => {
+                let check = checks[usize::from(c)];
+                let size = match check {
+                    Check::Index(bound) => args.consts[usize::from(bound)] as i64,
+                    Check::Divisor => -1,
+                };
+                gpu.guard(guarded(check, size))?
+            }
+        };
+        let at = start + usize::from(at);
+        packed[at..at + 8].copy_from_slice(&value.to_ne_bytes());
+    }
+    Ok(())
+}
+
+/// A matrix product's kernel with a program as its epilogue.
+pub struct CudaEpilogue {
+    kernel: Kernel,
+    params: Params,
+    checks: Vec<Check>,
+}
+
+impl CudaEpilogue {
+    /// Splices an elementwise program into a library kernel; `product` are the positions of its operands that are the
+    /// product's elements, of `rows` rows of `columns`. `None` where the kernel takes no epilogue, or the program is
+    /// none. The kernel is to store no result of its own, or one besides.
+    ///
+    /// # Errors
+    ///
+    /// What assembling it fails with.
+    pub fn new(
+        gpu: &Gpu,
+        base: &'static super::library::Prebuilt,
+        program: &Program,
+        product: &[usize],
+        [rows, columns]: [usize; 2],
+        aligned: bool,
+    ) -> Result<Option<CudaEpilogue>> {
+        let Some(spliced) = super::splice::splice(base, program, product, rows, columns, aligned)? else {
+            return Ok(None);
+        };
+        let kernel = named_kernel(gpu, &spliced.text, base.name)?;
+        Ok(Some(CudaEpilogue { kernel, params: spliced.params, checks: spliced.checks }))
+    }
+
+    /// The PTX that [`CudaEpilogue::new`] would load.
+    ///
+    /// # Errors
+    ///
+    /// An internal error, of a program that no scheduler makes.
+    pub fn ptx(
+        base: &super::library::Prebuilt,
+        program: &Program,
+        product: &[usize],
+        [rows, columns]: [usize; 2],
+        aligned: bool,
+    ) -> Result<Option<String>> {
+        Ok(super::splice::splice(base, program, product, rows, columns, aligned)?.map(|s| s.text))
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// Appends the epilogue's parameters to the kernel's own.
+    ///
+    /// # Errors
+    ///
+    /// As [`CudaProgram::run`].
+    pub fn pack(
+        &self,
+        gpu: &Gpu,
+        args: &Args,
+        guarded: &dyn Fn(Check, i64) -> Guarded,
+        packed: &mut SmallVec<[u8; 1024]>,
+    ) -> Result<()> {
+        let end = packed.len().next_multiple_of(8);
+        packed.resize(end, 0);
+        pack(&self.params, &self.checks, gpu, args, guarded, packed)
     }
 }
 

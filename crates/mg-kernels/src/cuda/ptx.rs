@@ -23,12 +23,12 @@ pub(crate) enum Kind {
 impl Kind {
     fn prefix(self) -> &'static str {
         match self {
-            Kind::R => "%r",
-            Kind::D => "%d",
-            Kind::F => "%f",
-            Kind::G => "%g",
-            Kind::P => "%p",
-            Kind::H => "%h",
+            Kind::R => "%er",
+            Kind::D => "%ed",
+            Kind::F => "%ef",
+            Kind::G => "%eg",
+            Kind::P => "%ep",
+            Kind::H => "%eh",
         }
     }
 

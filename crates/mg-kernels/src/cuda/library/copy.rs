@@ -7,7 +7,7 @@ use mg_device::{Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
 use smallvec::{SmallVec, smallvec};
 
 /// Rows and columns of the tiles that are transposed with 16-byte accesses, for elements of 2, 4 and 8 bytes; and without.
-const SIDES_VECTOR: [[usize; 2]; 3] = [[64, 64], [128, 64], [64, 64]];
+const SIDES_VECTOR: [[usize; 2]; 3] = [[128, 128], [128, 64], [64, 64]];
 const SIDES: [usize; 2] = [32, 32];
 /// Rows and columns from which tiles pay.
 const SMALLEST_SIDE: usize = 8;
