@@ -233,7 +233,13 @@ fn steps(gpu: Device) -> Res {
     for precision in ["highest", "high"] {
         set_float32_matmul_precision(precision)?;
         for batch in [128usize, 1024, 8192] {
-            let model = sequential![Linear::new(784, 512)?, ReLU, Linear::new(512, 256)?, ReLU, Linear::new(256, 10)?];
+            let model = sequential![
+                Linear::new(784, 512)?,
+                ReLU,
+                Linear::new(512, 256)?,
+                ReLU,
+                Linear::new(256, 10)?
+            ];
             let mut sgd = SGD::new(model.parameters(), 0.01)?;
             let x = Tensor::rand(&[batch, 784], DType::F32)?;
             let y = Tensor::from_slice(&(0..batch as i64).map(|i| i % 10).collect::<Vec<_>>());

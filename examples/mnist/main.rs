@@ -15,9 +15,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use micrograd_rs::default_device;
 use micrograd_rs::nn::data::{Batches, Idx, Mnist, digits};
 use micrograd_rs::nn::optim::{CosineAnnealingLR, Scheduler};
-use micrograd_rs::default_device;
 use micrograd_rs::prelude::*;
 use terminal::{Colours, Progress, Sample, interrupted};
 

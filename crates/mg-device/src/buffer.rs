@@ -134,7 +134,8 @@ impl Buffer {
     #[track_caller]
     pub fn read(&self, start: usize, len: usize) -> Result<Buffer> {
         if start.checked_add(len).is_none_or(|end| end > self.len()) {
-            let text = format!("elements {start} to {} of a buffer of {}", start.saturating_add(len), self.len());
+            let text =
+                format!("elements {start} to {} of a buffer of {}", start.saturating_add(len), self.len());
             return Err(Error::new("read", ErrorKind::Value(text)));
         }
         if self.device().is_cpu() && len == self.len() {

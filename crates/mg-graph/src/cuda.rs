@@ -5,8 +5,8 @@ use crate::plan::{Action, Bindings, Launch, Memory, ProgramLaunch};
 use mg_device::cuda::{Gpu, Guarded, Origin};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result};
 use mg_kernels::cpu::run::{Args, InputArg};
-use mg_kernels::cuda::{Check, CudaEpilogue, CudaList};
 use mg_kernels::cuda::library::{self, Pointer, copy, matmul};
+use mg_kernels::cuda::{Check, CudaEpilogue, CudaList};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -160,7 +160,8 @@ impl Launch {
             return Ok(false);
         }
         let size = self.dtype.size();
-        let first = |(base, layout): &(*const u8, Layout)| base.addr() as u64 + (layout.offset() * size) as u64;
+        let first =
+            |(base, layout): &(*const u8, Layout)| base.addr() as u64 + (layout.offset() * size) as u64;
         let inputs: SmallVec<[u64; 4]> = operands.iter().map(first).collect();
         let out = out.addr() as u64;
         let whole = after.program.code.on_cuda()?.is_aligned(after.args);
@@ -231,7 +232,8 @@ impl Launch {
         out: *mut u8,
     ) -> Result<()> {
         let size = self.dtype.size();
-        let first = |(base, layout): &(*const u8, Layout)| base.addr() as u64 + (layout.offset() * size) as u64;
+        let first =
+            |(base, layout): &(*const u8, Layout)| base.addr() as u64 + (layout.offset() * size) as u64;
         let mut inputs: SmallVec<[u64; 4]> = operands.iter().map(first).collect();
         if matches!(kernel, Kernel::Gather { .. } | Kernel::ScatterAdd { .. })
             && let Some((base, layout)) = operands.get(1)
@@ -341,7 +343,8 @@ impl Launch {
                 let plan = copy::plan(size, &layout, &to, aligned[0].min(aligned[1]))?;
                 let load = |l: &library::Launch| mg_kernels::cuda::prebuilt(gpu, l.kernel);
                 let kernels = plan.launches.iter().map(load).collect::<Result<_>>()?;
-                let steps = vec![Step { plan, kernels, inputs: smallvec::smallvec![0], output: 0, epilogue: None }];
+                let steps =
+                    vec![Step { plan, kernels, inputs: smallvec::smallvec![0], output: 0, epilogue: None }];
                 let made = Arc::new(Prepared { aligned, precision: matmul_precision(), steps });
                 *place = Some(made.clone());
                 made
@@ -397,14 +400,7 @@ impl Prepared {
 }
 
 impl Step {
-    fn run(
-        &self,
-        gpu: &Gpu,
-        inputs: &[u64],
-        out: u64,
-        launch: &Launch,
-        after: Option<&After>,
-    ) -> Result<()> {
+    fn run(&self, gpu: &Gpu, inputs: &[u64], out: u64, launch: &Launch, after: Option<&After>) -> Result<()> {
         // Larger than what all launches share: given back at once, to be used again in the stream's order.
         let own = if self.plan.workspace > gpu.scratch_bytes() {
             let own = Buffer::uninit(gpu.device(), DType::U8, self.plan.workspace)?;
@@ -416,7 +412,8 @@ impl Step {
             None
         };
         let workspace = own.as_ref().map_or(gpu.scratch(), Buffer::address);
-        let asks = self.plan.launches.iter().flat_map(library::Launch::pointers).any(|p| p.1 == Pointer::Fault);
+        let asks =
+            self.plan.launches.iter().flat_map(library::Launch::pointers).any(|p| p.1 == Pointer::Fault);
         let fault = if asks { gpu.guard(launch.index_guard())? } else { 0 };
         for (step, &kernel) in self.plan.launches.iter().zip(&self.kernels) {
             let mut memory = [0u8; library::MAX_ARGS];

@@ -9,16 +9,8 @@ use mg_kernels::{Class, Inst, Operand, Over, Program, ReduceKind, Row, Source, V
 use std::path::PathBuf;
 use std::process::Command;
 
-const DTYPES: [DType; 8] = [
-    DType::F32,
-    DType::F64,
-    DType::F16,
-    DType::BF16,
-    DType::I64,
-    DType::I32,
-    DType::U8,
-    DType::Bool,
-];
+const DTYPES: [DType; 8] =
+    [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64, DType::I32, DType::U8, DType::Bool];
 
 /// A program under construction over a space.
 struct Build(Program);
@@ -321,8 +313,11 @@ fn epilogues_assemble() {
                 let Some(ptxas) = &ptxas else { continue };
                 let path = dir.join(format!("{name}-{columns}-{aligned}.ptx"));
                 std::fs::write(&path, ptx).unwrap();
-                let out =
-                    Command::new(ptxas).args(["-arch", "sm_90", "-o", "/dev/null"]).arg(&path).output().unwrap();
+                let out = Command::new(ptxas)
+                    .args(["-arch", "sm_90", "-o", "/dev/null"])
+                    .arg(&path)
+                    .output()
+                    .unwrap();
                 assert!(out.status.success(), "{}: {}", path.display(), String::from_utf8_lossy(&out.stderr));
             }
         }

@@ -119,12 +119,13 @@ impl Gpu {
             return Err(Error::new("device", ErrorKind::Device(text)));
         }
         match GPUS.get(device.ordinal()) {
-            Some(place) if device.is_cuda() => match place.get_or_init(|| Gpu::open(device)) {
-                Ok(gpu) => Ok(gpu),
-                Err(error) => {
-                    Err(Error::new("device", error.kind().clone()).with_location(std::panic::Location::caller()))
+            Some(place) if device.is_cuda() => {
+                match place.get_or_init(|| Gpu::open(device)) {
+                    Ok(gpu) => Ok(gpu),
+                    Err(error) => Err(Error::new("device", error.kind().clone())
+                        .with_location(std::panic::Location::caller())),
                 }
-            },
+            }
             _ => {
                 device.check()?;
                 Err(Error::new("device", ErrorKind::Device(format!("{device} is no CUDA device"))))
@@ -266,7 +267,8 @@ impl Gpu {
     #[cold]
     #[track_caller]
     fn failed(&self, call: &str, code: c_uint) -> Error {
-        let text = format!("{call} on {} answers {}{}", self.device, self.api.describe(code), self.watch().story());
+        let text =
+            format!("{call} on {} answers {}{}", self.device, self.api.describe(code), self.watch().story());
         Error::new("cuda", ErrorKind::Cuda(text))
     }
 
@@ -290,9 +292,8 @@ impl Gpu {
     #[track_caller]
     pub fn load_module(&self, ptx: &str) -> Result<Module> {
         self.bind()?;
-        let source = CString::new(ptx).map_err(|_| {
-            Error::new("load", ErrorKind::Internal("PTX with a zero byte in it".into()))
-        })?;
+        let source = CString::new(ptx)
+            .map_err(|_| Error::new("load", ErrorKind::Internal("PTX with a zero byte in it".into())))?;
         let mut log = vec![0u8; 8192];
         // CU_JIT_ERROR_LOG_BUFFER and its size.
         let mut options = [5 as c_uint, 6];
@@ -300,7 +301,13 @@ impl Gpu {
         let mut module = null_mut();
         // SAFETY: the text ends with 0; options and values are as the driver defines them, and the log has that size.
         let code = unsafe {
-            (self.api.module_load)(&mut module, source.as_ptr().cast(), 2, options.as_mut_ptr(), values.as_mut_ptr())
+            (self.api.module_load)(
+                &mut module,
+                source.as_ptr().cast(),
+                2,
+                options.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
         };
         if code != 0 {
             let end = log.iter().position(|&b| b == 0).unwrap_or(0);
@@ -383,7 +390,17 @@ impl Gpu {
         // SAFETY: the extra list is as the driver defines it; the rest is this function's contract.
         let code = unsafe {
             (self.api.launch)(
-                kernel.function, gx, gy, gz, bx, by, bz, shared, self.stream, null_mut(), extra.as_mut_ptr(),
+                kernel.function,
+                gx,
+                gy,
+                gz,
+                bx,
+                by,
+                bz,
+                shared,
+                self.stream,
+                null_mut(),
+                extra.as_mut_ptr(),
             )
         };
         if code != 0 {

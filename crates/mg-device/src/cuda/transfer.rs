@@ -122,8 +122,7 @@ impl Gpu {
                 let (memory, done) = staging.take(self)?;
                 // SAFETY: the piece has room, and nothing else uses it; the source is the caller's.
                 unsafe {
-                    let code =
-                        (self.api.memcpy_to_host)(memory.cast(), from + at as u64, n, self.stream);
+                    let code = (self.api.memcpy_to_host)(memory.cast(), from + at as u64, n, self.stream);
                     self.check("cuMemcpyDtoHAsync", code)?;
                     self.check("cuEventRecord", (self.api.event_record)(done, self.stream))?;
                 }
@@ -220,9 +219,8 @@ impl Gpu {
         order(other, self)?;
         self.bind()?;
         // SAFETY: by this function's contract; each address is of the context beside it.
-        let code = unsafe {
-            (self.api.memcpy_peer)(to, self.context, from, other.context, bytes, self.stream)
-        };
+        let code =
+            unsafe { (self.api.memcpy_peer)(to, self.context, from, other.context, bytes, self.stream) };
         self.check("cuMemcpyPeerAsync", code)?;
         order(self, other)
     }

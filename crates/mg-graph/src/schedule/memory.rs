@@ -359,12 +359,11 @@ fn place_temporaries(plan: &mut Plan) {
             continue;
         }
         let bytes = (slot.len * slot.dtype.size()).next_multiple_of(256).max(256);
-        let mut taken: Vec<(usize, usize)> =
-            placed
-                .iter()
-                .filter(|p| p.0 == slot.device && p.1 <= until && from <= p.2)
-                .map(|p| (p.3, p.3 + p.4))
-                .collect();
+        let mut taken: Vec<(usize, usize)> = placed
+            .iter()
+            .filter(|p| p.0 == slot.device && p.1 <= until && from <= p.2)
+            .map(|p| (p.3, p.3 + p.4))
+            .collect();
         taken.sort_unstable();
         let mut offset = 0;
         for (start, end) in taken {

@@ -216,8 +216,7 @@ impl<'a> Body<'a> {
             };
         }
         let size = if walked.source == Source::Buffer { walked.dtype.size() as i64 } else { 1 };
-        let step =
-            if last == 1 { imm64(size) } else { self.params.long(last as i64 * size) };
+        let step = if last == 1 { imm64(size) } else { self.params.long(last as i64 * size) };
         let mut at = at;
         (0..n)
             .map(|i| {
@@ -338,7 +337,9 @@ impl<'a> Body<'a> {
     /// An operand of an instruction on a row.
     pub(crate) fn row_operand(&self, a: Val, r: usize) -> Result<Op> {
         let a = a as usize;
-        self.uniform[a].or_else(|| self.row[a].get(r).copied()).ok_or_else(|| internal("a row value that is not known yet"))
+        self.uniform[a]
+            .or_else(|| self.row[a].get(r).copied())
+            .ok_or_else(|| internal("a row value that is not known yet"))
     }
 
     /// A value over rows (no reduction).
@@ -347,7 +348,8 @@ impl<'a> Body<'a> {
         for (r, row) in rows.iter().enumerate() {
             out.push(match self.program.values[v].inst {
                 Inst::Input(i) => {
-                    let at = row.bases[i as usize].ok_or_else(|| internal("an operand without an address"))?;
+                    let at =
+                        row.bases[i as usize].ok_or_else(|| internal("an operand without an address"))?;
                     self.element(i as usize, at, row.p)
                 }
                 _ => self.instruction(v, row.p, |this, a| this.row_operand(a, r))?,
@@ -359,14 +361,15 @@ impl<'a> Body<'a> {
 
     /// Loads the operands among the needed values.
     pub(crate) fn load_full(&mut self, needed: &[bool], rows: &[RowAt], runs: &[Run]) -> Result<()> {
-        for v in 0..needed.len() {
+        for (v, &needed) in needed.iter().enumerate() {
             let Inst::Input(i) = self.program.values[v].inst else { continue };
-            if !needed[v] || self.frame.classes[v] != Class::Full {
+            if !needed || self.frame.classes[v] != Class::Full {
                 continue;
             }
             let mut out = Vec::with_capacity(runs.len() * self.vector);
             for run in runs {
-                let base = rows[run.row].bases[i as usize].ok_or_else(|| internal("an operand without an address"))?;
+                let base = rows[run.row].bases[i as usize]
+                    .ok_or_else(|| internal("an operand without an address"))?;
                 out.extend(self.elements(i as usize, run, base));
             }
             self.full[v] = out;
@@ -399,7 +402,13 @@ impl<'a> Body<'a> {
     }
 
     /// The elements of a value as partial results of a reduction, those of each row for itself.
-    pub(crate) fn partials(&self, reduction: Reduction, a: Val, runs: &[Run], rows: usize) -> Result<Vec<Vec<Acc>>> {
+    pub(crate) fn partials(
+        &self,
+        reduction: Reduction,
+        a: Val,
+        runs: &[Run],
+        rows: usize,
+    ) -> Result<Vec<Vec<Acc>>> {
         let mut out = vec![vec![]; rows];
         for (u, run) in runs.iter().enumerate() {
             for i in 0..self.vector {
@@ -466,7 +475,9 @@ impl<'a> Body<'a> {
     /// Values computed from full reductions, once those are known.
     pub(crate) fn totals(&mut self) -> Result<()> {
         for v in 0..self.program.values.len() {
-            if self.frame.classes[v] != Class::Total || matches!(self.program.values[v].inst, Inst::Reduce(..)) {
+            if self.frame.classes[v] != Class::Total
+                || matches!(self.program.values[v].inst, Inst::Reduce(..))
+            {
                 continue;
             }
             let op = self.instruction(v, None, |this, a| {

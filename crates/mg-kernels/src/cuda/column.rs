@@ -5,7 +5,9 @@ use super::body::{Body, Check, RowAt, Run, wide};
 use super::emit::{Emitted, SCRATCH, finish, leave_unless_last, widest};
 use super::frame::{Frame, internal};
 use super::params::Field;
-use super::ptx::{self, Kind, Op, assign, bits_of, imm, imm64, ins, label, op1, op2, op3, place, reg, special};
+use super::ptx::{
+    self, Kind, Op, assign, bits_of, imm, imm64, ins, label, op1, op2, op3, place, reg, special,
+};
 use super::reduce::{Acc, Reduction, shared_address};
 use super::values::store;
 use crate::program::{Class, Inst, Over, Program, Val};
@@ -37,7 +39,7 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool, scratch: u32
     let columns = frame.columns;
     let mut vector = (16 / widest(program, frame)).clamp(1, 8);
     // A run does not cross from one merged dimension's end into the next row of it.
-    while frame.column_dims.last().unwrap_or(&1) % vector != 0 {
+    while !frame.column_dims.last().unwrap_or(&1).is_multiple_of(vector) {
         vector /= 2;
     }
     let groups = columns.max(1) / vector;
@@ -86,7 +88,8 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool, scratch: u32
     let ty = op2(Kind::R, "shr.u32", tid, imm(across.trailing_zeros() as i64));
     let group = op3(Kind::R, "mad.lo.u32", stripe, imm(across as i64), tx);
     let all_groups = body.params.word(if columns == 0 { 0 } else { groups as u32 });
-    let p = (groups % across != 0 || columns == 0).then(|| op2(Kind::P, "setp.lt.u32", group, all_groups));
+    let p = (!groups.is_multiple_of(across) || columns == 0)
+        .then(|| op2(Kind::P, "setp.lt.u32", group, all_groups));
     let column = if body.wide {
         op2(Kind::D, "mul.wide.u32", group, imm(vector as i64))
     } else {
@@ -274,7 +277,11 @@ impl Columns<'_> {
                 for (i, acc) in accs.iter().enumerate() {
                     let other = reg(acc.value.0);
                     assign(other, reduction.neutral());
-                    ins!("@{takes} ld.shared.{} {other}, [{mine}+{}]", bits_of(other.0), offset + i as i64 * 8);
+                    ins!(
+                        "@{takes} ld.shared.{} {other}, [{mine}+{}]",
+                        bits_of(other.0),
+                        offset + i as i64 * 8
+                    );
                     reduction.add_to(acc, Acc { value: other, index: None });
                 }
                 ins!("bar.sync 0");

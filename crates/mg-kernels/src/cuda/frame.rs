@@ -114,12 +114,14 @@ impl Frame {
     pub(crate) fn is_wide(&self) -> bool {
         const LIMIT: usize = 1 << 31;
         let far = |dims: &[usize], strides: &[isize], size: usize| {
-            strides.iter().any(|s| s.unsigned_abs().saturating_mul(size) >= LIMIT) || dims.iter().any(|&n| n >= LIMIT)
+            strides.iter().any(|s| s.unsigned_abs().saturating_mul(size) >= LIMIT)
+                || dims.iter().any(|&n| n >= LIMIT)
         };
         self.rows >= LIMIT
             || self.columns >= LIMIT
             || self.inputs.iter().any(|i| {
-                far(&self.row_dims, &i.row, i.dtype.size()) || far(&self.column_dims, &i.column, i.dtype.size())
+                far(&self.row_dims, &i.row, i.dtype.size())
+                    || far(&self.column_dims, &i.column, i.dtype.size())
             })
     }
 }

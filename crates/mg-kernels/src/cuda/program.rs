@@ -3,8 +3,8 @@
 
 use super::body::Check;
 use super::emit::{Emitted, SCRATCH, emit, widest};
-use super::map::{LIST_BYTES, LIST_HEADER};
 use super::frame::{Form, Frame};
+use super::map::{LIST_BYTES, LIST_HEADER};
 use super::params::{Field, Params};
 use crate::cpu::run::Args;
 use crate::program::{Class, Over, Program, Source};
@@ -96,16 +96,19 @@ impl CudaProgram {
             .inputs
             .iter()
             .map(|i| {
-                let whole = i.class == Class::Full && i.source == Source::Buffer && i.column.last() == Some(&1);
+                let whole =
+                    i.class == Class::Full && i.source == Source::Buffer && i.column.last() == Some(&1);
                 if whole { align(i.dtype.size()) } else { 1 }
             })
             .collect();
         let output_alignment = program
             .outputs
             .iter()
-            .map(|&(v, class)| {
-                if class == Class::Full { align(program.values[v as usize].dtype.size()) } else { 1 }
-            })
+            .map(
+                |&(v, class)| {
+                    if class == Class::Full { align(program.values[v as usize].dtype.size()) } else { 1 }
+                },
+            )
             .collect();
         Ok(CudaProgram {
             device,
@@ -211,7 +214,7 @@ impl CudaProgram {
 impl CudaProgram {
     /// Whether addresses allow accesses of whole runs.
     pub fn is_aligned(&self, args: &Args) -> bool {
-        let whole = |ptr: usize, align: usize| ptr % align == 0;
+        let whole = |ptr: usize, align: usize| ptr.is_multiple_of(align);
         args.inputs.iter().zip(&self.input_alignment).all(|(i, &a)| whole(i.ptr.addr(), a))
             && args.outputs.iter().zip(&self.output_alignment).all(|(o, &a)| whole(o.addr(), a))
     }

@@ -20,9 +20,8 @@ fn block(seed: Op, position: Op) -> [Op; 4] {
             k0 = op2(Kind::R, "add.u32", k0, imm(0x9E37_79B9));
             k1 = op2(Kind::R, "add.u32", k1, imm(0xBB67_AE85));
         }
-        let product = |a: Op, b: i64| {
-            (op2(Kind::R, "mul.hi.u32", a, imm(b)), op2(Kind::R, "mul.lo.u32", a, imm(b)))
-        };
+        let product =
+            |a: Op, b: i64| (op2(Kind::R, "mul.hi.u32", a, imm(b)), op2(Kind::R, "mul.lo.u32", a, imm(b)));
         let (high0, low0) = product(c[0], 0xD251_1F53);
         let (high1, low1) = product(c[2], 0xCD9E_8D57);
         let xor = |a, b, k| {

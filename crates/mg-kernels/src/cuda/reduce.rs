@@ -1,8 +1,8 @@
 //! Reductions in registers: accumulators, their joining across the threads of a warp and of a block, and their results.
 
 use super::frame::internal;
-use super::ptx::{Kind, Op, Opnd, assign, bits_of, copy, imm, imm64, ins, op1, op2, op3, reg};
 use super::lanes::{Pred, select};
+use super::ptx::{Kind, Op, Opnd, assign, bits_of, copy, imm, imm64, ins, op1, op2, op3, reg};
 use super::values::{as_number, cast, kind_of, round};
 use crate::program::ReduceKind;
 use mg_device::{DType, Result};
@@ -166,7 +166,10 @@ impl Reduction {
     /// Joins neighbours, then neighbours of neighbours, until one is left.
     pub(crate) fn tree(self, mut all: Vec<Acc>) -> Option<Acc> {
         while all.len() > 1 {
-            all = all.chunks(2).map(|pair| if let [a, b] = pair { self.join(*a, *b) } else { pair[0] }).collect();
+            all = all
+                .chunks(2)
+                .map(|pair| if let [a, b] = pair { self.join(*a, *b) } else { pair[0] })
+                .collect();
         }
         all.pop()
     }
@@ -175,7 +178,8 @@ impl Reduction {
     pub(crate) fn across_warp(self, mut acc: Acc, width: u32) -> Acc {
         let mut offset = width / 2;
         while offset > 0 {
-            let other = Acc { value: shuffle(acc.value, offset), index: acc.index.map(|i| shuffle(i, offset)) };
+            let other =
+                Acc { value: shuffle(acc.value, offset), index: acc.index.map(|i| shuffle(i, offset)) };
             acc = self.join(acc, other);
             offset /= 2;
         }

@@ -2,7 +2,9 @@
 //! stages its reductions make; a longer one is walked once a stage.
 
 use super::body::{Body, RowAt, Run, wide};
-use super::emit::{Emitted, Followup, PARTIALS, SCRATCH, SHARED, Total, finish, finish_totals, start_totals, widest};
+use super::emit::{
+    Emitted, Followup, PARTIALS, SCRATCH, SHARED, Total, finish, finish_totals, start_totals, widest,
+};
 use super::frame::{Frame, internal};
 use super::params::Field;
 use super::ptx::{self, Kind, Op, assign, bits_of, imm, imm64, ins, label, op2, op3, place, reg, special};
@@ -41,7 +43,7 @@ fn shape(program: &Program, frame: &Frame) -> Shape {
     let columns = frame.columns.max(1);
     let mut vector = (16 / widest(program, frame)).clamp(1, 8);
     // A run does not cross from one merged dimension's end into the next row of it.
-    while frame.column_dims.last().unwrap_or(&columns) % vector != 0 {
+    while !frame.column_dims.last().unwrap_or(&columns).is_multiple_of(vector) {
         vector /= 2;
     }
     let operands = frame.inputs.iter().filter(|i| i.class == Class::Full).count();
@@ -216,12 +218,15 @@ impl Rows<'_> {
     /// One row, by the threads that have it.
     fn row(&mut self, index: Op, count: Op, may_miss: bool) -> Result<()> {
         let p = may_miss.then(|| op2(Kind::P, "setp.lt.u64", index, count));
-        let position =
-            if self.body.wide { index } else { ptx::op1(Kind::R, "cvt.u32.u64", index) };
+        let position = if self.body.wide { index } else { ptx::op1(Kind::R, "cvt.u32.u64", index) };
         let row = self.body.at_row(position, p);
         let rows = [row];
         self.shared = 0;
-        if self.shape.resident { self.resident(&rows)? } else { self.long(&rows)? }
+        if self.shape.resident {
+            self.resident(&rows)?
+        } else {
+            self.long(&rows)?
+        }
         // Full reductions of what rows have.
         let mine = op2(Kind::P, "setp.eq.s32", self.lane, imm(0));
         let mine = p.map_or(mine, |p| op2(Kind::P, "and.pred", mine, p));
@@ -321,9 +326,9 @@ impl Rows<'_> {
                     _ => {}
                 }
             }
-            for v in 0..n {
+            for (v, &depth) in depths.iter().enumerate() {
                 let Inst::Reduce(_, Over::Inner, a) = program.values[v].inst else { continue };
-                if depths[v] != stage + 1 {
+                if depth != stage + 1 {
                     continue;
                 }
                 let (reduction, _) = self.body.reduction(v, false).ok_or_else(|| internal("no reduction"))?;
@@ -352,6 +357,7 @@ impl Rows<'_> {
 
     /// Rows that do not fit: a walk for each depth of reductions. Values over elements are computed anew in each walk that
     /// needs them; what leaves does so in the last, when no operand is read again.
+    #[allow(clippy::needless_range_loop)] // values are looked up in several lists
     fn long(&mut self, rows: &[RowAt]) -> Result<()> {
         let program = self.body.program;
         let n = program.values.len();
@@ -401,7 +407,9 @@ impl Rows<'_> {
             let accs: Vec<Option<(Reduction, Acc)>> = targets
                 .iter()
                 .map(|&(v, _)| match program.values[v].inst {
-                    Inst::Reduce(_, Over::Inner, _) => self.body.reduction(v, true).map(|(r, _)| (r, r.start())),
+                    Inst::Reduce(_, Over::Inner, _) => {
+                        self.body.reduction(v, true).map(|(r, _)| (r, r.start()))
+                    }
                     _ => None,
                 })
                 .collect();
@@ -476,8 +484,7 @@ impl Rows<'_> {
                 let old = reg(reduction.register());
                 assign(old, reduction.neutral());
                 ins!("@{again} ld.global.{} {old}, [{at}]", bits_of(old.0));
-                let sum =
-                    reduction.join(Acc { value: old, index: None }, partials[u * self.body.vector + i]);
+                let sum = reduction.join(Acc { value: old, index: None }, partials[u * self.body.vector + i]);
                 ins!("@{inside} st.global.{} [{at}], {}", bits_of(old.0), sum.value);
             }
         }

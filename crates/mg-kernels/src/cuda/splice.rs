@@ -41,11 +41,16 @@ pub(crate) fn splice(
     let frame = Frame::new(program)?;
     let size = frame.columns;
     let reduces = program.values.iter().any(|v| matches!(v.inst, Inst::Reduce(..)));
-    if !kernel.ptx.contains(MARK) || frame.form != Form::Map || reduces || size == 0 || size % (rows * columns) != 0 {
+    if !kernel.ptx.contains(MARK)
+        || frame.form != Form::Map
+        || reduces
+        || size == 0
+        || size % (rows * columns) != 0
+    {
         return Ok(None);
     }
     // Runs of four start at multiples of four within the last merged dimension, or each element goes by itself.
-    let whole = columns % WIDTH == 0 && frame.column_dims.last().is_none_or(|n| n % WIDTH == 0);
+    let whole = columns.is_multiple_of(WIDTH) && frame.column_dims.last().is_none_or(|n| n % WIDTH == 0);
     ptx::begin();
     let mut body = Body::new(program, &frame, if whole { WIDTH } else { 1 }, aligned);
     // Bytes of the kernel's own parameters.
@@ -103,7 +108,8 @@ pub(crate) fn splice(
     }
     let at = RowAt { index: imm(0), p: None, bases };
     let n = program.values.len();
-    let is_product = |v: usize| matches!(program.values[v].inst, Inst::Input(i) if product.contains(&usize::from(i)));
+    let is_product =
+        |v: usize| matches!(program.values[v].inst, Inst::Input(i) if product.contains(&usize::from(i)));
     let needed: Vec<bool> = (0..n).map(|v| !is_product(v)).collect();
     body.load_full(&needed, std::slice::from_ref(&at), &runs)?;
     for v in 0..n {
@@ -154,9 +160,15 @@ fn replace(kernel: &Prebuilt, own: usize, total: usize, block: &str) -> Result<S
                 return Err(internal("a mark that names something else"));
             };
             let mut here = block.to_string();
-            for (place, name) in
-                [("@V0@", v0), ("@V1@", v1), ("@V2@", v2), ("@V3@", v3), ("@B@", batch), ("@R@", row), ("@C@", column)]
-            {
+            for (place, name) in [
+                ("@V0@", v0),
+                ("@V1@", v1),
+                ("@V2@", v2),
+                ("@V3@", v3),
+                ("@B@", batch),
+                ("@R@", row),
+                ("@C@", column),
+            ] {
                 here = here.replace(place, name);
             }
             let _ = writeln!(text, "{{\n{here}}}");

@@ -177,9 +177,7 @@ pub(crate) fn cast(from: DType, to: DType, a: Op) -> Op {
         (Kind::F, Kind::G) => op1(Kind::G, "cvt.f64.f32", a),
         (Kind::G, Kind::F) if half => round_to_odd(a),
         (Kind::G, Kind::F) => op1(Kind::F, "cvt.rn.f32.f64", a),
-        (Kind::D | Kind::R, Kind::F) if half && from != DType::U8 => {
-            round_to_odd(cast(from, DType::F64, a))
-        }
+        (Kind::D | Kind::R, Kind::F) if half && from != DType::U8 => round_to_odd(cast(from, DType::F64, a)),
         (Kind::D, Kind::F) => op1(Kind::F, "cvt.rn.f32.s64", a),
         (Kind::D, Kind::G) => op1(Kind::G, "cvt.rn.f64.s64", a),
         (Kind::R, Kind::F) => op1(Kind::F, "cvt.rn.f32.s32", a),
@@ -292,13 +290,9 @@ fn load_words(address: Op, offset: i64, words: usize, p: Option<Op>) -> Vec<Op> 
         let from = offset + 4 * done as i64;
         let guard = at(p);
         match n {
-            4 => ins!(
-                "{guard}ld.global.v4.b32 {{{}, {}, {}, {}}}, [{address}+{from}]",
-                d[0],
-                d[1],
-                d[2],
-                d[3]
-            ),
+            4 => {
+                ins!("{guard}ld.global.v4.b32 {{{}, {}, {}, {}}}, [{address}+{from}]", d[0], d[1], d[2], d[3])
+            }
             2 => ins!("{guard}ld.global.v2.b32 {{{}, {}}}, [{address}+{from}]", d[0], d[1]),
             _ => ins!("{guard}ld.global.b32 {}, [{address}+{from}]", d[0]),
         }
@@ -316,13 +310,7 @@ fn store_words(address: Op, offset: i64, words: &[Op], p: Option<Op>) {
         let guard = at(p);
         done += match w.len() {
             4.. => {
-                ins!(
-                    "{guard}st.global.v4.b32 [{address}+{to}], {{{}, {}, {}, {}}}",
-                    w[0],
-                    w[1],
-                    w[2],
-                    w[3]
-                );
+                ins!("{guard}st.global.v4.b32 [{address}+{to}], {{{}, {}, {}, {}}}", w[0], w[1], w[2], w[3]);
                 4
             }
             2.. => {
@@ -342,9 +330,7 @@ fn store_words(address: Op, offset: i64, words: &[Op], p: Option<Op>) {
 pub(crate) fn load_vector(dtype: DType, address: Op, offset: i64, n: usize, p: Option<Op>) -> Vec<Op> {
     let bytes = n * dtype.size();
     if n == 1 || bytes < 4 {
-        return (0..n)
-            .map(|i| load(dtype, address, offset + (i * dtype.size()) as i64, p))
-            .collect();
+        return (0..n).map(|i| load(dtype, address, offset + (i * dtype.size()) as i64, p)).collect();
     }
     let words = load_words(address, offset, bytes / 4, p);
     match dtype {
@@ -469,7 +455,8 @@ pub(crate) fn store_vector(dtype: DType, address: Op, offset: i64, values: &[Op]
         DType::F16 => values
             .chunks(2)
             .map(|v| {
-                let (low, high) = (op1(Kind::H, "cvt.rn.f16.f32", v[0]), op1(Kind::H, "cvt.rn.f16.f32", v[1]));
+                let (low, high) =
+                    (op1(Kind::H, "cvt.rn.f16.f32", v[0]), op1(Kind::H, "cvt.rn.f16.f32", v[1]));
                 let d = reg(Kind::R);
                 ins!("mov.b32 {d}, {{{low}, {high}}}");
                 d
