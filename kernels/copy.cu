@@ -110,7 +110,11 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
         tile[r][c ^ r / VECTOR % CHUNKS] = in[i];
     }
     __syncthreads();
-    c = threadIdx.x % CHUNKS_OUT, line = threadIdx.x / CHUNKS_OUT;
+    // Eight chunks of four columns a warp: that many fall into different banks.
+    constexpr int LANES = CHUNKS_OUT < V_LANES ? CHUNKS_OUT : V_LANES;
+    u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    c = lane % LANES + warp % (CHUNKS_OUT / LANES) * LANES;
+    line = lane / LANES + warp / (CHUNKS_OUT / LANES) * (32 / LANES);
 #pragma unroll
     for (int i = 0; i < ACROSS / COLUMNS; i++) {
         u32 column = line + i * COLUMNS;

@@ -233,7 +233,7 @@ template <typename T, int BM, int BN, int SLICE, int THREADS, typename Dump>
 __device__ __forceinline__ void store_tile(const MatMul& p, const Place& at, float* stage, Dump dump) {
     constexpr int ROW = BN + 8;
     constexpr int FOURS = SLICE * BN / 4;
-    constexpr int BATCH = FOURS / THREADS < 8 ? FOURS / THREADS : 8;
+    constexpr int BATCH = FOURS / THREADS < 4 ? FOURS / THREADS : 4;
     static_assert(FOURS % (THREADS * BATCH) == 0, "");
     u32 row0 = at.tile_m * BM, col0 = at.tile_n * BN;
     u32 tile = (at.batch * p.tiles_m + at.tile_m) * p.tiles_n + at.tile_n;

@@ -85,41 +85,21 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
     p.targets.offsets(row, at);
     i64 mine = along(p, row);
     const i64* index = p.index + at[0];
-    const T* x0 = (const T*)p.x + at[1] + column;
+    const T* x = (const T*)p.x + at[1] + column;
     bool inside = column < p.row.size;
     bool checks = mine == 0 && column < 32;
     SUM sum = SUM(0);
-    constexpr int EACH = 8;  // indices of a lane at a time
-    for (u32 j0 = 0; j0 < p.length; j0 += 32 * EACH) {
-        i64 i[EACH];
-#pragma unroll
-        for (int e = 0; e < EACH; e++) {
-            u32 j = j0 + e * 32 + lane;
-            i[e] = j < p.length ? index[(i64)j * p.index_stride] : -1;
-            if (checks && j < p.length && (i[e] < 0 || i[e] >= p.limit)) report(p.fault, i[e]);
+    for (u32 j0 = 0; j0 < p.length; j0 += 32) {
+        i64 i = -1;
+        if (j0 + lane < p.length) {
+            i = index[(i64)(j0 + lane) * p.index_stride];
+            if (checks && (i < 0 || i >= p.limit)) report(p.fault, i);
         }
-#pragma unroll 1
-        for (int e = 0; e < EACH; e++) {
-            i64 own = i[0];
-#pragma unroll
-            for (int n = 1; n < EACH; n++) own = e == n ? i[n] : own;
-            u32 found = __ballot_sync(~0u, own == mine);
-            while (found) {
-                // Up to four loads at a time, added in order.
-                T four[4];
-                int n = 0;
-#pragma unroll
-                for (int x = 0; x < 4; x++)
-                    if (found) {
-                        u32 j = j0 + e * 32 + __ffs(found) - 1;
-                        found &= found - 1;
-                        if (inside) four[x] = x0[(i64)j * p.x_stride];
-                        n = x + 1;
-                    }
-#pragma unroll
-                for (int x = 0; x < 4; x++)
-                    if (x < n && inside) sum = add(sum, widen(four[x]));
-            }
+        u32 found = __ballot_sync(~0u, i == mine);
+        while (found) {
+            u32 j = j0 + __ffs(found) - 1;
+            found &= found - 1;
+            if (inside) sum = add(sum, widen(x[(i64)j * p.x_stride]));
         }
     }
     if (inside) narrow(sum, ((T*)p.out)[row * p.row.size + column]);

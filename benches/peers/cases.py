@@ -121,3 +121,26 @@ CASES = {
         ),
     ]
 }
+
+# What Python's own users feel: the cost of a call, of a number, of data on its way in and out. All in Python, ours too.
+PYTHON_CASES = {
+    case.name: case
+    for case in [
+        Case("start", "start", "Python starts, imports the framework and ends, in a process of its own"),
+        Case("add_10", "binary", "a + b, 10 elements, computed", {"op": "add", "n": 10}),
+        Case("sumsq_10", "sum_of_squares", "(x*x).sum() with the gradient, 10 elements", {"n": 10}),
+        Case("index", "index", "t[3], 10 elements", {"n": 10}),
+        Case("from_list_1e6", "from_list", "a list of a million floats to f32", {"n": 10**6}),
+        Case("from_numpy_1e6", "from_numpy", "a copy of a NumPy array of a million f32", {"n": 10**6}, 0, 2 * F32 * 10**6),
+        Case("to_numpy_1e6", "to_numpy", "a NumPy array on the memory of a million f32", {"n": 10**6}),
+        Case("value_add", "value_add", "v + w of two scalars that need gradients, 1000 times", {"times": 1000}),
+        Case("value_chain_900", "value_chain", "v = v + 1.0 in a loop, then backward, 900 nodes", {"n": 900}),
+        Case("value_chain_1e6", "value_chain", "v = v + 1.0 in a loop, then backward, a million nodes", {"n": 10**6}),
+        Case(
+            "moons_step",
+            "moons_step",
+            "a step of micrograd's demonstration: 100 points, 337 parameters, scalar by scalar",
+            {"points": 100},
+        ),
+    ]
+}

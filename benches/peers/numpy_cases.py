@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import python_cases
 from cases import Case
 from data import Skip, uniform
 from work import Work
@@ -74,8 +75,28 @@ def row(op: str, backward: bool, shape: tuple[int, int]) -> Work:
     return _one(layer_norm)
 
 
+def start() -> Work:
+    return python_cases.start("numpy")
+
+
+def index(n: int) -> Work:
+    x = uniform(1, n)
+    return _one(lambda: x[3])
+
+
+def from_list(n: int) -> Work:
+    numbers = python_cases.floats(n)
+    return _one(lambda: np.array(numbers, dtype=np.float32))
+
+
+def from_numpy(n: int) -> Work:
+    x = uniform(1, n)
+    return _one(lambda: x.copy())
+
+
 def prepare(case: Case) -> Work:
-    kinds = {f.__name__: f for f in (unary, binary, sum, sum_axis, transpose_copy, matmul, row)}
+    of_python = (start, index, from_list, from_numpy)
+    kinds = {f.__name__: f for f in (unary, binary, sum, sum_axis, transpose_copy, matmul, row, *of_python)}
     if case.kind not in kinds:
         raise Skip("no gradients")
     return kinds[case.kind](**case.parameters)

@@ -2,7 +2,7 @@
 
     peer.py --framework torch --case add_2e6 --rounds 3
     peer.py --framework jax --serve          # lines "CASE [ROUNDS]" on stdin
-    peer.py --list | --describe
+    peer.py --list | --describe [--python]
 """
 
 import argparse
@@ -12,9 +12,10 @@ import json
 import os
 import sys
 
-from cases import CASES
+from cases import CASES, PYTHON_CASES
 
-FRAMEWORKS = ("torch", "torch-compile", "jax", "numpy")
+FRAMEWORKS = ("torch", "torch-compile", "jax", "numpy", "micrograd", "micrograd_rs")
+ALL_CASES = {**CASES, **PYTHON_CASES}
 
 
 def load(framework: str, threads: int):
@@ -46,7 +47,7 @@ class Server:
         return True
 
     def hello(self):
-        self.say(version=self.version, threads=self.threads, cases=list(CASES))
+        self.say(version=self.version, threads=self.threads, cases=list(ALL_CASES))
 
     def answer(self, name: str, rounds: int):
         from data import Skip
@@ -56,9 +57,9 @@ class Server:
             if name != self.name:
                 self.name = self.timer = None
                 gc.collect()
-                if name not in CASES:
+                if name not in ALL_CASES:
                     raise Skip("no such case")
-                self.timer = Timer(self.prepare(CASES[name]), self.seconds)
+                self.timer = Timer(self.prepare(ALL_CASES[name]), self.seconds)
                 self.name = name
             if rounds == 0:
                 self.say(case=name, version=self.version, calls=self.timer.calls, check=self.timer.check)
@@ -78,6 +79,7 @@ def main() -> int:
     what.add_argument("--serve", action="store_true", help="read 'CASE [ROUNDS]' lines from stdin")
     what.add_argument("--list", action="store_true", help="the names of the cases")
     what.add_argument("--describe", action="store_true", help="the cases as JSON lines: what a call does, its flops and bytes")
+    parser.add_argument("--python", action="store_true", help="list and describe the cases of Python's own")
     parser.add_argument("--framework", choices=FRAMEWORKS)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
@@ -85,7 +87,7 @@ def main() -> int:
     options = parser.parse_args()
 
     if options.list or options.describe:
-        for case in CASES.values():
+        for case in (PYTHON_CASES if options.python else CASES).values():
             described = {"case": case.name, "work": case.work, "flops": case.flops, "bytes": case.bytes}
             print(json.dumps(described) if options.describe else case.name)
         return 0

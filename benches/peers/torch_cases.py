@@ -7,7 +7,8 @@ import torch.nn.functional as F
 from torch import nn
 
 import data
-from cases import WIDTHS, Case
+import python_cases
+from cases import PYTHON_CASES, WIDTHS, Case
 from data import Skip, uniform
 from work import Work
 
@@ -149,7 +150,41 @@ class Torch:
 
         return Work(epoch, lambda loss: [loss.detach().numpy()], reset=reset, comparable=False)
 
+    def start(self) -> Work:
+        return python_cases.start("torch")
+
+    def sum_of_squares(self, n: int) -> Work:
+        x = _tensor(1, n, grad=True)
+
+        def call():
+            x.grad = None
+            loss = (x * x).sum()
+            loss.backward()
+            return loss
+
+        return Work(call, lambda loss: [loss.detach().numpy(), x.grad.numpy()])
+
+    def index(self, n: int) -> Work:
+        t = _tensor(1, n)
+        return _one(lambda: t[3])
+
+    def from_list(self, n: int) -> Work:
+        numbers = python_cases.floats(n)
+        return _one(lambda: torch.tensor(numbers))
+
+    def from_numpy(self, n: int) -> Work:
+        array = uniform(1, n)
+        return _one(lambda: torch.tensor(array))
+
+    def to_numpy(self, n: int) -> Work:
+        t = _tensor(1, n)
+        return Work(lambda: t.numpy(), lambda result: [result])
+
     def prepare(self, case: Case) -> Work:
+        if case.kind.startswith("value_") or case.kind == "moons_step":
+            raise Skip("no scalars")
+        if self.compiled and case.name in PYTHON_CASES:
+            raise Skip("nothing to compile")
         if self.compiled:
             if case.kind in NOT_COMPILED or case.name in ("copy_2e6", "copy_2p24", "small_add_16"):
                 raise Skip("nothing to compile")

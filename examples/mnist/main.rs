@@ -117,7 +117,7 @@ fn learn(model: &Sequential, train: &Set, test: &Set, options: &Options) -> Outc
     let batches = Batches::new(train.len(), options.batch, Some(options.seed), false)?;
     let epochs = options.epochs;
     // Half a cosine down to 0 over the whole training: what is learnt last is not shaken any more.
-    let steps = (epochs * batches.len()).max(1) as u64;
+    let steps = epochs.saturating_mul(batches.len()).max(1) as u64;
     let mut schedule = Scheduler::new(&mut adam, CosineAnnealingLR::new(steps, 0.0)?)?;
     for epoch in 1..=epochs {
         let start = Instant::now();
@@ -298,8 +298,10 @@ impl Options {
                 _ => options.device = Some(value.parse()?),
             }
         }
-        if options.batch == 0 {
-            return failed("--batch takes a number of at least 1, got 0");
+        for (name, n) in [("--batch", options.batch), ("--epochs", options.epochs)] {
+            if n == 0 {
+                return failed(format!("{name} takes a number of at least 1, got 0"));
+            }
         }
         Ok(Some(options))
     }

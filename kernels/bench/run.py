@@ -262,6 +262,8 @@ CHECKS = {"matmul": check_matmul, "gather": check_gather, "scatter": check_scatt
 def check(small):
     cases = json.loads((cuda.HERE / "check.json").read_text())
     failed, done, kernels = 0, 0, set()
+    if small:
+        cases.sort(key=lambda case: sum(launch["grid"][0] for launch in case["plan"]["launches"]))
     for case in cases:
         words = case["case"].split()
         kernel = plan_kernel(case["plan"])

@@ -1,5 +1,6 @@
 //! Tensors from data, constants and random numbers.
 
+use crate::caller::public;
 use crate::tensor::Tensor;
 use mg_device::{Buffer, DType, Device, Element, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, Value, cell_bits};
@@ -90,13 +91,15 @@ impl Tensor {
     /// Another number of elements than the shape's, more than 8 axes.
     #[track_caller]
     pub fn from_vec<T: Element>(data: Vec<T>, shape: &[usize]) -> Result<Tensor> {
-        let shape = Shape::new(shape)?;
-        if shape.numel() != data.len() {
-            let text = format!("{} elements do not fill shape {shape}", data.len());
-            return Err(Error::new("from_vec", ErrorKind::Shape(text)));
-        }
-        let value = Value { buffer: placed(Buffer::from_vec(data))?, layout: Layout::contiguous(shape) };
-        Ok(Tensor::from_node(Node::from_value(value)))
+        public("from_vec", || {
+            let shape = Shape::new(shape)?;
+            if shape.numel() != data.len() {
+                let text = format!("{} elements do not fill shape {shape}", data.len());
+                return Err(Error::new("from_vec", ErrorKind::Shape(text)));
+            }
+            let value = Value { buffer: placed(Buffer::from_vec(data))?, layout: Layout::contiguous(shape) };
+            Ok(Tensor::from_node(Node::from_value(value)))
+        })
     }
 
     /// A tensor of a buffer's elements in row-major order, without a copy.
@@ -133,7 +136,7 @@ impl Tensor {
     /// More than 8 axes, sizes that overflow.
     #[track_caller]
     pub fn full(shape: &[usize], value: f64, dtype: DType) -> Result<Tensor> {
-        Tensor::full_on(shape, value, dtype, default_device())
+        public("full", || Tensor::full_on(shape, value, dtype, default_device()))
     }
 
     /// Zeros.
@@ -143,7 +146,7 @@ impl Tensor {
     /// As [`Tensor::full`].
     #[track_caller]
     pub fn zeros(shape: &[usize], dtype: DType) -> Result<Tensor> {
-        Tensor::full(shape, 0.0, dtype)
+        public("zeros", || Tensor::full(shape, 0.0, dtype))
     }
 
     /// Ones.
@@ -153,13 +156,17 @@ impl Tensor {
     /// As [`Tensor::full`].
     #[track_caller]
     pub fn ones(shape: &[usize], dtype: DType) -> Result<Tensor> {
-        Tensor::full(shape, 1.0, dtype)
+        public("ones", || Tensor::full(shape, 1.0, dtype))
     }
 
-    /// 0, 1, …, `n` − 1, i64.
+    /// 0, 1, …, `n` − 1, i64. More of them than can be counted are an error for whoever reads them.
     #[track_caller]
     pub fn arange(n: usize) -> Tensor {
-        Tensor::from_node(Node::ramp(Shape::of(&[n]), default_device()))
+        let ramp = |n| Node::ramp(Shape::of(&[n]), default_device());
+        Tensor::from_node(match Shape::new(&[n]) {
+            Ok(_) => ramp(n),
+            Err(error) => Node::failed(Error::new("arange", error.kind().clone()), &ramp(0)),
+        })
     }
 
     /// Uniform random numbers in [0, 1).
@@ -169,7 +176,7 @@ impl Tensor {
     /// A dtype that is not floating point; as [`Tensor::full`].
     #[track_caller]
     pub fn rand(shape: &[usize], dtype: DType) -> Result<Tensor> {
-        Ok(Tensor::from_node(uniform("rand", shape, dtype)?))
+        public("rand", || Ok(Tensor::from_node(uniform(shape, dtype)?)))
     }
 
     /// Uniform random numbers in [low, high).
@@ -179,8 +186,10 @@ impl Tensor {
     /// As [`Tensor::rand`].
     #[track_caller]
     pub fn uniform(shape: &[usize], low: f64, high: f64, dtype: DType) -> Result<Tensor> {
-        let u = uniform("uniform", shape, dtype)?;
-        Ok(Tensor::from_node(u.scale(high - low).add(&u.lit(low))))
+        public("uniform", || {
+            let u = uniform(shape, dtype)?;
+            Ok(Tensor::from_node(u.scale(high - low).add(&u.lit(low))))
+        })
     }
 
     /// Normal random numbers of mean 0 and variance 1 (Box and Muller, 1958).
@@ -190,18 +199,17 @@ impl Tensor {
     /// As [`Tensor::rand`].
     #[track_caller]
     pub fn randn(shape: &[usize], dtype: DType) -> Result<Tensor> {
-        let wide = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
-        let (u, v) = (uniform("randn", shape, wide)?, uniform("randn", shape, wide)?);
-        // 1 − u is in (0, 1], where the logarithm is finite.
-        let radius = u.lit(1.0).sub(&u).map(Row::Log).scale(-2.0).map(Row::Sqrt);
-        let normal = radius.mul(&v.scale(std::f64::consts::TAU).map(Row::Cos));
-        if !dtype.is_float() {
-            return Err(Error::new(
-                "randn",
-                ErrorKind::DType(format!("takes a floating-point dtype, got {dtype}")),
-            ));
-        }
-        Ok(Tensor::from_node(normal.cast(dtype)))
+        public("randn", || {
+            if !dtype.is_float() {
+                return Err(Error::new("randn", takes_floats(dtype)));
+            }
+            let wide = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
+            let (u, v) = (uniform(shape, wide)?, uniform(shape, wide)?);
+            // 1 − u is in (0, 1], where the logarithm is finite.
+            let radius = u.lit(1.0).sub(&u).map(Row::Log).scale(-2.0).map(Row::Sqrt);
+            let normal = radius.mul(&v.scale(std::f64::consts::TAU).map(Row::Cos));
+            Ok(Tensor::from_node(normal.cast(dtype)))
+        })
     }
 
     /// The identity matrix.
@@ -211,15 +219,21 @@ impl Tensor {
     /// Sizes that overflow.
     #[track_caller]
     pub fn eye(n: usize, dtype: DType) -> Result<Tensor> {
-        let (rows, columns) = (Tensor::arange(n).unsqueeze(1)?, Tensor::arange(n));
-        Ok(rows.eq(&columns).to_dtype(dtype))
+        public("eye", || {
+            Shape::new(&[n, n])?;
+            let (rows, columns) = (Tensor::arange(n).unsqueeze(1)?, Tensor::arange(n));
+            Ok(rows.eq(&columns).to_dtype(dtype))
+        })
     }
 }
 
-#[track_caller]
-fn uniform(op: &'static str, shape: &[usize], dtype: DType) -> Result<Node> {
+fn takes_floats(dtype: DType) -> ErrorKind {
+    ErrorKind::DType(format!("takes a floating-point dtype, got {dtype}"))
+}
+
+fn uniform(shape: &[usize], dtype: DType) -> Result<Node> {
     if !dtype.is_float() {
-        return Err(Error::new(op, ErrorKind::DType(format!("takes a floating-point dtype, got {dtype}"))));
+        return Err(Error::new("uniform", takes_floats(dtype)));
     }
     let shape = Shape::new(shape)?;
     let (seed, counter) = draw(shape.numel());

@@ -1,5 +1,6 @@
 //! What is composed of rows and reductions, in numerically safe form. The scheduler makes one pass of each.
 
+use crate::caller::public;
 use crate::ops::or_panic;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
@@ -8,7 +9,6 @@ use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use std::panic::Location;
 
 /// The axes as a mask; no axes means all.
-#[track_caller]
 fn mask(node: &Node, axes: &[isize]) -> Result<u8> {
     let rank = node.shape().rank();
     if axes.is_empty() {
@@ -19,7 +19,7 @@ fn mask(node: &Node, axes: &[isize]) -> Result<u8> {
         let axis = normalize_axis(axis, rank)?;
         if mask >> axis & 1 == 1 {
             return Err(Error::new(
-                "reduce",
+                "axis",
                 ErrorKind::Value(format!("axis {axis} is named twice in {axes:?}")),
             ));
         }
@@ -28,7 +28,6 @@ fn mask(node: &Node, axes: &[isize]) -> Result<u8> {
     Ok(mask)
 }
 
-#[track_caller]
 fn axis_mask(node: &Node, axis: isize) -> Result<u8> {
     Ok(1 << normalize_axis(axis, node.shape().rank().max(1))?)
 }
@@ -69,8 +68,10 @@ macro_rules! reductions {
                 #[track_caller]
                 pub fn $some(&self, axes: &[isize], keepdim: bool) -> Result<Tensor> {
                     let node = self.node();
-                    let mask = mask(&node, axes)?;
-                    Ok(Tensor::from_node(node.reduce(ReduceKind::$kind, mask, keepdim)?))
+                    public(stringify!($all), || {
+                        let mask = mask(&node, axes)?;
+                        Ok(Tensor::from_node(node.reduce(ReduceKind::$kind, mask, keepdim)?))
+                    })
                 }
             )*
         }
@@ -95,7 +96,7 @@ impl Tensor {
     /// An axis out of range, no elements.
     #[track_caller]
     pub fn argmax(&self, axis: Option<isize>) -> Result<Tensor> {
-        self.arg(ReduceKind::ArgMax, axis)
+        public("argmax", || self.arg(ReduceKind::ArgMax, axis))
     }
 
     /// The index of the first smallest element along an axis (of the flattened tensor, without one), i64.
@@ -105,10 +106,9 @@ impl Tensor {
     /// An axis out of range, no elements.
     #[track_caller]
     pub fn argmin(&self, axis: Option<isize>) -> Result<Tensor> {
-        self.arg(ReduceKind::ArgMin, axis)
+        public("argmin", || self.arg(ReduceKind::ArgMin, axis))
     }
 
-    #[track_caller]
     fn arg(&self, kind: ReduceKind, axis: Option<isize>) -> Result<Tensor> {
         let node = self.node();
         let mask = match axis {
@@ -135,10 +135,11 @@ impl Tensor {
     /// An axis out of range or named twice.
     #[track_caller]
     pub fn mean_dim(&self, axes: &[isize], keepdim: bool) -> Result<Tensor> {
-        let _at = mg_graph::at(Location::caller());
-        let node = float(self);
-        let mask = mask(&node, axes)?;
-        Ok(Tensor::from_node(mean(&node, mask, keepdim)?))
+        public("mean", || {
+            let node = float(self);
+            let mask = mask(&node, axes)?;
+            Ok(Tensor::from_node(mean(&node, mask, keepdim)?))
+        })
     }
 
     /// The variance of all elements with Bessel's correction.
@@ -154,21 +155,30 @@ impl Tensor {
     /// An axis out of range or named twice.
     #[track_caller]
     pub fn var_dim(&self, axes: &[isize], correction: usize, keepdim: bool) -> Result<Tensor> {
-        let _at = mg_graph::at(Location::caller());
-        let node = float(self);
-        let mask = mask(&node, axes)?;
-        Ok(Tensor::from_node(variance(&node, mask, correction, keepdim)?))
+        public("var", || {
+            let node = float(self);
+            let mask = mask(&node, axes)?;
+            Ok(Tensor::from_node(variance(&node, mask, correction, keepdim)?))
+        })
     }
 
-    /// The square root of [`Tensor::var_dim`].
+    /// The square root of [`Tensor::var_dim`]; its gradient is 0 where nothing varies.
     ///
     /// # Errors
     ///
     /// As [`Tensor::var_dim`].
     #[track_caller]
     pub fn std_dim(&self, axes: &[isize], correction: usize, keepdim: bool) -> Result<Tensor> {
-        let _at = mg_graph::at(Location::caller());
-        Ok(self.var_dim(axes, correction, keepdim)?.sqrt())
+        public("std", || {
+            let node = float(self);
+            let mask = mask(&node, axes)?;
+            let variance = variance(&node, mask, correction, keepdim)?;
+            // What does not vary has the gradient 0, not 0 · ∞.
+            let (zero, one) = (variance.lit(0.0), variance.lit(1.0));
+            let is_flat = variance.eq(&zero);
+            let root = is_flat.choose(&one, &variance).map(Row::Sqrt);
+            Ok(Tensor::from_node(is_flat.choose(&zero, &root)))
+        })
     }
 
     /// `log Σ eˣ` over some axes, without overflow.
@@ -178,15 +188,16 @@ impl Tensor {
     /// An axis out of range or named twice, no elements.
     #[track_caller]
     pub fn logsumexp(&self, axes: &[isize], keepdim: bool) -> Result<Tensor> {
-        let _at = mg_graph::at(Location::caller());
-        let node = float(self);
-        let mask = mask(&node, axes)?;
-        let (max, sum) = shifted_exp_sum(&node, mask)?;
-        let result = sum.map(Row::Log).add(&max);
-        let shape = *result.shape();
-        let kept: Vec<usize> =
-            (0..shape.rank()).filter(|&d| keepdim || mask >> d & 1 == 0).map(|d| shape[d]).collect();
-        Ok(Tensor::from_node(result.reshape(Shape::of(&kept))?))
+        public("logsumexp", || {
+            let node = float(self);
+            let mask = mask(&node, axes)?;
+            let (max, sum) = shifted_exp_sum(&node, mask)?;
+            let result = sum.map(Row::Log).add(&max);
+            let shape = *result.shape();
+            let kept: Vec<usize> =
+                (0..shape.rank()).filter(|&d| keepdim || mask >> d & 1 == 0).map(|d| shape[d]).collect();
+            Ok(Tensor::from_node(result.reshape(Shape::of(&kept))?))
+        })
     }
 
     /// `eˣ / Σ eˣ` along an axis.
@@ -196,16 +207,17 @@ impl Tensor {
     /// An axis out of range.
     #[track_caller]
     pub fn softmax(&self, axis: isize) -> Result<Tensor> {
-        let _at = mg_graph::at(Location::caller());
-        let node = float(self);
-        if node.shape().numel() == 0 {
-            return Ok(Tensor::from_node(node));
-        }
-        let mask = axis_mask(&node, axis)?;
-        let e = node.sub(&peak(&node, mask)?).map(Row::Exp);
-        // One division a row: its rounding costs at most one ulp, a division an element would cost a third of the time.
-        let scale = node.lit(1.0).div(&e.reduce(ReduceKind::Sum, mask, true)?);
-        Ok(Tensor::from_node(e.mul(&scale)))
+        public("softmax", || {
+            let node = float(self);
+            let mask = axis_mask(&node, axis)?;
+            if node.shape().numel() == 0 {
+                return Ok(Tensor::from_node(node));
+            }
+            let e = node.sub(&largest(&node, mask)?).map(Row::Exp);
+            // One division a row: its rounding costs at most one ulp, a division an element would cost a third of the time.
+            let scale = node.lit(1.0).div(&e.reduce(ReduceKind::Sum, mask, true)?);
+            Ok(Tensor::from_node(e.mul(&scale)))
+        })
     }
 
     /// `log softmax` along an axis, without overflow.
@@ -215,15 +227,16 @@ impl Tensor {
     /// An axis out of range.
     #[track_caller]
     pub fn log_softmax(&self, axis: isize) -> Result<Tensor> {
-        let _at = mg_graph::at(Location::caller());
-        let node = float(self);
-        if node.shape().numel() == 0 {
-            return Ok(Tensor::from_node(node));
-        }
-        let mask = axis_mask(&node, axis)?;
-        let shifted = node.sub(&peak(&node, mask)?);
-        let sum = shifted.map(Row::Exp).reduce(ReduceKind::Sum, mask, true)?;
-        Ok(Tensor::from_node(shifted.sub(&sum.map(Row::Log))))
+        public("log_softmax", || {
+            let node = float(self);
+            let mask = axis_mask(&node, axis)?;
+            if node.shape().numel() == 0 {
+                return Ok(Tensor::from_node(node));
+            }
+            let shifted = node.sub(&largest(&node, mask)?);
+            let sum = shifted.map(Row::Exp).reduce(ReduceKind::Sum, mask, true)?;
+            Ok(Tensor::from_node(shifted.sub(&sum.map(Row::Log))))
+        })
     }
 
     /// Gaussian error linear unit, `x Φ(x)` (Hendrycks and Gimpel, 2016), by the error function.
@@ -254,23 +267,6 @@ impl Tensor {
         Tensor::from_node(x.mul(&x.map(Row::Sigmoid)))
     }
 
-    /// `log(1 + eˣ)`, as `max(x, 0) + log(1 + e^−|x|)`.
-    #[track_caller]
-    pub fn softplus(&self) -> Tensor {
-        let _at = mg_graph::at(Location::caller());
-        let x = float(self);
-        let small = x.map(Row::Abs).neg().map(Row::Exp);
-        // log(1 + s) for s ≤ 1 keeps its relative precision as s · log(1 + s) / ((1 + s) − 1) (Kahan); below half an ulp
-        // of 1 it is s.
-        let one = x.lit(1.0);
-        let sum = small.add(&one);
-        let tiny = sum.eq(&one);
-        // What is not chosen must be finite all the same, or its gradient (0 · NaN) would not be 0.
-        let rest = tiny.choose(&one, &sum.sub(&one));
-        let log1p = tiny.choose(&small, &small.mul(&sum.map(Row::Log)).div(&rest));
-        Tensor::from_node(x.map(Row::Relu).add(&log1p))
-    }
-
     /// `x`, or `slope · x` where negative.
     #[track_caller]
     pub fn leaky_relu(&self, slope: f64) -> Tensor {
@@ -292,30 +288,31 @@ impl Tensor {
         bias: Option<&Tensor>,
         eps: f64,
     ) -> Result<Tensor> {
-        let _at = mg_graph::at(Location::caller());
-        let x = float(self);
-        let rank = x.shape().rank();
-        if normalized.is_empty() || !x.shape().ends_with(normalized) {
-            let text =
-                format!("normalises over {normalized:?}, which are not the last sizes of {}", x.shape());
-            return Err(Error::new("layer_norm", ErrorKind::Shape(text)));
-        }
-        let mask = (rank - normalized.len()..rank).fold(0u8, |m, d| m | 1 << d);
-        let centred = x.sub(&mean(&x, mask, true)?);
-        let variance = mean(&centred.map(Row::Square), mask, true)?;
-        let scale = x.lit(1.0).div(&variance.add(&x.lit(eps)).map(Row::Sqrt));
-        let mut y = centred.mul(&scale);
-        for (name, t, row) in [("weight", weight, Row::Mul), ("bias", bias, Row::Add)] {
-            if let Some(t) = t {
-                let t = t.node();
-                if **t.shape() != *normalized {
-                    let text = format!("{name} of shape {} for {normalized:?}", t.shape());
-                    return Err(Error::new("layer_norm", ErrorKind::Shape(text)));
-                }
-                y = Node::map(row, &[&y, &t.cast(x.dtype())])?;
+        public("layer_norm", || {
+            let x = float(self);
+            let rank = x.shape().rank();
+            if normalized.is_empty() || !x.shape().ends_with(normalized) {
+                let text =
+                    format!("normalises over {normalized:?}, which are not the last sizes of {}", x.shape());
+                return Err(Error::new("layer_norm", ErrorKind::Shape(text)));
             }
-        }
-        Ok(Tensor::from_node(y))
+            let mask = (rank - normalized.len()..rank).fold(0u8, |m, d| m | 1 << d);
+            let centred = x.sub(&mean(&x, mask, true)?);
+            let variance = mean(&centred.map(Row::Square), mask, true)?;
+            let scale = x.lit(1.0).div(&variance.add(&x.lit(eps)).map(Row::Sqrt));
+            let mut y = centred.mul(&scale);
+            for (name, t, row) in [("weight", weight, Row::Mul), ("bias", bias, Row::Add)] {
+                if let Some(t) = t {
+                    let t = t.node();
+                    if **t.shape() != *normalized {
+                        let text = format!("{name} of shape {} for {normalized:?}", t.shape());
+                        return Err(Error::new("layer_norm", ErrorKind::Shape(text)));
+                    }
+                    y = Node::map(row, &[&y, &t.cast(x.dtype())])?;
+                }
+            }
+            Ok(Tensor::from_node(y))
+        })
     }
 
     /// The mean cross entropy of logits `[n, classes]` and labels `[n]` (integers).
@@ -325,8 +322,7 @@ impl Tensor {
     /// Shapes that do not fit, labels that are not integers. A label out of range is found when the value is computed.
     #[track_caller]
     pub fn cross_entropy(&self, labels: &Tensor) -> Result<Tensor> {
-        let _at = mg_graph::at(Location::caller());
-        Ok(self.cross_entropy_each(labels)?.mean())
+        public("cross_entropy", || Ok(self.cross_entropy_each(labels)?.mean()))
     }
 
     /// The cross entropy of each row; see [`Tensor::cross_entropy`].
@@ -336,31 +332,36 @@ impl Tensor {
     /// As [`Tensor::cross_entropy`].
     #[track_caller]
     pub fn cross_entropy_each(&self, labels: &Tensor) -> Result<Tensor> {
-        let _at = mg_graph::at(Location::caller());
-        let (x, labels) = (float(self), labels.node());
-        let fits = x.shape().rank() == 2 && labels.shape().rank() == 1 && x.shape()[0] == labels.shape()[0];
-        if !fits {
-            let text =
-                format!("takes logits [n, classes] and labels [n], got {} and {}", x.shape(), labels.shape());
-            return Err(Error::new("cross_entropy", ErrorKind::Shape(text)));
-        }
-        if !labels.dtype().is_int() {
-            let text = format!("takes integer labels, got {}", labels.dtype());
-            return Err(Error::new("cross_entropy", ErrorKind::DType(text)));
-        }
-        let (n, classes) = (x.shape()[0], x.shape()[1]);
-        if classes == 0 {
-            return Err(Error::new(
-                "cross_entropy",
-                ErrorKind::Shape(format!("no classes in shape {}", x.shape())),
-            ));
-        }
-        let labels = labels.guard(classes).cast(DType::I64).reshape(Shape::of(&[n, 1]))?;
-        let here = Node::apply(Row::Eq, &[&Node::ramp(Shape::of(&[1, classes]), x.device()), &labels]);
-        let shifted = x.sub(&peak(&x, 2)?);
-        let sum = shifted.map(Row::Exp).reduce(ReduceKind::Sum, 2, true)?;
-        let picked = here.choose(&shifted, &x.lit(0.0)).reduce(ReduceKind::Sum, 2, true)?;
-        Ok(Tensor::from_node(sum.map(Row::Log).sub(&picked).reshape(Shape::of(&[n]))?))
+        public("cross_entropy", || {
+            let (x, labels) = (float(self), labels.node());
+            let fits =
+                x.shape().rank() == 2 && labels.shape().rank() == 1 && x.shape()[0] == labels.shape()[0];
+            if !fits {
+                let text = format!(
+                    "takes logits [n, classes] and labels [n], got {} and {}",
+                    x.shape(),
+                    labels.shape()
+                );
+                return Err(Error::new("cross_entropy", ErrorKind::Shape(text)));
+            }
+            if !labels.dtype().is_int() {
+                let text = format!("takes integer labels, got {}", labels.dtype());
+                return Err(Error::new("cross_entropy", ErrorKind::DType(text)));
+            }
+            let (n, classes) = (x.shape()[0], x.shape()[1]);
+            if classes == 0 {
+                return Err(Error::new(
+                    "cross_entropy",
+                    ErrorKind::Shape(format!("no classes in shape {}", x.shape())),
+                ));
+            }
+            let labels = labels.guard(1, classes).cast(DType::I64).reshape(Shape::of(&[n, 1]))?;
+            let here = Node::apply(Row::Eq, &[&Node::ramp(Shape::of(&[1, classes]), x.device()), &labels]);
+            let shifted = x.sub(&largest(&x, 2)?);
+            let sum = shifted.map(Row::Exp).reduce(ReduceKind::Sum, 2, true)?;
+            let picked = here.choose(&shifted, &x.lit(0.0)).reduce(ReduceKind::Sum, 2, true)?;
+            Ok(Tensor::from_node(sum.map(Row::Log).sub(&picked).reshape(Shape::of(&[n]))?))
+        })
     }
 
     /// The mean of squared differences.
@@ -370,8 +371,7 @@ impl Tensor {
     /// Shapes that do not broadcast, unlike devices.
     #[track_caller]
     pub fn mse_loss(&self, target: &Tensor) -> Result<Tensor> {
-        let _at = mg_graph::at(Location::caller());
-        Ok(self.try_sub(target)?.square().mean())
+        public("mse_loss", || Ok(self.try_sub(target)?.square().mean()))
     }
 
     /// The matrix product, as NumPy's `@`: vectors are taken as a row on the left and a column on the right, batches
@@ -382,44 +382,44 @@ impl Tensor {
     /// Scalars, inner sizes that differ, batches that do not broadcast, unlike devices.
     #[track_caller]
     pub fn try_matmul(&self, other: &Tensor) -> Result<Tensor> {
-        let _at = mg_graph::at(Location::caller());
-        let (mut a, mut b) = (self.node(), other.node());
-        let line = Location::caller();
-        let fail = |text: String| Error::new("matmul", ErrorKind::Shape(text)).with_location(line);
-        let (ra, rb) = (a.shape().rank(), b.shape().rank());
-        if ra == 0 || rb == 0 {
-            return Err(fail(format!(
-                "takes at least one axis on each side, got {} and {}",
-                a.shape(),
-                b.shape()
-            )));
-        }
-        let (inner_a, inner_b) = (a.shape()[ra - 1], b.shape()[rb.max(2) - 2]);
-        if inner_a != inner_b {
-            return Err(fail(format!(
-                "shapes {} and {} do not fit: {inner_a} is not {inner_b}",
-                a.shape(),
-                b.shape()
-            )));
-        }
-        let dtype = DType::promote(a.dtype(), b.dtype());
-        (a, b) = (a.cast(dtype), b.cast(dtype));
-        if ra == 1 {
-            a = a.reshape(Shape::of(&[1, inner_a]))?;
-        }
-        if rb == 1 {
-            b = b.reshape(Shape::of(&[inner_b, 1]))?;
-        }
-        let mut out = a.matmul(&b)?;
-        let mut shape = *out.shape();
-        if rb == 1 {
-            shape = shape.remove(shape.rank() - 1);
-        }
-        if ra == 1 {
-            shape = shape.remove(shape.rank() - 1 - (rb != 1) as usize);
-        }
-        out = out.reshape(shape)?;
-        Ok(Tensor::from_node(out))
+        public("matmul", || {
+            let (mut a, mut b) = (self.node(), other.node());
+            let fail = |text: String| Error::new("matmul", ErrorKind::Shape(text));
+            let (ra, rb) = (a.shape().rank(), b.shape().rank());
+            if ra == 0 || rb == 0 {
+                return Err(fail(format!(
+                    "takes at least one axis on each side, got {} and {}",
+                    a.shape(),
+                    b.shape()
+                )));
+            }
+            let (inner_a, inner_b) = (a.shape()[ra - 1], b.shape()[rb.max(2) - 2]);
+            if inner_a != inner_b {
+                return Err(fail(format!(
+                    "shapes {} and {} do not fit: {inner_a} is not {inner_b}",
+                    a.shape(),
+                    b.shape()
+                )));
+            }
+            let dtype = DType::promote(a.dtype(), b.dtype());
+            (a, b) = (a.cast(dtype), b.cast(dtype));
+            if ra == 1 {
+                a = a.reshape(Shape::of(&[1, inner_a]))?;
+            }
+            if rb == 1 {
+                b = b.reshape(Shape::of(&[inner_b, 1]))?;
+            }
+            let mut out = a.matmul(&b)?;
+            let mut shape = *out.shape();
+            if rb == 1 {
+                shape = shape.remove(shape.rank() - 1);
+            }
+            if ra == 1 {
+                shape = shape.remove(shape.rank() - 1 - (rb != 1) as usize);
+            }
+            out = out.reshape(shape)?;
+            Ok(Tensor::from_node(out))
+        })
     }
 
     /// As [`Tensor::try_matmul`].
@@ -439,14 +439,15 @@ impl Tensor {
     /// A probability outside [0, 1).
     #[track_caller]
     pub fn dropout(&self, p: f64) -> Result<Tensor> {
-        let _at = mg_graph::at(Location::caller());
-        if !(0.0..1.0).contains(&p) {
-            let text = format!("takes a probability in [0, 1), got {p}");
-            return Err(Error::new("dropout", ErrorKind::Value(text)));
-        }
-        let x = float(self);
-        let keep = Tensor::rand(x.shape(), DType::F32)?.ge(p).node();
-        Ok(Tensor::from_node(keep.choose(&x.scale(1.0 / (1.0 - p)), &x.lit(0.0))))
+        public("dropout", || {
+            if !(0.0..1.0).contains(&p) {
+                let text = format!("takes a probability in [0, 1), got {p}");
+                return Err(Error::new("dropout", ErrorKind::Value(text)));
+            }
+            let x = float(self);
+            let keep = Tensor::rand(x.shape(), DType::F32)?.ge(p).node();
+            Ok(Tensor::from_node(keep.choose(&x.scale(1.0 / (1.0 - p)), &x.lit(0.0))))
+        })
     }
 }
 
@@ -465,16 +466,20 @@ fn variance(node: &Node, mask: u8, correction: usize, keepdim: bool) -> Result<N
     Ok(if n == 0 { sum.scale(f64::NAN) } else { sum.scale(1.0 / n as f64) })
 }
 
-/// The largest along the axes of a mask, finite, and without a gradient of its own: shifting by it changes no value.
-fn peak(node: &Node, mask: u8) -> Result<Node> {
+/// The largest along the axes of a mask, without a gradient of its own: shifting by it changes no value. Where it is
+/// infinite, the difference to it is NaN, and with it the softmax, as everywhere.
+fn largest(node: &Node, mask: u8) -> Result<Node> {
     let was = mg_graph::set_tracking(false);
-    let peak = node.reduce(ReduceKind::Max, mask, true).map(|max| {
-        // A row of −∞ only (or with +∞) must not become ∞ − ∞ everywhere.
-        let finite = max.map(Row::Abs).lt(&max.lit(f64::INFINITY));
-        finite.choose(&max, &max.lit(0.0))
-    });
+    let largest = node.reduce(ReduceKind::Max, mask, true);
     mg_graph::set_tracking(was);
-    peak
+    largest
+}
+
+/// As [`largest`], and finite: the logarithm of a sum that is 0 or ∞ is what it is, not ∞ − ∞.
+fn peak(node: &Node, mask: u8) -> Result<Node> {
+    let max = largest(node, mask)?;
+    let finite = max.map(Row::Abs).lt(&max.lit(f64::INFINITY));
+    Ok(finite.choose(&max, &max.lit(0.0)))
 }
 
 fn shifted_exp_sum(node: &Node, mask: u8) -> Result<(Node, Node)> {

@@ -1,10 +1,12 @@
 //! Reverse mode: one walk over the graph, from results to leaves, that answers with more graph.
 
+use crate::caller::named;
 use crate::rules;
 use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Result};
 use mg_graph::{Node, Op, Sources};
 use mg_kernels::Algebra;
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -58,10 +60,13 @@ fn add(front: &mut Front, node: &Node, gradient: Node) {
     }
 }
 
+/// Results and the gradients that a walk starts from.
+type Seeds = SmallVec<[(Node, Node); 2]>;
+
 /// The seed gradients, checked.
 #[track_caller]
-fn seeds(op: &'static str, roots: &[&Tensor], given: &[Option<&Tensor>]) -> Result<Vec<(Node, Node)>> {
-    let mut out = vec![];
+fn seeds(op: &'static str, roots: &[&Tensor], given: &[Option<&Tensor>]) -> Result<Seeds> {
+    let mut out = Seeds::new();
     for (i, root) in roots.iter().enumerate() {
         let node = root.node();
         if let Some(Err(error)) = node.value() {
@@ -105,10 +110,8 @@ fn cell_of(node: &Node) -> Option<std::sync::Arc<Cell>> {
 }
 
 /// The walk. Leaves (nodes with a tag) are not passed; `arrive` is told the gradient of each node that `wanted` names.
-#[track_caller]
 fn walk(
-    op: &'static str,
-    seeds: Vec<(Node, Node)>,
+    seeds: Seeds,
     how: Backward,
     wanted: impl Fn(&Node) -> bool,
     mut arrive: impl FnMut(&Node, Node),
@@ -117,7 +120,7 @@ fn walk(
     let was = mg_graph::set_tracking(how.create_graph);
     let _restore = NoGrad(was);
     let mut front = Front::new();
-    let mut visited: Vec<Node> = vec![];
+    let mut visited: SmallVec<[Node; 32]> = SmallVec::new();
     for (node, seed) in seeds {
         add(&mut front, &node, seed);
     }
@@ -130,7 +133,7 @@ fn walk(
         }
         if node.is_released() {
             let text = "the graph was let go after an earlier backward; pass retain_graph=True to that one to walk it again";
-            return Err(Error::new(op, ErrorKind::Gradient(text.into())));
+            return Err(Error::new("backward", ErrorKind::Gradient(text.into())));
         }
         let _at = mg_graph::at(node.location());
         let sources: Sources = node.sources();
@@ -172,8 +175,7 @@ impl Tensor {
     #[track_caller]
     pub fn backward_with(&self, seed: Option<&Tensor>, how: Backward) -> Result<()> {
         let seeds = seeds("backward", &[self], &[seed])?;
-        walk(
-            "backward",
+        let walked = walk(
             seeds,
             how,
             |node| node.tag().is_some(),
@@ -183,17 +185,24 @@ impl Tensor {
                     crate::jit::note_change(&cell);
                     let mut slot = Tensor::grad_slot(&cell);
                     let sum = match slot.take() {
-                        Some(old) => rules::add(&old, &gradient),
+                        Some(old) => {
+                            // Only the sum is wanted from now on.
+                            old.set_optional(false);
+                            rules::add(&old, &gradient)
+                        }
                         None => gradient,
                     };
                     if !how.create_graph {
                         sum.set_optional(true);
                     }
+                    *slot = Some(sum.clone());
+                    drop(slot);
+                    // This may compute what has waited long, and drop whatever that frees: not under a lock.
                     sum.announce();
-                    *slot = Some(sum);
                 }
             },
-        )
+        );
+        walked.map_err(named("backward"))
     }
 }
 
@@ -213,8 +222,7 @@ pub fn grad(
     let seeds = seeds("grad", outputs, seeds_given)?;
     let wanted: Vec<Node> = inputs.iter().map(|t| t.node()).collect();
     let mut found: Vec<Option<Node>> = vec![None; wanted.len()];
-    walk(
-        "grad",
+    let walked = walk(
         seeds,
         how,
         |node| wanted.iter().any(|w| w.is(node)),
@@ -225,6 +233,7 @@ pub fn grad(
                 }
             }
         },
-    )?;
+    );
+    walked.map_err(named("grad"))?;
     Ok(found.into_iter().map(|n| n.map(Tensor::from_node)).collect())
 }

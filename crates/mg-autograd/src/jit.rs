@@ -87,8 +87,9 @@ pub fn jit<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>>(step: F) -> Jit<F> {
     Jit { step, known: HashMap::new(), replayed: false }
 }
 
-/// Runs of one kind that may disagree before it is an error: the first may make state that later ones update.
-const ATTEMPTS: usize = 3;
+/// Runs of one kind that may disagree before it is an error: the first may make state that later ones update, and which of
+/// it may be overwritten settles over a few more (momentum: five).
+const ATTEMPTS: usize = 6;
 
 impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
     /// Calls the function, or replays it.
@@ -184,7 +185,8 @@ impl Replaying {
         }
         for (cell, _) in &self.run.grads {
             if let Some(cell) = cell.upgrade() {
-                *Tensor::grad_slot(&cell) = None;
+                let old = Tensor::grad_slot(&cell).take();
+                drop(old);
             }
         }
         self.replay.run(nodes, seed, at.wrapping_sub(before.1))?;

@@ -16,6 +16,7 @@
 //! # Ok::<(), mg_device::Error>(())
 //! ```
 
+mod caller;
 pub mod check;
 mod creation;
 mod display;

@@ -1,9 +1,11 @@
 //! Elementwise operations: a method and its `try_` twin for each row of the op table, and the operators.
 
+use crate::caller::public;
 use crate::tensor::Tensor;
 use mg_device::{DType, Result};
 use mg_graph::{Node, cell_bits, cell_bits_of_int};
 use mg_kernels::Row;
+use smallvec::smallvec;
 
 /// What stands beside a tensor in an operation: another tensor, or a number.
 #[derive(Clone)]
@@ -34,24 +36,55 @@ into_operand! {
     i32 => |v| Operand::Int(v as i64);
 }
 
+/// An operand whose tensor, if it is one, has been looked at.
+enum Beside {
+    Node(Node),
+    Float(f64),
+    Int(i64),
+}
+
 impl Operand {
-    /// The dtype that it has beside a tensor of `other`.
-    fn dtype_beside(&self, other: DType) -> DType {
+    fn look(&self) -> Beside {
         match self {
-            Operand::Tensor(t) => DType::promote(t.dtype(), other),
-            Operand::Float(_) if !other.is_float() => DType::F32,
-            Operand::Int(_) if other.is_bool() => DType::I64,
+            Operand::Tensor(t) => Beside::Node(t.node()),
+            Operand::Float(v) => Beside::Float(*v),
+            Operand::Int(v) => Beside::Int(*v),
+        }
+    }
+}
+
+impl Beside {
+    /// The joint dtype of it and a tensor of `other`.
+    fn joint(&self, other: DType) -> DType {
+        match self {
+            Beside::Node(n) => DType::promote(n.dtype(), other),
+            Beside::Float(_) if !other.is_float() => DType::F32,
+            Beside::Int(_) if other.is_bool() => DType::I64,
             _ => other,
         }
     }
 
     #[track_caller]
-    fn node(&self, dtype: DType, beside: &Node) -> Node {
+    fn into_node(self, dtype: DType, beside: &Node) -> Node {
         match self {
-            Operand::Tensor(t) => t.node().cast(dtype),
-            Operand::Float(v) => Node::scalar_bits(cell_bits(*v, dtype), dtype, beside.device(), false),
-            Operand::Int(v) => Node::scalar_bits(cell_bits_of_int(*v, dtype), dtype, beside.device(), false),
+            Beside::Node(n) => cast(n, dtype),
+            Beside::Float(v) => Node::scalar_bits(cell_bits(v, dtype), dtype, beside.device(), false),
+            Beside::Int(v) => Node::scalar_bits(cell_bits_of_int(v, dtype), dtype, beside.device(), false),
         }
+    }
+}
+
+#[track_caller]
+fn cast(node: Node, dtype: DType) -> Node {
+    if node.dtype() == dtype { node } else { node.cast(dtype) }
+}
+
+/// The dtype in which a row takes operands of a joint dtype.
+fn taken(row: Row, joint: DType) -> DType {
+    match row {
+        // True division, as in Python.
+        Row::Div if !joint.is_float() => DType::F32,
+        _ => row.operand(joint),
     }
 }
 
@@ -68,31 +101,33 @@ pub(crate) fn or_panic<T>(result: Result<T>) -> T {
 fn unary(row: Row, a: &Tensor) -> Result<Tensor> {
     let node = a.node();
     let dtype = row.operand(node.dtype());
-    Ok(Tensor::from_node(Node::map(row, &[&node.cast(dtype)])?))
+    Ok(Tensor::from_node(Node::map_of(row, smallvec![cast(node, dtype)])?))
 }
 
 #[track_caller]
-fn binary(row: Row, a: &Tensor, b: &Operand) -> Result<Tensor> {
+fn binary(row: Row, a: &Tensor, b: Beside) -> Result<Tensor> {
     let a = a.node();
-    let joint = b.dtype_beside(a.dtype());
-    let dtype = match row {
-        // True division, as in Python.
-        Row::Div if !joint.is_float() => DType::F32,
-        _ => row.operand(joint),
-    };
-    Ok(Tensor::from_node(Node::map(row, &[&a.cast(dtype), &b.node(dtype, &a)])?))
+    let dtype = taken(row, b.joint(a.dtype()));
+    let b = b.into_node(dtype, &a);
+    Ok(Tensor::from_node(Node::map_of(row, smallvec![cast(a, dtype), b])?))
 }
 
 /// `number ∘ tensor`.
 #[track_caller]
-fn reflected(row: Row, a: Operand, b: &Tensor) -> Result<Tensor> {
+fn reflected(row: Row, a: Beside, b: &Tensor) -> Result<Tensor> {
     let b = b.node();
-    let joint = a.dtype_beside(b.dtype());
-    let dtype = match row {
-        Row::Div if !joint.is_float() => DType::F32,
-        _ => row.operand(joint),
-    };
-    Ok(Tensor::from_node(Node::map(row, &[&a.node(dtype, &b), &b.cast(dtype)])?))
+    let dtype = taken(row, a.joint(b.dtype()));
+    let a = a.into_node(dtype, &b);
+    Ok(Tensor::from_node(Node::map_of(row, smallvec![a, cast(b, dtype)])?))
+}
+
+/// `other ∘ tensor`.
+#[track_caller]
+fn turned(row: Row, other: Operand, tensor: &Tensor) -> Result<Tensor> {
+    match other {
+        Operand::Tensor(t) => binary(row, &t, Beside::Node(tensor.node())),
+        number => reflected(row, number.look(), tensor),
+    }
 }
 
 macro_rules! method {
@@ -142,7 +177,7 @@ macro_rules! method {
         /// Shapes that do not broadcast, unlike devices, dtypes that the operation does not take.
         #[track_caller]
         pub fn $try_method(&self, other: impl Into<Operand>) -> Result<Tensor> {
-            binary(Row::$Name, self, &other.into())
+            binary(Row::$Name, self, other.into().look())
         }
     };
 }
@@ -167,10 +202,7 @@ impl Tensor {
     /// As [`Tensor::lt`].
     #[track_caller]
     pub fn gt(&self, other: impl Into<Operand>) -> Tensor {
-        or_panic(match other.into() {
-            Operand::Tensor(t) => binary(Row::Lt, &t, &self.into()),
-            number => reflected(Row::Lt, number, self),
-        })
+        or_panic(public("gt", || turned(Row::Lt, other.into(), self)))
     }
 
     /// `self ≥ other`.
@@ -180,10 +212,7 @@ impl Tensor {
     /// As [`Tensor::le`].
     #[track_caller]
     pub fn ge(&self, other: impl Into<Operand>) -> Tensor {
-        or_panic(match other.into() {
-            Operand::Tensor(t) => binary(Row::Le, &t, &self.into()),
-            number => reflected(Row::Le, number, self),
-        })
+        or_panic(public("ge", || turned(Row::Le, other.into(), self)))
     }
 
     /// `self` to a power: a tensor or a number. The exponents 2, 3, 1, 0.5, −1 and 0 take shorter ways, as in PyTorch.
@@ -210,17 +239,18 @@ impl Tensor {
             _ => None,
         };
         match whole {
-            Some(1) => return Ok(self.clone()),
+            // Another tensor of the same value: writing to one does not change the other.
+            Some(1) => return Ok(Tensor::from_node(cast(self.node(), Row::Square.operand(self.dtype())))),
             Some(2) => return self.try_square(),
             Some(3) => return self.try_square()?.try_mul(self),
-            Some(-1) if self.dtype().is_float() => return reflected(Row::Div, Operand::Float(1.0), self),
+            Some(-1) if self.dtype().is_float() => return reflected(Row::Div, Beside::Float(1.0), self),
             Some(n) if !self.dtype().is_float() => return integer_power(self, n),
             _ => {}
         }
         if matches!(exponent, Operand::Float(0.5)) {
             return self.try_sqrt();
         }
-        binary(Row::Pow, self, &exponent)
+        binary(Row::Pow, self, exponent.look())
     }
 
     /// `self` to the power of a number.
@@ -240,19 +270,14 @@ impl Tensor {
     /// A condition that is not bool, shapes that do not broadcast, unlike devices.
     #[track_caller]
     pub fn where_(condition: &Tensor, a: impl Into<Operand>, b: impl Into<Operand>) -> Result<Tensor> {
-        let (a, b, condition) = (a.into(), b.into(), condition.node());
-        let of = |o: &Operand| match o {
-            Operand::Tensor(t) => Some(t.dtype()),
-            _ => None,
+        let (a, b, condition) = (a.into().look(), b.into().look(), condition.node());
+        let dtype = match (&a, &b) {
+            (Beside::Node(x), b) => b.joint(x.dtype()),
+            (a, Beside::Node(y)) => a.joint(y.dtype()),
+            (Beside::Int(_), Beside::Int(_)) => DType::I64,
+            _ => DType::F32,
         };
-        let dtype = match (of(&a), of(&b)) {
-            (Some(x), Some(y)) => DType::promote(x, y),
-            (Some(x), None) => b.dtype_beside(x),
-            (None, Some(y)) => a.dtype_beside(y),
-            (None, None) if matches!((&a, &b), (Operand::Int(_), Operand::Int(_))) => DType::I64,
-            (None, None) => DType::F32,
-        };
-        let (a, b) = (a.node(dtype, &condition), b.node(dtype, &condition));
+        let (a, b) = (a.into_node(dtype, &condition), b.into_node(dtype, &condition));
         Ok(Tensor::from_node(Node::map(Row::Where, &[&condition, &a, &b])?))
     }
 
@@ -334,14 +359,14 @@ macro_rules! operator {
             type Output = Tensor;
             #[track_caller]
             fn $op(self, other: &Tensor) -> Tensor {
-                or_panic(reflected(Row::$Row, self.into(), other))
+                or_panic(reflected(Row::$Row, Beside::Float(self), other))
             }
         }
         impl std::ops::$Trait<Tensor> for f64 {
             type Output = Tensor;
             #[track_caller]
             fn $op(self, other: Tensor) -> Tensor {
-                or_panic(reflected(Row::$Row, self.into(), &other))
+                or_panic(reflected(Row::$Row, Beside::Float(self), &other))
             }
         }
     };

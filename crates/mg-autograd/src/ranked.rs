@@ -1,5 +1,6 @@
 //! Tensors whose element type and rank the compiler knows.
 
+use crate::caller::public;
 use crate::ops::or_panic;
 use crate::tensor::Tensor;
 use mg_device::{Element, Error, ErrorKind, Result};
@@ -260,7 +261,7 @@ impl<T: Element> Ranked<T, 1> {
     /// Unequal lengths.
     #[track_caller]
     pub fn dot(&self, other: &Self) -> Ranked<T, 0> {
-        Ranked::wrap(self.0.matmul(&other.0))
+        Ranked::wrap(or_panic(public("dot", || self.0.try_matmul(&other.0))))
     }
 }
 
@@ -297,7 +298,7 @@ impl<T: Element> Ranked<T, 2> {
     /// Sizes that do not fit.
     #[track_caller]
     pub fn matvec(&self, other: &Ranked<T, 1>) -> Ranked<T, 1> {
-        Ranked::wrap(self.0.matmul(&other.0))
+        Ranked::wrap(or_panic(public("matvec", || self.0.try_matmul(&other.0))))
     }
 }
 

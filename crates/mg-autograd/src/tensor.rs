@@ -1,7 +1,9 @@
 //! The handle: a cell that holds a node, and views of cells that write through.
 
+use crate::caller::{named, public};
 use mg_device::{Buffer, DType, Device, Element, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, Value, View};
+use smallvec::SmallVec;
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -32,13 +34,47 @@ pub(crate) struct Cell {
     grad: Mutex<Option<Node>>,
     /// Set by `requires_grad_`: a leaf, whose gradient is kept.
     leaf: AtomicBool,
+    /// Taken by whoever writes to it, itself or through a view: what a view leaves as it was must not be older than what
+    /// another thread has written.
+    writing: Mutex<()>,
 }
 
 struct ViewOf {
     base: Tensor,
-    view: View,
+    view: Seen,
     /// The base's node that this view's node was made from.
     of: Mutex<u64>,
+}
+
+/// What a tensor is of its base.
+#[derive(PartialEq)]
+pub(crate) enum Seen {
+    View(View),
+    /// A position along an axis: the slice there, and its shape without the axis.
+    Select {
+        axis: usize,
+        at: usize,
+    },
+}
+
+impl Seen {
+    /// The node of it, of another node of the base.
+    fn of(&self, base: &Node, shape: Shape) -> Result<Node> {
+        match self {
+            Seen::View(view) => view_of(base, view, shape),
+            &Seen::Select { axis, at } => base.select(axis, at),
+        }
+    }
+
+    /// Where it lies in a base that is laid out densely; `None` where elements share a place.
+    fn region(&self, base: &Shape, shape: &Shape) -> Option<Layout> {
+        let dense = Layout::contiguous(*base);
+        match self {
+            Seen::View(View::Expand) => None,
+            Seen::View(view) => view.apply(&dense, shape),
+            &Seen::Select { axis, at } => dense.select(axis, at as isize).ok(),
+        }
+    }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -67,52 +103,74 @@ impl Tensor {
             view: None,
             grad: Mutex::new(None),
             leaf: AtomicBool::new(false),
+            writing: Mutex::new(()),
         }))
     }
 
-    /// A handle on a view of `self`, through which `self` can be written.
+    /// A handle on a view of `self`, whose node is `own`, through which `self` can be written.
     #[track_caller]
-    pub(crate) fn seen_as(&self, node: Node, view: View) -> Tensor {
+    pub(crate) fn seen_as(&self, own: &Node, node: Node, view: Seen) -> Tensor {
+        if node.is(own) {
+            return self.clone();
+        }
         node.hold();
-        let of = Mutex::new(self.node().sequence());
+        let of = Mutex::new(own.sequence());
         Tensor(Arc::new(Cell {
             node: Mutex::new(node),
             view: Some(ViewOf { base: self.clone(), view, of }),
             grad: Mutex::new(None),
             leaf: AtomicBool::new(false),
+            writing: Mutex::new(()),
         }))
     }
 
     /// The node that the tensor stands for now. Views follow what they are a view of.
     pub fn node(&self) -> Node {
-        if let Some(view) = &self.0.view {
-            let base = view.base.node();
-            let mut of = locked(&view.of);
-            if *of != base.sequence() {
-                let mut node = locked(&self.0.node);
-                let fresh =
-                    view_of(&base, &view.view, *node.shape()).unwrap_or_else(|e| Node::failed(e, &node));
-                fresh.hold();
-                std::mem::replace(&mut *node, fresh).let_go();
-                *of = base.sequence();
+        let Some(view) = &self.0.view else { return locked(&self.0.node).clone() };
+        let base = view.base.node();
+        let before = {
+            let of = locked(&view.of);
+            let node = locked(&self.0.node).clone();
+            if *of == base.sequence() {
+                return node;
             }
-        }
-        locked(&self.0.node).clone()
+            node
+        };
+        let fresh = {
+            let _at = mg_graph::at(before.location());
+            view.view.of(&base, *before.shape()).unwrap_or_else(|e| Node::failed(e, &before))
+        };
+        fresh.hold();
+        let mut of = locked(&view.of);
+        let old = std::mem::replace(&mut *locked(&self.0.node), fresh.clone());
+        *of = base.sequence();
+        drop(of);
+        old.let_go();
+        fresh
     }
 
     /// Makes the tensor (and what it is a view of) stand for another node of the same shape, dtype and device.
     pub(crate) fn rebind(&self, node: Node) -> Result<()> {
+        let old = {
+            let _writing = locked(&self.root().0.writing);
+            self.replace(node)?
+        };
+        // Not under a lock: its memory may be somebody's who looks at this tensor when it goes.
+        drop(old);
+        Ok(())
+    }
+
+    /// As [`Tensor::rebind`], under the lock of whoever writes; answers with what the root stood for.
+    fn replace(&self, node: Node) -> Result<Node> {
         if let Some(view) = &self.0.view {
             let base = view.base.node();
-            let dense = Layout::contiguous(*base.shape());
-            let region = view.view.apply(&dense, node.shape()).filter(|_| view.view != View::Expand);
-            let Some(region) = region else {
+            let Some(region) = view.view.region(base.shape(), node.shape()) else {
                 return Err(Error::new(
                     "write",
                     ErrorKind::Value("a broadcast view cannot be written to".into()),
                 ));
             };
-            return view.base.rebind(node.write_into(Some(&base), *base.shape(), region)?);
+            return view.base.replace(node.write_into(Some(&base), *base.shape(), region)?);
         }
         crate::jit::note_change(&self.0);
         node.hold();
@@ -120,8 +178,9 @@ impl Tensor {
             node.set_tracked(true);
             self.tag(&node);
         }
-        std::mem::replace(&mut *locked(&self.0.node), node).let_go();
-        Ok(())
+        let old = std::mem::replace(&mut *locked(&self.0.node), node);
+        old.let_go();
+        Ok(old)
     }
 
     fn tag(&self, node: &Node) {
@@ -144,8 +203,10 @@ impl Tensor {
     /// An axis out of range.
     #[track_caller]
     pub fn size(&self, axis: isize) -> Result<usize> {
-        let shape = self.shape();
-        Ok(shape[mg_device::normalize_axis(axis, shape.rank())?])
+        public("size", || {
+            let shape = self.shape();
+            Ok(shape[mg_device::normalize_axis(axis, shape.rank())?])
+        })
     }
 
     /// The number of axes.
@@ -230,13 +291,14 @@ impl Tensor {
         }
         self.0.leaf.store(on, Ordering::Relaxed);
         // A node of its own, so that others who share the value do not become leaves with it.
-        let fresh = fresh_node(&node)?;
+        let fresh = fresh_node(&node);
         fresh.hold();
         if on {
             fresh.set_tracked(true);
             self.tag(&fresh);
         }
-        std::mem::replace(&mut *locked(&self.0.node), fresh).let_go();
+        let old = std::mem::replace(&mut *locked(&self.0.node), fresh);
+        old.let_go();
         Ok(self)
     }
 
@@ -247,7 +309,7 @@ impl Tensor {
         if !node.is_tracked() {
             return Tensor::from_node(node);
         }
-        Tensor::from_node(fresh_node(&node).unwrap_or_else(|e| Node::failed(e, &node)))
+        Tensor::from_node(fresh_node(&node))
     }
 
     /// The gradient that [`Tensor::backward`](crate::Tensor::backward) left, if any.
@@ -278,7 +340,9 @@ impl Tensor {
             );
             return Err(Error::new("set_grad", ErrorKind::Shape(text)));
         }
-        *locked(&self.0.grad) = grad;
+        // Dropped after the lock, as in `zero_grad`.
+        let old = std::mem::replace(&mut *locked(&self.0.grad), grad);
+        drop(old);
         Ok(())
     }
 
@@ -305,8 +369,8 @@ impl Tensor {
     ///
     /// As [`Tensor::realize`].
     pub fn realize_all<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<()> {
-        let nodes: Vec<Node> = tensors.into_iter().map(Tensor::node).collect();
-        mg_graph::realize(&nodes.iter().collect::<Vec<_>>())
+        let nodes: SmallVec<[Node; 8]> = tensors.into_iter().map(Tensor::node).collect();
+        mg_graph::realize(&nodes.iter().collect::<SmallVec<[&Node; 8]>>())
     }
 
     /// The computed value: memory and layout.
@@ -359,7 +423,7 @@ impl Tensor {
     #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         let value = self.host_value()?;
-        let data = value.buffer.as_slice::<T>()?;
+        let data = value.buffer.as_slice::<T>().map_err(named("to_vec"))?;
         if value.layout.is_contiguous() {
             let start = value.layout.offset();
             return Ok(data[start..start + value.layout.numel()].to_vec());
@@ -381,9 +445,12 @@ impl Tensor {
         }
         let at = value.layout.offset();
         if T::DTYPE == value.buffer.dtype() {
-            return Ok(value.buffer.as_slice::<T>()?[at]);
+            return Ok(value.buffer.as_slice::<T>().map_err(named("item"))?[at]);
         }
-        Ok(T::from_f64(element(&value.buffer, at)?))
+        if value.buffer.dtype() == DType::I64 {
+            return Ok(T::from_i64(value.buffer.as_slice::<i64>().map_err(named("item"))?[at]));
+        }
+        Ok(T::from_f64(element(&value.buffer, at).map_err(named("item"))?))
     }
 
     /// The elements in row-major order, whatever the dtype, as f64.
@@ -394,7 +461,8 @@ impl Tensor {
     #[track_caller]
     pub fn to_f64_vec(&self) -> Result<Vec<f64>> {
         let value = self.host_value()?;
-        value.layout.offsets().map(|at| element(&value.buffer, at)).collect()
+        let elements: Result<_> = value.layout.offsets().map(|at| element(&value.buffer, at)).collect();
+        elements.map_err(named("to_f64_vec"))
     }
 
     pub(crate) fn grad_slot(cell: &Cell) -> MutexGuard<'_, Option<Node>> {
@@ -443,17 +511,17 @@ pub(crate) fn view_of(base: &Node, view: &View, shape: Shape) -> Result<Node> {
     }
 }
 
-/// A node with the same value and no history.
+/// A node with the same value (or failure) and no history.
 #[track_caller]
-pub(crate) fn fresh_node(node: &Node) -> Result<Node> {
+pub(crate) fn fresh_node(node: &Node) -> Node {
     match node.value() {
-        Some(Ok(value)) => Ok(Node::from_value(value.clone())),
-        Some(Err(error)) => Err(error.clone()),
+        Some(Ok(value)) => Node::from_value(value.clone()),
+        Some(Err(error)) => Node::failed(error.clone(), node),
         None => {
             // The value is pending: a copy of it that nobody walks through.
             let copy = node.alias();
             copy.set_tracked(false);
-            Ok(copy)
+            copy
         }
     }
 }

@@ -557,3 +557,38 @@ fn tensors_are_used_from_other_threads() {
     });
     assert_eq!(grad_of(&x), vec![4.0; 1000]);
 }
+
+#[test]
+fn gradients_at_the_edges_are_those_of_pytorch() {
+    let grad_at = |values: &[f64], f: &dyn Fn(&Tensor) -> Tensor| {
+        let x = Tensor::from_slice(values).requires_grad_(true).unwrap();
+        f(&x).sum().backward().unwrap();
+        grad_of(&x)
+    };
+    // With respect to the exponent, of zero.
+    let zero = Tensor::scalar(0.0f64);
+    let slopes = grad_at(&[0.0, 2.0, 0.5, -1.0, f64::NAN], &|x| zero.pow(x));
+    assert_eq!(slopes[..4], [0.0, 0.0, 0.0, f64::NEG_INFINITY]);
+    assert!(slopes[4].is_nan());
+    // What does not vary.
+    let spread = |x: &Tensor| x.std_dim(&[0], 1, false).unwrap();
+    assert_eq!(spread(&Tensor::from_slice(&[1.0f64; 3])).item::<f64>().unwrap(), 0.0);
+    assert_eq!(grad_at(&[1.0; 3], &spread), [0.0; 3]);
+    assert_eq!(grad_at(&[1.0, 2.0, 3.0], &spread), [-0.5, 0.0, 0.5]);
+}
+
+#[test]
+fn gradients_that_nobody_reads_do_not_pile_up() {
+    let x = Tensor::from_slice(&[1.0f32, 2.0]).requires_grad_(true).unwrap();
+    for _ in 0..10_000 {
+        (&x * 2.0).sum().backward().unwrap();
+    }
+    let mut at = x.grad().unwrap().node();
+    let mut waiting = 0;
+    while at.is_pending() {
+        at = at.sources()[0].clone();
+        waiting += 1;
+    }
+    assert!(waiting <= 4096, "{waiting} sums wait");
+    assert_eq!(x.grad().unwrap().to_vec::<f32>().unwrap(), [20_000.0; 2]);
+}

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Rng, f32s, indices};
 use mg_autograd::{Tensor, no_grad};
-use mg_device::{DType, ErrorKind, Result};
+use mg_device::{Buffer, DType, ErrorKind, Result, Shape};
 
 fn base() -> Tensor {
     f32s(&[2, 3], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
@@ -407,4 +407,61 @@ fn check(v: &Seen, model: &[f64], seed: u64, log: &[String]) {
     assert_eq!(v.t.shape().to_vec(), v.shape, "seed {seed}: {}", v.how);
     let expected: Vec<f64> = v.at.iter().map(|&at| model[at]).collect();
     assert_eq!(v.t.to_vec::<f64>().unwrap(), expected, "seed {seed}: {} after\n{log:#?}", v.how);
+}
+
+#[test]
+fn threads_that_write_through_views_of_one_tensor_lose_nothing() {
+    let base = Tensor::zeros(&[4, 8], DType::F32).unwrap();
+    std::thread::scope(|scope| {
+        for row in 0..4 {
+            let row = base.select(0, row).unwrap();
+            scope.spawn(move || {
+                for i in 0..2000 {
+                    row.assign(i as f64).unwrap();
+                    assert_eq!(row.to_vec::<f32>().unwrap(), [i as f32; 8]);
+                }
+            });
+        }
+    });
+    assert_eq!(base.to_vec::<f32>().unwrap(), [1999.0; 32]);
+}
+
+#[test]
+fn memory_that_goes_may_look_at_the_tensor_that_it_was() {
+    struct Looks(Tensor, std::sync::mpsc::Sender<(Vec<f32>, bool)>);
+    impl Drop for Looks {
+        fn drop(&mut self) {
+            let _ = self.1.send((self.0.to_vec().unwrap(), self.0.grad().is_some()));
+        }
+    }
+    let foreign = |of: &Tensor| {
+        let (said, heard) = std::sync::mpsc::channel();
+        let memory = vec![5.0f32; 2].leak();
+        let owner = Box::new(std::sync::Mutex::new(Looks(of.clone(), said)));
+        // SAFETY: the memory is never freed, and nobody else has it.
+        let buffer = unsafe { Buffer::from_foreign(memory.as_mut_ptr().cast(), 2, DType::F32, owner) };
+        (Tensor::from_buffer(buffer, Shape::from([2])).unwrap(), heard)
+    };
+    let x = Tensor::from_slice(&[1.0f32, 2.0]);
+    let (value, heard) = foreign(&x);
+    x.assign(&value).unwrap();
+    drop(value);
+    x.assign(3.0).unwrap();
+    assert_eq!(heard.recv().unwrap(), (vec![3.0, 3.0], false));
+    let (gradient, heard) = foreign(&x);
+    x.set_grad(Some(&gradient)).unwrap();
+    drop(gradient);
+    x.set_grad(None).unwrap();
+    assert_eq!(heard.recv().unwrap(), (vec![3.0, 3.0], false));
+}
+
+#[test]
+fn the_first_power_is_another_tensor() {
+    let x = Tensor::from_slice(&[1.0f32, 2.0]);
+    x.pow(1).assign(7.0).unwrap();
+    assert_eq!(x.to_vec::<f32>().unwrap(), [1.0, 2.0]);
+    let truths = Tensor::from_slice(&[true, false]);
+    for n in 0..4 {
+        assert_eq!(truths.pow(n).dtype(), DType::I64, "to the power {n}");
+    }
 }

@@ -168,10 +168,13 @@ pub trait Element: Copy + Send + Sync + Default + fmt::Debug + PartialEq + seale
     /// The nearest value of this type. Floats round to nearest even, and overflow to infinity; integers truncate
     /// towards zero and saturate, NaN gives 0; `bool` is true for everything but zero, NaN included, as in PyTorch.
     fn from_f64(value: f64) -> Self;
+
+    /// The nearest value of this type, rounded once where [`Element::from_f64`] of the integer would round twice.
+    fn from_i64(value: i64) -> Self;
 }
 
 macro_rules! element {
-    ($($ty:ty, $dtype:ident, |$s:ident| $to:expr, |$v:ident| $from:expr;)*) => {$(
+    ($($ty:ty, $dtype:ident, |$s:ident| $to:expr, |$v:ident| $from:expr, |$i:ident| $from_int:expr;)*) => {$(
         impl sealed::Sealed for $ty {}
         impl Element for $ty {
             const DTYPE: DType = DType::$dtype;
@@ -184,19 +187,23 @@ macro_rules! element {
             fn from_f64($v: f64) -> Self {
                 $from
             }
+            #[inline]
+            fn from_i64($i: i64) -> Self {
+                $from_int
+            }
         }
     )*};
 }
 
 element! {
-    f64, F64, |s| s, |v| v;
-    f32, F32, |s| f64::from(s), |v| v as f32;
-    f16, F16, |s| s.to_f64(), |v| f16::from_f32(round_to_odd(v));
-    bf16, BF16, |s| s.to_f64(), |v| bf16::from_f32(round_to_odd(v));
-    i64, I64, |s| s as f64, |v| v as i64;
-    i32, I32, |s| f64::from(s), |v| v as i32;
-    u8, U8, |s| f64::from(s), |v| v as u8;
-    bool, Bool, |s| f64::from(u8::from(s)), |v| v != 0.0;
+    f64, F64, |s| s, |v| v, |i| i as f64;
+    f32, F32, |s| f64::from(s), |v| v as f32, |i| i as f32;
+    f16, F16, |s| s.to_f64(), |v| f16::from_f32(round_to_odd(v)), |i| f16::from_f32(int_to_odd(i));
+    bf16, BF16, |s| s.to_f64(), |v| bf16::from_f32(round_to_odd(v)), |i| bf16::from_f32(int_to_odd(i));
+    i64, I64, |s| s as f64, |v| v as i64, |i| i;
+    i32, I32, |s| f64::from(s), |v| v as i32, |i| i.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+    u8, U8, |s| f64::from(s), |v| v as u8, |i| i.clamp(0, u8::MAX.into()) as u8;
+    bool, Bool, |s| f64::from(u8::from(s)), |v| v != 0.0, |i| i != 0;
 }
 
 /// `v` as an f32 whose last bit says whether anything was lost, so that rounding once more, to a half type, gives what
@@ -218,6 +225,13 @@ fn round_to_odd(v: f64) -> f32 {
         return f32::from_bits(bits | 1);
     }
     f32::from_bits(if away_from_zero { bits + 1 } else { bits - 1 })
+}
+
+/// As [`round_to_odd`], of an integer. Beyond 2⁵³, where not every integer is an f64, it is made odd in units of 2¹¹ first.
+fn int_to_odd(v: i64) -> f32 {
+    let lost = v & 0x7ff;
+    let odd = (v - lost) | (i64::from(lost != 0) << 11);
+    round_to_odd(if v.unsigned_abs() < 1 << 53 { v } else { odd } as f64)
 }
 
 #[cfg(test)]
@@ -304,5 +318,21 @@ mod tests {
         assert_eq!(<f16 as Element>::from_f64(2f64.powi(-25)).to_bits(), 0);
         assert_eq!(<f16 as Element>::from_f64(2f64.powi(-25) + 2f64.powi(-70)).to_bits(), 1);
         assert_eq!(<bf16 as Element>::from_f64(-1e-300).to_bits(), 0x8000);
+        // The middle of two bf16, and one more, which an f64 does not hold.
+        let middle = (1i64 << 60) + (1 << 52);
+        assert_eq!(<bf16 as Element>::from_i64(middle).to_f64(), 2f64.powi(60));
+        assert_eq!(<bf16 as Element>::from_i64(middle + 1).to_f64(), 2f64.powi(60) + 2f64.powi(53));
+        assert_eq!(<bf16 as Element>::from_i64(-middle - 1).to_f64(), -2f64.powi(60) - 2f64.powi(53));
+        assert_eq!(<bf16 as Element>::from_i64(i64::MIN).to_f64(), -2f64.powi(63));
+        assert_eq!(<f16 as Element>::from_i64(2049).to_f32(), 2048.0);
+        assert_eq!(<f16 as Element>::from_i64(65_520), f16::INFINITY);
+    }
+
+    #[test]
+    fn integers_saturate() {
+        assert_eq!(i32::from_i64(i64::MIN), i32::MIN);
+        assert_eq!(u8::from_i64(300), 255);
+        assert_eq!(u8::from_i64(-1), 0);
+        assert!(bool::from_i64(-3) && !bool::from_i64(0));
     }
 }

@@ -1,11 +1,12 @@
 //! Making nodes: shapes, dtypes and devices are checked here, at the caller's line.
 
 use crate::kernel::Kernel;
-use crate::node::{Node, Sources};
+use crate::node::{Node, Sources, called};
 use crate::op::{Map, Op, SourceKind, View};
 use mg_device::{DType, Device, Element, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, bf16, f16};
 use mg_kernels::{ReduceKind, Row};
 use smallvec::{SmallVec, smallvec};
+use std::borrow::Borrow;
 
 /// The bits of a scalar in a tile's cell of `dtype`: half types are held as rounded f32, bool as 0 or 1.
 pub fn cell_bits(value: f64, dtype: DType) -> u64 {
@@ -27,7 +28,10 @@ pub fn cell_bits_of_int(value: i64, dtype: DType) -> u64 {
         DType::I64 => value as u64,
         DType::I32 => value as i32 as u32 as u64,
         DType::U8 => value as u8 as u64,
-        _ => cell_bits(value as f64, dtype),
+        DType::F32 => (value as f32).to_bits() as u64,
+        DType::F16 => <f16 as Element>::from_i64(value).to_f32().to_bits() as u64,
+        DType::BF16 => <bf16 as Element>::from_i64(value).to_f32().to_bits() as u64,
+        DType::F64 | DType::Bool => cell_bits(value as f64, dtype),
     }
 }
 
@@ -37,9 +41,9 @@ fn shape_error(op: &'static str, text: String) -> Error {
 }
 
 #[track_caller]
-fn same_device(op: &'static str, nodes: &[&Node]) -> Result<Device> {
-    let device = nodes[0].device();
-    for node in &nodes[1..] {
+fn same_device<N: Borrow<Node>>(op: &'static str, nodes: &[N]) -> Result<Device> {
+    let device = nodes[0].borrow().device();
+    for node in nodes[1..].iter().map(N::borrow) {
         if node.device() != device {
             return Err(Error::new(
                 op,
@@ -53,9 +57,19 @@ fn same_device(op: &'static str, nodes: &[&Node]) -> Result<Device> {
     Ok(device)
 }
 
+/// A shape made of others, if its elements can be counted.
+#[track_caller]
+fn countable(op: &'static str, dims: &[usize]) -> Result<Shape> {
+    match Shape::new(dims) {
+        Ok(shape) => Ok(shape),
+        // Not in a closure, which would hide the caller's line.
+        Err(error) => Err(Error::new(op, error.kind().clone())),
+    }
+}
+
 /// The shape that all broadcast to.
 #[track_caller]
-fn broadcast(op: &'static str, nodes: &[&Node]) -> Result<Shape> {
+fn broadcast(op: &'static str, nodes: &[Node]) -> Result<Shape> {
     let mut shape = *nodes[0].shape();
     for node in &nodes[1..] {
         if *node.shape() != shape {
@@ -66,7 +80,7 @@ fn broadcast(op: &'static str, nodes: &[&Node]) -> Result<Shape> {
                     format!("shapes {} cannot be broadcast together", shapes.join(" and ")),
                 ));
             };
-            shape = joined;
+            shape = countable(op, &joined)?;
         }
     }
     Ok(shape)
@@ -107,13 +121,27 @@ impl Node {
     /// Shapes that do not broadcast, dtypes that differ or that the row does not take, unlike devices.
     #[track_caller]
     pub fn map(row: Row, args: &[&Node]) -> Result<Node> {
+        let mut sources = Sources::new();
+        for &arg in args {
+            sources.push(arg.clone());
+        }
+        Node::map_of(row, sources)
+    }
+
+    /// As [`Node::map`], of operands that the new node takes over.
+    ///
+    /// # Errors
+    ///
+    /// As [`Node::map`].
+    #[track_caller]
+    pub fn map_of(row: Row, args: Sources) -> Result<Node> {
         let name = row.name();
         if args.len() != row.arity() {
             let text = format!("takes {} operands, got {}", row.arity(), args.len());
             return Err(Error::new(name, ErrorKind::Value(text)));
         }
-        let device = same_device(name, args)?;
-        let values = if row == Row::Where { &args[1..] } else { args };
+        let device = same_device(name, &args)?;
+        let values = if row == Row::Where { &args[1..] } else { &args[..] };
         let of = values[0].dtype();
         let condition_ok = row != Row::Where || args[0].dtype() == DType::Bool;
         if values.iter().any(|a| a.dtype() != of) || row.operand(of) != of || !condition_ok {
@@ -123,9 +151,8 @@ impl Node {
                 ErrorKind::DType(format!("does not take {}", dtypes.join(" and "))),
             ));
         }
-        let shape = broadcast(name, args)?;
-        let sources = args.iter().map(|&a| a.clone()).collect();
-        let node = Node::pending(Op::Map(Map::Row(row)), sources, shape, row.result(of), device);
+        let shape = broadcast(name, &args)?;
+        let node = Node::pending(Op::Map(Map::Row(row)), args, shape, row.result(of), device);
         if matches!(row.class(), mg_kernels::rows::Class::Compare | mg_kernels::rows::Class::Logic) {
             node.set_tracked(false);
         }
@@ -152,10 +179,11 @@ impl Node {
         Node::pending(Op::Map(Map::Copy), smallvec![self.clone()], *self.shape(), self.dtype(), self.device())
     }
 
-    /// The node itself, whose values (integers) are checked to be at least 0 and less than `size` when they are used.
+    /// The node itself, whose values (integers) are checked to be at least 0 and less than `size`, the number of positions
+    /// along `axis` of something else, when they are used.
     #[track_caller]
-    pub fn guard(&self, size: usize) -> Node {
-        let op = Op::Map(Map::Guard(size as i64));
+    pub fn guard(&self, axis: usize, size: usize) -> Node {
+        let op = Op::Map(Map::Guard { size: size as i64, axis: axis as u8, op: called("index") });
         Node::pending(op, smallvec![self.clone()], *self.shape(), self.dtype(), self.device())
     }
 
@@ -253,6 +281,23 @@ impl Node {
         Ok(self.view(view, self.shape().with(axis, len)))
     }
 
+    /// One position along an axis, which disappears.
+    ///
+    /// # Errors
+    ///
+    /// A position outside the axis.
+    #[track_caller]
+    pub fn select(&self, axis: usize, at: usize) -> Result<Node> {
+        // One node, not two, for a row of memory that is there.
+        if let Some(Ok(value)) = self.value()
+            && !self.is_tracked()
+        {
+            let layout = value.layout.select(axis, at as isize)?;
+            return Ok(Node::from_value(crate::node::Value { buffer: value.buffer.clone(), layout }));
+        }
+        self.slice(axis, at, 1, 1)?.reshape(self.shape().remove(axis))
+    }
+
     /// Broadcast to a shape.
     ///
     /// # Errors
@@ -347,12 +392,12 @@ impl Node {
             let mut dims = [0; MAX_RANK];
             dims[..batch.rank()].copy_from_slice(&batch);
             dims[batch.rank()..batch.rank() + 2].copy_from_slice(&[m, n]);
-            Shape::of(&dims[..batch.rank() + 2])
+            countable("matmul", &dims[..batch.rank() + 2])
         };
         let (m, k, n) = (a[ra - 2], a[ra - 1], b[rb - 1]);
-        let (left, right) = (self.expand(with(m, k))?, other.expand(with(k, n))?);
+        let (left, right) = (self.expand(with(m, k)?)?, other.expand(with(k, n)?)?);
         let op = Op::Kernel(Kernel::MatMul);
-        Ok(Node::pending(op, smallvec![left, right], with(m, n), self.dtype(), device))
+        Ok(Node::pending(op, smallvec![left, right], with(m, n)?, self.dtype(), device))
     }
 
     /// `out[…, j, …] = self[…, index[…, j, …], …]` along `axis`; the index (i64) has the result's shape, and all axes but
@@ -365,7 +410,7 @@ impl Node {
     pub fn gather(&self, axis: usize, index: &Node) -> Result<Node> {
         let device = same_device("gather", &[self, index])?;
         check_index("gather", self.shape(), index, axis)?;
-        let op = Op::Kernel(Kernel::Gather { axis: axis as u8 });
+        let op = Op::Kernel(Kernel::Gather { axis: axis as u8, op: called("gather") });
         Ok(Node::pending(op, smallvec![self.clone(), index.clone()], *index.shape(), self.dtype(), device))
     }
 
@@ -382,8 +427,8 @@ impl Node {
             let text = format!("index of shape {} for values of shape {}", index.shape(), self.shape());
             return Err(shape_error("scatter_add", text));
         }
-        let op = Op::Kernel(Kernel::ScatterAdd { axis: axis as u8 });
-        let shape = self.shape().with(axis, size);
+        let op = Op::Kernel(Kernel::ScatterAdd { axis: axis as u8, op: called("scatter_add") });
+        let shape = countable("scatter_add", &self.shape().with(axis, size))?;
         Ok(Node::pending(op, smallvec![self.clone(), index.clone()], shape, self.dtype(), device))
     }
 
@@ -461,11 +506,12 @@ impl Node {
                 );
                 return Err(shape_error("cat", text));
             }
-            size += node.shape()[axis];
+            size = node.shape()[axis].saturating_add(size);
         }
         let op = Op::Kernel(Kernel::Concat { axis: axis as u8 });
         let sources = nodes.iter().map(|&n| n.clone()).collect();
-        Ok(Node::pending(op, sources, first.shape().with(axis, size), first.dtype(), device))
+        let shape = countable("cat", &first.shape().with(axis, size))?;
+        Ok(Node::pending(op, sources, shape, first.dtype(), device))
     }
 }
 

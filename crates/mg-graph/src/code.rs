@@ -13,8 +13,8 @@ pub(crate) enum Code {
 }
 
 impl Code {
-    /// Compiles a program; `donated[i]` says that operand `i` shares its memory with an output.
-    pub(crate) fn new(program: &Program, donated: &[bool], device: Device) -> Result<Code> {
+    /// Compiles a program; `donated[i]` is the output that takes over the memory of operand `i`, if one does.
+    pub(crate) fn new(program: &Program, donated: &[Option<usize>], device: Device) -> Result<Code> {
         Ok(if device.is_cuda() {
             Code::Cuda(Box::new(CudaProgram::new(program, device)?))
         } else {

@@ -1,9 +1,11 @@
 //! Launches on CUDA devices, and transfers between devices.
 
+use crate::execute::Memory;
 use crate::kernel::Kernel;
-use crate::plan::{Action, Bindings, Launch, Memory, ProgramLaunch};
+use crate::plan::{self, Action, Bindings, Launch, ProgramLaunch};
 use mg_device::cuda::{Gpu, Guarded, Origin};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result};
+use mg_kernels::Inst;
 use mg_kernels::cpu::run::{Args, InputArg};
 use mg_kernels::cuda::library::{self, Pointer, copy, matmul};
 use mg_kernels::cuda::{Check, CudaEpilogue, CudaList};
@@ -11,9 +13,15 @@ use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, PoisonError};
 
+/// Where a node comes from.
+fn origin_of<B: Bindings>(graph: &B, node: usize, name: &'static str) -> plan::Origin {
+    let unknown = || plan::Origin { op: name, axis: 0, line: std::panic::Location::caller() };
+    graph.origin(node).unwrap_or_else(unknown)
+}
+
 impl Launch {
-    fn origin(&self) -> Origin {
-        Origin { name: self.name, line: self.location }
+    fn origin<B: Bindings>(&self, graph: &B) -> Origin {
+        Origin { name: self.name, line: origin_of(graph, self.node, self.name).line }
     }
 
     /// Runs the launch on its device, or starts it: what fails later is told by the next synchronisation.
@@ -27,15 +35,22 @@ impl Launch {
                     let code = p.code.on_cuda()?;
                     p.with_args(memory, |args, _| {
                         // SAFETY: as for a program; those of a list do not wait for each other.
-                        unsafe { together.push(code, gpu, args, self.origin(), &|c, n| self.guard(p, c, n)) }
+                        unsafe {
+                            together.push(code, gpu, args, self.origin(memory.graph), &|c, n| {
+                                self.guard(memory.graph, p, c, n)
+                            })
+                        }
                     })?;
                 }
                 // SAFETY: as above.
-                unsafe { together.launch(gpu, self.origin()) }
+                unsafe { together.launch(gpu, self.origin(memory.graph)) }
             }
-            Action::Copy { from, output } => {
-                self.strided_copy(Gpu::of(self.device)?, memory.operand(from), memory.slots[*output])
-            }
+            Action::Copy { from, output } => self.strided_copy(
+                memory.graph,
+                Gpu::of(self.device)?,
+                memory.operand(from),
+                memory.slots[*output],
+            ),
             Action::Kernel { kernel, args, output, raw, epilogue } => {
                 let operands: SmallVec<[(*const u8, Layout); 3]> =
                     args.iter().map(|a| memory.operand(a)).collect();
@@ -45,38 +60,41 @@ impl Launch {
                     return self.transfer(&operands[0], memory.device_of(from), out);
                 }
                 let gpu = Gpu::of(self.device)?;
-                let Some(p) = epilogue else { return self.library(gpu, kernel, &operands, out) };
+                let Some(p) = epilogue else {
+                    return self.library(memory.graph, gpu, kernel, &operands, out);
+                };
                 if self.fuses.load(Ordering::Relaxed) {
                     let mut fused = false;
                     p.with_args(memory, |args, product| {
                         let after = After { program: p, args, product, raw: *raw };
-                        fused = self.with_epilogue(gpu, &operands, out, after)?;
-                        Ok(())
+                        fused = self.with_epilogue(memory.graph, gpu, &operands, out, after)?;
+                        Result::Ok(())
                     })?;
                     if fused {
                         return Ok(());
                     }
                     self.fuses.store(false, Ordering::Relaxed);
                 }
-                self.library(gpu, kernel, &operands, out)?;
+                self.library(memory.graph, gpu, kernel, &operands, out)?;
                 self.program(gpu, p, memory, Some(out))
             }
         }
     }
 
     /// The check of a library kernel's indices.
-    fn index_guard(&self) -> Guarded {
+    fn index_guard<B: Bindings>(&self, graph: &B) -> Guarded {
         let (axis, size) = match &self.action {
-            Action::Kernel { kernel: Kernel::Gather { axis }, args, .. } => {
+            Action::Kernel { kernel: Kernel::Gather { axis, .. }, args, .. } => {
                 let shape = args.first().map(|a| *a.layout.shape());
                 (*axis as usize, shape.map_or(0, |s| s[*axis as usize]))
             }
-            Action::Kernel { kernel: Kernel::ScatterAdd { axis }, .. } => {
+            Action::Kernel { kernel: Kernel::ScatterAdd { axis, .. }, .. } => {
                 (*axis as usize, self.shape[*axis as usize])
             }
             _ => (0, 0),
         };
-        Guarded { op: self.name, line: self.location, axis, size: size as i64 }
+        let origin = origin_of(graph, self.node, self.name);
+        Guarded { op: origin.op, line: origin.line, axis, size: size as i64 }
     }
 
     fn lost(&self) -> Error {
@@ -84,13 +102,15 @@ impl Launch {
     }
 
     /// A check of a program.
-    fn guard(&self, p: &ProgramLaunch, check: Check, size: i64) -> Guarded {
-        let (op, line) = match (check, p.guarded) {
-            (Check::Index(_), Some(g)) => (g.op, g.location),
-            (Check::Index(_), None) => (self.name, self.location),
-            (Check::Divisor, _) => ("div", self.location),
+    fn guard<B: Bindings>(&self, graph: &B, p: &ProgramLaunch, check: Check, size: i64) -> Guarded {
+        let checks_this = |c: &&plan::Check| match (check, p.program.values[usize::from(c.value)].inst) {
+            (Check::Index(bound), Inst::Guard(_, b)) => b == bound,
+            (Check::Divisor, inst) => !matches!(inst, Inst::Guard(..)),
+            _ => false,
         };
-        Guarded { op, line, axis: 0, size }
+        let node = p.checks.iter().find(checks_this).map_or(self.node, |c| c.node);
+        let origin = origin_of(graph, node, self.name);
+        Guarded { op: origin.op, line: origin.line, axis: origin.axis, size }
     }
 
     /// Launches a program; `product` is where an epilogue finds its matrix product.
@@ -102,7 +122,7 @@ impl Launch {
         product: Option<*mut u8>,
     ) -> Result<()> {
         let code = p.code.on_cuda()?;
-        let guarded = |check: Check, size: i64| self.guard(p, check, size);
+        let guarded = |check: Check, size: i64| self.guard(memory.graph, p, check, size);
         p.with_args(memory, |args, from_product| {
             if let Some(product) = product.filter(|_| !from_product.is_empty()) {
                 let mut inputs: SmallVec<[InputArg; 16]> = args.inputs.into();
@@ -111,11 +131,11 @@ impl Launch {
                 }
                 let args = Args { inputs: &inputs, ..*args };
                 // SAFETY: as below; the product was launched before.
-                return unsafe { code.run(gpu, &args, self.origin(), &guarded) };
+                return unsafe { code.run(gpu, &args, self.origin(memory.graph), &guarded) };
             }
             // SAFETY: operands and outputs are the plan's, sized by the shapes that the program was made from, and used
             // in the stream's order.
-            unsafe { code.run(gpu, args, self.origin(), &guarded) }
+            unsafe { code.run(gpu, args, self.origin(memory.graph), &guarded) }
         })
     }
 
@@ -149,8 +169,9 @@ impl Launch {
     }
 
     /// Runs a matrix product whose kernel applies the epilogue before the store; answers whether there is one.
-    fn with_epilogue(
+    fn with_epilogue<B: Bindings>(
         &self,
+        graph: &B,
         gpu: &Gpu,
         operands: &[(*const u8, Layout)],
         out: *mut u8,
@@ -202,7 +223,7 @@ impl Launch {
         };
         drop(place);
         for step in &prepared.steps {
-            step.run(gpu, &inputs, out, self, Some(&after))?;
+            step.run(gpu, &inputs, out, self, graph, Some(&after))?;
         }
         Ok(true)
     }
@@ -224,8 +245,9 @@ impl Launch {
     }
 
     /// Runs a library kernel.
-    fn library(
+    fn library<B: Bindings>(
         &self,
+        graph: &B,
         gpu: &Gpu,
         kernel: &Kernel,
         operands: &[(*const u8, Layout)],
@@ -243,7 +265,7 @@ impl Launch {
         let out = out.addr() as u64;
         let aligned: Aligned = inputs.iter().chain([&out]).map(|a| 1 << a.trailing_zeros().min(4)).collect();
         let prepared = self.prepare(gpu, kernel, operands, aligned)?;
-        prepared.run(gpu, &inputs, out, self)
+        prepared.run(gpu, &inputs, out, self, graph)
     }
 
     /// The library kernel's launches for addresses aligned like these.
@@ -289,11 +311,11 @@ impl Launch {
                 problem.align_out = out_align;
                 vec![(matmul::plan(&problem)?, all(2), 0)]
             }
-            (Kernel::Gather { axis }, [(_, x), (_, index)]) => {
+            (Kernel::Gather { axis, .. }, [(_, x), (_, index)]) => {
                 let align = aligned[0].min(out_align);
                 vec![(library::gather(size, x, index, *axis as usize, align)?, all(2), 0)]
             }
-            (Kernel::ScatterAdd { axis }, [(_, x), (_, index)]) => {
+            (Kernel::ScatterAdd { axis, .. }, [(_, x), (_, index)]) => {
                 let axis = *axis as usize;
                 vec![(library::scatter_add(self.dtype, x, index, axis, self.shape[axis])?, all(2), 0)]
             }
@@ -327,7 +349,13 @@ impl Launch {
     }
 
     /// Runs a copy of strided elements.
-    fn strided_copy(&self, gpu: &Gpu, from: (*const u8, Layout), out: *mut u8) -> Result<()> {
+    fn strided_copy<B: Bindings>(
+        &self,
+        graph: &B,
+        gpu: &Gpu,
+        from: (*const u8, Layout),
+        out: *mut u8,
+    ) -> Result<()> {
         let size = self.dtype.size();
         let (base, layout) = from;
         let inputs: SmallVec<[u64; 4]> =
@@ -351,7 +379,7 @@ impl Launch {
             }
         };
         drop(place);
-        prepared.run(gpu, &inputs, out, self)
+        prepared.run(gpu, &inputs, out, self, graph)
     }
 }
 
@@ -391,16 +419,31 @@ const FUSED: usize = 1 << 8;
 const FUSED_WHOLE: usize = 1 << 9;
 
 impl Prepared {
-    fn run(&self, gpu: &Gpu, inputs: &[u64], out: u64, launch: &Launch) -> Result<()> {
+    fn run<B: Bindings>(
+        &self,
+        gpu: &Gpu,
+        inputs: &[u64],
+        out: u64,
+        launch: &Launch,
+        graph: &B,
+    ) -> Result<()> {
         for step in &self.steps {
-            step.run(gpu, inputs, out + step.output as u64, launch, None)?;
+            step.run(gpu, inputs, out + step.output as u64, launch, graph, None)?;
         }
         Ok(())
     }
 }
 
 impl Step {
-    fn run(&self, gpu: &Gpu, inputs: &[u64], out: u64, launch: &Launch, after: Option<&After>) -> Result<()> {
+    fn run<B: Bindings>(
+        &self,
+        gpu: &Gpu,
+        inputs: &[u64],
+        out: u64,
+        launch: &Launch,
+        graph: &B,
+        after: Option<&After>,
+    ) -> Result<()> {
         // Larger than what all launches share: given back at once, to be used again in the stream's order.
         let own = if self.plan.workspace > gpu.scratch_bytes() {
             let own = Buffer::uninit(gpu.device(), DType::U8, self.plan.workspace)?;
@@ -414,7 +457,7 @@ impl Step {
         let workspace = own.as_ref().map_or(gpu.scratch(), Buffer::address);
         let asks =
             self.plan.launches.iter().flat_map(library::Launch::pointers).any(|p| p.1 == Pointer::Fault);
-        let fault = if asks { gpu.guard(launch.index_guard())? } else { 0 };
+        let fault = if asks { gpu.guard(launch.index_guard(graph))? } else { 0 };
         for (step, &kernel) in self.plan.launches.iter().zip(&self.kernels) {
             let mut memory = [0u8; library::MAX_ARGS];
             let args = step.bind(&mut memory, |pointer| match pointer {
@@ -430,7 +473,7 @@ impl Step {
             let args = match (&self.epilogue, after) {
                 (Some(epilogue), Some(after)) => {
                     packed.extend_from_slice(args);
-                    let guard = |check, size| launch.guard(after.program, check, size);
+                    let guard = |check, size| launch.guard(graph, after.program, check, size);
                     epilogue.pack(gpu, after.args, &guard, &mut packed)?;
                     &packed
                 }
@@ -438,7 +481,7 @@ impl Step {
             };
             // SAFETY: the description's arguments are its kernel's; operands and output are the plan's, and lie as it was
             // told.
-            unsafe { gpu.launch(kernel, step.grid, step.block, step.shared, args, launch.origin())? };
+            unsafe { gpu.launch(kernel, step.grid, step.block, step.shared, args, launch.origin(graph))? };
         }
         Ok(())
     }

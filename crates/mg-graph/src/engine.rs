@@ -3,10 +3,11 @@
 use crate::kernel::strides_signature;
 use crate::node::{Inner, Node, Sources, mix};
 use crate::op::{Op, SourceKind};
-use crate::plan::Plan;
+use crate::plan::{Origin, Plan};
 use crate::replay::{Seen, Step};
 use crate::schedule;
-use mg_device::{Error, Result};
+use mg_device::{Error, ErrorKind, Result};
+use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -138,12 +139,20 @@ pub(crate) fn register(node: &Node) {
     }
     entries.retain(|weak| weak.upgrade().is_some_and(|inner| inner.value.get().is_none()));
     WAITING.store(entries.len(), Ordering::Relaxed);
-    let oldest: Vec<Node> =
-        entries.iter().filter_map(Weak::upgrade).map(Node).filter(Node::is_held).collect();
+    let oldest: Vec<Node> = entries
+        .iter()
+        .filter_map(Weak::upgrade)
+        .map(Node)
+        .filter(|n| n.is_held() || n.is_optional())
+        .collect();
     drop(entries);
     // A failure is kept by the nodes it concerns.
     let nodes: Vec<&Node> = oldest.iter().collect();
     let _ = realize(&nodes);
+    // Only what waits still makes the next time come later.
+    let mut entries = registry();
+    entries.retain(|weak| weak.upgrade().is_some_and(|inner| inner.value.get().is_none()));
+    WAITING.store(entries.len(), Ordering::Relaxed);
 }
 
 /// Counters of the plan cache.
@@ -189,7 +198,12 @@ pub fn realize(nodes: &[&Node]) -> Result<()> {
         let result = engine.realize(nodes, &mut garbage);
         drop(guard);
         drop(garbage);
-        result?;
+        if let Err(error) = result {
+            // Memory is asked for by the engine, in the name of a line that somebody wrote.
+            let is_memory = matches!(error.kind(), ErrorKind::OutOfMemory { .. });
+            let asked = nodes.first().filter(|_| is_memory);
+            return Err(asked.map_or(error.clone(), |node| error.with_location(node.location())));
+        }
     }
     for node in nodes {
         if let Some(Err(error)) = node.value() {
@@ -199,21 +213,27 @@ pub fn realize(nodes: &[&Node]) -> Result<()> {
     Ok(())
 }
 
-/// The plan that [`realize`] would run for these nodes; nothing is computed.
-pub(crate) fn plan_for(nodes: &[&Node]) -> Result<Option<Arc<Plan>>> {
+/// Shows the plan that [`realize`] would run for these nodes; nothing is computed.
+pub(crate) fn with_plan<R>(nodes: &[&Node], f: impl FnOnce(&Plan, &Collected) -> R) -> Result<Option<R>> {
+    // Dropped after the lock is released, as in `realize`.
+    let mut keep_alive = vec![];
     let mut guard = lock();
     let engine = guard.get_or_insert_default();
-    let mut keep_alive = vec![];
-    let Some(collected) = engine.collect(nodes, &mut keep_alive)? else { return Ok(None) };
+    let collected = engine.collect(nodes, &mut keep_alive);
+    if let Some(error) = nodes.iter().find_map(|n| n.value()?.as_ref().err()) {
+        return Err(error.clone());
+    }
+    let Some(collected) = collected else { return Ok(None) };
     let plan = engine.plan(&collected)?;
+    let result = f(&plan, &collected);
     engine.recycle(collected);
-    Ok(Some(plan))
+    Ok(Some(result))
 }
 
 #[derive(Default)]
 pub(crate) struct Garbage {
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) sources: Vec<Sources>,
+    pub(crate) nodes: SmallVec<[Node; 8]>,
+    pub(crate) sources: SmallVec<[Sources; 4]>,
 }
 
 impl Engine {
@@ -221,7 +241,7 @@ impl Engine {
         // What is only seen from here stays alive while raw pointers to it do.
         let mut others = std::mem::take(&mut self.others);
         let result = (|| {
-            let Some(collected) = self.collect(nodes, &mut others)? else { return Ok(()) };
+            let Some(collected) = self.collect(nodes, &mut others) else { return Ok(()) };
             let plan = self.plan(&collected)?;
             if crate::replay::is_recording() {
                 note(&collected, &plan);
@@ -230,7 +250,7 @@ impl Engine {
             self.recycle(collected);
             result
         })();
-        garbage.nodes.append(&mut others);
+        garbage.nodes.extend(others.drain(..));
         self.others = others;
         result
     }
@@ -248,7 +268,7 @@ impl Engine {
             return Ok(found.clone());
         }
         let plan = Arc::new(schedule::plan(collected)?);
-        crate::explain::log(&plan);
+        crate::explain::log(&plan, collected);
         if self.count >= MAX_PLANS {
             self.plans.clear();
             self.count = 0;
@@ -260,28 +280,17 @@ impl Engine {
     }
 
     /// Walks what is pending below the roots and below those held nodes that share work with them.
-    fn collect<'a>(
-        &mut self,
-        nodes: &[&'a Node],
-        others: &'a mut Vec<Node>,
-    ) -> Result<Option<Collected<'a>>> {
+    fn collect<'a>(&mut self, nodes: &[&'a Node], others: &'a mut Vec<Node>) -> Option<Collected<'a>> {
         self.epoch += 1;
         let epoch = self.epoch;
         let mut list: Vec<&'a Inner> = recycled(std::mem::take(&mut self.list));
         let mut info = std::mem::take(&mut self.info);
         info.clear();
-        for node in nodes {
-            if node.is_pending() {
-                if let Err(error) = self.walk(&node.0, epoch, &mut list) {
-                    self.stack.clear();
-                    return Err(error);
-                }
-            } else if let Some(Err(error)) = node.value() {
-                return Err(error.clone());
-            }
+        for node in nodes.iter().filter(|n| n.is_pending()) {
+            self.walk(&node.0, epoch, &mut list);
         }
         if list.is_empty() {
-            return Ok(None);
+            return None;
         }
         {
             let mut entries = registry();
@@ -308,7 +317,7 @@ impl Engine {
         let is_asked = |node: &Node| node.0.mark.epoch.load(Ordering::Relaxed) == epoch;
         for node in others {
             if !is_asked(node) && self.touches(&node.0, epoch) {
-                self.walk(&node.0, epoch, &mut list)?;
+                self.walk(&node.0, epoch, &mut list);
             }
         }
         for inner in &list {
@@ -357,14 +366,16 @@ impl Engine {
                 }
             }
         }
-        Ok(Some(Collected { nodes: list, info, words }))
+        Some(Collected { nodes: list, info, words })
     }
 
-    /// Adds a node and all that is pending below it, sources first.
-    fn walk<'a>(&mut self, root: &'a Inner, epoch: u64, list: &mut Vec<&'a Inner>) -> Result<()> {
+    /// Adds a node and all that is pending below it, sources first. Where something below it has failed, nothing is added,
+    /// and what lies between has failed too.
+    fn walk<'a>(&mut self, root: &'a Inner, epoch: u64, list: &mut Vec<&'a Inner>) {
         if root.mark.epoch.load(Ordering::Relaxed) == epoch {
-            return Ok(());
+            return;
         }
+        let before = list.len();
         self.stack.push((root, 0));
         root.mark.epoch.store(epoch, Ordering::Relaxed);
         while let Some((at, next)) = self.stack.last_mut() {
@@ -378,7 +389,19 @@ impl Engine {
                     sources.get(*next)
                 }
                 Some(Ok(_)) => None,
-                Some(Err(error)) => return Err(error.clone()),
+                Some(Err(error)) => {
+                    for (reader, _) in self.stack.drain(..) {
+                        // SAFETY: as above.
+                        let reader = unsafe { &*reader };
+                        reader.mark.epoch.store(0, Ordering::Relaxed);
+                        // It will never be computed; its readers get the error without looking for it.
+                        let _ = reader.value.set(Err(error.clone()));
+                    }
+                    for added in list.drain(before..) {
+                        added.mark.epoch.store(0, Ordering::Relaxed);
+                    }
+                    return;
+                }
             };
             match child {
                 Some(source) => {
@@ -395,7 +418,6 @@ impl Engine {
                 }
             }
         }
-        Ok(())
     }
 
     /// Whether a node depends on pending work of this realisation, and on nothing that failed.
@@ -441,6 +463,7 @@ fn note(collected: &Collected, plan: &Arc<Plan>) {
         plan: plan.clone(),
         read: (0..collected.nodes.len()).filter(is_read).map(|i| (i, seen(i))).collect(),
         results: plan.results.iter().map(|r| seen(r.node)).collect(),
+        origins: plan.origins().map(|i| (i, Origin::of(collected.nodes[i]))).collect(),
     });
 }
 

@@ -1,6 +1,6 @@
 //! Seeing what a line becomes: the launches of a plan, in words and as a drawing.
 
-use crate::engine::plan_for;
+use crate::engine::{Collected, with_plan};
 use crate::node::Node;
 use crate::plan::{Action, Launch, Loc, Plan, ProgramLaunch};
 use crate::schedule::flops;
@@ -33,7 +33,7 @@ pub struct LaunchInfo {
     pub bytes_written: u64,
     /// Floating-point operations of a library kernel.
     pub flops: Option<u64>,
-    /// The line that the launch's last operation comes from.
+    /// The line that the launch's last operation comes from; not shown where it is empty.
     pub line: String,
     /// The launches whose results it reads.
     pub after: Vec<usize>,
@@ -45,14 +45,14 @@ pub struct LaunchInfo {
 ///
 /// An earlier failure of something that the nodes depend on.
 pub fn explain(nodes: &[&Node]) -> Result<Explanation> {
-    let plan = plan_for(nodes)?;
-    Ok(plan.map_or(Explanation { launches: vec![], temporary_bytes: 0 }, |p| describe(&p)))
+    let explanation = with_plan(nodes, describe)?;
+    Ok(explanation.unwrap_or(Explanation { launches: vec![], temporary_bytes: 0 }))
 }
 
-pub(crate) fn log(plan: &Plan) {
+pub(crate) fn log(plan: &Plan, graph: &Collected) {
     static ON: OnceLock<bool> = OnceLock::new();
     if *ON.get_or_init(|| std::env::var("MG_LOG").is_ok_and(|v| v.split(',').any(|w| w == "plan"))) {
-        eprintln!("{}", describe(plan));
+        eprintln!("{}", describe(plan, graph));
     }
 }
 
@@ -88,18 +88,19 @@ fn traffic(p: &ProgramLaunch) -> (u64, u64) {
     (read.sum(), written.sum())
 }
 
-fn describe(plan: &Plan) -> Explanation {
+fn describe(plan: &Plan, graph: &Collected) -> Explanation {
     let mut writer = vec![None; plan.slots.len()];
     let mut launches = vec![];
     for (at, launch) in plan.launches.iter().enumerate() {
-        launches.push(info(plan, launch, &writer));
+        launches.push(info(plan, graph, launch, &writer));
         let mut write = |slot: usize| writer[slot] = Some(at);
         launch.outputs().for_each(&mut write);
     }
     Explanation { launches, temporary_bytes: plan.arenas.iter().map(|a| a.1).sum() }
 }
 
-fn info(plan: &Plan, launch: &Launch, writer: &[Option<usize>]) -> LaunchInfo {
+fn info(plan: &Plan, graph: &Collected, launch: &Launch, writer: &[Option<usize>]) -> LaunchInfo {
+    let line = graph.nodes[launch.node].location;
     let mut after: Vec<usize> = launch
         .inputs()
         .filter_map(|bind| match bind.loc {
@@ -114,7 +115,7 @@ fn info(plan: &Plan, launch: &Launch, writer: &[Option<usize>]) -> LaunchInfo {
         bytes_read: 0,
         bytes_written: 0,
         flops: None,
-        line: format!("{}:{}", launch.location.file(), launch.location.line()),
+        line: format!("{}:{}", line.file(), line.line()),
         after: vec![],
     };
     match &launch.action {
@@ -215,7 +216,9 @@ impl std::fmt::Display for Explanation {
             if let Some(flops) = launch.flops {
                 write!(f, ", {:.1} Mflop", flops as f64 / 1e6)?;
             }
-            write!(f, "  ({})", launch.line)?;
+            if !launch.line.is_empty() {
+                write!(f, "  ({})", launch.line)?;
+            }
         }
         Ok(())
     }

@@ -12,11 +12,15 @@ pub enum Kernel {
     Gather {
         /// The axis.
         axis: u8,
+        /// The operation that a person called, for errors.
+        op: &'static str,
     },
     /// The adjoint of `Gather`: zeros, with `x[…, j, …]` added at `index[…, j, …]` in order; sources: x, index.
     ScatterAdd {
         /// The axis.
         axis: u8,
+        /// The operation that a person called, for errors.
+        op: &'static str,
     },
     /// Zeros (or a copy of the second source) with the first source's elements written through a view of the dense result.
     Write {
@@ -48,8 +52,8 @@ impl Kernel {
     pub(crate) fn signature(&self) -> u64 {
         match self {
             Kernel::MatMul => 1,
-            Kernel::Gather { axis } => mix(2, *axis as u64),
-            Kernel::ScatterAdd { axis } => mix(3, *axis as u64),
+            Kernel::Gather { axis, .. } => mix(2, *axis as u64),
+            Kernel::ScatterAdd { axis, .. } => mix(3, *axis as u64),
             Kernel::Write { region } => mix(4, layout_signature(region)),
             Kernel::Concat { axis } => mix(5, *axis as u64),
             Kernel::Transfer => 6,

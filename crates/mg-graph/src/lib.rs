@@ -24,6 +24,7 @@ mod build;
 mod code;
 mod cuda;
 mod engine;
+mod execute;
 mod explain;
 mod fold;
 mod interrupt;
@@ -40,6 +41,6 @@ pub use engine::{PlanStats, clear_plans, is_eager, plan_stats, realize, set_eage
 pub use explain::{Explanation, LaunchInfo, explain};
 pub use interrupt::set_interrupt;
 pub use kernel::Kernel;
-pub use node::{At, Node, Sources, Value, at, is_tracking, set_tracking};
+pub use node::{At, Node, Sources, Value, at, is_tracking, set_tracking, within};
 pub use op::{Map, Op, SourceKind, View};
 pub use replay::{Computed, Replay, Trace, is_recording, note_host_read, record};

@@ -87,14 +87,16 @@ unsafe impl Sync for Inner {}
 thread_local! {
     static TRACKING: std::cell::Cell<bool> = const { std::cell::Cell::new(true) };
     static LINE: std::cell::Cell<Option<&'static Location<'static>>> = const { std::cell::Cell::new(None) };
+    static CALLED: std::cell::Cell<Option<&'static str>> = const { std::cell::Cell::new(None) };
 }
 
-/// While it lives, nodes made on this thread are said to come from another line than the caller's.
-pub struct At(Option<&'static Location<'static>>);
+/// While it lives, nodes made on this thread are said to come from another line (and operation) than the caller's.
+pub struct At(Option<&'static Location<'static>>, Option<&'static str>);
 
 impl Drop for At {
     fn drop(&mut self) {
         LINE.set(self.0);
+        CALLED.set(self.1);
     }
 }
 
@@ -102,7 +104,20 @@ impl Drop for At {
 /// belongs to the line that the user wrote. An outer guard wins.
 #[must_use = "the line is forgotten when this is dropped"]
 pub fn at(line: &'static Location<'static>) -> At {
-    At(LINE.replace(Some(LINE.get().unwrap_or(line))))
+    At(LINE.replace(Some(LINE.get().unwrap_or(line))), CALLED.get())
+}
+
+/// As [`at`], and checks of indices made meanwhile name the operation `op` when they fail.
+#[must_use = "the line is forgotten when this is dropped"]
+pub fn within(op: &'static str, line: &'static Location<'static>) -> At {
+    let at = at(line);
+    CALLED.set(Some(CALLED.get().unwrap_or(op)));
+    at
+}
+
+/// The operation that a person called, by [`within`]; otherwise `op`.
+pub(crate) fn called(op: &'static str) -> &'static str {
+    CALLED.get().unwrap_or(op)
 }
 
 /// Whether nodes made on this thread inherit [`Node::is_tracked`] from their sources.
@@ -128,6 +143,19 @@ impl Node {
     /// A node that is not computed yet. Shapes and dtypes have been checked.
     #[track_caller]
     pub(crate) fn pending(op: Op, sources: Sources, shape: Shape, dtype: DType, device: Device) -> Node {
+        Node::made(op, sources, shape, dtype, device, OnceLock::new())
+    }
+
+    #[track_caller]
+    #[inline]
+    fn made(
+        op: Op,
+        sources: Sources,
+        shape: Shape,
+        dtype: DType,
+        device: Device,
+        value: OnceLock<Result<Value, Error>>,
+    ) -> Node {
         let mut signature = mix(op.signature(), (dtype as u64) << 8 | shape.rank() as u64);
         for &n in shape.iter() {
             signature = mix(signature, n as u64);
@@ -144,7 +172,7 @@ impl Node {
             location: LINE.get().unwrap_or(Location::caller()),
             signature,
             sources: UnsafeCell::new(sources),
-            value: OnceLock::new(),
+            value,
             handles: AtomicU32::new(0),
             flags: AtomicU32::new(if tracked { TRACKED } else { 0 }),
             tag: OnceLock::new(),
@@ -156,9 +184,8 @@ impl Node {
     #[track_caller]
     pub fn from_value(value: Value) -> Node {
         let (shape, dtype, device) = (*value.layout.shape(), value.buffer.dtype(), value.buffer.device());
-        let node = Node::pending(Op::Source(SourceKind::Data), Sources::new(), shape, dtype, device);
-        let _ = node.0.value.set(Ok(value));
-        node
+        let value = OnceLock::from(Ok(value));
+        Node::made(Op::Source(SourceKind::Data), Sources::new(), shape, dtype, device, value)
     }
 
     /// The position in the order of creation: sources come before what is computed from them.
@@ -317,14 +344,46 @@ impl Inner {
     }
 }
 
+thread_local! {
+    /// While a node is dropped on this thread: where the sources of those that go with it are put. A plain address, so that
+    /// it is there still when a thread that ends drops what its other locals hold.
+    static DROPPED: std::cell::Cell<*mut Dropped> = const { std::cell::Cell::new(std::ptr::null_mut()) };
+}
+
+/// Sources whose nodes are gone.
+type Dropped = SmallVec<[Sources; 8]>;
+
+/// Forgets the list of the drop that ends, also where what is dropped panics.
+struct Forget;
+
+impl Drop for Forget {
+    fn drop(&mut self) {
+        DROPPED.set(std::ptr::null_mut());
+    }
+}
+
 impl Drop for Inner {
     fn drop(&mut self) {
-        // Chains can be millions of nodes long: no recursion.
-        let mut stack: SmallVec<[Node; 8]> = std::mem::take(self.sources.get_mut()).into_iter().collect();
-        while let Some(node) = stack.pop() {
-            if let Some(mut inner) = Arc::into_inner(node.0) {
-                stack.extend(std::mem::take(inner.sources.get_mut()));
-            }
+        // Chains can be millions of nodes long: no recursion. A node that is dropped while another is leaves its sources
+        // to that one.
+        let sources = std::mem::take(self.sources.get_mut());
+        if sources.is_empty() {
+            return;
+        }
+        let outer = DROPPED.get();
+        if !outer.is_null() {
+            // SAFETY: the list of a drop further down this thread's stack, which keeps no reference to it across a call.
+            unsafe { (*outer).push(sources) };
+            return;
+        }
+        let mut dropped = Dropped::new();
+        let list = &raw mut dropped;
+        DROPPED.set(list);
+        let _forget = Forget;
+        drop(sources);
+        // SAFETY: the list above; the reference ends before the sources are dropped.
+        while let Some(sources) = unsafe { (*list).pop() } {
+            drop(sources);
         }
     }
 }

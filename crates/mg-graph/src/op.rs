@@ -53,8 +53,15 @@ pub enum Map {
     Cast,
     /// The source's elements in memory of their own.
     Copy,
-    /// The source itself, checked to be an index below this size.
-    Guard(i64),
+    /// The source itself, checked to be an index of an axis of some size.
+    Guard {
+        /// The number of positions along the axis.
+        size: i64,
+        /// The axis, for the error.
+        axis: u8,
+        /// The operation that a person called, for the error.
+        op: &'static str,
+    },
 }
 
 /// How a view sees its source.
@@ -126,7 +133,7 @@ impl Op {
             Op::Map(Map::Row(row)) => row.name(),
             Op::Map(Map::Cast) => "cast",
             Op::Map(Map::Copy) => "copy",
-            Op::Map(Map::Guard(_)) => "check_index",
+            Op::Map(Map::Guard { .. }) => "check_index",
             Op::View(view) => view.name(),
             Op::Reduce(kind, _) => kind.name(),
             Op::Kernel(kernel) => kernel.name(),
@@ -149,7 +156,7 @@ impl Op {
             Op::Map(Map::Row(row)) => 0x100 + *row as u64,
             Op::Map(Map::Cast) => 6,
             Op::Map(Map::Copy) => 14,
-            Op::Map(Map::Guard(size)) => mix(7, *size as u64),
+            Op::Map(Map::Guard { size, .. }) => mix(7, *size as u64),
             Op::View(View::Reshape) => 8,
             Op::View(View::Permute(axes)) => mix(9, u64::from_le_bytes(*axes)),
             Op::View(View::Region(region)) => mix(13, crate::kernel::layout_signature(region)),

@@ -8,8 +8,8 @@
 use crate::engine;
 use crate::node::{Inner, Node, Value};
 use crate::op::{Op, SourceKind};
-use crate::plan::{Bindings, Plan, Results};
-use mg_device::cuda::{Gpu, Graph, Origin};
+use crate::plan::{Bindings, Origin, Plan};
+use mg_device::cuda::{Gpu, Graph, Origin as GpuOrigin};
 use mg_device::{Buffer, Device, Error, ErrorKind, Result};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -23,6 +23,8 @@ pub(crate) struct Step {
     pub(crate) read: Vec<(usize, Seen)>,
     /// The nodes of the plan's results, in its order.
     pub(crate) results: Vec<Seen>,
+    /// The nodes that an error could name, by position.
+    pub(crate) origins: Vec<(usize, Origin)>,
 }
 
 /// A node that a recording has seen.
@@ -124,6 +126,7 @@ enum From {
 struct ReplayStep {
     plan: Arc<Plan>,
     read: Vec<(usize, From)>,
+    origins: Vec<(usize, Origin)>,
 }
 
 /// A recorded step.
@@ -225,7 +228,7 @@ impl Replay {
                 read.push((*position, from));
             }
             last.push(b.results.iter().map(Seen::value).collect());
-            steps.push(ReplayStep { plan: b.plan.clone(), read });
+            steps.push(ReplayStep { plan: b.plan.clone(), read, origins: b.origins.clone() });
         }
         let mut launches = steps.iter().flat_map(|s: &ReplayStep| &s.plan.launches);
         let device = launches.next().map(|l| l.device).filter(|d| d.is_cuda());
@@ -253,7 +256,7 @@ impl Replay {
             if launches.is_empty() {
                 return Ok(());
             }
-            let origin = Origin { name: "jit", line: Location::caller() };
+            let origin = GpuOrigin { name: "jit", line: Location::caller() };
             // SAFETY: the launches are those of this replay's plans, in their order; their memory is kept until the graph
             // was launched.
             unsafe {
@@ -280,7 +283,7 @@ impl Replay {
         let mut made: Vec<Vec<Option<Value>>> = Vec::with_capacity(self.steps.len());
         let mut last = std::mem::take(&mut self.last);
         for step in &self.steps {
-            let mut bound = Bound::default();
+            let mut bound = Bound { origins: &step.origins, ..Bound::default() };
             for (position, from) in &step.read {
                 let value = match from {
                     From::Argument(i) => arguments.get(*i).and_then(known),
@@ -308,9 +311,14 @@ impl Replay {
                     value.buffer = copied(&value.buffer)?;
                 }
             }
-            let execute = || step.plan.execute(&bound);
-            let results: Results = if self.gpu.is_some() { execute()? } else { engine::locked(execute)? };
-            made.push(results.into_iter().collect::<Result<Vec<Value>>>()?.into_iter().map(Some).collect());
+            let mut results = Vec::with_capacity(step.plan.results.len());
+            let mut execute = || step.plan.execute(&bound, |_, value| results.push(value));
+            if self.gpu.is_some() {
+                execute()?
+            } else {
+                engine::locked(execute)?
+            }
+            made.push(results.into_iter().map(|value| value.map(Some)).collect::<Result<_>>()?);
         }
         last.clear();
         self.last = made;
@@ -333,17 +341,22 @@ fn copied(buffer: &Buffer) -> Result<Buffer> {
 }
 
 #[derive(Default)]
-struct Bound {
+struct Bound<'a> {
     values: HashMap<usize, Value>,
     arguments: HashMap<usize, SourceKind>,
+    origins: &'a [(usize, Origin)],
 }
 
-impl Bindings for Bound {
+impl Bindings for Bound<'_> {
     fn value(&self, node: usize) -> Option<&Value> {
         self.values.get(&node)
     }
 
     fn argument(&self, node: usize) -> Option<SourceKind> {
         self.arguments.get(&node).cloned()
+    }
+
+    fn origin(&self, node: usize) -> Option<Origin> {
+        self.origins.iter().find(|o| o.0 == node).map(|o| o.1)
     }
 }

@@ -111,7 +111,7 @@ fn cross_entropy_with_its_gradient_is_one_launch() {
     let (n, classes) = (128, 10);
     let x = floats(&[n, classes], 5);
     let labels: Vec<i64> = (0..n as i64).map(|i| i * 7 % classes as i64).collect();
-    let labels = data(&labels, &[n, 1]).guard(classes);
+    let labels = data(&labels, &[n, 1]).guard(0, classes);
     let here = map(Row::Eq, &[&Node::ramp(Shape::of(&[1, classes]), Device::cpu()), &labels]);
     let shifted = map(Row::Sub, &[&x, &reduce(&x, ReduceKind::Max, 2)]);
     let e = map(Row::Exp, &[&shifted]);
@@ -430,7 +430,6 @@ fn views_of_one_operand_are_many_operands() {
 }
 
 #[test]
-#[ignore = "known gap: overlapping slices of slices are expanded path by path"]
 fn repeated_differences_do_not_take_exponential_time() {
     let _turn = alone();
     let started = std::time::Instant::now();
@@ -522,7 +521,6 @@ fn sources_at_other_offsets_use_the_same_plan() {
 }
 
 #[test]
-#[ignore = "known gap: row results that nobody reads are written"]
 fn an_explanation_is_well_formed() {
     let _turn = alone();
     let (x, w) = (floats(&[8, 16], 1), floats(&[16, 4], 2));

@@ -4,6 +4,7 @@
 //! [`Algebra`]. A [`Program`] is what one launch computes: a straight-line list of values over a space of rows and columns,
 //! with reductions. [`cpu`] runs programs in tiles that stay in the first-level cache, with a vectorised loop for each
 //! instruction; [`cpu::library`] has the kernels that are no programs (matrix products, gathers, scatters, copies).
+//! [`cuda::library`] has the same for CUDA, as PTX and descriptions of launches.
 //! [`math`] has the elementary functions, [`philox`] the random numbers. Nothing here knows graphs or gradients.
 //!
 //! ```

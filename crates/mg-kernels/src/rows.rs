@@ -250,7 +250,9 @@ op_table! {
         }),
         Some({
             let d = g.mul(&y.mul(&x[0].map(Row::Log)));
-            x[0].eq(&x[0].lit(0.0)).choose(&g.lit(0.0), &d)
+            // 0 to a power that is not negative does not change with it.
+            let (zero, power) = (x[0].eq(&x[0].lit(0.0)), T::apply(Row::Le, &[&x[1].lit(0.0), &x[1]]));
+            T::apply(Row::And, &[&zero, &power]).choose(&g.lit(0.0), &d)
         })
     ]
 
@@ -312,6 +314,10 @@ op_table! {
     /// `1 / (1 + e⁻ᵃ)`.
     Sigmoid "sigmoid" sigmoid try_sigmoid Float |a| math::sigmoid(a);
     grad |g, x, y| [Some(g.mul(&y.mul(&y.lit(1.0).sub(y))))]
+
+    /// `log(1 + eᵃ)`, without overflow.
+    Softplus "softplus" softplus try_softplus Float |a| math::softplus(a);
+    grad |g, x, y| [Some(g.mul(&x[0].map(Row::Sigmoid)))]
 
     /// The sine, of radians.
     Sin "sin" sin try_sin Float |a| math::sin(a);

@@ -47,8 +47,8 @@ macro_rules! loops {
         }
     };
 }
-loops!(f32, exp log tanh sigmoid sin cos erf);
-loops!(f64, exp log tanh sigmoid sin cos erf);
+loops!(f32, exp log tanh sigmoid softplus sin cos erf);
+loops!(f64, exp log tanh sigmoid softplus sin cos erf);
 
 #[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {
@@ -184,6 +184,10 @@ fn sigmoid(x: f64) -> f64 {
     if x < 0.0 { x.exp() / (1.0 + x.exp()) } else { 1.0 / (1.0 + (-x).exp()) }
 }
 
+fn softplus(x: f64) -> f64 {
+    x.max(0.0) + (-x.abs()).exp().ln_1p()
+}
+
 fn erf(x: f64) -> f64 {
     let mut to = [0.0];
     f64::erf(&mut to, &[x]);
@@ -191,11 +195,12 @@ fn erf(x: f64) -> f64 {
 }
 
 /// Name, loop, exact function, and the bound that the documentation states.
-const SINGLE: [(&str, Loop<f32>, fn(f64) -> f64, f64); 7] = [
+const SINGLE: [(&str, Loop<f32>, fn(f64) -> f64, f64); 8] = [
     ("exp", f32::exp, |x| x.exp(), 0.9),
     ("log", f32::log, |x| x.ln(), 0.89),
     ("tanh", f32::tanh, |x| x.tanh(), 0.85),
     ("sigmoid", f32::sigmoid, sigmoid, 0.88),
+    ("softplus", f32::softplus, softplus, 1.14),
     ("sin", f32::sin, |x| x.sin(), 0.99),
     ("cos", f32::cos, |x| x.cos(), 0.94),
     ("erf", f32::erf, erf, 1.0),
@@ -238,7 +243,7 @@ fn instruction_sets_agree_bit_by_bit() {
             }
         )*};
     }
-    check!(exp log tanh sigmoid sin cos erf);
+    check!(exp log tanh sigmoid softplus sin cos erf);
 }
 
 #[test]
@@ -289,11 +294,12 @@ fn double_precision_keeps_its_bounds_at_length() {
 fn check_double(count: u64) {
     // Name, loop, exact function, the span that matters, whether negative numbers are in the domain, the bound.
     type Row = (&'static str, Loop<f64>, fn(f64) -> Exact, f64, bool, f64);
-    let rows: [Row; 7] = [
+    let rows: [Row; 8] = [
         ("exp", f64::exp, reference::exp, 745.0, true, 0.87),
         ("log", f64::log, reference::log, 1e308, false, 0.81),
         ("tanh", f64::tanh, reference::tanh, 20.0, true, 0.97),
         ("sigmoid", f64::sigmoid, reference::sigmoid, 745.0, true, 0.91),
+        ("softplus", f64::softplus, reference::softplus, 745.0, true, 1.13),
         ("sin", f64::sin, reference::sin, 1073741824.0, true, 0.86),
         ("cos", f64::cos, reference::cos, 1073741824.0, true, 0.88),
         ("erf", f64::erf, reference::erf, 6.0, true, 0.98),
@@ -400,7 +406,14 @@ fn double_precision_handles_special_arguments() {
     same(math::sigmoid(-infinity), 0.0, "sigmoid −∞");
     same(math::sigmoid(0.0), 0.5, "sigmoid 0");
     same(math::sigmoid(-745.0), 5e-324, "sigmoid of a number far below zero");
-    for function in [math::exp, math::log, math::tanh, math::sigmoid, math::sin, math::cos, math::erf] {
+    same(math::softplus(infinity), infinity, "softplus ∞");
+    same(math::softplus(-infinity), 0.0, "softplus −∞");
+    same(math::softplus(0.0), std::f64::consts::LN_2, "softplus 0");
+    same(math::softplus(-745.0), 5e-324, "softplus of a number far below zero");
+    same(math::softplus(1e300), 1e300, "softplus of a large number");
+    for function in
+        [math::exp, math::log, math::tanh, math::sigmoid, math::softplus, math::sin, math::cos, math::erf]
+    {
         same(function(f64::NAN), f64::NAN, "NaN");
         same(function(-f64::NAN), f64::NAN, "−NaN");
     }
@@ -555,6 +568,8 @@ fn functions_are_monotone_where_they_level_off() {
     };
     rising("tanh", f32::tanh, 8.0, 0.85);
     rising("sigmoid", f32::sigmoid, 15.0, 20.0);
+    rising("softplus", f32::softplus, 15.0, 20.0);
+    rising("softplus", f32::softplus, -20.0, -15.0);
     rising("erf", f32::erf, 3.5, 1.0);
     rising("exp", f32::exp, 88.0, 0.9);
     rising("exp", f32::exp, -106.0, -100.0);

@@ -30,7 +30,7 @@ activations! {
     /// `x σ(x)`.
     SiLU |x| Ok(x.silu());
     /// `log(1 + eˣ)`.
-    Softplus |x| Ok(x.softplus());
+    Softplus |x| x.try_softplus();
 }
 
 /// Gaussian error linear unit: Hendrycks and Gimpel, 2016.

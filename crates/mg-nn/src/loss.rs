@@ -116,6 +116,6 @@ impl BCEWithLogitsLoss {
         }
         // max(x, 0) − x y + log(1 + e^−|x|). `maximum`, unlike `relu`, has the slope ½ at 0, where |x| has none.
         let linear = logits.try_maximum(0.0)?.try_sub(logits.try_mul(target)?)?;
-        Ok(self.reduction.apply(linear.try_add(logits.try_abs()?.try_neg()?.softplus())?))
+        Ok(self.reduction.apply(linear.try_add(logits.try_abs()?.try_neg()?.try_softplus()?)?))
     }
 }

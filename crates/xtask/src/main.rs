@@ -8,6 +8,7 @@ mod process;
 mod ptx;
 mod test;
 mod venv;
+mod wheel;
 mod workspace;
 
 use std::path::Path;
@@ -19,6 +20,7 @@ usage: cargo xtask <command>
 commands:
   test     every check and test there is; `cargo xtask test --help` for its options
   bench    this project and its peers side by side, into docs/measured; `cargo xtask bench --help`
+  wheel    the Python package as a wheel, into dist; `cargo xtask wheel --help` for its options
   ptx      the CUDA kernels, from kernels/*.cu to kernels/ptx; `cargo xtask ptx --help`
   gpu-bundle  test programs, examples and a runner, for a machine with a GPU and no cargo; `cargo xtask gpu-bundle --help`";
 
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
     let result = match command.as_str() {
         "test" => test::main(&arguments),
         "bench" => bench::main(&arguments),
+        "wheel" => wheel::main(&arguments),
         "ptx" => ptx::main(&arguments),
         "gpu-bundle" => gpu_bundle::main(&arguments),
         "" | "help" | "-h" | "--help" => {

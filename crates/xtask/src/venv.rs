@@ -41,6 +41,11 @@ impl Venv {
         command
     }
 
+    /// The path of its interpreter.
+    pub fn interpreter(&self) -> PathBuf {
+        interpreter(&self.folder)
+    }
+
     /// Installs `requirements` from the package index, unless this very list was the last that `purpose` installed.
     pub fn install(&self, purpose: &str, requirements: &[String]) -> Result<()> {
         let stamp = self.folder.join(format!("installed-{purpose}.txt"));

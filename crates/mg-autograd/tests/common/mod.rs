@@ -48,8 +48,12 @@ impl Cell {
                 Cell::I(v) => v as f32 as f64,
                 _ => self.f() as f32 as f64,
             }),
-            DType::F16 => Cell::F(<f16 as Element>::from_f64(self.f()).to_f64()),
-            DType::BF16 => Cell::F(<bf16 as Element>::from_f64(self.f()).to_f64()),
+            DType::F16 | DType::BF16 => match (self, to) {
+                (Cell::I(v), DType::F16) => Cell::F(rounded(v, 11, 65_504.0)),
+                (Cell::I(v), _) => Cell::F(rounded(v, 8, f64::MAX)),
+                (_, DType::F16) => Cell::F(<f16 as Element>::from_f64(self.f()).to_f64()),
+                _ => Cell::F(<bf16 as Element>::from_f64(self.f()).to_f64()),
+            },
             DType::I64 => Cell::I(self.i()),
             DType::I32 => Cell::I(match self {
                 Cell::F(v) => v as i32 as i64,
@@ -62,6 +66,17 @@ impl Cell {
             DType::Bool => Cell::B(self.b()),
         }
     }
+}
+
+/// The float with so many bits that is nearest to an integer, ties to even: in integers, where nothing rounds by itself.
+pub fn rounded(v: i64, bits: u32, largest: f64) -> f64 {
+    let magnitude = v.unsigned_abs() as u128;
+    let unit = 1u128 << (128 - magnitude.leading_zeros()).saturating_sub(bits);
+    let (whole, rest) = (magnitude / unit, magnitude % unit);
+    let up = 2 * rest > unit || (2 * rest == unit && whole % 2 == 1);
+    let nearest = ((whole + up as u128) * unit) as f64;
+    let finite = if nearest > largest { f64::INFINITY } else { nearest };
+    if v < 0 { -finite } else { finite }
 }
 
 /// A dense row-major array of a dtype.

@@ -45,6 +45,7 @@ pub fn reference(row: Row, dtype: DType, x: &[Cell]) -> Cell {
         // Either form alone loses digits on one side.
         Row::Sigmoid if f(0) < 0.0 => float(f(0).exp() / (1.0 + f(0).exp())),
         Row::Sigmoid => float(1.0 / (1.0 + (-f(0)).exp())),
+        Row::Softplus => float(f(0).max(0.0) + (-f(0).abs()).exp().ln_1p()),
         Row::Sin => float(f(0).sin()),
         Row::Cos => float(f(0).cos()),
         Row::Erf => float(erf(f(0))),

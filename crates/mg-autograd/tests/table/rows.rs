@@ -3,7 +3,7 @@
 use crate::common::*;
 use crate::host::{evaluate, operand_dtype, reference, tolerance};
 use mg_autograd::Tensor;
-use mg_device::{DType, ErrorKind, Result};
+use mg_device::{DType, ErrorKind, Result, bf16, f16};
 use mg_graph::Node;
 use mg_kernels::Row;
 use mg_kernels::rows::Class;
@@ -303,6 +303,48 @@ fn every_dtype_converts_to_every_other() {
             }
             let a = Array::new(&[cells.len()], from, cells);
             assert_ulps(&format!("{from} to {to}"), &a.tensor().to_dtype(to), &a.cast(to), 0);
+        }
+    }
+}
+
+/// Around the middle of two neighbours at every magnitude, where each of two roundings may go its own way.
+#[test]
+fn integers_round_once() {
+    let mut rng = Rng(12);
+    let mut cells = vec![];
+    for order in 0..63 {
+        for bits in [8, 11, 24, 53] {
+            let unit = 1i64 << (order as u32).saturating_sub(bits - 1);
+            for _ in 0..8 {
+                // A number of that many bits, or between two: exactly, by one off, by one place of f32 or f64 off.
+                let random = ((rng.below(1 << 31) << 32) | rng.below(1 << 31)) as i64;
+                let whole = (1i64 << order) | (random & ((1i64 << order) - unit));
+                let middle = whole.saturating_add(unit / 2);
+                let near = [0, 1, unit >> 17, unit >> 45, (unit >> 45) + 1];
+                for v in near.into_iter().flat_map(|d| [middle.saturating_add(d), middle.saturating_sub(d)]) {
+                    cells.extend([Cell::I(v), Cell::I(v.wrapping_neg())]);
+                }
+            }
+        }
+    }
+    cells.extend([i64::MIN, i64::MIN + 1, i64::MAX, i64::MAX - 1].map(Cell::I));
+    let a = Array::new(&[cells.len()], DType::I64, cells);
+    for to in FLOATS {
+        assert_ulps(&format!("i64 to {to}"), &a.tensor().to_dtype(to), &a.cast(to), 0);
+        // Beside a tensor of that dtype, and read as a number.
+        let zero = Tensor::zeros(&[], to).unwrap();
+        for at in (0..a.numel()).step_by(37) {
+            let v = a.data[at].i();
+            let expected = a.data[at].cast(to).f();
+            let sum = zero.try_add(v).unwrap().to_f64_vec().unwrap()[0];
+            assert_eq!(sum, expected, "0 + {v} in {to}");
+            let read = match to {
+                DType::F64 => Tensor::scalar(v).item::<f64>().unwrap(),
+                DType::F32 => Tensor::scalar(v).item::<f32>().unwrap() as f64,
+                DType::F16 => Tensor::scalar(v).item::<f16>().unwrap().to_f64(),
+                _ => Tensor::scalar(v).item::<bf16>().unwrap().to_f64(),
+            };
+            assert_eq!(read, expected, "{v} read as {to}");
         }
     }
 }

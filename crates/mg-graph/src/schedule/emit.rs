@@ -2,10 +2,10 @@
 
 use super::Graph;
 use super::group::{Embed, Group, Member, Split, is_total, kind_of, over, read_strides};
-use super::path::Path;
+use super::path::{Path, Place};
 use crate::engine::internal;
 use crate::op::{Map, Op, SourceKind};
-use crate::plan::{Bind, ConstBind, Guarded, Loc};
+use crate::plan::{Bind, Check, ConstBind, Loc};
 use mg_device::{DType, Layout, MAX_RANK, Result};
 use mg_kernels::{Class, Inst, Operand, Over, Program, Source, Val, Value};
 use std::collections::HashMap;
@@ -17,7 +17,8 @@ pub(crate) struct Emitted {
     pub(crate) consts: Vec<ConstBind>,
     /// The node of each output.
     pub(crate) outputs: Vec<usize>,
-    pub(crate) guarded: Option<Guarded>,
+    /// Its values that check something, with the nodes that they stand for.
+    pub(crate) checks: Vec<Check>,
     /// For each operand, whether its elements lie exactly as a dense output's do.
     pub(crate) dense: Vec<bool>,
 }
@@ -27,7 +28,7 @@ struct Emitter<'a> {
     group: &'a Group,
     order: smallvec::SmallVec<[usize; 8]>,
     out: Emitted,
-    memo: HashMap<(usize, Path, Embed), Val>,
+    memo: HashMap<(usize, Place, Embed), Val>,
     values: HashMap<Value, Val>,
     binds: HashMap<(Loc, isize, Operand), u16>,
     consts: HashMap<ConstBind, u16>,
@@ -37,8 +38,14 @@ struct Emitter<'a> {
     product: Option<usize>,
 }
 
-/// Writes a group's program. `product` is the matrix product that it is the epilogue of.
-pub(crate) fn emit(graph: &Graph, group: &Group, product: Option<usize>) -> Result<Emitted> {
+/// Writes a group's program. `product` is the matrix product that it is the epilogue of; `leaves` says which members
+/// somebody reads afterwards.
+pub(crate) fn emit(
+    graph: &Graph,
+    group: &Group,
+    product: Option<usize>,
+    leaves: impl Fn(usize) -> bool,
+) -> Result<Emitted> {
     let rank = group.space.len();
     let (order, [batch, outer, _]) = group.split.order(rank);
     let program = Program {
@@ -48,7 +55,7 @@ pub(crate) fn emit(graph: &Graph, group: &Group, product: Option<usize>) -> Resu
         ..Program::default()
     };
     let out =
-        Emitted { program, inputs: vec![], consts: vec![], outputs: vec![], guarded: None, dense: vec![] };
+        Emitted { program, inputs: vec![], consts: vec![], outputs: vec![], checks: vec![], dense: vec![] };
     let mut emitter = Emitter {
         graph,
         group,
@@ -65,7 +72,7 @@ pub(crate) fn emit(graph: &Graph, group: &Group, product: Option<usize>) -> Resu
         let v = emitter.member(member)?;
         emitter.members.insert(member.node, v);
     }
-    for member in &group.members {
+    for member in group.members.iter().filter(|m| leaves(m.node)) {
         let v = emitter.members[&member.node];
         let class = if is_total(graph, member) {
             Class::Total
@@ -116,11 +123,11 @@ impl Emitter<'_> {
     ) -> Result<Val> {
         let graph = self.graph;
         let node = if itself == Some(node) { node } else { graph.strip(node, &mut path) };
-        let key = (node, path, embed);
+        let path = &path;
+        let key = (node, graph.place(node, path), embed);
         if let Some(&v) = self.memo.get(&key) {
             return Ok(v);
         }
-        let (_, path, _) = &key;
         let inner = graph.nodes[node];
         let stored = graph.stored[node] && itself != Some(node);
         let v = if stored && self.members.contains_key(&node) {
@@ -166,21 +173,26 @@ impl Emitter<'_> {
 
     fn map(&mut self, node: usize, map: Map, args: &[Val]) -> Result<Val> {
         let inner = self.graph.nodes[node];
+        let mut checks = matches!(map, Map::Guard { .. });
         let inst = match map {
             Map::Row(row) => {
+                checks = row.refuses_zero(inner.dtype);
                 let mut operands = [args[0]; 3];
                 operands[..args.len()].copy_from_slice(args);
                 Inst::Map(row, operands)
             }
             Map::Cast => Inst::Cast(args[0]),
             Map::Copy => return Ok(args[0]),
-            Map::Guard(size) => {
+            Map::Guard { size, .. } => {
                 let c = self.constant(ConstBind::Literal(size as u64));
-                self.out.guarded.get_or_insert(Guarded { op: "index", location: inner.location });
                 Inst::Guard(args[0], c)
             }
         };
-        self.push(Value { inst, dtype: inner.dtype })
+        let value = self.push(Value { inst, dtype: inner.dtype })?;
+        if checks && self.out.checks.iter().all(|c| c.value != value) {
+            self.out.checks.push(Check { value, node });
+        }
+        Ok(value)
     }
 
     fn push(&mut self, value: Value) -> Result<Val> {

@@ -1,7 +1,7 @@
 //! Which anchors share a program.
 
 use super::Graph;
-use super::path::Path;
+use super::path::{Path, Reads, signature};
 use super::store::Alias;
 use crate::engine::Root;
 use crate::kernel::Kernel;
@@ -58,7 +58,8 @@ pub(crate) struct Group {
     pub(crate) is_kernel: bool,
     /// Elementwise work applied before a matrix product's results are stored.
     pub(crate) epilogue: Option<Box<Group>>,
-    values: BTreeSet<usize>,
+    /// Elementwise nodes computed here, each at every place where it is met.
+    values: BTreeSet<(usize, u64)>,
     inputs: BTreeSet<usize>,
 }
 
@@ -265,7 +266,7 @@ pub(crate) fn form(graph: &mut Graph, _aliases: &[Alias]) -> Result<Groups> {
 impl Groups {
     /// A new group of one anchor.
     fn add(&mut self, graph: &Graph, node: usize) -> usize {
-        let (reads, inlined) = graph.reads(node);
+        let Reads { reads, inlined } = graph.reads(node, usize::MAX);
         let is_kernel = !graph.known[node] && matches!(graph.nodes[node].op, Op::Kernel(_));
         let reads = if is_kernel {
             // What a kernel reads is below its operands' views.
@@ -279,8 +280,8 @@ impl Groups {
             split_of(graph, node)
         };
         let id = self.list.len();
-        let mut values: BTreeSet<usize> = inlined.into_iter().collect();
-        values.insert(node);
+        let mut values: BTreeSet<(usize, u64)> = inlined.iter().map(|(i, at)| (*i, signature(at))).collect();
+        values.insert((node, 0));
         let inputs: BTreeSet<usize> = reads.iter().map(|r| r.0).collect();
         for &i in &inputs {
             self.readers.entry(i).or_default().push(id);
@@ -425,7 +426,7 @@ impl Groups {
             Member { embed, ..m.clone() }
         }));
         members.sort_by_key(|m| m.node);
-        let values: BTreeSet<usize> = main.values.union(&other.values).copied().collect();
+        let values: BTreeSet<_> = main.values.union(&other.values).copied().collect();
         let inputs: BTreeSet<usize> = main.inputs.union(&other.inputs).copied().collect();
         let own = members.iter().filter(|m| inputs.contains(&m.node)).count();
         // Constants, casts and expansions are not counted, hence the room that is left.
@@ -505,9 +506,9 @@ impl Groups {
             return;
         }
         graph.stored[node] = true;
-        let (reads, inlined) = graph.reads(node);
+        let Reads { reads, inlined } = graph.reads(node, MAX_VALUES / 2);
         let computable = reads.iter().all(|(i, _)| graph.known[*i] || graph.stored[*i])
-            && inlined.iter().all(|&i| matches!(graph.nodes[i].op, Op::Map(_)))
+            && inlined.iter().all(|(i, _)| matches!(graph.nodes[*i].op, Op::Map(_)))
             && inlined.len() <= MAX_VALUES / 2
             && reads.iter().all(|(i, path)| graph.follow(graph.layout_of(*i), path).is_ok());
         if computable {
@@ -579,6 +580,12 @@ impl Groups {
         ids.sort_unstable();
         ids.dedup();
         ids
+    }
+
+    /// Whether a launch other than `id` reads a node from memory.
+    pub(crate) fn is_read_beside(&self, node: usize, id: usize) -> bool {
+        let readers = self.readers.get(&node).map_or(&[][..], |r| r);
+        readers.iter().any(|&r| r != id && self.list[r].is_some())
     }
 
     /// The nodes that a launch reads from memory.

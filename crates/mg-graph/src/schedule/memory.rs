@@ -9,7 +9,7 @@ use crate::engine::{Root, internal};
 use crate::kernel::Kernel;
 use crate::op::Op;
 use crate::plan::{Action, Bind, Code, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot};
-use mg_device::{Device, Layout, Result, Shape};
+use mg_device::{Buffer, Device, Layout, Result, Shape};
 use mg_kernels::{Class, Source};
 use std::collections::{BTreeSet, HashMap};
 
@@ -28,6 +28,9 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
     let aliased: Vec<usize> = aliases.iter().map(|a| a.base).collect();
     for (at, &id) in order.iter().enumerate() {
         let Some(group) = &groups.list[id] else { continue };
+        let leaves = |node: usize| {
+            is_wanted(graph, node) || aliased.contains(&node) || groups.is_read_beside(node, id)
+        };
         let launch = if group.is_kernel {
             let node = group.members[0].node;
             let epilogue = match &group.epilogue {
@@ -35,19 +38,18 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                     // The product still reads its operands when the first panel's epilogue writes.
                     let operands = graph.sources[node].iter().map(|&s| graph.strip(s, &mut Path::new()));
                     let read_otherwise: Vec<usize> = operands.chain(aliased.iter().copied()).collect();
-                    let emitted = emit(graph, epilogue, Some(node))?;
+                    let emitted = emit(graph, epilogue, Some(node), leaves)?;
                     Some(program(graph, emitted, &last_read, at, &mut slot_of, &mut plan, &read_otherwise)?)
                 }
                 None => None,
             };
-            let others_read = order.iter().any(|&o| o != id && groups.inputs(o).contains(&node));
-            let raw = epilogue.is_none()
-                || others_read
-                || is_wanted(graph, node)
-                || aliases.iter().any(|a| a.base == node);
+            let raw = epilogue.is_none() || leaves(node);
             // On CUDA the epilogue may become a launch of its own.
-            let stored = raw || graph.nodes[node].device.is_cuda();
-            let output = if stored { Some(slot(graph, node, None, &mut slot_of, &mut plan)) } else { None };
+            let output = if raw || graph.nodes[node].device.is_cuda() {
+                Some(slot(graph, node, None, &mut slot_of, &mut plan)?)
+            } else {
+                None
+            };
             let mut args = vec![];
             for &s in &graph.sources[node] {
                 let mut path = Path::new();
@@ -65,7 +67,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
             };
             Launch {
                 action: Action::Kernel { kernel: kernel.clone(), args, output, raw, epilogue },
-                location: graph.nodes[node].location,
+                node,
                 name: kernel.name(),
                 device: graph.nodes[node].device,
                 shape: graph.nodes[node].shape,
@@ -74,10 +76,12 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 fuses: true.into(),
             }
         } else {
-            let emitted = emit(graph, group, None)?;
+            let emitted = emit(graph, group, None, leaves)?;
             let last = group.members.last().map_or(0, |m| m.node);
             let action = match copy_of(graph, &emitted)? {
-                Some(from) => Action::Copy { from, output: slot(graph, last, None, &mut slot_of, &mut plan) },
+                Some(from) => {
+                    Action::Copy { from, output: slot(graph, last, None, &mut slot_of, &mut plan)? }
+                }
                 None => Action::Program(program(
                     graph,
                     emitted,
@@ -93,9 +97,9 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 device: graph.nodes[last].device,
                 shape: graph.nodes[last].shape,
                 dtype: graph.nodes[last].dtype,
+                node: last,
                 prepared: Default::default(),
                 fuses: true.into(),
-                location: graph.nodes[last].location,
                 action,
             }
         };
@@ -209,8 +213,15 @@ fn slot(
     donor: Option<usize>,
     slot_of: &mut HashMap<usize, usize>,
     plan: &mut Plan,
-) -> usize {
+) -> Result<usize> {
     let inner = graph.nodes[node];
+    // Beyond that, offsets in the arena would overflow.
+    let bytes = inner.shape.numel().saturating_mul(inner.dtype.size());
+    if bytes > isize::MAX as usize {
+        return Err(Buffer::uninit(inner.device, inner.dtype, inner.shape.numel())
+            .err()
+            .unwrap_or_else(|| internal("memory without end")));
+    }
     plan.slots.push(Slot {
         device: inner.device,
         dtype: inner.dtype,
@@ -221,7 +232,7 @@ fn slot(
         offset: 0,
     });
     slot_of.insert(node, plan.slots.len() - 1);
-    plan.slots.len() - 1
+    Ok(plan.slots.len() - 1)
 }
 
 fn program(
@@ -233,8 +244,8 @@ fn program(
     plan: &mut Plan,
     read_otherwise: &[usize],
 ) -> Result<ProgramLaunch> {
-    let Emitted { program, inputs, consts, outputs, guarded, dense } = emitted;
-    let mut donated = vec![false; inputs.len()];
+    let Emitted { program, inputs, consts, outputs, checks, dense } = emitted;
+    let mut donated: Vec<Option<usize>> = vec![None; inputs.len()];
     let has_total = program
         .values
         .iter()
@@ -260,19 +271,19 @@ fn program(
                 && !(inner.shape.numel() == 1 && has_total)
         };
         let full = program.outputs.get(slots.len()).is_some_and(|o| o.1 == Class::Full);
-        let donor = (0..inputs.len()).find(|&i| full && !donated[i] && fits(i));
+        let donor = (0..inputs.len()).find(|&i| full && donated[i].is_none() && fits(i));
         if let Some(i) = donor {
-            donated[i] = true;
+            donated[i] = Some(slots.len());
         }
         let from = donor.and_then(|i| match inputs[i].loc {
             Loc::Node(source) => Some(source),
             _ => None,
         });
-        slots.push(slot(graph, node, from, slot_of, plan));
+        slots.push(slot(graph, node, from, slot_of, plan)?);
     }
     let device = outputs.first().map_or(Device::cpu(), |&node| graph.nodes[node].device);
     let code = Code::new(&program, &donated, device)?;
-    Ok(ProgramLaunch { program, code, inputs, consts, outputs: slots, guarded })
+    Ok(ProgramLaunch { program, code, inputs, consts, outputs: slots, checks })
 }
 
 /// Makes one launch of neighbouring elementwise programs that do not wait for each other.
@@ -362,20 +373,22 @@ fn place_temporaries(plan: &mut Plan) {
         let mut taken: Vec<(usize, usize)> = placed
             .iter()
             .filter(|p| p.0 == slot.device && p.1 <= until && from <= p.2)
-            .map(|p| (p.3, p.3 + p.4))
+            .map(|p| (p.3, p.3.saturating_add(p.4)))
             .collect();
         taken.sort_unstable();
-        let mut offset = 0;
+        let mut offset = 0usize;
         for (start, end) in taken {
-            if offset + bytes <= start {
+            if offset.saturating_add(bytes) <= start {
                 break;
             }
             offset = offset.max(end);
         }
         slot.offset = offset;
+        // Past the largest size there can be, it is refused when it is asked for.
+        let end = offset.saturating_add(bytes);
         match plan.arenas.iter_mut().find(|a| a.0 == slot.device) {
-            Some((_, size)) => *size = (*size).max(offset + bytes),
-            None => plan.arenas.push((slot.device, offset + bytes)),
+            Some((_, size)) => *size = (*size).max(end),
+            None => plan.arenas.push((slot.device, end)),
         }
         placed.push((slot.device, from, until, offset, bytes));
     }

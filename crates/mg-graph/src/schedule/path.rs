@@ -1,8 +1,10 @@
 //! Paths: the views between a value and the place where it is read.
 
 use super::Graph;
-use crate::op::Op;
-use mg_device::Layout;
+use crate::kernel::layout_signature;
+use crate::node::mix;
+use crate::op::{Op, View};
+use mg_device::{Layout, Shape};
 use smallvec::SmallVec;
 
 /// A step of a path.
@@ -16,6 +18,42 @@ pub(crate) enum Elem {
 
 /// Views in the order in which they are applied, from the value outwards.
 pub(crate) type Path = SmallVec<[Elem; 4]>;
+
+/// Where a value is met. Paths that stand for the same place see the same elements, of any layout, and need a copy in
+/// the same places: runs of slices and permutations, which never do, are one.
+pub(crate) type Place = SmallVec<[Stretch; 1]>;
+
+/// A part of a place.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Stretch {
+    /// Slices and permutations, as what they make of a dense value.
+    Affine(Layout),
+    Reshape(Shape),
+    Expand(Shape),
+    Region(Layout),
+}
+
+/// A hash.
+pub(crate) fn signature(place: &Place) -> u64 {
+    let shape = |tag: u64, shape: &Shape| shape.iter().fold(tag, |h, &n| mix(h, n as u64));
+    place.iter().fold(0, |h, stretch| {
+        mix(
+            h,
+            match stretch {
+                Stretch::Affine(layout) => layout_signature(layout),
+                Stretch::Reshape(s) => shape(1, s),
+                Stretch::Expand(s) => shape(2, s),
+                Stretch::Region(layout) => mix(3, layout_signature(layout)),
+            },
+        )
+    })
+}
+
+/// What an anchor's program reads from memory, by paths, and the elementwise nodes computed on the way.
+pub(crate) struct Reads {
+    pub(crate) reads: Vec<(usize, Path)>,
+    pub(crate) inlined: Vec<(usize, Place)>,
+}
 
 impl Graph<'_> {
     /// The layout at the end of a path, or the view before which a copy is needed.
@@ -89,18 +127,51 @@ impl Graph<'_> {
         }
     }
 
-    /// Everything that an anchor's program reads from memory, with paths, and the elementwise nodes computed on the way.
-    pub(crate) fn reads(&self, anchor: usize) -> (Vec<(usize, Path)>, Vec<usize>) {
-        let mut reads = vec![];
-        let mut inlined = vec![];
+    /// Where `i` is met at the end of a path.
+    pub(crate) fn place(&self, i: usize, path: &Path) -> Place {
+        let mut place = Place::new();
+        let mut shape = self.nodes[i].shape;
+        for elem in path {
+            let (Elem::View(v) | Elem::Broadcast(v)) = *elem;
+            let node = self.nodes[v as usize];
+            let stretch = match (elem, &node.op) {
+                (Elem::View(_), Op::View(view @ (View::Slice { .. } | View::Permute(_)))) => {
+                    let before = match place.last() {
+                        Some(Stretch::Affine(layout)) => *layout,
+                        _ => Layout::contiguous(shape),
+                    };
+                    view.apply(&before, &node.shape).map(Stretch::Affine)
+                }
+                (Elem::View(_), Op::View(View::Reshape)) => Some(Stretch::Reshape(node.shape)),
+                (Elem::View(_), Op::View(View::Region(region))) => Some(Stretch::Region(**region)),
+                _ => Some(Stretch::Expand(node.shape)),
+            };
+            // Slices and permutations of a dense value always are a layout.
+            let stretch = stretch.unwrap_or(Stretch::Reshape(node.shape));
+            match (place.last_mut(), &stretch) {
+                (Some(last @ Stretch::Affine(_)), Stretch::Affine(_)) => *last = stretch,
+                _ => place.push(stretch),
+            }
+            shape = node.shape;
+        }
+        place
+    }
+
+    /// Everything that an anchor's program reads and computes; the walk ends when it has found more than `limit` of either.
+    pub(crate) fn reads(&self, anchor: usize, limit: usize) -> Reads {
+        let (mut reads, mut inlined) = (vec![], vec![]);
         let mut seen = std::collections::HashSet::new();
         let mut stack: Vec<(usize, Path)> = self.starts(anchor).into_vec();
         while let Some((i, mut path)) = stack.pop() {
             // An anchor that stores what is known (or an argument) reads the original.
             let itself = i == anchor && (self.known[i] || self.argument[i]);
             let i = if itself { i } else { self.strip(i, &mut path) };
-            if !seen.insert((i, path.clone())) {
+            let place = self.place(i, &path);
+            if !seen.insert((i, place.clone())) {
                 continue;
+            }
+            if reads.len() > limit || inlined.len() > limit {
+                break;
             }
             if itself || !self.is_inlined(i) {
                 if !self.argument[i] || self.stored[i] && !itself {
@@ -108,13 +179,11 @@ impl Graph<'_> {
                 }
                 continue;
             }
-            inlined.push(i);
+            inlined.push((i, place));
             for &s in &self.sources[i] {
                 stack.push((s, self.below(i, s, &path)));
             }
         }
-        inlined.sort_unstable();
-        inlined.dedup();
-        (reads, inlined)
+        Reads { reads, inlined }
     }
 }

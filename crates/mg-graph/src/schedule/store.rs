@@ -89,7 +89,8 @@ fn bound_inlining(graph: &mut Graph) {
             if bound[i] <= READS {
                 break;
             }
-            let (values, reads) = count(graph, i);
+            let found = graph.reads(i, INLINE.max(READS));
+            let (values, reads) = (found.inlined.len() + 1, found.reads.len());
             bound[i] = values + reads;
             if values <= INLINE && reads <= READS {
                 break;
@@ -105,25 +106,6 @@ fn bound_inlining(graph: &mut Graph) {
             bound[base] = 1;
         }
     }
-}
-
-/// Distinct inlined nodes and distinct operands below a node, counted up to a little over the limits.
-fn count(graph: &Graph, i: usize) -> (usize, usize) {
-    let (mut values, mut reads) = (HashSet::new(), HashSet::new());
-    let mut stack: Vec<usize> = graph.sources[i].to_vec();
-    while let Some(s) = stack.pop() {
-        if graph.is_inlined(s) {
-            if values.insert(s) {
-                stack.extend(&graph.sources[s]);
-            }
-        } else {
-            reads.insert(s);
-        }
-        if values.len() > INLINE || reads.len() > READS {
-            break;
-        }
-    }
-    (values.len() + 1, reads.len())
 }
 
 /// Stores what must be copied before a reshape can be a view.
@@ -149,12 +131,10 @@ fn legalise(graph: &mut Graph, alias_roots: &[usize]) -> Result<()> {
                 }
                 continue;
             }
-            let (reads, inlined) = graph.reads(i);
-            for (read, path) in &reads {
+            for (read, path) in &graph.reads(i, usize::MAX).reads {
                 let layout = if *read == i { graph.layout_of_original(i) } else { graph.layout_of(*read) };
                 check(graph, layout, path);
             }
-            let _ = inlined;
             check_arguments(graph, i, &mut check);
         }
         for &i in alias_roots {
@@ -184,7 +164,7 @@ fn check_arguments(
     let mut seen = HashSet::new();
     while let Some((i, mut path)) = stack.pop() {
         let i = if graph.argument[i] { i } else { graph.strip(i, &mut path) };
-        if !seen.insert((i, path.clone())) {
+        if !seen.insert((i, graph.place(i, &path))) {
             continue;
         }
         let constant = matches!(graph.nodes[i].op, Op::Source(crate::op::SourceKind::Const { .. }));

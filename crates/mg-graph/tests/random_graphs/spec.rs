@@ -205,7 +205,7 @@ impl Spec {
             }
             Spec::Map(row, _) => Node::map(*row, &args())?,
             Spec::Cast(_, dtype) => sources[0].cast(*dtype),
-            Spec::Guard(_, size) => sources[0].guard(*size),
+            Spec::Guard(_, size) => sources[0].guard(0, *size),
             Spec::Alias(_) => sources[0].alias(),
             Spec::Reshape(_, shape) => sources[0].reshape(Shape::new(shape)?)?,
             Spec::Permute(_, axes) => sources[0].permute(axes)?,

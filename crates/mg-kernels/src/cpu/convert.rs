@@ -87,7 +87,7 @@ pub fn cast_loop(from: DType, to: DType, isa: Isa) -> MapFn {
     if matches!(to, DType::F16 | DType::BF16) {
         match from {
             DType::F64 => return cast!(f64, |v| round_to_odd(v)),
-            DType::I64 => return cast!(i64, |v| round_to_odd(v as f64)),
+            DType::I64 => return cast!(i64, |v| round_to_odd(int_to_odd(v))),
             DType::I32 => return cast!(i32, |v| round_to_odd(v as f64)),
             _ => {}
         }
@@ -111,6 +111,16 @@ fn round_to_odd(v: f64) -> f32 {
     let toward_zero = bits.wrapping_sub((wide.abs() > v.abs()) as u32);
     let odd = toward_zero | (wide != v) as u32;
     f32::from_bits(if v.is_nan() { bits } else { odd })
+}
+
+/// The f64 beside `v` that is odd in units of 2¹¹, unless `v` is an f64: see [`round_to_odd`].
+#[inline(always)]
+fn int_to_odd(v: i64) -> f64 {
+    // Below 2⁵³ every integer is an f64; above, a multiple of 2¹¹ is one.
+    let lost = v & 0x7ff;
+    let odd = (v - lost) | (((lost != 0) as i64) << 11);
+    let exact = v.unsigned_abs() < 1 << 53;
+    (if exact { v } else { odd }) as f64
 }
 
 /// Rounds f32 in place to a half type, kept in f32.

@@ -4,9 +4,12 @@
 pub mod compile;
 pub mod convert;
 pub mod gather;
+mod jit;
 pub mod library;
 pub mod loops;
 pub mod pool;
 pub mod reduce;
+#[cfg(target_arch = "x86_64")]
+mod reduce_x86;
 pub mod run;
 mod stream;

@@ -242,30 +242,43 @@ fn fold_block<T: Element, R: Copy>(
     join: impl Fn(R, R) -> R,
 ) -> R {
     let mut lanes = [neutral; LANES];
-    if a.len() >= LANES {
-        let (whole, rest) = a.split_at(a.len() / LANES * LANES);
-        for run in whole.chunks_exact(LANES) {
-            for j in 0..LANES {
-                lanes[j] = join(lanes[j], first(run[j]));
-            }
-        }
-        if !rest.is_empty() {
-            for (lane, &v) in lanes.iter_mut().zip(rest) {
-                *lane = join(*lane, first(v));
-            }
-        }
-    } else {
+    if a.len() < LANES {
         for (lane, &v) in lanes.iter_mut().zip(a) {
             *lane = join(*lane, first(v));
         }
-    }
-    // Constant widths, so that the lanes stay in registers.
-    if a.len() > 16 {
         if a.len() > 32 {
             halve::<R, 32>(&mut lanes, &join);
         }
-        halve::<R, 16>(&mut lanes, &join);
+        if a.len() > 16 {
+            halve::<R, 16>(&mut lanes, &join);
+        }
+        return fold_16(lanes, join);
     }
+    // All indices of `lanes` are constants from here on, so that they stay in registers.
+    let runs = a.chunks_exact(LANES);
+    let rest = runs.remainder();
+    for run in runs {
+        for j in 0..LANES {
+            lanes[j] = join(lanes[j], first(run[j]));
+        }
+    }
+    if !rest.is_empty() {
+        let mut last = [neutral; LANES];
+        for (lane, &v) in last.iter_mut().zip(rest) {
+            *lane = first(v);
+        }
+        for j in 0..LANES {
+            lanes[j] = join(lanes[j], last[j]);
+        }
+    }
+    halve::<R, 32>(&mut lanes, &join);
+    halve::<R, 16>(&mut lanes, &join);
+    fold_16(lanes, join)
+}
+
+/// Joins the first 16 lanes.
+#[inline(always)]
+fn fold_16<R: Copy>(mut lanes: [R; LANES], join: impl Fn(R, R) -> R) -> R {
     halve::<R, 8>(&mut lanes, &join);
     halve::<R, 4>(&mut lanes, &join);
     halve::<R, 2>(&mut lanes, &join);
@@ -332,6 +345,10 @@ fn arg<T: Element>(acc: &mut Acc, a: &[T], base: i64, max: bool) {
 }
 
 fn reduce_loop(kind: ReduceKind, dtype: DType, isa: Isa) -> ReduceFn {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(f) = super::reduce_x86::reduce_loop(kind, dtype, isa) {
+        return f;
+    }
     macro_rules! kinds {
         ($T:ty) => {
             match kind {

@@ -1,22 +1,32 @@
 //! Stores that do not go through the caches: for outputs so large that they would be evicted before anybody reads them.
 //! They save the read of each line that an ordinary store begins with.
 
+use super::loops::{Isa, isa};
+
 /// Bytes of an output from which it is streamed. Below, the next launch is likely to find it in cache.
-pub(super) const STREAM: usize = 4 << 20;
+pub(in crate::cpu) const STREAM: usize = 4 << 20;
 
 /// Whether this processor streams.
-pub(super) fn streams() -> bool {
-    cfg!(target_arch = "x86_64") && super::loops::isa() != super::loops::Isa::Baseline
+pub(in crate::cpu) fn streams() -> bool {
+    cfg!(target_arch = "x86_64") && isa() != Isa::Baseline
 }
 
 /// Copies `bytes` past the caches where both ends are aligned for it. [`finish`] must follow before other threads read.
 ///
 /// Safety: both pointers are valid for `bytes` and do not overlap; the processor [`streams`].
-pub(super) unsafe fn stream(dst: *mut u8, src: *const u8, bytes: usize) {
+pub(in crate::cpu) unsafe fn stream(dst: *mut u8, src: *const u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
-    if (dst as usize).is_multiple_of(32) && bytes.is_multiple_of(32) {
-        // SAFETY: this function's contract; AVX2 is there.
-        return unsafe { stream_avx2(dst, src, bytes) };
+    if (dst as usize).is_multiple_of(64) {
+        let lines = bytes & !63;
+        // SAFETY: this function's contract; the instructions are there.
+        return unsafe {
+            if isa() == Isa::Avx512 {
+                stream_avx512(dst, src, lines)
+            } else {
+                stream_avx2(dst, src, lines)
+            }
+            std::ptr::copy_nonoverlapping(src.add(lines), dst.add(lines), bytes - lines);
+        };
     }
     // SAFETY: this function's contract.
     unsafe { std::ptr::copy_nonoverlapping(src, dst, bytes) };
@@ -35,8 +45,22 @@ unsafe fn stream_avx2(dst: *mut u8, src: *const u8, bytes: usize) {
     }
 }
 
+/// Whole lines: stores of half a line each have to meet in a buffer first.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn stream_avx512(dst: *mut u8, src: *const u8, bytes: usize) {
+    use std::arch::x86_64::{__m512i, _mm512_loadu_si512, _mm512_stream_si512};
+    for at in (0..bytes).step_by(64) {
+        // SAFETY: `at + 64 ≤ bytes`, and `dst` is aligned to 64 bytes.
+        unsafe {
+            let v = _mm512_loadu_si512(src.add(at).cast::<__m512i>());
+            _mm512_stream_si512(dst.add(at).cast::<__m512i>(), v);
+        }
+    }
+}
+
 /// Makes streamed stores visible to other threads.
-pub(super) fn finish() {
+pub(in crate::cpu) fn finish() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: SSE is part of x86-64.
     unsafe {

@@ -54,10 +54,10 @@ pub(super) const LN2_REST_DOUBLE: f64 = 5.497923018708371e-14;
 const SMALLEST_NORMAL_SINGLE: f64 = 1.1754943508222875e-38;
 
 /// (ln(1 + f) − f + f²/2)/f³ on [−1/3, 1/3], with relative error 2⁻²⁷ of the logarithm.
-const SINGLE: [f64; 8] =
+pub(super) const SINGLE: [f64; 8] =
     [-0.12893032, 0.13986897, -0.121839724, 0.14005306, -0.16680506, 0.20010446, -0.24999797, 0.33333215];
 /// The same, with relative error 2⁻⁵⁹.
-const DOUBLE: [f64; 20] = [
+pub(super) const DOUBLE: [f64; 20] = [
     -0.08334361966245003,
     0.08495927139678584,
     -0.03839089107746044,

@@ -17,6 +17,7 @@ mod exp;
 mod log;
 mod pow;
 mod sigmoid;
+mod softplus;
 mod tanh;
 mod trig;
 
@@ -25,6 +26,7 @@ pub use exp::exp;
 pub use log::log;
 pub use pow::pow;
 pub use sigmoid::sigmoid;
+pub use softplus::softplus;
 pub use tanh::tanh;
 pub use trig::{cos, sin};
 

@@ -170,6 +170,26 @@ pub fn sigmoid(x: f64) -> Exact {
     }
 }
 
+pub fn softplus(x: f64) -> Exact {
+    let e = exp_sum(Double(-x.abs(), 0.0));
+    if e.exponent < -30 {
+        let z = if e.exponent < -300 { Double(0.0, 0.0) } else { e.value.scaled(e.exponent) };
+        // ln(1 + z)/z.
+        let mut series = Double(-0.25, 0.0);
+        for coefficient in [Double(1.0, 0.0).div(Double(3.0, 0.0)), Double(-0.5, 0.0), Double(1.0, 0.0)] {
+            series = series.mul(z).add(coefficient);
+        }
+        return if x < 0.0 {
+            Exact { value: e.value.mul(series), exponent: e.exponent }
+        } else {
+            Exact::plain(z.mul(series).add(Double(x, 0.0)))
+        };
+    }
+    let u = e.value.scaled(e.exponent).add(Double(1.0, 0.0));
+    let log = log_sum(u.0).add(Double(u.1, 0.0).div(Double(u.0, 0.0)));
+    Exact::plain(log.add(Double(x.max(0.0), 0.0)))
+}
+
 /// Sine and cosine for |x| < 2⁴⁰.
 fn sine_and_cosine(x: f64) -> (Double, Double) {
     let n = (x / HALF_PI[0]).round();

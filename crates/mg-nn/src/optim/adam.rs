@@ -1,7 +1,7 @@
 //! Adam, and Adam with decoupled weight decay.
 
-use mg_autograd::{Tensor, no_grad};
-use mg_device::Result;
+use mg_autograd::{Operand, Tensor, no_grad};
+use mg_device::{DType, Result};
 
 use super::{Optimizer, at_least_0, check_parameters, checked, load_slots, save_slots, settled, zeros_like};
 use crate::state::State;
@@ -42,7 +42,44 @@ struct Moments {
     square: Tensor,
     /// With `amsgrad` only.
     largest: Option<Tensor>,
-    steps: u64,
+    steps: Steps,
+}
+
+/// How many steps were taken: a number, or a tensor (i64, no axes) once a step was recorded, for what `jit` replays goes on
+/// in tensors only.
+enum Steps {
+    Number(u64),
+    Tensor(Tensor),
+}
+
+impl Steps {
+    fn count(&mut self) -> Result<()> {
+        match self {
+            Steps::Number(n) if !mg_graph::is_recording() => *n += 1,
+            Steps::Number(n) => *self = Steps::Tensor(Tensor::scalar(*n as i64 + 1)),
+            Steps::Tensor(n) => n.assign(n.try_add(1i64)?)?,
+        }
+        Ok(())
+    }
+
+    /// `(lr · √c₂ / c₁, eps · √c₂)` with the corrections `c = 1 − βⁿ`.
+    fn scales(&self, options: &AdamOptions, dtype: DType) -> Result<(Operand, Operand)> {
+        let AdamOptions { lr, betas: (beta1, beta2), eps, .. } = *options;
+        Ok(match self {
+            Steps::Number(n) => {
+                let correction = |beta: f64| 1.0 - beta.powf(*n as f64);
+                let root = correction(beta2).sqrt();
+                ((lr * root / correction(beta1)).into(), (eps * root).into())
+            }
+            Steps::Tensor(n) => {
+                let n = n.to_dtype(DType::F64);
+                let correction = |beta: f64| n.try_mul(beta.ln())?.try_exp()?.try_neg()?.try_add(1.0);
+                let root = correction(beta2)?.try_sqrt()?;
+                let rate = root.try_mul(lr)?.try_div(correction(beta1)?)?;
+                (rate.to_dtype(dtype).into(), root.try_mul(eps)?.to_dtype(dtype).into())
+            }
+        })
+    }
 }
 
 /// The update that [`Adam`] and [`AdamW`] share.
@@ -78,21 +115,20 @@ impl Core {
 
     fn step(&mut self) -> Result<()> {
         let _guard = no_grad();
-        let AdamOptions { lr, betas: (beta1, beta2), eps, weight_decay, amsgrad, maximize } = self.options;
+        let AdamOptions { lr, betas: (beta1, beta2), weight_decay, amsgrad, maximize, .. } = self.options;
         let mut wanted = Vec::with_capacity(5 * self.parameters.len());
         for (p, slot) in self.parameters.iter().zip(&mut self.moments) {
             let Some(grad) = p.grad() else { continue };
-            let old = match slot.take() {
+            let Moments { mean, square, largest, steps } = match slot {
                 Some(moments) => moments,
-                None => Moments {
+                None => slot.insert(Moments {
                     mean: zeros_like(p)?,
                     square: zeros_like(p)?,
                     largest: if amsgrad { Some(zeros_like(p)?) } else { None },
-                    steps: 0,
-                },
+                    steps: Steps::Number(0),
+                }),
             };
-            let steps = old.steps + 1;
-            let (correction1, correction2) = (1.0 - beta1.powf(steps as f64), 1.0 - beta2.powf(steps as f64));
+            steps.count()?;
             let mut g = grad.clone();
             if maximize {
                 g = g.try_neg()?;
@@ -103,17 +139,22 @@ impl Core {
             } else if weight_decay != 0.0 {
                 g = g.try_add(p.try_mul(weight_decay)?)?;
             }
-            let mean = settled(g.try_sub(&old.mean)?.try_mul(1.0 - beta1)?.try_add(&old.mean)?)?;
-            let square = old.square.try_mul(beta2)?.try_add(g.try_square()?.try_mul(1.0 - beta2)?)?;
-            let largest = old.largest.as_ref().map(|last| last.try_maximum(&square)).transpose()?;
-            let root = largest.as_ref().unwrap_or(&square).try_sqrt()?;
+            // Written through, not replaced: `jit` follows what is written to.
+            mean.assign(settled(g.try_sub(&*mean)?.try_mul(1.0 - beta1)?.try_add(&*mean)?)?)?;
+            square.assign(square.try_mul(beta2)?.try_add(g.try_square()?.try_mul(1.0 - beta2)?)?)?;
+            if let Some(largest) = largest {
+                largest.assign(largest.try_maximum(&*square)?)?;
+            }
+            let root = largest.as_ref().unwrap_or(square).try_sqrt()?;
             // m̂/(√v̂ + eps) with both corrections drawn into scalars: an operation less for every element.
-            let root2 = correction2.sqrt();
-            let change = mean.try_mul(lr * root2 / correction1)?.try_div(root.try_add(eps * root2)?)?;
+            let (rate, eps) = steps.scales(&self.options, p.dtype())?;
+            let change = mean.try_mul(rate)?.try_div(root.try_add(eps)?)?;
             p.assign(value.try_sub(change)?)?;
             wanted.extend([p.clone(), grad, mean.clone(), square.clone()]);
             wanted.extend(largest.clone());
-            *slot = Some(Moments { mean, square, largest, steps });
+            if let Steps::Tensor(n) = steps {
+                wanted.push(n.clone());
+            }
         }
         Tensor::realize_all(&wanted)
     }
@@ -127,8 +168,14 @@ impl Core {
 
     fn state(&self) -> State {
         let slots = self.moments.iter().map(|slot| match slot {
-            Some(m) => (vec![Some(&m.mean), Some(&m.square), m.largest.as_ref()], m.steps),
-            None => (vec![], 0),
+            Some(m) => {
+                let steps = match &m.steps {
+                    Steps::Number(n) => Tensor::scalar(*n as i64),
+                    Steps::Tensor(n) => n.detach(),
+                };
+                (vec![Some(&m.mean), Some(&m.square), m.largest.as_ref()], Some(steps))
+            }
+            None => (vec![], None),
         });
         save_slots(&NAMES, slots)
     }
@@ -140,7 +187,7 @@ impl Core {
         let moments = slots.into_iter().map(|(tensors, steps)| {
             let mut tensors = tensors.into_iter();
             let (mean, square) = (tensors.next()??, tensors.next()??);
-            Some(Moments { mean, square, largest: tensors.next().flatten(), steps })
+            Some(Moments { mean, square, largest: tensors.next().flatten(), steps: Steps::Number(steps) })
         });
         self.moments = moments.collect();
         Ok(())

@@ -106,7 +106,10 @@ fn at_least_0(op: &'static str, name: &str, value: f64) -> Result<()> {
 /// What is remembered of one parameter: tensors of its shape by name, and the number of steps.
 type Slot = (Vec<Option<Tensor>>, u64);
 
-fn save_slots<'a>(names: &[&str], slots: impl Iterator<Item = (Vec<Option<&'a Tensor>>, u64)>) -> State {
+fn save_slots<'a>(
+    names: &[&str],
+    slots: impl Iterator<Item = (Vec<Option<&'a Tensor>>, Option<Tensor>)>,
+) -> State {
     let mut state = State::default();
     for (i, (tensors, steps)) in slots.enumerate() {
         for (name, t) in names.iter().zip(tensors) {
@@ -114,8 +117,8 @@ fn save_slots<'a>(names: &[&str], slots: impl Iterator<Item = (Vec<Option<&'a Te
                 state.tensors.insert(format!("{i}.{name}"), t.detach());
             }
         }
-        if steps > 0 {
-            state.tensors.insert(format!("{i}.step"), Tensor::scalar(steps as i64));
+        if let Some(steps) = steps {
+            state.tensors.insert(format!("{i}.step"), steps);
         }
     }
     state

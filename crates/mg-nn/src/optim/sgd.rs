@@ -91,13 +91,16 @@ impl Optimizer for SGD {
                 g = g.try_add(p.try_mul(weight_decay)?)?;
             }
             if momentum != 0.0 {
-                let next = match buffer.take() {
-                    Some(last) => settled(last.try_mul(momentum)?.try_add(g.try_mul(1.0 - dampening)?)?)?,
-                    None => g.clone(),
+                let held = match buffer {
+                    Some(held) => {
+                        // Written through, not replaced: `jit` follows what is written to.
+                        held.assign(settled(held.try_mul(momentum)?.try_add(g.try_mul(1.0 - dampening)?)?)?)?;
+                        held
+                    }
+                    None => buffer.insert(g.detach()),
                 };
-                g = if nesterov { g.try_add(next.try_mul(momentum)?)? } else { next.clone() };
-                wanted.push(next.clone());
-                *buffer = Some(next);
+                g = if nesterov { g.try_add(held.try_mul(momentum)?)? } else { held.clone() };
+                wanted.push(held.clone());
             }
             p.assign(p.try_sub(g.try_mul(lr)?)?)?;
             wanted.extend([p.clone(), grad]);
@@ -120,7 +123,7 @@ impl Optimizer for SGD {
     }
 
     fn state(&self) -> State {
-        save_slots(&["momentum_buffer"], self.momentum.iter().map(|buffer| (vec![buffer.as_ref()], 0)))
+        save_slots(&["momentum_buffer"], self.momentum.iter().map(|buffer| (vec![buffer.as_ref()], None)))
     }
 
     fn load_state(&mut self, state: &State) -> Result<()> {

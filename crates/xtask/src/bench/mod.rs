@@ -8,7 +8,7 @@ mod measure;
 mod report;
 mod worker;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::Value;
@@ -23,16 +23,21 @@ usage: cargo xtask bench [options]
 
   --peers DIR           the Python environment with the peers (without it: the python3 on the PATH)
   --only PATTERN        the cases whose name contains this, or matches it where it has a '*'; several by commas
-  --frameworks A,B      the peers to run: torch, torch-compile, jax, numpy (all)
+  --frameworks A,B      the peers to run: torch, torch-compile, jax, numpy (all); micrograd_rs, our own wheel, beside the program
+  --python              the cases of Python's own, from Python, beside micrograd, PyTorch and NumPy; builds the wheel first
   --rounds N            rounds of each pair (7)
   --threads N           threads of each framework (2)
   --quick               3 short rounds: to see that everything runs
   --out FILE            the JSON file to write; the table goes beside it, as .md
 
-Writes docs/measured/cpu-<machine>.json and .md; an --only or --quick run writes to target/measured unless told by --out.
+Writes docs/measured/cpu-<machine>.json and .md (python-<machine> with --python); an --only or --quick run writes to target/measured unless told by --out.
 MNIST's cases read the gz files in $MNIST_DIR.";
 
 const FRAMEWORKS: [&str; 4] = ["torch", "torch-compile", "jax", "numpy"];
+/// Those of Python's own cases.
+const PYTHON_PEERS: [&str; 3] = ["micrograd", "torch", "numpy"];
+/// Our wheel, as `peer.py` calls it.
+const WHEEL: &str = "micrograd_rs";
 
 /// The name of the bench target that is our own worker.
 const OURS: &str = "peers";
@@ -44,6 +49,7 @@ struct Options {
     rounds: usize,
     threads: usize,
     quick: bool,
+    python: bool,
     out: Option<PathBuf>,
 }
 
@@ -51,7 +57,7 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
     let Some(options) = options(arguments)? else { return Ok(ExitCode::SUCCESS) };
     let workspace = Workspace::find()?;
     let machine = machine::Machine::of(options.threads);
-    let cases = cases(&workspace, &options.only)?;
+    let cases = cases(&workspace, &options)?;
     let seconds = if options.quick { 0.05 } else { 0.2 };
 
     let worker_options = [
@@ -62,7 +68,19 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
         seconds.to_string(),
     ];
     let mut left_out = Vec::new();
-    let mut ours = match our_program(&workspace)? {
+    // The environment that our wheel is in, built for this run where it takes part.
+    let takes_part = options.python || options.frameworks.iter().any(|name| name == WHEEL);
+    let wheel = if takes_part { Some(crate::wheel::installed(&workspace)?) } else { None };
+    let peer = |framework: &str, python: &Path| {
+        let mut program = vec![python.as_os_str().to_owned()];
+        program.extend(["-B", "benches/peers/peer.py", "--framework", framework].map(Into::into));
+        Start::new(program, &worker_options, &workspace.root, &machine)
+    };
+    let mut ours = match our_program(&workspace, &options)? {
+        _ if options.python => {
+            let start = peer(WHEEL, wheel.as_deref().unwrap_or(Path::new(venv::PYTHON)));
+            Some(Worker::start(start).map_err(|failure| format!("our own worker: {failure}"))?)
+        }
         None => {
             left_out.push(format!("ours: there is no bench target `{OURS}`"));
             None
@@ -75,11 +93,13 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
     };
     let mut peers = Vec::new();
     for framework in &options.frameworks {
-        let mut program = vec![python(&options).into_os_string()];
-        program.extend(["-B", "benches/peers/peer.py", "--framework", framework].map(Into::into));
-        let mut start = Start::new(program, &worker_options, &workspace.root, &machine);
-        if let Some(stand_ins) =
-            options.peers.as_ref().map(|folder| folder.join("stand-ins")).filter(|f| f.exists())
+        let own = wheel.as_deref().filter(|_| framework == WHEEL);
+        let mut start = peer(framework, own.unwrap_or(&python(&options)));
+        if let Some(stand_ins) = options
+            .peers
+            .as_ref()
+            .map(|folder| folder.join("stand-ins"))
+            .filter(|f| f.exists() && own.is_none())
         {
             start.library_path(stand_ins);
         }
@@ -124,7 +144,8 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
         let partial = options.quick || !options.only.is_empty() || ours.is_none();
         let folder =
             if partial { workspace.target().join("measured") } else { workspace.root.join("docs/measured") };
-        folder.join(format!("cpu-{}.json", machine.slug()))
+        let what = if options.python { "python" } else { "cpu" };
+        folder.join(format!("{what}-{}.json", machine.slug()))
     });
     report::write(&path, &run, &machine, &measured)?;
     println!("\nwrote {} and the table beside it", path.display());
@@ -152,9 +173,11 @@ fn python(options: &Options) -> PathBuf {
 }
 
 /// The cases to run, in the order of the peers' table.
-fn cases(workspace: &Workspace, only: &[String]) -> Result<Vec<Case>> {
+fn cases(workspace: &Workspace, options: &Options) -> Result<Vec<Case>> {
+    let only = &options.only;
     let mut describe = process::command(venv::PYTHON, &workspace.root);
-    let text = process::output(describe.args(["-B", "benches/peers/peer.py", "--describe"]))?;
+    describe.args(["-B", "benches/peers/peer.py", "--describe"]).args(options.python.then_some("--python"));
+    let text = process::output(&mut describe)?;
     let cases = text.lines().map(|line| {
         let value: Value =
             serde_json::from_str(line).map_err(|error| format!("peer.py --describe: {error}"))?;
@@ -182,9 +205,9 @@ fn matches(pattern: &str, name: &str) -> bool {
     name.ends_with(last)
 }
 
-/// Builds our worker and gives its path; `None` where the project has none.
-fn our_program(workspace: &Workspace) -> Result<Option<PathBuf>> {
-    if !workspace.has_target("bench", OURS) {
+/// Builds our worker and gives its path; `None` where the project has none, or another one is asked for.
+fn our_program(workspace: &Workspace, options: &Options) -> Result<Option<PathBuf>> {
+    if options.python || !workspace.has_target("bench", OURS) {
         return Ok(None);
     }
     let mut build = workspace.cargo("build --release --message-format=json-render-diagnostics --bench");
@@ -201,10 +224,11 @@ fn options(arguments: &[String]) -> Result<Option<Options>> {
     let mut options = Options {
         peers: None,
         only: Vec::new(),
-        frameworks: FRAMEWORKS.map(str::to_owned).to_vec(),
+        frameworks: vec![],
         rounds: 0,
         threads: 2,
         quick: false,
+        python: false,
         out: None,
     };
     let mut rest = arguments.iter();
@@ -221,6 +245,7 @@ fn options(arguments: &[String]) -> Result<Option<Options>> {
             "--rounds" => options.rounds = number(value()?)?,
             "--threads" => options.threads = number(value()?)?,
             "--quick" => options.quick = true,
+            "--python" => options.python = true,
             "--out" => options.out = Some(PathBuf::from(value()?)),
             "-h" | "--help" => {
                 println!("{USAGE}");
@@ -232,8 +257,13 @@ fn options(arguments: &[String]) -> Result<Option<Options>> {
     if options.rounds == 0 {
         options.rounds = if options.quick { 3 } else { 7 };
     }
-    if let Some(unknown) = options.frameworks.iter().find(|name| !FRAMEWORKS.contains(&name.as_str())) {
-        return Err(format!("no peer '{unknown}'; there are {}", FRAMEWORKS.join(", ")));
+    if options.frameworks.is_empty() {
+        let all = if options.python { &PYTHON_PEERS[..] } else { &FRAMEWORKS };
+        options.frameworks = all.iter().map(|&name| name.to_owned()).collect();
+    }
+    let known = |name: &str| name == WHEEL || FRAMEWORKS.contains(&name) || PYTHON_PEERS.contains(&name);
+    if let Some(unknown) = options.frameworks.iter().find(|name| !known(name)) {
+        return Err(format!("no peer '{unknown}'; there are {}, micrograd, {WHEEL}", FRAMEWORKS.join(", ")));
     }
     if let Some(folder) = options.peers.as_ref().filter(|folder| !venv::interpreter(folder).exists()) {
         return Err(format!("{} is no Python environment", folder.display()));

@@ -1,6 +1,5 @@
 //! The steps that need Python: the wheel and its tests, the PTX assembler (which comes as a Python package), the peers.
 
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -8,12 +7,9 @@ use super::Outcome;
 use super::counts::Counts;
 use crate::ptx::{self, FOLDER};
 use crate::venv::{PYTHON, Venv};
+use crate::wheel::{CRATE, files, tools};
 use crate::workspace::Workspace;
 use crate::{Result, at, process};
-
-/// What builds the wheel and tests it; `crates/mg-py/requirements-test.txt` adds to it, where there is one.
-const WHEEL_TOOLS: &[&str] = &["maturin>=1.16,<2", "numpy", "pytest", "mypy", "pyright[nodejs]"];
-const WHEEL_CRATE: &str = "crates/mg-py";
 
 /// The assembler: 12.9 knows every architecture from sm_50 to sm_120.
 const PTXAS_PACKAGE: &str = "nvidia-cuda-nvcc-cu12==12.9.*";
@@ -31,24 +27,12 @@ pub fn peers(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The environment with the wheel's tools, and the crate's folder; `None` where there is no such crate.
-fn wheel_tools(workspace: &Workspace) -> Result<Option<(Venv, PathBuf)>> {
-    let Some(folder) = workspace.existing(WHEEL_CRATE) else { return Ok(None) };
-    let venv = Venv::of(workspace)?;
-    let mut requirements: Vec<String> = WHEEL_TOOLS.iter().map(|&tool| tool.to_owned()).collect();
-    if let Ok(more) = std::fs::read_to_string(folder.join("requirements-test.txt")) {
-        requirements.extend(more.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()));
-    }
-    venv.install("wheel", &requirements)?;
-    Ok(Some((venv, folder)))
-}
-
 fn no_wheel_crate() -> Outcome {
-    Outcome::Skipped(format!("no {WHEEL_CRATE}"))
+    Outcome::Skipped(format!("no {CRATE}"))
 }
 
 pub fn wheel(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
-    let Some((venv, folder)) = wheel_tools(workspace)? else { return Ok(no_wheel_crate()) };
+    let Some((venv, folder)) = tools(workspace)? else { return Ok(no_wheel_crate()) };
     let out = workspace.target().join("test-wheel");
     // A wheel of an earlier version would be installed beside the new one.
     if out.exists() {
@@ -84,19 +68,19 @@ pub fn wheel(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
 }
 
 pub fn pytest(workspace: &Workspace, counts: &mut Counts) -> Result<Outcome> {
-    let Some((venv, folder)) = wheel_tools(workspace)? else { return Ok(no_wheel_crate()) };
+    let Some((venv, folder)) = tools(workspace)? else { return Ok(no_wheel_crate()) };
     counts.run(venv.python(&folder).args(["-m", "pytest", "--color=no"]))?;
     Ok(Outcome::Done)
 }
 
 pub fn pyright(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
-    let Some((venv, folder)) = wheel_tools(workspace)? else { return Ok(no_wheel_crate()) };
+    let Some((venv, folder)) = tools(workspace)? else { return Ok(no_wheel_crate()) };
     process::run(venv.python(&folder).args(["-m", "pyright"]))?;
     Ok(Outcome::Done)
 }
 
 pub fn mypy(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
-    let Some((venv, folder)) = wheel_tools(workspace)? else { return Ok(no_wheel_crate()) };
+    let Some((venv, folder)) = tools(workspace)? else { return Ok(no_wheel_crate()) };
     process::run(venv.python(&folder).args(["-m", "mypy"]))?;
     Ok(Outcome::Done)
 }
@@ -167,17 +151,6 @@ fn architectures(target: &str) -> Result<Vec<String>> {
         Ok(lowest) => Ok(ARCHITECTURES.iter().filter(|&&a| a >= lowest).map(|a| format!("sm_{a}")).collect()),
         Err(_) => Ok(vec![target.to_owned()]),
     }
-}
-
-/// The files in a folder with this extension, in order; none is an error.
-fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(folder).map_err(at(folder))?;
-    let mut files: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|e| e == extension))
-        .collect();
-    files.sort();
-    if files.is_empty() { Err(format!("no .{extension} file in {}", folder.display())) } else { Ok(files) }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::Shared;
 use super::transpose::transpose;
 use crate::cpu::pool::{num_threads, parallel};
+use crate::cpu::stream::{STREAM, finish, stream, streams};
 use mg_device::{Layout, MAX_RANK, collapse};
 
 /// Bytes from which a copy is divided among threads.
@@ -54,11 +55,17 @@ pub unsafe fn copy_strided(size: usize, src: *const u8, lsrc: &Layout, dst: *mut
         return unsafe { std::ptr::copy_nonoverlapping(src.get(), dst.get(), size) };
     }
     if rank == 1 && strides == [one(), one()] {
+        let streams = bytes >= STREAM && streams();
         return in_parts(shape[0], 1, bytes, &|from, to| {
             // SAFETY: by this function's contract; parts are disjoint.
             unsafe {
                 let (src, dst) = (src.get().add(from * size), dst.get().add(from * size));
-                std::ptr::copy_nonoverlapping(src, dst, (to - from) * size);
+                if streams {
+                    stream(dst, src, (to - from) * size);
+                    finish();
+                } else {
+                    std::ptr::copy_nonoverlapping(src, dst, (to - from) * size);
+                }
             }
         });
     }

@@ -84,7 +84,10 @@ pub unsafe fn gather(
                 let i = *index.get().offset(offset(position, &rows.shape, lindex, None));
                 if i < 0 || i >= limit {
                     if let Ok(mut failure) = failure.lock() {
-                        failure.get_or_insert(OutOfRange { index: i, size: limit });
+                        // The first in the index's order, whichever thread is first.
+                        if failure.as_ref().is_none_or(|&(at, _)| position < at) {
+                            *failure = Some((position, OutOfRange { index: i, size: limit }));
+                        }
                     }
                     return;
                 }
@@ -104,7 +107,7 @@ pub unsafe fn gather(
         let chunk = n.div_ceil(64);
         parallel(n.div_ceil(chunk), &|t| part(t * chunk, ((t + 1) * chunk).min(n)));
     }
-    failure.into_inner().unwrap_or(None).map_or(Ok(()), Err)
+    failure.into_inner().unwrap_or(None).map_or(Ok(()), |(_, found)| Err(found))
 }
 
 /// What can be added up by index.

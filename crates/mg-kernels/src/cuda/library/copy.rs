@@ -6,9 +6,9 @@ use super::{Launch, Plan, Pointer, find};
 use mg_device::{Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
 use smallvec::{SmallVec, smallvec};
 
-/// Sides of the tiles that are transposed: with 16-byte accesses, and without.
-const SIDE_VECTOR: usize = 64;
-const SIDE: usize = 32;
+/// Rows and columns of the tiles that are transposed with 16-byte accesses, for elements of 2, 4 and 8 bytes; and without.
+const SIDES_VECTOR: [[usize; 2]; 3] = [[128, 128], [128, 64], [64, 64]];
+const SIDES: [usize; 2] = [32, 32];
 /// Rows and columns from which tiles pay.
 const SMALLEST_SIDE: usize = 8;
 
@@ -99,8 +99,8 @@ fn transposed(
         && divides(from_row)
         && divides(out_column)
         && out_rest.iter().chain(&from_rest).all(|&s| divides(s));
-    let side = if vector { SIDE_VECTOR } else { SIDE };
-    let (tiles_r, tiles_c) = (rows.div_ceil(side), columns.div_ceil(side));
+    let [high, wide] = if vector { SIDES_VECTOR[size.ilog2() as usize - 1] } else { SIDES };
+    let (tiles_r, tiles_c) = (rows.div_ceil(high), columns.div_ceil(wide));
     let count: usize = sizes.iter().product();
     if rows >= WIDE || columns >= WIDE {
         let text = format!("a transposed copy of {rows} by {columns}: sizes have to be below 2^31");

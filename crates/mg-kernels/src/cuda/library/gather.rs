@@ -85,7 +85,7 @@ pub fn gather(size: usize, x: &Layout, index: &Layout, axis: usize, align: usize
 }
 
 /// Steps of a warp up to which every target looks through all indices that may name it.
-const LOOK: usize = 1 << 23;
+const LOOK: usize = 1 << 18;
 /// Elements of a row from which a warp has a row's strip.
 const ROW: usize = 32;
 /// Keys that a block sorts.

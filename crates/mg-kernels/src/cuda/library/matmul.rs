@@ -132,20 +132,12 @@ struct Tile {
     threads: u32,
     /// Bytes of dynamic shared memory.
     shared: u32,
-    /// Which operands there is a kernel for.
-    forms: Forms,
+    /// Which operands there is a kernel for: neighbours of a along k or m, of b along k or n; or any strides.
+    forms: &'static [&'static str],
     /// What a launch takes at least.
     once: f64,
     /// What a depth of 1024 takes where each multiprocessor has 1, 2, … blocks at a time; no more than these fit.
     depth: &'static [f64],
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Forms {
-    /// Aligned operands with neighbours along k, or along m or n.
-    Aligned,
-    /// Operands of any strides.
-    Any,
 }
 
 /// Multiprocessors of the device that was measured. Plans do not ask which device they are for, so that results
@@ -159,22 +151,28 @@ const fn tile(size: [usize; 3], threads: u32, shared: u32, once: f64, depth: &'s
     let [m, n, k] = size;
     let name = match (m, n) {
         (256, 128) => "256x128",
+        (128, 256) => "128x256",
         (128, 128) => "128x128",
         (32, 64) => "32x64",
         _ => "64x64",
     };
-    Tile { name, m, n, k, threads, shared, forms: Forms::Aligned, once, depth }
+    Tile { name, m, n, k, threads, shared, forms: &["kn", "kk", "mn", "mk"], once, depth }
+}
+
+const fn only(forms: &'static [&'static str], tile: Tile) -> Tile {
+    Tile { forms, ..tile }
 }
 
 const fn any(tile: Tile) -> Tile {
-    Tile { forms: Forms::Any, ..tile }
+    only(&["any"], tile)
 }
 
 /// For every GPU and every type.
 const ANY: Tile = any(tile([64, 64, 16], 256, 0, 4.0, &[80.0, 110.0, 150.0]));
 
 const F32: &[Tile] = &[
-    tile([256, 128, 16], 256, 73728, 6.9, &[184.5]),
+    only(&["kn", "mn"], tile([256, 128, 16], 256, 73728, 6.9, &[184.5])),
+    only(&["kk", "mk"], tile([128, 256, 16], 256, 73728, 6.9, &[195.0])),
     tile([64, 64, 16], 128, 32768, 3.4, &[35.8, 58.2, 81.8, 104.8]),
     tile([32, 64, 16], 128, 24576, 2.8, &[27.1, 39.5, 49.3, 62.8, 78.0, 94.0]),
     any(tile([128, 128, 16], 256, 49152, 5.0, &[140.0, 265.0])),
@@ -225,7 +223,8 @@ impl Tile {
             if splits > 1 && (tiles > TICKETS || tiles * splits * self.m * self.n * 4 > MAX_PARTIALS) {
                 break;
             }
-            let joined = if splits > 1 { JOIN + (self.m * self.n * splits) as f64 * JOIN_EACH } else { 0.0 };
+            let bytes = (2 * tiles * splits * self.m * self.n * 4) as f64;
+            let joined = if splits > 1 { JOIN + JOIN_EACH * splits as f64 + JOIN_BYTES * bytes } else { 0.0 };
             let time = self.time(tiles * splits, k_part) + joined;
             // A little is not worth the memory.
             if time < best.time * 0.97 {
@@ -238,9 +237,11 @@ impl Tile {
 
 /// Blocks that may share a tile.
 const MAX_SPLITS: usize = 32;
-/// Microseconds to join the sums of blocks that share a tile, and for each of the sums that is read.
-const JOIN: f64 = 1.5;
-const JOIN_EACH: f64 = 2.5e-5;
+/// Measured: what it takes to join the sums of blocks that share a tile, in microseconds; more for each of them, and for the
+/// bytes that are written and read again.
+const JOIN: f64 = 2.2;
+const JOIN_EACH: f64 = 0.15;
+const JOIN_BYTES: f64 = 1.0 / 3.5e6;
 
 /// Which neighbours of an operand lie side by side so that 16 bytes can be read at once: along k, or along its m or n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -334,9 +335,8 @@ fn choose(problem: &Problem) -> Result<(&'static Prebuilt, &'static Tile, Divisi
         (Some(Lines::Mn), Some(Lines::K)) => "mk",
         _ => "any",
     };
-    let wanted = if form == "any" { Forms::Any } else { Forms::Aligned };
     let mut best: Option<(&'static Tile, Division)> = None;
-    for tile in tiles.iter().filter(|tile| problem.capability >= 80 && (tile.forms == wanted)) {
+    for tile in tiles.iter().filter(|tile| problem.capability >= 80 && tile.forms.contains(&form)) {
         let division = tile.divide(count, m, n, k);
         if best.as_ref().is_none_or(|(_, found)| division.time < found.time) {
             best = Some((tile, division));

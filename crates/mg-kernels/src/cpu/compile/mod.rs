@@ -1,242 +1,38 @@
 //! From a program to steps: which loops run over a tile, on which addresses, in which order.
 
-use super::convert::{RoundFn, cast_loop, load_loop, round_loop, store_loop};
+use super::convert::{cast_loop, load_loop, round_loop, store_loop};
 use super::gather::Walk;
-use super::loops::{MapFn, cell_size, isa, map_loop};
+use super::loops::{cell_size, isa, map_loop};
 use super::reduce::{ColumnReducer, Reducer};
 use super::stream::{STREAM, streams};
 use crate::program::{Class, Inst, Over, Program, Source, Val};
 use mg_device::{DType, Error, ErrorKind, MAX_RANK, Result, Shape, collapse};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+mod registers;
+mod steps;
+
+pub use steps::Compiled;
+pub(in crate::cpu) use steps::{CELL, ColumnOut, In, Len, Mode, Out, Phase, Reg, Step, TotalOut, Uniform};
 
 /// Elements in a tile; a multiple of the reductions' block.
 pub const TILE: usize = 1024;
 /// The longest row whose values are all kept while its stages run; longer rows are walked once a stage.
 pub const RESIDENT: usize = 4096;
 
-/// A position in the table of addresses that a task keeps.
-pub(super) type Reg = u16;
-/// Marks, in a copy among cells, that its source is a cell too.
-pub(super) const CELL: Reg = 1 << 15;
+/// Elements of a space from which making a loop of its own pays.
+static FUSE_FROM: AtomicUsize = AtomicUsize::new(1 << 12);
 
-/// Whether a step runs over a tile's elements or over its rows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Len {
-    Full,
-    Row,
-}
-
-/// What is done to a tile.
-#[derive(Clone, Copy)]
-pub(super) enum Step {
-    Map {
-        f: MapFn,
-        dst: Reg,
-        args: [Reg; 3],
-        len: Len,
-    },
-    Round {
-        f: RoundFn,
-        dst: Reg,
-        len: Len,
-    },
-    /// Elements of an operand by its walk (or its offsets, or its random numbers).
-    Gather {
-        input: u16,
-        dst: Reg,
-        len: Len,
-    },
-    /// A row's scalar to each of its elements.
-    Expand {
-        dst: Reg,
-        src: Reg,
-        size: u8,
-    },
-    Copy {
-        dst: Reg,
-        src: Reg,
-        size: u8,
-        len: Len,
-    },
-    /// As `Copy`, past the caches.
-    Stream {
-        dst: Reg,
-        src: Reg,
-        size: u8,
-    },
-    /// A reduction of whole rows, each at once.
-    Rows {
-        reducer: u16,
-        dst: Reg,
-        src: Reg,
-    },
-    /// A reduction of a row, stretch by stretch; `Finish` writes its result.
-    Accumulate {
-        reducer: u16,
-        src: Reg,
-    },
-    Finish {
-        reducer: u16,
-        dst: Reg,
-    },
-    /// A row of a reduction over outer dimensions.
-    Column {
-        column: u16,
-        src: Reg,
-    },
-    /// A stretch of a full reduction.
-    Total {
-        total: u16,
-        src: Reg,
-    },
-    /// Row values kept for a full reduction at the end.
-    Keep {
-        total: u16,
-        src: Reg,
-    },
-    Guard {
-        src: Reg,
-        bound: u16,
-        dtype: DType,
-        len: Len,
-    },
-    /// Refuses integers that are zero: divisors.
-    NonZero {
-        src: Reg,
-        dtype: DType,
-        len: Len,
-    },
-}
-
-/// What is computed once a task, before its tiles.
-#[derive(Clone, Copy)]
-pub(super) enum Uniform {
-    /// A scalar argument, to every element of a register.
-    Const {
-        index: u16,
-        dst: Reg,
-        size: u8,
-    },
-    /// The only element of an operand, to every element of a register.
-    Load {
-        input: u16,
-        dst: Reg,
-        size: u8,
-    },
-    /// An operand that is the same for every row, for as many rows as a tile has.
-    Columns {
-        input: u16,
-        dst: Reg,
-        tmp: Reg,
-        convert: Option<MapFn>,
-    },
-    Step(Step),
-}
-
-/// A stage of a row: all there is in programs whose rows stay resident.
-#[derive(Clone, Default)]
-pub(super) struct Phase {
-    /// Over the rows, before the elements.
-    pub(super) rows: Vec<Step>,
-    /// Over each stretch of the rows.
-    pub(super) steps: Vec<Step>,
-    /// Over the rows, after the elements.
-    pub(super) finish: Vec<Step>,
-    /// Reductions that start in this phase.
-    pub(super) reducers: Vec<u16>,
-}
-
-/// How an operand is laid out over rows and columns.
-pub(super) struct In {
-    pub(super) source: Source,
-    pub(super) dtype: DType,
-    pub(super) class: Class,
-    pub(super) outer: Walk,
-    pub(super) all: Walk,
-    /// Where its address stands in the table, if it is read in place.
-    pub(super) direct: Option<Reg>,
-}
-
-pub(super) struct Out {
-    pub(super) dtype: DType,
-    pub(super) class: Class,
-    /// Where its address stands in the table (outputs over elements or rows).
-    pub(super) reg: Option<Reg>,
-    /// For results that are known at the end: the cell.
-    pub(super) cell: Option<u16>,
-}
-
-pub(super) struct ColumnOut {
-    pub(super) reducer: ColumnReducer,
-    pub(super) outputs: Vec<u16>,
-}
-
-pub(super) struct TotalOut {
-    pub(super) reducer: Reducer,
-    pub(super) kept: bool,
-    pub(super) cell: u16,
-}
-
-/// How tasks divide the space.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Mode {
-    /// One row, cut at multiples of [`super::reduce::CHUNK`] because a full reduction runs over it.
-    Flat,
-    /// Blocks of rows; columns are divided too when no row is reduced.
-    Rows,
-}
-
-/// A program made ready for the CPU: independent of addresses, constants and offsets.
-pub struct Compiled {
-    pub(super) mode: Mode,
-    pub(super) batches: usize,
-    pub(super) rows: usize,
-    pub(super) columns: usize,
-    pub(super) tile_rows: usize,
-    pub(super) tile_columns: usize,
-    pub(super) splits_columns: bool,
-    pub(super) inputs: Vec<In>,
-    pub(super) outputs: Vec<Out>,
-    pub(super) uniforms: Vec<Uniform>,
-    pub(super) phases: Vec<Phase>,
-    pub(super) reducers: Vec<Reducer>,
-    pub(super) columns_out: Vec<ColumnOut>,
-    pub(super) totals: Vec<TotalOut>,
-    /// Steps over cells, once all totals are known.
-    pub(super) last: Vec<Step>,
-    pub(super) cells: usize,
-    /// Byte offsets in the arena of the registers that are not operands or outputs.
-    pub(super) slots: Vec<(Reg, usize)>,
-    pub(super) regs: usize,
-    pub(super) arena: usize,
-    pub(super) weight: usize,
-    /// Whether any register holds the same columns for every row.
-    pub(super) hoists: bool,
-    pub(super) n_consts: usize,
+/// Sets the number of elements from which elementwise steps are made one loop of machine code, for programs compiled from
+/// here on: 0 for all, `usize::MAX` for none. Results are the same bits either way.
+pub fn set_fuse_from(elements: usize) {
+    FUSE_FROM.store(elements, Ordering::Relaxed);
 }
 
 impl Compiled {
-    /// The number of operands of a launch.
-    pub fn n_inputs(&self) -> usize {
-        self.inputs.len()
-    }
-
-    /// Whether it reduces nothing, so that any range of positions can be computed by itself.
-    pub fn is_elementwise(&self) -> bool {
-        self.totals.is_empty() && self.columns_out.is_empty() && self.reducers.is_empty()
-    }
-
-    /// The number of positions of its space.
-    pub fn len(&self) -> usize {
-        self.rows * self.columns
-    }
-
-    /// Whether its space has no positions.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Compiles a program. `donated[i]` says that operand `i` shares its memory with an output.
-    pub fn new(program: &Program, donated: &[bool]) -> Result<Compiled> {
+    /// Compiles a program. `donated[i]` is the output that takes over the memory of operand `i`, element by element, if
+    /// one does.
+    pub fn new(program: &Program, donated: &[Option<usize>]) -> Result<Compiled> {
         Compiler::new(program, donated)?.compile()
     }
 }
@@ -249,7 +45,7 @@ struct Compiler<'a> {
     program: &'a Program,
     classes: Vec<Class>,
     out: Compiled,
-    donated: &'a [bool],
+    donated: &'a [Option<usize>],
     /// Virtual registers: size in bytes, whether it lives for the whole task.
     virtuals: Vec<(Reg, usize, bool)>,
     /// Registers of values, by value: over elements, over rows, uniform, rows expanded to elements.
@@ -262,7 +58,7 @@ struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    fn new(program: &'a Program, donated: &'a [bool]) -> Result<Self> {
+    fn new(program: &'a Program, donated: &'a [Option<usize>]) -> Result<Self> {
         let rank = program.space.len();
         if rank > MAX_RANK {
             return Err(internal("space of more than 8 dimensions"));
@@ -310,6 +106,7 @@ impl<'a> Compiler<'a> {
             uniforms: vec![],
             phases: vec![],
             reducers: vec![],
+            fused: vec![],
             columns_out: vec![],
             totals: vec![],
             last: vec![],
@@ -389,7 +186,7 @@ impl<'a> Compiler<'a> {
             let dense = |w: &Walk| w.dims.is_empty() || (w.dims.len() == 1 && w.strides[0] == 1);
             let in_memory = operand.source == Source::Buffer && load_loop(operand.dtype, isa()).is_none();
             let in_place = in_memory
-                && !donated.get(i).copied().unwrap_or(false)
+                && this.outlives_reads(i)
                 && match class {
                     Class::Full => {
                         dense(&inner)
@@ -413,6 +210,30 @@ impl<'a> Compiler<'a> {
         // The division into rows may be another than the program's, where no reduction fixes it.
         this.classes = program.classes_by(|i| this.out.inputs[i as usize].class);
         Ok(this)
+    }
+
+    /// The output that takes over an operand's memory.
+    fn donated_to(&self, input: usize) -> Option<usize> {
+        self.donated.get(input).copied().flatten()
+    }
+
+    /// Whether an operand can be read in place: its memory stays as it is until its last reader, at the earliest,
+    /// overwrites it.
+    fn outlives_reads(&self, input: usize) -> bool {
+        let Some(output) = self.donated_to(input) else { return true };
+        let writer = self.program.outputs[output].0 as usize;
+        // Values that are read from the operand's place: itself, and checks of it.
+        let mut here: Vec<bool> = Vec::with_capacity(self.program.values.len());
+        for (v, value) in self.program.values.iter().enumerate() {
+            let is_later = v > writer && self.program.args(v as Val).any(|a| here[a as usize]);
+            here.push(match value.inst {
+                Inst::Input(i) => i as usize == input,
+                Inst::Guard(a, _) => here[a as usize],
+                _ if is_later => return false,
+                _ => false,
+            });
+        }
+        !self.program.outputs.iter().any(|&(v, _)| here[v as usize])
     }
 
     /// A new position in the table of addresses.
@@ -452,7 +273,7 @@ impl<'a> Compiler<'a> {
             let mut phase = Phase::default();
             // Donated operands are read before any output of the tile is written.
             for v in 0..self.program.values.len() {
-                if matches!(self.program.values[v].inst, Inst::Input(i) if self.donated.get(i as usize) == Some(&true))
+                if matches!(self.program.values[v].inst, Inst::Input(i) if self.donated_to(i as usize).is_some())
                 {
                     self.value(v as Val, &mut phase.steps)?;
                 }
@@ -466,6 +287,7 @@ impl<'a> Compiler<'a> {
             self.out.phases.push(phase);
         }
         self.finish_totals()?;
+        self.fuse();
         self.assign_slots();
         Ok(self.out)
     }
@@ -535,7 +357,7 @@ impl<'a> Compiler<'a> {
             }
             // Donated operands first, as everywhere.
             for (v, _) in needed.iter().enumerate().filter(|n| *n.1) {
-                if matches!(self.program.values[v].inst, Inst::Input(i) if self.donated.get(i as usize) == Some(&true))
+                if matches!(self.program.values[v].inst, Inst::Input(i) if self.donated_to(i as usize).is_some())
                 {
                     self.value(v as Val, &mut phase.steps)?;
                 }
@@ -599,7 +421,7 @@ impl<'a> Compiler<'a> {
                     let src = self.row[i].ok_or_else(|| internal("a row value used before it is known"))?;
                     let dtype = self.dtype(v);
                     let dst = self.slot(dtype, Len::Full, false);
-                    steps.push(Step::Expand { dst, src, size: cell_size(dtype) as u8 });
+                    steps.push(Step::Expand { dst, src, dtype });
                     self.expanded[i] = Some(dst);
                 }
                 self.expanded[i]
@@ -627,7 +449,7 @@ impl<'a> Compiler<'a> {
     fn streams(&self, output: usize) -> bool {
         let (v, class) = self.program.outputs[output];
         let bytes = self.out.rows * self.out.columns * self.dtype(v).size();
-        class == Class::Full && bytes >= STREAM && !self.donated.contains(&true) && streams()
+        class == Class::Full && bytes >= STREAM && self.donated.iter().all(Option::is_none) && streams()
     }
 
     /// Emits the steps that compute a value.
@@ -669,7 +491,7 @@ impl<'a> Compiler<'a> {
             Inst::Guard(a, bound) => {
                 let dtype = self.dtype(a);
                 let src = self.operand(a, len, steps)?;
-                let step = Step::Guard { src, bound, dtype, len };
+                let step = Step::Guard { src, bound, dtype, len, value: v };
                 if class == Class::Uniform {
                     self.out.uniforms.push(Uniform::Step(step));
                 } else {
@@ -687,10 +509,10 @@ impl<'a> Compiler<'a> {
                     *reg = self.operand(a, len, steps)?;
                 }
                 if row.refuses_zero(of) {
-                    self.push(Step::NonZero { src: regs[1], dtype: of, len }, class, steps);
+                    self.push(Step::NonZero { src: regs[1], dtype: of, len, value: v }, class, steps);
                 }
                 let dst = self.target(v, class, len);
-                self.push(Step::Map { f, dst, args: regs, len }, class, steps);
+                self.push(Step::Map { f, dst, args: regs, len, row: Some((row, of)) }, class, steps);
                 self.round(value.dtype, dst, class, len, steps);
                 dst
             }
@@ -698,7 +520,7 @@ impl<'a> Compiler<'a> {
                 let src = self.operand(a, len, steps)?;
                 let f = cast_loop(self.dtype(a), value.dtype, isa());
                 let dst = self.target(v, class, len);
-                self.push(Step::Map { f, dst, args: [src; 3], len }, class, steps);
+                self.push(Step::Map { f, dst, args: [src; 3], len, row: None }, class, steps);
                 self.round(value.dtype, dst, class, len, steps);
                 dst
             }
@@ -760,7 +582,7 @@ impl<'a> Compiler<'a> {
         if let Some(f) = convert {
             let tmp = self.slot(dtype, len, false);
             steps.push(Step::Gather { input, dst: tmp, len });
-            steps.push(Step::Map { f, dst, args: [tmp; 3], len });
+            steps.push(Step::Map { f, dst, args: [tmp; 3], len, row: None });
         } else {
             steps.push(Step::Gather { input, dst, len });
         }
@@ -813,8 +635,8 @@ impl<'a> Compiler<'a> {
         }
         let dtype = self.dtype(v);
         match store_loop(dtype, isa()) {
-            Some(f) => steps.push(Step::Map { f, dst, args: [src; 3], len }),
-            None if self.streams(o) => steps.push(Step::Stream { dst, src, size: dtype.size() as u8 }),
+            Some(f) => steps.push(Step::Map { f, dst, args: [src; 3], len, row: None }),
+            None if self.streams(o) => steps.push(Step::Stream { dst, src, dtype }),
             None => steps.push(Step::Copy { dst, src, size: dtype.size() as u8, len }),
         }
         Ok(())
@@ -869,15 +691,19 @@ impl<'a> Compiler<'a> {
                     let of = self.dtype(args[row.arity() - 1]);
                     let f = map_loop(row, of, isa())
                         .ok_or_else(|| internal("a dtype that the operation does not take"))?;
-                    self.out.last.push(Step::Map { f, dst, args, len: Len::Row });
+                    if row.refuses_zero(of) {
+                        let (src, value) = (args[1], v as Val);
+                        self.out.last.push(Step::NonZero { src, dtype: of, len: Len::Row, value });
+                    }
+                    self.out.last.push(Step::Map { f, dst, args, len: Len::Row, row: None });
                 }
                 Inst::Cast(a) => {
                     let f = cast_loop(self.dtype(a), value.dtype, isa());
-                    self.out.last.push(Step::Map { f, dst, args: [a; 3], len: Len::Row });
+                    self.out.last.push(Step::Map { f, dst, args: [a; 3], len: Len::Row, row: None });
                 }
                 Inst::Guard(a, bound) => {
                     let dtype = self.dtype(a);
-                    self.out.last.push(Step::Guard { src: a, bound, dtype, len: Len::Row });
+                    self.out.last.push(Step::Guard { src: a, bound, dtype, len: Len::Row, value: v as Val });
                     // The cell of an argument is read as this value's own.
                     self.out.last.push(Step::Copy {
                         dst: CELL | dst,
@@ -894,73 +720,5 @@ impl<'a> Compiler<'a> {
             }
         }
         Ok(())
-    }
-
-    /// Gives registers their places in the arena; a place is used again after its register's last use.
-    fn assign_slots(&mut self) {
-        let mut last_use = vec![0usize; self.out.regs];
-        let mut first_use = vec![usize::MAX; self.out.regs];
-        let mut at = 0;
-        let mut touch = |step: &Step, at: usize| {
-            for reg in registers(step) {
-                last_use[reg as usize] = at;
-                first_use[reg as usize] = first_use[reg as usize].min(at);
-            }
-        };
-        for phase in &self.out.phases {
-            for step in phase.rows.iter().chain(&phase.steps).chain(&phase.finish) {
-                touch(step, at);
-                at += 1;
-            }
-        }
-        let round = |bytes: usize| bytes.max(1).next_multiple_of(64);
-        let mut order: Vec<_> = self.virtuals.clone();
-        order.sort_by_key(|&(reg, _, pinned)| (!pinned, first_use[reg as usize]));
-        let mut free: Vec<(usize, usize)> = vec![]; // offset, bytes
-        let mut live: Vec<(usize, usize, usize)> = vec![]; // last use, offset, bytes
-        let mut top = 0;
-        for (reg, bytes, pinned) in order {
-            let bytes = round(bytes);
-            let from = first_use[reg as usize];
-            if !pinned {
-                live.retain(|&(until, offset, size)| {
-                    let dies = until < from;
-                    if dies {
-                        free.push((offset, size));
-                    }
-                    !dies
-                });
-            }
-            let offset = match free.iter().position(|&(_, size)| size == bytes) {
-                Some(i) if !pinned => free.swap_remove(i).0,
-                _ => {
-                    top += bytes;
-                    top - bytes
-                }
-            };
-            if !pinned {
-                live.push((last_use[reg as usize], offset, bytes));
-            }
-            self.out.slots.push((reg, offset));
-        }
-        self.out.arena = top;
-    }
-}
-
-/// The registers that a step reads and writes.
-fn registers(step: &Step) -> [Reg; 4] {
-    match *step {
-        Step::Map { dst, args: [a, b, c], .. } => [dst, a, b, c],
-        Step::Round { dst, .. } | Step::Gather { dst, .. } | Step::Finish { dst, .. } => [dst; 4],
-        Step::Expand { dst, src, .. }
-        | Step::Copy { dst, src, .. }
-        | Step::Stream { dst, src, .. }
-        | Step::Rows { dst, src, .. } => [dst, src, src, src],
-        Step::Accumulate { src, .. }
-        | Step::Column { src, .. }
-        | Step::Total { src, .. }
-        | Step::Keep { src, .. }
-        | Step::NonZero { src, .. }
-        | Step::Guard { src, .. } => [src; 4],
     }
 }

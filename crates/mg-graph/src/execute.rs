@@ -1,0 +1,549 @@
+//! Running a plan on the CPU: memory, arguments, launches, and what fails with what.
+
+use crate::engine::{Collected, Garbage};
+use crate::kernel::Kernel;
+use crate::node::{Inner, Value};
+use crate::op::SourceKind;
+use crate::plan::{
+    Action, Bind, Bindings, Code, ConstBind, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch,
+};
+use mg_device::cuda::Gpu;
+use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result};
+use mg_kernels::cpu::library;
+use mg_kernels::cpu::run::{Args, InputArg, OutOfRange, Refusals, ZERO_DIVISOR, join_refusals};
+use mg_kernels::{Inst, Val};
+use smallvec::SmallVec;
+
+/// The memory of one run of a plan.
+pub(crate) struct Memory<'a, B> {
+    pub(crate) graph: &'a B,
+    pub(crate) slots: SmallVec<[*mut u8; 16]>,
+    devices: SmallVec<[Device; 16]>,
+}
+
+impl<B: Bindings> Memory<'_, B> {
+    fn value(&self, node: usize) -> Option<&Value> {
+        self.graph.value(node)
+    }
+
+    fn input(&self, bind: &Bind, dtype: DType) -> InputArg {
+        let mut arg = InputArg { ptr: std::ptr::null(), base: bind.delta as i64 as u64, seed: 0 };
+        match bind.loc {
+            Loc::Slot(slot) => {
+                arg.ptr = self.slots[slot].wrapping_offset(bind.delta * dtype.size() as isize).cast_const();
+            }
+            Loc::Node(node) => match self.graph.argument(node) {
+                Some(SourceKind::Random { seed, counter }) => {
+                    arg.seed = seed;
+                    arg.base = arg.base.wrapping_add(counter);
+                }
+                Some(SourceKind::Ramp) => {}
+                _ => {
+                    if let Some(value) = self.value(node) {
+                        let offset = value.layout.offset() as isize + bind.delta;
+                        arg.ptr = value.buffer.as_ptr().wrapping_offset(offset * dtype.size() as isize);
+                    }
+                }
+            },
+            Loc::Stored(_) | Loc::Product => {}
+        }
+        arg
+    }
+
+    /// The device of an operand.
+    pub(crate) fn device_of(&self, arg: &KernelArg) -> Device {
+        match arg.bind.loc {
+            Loc::Slot(slot) => self.devices[slot],
+            Loc::Node(node) => self.value(node).map_or(Device::cpu(), |v| v.buffer.device()),
+            _ => Device::cpu(),
+        }
+    }
+
+    /// The buffer's start, and the layout with the offset of this run.
+    pub(crate) fn operand(&self, arg: &KernelArg) -> (*const u8, Layout) {
+        let (base, offset) = match arg.bind.loc {
+            Loc::Slot(slot) => (self.slots[slot].cast_const(), 0),
+            Loc::Node(node) => self
+                .value(node)
+                .map_or((std::ptr::null(), 0), |v| (v.buffer.as_ptr(), v.layout.offset() as isize)),
+            _ => (std::ptr::null(), 0),
+        };
+        (base, with_offset(&arg.layout, offset + arg.bind.delta))
+    }
+}
+
+/// The device's state, if it collects launches.
+fn collecting(device: Device) -> Option<&'static Gpu> {
+    if device.is_cpu() {
+        return None;
+    }
+    Gpu::of(device).ok().filter(|gpu| gpu.is_collecting())
+}
+
+/// A layout with another offset.
+fn with_offset(layout: &Layout, offset: isize) -> Layout {
+    if layout.offset() as isize == offset {
+        return *layout;
+    }
+    Layout::new(*layout.shape(), layout.strides(), offset.max(0) as usize).unwrap_or(*layout)
+}
+
+/// Why slots have no value. Nearly always empty.
+#[derive(Default)]
+struct Failures(Vec<(usize, Error)>);
+
+impl Failures {
+    fn of(&self, slot: usize) -> Option<&Error> {
+        self.0.iter().find(|f| f.0 == slot).map(|f| &f.1)
+    }
+
+    fn at(&self, bind: &Bind) -> Option<Error> {
+        match bind.loc {
+            Loc::Slot(slot) => self.of(slot).cloned(),
+            _ => None,
+        }
+    }
+
+    fn add(&mut self, slot: usize, error: Error) {
+        if self.of(slot).is_none() {
+            self.0.push((slot, error));
+        }
+    }
+}
+
+/// Values of a program that are wrong, and why.
+type Bad = Vec<(Val, Error)>;
+
+/// The error of a check that refused something.
+fn refused<B: Bindings>(graph: &B, node: usize, found: OutOfRange) -> Error {
+    let Some(origin) = graph.origin(node) else {
+        return Error::new("realize", ErrorKind::Internal("a check of unknown origin".into()));
+    };
+    let kind = match found.size {
+        ZERO_DIVISOR => ErrorKind::Value("an integer is divided by zero".into()),
+        size => ErrorKind::Index { index: found.index, axis: origin.axis, size: size.max(0) as usize },
+    };
+    Error::new(origin.op, kind).with_location(origin.line)
+}
+
+impl Plan {
+    /// Runs the launches and sets the results' values.
+    pub(crate) fn run(&self, graph: &Collected, garbage: &mut Garbage) -> Result<()> {
+        self.execute(graph, |result, value| {
+            let inner: &Inner = graph.nodes[result.node];
+            let computed = value.is_ok();
+            let _ = inner.value.set(value);
+            let (tracked, released) = inner.flags();
+            if computed && (!tracked || released) {
+                // SAFETY: the engine's lock is held (a `Collected` exists), and no reference to the sources is kept.
+                garbage.sources.push(unsafe { inner.cut() });
+            }
+        })?;
+        // Errors stay with the nodes they concern; the caller looks at those it asked for.
+        Ok(())
+    }
+
+    /// Runs the launches, and tells `sink` the value of each result, or why there is none.
+    pub(crate) fn execute<B: Bindings + Sync>(
+        &self,
+        graph: &B,
+        mut sink: impl FnMut(&Output, Result<Value>),
+    ) -> Result<()> {
+        let mut memory = Memory {
+            graph,
+            slots: SmallVec::with_capacity(self.slots.len()),
+            devices: self.slots.iter().map(|s| s.device).collect(),
+        };
+        let mut arenas: SmallVec<[Buffer; 1]> = SmallVec::new();
+        for &(device, bytes) in &self.arenas {
+            arenas.push(Buffer::uninit(device, DType::U8, bytes)?);
+        }
+        let mut buffers: SmallVec<[Option<Buffer>; 8]> = SmallVec::with_capacity(self.slots.len());
+        for slot in &self.slots {
+            if let Some(value) = slot.donor.and_then(|d| memory.value(d)) {
+                let at = value.layout.offset() * slot.dtype.size();
+                memory.slots.push(value.buffer.as_mut_ptr().wrapping_add(at));
+                buffers.push(None);
+            } else if slot.leaves {
+                let buffer = Buffer::uninit(slot.device, slot.dtype, slot.len)?;
+                memory.slots.push(buffer.as_mut_ptr());
+                buffers.push(Some(buffer));
+            } else {
+                let arena = arenas.iter().find(|a| a.device() == slot.device);
+                let base = arena.map_or(std::ptr::null_mut(), |a| a.as_mut_ptr());
+                memory.slots.push(base.wrapping_add(slot.offset));
+                buffers.push(None);
+            }
+        }
+        for buffer in arenas.iter().chain(buffers.iter().flatten()) {
+            if let Some(gpu) = collecting(buffer.device()) {
+                gpu.keep(buffer);
+            }
+        }
+        let mut failures = Failures::default();
+        let mut bound = Device::cpu();
+        for (at, launch) in self.launches.iter().enumerate() {
+            if at > 0 && failures.0.is_empty() && crate::interrupt::is_asked() {
+                let error = Error::new("realize", ErrorKind::Cancelled);
+                if self.slots.iter().all(|s| s.donor.is_none()) {
+                    // Nothing was overwritten: all stays pending, and can be asked for again.
+                    return Err(error);
+                }
+                let left = self.launches[at..].iter().flat_map(Launch::outputs);
+                left.for_each(|slot| failures.add(slot, error.clone()));
+                break;
+            }
+            if launch.device.is_cpu() && !launch.is_transfer() {
+                launch.run(&memory, &mut failures);
+                continue;
+            }
+            let known = launch.inputs().find_map(|b| failures.at(b)).map_or(Ok(()), Err);
+            let bind = || match launch.device.is_cuda() && launch.device != bound {
+                true => Gpu::of(launch.device).and_then(Gpu::bind),
+                false => Ok(()),
+            };
+            let result = known.and_then(|()| bind()).and_then(|()| launch.on_device(&memory));
+            // A transfer has bound the device that it read.
+            bound = if launch.is_transfer() { Device::cpu() } else { launch.device };
+            if let Err(error) = result {
+                launch.outputs().for_each(|slot| failures.add(slot, error.clone()));
+            }
+        }
+        for result in &self.results {
+            sink(result, self.result(result, &memory, &buffers, &failures));
+        }
+        Ok(())
+    }
+
+    fn result<B: Bindings>(
+        &self,
+        result: &Output,
+        memory: &Memory<B>,
+        buffers: &[Option<Buffer>],
+        failures: &Failures,
+    ) -> Result<Value> {
+        let lost = || Error::new("realize", ErrorKind::Internal("a result without memory".into()));
+        let value = match result.slot {
+            Place::Slot(slot) => {
+                if let Some(error) = failures.of(slot) {
+                    return Err(error.clone());
+                }
+                let planned = &self.slots[slot];
+                match (planned.donor.and_then(|d| memory.value(d)), &buffers[slot]) {
+                    (Some(donor), _) => Value {
+                        buffer: donor.buffer.clone(),
+                        layout: with_offset(
+                            &Layout::contiguous(planned.shape),
+                            donor.layout.offset() as isize,
+                        ),
+                    },
+                    (None, Some(buffer)) => {
+                        Value { buffer: buffer.clone(), layout: Layout::contiguous(planned.shape) }
+                    }
+                    (None, None) => return Err(lost()),
+                }
+            }
+            Place::Node(node) => memory.value(node).ok_or_else(lost)?.clone(),
+        };
+        Ok(match &result.layout {
+            Some((layout, delta)) => {
+                let offset = value.layout.offset() as isize + delta;
+                Value { layout: with_offset(layout, offset), ..value }
+            }
+            None => value,
+        })
+    }
+}
+
+impl Launch {
+    fn is_transfer(&self) -> bool {
+        matches!(self.action, Action::Kernel { kernel: Kernel::Transfer, .. })
+    }
+
+    /// Runs the launch. What fails, or depends on what failed before, is noted with the slots that it would have written;
+    /// the rest is computed.
+    fn run<B: Bindings + Sync>(&self, memory: &Memory<B>, failures: &mut Failures) {
+        match &self.action {
+            Action::Program(p) => {
+                let Some(bad) = p.depends_on(failures) else { return };
+                let Code::Cpu(compiled) = &p.code else { return self.is_elsewhere(failures) };
+                let result = p.with_args(memory, |args, _| {
+                    // SAFETY: operands and outputs are the plan's, sized by the shapes that the program was made from.
+                    unsafe { compiled.run(args) }
+                });
+                p.note(bad, result.err(), memory.graph, failures);
+            }
+            Action::List(list) => self.list(list, memory, failures),
+            Action::Copy { from, output } => {
+                if let Some(error) = failures.at(&from.bind) {
+                    return failures.add(*output, error);
+                }
+                let (src, layout) = memory.operand(from);
+                let dense = Layout::contiguous(*layout.shape());
+                // SAFETY: the operand lies as its layout says; the slot has room for as many elements.
+                unsafe {
+                    library::copy_strided(self.dtype.size(), src, &layout, memory.slots[*output], &dense)
+                };
+            }
+            Action::Kernel { kernel, args, output, epilogue, .. } => {
+                let error = args.iter().find_map(|a| failures.at(&a.bind));
+                let result = match (error, epilogue) {
+                    (Some(error), _) => Err(error),
+                    (None, Some(p)) if p.depends_on(failures).is_none() && output.is_none() => return,
+                    (None, _) => {
+                        let operands: SmallVec<[(*const u8, Layout); 3]> =
+                            args.iter().map(|a| memory.operand(a)).collect();
+                        let out = output.map(|slot| memory.slots[slot]);
+                        self.kernel(kernel, &operands, out, epilogue.as_ref(), memory, failures)
+                    }
+                };
+                if let Err(error) = result {
+                    self.outputs().for_each(|slot| failures.add(slot, error.clone()));
+                }
+            }
+        }
+    }
+
+    /// The launch's programs are another device's.
+    fn is_elsewhere(&self, failures: &mut Failures) {
+        let error = Error::new(self.name, ErrorKind::Internal("a CUDA program among the CPU's".into()));
+        self.outputs().for_each(|slot| failures.add(slot, error.clone()));
+    }
+
+    /// Runs a list of elementwise programs, divided among threads as one.
+    fn list<B: Bindings + Sync>(&self, list: &[ProgramLaunch], memory: &Memory<B>, failures: &mut Failures) {
+        let bad: SmallVec<[Option<Bad>; 16]> = list.iter().map(|p| p.depends_on(failures)).collect();
+        let mut tasks: SmallVec<[(usize, std::ops::Range<usize>); 16]> = SmallVec::new();
+        for (i, p) in list.iter().enumerate().filter(|(i, _)| bad[*i].is_some()) {
+            let n = p.code.len();
+            tasks.extend((0..n).step_by(LIST_TASK).map(|at| (i, at..(at + LIST_TASK).min(n))));
+        }
+        let refused: std::sync::Mutex<Vec<(usize, Refusals)>> = std::sync::Mutex::default();
+        let memory = SharedMemory(memory);
+        let run = |task: usize| {
+            let memory = &memory;
+            let (i, range) = &tasks[task];
+            let p = &list[*i];
+            let Code::Cpu(compiled) = &p.code else { return };
+            // SAFETY: as for a program; tasks are disjoint.
+            let result = p.with_args(memory.0, |args, _| unsafe { compiled.run_range(args, range.clone()) });
+            if let (Err(found), Ok(mut refused)) = (result, refused.lock()) {
+                refused.push((*i, found));
+            }
+        };
+        let work: usize = list.iter().map(|p| p.code.len() * p.program.values.len()).sum();
+        if work < mg_kernels::cpu::run::PARALLEL {
+            (0..tasks.len()).for_each(run);
+        } else {
+            mg_kernels::cpu::pool::parallel(tasks.len(), &run);
+        }
+        let refused = refused.into_inner().unwrap_or_default();
+        for (i, (p, bad)) in list.iter().zip(bad).enumerate() {
+            let mut found: Option<Refusals> = None;
+            for (_, refusals) in refused.iter().filter(|r| r.0 == i) {
+                join_refusals(found.get_or_insert_default(), refusals);
+            }
+            if let Some(bad) = bad {
+                p.note(bad, found, memory.0.graph, failures);
+            }
+        }
+    }
+
+    fn kernel<B: Bindings>(
+        &self,
+        kernel: &Kernel,
+        operands: &[(*const u8, Layout)],
+        out: Option<*mut u8>,
+        epilogue: Option<&ProgramLaunch>,
+        memory: &Memory<B>,
+        failures: &mut Failures,
+    ) -> Result<()> {
+        let size = self.dtype.size();
+        let refused = |found| refused(memory.graph, self.node, found);
+        let lost = || Error::new(self.name, ErrorKind::Internal("a kernel without its operands".into()));
+        // SAFETY (all below): operands and output are the plan's, and lie as their layouts say.
+        match kernel {
+            Kernel::MatMul => {
+                let [(a, la), (b, lb)] = operands else { return Err(lost()) };
+                match epilogue {
+                    // SAFETY: see above.
+                    None => unsafe { library::matmul(self.dtype, *a, la, *b, lb, out, None) },
+                    Some(p) => {
+                        let compiled = p.code.on_cpu()?;
+                        let refusals: std::sync::Mutex<Refusals> = std::sync::Mutex::default();
+                        p.with_args(memory, |args, product| {
+                            let shared = SharedArgs(args);
+                            let after = |panel: *const u8, range: std::ops::Range<usize>| {
+                                let shared = &shared;
+                                let mut inputs: SmallVec<[InputArg; 16]> = shared.0.inputs.into();
+                                for &i in product {
+                                    inputs[i].ptr = panel;
+                                }
+                                let args = Args { inputs: &inputs, ..*shared.0 };
+                                // SAFETY: the panel holds these positions of the product; the rest as for programs.
+                                let result = unsafe { compiled.run_range(&args, range) };
+                                if let (Err(found), Ok(mut refusals)) = (result, refusals.lock()) {
+                                    join_refusals(&mut refusals, &found);
+                                }
+                            };
+                            // SAFETY: see above.
+                            unsafe { library::matmul(self.dtype, *a, la, *b, lb, out, Some(&after)) };
+                        });
+                        let found = refusals.into_inner().unwrap_or_default();
+                        let bad = p.bad_inputs(failures);
+                        p.note(bad, (!found.is_empty()).then_some(found), memory.graph, failures);
+                    }
+                }
+            }
+            Kernel::Gather { axis, .. } => {
+                let ([(x, lx), (index, lindex)], Some(out)) = (operands, out) else { return Err(lost()) };
+                // SAFETY: see above.
+                unsafe { library::gather(size, *x, lx, *index, lindex, *axis as usize, out) }
+                    .map_err(refused)?;
+            }
+            Kernel::ScatterAdd { axis, .. } => {
+                let ([(x, lx), (index, lindex)], Some(out)) = (operands, out) else { return Err(lost()) };
+                let n = self.shape[*axis as usize];
+                // SAFETY: see above.
+                unsafe { library::scatter_add(self.dtype, *x, lx, *index, lindex, *axis as usize, n, out) }
+                    .map_err(refused)?;
+            }
+            Kernel::Write { region } => {
+                let (Some((x, lx)), Some(out)) = (operands.first(), out) else { return Err(lost()) };
+                // SAFETY: see above.
+                unsafe {
+                    match operands.get(1) {
+                        Some((base, lbase)) => {
+                            library::copy_strided(size, *base, lbase, out, &Layout::contiguous(self.shape));
+                        }
+                        None => library::fill_zero(out, self.shape.numel() * size),
+                    }
+                    library::copy_strided(size, *x, lx, out, region);
+                }
+            }
+            Kernel::Concat { axis } => {
+                let Some(out) = out else { return Err(lost()) };
+                let whole = Layout::contiguous(self.shape);
+                let mut at = 0isize;
+                for (x, lx) in operands {
+                    let n = lx.shape()[*axis as usize] as isize;
+                    let part = whole.slice(*axis as usize, Some(at), Some(at + n), 1)?;
+                    // SAFETY: see above.
+                    unsafe { library::copy_strided(size, *x, lx, out, &part) };
+                    at += n;
+                }
+            }
+            // Runs on the device that it comes from or goes to.
+            Kernel::Transfer => return Err(lost()),
+        }
+        Ok(())
+    }
+}
+
+/// Positions that one task of a list computes.
+const LIST_TASK: usize = 1 << 16;
+
+/// A plan's memory, for the threads that run a list.
+struct SharedMemory<'a, 'b, B>(&'a Memory<'b, B>);
+// SAFETY: the bindings are Sync; slots are addresses of memory that this run owns, of which tasks write disjoint ranges.
+unsafe impl<B: Sync> Sync for SharedMemory<'_, '_, B> {}
+
+/// A launch's arguments, for the threads that run a product's panels.
+struct SharedArgs<'a, 'b>(&'a Args<'b>);
+// SAFETY: `Args` may be used from any thread by its own contract.
+unsafe impl Sync for SharedArgs<'_, '_> {}
+
+impl ProgramLaunch {
+    /// The operands that an earlier failure left without values.
+    fn bad_inputs(&self, failures: &Failures) -> Bad {
+        if failures.0.is_empty() {
+            return vec![];
+        }
+        let values = self.program.values.iter().enumerate();
+        let bad = values.filter_map(|(v, value)| match value.inst {
+            Inst::Input(i) => Some((v as Val, failures.at(&self.inputs[i as usize])?)),
+            _ => None,
+        });
+        bad.collect()
+    }
+
+    /// As [`ProgramLaunch::bad_inputs`]; `None` if that leaves nothing to compute, which is then noted.
+    fn depends_on(&self, failures: &mut Failures) -> Option<Bad> {
+        let bad = self.bad_inputs(failures);
+        if bad.is_empty() {
+            return Some(bad);
+        }
+        let errors = self.errors(&bad);
+        if errors.iter().any(Option::is_none) {
+            return Some(bad);
+        }
+        self.outputs
+            .iter()
+            .zip(errors)
+            .for_each(|(&slot, e)| e.into_iter().for_each(|e| failures.add(slot, e)));
+        None
+    }
+
+    /// For each output, the error of the first wrong value that it is computed from.
+    fn errors(&self, bad: &Bad) -> Vec<Option<Error>> {
+        let mut errors: Vec<Option<&Error>> = vec![None; self.program.values.len()];
+        for v in 0..errors.len() {
+            let own = bad.iter().find(|(b, _)| *b as usize == v).map(|(_, error)| error);
+            errors[v] = self.program.args(v as Val).find_map(|a| errors[a as usize]).or(own);
+        }
+        self.program.outputs.iter().map(|&(v, _)| errors[v as usize].cloned()).collect()
+    }
+
+    /// Notes the outputs that are computed from wrong operands or from what a check refused.
+    fn note<B: Bindings>(&self, mut bad: Bad, found: Option<Refusals>, graph: &B, failures: &mut Failures) {
+        for refusal in found.into_iter().flatten() {
+            let node = self.checks.iter().find(|c| c.value == refusal.value).map_or(usize::MAX, |c| c.node);
+            bad.push((refusal.value, refused(graph, node, refusal.found)));
+        }
+        if bad.is_empty() {
+            return;
+        }
+        for (&slot, error) in self.outputs.iter().zip(self.errors(&bad)) {
+            error.into_iter().for_each(|error| failures.add(slot, error));
+        }
+    }
+
+    /// Binds the arguments; `f` also gets the positions of the operands that are the product's panel.
+    pub(crate) fn with_args<B: Bindings, R>(
+        &self,
+        memory: &Memory<B>,
+        f: impl FnOnce(&Args, &[usize]) -> R,
+    ) -> R {
+        const NONE: InputArg = InputArg { ptr: std::ptr::null(), base: 0, seed: 0 };
+        let (mut few, mut many);
+        let inputs: &mut [InputArg] = if self.inputs.len() <= 8 {
+            few = [NONE; 8];
+            &mut few[..self.inputs.len()]
+        } else {
+            many = vec![NONE; self.inputs.len()];
+            &mut many
+        };
+        let mut product: SmallVec<[usize; 2]> = SmallVec::new();
+        for (i, (bind, operand)) in self.inputs.iter().zip(&self.program.inputs).enumerate() {
+            if bind.loc == Loc::Product {
+                product.push(i);
+            }
+            inputs[i] = memory.input(bind, operand.dtype);
+        }
+        let mut consts: SmallVec<[u64; 8]> = SmallVec::new();
+        for c in &self.consts {
+            consts.push(match *c {
+                ConstBind::Literal(bits) => bits,
+                ConstBind::Node(node) => match memory.graph.argument(node) {
+                    Some(SourceKind::Const { bits, .. }) => bits,
+                    _ => 0,
+                },
+            });
+        }
+        let mut outputs: SmallVec<[*mut u8; 8]> = SmallVec::new();
+        for &slot in &self.outputs {
+            outputs.push(memory.slots[slot]);
+        }
+        f(&Args { inputs, consts: &consts, outputs: &outputs }, &product)
+    }
+}

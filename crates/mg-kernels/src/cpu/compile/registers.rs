@@ -1,0 +1,112 @@
+//! Which steps become one loop, and where registers lie.
+
+use super::{Compiler, FUSE_FROM, Reg, Step};
+use crate::cpu::jit;
+use std::sync::atomic::Ordering;
+
+impl Compiler<'_> {
+    /// Makes loops of runs of elementwise steps, where the space is large enough to be worth it.
+    pub(super) fn fuse(&mut self) {
+        if !jit::is_available() || self.out.rows * self.out.columns < FUSE_FROM.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut phases = std::mem::take(&mut self.out.phases);
+        // Outputs are read by others; what is read beside the steps over elements stays as it is.
+        let mut kept: Vec<Reg> = self.out.outputs.iter().filter_map(|o| o.reg).collect();
+        for phase in &phases {
+            kept.extend(phase.rows.iter().chain(&phase.finish).flat_map(registers));
+        }
+        kept.extend(self.out.last.iter().flat_map(registers));
+        kept.extend(self.virtuals.iter().filter(|v| v.2).map(|v| v.0));
+        for at in 0..phases.len() {
+            let (before, rest) = phases.split_at_mut(at);
+            let Some((phase, after)) = rest.split_first_mut() else { continue };
+            let others: Vec<Reg> =
+                before.iter().chain(&*after).flat_map(|p| &p.steps).flat_map(registers).collect();
+            let steps = phase.steps.clone();
+            jit::fuse(&mut phase.steps, &mut self.out.fused, |reg, from| {
+                kept.contains(&reg)
+                    || others.contains(&reg)
+                    || steps[from..].iter().flat_map(registers).any(|r| r == reg)
+            });
+        }
+        self.out.phases = phases;
+    }
+
+    /// Gives registers their places in the arena; a place is used again after its register's last use.
+    pub(super) fn assign_slots(&mut self) {
+        let mut last_use = vec![0usize; self.out.regs];
+        let mut first_use = vec![usize::MAX; self.out.regs];
+        let mut at = 0;
+        let fused = &self.out.fused;
+        let mut touch = |step: &Step, at: usize| {
+            let regs: &[Reg] = match step {
+                Step::Fused { index } => &fused[*index as usize].regs,
+                _ => &registers(step),
+            };
+            for &reg in regs {
+                last_use[reg as usize] = at;
+                first_use[reg as usize] = first_use[reg as usize].min(at);
+            }
+        };
+        for phase in &self.out.phases {
+            for step in phase.rows.iter().chain(&phase.steps).chain(&phase.finish) {
+                touch(step, at);
+                at += 1;
+            }
+        }
+        let round = |bytes: usize| bytes.max(1).next_multiple_of(64);
+        // Values that a loop keeps in registers have no place.
+        let is_used = |v: &&(Reg, usize, bool)| v.2 || first_use[v.0 as usize] != usize::MAX;
+        let mut order: Vec<_> = self.virtuals.iter().filter(is_used).copied().collect();
+        order.sort_by_key(|&(reg, _, pinned)| (!pinned, first_use[reg as usize]));
+        let mut free: Vec<(usize, usize)> = vec![]; // offset, bytes
+        let mut live: Vec<(usize, usize, usize)> = vec![]; // last use, offset, bytes
+        let mut top = 0;
+        for (reg, bytes, pinned) in order {
+            let bytes = round(bytes);
+            let from = first_use[reg as usize];
+            if !pinned {
+                live.retain(|&(until, offset, size)| {
+                    let dies = until < from;
+                    if dies {
+                        free.push((offset, size));
+                    }
+                    !dies
+                });
+            }
+            let offset = match free.iter().position(|&(_, size)| size == bytes) {
+                Some(i) if !pinned => free.swap_remove(i).0,
+                _ => {
+                    top += bytes;
+                    top - bytes
+                }
+            };
+            if !pinned {
+                live.push((last_use[reg as usize], offset, bytes));
+            }
+            self.out.slots.push((reg, offset));
+        }
+        self.out.arena = top;
+    }
+}
+
+/// The registers that a step reads and writes.
+fn registers(step: &Step) -> [Reg; 4] {
+    match *step {
+        Step::Map { dst, args: [a, b, c], .. } => [dst, a, b, c],
+        // Made when nobody asks any more.
+        Step::Fused { .. } => [Reg::MAX; 4],
+        Step::Round { dst, .. } | Step::Gather { dst, .. } | Step::Finish { dst, .. } => [dst; 4],
+        Step::Expand { dst, src, .. }
+        | Step::Copy { dst, src, .. }
+        | Step::Stream { dst, src, .. }
+        | Step::Rows { dst, src, .. } => [dst, src, src, src],
+        Step::Accumulate { src, .. }
+        | Step::Column { src, .. }
+        | Step::Total { src, .. }
+        | Step::Keep { src, .. }
+        | Step::NonZero { src, .. }
+        | Step::Guard { src, .. } => [src; 4],
+    }
+}

@@ -1,0 +1,225 @@
+//! Sums and extremes of floats in vector registers: the order of [`super::reduce`], written out, because compilers keep
+//! its lanes in memory.
+
+use super::loops::Isa;
+use super::reduce::{Acc, BLOCK, LANES, ReduceFn};
+use crate::program::ReduceKind;
+use mg_device::DType;
+use std::arch::x86_64::*;
+
+/// A register of floats. Methods are inlined into functions that have the instructions.
+trait Vector: Copy {
+    type Float: Copy + PartialOrd + Into<f64>;
+    /// Floats in a register.
+    const WIDTH: usize;
+    unsafe fn splat(v: Self::Float) -> Self;
+    unsafe fn load(a: *const Self::Float) -> Self;
+    unsafe fn add(self, o: Self) -> Self;
+    /// `o` where it is larger (smaller, if not `MAX`) or a NaN, else `self`.
+    unsafe fn better<const MAX: bool>(self, o: Self) -> Self;
+    /// Writes the floats out.
+    unsafe fn store(self, to: *mut Self::Float);
+}
+
+macro_rules! vector {
+    ($V:ty, $T:ty, $width:literal, $splat:ident $load:ident $add:ident $store:ident, |$a:ident, $b:ident, $MAX:ident| $better:expr) => {
+        impl Vector for $V {
+            type Float = $T;
+            const WIDTH: usize = $width;
+            #[inline(always)]
+            unsafe fn splat(v: $T) -> Self {
+                // SAFETY: the functions below that use this have the instructions.
+                unsafe { $splat(v) }
+            }
+            #[inline(always)]
+            unsafe fn load(a: *const $T) -> Self {
+                // SAFETY: the caller's `a` is valid for a register's reads.
+                unsafe { $load(a) }
+            }
+            #[inline(always)]
+            unsafe fn add(self, o: Self) -> Self {
+                // SAFETY: as for `splat`.
+                unsafe { $add(self, o) }
+            }
+            #[inline(always)]
+            unsafe fn better<const $MAX: bool>(self, o: Self) -> Self {
+                let ($a, $b) = (self, o);
+                // SAFETY: as for `splat`.
+                unsafe { $better }
+            }
+            #[inline(always)]
+            unsafe fn store(self, to: *mut $T) {
+                // SAFETY: the caller's `to` is valid for a register's writes.
+                unsafe { $store(to, self) }
+            }
+        }
+    };
+}
+
+vector!(__m512, f32, 16, _mm512_set1_ps _mm512_loadu_ps _mm512_add_ps _mm512_storeu_ps, |a, b, MAX| {
+    let wins =
+        if MAX { _mm512_cmp_ps_mask::<_CMP_GT_OQ>(b, a) } else { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(b, a) };
+    _mm512_mask_blend_ps(wins | _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(b, b), a, b)
+});
+vector!(__m512d, f64, 8, _mm512_set1_pd _mm512_loadu_pd _mm512_add_pd _mm512_storeu_pd, |a, b, MAX| {
+    let wins =
+        if MAX { _mm512_cmp_pd_mask::<_CMP_GT_OQ>(b, a) } else { _mm512_cmp_pd_mask::<_CMP_LT_OQ>(b, a) };
+    _mm512_mask_blend_pd(wins | _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(b, b), a, b)
+});
+vector!(__m256, f32, 8, _mm256_set1_ps _mm256_loadu_ps _mm256_add_ps _mm256_storeu_ps, |a, b, MAX| {
+    let wins = if MAX { _mm256_cmp_ps::<_CMP_GT_OQ>(b, a) } else { _mm256_cmp_ps::<_CMP_LT_OQ>(b, a) };
+    _mm256_blendv_ps(a, b, _mm256_or_ps(wins, _mm256_cmp_ps::<_CMP_UNORD_Q>(b, b)))
+});
+vector!(__m256d, f64, 4, _mm256_set1_pd _mm256_loadu_pd _mm256_add_pd _mm256_storeu_pd, |a, b, MAX| {
+    let wins = if MAX { _mm256_cmp_pd::<_CMP_GT_OQ>(b, a) } else { _mm256_cmp_pd::<_CMP_LT_OQ>(b, a) };
+    _mm256_blendv_pd(a, b, _mm256_or_pd(wins, _mm256_cmp_pd::<_CMP_UNORD_Q>(b, b)))
+});
+
+/// Joins at most [`BLOCK`] floats: by lanes, then by halves. `R` registers hold the lanes.
+///
+/// Safety: `a` is valid for `n` reads; the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn fold<V: Vector, const R: usize>(
+    a: *const V::Float,
+    n: usize,
+    neutral: V::Float,
+    join: impl Fn(V, V) -> V,
+    join_one: impl Fn(V::Float, V::Float) -> V::Float,
+) -> V::Float {
+    const { assert!(R * V::WIDTH == LANES) };
+    // SAFETY: this function's contract; `rest` and `few` have room for what is loaded and stored.
+    unsafe {
+        let mut lanes = [V::splat(neutral); R];
+        let mut at = 0;
+        while at + LANES <= n {
+            for (r, lane) in lanes.iter_mut().enumerate() {
+                *lane = join(*lane, V::load(a.add(at + r * V::WIDTH)));
+            }
+            at += LANES;
+        }
+        if at < n {
+            // Joined with the neutral value, a lane stays what it is.
+            let mut rest = [neutral; LANES];
+            std::ptr::copy_nonoverlapping(a.add(at), rest.as_mut_ptr(), n - at);
+            for (r, lane) in lanes.iter_mut().enumerate() {
+                *lane = join(*lane, V::load(rest.as_ptr().add(r * V::WIDTH)));
+            }
+        }
+        let mut half = R / 2;
+        while half > 0 {
+            for r in 0..half {
+                lanes[r] = join(lanes[r], lanes[r + half]);
+            }
+            half /= 2;
+        }
+        let mut few = [neutral; 16];
+        lanes[0].store(few.as_mut_ptr());
+        let mut half = V::WIDTH / 2;
+        while half > 0 {
+            for j in 0..half {
+                few[j] = join_one(few[j], few[j + half]);
+            }
+            half /= 2;
+        }
+        few[0]
+    }
+}
+
+/// Safety: as [`fold`].
+#[inline(always)]
+unsafe fn sum<V: Vector, const R: usize>(acc: &mut Acc, a: *const u8, n: usize)
+where
+    V::Float: std::ops::Add<Output = V::Float> + Default,
+{
+    let a = a.cast::<V::Float>();
+    let mut total = f64::from_bits(acc.bits);
+    for at in (0..n).step_by(BLOCK) {
+        // SAFETY: this function's contract.
+        let block = unsafe {
+            fold::<V, R>(a.add(at), BLOCK.min(n - at), V::Float::default(), |x, y| x.add(y), |x, y| x + y)
+        };
+        total += block.into();
+    }
+    acc.bits = total.to_bits();
+}
+
+fn is_better<T: Copy + PartialOrd + Into<f64>>(max: bool, candidate: T, best: T) -> bool {
+    (if max { candidate > best } else { candidate < best }) || candidate.into().is_nan()
+}
+
+/// The extreme of at most [`BLOCK`] floats, at least one.
+///
+/// Safety: as [`fold`].
+#[inline(always)]
+unsafe fn extreme_of<V: Vector, const R: usize, const MAX: bool>(a: *const V::Float, n: usize) -> V::Float {
+    // SAFETY: this function's contract.
+    unsafe {
+        fold::<V, R>(a, n, *a, |x, y| x.better::<MAX>(y), |x, y| if is_better(MAX, y, x) { y } else { x })
+    }
+}
+
+/// Safety: as [`fold`].
+#[inline(always)]
+unsafe fn extreme<V: Vector, const R: usize, const MAX: bool>(acc: &mut Acc, a: *const u8, n: usize) {
+    let a = a.cast::<V::Float>();
+    for at in (0..n).step_by(BLOCK) {
+        // SAFETY: this function's contract.
+        let best: f64 = unsafe { extreme_of::<V, R, MAX>(a.add(at), BLOCK.min(n - at)) }.into();
+        // A NaN found before stays: nothing is better than it but another NaN.
+        if is_better(MAX, best, f64::from_bits(acc.bits)) {
+            acc.bits = best.to_bits();
+        }
+    }
+}
+
+/// Safety: as [`fold`].
+#[inline(always)]
+unsafe fn arg<V: Vector, const R: usize, const MAX: bool>(acc: &mut Acc, a: *const u8, n: usize, base: i64) {
+    let a = a.cast::<V::Float>();
+    for at in (0..n).step_by(BLOCK) {
+        let len = BLOCK.min(n - at);
+        // SAFETY: this function's contract.
+        let (best, block) =
+            unsafe { (extreme_of::<V, R, MAX>(a.add(at), len), std::slice::from_raw_parts(a.add(at), len)) };
+        let (wide, so_far): (f64, f64) = (best.into(), f64::from_bits(acc.bits));
+        if acc.index < 0 || (!so_far.is_nan() && is_better(MAX, wide, so_far)) {
+            let found = block.iter().position(|&v| if wide.is_nan() { v.into().is_nan() } else { v == best });
+            *acc = Acc { bits: wide.to_bits(), index: base + (at + found.unwrap_or(0)) as i64 };
+        }
+    }
+}
+
+/// The loop for a reduction of floats, where there is one here.
+pub(super) fn reduce_loop(kind: ReduceKind, dtype: DType, isa: Isa) -> Option<ReduceFn> {
+    macro_rules! of {
+        ($feature:literal, $V:ty, $R:literal) => {{
+            macro_rules! go {
+                (|$acc:ident, $a:ident, $n:ident, $base:ident| $e:expr) => {{
+                    #[target_feature(enable = $feature)]
+                    unsafe fn run($acc: &mut Acc, $a: *const u8, $n: usize, $base: i64) {
+                        // SAFETY: the contract of `ReduceFn`; the caller has found the instructions.
+                        unsafe { $e }
+                    }
+                    run as ReduceFn
+                }};
+            }
+            match kind {
+                ReduceKind::Sum => go!(|acc, a, n, _base| sum::<$V, $R>(acc, a, n)),
+                ReduceKind::Max => go!(|acc, a, n, _base| extreme::<$V, $R, true>(acc, a, n)),
+                ReduceKind::Min => go!(|acc, a, n, _base| extreme::<$V, $R, false>(acc, a, n)),
+                ReduceKind::ArgMax => go!(|acc, a, n, base| arg::<$V, $R, true>(acc, a, n, base)),
+                ReduceKind::ArgMin => go!(|acc, a, n, base| arg::<$V, $R, false>(acc, a, n, base)),
+                ReduceKind::Prod => return None,
+            }
+        }};
+    }
+    let single = matches!(dtype, DType::F32 | DType::F16 | DType::BF16);
+    Some(match isa {
+        _ if !dtype.is_float() => return None,
+        Isa::Avx512 if single => of!("avx512f,avx2,fma", __m512, 4),
+        Isa::Avx512 => of!("avx512f,avx2,fma", __m512d, 8),
+        Isa::Avx2 if single => of!("avx2,fma", __m256, 8),
+        Isa::Avx2 => of!("avx2,fma", __m256d, 16),
+        Isa::Baseline => return None,
+    })
+}

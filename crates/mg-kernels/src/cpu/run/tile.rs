@@ -1,0 +1,381 @@
+//! Tiles: where a task's operands and outputs lie, and the steps over them.
+
+use super::{Args, InputArg, OutOfRange, Partial, Refusals, Refused, ZERO_DIVISOR, refuse};
+use crate::cpu::compile::{Compiled, Len, Reg, Step};
+use crate::cpu::convert::store_loop;
+use crate::cpu::gather::Walk;
+use crate::cpu::loops::{by_isa, cell_size, isa};
+use crate::cpu::reduce::{Acc, ROW_BLOCK};
+use crate::cpu::stream;
+use crate::philox;
+use crate::program::{Class, Val};
+use mg_device::DType;
+use std::ops::Range;
+
+/// Partial sums of one column reduction within a task.
+pub(super) struct ColumnSums {
+    partial: Vec<u64>,
+    rows: usize,
+}
+
+pub(super) struct Tile<'a, 'b> {
+    pub(super) program: &'a Compiled,
+    pub(super) args: &'a Args<'b>,
+    pub(super) ptrs: &'a mut [*mut u8],
+    pub(super) accs: &'a mut [Acc],
+    pub(super) partial: &'a mut Partial,
+    pub(super) kept: &'a [usize],
+    pub(super) hoisted: Vec<(Reg, usize)>,
+    pub(super) column_sums: Vec<ColumnSums>,
+    pub(super) first_column: usize,
+}
+
+impl Tile<'_, '_> {
+    /// Safety: as [`Compiled::task`].
+    pub(super) unsafe fn linear(&mut self, range: Range<usize>) {
+        let p = self.program;
+        let hoisted = std::mem::take(&mut self.hoisted);
+        let places: Vec<*mut u8> = hoisted.iter().map(|&(reg, _)| self.ptrs[reg as usize]).collect();
+        let mut at = range.start;
+        while at < range.end {
+            let (row, column) = if p.rows == 1 { (0, at) } else { (at / p.columns, at % p.columns) };
+            let left = range.end - at;
+            let (rows, n) = if column == 0 && left >= p.columns && p.tile_columns == p.columns {
+                (p.tile_rows.min(left / p.columns), p.columns)
+            } else {
+                (1, p.tile_columns.min(p.columns - column).min(left))
+            };
+            for (&(reg, size), &place) in hoisted.iter().zip(&places) {
+                self.ptrs[reg as usize] = place.wrapping_add(column * size);
+            }
+            // SAFETY: by this function's contract.
+            unsafe {
+                self.place(row, column);
+                for phase in &p.phases {
+                    self.steps(&phase.steps, row, rows, column, n);
+                }
+            }
+            at += rows * n;
+        }
+    }
+
+    /// Safety: as [`Compiled::task`].
+    pub(super) unsafe fn block(&mut self, rows: Range<usize>, columns: Range<usize>) {
+        let p = self.program;
+        self.first_column = columns.start;
+        for out in &p.columns_out {
+            self.partial.columns.push(vec![f64::from_bits(out.reducer.by_run.init().bits); columns.len()]);
+            let mut partial = vec![0u64; (columns.len() * out.reducer.partial_size).div_ceil(8)];
+            // SAFETY: just allocated for as many.
+            unsafe { out.reducer.clear(partial.as_mut_ptr().cast(), columns.len()) };
+            self.column_sums.push(ColumnSums { partial, rows: 0 });
+        }
+        let whole = p.tile_columns >= columns.len() && columns.len() == p.columns;
+        let mut row = rows.start;
+        while row < rows.end {
+            let n_rows = if whole { p.tile_rows.min(rows.end - row) } else { 1 };
+            for phase in &p.phases {
+                for &r in &phase.reducers {
+                    self.accs[r as usize] = p.reducers[r as usize].init();
+                }
+                // SAFETY: by this function's contract.
+                unsafe {
+                    self.place(row, 0);
+                    self.steps(&phase.rows, row, n_rows, 0, 0);
+                    if whole {
+                        self.steps(&phase.steps, row, n_rows, 0, p.columns);
+                    } else {
+                        let mut column = columns.start;
+                        while column < columns.end {
+                            let n = p.tile_columns.min(columns.end - column);
+                            self.place(row, column);
+                            self.steps(&phase.steps, row, 1, column, n);
+                            column += n;
+                        }
+                    }
+                    self.steps(&phase.finish, row, n_rows, 0, 0);
+                }
+            }
+            row += n_rows;
+        }
+        for c in 0..self.column_sums.len() {
+            self.flush(c);
+        }
+    }
+
+    /// Joins the rows that were added since the last time into the f64 sums.
+    fn flush(&mut self, c: usize) {
+        let reducer = &self.program.columns_out[c].reducer;
+        let sums = &mut self.column_sums[c];
+        let totals = &mut self.partial.columns[c];
+        // SAFETY: both have a result for each of the task's columns.
+        unsafe {
+            reducer.flush(totals.as_mut_ptr(), sums.partial.as_ptr().cast(), totals.len());
+            reducer.clear(sums.partial.as_mut_ptr().cast(), totals.len());
+        }
+        sums.rows = 0;
+    }
+
+    /// Sets the addresses of operands and outputs that are used in place.
+    #[inline]
+    unsafe fn place(&mut self, row: usize, column: usize) {
+        let p = self.program;
+        for (input, arg) in p.inputs.iter().zip(self.args.inputs) {
+            if let Some(reg) = input.direct {
+                let at = match input.class {
+                    Class::Full => input.outer.offset(row) + column as isize,
+                    _ => input.outer.offset(row),
+                };
+                self.ptrs[reg as usize] =
+                    arg.ptr.wrapping_offset(at * input.dtype.size() as isize).cast_mut();
+            }
+        }
+        for (output, &ptr) in p.outputs.iter().zip(self.args.outputs) {
+            if let Some(reg) = output.reg {
+                let at = if output.class == Class::Full { row * p.columns + column } else { row };
+                self.ptrs[reg as usize] = ptr.wrapping_add(at * output.dtype.size());
+            }
+        }
+    }
+
+    /// Runs steps over `rows` rows from `row` and `columns` columns from `column`.
+    ///
+    /// Safety: as [`Compiled::task`]; more than one row only where `columns` are all there are.
+    unsafe fn steps(&mut self, steps: &[Step], row: usize, rows: usize, column: usize, columns: usize) {
+        let p = self.program;
+        let full = rows * columns;
+        let ptrs = &*self.ptrs;
+        let at = |reg: Reg| ptrs[reg as usize];
+        let len_of = |len| if len == Len::Full { full } else { rows };
+        for step in steps {
+            // SAFETY: registers have room for a tile; operands and outputs were placed for this one.
+            unsafe {
+                match *step {
+                    Step::Map { f, dst, args: [a, b, c], len, .. } => {
+                        f(at(dst), at(a), at(b), at(c), len_of(len))
+                    }
+                    Step::Round { f, dst, len } => f(at(dst), len_of(len)),
+                    Step::Gather { input, dst, len } => {
+                        let walks = &p.inputs[input as usize];
+                        match len {
+                            Len::Full => p.elements(
+                                self.args,
+                                input,
+                                at(dst),
+                                &walks.all,
+                                row * p.columns + column,
+                                full,
+                                false,
+                            ),
+                            Len::Row => p.elements(self.args, input, at(dst), &walks.outer, row, rows, false),
+                        }
+                    }
+                    Step::Fused { index } => p.fused[index as usize].run(ptrs, rows, columns),
+                    Step::Expand { dst, src, dtype } => {
+                        expand(at(dst), at(src), cell_size(dtype) as u8, rows, columns)
+                    }
+                    Step::Copy { dst, src, size, len } => std::ptr::copy_nonoverlapping(
+                        at(src).cast_const(),
+                        at(dst),
+                        len_of(len) * size as usize,
+                    ),
+                    Step::Stream { dst, src, dtype } => stream::stream(at(dst), at(src), full * dtype.size()),
+                    Step::Rows { reducer, dst, src } => {
+                        let reducer = &p.reducers[reducer as usize];
+                        let size = cell_size(reducer.dtype);
+                        let result = cell_size(reducer.kind.result(reducer.dtype));
+                        for r in 0..rows {
+                            let mut acc = reducer.init();
+                            if columns > 0 {
+                                (reducer.run)(&mut acc, at(src).add(r * columns * size), columns, 0);
+                            }
+                            reducer.finish(&acc, at(dst).add(r * result));
+                        }
+                    }
+                    Step::Accumulate { reducer, src } => {
+                        let f = p.reducers[reducer as usize].run;
+                        f(&mut self.accs[reducer as usize], at(src), columns, column as i64);
+                    }
+                    Step::Finish { reducer, dst } => {
+                        p.reducers[reducer as usize].finish(&self.accs[reducer as usize], at(dst));
+                    }
+                    Step::Column { column: c, src } => {
+                        let reducer = &p.columns_out[c as usize].reducer;
+                        let size = cell_size(reducer.by_run.dtype);
+                        for r in 0..rows {
+                            let sums = &mut self.column_sums[c as usize];
+                            let partial = sums.partial.as_mut_ptr().cast::<u8>();
+                            let partial = partial.add((column - self.first_column) * reducer.partial_size);
+                            (reducer.row)(partial, at(src).add(r * columns * size), columns);
+                            if column + columns == self.first_column + self.partial.columns[c as usize].len()
+                            {
+                                sums.rows += 1;
+                                if sums.rows == ROW_BLOCK {
+                                    // `flush`, written out: `self` is borrowed.
+                                    let totals = &mut self.partial.columns[c as usize];
+                                    reducer.flush(
+                                        totals.as_mut_ptr(),
+                                        sums.partial.as_ptr().cast(),
+                                        totals.len(),
+                                    );
+                                    reducer.clear(sums.partial.as_mut_ptr().cast(), totals.len());
+                                    sums.rows = 0;
+                                }
+                            }
+                        }
+                    }
+                    Step::Total { total, src } => {
+                        let out = &p.totals[total as usize];
+                        let base = row * p.columns + column;
+                        (out.reducer.run)(
+                            &mut self.partial.totals[total as usize],
+                            at(src),
+                            full,
+                            base as i64,
+                        );
+                    }
+                    Step::Keep { total, src } => {
+                        let size = cell_size(p.totals[total as usize].reducer.dtype);
+                        let dst = self.kept[total as usize] as *mut u8;
+                        std::ptr::copy_nonoverlapping(at(src).cast_const(), dst.add(row * size), rows * size);
+                    }
+                    Step::NonZero { src, dtype, len, value } => {
+                        let found = non_zero(at(src), dtype, len_of(len));
+                        note(&mut self.partial.refusals, value, found, row * p.columns + column);
+                    }
+                    Step::Guard { src, bound, dtype, len, value } => {
+                        let bound = self.args.consts[bound as usize] as i64;
+                        let found = guard(at(src), dtype, bound, len_of(len));
+                        note(&mut self.partial.refusals, value, found, row * p.columns + column);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Keeps what a check found in the tile that starts at `position`.
+#[inline]
+pub(super) fn note(refusals: &mut Refusals, value: Val, found: Option<OutOfRange>, position: usize) {
+    if let Some(found) = found {
+        refuse(refusals, Refused { value, found, position });
+    }
+}
+
+/// Fills `n` cells of `size` bytes with the low bytes of `bits`.
+pub(super) unsafe fn fill(dst: *mut u8, bits: u64, size: u8, n: usize) {
+    // SAFETY: the caller's register has room for `n` cells.
+    unsafe {
+        match size {
+            1 => std::slice::from_raw_parts_mut(dst, n).fill(bits as u8),
+            4 => std::slice::from_raw_parts_mut(dst.cast::<u32>(), n).fill(bits as u32),
+            _ => std::slice::from_raw_parts_mut(dst.cast::<u64>(), n).fill(bits),
+        }
+    }
+}
+
+pub(super) unsafe fn expand(dst: *mut u8, src: *const u8, size: u8, rows: usize, columns: usize) {
+    type ExpandFn = unsafe fn(dst: *mut u8, src: *const u8, rows: usize, columns: usize);
+    #[inline(always)]
+    unsafe fn each<T: Copy>(dst: *mut u8, src: *const u8, rows: usize, columns: usize) {
+        // SAFETY: the registers have room for the tile's rows and elements.
+        unsafe {
+            let (dst, src) = (dst.cast::<T>(), src.cast::<T>());
+            for r in 0..rows {
+                let value = *src.add(r);
+                for v in std::slice::from_raw_parts_mut(dst.add(r * columns), columns) {
+                    *v = value;
+                }
+            }
+        }
+    }
+    macro_rules! as_type {
+        ($T:ty) => {
+            by_isa!(isa(), ExpandFn, fn<>(dst: *mut u8, src: *const u8, rows: usize, columns: usize) {
+                each::<$T>(dst, src, rows, columns)
+            }, [])
+        };
+    }
+    let f = match size {
+        1 => as_type!(u8),
+        4 => as_type!(u32),
+        _ => as_type!(u64),
+    };
+    // SAFETY: this function's contract.
+    unsafe { f(dst, src, rows, columns) };
+}
+
+/// A cell to memory.
+pub(super) unsafe fn store_cell(dtype: DType, cell: *const u8, dst: *mut u8) {
+    // SAFETY: the caller's `dst` has room for an element, and the cell holds one.
+    unsafe {
+        match store_loop(dtype, isa()) {
+            Some(f) => f(dst, cell, cell, cell, 1),
+            None => std::ptr::copy_nonoverlapping(cell, dst, dtype.size()),
+        }
+    }
+}
+
+pub(super) unsafe fn guard(src: *const u8, dtype: DType, size: i64, n: usize) -> Option<OutOfRange> {
+    macro_rules! scan {
+        ($T:ty) => {{
+            // SAFETY: the register holds `n` elements of this dtype.
+            let values = unsafe { std::slice::from_raw_parts(src.cast::<$T>(), n) };
+            values.iter().map(|&v| v as i64).find(|&v| v < 0 || v >= size)
+        }};
+    }
+    let index = match dtype {
+        DType::I64 => scan!(i64),
+        DType::I32 => scan!(i32),
+        _ => scan!(u8),
+    }?;
+    Some(OutOfRange { index, size })
+}
+
+/// Finds a zero; it is reported as an index among none.
+pub(super) unsafe fn non_zero(src: *const u8, dtype: DType, n: usize) -> Option<OutOfRange> {
+    macro_rules! scan {
+        ($T:ty) => {
+            // SAFETY: the register holds `n` elements of this dtype.
+            unsafe { std::slice::from_raw_parts(src.cast::<$T>(), n) }.contains(&0)
+        };
+    }
+    let found = match dtype {
+        DType::I64 => scan!(i64),
+        DType::I32 => scan!(i32),
+        _ => scan!(u8),
+    };
+    found.then_some(OutOfRange { index: 0, size: ZERO_DIVISOR })
+}
+
+pub(super) unsafe fn random(dst: *mut u8, dtype: DType, arg: &InputArg, walk: &Walk, start: usize, n: usize) {
+    let stride = walk.inner_stride() as i64 as u64;
+    walk.runs(start, n, |at, offset, len| {
+        let first = arg.base.wrapping_add(offset as i64 as u64);
+        // SAFETY: `at + len ≤ n`, and the register has room for `n`.
+        unsafe {
+            if dtype == DType::F64 {
+                for i in 0..len {
+                    let position = first.wrapping_add(stride.wrapping_mul(i as u64));
+                    *dst.cast::<f64>().add(at + i) = philox::uniform_f64(arg.seed, position);
+                }
+                return;
+            }
+            let dst = dst.cast::<f32>().add(at);
+            let mut i = 0;
+            while i < len {
+                let position = first.wrapping_add(stride.wrapping_mul(i as u64));
+                if stride == 1 && position.is_multiple_of(4) && i + 4 <= len {
+                    let words = philox::block(arg.seed, position / 4);
+                    for (k, word) in words.into_iter().enumerate() {
+                        *dst.add(i + k) = (word >> 8) as f32 * (1.0 / (1u32 << 24) as f32);
+                    }
+                    i += 4;
+                } else {
+                    *dst.add(i) = philox::uniform_f32(arg.seed, position);
+                    i += 1;
+                }
+            }
+        }
+    });
+}

@@ -1,0 +1,171 @@
+"""A tensor and autograd engine: micrograd grown up, under PyTorch's names.
+
+>>> import micrograd_rs as mg
+>>> x = mg.Tensor([1.0, 2.0, 3.0])
+>>> (x * x).sum().backward()
+>>> x.grad.tolist()
+[2.0, 4.0, 6.0]
+
+`Tensor(data)` is a leaf that requires a gradient; `tensor`, `zeros`, `randn`, `from_numpy` and the other factories make
+constants. Operations record what they are; the work is done when a value is looked at. `Value`, `Neuron`, `Layer` and
+`MLP` are micrograd's own, on numbers. `nn`, `optim`, `autograd`, `functional`, `linalg` and `data` are as in PyTorch.
+"""
+
+from __future__ import annotations
+
+import os as _os
+
+from . import _micrograd_rs as _rs
+from ._micrograd_rs import (
+    MLP,
+    Device,
+    Explanation,
+    Jit,
+    Layer,
+    Neuron,
+    Tensor,
+    Value,
+    __version__,
+    allclose,
+    arange,
+    as_tensor,
+    bfloat16,
+    cat,
+    dtype,
+    empty,
+    empty_like,
+    equal,
+    explain,
+    eye,
+    float16,
+    float32,
+    float64,
+    from_dlpack,
+    from_numpy,
+    full,
+    full_like,
+    get_default_device,
+    int32,
+    int64,
+    is_grad_enabled,
+    jit,
+    linspace,
+    load_safetensors,
+    manual_seed,
+    one_hot,
+    ones,
+    ones_like,
+    rand,
+    rand_like,
+    randint,
+    randn,
+    randn_like,
+    realize,
+    save_safetensors,
+    set_default_device,
+    stack,
+    tensor,
+    uint8,
+    where,
+    zeros,
+    zeros_like,
+)
+from ._micrograd_rs import bool as bool
+from ._names import Lazy as _Lazy
+from ._ops import *
+from ._size import Size
+from .autograd import enable_grad, no_grad, set_grad_enabled
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import autograd, data, engine, functional, linalg, nn, optim
+
+device = Device
+asarray = as_tensor
+concat = cat
+double = float64
+float = float32
+half = float16
+long = int64
+int = int32
+
+__all__ = [
+    "MLP",
+    "Device",
+    "Explanation",
+    "Jit",
+    "Layer",
+    "Neuron",
+    "Size",
+    "Tensor",
+    "Value",
+    "__version__",
+    "allclose",
+    "arange",
+    "as_tensor",
+    "asarray",
+    "autograd",
+    "bfloat16",
+    "cat",
+    "concat",
+    "data",
+    "device",
+    "double",
+    "dtype",
+    "empty",
+    "empty_like",
+    "enable_grad",
+    "engine",
+    "equal",
+    "explain",
+    "eye",
+    "float16",
+    "float32",
+    "float64",
+    "from_dlpack",
+    "from_numpy",
+    "full",
+    "full_like",
+    "functional",
+    "get_default_device",
+    "half",
+    "int32",
+    "int64",
+    "is_grad_enabled",
+    "jit",
+    "linalg",
+    "linspace",
+    "load_safetensors",
+    "long",
+    "manual_seed",
+    "nn",
+    "no_grad",
+    "one_hot",
+    "ones",
+    "ones_like",
+    "optim",
+    "rand",
+    "rand_like",
+    "randint",
+    "randn",
+    "randn_like",
+    "realize",
+    "save_safetensors",
+    "set_default_device",
+    "set_grad_enabled",
+    "stack",
+    "tensor",
+    "uint8",
+    "where",
+    "zeros",
+    "zeros_like",
+]
+
+# A child of a fork has none of the parent's threads: nobody may be in the engine when it is made.
+if hasattr(_os, "register_at_fork"):
+    _os.register_at_fork(
+        before=_rs._before_fork, after_in_parent=_rs._after_fork, after_in_child=_rs._after_fork
+    )
+
+# What is only needed by some is imported when it is first used; unknown names are answered with the nearest.
+__getattr__ = _Lazy(__name__, ("autograd", "data", "engine", "functional", "linalg", "nn", "optim"))

@@ -1,0 +1,46 @@
+"""Names: modules that are imported when they are first used, and what is said about names that nobody knows."""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> str:
+    """What to say of a name that `what` does not have."""
+    from difflib import get_close_matches
+
+    public = [k for k in known if not k.startswith("_")]
+    near = get_close_matches(name, public, n=1, cutoff=0.6)
+    if not near:
+        folded = {k.lower().replace("_", ""): k for k in public}
+        near = [folded[name.lower().replace("_", "")]] if name.lower().replace("_", "") in folded else []
+    hint = f"; did you mean '{near[0]}'?" if near else ""
+    return f"{what} has no attribute '{name}'{hint}"
+
+
+class Lazy:
+    """A module's `__getattr__`: imports its submodules when they are asked for."""
+
+    def __init__(self, module: str, submodules: tuple[str, ...] = ()) -> None:
+        self.module = module
+        self.submodules = submodules
+
+    def __call__(self, name: str) -> object:
+        if name in self.submodules:
+            from importlib import import_module
+
+            return import_module(f"{self.module}.{name}")
+        if name.startswith("__"):
+            raise AttributeError(f"module '{self.module}' has no attribute '{name}'")
+        known = [*vars(sys.modules[self.module]), *self.submodules]
+        raise AttributeError(unknown(f"module '{self.module}'", name, known))
+
+
+def unknown_member(obj: object, name: str) -> str:
+    """What to say of an attribute that an object does not have."""
+    kind = type(obj)
+    return unknown(f"'{kind.__name__}'", name, dir(kind))

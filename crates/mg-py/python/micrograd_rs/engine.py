@@ -1,0 +1,7 @@
+"""micrograd's module of this name: `Value`."""
+
+from __future__ import annotations
+
+from ._micrograd_rs import Value
+
+__all__ = ["Value"]

@@ -1,0 +1,41 @@
+"""Operations as functions, under the names of PyTorch's `nn.functional`."""
+
+from __future__ import annotations
+
+from ._micrograd_rs import (
+    Tensor,
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    embedding,
+    layer_norm,
+    linear,
+    mse_loss,
+    nll_loss,
+    one_hot,
+)
+from ._names import Lazy as _Lazy
+from . import _ops
+from ._ops import *
+
+__all__ = [
+    "binary_cross_entropy_with_logits",
+    "cross_entropy",
+    "dropout",
+    "embedding",
+    "gelu",
+    "layer_norm",
+    "leaky_relu",
+    "linear",
+    "mse_loss",
+    "nll_loss",
+    "one_hot",
+    "silu",
+]
+__all__ += _ops.__all__
+
+dropout = Tensor.dropout
+gelu = Tensor.gelu
+leaky_relu = Tensor.leaky_relu
+silu = Tensor.silu
+
+__getattr__ = _Lazy(__name__)

@@ -1,0 +1,32 @@
+"""First values of parameters. Each function changes a tensor in place and answers with it."""
+
+from __future__ import annotations
+
+from .._micrograd_rs import (
+    calculate_gain,
+    constant_,
+    kaiming_normal_,
+    kaiming_uniform_,
+    normal_,
+    ones_,
+    uniform_,
+    xavier_normal_,
+    xavier_uniform_,
+    zeros_,
+)
+from .._names import Lazy as _Lazy
+
+__all__ = [
+    "calculate_gain",
+    "constant_",
+    "kaiming_normal_",
+    "kaiming_uniform_",
+    "normal_",
+    "ones_",
+    "uniform_",
+    "xavier_normal_",
+    "xavier_uniform_",
+    "zeros_",
+]
+
+__getattr__ = _Lazy(__name__)

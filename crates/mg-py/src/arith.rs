@@ -1,0 +1,321 @@
+//! Operators, and what stands on their other side.
+
+// What `#[pymethods]` writes for functions that come out of a macro carries our spans, and so our lints.
+#![allow(unsafe_op_in_unsafe_fn)]
+
+use mg_autograd::{Operand, Tensor};
+use mg_device::{DType, Error, ErrorKind, Result};
+use pyo3::basic::CompareOp;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use crate::tensor::{Other, PyTensor};
+use crate::{import, nested};
+
+/// The operand that an object is, `None` for what operators leave to the other side.
+#[inline]
+pub fn operand(obj: &Bound<'_, PyAny>) -> PyResult<Option<Other>> {
+    if let Ok(t) = obj.cast_exact::<PyTensor>() {
+        let t = t.get();
+        return Ok(Some(Other { operand: Operand::Tensor(t.t.clone()), borrowed: t.borrowed, huge: false }));
+    }
+    if let Some(number) = nested::scalar(obj)? {
+        return Ok(Some(number));
+    }
+    numpy_operand(obj)
+}
+
+/// NumPy's scalars count as numbers, its arrays as tensors.
+#[cold]
+fn numpy_operand(obj: &Bound<'_, PyAny>) -> PyResult<Option<Other>> {
+    if !obj.hasattr("__array_interface__")? {
+        return Ok(None);
+    }
+    let t = import::copied(obj)?;
+    if t.rank() == 0
+        && let Some(number) = nested::scalar(&obj.call_method0("item")?)?
+    {
+        return Ok(Some(number));
+    }
+    Ok(Some(Operand::Tensor(t).into()))
+}
+
+/// The operand that an argument is.
+pub fn other(obj: &Bound<'_, PyAny>) -> PyResult<Other> {
+    operand(obj)?.ok_or_else(|| {
+        let kind = obj.get_type().name().map_or("an object".to_string(), |n| n.to_string());
+        PyTypeError::new_err(format!("takes tensors, numbers and NumPy arrays, got {kind}"))
+    })
+}
+
+/// A number as a tensor without axes, of the dtype that it has beside `beside`.
+pub fn constant(operand: Operand, beside: &Tensor) -> Result<Tensor> {
+    let (dtype, device) = (beside.dtype(), beside.device());
+    let number = match operand {
+        Operand::Tensor(t) => return Ok(t),
+        Operand::Float(v) => Tensor::full(&[], v, if dtype.is_float() { dtype } else { DType::F32 }),
+        Operand::Int(n) if dtype.is_float() => Tensor::full(&[], n as f64, dtype),
+        Operand::Int(n) => {
+            let t = Tensor::scalar(n);
+            Ok(if dtype.is_bool() { t } else { t.to_dtype(dtype) })
+        }
+    }?;
+    number.to(device)
+}
+
+/// `number ∘ tensor` and `tensor ∘ tensor` alike.
+fn reflected(a: Operand, b: &Tensor, f: impl FnOnce(&Tensor, &Tensor) -> Result<Tensor>) -> Result<Tensor> {
+    f(&constant(a, b)?, b)
+}
+
+/// Which side is which makes no difference to these.
+fn logic(op: &'static str, a: &Tensor, b: Operand) -> Result<Tensor> {
+    let b = match b {
+        Operand::Int(n @ (0 | 1)) if a.is_bool() => Tensor::scalar(n == 1).to(a.device())?,
+        b => constant(b, a)?,
+    };
+    if !a.is_bool() || !b.is_bool() {
+        let text = format!("takes truth values, got {} and {}", a.dtype(), b.dtype());
+        return Err(Error::new(op, ErrorKind::DType(text)));
+    }
+    match op {
+        "&" => a.try_logical_and(b),
+        "|" => a.try_logical_or(b),
+        _ => a.try_logical_xor(b),
+    }
+}
+
+fn matmul(a: &Tensor, b: Operand) -> Result<Tensor> {
+    match b {
+        Operand::Tensor(b) => a.try_matmul(&b),
+        _ => Err(Error::new("matmul", ErrorKind::DType("takes tensors on both sides, got a number".into()))),
+    }
+}
+
+/// An operator in place. As in PyTorch, the result must fit the tensor's dtype.
+fn in_place(t: &Tensor, new: Tensor) -> Result<()> {
+    let (from, to) = (new.dtype(), t.dtype());
+    if from.is_float() && !to.is_float() || !from.is_bool() && to.is_bool() {
+        let text = format!("a result of {from} cannot be written into a tensor of {to}");
+        return Err(Error::new("in place", ErrorKind::DType(text)));
+    }
+    t.assign(new)
+}
+
+macro_rules! operators {
+    ($($forward:ident $backward:ident $in_place:ident $f:expr, $reflected:expr;)*) => {
+        #[pymethods]
+        impl PyTensor {
+            $(
+                fn $forward<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                    let Some(other) = operand(other)? else { return Ok(py.NotImplemented().into_bound(py)) };
+                    let f: fn(&Tensor, Operand) -> Result<Tensor> = $f;
+                    Ok(Bound::new(py, self.binary(py, other, f)?)?.into_any())
+                }
+
+                fn $backward<'py>(&self, py: Python<'py>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+                    let Some(other) = operand(other)? else { return Ok(py.NotImplemented().into_bound(py)) };
+                    let f: fn(&Tensor, Operand) -> Result<Tensor> = $reflected;
+                    Ok(Bound::new(py, self.binary(py, other, f)?)?.into_any())
+                }
+
+                fn $in_place(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<()> {
+                    let f: fn(&Tensor, Operand) -> Result<Tensor> = $f;
+                    let other = self::other(other)?;
+                    self.write(py, |t| in_place(t, f(t, other.operand)?))
+                }
+            )*
+        }
+    };
+}
+operators! {
+    __add__ __radd__ __iadd__ |a, b| a.try_add(b), |b, a| reflected(a, b, |a, b| a.try_add(b));
+    __sub__ __rsub__ __isub__ |a, b| a.try_sub(b), |b, a| reflected(a, b, |a, b| a.try_sub(b));
+    __mul__ __rmul__ __imul__ |a, b| a.try_mul(b), |b, a| reflected(a, b, |a, b| a.try_mul(b));
+    __truediv__ __rtruediv__ __itruediv__ |a, b| a.try_div(b), |b, a| reflected(a, b, |a, b| a.try_div(b));
+    __and__ __rand__ __iand__ |a, b| logic("&", a, b), |b, a| logic("&", b, a);
+    __or__ __ror__ __ior__ |a, b| logic("|", a, b), |b, a| logic("|", b, a);
+    __xor__ __rxor__ __ixor__ |a, b| logic("^", a, b), |b, a| logic("^", b, a);
+    __matmul__ __rmatmul__ __imatmul__ matmul, |b, a| match a {
+        Operand::Tensor(a) => a.try_matmul(b),
+        number => matmul(b, number),
+    };
+}
+
+#[pymethods]
+impl PyTensor {
+    fn __pow__<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, PyAny>,
+        modulo: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let Some(other) = operand(other)?.filter(|_| modulo.is_none()) else {
+            return Ok(py.NotImplemented().into_bound(py));
+        };
+        Ok(Bound::new(py, self.binary(py, other, |a, b| a.try_pow(b))?)?.into_any())
+    }
+
+    fn __rpow__<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, PyAny>,
+        _modulo: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let Some(other) = operand(other)? else { return Ok(py.NotImplemented().into_bound(py)) };
+        let r = self.binary(py, other, |b, a| reflected(a, b, |a, b| a.try_pow(b)))?;
+        Ok(Bound::new(py, r)?.into_any())
+    }
+
+    fn __ipow__(
+        &self,
+        py: Python<'_>,
+        other: &Bound<'_, PyAny>,
+        _modulo: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let other = self::other(other)?;
+        self.write(py, |t| in_place(t, t.try_pow(other.operand)?))
+    }
+
+    /// `self` to a power: a tensor or a number.
+    fn pow(&self, py: Python<'_>, exponent: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
+        self.binary(py, other(exponent)?, |a, b| a.try_pow(b))
+    }
+
+    fn __neg__(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        self.unary(py, Tensor::try_neg)
+    }
+
+    fn __pos__(slf: Bound<'_, PyTensor>) -> Bound<'_, PyTensor> {
+        slf
+    }
+
+    fn __abs__(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        self.unary(py, Tensor::try_abs)
+    }
+
+    fn __invert__(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        self.unary(py, |t| match t.dtype() {
+            DType::Bool => t.try_logical_not(),
+            // −1 − x is what the bits of an integer are turned over.
+            d if d.is_int() => t.try_neg()?.try_sub(1i64),
+            d => Err(Error::new("~", ErrorKind::DType(format!("takes truth values and integers, got {d}")))),
+        })
+    }
+
+    fn __richcmp__<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Bound<'py, PyAny>,
+        op: CompareOp,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let Some(other) = operand(other)? else { return Ok(py.NotImplemented().into_bound(py)) };
+        let result = self.binary(py, other, |a, b| compare(a, b, op))?;
+        Ok(Bound::new(py, result)?.into_any())
+    }
+
+    /// `self > other`.
+    fn gt(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
+        self.binary(py, self::other(other)?, |a, b| compare(a, b, CompareOp::Gt))
+    }
+
+    /// `self ≥ other`.
+    fn ge(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
+        self.binary(py, self::other(other)?, |a, b| compare(a, b, CompareOp::Ge))
+    }
+
+    /// The matrix product, as NumPy's `@`.
+    fn matmul(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
+        self.binary(py, self::other(other)?, matmul)
+    }
+
+    /// The matrix product, as NumPy's `@`.
+    fn mm(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
+        self.matmul(py, other)
+    }
+
+    /// The matrix product, as NumPy's `@`.
+    fn dot(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
+        self.matmul(py, other)
+    }
+}
+
+fn compare(a: &Tensor, b: Operand, op: CompareOp) -> Result<Tensor> {
+    match op {
+        CompareOp::Lt => a.try_lt(b),
+        CompareOp::Le => a.try_le(b),
+        CompareOp::Eq => a.try_eq(b),
+        CompareOp::Ne => a.try_ne(b),
+        CompareOp::Gt => reflected(b, a, |b, a| b.try_lt(a)),
+        CompareOp::Ge => reflected(b, a, |b, a| b.try_le(a)),
+    }
+}
+
+/// In-place operations by PyTorch's names.
+#[pymethods]
+impl PyTensor {
+    /// Adds `alpha · other` in place.
+    #[pyo3(signature = (other, alpha=None))]
+    fn add_<'py>(
+        slf: Bound<'py, PyTensor>,
+        other: &Bound<'py, PyAny>,
+        alpha: Option<f64>,
+    ) -> PyResult<Bound<'py, PyTensor>> {
+        let other = self::other(other)?.operand;
+        slf.get().write(slf.py(), |t| in_place(t, t.try_add(scaled(other, t, alpha)?)?))?;
+        Ok(slf)
+    }
+
+    /// Subtracts `alpha · other` in place.
+    #[pyo3(signature = (other, alpha=None))]
+    fn sub_<'py>(
+        slf: Bound<'py, PyTensor>,
+        other: &Bound<'py, PyAny>,
+        alpha: Option<f64>,
+    ) -> PyResult<Bound<'py, PyTensor>> {
+        let other = self::other(other)?.operand;
+        slf.get().write(slf.py(), |t| in_place(t, t.try_sub(scaled(other, t, alpha)?)?))?;
+        Ok(slf)
+    }
+
+    /// Multiplies in place.
+    fn mul_<'py>(slf: Bound<'py, PyTensor>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTensor>> {
+        let other = self::other(other)?.operand;
+        slf.get().write(slf.py(), |t| in_place(t, t.try_mul(other)?))?;
+        Ok(slf)
+    }
+
+    /// Divides in place.
+    fn div_<'py>(slf: Bound<'py, PyTensor>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTensor>> {
+        let other = self::other(other)?.operand;
+        slf.get().write(slf.py(), |t| in_place(t, t.try_div(other)?))?;
+        Ok(slf)
+    }
+
+    /// Sets every element to 0.
+    fn zero_(slf: Bound<'_, PyTensor>) -> PyResult<Bound<'_, PyTensor>> {
+        slf.get().write(slf.py(), |t| t.assign(0i64))?;
+        Ok(slf)
+    }
+
+    /// Sets every element to a number.
+    fn fill_<'py>(slf: Bound<'py, PyTensor>, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTensor>> {
+        let value = other(value)?.operand;
+        slf.get().write(slf.py(), |t| t.assign(value))?;
+        Ok(slf)
+    }
+
+    /// Sets the elements to those of another tensor, which is broadcast and converted.
+    fn copy_<'py>(slf: Bound<'py, PyTensor>, src: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTensor>> {
+        let value = other(src)?.operand;
+        slf.get().write(slf.py(), |t| t.assign(value))?;
+        Ok(slf)
+    }
+}
+
+fn scaled(other: Operand, beside: &Tensor, alpha: Option<f64>) -> Result<Operand> {
+    Ok(match alpha {
+        None => other,
+        Some(alpha) => Operand::Tensor(constant(other, beside)?.try_mul(alpha)?),
+    })
+}

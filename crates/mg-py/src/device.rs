@@ -1,0 +1,154 @@
+//! `Device`: which processor, and whose memory.
+
+use mg_device::Device;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyType};
+
+use crate::error::exception;
+
+/// The host's processor ("cpu") or a CUDA device ("cuda:0"). Strings are taken wherever a device is, and compare equal.
+#[pyclass(frozen, name = "Device", module = "micrograd_rs", from_py_object)]
+#[derive(Clone, Copy)]
+pub struct PyDevice(pub Device);
+
+/// The device that an argument names; it need not be there.
+pub fn device(obj: &Bound<'_, PyAny>) -> PyResult<Device> {
+    if let Ok(known) = obj.cast::<PyDevice>() {
+        return Ok(known.get().0);
+    }
+    match obj.cast::<PyString>() {
+        Ok(name) => name.to_str()?.parse().map_err(|e| exception(&e)),
+        Err(_) => {
+            let text = format!("takes a Device, \"cpu\", \"cuda\" or \"cuda:N\", got {}", obj.repr()?);
+            Err(PyTypeError::new_err(text))
+        }
+    }
+}
+
+/// The device that an argument names, if any. That it can hold tensors is checked.
+pub fn usable_device(obj: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Device>> {
+    let Some(obj) = obj.filter(|o| !o.is_none()) else { return Ok(None) };
+    let device = device(obj)?;
+    check_usable(device)?;
+    Ok(Some(device))
+}
+
+/// Makes this the device of tensors that are made without naming one; the CPU at first, or what MG_DEVICE says.
+#[pyfunction]
+pub fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
+    let device = self::device(device)?;
+    mg_autograd::set_default_device(device).map_err(|e| exception(&e))
+}
+
+/// The device of tensors that are made without naming one.
+#[pyfunction]
+pub fn get_default_device() -> PyDevice {
+    PyDevice(mg_autograd::default_device())
+}
+
+/// An error that says why, where a device cannot hold tensors.
+pub fn check_usable(device: Device) -> PyResult<()> {
+    if device.is_cpu() {
+        return Ok(());
+    }
+    device.check().map_err(|e| exception(&e))
+}
+
+#[pymethods]
+impl PyDevice {
+    #[new]
+    #[pyo3(signature = (device="cpu"))]
+    fn new(device: &str) -> PyResult<PyDevice> {
+        device.parse().map(PyDevice).map_err(|e| exception(&e))
+    }
+
+    /// The host.
+    #[staticmethod]
+    fn cpu() -> PyDevice {
+        PyDevice(Device::cpu())
+    }
+
+    /// A CUDA device. RuntimeError that says why, where it is not there.
+    #[staticmethod]
+    #[pyo3(signature = (ordinal=0))]
+    fn cuda(ordinal: usize) -> PyResult<PyDevice> {
+        Device::cuda(ordinal).map(PyDevice).map_err(|e| exception(&e))
+    }
+
+    /// Whether there is a CUDA device to use.
+    #[staticmethod]
+    fn is_cuda_available() -> bool {
+        Device::is_cuda_available()
+    }
+
+    /// The number of CUDA devices.
+    #[staticmethod]
+    fn cuda_count() -> usize {
+        Device::cuda_count()
+    }
+
+    /// Whether it is the host.
+    fn is_cpu(&self) -> bool {
+        self.0.is_cpu()
+    }
+
+    /// Whether it is a CUDA device.
+    fn is_cuda(&self) -> bool {
+        self.0.is_cuda()
+    }
+
+    /// "cpu" or "cuda".
+    #[getter]
+    fn r#type(&self) -> &'static str {
+        if self.0.is_cpu() { "cpu" } else { "cuda" }
+    }
+
+    /// The number among devices of its kind; None for the CPU.
+    #[getter]
+    fn index(&self) -> Option<usize> {
+        self.0.is_cuda().then(|| self.0.ordinal())
+    }
+
+    /// The product's name.
+    #[getter]
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    /// What the allocator holds, in bytes: active, cached, peak.
+    fn memory_stats(&self) -> std::collections::BTreeMap<&'static str, usize> {
+        let stats = self.0.memory_stats();
+        [("active", stats.active), ("cached", stats.cached), ("peak", stats.peak)].into()
+    }
+
+    /// Sets the most bytes that tensors and cache together may take; None for no limit.
+    fn set_memory_limit(&self, limit: Option<usize>) {
+        self.0.set_memory_limit(limit);
+    }
+
+    /// Gives the memory that is cached for reuse back to the system.
+    fn empty_cache(&self) {
+        self.0.empty_cache();
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Device('{}')", self.0)
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        !other.is_none() && device(other).is_ok_and(|d| d == self.0)
+    }
+
+    fn __hash__(&self) -> u64 {
+        if self.0.is_cpu() { 0 } else { self.0.ordinal() as u64 + 1 }
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, (String,)) {
+        (py.get_type::<PyDevice>(), (self.0.to_string(),))
+    }
+}

@@ -1,0 +1,377 @@
+//! DLPack, both ways: memory handed from library to library in a capsule. Structures and rules are those of `dlpack.h` 1.1
+//! and of the Python specification at <https://dmlc.github.io/dlpack/latest/python_spec.html>.
+
+use std::ffi::{CStr, c_void};
+
+use mg_autograd::Tensor;
+use mg_device::{Buffer, DType, Layout, MAX_RANK, Shape};
+use mg_graph::{Node, Value};
+use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyTuple};
+
+use crate::error::{compute, exception};
+use crate::tensor::PyTensor;
+
+/// kDLCPU.
+const HOST: i32 = 1;
+/// kDLCUDA.
+const CUDA: i32 = 2;
+/// kDLCUDAHost: the host's memory, pinned.
+const PINNED: i32 = 3;
+const VERSION: (u32, u32) = (1, 1);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct DLDevice {
+    kind: i32,
+    id: i32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct DLDataType {
+    code: u8,
+    bits: u8,
+    lanes: u16,
+}
+
+#[repr(C)]
+struct DLTensor {
+    data: *mut c_void,
+    device: DLDevice,
+    ndim: i32,
+    dtype: DLDataType,
+    shape: *mut i64,
+    strides: *mut i64,
+    byte_offset: u64,
+}
+
+/// Before version 1.
+#[repr(C)]
+struct Managed {
+    tensor: DLTensor,
+    context: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut Managed)>,
+}
+
+#[repr(C)]
+struct Versioned {
+    major: u32,
+    minor: u32,
+    context: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut Versioned)>,
+    flags: u64,
+    tensor: DLTensor,
+}
+
+const OLD: &CStr = c"dltensor";
+const OLD_USED: &CStr = c"used_dltensor";
+const NEW: &CStr = c"dltensor_versioned";
+const NEW_USED: &CStr = c"used_dltensor_versioned";
+
+fn dl_type(dtype: DType) -> DLDataType {
+    let (code, bits) = match dtype {
+        DType::F64 => (2, 64),
+        DType::F32 => (2, 32),
+        DType::F16 => (2, 16),
+        DType::BF16 => (4, 16),
+        DType::I64 => (0, 64),
+        DType::I32 => (0, 32),
+        DType::U8 => (1, 8),
+        DType::Bool => (6, 8),
+    };
+    DLDataType { code, bits, lanes: 1 }
+}
+
+fn from_dl_type(t: DLDataType) -> Option<DType> {
+    DType::ALL.into_iter().find(|&d| {
+        let own = dl_type(d);
+        (own.code, own.bits, own.lanes) == (t.code, t.bits, t.lanes)
+    })
+}
+
+/// What an exported capsule keeps alive.
+struct Export<T> {
+    managed: T,
+    shape: [i64; MAX_RANK],
+    strides: [i64; MAX_RANK],
+    _value: Value,
+}
+
+/// # Safety
+///
+/// `context` is from `Box::into_raw` of an `Export<T>`, and is given up.
+unsafe fn free<T>(context: *mut c_void) {
+    // SAFETY: this function's contract. Dropping a value takes no lock of Python's, so any thread may.
+    drop(unsafe { Box::from_raw(context.cast::<Export<T>>()) });
+}
+
+unsafe extern "C" fn delete_managed(managed: *mut Managed) {
+    // SAFETY: the consumer calls this once, with what the capsule held.
+    unsafe { free::<Managed>((*managed).context) }
+}
+
+unsafe extern "C" fn delete_versioned(managed: *mut Versioned) {
+    // SAFETY: as above.
+    unsafe { free::<Versioned>((*managed).context) }
+}
+
+/// The capsule's own destructor: nobody took what it holds.
+unsafe extern "C" fn drop_capsule(capsule: *mut ffi::PyObject) {
+    // SAFETY: Python calls this once, with a capsule that `capsule` below made; consumers rename those they empty.
+    unsafe {
+        if ffi::PyCapsule_IsValid(capsule, OLD.as_ptr()) != 0 {
+            delete_managed(ffi::PyCapsule_GetPointer(capsule, OLD.as_ptr()).cast());
+        } else if ffi::PyCapsule_IsValid(capsule, NEW.as_ptr()) != 0 {
+            delete_versioned(ffi::PyCapsule_GetPointer(capsule, NEW.as_ptr()).cast());
+        }
+    }
+}
+
+fn fill(value: &Value, shape: &mut [i64; MAX_RANK], strides: &mut [i64; MAX_RANK]) -> DLTensor {
+    for (axis, (&n, &stride)) in value.layout.shape().iter().zip(value.layout.strides()).enumerate() {
+        (shape[axis], strides[axis]) = (n as i64, stride as i64);
+    }
+    let dtype = value.buffer.dtype();
+    DLTensor {
+        data: value.buffer.as_mut_ptr().wrapping_add(value.layout.offset() * dtype.size()).cast(),
+        device: DLDevice { kind: HOST, id: 0 },
+        ndim: value.layout.rank() as i32,
+        dtype: dl_type(dtype),
+        shape: shape.as_mut_ptr(),
+        strides: strides.as_mut_ptr(),
+        byte_offset: 0,
+    }
+}
+
+fn capsule<'py>(py: Python<'py>, value: Value, versioned: bool, copied: bool) -> PyResult<Bound<'py, PyAny>> {
+    // The arrays must stay where they are: they are filled in their box.
+    let (shape, strides) = ([0; MAX_RANK], [0; MAX_RANK]);
+    let (pointer, name) = if versioned {
+        // SAFETY: null pointers, zeros and no function are values of every field.
+        let managed: Versioned = unsafe { std::mem::zeroed() };
+        let mut export = Box::new(Export { managed, shape, strides, _value: value });
+        let Export { managed, shape, strides, _value } = &mut *export;
+        managed.tensor = fill(_value, shape, strides);
+        (managed.major, managed.minor) = VERSION;
+        managed.deleter = Some(delete_versioned);
+        // IS_COPIED, where it was asked for.
+        managed.flags = if copied { 2 } else { 0 };
+        let raw = Box::into_raw(export);
+        // SAFETY: just made.
+        unsafe {
+            (*raw).managed.context = raw.cast();
+            ((&raw mut (*raw).managed).cast::<c_void>(), NEW)
+        }
+    } else {
+        // SAFETY: as above.
+        let managed: Managed = unsafe { std::mem::zeroed() };
+        let mut export = Box::new(Export { managed, shape, strides, _value: value });
+        let Export { managed, shape, strides, _value } = &mut *export;
+        managed.tensor = fill(_value, shape, strides);
+        managed.deleter = Some(delete_managed);
+        let raw = Box::into_raw(export);
+        // SAFETY: just made.
+        unsafe {
+            (*raw).managed.context = raw.cast();
+            ((&raw mut (*raw).managed).cast::<c_void>(), OLD)
+        }
+    };
+    // SAFETY: the pointer is not null, the name lives for ever; without a capsule the box is freed again.
+    unsafe {
+        let made = ffi::PyCapsule_New(pointer, name.as_ptr(), Some(drop_capsule));
+        if made.is_null() {
+            if versioned { delete_versioned(pointer.cast()) } else { delete_managed(pointer.cast()) }
+        }
+        Bound::from_owned_ptr_or_err(py, made)
+    }
+}
+
+#[pymethods]
+impl PyTensor {
+    /// A capsule for `from_dlpack` of other libraries, on the tensor's own memory unless a copy is asked for. Do not write
+    /// there.
+    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    fn __dlpack__<'py>(
+        &self,
+        py: Python<'py>,
+        stream: Option<&Bound<'py, PyAny>>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let _ = stream;
+        if dl_device.is_some_and(|(kind, _)| kind != HOST) {
+            return Err(PyBufferError::new_err("the tensor is on the host, and is exported from there only"));
+        }
+        let copied = copy == Some(true);
+        let value = if copied { compute(py, || self.t.copy().value())? } else { self.value(py)? };
+        if !value.buffer.device().is_cpu() {
+            return Err(PyBufferError::new_err("tensors are exported from the host only; t.cpu() is there"));
+        }
+        capsule(py, value, max_version.is_some_and(|(major, _)| major >= 1), copied)
+    }
+
+    /// The kind of the device and its number, as DLPack counts them.
+    fn __dlpack_device__(&self, py: Python<'_>) -> PyResult<(i32, i32)> {
+        let device = crate::error::build(py, || Ok(self.t.device()))?;
+        Ok(if device.is_cpu() { (HOST, 0) } else { (CUDA, device.ordinal() as i32) })
+    }
+}
+
+/// Memory of another library, given back when the last tensor on it goes.
+struct Foreign {
+    managed: *mut c_void,
+    versioned: bool,
+}
+
+// SAFETY: the specification lets consumers call the deleter from any thread; the pointer is used for nothing else.
+unsafe impl Send for Foreign {}
+// SAFETY: as above.
+unsafe impl Sync for Foreign {}
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        // SAFETY: taken from a capsule that was renamed, so nobody else calls the deleter.
+        unsafe {
+            if self.versioned {
+                let managed = self.managed.cast::<Versioned>();
+                if let Some(delete) = (*managed).deleter {
+                    delete(managed);
+                }
+            } else {
+                let managed = self.managed.cast::<Managed>();
+                if let Some(delete) = (*managed).deleter {
+                    delete(managed);
+                }
+            }
+        }
+    }
+}
+
+/// The tensor that a capsule, or an object with `__dlpack__`, holds; on its memory, or on a copy.
+pub fn imported(obj: &Bound<'_, PyAny>, copy: bool) -> PyResult<Tensor> {
+    let py = obj.py();
+    // SAFETY: the object is alive.
+    let is_capsule = |o: &Bound<'_, PyAny>| unsafe {
+        ffi::PyCapsule_IsValid(o.as_ptr(), OLD.as_ptr()) != 0
+            || ffi::PyCapsule_IsValid(o.as_ptr(), NEW.as_ptr()) != 0
+    };
+    let capsule = if is_capsule(obj) || obj.is_instance_of::<PyCapsule>() {
+        obj.clone()
+    } else {
+        let export = obj.getattr("__dlpack__")?;
+        let options = PyDict::new(py);
+        options.set_item("max_version", VERSION)?;
+        match export.call(PyTuple::empty(py), Some(&options)) {
+            // Exporters from before version 1 take no such option.
+            Err(e) if e.is_instance_of::<PyTypeError>(py) => export.call0()?,
+            other => other?,
+        }
+    };
+    if !is_capsule(&capsule) {
+        return Err(PyTypeError::new_err(
+            "takes a capsule of DLPack that was not used before, or what has __dlpack__ and answers with one",
+        ));
+    }
+    // SAFETY: the capsule is valid under one of the names; it is renamed as the specification asks of who takes what it
+    // holds, and what it points to is the exporter's structure of that name.
+    let (foreign, tensor) = unsafe {
+        let versioned = ffi::PyCapsule_IsValid(capsule.as_ptr(), NEW.as_ptr()) != 0;
+        let (name, used) = if versioned { (NEW, NEW_USED) } else { (OLD, OLD_USED) };
+        let managed = ffi::PyCapsule_GetPointer(capsule.as_ptr(), name.as_ptr());
+        if versioned && (*managed.cast::<Versioned>()).major > VERSION.0 {
+            let major = (*managed.cast::<Versioned>()).major;
+            return Err(PyBufferError::new_err(format!(
+                "DLPack of version {major}; versions up to 1 are known"
+            )));
+        }
+        if ffi::PyCapsule_SetName(capsule.as_ptr(), used.as_ptr()) != 0 {
+            return Err(PyErr::fetch(py));
+        }
+        let foreign = Foreign { managed, versioned };
+        let tensor = match versioned {
+            true => std::ptr::read(&raw const (*managed.cast::<Versioned>()).tensor),
+            false => std::ptr::read(&raw const (*managed.cast::<Managed>()).tensor),
+        };
+        (foreign, tensor)
+    };
+    let shared = on_foreign(foreign, &tensor)?;
+    if !copy {
+        return Ok(shared);
+    }
+    compute(py, || {
+        let own = shared.copy();
+        own.realize()?;
+        Ok(own)
+    })
+}
+
+fn on_foreign(foreign: Foreign, dl: &DLTensor) -> PyResult<Tensor> {
+    if !matches!(dl.device.kind, HOST | PINNED) {
+        let text =
+            format!("the memory is on a device of kind {}; bring it to the host first", dl.device.kind);
+        return Err(PyBufferError::new_err(text));
+    }
+    let Some(dtype) = from_dl_type(dl.dtype) else {
+        let DLDataType { code, bits, lanes } = dl.dtype;
+        let text = format!("no dtype has DLPack's code {code} with {bits} bits and {lanes} lanes");
+        return Err(PyTypeError::new_err(text));
+    };
+    let rank = usize::try_from(dl.ndim).unwrap_or(0);
+    if rank > MAX_RANK {
+        return Err(PyValueError::new_err(format!("{rank} axes; a tensor has at most {MAX_RANK}")));
+    }
+    let list = |ptr: *const i64| -> Option<&[i64]> {
+        // SAFETY: as the specification has it, an array of `ndim` numbers, which the exporter keeps.
+        (!ptr.is_null() && rank > 0).then(|| unsafe { std::slice::from_raw_parts(ptr, rank) })
+    };
+    let sizes: Vec<usize> = list(dl.shape).unwrap_or(&[]).iter().map(|&n| n.max(0) as usize).collect();
+    let shape = Shape::new(&sizes).map_err(|e| exception(&e))?;
+    let strides: Vec<isize> = match list(dl.strides) {
+        Some(strides) => strides.iter().map(|&s| s as isize).collect(),
+        None => Layout::contiguous(shape).strides().to_vec(),
+    };
+    let reach = |sign: isize| -> usize {
+        let along = strides.iter().zip(&sizes).filter(|(s, n)| s.signum() == sign && **n > 0);
+        along.map(|(s, n)| s.unsigned_abs() * (n - 1)).sum()
+    };
+    let empty = shape.numel() == 0;
+    let (before, after) = if empty { (0, 0) } else { (reach(-1), reach(1)) };
+    let len = if empty { 0 } else { before + after + 1 };
+    let first = dl.data.cast::<u8>().wrapping_add(dl.byte_offset as usize);
+    if len > 0 && (first.is_null() || first.align_offset(dtype.size()) != 0) {
+        return Err(PyBufferError::new_err("the memory is not aligned to its elements"));
+    }
+    let start = first.wrapping_sub(before * dtype.size());
+    // SAFETY: the exporter vouches for the elements that shape and strides reach, until the deleter is called; the owner
+    // calls it.
+    let buffer = unsafe { Buffer::from_foreign(start, len, dtype, Box::new(foreign)) };
+    let layout = if empty { Ok(Layout::contiguous(shape)) } else { Layout::new(shape, &strides, before) };
+    let layout = layout.map_err(|e| exception(&e))?;
+    Ok(Tensor::from_node(Node::from_value(Value { buffer, layout })))
+}
+
+/// A tensor of what another library exports by DLPack: a copy, unless `copy=False` asks for its memory.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, device=None, copy=None))]
+pub fn from_dlpack(
+    x: &Bound<'_, PyAny>,
+    device: Option<&Bound<'_, PyAny>>,
+    copy: Option<bool>,
+) -> PyResult<PyTensor> {
+    let device = crate::device::usable_device(device)?.filter(|d| !d.is_cpu());
+    let copy = copy.unwrap_or(true);
+    let t = imported(x, copy)?;
+    match device {
+        // On another device it is a copy.
+        Some(device) => compute(x.py(), || {
+            let t = t.to(device)?;
+            t.realize()?;
+            Ok(t.into())
+        }),
+        None => Ok(if copy { t.into() } else { PyTensor::borrowed(t) }),
+    }
+}

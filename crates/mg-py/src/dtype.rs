@@ -1,0 +1,124 @@
+//! `dtype`: what the elements are.
+
+use mg_device::DType;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyType};
+
+use crate::error::exception;
+
+/// The type of a tensor's elements: `micrograd_rs.float32` and its like.
+///
+/// Compares equal to its names ("f32", "float32"). Where one is taken, names, NumPy's dtypes and Python's `float`, `int`
+/// and `bool` are taken too.
+#[pyclass(frozen, name = "dtype", module = "micrograd_rs", from_py_object)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PyDType(pub DType);
+
+/// PyTorch's and NumPy's name.
+pub fn long_name(dtype: DType) -> &'static str {
+    match dtype {
+        DType::F64 => "float64",
+        DType::F32 => "float32",
+        DType::F16 => "float16",
+        DType::BF16 => "bfloat16",
+        DType::I64 => "int64",
+        DType::I32 => "int32",
+        DType::U8 => "uint8",
+        DType::Bool => "bool",
+    }
+}
+
+/// The dtype that an argument names.
+pub fn dtype(obj: &Bound<'_, PyAny>) -> PyResult<DType> {
+    if let Ok(known) = obj.cast::<PyDType>() {
+        return Ok(known.get().0);
+    }
+    if let Ok(name) = obj.cast::<PyString>() {
+        let name = name.to_str()?;
+        return name.strip_prefix("torch.").unwrap_or(name).parse().map_err(|e| exception(&e));
+    }
+    let py = obj.py();
+    if obj.is(py.get_type::<PyFloat>()) {
+        return Ok(DType::F64);
+    }
+    if obj.is(py.get_type::<PyInt>()) {
+        return Ok(DType::I64);
+    }
+    if obj.is(py.get_type::<PyBool>()) {
+        return Ok(DType::Bool);
+    }
+    // NumPy's dtypes have a name, its scalar types are classes named as the dtypes are; torch's dtypes print as one.
+    let name = if obj.cast::<PyType>().is_ok() {
+        obj.getattr("__name__").ok()
+    } else {
+        obj.getattr("name").ok().or_else(|| Some(obj.str().ok()?.into_any()))
+    };
+    if let Some(Ok(name)) = name.as_ref().map(|n| n.extract::<String>())
+        && let Ok(found) = name.strip_prefix("torch.").unwrap_or(&name).parse()
+    {
+        return Ok(found);
+    }
+    let known = DType::ALL.map(long_name).join(", ");
+    Err(PyTypeError::new_err(format!("no dtype is {}; there are {known}", obj.repr()?)))
+}
+
+/// As [`dtype`], where there is one.
+pub fn optional_dtype(obj: Option<&Bound<'_, PyAny>>) -> PyResult<Option<DType>> {
+    obj.filter(|o| !o.is_none()).map(dtype).transpose()
+}
+
+#[pymethods]
+impl PyDType {
+    #[new]
+    fn new(name: &Bound<'_, PyAny>) -> PyResult<PyDType> {
+        dtype(name).map(PyDType)
+    }
+
+    /// The short name: "f32".
+    #[getter]
+    fn short_name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    /// The name that PyTorch and NumPy use: "float32".
+    #[getter]
+    fn name(&self) -> &'static str {
+        long_name(self.0)
+    }
+
+    /// Bytes an element takes.
+    #[getter]
+    fn itemsize(&self) -> usize {
+        self.0.size()
+    }
+
+    /// Whether it is a floating-point type.
+    #[getter]
+    fn is_floating_point(&self) -> bool {
+        self.0.is_float()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("micrograd_rs.{}", long_name(self.0))
+    }
+
+    fn __str__(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        match other.cast::<PyDType>() {
+            Ok(other) => other.get().0 == self.0,
+            Err(_) => !other.is_none() && dtype(other).is_ok_and(|d| d == self.0),
+        }
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.0 as u64
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, (&'static str,)) {
+        (py.get_type::<PyDType>(), (self.0.name(),))
+    }
+}

@@ -1,0 +1,207 @@
+//! The edge to the engine: every call goes through [`build`] or [`compute`], which turn errors into Python's exceptions,
+//! keep panics from reaching Python, and let other Python threads run while work does.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use mg_device::{Error, ErrorKind, Result};
+use pyo3::exceptions::{
+    PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError,
+};
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+/// Threads that are in the engine without the interpreter's lock. Changed only by threads that hold that lock, or that are
+/// about to take it.
+static BUSY: AtomicUsize = AtomicUsize::new(0);
+
+/// Forks under way: nobody is let into the engine.
+static FORKING: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// Set while a signal handler runs in the middle of a computation, under the engine's lock.
+    static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
+    /// Set while this thread forks.
+    static FORKER: Cell<bool> = const { Cell::new(false) };
+    /// What the signal handler raised.
+    static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
+}
+
+/// Between launches, signals are looked for at most this often.
+const SIGNALS_EVERY: Duration = Duration::from_millis(20);
+
+/// The Python exception for an engine's error. Its text has no place in our Rust: the traceback shows the user's line.
+pub fn exception(error: &Error) -> PyErr {
+    let text = format!("{}: {}", error.op(), error.kind());
+    let text = without_lines(&text);
+    match error.kind() {
+        ErrorKind::DType(_) => PyTypeError::new_err(text),
+        ErrorKind::Index { .. } | ErrorKind::Axis { .. } => PyIndexError::new_err(text),
+        ErrorKind::Shape(_) | ErrorKind::Value(_) | ErrorKind::Format(_) => PyValueError::new_err(text),
+        // Operands that do not go together are the caller's mistake; a device that is not there is the machine's state.
+        ErrorKind::Device(why) if why.contains("on the same device") || why.contains("is not a device") => {
+            PyValueError::new_err(text)
+        }
+        ErrorKind::OutOfMemory { .. } => PyMemoryError::new_err(text),
+        ErrorKind::Io(_) => PyOSError::new_err(text),
+        ErrorKind::Cancelled => RAISED.take().unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
+        _ => PyRuntimeError::new_err(text),
+    }
+}
+
+/// The text up to where it tells a line of our Rust.
+fn without_lines(text: &str) -> String {
+    let end = [", at crates/", " (written at crates/"].iter().filter_map(|word| text.find(word)).min();
+    text[..end.unwrap_or(text.len())].to_owned()
+}
+
+/// The exception for a panic: a mistake of ours, which must not look like the end of the interpreter.
+#[cold]
+fn panicked(payload: &(dyn Any + Send)) -> PyErr {
+    let text = payload
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| payload.downcast_ref::<&str>().copied())
+        .unwrap_or("a panic without words");
+    PyRuntimeError::new_err(format!("internal error, please report it: {text}"))
+}
+
+fn guarded<T>(f: impl FnOnce() -> Result<T>) -> std::result::Result<Result<T>, Box<dyn Any + Send>> {
+    // What a panic leaves behind is immutable nodes, and locks that the engine takes when poisoned.
+    catch_unwind(AssertUnwindSafe(f))
+}
+
+fn answer<T>(result: std::result::Result<Result<T>, Box<dyn Any + Send>>) -> PyResult<T> {
+    match result {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => Err(exception(&error)),
+        Err(payload) => Err(panicked(&*payload)),
+    }
+}
+
+/// Runs what builds graphs: short work, done under the interpreter's lock unless another thread is in the engine.
+#[inline]
+pub fn build<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    if BUSY.load(Ordering::Relaxed) != 0 || IN_HANDLER.get() {
+        return compute(py, f);
+    }
+    answer(guarded(f))
+}
+
+/// Runs what may take long: other Python threads run meanwhile.
+#[inline]
+pub fn compute<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    if IN_HANDLER.get() {
+        return Err(in_handler());
+    }
+    enter(py);
+    let result = py.detach(|| {
+        let result = guarded(f);
+        leave();
+        result
+    });
+    answer(result)
+}
+
+#[cold]
+fn in_handler() -> PyErr {
+    PyRuntimeError::new_err("a signal handler that interrupts a computation cannot compute tensors itself")
+}
+
+/// Lets nobody into the engine and waits until no other thread is there: before a fork, whose child has none of them to
+/// give locks back. The caller holds the interpreter's lock, so nobody enters between the last look and the fork.
+#[pyfunction]
+pub fn _before_fork(py: Python<'_>) {
+    FORKING.fetch_add(1, Ordering::SeqCst);
+    // Other hooks of this fork may compute.
+    FORKER.set(true);
+    while BUSY.load(Ordering::SeqCst) != 0 && !IN_HANDLER.get() {
+        wait(py);
+    }
+}
+
+/// Lets threads into the engine again, in the parent and in the child.
+#[pyfunction]
+pub fn _after_fork() {
+    FORKER.set(false);
+    FORKING.fetch_sub(1, Ordering::SeqCst);
+}
+
+#[cold]
+fn wait(py: Python<'_>) {
+    py.detach(|| std::thread::sleep(Duration::from_micros(50)));
+}
+
+/// Counts this thread, which holds the interpreter's lock, among those in the engine.
+#[inline]
+fn enter(py: Python<'_>) {
+    while FORKING.load(Ordering::SeqCst) != 0 && !FORKER.get() {
+        wait(py);
+    }
+    BUSY.fetch_add(1, Ordering::SeqCst);
+}
+
+#[inline]
+fn leave() {
+    BUSY.fetch_sub(1, Ordering::SeqCst);
+}
+
+/// Counts against Python's recursion limit, as a call in Python does: user code may come back to us without end.
+pub fn recursive<T>(py: Python<'_>, f: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    // SAFETY: the interpreter's lock is held; the text lives for ever.
+    if unsafe { ffi::Py_EnterRecursiveCall(c" in micrograd_rs".as_ptr()) } != 0 {
+        return Err(PyErr::fetch(py));
+    }
+    let result = f();
+    // SAFETY: entered above.
+    unsafe { ffi::Py_LeaveRecursiveCall() };
+    result
+}
+
+/// Asked by the engine between launches: whether a signal's handler raised something.
+fn interrupted() -> bool {
+    static START: OnceLock<Instant> = OnceLock::new();
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let now = START.get_or_init(Instant::now).elapsed().as_millis() as u64;
+    let last = LAST.load(Ordering::Relaxed);
+    if now.saturating_sub(last) < SIGNALS_EVERY.as_millis() as u64 {
+        return false;
+    }
+    LAST.store(now, Ordering::Relaxed);
+    let raised = Python::try_attach(|py| {
+        IN_HANDLER.set(true);
+        let raised = py.check_signals();
+        IN_HANDLER.set(false);
+        raised
+    });
+    match raised {
+        Some(Err(error)) => {
+            RAISED.set(Some(error));
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Makes the engine ask for signals.
+pub fn listen() {
+    mg_graph::set_interrupt(Some(interrupted));
+}
+
+/// Runs Python code from within [`compute`], where no lock of the engine is held: a function that is being recorded.
+pub fn in_python<T>(f: impl FnOnce(Python<'_>) -> PyResult<T>) -> PyResult<T> {
+    leave();
+    let result = Python::try_attach(|py| {
+        let result = f(py);
+        enter(py);
+        result
+    });
+    result.unwrap_or_else(|| {
+        BUSY.fetch_add(1, Ordering::SeqCst);
+        Err(PyRuntimeError::new_err("the interpreter is gone"))
+    })
+}

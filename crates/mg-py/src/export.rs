@@ -1,0 +1,396 @@
+//! What Python gets of a tensor's elements: numbers, lists, NumPy's arrays, buffers.
+
+use std::ffi::{CStr, c_int, c_void};
+
+use mg_device::{DType, Device, MAX_RANK, bf16, f16};
+use mg_graph::Value;
+use pyo3::exceptions::{PyBufferError, PyImportError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList};
+
+use crate::dtype::optional_dtype;
+use crate::error::{build, compute, exception};
+use crate::tensor::PyTensor;
+
+/// The element at an offset that the value's layout reaches, as Python's number.
+pub fn number<'py>(py: Python<'py>, value: &Value, at: usize) -> Bound<'py, PyAny> {
+    let dtype = value.buffer.dtype();
+    let ptr = value.buffer.as_ptr().wrapping_add(at * dtype.size());
+    // SAFETY: the callers walk the layout, which lies within the buffer, on the host; the value is computed, so its memory
+    // is initialised, and not written while it is held.
+    unsafe {
+        match dtype {
+            DType::F64 => PyFloat::new(py, ptr.cast::<f64>().read_unaligned()).into_any(),
+            DType::F32 => PyFloat::new(py, f64::from(ptr.cast::<f32>().read_unaligned())).into_any(),
+            DType::F16 => PyFloat::new(py, ptr.cast::<f16>().read_unaligned().to_f64()).into_any(),
+            DType::BF16 => PyFloat::new(py, ptr.cast::<bf16>().read_unaligned().to_f64()).into_any(),
+            DType::I64 => PyInt::new(py, ptr.cast::<i64>().read_unaligned()).into_any(),
+            DType::I32 => PyInt::new(py, ptr.cast::<i32>().read_unaligned()).into_any(),
+            DType::U8 => PyInt::new(py, ptr.read()).into_any(),
+            DType::Bool => PyBool::new(py, ptr.read() != 0).to_owned().into_any(),
+        }
+    }
+}
+
+fn nested<'py>(py: Python<'py>, value: &Value, axis: usize, at: isize) -> PyResult<Bound<'py, PyAny>> {
+    if axis == value.layout.rank() {
+        return Ok(number(py, value, at as usize));
+    }
+    let (n, stride) = (value.layout.shape()[axis], value.layout.strides()[axis]);
+    let list = PyList::empty(py);
+    for i in 0..n {
+        list.append(nested(py, value, axis + 1, at + i as isize * stride)?)?;
+    }
+    Ok(list.into_any())
+}
+
+impl PyTensor {
+    /// The only element.
+    pub fn only<'py>(&self, py: Python<'py>, op: &str) -> PyResult<Bound<'py, PyAny>> {
+        let value = self.host_value(py)?;
+        if value.layout.numel() != 1 {
+            let text = format!("{op} takes a tensor of one element, got shape {}", value.layout.shape());
+            return Err(PyValueError::new_err(text));
+        }
+        Ok(number(py, &value, value.layout.offset()))
+    }
+
+    fn numpy_array<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyAny>> {
+        let numpy = slf.py().import("numpy").map_err(|cause| {
+            let error =
+                PyImportError::new_err("NumPy is needed for this, and is not installed: pip install numpy");
+            error.set_cause(slf.py(), Some(cause));
+            error
+        })?;
+        let dtype = slf.get().dtype(slf.py())?.0;
+        if dtype == DType::BF16 {
+            return Err(PyTypeError::new_err("NumPy has no bfloat16; convert first: t.float().numpy()"));
+        }
+        numpy.call_method1("asarray", (pyo3::types::PyMemoryView::from(slf.as_any())?,))
+    }
+}
+
+#[pymethods]
+impl PyTensor {
+    /// The only element as Python's number.
+    fn item<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.only(py, "item()")
+    }
+
+    /// The elements as nested lists; a number for a tensor without axes.
+    fn tolist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let value = self.host_value(py)?;
+        nested(py, &value, 0, value.layout.offset() as isize)
+    }
+
+    /// A NumPy array on the tensor's own memory, without a copy: read-only, for a tensor's value never changes under those
+    /// who hold it. `numpy.array(t)` is a copy that can be written.
+    fn numpy<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyAny>> {
+        PyTensor::numpy_array(slf)
+    }
+
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        slf: &Bound<'py, PyTensor>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let array = PyTensor::numpy_array(slf)?;
+        let other = match dtype.filter(|d| !d.is_none()) {
+            Some(dtype) => !array.getattr("dtype")?.eq(dtype)?,
+            None => false,
+        };
+        match (other, copy) {
+            (true, Some(false)) => Err(PyValueError::new_err("another dtype cannot be had without a copy")),
+            (true, _) => array.call_method1("astype", (dtype,)),
+            (false, Some(true)) => array.call_method0("copy"),
+            (false, _) => Ok(array),
+        }
+    }
+
+    /// Fills in Python's buffer protocol.
+    ///
+    /// # Safety
+    ///
+    /// `view` is a buffer to be filled.
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, PyTensor>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        let value = slf.get().value(slf.py())?;
+        let refuse = |text: &str| Err(PyBufferError::new_err(text.to_string()));
+        if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
+            return refuse(
+                "a tensor's memory is read-only to others; numpy.array(t) is a copy that can be written",
+            );
+        }
+        if !value.buffer.device().is_cpu() {
+            return refuse("a tensor on a CUDA device has no buffer on the host; t.cpu() has");
+        }
+        let Some(format) = format(value.buffer.dtype()) else {
+            return refuse("bfloat16 has no code in the buffer protocol; t.float() has");
+        };
+        let strided = flags & ffi::PyBUF_STRIDES == ffi::PyBUF_STRIDES;
+        if !strided && !value.layout.is_contiguous() {
+            return refuse("the tensor is not contiguous; t.contiguous() is");
+        }
+        let export = Box::new(Export::new(value, format));
+        // SAFETY: `view` is the caller's to fill. What it points to lives in the export, which `__releasebuffer__` frees,
+        // and the object that it holds a count of keeps the type alive.
+        unsafe {
+            (*view).buf = export.start as *mut c_void;
+            (*view).len = export.len;
+            (*view).itemsize = export.itemsize;
+            (*view).readonly = 1;
+            (*view).ndim = export.rank as c_int;
+            (*view).format = match flags & ffi::PyBUF_FORMAT == ffi::PyBUF_FORMAT {
+                true => export.format.as_ptr().cast_mut(),
+                false => std::ptr::null_mut(),
+            };
+            let with_shape = flags & ffi::PyBUF_ND == ffi::PyBUF_ND;
+            (*view).shape = if with_shape { export.shape.as_ptr().cast_mut() } else { std::ptr::null_mut() };
+            (*view).strides = if strided { export.strides.as_ptr().cast_mut() } else { std::ptr::null_mut() };
+            (*view).suboffsets = std::ptr::null_mut();
+            (*view).internal = Box::into_raw(export).cast();
+            (*view).obj = slf.into_ptr();
+        }
+        Ok(())
+    }
+
+    /// Takes a buffer back.
+    ///
+    /// # Safety
+    ///
+    /// `view` is from `__getbuffer__`.
+    unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
+        // SAFETY: `internal` is the box that `__getbuffer__` made for this view, which is given back once.
+        drop(unsafe { Box::from_raw((*view).internal.cast::<Export>()) });
+    }
+
+    fn __float__(&self, py: Python<'_>) -> PyResult<f64> {
+        self.only(py, "float()")?.extract()
+    }
+
+    fn __int__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let only = self.only(py, "int()")?;
+        py.get_type::<PyInt>().call1((only,))
+    }
+
+    fn __index__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        // Any other error than a TypeError would keep Python from trying what else a tensor is: a buffer to `bytes`.
+        let (shape, dtype) = build(py, || Ok((self.t.shape(), self.t.dtype())))?;
+        if shape.numel() != 1 || dtype.is_float() {
+            let text = format!("only a tensor of one integer can be an index, got shape {shape} of {dtype}");
+            return Err(PyTypeError::new_err(text));
+        }
+        let only = self.only(py, "an index")?;
+        // A truth value is an int to Python, but __index__ must answer with a plain one.
+        if only.is_instance_of::<PyBool>() { py.get_type::<PyInt>().call1((only,)) } else { Ok(only) }
+    }
+
+    fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {
+        let value = self.value(py)?;
+        if value.layout.numel() != 1 {
+            let text = format!(
+                "a tensor of shape {} is neither true nor false: use t.any() or t.all(), or equal(a, b)",
+                value.layout.shape()
+            );
+            return Err(PyValueError::new_err(text));
+        }
+        self.only(py, "bool()")?.is_truthy()
+    }
+
+    #[pyo3(signature = (ndigits=None))]
+    fn __round__<'py>(&self, py: Python<'py>, ndigits: Option<i32>) -> PyResult<Bound<'py, PyAny>> {
+        let round = py.import("builtins")?.getattr("round")?;
+        round.call1((self.only(py, "round()")?, ndigits))
+    }
+
+    fn __format__<'py>(slf: &Bound<'py, PyTensor>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
+        if spec.is_empty() {
+            return Ok(slf.str()?.into_any());
+        }
+        let py = slf.py();
+        let only = slf.get().only(py, "a format")?;
+        py.import("builtins")?.getattr("format")?.call1((only, spec))
+    }
+
+    /// The distance between neighbours along each axis in memory, in elements.
+    #[getter]
+    fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        crate::size::size(py, self.value(py)?.layout.strides().iter().copied())
+    }
+
+    /// The distance between neighbours along each axis in memory, in elements, or along one axis.
+    #[pyo3(signature = (dim=None))]
+    fn stride<'py>(&self, py: Python<'py>, dim: Option<isize>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(dim) = dim else { return self.strides(py) };
+        let layout = self.value(py)?.layout;
+        let axis = mg_device::normalize_axis(dim, layout.rank()).map_err(|e| exception(&e))?;
+        Ok(layout.strides()[axis].into_pyobject(py)?.into_any())
+    }
+
+    /// Where the first element lies in its memory, in elements.
+    fn storage_offset(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.value(py)?.layout.offset())
+    }
+
+    /// The address of the first element.
+    fn data_ptr(&self, py: Python<'_>) -> PyResult<usize> {
+        let value = self.value(py)?;
+        Ok(value.buffer.as_ptr().addr() + value.layout.offset() * value.buffer.dtype().size())
+    }
+
+    /// Whether the elements lie in memory in row-major order without gaps.
+    fn is_contiguous(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.value(py)?.layout.is_contiguous())
+    }
+
+    /// The elements in memory of their own in row-major order; the tensor itself where they are already.
+    fn contiguous<'py>(slf: Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyTensor>> {
+        let py = slf.py();
+        if slf.get().is_contiguous(py)? {
+            return Ok(slf);
+        }
+        Bound::new(py, slf.get().unary(py, |t| Ok(t.copy()))?)
+    }
+}
+
+/// What an exported buffer points to.
+struct Export {
+    /// Keeps the memory, which the engine does not use again meanwhile.
+    _value: Value,
+    start: *const u8,
+    len: ffi::Py_ssize_t,
+    itemsize: ffi::Py_ssize_t,
+    rank: usize,
+    format: &'static CStr,
+    shape: [ffi::Py_ssize_t; MAX_RANK],
+    strides: [ffi::Py_ssize_t; MAX_RANK],
+}
+
+impl Export {
+    fn new(value: Value, format: &'static CStr) -> Export {
+        let size = value.buffer.dtype().size();
+        let (mut shape, mut strides) = ([0; MAX_RANK], [0; MAX_RANK]);
+        for (axis, (&n, &stride)) in value.layout.shape().iter().zip(value.layout.strides()).enumerate() {
+            (shape[axis], strides[axis]) = (n as isize, stride * size as isize);
+        }
+        Export {
+            start: value.buffer.as_ptr().wrapping_add(value.layout.offset() * size),
+            len: (value.layout.numel() * size) as isize,
+            itemsize: size as isize,
+            rank: value.layout.rank(),
+            format,
+            shape,
+            strides,
+            _value: value,
+        }
+    }
+}
+
+/// The dtype's code in the `struct` module.
+fn format(dtype: DType) -> Option<&'static CStr> {
+    Some(match dtype {
+        DType::F64 => c"d",
+        DType::F32 => c"f",
+        DType::F16 => c"e",
+        DType::BF16 => return None,
+        DType::I64 => c"q",
+        DType::I32 => c"i",
+        DType::U8 => c"B",
+        DType::Bool => c"?",
+    })
+}
+
+/// A tensor on a NumPy array's own memory: what is written to the array is seen by operations that come later. Arrays that
+/// cannot be used as they are (unaligned, of types that tensors do not have) are copied.
+#[pyfunction]
+pub fn from_numpy(py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
+    if !array.hasattr("__array_interface__")? {
+        let text = format!("from_numpy takes a NumPy array, got {}", array.get_type().name()?);
+        return Err(PyTypeError::new_err(text));
+    }
+    if let Some(t) = crate::import::shared(array)? {
+        return Ok(PyTensor::borrowed(t));
+    }
+    let t = crate::import::copied(array)?;
+    compute(py, || t.realize().map(|_| ()))?;
+    Ok(t.into())
+}
+
+/// What was pickled: the elements' bytes in row-major order.
+#[pyfunction]
+pub fn _rebuild(
+    bytes: &[u8],
+    shape: Vec<usize>,
+    dtype: &Bound<'_, PyAny>,
+    device: &Bound<'_, PyAny>,
+    requires_grad: bool,
+) -> PyResult<PyTensor> {
+    let py = dtype.py();
+    let dtype = optional_dtype(Some(dtype))?.unwrap_or(DType::F32);
+    let shape = mg_device::Shape::new(&shape).map_err(|e| exception(&e))?;
+    if shape.numel().checked_mul(dtype.size()) != Some(bytes.len()) {
+        let text = format!("{} bytes are no tensor of {dtype} and shape {shape}", bytes.len());
+        return Err(PyValueError::new_err(text));
+    }
+    let buffer = mg_device::Buffer::uninit(Device::cpu(), dtype, shape.numel()).map_err(|e| exception(&e))?;
+    if dtype == DType::Bool && bytes.iter().any(|&b| b > 1) {
+        return Err(PyValueError::new_err("a truth value that is neither 0 nor 1"));
+    }
+    // SAFETY: the buffer is new and holds as many bytes; truth values are 0 or 1, all else takes any bits.
+    unsafe { buffer.as_mut_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+    let t = mg_autograd::Tensor::from_buffer(buffer, shape).map_err(|e| exception(&e))?;
+    PyTensor::finished(py, t, Some(device), requires_grad)
+}
+
+#[pymethods]
+impl PyTensor {
+    fn __reduce__<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let rebuild = py.import("micrograd_rs._micrograd_rs")?.getattr("_rebuild")?;
+        let device = build(py, || Ok(this.t.device()))?;
+        let value = compute(py, || {
+            if this.t.is_contiguous()? { this.t.host_value() } else { this.t.copy().host_value() }
+        })?;
+        let size = value.buffer.dtype().size();
+        let start = value.buffer.as_ptr().wrapping_add(value.layout.offset() * size);
+        // SAFETY: a contiguous value on the host has all its bytes in a row from there.
+        let bytes = unsafe { std::slice::from_raw_parts(start, value.layout.numel() * size) };
+        let leaf = this.t.is_leaf() && this.t.requires_grad();
+        let shape: Vec<usize> = value.layout.shape().to_vec();
+        let arguments = (
+            pyo3::types::PyBytes::new(py, bytes),
+            pyo3::types::PyTuple::new(py, shape)?,
+            value.buffer.dtype().name(),
+            device.to_string(),
+            leaf,
+        );
+        Ok((rebuild, arguments).into_pyobject(py)?.into_any())
+    }
+
+    /// A copy in memory of its own, with a copy of its gradient. Leaves and constants only: what computed a result is not
+    /// copied.
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyDict>) -> PyResult<PyTensor> {
+        let t = &self.t;
+        if !t.is_leaf() {
+            let text = "only leaves can be deep-copied; use t.detach().clone() for the value of a result";
+            return Err(PyRuntimeError::new_err(text));
+        }
+        let copy = compute(py, || {
+            let copy = t.detach().copy();
+            copy.realize()?;
+            let copy = copy.requires_grad_(t.requires_grad())?;
+            if let Some(grad) = t.grad() {
+                let grad = grad.detach().copy();
+                grad.realize()?;
+                copy.set_grad(Some(&grad))?;
+            }
+            Ok(copy)
+        })?;
+        Ok(copy.into())
+    }
+}

@@ -1,0 +1,442 @@
+//! PyTorch's factories: constants, unless a gradient is asked for.
+
+use mg_autograd::Tensor;
+use mg_device::{DType, Error, ErrorKind, Result};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyTuple};
+
+use crate::arith::other;
+use crate::dtype::optional_dtype;
+use crate::error::build;
+use crate::nested;
+use crate::size::{signed, sizes};
+use crate::tensor::PyTensor;
+
+type Any<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+
+/// The shape that comes by place, or as `size=`.
+fn shape(args: &Bound<'_, PyTuple>, size: Any<'_, '_>) -> PyResult<Vec<usize>> {
+    match size.filter(|s| !s.is_none()) {
+        None => sizes(args),
+        Some(size) if args.is_empty() => crate::size::shape(size),
+        Some(_) => Err(PyTypeError::new_err("a shape is given by place or as size=, not both")),
+    }
+}
+
+/// A tensor of data, copied: floats are f32, integers i64, truth values bool; what has a dtype keeps it.
+#[pyfunction]
+#[pyo3(signature = (data, *, dtype=None, device=None, requires_grad=false))]
+pub fn tensor(
+    py: Python<'_>,
+    data: &Bound<'_, PyAny>,
+    dtype: Option<&Bound<'_, PyAny>>,
+    device: Option<&Bound<'_, PyAny>>,
+    requires_grad: bool,
+) -> PyResult<PyTensor> {
+    let t = nested::tensor(data, optional_dtype(dtype)?)?;
+    PyTensor::finished(py, t, device, requires_grad)
+}
+
+/// A tensor as it is; anything else as by `tensor`.
+#[pyfunction]
+#[pyo3(signature = (data, dtype=None, device=None))]
+pub fn as_tensor<'py>(
+    py: Python<'py>,
+    data: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyTensor>> {
+    let wanted = optional_dtype(dtype)?;
+    let there = crate::device::usable_device(device)?;
+    match data.cast::<PyTensor>() {
+        Ok(t)
+            if wanted.is_none_or(|d| d == t.get().t.dtype())
+                && there.is_none_or(|d| d == t.get().t.device()) =>
+        {
+            Ok(t.clone())
+        }
+        _ => Bound::new(py, PyTensor::finished(py, nested::tensor(data, wanted)?, device, false)?),
+    }
+}
+
+macro_rules! filled {
+    ($($(#[doc = $doc:literal])+ $name:ident |$shape:ident, $dtype:ident| $make:expr;)*) => {$(
+        $(#[doc = $doc])+
+        #[pyfunction]
+        #[pyo3(signature = (*shape, size=None, dtype=None, device=None, requires_grad=false))]
+        pub fn $name(
+            py: Python<'_>,
+            shape: &Bound<'_, PyTuple>,
+            size: Option<&Bound<'_, PyAny>>,
+            dtype: Option<&Bound<'_, PyAny>>,
+            device: Option<&Bound<'_, PyAny>>,
+            requires_grad: bool,
+        ) -> PyResult<PyTensor> {
+            let $shape = self::shape(shape, size)?;
+            let $dtype = optional_dtype(dtype)?.unwrap_or(DType::F32);
+            let t = build(py, || $make)?;
+            PyTensor::finished(py, t, device, requires_grad)
+        }
+    )*};
+}
+filled! {
+    /// Zeros, f32 unless asked otherwise.
+    zeros |shape, dtype| Tensor::zeros(&shape, dtype);
+    /// Ones, f32 unless asked otherwise.
+    ones |shape, dtype| Tensor::ones(&shape, dtype);
+    /// As `zeros`: there is no memory that nobody wrote.
+    empty |shape, dtype| Tensor::zeros(&shape, dtype);
+    /// Uniform random numbers in [0, 1).
+    rand |shape, dtype| Tensor::rand(&shape, dtype);
+    /// Normal random numbers of mean 0 and variance 1.
+    randn |shape, dtype| Tensor::randn(&shape, dtype);
+}
+
+/// The same value everywhere; its dtype is that of `tensor(fill_value)` unless asked otherwise.
+#[pyfunction]
+#[pyo3(signature = (size, fill_value, *, dtype=None, device=None, requires_grad=false))]
+pub fn full(
+    py: Python<'_>,
+    size: &Bound<'_, PyAny>,
+    fill_value: &Bound<'_, PyAny>,
+    dtype: Option<&Bound<'_, PyAny>>,
+    device: Option<&Bound<'_, PyAny>>,
+    requires_grad: bool,
+) -> PyResult<PyTensor> {
+    let shape = signed(&crate::size::shape(size)?);
+    let value = nested::tensor(fill_value, optional_dtype(dtype)?)?;
+    let t = build(py, || value.reshape(&[])?.expand(&shape).map(|t| t.copy()))?;
+    PyTensor::finished(py, t, device, requires_grad)
+}
+
+/// The identity matrix, or its first `m` columns.
+#[pyfunction]
+#[pyo3(signature = (n, m=None, *, dtype=None, device=None, requires_grad=false))]
+pub fn eye(
+    py: Python<'_>,
+    n: usize,
+    m: Option<usize>,
+    dtype: Option<&Bound<'_, PyAny>>,
+    device: Option<&Bound<'_, PyAny>>,
+    requires_grad: bool,
+) -> PyResult<PyTensor> {
+    let dtype = optional_dtype(dtype)?.unwrap_or(DType::F32);
+    let t = build(py, || {
+        let (rows, columns) = (Tensor::arange(n).unsqueeze(1)?, Tensor::arange(m.unwrap_or(n)));
+        Ok(rows.try_eq(&columns)?.to_dtype(dtype))
+    })?;
+    PyTensor::finished(py, t, device, requires_grad)
+}
+
+/// `start`, `start + step`, … before `end`: i64 if all three are integers, else f32.
+#[pyfunction]
+#[pyo3(signature = (start, end=None, step=None, *, dtype=None, device=None, requires_grad=false))]
+#[allow(clippy::too_many_arguments)]
+pub fn arange(
+    py: Python<'_>,
+    start: &Bound<'_, PyAny>,
+    end: Option<&Bound<'_, PyAny>>,
+    step: Option<&Bound<'_, PyAny>>,
+    dtype: Option<&Bound<'_, PyAny>>,
+    device: Option<&Bound<'_, PyAny>>,
+    requires_grad: bool,
+) -> PyResult<PyTensor> {
+    let wanted = optional_dtype(dtype)?;
+    let whole = |o: Any<'_, '_>| o.is_none_or(|o| o.extract::<i64>().is_ok());
+    let t = if whole(Some(start)) && whole(end) && whole(step) {
+        let int = |o: &Bound<'_, PyAny>| o.extract::<i64>();
+        let (from, to) = match end {
+            Some(end) => (int(start)?, int(end)?),
+            None => (0, int(start)?),
+        };
+        let by = step.map_or(Ok(1), int)?;
+        build(py, || whole_range(from, to, by).map(|t| t.to_dtype(wanted.unwrap_or(DType::I64))))?
+    } else {
+        let float = |o: &Bound<'_, PyAny>| o.extract::<f64>();
+        let (from, to) = match end {
+            Some(end) => (float(start)?, float(end)?),
+            None => (0.0, float(start)?),
+        };
+        let by = step.map_or(Ok(1.0), float)?;
+        build(py, || real_range(from, to, by).map(|t| t.to_dtype(wanted.unwrap_or(DType::F32))))?
+    };
+    PyTensor::finished(py, t, device, requires_grad)
+}
+
+fn whole_range(from: i64, to: i64, by: i64) -> Result<Tensor> {
+    let way = match by {
+        0 => return Err(Error::new("arange", ErrorKind::Value("the step cannot be 0".into()))),
+        1.. => i128::from(to) - i128::from(from),
+        _ => i128::from(from) - i128::from(to),
+    };
+    let n = count_of(way.max(0).unsigned_abs().div_ceil(i128::from(by).unsigned_abs()) as f64)?;
+    let mut t = Tensor::arange(n);
+    if by != 1 {
+        t = t.try_mul(by)?;
+    }
+    if from != 0 {
+        t = t.try_add(from)?;
+    }
+    Ok(t)
+}
+
+/// In f64, to be rounded once.
+fn real_range(from: f64, to: f64, by: f64) -> Result<Tensor> {
+    if by == 0.0 || !(from.is_finite() && to.is_finite() && by.is_finite()) {
+        let text = format!("from {from} to {to} by {by}: takes finite numbers and a step that is not 0");
+        return Err(Error::new("arange", ErrorKind::Value(text)));
+    }
+    let n = count_of(((to - from) / by).ceil().max(0.0))?;
+    Tensor::arange(n).to_dtype(DType::F64).try_mul(by)?.try_add(from)
+}
+
+fn count_of(n: f64) -> Result<usize> {
+    if n > isize::MAX as f64 / 16.0 {
+        let text = format!("{n} elements are too many");
+        return Err(Error::new("arange", ErrorKind::Value(text)));
+    }
+    Ok(n as usize)
+}
+
+/// `steps` numbers from `start` to `end`, both included.
+#[pyfunction]
+#[pyo3(signature = (start, end, steps, *, dtype=None, device=None, requires_grad=false))]
+#[allow(clippy::too_many_arguments)]
+pub fn linspace(
+    py: Python<'_>,
+    start: f64,
+    end: f64,
+    steps: usize,
+    dtype: Option<&Bound<'_, PyAny>>,
+    device: Option<&Bound<'_, PyAny>>,
+    requires_grad: bool,
+) -> PyResult<PyTensor> {
+    let dtype = optional_dtype(dtype)?.unwrap_or(DType::F32);
+    let t = build(py, || {
+        let n = count_of(steps as f64)?;
+        // From the nearer end, so that both ends are exact.
+        let step = if n > 1 { (end - start) / (n - 1) as f64 } else { 0.0 };
+        let i = Tensor::arange(n).to_dtype(DType::F64);
+        let up = i.try_mul(step)?.try_add(start)?;
+        let down = i.try_sub((n.max(1) - 1) as f64)?.try_mul(step)?.try_add(end)?;
+        let t = if n > 1 { Tensor::where_(&i.try_lt(n as f64 / 2.0)?, up, down)? } else { up };
+        Ok(t.to_dtype(dtype))
+    })?;
+    PyTensor::finished(py, t, device, requires_grad)
+}
+
+/// Random integers from `low` (0, if one bound is given) up to `high`, which is left out.
+#[pyfunction]
+#[pyo3(signature = (low, high=None, size=None, *, dtype=None, device=None))]
+pub fn randint(
+    py: Python<'_>,
+    low: i64,
+    high: Option<&Bound<'_, PyAny>>,
+    size: Option<&Bound<'_, PyAny>>,
+    dtype: Option<&Bound<'_, PyAny>>,
+    device: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyTensor> {
+    // randint(high, size) and randint(low, high, size).
+    let (low, high, size) = match (high.filter(|h| !h.is_none()), size) {
+        (Some(high), Some(size)) => (low, high.extract::<i64>()?, size),
+        (Some(size), None) | (None, Some(size)) => (0, low, size),
+        (None, None) => {
+            return Err(PyTypeError::new_err("takes randint(high, size) or randint(low, high, size)"));
+        }
+    };
+    let shape = crate::size::shape(size)?;
+    let dtype = optional_dtype(dtype)?.unwrap_or(DType::I64);
+    let t = build(py, || {
+        let width = high.checked_sub(low).filter(|&w| w > 0 && w < 1 << 53);
+        let Some(width) = width else {
+            let text = format!("no integers from {low} up to {high}, or more than 2**53");
+            return Err(Error::new("randint", ErrorKind::Value(text)));
+        };
+        let u = Tensor::rand(&shape, DType::F64)?.try_mul(width as f64)?;
+        // Below `width` also where the product is rounded up to it.
+        let whole = u.to_dtype(DType::I64).try_minimum(width - 1)?;
+        Ok(whole.try_add(low)?.to_dtype(dtype))
+    })?;
+    PyTensor::finished(py, t, device, false)
+}
+
+macro_rules! like {
+    ($($(#[doc = $doc:literal])+ $name:ident |$shape:ident, $dtype:ident| $make:expr;)*) => {$(
+        $(#[doc = $doc])+
+        #[pyfunction]
+        #[pyo3(signature = (input, *, dtype=None, device=None, requires_grad=false))]
+        pub fn $name(
+            py: Python<'_>,
+            input: &Bound<'_, PyTensor>,
+            dtype: Option<&Bound<'_, PyAny>>,
+            device: Option<&Bound<'_, PyAny>>,
+            requires_grad: bool,
+        ) -> PyResult<PyTensor> {
+            let (like, wanted) = (&input.get().t, optional_dtype(dtype)?);
+            let t = build(py, || {
+                let ($shape, $dtype) = (like.shape(), wanted.unwrap_or(like.dtype()));
+                $make
+            })?;
+            PyTensor::finished(py, t, device, requires_grad)
+        }
+    )*};
+}
+like! {
+    /// Zeros in the shape and dtype of another tensor.
+    zeros_like |shape, dtype| Tensor::zeros(&shape, dtype);
+    /// Ones in the shape and dtype of another tensor.
+    ones_like |shape, dtype| Tensor::ones(&shape, dtype);
+    /// As `zeros_like`.
+    empty_like |shape, dtype| Tensor::zeros(&shape, dtype);
+    /// Uniform random numbers in the shape and dtype of another tensor.
+    rand_like |shape, dtype| Tensor::rand(&shape, dtype);
+    /// Normal random numbers in the shape and dtype of another tensor.
+    randn_like |shape, dtype| Tensor::randn(&shape, dtype);
+}
+
+/// The same value everywhere, in the shape and dtype of another tensor.
+#[pyfunction]
+#[pyo3(signature = (input, fill_value, *, dtype=None, device=None, requires_grad=false))]
+pub fn full_like(
+    py: Python<'_>,
+    input: &Bound<'_, PyTensor>,
+    fill_value: f64,
+    dtype: Option<&Bound<'_, PyAny>>,
+    device: Option<&Bound<'_, PyAny>>,
+    requires_grad: bool,
+) -> PyResult<PyTensor> {
+    let (like, wanted) = (&input.get().t, optional_dtype(dtype)?);
+    let t = build(py, || Tensor::full(&like.shape(), fill_value, wanted.unwrap_or(like.dtype())))?;
+    PyTensor::finished(py, t, device, requires_grad)
+}
+
+/// Seeds the generator of random tensors: the same seed gives the same numbers, on every device.
+#[pyfunction]
+pub fn manual_seed(seed: i64) {
+    mg_autograd::manual_seed(seed as u64);
+}
+
+/// Tensors one after the other along an axis.
+#[pyfunction]
+#[pyo3(signature = (tensors, dim=0, *, axis=None))]
+pub fn cat(
+    py: Python<'_>,
+    tensors: &Bound<'_, PyAny>,
+    dim: isize,
+    axis: Option<isize>,
+) -> PyResult<PyTensor> {
+    joined(py, tensors, |all| {
+        // Dtypes meet as operands do.
+        let dtype = all.iter().map(|t| t.dtype()).reduce(DType::promote);
+        let all: Vec<Tensor> = all.iter().map(|t| t.to_dtype(dtype.unwrap_or(DType::F32))).collect();
+        Tensor::cat(&all.iter().collect::<Vec<_>>(), axis.unwrap_or(dim))
+    })
+}
+
+/// Tensors of one shape along a new axis.
+#[pyfunction]
+#[pyo3(signature = (tensors, dim=0, *, axis=None))]
+pub fn stack(
+    py: Python<'_>,
+    tensors: &Bound<'_, PyAny>,
+    dim: isize,
+    axis: Option<isize>,
+) -> PyResult<PyTensor> {
+    joined(py, tensors, |all| Tensor::stack(all, axis.unwrap_or(dim)))
+}
+
+fn joined(
+    py: Python<'_>,
+    tensors: &Bound<'_, PyAny>,
+    join: impl FnOnce(&[&Tensor]) -> Result<Tensor> + Send,
+) -> PyResult<PyTensor> {
+    let all = tensors.try_iter()?.map(|t| nested::tensor_like(&t?)).collect::<PyResult<Vec<_>>>()?;
+    let borrowed = all.iter().any(|t| t.borrowed);
+    let handles: Vec<&Tensor> = all.iter().map(|t| &t.t).collect();
+    let t = build(py, || join(&handles))?;
+    PyTensor::result(py, t, borrowed)
+}
+
+/// `input` where the condition holds, else `other`; with the condition alone, the positions where it does.
+#[pyfunction]
+#[pyo3(signature = (condition, input=None, other=None))]
+pub fn r#where<'py>(
+    py: Python<'py>,
+    condition: &Bound<'py, PyTensor>,
+    input: Option<&Bound<'py, PyAny>>,
+    other: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let this = condition.get();
+    match (input, other) {
+        (None, None) => condition.call_method("nonzero", (), Some(&[("as_tuple", true)].into_py_dict(py)?)),
+        (Some(a), Some(b)) => {
+            let (a, b) = (self::other(a)?, self::other(b)?);
+            let borrowed = this.borrowed || a.borrowed || b.borrowed;
+            let t = build(py, || Tensor::where_(&this.t, a.operand, b.operand))?;
+            Ok(Bound::new(py, PyTensor::result(py, t, borrowed)?)?.into_any())
+        }
+        _ => Err(PyTypeError::new_err("takes a condition alone, or with two tensors or numbers")),
+    }
+}
+
+/// Whether two tensors have the same shape and elements.
+#[pyfunction]
+pub fn equal(py: Python<'_>, input: &Bound<'_, PyTensor>, other: &Bound<'_, PyTensor>) -> PyResult<bool> {
+    let (a, b) = (&input.get().t, &other.get().t);
+    crate::error::compute(py, || {
+        if a.shape() != b.shape() {
+            return Ok(false);
+        }
+        Ok(a.try_ne(b)?.to_dtype(DType::I64).sum_dim(&[], false)?.item::<i64>()? == 0)
+    })
+}
+
+/// Whether all elements are within `atol + rtol · |other|` of each other.
+#[pyfunction]
+#[pyo3(signature = (input, other, rtol=1e-5, atol=1e-8, equal_nan=false))]
+pub fn allclose(
+    py: Python<'_>,
+    input: &Bound<'_, PyTensor>,
+    other: &Bound<'_, PyTensor>,
+    rtol: f64,
+    atol: f64,
+    equal_nan: bool,
+) -> PyResult<bool> {
+    let (a, b) = (&input.get().t, &other.get().t);
+    crate::error::compute(py, || {
+        let bound = b.try_abs()?.try_mul(rtol)?.try_add(atol)?;
+        let near = a.try_sub(b)?.try_abs()?.try_le(bound)?;
+        // The same infinity is equal, though the difference is no number.
+        let mut close = near.try_logical_or(a.try_eq(b)?)?;
+        if equal_nan {
+            close = close.try_logical_or(a.try_ne(a)?.try_logical_and(b.try_ne(b)?)?)?;
+        }
+        Ok(close.try_logical_not()?.to_dtype(DType::I64).sum_dim(&[], false)?.item::<i64>()? == 0)
+    })
+}
+
+/// Integers as rows of zeros with a one.
+#[pyfunction]
+#[pyo3(signature = (input, num_classes=-1))]
+pub fn one_hot(py: Python<'_>, input: &Bound<'_, PyTensor>, num_classes: i64) -> PyResult<PyTensor> {
+    let t = &input.get().t;
+    let hot = crate::error::compute(py, || {
+        if !t.dtype().is_int() {
+            return Err(Error::new(
+                "one_hot",
+                ErrorKind::DType(format!("takes integers, got {}", t.dtype())),
+            ));
+        }
+        let t = t.to_dtype(DType::I64);
+        let classes = match num_classes {
+            0.. => num_classes,
+            _ if t.numel() == 0 => 0,
+            _ => t.max_dim(&[], false)?.item::<i64>()? + 1,
+        };
+        let n = count_of(classes as f64)?;
+        let checked = Tensor::from_node(t.node().guard(0, n));
+        Ok(checked.unsqueeze(-1)?.try_eq(Tensor::arange(n).to(t.device())?)?.to_dtype(DType::I64))
+    })?;
+    Ok(hot.into())
+}

@@ -1,0 +1,106 @@
+//! Checkpoints and data sets.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use mg_autograd::Tensor;
+use mg_device::Result;
+use mg_nn::State;
+use mg_nn::data::{Batches, Idx, Mnist};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::error::{compute, exception};
+use crate::tensor::PyTensor;
+
+/// A dictionary of tensors.
+pub fn named(py: Python<'_>, tensors: BTreeMap<String, Tensor>) -> PyResult<Bound<'_, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, t) in tensors {
+        dict.set_item(name, Bound::new(py, PyTensor::from(t))?)?;
+    }
+    Ok(dict)
+}
+
+/// The tensors of a dictionary.
+pub fn tensors_of(dict: &Bound<'_, PyDict>) -> PyResult<BTreeMap<String, Tensor>> {
+    dict.iter().map(|(name, t)| Ok((name.extract()?, t.cast::<PyTensor>()?.get().t.clone()))).collect()
+}
+
+/// Writes named tensors to a safetensors file, with text as metadata.
+#[pyfunction]
+#[pyo3(signature = (tensors, path, metadata=None))]
+pub fn save_safetensors(
+    py: Python<'_>,
+    tensors: &Bound<'_, PyDict>,
+    path: PathBuf,
+    metadata: Option<BTreeMap<String, String>>,
+) -> PyResult<()> {
+    let state = State { tensors: tensors_of(tensors)?, metadata: metadata.unwrap_or_default() };
+    // What is wrong with the place itself has an exception of its own: FileNotFoundError, PermissionError, ….
+    if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
+        std::fs::metadata(folder)?;
+    }
+    compute(py, || state.save(&path))
+}
+
+/// The named tensors of a safetensors file; with `metadata`, and its text.
+#[pyfunction]
+#[pyo3(signature = (path, *, metadata=false))]
+pub fn load_safetensors(py: Python<'_>, path: PathBuf, metadata: bool) -> PyResult<Bound<'_, PyAny>> {
+    std::fs::File::open(&path)?;
+    let state = compute(py, || State::load(&path))?;
+    let tensors = named(py, state.tensors)?;
+    if metadata {
+        Ok((tensors, state.metadata).into_pyobject(py)?.into_any())
+    } else {
+        Ok(tensors.into_any())
+    }
+}
+
+fn idx(idx: Idx) -> Result<Tensor> {
+    Tensor::from_buffer(idx.data, idx.shape)
+}
+
+/// The training images and labels and the test images and labels of MNIST's four files in a folder, as u8.
+#[pyfunction]
+pub fn _mnist(py: Python<'_>, folder: PathBuf) -> PyResult<[PyTensor; 4]> {
+    std::fs::metadata(&folder)?;
+    let mnist = compute(py, || Mnist::load(&folder))?;
+    four(mnist)
+}
+
+/// As `_mnist`, of digits that are drawn here.
+#[pyfunction]
+pub fn _drawn_digits(py: Python<'_>, train: usize, test: usize, seed: u64) -> PyResult<[PyTensor; 4]> {
+    if train.checked_add(test).is_none_or(|n| n > 1 << 24) {
+        return Err(PyValueError::new_err("more than 2**24 digits"));
+    }
+    let mnist = compute(py, || Ok(mg_nn::data::digits::mnist(train, test, seed)))?;
+    four(mnist)
+}
+
+fn four(mnist: Mnist) -> PyResult<[PyTensor; 4]> {
+    let all = [mnist.train_images, mnist.train_labels, mnist.test_images, mnist.test_labels].map(idx);
+    let [a, b, c, d] = all.map(|t| t.map(PyTensor::from).map_err(|e| exception(&e)));
+    Ok([a?, b?, c?, d?])
+}
+
+/// The batches of one epoch over `n` samples: a tensor of indices each.
+#[pyfunction]
+pub fn _batches<'py>(
+    py: Python<'py>,
+    n: usize,
+    batch: usize,
+    shuffle_seed: Option<u64>,
+    drop_last: bool,
+    epoch: u64,
+) -> PyResult<Bound<'py, PyList>> {
+    let batches = Batches::new(n, batch, shuffle_seed, drop_last).map_err(|e| exception(&e))?;
+    let all = PyList::empty(py);
+    for indices in &batches.epoch(epoch) {
+        all.append(Bound::new(py, PyTensor::from(Tensor::from_slice(indices)))?)?;
+    }
+    Ok(all)
+}

@@ -1,0 +1,245 @@
+//! What is composed of rows and reductions: methods of tensors, and functions where PyTorch has functions only.
+
+use mg_autograd::Tensor;
+use mg_device::{Error, ErrorKind, Result};
+use mg_nn::{BCEWithLogitsLoss, CrossEntropyLoss, Embedding, Linear, MSELoss, Module, NLLLoss, Reduction};
+use pyo3::prelude::*;
+
+use crate::arith::{constant, other};
+use crate::dtype::optional_dtype;
+use crate::error::build;
+use crate::size::one_dim;
+use crate::tensor::PyTensor;
+
+#[pymethods]
+impl PyTensor {
+    /// `eˣ / Σ eˣ` along an axis.
+    #[pyo3(signature = (dim=None, *, dtype=None, axis=None))]
+    fn softmax(
+        &self,
+        py: Python<'_>,
+        dim: Option<&Bound<'_, PyAny>>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        axis: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyTensor> {
+        let (dim, dtype) = (one_dim(dim, axis)?.unwrap_or(-1), optional_dtype(dtype)?);
+        self.unary(py, |t| t.to_dtype(dtype.unwrap_or(t.dtype())).softmax(dim))
+    }
+
+    /// `log softmax` along an axis, without overflow.
+    #[pyo3(signature = (dim=None, *, dtype=None, axis=None))]
+    fn log_softmax(
+        &self,
+        py: Python<'_>,
+        dim: Option<&Bound<'_, PyAny>>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        axis: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyTensor> {
+        let (dim, dtype) = (one_dim(dim, axis)?.unwrap_or(-1), optional_dtype(dtype)?);
+        self.unary(py, |t| t.to_dtype(dtype.unwrap_or(t.dtype())).log_softmax(dim))
+    }
+
+    /// The Gaussian error linear unit, by the error function or (`approximate="tanh"`) by the hyperbolic tangent.
+    #[pyo3(signature = (approximate="none"))]
+    fn gelu(&self, py: Python<'_>, approximate: &str) -> PyResult<PyTensor> {
+        self.unary(py, |t| match approximate {
+            "none" => Ok(t.gelu()),
+            "tanh" => Ok(t.gelu_tanh()),
+            other => {
+                let text = format!("approximate is \"none\" or \"tanh\", got {other:?}");
+                Err(Error::new("gelu", ErrorKind::Value(text)))
+            }
+        })
+    }
+
+    /// `x σ(x)`.
+    fn silu(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        self.unary(py, |t| Ok(t.silu()))
+    }
+
+    /// `x`, or `negative_slope · x` where negative.
+    #[pyo3(signature = (negative_slope=0.01))]
+    fn leaky_relu(&self, py: Python<'_>, negative_slope: f64) -> PyResult<PyTensor> {
+        self.unary(py, |t| Ok(t.leaky_relu(negative_slope)))
+    }
+
+    /// Values no smaller than `min` and no larger than `max`, where given; NaN stays.
+    #[pyo3(signature = (min=None, max=None))]
+    fn clamp(
+        &self,
+        py: Python<'_>,
+        min: Option<&Bound<'_, PyAny>>,
+        max: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyTensor> {
+        let bound = |b: Option<&Bound<'_, PyAny>>| b.filter(|b| !b.is_none()).map(other).transpose();
+        let (min, max) = (bound(min)?, bound(max)?);
+        let borrowed = [&min, &max].into_iter().flatten().any(|b| b.borrowed) || self.borrowed;
+        let t = build(py, || {
+            let mut t = self.t.clone();
+            if let Some(min) = min {
+                t = t.try_maximum(min.operand)?;
+            }
+            if let Some(max) = max {
+                t = t.try_minimum(max.operand)?;
+            }
+            Ok(t)
+        })?;
+        PyTensor::result(py, t, borrowed)
+    }
+
+    /// As `clamp`.
+    #[pyo3(signature = (min=None, max=None))]
+    fn clip(
+        &self,
+        py: Python<'_>,
+        min: Option<&Bound<'_, PyAny>>,
+        max: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyTensor> {
+        self.clamp(py, min, max)
+    }
+
+    /// `self` where the condition holds, else `other`.
+    fn r#where(
+        &self,
+        py: Python<'_>,
+        condition: &Bound<'_, PyTensor>,
+        other: &Bound<'_, PyAny>,
+    ) -> PyResult<PyTensor> {
+        let condition = &condition.get().t;
+        self.binary(py, self::other(other)?, |t, b| Tensor::where_(condition, t, b))
+    }
+
+    /// Whether elements are no numbers.
+    fn isnan(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        self.unary(py, |t| t.try_ne(t))
+    }
+
+    /// Whether elements are infinite.
+    fn isinf(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        self.unary(py, |t| t.try_abs()?.try_eq(f64::INFINITY))
+    }
+
+    /// Whether elements are neither infinite nor no numbers.
+    fn isfinite(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        self.unary(py, |t| t.try_abs()?.try_lt(f64::INFINITY))
+    }
+
+    /// `1 / x`.
+    fn reciprocal(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        self.unary(py, |t| constant(1.0.into(), t)?.try_div(t))
+    }
+
+    /// `1 / √x`.
+    fn rsqrt(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        self.unary(py, |t| constant(1.0.into(), t)?.try_div(t.try_sqrt()?))
+    }
+
+    /// Zeros with probability `p`, and the survivors scaled by 1/(1 − p).
+    #[pyo3(signature = (p=0.5, training=true))]
+    fn dropout(&self, py: Python<'_>, p: f64, training: bool) -> PyResult<PyTensor> {
+        self.unary(py, |t| {
+            // Checked in any mode.
+            let module = mg_nn::Dropout::new(p)?;
+            module.train(training);
+            module.forward(t)
+        })
+    }
+}
+
+fn reduction(name: &str) -> Result<Reduction> {
+    Ok(match name {
+        "mean" => Reduction::Mean,
+        "sum" => Reduction::Sum,
+        "none" => Reduction::None,
+        other => {
+            let text = format!("a reduction is \"mean\", \"sum\" or \"none\", got {other:?}");
+            return Err(Error::new("loss", ErrorKind::Value(text)));
+        }
+    })
+}
+
+macro_rules! losses {
+    ($($(#[doc = $doc:literal])+ $name:ident $Loss:ident;)*) => {$(
+        $(#[doc = $doc])+
+        #[pyfunction]
+        #[pyo3(signature = (input, target, *, reduction="mean"))]
+        pub fn $name(
+            py: Python<'_>,
+            input: &Bound<'_, PyTensor>,
+            target: &Bound<'_, PyTensor>,
+            reduction: &str,
+        ) -> PyResult<PyTensor> {
+            let (input, target) = (input.get(), target.get());
+            let t = build(py, || {
+                let loss = $Loss { reduction: self::reduction(reduction)? };
+                loss.forward(&input.t, &target.t)
+            })?;
+            PyTensor::result(py, t, input.borrowed || target.borrowed)
+        }
+    )*};
+}
+losses! {
+    /// The cross entropy of logits `[n, classes]` and integer labels `[n]`, in nats.
+    cross_entropy CrossEntropyLoss;
+    /// The negative log likelihood of integer labels `[n]` under log probabilities `[n, classes]`.
+    nll_loss NLLLoss;
+    /// Squared differences.
+    mse_loss MSELoss;
+    /// The cross entropy of logits and probabilities of the same shape.
+    binary_cross_entropy_with_logits BCEWithLogitsLoss;
+}
+
+/// `x Wᵀ + b` on the last axis, with weights `[out, in]`.
+#[pyfunction]
+#[pyo3(signature = (input, weight, bias=None))]
+pub fn linear(
+    py: Python<'_>,
+    input: &Bound<'_, PyTensor>,
+    weight: &Bound<'_, PyTensor>,
+    bias: Option<&Bound<'_, PyTensor>>,
+) -> PyResult<PyTensor> {
+    let (input, weight, bias) = (input.get(), weight.get(), bias.map(Bound::get));
+    let t = build(py, || {
+        if weight.t.rank() != 2 {
+            let text = format!("takes a weight [out, in], got shape {}", weight.t.shape());
+            return Err(Error::new("linear", ErrorKind::Shape(text)));
+        }
+        Linear { weight: weight.t.clone(), bias: bias.map(|b| b.t.clone()) }.forward(&input.t)
+    })?;
+    PyTensor::result(py, t, input.borrowed)
+}
+
+/// Rows of a table `[n, dim]` by integers of any shape.
+#[pyfunction]
+pub fn embedding(
+    py: Python<'_>,
+    input: &Bound<'_, PyTensor>,
+    weight: &Bound<'_, PyTensor>,
+) -> PyResult<PyTensor> {
+    let (input, weight) = (input.get(), weight.get());
+    let t = build(py, || {
+        if weight.t.rank() != 2 {
+            let text = format!("takes a table [n, dim], got shape {}", weight.t.shape());
+            return Err(Error::new("embedding", ErrorKind::Shape(text)));
+        }
+        Embedding { weight: weight.t.clone() }.forward(&input.t)
+    })?;
+    PyTensor::result(py, t, input.borrowed)
+}
+
+/// Normalised over the last axes, whose sizes are `normalized_shape`, then scaled and shifted.
+#[pyfunction]
+#[pyo3(signature = (input, normalized_shape, weight=None, bias=None, eps=1e-5))]
+pub fn layer_norm(
+    py: Python<'_>,
+    input: &Bound<'_, PyTensor>,
+    normalized_shape: &Bound<'_, PyAny>,
+    weight: Option<&Bound<'_, PyTensor>>,
+    bias: Option<&Bound<'_, PyTensor>>,
+    eps: f64,
+) -> PyResult<PyTensor> {
+    let shape = crate::size::shape(normalized_shape)?;
+    let (input, weight, bias) = (input.get(), weight.map(Bound::get), bias.map(Bound::get));
+    let t = build(py, || input.t.layer_norm(&shape, weight.map(|w| &w.t), bias.map(|b| &b.t), eps))?;
+    PyTensor::result(py, t, input.borrowed)
+}

@@ -1,0 +1,254 @@
+//! Tensors from objects with Python's buffer protocol: NumPy's arrays and scalars, `array.array`, `bytes`, `memoryview`.
+
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
+
+use mg_autograd::Tensor;
+use mg_device::{Buffer, DType, Device, Layout, MAX_RANK, Shape};
+use mg_graph::{Node, Value};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyMemoryView;
+
+use crate::error::exception;
+
+/// What elements of foreign memory are.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// A dtype of ours.
+    Same(DType),
+    /// An integer of this many bytes, signed or not, that becomes one of ours.
+    Other { bytes: usize, signed: bool },
+}
+
+impl Kind {
+    /// The dtype that the elements become.
+    fn dtype(self) -> DType {
+        match self {
+            Kind::Same(dtype) => dtype,
+            Kind::Other { bytes: 1 | 2, .. } => DType::I32,
+            Kind::Other { .. } => DType::I64,
+        }
+    }
+}
+
+/// A buffer that is given back when it goes.
+struct View(Box<ffi::Py_buffer>);
+
+impl View {
+    /// Strided, read-only memory with its format.
+    fn new(obj: &Bound<'_, PyAny>) -> PyResult<View> {
+        let mut view = Box::new(MaybeUninit::<ffi::Py_buffer>::zeroed());
+        // SAFETY: the object is alive; the view is filled where the call answers with 0.
+        let code = unsafe { ffi::PyObject_GetBuffer(obj.as_ptr(), view.as_mut_ptr(), ffi::PyBUF_FULL_RO) };
+        if code != 0 {
+            let cause = PyErr::fetch(obj.py());
+            let kind = obj.get_type().name()?;
+            let error = PyTypeError::new_err(format!("the elements of this {kind} are no numbers: {cause}"));
+            return Err(error);
+        }
+        // SAFETY: filled by the call; zeroed before, so every field is initialised.
+        Ok(View(unsafe { Box::from_raw(Box::into_raw(view).cast::<ffi::Py_buffer>()) }))
+    }
+
+    fn rank(&self) -> usize {
+        usize::try_from(self.0.ndim).unwrap_or(0)
+    }
+
+    fn sizes(&self) -> &[ffi::Py_ssize_t] {
+        dimension(self.0.shape, self.rank())
+    }
+
+    fn strides(&self) -> &[ffi::Py_ssize_t] {
+        dimension(self.0.strides, self.rank())
+    }
+
+    fn shape(&self) -> PyResult<Shape> {
+        if self.rank() > MAX_RANK {
+            let text = format!("an array of {} axes; a tensor has at most {MAX_RANK}", self.rank());
+            return Err(PyValueError::new_err(text));
+        }
+        let sizes: Vec<usize> = self.sizes().iter().map(|&n| n.max(0) as usize).collect();
+        Shape::new(&sizes).map_err(|e| exception(&e))
+    }
+
+    fn kind(&self) -> PyResult<Kind> {
+        let format = match self.0.format.is_null() {
+            true => c"B",
+            // SAFETY: a format that is not null is a string that lives as long as the view.
+            false => unsafe { CStr::from_ptr(self.0.format) },
+        };
+        let format = format.to_str().unwrap_or("?!");
+        let bytes = usize::try_from(self.0.itemsize).unwrap_or(0);
+        let (order, code) = match format.as_bytes() {
+            [order @ (b'@' | b'=' | b'<' | b'>' | b'!'), code @ ..] => (*order, code),
+            code => (b'@', code),
+        };
+        let foreign =
+            if cfg!(target_endian = "little") { matches!(order, b'>' | b'!') } else { order == b'<' };
+        if foreign && bytes > 1 {
+            let text =
+                "an array of the other byte order; convert it first: a.astype(a.dtype.newbyteorder('='))";
+            return Err(PyTypeError::new_err(text));
+        }
+        Ok(match (code, bytes) {
+            (b"f", 4) => Kind::Same(DType::F32),
+            (b"d", 8) => Kind::Same(DType::F64),
+            (b"e", 2) => Kind::Same(DType::F16),
+            (b"?", 1) => Kind::Same(DType::Bool),
+            (b"B" | b"c", 1) => Kind::Same(DType::U8),
+            (b"i" | b"l" | b"q" | b"n", 8) => Kind::Same(DType::I64),
+            (b"i" | b"l", 4) => Kind::Same(DType::I32),
+            (b"b", 1) | (b"h", 2) => Kind::Other { bytes, signed: true },
+            (b"H", 2) | (b"I" | b"L", 4) | (b"L" | b"Q" | b"N", 8) => Kind::Other { bytes, signed: false },
+            _ => {
+                let what = match code {
+                    b"O" => "Python objects".to_string(),
+                    [b'Z', ..] => "complex numbers".to_string(),
+                    _ => format!("elements of format {format:?}"),
+                };
+                return Err(PyTypeError::new_err(format!("takes numbers, got an array of {what}")));
+            }
+        })
+    }
+
+    /// Calls `f` with the address of each element in row-major order.
+    fn each(&self, mut f: impl FnMut(*const u8)) {
+        fn walk(
+            at: *const u8,
+            sizes: &[ffi::Py_ssize_t],
+            strides: &[ffi::Py_ssize_t],
+            f: &mut impl FnMut(*const u8),
+        ) {
+            match (sizes.split_first(), strides.split_first()) {
+                (Some((&n, sizes)), Some((&stride, strides))) => {
+                    for i in 0..n {
+                        walk(at.wrapping_offset(i * stride), sizes, strides, f);
+                    }
+                }
+                _ => f(at),
+            }
+        }
+        walk(self.0.buf.cast(), self.sizes(), self.strides(), &mut f);
+    }
+
+    /// Whether the elements lie in row-major order without gaps.
+    fn is_dense(&self) -> bool {
+        // SAFETY: the view is filled.
+        unsafe { ffi::PyBuffer_IsContiguous(&*self.0, b'C' as std::ffi::c_char) != 0 }
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        // SAFETY: filled by `PyObject_GetBuffer`, given back once. Views live only while the interpreter's lock is held.
+        unsafe { ffi::PyBuffer_Release(&mut *self.0) }
+    }
+}
+
+fn dimension<'a>(ptr: *const ffi::Py_ssize_t, rank: usize) -> &'a [ffi::Py_ssize_t] {
+    if ptr.is_null() || rank == 0 {
+        return &[];
+    }
+    // SAFETY: as the buffer protocol has it, an array of `ndim` numbers that lives as long as the view; the callers'
+    // slices do not outlive it.
+    unsafe { std::slice::from_raw_parts(ptr, rank) }
+}
+
+/// A copy of the elements on the host.
+pub fn copied(obj: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+    let view = View::new(obj)?;
+    let (shape, kind) = (view.shape()?, view.kind()?);
+    let n = shape.numel();
+    let tensor = |buffer| Tensor::from_buffer(buffer, shape).map_err(|e| exception(&e));
+    if let Kind::Other { bytes, signed } = kind {
+        return tensor(widened(&view, n, bytes, signed, kind.dtype())?);
+    }
+    let dtype = kind.dtype();
+    let buffer = Buffer::uninit(Device::cpu(), dtype, n).map_err(|e| exception(&e))?;
+    let (size, out) = (dtype.size(), buffer.as_mut_ptr());
+    if n > 0 && view.is_dense() {
+        // SAFETY: the view holds `n` elements of that size in order; the buffer is new, and as large.
+        unsafe { out.copy_from_nonoverlapping(view.0.buf.cast(), n * size) };
+    } else if n > 0 {
+        let mut at = 0;
+        view.each(|element| {
+            // SAFETY: the walk meets `n` elements, each of `size` bytes within the view; the buffer holds as many.
+            unsafe { out.add(at).copy_from_nonoverlapping(element, size) };
+            at += size;
+        });
+    }
+    if dtype == DType::Bool {
+        for i in 0..n {
+            // SAFETY: within the buffer, which is new and all written.
+            unsafe { *out.add(i) = u8::from(*out.add(i) != 0) };
+        }
+    }
+    tensor(buffer)
+}
+
+/// Integers of types that tensors do not have, in one that holds them.
+fn widened(view: &View, n: usize, bytes: usize, signed: bool, dtype: DType) -> PyResult<Buffer> {
+    let mut all: Vec<i64> = Vec::with_capacity(n);
+    let mut fits = true;
+    if n > 0 {
+        view.each(|element| {
+            let mut raw = [0u8; 8];
+            // SAFETY: an element of `bytes` bytes within the view; `raw` holds up to 8.
+            unsafe { raw.as_mut_ptr().copy_from_nonoverlapping(element, bytes) };
+            let unsigned = u64::from_le_bytes(raw);
+            all.push(match (bytes, signed) {
+                (1, true) => i64::from(unsigned as i8),
+                (2, true) => i64::from(unsigned as i16),
+                _ => {
+                    fits &= i64::try_from(unsigned).is_ok();
+                    unsigned as i64
+                }
+            });
+        });
+    }
+    if !fits {
+        return Err(PyValueError::new_err("an unsigned integer beyond 2**63 does not fit i64"));
+    }
+    Ok(match dtype {
+        DType::I32 => Buffer::from_vec(all.into_iter().map(|n| n as i32).collect()),
+        _ => Buffer::from_vec(all),
+    })
+}
+
+/// A tensor on the array's own memory, kept alive by the tensor. Memory that cannot be used as it is (bytes between
+/// elements that are no multiple of their size, unaligned, of a foreign type) is copied.
+pub fn shared(obj: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
+    // The memoryview keeps the memory where it is, and is given back by Python's own rules.
+    let keeper = PyMemoryView::from(obj)?;
+    let view = View::new(&keeper)?;
+    let (shape, kind) = (view.shape()?, view.kind()?);
+    let Kind::Same(dtype) = kind else { return Ok(None) };
+    let size = dtype.size() as isize;
+    let uneven = view.strides().iter().zip(view.sizes()).any(|(&s, &n)| n > 1 && s % size != 0);
+    if dtype == DType::Bool || uneven || view.0.buf.align_offset(dtype.size()) != 0 || shape.numel() == 0 {
+        return Ok(None);
+    }
+    let strides: Vec<isize> =
+        view.strides().iter().zip(view.sizes()).map(|(&s, &n)| if n > 1 { s / size } else { 0 }).collect();
+    // Where strides are negative, memory begins before the first element.
+    let reach = |sign: isize| -> isize {
+        strides
+            .iter()
+            .zip(view.sizes())
+            .filter(|(s, _)| s.signum() == sign)
+            .map(|(s, n)| s.abs() * (n - 1))
+            .sum()
+    };
+    let (before, after) = (reach(-1), reach(1));
+    let start = view.0.buf.cast::<u8>().wrapping_offset(-before * size);
+    let len = (before + after + 1) as usize;
+    let owner = Box::new(keeper.clone().into_any().unbind());
+    // SAFETY: the memoryview, which the owner keeps, holds the exporter's memory where it is; `start` and `len` are the
+    // extent of its elements, aligned; others may write it, which is what a caller who shares memory asked for, and the
+    // engine reads it at once, while the interpreter's lock is not held by the writer or the writer races itself.
+    let buffer = unsafe { Buffer::from_foreign(start, len, dtype, owner) };
+    let layout = Layout::new(shape, &strides, before as usize).map_err(|e| exception(&e))?;
+    Ok(Some(Tensor::from_node(Node::from_value(Value { buffer, layout }))))
+}

@@ -1,0 +1,122 @@
+//! What parameters are at first: those of the layers, and the initialisers.
+
+use mg_device::{DType, Error, ErrorKind, Result};
+use mg_nn::init::{Fan, Nonlinearity};
+use mg_nn::{LayerNorm, Linear};
+use pyo3::prelude::*;
+
+use crate::dtype::optional_dtype;
+use crate::error::{compute, exception};
+use crate::tensor::PyTensor;
+
+type Parameters = (Option<PyTensor>, Option<PyTensor>);
+
+/// The first weight and bias of a linear layer.
+#[pyfunction]
+pub fn _linear_parameters(
+    py: Python<'_>,
+    in_features: usize,
+    out_features: usize,
+    bias: bool,
+    dtype: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Parameters> {
+    let dtype = optional_dtype(dtype)?.unwrap_or(DType::F32);
+    let layer = compute(py, || Linear::with_options(in_features, out_features, bias, dtype))?;
+    Ok((Some(layer.weight.into()), layer.bias.map(PyTensor::from)))
+}
+
+/// The first table of an embedding.
+#[pyfunction]
+pub fn _embedding_parameters(
+    py: Python<'_>,
+    num_embeddings: usize,
+    embedding_dim: usize,
+    dtype: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyTensor> {
+    let dtype = optional_dtype(dtype)?.unwrap_or(DType::F32);
+    let layer = compute(py, || mg_nn::Embedding::with_options(num_embeddings, embedding_dim, dtype))?;
+    Ok(layer.weight.into())
+}
+
+/// The first weight and bias of a layer normalisation.
+#[pyfunction]
+pub fn _layer_norm_parameters(
+    py: Python<'_>,
+    normalized_shape: Vec<usize>,
+    eps: f64,
+    affine: bool,
+    dtype: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Parameters> {
+    let dtype = optional_dtype(dtype)?.unwrap_or(DType::F32);
+    let layer = compute(py, || LayerNorm::with_options(&normalized_shape, eps, affine, dtype))?;
+    Ok((layer.weight.map(PyTensor::from), layer.bias.map(PyTensor::from)))
+}
+
+fn nonlinearity(name: &str, slope: f64) -> Result<Nonlinearity> {
+    Ok(match name {
+        "linear" => Nonlinearity::Linear,
+        "sigmoid" => Nonlinearity::Sigmoid,
+        "tanh" => Nonlinearity::Tanh,
+        "relu" => Nonlinearity::Relu,
+        "leaky_relu" => Nonlinearity::LeakyRelu(slope),
+        other => {
+            let text = format!(
+                "a nonlinearity is \"linear\", \"sigmoid\", \"tanh\", \"relu\" or \"leaky_relu\", got {other:?}"
+            );
+            return Err(Error::new("init", ErrorKind::Value(text)));
+        }
+    })
+}
+
+fn fan(mode: &str) -> Result<Fan> {
+    match mode {
+        "fan_in" => Ok(Fan::In),
+        "fan_out" => Ok(Fan::Out),
+        other => {
+            let text = format!("a mode is \"fan_in\" or \"fan_out\", got {other:?}");
+            Err(Error::new("init", ErrorKind::Value(text)))
+        }
+    }
+}
+
+/// The recommended factor for weights before a nonlinearity.
+#[pyfunction]
+#[pyo3(signature = (nonlinearity, param=0.01))]
+pub fn calculate_gain(nonlinearity: &str, param: f64) -> PyResult<f64> {
+    Ok(self::nonlinearity(nonlinearity, param).map_err(|e| exception(&e))?.gain())
+}
+
+macro_rules! initialisers {
+    ($($(#[doc = $doc:literal])+ $name:ident($($arg:ident: $T:ty = $default:expr),*) |$t:ident| $fill:expr;)*) => {$(
+        $(#[doc = $doc])+
+        #[pyfunction]
+        #[pyo3(signature = (tensor, $($arg = $default),*))]
+        pub fn $name<'py>(py: Python<'py>, tensor: Bound<'py, PyTensor>, $($arg: $T),*) -> PyResult<Bound<'py, PyTensor>> {
+            let $t = &tensor.get().t;
+            compute(py, || $fill)?;
+            Ok(tensor)
+        }
+    )*};
+}
+initialisers! {
+    /// Uniform on [a, b).
+    uniform_(a: f64 = 0.0, b: f64 = 1.0) |t| mg_nn::init::uniform_(t, a, b);
+    /// Normal with this mean and standard deviation.
+    normal_(mean: f64 = 0.0, std: f64 = 1.0) |t| mg_nn::init::normal_(t, mean, std);
+    /// The same value everywhere.
+    constant_(val: f64 = 0.0) |t| mg_nn::init::constant_(t, val);
+    /// Zeros.
+    zeros_() |t| mg_nn::init::constant_(t, 0.0);
+    /// Ones.
+    ones_() |t| mg_nn::init::constant_(t, 1.0);
+    /// Uniform, scaled by fan-in and fan-out: Glorot and Bengio, 2010.
+    xavier_uniform_(gain: f64 = 1.0) |t| mg_nn::init::xavier_uniform_(t, gain);
+    /// Normal, scaled by fan-in and fan-out: Glorot and Bengio, 2010.
+    xavier_normal_(gain: f64 = 1.0) |t| mg_nn::init::xavier_normal_(t, gain);
+    /// Uniform, scaled by one of the fans: He et al., 2015.
+    kaiming_uniform_(a: f64 = 0.0, mode: &str = "fan_in", nonlinearity: &str = "leaky_relu") |t|
+        mg_nn::init::kaiming_uniform_(t, fan(mode)?, self::nonlinearity(nonlinearity, a)?);
+    /// Normal, scaled by one of the fans: He et al., 2015.
+    kaiming_normal_(a: f64 = 0.0, mode: &str = "fan_in", nonlinearity: &str = "leaky_relu") |t|
+        mg_nn::init::kaiming_normal_(t, fan(mode)?, self::nonlinearity(nonlinearity, a)?);
+}

@@ -1,0 +1,89 @@
+//! The wheel `micrograd_rs`: the engine under PyTorch's names.
+//!
+//! This crate converts and checks, and has no arithmetic of its own. Python's part of the package is in
+//! `python/micrograd_rs`; what is here is its module `_micrograd_rs`. Every call into the engine goes through `error.rs`.
+
+mod arith;
+mod device;
+mod dlpack;
+mod dtype;
+mod error;
+mod export;
+mod factory;
+mod files;
+mod functional;
+mod gather;
+mod grad;
+mod import;
+mod index;
+mod init;
+mod jit;
+mod nested;
+mod optim;
+mod reduce;
+mod rows;
+mod scalar;
+mod show;
+mod size;
+mod tensor;
+mod view;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+mod _micrograd_rs {
+    #[pymodule_export]
+    use crate::device::{PyDevice, get_default_device, set_default_device};
+    #[pymodule_export]
+    use crate::dlpack::from_dlpack;
+    #[pymodule_export]
+    use crate::dtype::PyDType;
+    #[pymodule_export]
+    use crate::error::{_after_fork, _before_fork};
+    #[pymodule_export]
+    use crate::export::{_rebuild, from_numpy};
+    #[pymodule_export]
+    use crate::factory::{
+        allclose, arange, as_tensor, cat, empty, empty_like, equal, eye, full, full_like, linspace,
+        manual_seed, one_hot, ones, ones_like, rand, rand_like, randint, randn, randn_like, stack, tensor,
+        r#where, zeros, zeros_like,
+    };
+    #[pymodule_export]
+    use crate::files::{_batches, _drawn_digits, _mnist, load_safetensors, save_safetensors};
+    #[pymodule_export]
+    use crate::functional::{
+        binary_cross_entropy_with_logits, cross_entropy, embedding, layer_norm, linear, mse_loss, nll_loss,
+    };
+    #[pymodule_export]
+    use crate::grad::{_set_grad_enabled, grad, is_grad_enabled, realize};
+    #[pymodule_export]
+    use crate::init::{
+        _embedding_parameters, _layer_norm_parameters, _linear_parameters, calculate_gain, constant_,
+        kaiming_normal_, kaiming_uniform_, normal_, ones_, uniform_, xavier_normal_, xavier_uniform_, zeros_,
+    };
+    #[pymodule_export]
+    use crate::jit::{PyExplanation, PyJit, explain, jit};
+    #[pymodule_export]
+    use crate::optim::{PyOptimizer, PySchedule};
+    #[pymodule_export]
+    use crate::rows::_rows;
+    #[pymodule_export]
+    use crate::scalar::mlp::{PyLayer, PyMLP, PyNeuron};
+    #[pymodule_export]
+    use crate::scalar::state::_rebuild_value;
+    #[pymodule_export]
+    use crate::scalar::value::PyValue;
+    #[pymodule_export]
+    use crate::tensor::PyTensor;
+
+    use super::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::error::listen();
+        for dtype in mg_device::DType::ALL {
+            module.add(crate::dtype::long_name(dtype), PyDType(dtype))?;
+        }
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

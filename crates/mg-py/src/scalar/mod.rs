@@ -1,0 +1,5 @@
+//! micrograd in Python: `Value` and its perceptron.
+
+pub mod mlp;
+pub mod state;
+pub mod value;

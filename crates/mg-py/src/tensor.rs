@@ -1,0 +1,383 @@
+//! `Tensor`: the handle that Python holds, and what it tells about itself.
+
+use mg_autograd::{Operand, Tensor};
+use mg_device::{DType, Result};
+use mg_graph::Value;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::device::{PyDevice, usable_device};
+use crate::dtype::{PyDType, optional_dtype};
+use crate::error::{build, compute};
+use crate::{nested, size};
+
+/// A tensor: N-dimensional, of one dtype, on one device, computed when its value is needed.
+///
+/// `Tensor(data)` makes an f32 leaf that requires a gradient, of numbers, nested sequences, generators, arrays or tensors;
+/// `tensor(data)` and the other factories make constants with PyTorch's dtypes. Operations record what they are; the work
+/// is done when a value is looked at, in as few passes over memory as possible.
+#[pyclass(frozen, mapping, weakref, name = "Tensor", module = "micrograd_rs")]
+pub struct PyTensor {
+    pub t: Tensor,
+    /// Where it was read from, if it is a gradient or a view of one.
+    gradient: Option<Box<Gradient>>,
+    /// Its memory is somebody else's, who may write it: what reads it is computed at once.
+    pub borrowed: bool,
+}
+
+/// A gradient that was read from `of.grad`: writing to it must reach there.
+#[derive(Clone)]
+struct Gradient {
+    of: Tensor,
+    grad: Tensor,
+}
+
+impl From<Tensor> for PyTensor {
+    #[inline]
+    fn from(t: Tensor) -> PyTensor {
+        PyTensor { t, gradient: None, borrowed: false }
+    }
+}
+
+/// What stands beside a tensor in an operation.
+pub struct Other {
+    pub operand: Operand,
+    pub borrowed: bool,
+    /// It was an integer beyond i64: a float beside floats, and nothing beside integers.
+    pub huge: bool,
+}
+
+impl From<Operand> for Other {
+    #[inline]
+    fn from(operand: Operand) -> Other {
+        Other { operand, borrowed: false, huge: false }
+    }
+}
+
+impl PyTensor {
+    /// A tensor whose memory is somebody else's.
+    pub fn borrowed(t: Tensor) -> PyTensor {
+        PyTensor { t, gradient: None, borrowed: true }
+    }
+
+    /// The result of an operation; `borrowed` says whether it reads memory that is somebody else's.
+    #[inline]
+    pub fn result(py: Python<'_>, t: Tensor, borrowed: bool) -> PyResult<PyTensor> {
+        if borrowed {
+            compute(py, || t.realize().map(|_| ()))?;
+        }
+        Ok(t.into())
+    }
+
+    /// An operation on this tensor alone.
+    #[inline]
+    pub fn unary(
+        &self,
+        py: Python<'_>,
+        f: impl FnOnce(&Tensor) -> Result<Tensor> + Send,
+    ) -> PyResult<PyTensor> {
+        let t = build(py, || f(&self.t))?;
+        PyTensor::result(py, t, self.borrowed)
+    }
+
+    /// An operation on this tensor and another operand.
+    #[inline]
+    pub fn binary(
+        &self,
+        py: Python<'_>,
+        other: Other,
+        f: impl FnOnce(&Tensor, Operand) -> Result<Tensor> + Send,
+    ) -> PyResult<PyTensor> {
+        let borrowed = self.borrowed || other.borrowed;
+        if other.huge && !self.t.dtype().is_float() {
+            return Err(PyValueError::new_err(format!(
+                "an integer beyond 2**63 does not fit {}",
+                self.t.dtype()
+            )));
+        }
+        let t = build(py, || f(&self.t, other.operand))?;
+        PyTensor::result(py, t, borrowed)
+    }
+
+    /// A view: shares memory with this tensor, and writes to it reach it.
+    #[inline]
+    pub fn view(
+        &self,
+        py: Python<'_>,
+        f: impl FnOnce(&Tensor) -> Result<Tensor> + Send,
+    ) -> PyResult<PyTensor> {
+        let t = build(py, || f(&self.t))?;
+        Ok(PyTensor { t, gradient: self.gradient.clone(), borrowed: self.borrowed })
+    }
+
+    /// Changes the tensor in place.
+    #[inline]
+    pub fn write(&self, py: Python<'_>, f: impl FnOnce(&Tensor) -> Result<()> + Send) -> PyResult<()> {
+        build(py, || {
+            f(&self.t)?;
+            match &self.gradient {
+                Some(g) => g.of.set_grad(Some(&g.grad)),
+                None => Ok(()),
+            }
+        })
+    }
+
+    /// A tensor from what the factories take besides their data.
+    pub fn finished(
+        py: Python<'_>,
+        t: Tensor,
+        device: Option<&Bound<'_, PyAny>>,
+        requires_grad: bool,
+    ) -> PyResult<PyTensor> {
+        let device = usable_device(device)?;
+        let t = match device {
+            Some(device) => build(py, || t.to(device))?,
+            None => t,
+        };
+        let t = if requires_grad { build(py, || t.requires_grad_(true))? } else { t };
+        Ok(t.into())
+    }
+
+    /// The computed value in the host's memory: a copy of what lies on another device.
+    pub fn host_value(&self, py: Python<'_>) -> PyResult<Value> {
+        if build(py, || Ok(self.t.device().is_cpu()))? {
+            self.value(py)
+        } else {
+            compute(py, || self.t.host_value())
+        }
+    }
+
+    /// The computed value; computing it lets other Python threads run.
+    pub fn value(&self, py: Python<'_>) -> PyResult<Value> {
+        let pending = build(py, || Ok(self.t.node().is_pending()))?;
+        if pending { compute(py, || self.t.value()) } else { build(py, || self.t.value()) }
+    }
+}
+
+#[pymethods]
+impl PyTensor {
+    #[new]
+    #[pyo3(signature = (data, shape=None, device=None, dtype=None, requires_grad=None))]
+    fn new(
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        shape: Option<&Bound<'_, PyAny>>,
+        device: Option<&Bound<'_, PyAny>>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        requires_grad: Option<bool>,
+    ) -> PyResult<PyTensor> {
+        // Before the data is read, which may be long.
+        usable_device(device)?;
+        let dtype = optional_dtype(dtype)?.unwrap_or(DType::F32);
+        let mut t = nested::tensor(data, Some(dtype))?;
+        if let Some(shape) = shape.filter(|s| !s.is_none()) {
+            let shape = size::signed(&size::shape(shape)?);
+            // A leaf stands for itself, not for a view of what was read.
+            t = build(py, || Ok(t.reshape(&shape)?.detach()))?;
+        }
+        PyTensor::finished(py, t, device, requires_grad.unwrap_or(dtype.is_float()))
+    }
+
+    /// The sizes of the axes: a tuple that also compares equal to lists.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let shape = build(py, || Ok(self.t.shape()))?;
+        size::size(py, shape.iter().copied())
+    }
+
+    /// The sizes of the axes, or of one.
+    #[pyo3(signature = (dim=None))]
+    fn size<'py>(&self, py: Python<'py>, dim: Option<isize>) -> PyResult<Bound<'py, PyAny>> {
+        match dim {
+            None => self.shape(py),
+            Some(dim) => Ok(build(py, || self.t.size(dim))?.into_pyobject(py)?.into_any()),
+        }
+    }
+
+    /// The number of axes.
+    #[getter]
+    fn ndim(&self, py: Python<'_>) -> PyResult<usize> {
+        build(py, || Ok(self.t.rank()))
+    }
+
+    /// The number of axes.
+    fn dim(&self, py: Python<'_>) -> PyResult<usize> {
+        self.ndim(py)
+    }
+
+    /// The number of elements.
+    fn numel(&self, py: Python<'_>) -> PyResult<usize> {
+        build(py, || Ok(self.t.numel()))
+    }
+
+    /// The number of elements.
+    fn nelement(&self, py: Python<'_>) -> PyResult<usize> {
+        self.numel(py)
+    }
+
+    /// Bytes an element takes.
+    #[getter]
+    fn itemsize(&self, py: Python<'_>) -> PyResult<usize> {
+        build(py, || Ok(self.t.dtype().size()))
+    }
+
+    /// Bytes an element takes.
+    fn element_size(&self, py: Python<'_>) -> PyResult<usize> {
+        self.itemsize(py)
+    }
+
+    /// Bytes that all elements take.
+    #[getter]
+    fn nbytes(&self, py: Python<'_>) -> PyResult<usize> {
+        build(py, || Ok(self.t.numel() * self.t.dtype().size()))
+    }
+
+    /// The dtype.
+    #[getter]
+    pub fn dtype(&self, py: Python<'_>) -> PyResult<PyDType> {
+        build(py, || Ok(self.t.dtype())).map(PyDType)
+    }
+
+    /// The device.
+    #[getter]
+    fn device(&self, py: Python<'_>) -> PyResult<PyDevice> {
+        build(py, || Ok(self.t.device())).map(PyDevice)
+    }
+
+    /// Whether it is on a CUDA device.
+    #[getter]
+    fn is_cuda(&self, py: Python<'_>) -> PyResult<bool> {
+        build(py, || Ok(self.t.device().is_cuda()))
+    }
+
+    /// Whether it is on the host.
+    #[getter]
+    fn is_cpu(&self, py: Python<'_>) -> PyResult<bool> {
+        build(py, || Ok(self.t.device().is_cpu()))
+    }
+
+    /// Whether the elements are floating-point numbers.
+    fn is_floating_point(&self, py: Python<'_>) -> PyResult<bool> {
+        build(py, || Ok(self.t.dtype().is_float()))
+    }
+
+    /// Whether gradients flow to it. Can be set on leaves.
+    #[getter]
+    fn requires_grad(&self, py: Python<'_>) -> PyResult<bool> {
+        build(py, || Ok(self.t.requires_grad()))
+    }
+
+    #[setter]
+    fn set_requires_grad(&self, py: Python<'_>, on: bool) -> PyResult<()> {
+        build(py, || self.t.clone().requires_grad_(on).map(|_| ()))
+    }
+
+    /// Whether it is where gradients end: made by the user rather than by operations on what requires a gradient.
+    #[getter]
+    fn is_leaf(&self, py: Python<'_>) -> PyResult<bool> {
+        build(py, || Ok(self.t.is_leaf()))
+    }
+
+    /// The operation that computed it, where it requires a gradient; None for leaves and constants.
+    #[getter]
+    fn grad_fn(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let of = |t: &Tensor| (t.requires_grad() && !t.is_leaf()).then(|| t.node().op().name().to_string());
+        build(py, || Ok(of(&self.t)))
+    }
+
+    /// The gradient that `backward` left, or None. Can be set and deleted.
+    #[getter]
+    fn grad(&self, py: Python<'_>) -> PyResult<Option<PyTensor>> {
+        let grad = build(py, || Ok(self.t.grad()))?;
+        Ok(grad.map(|grad| {
+            let gradient = Gradient { of: self.t.clone(), grad: grad.clone() };
+            PyTensor { t: grad, gradient: Some(Box::new(gradient)), borrowed: false }
+        }))
+    }
+
+    #[setter]
+    fn set_grad(&self, py: Python<'_>, grad: Option<&Bound<'_, PyTensor>>) -> PyResult<()> {
+        let grad = grad.map(Bound::get);
+        build(py, || match grad {
+            Some(grad) => self.t.set_grad(Some(&grad.t)),
+            None => {
+                self.t.zero_grad();
+                Ok(())
+            }
+        })
+    }
+
+    #[deleter]
+    fn delete_grad(&self, py: Python<'_>) -> PyResult<()> {
+        self.set_grad(py, None)
+    }
+
+    /// The value without its history; setting it changes the tensor in place.
+    #[getter]
+    fn data(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        self.detach(py)
+    }
+
+    #[setter]
+    fn set_data(&self, py: Python<'_>, value: &Bound<'_, PyTensor>) -> PyResult<()> {
+        let value = &value.get().t;
+        self.write(py, |t| {
+            let _guard = mg_autograd::no_grad();
+            t.assign(value)
+        })
+    }
+
+    /// The same value, cut off from what computed it: no gradient flows through it.
+    fn detach(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        let t = build(py, || Ok(self.t.detach()))?;
+        Ok(PyTensor { t, gradient: None, borrowed: self.borrowed })
+    }
+
+    /// Makes it a leaf whose gradient is kept, or a constant.
+    #[pyo3(signature = (requires_grad=true))]
+    fn requires_grad_<'py>(slf: Bound<'py, PyTensor>, requires_grad: bool) -> PyResult<Bound<'py, PyTensor>> {
+        slf.get().set_requires_grad(slf.py(), requires_grad)?;
+        Ok(slf)
+    }
+
+    /// Removes the gradient.
+    fn zero_grad(&self, py: Python<'_>) -> PyResult<()> {
+        self.set_grad(py, None)
+    }
+
+    /// Computes the value now.
+    fn realize<'py>(slf: Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyTensor>> {
+        let t = &slf.get().t;
+        compute(slf.py(), || t.realize().map(|_| ()))?;
+        Ok(slf)
+    }
+
+    /// Whether the value is computed already.
+    #[getter]
+    fn is_realized(&self, py: Python<'_>) -> PyResult<bool> {
+        build(py, || Ok(!self.t.node().is_pending()))
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        match build(py, || Ok(self.t.shape()))?.first() {
+            Some(&n) => Ok(n),
+            None => Err(PyTypeError::new_err("a tensor without axes has no length")),
+        }
+    }
+
+    fn __hash__(slf: &Bound<'_, PyTensor>) -> isize {
+        slf.as_ptr() as isize >> 4
+    }
+
+    /// Stronger than NumPy's arrays: `array + tensor` is a tensor.
+    #[classattr]
+    fn __array_priority__() -> i32 {
+        1000
+    }
+
+    /// NumPy leaves its operators to us.
+    #[classattr]
+    fn __array_ufunc__(py: Python<'_>) -> Py<PyAny> {
+        py.None()
+    }
+}

@@ -1,0 +1,60 @@
+"""What the tests share."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import micrograd_rs as mg
+import pytest
+
+DEVICES = ["cpu", *(["cuda"] if mg.Device.is_cuda_available() else [])]
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    """Every device that this machine has."""
+    return request.param
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    mg.manual_seed(0)
+
+
+def run(code: str, timeout: float = 120, **environment: str) -> subprocess.CompletedProcess:
+    """Runs a program in a Python of its own."""
+    return subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.fixture
+def program():
+    """Runs a program in a Python of its own, which must end well; answers with what it printed."""
+
+    def ends_well(code: str, **options):
+        done = run(code, **options)
+        assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    return ends_well
+
+
+def close(got, wanted, rtol=1e-5, atol=1e-6):
+    """Compares nested lists of numbers, shapes included."""
+    got = got.tolist() if hasattr(got, "tolist") else got
+    wanted = wanted.tolist() if hasattr(wanted, "tolist") else wanted
+    if isinstance(wanted, (list, tuple)):
+        assert isinstance(got, (list, tuple)), f"{got} is no sequence, wanted {wanted}"
+        assert len(got) == len(wanted), f"{got} and {wanted} differ in length"
+        for a, b in zip(got, wanted):
+            close(a, b, rtol, atol)
+    else:
+        assert got == pytest.approx(wanted, rel=rtol, abs=atol, nan_ok=True), f"{got} is not {wanted}"

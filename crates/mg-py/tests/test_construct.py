@@ -1,0 +1,312 @@
+"""Tensors from everything that they can be made of."""
+
+from __future__ import annotations
+
+import array
+import math
+
+import micrograd_rs as mg
+import pytest
+from conftest import close
+from micrograd_rs import Tensor
+
+
+def test_numbers():
+    assert Tensor(3).shape == () and Tensor(3).item() == 3.0 and Tensor(3).dtype == "f32"
+    assert mg.tensor(3).dtype == mg.int64 and mg.tensor(3.0).dtype == mg.float32 and mg.tensor(True).dtype == mg.bool
+    assert mg.tensor(2**62).item() == 2**62
+    assert Tensor(2**70).item() == 2.0**70
+    assert math.isnan(Tensor(float("nan")).item())
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [[1, 2], [3, 4]],
+        ((1, 2), (3, 4)),
+        [(1.0, 2), [3, 4.0]],
+        (row for row in [[1, 2], [3, 4]]),
+        [range(1, 3), range(3, 5)],
+        [(i for i in (1, 2)), iter([3, 4])],
+        [{1: 0, 2: 0}.keys(), [3, 4]],
+        [mg.tensor([1, 2]), mg.tensor([3.0, 4.0])],
+        [Tensor([1, 2]), [3, 4]],
+        [[mg.tensor(1), 2], [3, mg.tensor(4.0)]],
+        [array.array("f", [1, 2]), array.array("i", [3, 4])],
+        [b"\x01\x02", bytearray(b"\x03\x04")],
+    ],
+    ids=lambda d: type(d).__name__,
+)
+def test_nested(data):
+    t = Tensor(data)
+    assert t.tolist() == [[1.0, 2.0], [3.0, 4.0]] and t.dtype == mg.float32
+
+
+def test_dtype_is_found():
+    assert mg.tensor([1, 2]).dtype == mg.int64
+    assert mg.tensor([1, 2.5]).dtype == mg.float32
+    assert mg.tensor([True, False]).dtype == mg.bool
+    assert mg.tensor([True, 2]).tolist() == [1, 2]
+    assert mg.tensor([True, 2.5]).tolist() == [1.0, 2.5]
+    assert mg.tensor([]).dtype == mg.float32 and mg.tensor([]).shape == (0,)
+    assert mg.tensor([[], []]).shape == (2, 0)
+    assert mg.tensor([16777217, 1.0], dtype="f64").tolist() == [16777217.0, 1.0]
+
+
+@pytest.mark.parametrize("dtype", ["f64", "f32", "f16", "bf16", "i64", "i32", "u8", "bool"])
+def test_dtype_is_taken(dtype):
+    t = Tensor([[0, 1]], dtype=dtype)
+    assert t.dtype == dtype and t.tolist() == [[0, 1]] and t.requires_grad == t.is_floating_point()
+    assert mg.zeros(2, dtype=dtype).dtype == dtype
+    assert mg.tensor([1], dtype=getattr(mg, t.dtype.name)).dtype == dtype
+
+
+def test_python_types_are_dtypes():
+    assert mg.zeros(1, dtype=float).dtype == mg.float64
+    assert mg.zeros(1, dtype=int).dtype == mg.int64
+    assert mg.zeros(1, dtype=bool).dtype == mg.bool
+
+
+def test_shape_argument():
+    assert Tensor(range(6), (2, 3)).tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert Tensor([1, 2, 3], shape=[3, 1]).shape == (3, 1)
+    x = Tensor([1, 2, 3, 4], (2, 2))
+    assert x.is_leaf and x.requires_grad
+    with pytest.raises(ValueError, match="4"):
+        Tensor([1, 2, 3, 4], (3, 2))
+
+
+def test_gradients_are_kept_as_asked():
+    assert Tensor([1.0]).requires_grad
+    assert not Tensor([1.0], requires_grad=False).requires_grad
+    assert not mg.tensor([1.0]).requires_grad
+    assert mg.tensor([1.0], requires_grad=True).requires_grad
+    assert mg.randn(2, requires_grad=True).requires_grad
+    with pytest.raises((TypeError, RuntimeError, ValueError)):
+        mg.tensor([1], requires_grad=True)
+
+
+def test_data_is_copied():
+    numpy = pytest.importorskip("numpy")
+    a = numpy.zeros(3, dtype=numpy.float32)
+    t = mg.tensor(a)
+    a[0] = 1
+    assert t.tolist() == [0, 0, 0]
+    source = mg.zeros(2)
+    copy = mg.tensor(source)
+    source[0] = 1
+    assert copy.tolist() == [0, 0]
+
+
+def test_factories():
+    assert mg.zeros(2, 3).tolist() == [[0, 0, 0], [0, 0, 0]]
+    assert mg.ones((2,)).tolist() == [1, 1]
+    assert mg.ones([2]).tolist() == [1, 1]
+    assert mg.zeros(size=(1, 2)).shape == (1, 2)
+    assert mg.zeros(()).shape == ()
+    assert mg.zeros(0).shape == (0,)
+    assert mg.full((2,), 7).tolist() == [7, 7] and mg.full((2,), 7).dtype == mg.int64
+    assert mg.full((2,), 0.5).dtype == mg.float32
+    assert mg.eye(2).tolist() == [[1, 0], [0, 1]]
+    assert mg.eye(2, 3).tolist() == [[1, 0, 0], [0, 1, 0]]
+    assert mg.arange(4).tolist() == [0, 1, 2, 3] and mg.arange(4).dtype == mg.int64
+    assert mg.arange(1, 4).tolist() == [1, 2, 3]
+    assert mg.arange(5, 0, -2).tolist() == [5, 3, 1]
+    assert mg.arange(3, 3).tolist() == []
+    close(mg.arange(0, 1, 0.25), [0, 0.25, 0.5, 0.75])
+    assert mg.arange(0, 1, 0.25).dtype == mg.float32
+    close(mg.linspace(0, 1, 5), [0, 0.25, 0.5, 0.75, 1])
+    assert mg.linspace(2, 3, 1).tolist() == [2] and mg.linspace(2, 3, 0).tolist() == []
+    assert mg.linspace(0.1, 0.7, 1000).tolist()[-1] == mg.tensor(0.7).item()
+    assert mg.zeros_like(mg.ones(2, dtype="i32")).dtype == mg.int32
+    assert mg.full_like(mg.ones(2), 3.0).tolist() == [3, 3]
+    assert mg.one_hot(mg.tensor([0, 2])).tolist() == [[1, 0, 0], [0, 0, 1]]
+    assert mg.one_hot(mg.tensor([0, 1]), 4).shape == (2, 4)
+    for like in (mg.ones_like, mg.empty_like, mg.rand_like, mg.randn_like):
+        assert like(mg.zeros(2, 3)).shape == (2, 3)
+
+
+def test_random_numbers():
+    mg.manual_seed(1)
+    a = [mg.rand(1000).tolist(), mg.randn(1000).tolist(), mg.randint(3, 9, (1000,)).tolist()]
+    mg.manual_seed(1)
+    b = [mg.rand(1000).tolist(), mg.randn(1000).tolist(), mg.randint(3, 9, (1000,)).tolist()]
+    assert a == b
+    assert all(0 <= v < 1 for v in a[0])
+    assert abs(sum(a[1]) / 1000) < 0.15 and 0.8 < sum(v * v for v in a[1]) / 1000 < 1.2
+    assert set(a[2]) == {3, 4, 5, 6, 7, 8}
+    assert mg.randint(5, (3,)).dtype == mg.int64
+    mg.manual_seed(2)
+    assert mg.rand(1000).tolist() != a[0]
+
+
+def test_joining():
+    a, b = mg.tensor([[1, 2]]), mg.tensor([[3, 4]])
+    assert mg.cat([a, b]).tolist() == [[1, 2], [3, 4]]
+    assert mg.cat([a, b], dim=1).tolist() == [[1, 2, 3, 4]]
+    assert mg.cat((a, b), axis=-1).tolist() == [[1, 2, 3, 4]]
+    assert mg.stack([a, b]).shape == (2, 1, 2)
+    assert mg.concat([a, b.float()]).dtype == mg.float32
+    with pytest.raises(ValueError, match="cat"):
+        mg.cat([a, mg.zeros(2, 3)], 0)
+    with pytest.raises(ValueError):
+        mg.cat([])
+
+
+def test_as_tensor():
+    t = mg.zeros(2)
+    assert mg.as_tensor(t) is t
+    assert mg.as_tensor(t, dtype="f64").dtype == mg.float64
+    assert mg.asarray([1.0]).tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ([[1, 2], [3], [4, 5, 6]], [r"[1] has length 1", "[0] has length 2"]),
+        ([[1, 2], [3, 4, 5]], ["[1] has length 3", "[0] has length 2"]),
+        ([1, [2]], ["[1] is a sequence of length 1", "[0] is a number"]),
+        ([[1], 2], ["[1] is a number", "[0] has length 1"]),
+        ([[[1, 2], [3, 4]], [[5, 6], [7]]], ["[1][1] has length 1", "[1][0] has length 2"]),
+        ([[[1], [2]], [[3]]], ["[1] has length 1", "[0] has length 2"]),
+        ([mg.zeros(2), mg.zeros(3)], ["[1] has length 3", "[0] has length 2"]),
+        ([[], [1]], ["[1] has length 1", "[0] has length 0"]),
+    ],
+)
+def test_ragged(data, words):
+    for make in (Tensor, mg.tensor):
+        with pytest.raises(ValueError, match="ragged") as caught:
+            make(data)
+        for part in words:
+            assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        ("abc", "str"),
+        (["a"], "str"),
+        (None, "NoneType"),
+        ([1, None], "NoneType"),
+        (object(), "object"),
+        ([object()], "object"),
+        (1j, "complex"),
+        ([1, 2j], "complex"),
+        ({1: 2}, "dict"),
+        ({1, 2}, "set"),
+        (len, "builtin_function_or_method"),
+        (int, "type"),
+    ],
+    ids=str,
+)
+def test_what_is_no_number(data, kind):
+    with pytest.raises(TypeError, match=kind):
+        Tensor(data)
+
+
+def test_the_place_of_what_is_no_number():
+    with pytest.raises(TypeError, match=r"str at \[1\]\[0\]"):
+        Tensor([[1, 2], ["x", 3]])
+
+
+def test_numbers_that_do_not_fit():
+    with pytest.raises(ValueError, match=r"256 at \[1\] does not fit u8"):
+        mg.tensor([1, 256], dtype="u8")
+    with pytest.raises(ValueError, match="does not fit i32"):
+        mg.tensor(2**31, dtype="i32")
+    with pytest.raises(ValueError, match="does not fit i64"):
+        mg.tensor([2**63])
+    with pytest.raises(ValueError, match="too large for a float"):
+        Tensor([10**400])
+    with pytest.raises(ValueError, match="does not fit i64"):
+        mg.tensor(float("nan"), dtype="i64")
+
+
+def test_depth():
+    deep = 1.0
+    for _ in range(9):
+        deep = [deep]
+    with pytest.raises(ValueError, match="deeper than 8"):
+        Tensor(deep)
+    endless = []
+    endless.append(endless)
+    with pytest.raises(ValueError, match="deeper than 8"):
+        Tensor(endless)
+    assert Tensor(deep[0]).ndim == 8
+
+
+def test_a_list_that_changes_while_it_is_read():
+    class Trap:
+        def __init__(self, victim):
+            self.victim = victim
+
+        def __float__(self):
+            self.victim.clear()
+            return 1.0
+
+    victim = [1.0, 2.0, 3.0]
+    victim[1] = Trap(victim)
+    with pytest.raises(IndexError):
+        Tensor(victim)
+
+
+def test_errors_of_user_code_come_through():
+    class Broken:
+        def __iter__(self):
+            raise KeyError("mine")
+
+    class Half:
+        def __iter__(self):
+            yield 1
+            raise ZeroDivisionError("mine")
+
+    with pytest.raises((KeyError, TypeError)):
+        Tensor(Broken())
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        Tensor(Half())
+
+
+def test_recursion_in_user_code():
+    class Own:
+        def __array__(self, *args, **kwargs):
+            return self
+
+    class Asking:
+        def __array__(self, *args, **kwargs):
+            return mg.tensor(self)
+
+    for endless in (Own(), Asking(), [Asking()]):
+        with pytest.raises(RecursionError):
+            Tensor(endless)
+
+
+def test_wrong_names():
+    with pytest.raises(TypeError, match="f99"):
+        Tensor([1], dtype="f99")
+    with pytest.raises(TypeError, match="complex"):
+        Tensor([1], dtype=complex)
+    with pytest.raises(ValueError, match="gpu"):
+        Tensor([1], device="gpu")
+    with pytest.raises(TypeError, match="3.5"):
+        Tensor([1], device=3.5)
+    with pytest.raises(TypeError):
+        Tensor([1], nonsense=1)
+
+
+def test_wrong_shapes():
+    with pytest.raises(ValueError, match="negative"):
+        mg.zeros(-1)
+    with pytest.raises(ValueError, match="8"):
+        mg.zeros(*[1] * 9)
+    with pytest.raises(TypeError):
+        mg.zeros(2.5)
+    with pytest.raises((ValueError, MemoryError, OverflowError)):
+        mg.zeros(2**62, 2**62)
+    with pytest.raises((MemoryError, ValueError)):
+        mg.zeros(2**50).realize()
+    with pytest.raises(ValueError, match="step"):
+        mg.arange(0, 5, 0)
+    with pytest.raises(ValueError, match="finite"):
+        mg.arange(0.0, math.inf)
+    with pytest.raises(ValueError):
+        mg.randint(5, 5, (2,))

@@ -1,0 +1,140 @@
+"""Steps that are recorded and replayed, and what `explain` says of a line."""
+
+from __future__ import annotations
+
+import micrograd_rs as mg
+import pytest
+from conftest import close
+from micrograd_rs import Tensor, nn, optim
+
+
+OPTIMISERS = [
+    lambda p: optim.SGD(p, lr=0.05),
+    lambda p: optim.SGD(p, lr=0.05, momentum=0.9),
+    lambda p: optim.Adam(p, lr=0.05),
+    lambda p: optim.AdamW(p, lr=0.05, amsgrad=True),
+]
+
+
+def test_replay():
+    calls = []
+
+    @mg.jit
+    def f(x, y):
+        """Its words."""
+        calls.append(1)
+        return (x * y + 1).sum()
+
+    for i in range(6):
+        close(f(mg.full((3,), float(i)), mg.ones(3)), 3 * i + 3)
+    assert f.is_replaying and len(calls) < 6
+    assert f.__name__ == "f" and f.__doc__ == "Its words." and f.__wrapped__.__name__ == "f" and "jit(" in repr(f)
+    # Another shape is recorded anew.
+    close(f(mg.ones(2, 2), mg.ones(2, 2)), 8)
+
+
+def test_fixed_arguments():
+    @mg.jit
+    def f(x, power, *, scale=1.0):
+        return {"a": [x**power * scale], "b": (x, "text", None)}
+
+    x = mg.tensor([2.0])
+    for power in (2, 3, 2, 2, 2):
+        out = f(x, power, scale=2.0)
+        assert out["a"][0].tolist() == [2 * 2.0**power] and out["b"][0].tolist() == [2] and out["b"][1:] == ("text", None)
+    with pytest.raises(TypeError, match="hash"):
+        f(x, [2])
+
+
+@pytest.mark.parametrize("make", OPTIMISERS, ids=["sgd", "momentum", "adam", "adamw"])
+def test_training_is_as_without(make):
+    def trained(wrap):
+        mg.manual_seed(3)
+        net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2))
+        optimiser = make(net.parameters())
+
+        @wrap
+        def step(x, y):
+            loss = nn.functional.cross_entropy(net(x), y)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            return loss
+
+        losses = []
+        for i in range(12):
+            mg.manual_seed(i)
+            losses.append(step(mg.randn(16, 4), mg.randint(2, (16,))).item())
+        assert wrap is not mg.jit or step.is_replaying
+        return losses, [p.tolist() for p in net.parameters()], optimiser.state_dict()["state"]
+
+    (losses, parameters, state), (losses_without, parameters_without, state_without) = trained(mg.jit), trained(lambda f: f)
+    close(losses, losses_without)
+    close(parameters, parameters_without, rtol=1e-4)
+    for name, t in state[0].items():
+        close(t, state_without[0][name], rtol=1e-4)
+
+
+def test_methods():
+    class Model:
+        def __init__(self):
+            self.k = mg.tensor([3.0])
+
+        @mg.jit
+        def f(self, x):
+            return x * self.k
+
+    model = Model()
+    for _ in range(4):
+        assert model.f(mg.tensor([2.0])).tolist() == [6]
+
+
+def test_errors_come_through():
+    @mg.jit
+    def f(x):
+        raise ZeroDivisionError("mine")
+
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError, match="mine"):
+            f(mg.ones(1))
+
+    @mg.jit
+    def shapes(x):
+        return x + mg.ones(3)
+
+    with pytest.raises(ValueError, match="add"):
+        shapes(mg.ones(2))
+    with pytest.raises(TypeError, match="function"):
+        mg.jit(5)
+
+    @mg.jit
+    def again(x):
+        return again(x)
+
+    with pytest.raises(RuntimeError, match="while it runs"):
+        again(mg.ones(1))
+
+
+def test_explain():
+    a, b = Tensor(mg.rand(100, 100)), Tensor(mg.rand(100, 100))
+    mg.realize(a, [b])
+    loss = ((a * b + a).relu() ** 2).sum()
+    loss.backward()
+    plan = mg.explain(loss, a.grad, b.grad)
+    assert len(plan) == len(plan.launches) == 1
+    launch = plan.launches[0]
+    assert launch["bytes_read"] == 2 * 40_000 and launch["operations"] and launch["shape"] == (100, 100)
+    assert plan.dot().startswith("digraph") and str(plan).strip() and plan.temporary_bytes >= 0
+    assert not loss.is_realized and loss.realize().is_realized
+    assert len(mg.explain(loss)) == 0
+    with pytest.raises(TypeError):
+        mg.explain(5)
+
+
+def test_realize():
+    t = mg.ones(3) + 1
+    assert not t.is_realized
+    mg.realize(t, (t * 2, [t * 3]))
+    assert t.is_realized
+    with pytest.raises(TypeError):
+        mg.realize(5)

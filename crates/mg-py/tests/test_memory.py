@@ -1,0 +1,275 @@
+"""Memory shared with others: NumPy, the buffer protocol, DLPack."""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import gc
+import sys
+
+import micrograd_rs as mg
+import pytest
+from micrograd_rs import Tensor
+
+numpy = pytest.importorskip("numpy")
+
+DTYPES = ["float64", "float32", "float16", "int64", "int32", "uint8", "bool"]
+WIDENED = {"int8": mg.int32, "int16": mg.int32, "uint16": mg.int32, "uint32": mg.int64, "uint64": mg.int64}
+
+
+def some(dtype, shape=(2, 3, 4)):
+    return numpy.arange(24).reshape(shape).astype(dtype)
+
+
+VIEWS = {
+    "whole": lambda a: a,
+    "transposed": lambda a: a.T,
+    "slice": lambda a: a[1, :, 1:3],
+    "reversed": lambda a: a[::-1, ::-1, ::-1],
+    "step": lambda a: a[:, ::2, ::-2],
+    "broadcast": lambda a: numpy.broadcast_to(a[:1], (3, 3, 4)),
+    "empty": lambda a: a[:, :0],
+    "number": lambda a: a[1, 2, 3],
+    "fortran": lambda a: numpy.asfortranarray(a),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_there_and_back(dtype, view):
+    a = VIEWS[view](some(dtype))
+    t = mg.tensor(a)
+    assert t.dtype == dtype and t.shape == numpy.shape(a) and t.tolist() == a.tolist()
+    back = t.numpy()
+    assert back.dtype == dtype and back.shape == numpy.shape(a) and back.tolist() == a.tolist()
+    for reader in (mg.as_tensor, Tensor, mg.from_dlpack if isinstance(a, numpy.ndarray) else mg.tensor):
+        assert reader(a).tolist() == a.astype("float32").tolist()
+
+
+@pytest.mark.parametrize("view", [v for v in VIEWS if v != "number"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_tensor_views_go_out(dtype, view):
+    a = some(dtype)
+    t = mg.tensor(a)
+    views = {
+        "whole": t,
+        "transposed": t.T,
+        "slice": t[1, :, 1:3],
+        "reversed": t[::-1, ::-1, ::-1],
+        "step": t[:, ::2, ::-2],
+        "broadcast": t[:1].expand(3, 3, 4),
+        "empty": t[:, :0],
+        "fortran": t.permute(2, 1, 0).contiguous().permute(2, 1, 0),
+    }
+    out = views[view].numpy()
+    assert out.tolist() == VIEWS[view](a).tolist() and not out.flags.writeable
+    assert memoryview(views[view]).shape == out.shape and numpy.asarray(views[view]).tolist() == out.tolist()
+    if dtype != "bool":
+        assert numpy.from_dlpack(views[view]).tolist() == out.tolist()
+
+
+@pytest.mark.parametrize("dtype", WIDENED)
+def test_other_integers(dtype):
+    t = mg.tensor(some(dtype))
+    assert t.dtype == WIDENED[dtype] and t.tolist() == some(dtype).tolist()
+    low = numpy.iinfo(dtype).min
+    assert mg.tensor(numpy.array([low], dtype=dtype)).tolist() == [low]
+    with pytest.raises(ValueError, match="does not fit"):
+        mg.tensor(numpy.array([2**64 - 1], dtype="uint64"))
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "word"),
+    [
+        (lambda: numpy.arange(3, dtype=">f4"), TypeError, "byte order"),
+        (lambda: numpy.arange(3, dtype=">i8"), TypeError, "byte order"),
+        (lambda: numpy.ones(2, dtype=complex), TypeError, "complex"),
+        (lambda: numpy.array(["a"]), TypeError, "numbers"),
+        (lambda: numpy.array([object()]), TypeError, "objects"),
+        (lambda: numpy.zeros(2, dtype=[("a", "f4"), ("b", "i4")]), TypeError, "numbers"),
+        (lambda: numpy.array(["2020-01-01"], dtype="datetime64[D]"), (TypeError, ValueError), "."),
+        (lambda: numpy.zeros([1] * 9), ValueError, "8"),
+        (lambda: numpy.ones(2, dtype=numpy.longdouble), TypeError, "numbers"),
+        (lambda: memoryview(b"abc").cast("c")[:0], None, ""),
+    ],
+)
+def test_unfit_arrays(make, error, word):
+    for f in (mg.tensor, Tensor, lambda a: [mg.tensor([a, a])]):
+        if error is None:
+            f(make())
+        else:
+            with pytest.raises(error, match=word):
+                f(make())
+
+
+def test_out_without_a_copy():
+    t = mg.rand(1000).realize()
+    a = t.numpy()
+    assert a.ctypes.data == t.data_ptr() and not a.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        a[0] = 1
+    before = a.copy()
+    t += 1
+    t[0] = 5
+    assert (a == before).all() and t[0].item() == 5
+
+
+def test_exported_memory_is_not_used_again():
+    exported = [(mg.full((4096,), float(i)) * 1).numpy() for i in range(50)]
+    gc.collect()
+    others = [(mg.full((4096,), -1.0) * 1).realize() for _ in range(50)]
+    assert all((a == i).all() for i, a in enumerate(exported)) and len(others) == 50
+
+
+def test_array_protocol():
+    t = mg.tensor([1.0, 2.0])
+    assert numpy.array(t).flags.writeable and numpy.asarray(t, dtype="int32").tolist() == [1, 2]
+    assert numpy.array(t, copy=True).ctypes.data != t.data_ptr()
+    assert numpy.mean(t.numpy()) == 1.5 and numpy.stack([t, t]).shape == (2, 2)
+    with pytest.raises(ValueError, match="copy"):
+        t.__array__("float64", copy=False)
+    with pytest.raises(TypeError, match="bfloat16"):
+        t.bfloat16().numpy()
+    assert Tensor([1.0]).numpy().tolist() == [1]
+
+
+def test_lazy_results_are_computed():
+    assert (mg.ones(3) + 1).numpy().tolist() == [2, 2, 2]
+
+
+def test_from_numpy_shares():
+    a = numpy.zeros((2, 3), dtype=numpy.float32)
+    t = mg.from_numpy(a)
+    a[0, 1] = 5
+    assert t.tolist() == [[0, 5, 0], [0, 0, 0]] and t.data_ptr() == a.ctypes.data
+    doubled = t * 2
+    a[0, 1] = 7
+    assert doubled.tolist()[0][1] == 10 and (t * 2).tolist()[0][1] == 14
+    turned = mg.from_numpy(a[::-1].T)
+    a[1, 2] = 9
+    assert turned.tolist() == a[::-1].T.tolist()
+    del a
+    gc.collect()
+    assert t.tolist()[0][1] == 7
+    with pytest.raises(TypeError, match="list"):
+        mg.from_numpy([1])
+    fixed = numpy.ones(2, dtype=numpy.float32)
+    fixed.flags.writeable = False
+    assert mg.from_numpy(fixed).tolist() == [1, 1]
+
+
+def test_writing_to_a_tensor_leaves_a_read_only_array_alone():
+    fixed = numpy.ones(2, dtype=numpy.float32)
+    fixed.flags.writeable = False
+    t = mg.from_numpy(fixed)
+    t[0] = 5
+    t += 1
+    assert fixed.tolist() == [1, 1] and t.tolist() == [6, 2]
+
+
+def test_arrays_are_let_go():
+    a = numpy.zeros(1000, dtype=numpy.float32)
+    before = sys.getrefcount(a)
+    t = mg.from_numpy(a)
+    assert sys.getrefcount(a) > before
+    del t
+    gc.collect()
+    mg.zeros(1).realize()
+    assert sys.getrefcount(a) == before
+
+
+def test_arrays_that_cannot_be_shared_are_copied():
+    odd = numpy.frombuffer(b"\0" * 9, dtype=numpy.uint8)[1:].view(numpy.float32)
+    assert mg.from_numpy(odd).tolist() == [0, 0]
+    fields = numpy.zeros(3, dtype=[("a", "f4"), ("b", "i1")])["a"]
+    assert mg.from_numpy(fields).tolist() == [0, 0, 0]
+
+
+def test_the_buffer_protocol():
+    assert mg.tensor(array.array("d", [1, 2])).dtype == mg.float64
+    assert mg.tensor(b"\x01\x02").tolist() == [1, 2] and mg.tensor(bytearray(b"")).shape == (0,)
+    assert mg.tensor(memoryview(array.array("i", range(6))).cast("B").cast("i", (2, 3))).tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert mg.tensor((ctypes.c_float * 2)(1, 2)).tolist() == [1, 2]
+    t = mg.tensor([[1.0, 2.0], [3.0, 4.0]])
+    view = memoryview(t)
+    assert view.readonly and view.format == "f" and view.tolist() == t.tolist() and view.c_contiguous
+    assert bytes(t[0]) == bytes(view[:1].cast("B"))[:8] if view.c_contiguous else True
+    assert bytes(memoryview(t.t())) == bytes(memoryview(t.t().contiguous()))
+    with pytest.raises(TypeError, match="not writable"):
+        (ctypes.c_char * 4).from_buffer(t)
+    with pytest.raises((BufferError, TypeError)):
+        memoryview(t.bfloat16())
+
+
+def test_dlpack():
+    t = mg.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert t.__dlpack_device__() == (1, 0)
+    shared = mg.from_dlpack(t, copy=False)
+    assert shared.data_ptr() == t.data_ptr() and mg.from_dlpack(t).data_ptr() != t.data_ptr()
+    for capsule in (t.__dlpack__(), t.__dlpack__(max_version=(1, 0)), t.__dlpack__(copy=True)):
+        assert mg.from_dlpack(capsule).tolist() == t.tolist()
+        with pytest.raises(TypeError, match="used"):
+            mg.from_dlpack(capsule)
+    del capsule
+    t.__dlpack__()  # Nobody takes it.
+    with pytest.raises(BufferError):
+        t.__dlpack__(dl_device=(2, 0))
+    for wrong in (5, object(), "x"):
+        with pytest.raises((TypeError, AttributeError)):
+            mg.from_dlpack(wrong)
+    a = numpy.arange(4.0)
+    borrowed = mg.from_dlpack(a, copy=False)
+    a[0] = 9
+    assert borrowed.tolist() == [9, 1, 2, 3] and mg.from_dlpack(a[::-1], copy=False).tolist() == [3, 2, 1, 9]
+    assert mg.from_dlpack(mg.ones(2, dtype="bf16")).dtype == mg.bfloat16
+
+    class Old:
+        def __init__(self, a):
+            self.a = a
+
+        def __dlpack__(self):
+            return self.a.__dlpack__()
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+    assert mg.from_dlpack(Old(a)).tolist() == a.tolist() and mg.tensor(Old(a)).dtype == mg.float64
+
+    class Wrong:
+        def __dlpack__(self, **_):
+            return 5
+
+    with pytest.raises(TypeError, match="capsule"):
+        mg.from_dlpack(Wrong())
+
+
+def test_dlpack_outlives_its_tensor():
+    a = numpy.from_dlpack(mg.full((1000,), 7.0) * 1)
+    gc.collect()
+    _ = [(mg.full((1000,), -1.0) * 1).realize() for _ in range(20)]
+    assert (a == 7).all()
+
+
+def test_lists_of_arrays():
+    a = numpy.arange(3, dtype="float32")
+    assert mg.tensor([a, a]).dtype == mg.float32 and mg.tensor([a, [1, 2, 3]]).shape == (2, 3)
+    assert mg.tensor([numpy.float32(1), numpy.float32(2)]).tolist() == [1, 2]
+    assert mg.tensor([numpy.int64(1), 2]).dtype == mg.int64
+    big = numpy.array([2**53 + 1, 2**62 + 1])
+    assert mg.tensor([big, big]).tolist() == [big.tolist()] * 2
+
+
+def test_without_numpy(program):
+    out = program("""
+        import sys
+        sys.modules["numpy"] = None
+        import micrograd_rs as mg
+        t = mg.tensor([1.0, 2.0])
+        try:
+            t.numpy()
+        except ImportError as error:
+            print(error)
+        assert (t * 2 + [t][0]).tolist() == [3, 6]
+        assert memoryview(t).tolist() == [1, 2]
+    """)
+    assert "pip install numpy" in out

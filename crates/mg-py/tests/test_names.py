@@ -1,0 +1,148 @@
+"""Names: what there is, what is said about what there is not, and the stubs."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import micrograd_rs as mg
+import pytest
+from conftest import run
+
+CRATE = Path(__file__).parent.parent
+MODULES = ["", ".autograd", ".data", ".engine", ".functional", ".linalg", ".nn", ".nn.functional", ".nn.init", ".optim", ".optim.lr_scheduler"]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_all_is_there(name):
+    module = importlib.import_module("micrograd_rs" + name)
+    for public in module.__all__:
+        assert getattr(module, public) is not None
+    assert module.__doc__
+
+
+@pytest.mark.parametrize(
+    ("ask", "near"),
+    [
+        (lambda: mg.tensr, "tensor"),
+        (lambda: mg.nn.linear, "Linear"),
+        (lambda: mg.nn.functional.crossentropy, "cross_entropy"),
+        (lambda: mg.functional.soft_max, "softmax"),
+        (lambda: mg.optim.Adm, "Adam"),
+        (lambda: mg.optim.lr_scheduler.StepLr, "StepLR"),
+        (lambda: mg.linalg.nrm, "norm"),
+    ],
+)
+def test_did_you_mean(ask, near):
+    with pytest.raises(AttributeError, match=f"did you mean '{near}'"):
+        ask()
+
+
+@pytest.mark.parametrize(
+    ("code", "near"),
+    [
+        ("mg.Tensor([1.0]).relus()", "relu"),
+        ("mg.Tensor([1.0]).requiresgrad", "requires_grad"),
+        ("mg.Value(1.0).sigmod()", "sigmoid"),
+        ("mg.Device('cpu').is_cud()", "is_cuda"),
+    ],
+)
+def test_the_interpreter_knows_the_members(code, near):
+    """Python suggests members itself when an AttributeError reaches the top."""
+    done = run(f"import micrograd_rs as mg\n{code}")
+    assert done.returncode == 1 and f"Did you mean: '{near}'" in done.stderr
+
+
+def test_nothing_near():
+    with pytest.raises(AttributeError) as caught:
+        mg.zzzzqqqq
+    assert "did you mean" not in str(caught.value)
+    with pytest.raises(AttributeError) as caught:
+        mg.ones(1).zzzzqqqq
+    assert "did you mean" not in str(caught.value)
+    assert not hasattr(mg.ones(1), "__something__") and not hasattr(mg, "__path_of_nothing__")
+    with pytest.raises(ImportError):
+        from micrograd_rs import nonsense  # noqa: F401
+
+
+def test_unknown_attributes_cannot_be_set():
+    with pytest.raises(AttributeError):
+        mg.ones(1).requires_gradient = True
+
+
+def test_everything_has_words():
+    for kind in (mg.Tensor, mg.Value, mg.Device, mg.dtype, mg.Neuron, mg.Layer, mg.MLP, mg.Explanation):
+        assert kind.__doc__
+        for name in dir(kind):
+            if not name.startswith("_"):
+                assert getattr(kind, name).__doc__, f"{kind.__name__}.{name}"
+
+
+def test_stubs_are_as_written():
+    done = subprocess.run([sys.executable, CRATE / "tools" / "stubs.py", "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_stubs_know_what_there_is():
+    """Every public name of the extension and its classes is in the stubs, and nothing else."""
+    import ast
+
+    from micrograd_rs import _micrograd_rs as rs
+
+    tree = ast.parse((CRATE / "python" / "micrograd_rs" / "_micrograd_rs.pyi").read_text())
+
+    def defined(body):
+        names = set()
+        for node in body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                names.add(node.name)
+            elif isinstance(node, ast.AnnAssign):
+                names.add(node.target.id)
+            elif isinstance(node, ast.Assign):
+                names.update(t.id for t in node.targets)
+        return names
+
+    def public(names):
+        return {n for n in names if not n.startswith("_")}
+
+    assert public(defined(tree.body)) == public(dir(rs))
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and hasattr(rs, node.name):
+            assert public(defined(node.body)) == public(vars(getattr(rs, node.name))), node.name
+
+
+def test_import_is_light(program):
+    out = program("""
+        import sys
+        before = set(sys.modules)
+        import micrograd_rs
+        print(*sorted(set(sys.modules) - before))
+    """)
+    heavy = {"numpy", "typing", "inspect", "dataclasses", "re", "micrograd_rs.nn", "micrograd_rs.optim", "difflib"}
+    assert not heavy & set(out.split()), heavy & set(out.split())
+
+
+def test_import_takes_little_memory(program):
+    pytest.importorskip("resource")
+    grown = program("""
+        import resource
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        import micrograd_rs
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+    """)
+    # Kilobytes, but bytes on macOS.
+    assert int(grown) / (1 if sys.platform == "linux" else 1024) < 16_000
+
+
+def test_doctests():
+    import doctest
+
+    for name in MODULES:
+        assert doctest.testmod(importlib.import_module("micrograd_rs" + name)).failed == 0
+
+
+def test_wheel_is_small():
+    size = sum(f.stat().st_size for f in Path(mg.__file__).parent.rglob("*") if f.is_file() and f.suffix != ".pyc")
+    assert size < 10e6 and (Path(mg.__file__).parent / "py.typed").exists()

@@ -1,0 +1,248 @@
+"""Modules, layers, losses, initialisers."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+
+import micrograd_rs as mg
+import pytest
+from conftest import close
+from micrograd_rs import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        self.hidden = nn.Linear(2, 8)
+        self.rest = nn.Sequential(nn.Tanh(), nn.Linear(8, 1))
+        self.scale = nn.Parameter(mg.ones(1))
+        self.constant = mg.ones(1)
+        self.register_buffer("mean", mg.zeros(2))
+
+    def forward(self, x):
+        return self.rest(self.hidden(x)) * self.scale
+
+
+def test_registration():
+    net = Net()
+    names = ["hidden.weight", "hidden.bias", "rest.1.weight", "rest.1.bias"]
+    assert sorted(n for n, _ in net.named_parameters()) == sorted([*names, "scale"])
+    assert [n for n, _ in net.named_buffers()] == ["mean"]
+    assert [n for n, _ in net.named_children()] == ["hidden", "rest"]
+    assert [n for n, _ in net.named_modules()] == ["", "hidden", "rest", "rest.0", "rest.1"]
+    assert len(list(net.parameters(recurse=False))) == 1 and len(list(net.buffers())) == 1
+    assert set(net.state_dict()) == {*names, "scale", "mean"}
+    net.scale = None
+    assert len(list(net.parameters())) == 4
+    net.scale = nn.Parameter(mg.ones(1))
+    del net.scale
+    assert len(list(net.parameters())) == 4 and not hasattr(net, "scale")
+    net.hidden = 5
+    assert len(list(net.parameters())) == 2
+
+
+def test_shared_parameters_come_once():
+    class Tied(nn.Module):
+        def __init__(self):
+            self.a = nn.Linear(2, 2)
+            self.b = self.a
+
+    assert len(list(Tied().parameters())) == 2 and len(Tied().state_dict()) == 2
+
+
+def test_super_init_may_be_called():
+    class Polite(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = nn.Linear(1, 1)
+
+    assert len(list(Polite().parameters())) == 2
+
+
+def test_unknown_attributes():
+    net = Net()
+    with pytest.raises(AttributeError, match=r"did you mean 'hidden'\?"):
+        net.hiden
+    with pytest.raises(NotImplementedError, match="forward"):
+        nn.Module()(1)
+
+
+def test_modes():
+    net = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5))
+    assert net.training and net[1].training
+    net.eval()
+    assert not net.training and not net[1].training
+    x = mg.ones(3, 2)
+    assert net(x).tolist() == net(x).tolist()
+    net.train()
+    assert net[1].training
+    for p in (-0.1, 1.0):
+        with pytest.raises(ValueError):
+            nn.Dropout(p)
+
+
+def test_gradients_and_freezing():
+    net = Net()
+    net(mg.ones(3, 2)).sum().backward()
+    assert all(p.grad is not None for p in net.parameters())
+    net.zero_grad()
+    assert all(p.grad is None for p in net.parameters())
+    net(mg.ones(3, 2)).sum().backward()
+    net.zero_grad(set_to_none=False)
+    assert all(p.grad.abs().sum().item() == 0 for p in net.parameters())
+    parameters = list(net.parameters())
+    net.requires_grad_(False)
+    assert not any(p.requires_grad for p in parameters)
+
+
+def test_state():
+    a, b = Net(), Net()
+    state = a.state_dict()
+    b.load_state_dict(state)
+    x = mg.randn(4, 2)
+    assert a(x).tolist() == b(x).tolist()
+    with mg.no_grad():
+        a.scale.fill_(9)
+    assert state["scale"].tolist() == [1]
+    wrong = {k: v for k, v in state.items() if k != "scale"} | {"other": mg.ones(1), "mean": mg.ones(3)}
+    before = b(x).tolist()
+    with pytest.raises(ValueError, match=r"missing: scale.*unexpected: other.*of another shape: mean"):
+        b.load_state_dict(wrong)
+    assert b(x).tolist() == before
+    b.load_state_dict({"scale": mg.tensor([2.0]), "more": mg.ones(1)}, strict=False)
+    assert b.scale.tolist() == [2]
+
+
+def test_conversion():
+    net = Net().double()
+    assert net.hidden.weight.dtype == mg.float64 and net.hidden.weight.is_leaf and net.hidden.weight.requires_grad
+    assert net(mg.ones(1, 2, dtype="f64")).dtype == mg.float64
+    assert net.to("f32").mean.dtype == mg.float32 and net.cpu() is net and net.half().scale.dtype == mg.float16
+
+
+def test_pickling():
+    net = Net()
+    x = mg.randn(3, 2)
+    for other in (pickle.loads(pickle.dumps(net)), copy.deepcopy(net)):
+        assert other(x).tolist() == net(x).tolist()
+        assert [n for n, _ in other.named_parameters()] == [n for n, _ in net.named_parameters()]
+        with mg.no_grad():
+            other.scale.fill_(0)
+        assert net.scale.tolist() == [1]
+
+
+def test_apply():
+    seen = []
+    net = Net()
+    assert net.apply(lambda m: seen.append(type(m).__name__)) is net
+    assert seen == ["Linear", "Tanh", "Linear", "Sequential", "Net"]
+
+
+def test_reprs():
+    assert repr(nn.Linear(2, 3)) == "Linear(in_features=2, out_features=3, bias=True)"
+    assert repr(nn.Sequential(nn.ReLU(), nn.Flatten())) == "Sequential(\n  (0): ReLU()\n  (1): Flatten(start_dim=1, end_dim=-1)\n)"
+    assert repr(nn.Dropout(0.1)) == "Dropout(p=0.1)" and "eps" in repr(nn.LayerNorm(3)) and repr(nn.Embedding(2, 3)) == "Embedding(2, 3)"
+
+
+def test_containers():
+    seq = nn.Sequential(nn.Linear(2, 4), nn.ReLU())
+    assert seq.append(nn.Linear(4, 1)) is seq and len(seq) == 3 and isinstance(seq[-1], nn.Linear) and len(seq[:2]) == 2
+    assert seq(mg.ones(1, 2)).shape == (1, 1) and [type(m).__name__ for m in seq] == ["Linear", "ReLU", "Linear"]
+    named = nn.Sequential({"a": nn.Linear(2, 2), "b": nn.Tanh()})
+    assert [n for n, _ in named.named_parameters()] == ["a.weight", "a.bias"]
+    many = nn.ModuleList([nn.Linear(1, 1)]).extend([nn.Linear(1, 1)])
+    assert len(many) == 2 and len(list(many.parameters())) == 4
+    many[0] = nn.Linear(1, 2)
+    assert many[0].weight.shape == (2, 1)
+    by_name = nn.ModuleDict({"x": nn.Linear(1, 1)})
+    by_name["y"] = nn.Tanh()
+    assert "y" in by_name and list(by_name) == ["x", "y"] and len(by_name) == 2 and list(by_name.keys()) == ["x", "y"]
+    assert dict(by_name.items())["x"] is by_name["x"] is list(by_name.values())[0]
+
+
+@pytest.mark.parametrize(
+    ("module", "f"),
+    [
+        (nn.ReLU(), lambda x: max(x, 0)),
+        (nn.Tanh(), math.tanh),
+        (nn.Sigmoid(), lambda x: 1 / (1 + math.exp(-x))),
+        (nn.SiLU(), lambda x: x / (1 + math.exp(-x))),
+        (nn.Softplus(), lambda x: math.log1p(math.exp(x))),
+        (nn.GELU(), lambda x: x * (1 + math.erf(x / 2**0.5)) / 2),
+        (nn.GELU("tanh"), lambda x: x / 2 * (1 + math.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))),
+        (nn.LeakyReLU(0.1), lambda x: x if x > 0 else 0.1 * x),
+        (nn.Identity(), lambda x: x),
+    ],
+    ids=repr,
+)
+def test_activations(module, f):
+    close(module(mg.tensor([-1.0, 0.0, 2.0])), [f(x) for x in (-1.0, 0.0, 2.0)])
+
+
+def test_layers():
+    linear = nn.Linear(3, 2, bias=False)
+    assert linear.bias is None and linear(mg.ones(4, 5, 3)).shape == (4, 5, 2)
+    bound = 1 / math.sqrt(3)
+    assert all(-bound <= v <= bound for v in linear.weight.flatten().tolist())
+    assert nn.Linear(2, 2, dtype="f64").weight.dtype == mg.float64
+    table = nn.Embedding(5, 3)
+    assert table(mg.tensor([[0, 4]])).shape == (1, 2, 3)
+    with pytest.raises(IndexError):
+        table(mg.tensor([5])).tolist()
+    norm = nn.LayerNorm([2, 3])
+    close(norm(mg.randn(4, 2, 3)).mean((1, 2)), [0.0] * 4)
+    assert nn.LayerNorm(3, bias=False).bias is None and nn.LayerNorm(3, elementwise_affine=False).weight is None
+    assert nn.Flatten()(mg.ones(2, 3, 4)).shape == (2, 12)
+    close(nn.Softmax()(mg.randn(2, 3)).sum(-1), [1, 1])
+    close(nn.LogSoftmax(0)(mg.randn(2, 3)).exp().sum(0), [1, 1, 1])
+    with pytest.raises(ValueError, match="Linear: takes"):
+        linear(mg.ones(4, 2))
+
+
+def test_losses():
+    x, y = mg.tensor([[1.0, 2.0]]), mg.tensor([1])
+    close(nn.CrossEntropyLoss()(x, y), math.log(1 + math.exp(-1)))
+    close(nn.NLLLoss(reduction="sum")(x.log_softmax(1), y), math.log(1 + math.exp(-1)))
+    close(nn.MSELoss(reduction="none")(x, mg.zeros(1, 2)), [[1, 4]])
+    close(nn.BCEWithLogitsLoss()(mg.zeros(2), mg.ones(2)), math.log(2))
+    with pytest.raises(ValueError, match="median"):
+        nn.MSELoss(reduction="median")
+
+
+def test_initialisers():
+    w = mg.empty(200, 100)
+    for f, std in (
+        (lambda: nn.init.xavier_uniform_(w), math.sqrt(2 / 300)),
+        (lambda: nn.init.xavier_normal_(w, gain=2), 2 * math.sqrt(2 / 300)),
+        (lambda: nn.init.kaiming_uniform_(w, nonlinearity="relu"), math.sqrt(2 / 100)),
+        (lambda: nn.init.kaiming_normal_(w, mode="fan_out", nonlinearity="relu"), math.sqrt(2 / 200)),
+        (lambda: nn.init.normal_(w, 0, 3), 3),
+        (lambda: nn.init.uniform_(w, -1, 1), math.sqrt(1 / 3)),
+    ):
+        assert f() is w
+        close(w.std(), std, rtol=0.03)
+        assert abs(w.mean().item()) < 0.05 * std
+    assert nn.init.zeros_(w).sum().item() == 0 and nn.init.ones_(w).mean().item() == 1
+    assert nn.init.constant_(w, 3).mean().item() == 3
+    assert nn.init.calculate_gain("relu") == pytest.approx(math.sqrt(2))
+    for wrong in (lambda: nn.init.calculate_gain("nope"), lambda: nn.init.kaiming_normal_(w, mode="nope")):
+        with pytest.raises(ValueError, match="nope"):
+            wrong()
+    leaf = nn.Linear(2, 2).weight
+    nn.init.zeros_(leaf)
+    assert leaf.requires_grad and leaf.sum().item() == 0
+
+
+def test_same_seed_same_network():
+    mg.manual_seed(4)
+    a = nn.Linear(3, 3).weight.tolist()
+    mg.manual_seed(4)
+    assert nn.Linear(3, 3).weight.tolist() == a
+
+
+def test_parameter():
+    p = nn.Parameter([1.0, 2.0])
+    assert isinstance(p, nn.Parameter) and isinstance(p, mg.Tensor) and p.is_leaf and p.requires_grad
+    assert not isinstance(mg.ones(1), nn.Parameter) and not isinstance(5, nn.Parameter)
+    assert not nn.Parameter(mg.ones(1), requires_grad=False).requires_grad

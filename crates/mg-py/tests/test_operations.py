@@ -1,0 +1,186 @@
+"""Every operation of the op table and every composition, as methods and as functions."""
+
+from __future__ import annotations
+
+import math
+
+import micrograd_rs as mg
+import pytest
+from conftest import close
+from micrograd_rs import Tensor
+from micrograd_rs import functional as F
+from micrograd_rs._micrograd_rs import _rows
+from micrograd_rs._ops import __all__ as names
+
+POINTS = [0.25, 0.5, 1.5]
+OTHERS = [2.0, 0.5, 1.25]
+
+REFERENCE = {
+    "neg": lambda x: -x,
+    "abs": abs,
+    "sign": lambda x: (x > 0) - (x < 0),
+    "square": lambda x: x * x,
+    "sqrt": math.sqrt,
+    "exp": math.exp,
+    "log": math.log,
+    "sin": math.sin,
+    "cos": math.cos,
+    "tanh": math.tanh,
+    "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
+    "softplus": lambda x: math.log1p(math.exp(x)),
+    "erf": math.erf,
+    "relu": lambda x: max(x, 0.0),
+    "logical_not": lambda x: not x,
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "div": lambda x, y: x / y,
+    "pow": lambda x, y: x**y,
+    "maximum": max,
+    "minimum": min,
+    "lt": lambda x, y: x < y,
+    "le": lambda x, y: x <= y,
+    "eq": lambda x, y: x == y,
+    "ne": lambda x, y: x != y,
+    "logical_and": lambda x, y: bool(x) and bool(y),
+    "logical_or": lambda x, y: bool(x) or bool(y),
+    "logical_xor": lambda x, y: bool(x) != bool(y),
+}
+LOGICAL = {"logical_and", "logical_or", "logical_xor", "logical_not"}
+ROWS = [(name, arity) for name, arity, _ in _rows()]
+
+
+def test_every_row_has_a_reference():
+    assert {name for name, _ in ROWS} | {"pow"} == set(REFERENCE)
+
+
+@pytest.mark.parametrize(("name", "arity"), ROWS)
+def test_rows(device, name, arity):
+    numbers = [[True, False, True], [True, True, False]] if name in LOGICAL else [POINTS, OTHERS]
+    operands = [mg.tensor(n, device=device) for n in numbers[:arity]]
+    wanted = [REFERENCE[name](*at) for at in zip(*numbers[:arity])]
+    close(getattr(operands[0], name)(*operands[1:]), wanted)
+    for module in (mg, F, mg.nn.functional):
+        close(getattr(module, name)(*operands), wanted)
+    assert getattr(Tensor, name).__doc__.strip()
+
+
+@pytest.mark.parametrize("dtype", ["f64", "f32"])
+@pytest.mark.parametrize(("name", "arity"), [r for r in ROWS if r[0] not in LOGICAL | {"lt", "le", "eq", "ne", "sign"}] + [("pow", 2)])
+def test_gradients(device, name, arity, dtype):
+    h = 1e-6
+    operands = [Tensor(n, dtype=dtype, device=device) for n in (POINTS, [2.0, 0.75, 1.25])[:arity]]
+    getattr(operands[0], name)(*operands[1:]).sum().backward()
+    for which, x in enumerate(operands):
+        wanted = []
+        for i in range(3):
+            at = [o.tolist()[i] for o in operands]
+            up, down = ([*at[:which], at[which] + d, *at[which + 1 :]] for d in (h, -h))
+            wanted.append((REFERENCE[name](*up) - REFERENCE[name](*down)) / (2 * h))
+        close(x.grad, wanted, rtol=2e-5, atol=1e-5)
+
+
+def test_functions_are_the_methods():
+    for name in names:
+        assert getattr(mg, name) is getattr(Tensor, name) is getattr(F, name), name
+
+
+COMPOSITIONS = {
+    "gelu": (lambda t: F.gelu(t), lambda x: x * (1 + math.erf(x / math.sqrt(2))) / 2),
+    "gelu tanh": (
+        lambda t: F.gelu(t, approximate="tanh"),
+        lambda x: x / 2 * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
+    ),
+    "silu": (lambda t: F.silu(t), lambda x: x / (1 + math.exp(-x))),
+    "leaky_relu": (lambda t: F.leaky_relu(t, 0.2), lambda x: x if x > 0 else 0.2 * x),
+    "reciprocal": (lambda t: t.reciprocal(), lambda x: 1 / x),
+    "clamp": (lambda t: t.clamp(-1, 2), lambda x: min(max(x, -1), 2)),
+    "clip": (lambda t: mg.clip(t, max=1), lambda x: min(x, 1)),
+    "gt": (lambda t: t.gt(1).float(), lambda x: float(x > 1)),
+    "ge": (lambda t: mg.ge(t, 0.5).float(), lambda x: float(x >= 0.5)),
+}
+
+
+@pytest.mark.parametrize("name", COMPOSITIONS)
+def test_compositions(device, name):
+    f, reference = COMPOSITIONS[name]
+    points = [-30.0, -3.0, -0.5, 0.5, 1.5, 40.0]
+    close(f(mg.tensor(points, dtype="f64", device=device)), [reference(x) for x in points], rtol=1e-9)
+
+
+def test_special_values():
+    t = mg.tensor([float("nan"), math.inf, -math.inf, 1.0])
+    assert t.isnan().tolist() == [True, False, False, False]
+    assert t.isinf().tolist() == [False, True, True, False]
+    assert t.isfinite().tolist() == [False, False, False, True]
+    close(mg.tensor([4.0, 0.25]).rsqrt(), [0.5, 2])
+    assert mg.tensor([float("nan")]).clamp(0, 1).isnan().item()
+
+
+def test_softmax_and_its_log():
+    x = mg.tensor([[1.0, 2.0, 3.0]])
+    e = [math.exp(v) for v in (1, 2, 3)]
+    close(F.softmax(x, dim=1), [[v / sum(e) for v in e]])
+    close(F.log_softmax(x, axis=-1), [[math.log(v / sum(e)) for v in e]])
+    assert F.softmax(mg.tensor([1, 2, 3]), 0, dtype="f64").dtype == mg.float64
+
+
+def test_losses():
+    logits = mg.tensor([[2.0, 1.0, 0.1], [0.1, 0.2, 0.7]])
+    labels = mg.tensor([0, 2])
+    each = F.cross_entropy(logits, labels, reduction="none")
+    assert each.shape == (2,)
+    close(F.cross_entropy(logits, labels), sum(each.tolist()) / 2)
+    close(F.cross_entropy(logits, labels, reduction="sum"), sum(each.tolist()))
+    close(F.nll_loss(F.log_softmax(logits, 1), labels, reduction="none"), each)
+    p, z = mg.tensor([0.0, 1.0, 0.3]), mg.tensor([2.0, -3.0, 0.5])
+    bce = [-(q * math.log(1 / (1 + math.exp(-x))) + (1 - q) * math.log(1 - 1 / (1 + math.exp(-x)))) for q, x in zip(p.tolist(), z.tolist())]
+    close(F.binary_cross_entropy_with_logits(z, p, reduction="none"), bce)
+    close(F.mse_loss(z, p, reduction="sum"), sum((a - b) ** 2 for a, b in zip(z.tolist(), p.tolist())))
+    with pytest.raises(ValueError, match="median"):
+        F.mse_loss(z, p, reduction="median")
+    with pytest.raises(ValueError, match=r"\[3\]"):
+        F.mse_loss(z, mg.zeros(2, 2))
+    with pytest.raises(IndexError, match="3"):
+        F.cross_entropy(logits, mg.tensor([0, 3])).item()
+    with pytest.raises(TypeError):
+        F.cross_entropy(logits, mg.tensor([0.0, 1.0]))
+
+
+def test_linear_embedding_layer_norm():
+    x, w, b = mg.tensor([[1.0, 2.0]]), mg.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), mg.tensor([0.0, 0.0, 1.0])
+    assert F.linear(x, w, b).tolist() == [[1, 2, 4]] and F.linear(x, w).tolist() == [[1, 2, 3]]
+    with pytest.raises(ValueError, match="linear"):
+        F.linear(x, mg.zeros(3))
+    table = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    F.embedding(mg.tensor([1, 1]), table).sum().backward()
+    assert table.grad.tolist() == [[0, 0], [2, 2]]
+    y = F.layer_norm(mg.tensor([[1.0, 2.0, 3.0]]), 3)
+    close(y.mean(), 0), close(y.var(correction=0), 1, rtol=1e-4)
+    with pytest.raises(ValueError):
+        F.layer_norm(mg.zeros(2, 3), (4,))
+
+
+def test_dropout():
+    x = mg.ones(10_000)
+    kept = F.dropout(x, 0.25)
+    assert set(kept.tolist()) == {0.0, mg.tensor(1 / 0.75).item()}
+    assert 0.2 < (kept == 0).float().mean().item() < 0.3
+    assert F.dropout(x, 0.25, training=False).tolist() == x.tolist()
+    for p in (-0.1, 1.0, 1.5, float("nan")):
+        with pytest.raises(ValueError, match="p"):
+            F.dropout(x, p)
+
+
+def test_equal_and_allclose():
+    a = mg.tensor([1.0, math.inf, float("nan")])
+    assert not mg.equal(a, a) and mg.equal(a[:2], a[:2]) and not mg.equal(a, a[:2])
+    assert mg.allclose(a[:2], a[:2] + 1e-9) and not mg.allclose(a, a) and mg.allclose(a, a, equal_nan=True)
+    assert not mg.allclose(mg.ones(1), mg.ones(1) * 1.1) and mg.allclose(mg.ones(1), mg.ones(1) * 1.1, rtol=0.2)
+
+
+def test_lazy_errors_have_their_line():
+    with pytest.raises(ValueError) as caught:
+        mg.ones(2) + mg.ones(3)
+    assert caught.traceback[-1].path.name == "test_operations.py"
+    assert "add" in str(caught.value) and ".rs" not in str(caught.value)

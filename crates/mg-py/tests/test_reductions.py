@@ -1,0 +1,123 @@
+"""Reductions over any axes, against NumPy, with their gradients' shapes."""
+
+from __future__ import annotations
+
+import itertools
+
+import micrograd_rs as mg
+import pytest
+from conftest import close
+from micrograd_rs import Tensor
+
+numpy = pytest.importorskip("numpy")
+
+SHAPE = (2, 3, 4)
+AXES = [None, *range(-3, 3), *itertools.combinations(range(3), 2), (0, 1, 2), (-1, 0)]
+
+
+@pytest.fixture
+def array():
+    return numpy.random.default_rng(0).standard_normal(SHAPE).astype(numpy.float32)
+
+
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("axis", AXES, ids=str)
+@pytest.mark.parametrize("name", ["sum", "mean", "prod", "amax", "amin", "var", "std", "any", "all"])
+def test_axes(array, name, axis, keep):
+    wanted = getattr(numpy, name)(array, axis=axis, keepdims=keep, **({"ddof": 1} if name in ("var", "std") else {}))
+    x = Tensor(array)
+    got = getattr(x, name)(axis, keepdim=keep) if name not in ("var", "std") else getattr(x, name)(dim=axis, keepdim=keep)
+    assert got.shape == wanted.shape
+    close(got, wanted, rtol=1e-4)
+    close(getattr(x, name)(axis=axis, keepdims=keep), wanted, rtol=1e-4)
+    if name in ("any", "all"):
+        assert got.dtype == mg.bool
+        return
+    got.sum().backward()
+    assert x.grad.shape == SHAPE
+
+
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_positions(array, name, axis, keep):
+    wanted = getattr(numpy, name)(array, axis=axis, keepdims=keep)
+    got = getattr(mg.tensor(array), name)(axis, keepdim=keep)
+    assert got.dtype == mg.int64 and got.shape == wanted.shape and got.tolist() == wanted.tolist()
+
+
+def test_extremes_are_pairs_along_a_dim(array):
+    t = mg.tensor(array)
+    found = t.max(1)
+    assert found.values.tolist() == array.max(1).tolist() and found.indices.tolist() == array.argmax(1).tolist()
+    values, indices = t.min(dim=-1, keepdim=True)
+    assert values.shape == (2, 3, 1) and indices.tolist() == array.argmin(-1, keepdims=True).tolist()
+    assert t.max().item() == array.max() and t.min(axis=0).tolist() == array.min(0).tolist()
+    assert t.max(t * 0).tolist() == numpy.maximum(array, 0).tolist()
+    assert "values=" in repr(found)
+
+
+def test_first_of_equals():
+    t = mg.tensor([1.0, 3.0, 3.0, 1.0])
+    assert t.argmax().item() == 1 and t.argmin().item() == 0
+
+
+def test_integers_and_truth():
+    assert mg.tensor([200, 100], dtype="u8").sum().item() == 300
+    assert mg.tensor([True, True]).sum().item() == 2
+    assert mg.tensor([1, 2]).mean().item() == 1.5
+    assert mg.tensor([1, 2]).sum(dtype="f64").dtype == mg.float64
+
+
+def test_nothing_to_reduce():
+    empty = mg.zeros(0, 3)
+    assert empty.sum().item() == 0 and empty.prod().item() == 1 and empty.sum(0).tolist() == [0, 0, 0]
+    assert empty.sum(1).tolist() == [] and empty.any().item() is False and empty.all().item() is True
+    close(empty.mean(), float("nan"))
+    for name in ("max", "min", "argmax", "argmin", "amax"):
+        with pytest.raises(ValueError):
+            getattr(empty, name)().tolist()
+
+
+def test_norms(array):
+    t, flat = mg.tensor(array), array.ravel().astype(float)
+    close(t.norm(), float(numpy.linalg.norm(flat)))
+    close(t.norm(1), float(abs(flat).sum()), rtol=1e-5)
+    close(t.norm(float("inf")), float(abs(flat).max()))
+    close(t.norm(3, dim=0), (abs(array.astype(float)) ** 3).sum(0) ** (1 / 3), rtol=1e-4)
+    close(mg.linalg.norm(t), float(numpy.linalg.norm(flat)))
+    with pytest.raises(ValueError, match="positive"):
+        t.norm(-1)
+
+
+def test_logsumexp(array):
+    t = mg.tensor(array)
+    close(t.logsumexp(1), numpy.log(numpy.exp(array).sum(1)), rtol=1e-5)
+    close((t * 0 + 1e4).logsumexp(0), numpy.full((3, 4), 1e4 + numpy.log(2)))
+
+
+def test_corrections(array):
+    t = mg.tensor(array)
+    close(t.var(correction=0), float(array.var()), rtol=1e-4)
+    close(t.std(unbiased=False), float(array.std()), rtol=1e-4)
+    close(t.var(ddof=2, axis=0) * 0, numpy.zeros((3, 4)) * numpy.nan)
+
+
+@pytest.mark.parametrize("axis", [3, -4, (0, 5)])
+def test_axes_that_are_not_there(axis):
+    with pytest.raises(IndexError, match="axis|axes"):
+        mg.zeros(*SHAPE).sum(axis)
+
+
+def test_wrong_arguments():
+    t = mg.zeros(*SHAPE)
+    with pytest.raises(ValueError, match="twice|more than once|repeated"):
+        t.sum((0, 0))
+    with pytest.raises(TypeError, match="one of them"):
+        t.sum(0, axis=1)
+    with pytest.raises(TypeError, match="one axis"):
+        t.argmax((0, 1))
+    with pytest.raises(TypeError):
+        t.sum("x")
+    with pytest.raises(TypeError):
+        t.sum(0.5)

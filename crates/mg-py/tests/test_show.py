@@ -1,0 +1,34 @@
+"""How tensors look."""
+
+from __future__ import annotations
+
+import micrograd_rs as mg
+from micrograd_rs import Tensor
+
+
+def test_repr():
+    assert repr(mg.tensor([1, 2])) == "tensor([1, 2], dtype=i64)"
+    assert repr(Tensor([1.0, 2.5])) == "tensor([1.0000, 2.5000], dtype=f32, requires_grad=True)"
+    assert repr(mg.tensor(3)) == "tensor(3, dtype=i64)" and "grad_fn=<mul>" in repr(Tensor([1.0]) * 2)
+    assert "[]" in repr(mg.zeros(0)) and repr(mg.tensor([True, False])) == "tensor([ True, False], dtype=bool)"
+    text = repr(mg.arange(10_000).reshape(100, 100))
+    assert "..." in text and len(text) < 1000 and "9999" in text
+    assert "nan" in repr(mg.tensor([float("nan")])) and "inf" in repr(mg.tensor([float("inf")]))
+    assert "e" in repr(mg.tensor([1e-20, 1e20]))
+
+
+def test_html():
+    html = Tensor([[1.0, 2.0], [3.0, 4.0]])._repr_html_()
+    assert html.count("<tr>") == 2 and html.count("<td>") == 4 and "requires grad" in html and "f32" in html
+    large = mg.zeros(1000, 1000)._repr_html_()
+    assert large.count("<tr>") == 13 and "…" in large
+    assert "<pre>" in mg.zeros(2, 2, 2)._repr_html_() and "<table>" in mg.tensor(1)._repr_html_()
+    assert "<pre>" in mg.zeros(0)._repr_html_()
+
+
+def test_printing_does_not_keep_gradients_away():
+    x = Tensor([1.0])
+    y = x * 2
+    repr(y)
+    y.sum().backward()
+    assert x.grad.tolist() == [2]

@@ -1,0 +1,159 @@
+"""Views and conversions by name."""
+
+from __future__ import annotations
+
+import micrograd_rs as mg
+import pytest
+from micrograd_rs import Tensor
+
+
+@pytest.fixture
+def t():
+    return mg.arange(24).reshape(2, 3, 4)
+
+
+def test_shapes(t):
+    assert t.shape == (2, 3, 4) and t.size() == [2, 3, 4] and t.size(-1) == 4 and t.ndim == t.dim() == 3
+    assert t.numel() == t.nelement() == 24 and t.itemsize == t.element_size() == 8 and t.nbytes == 192
+    assert t.shape.numel() == 24 and t.stride() == (12, 4, 1) and t.stride(1) == 4 and t.storage_offset() == 0
+    assert t[1].storage_offset() == 12 and hash(t.shape) == hash((2, 3, 4)) and t.shape != [2, 3]
+    with pytest.raises(IndexError):
+        t.size(3)
+
+
+def test_views(t):
+    assert t.reshape(6, 4).shape == (6, 4) and t.reshape((4, -1)).shape == (4, 6) and t.view([24]).shape == (24,)
+    assert t.view_as(mg.zeros(24)).shape == (24,) and t.flatten().shape == (24,) and t.flatten(1).shape == (2, 12)
+    assert t.ravel().shape == (24,) and mg.tensor(1).flatten().shape == (1,)
+    assert t.permute(2, 0, 1).shape == (4, 2, 3) and t.permute((2, 0, 1)).tolist() == t.permute(2, 0, 1).tolist()
+    assert t.transpose(0, -1).shape == (4, 3, 2) and t.swapaxes(0, 1).shape == (3, 2, 4)
+    assert t.T.shape == (4, 3, 2) and t.mT.shape == (2, 4, 3) and t[0].t().shape == (4, 3)
+    assert t.movedim(0, 2).shape == (3, 4, 2) and t.unsqueeze(1).shape == (2, 1, 3, 4) and t.unsqueeze(-1).shape == (2, 3, 4, 1)
+    assert t[:, None].squeeze().shape == (2, 3, 4) and t.squeeze(0).shape == (2, 3, 4) and t[:1].squeeze(0).shape == (3, 4)
+    assert t.flip(0).tolist() == t.tolist()[::-1] and t.flip(0, 1, 2).flatten().tolist() == list(range(23, -1, -1))
+    assert t.slice(2, 3, None, -2).tolist()[0][0] == [3, 1] and t.slice(0, 1).shape == (1, 3, 4)
+    assert mg.tensor([1, 2]).expand(3, 2).tolist() == [[1, 2]] * 3 and mg.tensor([[1], [2]]).expand(-1, 2).tolist() == [[1, 1], [2, 2]]
+    assert mg.tensor([1, 2]).expand_as(mg.zeros(3, 2)).shape == (3, 2) and mg.broadcast_to(mg.tensor(1), (2, 2)).shape == (2, 2)
+    assert mg.tensor([1, 2]).expand(3, 2).strides == (0, 1)
+
+
+def test_parts(t):
+    assert [p.shape[0] for p in mg.arange(10).split(4)] == [4, 4, 2]
+    assert [p.tolist() for p in mg.arange(6).split([1, 2, 3])] == [[0], [1, 2], [3, 4, 5]]
+    assert [p.shape[0] for p in mg.arange(10).chunk(3)] == [4, 4, 2]
+    assert len(t.unbind(1)) == 3 and t.unbind(1)[2].tolist() == t[:, 2].tolist()
+    with pytest.raises(ValueError):
+        mg.arange(6).split([1, 2])
+    with pytest.raises(ValueError):
+        mg.arange(6).split(0)
+
+
+def test_repeat():
+    numpy = pytest.importorskip("numpy")
+    a = numpy.arange(6).reshape(2, 3)
+    for times in ((2,), (1, 1), (2, 1), (1, 3), (2, 2, 3), (0, 1)):
+        if len(times) < 2:
+            with pytest.raises(ValueError, match="repeat"):
+                mg.tensor(a).repeat(*times)
+        else:
+            assert mg.tensor(a).repeat(*times).tolist() == numpy.tile(a, times).tolist()
+
+
+def test_mistakes(t):
+    with pytest.raises(ValueError, match=r"\[5\]"):
+        t.reshape(5)
+    with pytest.raises(ValueError):
+        t.reshape(-1, -1)
+    with pytest.raises(IndexError):
+        t.transpose(0, 3)
+    with pytest.raises(ValueError):
+        t.permute(0, 0, 1)
+    with pytest.raises(ValueError):
+        t.permute(0, 1)
+    with pytest.raises(ValueError, match=r"\[5\]"):
+        mg.tensor([1, 2]).expand(5)
+    with pytest.raises(ValueError):
+        t.narrow(0, 1, 2)
+    with pytest.raises(ValueError):
+        t.t()
+    with pytest.raises(ValueError):
+        t.slice(0, 0, 1, 0)
+    with pytest.raises(TypeError):
+        t.reshape("x")
+
+
+def test_copies(t):
+    copy = t.clone()
+    copy[0] = 0
+    assert t.flatten()[5].item() == 5
+    assert t.contiguous() is t and t.T.contiguous().tolist() == t.T.tolist() and t.T.contiguous().is_contiguous()
+    x = Tensor([1.0, 2.0])
+    (x.clone() * 3).sum().backward()
+    assert x.grad.tolist() == [3, 3]
+
+
+def test_conversions():
+    t = mg.tensor([0.0, 1.9, -1.9])
+    assert t.to("i64").tolist() == [0, 1, -1] and t.int().dtype == mg.int32 and t.long().dtype == mg.int64
+    assert t.to(mg.float64).dtype == t.double().dtype == mg.float64 and t.half().dtype == mg.float16
+    assert t.bfloat16().dtype == mg.bfloat16 and t.bool().tolist() == [False, True, True] and t.float() .dtype == mg.float32
+    assert t.to("cpu") is t and t.to(t) is t and t.to("f32") is t and t.cpu() is t and t.to(None) is t
+    assert t.to("cpu", copy=True) is not t and t.to(dtype="f64", device="cpu").dtype == mg.float64
+    assert t.to(mg.zeros(1, dtype="f64")).dtype == mg.float64 and t.type() == mg.float32 and t.type("i32").dtype == mg.int32
+    assert mg.tensor([300.0, -1.0, float("nan"), 1e30]).to("u8").tolist() == [255, 0, 0, 255]
+    x = Tensor([1.0])
+    (x.double() * 2).sum().backward()
+    assert x.grad.dtype == mg.float32 and x.grad.tolist() == [2]
+    with pytest.raises(TypeError, match="nonsense"):
+        t.to(nonsense=1)
+    with pytest.raises((TypeError, ValueError), match="gpu"):
+        t.to("gpu")
+
+
+def test_dtypes():
+    assert str(mg.float32) == "f32" and repr(mg.float32) == "micrograd_rs.float32" and mg.float32 == "float32"
+    assert mg.dtype("torch.float16") == mg.float16 and mg.float32.itemsize == 4 and mg.bool.name == "bool"
+    assert mg.int64 != "f32" and mg.int64 != 5 and mg.int64 is not None and len({mg.int32, mg.dtype("i32")}) == 1
+    assert mg.float32.is_floating_point and not mg.uint8.is_floating_point and mg.double == mg.float64
+    numpy = pytest.importorskip("numpy")
+    assert mg.dtype(numpy.float32) == mg.dtype(numpy.dtype("float32")) == mg.float32
+    with pytest.raises(TypeError, match="complex128"):
+        mg.dtype(numpy.complex128)
+
+
+def test_devices():
+    d = mg.Device("cpu")
+    assert d == "cpu" and str(d) == "cpu" and repr(d) == "Device('cpu')" and d.is_cpu() and not d.is_cuda()
+    assert d.type == "cpu" and d.index is None and d.name and d == mg.Device.cpu() and hash(d) == hash(mg.Device())
+    assert mg.zeros(1).device == "cpu" and mg.zeros(1).is_cpu and not mg.zeros(1).is_cuda and mg.device is mg.Device
+    t = mg.zeros(1000).realize()
+    assert set(d.memory_stats()) == {"active", "cached", "peak"} and d.memory_stats()["active"] >= t.nbytes
+    d.empty_cache()
+    assert d.memory_stats()["cached"] == 0
+    for wrong in ("", "gpu", "cuda:x", "cuda:-1", "cpu:1:2"):
+        with pytest.raises(ValueError):
+            mg.Device(wrong)
+    assert mg.Device("cuda:3") != mg.Device("cuda") and d != 5
+
+
+@pytest.mark.skipif(mg.Device.is_cuda_available(), reason="this machine has CUDA")
+def test_there_is_no_cuda():
+    assert mg.Device.cuda_count() == 0
+    why = "driver|device"
+    for ask in (
+        lambda: mg.Device.cuda(),
+        lambda: mg.zeros(2).cuda(),
+        lambda: mg.zeros(2).to("cuda:1"),
+        lambda: mg.zeros(2, device="cuda"),
+        lambda: Tensor([1], device="cuda"),
+        lambda: mg.tensor([1], device=mg.Device("cuda")),
+        lambda: mg.nn.Linear(2, 2, device="cuda"),
+        lambda: mg.nn.Linear(2, 2).cuda(),
+        lambda: mg.Value(1, device="cuda"),
+        lambda: mg.Value(1).cuda(),
+        lambda: mg.MLP(2, [1]).to("cuda"),
+        lambda: mg.arange(3, device="cuda"),
+        lambda: mg.as_tensor([1], device="cuda"),
+    ):
+        with pytest.raises(RuntimeError, match=why):
+            ask()

@@ -1,0 +1,116 @@
+//! `cargo xtask wheel`: the Python package as it is published.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::venv::Venv;
+use crate::workspace::Workspace;
+use crate::{Result, at, process};
+
+const USAGE: &str = "\
+usage: cargo xtask wheel [options]
+
+  --out DIR     where the files go (dist)
+  --sdist       the source distribution beside the wheel
+  -- ARGUMENTS  more for maturin: -- --compatibility manylinux_2_28
+
+The wheel is of the stable ABI: one for Python 3.11 and all later ones. The release workflow builds those of other machines.";
+
+/// The interpreter of an environment that the package, built as it is published, was just installed in.
+pub fn installed(workspace: &Workspace) -> Result<PathBuf> {
+    let Some((venv, folder)) = tools(workspace)? else {
+        return Err("there is no crate of the Python package".to_owned());
+    };
+    let out = workspace.target().join("bench-wheel");
+    for old in files(&out, "whl").unwrap_or_default() {
+        std::fs::remove_file(&old).map_err(at(&old))?;
+    }
+    let mut build = venv.python(&folder);
+    build.args(["-m", "maturin", "build", "--compatibility", "linux", "--interpreter", "python", "--out"]);
+    process::run(build.arg(&out))?;
+    let mut install = venv.python(&workspace.root);
+    install.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--force-reinstall",
+        "--no-deps",
+    ]);
+    process::run(install.args(files(&out, "whl")?))?;
+    Ok(venv.interpreter())
+}
+
+/// What builds the wheel and tests it; `crates/mg-py/requirements-test.txt` adds to it, where there is one.
+const TOOLS: &[&str] = &["maturin>=1.16,<2", "numpy", "pytest", "mypy", "pyright[nodejs]"];
+/// Where the package is.
+pub const CRATE: &str = "crates/mg-py";
+
+/// The largest a wheel may be.
+const MOST_BYTES: u64 = 10_000_000;
+
+pub fn main(arguments: &[String]) -> Result<ExitCode> {
+    let workspace = Workspace::find()?;
+    let (mut out, mut sdist, mut more) = (workspace.root.join("dist"), false, Vec::new());
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        match argument.as_str() {
+            "--out" => {
+                let folder = rest.next().ok_or_else(|| format!("--out needs a value\n{USAGE}"))?;
+                out = std::path::absolute(folder).unwrap_or_else(|_| PathBuf::from(folder));
+            }
+            "--sdist" => sdist = true,
+            "--" => more.extend(rest.by_ref().cloned()),
+            "-h" | "--help" => {
+                println!("{USAGE}");
+                return Ok(ExitCode::SUCCESS);
+            }
+            other => return Err(format!("wheel has no option '{other}'\n{USAGE}")),
+        }
+    }
+    let Some((venv, folder)) = tools(&workspace)? else {
+        return Err("there is no crate of the Python package".to_owned());
+    };
+    // Wheels of earlier versions would be told of beside the new one.
+    for old in files(&out, "whl").unwrap_or_default() {
+        std::fs::remove_file(&old).map_err(at(&old))?;
+    }
+    let mut build = venv.python(&folder);
+    build.args(["-m", "maturin", "build", "--interpreter", "python", "--out"]).arg(&out).args(more);
+    process::run(&mut build)?;
+    if sdist {
+        process::run(venv.python(&folder).args(["-m", "maturin", "sdist", "--out"]).arg(&out))?;
+    }
+    for wheel in files(&out, "whl")? {
+        let bytes = std::fs::metadata(&wheel).map_err(at(&wheel))?.len();
+        println!("{}: {:.2} MB", wheel.display(), bytes as f64 / 1e6);
+        if bytes > MOST_BYTES {
+            return Err(format!("a wheel of {bytes} bytes: it is to stay below {MOST_BYTES}"));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The environment with the wheel's tools, and the crate's folder; `None` where there is no such crate.
+pub fn tools(workspace: &Workspace) -> Result<Option<(Venv, PathBuf)>> {
+    let Some(folder) = workspace.existing(CRATE) else { return Ok(None) };
+    let venv = Venv::of(workspace)?;
+    let mut requirements: Vec<String> = TOOLS.iter().map(|&tool| tool.to_owned()).collect();
+    if let Ok(more) = std::fs::read_to_string(folder.join("requirements-test.txt")) {
+        requirements.extend(more.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()));
+    }
+    venv.install("wheel", &requirements)?;
+    Ok(Some((venv, folder)))
+}
+
+/// The files in a folder with this extension, in order; none is an error.
+pub fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).map_err(at(folder))?;
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|e| e == extension))
+        .collect();
+    files.sort();
+    if files.is_empty() { Err(format!("no .{extension} file in {}", folder.display())) } else { Ok(files) }
+}
