@@ -153,7 +153,7 @@ def main():
         (folder / f"{name}.json").write_text(json.dumps(packed))
         print(f"{len(packed)} cases to {name}")
     shutil.copytree(ROOT / "kernels" / "ptx", folder / "ptx", dirs_exist_ok=True)
-    for script in ("run.py", "cuda.py"):
+    for script in ("run.py", "cuda.py", "races.py"):
         shutil.copy(ROOT / "kernels" / "bench" / script, folder)
 
 
