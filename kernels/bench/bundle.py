@@ -66,6 +66,8 @@ def checks():
         # Enough tiles for the large ones.
         for form in forms:
             yield matmul(dtype, precision, 2560, 2048, 200, form)
+            yield matmul(dtype, precision, 2040, 2040, 520, form)
+            yield matmul(dtype, precision, 2040, 2040, 520, form, epilogue="bias=f32 act=relu out=f32 second=f32")
         yield matmul(dtype, precision, 2563, 2049, 203, align=SIZE[dtype])
         yield matmul(dtype, precision, 2560, 1992, 264, "kk", epilogue="bias=f32 act=relu out=f32 second=f32")
         yield matmul(dtype, precision, 40, 56, 64, a="40x64:256,2", b="64x56:112,2")

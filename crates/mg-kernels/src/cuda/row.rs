@@ -392,9 +392,9 @@ impl Rows<'_> {
                     }
                 }
             }
-            for v in 0..n {
+            for (v, &from) in available.iter().enumerate() {
                 let is_value = !matches!(program.values[v].inst, Inst::Reduce(..));
-                if is_value && self.body.frame.classes[v] == Class::Row && available[v] == phase {
+                if is_value && self.body.frame.classes[v] == Class::Row && from == phase {
                     self.body.row_value(v, rows)?;
                 }
             }
@@ -423,9 +423,9 @@ impl Rows<'_> {
             let runs = self.runs(Some(at), rows);
             self.body.full.iter_mut().for_each(Vec::clear);
             self.body.load_full(&needed, rows, &runs)?;
-            for v in 0..n {
+            for (v, &is_needed) in needed.iter().enumerate() {
                 let is_op = !matches!(program.values[v].inst, Inst::Input(_) | Inst::Reduce(..));
-                if needed[v] && is_op && self.body.frame.classes[v] == Class::Full {
+                if is_needed && is_op && self.body.frame.classes[v] == Class::Full {
                     self.body.full_value(v, &runs)?;
                 }
             }
