@@ -5,7 +5,7 @@ use crate::kernel::Kernel;
 use crate::node::{Inner, Value};
 use crate::op::SourceKind;
 use crate::plan::{
-    Action, Bind, Bindings, Code, ConstBind, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch,
+    Action, Bind, Bindings, Code, ConstBind, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot,
 };
 use mg_device::cuda::Gpu;
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result};
@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 pub(crate) struct Memory<'a, B> {
     pub(crate) graph: &'a B,
     pub(crate) slots: SmallVec<[*mut u8; 16]>,
-    devices: SmallVec<[Device; 16]>,
+    planned: &'a [Slot],
 }
 
 impl<B: Bindings> Memory<'_, B> {
@@ -53,7 +53,7 @@ impl<B: Bindings> Memory<'_, B> {
     /// The device of an operand.
     pub(crate) fn device_of(&self, arg: &KernelArg) -> Device {
         match arg.bind.loc {
-            Loc::Slot(slot) => self.devices[slot],
+            Loc::Slot(slot) => self.planned[slot].device,
             Loc::Node(node) => self.value(node).map_or(Device::cpu(), |v| v.buffer.device()),
             _ => Device::cpu(),
         }
@@ -149,11 +149,8 @@ impl Plan {
         graph: &B,
         mut sink: impl FnMut(&Output, Result<Value>),
     ) -> Result<()> {
-        let mut memory = Memory {
-            graph,
-            slots: SmallVec::with_capacity(self.slots.len()),
-            devices: self.slots.iter().map(|s| s.device).collect(),
-        };
+        let mut memory =
+            Memory { graph, slots: SmallVec::with_capacity(self.slots.len()), planned: &self.slots };
         let mut arenas: SmallVec<[Buffer; 1]> = SmallVec::new();
         for &(device, bytes) in &self.arenas {
             arenas.push(Buffer::uninit(device, DType::U8, bytes)?);
@@ -180,6 +177,7 @@ impl Plan {
                 gpu.keep(buffer);
             }
         }
+        self.assemble(&memory);
         let mut failures = Failures::default();
         let mut bound = Device::cpu();
         for (at, launch) in self.launches.iter().enumerate() {
@@ -256,7 +254,7 @@ impl Plan {
 }
 
 impl Launch {
-    fn is_transfer(&self) -> bool {
+    pub(crate) fn is_transfer(&self) -> bool {
         matches!(self.action, Action::Kernel { kernel: Kernel::Transfer, .. })
     }
 
@@ -444,7 +442,7 @@ impl Launch {
 const LIST_TASK: usize = 1 << 16;
 
 /// A plan's memory, for the threads that run a list.
-struct SharedMemory<'a, 'b, B>(&'a Memory<'b, B>);
+pub(crate) struct SharedMemory<'a, 'b, B>(pub(crate) &'a Memory<'b, B>);
 // SAFETY: the bindings are Sync; slots are addresses of memory that this run owns, of which tasks write disjoint ranges.
 unsafe impl<B: Sync> Sync for SharedMemory<'_, '_, B> {}
 

@@ -63,7 +63,13 @@ impl PyTensor {
             error.set_cause(slf.py(), Some(cause));
             error
         })?;
-        let dtype = slf.get().dtype(slf.py())?.0;
+        let t = &slf.get().t;
+        let (dtype, device) = build(slf.py(), || Ok((t.dtype(), t.device())))?;
+        if !device.is_cpu() {
+            let text =
+                format!("NumPy reads the host's memory, and the tensor is on {device}: t.cpu().numpy()");
+            return Err(PyTypeError::new_err(text));
+        }
         if dtype == DType::BF16 {
             return Err(PyTypeError::new_err("NumPy has no bfloat16; convert first: t.float().numpy()"));
         }

@@ -136,9 +136,19 @@ def test_devices():
     assert mg.Device("cuda:3") != mg.Device("cuda") and d != 5
 
 
+def test_the_default_device():
+    before = mg.get_default_device()
+    mg.set_default_device("cpu")
+    assert mg.get_default_device() == "cpu" and mg.zeros(1).device == "cpu"
+    mg.set_default_device(before)
+    with pytest.raises(ValueError):
+        mg.set_default_device("gpu")
+
+
 @pytest.mark.skipif(mg.Device.is_cuda_available(), reason="this machine has CUDA")
 def test_there_is_no_cuda():
     assert mg.Device.cuda_count() == 0
+    assert mg.get_default_device() == "cpu"
     why = "driver|device"
     for ask in (
         lambda: mg.Device.cuda(),
@@ -154,6 +164,8 @@ def test_there_is_no_cuda():
         lambda: mg.MLP(2, [1]).to("cuda"),
         lambda: mg.arange(3, device="cuda"),
         lambda: mg.as_tensor([1], device="cuda"),
+        lambda: mg.from_dlpack(mg.ones(1), device="cuda"),
+        lambda: mg.set_default_device("cuda"),
     ):
         with pytest.raises(RuntimeError, match=why):
             ask()

@@ -361,9 +361,9 @@ impl<'a> Body<'a> {
 
     /// Loads the operands among the needed values.
     pub(crate) fn load_full(&mut self, needed: &[bool], rows: &[RowAt], runs: &[Run]) -> Result<()> {
-        for (v, &is_needed) in needed.iter().enumerate() {
+        for (v, &needed) in needed.iter().enumerate() {
             let Inst::Input(i) = self.program.values[v].inst else { continue };
-            if !is_needed || self.frame.classes[v] != Class::Full {
+            if !needed || self.frame.classes[v] != Class::Full {
                 continue;
             }
             let mut out = Vec::with_capacity(runs.len() * self.vector);

@@ -39,7 +39,7 @@ pub(crate) const SCRATCH: usize = 12 << 20;
 const AT_A_TIME: u32 = 8;
 
 /// The most partial results that the last block joins.
-pub(crate) const PARTIALS: usize = 8192;
+pub(crate) const PARTIALS: usize = 4096;
 
 /// Writes the kernel for a program. `aligned`: addresses allow accesses of whole runs; `list`: see [`map::emit`].
 pub(crate) fn emit(program: &Program, aligned: bool, list: bool, scratch: u32) -> Result<Emitted> {

@@ -24,19 +24,18 @@ fn kernel(gpu: &Gpu, text: &str) -> Result<Kernel> {
 
 /// As [`kernel`], by the kernel's name.
 fn named_kernel(gpu: &Gpu, text: &str, name: &str) -> Result<Kernel> {
-    let mut guard = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
-    let kernels = guard.get_or_insert_default();
     let key = (gpu.device(), text.to_string());
-    if let Some(&kernel) = kernels.get(&key) {
+    let known = || KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(&kernel) = known().get_or_insert_default().get(&key) {
         return Ok(kernel);
     }
     static LOGS: OnceLock<bool> = OnceLock::new();
     if *LOGS.get_or_init(|| std::env::var("MG_LOG").is_ok_and(|v| v.split(',').any(|w| w == "ptx"))) {
         eprintln!("{text}");
     }
+    // Not under the lock: several threads assemble side by side.
     let kernel = gpu.load(text, name)?;
-    kernels.insert(key, kernel);
-    Ok(kernel)
+    Ok(*known().get_or_insert_default().entry(key).or_insert(kernel))
 }
 
 /// A library kernel, assembled if it is new.
@@ -46,12 +45,12 @@ fn named_kernel(gpu: &Gpu, text: &str, name: &str) -> Result<Kernel> {
 /// What the driver says of it.
 pub fn prebuilt(gpu: &Gpu, kernel: &'static super::library::Prebuilt) -> Result<Kernel> {
     static KNOWN: Mutex<Vec<(Device, &'static str, Kernel)>> = Mutex::new(Vec::new());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(found) = known.iter().find(|k| k.0 == gpu.device() && k.1 == kernel.name) {
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known().iter().find(|k| k.0 == gpu.device() && k.1 == kernel.name) {
         return Ok(found.2);
     }
     let loaded = gpu.load(kernel.ptx, kernel.name)?;
-    known.push((gpu.device(), kernel.name, loaded));
+    known().push((gpu.device(), kernel.name, loaded));
     Ok(loaded)
 }
 

@@ -357,6 +357,7 @@ impl Rows<'_> {
 
     /// Rows that do not fit: a walk for each depth of reductions. Values over elements are computed anew in each walk that
     /// needs them; what leaves does so in the last, when no operand is read again.
+    #[allow(clippy::needless_range_loop)] // values are looked up in several lists
     fn long(&mut self, rows: &[RowAt]) -> Result<()> {
         let program = self.body.program;
         let n = program.values.len();

@@ -939,6 +939,12 @@ def randint(
 ) -> Tensor:
     """Random integers from `low` (0, if one bound is given) up to `high`, which is left out."""
 
+def set_default_device(device: _Device) -> None:
+    """Makes this the device of tensors that are made without naming one; the CPU at first, or what MG_DEVICE says."""
+
+def get_default_device() -> Device:
+    """The device of tensors that are made without naming one."""
+
 def manual_seed(seed: _int) -> None:
     """Seeds the generator of random tensors: the same seed gives the same numbers, on every device."""
 
