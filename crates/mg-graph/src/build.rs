@@ -189,9 +189,10 @@ impl Node {
 
     #[track_caller]
     fn view(&self, view: View, shape: Shape) -> Node {
-        // A view of memory that is there is a layout, nothing to compute.
+        // A view of memory that is there is a layout, nothing to compute. A recording is to see what it is a view of.
         if let Some(Ok(value)) = self.value()
             && !self.is_tracked()
+            && !crate::replay::is_recording()
             && let Some(layout) = view.apply(&value.layout, &shape)
         {
             return Node::from_value(crate::node::Value { buffer: value.buffer.clone(), layout });

@@ -1,8 +1,8 @@
 //! Launches on CUDA devices, and transfers between devices.
 
-use crate::execute::{Memory, SharedMemory};
+use crate::execute::Memory;
 use crate::kernel::Kernel;
-use crate::plan::{self, Action, Bindings, Launch, Plan, ProgramLaunch};
+use crate::plan::{self, Action, Bindings, Launch, ProgramLaunch};
 use mg_device::cuda::{Gpu, Guarded, Origin};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result};
 use mg_kernels::Inst;
@@ -10,41 +10,13 @@ use mg_kernels::cpu::run::{Args, InputArg};
 use mg_kernels::cuda::library::{self, Pointer, copy, matmul};
 use mg_kernels::cuda::{Check, CudaEpilogue, CudaList};
 use smallvec::SmallVec;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, PoisonError};
 
 /// Where a node comes from.
 fn origin_of<B: Bindings>(graph: &B, node: usize, name: &'static str) -> plan::Origin {
     let unknown = || plan::Origin { op: name, axis: 0, line: std::panic::Location::caller() };
     graph.origin(node).unwrap_or_else(unknown)
-}
-
-impl Plan {
-    /// Assembles the kernels of all launches side by side, before the first run: by rehearsing them.
-    pub(crate) fn assemble<B: Bindings + Sync>(&self, memory: &Memory<B>) {
-        let own: Vec<&Launch> =
-            self.launches.iter().filter(|l| l.device.is_cuda() && !l.is_transfer()).collect();
-        if own.len() < 2 || self.assembled.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(own.len());
-        let (memory, next) = (SharedMemory(memory), AtomicUsize::new(0));
-        let rehearse = || {
-            let memory = &memory;
-            Gpu::rehearse(|| {
-                while let Some(launch) = own.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    // What fails here fails again when it is run, and is told then.
-                    let _ = launch.on_device(memory.0);
-                }
-            });
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(rehearse);
-            }
-            rehearse();
-        });
-    }
 }
 
 impl Launch {

@@ -177,7 +177,6 @@ impl Plan {
                 gpu.keep(buffer);
             }
         }
-        self.assemble(&memory);
         let mut failures = Failures::default();
         let mut bound = Device::cpu();
         for (at, launch) in self.launches.iter().enumerate() {
@@ -254,7 +253,7 @@ impl Plan {
 }
 
 impl Launch {
-    pub(crate) fn is_transfer(&self) -> bool {
+    fn is_transfer(&self) -> bool {
         matches!(self.action, Action::Kernel { kernel: Kernel::Transfer, .. })
     }
 
@@ -442,7 +441,7 @@ impl Launch {
 const LIST_TASK: usize = 1 << 16;
 
 /// A plan's memory, for the threads that run a list.
-pub(crate) struct SharedMemory<'a, 'b, B>(pub(crate) &'a Memory<'b, B>);
+struct SharedMemory<'a, 'b, B>(&'a Memory<'b, B>);
 // SAFETY: the bindings are Sync; slots are addresses of memory that this run owns, of which tasks write disjoint ranges.
 unsafe impl<B: Sync> Sync for SharedMemory<'_, '_, B> {}
 

@@ -152,8 +152,6 @@ pub(crate) struct Plan {
     pub(crate) results: Vec<Output>,
     /// Bytes of temporary memory, by device.
     pub(crate) arenas: SmallVec<[(Device, usize); 1]>,
-    /// Its CUDA kernels were assembled.
-    pub(crate) assembled: AtomicBool,
 }
 
 /// What a run of a plan is given: the graph that it was found for, or what a recording says.

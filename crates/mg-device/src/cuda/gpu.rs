@@ -1,6 +1,5 @@
 //! A CUDA device at work: its context, stream, allocator, modules and launches.
 
-use std::cell::Cell;
 use std::ffi::{CString, c_int, c_uint, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,10 +14,6 @@ use crate::allocator::Pool;
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
-
-thread_local! {
-    static REHEARSES: Cell<bool> = const { Cell::new(false) };
-}
 
 /// Devices that a process can use.
 const MOST: usize = 64;
@@ -383,9 +378,6 @@ impl Gpu {
         ];
         let [gx, gy, gz] = grid;
         let [bx, by, bz] = block;
-        if REHEARSES.get() {
-            return Ok(());
-        }
         self.watch().launched(origin);
         if self.collects.load(Ordering::Relaxed) {
             let node = KernelNode { kernel, grid, block, shared, args: args.into() };
@@ -458,20 +450,6 @@ impl Gpu {
             return Ok(());
         }
         self.start_all()
-    }
-
-    /// Runs `f` without starting the launches that it asks for on this thread: what they need is loaded and assembled, and
-    /// nothing else happens.
-    pub fn rehearse<R>(f: impl FnOnce() -> R) -> R {
-        struct End;
-        impl Drop for End {
-            fn drop(&mut self) {
-                REHEARSES.set(false);
-            }
-        }
-        let _end = End;
-        REHEARSES.set(true);
-        f()
     }
 
     #[cold]
@@ -550,9 +528,6 @@ impl Gpu {
     /// Where too many checks are under way they are waited for, and this answers what they found.
     #[track_caller]
     pub fn guard(&self, guarded: Guarded) -> Result<u64> {
-        if REHEARSES.get() {
-            return Ok(self.slots_on_device);
-        }
         if self.watch().pending.len() >= SLOTS - 1 {
             self.synchronize()?;
             // Those of threads that never look: their launches are over by now.

@@ -11,11 +11,26 @@ use crate::program::{Class, Over, Program, Source};
 use mg_device::cuda::{Gpu, Guarded, Kernel, Origin};
 use mg_device::{Device, Result};
 use smallvec::SmallVec;
-use std::collections::HashMap;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Assembled kernels, by device and text.
-static KERNELS: Mutex<Option<HashMap<(Device, String), Kernel>>> = Mutex::new(None);
+static KERNELS: Mutex<Option<HashMap<(Device, Arc<str>), Kernel>>> = Mutex::new(None);
+
+/// Every text that was written, once: plans of a kind share theirs.
+static TEXTS: Mutex<Option<HashSet<Arc<str>>>> = Mutex::new(None);
+
+/// The text, as others have it.
+fn shared(text: &str) -> Arc<str> {
+    let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let texts = texts.get_or_insert_default();
+    if let Some(known) = texts.get(text) {
+        return known.clone();
+    }
+    let new: Arc<str> = text.into();
+    texts.insert(new.clone());
+    new
+}
 
 /// The kernel of a text, assembled if it is new.
 fn kernel(gpu: &Gpu, text: &str) -> Result<Kernel> {
@@ -24,18 +39,19 @@ fn kernel(gpu: &Gpu, text: &str) -> Result<Kernel> {
 
 /// As [`kernel`], by the kernel's name.
 fn named_kernel(gpu: &Gpu, text: &str, name: &str) -> Result<Kernel> {
-    let key = (gpu.device(), text.to_string());
-    let known = || KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(&kernel) = known().get_or_insert_default().get(&key) {
+    let mut guard = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
+    let kernels = guard.get_or_insert_default();
+    let key = (gpu.device(), shared(text));
+    if let Some(&kernel) = kernels.get(&key) {
         return Ok(kernel);
     }
     static LOGS: OnceLock<bool> = OnceLock::new();
     if *LOGS.get_or_init(|| std::env::var("MG_LOG").is_ok_and(|v| v.split(',').any(|w| w == "ptx"))) {
         eprintln!("{text}");
     }
-    // Not under the lock: several threads assemble side by side.
     let kernel = gpu.load(text, name)?;
-    Ok(*known().get_or_insert_default().entry(key).or_insert(kernel))
+    kernels.insert(key, kernel);
+    Ok(kernel)
 }
 
 /// A library kernel, assembled if it is new.
@@ -45,18 +61,20 @@ fn named_kernel(gpu: &Gpu, text: &str, name: &str) -> Result<Kernel> {
 /// What the driver says of it.
 pub fn prebuilt(gpu: &Gpu, kernel: &'static super::library::Prebuilt) -> Result<Kernel> {
     static KNOWN: Mutex<Vec<(Device, &'static str, Kernel)>> = Mutex::new(Vec::new());
-    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(found) = known().iter().find(|k| k.0 == gpu.device() && k.1 == kernel.name) {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known.iter().find(|k| k.0 == gpu.device() && k.1 == kernel.name) {
         return Ok(found.2);
     }
     let loaded = gpu.load(kernel.ptx, kernel.name)?;
-    known().push((gpu.device(), kernel.name, loaded));
+    known.push((gpu.device(), kernel.name, loaded));
     Ok(loaded)
 }
 
 /// A kernel's text, and the kernel once it was launched.
 struct Variant {
+    /// All but the text.
     emitted: Emitted,
+    text: Arc<str>,
     kernel: OnceLock<Kernel>,
     then: Vec<CudaProgram>,
 }
@@ -142,7 +160,7 @@ impl CudaProgram {
     ///
     /// As [`CudaProgram::new`].
     pub fn ptx(&self, aligned: bool) -> Result<&str> {
-        Ok(&self.variant(aligned)?.emitted.text)
+        Ok(&self.variant(aligned)?.text)
     }
 
     /// The PTX of its kernel in a list; the program reduces nothing.
@@ -151,7 +169,7 @@ impl CudaProgram {
     ///
     /// As [`CudaProgram::new`].
     pub fn list_ptx(&self) -> Result<&str> {
-        Ok(&self.made(2)?.emitted.text)
+        Ok(&self.made(2)?.text)
     }
 
     fn variant(&self, aligned: bool) -> Result<&Variant> {
@@ -160,13 +178,14 @@ impl CudaProgram {
 
     fn made(&self, which: usize) -> Result<&Variant> {
         let made = self.variants[which].get_or_init(|| {
-            let emitted = emit(&self.program, which != 1, which == 2, self.scratch)?;
+            let mut emitted = emit(&self.program, which != 1, which == 2, self.scratch)?;
             let then = emitted
                 .then
                 .iter()
                 .map(|f| CudaProgram::at(&f.program, self.device, (SCRATCH + SCRATCH / 4) as u32))
                 .collect::<Result<_>>()?;
-            Ok(Variant { emitted, kernel: OnceLock::new(), then })
+            let text = shared(&std::mem::take(&mut emitted.text));
+            Ok(Variant { emitted, text, kernel: OnceLock::new(), then })
         });
         made.as_ref().map_err(Clone::clone)
     }
@@ -223,7 +242,7 @@ impl Variant {
     fn kernel(&self, gpu: &Gpu) -> Result<Kernel> {
         match self.kernel.get() {
             Some(known) => Ok(*known),
-            None => Ok(*self.kernel.get_or_init_with(|| kernel(gpu, &self.emitted.text))?),
+            None => Ok(*self.kernel.get_or_init_with(|| kernel(gpu, &self.text))?),
         }
     }
 }
