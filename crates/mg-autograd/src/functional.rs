@@ -403,6 +403,12 @@ impl Tensor {
             }
             let dtype = DType::promote(a.dtype(), b.dtype());
             (a, b) = (a.cast(dtype), b.cast(dtype));
+            if ra == 1 && rb == 1 && matches!(dtype, DType::F32 | DType::F64) {
+                // A sum's parts are added in pairs; a product of matrices adds along its inner axis one after the other,
+                // which over millions of terms loses digits.
+                let products = Tensor::from_node(a).try_mul(Tensor::from_node(b))?;
+                return products.sum_dim(&[0], false);
+            }
             if ra == 1 {
                 a = a.reshape(Shape::of(&[1, inner_a]))?;
             }

@@ -75,7 +75,7 @@ unsafe impl Send for Engine {}
 
 /// Plan keys are hashes already.
 #[derive(Default)]
-struct KeyHasher(u64);
+pub(crate) struct KeyHasher(u64);
 impl std::hash::Hasher for KeyHasher {
     fn finish(&self) -> u64 {
         self.0

@@ -1,6 +1,6 @@
 //! CUDA devices through the driver alone: contexts, streams, memory, modules and launches.
 //!
-//! Every call goes through a table of entry points that is filled once ([`api`]), after [`probe`] has found a driver, and
+//! Every call goes through a table of entry points that is filled once (`api`), after `probe` has found a driver, and
 //! result codes stay plain numbers: nothing panics, whatever library answers to the name of libcuda. A device has one
 //! context (its primary one, shared with other libraries of the process), one stream, on which everything that the engine
 //! does on that device happens in order, and one caching allocator. Because of that one stream, memory that is given back

@@ -2,7 +2,7 @@
 
 use super::Graph;
 use super::group::{Embed, Group, Member, Split, is_total, kind_of, over, read_strides};
-use super::path::{Path, Place};
+use super::path::{Path, PlaceId};
 use crate::engine::internal;
 use crate::op::{Map, Op, SourceKind};
 use crate::plan::{Bind, Check, ConstBind, Loc};
@@ -28,7 +28,7 @@ struct Emitter<'a> {
     group: &'a Group,
     order: smallvec::SmallVec<[usize; 8]>,
     out: Emitted,
-    memo: HashMap<(usize, Place, Embed), Val>,
+    memo: HashMap<(usize, PlaceId, Embed), Val>,
     values: HashMap<Value, Val>,
     binds: HashMap<(Loc, isize, Operand), u16>,
     consts: HashMap<ConstBind, u16>,

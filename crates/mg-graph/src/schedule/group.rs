@@ -1,7 +1,7 @@
 //! Which anchors share a program.
 
 use super::Graph;
-use super::path::{Path, Reads, signature};
+use super::path::{Path, PlaceId, Reads};
 use super::store::Alias;
 use crate::engine::Root;
 use crate::kernel::Kernel;
@@ -59,7 +59,7 @@ pub(crate) struct Group {
     /// Elementwise work applied before a matrix product's results are stored.
     pub(crate) epilogue: Option<Box<Group>>,
     /// Elementwise nodes computed here, each at every place where it is met.
-    values: BTreeSet<(usize, u64)>,
+    values: BTreeSet<(usize, PlaceId)>,
     inputs: BTreeSet<usize>,
 }
 
@@ -280,7 +280,7 @@ impl Groups {
             split_of(graph, node)
         };
         let id = self.list.len();
-        let mut values: BTreeSet<(usize, u64)> = inlined.iter().map(|(i, at)| (*i, signature(at))).collect();
+        let mut values: BTreeSet<(usize, PlaceId)> = inlined.into_iter().collect();
         values.insert((node, 0));
         let inputs: BTreeSet<usize> = reads.iter().map(|r| r.0).collect();
         for &i in &inputs {

@@ -23,6 +23,7 @@ use crate::op::Op;
 use crate::plan::Plan;
 use mg_device::Result;
 use smallvec::SmallVec;
+use std::cell::RefCell;
 
 /// The pending graph as the scheduler sees it: nodes by position, sources first.
 pub(crate) struct Graph<'a> {
@@ -39,6 +40,7 @@ pub(crate) struct Graph<'a> {
     pub(crate) stored: Vec<bool>,
     /// Somebody can ask for its value after this plan.
     pub(crate) kept: Vec<bool>,
+    places: RefCell<path::Places>,
 }
 
 impl<'a> Graph<'a> {
@@ -53,6 +55,7 @@ impl<'a> Graph<'a> {
             needed: vec![false; n],
             stored: vec![false; n],
             kept: vec![false; n],
+            places: RefCell::default(),
         };
         for i in (0..n).rev() {
             let info = collected.info[i];

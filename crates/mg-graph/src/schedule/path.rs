@@ -1,11 +1,12 @@
 //! Paths: the views between a value and the place where it is read.
 
 use super::Graph;
-use crate::kernel::layout_signature;
-use crate::node::mix;
+use crate::engine::KeyHasher;
 use crate::op::{Op, View};
 use mg_device::{Layout, Shape};
 use smallvec::SmallVec;
+use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasherDefault;
 
 /// A step of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -33,26 +34,31 @@ pub(crate) enum Stretch {
     Region(Layout),
 }
 
-/// A hash.
-pub(crate) fn signature(place: &Place) -> u64 {
-    let shape = |tag: u64, shape: &Shape| shape.iter().fold(tag, |h, &n| mix(h, n as u64));
-    place.iter().fold(0, |h, stretch| {
-        mix(
-            h,
-            match stretch {
-                Stretch::Affine(layout) => layout_signature(layout),
-                Stretch::Reshape(s) => shape(1, s),
-                Stretch::Expand(s) => shape(2, s),
-                Stretch::Region(layout) => mix(3, layout_signature(layout)),
-            },
-        )
-    })
+/// A place, by its number among those that were met; 0 is the value itself.
+pub(crate) type PlaceId = u32;
+
+/// The places that were met while a plan is made.
+#[derive(Default)]
+pub(crate) struct Places {
+    ids: HashMap<Place, PlaceId>,
+}
+
+/// Values met at places.
+#[derive(Default)]
+pub(crate) struct Met(HashSet<u64, BuildHasherDefault<KeyHasher>>);
+
+impl Met {
+    /// Whether the value was not met there before.
+    pub(crate) fn insert(&mut self, i: usize, at: PlaceId) -> bool {
+        // The multiplication spreads neighbours over the table.
+        self.0.insert(((i as u64) << 32 | at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    }
 }
 
 /// What an anchor's program reads from memory, by paths, and the elementwise nodes computed on the way.
 pub(crate) struct Reads {
     pub(crate) reads: Vec<(usize, Path)>,
-    pub(crate) inlined: Vec<(usize, Place)>,
+    pub(crate) inlined: Vec<(usize, PlaceId)>,
 }
 
 impl Graph<'_> {
@@ -128,7 +134,17 @@ impl Graph<'_> {
     }
 
     /// Where `i` is met at the end of a path.
-    pub(crate) fn place(&self, i: usize, path: &Path) -> Place {
+    pub(crate) fn place(&self, i: usize, path: &Path) -> PlaceId {
+        if path.is_empty() {
+            return 0;
+        }
+        let place = self.place_of(i, path);
+        let mut places = self.places.borrow_mut();
+        let next = places.ids.len() as PlaceId + 1;
+        *places.ids.entry(place).or_insert(next)
+    }
+
+    fn place_of(&self, i: usize, path: &Path) -> Place {
         let mut place = Place::new();
         let mut shape = self.nodes[i].shape;
         for elem in path {
@@ -160,14 +176,14 @@ impl Graph<'_> {
     /// Everything that an anchor's program reads and computes; the walk ends when it has found more than `limit` of either.
     pub(crate) fn reads(&self, anchor: usize, limit: usize) -> Reads {
         let (mut reads, mut inlined) = (vec![], vec![]);
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = Met::default();
         let mut stack: Vec<(usize, Path)> = self.starts(anchor).into_vec();
         while let Some((i, mut path)) = stack.pop() {
             // An anchor that stores what is known (or an argument) reads the original.
             let itself = i == anchor && (self.known[i] || self.argument[i]);
             let i = if itself { i } else { self.strip(i, &mut path) };
             let place = self.place(i, &path);
-            if !seen.insert((i, place.clone())) {
+            if !seen.insert(i, place) {
                 continue;
             }
             if reads.len() > limit || inlined.len() > limit {

@@ -1,12 +1,11 @@
 //! Which values get memory of their own.
 
 use super::Graph;
-use super::path::Path;
+use super::path::{Met, Path};
 use crate::engine::{Root, internal};
 use crate::op::Op;
 use mg_device::{Layout, Result};
 use mg_kernels::program::{MAX_INPUTS, MAX_VALUES};
-use std::collections::HashSet;
 
 /// A root that is only seen otherwise: its value is a view of another's.
 pub(crate) struct Alias {
@@ -74,36 +73,36 @@ fn base_of(graph: &Graph, i: usize) -> usize {
 /// Stores elementwise values where computing them at their reader would make its program too long.
 fn bound_inlining(graph: &mut Graph) {
     let n = graph.nodes.len();
-    // An upper bound of the inlined nodes and reads below each node; exact counts only where it is exceeded.
-    let mut bound = vec![1usize; n];
+    // Upper bounds of the inlined nodes and of the reads below each node; exact counts only where they are exceeded.
+    let (mut values, mut reads) = (vec![1usize; n], vec![1usize; n]);
     for i in 0..n {
         if graph.known[i] || graph.argument[i] || !graph.needed[i] {
             continue;
         }
-        let inlined = |graph: &Graph, s: usize| graph.is_inlined(s);
         loop {
-            bound[i] = 1;
+            (values[i], reads[i]) = (1, 0);
             for &s in &graph.sources[i] {
-                bound[i] += if inlined(graph, s) { bound[s] } else { 1 };
+                let inlined = graph.is_inlined(s);
+                values[i] += if inlined { values[s] } else { 0 };
+                reads[i] += if inlined { reads[s] } else { 1 };
             }
-            if bound[i] <= READS {
+            if values[i] <= INLINE && reads[i] <= READS {
                 break;
             }
             let found = graph.reads(i, INLINE.max(READS));
-            let (values, reads) = (found.inlined.len() + 1, found.reads.len());
-            bound[i] = values + reads;
-            if values <= INLINE && reads <= READS {
+            (values[i], reads[i]) = (found.inlined.len() + 1, found.reads.len());
+            if values[i] <= INLINE && reads[i] <= READS {
                 break;
             }
             let largest = graph.sources[i]
                 .iter()
                 .copied()
-                .filter(|&s| inlined(graph, base_of(graph, s)))
-                .max_by_key(|&s| bound[s]);
+                .filter(|&s| graph.is_inlined(base_of(graph, s)))
+                .max_by_key(|&s| values[s] + reads[s]);
             let Some(largest) = largest else { break };
             let base = base_of(graph, largest);
             graph.stored[base] = true;
-            bound[base] = 1;
+            (values[base], reads[base]) = (1, 1);
         }
     }
 }
@@ -161,10 +160,10 @@ fn check_arguments(
     check: &mut impl FnMut(&Graph, Layout, &[super::path::Elem]),
 ) {
     let mut stack: Vec<(usize, Path)> = graph.starts(anchor).into_vec();
-    let mut seen = HashSet::new();
+    let mut seen = Met::default();
     while let Some((i, mut path)) = stack.pop() {
         let i = if graph.argument[i] { i } else { graph.strip(i, &mut path) };
-        if !seen.insert((i, graph.place(i, &path))) {
+        if !seen.insert(i, graph.place(i, &path)) {
             continue;
         }
         let constant = matches!(graph.nodes[i].op, Op::Source(crate::op::SourceKind::Const { .. }));
