@@ -85,7 +85,7 @@ fn faults_are_errors_that_name_the_launches() {
     let text = run(&dir, &[("STUB_SYNC", "719"), ("MG_SYNC", "1")]);
     assert!(text.contains("cuda: add: ") && text.contains("cuda_faults/main.rs:"), "{text}");
     let text = run(&dir, &[("STUB_LAUNCH", "1")]);
-    assert!(text.contains("cuda: add: cuLaunchKernel on cuda:0 answers error code 1"), "{text}");
+    assert!(text.contains("cuda: add: CUDA: cuLaunchKernel on cuda:0 answers error code 1"), "{text}");
     // PTX that the driver is too old for.
     let text = run(&dir, &[("STUB_LOAD", "222")]);
     assert!(text.contains("PTX 8.0 needs a driver of CUDA 12.0"), "{text}");

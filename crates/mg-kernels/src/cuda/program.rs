@@ -14,8 +14,11 @@ use smallvec::SmallVec;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Assembled kernels, by device and text.
-static KERNELS: Mutex<Option<HashMap<(Device, Arc<str>), Kernel>>> = Mutex::new(None);
+/// Kernels by device and text.
+type Kernels = HashMap<(Device, Arc<str>), Kernel>;
+
+/// Assembled kernels.
+static KERNELS: Mutex<Option<Kernels>> = Mutex::new(None);
 
 /// Every text that was written, once: plans of a kind share theirs.
 static TEXTS: Mutex<Option<HashSet<Arc<str>>>> = Mutex::new(None);
@@ -39,10 +42,9 @@ fn kernel(gpu: &Gpu, text: &str) -> Result<Kernel> {
 
 /// As [`kernel`], by the kernel's name.
 fn named_kernel(gpu: &Gpu, text: &str, name: &str) -> Result<Kernel> {
-    let mut guard = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
-    let kernels = guard.get_or_insert_default();
     let key = (gpu.device(), shared(text));
-    if let Some(&kernel) = kernels.get(&key) {
+    let known = || KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(&kernel) = known().get_or_insert_default().get(&key) {
         return Ok(kernel);
     }
     static LOGS: OnceLock<bool> = OnceLock::new();
@@ -50,8 +52,7 @@ fn named_kernel(gpu: &Gpu, text: &str, name: &str) -> Result<Kernel> {
         eprintln!("{text}");
     }
     let kernel = gpu.load(text, name)?;
-    kernels.insert(key, kernel);
-    Ok(kernel)
+    Ok(*known().get_or_insert_default().entry(key).or_insert(kernel))
 }
 
 /// A library kernel, assembled if it is new.

@@ -177,7 +177,8 @@ pub(crate) fn cast(from: DType, to: DType, a: Op) -> Op {
         (Kind::F, Kind::G) => op1(Kind::G, "cvt.f64.f32", a),
         (Kind::G, Kind::F) if half => round_to_odd(a),
         (Kind::G, Kind::F) => op1(Kind::F, "cvt.rn.f32.f64", a),
-        (Kind::D | Kind::R, Kind::F) if half && from != DType::U8 => round_to_odd(cast(from, DType::F64, a)),
+        (Kind::D, Kind::F) if half => int_to_odd(a),
+        (Kind::R, Kind::F) if half && from != DType::U8 => round_to_odd(cast(from, DType::F64, a)),
         (Kind::D, Kind::F) => op1(Kind::F, "cvt.rn.f32.s64", a),
         (Kind::D, Kind::G) => op1(Kind::G, "cvt.rn.f64.s64", a),
         (Kind::R, Kind::F) => op1(Kind::F, "cvt.rn.f32.s32", a),
@@ -214,6 +215,16 @@ fn round_to_odd(a: Op) -> Op {
     let toward_zero = op1(Kind::F, "cvt.rz.f32.f64", a);
     let wide = op1(Kind::G, "cvt.f64.f32", toward_zero);
     let inexact = as_number(op2(Kind::P, "setp.ne.f64", wide, a));
+    let bits = op1(Kind::R, "mov.b32", toward_zero);
+    let odd = op2(Kind::R, "or.b32", bits, inexact);
+    op1(Kind::F, "mov.b32", odd)
+}
+
+/// As [`round_to_odd`], of a 64-bit integer.
+fn int_to_odd(a: Op) -> Op {
+    let toward_zero = op1(Kind::F, "cvt.rz.f32.s64", a);
+    let back = op1(Kind::D, "cvt.rzi.s64.f32", toward_zero);
+    let inexact = as_number(op2(Kind::P, "setp.ne.s64", back, a));
     let bits = op1(Kind::R, "mov.b32", toward_zero);
     let odd = op2(Kind::R, "or.b32", bits, inexact);
     op1(Kind::F, "mov.b32", odd)
