@@ -28,7 +28,7 @@ TEST_BATCH = 1000
 class Set:
     """Images and what they show. They stay bytes; a batch becomes numbers when it is used."""
 
-    def __init__(self, images: Tensor, labels: Tensor, device: str) -> None:
+    def __init__(self, images: Tensor, labels: Tensor, device: mg.Device) -> None:
         if labels.numel() == 0:
             raise ValueError("there are no images in the files")
         self.images = images.flatten(1).to(device)
@@ -113,20 +113,29 @@ def main() -> int:
     parser.add_argument("--drawn", metavar="N", type=int, default=60_000, help="digits to draw where there are no files (60000)")
     parser.add_argument("--save", metavar="FILE", type=Path, default=Path("checkpoints/mnist.safetensors"), help="the checkpoint, written after each epoch")
     parser.add_argument("--load", metavar="FILE", type=Path, help="trains nothing, and shows what this checkpoint makes of the test images")
-    parser.add_argument("--device", metavar="NAME", default="cpu", help="cpu, cuda or cuda:N (cpu)")
+    parser.add_argument("--device", metavar="NAME", help="cpu, cuda or cuda:N (else $MG_DEVICE, else cuda where there is one, else cpu)")
     options = parser.parse_args()
+    for name in ("epochs", "batch"):
+        if getattr(options, name) < 1:
+            parser.error(f"argument --{name}: takes a number of at least 1, got {getattr(options, name)}")
     folder = options.data or os.environ.get("MNIST_DIR")
     try:
+        # Batches' indices and the model are made there too.
+        if options.device:
+            mg.set_default_device(options.device)
+        elif not os.environ.get("MG_DEVICE") and mg.Device.is_cuda_available():
+            mg.set_default_device("cuda")
+        device = mg.get_default_device()
         if folder:
             data, source = Mnist.load(folder), "MNIST"
         else:
             print("training on drawn digits; --data DIR takes the files of MNIST", file=sys.stderr)
             data, source = Mnist.drawn(options.drawn, options.drawn // 6, options.seed), "drawn digits"
         mg.manual_seed(options.seed)
-        train = Set(data.train_images, data.train_labels, options.device)
-        test = Set(data.test_images, data.test_labels, options.device)
+        train = Set(data.train_images, data.train_labels, device)
+        test = Set(data.test_images, data.test_labels, device)
         print(f"{source}: {len(train)} images to train on, {len(test)} to test on")
-        model = perceptron(train.pixels).to(options.device)
+        model = perceptron(train.pixels)
         if options.load:
             model.load_state_dict(mg.load_safetensors(options.load))
             print(f"{options.load}: {accuracy(model, test):.2%} of the test images right")

@@ -26,14 +26,15 @@ A perceptron learns to read handwritten digits.
 
 usage: cargo run --release --example mnist -- [options]
 
-  --data DIR      the files of MNIST; else $MNIST_DIR, else data/mnist, to which they are downloaded
+  --data DIR      the files of MNIST; else $MNIST_DIR, else data/mnist, to which they are downloaded;
+                  where they cannot be had, digits that are drawn here
   --epochs N      how often every image is seen (5)
   --batch N       images a step (128)
   --lr X          the learning rate at first (0.001)
   --seed N        of everything that is random (1337)
   --save FILE     the checkpoint, written after each epoch (checkpoints/mnist.safetensors)
   --load FILE     trains nothing, and shows what this checkpoint makes of the test images
-  --device NAME   cpu, cuda or cuda:N (cuda where there is one, else cpu)
+  --device NAME   cpu, cuda or cuda:N (else $MG_DEVICE, else cuda where there is one, else cpu)
 ";
 
 /// Where the files are put when there are none.
@@ -80,8 +81,10 @@ fn run() -> Outcome<()> {
         print!("{USAGE}");
         return Ok(());
     };
+    let named = std::env::var_os("MG_DEVICE").is_some_and(|name| !name.is_empty());
     set_default_device(match options.device {
         Some(device) => device,
+        None if named => default_device(),
         None => Device::cuda(0).unwrap_or_default(),
     })?;
     let (mnist, source) = images(options.data.as_deref(), options.seed)?;
@@ -127,6 +130,9 @@ fn learn(model: &Sequential, train: &Set, test: &Set, options: &Options) -> Outc
         for step in 0..batches.len() {
             if interrupted() {
                 progress.stop();
+                if epoch > 1 {
+                    println!("interrupted; {} is as epoch {} left it", options.save.display(), epoch - 1);
+                }
                 return Err(Stop::Interrupted);
             }
             let at = step * options.batch;
@@ -297,6 +303,9 @@ impl Options {
                 "--load" => options.load = Some(value.into()),
                 _ => options.device = Some(value.parse()?),
             }
+        }
+        if !(options.lr >= 0.0 && options.lr.is_finite()) {
+            return failed(format!("--lr takes a number of at least 0, got {}", options.lr));
         }
         for (name, n) in [("--batch", options.batch), ("--epochs", options.epochs)] {
             if n == 0 {

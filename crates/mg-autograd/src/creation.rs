@@ -31,7 +31,17 @@ pub fn default_device() -> Device {
     let known = *DEFAULT_DEVICE.read().unwrap_or_else(PoisonError::into_inner);
     known.unwrap_or_else(|| {
         // A device that is not there stays the default: whoever uses it is told.
-        let named = std::env::var("MG_DEVICE").ok().and_then(|name| name.parse().ok()).unwrap_or_default();
+        let named =
+            match std::env::var("MG_DEVICE").ok().filter(|name| !name.is_empty()).map(|name| name.parse()) {
+                Some(Ok(device)) => device,
+                Some(Err(error)) => {
+                    // Nobody is there to take an error, and on another device than was asked for everything looks right.
+                    let error: Error = error;
+                    eprintln!("MG_DEVICE: {}; the CPU is used", error.kind());
+                    Device::cpu()
+                }
+                None => Device::cpu(),
+            };
         *DEFAULT_DEVICE.write().unwrap_or_else(PoisonError::into_inner) = Some(named);
         named
     })

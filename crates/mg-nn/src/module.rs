@@ -42,6 +42,8 @@ pub trait Module: Send + Sync {
     /// # Errors
     ///
     /// An input whose shape, dtype or device the module does not take.
+    // For all implementations: a mistake is told of the line that called the module.
+    #[track_caller]
     fn forward(&self, input: &Tensor) -> Result<Tensor>;
 
     /// Tells a visitor the module's own parameters, buffers and children, in the order in which they are listed. Most

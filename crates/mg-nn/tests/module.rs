@@ -46,6 +46,9 @@ fn linear_multiplies_by_its_weight_and_adds_its_bias() {
 
     let e = layer.forward(&tensor(&x, &[3, 8])).map(drop).unwrap_err();
     assert!(e.to_string().starts_with("Linear: takes […, 3], got [3, 8] ("), "{e}");
+    assert!(e.location().file().ends_with("tests/module.rs"), "{e}");
+    let e = mg_nn::optim::Adam::new(vec![], 0.1).map(drop).unwrap_err();
+    assert!(e.location().file().ends_with("tests/module.rs"), "{e}");
     assert!(layer.forward(&Tensor::scalar(1.0f32)).is_err());
 
     let plain = Linear::with_options(3, 2, false, DType::F64).unwrap();

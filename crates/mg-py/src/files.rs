@@ -1,13 +1,13 @@
 //! Checkpoints and data sets.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use mg_autograd::Tensor;
 use mg_device::Result;
 use mg_nn::State;
 use mg_nn::data::{Batches, Idx, Mnist};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -28,6 +28,21 @@ pub fn tensors_of(dict: &Bound<'_, PyDict>) -> PyResult<BTreeMap<String, Tensor>
     dict.iter().map(|(name, t)| Ok((name.extract()?, t.cast::<PyTensor>()?.get().t.clone()))).collect()
 }
 
+/// An error of the system as `open` raises it: of the class for its code, and with the file's name.
+fn at(path: &Path) -> impl FnOnce(std::io::Error) -> PyErr {
+    let path = path.as_os_str().to_owned();
+    move |error| {
+        let Some(code) = error.raw_os_error() else { return error.into() };
+        let text = error.to_string();
+        let text = text.split(" (os error").next().unwrap_or_default().to_owned();
+        if cfg!(windows) {
+            PyOSError::new_err((0, text, path, code))
+        } else {
+            PyOSError::new_err((code, text, path))
+        }
+    }
+}
+
 /// Writes named tensors to a safetensors file, with text as metadata.
 #[pyfunction]
 #[pyo3(signature = (tensors, path, metadata=None))]
@@ -40,7 +55,7 @@ pub fn save_safetensors(
     let state = State { tensors: tensors_of(tensors)?, metadata: metadata.unwrap_or_default() };
     // What is wrong with the place itself has an exception of its own: FileNotFoundError, PermissionError, ….
     if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
-        std::fs::metadata(folder)?;
+        std::fs::metadata(folder).map_err(at(folder))?;
     }
     compute(py, || state.save(&path))
 }
@@ -49,7 +64,7 @@ pub fn save_safetensors(
 #[pyfunction]
 #[pyo3(signature = (path, *, metadata=false))]
 pub fn load_safetensors(py: Python<'_>, path: PathBuf, metadata: bool) -> PyResult<Bound<'_, PyAny>> {
-    std::fs::File::open(&path)?;
+    std::fs::File::open(&path).map_err(at(&path))?;
     let state = compute(py, || State::load(&path))?;
     let tensors = named(py, state.tensors)?;
     if metadata {
@@ -66,7 +81,7 @@ fn idx(idx: Idx) -> Result<Tensor> {
 /// The training images and labels and the test images and labels of MNIST's four files in a folder, as u8.
 #[pyfunction]
 pub fn _mnist(py: Python<'_>, folder: PathBuf) -> PyResult<[PyTensor; 4]> {
-    std::fs::metadata(&folder)?;
+    std::fs::metadata(&folder).map_err(at(&folder))?;
     let mnist = compute(py, || Mnist::load(&folder))?;
     four(mnist)
 }

@@ -47,8 +47,9 @@ def test_the_form_is_safetensors(tmp_path):
 
 
 def test_mistakes(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match="none") as caught:
         mg.load_safetensors(tmp_path / "none")
+    assert caught.value.filename == str(tmp_path / "none")
     with pytest.raises(FileNotFoundError):
         mg.save_safetensors({}, tmp_path / "none" / "a")
     for i, junk in enumerate((b"", b"12345678", b"\xff" * 100, struct.pack("<Q", 2) + b"{]", struct.pack("<Q", 2**63))):
@@ -104,4 +105,4 @@ def test_batches():
     assert sorted(first) == sorted(second) == list(range(10)) and first != second
     assert [i for b in shuffled.epoch(0) for i in b.tolist()] == first
     with pytest.raises(ValueError):
-        list(Batches(10, 0))
+        Batches(10, 0)

@@ -14,7 +14,8 @@ usage: cargo xtask wheel [options]
   --sdist       the source distribution beside the wheel
   -- ARGUMENTS  more for maturin: -- --compatibility manylinux_2_28
 
-The wheel is of the stable ABI: one for Python 3.11 and all later ones. The release workflow builds those of other machines.";
+The wheel is of the stable ABI: one for Python 3.11 and all later ones. The release workflow builds those of other machines.
+maturin, which builds it, is fetched from the Python package index into .venv the first time.";
 
 /// The interpreter of an environment that the package, built as it is published, was just installed in.
 pub fn installed(workspace: &Workspace) -> Result<PathBuf> {
@@ -42,8 +43,10 @@ pub fn installed(workspace: &Workspace) -> Result<PathBuf> {
     Ok(venv.interpreter())
 }
 
+/// What builds the wheel.
+const MATURIN: &str = "maturin>=1.16,<2";
 /// What builds the wheel and tests it; `crates/mg-py/requirements-test.txt` adds to it, where there is one.
-const TOOLS: &[&str] = &["maturin>=1.16,<2", "numpy", "pytest", "mypy", "pyright[nodejs]"];
+const TOOLS: &[&str] = &[MATURIN, "numpy", "pytest", "mypy", "pyright[nodejs]"];
 /// Where the package is.
 pub const CRATE: &str = "crates/mg-py";
 
@@ -69,9 +72,11 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
             other => return Err(format!("wheel has no option '{other}'\n{USAGE}")),
         }
     }
-    let Some((venv, folder)) = tools(&workspace)? else {
+    let Some(folder) = workspace.existing(CRATE) else {
         return Err("there is no crate of the Python package".to_owned());
     };
+    let venv = Venv::of(&workspace)?;
+    venv.install("maturin", &[MATURIN.to_owned()])?;
     // Wheels of earlier versions would be told of beside the new one.
     for old in files(&out, "whl").unwrap_or_default() {
         std::fs::remove_file(&old).map_err(at(&old))?;

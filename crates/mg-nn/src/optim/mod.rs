@@ -72,20 +72,26 @@ pub trait Optimizer {
 /// What every optimiser checks its parameters for.
 #[track_caller]
 fn check_parameters(op: &'static str, parameters: &[Tensor]) -> Result<()> {
-    let fail = |text: String| Err(Error::new(op, ErrorKind::Value(text)));
+    match parameters_mistake(parameters) {
+        Some(text) => Err(Error::new(op, ErrorKind::Value(text))),
+        None => Ok(()),
+    }
+}
+
+fn parameters_mistake(parameters: &[Tensor]) -> Option<String> {
     if parameters.is_empty() {
-        return fail("takes at least one parameter, got none".into());
+        return Some("takes at least one parameter, got none".into());
     }
     for (i, p) in parameters.iter().enumerate() {
         if !p.is_leaf() || !p.dtype().is_float() {
             let what = if p.is_leaf() { p.dtype().name() } else { "the result of an operation" };
-            return fail(format!("takes floating-point leaves, but parameter {i} is {what}"));
+            return Some(format!("takes floating-point leaves, but parameter {i} is {what}"));
         }
         if let Some(j) = parameters[..i].iter().position(|other| other.is(p)) {
-            return fail(format!("parameters {j} and {i} are the same tensor"));
+            return Some(format!("parameters {j} and {i} are the same tensor"));
         }
     }
-    Ok(())
+    None
 }
 
 /// `value` if `fits` says so; `takes` says what does.

@@ -37,6 +37,8 @@ class Batches:
     """A division of `n` samples into batches: tensors of indices. With a seed they are shuffled, anew for every epoch."""
 
     def __init__(self, n: int, batch: int, seed: int | None = None, drop_last: bool = False) -> None:
+        if batch < 1:
+            raise ValueError(f"Batches: takes a batch of at least 1, got {batch}")
         self.n = n
         self.batch = batch
         self.seed = seed
