@@ -127,7 +127,7 @@ fn take(acc: &mut Acc, next: &Acc, wins: bool) {
 }
 
 /// What reductions ask of an element.
-trait Element: Copy + PartialOrd + 'static {
+pub(super) trait Element: Copy + PartialOrd + 'static {
     /// What lanes add in.
     type Lane: Copy;
     const ZERO: Self::Lane;
@@ -242,43 +242,17 @@ fn fold_block<T: Element, R: Copy>(
     join: impl Fn(R, R) -> R,
 ) -> R {
     let mut lanes = [neutral; LANES];
-    if a.len() < LANES {
-        for (lane, &v) in lanes.iter_mut().zip(a) {
+    for run in a.chunks(LANES) {
+        for (lane, &v) in lanes.iter_mut().zip(run) {
             *lane = join(*lane, first(v));
         }
-        if a.len() > 32 {
-            halve::<R, 32>(&mut lanes, &join);
-        }
-        if a.len() > 16 {
-            halve::<R, 16>(&mut lanes, &join);
-        }
-        return fold_16(lanes, join);
     }
-    // All indices of `lanes` are constants from here on, so that they stay in registers.
-    let runs = a.chunks_exact(LANES);
-    let rest = runs.remainder();
-    for run in runs {
-        for j in 0..LANES {
-            lanes[j] = join(lanes[j], first(run[j]));
-        }
+    if a.len() > 32 {
+        halve::<R, 32>(&mut lanes, &join);
     }
-    if !rest.is_empty() {
-        let mut last = [neutral; LANES];
-        for (lane, &v) in last.iter_mut().zip(rest) {
-            *lane = first(v);
-        }
-        for j in 0..LANES {
-            lanes[j] = join(lanes[j], last[j]);
-        }
+    if a.len() > 16 {
+        halve::<R, 16>(&mut lanes, &join);
     }
-    halve::<R, 32>(&mut lanes, &join);
-    halve::<R, 16>(&mut lanes, &join);
-    fold_16(lanes, join)
-}
-
-/// Joins the first 16 lanes.
-#[inline(always)]
-fn fold_16<R: Copy>(mut lanes: [R; LANES], join: impl Fn(R, R) -> R) -> R {
     halve::<R, 8>(&mut lanes, &join);
     halve::<R, 4>(&mut lanes, &join);
     halve::<R, 2>(&mut lanes, &join);
@@ -313,8 +287,9 @@ fn prod<T: Element>(acc: &mut Acc, a: &[T]) {
     }
 }
 
+/// Whether `candidate` takes the place of `best`: it is larger (smaller, unless `max`), or a NaN.
 #[inline(always)]
-fn better<T: Element>(max: bool, candidate: T, best: T) -> bool {
+pub(super) fn better<T: Element>(max: bool, candidate: T, best: T) -> bool {
     (if max { candidate > best } else { candidate < best }) || candidate.nan()
 }
 

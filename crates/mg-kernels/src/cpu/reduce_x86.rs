@@ -2,14 +2,14 @@
 //! its lanes in memory.
 
 use super::loops::Isa;
-use super::reduce::{Acc, BLOCK, LANES, ReduceFn};
+use super::reduce::{Acc, BLOCK, Element, LANES, ReduceFn, better};
 use crate::program::ReduceKind;
 use mg_device::DType;
 use std::arch::x86_64::*;
 
 /// A register of floats. Methods are inlined into functions that have the instructions.
 trait Vector: Copy {
-    type Float: Copy + PartialOrd + Into<f64>;
+    type Float: Element + Into<f64>;
     /// Floats in a register.
     const WIDTH: usize;
     unsafe fn splat(v: Self::Float) -> Self;
@@ -143,19 +143,13 @@ where
     acc.bits = total.to_bits();
 }
 
-fn is_better<T: Copy + PartialOrd + Into<f64>>(max: bool, candidate: T, best: T) -> bool {
-    (if max { candidate > best } else { candidate < best }) || candidate.into().is_nan()
-}
-
 /// The extreme of at most [`BLOCK`] floats, at least one.
 ///
 /// Safety: as [`fold`].
 #[inline(always)]
 unsafe fn extreme_of<V: Vector, const R: usize, const MAX: bool>(a: *const V::Float, n: usize) -> V::Float {
     // SAFETY: this function's contract.
-    unsafe {
-        fold::<V, R>(a, n, *a, |x, y| x.better::<MAX>(y), |x, y| if is_better(MAX, y, x) { y } else { x })
-    }
+    unsafe { fold::<V, R>(a, n, *a, |x, y| x.better::<MAX>(y), |x, y| if better(MAX, y, x) { y } else { x }) }
 }
 
 /// Safety: as [`fold`].
@@ -166,7 +160,7 @@ unsafe fn extreme<V: Vector, const R: usize, const MAX: bool>(acc: &mut Acc, a: 
         // SAFETY: this function's contract.
         let best: f64 = unsafe { extreme_of::<V, R, MAX>(a.add(at), BLOCK.min(n - at)) }.into();
         // A NaN found before stays: nothing is better than it but another NaN.
-        if is_better(MAX, best, f64::from_bits(acc.bits)) {
+        if better(MAX, best, f64::from_bits(acc.bits)) {
             acc.bits = best.to_bits();
         }
     }
@@ -182,8 +176,8 @@ unsafe fn arg<V: Vector, const R: usize, const MAX: bool>(acc: &mut Acc, a: *con
         let (best, block) =
             unsafe { (extreme_of::<V, R, MAX>(a.add(at), len), std::slice::from_raw_parts(a.add(at), len)) };
         let (wide, so_far): (f64, f64) = (best.into(), f64::from_bits(acc.bits));
-        if acc.index < 0 || (!so_far.is_nan() && is_better(MAX, wide, so_far)) {
-            let found = block.iter().position(|&v| if wide.is_nan() { v.into().is_nan() } else { v == best });
+        if acc.index < 0 || (!so_far.is_nan() && better(MAX, wide, so_far)) {
+            let found = block.iter().position(|&v| if best.nan() { v.nan() } else { v == best });
             *acc = Acc { bits: wide.to_bits(), index: base + (at + found.unwrap_or(0)) as i64 };
         }
     }
