@@ -145,3 +145,14 @@ const DOUBLE: [f64; 10] = [
     0.16666666666666424,
     0.5000000000000011,
 ];
+
+/// e^(−|x|), and what its rounding lost.
+#[inline(always)]
+pub(super) fn exp_of_minus_magnitude<L: FloatLane>(x: L) -> (L, L) {
+    let least = lit(x, -104.0, -746.0);
+    let y = x.abs().neg();
+    let reduced = Reduced::new(L::select(y.lt(least), least, y), 2);
+    let (first, second) = reduced.halves();
+    let power = reduced.power();
+    (power.mul(first).mul(second), reduced.power_tail(power).mul(first).mul(second))
+}

@@ -1,7 +1,7 @@
 //! The logistic function.
 
-use super::exp::Reduced;
-use super::{lit, reciprocal};
+use super::exp::exp_of_minus_magnitude;
+use super::reciprocal;
 use crate::lane::FloatLane;
 
 /// 1/(1 + e⁻ˣ), within 0.88 ulp in single and 0.91 in double precision, with denormal results where they are due.
@@ -11,13 +11,7 @@ use crate::lane::FloatLane;
 #[inline(always)]
 pub fn sigmoid<L: FloatLane>(x: L) -> L {
     let one = x.lit(1.0);
-    let least = lit(x, -104.0, -746.0);
-    let y = x.abs().neg();
-    let reduced = Reduced::new(L::select(y.lt(least), least, y), 2);
-    let (first, second) = reduced.halves();
-    let power = reduced.power();
-    let z = power.mul(first).mul(second);
-    let z_tail = reduced.power_tail(power).mul(first).mul(second);
+    let (z, z_tail) = exp_of_minus_magnitude(x);
     let denominator = one.add(z);
     let denominator_tail = one.sub(denominator).add(z);
     let negative = x.lt(x.lit(0.0));

@@ -1,6 +1,6 @@
 //! The softplus function, a relu whose derivative is the logistic function.
 
-use super::exp::Reduced;
+use super::exp::exp_of_minus_magnitude;
 use super::log::{DOUBLE, LN2_REST_DOUBLE, LN2_REST_SINGLE, LN2_SHORT_DOUBLE, LN2_SHORT_SINGLE, SINGLE};
 use super::{horner, lit, reciprocal};
 use crate::lane::{FloatLane, Format};
@@ -12,13 +12,7 @@ use crate::lane::{FloatLane, Format};
 #[inline(always)]
 pub fn softplus<L: FloatLane>(x: L) -> L {
     let (zero, one) = (x.lit(0.0), x.lit(1.0));
-    let least = lit(x, -104.0, -746.0);
-    let y = x.abs().neg();
-    let reduced = Reduced::new(L::select(y.lt(least), least, y), 2);
-    let (first, second) = reduced.halves();
-    let power = reduced.power();
-    let z = power.mul(first).mul(second);
-    let z_tail = reduced.power_tail(power).mul(first).mul(second);
+    let (z, z_tail) = exp_of_minus_magnitude(x);
     let u = one.add(z);
     let lost = one.sub(u).add(z).add(z_tail);
     // lost/u = lost − lost·(u − 1)/u: all of it where u is 1.
