@@ -6,7 +6,7 @@
 //! nobody writes them down. Sizes, strides, constants and offsets of random numbers are arguments of a launch.
 
 use crate::rows::Row;
-use mg_device::{DType, MAX_RANK};
+use mg_device::{DType, MAX_RANK, Shape, collapse};
 
 /// The most values that the scheduler puts into one program.
 pub const MAX_VALUES: usize = 128;
@@ -198,6 +198,27 @@ impl Program {
             classes.push(class);
         }
         classes
+    }
+
+    /// Whether a full reduction runs over elements, and not over the results of rows only.
+    pub(crate) fn reduces_elements(&self, classes: &[Class]) -> bool {
+        self.values.iter().any(|v| match v.inst {
+            Inst::Reduce(_, Over::All, a) => classes[a as usize] >= Class::Full || !self.reduces(Over::Inner),
+            _ => false,
+        })
+    }
+
+    /// Dimensions `from..to` of the space, neighbours merged where every operand's strides allow it, and each operand's
+    /// strides over them.
+    pub(crate) fn collapsed(&self, from: usize, to: usize) -> (Vec<usize>, Vec<[isize; MAX_RANK]>) {
+        let part = |operand: &Operand| {
+            let mut s = [0; MAX_RANK];
+            s[..to - from].copy_from_slice(&operand.strides[from..to]);
+            s
+        };
+        let mut strides: Vec<[isize; MAX_RANK]> = self.inputs.iter().map(part).collect();
+        let shape = collapse(&Shape::of(&self.space[from..to]), &mut strides);
+        (shape.to_vec(), strides)
     }
 
     /// The number of rows (`batch × outer`) and the number of elements in each.

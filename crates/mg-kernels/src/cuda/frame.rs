@@ -1,7 +1,7 @@
 //! The space of a program as a kernel walks it: rows by columns, each a merged group of dimensions.
 
-use crate::program::{Class, Inst, Over, Program, Source};
-use mg_device::{DType, Error, ErrorKind, MAX_RANK, Result, Shape, collapse};
+use crate::program::{Class, Over, Program, Source};
+use mg_device::{DType, Error, ErrorKind, MAX_RANK, Result};
 
 /// How a kernel is organised.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,25 +51,14 @@ impl Frame {
         }
         let classes = program.classes();
         let has = |over| program.reduces(over);
-        let flat = program.values.iter().any(|v| {
-            matches!(v.inst, Inst::Reduce(_, Over::All, a) if classes[a as usize] >= Class::Full || !has(Over::Inner))
-        });
+        let flat = program.reduces_elements(&classes);
         if flat && (has(Over::Inner) || has(Over::Outer)) {
             return Err(internal("a full reduction beside one over rows or columns"));
         }
-        let group = |from: usize, to: usize| {
-            let mut strides: Vec<[isize; MAX_RANK]> = program
-                .inputs
-                .iter()
-                .map(|operand| {
-                    let mut s = [0; MAX_RANK];
-                    s[..to - from].copy_from_slice(&operand.strides[from..to]);
-                    s
-                })
-                .collect();
-            let shape = collapse(&Shape::of(&program.space[from..to]), &mut strides);
-            let n = shape.rank();
-            (shape.to_vec(), strides.into_iter().map(|s| s[..n].to_vec()).collect::<Vec<_>>())
+        let group = |from, to| {
+            let (dims, strides) = program.collapsed(from, to);
+            let n = dims.len();
+            (dims, strides.into_iter().map(|s| s[..n].to_vec()).collect::<Vec<_>>())
         };
         let form = if has(Over::Inner) {
             Form::Row

@@ -6,7 +6,7 @@ use super::loops::{cell_size, isa, map_loop};
 use super::reduce::{ColumnReducer, Reducer};
 use super::stream::{STREAM, streams};
 use crate::program::{Class, Inst, Over, Program, Source, Val};
-use mg_device::{DType, Error, ErrorKind, MAX_RANK, Result, Shape, collapse};
+use mg_device::{DType, Error, ErrorKind, MAX_RANK, Result};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 mod registers;
@@ -65,9 +65,7 @@ impl<'a> Compiler<'a> {
         }
         let classes = program.classes();
         let has = |over| program.reduces(over);
-        let flat = program.values.iter().any(
-            |v| matches!(v.inst, Inst::Reduce(_, Over::All, a) if classes[a as usize] >= Class::Full || !has(Over::Inner)),
-        );
+        let flat = program.reduces_elements(&classes);
         if flat && (has(Over::Inner) || has(Over::Outer)) {
             return Err(internal("a full reduction beside one over rows or columns"));
         }
@@ -79,20 +77,8 @@ impl<'a> Compiler<'a> {
             (program.space[..program.batch].iter().product::<usize>(), rows, columns)
         };
         let pure = !has(Over::Inner) && !has(Over::Outer) && !flat;
-        // Dimensions merged within rows and within columns, for all operands at once.
-        let group = |from: usize, to: usize| {
-            let mut strides: Vec<[isize; MAX_RANK]> = program
-                .inputs
-                .iter()
-                .map(|operand| {
-                    let mut s = [0; MAX_RANK];
-                    s[..to - from].copy_from_slice(&operand.strides[from..to]);
-                    s
-                })
-                .collect();
-            let shape = collapse(&Shape::of(&program.space[from..to]), &mut strides);
-            (shape.to_vec(), strides)
-        };
+        // Dimensions are merged within rows and within columns, for all operands at once.
+        let group = |from, to| program.collapsed(from, to);
         let mut out = Compiled {
             mode: if flat { Mode::Flat } else { Mode::Rows },
             batches,
