@@ -41,6 +41,7 @@
 pub mod rows;
 pub mod cpu;
 pub mod cuda;
+mod indexed;
 pub mod lane;
 pub mod math;
 pub mod philox;

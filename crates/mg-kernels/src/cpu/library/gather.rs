@@ -17,20 +17,8 @@ struct Rows {
     row: usize,
 }
 
-/// The longest rows: trailing axes after `axis` along which the index is the same and the operand dense.
 fn rows(shape: &Shape, axis: usize, index: &Layout, operand: &Layout) -> Rows {
-    let mut first = shape.rank();
-    let mut row = 1usize;
-    while first > axis + 1 {
-        let d = first - 1;
-        let same = index.strides()[d] == 0 || shape[d] == 1;
-        let dense = operand.strides()[d] == row as isize || shape[d] == 1;
-        if !(same && dense) {
-            break;
-        }
-        row *= shape[d];
-        first = d;
-    }
+    let (first, row) = crate::indexed::rows(shape, axis, index, operand);
     Rows { shape: Shape::of(&shape[..first]), row }
 }
 
