@@ -22,15 +22,30 @@ pub fn installed(workspace: &Workspace) -> Result<PathBuf> {
     let Some((venv, folder)) = tools(workspace)? else {
         return Err("there is no crate of the Python package".to_owned());
     };
-    let out = workspace.target().join("bench-wheel");
-    for old in files(&out, "whl").unwrap_or_default() {
-        std::fs::remove_file(&old).map_err(at(&old))?;
+    install(workspace, &venv, &folder, "bench-wheel", &[])?;
+    Ok(venv.interpreter())
+}
+
+/// Builds the wheel for this machine, in a folder of the target directory, and installs it; `arguments` are more for
+/// maturin.
+pub fn install(
+    workspace: &Workspace,
+    venv: &Venv,
+    folder: &Path,
+    out: &str,
+    arguments: &[&str],
+) -> Result<()> {
+    let out = workspace.target().join(out);
+    // A wheel of an earlier version would be installed beside the new one.
+    if out.exists() {
+        std::fs::remove_dir_all(&out).map_err(at(&out))?;
     }
-    let mut build = venv.python(&folder);
-    build.args(["-m", "maturin", "build", "--compatibility", "linux", "--interpreter", "python", "--out"]);
-    process::run(build.arg(&out))?;
-    let mut install = venv.python(&workspace.root);
-    install.args([
+    let mut build = venv.python(folder);
+    // "linux" asks for no old glibc.
+    build.args(["-m", "maturin", "build", "--compatibility", "linux", "--interpreter", "python"]);
+    process::run(build.args(arguments).arg("--out").arg(&out))?;
+    let mut pip = venv.python(&workspace.root);
+    pip.args([
         "-m",
         "pip",
         "install",
@@ -39,8 +54,7 @@ pub fn installed(workspace: &Workspace) -> Result<PathBuf> {
         "--force-reinstall",
         "--no-deps",
     ]);
-    process::run(install.args(files(&out, "whl")?))?;
-    Ok(venv.interpreter())
+    process::run(pip.args(files(&out, "whl")?))
 }
 
 /// What builds the wheel.

@@ -7,7 +7,7 @@ use super::Outcome;
 use super::counts::Counts;
 use crate::ptx::{self, FOLDER};
 use crate::venv::{PYTHON, Venv};
-use crate::wheel::{CRATE, files, tools};
+use crate::wheel::{CRATE, files, install, tools};
 use crate::workspace::Workspace;
 use crate::{Result, at, process};
 
@@ -33,37 +33,7 @@ fn no_wheel_crate() -> Outcome {
 
 pub fn wheel(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
     let Some((venv, folder)) = tools(workspace)? else { return Ok(no_wheel_crate()) };
-    let out = workspace.target().join("test-wheel");
-    // A wheel of an earlier version would be installed beside the new one.
-    if out.exists() {
-        std::fs::remove_dir_all(&out).map_err(at(&out))?;
-    }
-    let mut build = venv.python(&folder);
-    // "linux" asks for no old glibc: this wheel is for this machine.
-    build.args([
-        "-m",
-        "maturin",
-        "build",
-        "--release",
-        "--compatibility",
-        "linux",
-        "--interpreter",
-        "python",
-        "--out",
-    ]);
-    process::run(build.arg(&out))?;
-    let wheels = files(&out, "whl")?;
-    let mut install = venv.python(&workspace.root);
-    install.args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--force-reinstall",
-        "--no-deps",
-    ]);
-    process::run(install.args(wheels))?;
+    install(workspace, &venv, &folder, "test-wheel", &["--release"])?;
     Ok(Outcome::Done)
 }
 
