@@ -189,7 +189,7 @@ impl Launch {
         let aligned: Aligned = inputs
             .iter()
             .chain([&out])
-            .map(|a| 1 << a.trailing_zeros().min(4))
+            .map(alignment)
             .chain([if whole { FUSED_WHOLE } else { FUSED }])
             .collect();
         let mut place = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -263,7 +263,7 @@ impl Launch {
             inputs[1] = base.addr() as u64 + (layout.offset() * DType::I64.size()) as u64;
         }
         let out = out.addr() as u64;
-        let aligned: Aligned = inputs.iter().chain([&out]).map(|a| 1 << a.trailing_zeros().min(4)).collect();
+        let aligned: Aligned = inputs.iter().chain([&out]).map(alignment).collect();
         let prepared = self.prepare(gpu, kernel, operands, aligned)?;
         prepared.run(gpu, &inputs, out, self, graph)
     }
@@ -361,7 +361,7 @@ impl Launch {
         let inputs: SmallVec<[u64; 4]> =
             smallvec::smallvec![base.addr() as u64 + (layout.offset() * size) as u64];
         let out = out.addr() as u64;
-        let aligned: Aligned = inputs.iter().chain([&out]).map(|a| 1 << a.trailing_zeros().min(4)).collect();
+        let aligned: Aligned = inputs.iter().chain([&out]).map(alignment).collect();
         let mut place = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
         let known = place.as_ref().filter(|p| p.aligned == aligned).cloned();
         let prepared = match known {
@@ -387,6 +387,11 @@ impl Launch {
 type Planned = (library::Plan, SmallVec<[usize; 2]>, usize);
 
 type Aligned = SmallVec<[usize; 4]>;
+
+/// The bytes that an address is a multiple of, up to the widest access.
+fn alignment(address: &u64) -> usize {
+    1 << address.trailing_zeros().min(4)
+}
 
 /// A library kernel's launches, ready for addresses of some alignment.
 pub(crate) struct Prepared {
