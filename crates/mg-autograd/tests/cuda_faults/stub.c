@@ -10,9 +10,10 @@ U cuDeviceGet(int*d,int i){*d=i;return 0;} U cuDeviceGetName(char*s,int n,int d)
 U cuGetErrorName(U c,const char**s){*s=c==719?"CUDA_ERROR_LAUNCH_FAILED":0;return c!=719;}
 U cuDeviceGetAttribute(int*v,U a,int d){*v=a==75?9:a==76?0:132;return 0;}
 U cuDeviceTotalMem_v2(size_t*n,int d){*n=1ull<<34;return 0;}
+U cuDeviceCanAccessPeer(int*c,int a,int b){*c=1;return 0;} U cuCtxEnablePeerAccess(H h,U f){return 704;}
 U cuDevicePrimaryCtxRetain(H*h,int d){*h=(H)1;return 0;} U cuCtxSetCurrent(H h){return 0;}
 U cuStreamCreate(H*h,U f){*h=(H)2;return 0;} U cuStreamSynchronize(H h){return code("STUB_SYNC");} U cuStreamWaitEvent(H a,H b,U f){return 0;}
-U cuEventCreate(H*h,U f){*h=(H)3;return 0;} U cuEventRecord(H a,H b){return 0;} U cuEventSynchronize(H a){return launched?code("STUB_SYNC"):0;}
+U cuEventCreate(H*h,U f){*h=(H)3;return 0;} U cuEventDestroy_v2(H h){return 0;} U cuEventRecord(H a,H b){return 0;} U cuEventSynchronize(H a){return launched?code("STUB_SYNC"):0;}
 U cuMemGetInfo_v2(size_t*a,size_t*b){*a=1ull<<33;*b=1ull<<34;return 0;}
 U cuMemAlloc_v2(A*a,size_t n){if(n<=(1u<<25)||!code("STUB_ALLOC")){*a=(A)calloc(1,n);return *a?0:2;}return code("STUB_ALLOC");} U cuMemFree_v2(A a){free((void*)a);return 0;}
 U cuMemHostAlloc(H*p,size_t n,U f){*p=malloc(n);return 0;} U cuMemHostGetDevicePointer_v2(A*a,H p,U f){*a=(A)p;return 0;}

@@ -9,6 +9,7 @@ use super::api::{Address, Api, Handle, api};
 use super::fault::{Guarded, Origin, SLOTS, Slot, Watch, this_thread};
 use super::graph::KernelNode;
 use super::memory::GpuMemory;
+use super::probe::{probe, version_text};
 use super::transfer::Staging;
 use crate::allocator::Pool;
 use crate::buffer::Buffer;
@@ -31,6 +32,8 @@ static FORKED: AtomicBool = AtomicBool::new(false);
 pub struct Gpu {
     pub(super) api: &'static Api,
     device: Device,
+    /// The driver's number of it.
+    pub(super) handle: c_int,
     pub(super) context: Handle,
     pub(super) stream: Handle,
     pub(crate) pool: Pool<GpuMemory>,
@@ -46,6 +49,8 @@ pub struct Gpu {
     collects: AtomicBool,
     collected: Mutex<Collected>,
     pub(super) staging: Mutex<Staging>,
+    /// Ordinals of devices whose memory was looked for a direct way to.
+    pub(super) reached: Mutex<Vec<usize>>,
 }
 
 // SAFETY: contexts, streams and modules may be used from any thread; the slots are read by volatile loads.
@@ -77,6 +82,19 @@ pub(crate) fn existing(device: Device) -> Option<&'static Gpu> {
         return None;
     }
     GPUS.get(device.ordinal())?.get()?.as_ref().ok().copied()
+}
+
+/// An error in a child made by `fork`.
+#[track_caller]
+fn not_forked(device: Device) -> Result<()> {
+    if !FORKED.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    let text = format!(
+        "{device} cannot be used in a child made by fork(), where the CUDA driver does not work: start the child with \
+         \"spawn\""
+    );
+    Err(Error::new("device", ErrorKind::Device(text)))
 }
 
 /// Asks to be told in children of this process: the driver does not work there.
@@ -111,13 +129,7 @@ impl Gpu {
     /// driver refuses to open it.
     #[track_caller]
     pub fn of(device: Device) -> Result<&'static Gpu> {
-        if FORKED.load(Ordering::Relaxed) {
-            let text = format!(
-                "{device} cannot be used in a child made by fork(), where the CUDA driver does not work: start the child with \
-                 \"spawn\""
-            );
-            return Err(Error::new("device", ErrorKind::Device(text)));
-        }
+        not_forked(device)?;
         match GPUS.get(device.ordinal()) {
             Some(place) if device.is_cuda() => {
                 match place.get_or_init(|| Gpu::open(device)) {
@@ -182,6 +194,7 @@ impl Gpu {
         Ok(Box::leak(Box::new(Gpu {
             api,
             device,
+            handle,
             context,
             stream,
             pool: Pool::new(GpuMemory { context, stream }, device),
@@ -196,6 +209,7 @@ impl Gpu {
             collects: AtomicBool::new(false),
             collected: Mutex::default(),
             staging: Mutex::default(),
+            reached: Mutex::default(),
         })))
     }
 
@@ -245,9 +259,10 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Cuda`], of a device that was lost.
+    /// [`ErrorKind::Cuda`], of a device that was lost; [`ErrorKind::Device`] in a child made by `fork`.
     #[track_caller]
     pub fn bind(&self) -> Result<()> {
+        not_forked(self.device)?;
         // SAFETY: the context lives as long as the process.
         self.check("cuCtxSetCurrent", unsafe { (self.api.set_current)(self.context) })
     }
@@ -314,12 +329,18 @@ impl Gpu {
             let log = String::from_utf8_lossy(&log[..end]);
             let version = ptx.lines().find_map(|l| l.strip_prefix(".version ")).unwrap_or("unknown").trim();
             // CUDA_ERROR_UNSUPPORTED_PTX_VERSION
-            let hint = if code == 222 {
-                format!(": PTX {version} needs {}", driver_for(version))
-            } else {
-                String::new()
-            };
-            let text = format!("a kernel could not be loaded: {}{hint}\n{log}", self.api.describe(code));
+            let mut text =
+                format!("a kernel could not be loaded on {}: {}", self.device, self.api.describe(code));
+            if code == 222 {
+                let got = probe().map_or_else(|_| "unknown".into(), |driver| version_text(driver.version));
+                text += &format!(
+                    ": PTX {version} needs {}, and this driver is of CUDA {got}",
+                    driver_for(version)
+                );
+            }
+            if !log.trim().is_empty() {
+                text += &format!("\n{}", log.trim());
+            }
             return Err(Error::new("load", ErrorKind::Cuda(text)));
         }
         Ok(Module(module))
@@ -367,6 +388,30 @@ impl Gpu {
         args: &[u8],
         origin: Origin,
     ) -> Result<()> {
+        if self.collects.load(Ordering::Relaxed) {
+            // Another thread may have started what was collected, and is done with it when the lock is free.
+            let mut collected = self.collected();
+            if self.collects.load(Ordering::Relaxed) {
+                self.watch().launched(origin);
+                collected.nodes.push(KernelNode { kernel, grid, block, shared, args: args.into() });
+                return Ok(());
+            }
+        }
+        // SAFETY: this function's contract.
+        unsafe { self.start(kernel, grid, block, shared, args, origin) }
+    }
+
+    /// [`Gpu::launch`], whether launches are collected or not.
+    #[inline]
+    unsafe fn start(
+        &self,
+        kernel: Kernel,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared: u32,
+        args: &[u8],
+        origin: Origin,
+    ) -> Result<()> {
         let mut size = args.len();
         // CU_LAUNCH_PARAM_BUFFER_POINTER, …_SIZE, END.
         let mut extra: [*mut c_void; 5] = [
@@ -379,11 +424,6 @@ impl Gpu {
         let [gx, gy, gz] = grid;
         let [bx, by, bz] = block;
         self.watch().launched(origin);
-        if self.collects.load(Ordering::Relaxed) {
-            let node = KernelNode { kernel, grid, block, shared, args: args.into() };
-            self.collected().nodes.push(node);
-            return Ok(());
-        }
         if shared > PLAIN_SHARED {
             self.allow_shared(kernel, shared).map_err(|e| e.with_location(origin.line))?;
         }
@@ -438,13 +478,15 @@ impl Gpu {
     /// Stops collecting. Answers with the launches, in order, none of which was started; the second list is to be dropped
     /// when they were. `None` where some had to be started already: then all were.
     pub fn collected_launches(&self) -> Option<(Vec<KernelNode>, Vec<Buffer>)> {
+        let mut collected = self.collected();
         let was = self.collects.swap(false, Ordering::Relaxed);
-        let all = std::mem::take(&mut *self.collected());
+        let all = std::mem::take(&mut *collected);
         was.then_some((all.nodes, all.keep))
     }
 
     /// Starts what was collected, and collects no more: for work that is no launch of a kernel.
     #[inline]
+    #[track_caller]
     pub(super) fn start_collected(&self) -> Result<()> {
         if !self.collects.load(Ordering::Relaxed) {
             return Ok(());
@@ -453,14 +495,25 @@ impl Gpu {
     }
 
     #[cold]
+    #[track_caller]
     fn start_all(&self) -> Result<()> {
-        let Some((nodes, _keep)) = self.collected_launches() else { return Ok(()) };
-        let origin = Origin { name: "jit", line: std::panic::Location::caller() };
-        for node in &nodes {
-            // SAFETY: whoever asked for the launch vouched for it, in this order.
-            unsafe { self.launch(node.kernel, node.grid, node.block, node.shared, &node.args, origin)? };
+        // This may be another thread than the one that collects, with another device current.
+        self.bind()?;
+        // Held to the end: what that thread launches next comes after.
+        let mut collected = self.collected();
+        if !self.collects.load(Ordering::Relaxed) {
+            return Ok(());
         }
-        Ok(())
+        let all = std::mem::take(&mut *collected);
+        let origin = Origin { name: "jit", line: std::panic::Location::caller() };
+        let start = |node: &KernelNode| {
+            // SAFETY: whoever asked for the launch vouched for it, in this order.
+            unsafe { self.start(node.kernel, node.grid, node.block, node.shared, &node.args, origin) }
+        };
+        let result = all.nodes.iter().try_for_each(start);
+        self.collects.store(false, Ordering::Relaxed);
+        drop(collected);
+        result
     }
 
     #[cold]
@@ -480,9 +533,10 @@ impl Gpu {
     #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
         self.start_collected()?;
+        self.bind()?;
         // SAFETY: the stream lives as long as the process.
         let code = unsafe { (self.api.stream_synchronize)(self.stream) };
-        self.check("cuStreamSynchronize", code)?;
+        self.check("cuStreamSynchronize", code).map_err(|e| e.with_op("synchronize"))?;
         self.look()
     }
 
@@ -513,6 +567,7 @@ impl Gpu {
                 }
                 found.then_some(index)
             };
+            watch.free.push(slot);
             if let Some(index) = found {
                 watch.keep(thread, guarded.error(index));
             }
@@ -528,14 +583,15 @@ impl Gpu {
     /// Where too many checks are under way they are waited for, and this answers what they found.
     #[track_caller]
     pub fn guard(&self, guarded: Guarded) -> Result<u64> {
-        if self.watch().pending.len() >= SLOTS - 1 {
+        let slot = loop {
+            if let Some(slot) = self.watch().free.pop() {
+                break slot;
+            }
             self.synchronize()?;
             // Those of threads that never look: their launches are over by now.
             self.look_at(0, true)?;
-        }
+        };
         let mut watch = self.watch();
-        let slot = watch.issued % SLOTS;
-        watch.issued += 1;
         watch.pending.push_back((slot, guarded, this_thread()));
         Ok(self.slots_on_device + (slot * size_of::<Slot>()) as u64)
     }
