@@ -205,7 +205,7 @@ impl Plan {
             if let Err(error) = result {
                 // What the driver refuses is told of the operation that asked for it.
                 let error = match (error.kind(), error.op()) {
-                    (ErrorKind::Cuda(_), "cuda" | "load") => {
+                    (ErrorKind::Cuda(_) | ErrorKind::Device(_), "cuda" | "load" | "device") => {
                         let origin = launch.origin(graph);
                         error.with_op(origin.name).with_location(origin.line)
                     }

@@ -532,12 +532,16 @@ impl Gpu {
     /// kernel launched by this thread found out of range, at the line of its operation.
     #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
+        self.wait().map_err(|e| e.with_op("synchronize"))?;
+        self.look()
+    }
+
+    #[track_caller]
+    fn wait(&self) -> Result<()> {
         self.start_collected()?;
         self.bind()?;
         // SAFETY: the stream lives as long as the process.
-        let code = unsafe { (self.api.stream_synchronize)(self.stream) };
-        self.check("cuStreamSynchronize", code).map_err(|e| e.with_op("synchronize"))?;
-        self.look()
+        self.check("cuStreamSynchronize", unsafe { (self.api.stream_synchronize)(self.stream) })
     }
 
     /// What kernels that this thread launched found out of range, once they have been waited for.
