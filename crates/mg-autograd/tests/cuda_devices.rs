@@ -121,7 +121,7 @@ fn devices_are_never_mixed() {
         x.try_add(&y).map(drop).unwrap_err(),
         x.try_matmul(&y).map(drop).unwrap_err(),
         Tensor::cat(&[&x, &y], 0).map(drop).unwrap_err(),
-        Tensor::where_(y.lt(0.0), &x, &x).map(drop).unwrap_err(),
+        Tensor::where_(&y.lt(0.0), &x, &x).map(drop).unwrap_err(),
         x.index_select(0, &index).map(drop).unwrap_err(),
         x.assign(&y).unwrap_err(),
     ];

@@ -157,7 +157,7 @@ fn drops() {
     }
     static KEPT: OnceLock<Vec<Tensor>> = OnceLock::new();
     let x = on_gpu(1000).unwrap();
-    let made = (&x + &x).realize().map(Clone::clone).unwrap();
+    let made = (&x + &x).realize().unwrap().clone();
     let pending = &x * &x;
     let threads: Vec<_> = [x, made, pending]
         .into_iter()
