@@ -44,6 +44,7 @@ U cuDeviceTotalMem_v2(size_t *n, int d) { *n = number("STUB_MEMORY", 1ull << 34)
 U cuDeviceCanAccessPeer(int *can, int a, int b) { *can = 1; return 0; }
 U cuDevicePrimaryCtxRetain(H *h, int d) { *h = (H)(size_t)(100 + d); return 0; }
 U cuCtxSetCurrent(H h) { return lost(); }
+U cuCtxSynchronize(void) { return lost(); }
 U cuCtxEnablePeerAccess(H h, U f) { return 704; }
 U cuStreamCreate(H *h, U f) { *h = (H)2; return 0; }
 U cuStreamSynchronize(H h) { ALIVE; return launched ? code("STUB_SYNC") : 0; }

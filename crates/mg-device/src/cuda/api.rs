@@ -45,6 +45,7 @@ table! {
     primary_retain: c"cuDevicePrimaryCtxRetain" (*mut Handle, c_int);
     enable_peer: c"cuCtxEnablePeerAccess" (Handle, c_uint);
     set_current: c"cuCtxSetCurrent" (Handle);
+    context_synchronize: c"cuCtxSynchronize" ();
     stream_create: c"cuStreamCreate" (*mut Handle, c_uint);
     stream_synchronize: c"cuStreamSynchronize" (Handle);
     stream_wait_event: c"cuStreamWaitEvent" (Handle, Handle, c_uint);

@@ -537,11 +537,52 @@ impl Gpu {
     }
 
     #[track_caller]
-    fn wait(&self) -> Result<()> {
+    pub(crate) fn wait(&self) -> Result<()> {
         self.start_collected()?;
         self.bind()?;
         // SAFETY: the stream lives as long as the process.
         self.check("cuStreamSynchronize", unsafe { (self.api.stream_synchronize)(self.stream) })
+    }
+
+    /// The stream on which the engine works, as other libraries of the process take it.
+    pub fn stream(&self) -> u64 {
+        self.stream.addr() as u64
+    }
+
+    /// Makes another library's stream wait for all work so far. `1` is the driver's legacy stream, `2` the calling thread's.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Cuda`].
+    ///
+    /// # Safety
+    ///
+    /// `stream` is a stream of this device's primary context.
+    #[track_caller]
+    pub unsafe fn hand_over(&self, stream: u64) -> Result<()> {
+        self.start_collected()?;
+        self.bind()?;
+        let mut event = null_mut();
+        // SAFETY: an event is made, without timing, recorded on this device's stream, and waited for by the caller's. What was
+        // asked of an event is done although it is destroyed.
+        unsafe {
+            self.check("cuEventCreate", (self.api.event_create)(&mut event, 2))?;
+            let recorded = self.check("cuEventRecord", (self.api.event_record)(event, self.stream));
+            let stream = std::ptr::without_provenance_mut(stream as usize);
+            let wait = || (self.api.stream_wait_event)(stream, event, 0);
+            let waited = recorded.and_then(|()| self.check("cuStreamWaitEvent", wait()));
+            (self.api.event_destroy)(event);
+            waited.map_err(|e| e.with_op("hand_over"))
+        }
+    }
+
+    /// Waits for all work on the device, other libraries' of this process too. Finds nothing out: a fault is told to who
+    /// waits for the work.
+    pub fn quiesce(&self) {
+        if self.start_collected().and_then(|()| self.bind()).is_ok() {
+            // SAFETY: the context is current.
+            unsafe { (self.api.context_synchronize)() };
+        }
     }
 
     /// What kernels that this thread launched found out of range, once they have been waited for.
