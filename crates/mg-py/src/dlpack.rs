@@ -261,13 +261,21 @@ impl PyTensor {
     }
 }
 
+/// The number of the CUDA device that an exporter's memory is on.
+fn cuda_ordinal(export: &Bound<'_, PyAny>) -> Option<i32> {
+    let device = export.getattr_opt("__dlpack_device__").ok()??.call0().ok()?;
+    let (kind, id) = device.extract::<(i32, i32)>().ok()?;
+    (kind == CUDA).then_some(id)
+}
+
+/// Whether an object's memory is on a CUDA device, where no `__array__` reads it.
+pub fn is_on_cuda(obj: &Bound<'_, PyAny>) -> bool {
+    !obj.is_instance_of::<pyo3::types::PyType>() && cuda_ordinal(obj).is_some()
+}
+
 /// The CUDA device that an exporter's memory is on, opened.
 fn cuda_of(export: &Bound<'_, PyAny>) -> PyResult<Option<&'static Gpu>> {
-    let Ok(device) = export.call_method0("__dlpack_device__") else { return Ok(None) };
-    let (kind, id): (i32, i32) = device.extract()?;
-    if kind != CUDA {
-        return Ok(None);
-    }
+    let Some(id) = cuda_ordinal(export) else { return Ok(None) };
     let open = || Gpu::of(Device::cuda(usize::try_from(id).unwrap_or(usize::MAX))?);
     compute(export.py(), open).map(Some)
 }
