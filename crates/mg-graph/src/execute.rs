@@ -554,7 +554,7 @@ impl ProgramLaunch {
             consts.push(match *c {
                 ConstBind::Literal(bits) => bits,
                 ConstBind::Node(node) => match memory.graph.argument(node) {
-                    Some(SourceKind::Const { bits, .. }) => bits,
+                    Some(SourceKind::Const { bits, .. } | SourceKind::Live { bits, .. }) => bits,
                     _ => 0,
                 },
             });

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::api::{Address, Api, Handle, api};
-use super::fault::{Guarded, Origin, SLOTS, Slot, Watch, this_thread};
 use super::collect::Collected;
+use super::fault::{Guarded, Origin, SLOTS, Slot, Watch, this_thread};
 use super::graph::KernelNode;
 use super::memory::GpuMemory;
 use super::transfer::Staging;

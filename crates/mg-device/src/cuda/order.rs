@@ -153,15 +153,14 @@ mod tests {
                 prop_assert_eq!(position as usize, n);
                 order.uses(position, reads, writes);
                 let mut expected = vec![false; n];
-                for m in 0..n {
-                    let (r, w) = &launches[m];
+                for (m, (r, w)) in launches[..n].iter().enumerate() {
                     if meet(writes, r) || meet(writes, w) || meet(reads, w) {
                         expected[m] = true;
                         (0..m).for_each(|k| expected[k] |= waits[m][k]);
                     }
                 }
-                for m in 0..n {
-                    prop_assert_eq!(has(&order.before[n], m as Position), expected[m], "{} after {}", n, m);
+                for (m, &expected) in expected.iter().enumerate() {
+                    prop_assert_eq!(has(&order.before[n], m as Position), expected, "{} after {}", n, m);
                 }
                 for (i, &a) in after.iter().enumerate() {
                     let others = after.iter().enumerate().filter(|(j, _)| *j != i);
