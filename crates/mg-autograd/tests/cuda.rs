@@ -8,9 +8,13 @@ use std::sync::{Mutex, MutexGuard};
 /// One test at a time: limits and statistics are the device's.
 static DEVICE: Mutex<()> = Mutex::new(());
 
+fn alone() -> MutexGuard<'static, ()> {
+    DEVICE.lock().unwrap_or_else(|e| e.into_inner())
+}
+
 fn device() -> Option<(Device, MutexGuard<'static, ()>)> {
     match Device::cuda(0) {
-        Ok(device) => Some((device, DEVICE.lock().unwrap_or_else(|e| e.into_inner()))),
+        Ok(device) => Some((device, alone())),
         Err(_) => {
             eprintln!("skipped: no CUDA device");
             None
@@ -173,9 +177,11 @@ fn losses(device: Device, replayed: bool) -> Vec<f32> {
 #[test]
 fn training_goes_as_on_the_cpu() {
     let bits = |losses: &[f32]| losses.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+    let host = alone();
     let cpu = losses(Device::cpu(), false);
     assert!(cpu[19] < cpu[0] * 0.95, "{cpu:?}");
     assert_eq!(bits(&cpu), bits(&losses(Device::cpu(), true)));
+    drop(host);
     let Some((gpu, _lock)) = device() else { return };
     let plain = losses(gpu, false);
     for (c, g) in cpu.iter().zip(&plain) {
