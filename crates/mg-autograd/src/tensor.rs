@@ -255,6 +255,30 @@ impl Tensor {
         Ok(Tensor::from_node(self.node().to_device(device)?))
     }
 
+    /// Moves the tensor itself to another device, and its gradient: all handles and views of it, an optimiser's too, see it
+    /// there. What was computed from it stays where it is; [`Tensor::to`] makes another tensor instead.
+    ///
+    /// # Errors
+    ///
+    /// A view, whose memory is another tensor's; a device that is not there; memory. Then nothing was moved.
+    #[track_caller]
+    pub fn move_to(&self, device: Device) -> Result<()> {
+        public("move_to", || {
+            if self.0.view.is_some() {
+                let text = "a view lies where the tensor that it is a view of lies: move that one";
+                return Err(Error::new("move_to", ErrorKind::Value(text.into())));
+            }
+            if self.device() == device {
+                return Ok(());
+            }
+            let value = self.detach().to(device)?;
+            let grad = self.grad().map(|g| g.detach().to(device)).transpose()?;
+            Tensor::realize_all(std::iter::once(&value).chain(&grad))?;
+            self.rebind(value.node())?;
+            self.set_grad(grad.as_ref())
+        })
+    }
+
     /// Whether gradients flow to it.
     pub fn requires_grad(&self) -> bool {
         self.node().is_tracked()

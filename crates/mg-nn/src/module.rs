@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use mg_autograd::{Tensor, no_grad};
-use mg_device::{Error, ErrorKind, Result};
+use mg_device::{Device, Error, ErrorKind, Result};
 
 use crate::state::State;
 
@@ -110,6 +110,33 @@ pub trait Module: Send + Sync {
     /// As [`Module::train`] with `false`.
     fn eval(&self) {
         self.train(false);
+    }
+
+    /// Moves parameters and buffers to a device; they stay the same tensors, for an optimiser too. Move a module before its
+    /// optimiser's first step: what that remembers is not moved.
+    ///
+    /// ```
+    /// use mg_device::Device;
+    /// use mg_nn::{Linear, Module};
+    ///
+    /// let layer = Linear::new(2, 3)?;
+    /// let device = Device::cuda(0).unwrap_or(Device::cpu());
+    /// layer.to(device)?;
+    /// assert!(layer.parameters().iter().all(|p| p.device() == device));
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A device that is not there; memory, of which those before the one that failed have been moved.
+    #[track_caller]
+    fn to(&self, device: Device) -> Result<()> {
+        device.check()?;
+        let parameters = self.named_parameters().into_iter();
+        for (_, t) in parameters.chain(self.named_buffers()) {
+            t.move_to(device)?;
+        }
+        Ok(())
     }
 
     /// Removes the gradients of all parameters.

@@ -159,6 +159,61 @@ fn the_second_device_gives_the_bits_of_the_first() {
     assert!(second.memory_stats().peak > 0);
 }
 
+/// A module that was made on the host trains where it is moved, as one that was made there.
+#[test]
+fn modules_move() {
+    let _turn = alone();
+    for device in [Some(Device::cpu()), cuda(0), cuda(1)].into_iter().flatten() {
+        let trained = |moved: bool| {
+            set_default_device(if moved { Device::cpu() } else { device }).unwrap();
+            manual_seed(9);
+            let net = sequential![
+                Linear::new(6, 8).unwrap(),
+                LayerNorm::new(&[8]).unwrap(),
+                Linear::new(8, 1).unwrap()
+            ];
+            set_default_device(Device::cpu()).unwrap();
+            // The optimiser has the tensors that are moved.
+            let mut adam = Adam::new(net.parameters(), 0.01).unwrap();
+            if moved {
+                let (first, view) = (&net.parameters()[0], net.parameters()[0].t());
+                let was = view.to_vec::<f32>().unwrap();
+                net.to(device).unwrap();
+                assert_eq!((first.device(), view.device()), (device, device));
+                assert_eq!(view.to_vec::<f32>().unwrap(), was);
+                assert!(first.is_leaf() && first.requires_grad());
+            }
+            let x = Tensor::from_vec((0..60).map(|i| (i as f32 * 0.7).sin()).collect(), &[10, 6]).unwrap();
+            let x = x.to(device).unwrap();
+            let losses: Vec<f32> = (0..10)
+                .map(|_| {
+                    let loss = net.forward(&x).unwrap().square().mean();
+                    adam.zero_grad();
+                    loss.backward().unwrap();
+                    adam.step().unwrap();
+                    loss.item().unwrap()
+                })
+                .collect();
+            net.to(Device::cpu()).unwrap();
+            for (name, p) in net.named_parameters() {
+                assert_eq!(
+                    (p.device(), p.grad().unwrap().device()),
+                    (Device::cpu(), Device::cpu()),
+                    "{name}"
+                );
+            }
+            losses
+        };
+        let (made, moved) = (trained(false), trained(true));
+        assert!(made[9] < made[0]);
+        assert_eq!(bits(&made), bits(&moved), "{device}");
+    }
+    let x = Tensor::from_slice(&[1f32, 2.0]);
+    let error = x.reshape(&[2, 1]).unwrap().move_to(Device::cpu()).unwrap_err();
+    assert!(error.to_string().contains("move_to: a view lies where"), "{error}");
+    assert!(x.move_to("cuda:99".parse().unwrap()).is_err() && x.device() == Device::cpu());
+}
+
 /// A checkpoint of one device is read on another.
 #[test]
 fn state_moves_between_devices() {

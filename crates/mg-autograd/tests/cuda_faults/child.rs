@@ -182,7 +182,20 @@ fn two() {
     println!("active {} and {}", first.memory_stats().active, second.memory_stats().active);
     println!("{}", x.try_add(&y).map(drop).unwrap_err());
     println!("{}", Device::cuda(2).unwrap_err());
-    drop((x, y));
+    // Moved itself: handles, views and the gradient go with it.
+    let leaf = {
+        let t = Tensor::from_slice(&[4f32, 5.0]).to(first).unwrap();
+        t.realize().unwrap();
+        t.requires_grad_(true).unwrap()
+    };
+    leaf.set_grad(Some(&Tensor::from_slice(&[6f32, 7.0]).to(first).unwrap())).unwrap();
+    let (handle, view) = (leaf.clone(), leaf.narrow(0, 1, 1).unwrap());
+    leaf.move_to(second).unwrap();
+    let grad = handle.grad().unwrap();
+    assert_eq!((handle.device(), view.device(), grad.device()), (second, second, second));
+    assert!(handle.is_leaf() && handle.requires_grad());
+    println!("moved {:?} {:?} {:?}", handle.to_vec::<f32>(), view.to_vec::<f32>(), grad.to_vec::<f32>());
+    drop((x, y, leaf, handle, view, grad));
     for device in [first, second] {
         assert_eq!(device.memory_stats().active, 0);
     }

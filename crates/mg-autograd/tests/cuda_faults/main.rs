@@ -201,6 +201,7 @@ fn copies_between_devices_leave_no_events_behind() {
             "cuda:0 and cuda:1",
             "there is no cuda:2: this machine has 2 CUDA devices",
             "active 64 and 64",
+            "moved Ok([4.0, 5.0]) Ok([5.0]) Ok([6.0, 7.0])",
             // Those of the pinned pieces, four a device.
             "events 8,",
         ],

@@ -1,14 +1,21 @@
 //! Deep graphs, memory, threads, speed.
 
-use std::sync::mpsc;
+use std::sync::{Mutex, MutexGuard, mpsc};
 use std::thread;
 
 use mg_autograd::scalar::{Span, Value, tape_bytes};
 
 use crate::{assert_close, many};
 
+/// Tests that take much memory, or look at how much there is, take turns.
+fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
 #[test]
 fn a_long_chain_builds_differentiates_and_drops() {
+    let _turn = alone();
     let n = many(1_000_000);
     let x = Value::new(0.5);
     let mut y = x.clone();
@@ -22,6 +29,7 @@ fn a_long_chain_builds_differentiates_and_drops() {
 
 #[test]
 fn a_deep_stack_of_neurons_drops() {
+    let _turn = alone();
     let w = Span::from([1.0, 0.5]);
     let mut x = Value::new(1.0);
     let first = x.clone();
@@ -35,6 +43,7 @@ fn a_deep_stack_of_neurons_drops() {
 
 #[test]
 fn memory_of_dropped_graphs_is_used_again() {
+    let _turn = alone();
     let round = |n: usize| {
         let x = Value::new(1.0);
         let mut kept = Vec::new();
@@ -60,6 +69,7 @@ fn memory_of_dropped_graphs_is_used_again() {
 
 #[test]
 fn memory_dropped_on_another_thread_is_used_again() {
+    let _turn = alone();
     let (send, receive) = mpsc::sync_channel::<Value>(1);
     let consumer = thread::spawn(move || receive.into_iter().map(|v| v.data()).sum::<f64>());
     let n = many(50_000);
@@ -78,6 +88,7 @@ fn memory_dropped_on_another_thread_is_used_again() {
 
 #[test]
 fn memory_of_threads_that_end_is_used_again() {
+    let _turn = alone();
     let n = many(20_000);
     let before = tape_bytes();
     for _ in 0..100 {
