@@ -11,7 +11,7 @@ use crate::live::LiveScalar;
 use crate::node::{Inner, Node, Value};
 use crate::op::{Op, SourceKind};
 use crate::plan::{Bindings, Origin, Plan};
-use mg_device::cuda::{Gpu, Graph, Origin as GpuOrigin};
+use mg_device::cuda::{Gpu, Graph, Launches, Origin as GpuOrigin, Works};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -157,6 +157,7 @@ pub struct Replay {
     /// The CUDA device that all of it runs on.
     gpu: Option<Device>,
     graph: Option<Graph>,
+    works: Works,
 }
 
 /// A value that a replay computes: a result of one of its steps.
@@ -258,7 +259,14 @@ impl Replay {
         let device = launches.next().map(|l| l.device).filter(|d| d.is_cuda());
         let alone = launches.all(|l| Some(l.device) == device) && device.is_some();
         let gpu = device.filter(|_| alone && steps.iter().all(|s| !s.plan.transfers()));
-        Ok(Replay { steps, last, host_work: second.host_work.clone(), gpu, graph: None })
+        Ok(Replay {
+            steps,
+            last,
+            host_work: second.host_work.clone(),
+            gpu,
+            graph: None,
+            works: Works::default(),
+        })
     }
 
     /// Runs the step with other arguments of the same shapes, dtypes and devices. Random numbers come from `seed`, at
@@ -274,9 +282,12 @@ impl Replay {
         // Launches are collected, and go out as one graph; nobody else may launch meanwhile.
         engine::locked(|| {
             let gpu = Gpu::of(device)?;
-            gpu.collect_launches();
+            gpu.collect_launches(std::mem::take(&mut self.works));
             let result = self.steps(arguments, seed, shift);
-            let Some((launches, keep)) = gpu.collected_launches() else { return result };
+            let Some(Launches { nodes: launches, keep, works }) = gpu.collected_launches() else {
+                return result;
+            };
+            self.works = works;
             result?;
             if launches.is_empty() {
                 return Ok(());

@@ -96,7 +96,7 @@ fn watch_forks() {
 }
 
 /// Memory for tickets and partial results, zero.
-pub(super) fn new_scratch(api: &Api, stream: Handle) -> std::result::Result<Address, (&'static str, c_uint)> {
+fn new_scratch(api: &Api, stream: Handle) -> std::result::Result<Address, (&'static str, c_uint)> {
     let mut scratch = 0;
     // SAFETY: the context is current; the size is that of what is allocated.
     let (alloc, set) = unsafe {
@@ -232,7 +232,11 @@ impl Gpu {
     /// Counters that are zero between launches: kernels draw tickets from them and leave them as they were. Launches that
     /// follow one another share them.
     pub fn tickets(&self) -> u64 {
-        if self.is_collecting() { self.collected().scratch(self) } else { self.scratch }
+        if self.is_collecting() {
+            self.collected().scratch(|| new_scratch(self.api, self.stream).ok())
+        } else {
+            self.scratch
+        }
     }
 
     /// How many counters there are.
