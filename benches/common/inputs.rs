@@ -14,11 +14,23 @@ fn bits(seed: u64, i: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// f32 between `low` and `high`.
+/// After so many elements the numbers begin again.
+const PERIOD: usize = 1 << 24;
+
+/// f32 between `low` and `high`, on the default device.
 pub fn uniform(seed: u64, shape: &[usize], low: f64, high: f64) -> Result<Tensor> {
-    let n = shape.iter().product::<usize>() as u64;
+    let n = shape.iter().product::<usize>();
     let value = |i| (low + (high - low) * ((bits(seed, i) >> 40) as f64 / (1u64 << 24) as f64)) as f32;
-    Tensor::from_vec((0..n).map(value).collect(), shape)
+    let values: Vec<f32> = (0..n.min(PERIOD) as u64).map(value).collect();
+    if n <= PERIOD {
+        return Tensor::from_vec(values, shape);
+    }
+    // Multiples of the period alone are asked for; another size is an error of `reshape`.
+    let once = Tensor::from_vec(values, &[PERIOD])?;
+    let sizes: Vec<isize> = shape.iter().map(|&size| size as isize).collect();
+    let all = once.expand(&[(n / PERIOD) as isize, PERIOD as isize])?.copy().reshape(&sizes)?;
+    all.realize()?;
+    Ok(all)
 }
 
 /// i64 `[n]` below `classes`.
