@@ -25,10 +25,11 @@ pub fn uniform(seed: u64, shape: &[usize], low: f64, high: f64) -> Result<Tensor
     if n <= PERIOD {
         return Tensor::from_vec(values, shape);
     }
-    // Multiples of the period alone are asked for; another size is an error of `reshape`.
     let once = Tensor::from_vec(values, &[PERIOD])?;
+    let periods = n.div_ceil(PERIOD) as isize;
     let sizes: Vec<isize> = shape.iter().map(|&size| size as isize).collect();
-    let all = once.expand(&[(n / PERIOD) as isize, PERIOD as isize])?.copy().reshape(&sizes)?;
+    let all = once.expand(&[periods, PERIOD as isize])?.reshape(&[-1])?;
+    let all = all.narrow(0, 0, n)?.reshape(&sizes)?;
     all.realize()?;
     Ok(all)
 }
