@@ -31,6 +31,7 @@ class Timer:
     def _calibrate(self):
         """So many calls that a round takes long enough."""
         self.calls = 1
+        self._timed()  # whatever else the first calls have to do is not to be counted
         while (per_call := self._timed()) * self.calls < self.seconds:
             self.calls = min(math.ceil(self.seconds / per_call * 1.1), self.calls * 10)
         if self.work.sync and self.calls > 1:

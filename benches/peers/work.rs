@@ -35,6 +35,9 @@ fn magnitude(t: &Tensor) -> Result<f64> {
 }
 
 fn check<'a>(results: impl IntoIterator<Item = &'a Tensor>) -> Result<Option<f64>> {
+    let results: Vec<&Tensor> = results.into_iter().collect();
+    // By themselves, as they are when they are timed: what follows would join their launches.
+    Tensor::realize_all(results.iter().copied())?;
     results.into_iter().map(magnitude).sum::<Result<f64>>().map(Some)
 }
 
@@ -69,7 +72,8 @@ impl<F: FnMut(&[Tensor]) -> mg_device::Result<Tensor>> Gradients<F> {
         self.leaves.iter().for_each(Tensor::zero_grad);
         let y = (self.forward)(&self.leaves)?;
         y.backward_with(self.upstream.as_ref(), Default::default())?;
-        let y = if self.upstream.is_none() || self.keep { Some(y) } else { None };
+        // Held, it would be computed: somebody could still read it.
+        let y = Some(y).filter(|_| self.upstream.is_none() || self.keep);
         let [a, b, c] = [0, 1, 2].map(|i| self.leaves.get(i).and_then(Tensor::grad));
         Tensor::realize_all([&y, &a, &b, &c].into_iter().flatten())?;
         Ok(y)

@@ -21,8 +21,8 @@ There it needs the driver; Python for the parts `peers` and `wheel`, with those 
 /// Packages whose tests run on the device that `MG_DEVICE` names.
 const PACKAGES: [&str; 5] = ["mg-device", "mg-kernels", "mg-graph", "mg-autograd", "mg-nn"];
 const EXAMPLES: [&str; 2] = ["gpu", "mnist"];
-/// Tests that read the sources.
-const AT_HOME: [&str; 1] = ["mg-kernels-ptx_corpus"];
+/// Tests that read the sources or need a compiler.
+const AT_HOME: [&str; 2] = ["mg-kernels-ptx_corpus", "mg-autograd-cuda_faults"];
 /// Tests of Python that read them.
 const PYTHON_AT_HOME: [&str; 2] = ["test_examples.py", "test_names.py"];
 /// What a bundle may be packed.
