@@ -1,5 +1,6 @@
 """A worker: a program that answers a JSON line for each round it is asked for. The protocol is in README.md beside this file."""
 
+import contextlib
 import json
 import os
 import queue
@@ -84,7 +85,7 @@ class Worker:
             raise Refusal("error", f"no answer within {PATIENCE:.0f} s") from None
         if line is None:
             code = self.process.wait() if self.process else None
-            self.process = None
+            self.end()
             raise Refusal("error", f"it ended with exit code {code}")
         try:
             return json.loads(line)
@@ -123,5 +124,7 @@ class Worker:
     def end(self):
         if self.process is not None:
             self.process.kill()
-            self.process.wait()
-            self.process = None
+            process, self.process = self.process, None
+            # Leaving closes its pipes and waits for its end. What was not written by then has nobody to read it.
+            with contextlib.suppress(OSError), process:
+                pass
