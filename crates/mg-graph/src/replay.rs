@@ -371,6 +371,13 @@ impl Replay {
         self.last.get(computed.step)?.get(computed.result)?.clone()
     }
 
+    /// Replaces what the last run computed: the next one goes on from this. Without a value it fails.
+    pub fn set_value(&mut self, computed: Computed, value: Option<Value>) {
+        if let Some(known) = self.last.get_mut(computed.step).and_then(|step| step.get_mut(computed.result)) {
+            *known = value;
+        }
+    }
+
     /// The number of launches of a run.
     pub fn launches(&self) -> usize {
         self.steps.iter().map(|s| s.plan.launches.len()).sum()

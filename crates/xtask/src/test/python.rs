@@ -24,6 +24,7 @@ pub fn peers(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
     process::run(process::command(PYTHON, &folder).args(["-c", parse]))?;
     let cases = process::output(process::command(PYTHON, &folder).args(["-B", "peer.py", "--list"]))?;
     println!("{} cases", cases.lines().count());
+    process::run(process::command(PYTHON, &folder).args(["-B", "-m", "unittest", "--quiet"]))?;
     Ok(Outcome::Done)
 }
 
