@@ -6,7 +6,8 @@
 #include "tile.cuh"
 
 constexpr int BM = V_BM, BN = V_BN, BK = V_BK, WM = V_WM, WN = V_WN, STAGES = V_STAGES, SLICE = V_SLICE;
-constexpr bool A_K = V_A_K, B_K = V_B_K, ANY = V_ANY;
+constexpr int GROUPS = V_GROUPS;
+constexpr bool A_K = V_A_K, B_K = V_B_K, A_ANY = V_A_ANY, B_ANY = V_B_ANY;
 using T = V_T;
 
 constexpr bool HALF = Is16<T>::value;
@@ -123,25 +124,28 @@ struct Fragments {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __grid_constant__ MatMul p) {
+extern "C" __global__ void __launch_bounds__(THREADS * GROUPS, V_BLOCKS) V_NAME(const __grid_constant__ MatMul p) {
     extern __shared__ __align__(128) char memory[];
-    u32 base = shared_address(memory);
+    u32 group = GROUPS == 1 ? 0 : threadIdx.x / THREADS, thread = threadIdx.x - group * THREADS;
+    u32 base = shared_address(memory) + group * (STAGES * STAGE);
     Place at(p);
-    using LoadA = Loader<T, TileA, A_K ? BM : BK, A_K ? BK : BM, A_K, ANY, THREADS>;
-    using LoadB = Loader<T, TileB, B_K ? BN : BK, B_K ? BK : BN, B_K, ANY, THREADS>;
-    LoadA a((const T*)p.a + at.a_offset, p.a_row, p.a_k, p.m, at.tile_m * BM, at.k_begin);
-    LoadB b((const T*)p.b + at.b_offset, p.b_col, p.b_k, p.n, at.tile_n * BN, at.k_begin);
+    u32 k_begin = at.k_begin + group * BK;
+    using LoadA = Loader<T, TileA, A_K ? BM : BK, A_K ? BK : BM, A_K, A_ANY, THREADS>;
+    using LoadB = Loader<T, TileB, B_K ? BN : BK, B_K ? BK : BN, B_K, B_ANY, THREADS>;
+    LoadA a((const T*)p.a + at.a_offset, p.a_row, p.a_k, p.m, at.tile_m * BM, k_begin, thread);
+    LoadB b((const T*)p.b + at.b_offset, p.b_col, p.b_k, p.n, at.tile_n * BN, k_begin, thread);
 
-    u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    u32 warp = thread / 32, lane = thread % 32;
     u32 row = warp / WARPS_N * WM, col = warp % WARPS_N * WN;
 
-    i32 left = (i32)(at.k_end - at.k_begin);
-    i32 steps = (left + BK - 1) / BK;
-#pragma unroll
+    constexpr int DEPTH = BK * GROUPS;  // from a stage to the group's next
+    i32 left = max(0, (i32)(at.k_end - k_begin));
+    i32 steps = (left + DEPTH - 1) / DEPTH;
+#pragma unroll 1
     for (int s = 0; s < STAGES - 1; s++) {
         if (s < steps) {
-            a.copy(base + s * STAGE, left - s * BK, BK);
-            b.copy(base + s * STAGE + TileA::BYTES, left - s * BK, BK);
+            a.copy(base + s * STAGE, left - s * DEPTH, DEPTH);
+            b.copy(base + s * STAGE + TileA::BYTES, left - s * DEPTH, DEPTH);
         }
         copies_end_stage();
     }
@@ -170,15 +174,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     };
     auto copy = [&](i32 step, int part) {
         i32 next = step + STAGES - 1;
-        if (part != 1 && next < steps) a.copy(writing, left - next * BK, BK);
+        if (part != 1 && next < steps) a.copy(writing, left - next * DEPTH, DEPTH);
         if (part == 0) return;
-        if (next < steps) b.copy(writing + TileA::BYTES, left - next * BK, BK);
+        if (next < steps) b.copy(writing + TileA::BYTES, left - next * DEPTH, DEPTH);
         copies_end_stage();
         writing += STAGE;
         if (writing == base + STAGES * STAGE) writing = base;
     };
     copies_wait<STAGES - 2>();
-    __syncthreads();
+    group_sync<THREADS, GROUPS>(group);
     if (steps > 0) {
         read(f[0], 0);
         f[0].round<1>(0);
@@ -191,7 +195,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
                 reading += STAGE;
                 if (reading == base + STAGES * STAGE) reading = base;
                 copies_wait<STAGES - 2>();
-                __syncthreads();
+                group_sync<THREADS, GROUPS>(group);
             }
             read(f[(s + 1) % 2], (s + 1) % STEPS);
             if (STEPS == 2 ? s == 0 : s < 2) copy(step, STEPS == 2 ? 2 : s);
@@ -201,13 +205,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     copies_wait<0>();
 
     float* stage = (float*)memory;
-    store_tile<T, BM, BN, SLICE, THREADS>(p, at, stage, [&](int slice) {
+    store_tile<T, BM, BN, SLICE, THREADS * GROUPS, GROUPS>(p, at, stage, [&](u32 slice) {
         if (warp / WARPS_N * WM / SLICE != slice) return;
 #pragma unroll
         for (int i = 0; i < MT; i++)
 #pragma unroll
             for (int j = 0; j < NT; j++) {
-                float* to = stage + (row % SLICE + i * 16 + lane / 4) * (BN + 8) + col + j * 8 + lane % 4 * 2;
+                float* to = stage + (group * SLICE + row % SLICE + i * 16 + lane / 4) * (BN + 8) + col + j * 8 + lane % 4 * 2;
                 *(float2*)to = make_float2(sum[i][j][0], sum[i][j][1]);
                 *(float2*)(to + 8 * (BN + 8)) = make_float2(sum[i][j][2], sum[i][j][3]);
             }

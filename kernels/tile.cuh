@@ -1,4 +1,7 @@
 // Tiles of the operands in shared memory, brought there by asynchronous copies, in several stages.
+//
+// A block's threads may be several groups. Each multiplies every so manyth stage of k by itself, with stages of its own; their
+// sums are added before the store. So a small tile has many warps, and they do not wait for one another.
 #pragma once
 #include "matmul.cuh"
 
@@ -39,10 +42,24 @@ struct Tile {
     }
 };
 
+// Waits for the other threads of a group of `THREADS`; a block has `GROUPS` of them.
+template <int THREADS, int GROUPS>
+__device__ __forceinline__ void group_sync(u32 group) {
+    if (GROUPS == 1) {
+        __syncthreads();
+    } else if (THREADS == 32) {
+        __syncwarp();
+    } else {
+        asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "n"(THREADS) : "memory");
+    }
+}
+
 // Brings tiles from memory. K_LINES: lines run along k and there is one for each row of the operand (its m or n); else
 // lines run along m or n and there is one for each k.
 //
 // ANY: no stride and no address is asked to be aligned or 1. Elements are copied one by one, to lines of either kind.
+//
+// Rows beyond the operand's are not written: what stands there adds up to sums that nobody stores.
 template <typename T, typename TILE, int LINES, int LENGTH, bool K_LINES, bool ANY, int THREADS>
 struct Loader {
     static constexpr int CHUNK = TILE::CHUNK;
@@ -51,9 +68,9 @@ struct Loader {
     static constexpr int COPIES = (LINES + STEP - 1) / STEP;
     static_assert(ANY || THREADS % CHUNKS == 0, "");
     static_assert(ANY || LINES % STEP == 0 || LINES < STEP, "");
-    // Lines that one thread copies are a period of the exchange of chunks apart.
     static constexpr u32 SPACING = STEP * LENGTH * sizeof(T);
-    static_assert(ANY || STEP % TILE::PERIOD == 0, "");
+    // Whether lines that one thread copies are a period of the exchange of chunks apart.
+    static constexpr bool ALIKE = STEP % TILE::PERIOD == 0;
 
     const T* from;
     i64 line_stride, k_stride;
@@ -62,16 +79,20 @@ struct Loader {
     u32 place;        // of it, in the tile
     i64 row_stride;
 
-    __device__ __forceinline__ Loader(const T* base, i64 row_stride, i64 k_stride, u32 rows, u32 row0, u32 k0)
-        : k_stride(k_stride) {
+    // `thread` is the number of this one among the THREADS that bring the tile.
+    __device__ __forceinline__ Loader(const T* base, i64 row_stride, i64 k_stride, u32 rows, u32 row0, u32 k0, u32 thread)
+        : k_stride(k_stride), row_stride(row_stride) {
         line_stride = K_LINES ? row_stride : k_stride;
         edge = rows - row0;
         from = base + (i64)row0 * row_stride + (i64)k0 * k_stride;
         if (ANY) {
-            this->row_stride = row_stride;
+            // Eight neighbours in k of four rows a warp.
+            line = thread / 8;
+            chunk = thread % 8;
+            from += (i64)line * row_stride + (i64)chunk * k_stride;
         } else {
-            line = threadIdx.x / CHUNKS;
-            chunk = threadIdx.x % CHUNKS;
+            line = thread / CHUNKS;
+            chunk = thread % CHUNKS;
             place = TILE::chunk(line, chunk);
             from += (i64)line * line_stride + chunk * CHUNK;
         }
@@ -80,27 +101,26 @@ struct Loader {
     // Begins to copy the tile at the place in k that this has reached, of which `left` are left, and goes on by `depth`.
     __device__ __forceinline__ void copy(u32 to, i32 left, int depth) {
         if (ANY) {
-            // Eight neighbours in k of four rows a warp.
-            u32 k = threadIdx.x % 8, row = threadIdx.x / 8;
             constexpr u32 ROWS = K_LINES ? LINES : LENGTH, DEPTH = K_LINES ? LENGTH : LINES, APART = THREADS / 8;
-            bool whole = edge >= ROWS && left >= (i32)DEPTH;
             constexpr int COUNT = ROWS / APART;
             static_assert(!ANY || ROWS % APART == 0, "");
+            u32 row = line, k = chunk;
+            const T* p = from;
 #pragma unroll 1
             for (u32 k0 = 0; k0 < DEPTH; k0 += 8) {
-                const T* p = from + (i64)row * row_stride + (i64)(k0 + k) * k_stride;
+                bool inside = (i32)(k0 + k) < left;
+                const T* q = p;
                 u16 bits[COUNT];
 #pragma unroll
                 for (int i = 0; i < COUNT; i++) {
                     u32 r = row + i * APART;
-                    bool inside = whole || (r < edge && (i32)(k0 + k) < left);
                     if (sizeof(T) == 4) {
                         u32 at = to + (K_LINES ? TILE::element(r, k0 + k) : TILE::element(k0 + k, r));
-                        copy4(at, inside ? p : from, inside ? 4 : 0);
+                        if (r < edge) copy4(at, inside ? q : p, inside ? 4 : 0);
                     } else {
-                        bits[i] = inside ? *(const u16*)p : (u16)0;
+                        bits[i] = inside && r < edge ? *(const u16*)q : (u16)0;
                     }
-                    p += (i64)APART * row_stride;
+                    q += (i64)APART * row_stride;
                 }
 #pragma unroll
                 for (int i = 0; i < COUNT; i++) {
@@ -108,25 +128,27 @@ struct Loader {
                     u32 at = to + (K_LINES ? TILE::element(r, k0 + k) : TILE::element(k0 + k, r));
                     if (sizeof(T) == 2) asm volatile("st.shared.u16 [%0], %1;" ::"r"(at), "h"(bits[i]) : "memory");
                 }
+                p += 8 * k_stride;
             }
         } else if (edge >= (K_LINES ? LINES : LENGTH) && left >= (K_LINES ? LENGTH : LINES)) {
             const T* p = from;
 #pragma unroll
             for (int i = 0; i < COPIES; i++) {
-                if (LINES % STEP == 0 || line + i * STEP < LINES) copy16(to + place + i * SPACING, p);
+                u32 at = to + (ALIKE ? place + i * SPACING : TILE::chunk(line + i * STEP, chunk));
+                if (LINES % STEP == 0 || line + i * STEP < LINES) copy16(at, p);
                 p += (i64)STEP * line_stride;
             }
         } else {
             const T* p = from;
 #pragma unroll 1
-            for (u32 l = line, at = to; l < LINES; l += STEP, at += SPACING) {
+            for (u32 l = line; l < LINES; l += STEP) {
                 i32 elements;
                 if (K_LINES) {
                     elements = l < edge ? left - (i32)chunk * CHUNK : 0;
                 } else {
                     elements = (i32)l < left ? (i32)(edge - min(edge, chunk * CHUNK)) : 0;
                 }
-                copy16(at + place, p, max(0, min(CHUNK, elements)) * (i32)sizeof(T));
+                copy16(to + TILE::chunk(l, chunk), p, max(0, min(CHUNK, elements)) * (i32)sizeof(T));
                 p += (i64)STEP * line_stride;
             }
         }
