@@ -38,18 +38,26 @@ struct Place {
     // then one to the right.
     __device__ __forceinline__ Place(const MatMul& p) {
         constexpr u32 GROUP = 8;
-        u32 id = blockIdx.x;
-        split = id % p.splits;
-        id /= p.splits;
-        u32 tiles = p.tiles_m * p.tiles_n;
-        batch = id / tiles;
-        id -= batch * tiles;
-        u32 band = id / (GROUP * p.tiles_n);
-        u32 first = band * GROUP;
+        // Divisions that are rarely needed are passed by: each takes a tenth of a microsecond before the first copy.
+        u32 id = blockIdx.x, tiles = p.tiles_m * p.tiles_n, first = 0;
+        split = batch = 0;
+        if (p.splits > 1) {
+            u32 rest = id / p.splits;
+            split = id - rest * p.splits;
+            id = rest;
+        }
+        if (id >= tiles) {
+            batch = id / tiles;
+            id -= batch * tiles;
+        }
+        if (p.tiles_m > GROUP) {
+            u32 band = id / (GROUP * p.tiles_n);
+            first = band * GROUP;
+            id -= first * p.tiles_n;
+        }
         u32 height = min(GROUP, p.tiles_m - first);
-        u32 within = id - band * GROUP * p.tiles_n;
-        tile_m = first + within % height;
-        tile_n = within / height;
+        tile_n = id / height;
+        tile_m = first + id - tile_n * height;
         k_begin = min(split * p.k_part, p.k);
         k_end = min(k_begin + p.k_part, p.k);
         a_offset = 0;
@@ -113,29 +121,47 @@ __device__ __forceinline__ void add(float4& sum, float4 x) {
     sum.w = __fadd_rn(sum.w, x.w);
 }
 
-// Four neighbouring sums that `GROUPS` groups of threads left, each its own, `SIZE` apart: added in the order of k.
+// Four neighbouring sums that `GROUPS` groups of threads left, each its own, `SIZE` apart: added in the order of the groups. Or those
+// of the first place `alone`.
 template <int GROUPS, int SIZE>
-__device__ __forceinline__ float4 staged(const float* stage) {
+__device__ __forceinline__ float4 staged(const float* stage, bool alone = false) {
     float4 sum = *(const float4*)stage;
+    if (alone) return sum;
 #pragma unroll
     for (int g = 1; g < GROUPS; g++) add(sum, *(const float4*)(stage + g * SIZE));
     return sum;
 }
 
-// The sums of `splits` blocks, `size` apart, added in the order of k; several loads are under way at a time.
-__device__ __forceinline__ float4 joined(const float4* partial, u32 size, u32 splits) {
-    float4 sum = __ldcg(partial);
+// Adds up the sums of `splits` blocks, `SIZE` apart, in the order of k, and puts the results where a slice of the tile
+// stands. What is under way at a time decides how long it takes: `BATCH` fours of several blocks.
+template <int SIZE, int THREADS, int BATCH, int BN>
+__device__ __forceinline__ void add_partials(const float4* partial, float* stage, u32 i0, u32 splits) {
+    constexpr u32 AHEAD = BATCH == 8 ? 2 : 8 / BATCH;
+    float4 sum[BATCH];
+    partial += i0;
+#pragma unroll
+    for (int j = 0; j < BATCH; j++) sum[j] = __ldcg(partial + j * THREADS);
 #pragma unroll 1
-    for (u32 s = 1; s < splits; s += 4) {
-        float4 next[4];
+    for (u32 s = 1; s < splits; s += AHEAD) {
+        float4 next[AHEAD][BATCH];
 #pragma unroll
-        for (u32 j = 0; j < 4; j++)
-            if (s + j < splits) next[j] = __ldcg(partial + (u64)(s + j) * size);
+        for (u32 a = 0; a < AHEAD; a++) {
+            partial += SIZE;
+            if (s + a < splits)
 #pragma unroll
-        for (u32 j = 0; j < 4; j++)
-            if (s + j < splits) add(sum, next[j]);
+                for (int j = 0; j < BATCH; j++) next[a][j] = __ldcg(partial + j * THREADS);
+        }
+#pragma unroll
+        for (u32 a = 0; a < AHEAD; a++)
+            if (s + a < splits)
+#pragma unroll
+                for (int j = 0; j < BATCH; j++) add(sum[j], next[a][j]);
     }
-    return sum;
+#pragma unroll
+    for (int j = 0; j < BATCH; j++) {
+        u32 i = i0 + j * THREADS;
+        *(float4*)(stage + i / (BN / 4) * (BN + 8) + i % (BN / 4) * 4) = sum[j];
+    }
 }
 
 // The store alone, of a slice that lies within the result: sixteen bytes a thread.
@@ -171,6 +197,10 @@ template <typename T, int BM, int BN, int SLICE, int THREADS, int GROUPS, typena
 __device__ __forceinline__ void store_tile(const MatMul& p, const Place& at, float* stage, Dump dump) {
     constexpr int ROW = BN + 8;
     constexpr int FOURS = SLICE * BN / 4;
+    // As many as there are registers for, which the sums have left.
+    constexpr int MOST = BM * BN / THREADS >= 128 ? 8 : 4;
+    constexpr int BATCH = FOURS / THREADS < MOST ? FOURS / THREADS : MOST;
+    static_assert(FOURS % (THREADS * BATCH) == 0, "");
     u32 row0 = at.tile_m * BM, col0 = at.tile_n * BN;
     u32 tile = (at.batch * p.tiles_m + at.tile_m) * p.tiles_n + at.tile_n;
     float4* partial = (float4*)p.partials + (u64)tile * p.splits * (BM * BN / 4);
@@ -181,7 +211,11 @@ __device__ __forceinline__ void store_tile(const MatMul& p, const Place& at, flo
     while (true) {
 #pragma unroll 1
         for (u32 slice = 0; slice < BM / SLICE; slice++) {
-            if (!adding) {
+            if (adding) {
+                // Each thread adds up what it will store.
+                for (u32 i0 = threadIdx.x; i0 < FOURS; i0 += THREADS * BATCH)
+                    add_partials<BM * BN / 4, THREADS, BATCH, BN>(partial + slice * FOURS, stage, i0, p.splits);
+            } else {
                 __syncthreads();
                 dump(slice);
                 __syncthreads();
@@ -194,16 +228,10 @@ __device__ __forceinline__ void store_tile(const MatMul& p, const Place& at, flo
             for (u32 i = threadIdx.x; i < FOURS; i += THREADS) {
                 u32 r = i / (BN / 4), c = i % (BN / 4) * 4;
                 u32 row = row0 + slice * SLICE + r, col = col0 + c;
-                float4* own = partial + slice * FOURS + i;
-                float4 sum;
-                if (adding) {
-                    sum = joined(own, BM * BN / 4, p.splits);
-                } else {
-                    sum = staged<GROUPS, SLICE * ROW>(stage + r * ROW + c);
-                    if (p.splits > 1) {
-                        __stcg(own + (u64)at.split * (BM * BN / 4), sum);
-                        continue;
-                    }
+                float4 sum = staged<GROUPS, SLICE * ROW>(stage + r * ROW + c, adding);
+                if (p.splits > 1 && !adding) {
+                    __stcg(partial + (u64)at.split * (BM * BN / 4) + slice * FOURS + i, sum);
+                    continue;
                 }
                 if (row < p.m && col < p.n) finish<T>(p, at.batch, row, col, sum);
             }
@@ -215,6 +243,7 @@ __device__ __forceinline__ void store_tile(const MatMul& p, const Place& at, flo
         if (threadIdx.x == 0) *ticket = atomicInc(p.tickets + tile, p.splits - 1);
         __syncthreads();
         bool last = *ticket == p.splits - 1;
+        __syncthreads();
         if (!last) return;
         __threadfence();
         adding = true;

@@ -15,6 +15,7 @@ static_assert(BK == 16, "the exchange of chunks is worked out for lines of 64 by
 using TileA = Tile<float, A_K ? BM : BK, A_K ? BK : BM, A_K ? BY_FOURTH : PLAIN>;
 using TileB = Tile<float, B_K ? BN : BK, B_K ? BK : BN, B_K ? BY_FOURTH : PLAIN>;
 constexpr int STAGE = TileA::BYTES + TileB::BYTES;
+constexpr int DEPTH = BK * GROUPS;  // from a stage to the group's next
 
 extern "C" __global__ void __launch_bounds__(THREADS * GROUPS, V_BLOCKS) V_NAME(const __grid_constant__ MatMul p) {
     extern __shared__ __align__(128) char memory[];
@@ -24,8 +25,8 @@ extern "C" __global__ void __launch_bounds__(THREADS * GROUPS, V_BLOCKS) V_NAME(
     u32 k_begin = at.k_begin + group * BK;
     using LoadA = Loader<float, TileA, A_K ? BM : BK, A_K ? BK : BM, A_K, A_ANY, THREADS>;
     using LoadB = Loader<float, TileB, B_K ? BN : BK, B_K ? BK : BN, B_K, B_ANY, THREADS>;
-    LoadA a((const float*)p.a + at.a_offset, p.a_row, p.a_k, p.m, at.tile_m * BM, k_begin, thread);
-    LoadB b((const float*)p.b + at.b_offset, p.b_col, p.b_k, p.n, at.tile_n * BN, k_begin, thread);
+    LoadA a((const float*)p.a + at.a_offset, p.a_row, p.a_k, p.m, at.tile_m * BM, k_begin, thread, DEPTH);
+    LoadB b((const float*)p.b + at.b_offset, p.b_col, p.b_k, p.n, at.tile_n * BN, k_begin, thread, DEPTH);
 
     u32 warp = thread / 32, lane = thread % 32;
     // Neighbouring lanes go down, so that a quarter of a warp reads two rows and four columns.
@@ -36,14 +37,13 @@ extern "C" __global__ void __launch_bounds__(THREADS * GROUPS, V_BLOCKS) V_NAME(
     u32 own_a = A_K ? TileA::chunk(row, 0) : TileA::element(0, row);
     u32 own_b = TileA::BYTES + (B_K ? TileB::chunk(col, 0) : TileB::element(0, col));
 
-    constexpr int DEPTH = BK * GROUPS;  // from a stage to the group's next
     i32 left = max(0, (i32)(at.k_end - k_begin));
     i32 steps = (left + DEPTH - 1) / DEPTH;
 #pragma unroll 1
     for (int s = 0; s < STAGES - 1; s++) {
         if (s < steps) {
-            a.copy(base + s * STAGE, left - s * DEPTH, DEPTH);
-            b.copy(base + s * STAGE + TileA::BYTES, left - s * DEPTH, DEPTH);
+            a.copy(base + s * STAGE, left - s * DEPTH);
+            b.copy(base + s * STAGE + TileA::BYTES, left - s * DEPTH);
         }
         copies_end_stage();
     }
@@ -55,8 +55,8 @@ extern "C" __global__ void __launch_bounds__(THREADS * GROUPS, V_BLOCKS) V_NAME(
         group_sync<THREADS, GROUPS>(group);
         i32 next = step + STAGES - 1;
         if (next < steps) {
-            a.copy(base + writing * STAGE, left - next * DEPTH, DEPTH);
-            b.copy(base + writing * STAGE + TileA::BYTES, left - next * DEPTH, DEPTH);
+            a.copy(base + writing * STAGE, left - next * DEPTH);
+            b.copy(base + writing * STAGE + TileA::BYTES, left - next * DEPTH);
         }
         copies_end_stage();
         u32 as = base + reading * STAGE + own_a, bs = base + reading * STAGE + own_b;

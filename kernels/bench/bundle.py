@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TILES = ["32x32", "32x64", "64x64", "128x128", "128x256", "256x128"]
+TILES = ["32x32", "32x64", "64x64", "128x64", "128x128", "128x256", "256x128"]
 SIZE = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "u8": 1, "bool": 1}
 
 
@@ -162,7 +162,7 @@ def tiles():
                     for sizes in step(batch):
                         yield matmul(dtype, precision, *sizes, options=f"tile={tile} splits={splits}")
                 for form in ("kn", "kk", "mn"):
-                    for n in (512, 1024, 2048):
+                    for n in (512, 1024, 2048, 4096):
                         if splits == 1 or n == 512:
                             yield matmul(dtype, precision, n, n, n, form, options=f"tile={tile} splits={splits}")
 

@@ -29,7 +29,11 @@ def function(name, shared, code=None):
         if code:
             lines = [code(line.split()[2:]) if line.startswith("// mg.epilogue") else line for line in ptx.split("\n")]
             ptx = "\n".join(lines)
-        check(DRIVER.cuModuleLoadData(ctypes.byref(module), ptx.encode() + b"\0"))
+        # CU_JIT_OPTIMIZATION_LEVEL, as the engine passes it.
+        level = next((int(line.split()[2]) for line in ptx.split("\n", 3)[:3] if line.startswith("// mg.level ")), None)
+        option, value = (ctypes.c_int * 1)(7), (ctypes.c_void_p * 1)(level)
+        text = ptx.encode() + b"\0"
+        check(DRIVER.cuModuleLoadDataEx(ctypes.byref(module), text, 0 if level is None else 1, option, value))
         check(DRIVER.cuModuleGetFunction(ctypes.byref(handle), module, name.encode()))
         if shared > 48 * 1024:
             check(DRIVER.cuFuncSetAttribute(handle, MAX_DYNAMIC_SHARED, shared))
