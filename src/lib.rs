@@ -8,8 +8,8 @@ pub use mg_device::{
     Buffer, DType, Device, Element, Error, ErrorKind, Layout, MemoryStats, Result, Shape, bf16, f16,
 };
 pub use mg_graph::{
-    Explanation, LaunchInfo, PlanStats, clear_plans, explain, get_float32_matmul_precision, is_eager,
-    plan_stats, set_eager, set_float32_matmul_precision,
+    Explanation, LaunchInfo, LiveScalar, PlanStats, clear_plans, explain, get_float32_matmul_precision,
+    is_eager, on_replay, plan_stats, set_eager, set_float32_matmul_precision,
 };
 pub use mg_nn as nn;
 

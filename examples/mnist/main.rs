@@ -10,6 +10,7 @@
 mod download;
 mod terminal;
 
+use std::cell::RefCell;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -116,12 +117,22 @@ fn perceptron(pixels: usize) -> Outcome<Sequential> {
 }
 
 fn learn(model: &Sequential, train: &Set, test: &Set, options: &Options) -> Outcome<()> {
-    let mut adam = Adam::new(model.parameters(), options.lr)?;
+    let adam = RefCell::new(Adam::new(model.parameters(), options.lr)?);
     let batches = Batches::new(train.len(), options.batch, Some(options.seed), false)?;
     let epochs = options.epochs;
     // Half a cosine down to 0 over the whole training: what is learnt last is not shaken any more.
     let steps = epochs.saturating_mul(batches.len()).max(1) as u64;
-    let mut schedule = Scheduler::new(&mut adam, CosineAnnealingLR::new(steps, 0.0)?)?;
+    let mut schedule = Scheduler::new(&mut *adam.borrow_mut(), CosineAnnealingLR::new(steps, 0.0)?)?;
+    // Recorded once and replayed from then on; it takes the indices of the images.
+    let mut learn = jit(|indices: &[Tensor]| {
+        let (x, y) = train.batch(&indices[0])?;
+        let loss = model.forward(&x)?.cross_entropy(&y)?;
+        let mut adam = adam.borrow_mut();
+        adam.zero_grad();
+        loss.backward()?;
+        adam.step()?;
+        Ok(vec![loss])
+    });
     for epoch in 1..=epochs {
         let start = Instant::now();
         let mut progress = Progress::new(format!("epoch {epoch}/{epochs}"), batches.len());
@@ -137,14 +148,10 @@ fn learn(model: &Sequential, train: &Set, test: &Set, options: &Options) -> Outc
             }
             let at = step * options.batch;
             let n = options.batch.min(train.len() - at);
-            let (x, y) = train.batch(&order.narrow(0, at, n)?)?;
-            let loss = model.forward(&x)?.cross_entropy(&y)?;
-            adam.zero_grad();
-            loss.backward()?;
-            adam.step()?;
-            schedule.step(&mut adam)?;
+            let loss = learn.call(&[&order.narrow(0, at, n)?])?;
+            schedule.step(&mut *adam.borrow_mut())?;
             if step % LOSS_EVERY == LOSS_EVERY - 1 || step + 1 == batches.len() {
-                progress.update(step + 1, at + n, loss.item()?);
+                progress.update(step + 1, at + n, loss[0].item()?);
             }
         }
         let right = accuracy(model, test)?;
@@ -233,7 +240,7 @@ impl Set {
     }
 
     /// The images at these indices, f32 in [0, 1], and their labels.
-    fn batch(&self, indices: &Tensor) -> Outcome<(Tensor, Tensor)> {
+    fn batch(&self, indices: &Tensor) -> Result<(Tensor, Tensor)> {
         let images = self.images.index_select(0, indices)?.try_div(255.0)?;
         Ok((images, self.labels.index_select(0, indices)?))
     }

@@ -3,7 +3,7 @@
 use crate::caller::public;
 use crate::tensor::Tensor;
 use mg_device::{DType, Result};
-use mg_graph::{Node, cell_bits, cell_bits_of_int};
+use mg_graph::{LiveScalar, Node, cell_bits, cell_bits_of_int};
 use mg_kernels::Row;
 use smallvec::smallvec;
 
@@ -16,6 +16,8 @@ pub enum Operand {
     Float(f64),
     /// An integer: takes the tensor's dtype.
     Int(i64),
+    /// A floating-point number that replays of a step read anew.
+    Live(LiveScalar),
 }
 
 macro_rules! into_operand {
@@ -34,6 +36,8 @@ into_operand! {
     f32 => |v| Operand::Float(v as f64);
     i64 => |v| Operand::Int(v);
     i32 => |v| Operand::Int(v as i64);
+    LiveScalar => |v| Operand::Live(v);
+    &LiveScalar => |v| Operand::Live(v.clone());
 }
 
 /// An operand whose tensor, if it is one, has been looked at.
@@ -41,6 +45,7 @@ enum Beside {
     Node(Node),
     Float(f64),
     Int(i64),
+    Live(LiveScalar),
 }
 
 impl Operand {
@@ -49,6 +54,7 @@ impl Operand {
             Operand::Tensor(t) => Beside::Node(t.node()),
             Operand::Float(v) => Beside::Float(*v),
             Operand::Int(v) => Beside::Int(*v),
+            Operand::Live(v) => Beside::Live(v.clone()),
         }
     }
 }
@@ -58,7 +64,7 @@ impl Beside {
     fn joint(&self, other: DType) -> DType {
         match self {
             Beside::Node(n) => DType::promote(n.dtype(), other),
-            Beside::Float(_) if !other.is_float() => DType::F32,
+            Beside::Float(_) | Beside::Live(_) if !other.is_float() => DType::F32,
             Beside::Int(_) if other.is_bool() => DType::I64,
             _ => other,
         }
@@ -70,6 +76,7 @@ impl Beside {
             Beside::Node(n) => cast(n, dtype),
             Beside::Float(v) => Node::scalar_bits(cell_bits(v, dtype), dtype, beside.device(), false),
             Beside::Int(v) => Node::scalar_bits(cell_bits_of_int(v, dtype), dtype, beside.device(), false),
+            Beside::Live(v) => Node::live(&v, dtype, beside.device()),
         }
     }
 }

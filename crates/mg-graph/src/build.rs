@@ -1,6 +1,7 @@
 //! Making nodes: shapes, dtypes and devices are checked here, at the caller's line.
 
 use crate::kernel::Kernel;
+use crate::live::LiveScalar;
 use crate::node::{Node, Sources, called};
 use crate::op::{Map, Op, SourceKind, View};
 use mg_device::{DType, Device, Element, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, bf16, f16};
@@ -97,6 +98,14 @@ impl Node {
     #[track_caller]
     pub fn scalar_bits(bits: u64, dtype: DType, device: Device, literal: bool) -> Node {
         let op = Op::Source(SourceKind::Const { bits, literal });
+        Node::pending(op, Sources::new(), Shape::scalar(), dtype, device)
+    }
+
+    /// A scalar of shape `[]` that replays read anew.
+    #[track_caller]
+    pub fn live(scalar: &LiveScalar, dtype: DType, device: Device) -> Node {
+        let bits = cell_bits(scalar.get(), dtype);
+        let op = Op::Source(SourceKind::Live { scalar: scalar.clone(), bits });
         Node::pending(op, Sources::new(), Shape::scalar(), dtype, device)
     }
 

@@ -458,7 +458,12 @@ impl Step {
         } else {
             None
         };
-        let workspace = own.as_ref().map_or(gpu.scratch(), Buffer::address);
+        // Scratch memory is asked for where it is used alone: launches that share it wait for one another.
+        let workspace = match &own {
+            Some(own) => own.address(),
+            None if self.plan.workspace > 0 => gpu.scratch(),
+            None => 0,
+        };
         let asks =
             self.plan.launches.iter().flat_map(library::Launch::pointers).any(|p| p.1 == Pointer::Fault);
         let fault = if asks { gpu.guard(launch.index_guard(graph))? } else { 0 };

@@ -13,6 +13,7 @@ use mg_kernels::cpu::library;
 use mg_kernels::cpu::run::{Args, InputArg, OutOfRange, Refusals, ZERO_DIVISOR, join_refusals};
 use mg_kernels::{Inst, Val};
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// The memory of one run of a plan.
 pub(crate) struct Memory<'a, B> {
@@ -57,6 +58,22 @@ impl<B: Bindings> Memory<'_, B> {
             Loc::Node(node) => self.value(node).map_or(Device::cpu(), |v| v.buffer.device()),
             _ => Device::cpu(),
         }
+    }
+
+    /// The addresses of what lies at a place; nothing where it is no memory.
+    fn span(&self, loc: Loc) -> Option<Range<u64>> {
+        let (start, bytes) = match loc {
+            Loc::Slot(slot) => {
+                let planned = &self.planned[slot];
+                (self.slots[slot].addr(), planned.len * planned.dtype.size())
+            }
+            Loc::Node(node) => {
+                let buffer = &self.value(node)?.buffer;
+                (buffer.as_ptr().addr(), buffer.bytes())
+            }
+            Loc::Stored(_) | Loc::Product => return None,
+        };
+        Some(start as u64..(start + bytes) as u64)
     }
 
     /// The buffer's start, and the layout with the offset of this run.
@@ -194,6 +211,11 @@ impl Plan {
                 launch.run(&memory, &mut failures);
                 continue;
             }
+            if let Some(gpu) = collecting(launch.device) {
+                let reads = launch.inputs().filter_map(|b| memory.span(b.loc)).collect();
+                let writes = launch.outputs().filter_map(|slot| memory.span(Loc::Slot(slot))).collect();
+                gpu.collects_work(reads, writes);
+            }
             let known = launch.inputs().find_map(|b| failures.at(b)).map_or(Ok(()), Err);
             let bind = || match launch.device.is_cuda() && launch.device != bound {
                 true => Gpu::of(launch.device).and_then(Gpu::bind),
@@ -310,7 +332,7 @@ impl Launch {
     /// Runs a list of elementwise programs, divided among threads as one.
     fn list<B: Bindings + Sync>(&self, list: &[ProgramLaunch], memory: &Memory<B>, failures: &mut Failures) {
         let bad: SmallVec<[Option<Bad>; 16]> = list.iter().map(|p| p.depends_on(failures)).collect();
-        let mut tasks: SmallVec<[(usize, std::ops::Range<usize>); 16]> = SmallVec::new();
+        let mut tasks: SmallVec<[(usize, Range<usize>); 16]> = SmallVec::new();
         for (i, p) in list.iter().enumerate().filter(|(i, _)| bad[*i].is_some()) {
             let n = p.code.len();
             tasks.extend((0..n).step_by(LIST_TASK).map(|at| (i, at..(at + LIST_TASK).min(n))));
@@ -370,7 +392,7 @@ impl Launch {
                         let refusals: std::sync::Mutex<Refusals> = std::sync::Mutex::default();
                         p.with_args(memory, |args, product| {
                             let shared = SharedArgs(args);
-                            let after = |panel: *const u8, range: std::ops::Range<usize>| {
+                            let after = |panel: *const u8, range: Range<usize>| {
                                 let shared = &shared;
                                 let mut inputs: SmallVec<[InputArg; 16]> = shared.0.inputs.into();
                                 for &i in product {
@@ -532,7 +554,7 @@ impl ProgramLaunch {
             consts.push(match *c {
                 ConstBind::Literal(bits) => bits,
                 ConstBind::Node(node) => match memory.graph.argument(node) {
-                    Some(SourceKind::Const { bits, .. }) => bits,
+                    Some(SourceKind::Const { bits, .. } | SourceKind::Live { bits, .. }) => bits,
                     _ => 0,
                 },
             });

@@ -29,6 +29,7 @@ mod explain;
 mod fold;
 mod interrupt;
 mod kernel;
+mod live;
 mod node;
 mod op;
 mod plan;
@@ -41,6 +42,7 @@ pub use engine::{PlanStats, clear_plans, is_eager, plan_stats, realize, set_eage
 pub use explain::{Explanation, LaunchInfo, explain};
 pub use interrupt::set_interrupt;
 pub use kernel::Kernel;
+pub use live::LiveScalar;
 pub use node::{At, Node, Sources, Value, at, is_tracking, set_tracking, within};
 pub use op::{Map, Op, SourceKind, View};
-pub use replay::{Computed, Replay, Trace, is_recording, note_host_read, record};
+pub use replay::{Computed, Replay, Trace, is_recording, note_host_read, on_replay, record};

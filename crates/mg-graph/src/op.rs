@@ -1,6 +1,7 @@
 //! The five kinds of node, and no sixth.
 
 use crate::kernel::Kernel;
+use crate::live::LiveScalar;
 use crate::node::mix;
 use mg_device::{Layout, MAX_RANK, Shape};
 use mg_kernels::{ReduceKind, Row};
@@ -32,6 +33,13 @@ pub enum SourceKind {
         bits: u64,
         /// Whether the value is part of the graph's structure.
         literal: bool,
+    },
+    /// A scalar that replays read anew.
+    Live {
+        /// The scalar.
+        scalar: LiveScalar,
+        /// Its bits when the node was made.
+        bits: u64,
     },
     /// 0, 1, 2, … in row-major order, i64.
     Ramp,
@@ -127,7 +135,7 @@ impl Op {
     pub fn name(&self) -> &'static str {
         match self {
             Op::Source(SourceKind::Data) => "data",
-            Op::Source(SourceKind::Const { .. }) => "scalar",
+            Op::Source(SourceKind::Const { .. } | SourceKind::Live { .. }) => "scalar",
             Op::Source(SourceKind::Ramp) => "arange",
             Op::Source(SourceKind::Random { .. }) => "rand",
             Op::Map(Map::Row(row)) => row.name(),
@@ -150,7 +158,7 @@ impl Op {
         match self {
             Op::Source(SourceKind::Data) => 1,
             Op::Source(SourceKind::Const { bits, literal: true }) => mix(2, *bits),
-            Op::Source(SourceKind::Const { .. }) => 3,
+            Op::Source(SourceKind::Const { .. } | SourceKind::Live { .. }) => 3,
             Op::Source(SourceKind::Ramp) => 4,
             Op::Source(SourceKind::Random { .. }) => 5,
             Op::Map(Map::Row(row)) => 0x100 + *row as u64,

@@ -5,12 +5,14 @@
 //! parameters), or the same value both times (a constant). A scalar that differed between the runs must be an argument or
 //! state. Random numbers advance by what one run draws.
 
+use crate::build::cell_bits;
 use crate::engine;
+use crate::live::LiveScalar;
 use crate::node::{Inner, Node, Value};
 use crate::op::{Op, SourceKind};
 use crate::plan::{Bindings, Origin, Plan};
 use mg_device::cuda::{Gpu, Graph, Origin as GpuOrigin};
-use mg_device::{Buffer, Device, Error, ErrorKind, Result};
+use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::panic::Location;
@@ -31,6 +33,7 @@ pub(crate) struct Step {
 pub(crate) struct Seen {
     sequence: u64,
     node: Weak<Inner>,
+    dtype: DType,
     argument: Option<SourceKind>,
     line: &'static Location<'static>,
 }
@@ -44,7 +47,8 @@ impl Seen {
             Op::Source(kind) if engine::is_argument(inner) => Some(kind.clone()),
             _ => None,
         };
-        Seen { sequence: inner.seq, node: Arc::downgrade(&arc), argument, line: inner.location }
+        let node = Arc::downgrade(&arc);
+        Seen { sequence: inner.seq, node, dtype: inner.dtype, argument, line: inner.location }
     }
 
     fn value(&self) -> Option<Value> {
@@ -57,7 +61,11 @@ impl Seen {
 pub struct Trace {
     steps: Vec<Step>,
     host_read: Option<&'static Location<'static>>,
+    host_work: Vec<HostWork>,
 }
+
+/// What the host does at each replay.
+type HostWork = Arc<dyn Fn() + Send + Sync>;
 
 thread_local! {
     static TRACE: RefCell<Option<Trace>> = const { RefCell::new(None) };
@@ -101,6 +109,16 @@ pub fn note_host_read() {
     });
 }
 
+/// Has `work` called before each replay of the step that is being recorded, if one is: for what the step does on the host,
+/// like counting. Recorded runs do it themselves.
+pub fn on_replay(work: impl Fn() + Send + Sync + 'static) {
+    TRACE.with_borrow_mut(|trace| {
+        if let Some(trace) = trace {
+            trace.host_work.push(Arc::new(work));
+        }
+    });
+}
+
 pub(crate) fn note_step(step: impl FnOnce() -> Step) {
     TRACE.with_borrow_mut(|trace| {
         if let Some(trace) = trace {
@@ -119,6 +137,7 @@ enum From {
     Carried(usize, usize),
     Constant(Value),
     Scalar(SourceKind),
+    Live(LiveScalar, DType),
     /// Random numbers: the first counter of the second run.
     Random(u64),
 }
@@ -134,6 +153,7 @@ pub struct Replay {
     steps: Vec<ReplayStep>,
     /// Results of the run before, by step.
     last: Vec<Vec<Option<Value>>>,
+    host_work: Vec<HostWork>,
     /// The CUDA device that all of it runs on.
     gpu: Option<Device>,
     graph: Option<Graph>,
@@ -202,6 +222,10 @@ impl Replay {
                         Some(SourceKind::Random { counter: c1, .. }),
                         Some(SourceKind::Random { counter: c2, .. }),
                     ) if c1 != c2 => From::Random(*c2),
+                    (
+                        Some(SourceKind::Live { scalar: s1, .. }),
+                        Some(SourceKind::Live { scalar: s2, .. }),
+                    ) if s1 == s2 => From::Live(s2.clone(), y.dtype),
                     (Some(k1), Some(k2)) if k1 == k2 => From::Scalar(k2.clone()),
                     (None, None) => {
                         let (now, before) = (made_second.get(&y.sequence), made_first.get(&y.sequence));
@@ -221,7 +245,7 @@ impl Replay {
                         }
                     }
                     _ => {
-                        let text = "a number was not the same both times: make it an argument or a tensor";
+                        let text = "a number was not the same both times: make it an argument, a tensor or a live scalar";
                         return Err(error(format!("{text} (written at {})", y.line)));
                     }
                 };
@@ -234,7 +258,7 @@ impl Replay {
         let device = launches.next().map(|l| l.device).filter(|d| d.is_cuda());
         let alone = launches.all(|l| Some(l.device) == device) && device.is_some();
         let gpu = device.filter(|_| alone && steps.iter().all(|s| !s.plan.transfers()));
-        Ok(Replay { steps, last, gpu, graph: None })
+        Ok(Replay { steps, last, host_work: second.host_work.clone(), gpu, graph: None })
     }
 
     /// Runs the step with other arguments of the same shapes, dtypes and devices. Random numbers come from `seed`, at
@@ -245,6 +269,7 @@ impl Replay {
     /// As realising the step would have.
     pub fn run(&mut self, arguments: &[Node], seed: u64, shift: u64) -> Result<()> {
         engine::realize(&arguments.iter().collect::<Vec<_>>())?;
+        self.host_work.iter().for_each(|work| work());
         let Some(device) = self.gpu else { return self.steps(arguments, seed, shift) };
         // Launches are collected, and go out as one graph; nobody else may launch meanwhile.
         engine::locked(|| {
@@ -292,6 +317,11 @@ impl Replay {
                     From::Constant(value) => Some(value.clone()),
                     From::Scalar(kind) => {
                         bound.arguments.insert(*position, kind.clone());
+                        continue;
+                    }
+                    From::Live(scalar, dtype) => {
+                        let bits = cell_bits(scalar.get(), *dtype);
+                        bound.arguments.insert(*position, SourceKind::Const { bits, literal: false });
                         continue;
                     }
                     From::Random(counter) => {

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-use mg_autograd::{Tensor, manual_seed, no_grad};
-use mg_device::{DType, Device};
+use mg_autograd::{Tensor, jit, manual_seed, no_grad};
+use mg_device::{DType, Device, Result};
 use mg_nn::data::{Batches, Mnist};
 use mg_nn::optim::*;
 use mg_nn::*;
@@ -219,4 +219,51 @@ fn mnist_is_learnt_in_1000_steps() {
     let y = Tensor::from_buffer(mnist.test_labels.data, mnist.test_labels.shape).unwrap();
     let right = model.forward(&x).unwrap().argmax(Some(1)).unwrap().eq(&y).sum().item::<i64>().unwrap();
     assert!(right > 9500, "{right} of 10000");
+}
+
+/// A replayed step is the step: with a learning rate that a schedule changes and what Adam counts, to the last bit.
+#[test]
+fn replayed_training_is_training() {
+    let _turn = alone();
+    type Make = fn(Vec<Tensor>) -> Result<Box<dyn Optimizer>>;
+    let optimizers: [Make; 4] = [
+        |p| Ok(Box::new(SGD::new(p, 0.1)?)),
+        |p| Ok(Box::new(SGD::with_options(p, SGDOptions { lr: 0.1, momentum: 0.9, ..Default::default() })?)),
+        |p| Ok(Box::new(Adam::new(p, 0.01)?)),
+        |p| Ok(Box::new(AdamW::new(p, 0.01)?)),
+    ];
+    // Losses, parameters and the optimiser's state after some steps.
+    let run = |make: Make, replays: bool| -> Result<Vec<Vec<f64>>> {
+        manual_seed(7);
+        let model = sequential![Linear::new(5, 8)?, Tanh, Linear::new(8, 3)?];
+        let mut optimizer = make(model.parameters())?;
+        let mut schedule = Scheduler::new(&mut *optimizer, CosineAnnealingLR::new(20, 0.0)?)?;
+        let optimizer = std::cell::RefCell::new(optimizer);
+        let once = |args: &[Tensor]| {
+            let loss = model.forward(&args[0])?.cross_entropy(&args[1])?;
+            let mut optimizer = optimizer.borrow_mut();
+            optimizer.zero_grad();
+            loss.backward()?;
+            optimizer.step()?;
+            Ok(vec![loss])
+        };
+        let mut replayed = jit(once);
+        let mut seen = vec![vec![]];
+        for i in 0..20 {
+            let x = Tensor::rand(&[4, 5], DType::F32)?;
+            let y = Tensor::from_slice(&[0i64, 1, 2, i % 3]);
+            let loss = if replays { replayed.call(&[&x, &y])? } else { once(&[x, y])? };
+            seen[0].push(loss[0].item::<f64>()?);
+            schedule.step(&mut **optimizer.borrow_mut())?;
+        }
+        assert_eq!(replayed.is_replaying(), replays);
+        let state = optimizer.borrow().state();
+        for t in model.parameters().iter().chain(state.tensors.values()) {
+            seen.push(t.to_dtype(DType::F64).to_vec::<f64>()?);
+        }
+        Ok(seen)
+    };
+    for (i, make) in optimizers.into_iter().enumerate() {
+        assert_eq!(run(make, false).unwrap(), run(make, true).unwrap(), "optimiser {i}");
+    }
 }

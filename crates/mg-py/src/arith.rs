@@ -54,6 +54,7 @@ pub fn constant(operand: Operand, beside: &Tensor) -> Result<Tensor> {
     let number = match operand {
         Operand::Tensor(t) => return Ok(t),
         Operand::Float(v) => Tensor::full(&[], v, if dtype.is_float() { dtype } else { DType::F32 }),
+        Operand::Live(v) => Tensor::full(&[], v.get(), if dtype.is_float() { dtype } else { DType::F32 }),
         Operand::Int(n) if dtype.is_float() => Tensor::full(&[], n as f64, dtype),
         Operand::Int(n) => {
             let t = Tensor::scalar(n);

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::api::{Address, Api, Handle, api};
+use super::collect::Collected;
 use super::fault::{Guarded, Origin, SLOTS, Slot, Watch, this_thread};
 use super::graph::KernelNode;
 use super::memory::GpuMemory;
 use super::transfer::Staging;
 use crate::allocator::Pool;
-use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::{Error, ErrorKind, Result};
 
@@ -40,11 +40,11 @@ pub struct Gpu {
     scratch: Address,
     slots: *const Slot,
     slots_on_device: Address,
-    synchronous: bool,
+    pub(super) synchronous: bool,
     pub(super) watch: Mutex<Watch>,
     /// Whether launches are collected rather than started.
-    collects: AtomicBool,
-    collected: Mutex<Collected>,
+    pub(super) collects: AtomicBool,
+    pub(super) collected: Mutex<Collected>,
     pub(super) staging: Mutex<Staging>,
 }
 
@@ -52,13 +52,6 @@ pub struct Gpu {
 unsafe impl Send for Gpu {}
 // SAFETY: as above.
 unsafe impl Sync for Gpu {}
-
-/// Launches that were asked for while they are collected, and memory that they use.
-#[derive(Default)]
-pub(super) struct Collected {
-    nodes: Vec<KernelNode>,
-    keep: Vec<Buffer>,
-}
 
 /// A kernel that is ready to be launched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,6 +92,21 @@ fn watch_forks() {
             // handler, children get the driver's own errors.
             unsafe { pthread_atfork(None, None, Some(child)) };
         });
+    }
+}
+
+/// Memory for tickets and partial results, zero.
+pub(super) fn new_scratch(api: &Api, stream: Handle) -> std::result::Result<Address, (&'static str, c_uint)> {
+    let mut scratch = 0;
+    // SAFETY: the context is current; the size is that of what is allocated.
+    let (alloc, set) = unsafe {
+        let alloc = (api.mem_alloc)(&mut scratch, SCRATCH);
+        (alloc, if alloc == 0 { (api.memset_d8)(scratch, 0, SCRATCH, stream) } else { 0 })
+    };
+    match (alloc, set) {
+        (0, 0) => Ok(scratch),
+        (0, code) => Err(("cuMemsetD8Async", code)),
+        (code, _) => Err(("cuMemAlloc", code)),
     }
 }
 
@@ -167,12 +175,14 @@ impl Gpu {
             );
             return Err(Error::new("device", ErrorKind::Device(text)));
         }
-        let (mut scratch, mut slots, mut slots_on_device) = (0, null_mut(), 0);
+        let (mut slots, mut slots_on_device) = (null_mut(), 0);
         let slot_bytes = SLOTS * size_of::<Slot>();
+        let scratch = new_scratch(api, stream).map_err(|(call, code)| match check(call, code) {
+            Err(error) => error,
+            Ok(()) => Error::new("device", ErrorKind::Internal("a call that failed with code 0".into())),
+        })?;
         // SAFETY: the context is current; sizes are those of what is allocated.
         unsafe {
-            check("cuMemAlloc", (api.mem_alloc)(&mut scratch, SCRATCH))?;
-            check("cuMemsetD8Async", (api.memset_d8)(scratch, 0, SCRATCH, stream))?;
             // Mapped: kernels write it, the host reads it.
             check("cuMemHostAlloc", (api.host_alloc)(&mut slots, slot_bytes, 2))?;
             slots.cast::<u8>().write_bytes(0, slot_bytes);
@@ -194,7 +204,7 @@ impl Gpu {
             synchronous,
             watch: Mutex::default(),
             collects: AtomicBool::new(false),
-            collected: Mutex::default(),
+            collected: Mutex::new(Collected::new(scratch)),
             staging: Mutex::default(),
         })))
     }
@@ -219,10 +229,10 @@ impl Gpu {
         self.total
     }
 
-    /// Counters that are zero between launches: kernels draw tickets from them and leave them as they were. All launches
-    /// of a device follow one another, so they share them.
+    /// Counters that are zero between launches: kernels draw tickets from them and leave them as they were. Launches that
+    /// follow one another share them.
     pub fn tickets(&self) -> u64 {
-        self.scratch
+        if self.is_collecting() { self.collected().scratch(self) } else { self.scratch }
     }
 
     /// How many counters there are.
@@ -232,7 +242,7 @@ impl Gpu {
 
     /// Memory for what blocks of one launch leave for its last block; arbitrary before, and free for the next launch.
     pub fn scratch(&self) -> u64 {
-        self.scratch + (TICKETS * 4) as u64
+        self.tickets() + (TICKETS * 4) as u64
     }
 
     /// The size of [`Gpu::scratch`], in bytes.
@@ -387,8 +397,14 @@ impl Gpu {
         let [bx, by, bz] = block;
         self.watch().launched(origin);
         if self.collects.load(Ordering::Relaxed) {
-            let node = KernelNode { kernel, grid, block, shared, args: args.into() };
-            self.collected().nodes.push(node);
+            self.collected().push(KernelNode {
+                kernel,
+                grid,
+                block,
+                shared,
+                args: args.into(),
+                after: Box::default(),
+            });
             return Ok(());
         }
         if shared > PLAIN_SHARED {
@@ -418,54 +434,6 @@ impl Gpu {
                 ErrorKind::Cuda(_) => e.with_op(origin.name).with_location(origin.line),
                 _ => e,
             })?;
-        }
-        Ok(())
-    }
-
-    fn collected(&self) -> MutexGuard<'_, Collected> {
-        self.collected.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Collects launches from now on, rather than starting them, until [`Gpu::collected_launches`]. One thread at a time
-    /// may; copies and waits start what was collected before.
-    pub fn collect_launches(&self) {
-        self.collects.store(!self.synchronous, Ordering::Relaxed);
-    }
-
-    /// Whether launches are being collected.
-    pub fn is_collecting(&self) -> bool {
-        self.collects.load(Ordering::Relaxed)
-    }
-
-    /// Keeps memory that collected launches use, until they were started.
-    pub fn keep(&self, buffer: &Buffer) {
-        self.collected().keep.push(buffer.clone());
-    }
-
-    /// Stops collecting. Answers with the launches, in order, none of which was started; the second list is to be dropped
-    /// when they were. `None` where some had to be started already: then all were.
-    pub fn collected_launches(&self) -> Option<(Vec<KernelNode>, Vec<Buffer>)> {
-        let was = self.collects.swap(false, Ordering::Relaxed);
-        let all = std::mem::take(&mut *self.collected());
-        was.then_some((all.nodes, all.keep))
-    }
-
-    /// Starts what was collected, and collects no more: for work that is no launch of a kernel.
-    #[inline]
-    pub(super) fn start_collected(&self) -> Result<()> {
-        if !self.collects.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        self.start_all()
-    }
-
-    #[cold]
-    fn start_all(&self) -> Result<()> {
-        let Some((nodes, _keep)) = self.collected_launches() else { return Ok(()) };
-        let origin = Origin { name: "jit", line: std::panic::Location::caller() };
-        for node in &nodes {
-            // SAFETY: whoever asked for the launch vouched for it, in this order.
-            unsafe { self.launch(node.kernel, node.grid, node.block, node.shared, &node.args, origin)? };
         }
         Ok(())
     }

@@ -21,6 +21,8 @@ pub struct KernelNode {
     pub shared: u32,
     /// The packed parameters.
     pub args: Box<[u8]>,
+    /// The launches before it, by position, that it waits for.
+    pub after: Box<[u32]>,
 }
 
 /// `CUDA_KERNEL_NODE_PARAMS_v2`.
@@ -36,7 +38,7 @@ struct Params {
     context: Handle,
 }
 
-/// Launches in a chain, which the device runs after one call.
+/// Launches that the device runs after one call, each as soon as those that it waits for are done.
 pub struct Graph {
     gpu: &'static Gpu,
     graph: Handle,
@@ -72,7 +74,7 @@ fn with_params<R>(node: &KernelNode, f: impl FnOnce(*const c_void) -> R) -> R {
 }
 
 impl Graph {
-    /// A graph of launches, each after the one before.
+    /// A graph of launches.
     ///
     /// # Errors
     ///
@@ -80,7 +82,8 @@ impl Graph {
     ///
     /// # Safety
     ///
-    /// As [`Gpu::launch`], for each launch of the graph.
+    /// As [`Gpu::launch`], for each launch of the graph; launches that do not wait for each other use no memory that one of
+    /// them writes.
     pub unsafe fn new(gpu: &'static Gpu, launches: Vec<KernelNode>) -> Result<Graph> {
         gpu.bind()?;
         let mut graph = Graph { gpu, graph: null_mut(), exec: null_mut(), nodes: vec![], launches };
@@ -91,11 +94,11 @@ impl Graph {
                 if launch.shared > 48 << 10 {
                     gpu.allow_shared(launch.kernel, launch.shared)?;
                 }
-                let before = graph.nodes.last().copied();
-                let (list, n) = before.as_ref().map_or((std::ptr::null(), 0), |b| (b as *const Handle, 1));
+                let after: Vec<Handle> =
+                    launch.after.iter().filter_map(|&a| graph.nodes.get(a as usize).copied()).collect();
                 let mut node = null_mut();
                 let code = with_params(launch, |params| {
-                    (gpu.api.graph_add_kernel)(&mut node, graph.graph, list, n, params)
+                    (gpu.api.graph_add_kernel)(&mut node, graph.graph, after.as_ptr(), after.len(), params)
                 });
                 gpu.check("cuGraphAddKernelNode", code)?;
                 graph.nodes.push(node);
@@ -105,8 +108,8 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Makes the graph one of these launches, if it differs from them in parameters and grids only; answers whether it does
-    /// no more than that.
+    /// Makes the graph one of these launches, if it differs from them in parameters and grids only; answers whether it
+    /// does no more than that.
     ///
     /// # Errors
     ///
@@ -117,7 +120,8 @@ impl Graph {
     /// As [`Graph::new`].
     pub unsafe fn update(&mut self, launches: Vec<KernelNode>) -> Result<bool> {
         let same = |(a, b): (&KernelNode, &KernelNode)| {
-            (a.kernel, a.block, a.shared, a.args.len()) == (b.kernel, b.block, b.shared, b.args.len())
+            (a.kernel, a.block, a.shared, a.args.len(), &a.after)
+                == (b.kernel, b.block, b.shared, b.args.len(), &b.after)
         };
         if launches.len() != self.launches.len() || !launches.iter().zip(&self.launches).all(same) {
             return Ok(false);

@@ -7,10 +7,12 @@
 //! can be handed out again at once: the next writer comes after the last reader.
 
 mod api;
+mod collect;
 mod fault;
 mod gpu;
 mod graph;
 mod memory;
+mod order;
 mod probe;
 mod transfer;
 

@@ -140,8 +140,11 @@ impl Emitter<'_> {
             self.input(Loc::Node(node), Source::Buffer, inner.dtype, layout, path, embed)?
         } else {
             match &inner.op {
-                Op::Source(SourceKind::Const { bits, literal }) => {
-                    let bind = if *literal { ConstBind::Literal(*bits) } else { ConstBind::Node(node) };
+                Op::Source(kind @ (SourceKind::Const { .. } | SourceKind::Live { .. })) => {
+                    let bind = match kind {
+                        SourceKind::Const { bits, literal: true } => ConstBind::Literal(*bits),
+                        _ => ConstBind::Node(node),
+                    };
                     let c = self.constant(bind);
                     self.push(Value { inst: Inst::Const(c), dtype: inner.dtype })?
                 }

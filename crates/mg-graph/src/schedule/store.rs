@@ -3,7 +3,7 @@
 use super::Graph;
 use super::path::{Met, Path};
 use crate::engine::{Root, internal};
-use crate::op::Op;
+use crate::op::{Op, SourceKind};
 use mg_device::{Layout, Result};
 use mg_kernels::program::{MAX_INPUTS, MAX_VALUES};
 
@@ -166,7 +166,8 @@ fn check_arguments(
         if !seen.insert(i, graph.place(i, &path)) {
             continue;
         }
-        let constant = matches!(graph.nodes[i].op, Op::Source(crate::op::SourceKind::Const { .. }));
+        let constant =
+            matches!(graph.nodes[i].op, Op::Source(SourceKind::Const { .. } | SourceKind::Live { .. }));
         if graph.argument[i] && !graph.stored[i] && !constant {
             check(graph, Layout::contiguous(graph.nodes[i].shape), &path);
         } else if graph.is_inlined(i) {

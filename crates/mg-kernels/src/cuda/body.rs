@@ -228,6 +228,28 @@ impl<'a> Body<'a> {
             .collect()
     }
 
+    /// Has the second-level cache fetch the row after the one under way, at the same runs.
+    pub(crate) fn prefetch(&mut self, row: &RowAt, runs: &[Run]) {
+        let frame = self.frame;
+        for (input, walked) in frame.inputs.iter().enumerate() {
+            let changes = walked.row.iter().any(|&s| s != 0);
+            let dense = walked.column.last() == Some(&1);
+            let (Some(base), Source::Buffer) = (row.bases[input], walked.source) else { continue };
+            if walked.class != Class::Full || !changes || !dense {
+                continue;
+            }
+            for run in runs {
+                let at = self.advance(base, &run.coords, &walked.column, walked);
+                let p = match (row.p, run.p) {
+                    (Some(a), Some(b)) => Some(op2(Kind::P, "and.pred", a, b)),
+                    (a, b) => a.or(b),
+                };
+                let guard = p.map_or(String::new(), |p| format!("@{p} "));
+                ins!("{guard}prefetch.global.L2 [{at}]");
+            }
+        }
+    }
+
     /// Whether every run of an operand starts at a multiple of a run's length from its address.
     pub(crate) fn is_whole(&self, walked: &Walked) -> bool {
         let n = self.vector as isize;

@@ -19,17 +19,17 @@ pub(crate) struct Emitted {
     pub(crate) checks: Vec<Check>,
     pub(crate) grid: [u32; 3],
     pub(crate) block: u32,
-    /// Launches that make columns of what this one leaves in the scratch memory.
-    pub(crate) then: Vec<Followup>,
+    /// The launch that makes columns of what this one leaves in the scratch memory.
+    pub(crate) then: Option<Followup>,
 }
 
-/// Partial results of a reduction over rows, to be joined by another launch.
+/// Partial results of reductions over rows, to be joined by another launch.
 pub(crate) struct Followup {
     pub(crate) program: Program,
-    /// Where the partial results lie in the scratch memory.
-    pub(crate) from: u32,
-    /// The output.
-    pub(crate) output: u16,
+    /// Where the partial results lie in the scratch memory, by operand.
+    pub(crate) from: Vec<u32>,
+    /// The first launch's outputs, by output.
+    pub(crate) outputs: Vec<u16>,
 }
 
 /// Bytes of the scratch memory that a kernel may use; its follow-ups have as many after them.
@@ -106,7 +106,7 @@ pub(crate) fn finish(body: Body, shared: u32, grid: [u32; 3], block: u32) -> Emi
     }
     text.push_str(&inner);
     text.push_str("\tret;\n}\n");
-    Emitted { text, params, checks, grid, block, then: vec![] }
+    Emitted { text, params, checks, grid, block, then: None }
 }
 
 /// A full reduction under way.

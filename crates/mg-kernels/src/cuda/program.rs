@@ -6,7 +6,7 @@ use super::emit::{Emitted, SCRATCH, emit, widest};
 use super::frame::{Form, Frame};
 use super::map::{LIST_BYTES, LIST_HEADER};
 use super::params::{Field, Params};
-use crate::cpu::run::Args;
+use crate::cpu::run::{Args, InputArg};
 use crate::program::{Class, Over, Program, Source};
 use mg_device::cuda::{Gpu, Guarded, Kernel, Origin};
 use mg_device::{Device, Result};
@@ -77,7 +77,7 @@ struct Variant {
     emitted: Emitted,
     text: Arc<str>,
     kernel: OnceLock<Kernel>,
-    then: Vec<CudaProgram>,
+    then: Option<Box<CudaProgram>>,
 }
 
 /// A program made ready for CUDA: independent of addresses, constants and offsets.
@@ -180,11 +180,13 @@ impl CudaProgram {
     fn made(&self, which: usize) -> Result<&Variant> {
         let made = self.variants[which].get_or_init(|| {
             let mut emitted = emit(&self.program, which != 1, which == 2, self.scratch)?;
-            let then = emitted
-                .then
-                .iter()
-                .map(|f| CudaProgram::at(&f.program, self.device, (SCRATCH + SCRATCH / 4) as u32))
-                .collect::<Result<_>>()?;
+            let then = match &emitted.then {
+                Some(f) => {
+                    let from = (SCRATCH + SCRATCH / 4) as u32;
+                    Some(Box::new(CudaProgram::at(&f.program, self.device, from)?))
+                }
+                None => None,
+            };
             let text = shared(&std::mem::take(&mut emitted.text));
             Ok(Variant { emitted, text, kernel: OnceLock::new(), then })
         });
@@ -218,15 +220,19 @@ impl CudaProgram {
         emitted.pack(gpu, args, guarded, &mut packed)?;
         // SAFETY: the parameters are those that the text declares; their addresses are the caller's.
         unsafe { gpu.launch(kernel, emitted.grid, [emitted.block, 1, 1], 0, &packed, origin)? };
-        for (followup, program) in emitted.then.iter().zip(&variant.then) {
-            let from = std::ptr::without_provenance((gpu.scratch() + u64::from(followup.from)) as usize);
-            let input = crate::cpu::run::InputArg { ptr: from, base: 0, seed: 0 };
-            let output = args.outputs[usize::from(followup.output)];
-            let args = Args { inputs: &[input], consts: &[], outputs: &[output] };
-            // SAFETY: the partial results lie in the scratch memory, the output is the caller's.
-            unsafe { program.run(gpu, &args, origin, guarded)? };
-        }
-        Ok(())
+        let (Some(followup), Some(program)) = (&emitted.then, &variant.then) else { return Ok(()) };
+        let scratch = gpu.scratch();
+        let input = |&from: &u32| InputArg {
+            ptr: std::ptr::without_provenance((scratch + u64::from(from)) as usize),
+            base: 0,
+            seed: 0,
+        };
+        let inputs: SmallVec<[InputArg; 4]> = followup.from.iter().map(input).collect();
+        let outputs: SmallVec<[*mut u8; 4]> =
+            followup.outputs.iter().map(|&o| args.outputs[usize::from(o)]).collect();
+        let args = Args { inputs: &inputs, consts: &[], outputs: &outputs };
+        // SAFETY: the partial results lie in the scratch memory, the outputs are the caller's.
+        unsafe { program.run(gpu, &args, origin, guarded) }
     }
 }
 

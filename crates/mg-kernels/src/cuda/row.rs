@@ -87,6 +87,8 @@ struct Rows<'a> {
     shared: u32,
     /// Whether the row is not the first of its chunk.
     is_later: Option<Op>,
+    /// The position of the row after it, and whether there is one that the same threads work on.
+    next: Option<(Op, Op)>,
 }
 
 pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool) -> Result<Emitted> {
@@ -132,7 +134,8 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool) -> Result<Em
         at += chunks * frame.columns * size_of_register(reduction.register());
     }
     let lane = if slots > 1 { op2(Kind::R, "and.b32", tid, imm(shape.threads as i64 - 1)) } else { tid };
-    let mut rows = Rows { body, shape, tid, lane, columns_out, totals, shared: 0, is_later: None };
+    let mut rows =
+        Rows { body, shape, tid, lane, columns_out, totals, shared: 0, is_later: None, next: None };
     // The row.
     let shift = rows.shape.threads.trailing_zeros() as i64;
     let slot = if slots > 1 { op2(Kind::R, "shr.u32", tid, imm(shift)) } else { imm(0) };
@@ -151,8 +154,13 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool) -> Result<Em
         let p = op2(Kind::P, "setp.eq.s32", left, imm(0));
         ins!("@{p} bra L{done}");
         rows.is_later = Some(op2(Kind::P, "setp.ne.s32", left, each));
-        rows.row(index, n_rows, true)?;
         let next = op2(Kind::D, "add.s64", index, imm64(1));
+        if rows.shape.resident {
+            let more = op2(Kind::P, "setp.ne.s32", left, imm(1));
+            let inside = op2(Kind::P, "setp.lt.u64", next, n_rows);
+            rows.next = Some((next, op2(Kind::P, "and.pred", more, inside)));
+        }
+        rows.row(index, n_rows, true)?;
         assign(index, next);
         let fewer = op2(Kind::R, "sub.s32", left, imm(1));
         assign(left, fewer);
@@ -175,8 +183,8 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool) -> Result<Em
         let limit = format!(".minnctapersm {}\n{{", 1024 / shape.block);
         emitted.text = emitted.text.replacen('{', &limit, 1);
     }
-    for columns in columns_out {
-        emitted.then.extend(follow_up(program, frame, &columns, chunks));
+    if !columns_out.is_empty() {
+        emitted.then = Some(follow_up(program, frame, &columns_out, chunks));
     }
     Ok(emitted)
 }
@@ -185,33 +193,33 @@ pub(crate) fn size_of_register(kind: Kind) -> usize {
     if matches!(kind, Kind::D | Kind::G) { 8 } else { 4 }
 }
 
-/// The launches that join the chunks' partial results of one reduction: one for each output that it is.
-fn follow_up(program: &Program, frame: &Frame, columns: &Columns, chunks: usize) -> Vec<Followup> {
-    let dtype = match columns.reduction.register() {
-        Kind::F => DType::F32,
-        Kind::G => DType::F64,
-        Kind::D => DType::I64,
-        _ => DType::I32,
-    };
+/// The launch that joins the chunks' partial results.
+fn follow_up(program: &Program, frame: &Frame, columns_out: &[Columns], chunks: usize) -> Followup {
     let mut strides = [0; MAX_RANK];
     strides[0] = frame.columns as isize;
     strides[1] = 1;
-    let result = program.values[columns.value].dtype;
-    let join = Program {
-        space: vec![chunks, frame.columns],
-        batch: 0,
-        outer: 1,
-        inputs: vec![Operand { source: Source::Buffer, dtype, strides }],
-        values: vec![
-            Value { inst: Inst::Input(0), dtype },
-            Value { inst: Inst::Reduce(columns.reduction.kind, Over::Outer, 0), dtype: result },
-        ],
-        outputs: vec![(1, Class::Column)],
-    };
-    (0..program.outputs.len())
-        .filter(|&o| program.outputs[o].0 as usize == columns.value)
-        .map(|o| Followup { program: join.clone(), from: columns.at as u32, output: o as u16 })
-        .collect()
+    let mut join = Program { space: vec![chunks, frame.columns], batch: 0, outer: 1, ..Program::default() };
+    let (mut from, mut outputs) = (vec![], vec![]);
+    for columns in columns_out {
+        let dtype = match columns.reduction.register() {
+            Kind::F => DType::F32,
+            Kind::G => DType::F64,
+            Kind::D => DType::I64,
+            _ => DType::I32,
+        };
+        let input = join.inputs.len() as u16;
+        join.inputs.push(Operand { source: Source::Buffer, dtype, strides });
+        from.push(columns.at as u32);
+        let operand = join.values.len() as Val;
+        join.values.push(Value { inst: Inst::Input(input), dtype });
+        let inst = Inst::Reduce(columns.reduction.kind, Over::Outer, operand);
+        join.values.push(Value { inst, dtype: program.values[columns.value].dtype });
+        for o in (0..program.outputs.len()).filter(|&o| program.outputs[o].0 as usize == columns.value) {
+            join.outputs.push((operand + 1, Class::Column));
+            outputs.push(o as u16);
+        }
+    }
+    Followup { program: join, from, outputs }
 }
 
 impl Rows<'_> {
@@ -314,6 +322,12 @@ impl Rows<'_> {
         let depths = self.depths();
         let runs = self.runs(None, rows);
         self.body.load_full(&vec![true; n], rows, &runs)?;
+        if let Some((next, p)) = self.next {
+            // While this row waits for its reductions, the next one comes closer.
+            let position = if self.body.wide { next } else { ptx::op1(Kind::R, "cvt.u32.u64", next) };
+            let row = self.body.at_row(position, Some(p));
+            self.body.prefetch(&row, &runs);
+        }
         for stage in 0..=depths.iter().copied().max().unwrap_or(0) {
             let mut reduced = vec![];
             for v in (0..n).filter(|&v| depths[v] == stage) {

@@ -1,7 +1,10 @@
 //! Adam, and Adam with decoupled weight decay.
 
-use mg_autograd::{Operand, Tensor, no_grad};
-use mg_device::{DType, Result};
+use mg_autograd::{Tensor, no_grad};
+use mg_device::Result;
+use mg_graph::{LiveScalar, on_replay};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Optimizer, at_least_0, check_parameters, checked, load_slots, save_slots, settled, zeros_like};
 use crate::state::State;
@@ -42,43 +45,40 @@ struct Moments {
     square: Tensor,
     /// With `amsgrad` only.
     largest: Option<Tensor>,
-    steps: Steps,
+    clock: Arc<Clock>,
 }
 
-/// How many steps were taken: a number, or a tensor (i64, no axes) once a step was recorded, for what `jit` replays goes on
-/// in tensors only.
-enum Steps {
-    Number(u64),
-    Tensor(Tensor),
+/// The steps of a parameter, and what follows from their number. All of it is the host's; replays read it anew.
+struct Clock {
+    steps: AtomicU64,
+    lr: LiveScalar,
+    betas: (f64, f64),
+    eps: f64,
+    /// `lr · √c₂ / c₁` with the corrections `c = 1 − βⁿ`.
+    rate: LiveScalar,
+    /// `eps · √c₂`.
+    scaled_eps: LiveScalar,
 }
 
-impl Steps {
-    fn count(&mut self) -> Result<()> {
-        match self {
-            Steps::Number(n) if !mg_graph::is_recording() => *n += 1,
-            Steps::Number(n) => *self = Steps::Tensor(Tensor::scalar(*n as i64 + 1)),
-            Steps::Tensor(n) => n.assign(n.try_add(1i64)?)?,
-        }
-        Ok(())
+impl Clock {
+    fn new(steps: u64, core: &AdamOptions, lr: &LiveScalar) -> Arc<Clock> {
+        Arc::new(Clock {
+            steps: steps.into(),
+            lr: lr.clone(),
+            betas: core.betas,
+            eps: core.eps,
+            rate: LiveScalar::new(0.0),
+            scaled_eps: LiveScalar::new(0.0),
+        })
     }
 
-    /// `(lr · √c₂ / c₁, eps · √c₂)` with the corrections `c = 1 − βⁿ`.
-    fn scales(&self, options: &AdamOptions, dtype: DType) -> Result<(Operand, Operand)> {
-        let AdamOptions { lr, betas: (beta1, beta2), eps, .. } = *options;
-        Ok(match self {
-            Steps::Number(n) => {
-                let correction = |beta: f64| 1.0 - beta.powf(*n as f64);
-                let root = correction(beta2).sqrt();
-                ((lr * root / correction(beta1)).into(), (eps * root).into())
-            }
-            Steps::Tensor(n) => {
-                let n = n.to_dtype(DType::F64);
-                let correction = |beta: f64| n.try_mul(beta.ln())?.try_exp()?.try_neg()?.try_add(1.0);
-                let root = correction(beta2)?.try_sqrt()?;
-                let rate = root.try_mul(lr)?.try_div(correction(beta1)?)?;
-                (rate.to_dtype(dtype).into(), root.try_mul(eps)?.to_dtype(dtype).into())
-            }
-        })
+    /// The next step.
+    fn advance(&self) {
+        let n = self.steps.fetch_add(1, Ordering::Relaxed) + 1;
+        let correction = |beta: f64| 1.0 - beta.powf(n as f64);
+        let root = correction(self.betas.1).sqrt();
+        self.rate.set(self.lr.get() * root / correction(self.betas.0));
+        self.scaled_eps.set(self.eps * root);
     }
 }
 
@@ -87,8 +87,9 @@ struct Core {
     name: &'static str,
     parameters: Vec<Tensor>,
     options: AdamOptions,
-    /// Weight decay acts on the parameter itself.
-    decoupled: bool,
+    lr: LiveScalar,
+    /// `1 − lr · λ`, where weight decay acts on the parameter itself.
+    decay: Option<LiveScalar>,
     moments: Vec<Option<Moments>>,
 }
 
@@ -110,32 +111,37 @@ impl Core {
             checked(name, "betas", "in [0, 1)", beta, (0.0..1.0).contains(&beta))?;
         }
         let moments = parameters.iter().map(|_| None).collect();
-        Ok(Core { name, parameters, options, decoupled, moments })
+        let decay = (decoupled && options.weight_decay != 0.0).then(|| LiveScalar::new(1.0));
+        let mut core = Core { name, parameters, options, lr: LiveScalar::new(options.lr), decay, moments };
+        core.set_lr(options.lr)?;
+        Ok(core)
     }
 
     fn step(&mut self) -> Result<()> {
         let _guard = no_grad();
-        let AdamOptions { lr, betas: (beta1, beta2), weight_decay, amsgrad, maximize, .. } = self.options;
+        let AdamOptions { betas: (beta1, beta2), weight_decay, amsgrad, maximize, .. } = self.options;
         let mut wanted = Vec::with_capacity(5 * self.parameters.len());
         for (p, slot) in self.parameters.iter().zip(&mut self.moments) {
             let Some(grad) = p.grad() else { continue };
-            let Moments { mean, square, largest, steps } = match slot {
+            let Moments { mean, square, largest, clock } = match slot {
                 Some(moments) => moments,
                 None => slot.insert(Moments {
                     mean: zeros_like(p)?,
                     square: zeros_like(p)?,
                     largest: if amsgrad { Some(zeros_like(p)?) } else { None },
-                    steps: Steps::Number(0),
+                    clock: Clock::new(0, &self.options, &self.lr),
                 }),
             };
-            steps.count()?;
+            clock.advance();
+            let again = clock.clone();
+            on_replay(move || again.advance());
             let mut g = grad.clone();
             if maximize {
                 g = g.try_neg()?;
             }
             let mut value = p.clone();
-            if weight_decay != 0.0 && self.decoupled {
-                value = p.try_mul(1.0 - lr * weight_decay)?;
+            if let Some(decay) = &self.decay {
+                value = p.try_mul(decay)?;
             } else if weight_decay != 0.0 {
                 g = g.try_add(p.try_mul(weight_decay)?)?;
             }
@@ -147,14 +153,10 @@ impl Core {
             }
             let root = largest.as_ref().unwrap_or(square).try_sqrt()?;
             // m̂/(√v̂ + eps) with both corrections drawn into scalars: an operation less for every element.
-            let (rate, eps) = steps.scales(&self.options, p.dtype())?;
-            let change = mean.try_mul(rate)?.try_div(root.try_add(eps)?)?;
+            let change = mean.try_mul(&clock.rate)?.try_div(root.try_add(&clock.scaled_eps)?)?;
             p.assign(value.try_sub(change)?)?;
             wanted.extend([p.clone(), grad, mean.clone(), square.clone()]);
             wanted.extend(largest.clone());
-            if let Steps::Tensor(n) = steps {
-                wanted.push(n.clone());
-            }
         }
         Tensor::realize_all(&wanted)
     }
@@ -162,17 +164,17 @@ impl Core {
     #[track_caller]
     fn set_lr(&mut self, lr: f64) -> Result<()> {
         at_least_0(self.name, "a learning rate", lr)?;
-        self.options.lr = lr;
+        self.lr.set(lr);
+        if let Some(decay) = &self.decay {
+            decay.set(1.0 - lr * self.options.weight_decay);
+        }
         Ok(())
     }
 
     fn state(&self) -> State {
         let slots = self.moments.iter().map(|slot| match slot {
             Some(m) => {
-                let steps = match &m.steps {
-                    Steps::Number(n) => Tensor::scalar(*n as i64),
-                    Steps::Tensor(n) => n.detach(),
-                };
+                let steps = Tensor::scalar(m.clock.steps.load(Ordering::Relaxed) as i64);
                 (vec![Some(&m.mean), Some(&m.square), m.largest.as_ref()], Some(steps))
             }
             None => (vec![], None),
@@ -187,7 +189,8 @@ impl Core {
         let moments = slots.into_iter().map(|(tensors, steps)| {
             let mut tensors = tensors.into_iter();
             let (mean, square) = (tensors.next()??, tensors.next()??);
-            Some(Moments { mean, square, largest: tensors.next().flatten(), steps: Steps::Number(steps) })
+            let clock = Clock::new(steps, &self.options, &self.lr);
+            Some(Moments { mean, square, largest: tensors.next().flatten(), clock })
         });
         self.moments = moments.collect();
         Ok(())
@@ -231,7 +234,7 @@ macro_rules! optimizer {
                 &self.0.parameters
             }
             fn lr(&self) -> f64 {
-                self.0.options.lr
+                self.0.lr.get()
             }
             fn set_lr(&mut self, lr: f64) -> Result<()> {
                 self.0.set_lr(lr)

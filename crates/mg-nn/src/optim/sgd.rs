@@ -2,6 +2,7 @@
 
 use mg_autograd::{Tensor, no_grad};
 use mg_device::{Error, ErrorKind, Result};
+use mg_graph::LiveScalar;
 
 use super::{Optimizer, at_least_0, check_parameters, load_slots, save_slots, settled};
 use crate::state::State;
@@ -41,6 +42,7 @@ impl Default for SGDOptions {
 pub struct SGD {
     parameters: Vec<Tensor>,
     options: SGDOptions,
+    lr: LiveScalar,
     momentum: Vec<Option<Tensor>>,
 }
 
@@ -72,14 +74,14 @@ impl SGD {
             return Err(Error::new("SGD", ErrorKind::Value(text)));
         }
         let momentum = vec![None; parameters.len()];
-        Ok(SGD { parameters, options, momentum })
+        Ok(SGD { parameters, options, lr: LiveScalar::new(options.lr), momentum })
     }
 }
 
 impl Optimizer for SGD {
     fn step(&mut self) -> Result<()> {
         let _guard = no_grad();
-        let SGDOptions { lr, momentum, dampening, weight_decay, nesterov, maximize } = self.options;
+        let SGDOptions { momentum, dampening, weight_decay, nesterov, maximize, .. } = self.options;
         let mut wanted = Vec::with_capacity(3 * self.parameters.len());
         for (p, buffer) in self.parameters.iter().zip(&mut self.momentum) {
             let Some(grad) = p.grad() else { continue };
@@ -102,7 +104,7 @@ impl Optimizer for SGD {
                 g = if nesterov { g.try_add(held.try_mul(momentum)?)? } else { held.clone() };
                 wanted.push(held.clone());
             }
-            p.assign(p.try_sub(g.try_mul(lr)?)?)?;
+            p.assign(p.try_sub(g.try_mul(&self.lr)?)?)?;
             wanted.extend([p.clone(), grad]);
         }
         Tensor::realize_all(&wanted)
@@ -113,12 +115,12 @@ impl Optimizer for SGD {
     }
 
     fn lr(&self) -> f64 {
-        self.options.lr
+        self.lr.get()
     }
 
     fn set_lr(&mut self, lr: f64) -> Result<()> {
         at_least_0("SGD", "a learning rate", lr)?;
-        self.options.lr = lr;
+        self.lr.set(lr);
         Ok(())
     }
 
