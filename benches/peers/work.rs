@@ -24,7 +24,7 @@ pub trait Work {
 fn magnitude(t: &Tensor) -> Result<f64> {
     const STRETCH: usize = 4096;
     let t = t.detach();
-    let large = !t.device().is_cpu() && t.numel() > 1 << 20 && t.numel() % STRETCH == 0;
+    let large = !t.device().is_cpu() && t.numel() > 1 << 20 && t.numel().is_multiple_of(STRETCH);
     let values = if large {
         let stretches = t.to_dtype(DType::F32).abs().reshape(&[-1, STRETCH as isize])?;
         stretches.mean_dim(&[1], false)?.to_f64_vec()?

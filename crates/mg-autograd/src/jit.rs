@@ -209,7 +209,18 @@ impl Replaying {
                 drop(old);
             }
         }
-        self.replay.run(nodes, seed, at.wrapping_sub(before.1))?;
+        if let Err(error) = self.replay.run(nodes, seed, at.wrapping_sub(before.1)) {
+            // Where nothing ran, what was to be updated is as it was.
+            for (cell, computed) in &self.run.values {
+                if let (Some(cell), Some(computed)) = (cell.upgrade(), computed) {
+                    let tensor = Tensor(cell);
+                    let old = self.replay.value(*computed).map(Node::from_value);
+                    let lost = || Node::failed(error.clone(), &tensor.node());
+                    tensor.rebind(old.unwrap_or_else(lost))?;
+                }
+            }
+            return Err(error);
+        }
         creation::advance(after.1.wrapping_sub(before.1));
         let node = |computed: Computed| {
             let lost = || Error::new("jit", ErrorKind::Internal("a result that was not computed".into()));

@@ -196,6 +196,8 @@ impl Collected {
     }
 
     fn start(&mut self, before: Works) {
+        // Another thread may have ended the last collection under its owner's hands.
+        drop(self.take());
         self.repeats = !before.0.is_empty();
         self.before = before;
     }
@@ -244,7 +246,11 @@ impl Gpu {
 
     /// Keeps memory that collected launches use, until they were started.
     pub fn keep(&self, buffer: &Buffer) {
-        self.collected().keep.push(buffer.clone());
+        let mut collected = self.collected();
+        // Another thread may have started them.
+        if self.is_collecting() {
+            collected.keep.push(buffer.clone());
+        }
     }
 
     /// Says what the launches that are collected next read and write, as ranges of addresses, up to the next call. They
@@ -256,13 +262,15 @@ impl Gpu {
     /// Stops collecting. Answers with the launches, none of which was started. `None` where some had to be started
     /// already: then all were.
     pub fn collected_launches(&self) -> Option<Launches> {
+        let mut collected = self.collected();
         let was = self.collects.swap(false, Ordering::Relaxed);
-        let all = self.collected().take();
+        let all = collected.take();
         was.then_some(all)
     }
 
     /// Starts what was collected, and collects no more: for work that is no launch of a kernel.
     #[inline]
+    #[track_caller]
     pub(super) fn start_collected(&self) -> Result<()> {
         if !self.is_collecting() {
             return Ok(());
@@ -271,14 +279,25 @@ impl Gpu {
     }
 
     #[cold]
+    #[track_caller]
     fn start_all(&self) -> Result<()> {
-        let Some(launches) = self.collected_launches() else { return Ok(()) };
-        let origin = Origin { name: "jit", line: std::panic::Location::caller() };
-        for node in &launches.nodes {
-            // SAFETY: whoever asked for the launch vouched for it, in this order.
-            unsafe { self.launch(node.kernel, node.grid, node.block, node.shared, &node.args, origin)? };
+        // This may be another thread than the one that collects, with another device current.
+        self.bind()?;
+        // Held to the end: what that thread launches next comes after.
+        let mut collected = self.collected();
+        if !self.is_collecting() {
+            return Ok(());
         }
-        Ok(())
+        let launches = collected.take();
+        let origin = Origin { name: "jit", line: std::panic::Location::caller() };
+        let start = |node: &KernelNode| {
+            // SAFETY: whoever asked for the launch vouched for it, in this order.
+            unsafe { self.start(node.kernel, node.grid, node.block, node.shared, &node.args, origin) }
+        };
+        let result = launches.nodes.iter().try_for_each(start);
+        self.collects.store(false, Ordering::Relaxed);
+        drop(collected);
+        result
     }
 }
 
