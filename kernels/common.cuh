@@ -70,6 +70,15 @@ __device__ __forceinline__ void report(Fault* fault, i64 index) {
     *(volatile u64*)&fault->found = 1;
 }
 
+// The same number, which the assembler holds in a register rather than work it out again at each use.
+__device__ __forceinline__ u32 held(u32 x) {
+    asm volatile("{.reg .u32 %own; mov.u32 %own, %laneid; shfl.sync.idx.b32 %0, %0, %own, 31, 0xffffffff;}" : "+r"(x));
+    return x;
+}
+__device__ __forceinline__ i64 held(i64 x) {
+    return (i64)((u64)held((u32)((u64)x >> 32)) << 32 | held((u32)x));
+}
+
 __device__ __forceinline__ u32 shared_address(const void* p) { return (u32)__cvta_generic_to_shared(p); }
 
 __device__ __forceinline__ float4 read16(u32 from) {

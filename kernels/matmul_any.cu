@@ -7,7 +7,6 @@ using T = V_T;
 using SUM = V_SUM;
 constexpr int BM = 64, BN = 64, BK = 16, THREADS = 256;
 
-
 __device__ __forceinline__ SUM widen(T x) {
 #if V_FLOAT
     return to_f32(x);
@@ -60,7 +59,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     }
 #if V_FLOAT
     __shared__ __align__(16) float stage[32 * (BN + 8)];
-    store_tile<T, BM, BN, 32, THREADS>(p, at, stage, [&](int slice) {
+    store_tile<T, BM, BN, 32, THREADS, 1>(p, at, stage, [&](u32 slice) {
         if (ty / 8 != slice) return;
         for (int i = 0; i < 4; i++)
             *(float4*)(stage + (ty % 8 * 4 + i) * (BN + 8) + tx * 4) =

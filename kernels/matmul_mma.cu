@@ -6,7 +6,8 @@
 #include "tile.cuh"
 
 constexpr int BM = V_BM, BN = V_BN, BK = V_BK, WM = V_WM, WN = V_WN, STAGES = V_STAGES, SLICE = V_SLICE;
-constexpr bool A_K = V_A_K, B_K = V_B_K, ANY = V_ANY;
+constexpr int GROUPS = V_GROUPS;
+constexpr bool A_K = V_A_K, B_K = V_B_K, A_ANY = V_A_ANY, B_ANY = V_B_ANY;
 using T = V_T;
 
 constexpr bool HALF = Is16<T>::value;
@@ -20,6 +21,7 @@ constexpr Swizzle LINES_ALONG = HALF ? BY_ROW : BY_PAIR;
 using TileA = Tile<T, A_K ? BM : BK, A_K ? BK : BM, A_K ? BY_ROW : LINES_ALONG>;
 using TileB = Tile<T, B_K ? BN : BK, B_K ? BK : BN, B_K ? BY_ROW : LINES_ALONG>;
 constexpr int STAGE = TileA::BYTES + TileB::BYTES;
+constexpr int DEPTH = BK * GROUPS;  // from a stage to the group's next
 
 __device__ __forceinline__ void ldmatrix(u32 (&r)[4], u32 from) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -62,28 +64,21 @@ __device__ __forceinline__ void mma(float (&d)[4], const u32 (&a)[4], u32 b0, u3
 }
 
 // Where a thread reads its fragments in a tile, from the tile's beginning. Chunks are exchanged by an exclusive or with a
-// number that is the same for all of a thread's lines, so a few places and constants make all addresses.
+// number that is the same for all of a thread's lines, and so is what leads from one to another: one place and constants
+// make all addresses.
 template <typename TILE, bool K_LINES, int LENGTH, bool A>
 struct Places {
-    static constexpr int COUNT = K_LINES ? STEPS : 4;
-    u32 at[COUNT];
+    u32 at;
 
     __device__ __forceinline__ Places(u32 mn, u32 lane) {
         if (K_LINES) {
             // Squares of a: rows 0-7 and 8-15 of the first chunk, then of the second; of b: both chunks of columns 0-7,
             // then of 8-15.
-            u32 line = mn + (A ? lane % 16 : lane % 8 + lane / 16 * 8);
-            u32 chunk = A ? lane / 16 : lane / 8 % 2;
-#pragma unroll
-            for (int s = 0; s < COUNT; s++) at[s] = TILE::chunk(line, s * 2 + chunk);
+            at = TILE::chunk(mn + (A ? lane % 16 : lane % 8 + lane / 16 * 8), A ? lane / 16 : lane / 8 % 2);
         } else if (HALF) {
-            u32 k = A ? lane % 8 + lane / 16 * 8 : lane % 16;
-            u32 first = mn + (A ? lane / 8 % 2 * 8 : lane / 16 * 8);
-#pragma unroll
-            for (int i = 0; i < COUNT; i++) at[i] = TILE::chunk(k, (first + i * 16) / TILE::CHUNK);
+            at = TILE::chunk(A ? lane % 8 + lane / 16 * 8 : lane % 16, (mn + (A ? lane / 8 % 2 * 8 : lane / 16 * 8)) / TILE::CHUNK);
         } else {
-#pragma unroll
-            for (int i = 0; i < COUNT; i++) at[i] = TILE::element(lane % 4, mn + lane / 4 + i * 8);
+            at = TILE::element(lane % 4, mn + lane / 4);
         }
     }
 
@@ -91,16 +86,15 @@ struct Places {
     __device__ __forceinline__ void read(u32 (&r)[4], u32 tile, int step, int i) const {
         constexpr u32 LINE = LENGTH * sizeof(T);
         if (K_LINES) {
-            ldmatrix(r, tile + at[step % COUNT] + i * 16 * LINE);
+            ldmatrix(r, ((tile + at) ^ step * 32) + i * 16 * LINE);
         } else if (HALF) {
-            ldmatrix_transposed(r, tile + at[i % 4] + i / 4 * 128 + step * 16 * LINE);
+            ldmatrix_transposed(r, ((tile + at) ^ i % 4 * 32) + i / 4 * 128 + step * 16 * LINE);
         } else {
-            u32 from = tile + i / 2 * 128 + step * 8 * LINE;
-            u32 low = from + at[i % 2 * 2], high = from + at[i % 2 * 2 + 1];
-            r[0] = word(low);
-            r[A ? 1 : 2] = word(high);
-            r[A ? 2 : 1] = word(low + 4 * LINE);
-            r[3] = word(high + 4 * LINE);
+            u32 low = (tile + at) ^ i % 2 * 64, high = low ^ 32, more = i / 2 * 128 + step * 8 * LINE;
+            r[0] = word(low + more);
+            r[A ? 1 : 2] = word(high + more);
+            r[A ? 2 : 1] = word(low + (more + 4 * LINE));
+            r[3] = word(high + (more + 4 * LINE));
         }
     }
 };
@@ -123,25 +117,30 @@ struct Fragments {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __grid_constant__ MatMul p) {
+extern "C" __global__ void __launch_bounds__(THREADS * GROUPS, V_BLOCKS) V_NAME(const __grid_constant__ MatMul p) {
     extern __shared__ __align__(128) char memory[];
-    u32 base = shared_address(memory);
+    u32 group = GROUPS == 1 ? 0 : threadIdx.x / THREADS, thread = threadIdx.x - group * THREADS;
+    u32 base = shared_address(memory) + group * (STAGES * STAGE);
     Place at(p);
-    using LoadA = Loader<T, TileA, A_K ? BM : BK, A_K ? BK : BM, A_K, ANY, THREADS>;
-    using LoadB = Loader<T, TileB, B_K ? BN : BK, B_K ? BK : BN, B_K, ANY, THREADS>;
-    LoadA a((const T*)p.a + at.a_offset, p.a_row, p.a_k, p.m, at.tile_m * BM, at.k_begin);
-    LoadB b((const T*)p.b + at.b_offset, p.b_col, p.b_k, p.n, at.tile_n * BN, at.k_begin);
+    u32 k_begin = at.k_begin + group * BK;
+    using LoadA = Loader<T, TileA, A_K ? BM : BK, A_K ? BK : BM, A_K, A_ANY, THREADS>;
+    using LoadB = Loader<T, TileB, B_K ? BN : BK, B_K ? BK : BN, B_K, B_ANY, THREADS>;
+    LoadA a((const T*)p.a + at.a_offset, p.a_row, p.a_k, p.m, at.tile_m * BM, k_begin, thread, DEPTH);
+    LoadB b((const T*)p.b + at.b_offset, p.b_col, p.b_k, p.n, at.tile_n * BN, k_begin, thread, DEPTH);
 
-    u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    a.hold();
+    b.hold();
+
+    u32 warp = thread / 32, lane = thread % 32;
     u32 row = warp / WARPS_N * WM, col = warp % WARPS_N * WN;
 
-    i32 left = (i32)(at.k_end - at.k_begin);
-    i32 steps = (left + BK - 1) / BK;
-#pragma unroll
+    i32 left = max(0, (i32)(at.k_end - k_begin));
+    i32 steps = (left + DEPTH - 1) / DEPTH;
+#pragma unroll 1
     for (int s = 0; s < STAGES - 1; s++) {
         if (s < steps) {
-            a.copy(base + s * STAGE, left - s * BK, BK);
-            b.copy(base + s * STAGE + TileA::BYTES, left - s * BK, BK);
+            a.copy(base + s * STAGE, left - s * DEPTH);
+            b.copy(base + s * STAGE + TileA::BYTES, left - s * DEPTH);
         }
         copies_end_stage();
     }
@@ -150,6 +149,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     Fragments f[2];
     Places<TileA, A_K, A_K ? BK : BM, true> places_a(row, lane);
     Places<TileB, B_K, B_K ? BK : BN, false> places_b(col, lane);
+    places_a.at = held(places_a.at);
+    places_b.at = held(places_b.at);
     auto read = [&](Fragments& to, int step) {
 #pragma unroll
         for (int i = 0; i < MT; i++) places_a.read(to.a[i], reading, step, i);
@@ -168,46 +169,46 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
                 if (i * NT + j >= MT * NT / 4) next.round<MT * NT * 3 / 4>(i * NT + j - MT * NT / 4);
             }
     };
-    auto copy = [&](i32 step, int part) {
-        i32 next = step + STAGES - 1;
-        if (part != 1 && next < steps) a.copy(writing, left - next * BK, BK);
-        if (part == 0) return;
-        if (next < steps) b.copy(writing + TileA::BYTES, left - next * BK, BK);
-        copies_end_stage();
-        writing += STAGE;
-        if (writing == base + STAGES * STAGE) writing = base;
-    };
     copies_wait<STAGES - 2>();
-    __syncthreads();
+    group_sync<THREADS, GROUPS>(group);
     if (steps > 0) {
         read(f[0], 0);
         f[0].round<1>(0);
     }
 #pragma unroll 1
     for (i32 step = 0; step < steps; step++) {
+        i32 coming = left - (step + STAGES - 1) * DEPTH;  // of k, for the stage that is copied meanwhile
+        bool fast_a = a.fast(coming), fast_b = b.fast(coming);
 #pragma unroll
         for (int s = 0; s < STEPS; s++) {
+            // Copies are spread over the steps: the registers of their addresses are not free before they are sent.
+            if (s == 0 && coming > 0) {
+                if (!fast_a) a.slow(writing, coming);
+                if (!fast_b) b.slow(writing + TileA::BYTES, coming);
+            }
+            if (fast_a) a.part<STEPS>(writing, s);
+            if (fast_b) b.part<STEPS>(writing + TileA::BYTES, s);
             if (s == STEPS - 1) {
-                reading += STAGE;
-                if (reading == base + STAGES * STAGE) reading = base;
+                copies_end_stage();
+                writing = writing == base + (STAGES - 1) * STAGE ? base : writing + STAGE;
+                reading = reading == base + (STAGES - 1) * STAGE ? base : reading + STAGE;
                 copies_wait<STAGES - 2>();
-                __syncthreads();
+                group_sync<THREADS, GROUPS>(group);
             }
             read(f[(s + 1) % 2], (s + 1) % STEPS);
-            if (STEPS == 2 ? s == 0 : s < 2) copy(step, STEPS == 2 ? 2 : s);
             multiply(f[s % 2], f[(s + 1) % 2]);
         }
     }
     copies_wait<0>();
 
     float* stage = (float*)memory;
-    store_tile<T, BM, BN, SLICE, THREADS>(p, at, stage, [&](int slice) {
+    store_tile<T, BM, BN, SLICE, THREADS * GROUPS, GROUPS>(p, at, stage, [&](u32 slice) {
         if (warp / WARPS_N * WM / SLICE != slice) return;
 #pragma unroll
         for (int i = 0; i < MT; i++)
 #pragma unroll
             for (int j = 0; j < NT; j++) {
-                float* to = stage + (row % SLICE + i * 16 + lane / 4) * (BN + 8) + col + j * 8 + lane % 4 * 2;
+                float* to = stage + (group * SLICE + row % SLICE + i * 16 + lane / 4) * (BN + 8) + col + j * 8 + lane % 4 * 2;
                 *(float2*)to = make_float2(sum[i][j][0], sum[i][j][1]);
                 *(float2*)(to + 8 * (BN + 8)) = make_float2(sum[i][j][2], sum[i][j][3]);
             }

@@ -6,27 +6,29 @@
 #include "tile.cuh"
 
 constexpr int BM = V_BM, BN = V_BN, BK = V_BK, TM = V_TM, TN = V_TN, STAGES = V_STAGES, SLICE = V_SLICE;
+constexpr int GROUPS = V_GROUPS;
 constexpr int WARPS_M = BM / (4 * TM), WARPS_N = BN / (8 * TN);
 constexpr int THREADS = 32 * WARPS_M * WARPS_N;
-constexpr bool A_K = V_A_K, B_K = V_B_K;
-
-constexpr bool ANY = V_ANY;
+constexpr bool A_K = V_A_K, B_K = V_B_K, A_ANY = V_A_ANY, B_ANY = V_B_ANY;
 static_assert(BK == 16, "the exchange of chunks is worked out for lines of 64 bytes");
 
 using TileA = Tile<float, A_K ? BM : BK, A_K ? BK : BM, A_K ? BY_FOURTH : PLAIN>;
 using TileB = Tile<float, B_K ? BN : BK, B_K ? BK : BN, B_K ? BY_FOURTH : PLAIN>;
 constexpr int STAGE = TileA::BYTES + TileB::BYTES;
+constexpr int DEPTH = BK * GROUPS;  // from a stage to the group's next
 
-extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __grid_constant__ MatMul p) {
+extern "C" __global__ void __launch_bounds__(THREADS * GROUPS, V_BLOCKS) V_NAME(const __grid_constant__ MatMul p) {
     extern __shared__ __align__(128) char memory[];
-    u32 base = shared_address(memory);
+    u32 group = GROUPS == 1 ? 0 : threadIdx.x / THREADS, thread = threadIdx.x - group * THREADS;
+    u32 base = shared_address(memory) + group * (STAGES * STAGE);
     Place at(p);
-    using LoadA = Loader<float, TileA, A_K ? BM : BK, A_K ? BK : BM, A_K, ANY, THREADS>;
-    using LoadB = Loader<float, TileB, B_K ? BN : BK, B_K ? BK : BN, B_K, ANY, THREADS>;
-    LoadA a((const float*)p.a + at.a_offset, p.a_row, p.a_k, p.m, at.tile_m * BM, at.k_begin);
-    LoadB b((const float*)p.b + at.b_offset, p.b_col, p.b_k, p.n, at.tile_n * BN, at.k_begin);
+    u32 k_begin = at.k_begin + group * BK;
+    using LoadA = Loader<float, TileA, A_K ? BM : BK, A_K ? BK : BM, A_K, A_ANY, THREADS>;
+    using LoadB = Loader<float, TileB, B_K ? BN : BK, B_K ? BK : BN, B_K, B_ANY, THREADS>;
+    LoadA a((const float*)p.a + at.a_offset, p.a_row, p.a_k, p.m, at.tile_m * BM, k_begin, thread, DEPTH);
+    LoadB b((const float*)p.b + at.b_offset, p.b_col, p.b_k, p.n, at.tile_n * BN, k_begin, thread, DEPTH);
 
-    u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    u32 warp = thread / 32, lane = thread % 32;
     // Neighbouring lanes go down, so that a quarter of a warp reads two rows and four columns.
     u32 ty = (lane & 1) + lane / 16 * 2, tx = lane / 2 % 8;
     u32 row = warp / WARPS_N * (4 * TM) + ty * 4, col = warp % WARPS_N * (8 * TN) + tx * 4;
@@ -35,13 +37,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     u32 own_a = A_K ? TileA::chunk(row, 0) : TileA::element(0, row);
     u32 own_b = TileA::BYTES + (B_K ? TileB::chunk(col, 0) : TileB::element(0, col));
 
-    i32 left = (i32)(at.k_end - at.k_begin);
-    i32 steps = (left + BK - 1) / BK;
-#pragma unroll
+    i32 left = max(0, (i32)(at.k_end - k_begin));
+    i32 steps = (left + DEPTH - 1) / DEPTH;
+#pragma unroll 1
     for (int s = 0; s < STAGES - 1; s++) {
         if (s < steps) {
-            a.copy(base + s * STAGE, left - s * BK, BK);
-            b.copy(base + s * STAGE + TileA::BYTES, left - s * BK, BK);
+            a.copy(base + s * STAGE, left - s * DEPTH);
+            b.copy(base + s * STAGE + TileA::BYTES, left - s * DEPTH);
         }
         copies_end_stage();
     }
@@ -50,11 +52,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
 #pragma unroll 1
     for (i32 step = 0; step < steps; step++) {
         copies_wait<STAGES - 2>();
-        __syncthreads();
+        group_sync<THREADS, GROUPS>(group);
         i32 next = step + STAGES - 1;
         if (next < steps) {
-            a.copy(base + writing * STAGE, left - next * BK, BK);
-            b.copy(base + writing * STAGE + TileA::BYTES, left - next * BK, BK);
+            a.copy(base + writing * STAGE, left - next * DEPTH);
+            b.copy(base + writing * STAGE + TileA::BYTES, left - next * DEPTH);
         }
         copies_end_stage();
         u32 as = base + reading * STAGE + own_a, bs = base + reading * STAGE + own_b;
@@ -103,13 +105,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     copies_wait<0>();
 
     float* stage = (float*)memory;
-    store_tile<float, BM, BN, SLICE, THREADS>(p, at, stage, [&](int slice) {
+    store_tile<float, BM, BN, SLICE, THREADS * GROUPS, GROUPS>(p, at, stage, [&](u32 slice) {
         if (warp / WARPS_N * (4 * TM) / SLICE != slice) return;
 #pragma unroll
         for (int i = 0; i < TM; i++)
 #pragma unroll
             for (int j = 0; j < TN; j += 4) {
-                u32 r = row % SLICE + i / 4 * 16 + i % 4;
+                u32 r = group * SLICE + row % SLICE + i / 4 * 16 + i % 4;
                 *(float4*)(stage + r * (BN + 8) + col + j * 8) =
                     make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]);
             }

@@ -1,4 +1,7 @@
 // Tiles of the operands in shared memory, brought there by asynchronous copies, in several stages.
+//
+// A block's threads may be several groups. Each multiplies every so manyth stage of k by itself, with stages of its own; their
+// sums are added before the store. So a small tile has many warps, and they do not wait for one another.
 #pragma once
 #include "matmul.cuh"
 
@@ -39,97 +42,143 @@ struct Tile {
     }
 };
 
-// Brings tiles from memory. K_LINES: lines run along k and there is one for each row of the operand (its m or n); else
-// lines run along m or n and there is one for each k.
+// Waits for the other threads of a group of `THREADS`; a block has `GROUPS` of them.
+template <int THREADS, int GROUPS>
+__device__ __forceinline__ void group_sync(u32 group) {
+    if (GROUPS == 1) {
+        __syncthreads();
+    } else if (THREADS == 32) {
+        __syncwarp();
+    } else {
+        asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "n"(THREADS) : "memory");
+    }
+}
+
+// Brings tiles from memory, stage after stage. K_LINES: lines run along k and there is one for each row of the operand (its m
+// or n); else lines run along m or n and there is one for each k.
 //
 // ANY: no stride and no address is asked to be aligned or 1. Elements are copied one by one, to lines of either kind.
+//
+// Rows beyond the operand's need not be written: what stands there adds up to sums that nobody stores.
 template <typename T, typename TILE, int LINES, int LENGTH, bool K_LINES, bool ANY, int THREADS>
 struct Loader {
     static constexpr int CHUNK = TILE::CHUNK;
     static constexpr int CHUNKS = TILE::CHUNKS;
-    static constexpr int STEP = THREADS / CHUNKS;
-    static constexpr int COPIES = (LINES + STEP - 1) / STEP;
-    static_assert(ANY || THREADS % CHUNKS == 0, "");
-    static_assert(ANY || LINES % STEP == 0 || LINES < STEP, "");
-    // Lines that one thread copies are a period of the exchange of chunks apart.
+    static constexpr int STEP = ANY ? 8 : THREADS / CHUNKS;  // lines (ANY: of k) from one copy of a thread to its next
+    static constexpr int COPIES = ANY ? 0 : (LINES + STEP - 1) / STEP;
+    static constexpr u32 ROWS = K_LINES ? LINES : LENGTH, DEPTH = K_LINES ? LENGTH : LINES;
+    static_assert(ANY || (THREADS % CHUNKS == 0 && (LINES % STEP == 0 || LINES < STEP)), "");
     static constexpr u32 SPACING = STEP * LENGTH * sizeof(T);
-    static_assert(ANY || STEP % TILE::PERIOD == 0, "");
+    // Whether lines that one thread copies are a period of the exchange of chunks apart.
+    static constexpr bool ALIKE = STEP % TILE::PERIOD == 0;
 
-    const T* from;
-    i64 line_stride, k_stride;
-    u32 edge;         // rows of the operand from this tile's first on
-    u32 line, chunk;  // this thread's first
-    u32 place;        // of it, in the tile
-    i64 row_stride;
+    const char* from;  // this thread's first line of the stage that is copied next
+    i64 step, next;    // bytes to the thread's next line, and to the next stage
+    u32 edge;          // rows of the operand from this tile's first on
+    u32 line, chunk;   // this thread's first
+    u32 place;         // of it, in the tile
+    i64 row;           // bytes to the next row
 
-    __device__ __forceinline__ Loader(const T* base, i64 row_stride, i64 k_stride, u32 rows, u32 row0, u32 k0)
-        : k_stride(k_stride) {
-        line_stride = K_LINES ? row_stride : k_stride;
+    // `thread` is the number of this one among the THREADS that bring the tile; stages are `depth` apart.
+    __device__ __forceinline__ Loader(const T* base, i64 row_stride, i64 k_stride, u32 rows, u32 row0, u32 k0, u32 thread,
+                                      int depth) {
+        constexpr i64 SIZE = sizeof(T);
         edge = rows - row0;
-        from = base + (i64)row0 * row_stride + (i64)k0 * k_stride;
-        if (ANY) {
-            this->row_stride = row_stride;
-        } else {
-            line = threadIdx.x / CHUNKS;
-            chunk = threadIdx.x % CHUNKS;
-            place = TILE::chunk(line, chunk);
-            from += (i64)line * line_stride + chunk * CHUNK;
-        }
-    }
-
-    // Begins to copy the tile at the place in k that this has reached, of which `left` are left, and goes on by `depth`.
-    __device__ __forceinline__ void copy(u32 to, i32 left, int depth) {
+        base += (i64)row0 * row_stride + (i64)k0 * k_stride;
+        row = row_stride * SIZE;
+        line = ANY ? thread / 8 : thread / CHUNKS;
+        chunk = ANY ? thread % 8 : thread % CHUNKS;
         if (ANY) {
             // Eight neighbours in k of four rows a warp.
-            u32 k = threadIdx.x % 8, row = threadIdx.x / 8;
-            constexpr u32 ROWS = K_LINES ? LINES : LENGTH, DEPTH = K_LINES ? LENGTH : LINES, APART = THREADS / 8;
-            bool whole = edge >= ROWS && left >= (i32)DEPTH;
+            base += (i64)line * row_stride + (i64)chunk * k_stride;
+            step = k_stride * (8 * SIZE);
+        } else {
+            i64 line_stride = K_LINES ? row_stride : k_stride;
+            place = TILE::chunk(line, chunk);
+            base += (i64)line * line_stride + chunk * CHUNK;
+            step = line_stride * (STEP * SIZE);
+        }
+        next = k_stride * (depth * SIZE);
+        from = (const char*)base;
+    }
+
+    // For loops that are short of registers: see `held`.
+    __device__ __forceinline__ void hold() {
+        if (ANY) return;
+        place = held(place);
+        step = held(step);
+        next = held(next);
+    }
+
+    // Whether a stage of which so much of k is left is copied by `part`, else by `slow`.
+    __device__ __forceinline__ bool fast(i32 left) const { return !ANY && edge >= ROWS && left >= (i32)DEPTH; }
+
+    // One part of `PARTS` of a stage that lies within the operand; the last part last.
+    template <int PARTS>
+    __device__ __forceinline__ void part(u32 to, int part) {
+#pragma unroll
+        for (int i = 0; i < COPIES; i++)
+            if (i * PARTS / (COPIES ? COPIES : 1) == part) {
+                u32 at = to + (ALIKE ? place + i * SPACING : TILE::chunk(line + i * STEP, chunk));
+                if (LINES % STEP == 0 || line + i * STEP < LINES) copy16(at, from + i * step);
+            }
+        if (part == PARTS - 1) from += next;
+    }
+
+    // Any stage; `left` may be less than its depth.
+    __device__ __forceinline__ void slow(u32 to, i32 left) {
+        if (ANY) {
+            constexpr u32 APART = THREADS / 8;
             constexpr int COUNT = ROWS / APART;
             static_assert(!ANY || ROWS % APART == 0, "");
+            const char* q = from;
 #pragma unroll 1
-            for (u32 k0 = 0; k0 < DEPTH; k0 += 8) {
-                const T* p = from + (i64)row * row_stride + (i64)(k0 + k) * k_stride;
+            for (u32 k = chunk; k < DEPTH; k += 8) {
+                bool inside = (i32)k < left;
+                const char* p = q;
                 u16 bits[COUNT];
 #pragma unroll
                 for (int i = 0; i < COUNT; i++) {
-                    u32 r = row + i * APART;
-                    bool inside = whole || (r < edge && (i32)(k0 + k) < left);
+                    u32 r = line + i * APART;
                     if (sizeof(T) == 4) {
-                        u32 at = to + (K_LINES ? TILE::element(r, k0 + k) : TILE::element(k0 + k, r));
-                        copy4(at, inside ? p : from, inside ? 4 : 0);
+                        u32 at = to + (K_LINES ? TILE::element(r, k) : TILE::element(k, r));
+                        if (r < edge) copy4(at, inside ? p : from, inside ? 4 : 0);
                     } else {
-                        bits[i] = inside ? *(const u16*)p : (u16)0;
+                        bits[i] = inside && r < edge ? *(const u16*)p : (u16)0;
                     }
-                    p += (i64)APART * row_stride;
+                    p += (i64)APART * row;
                 }
 #pragma unroll
                 for (int i = 0; i < COUNT; i++) {
-                    u32 r = row + i * APART;
-                    u32 at = to + (K_LINES ? TILE::element(r, k0 + k) : TILE::element(k0 + k, r));
+                    u32 r = line + i * APART;
+                    u32 at = to + (K_LINES ? TILE::element(r, k) : TILE::element(k, r));
                     if (sizeof(T) == 2) asm volatile("st.shared.u16 [%0], %1;" ::"r"(at), "h"(bits[i]) : "memory");
                 }
-            }
-        } else if (edge >= (K_LINES ? LINES : LENGTH) && left >= (K_LINES ? LENGTH : LINES)) {
-            const T* p = from;
-#pragma unroll
-            for (int i = 0; i < COPIES; i++) {
-                if (LINES % STEP == 0 || line + i * STEP < LINES) copy16(to + place + i * SPACING, p);
-                p += (i64)STEP * line_stride;
+                q += step;
             }
         } else {
-            const T* p = from;
+            const char* p = from;
 #pragma unroll 1
-            for (u32 l = line, at = to; l < LINES; l += STEP, at += SPACING) {
+            for (u32 l = line; l < LINES; l += STEP) {
                 i32 elements;
                 if (K_LINES) {
                     elements = l < edge ? left - (i32)chunk * CHUNK : 0;
                 } else {
                     elements = (i32)l < left ? (i32)(edge - min(edge, chunk * CHUNK)) : 0;
                 }
-                copy16(at + place, p, max(0, min(CHUNK, elements)) * (i32)sizeof(T));
-                p += (i64)STEP * line_stride;
+                copy16(to + TILE::chunk(l, chunk), p, max(0, min(CHUNK, elements)) * (i32)sizeof(T));
+                p += step;
             }
         }
-        from += (i64)depth * k_stride;
+        from += next;
+    }
+
+    // A whole stage.
+    __device__ __forceinline__ void copy(u32 to, i32 left) {
+        if (fast(left)) {
+            part<1>(to, 0);
+        } else {
+            slow(to, left);
+        }
     }
 };

@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+TILES = ["32x32", "32x64", "64x64", "128x64", "128x128", "128x256", "256x128"]
 SIZE = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "u8": 1, "bool": 1}
 
 
@@ -28,7 +29,7 @@ def text(shape, strides):
     return "x".join(map(str, shape)) + ":" + ",".join(map(str, strides))
 
 
-def matmul(dtype, precision, m, n, k, form="kn", pad=0, align=16, batch=(), capability=80, epilogue="", a=None, b=None):
+def matmul(dtype, precision, m, n, k, form="kn", pad=0, align=16, batch=(), capability=80, options="", a=None, b=None):
     """A product; `form` says which neighbours lie side by side: of a along k or m, of b along k or n."""
 
     def operand(rows, columns, across):
@@ -40,7 +41,7 @@ def matmul(dtype, precision, m, n, k, form="kn", pad=0, align=16, batch=(), capa
 
     a = a or operand(m, k, form[0] == "m")
     b = b or operand(k, n, form[1] == "k")
-    return f"matmul {dtype} {precision} {capability} {align} a={a} b={b} {epilogue}".strip()
+    return f"matmul {dtype} {precision} {capability} {align} a={a} b={b} {options}".strip()
 
 
 def up(n, to):
@@ -61,37 +62,41 @@ def checks():
                 yield matmul(dtype, precision, m, n, k, form, align=SIZE[dtype])
             yield matmul(dtype, precision, 5, 7, 0, form)
             yield matmul(dtype, precision, 128, 10, 256, form)
+            # Every tile, with and without parts of k that are joined, and with an epilogue.
+            for tile in TILES:
+                for m, n, k in [(33, 65, 17), (304, 264, 1096), (512, 512, 256), (10, 256, 128), (128, 256, 10)]:
+                    for splits in (1, 3):
+                        yield matmul(dtype, precision, m, n, k, form, options=f"tile={tile} splits={splits}")
+                        yield matmul(dtype, precision, m, n, k, form, options=f"tile={tile} splits={splits} epilogue")
             yield matmul(dtype, precision, 72, 80, 48, form, batch=(2, 3))
+            yield matmul(dtype, precision, 72, 80, 48, form, batch=(2, 3), options="epilogue")
             yield matmul(dtype, precision, 17, 19, 23, form, batch=(5,), align=SIZE[dtype])
         # Enough tiles for the large ones.
         for form in forms:
             yield matmul(dtype, precision, 2560, 2048, 200, form)
             yield matmul(dtype, precision, 2040, 2040, 520, form)
-            yield matmul(dtype, precision, 2040, 2040, 520, form, epilogue="bias=f32 act=relu out=f32 second=f32")
+            yield matmul(dtype, precision, 2040, 2040, 520, form, options="epilogue")
         yield matmul(dtype, precision, 2563, 2049, 203, align=SIZE[dtype])
-        yield matmul(dtype, precision, 2560, 1992, 264, "kk", epilogue="bias=f32 act=relu out=f32 second=f32")
         yield matmul(dtype, precision, 40, 56, 64, a="40x64:256,2", b="64x56:112,2")
         yield matmul(dtype, precision, 40, 56, 64, a="40x64:-64,-1", b="64x56:-1,64")
         yield matmul(dtype, precision, 40, 56, 64, a="40x64:0,1", b="64x56:56,0")
         yield matmul(dtype, precision, 40, 56, 64, a="3x2x40x64:0,2560,64,1", b="3x2x64x56:3584,0,56,1")
         yield matmul(dtype, precision, 40, 56, 64, a="6x4x8x16:512,128,16,1", b="6x4x16x24:0,0,24,1")
         yield matmul(dtype, precision, 40, 56, 64, a="4x1x32x64:2048,2048,64,1", b="4x1x64x48:3072,3072,48,1")
+        # One operand whose rows are aligned, one whose are not.
+        for a, b in [("70x96:96,1", "96x33:33,1"), ("70x96:96,1", "96x33:1,97"), ("70x97:1,80", "97x33:33,1"),
+                     ("70x96:97,1", "96x40:40,1"), ("70x96:1,71", "96x40:40,1"), ("70x96:97,1", "96x33:1,96")]:
+            for options in ("", "epilogue", "tile=32x32 splits=2"):
+                yield matmul(dtype, precision, 70, 33, 96, a=a, b=b, options=options)
         for m, n, k in [(128, 512, 784), (130, 64, 40), (64, 67, 100)]:
-            for epilogue in [
-                "bias=f32 act=relu out=f32",
-                f"bias={dtype} act=gelu out={dtype} second={dtype}",
-                "alpha=0.5 res=f32,2 out=f32",
-                f"bias={dtype} act=relu res={dtype},-1 out=bf16 second=f16",
-                f"bias={dtype} act=relu out={dtype} round",
-            ]:
-                yield matmul(dtype, precision, m, n, k, epilogue=epilogue)
+            yield matmul(dtype, precision, m, n, k, options="epilogue")
     for dtype in SIZE:
         for m, n, k in [(65, 66, 67), (128, 10, 300)]:
             for form in forms:
                 yield matmul(dtype, "highest", m, n, k, form, capability=75, align=1)
         yield matmul(dtype, "highest", 9, 11, 13, batch=(3, 2), capability=75, align=1)
         yield matmul(dtype, "highest", 5, 7, 0, capability=75, align=1)
-    yield matmul("f32", "highest", 128, 64, 512, capability=75, epilogue="bias=f32 act=relu out=f32")
+    yield matmul("f32", "highest", 128, 64, 512, capability=75, options="epilogue")
 
     for size in (1, 2, 4, 8):
         yield f"gather {size} 0 256 x={text([50, 48], [48, 1])} index={text([70, 48], [1, 0])}"
@@ -116,17 +121,25 @@ def checks():
         yield f"fill {size} 12345 {0x0102030405060708}"
 
 
+def step(batch):
+    """The products of a step of the perceptron 784-512-256-10, whose weights are [outputs, inputs]: forward, gradients of
+    what is hidden, gradients of weights."""
+    layers = [(784, 512), (512, 256), (256, 10)]
+    for i, o in layers:
+        yield batch, o, i, "kk"
+        if i != 784:
+            yield batch, i, o, "kn"
+        yield o, i, batch, "mn"
+
+
 def benches():
     for dtype, precision in [("f32", "highest"), ("f32", "high"), ("bf16", "high"), ("f16", "high")]:
         for n in (512, 1024, 2048, 4096, 8192):
             for form in ["kn", "kk", "mn", "mk"] if n in (1024, 4096) else ["kn"]:
                 yield matmul(dtype, precision, n, n, n, form)
-        # A step of the perceptron 784-512-256-10: forward, gradients of inputs, gradients of weights.
         for batch in (128, 1024, 8192):
-            for i, o in [(784, 512), (512, 256), (256, 10)]:
-                yield matmul(dtype, precision, batch, o, i, "kn")
-                yield matmul(dtype, precision, batch, i, o, "kk")
-                yield matmul(dtype, precision, i, o, batch, "mn")
+            for sizes in step(batch):
+                yield matmul(dtype, precision, *sizes)
         yield matmul(dtype, precision, 256, 64, 256, "kk", batch=(384,))
         yield matmul(dtype, precision, 4097, 4097, 4097, "kn", align=SIZE[dtype])
     yield f"copy 4 256 from={text([4096, 16384], [1, 4096])} to={text([4096, 16384], [16384, 1])}"
@@ -140,10 +153,24 @@ def benches():
     yield f"scatter f32 1 10 x={text([8192, 1], [1, 1])} index={text([8192, 1], [1, 1])}"
 
 
+def tiles():
+    """Small products by every tile and number of parts, for the constants of the model in `matmul.rs`."""
+    for dtype, precision in [("f32", "highest"), ("f32", "high"), ("bf16", "high")]:
+        for tile in TILES:
+            for splits in (1, 2, 4, 8, 16):
+                for batch in (128, 1024, 8192):
+                    for sizes in step(batch):
+                        yield matmul(dtype, precision, *sizes, options=f"tile={tile} splits={splits}")
+                for form in ("kn", "kk", "mn"):
+                    for n in (512, 1024, 2048, 4096):
+                        if splits == 1 or n == 512:
+                            yield matmul(dtype, precision, n, n, n, form, options=f"tile={tile} splits={splits}")
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    lines = {"check": list(dict.fromkeys(checks())), "bench": list(benches())}
+    lines = {"check": list(dict.fromkeys(checks())), "bench": list(benches()), "tiles": list(dict.fromkeys(tiles()))}
     command = ["cargo", "run", "--quiet", "-p", "mg-kernels", "--example", "launches"]
     for name, cases in lines.items():
         answer = subprocess.run(command, cwd=ROOT, input="\n".join(cases), text=True, capture_output=True)
@@ -151,7 +178,8 @@ def main():
             sys.exit(answer.stderr)
         plans = [json.loads(line) for line in answer.stdout.splitlines()]
         assert len(plans) == len(cases)
-        packed = [{"case": case, "plan": plan} for case, plan in zip(cases, plans)]
+        # A tile that does not take the operands launches nothing.
+        packed = [{"case": c, "plan": p} for c, p in zip(cases, plans) if p["launches"] or "tile=" not in c]
         (folder / f"{name}.json").write_text(json.dumps(packed))
         print(f"{len(packed)} cases to {name}")
     shutil.copytree(ROOT / "kernels" / "ptx", folder / "ptx", dirs_exist_ok=True)

@@ -21,19 +21,27 @@ def check(code):
         raise RuntimeError(name.value.decode() if name.value else code)
 
 
-def function(name, shared):
-    if name not in FUNCTIONS:
+def function(name, shared, code=None):
+    """The kernel; with `code`, a function of what a product's mark names, spliced in at the mark."""
+    if (name, code) not in FUNCTIONS:
         module, handle = ctypes.c_void_p(), ctypes.c_void_p()
-        ptx = (HERE / "ptx" / f"{name}.ptx").read_bytes() + b"\0"
-        check(DRIVER.cuModuleLoadData(ctypes.byref(module), ptx))
+        ptx = (HERE / "ptx" / f"{name}.ptx").read_text()
+        if code:
+            lines = [code(line.split()[2:]) if line.startswith("// mg.epilogue") else line for line in ptx.split("\n")]
+            ptx = "\n".join(lines)
+        # CU_JIT_OPTIMIZATION_LEVEL, as the engine passes it.
+        level = next((int(line.split()[2]) for line in ptx.split("\n", 3)[:3] if line.startswith("// mg.level ")), None)
+        option, value = (ctypes.c_int * 1)(7), (ctypes.c_void_p * 1)(level)
+        text = ptx.encode() + b"\0"
+        check(DRIVER.cuModuleLoadDataEx(ctypes.byref(module), text, 0 if level is None else 1, option, value))
         check(DRIVER.cuModuleGetFunction(ctypes.byref(handle), module, name.encode()))
         if shared > 48 * 1024:
             check(DRIVER.cuFuncSetAttribute(handle, MAX_DYNAMIC_SHARED, shared))
-        FUNCTIONS[name] = handle
-    return FUNCTIONS[name]
+        FUNCTIONS[name, code] = handle
+    return FUNCTIONS[name, code]
 
 
-def bind(plan, addresses):
+def bind(plan, addresses, code=None):
     """The plan's launches, ready to go: addresses by the names of their pointers."""
     workspace = torch.empty(max(plan["workspace"], 1), dtype=torch.uint8, device="cuda")
     addresses = {"workspace": workspace.data_ptr(), "tickets": TICKETS.data_ptr(), "fault": 0} | addresses
@@ -44,7 +52,7 @@ def bind(plan, addresses):
             args[at : at + 8] = (addresses[name] + offset).to_bytes(8, "little")
         argument = ctypes.create_string_buffer(bytes(args), len(args))
         pointers = (ctypes.c_void_p * 1)(ctypes.cast(argument, ctypes.c_void_p))
-        handle = function(launch["kernel"], launch["shared"])
+        handle = function(launch["kernel"], launch["shared"], code)
         launches.append((handle, launch["grid"], launch["block"], launch["shared"], pointers, argument))
 
     def go():

@@ -201,8 +201,7 @@ impl Launch {
                 let [(_, a), (_, b)] = operands else { return Err(self.lost()) };
                 let mut problem = self.problem(gpu, a, b, &aligned, precision)?;
                 problem.align_out = aligned[2];
-                problem.epilogue =
-                    Some(matmul::Epilogue { out: after.raw.then_some(self.dtype), ..Default::default() });
+                problem.epilogue = Some(matmul::Epilogue { stores: after.raw });
                 let plan = matmul::plan(&problem)?;
                 let [launch] = &plan.launches[..] else { return Ok(false) };
                 let [m, n, _] = problem.sizes();

@@ -11,7 +11,7 @@ use crate::live::LiveScalar;
 use crate::node::{Inner, Node, Value};
 use crate::op::{Op, SourceKind};
 use crate::plan::{Bindings, Origin, Plan};
-use mg_device::cuda::{Gpu, Graph, Origin as GpuOrigin};
+use mg_device::cuda::{Gpu, Graph, Launches, Origin as GpuOrigin, Works};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -157,6 +157,7 @@ pub struct Replay {
     /// The CUDA device that all of it runs on.
     gpu: Option<Device>,
     graph: Option<Graph>,
+    works: Works,
 }
 
 /// What the steps of a run computed.
@@ -272,7 +273,14 @@ impl Replay {
         let device = launches.next().map(|l| l.device).filter(|d| d.is_cuda());
         let alone = launches.all(|l| Some(l.device) == device) && device.is_some();
         let gpu = device.filter(|_| alone && steps.iter().all(|s| !s.plan.transfers()));
-        Ok(Replay { steps, last, host_work: second.host_work.clone(), gpu, graph: None })
+        Ok(Replay {
+            steps,
+            last,
+            host_work: second.host_work.clone(),
+            gpu,
+            graph: None,
+            works: Works::default(),
+        })
     }
 
     /// Runs the step with other arguments of the same shapes, dtypes and devices. Random numbers come from `seed`, at
@@ -308,9 +316,10 @@ impl Replay {
     /// Runs the steps' plans as one graph.
     fn collected(&mut self, device: Device, run: &mut Run) -> Result<Made> {
         let gpu = Gpu::of(device)?;
-        gpu.collect_launches();
+        gpu.collect_launches(std::mem::take(&mut self.works));
         let result = self.steps(run);
-        let Some((launches, keep)) = gpu.collected_launches() else { return result };
+        let Some(Launches { nodes: launches, keep, works }) = gpu.collected_launches() else { return result };
+        self.works = works;
         run.untouched = true;
         let made = result?;
         if launches.is_empty() {
@@ -396,6 +405,13 @@ impl Replay {
     /// What the last run computed.
     pub fn value(&self, computed: Computed) -> Option<Value> {
         self.last.get(computed.step)?.get(computed.result)?.clone()
+    }
+
+    /// Replaces what the last run computed: the next one goes on from this. Without a value it fails.
+    pub fn set_value(&mut self, computed: Computed, value: Option<Value>) {
+        if let Some(known) = self.last.get_mut(computed.step).and_then(|step| step.get_mut(computed.result)) {
+            *known = value;
+        }
     }
 
     /// The number of launches of a run.

@@ -1,13 +1,13 @@
 //! Plans of library kernels as JSON, one for each line of stdin: what `kernels/bench` launches on a machine with a GPU.
 //!
-//!     matmul f32 high 80 16 a=100x784:784,1 b=784x10:10,1 bias=f32 act=relu out=f32 second=bf16 res=f32,0.5 alpha=2 round
+//!     matmul f32 high 80 16 a=100x784:784,1 b=784x10:10,1 epilogue tile=64x64 splits=3
 //!     gather 4 AXIS ALIGN x=SHAPE:STRIDES index=SHAPE:STRIDES
 //!     scatter f32 AXIS SIZE x=SHAPE:STRIDES index=SHAPE:STRIDES
 //!     copy 4 ALIGN from=SHAPE:STRIDES to=SHAPE:STRIDES
 //!     fill 4 COUNT BITS
 
-use mg_device::{DType, Layout, Shape};
-use mg_kernels::cuda::library::matmul::{Activation, Epilogue, Precision, Problem, Residual};
+use mg_device::{Layout, Shape};
+use mg_kernels::cuda::library::matmul::{Epilogue, Precision, Problem};
 use mg_kernels::cuda::library::{MAX_ARGS, Plan, Pointer, copy, gather, matmul, scatter_add};
 use std::io::BufRead;
 
@@ -35,31 +35,15 @@ fn product(words: &[&str]) -> Result<Plan> {
     problem.capability = words[3].parse()?;
     let align = words[4].parse()?;
     problem.align = [align; 2];
-    let dtype = |name: &str| option(words, name).map(str::parse::<DType>).transpose();
-    if words.iter().any(|word| {
-        ["bias=", "act=", "out=", "second=", "res=", "alpha="].iter().any(|o| word.starts_with(o))
-    }) {
-        let residual = option(words, "res").map(|text| -> Result<Residual> {
-            let (dtype, beta) = text.split_once(',').ok_or("no ','")?;
-            let [m, n, _] = problem.sizes();
-            let strides = [(m * n) as isize, n as isize, 1];
-            Ok(Residual { beta: beta.parse()?, dtype: dtype.parse()?, strides })
-        });
-        problem.epilogue = Some(Epilogue {
-            alpha: option(words, "alpha").map_or(Ok(1.0), str::parse)?,
-            bias: dtype("bias")?.map(|dtype| (dtype, 1)),
-            activation: match option(words, "act") {
-                Some("relu") => Activation::Relu,
-                Some("gelu") => Activation::Gelu,
-                _ => Activation::Identity,
-            },
-            residual: residual.transpose()?,
-            out: dtype("out")?,
-            second: dtype("second")?,
-            round: words.contains(&"round"),
-        });
+    if words.contains(&"epilogue") {
+        problem.epilogue = Some(Epilogue { stores: true });
     }
-    Ok(matmul::plan(&problem)?)
+    let splits = option(words, "splits").map(str::parse).transpose()?;
+    match option(words, "tile") {
+        // Nothing to launch where the tile does not take the operands.
+        Some(tile) => Ok(matmul::plan_with(&problem, tile, splits)?.unwrap_or_default()),
+        None => Ok(matmul::plan(&problem)?),
+    }
 }
 
 fn plan(words: &[&str]) -> Result<Plan> {

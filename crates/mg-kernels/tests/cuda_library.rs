@@ -2,7 +2,7 @@
 //! blocks. What the launches compute is checked on a GPU (`kernels/bench`).
 
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
-use mg_kernels::cuda::library::matmul::{Activation, Epilogue, Precision, Problem, Residual};
+use mg_kernels::cuda::library::matmul::{Epilogue, Precision, Problem};
 use mg_kernels::cuda::library::{
     KERNELS, Launch, MAX_ARGS, Plan, Pointer, copy, gather, matmul, scatter_add,
 };
@@ -79,26 +79,31 @@ fn every_dtype_form_and_size_has_a_product() {
 
 #[test]
 fn products_of_aligned_operands_are_read_sixteen_bytes_at_a_time() {
-    let name = |a: &Layout, b: &Layout, align| {
+    let form = |a: &Layout, b: &Layout, align| {
         let mut problem = product(DType::F32, a, b);
         problem.align = [align; 2];
-        sound(matmul::plan(&problem))[0].kernel.name
+        let forms = ["32x32", "64x64"].map(|tile| {
+            let plan = matmul::plan_with(&problem, tile, None).unwrap().unwrap();
+            sound(Ok(plan))[0].kernel.name.rsplit('_').next().unwrap()
+        });
+        sound(matmul::plan(&problem));
+        forms
     };
     let (a, b) = (dense(&[2048, 64]), dense(&[64, 2048]));
-    assert!(name(&a, &b, 16).ends_with("_kn"));
-    assert!(name(&a, &b, 4).ends_with("_any"));
-    assert!(name(&dense(&[2048, 63]), &dense(&[63, 2048]), 16).ends_with("_any"));
-    // One row has no distance to the next.
-    assert!(name(&dense(&[1, 63]), &dense(&[63, 2048]), 16).ends_with("_kn"));
-    assert!(name(&a, &dense(&[2048, 64]).transpose(0, 1).unwrap(), 16).ends_with("_kk"));
+    assert_eq!(form(&a, &b, 16), ["kn", "kn"]);
+    assert_eq!(form(&a, &b, 4), ["any", "any"]);
+    // Rows of 63 elements are not aligned; one row has no distance to the next.
+    assert_eq!(form(&dense(&[2048, 63]), &dense(&[63, 2048]), 16), ["xn", "any"]);
+    assert_eq!(form(&dense(&[1, 63]), &dense(&[63, 2048]), 16), ["kn", "kn"]);
+    assert_eq!(form(&a, &dense(&[2048, 64]).transpose(0, 1).unwrap(), 16), ["kk", "kk"]);
 }
 
 #[test]
 fn the_same_product_is_always_divided_alike() {
-    let plan = || sound(matmul::plan(&product(DType::F32, &dense(&[128, 784]), &dense(&[784, 512]))));
+    let plan = || sound(matmul::plan(&product(DType::F32, &dense(&[128, 8192]), &dense(&[8192, 512]))));
     let (one, two) = (plan(), plan());
     assert_eq!((one[0].kernel.name, one[0].grid), (two[0].kernel.name, two[0].grid));
-    // Its sixteen to thirty-two tiles would leave most multiprocessors idle.
+    // Its tiles, 64 at most, would leave most multiprocessors idle.
     assert!(one[0].grid[0] > 64);
     assert!(one[0].pointers().any(|(_, pointer, _)| pointer == Pointer::Tickets));
 }
@@ -119,26 +124,47 @@ fn nothing_is_launched_for_nothing() {
 
 #[test]
 fn epilogues_are_for_floating_point_up_to_f32() {
-    let epilogue = Epilogue {
-        bias: Some((DType::BF16, 1)),
-        activation: Activation::Relu,
-        residual: Some(Residual { beta: 1.0, dtype: DType::F32, strides: [0, 64, 1] }),
-        out: Some(DType::F16),
-        second: Some(DType::F32),
-        ..Epilogue::default()
-    };
     for dtype in DType::ALL {
         let mut problem = product(dtype, &dense(&[64, 64]), &dense(&[64, 64]));
-        problem.epilogue = Some(epilogue.clone());
-        match dtype {
-            DType::F32 | DType::F16 | DType::BF16 => {
-                let launches = sound(matmul::plan(&problem));
-                let takes = |wanted| launches[0].pointers().any(|(_, pointer, _)| pointer == wanted);
-                assert!(takes(Pointer::Input(2)) && takes(Pointer::Input(3)) && takes(Pointer::Output(1)));
+        for stores in [true, false] {
+            problem.epilogue = Some(Epilogue { stores });
+            match dtype {
+                DType::F32 | DType::F16 | DType::BF16 => {
+                    let launches = sound(matmul::plan(&problem));
+                    let output = |(_, pointer, _)| pointer == Pointer::Output(0);
+                    assert_eq!(launches[0].pointers().any(output), stores);
+                }
+                _ => assert!(matches!(matmul::plan(&problem).unwrap_err().kind(), ErrorKind::DType(_))),
             }
-            _ => assert!(matches!(matmul::plan(&problem).unwrap_err().kind(), ErrorKind::DType(_))),
         }
     }
+}
+
+#[test]
+fn products_of_floats_have_one_mark_for_an_epilogue() {
+    for kernel in KERNELS.iter().filter(|k| k.name.starts_with("matmul_")) {
+        let floats = ["f32", "tf32", "f16", "bf16"];
+        let product = floats.iter().any(|t| kernel.name.starts_with(&format!("matmul_{t}_")));
+        let marks: Vec<&str> = kernel.ptx.lines().filter_map(|l| l.strip_prefix("// mg.epilogue ")).collect();
+        assert_eq!(marks.len(), usize::from(product), "{}", kernel.name);
+        for mark in marks {
+            let names: Vec<&str> = mark.split_whitespace().collect();
+            assert_eq!(names.len(), 7, "{mark}");
+            assert!(names[..4].iter().all(|v| v.starts_with("%f")), "{mark}");
+            assert!(names[4..].iter().all(|r| r.starts_with("%r")), "{mark}");
+        }
+    }
+}
+
+#[test]
+fn an_operand_that_is_not_aligned_leaves_the_other_its_wide_reads() {
+    // The gradient of a last layer's weights, [128, 10] transposed times [128, 256], where one tile is small enough.
+    let gradient = dense(&[128, 10]).transpose(0, 1).unwrap();
+    let problem = product(DType::F32, &gradient, &dense(&[128, 256]));
+    let name = |tile| matmul::plan_with(&problem, tile, None).unwrap().map(|p| p.launches[0].kernel.name);
+    assert_eq!(name("32x32"), Some("matmul_f32_32x32_xn"));
+    assert_eq!(name("64x64"), Some("matmul_f32_64x64_any"));
+    assert_eq!(name("256x128"), None);
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn watch_forks() {
 }
 
 /// Memory for tickets and partial results, zero.
-pub(super) fn new_scratch(api: &Api, stream: Handle) -> std::result::Result<Address, (&'static str, c_uint)> {
+fn new_scratch(api: &Api, stream: Handle) -> std::result::Result<Address, (&'static str, c_uint)> {
     let mut scratch = 0;
     // SAFETY: the context is current; the size is that of what is allocated.
     let (alloc, set) = unsafe {
@@ -246,7 +246,11 @@ impl Gpu {
     /// Counters that are zero between launches: kernels draw tickets from them and leave them as they were. Launches that
     /// follow one another share them.
     pub fn tickets(&self) -> u64 {
-        if self.is_collecting() { self.collected().scratch(self) } else { self.scratch }
+        if self.is_collecting() {
+            self.collected().scratch(|| new_scratch(self.api, self.stream).ok())
+        } else {
+            self.scratch
+        }
     }
 
     /// How many counters there are.
@@ -309,7 +313,8 @@ impl Gpu {
         self.kernel(module, kernel)
     }
 
-    /// Loads PTX; answers with a module for [`Gpu::kernel`].
+    /// Loads PTX; answers with a module for [`Gpu::kernel`]. It is assembled at the driver's own level of optimisation, or
+    /// at the level N (0 to 4) that a line `// mg.level N` among the comments at its beginning names.
     ///
     /// # Errors
     ///
@@ -320,16 +325,22 @@ impl Gpu {
         let source = CString::new(ptx)
             .map_err(|_| Error::new("load", ErrorKind::Internal("PTX with a zero byte in it".into())))?;
         let mut log = vec![0u8; 8192];
-        // CU_JIT_ERROR_LOG_BUFFER and its size.
-        let mut options = [5 as c_uint, 6];
-        let mut values = [log.as_mut_ptr().cast::<c_void>(), std::ptr::without_provenance_mut(log.len() - 1)];
+        let mut comments = ptx.lines().take_while(|line| line.starts_with("//"));
+        let level = comments.find_map(|line| line.strip_prefix("// mg.level ")?.parse().ok());
+        // CU_JIT_ERROR_LOG_BUFFER and its size, CU_JIT_OPTIMIZATION_LEVEL.
+        let mut options = [5 as c_uint, 6, 7];
+        let mut values = [
+            log.as_mut_ptr().cast::<c_void>(),
+            std::ptr::without_provenance_mut(log.len() - 1),
+            std::ptr::without_provenance_mut(level.unwrap_or(0)),
+        ];
         let mut module = null_mut();
         // SAFETY: the text ends with 0; options and values are as the driver defines them, and the log has that size.
         let code = unsafe {
             (self.api.module_load)(
                 &mut module,
                 source.as_ptr().cast(),
-                2,
+                if level.is_some() { 3 } else { 2 },
                 options.as_mut_ptr(),
                 values.as_mut_ptr(),
             )

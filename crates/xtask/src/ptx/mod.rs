@@ -9,19 +9,22 @@ use std::process::{ExitCode, Stdio};
 use serde_json::{Value, json};
 
 use crate::venv::Venv;
-use crate::workspace::Workspace;
-use crate::{Result, at};
+use crate::workspace::{Workspace, cargo_program};
+use crate::{Result, at, process};
 
 const USAGE: &str = "\
 usage: cargo xtask ptx [--check]
 
-Compiles kernels/*.cu, as kernels/variants.txt lists them, to kernels/ptx/*.ptx, and writes the table of them in mg-kernels.
+Compiles kernels/*.cu, as kernels/variants.txt lists them, to kernels/ptx/*.ptx, and writes the table of them in mg-kernels;
+has the emitter write the kernels of single operations to kernels/programs.
   --check   changes nothing; fails where a file is not what would be written";
 
 /// The oldest that knows what the kernels use: its PTX 8.0 is read by drivers from 525 on.
 const NVRTC_PACKAGE: &str = "nvidia-cuda-nvrtc-cu12==12.0.140";
 const SOURCES: &str = "kernels";
 pub const FOLDER: &str = "kernels/ptx";
+/// Kernels that the emitter writes.
+pub const PROGRAMS: &str = "kernels/programs";
 const TABLE: &str = "crates/mg-kernels/src/cuda/library/prebuilt.rs";
 
 pub fn main(arguments: &[String]) -> Result<ExitCode> {
@@ -44,6 +47,10 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
                 std::fs::write(&path, text).map_err(at(&path))?;
             }
             println!("{} kernels, {} KiB", files.len() - 1, bytes / 1024);
+            // Those of the emitter, by the test that compares them.
+            let mut write = process::command(cargo_program(), &workspace.root);
+            write.args(["test", "--quiet", "--package", "mg-kernels", "--test", "single_operations"]);
+            process::run(write.env("MG_WRITE_PTX", "1"))?;
         }
         ["--check"] => check(&workspace)?,
         ["-h" | "--help"] => println!("{USAGE}"),
@@ -120,7 +127,7 @@ fn build(workspace: &Workspace) -> Result<Vec<(String, String)>> {
             let error = result["error"].as_str().unwrap_or("no answer");
             return Err(format!("{} ({}): {error}", variant.name, variant.source));
         };
-        files.push((format!("{FOLDER}/{}.ptx", variant.name), tidy(ptx, &variant.source)));
+        files.push((format!("{FOLDER}/{}.ptx", variant.name), tidy(ptx, &variant.source, variant.level())));
     }
     files.push((TABLE.to_owned(), table(&variants)));
     Ok(files)
@@ -139,8 +146,13 @@ fn stale(workspace: &Workspace, files: &[(String, String)]) -> Result<Vec<std::p
 
 /// The PTX without what only takes room: comments (but for the marks where code is spliced in), blank lines, indentation,
 /// constants of the source that no instruction reads.
-fn tidy(ptx: &str, source: &str) -> String {
+///
+/// A level of its own is told in the second line, as `Gpu::load_module` reads it.
+fn tidy(ptx: &str, source: &str, level: Option<&str>) -> String {
     let mut text = format!("// From kernels/{source} by `cargo xtask ptx`.\n");
+    if let Some(level) = level {
+        text.push_str(&format!("// mg.level {level}\n"));
+    }
     for line in ptx.lines().map(str::trim) {
         let comment = line.starts_with("//") && !line.starts_with("// mg.");
         if line.is_empty() || comment || unused(line, ptx) {
@@ -194,6 +206,10 @@ mod tests {
     fn tidied_ptx_keeps_code_and_marks() {
         let ptx = "//\n// Generated\n.version 8.0\n.global .align 4 .u32 BM = 128;\n\n\tadd.f32 \t%f1, %f2, %f3;\n\t// begin inline asm\n\t// mg.epilogue %f1\n";
         let expected = "// From kernels/a.cu by `cargo xtask ptx`.\n.version 8.0\nadd.f32 %f1,%f2,%f3;\n// mg.epilogue %f1\n";
-        assert_eq!(tidy(ptx, "a.cu"), expected);
+        assert_eq!(tidy(ptx, "a.cu", None), expected);
+        assert!(
+            tidy(ptx, "a.cu", Some("2"))
+                .starts_with("// From kernels/a.cu by `cargo xtask ptx`.\n// mg.level 2\n.version")
+        );
     }
 }

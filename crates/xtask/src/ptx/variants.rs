@@ -15,6 +15,13 @@ pub struct Variant {
     pub defines: Vec<String>,
 }
 
+impl Variant {
+    /// At which level the driver assembles it, where that is not its own.
+    pub fn level(&self) -> Option<&str> {
+        self.defines.iter().find_map(|define| define.strip_prefix("V_LEVEL="))
+    }
+}
+
 /// Every kernel of the list, in the order of their names.
 pub fn parse(list: &str) -> Result<Vec<Variant>> {
     let mut variants = Vec::new();
@@ -39,8 +46,13 @@ pub fn parse(list: &str) -> Result<Vec<Variant>> {
 /// "V_FORM=kn" as what it stands for, other words as they are.
 fn form(word: &str) -> Vec<String> {
     let Some(form) = word.strip_prefix("V_FORM=") else { return vec![word.to_owned()] };
-    let (a, b) = if form == "any" { ("k", "n") } else { form.split_at(1) };
-    vec![format!("V_A_K={}", a == "k"), format!("V_B_K={}", b == "k"), format!("V_ANY={}", form == "any")]
+    let (a, b) = if form == "any" { ("x", "x") } else { form.split_at(1) };
+    vec![
+        format!("V_A_K={}", a != "m"),
+        format!("V_B_K={}", b == "k"),
+        format!("V_A_ANY={}", a == "x"),
+        format!("V_B_ANY={}", b == "x"),
+    ]
 }
 
 /// The line once for each way to choose from its groups; groups of one mark choose together.
@@ -85,8 +97,14 @@ mod tests {
     fn forms_become_definitions() {
         let variants = parse("# kernels\nm.cu 80 m_{1:mk|any} V_FORM={1:mk|any} V_BM=64").unwrap();
         assert_eq!(variants[0].name, "m_any");
-        assert_eq!(variants[0].defines, ["V_A_K=true", "V_B_K=false", "V_ANY=true", "V_BM=64"]);
-        assert_eq!(variants[1].defines, ["V_A_K=false", "V_B_K=true", "V_ANY=false", "V_BM=64"]);
+        assert_eq!(
+            variants[0].defines,
+            ["V_A_K=true", "V_B_K=false", "V_A_ANY=true", "V_B_ANY=true", "V_BM=64"]
+        );
+        assert_eq!(
+            variants[1].defines,
+            ["V_A_K=false", "V_B_K=true", "V_A_ANY=false", "V_B_ANY=false", "V_BM=64"]
+        );
         assert!(parse("m.cu 80 m\nn.cu 80 m").is_err());
     }
 }

@@ -34,10 +34,6 @@ impl Args {
         self.put(value.to_ne_bytes())
     }
 
-    pub(super) fn f32(&mut self, value: f32) -> &mut Args {
-        self.put(value.to_ne_bytes())
-    }
-
     pub(super) fn i64s(&mut self, values: &[isize]) -> &mut Args {
         for &value in values {
             self.i64(value);

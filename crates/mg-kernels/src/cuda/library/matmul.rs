@@ -19,48 +19,11 @@ pub enum Precision {
     High,
 }
 
-/// What is applied to the product before the store: `act(alpha · a·b + bias) + beta · residual`.
-///
-/// Computed in f32 and rounded once, unless [`round`](Epilogue::round) is set. For products of f32, f16 and bf16.
-#[derive(Clone, Debug, PartialEq)]
+/// A product whose kernel has code of the engine's own at its mark, before the store. For products of f32, f16 and bf16.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Epilogue {
-    /// The factor of the product.
-    pub alpha: f32,
-    /// A row vector, [`Pointer::Input`]`(2)`: its dtype (f32, f16, bf16) and stride.
-    pub bias: Option<(DType, isize)>,
-    /// What is applied to the sum.
-    pub activation: Activation,
-    /// A matrix for each of the batch, [`Pointer::Input`]`(3)`; the product's output itself, for accumulation.
-    pub residual: Option<Residual>,
-    /// The dtype of the result, [`Pointer::Output`]`(0)`: f32, f16 or bf16; `None` stores none.
-    pub out: Option<DType>,
-    /// The dtype of a second result, [`Pointer::Output`]`(1)`: what the activation is given.
-    pub second: Option<DType>,
-    /// Products of half types: every step is rounded to the operands' dtype, as operations one by one are.
-    pub round: bool,
-}
-
-/// What is added last.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Residual {
-    /// Its factor.
-    pub beta: f32,
-    /// f32, f16 or bf16.
-    pub dtype: DType,
-    /// From a matrix (of the merged batch, row-major), a row and a column to the next, in elements.
-    pub strides: [isize; 3],
-}
-
-/// An activation in an epilogue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Activation {
-    /// None.
-    #[default]
-    Identity,
-    /// max(x, 0); NaN stays.
-    Relu,
-    /// x · Φ(x), by CUDA's erf (which is not the op table's: the last bits differ from the unfused function's).
-    Gelu,
+    /// Whether the product is stored too, as [`Pointer::Output`]`(0)`.
+    pub stores: bool,
 }
 
 /// A product to plan.
@@ -74,9 +37,9 @@ pub struct Problem {
     pub capability: u32,
     /// What the addresses of `a` and `b` are multiples of, in bytes. 16 lets rows be read 16 bytes at a time.
     pub align: [usize; 2],
-    /// What is applied before the store; `None` stores the product in the operands' dtype.
+    /// `None` where the product is stored and nothing else is done.
     pub epilogue: Option<Epilogue>,
-    /// What the addresses of the results are multiples of, in bytes.
+    /// What the address of the result is a multiple of, in bytes.
     pub align_out: usize,
     merged: Merged,
 }
@@ -128,12 +91,13 @@ struct Tile {
     name: &'static str,
     m: usize,
     n: usize,
-    /// Depth of a stage.
+    /// Depth of a stage, of all groups of threads.
     k: usize,
     threads: u32,
     /// Bytes of dynamic shared memory.
     shared: u32,
-    /// Which operands there is a kernel for: neighbours of a along k or m, of b along k or n; or any strides.
+    /// Which operands there is a kernel for: neighbours of a along k or m, of b along k or n, x where they are not aligned; "any"
+    /// takes all.
     forms: &'static [&'static str],
     /// What a launch takes at least.
     once: f64,
@@ -154,7 +118,9 @@ const fn tile(size: [usize; 3], threads: u32, shared: u32, once: f64, depth: &'s
         (256, 128) => "256x128",
         (128, 256) => "128x256",
         (128, 128) => "128x128",
+        (128, 64) => "128x64",
         (32, 64) => "32x64",
+        (32, 32) => "32x32",
         _ => "64x64",
     };
     Tile { name, m, n, k, threads, shared, forms: &["kn", "kk", "mn", "mk"], once, depth }
@@ -162,6 +128,11 @@ const fn tile(size: [usize; 3], threads: u32, shared: u32, once: f64, depth: &'s
 
 const fn only(forms: &'static [&'static str], tile: Tile) -> Tile {
     Tile { forms, ..tile }
+}
+
+/// Where one operand is not aligned, or neither.
+const fn unaligned(tile: Tile) -> Tile {
+    only(&["xn", "xk", "kx", "mx", "any"], tile)
 }
 
 const fn any(tile: Tile) -> Tile {
@@ -175,23 +146,33 @@ const F32: &[Tile] = &[
     only(&["kn", "mn"], tile([256, 128, 16], 256, 73728, 6.9, &[184.5])),
     only(&["kk", "mk"], tile([128, 256, 16], 256, 73728, 6.9, &[195.0])),
     tile([64, 64, 16], 128, 32768, 3.4, &[35.8, 58.2, 81.8, 104.8]),
-    tile([32, 64, 16], 128, 24576, 2.8, &[27.1, 39.5, 49.3, 62.8, 78.0, 94.0]),
+    tile([32, 64, 64], 128, 98304, 2.8, &[16.5, 31.5]),
+    tile([32, 32, 128], 256, 98304, 2.8, &[8.2, 17.5]),
+    unaligned(tile([32, 32, 128], 256, 98304, 2.8, &[10.5, 21.0])),
     any(tile([128, 128, 16], 256, 49152, 5.0, &[140.0, 265.0])),
     any(tile([64, 64, 16], 128, 32768, 3.4, &[52.0, 85.0, 120.0, 154.0])),
 ];
 
 const TF32: &[Tile] = &[
-    tile([128, 128, 32], 128, 98304, 5.2, &[26.3, 42.6]),
-    tile([64, 64, 32], 128, 49152, 3.4, &[12.5, 17.3, 23.2, 30.2]),
+    only(&["kn"], tile([128, 256, 32], 256, 196608, 6.0, &[39.5])),
+    only(&["kk", "mk"], tile([256, 128, 32], 256, 196608, 6.0, &[41.0])),
+    tile([128, 128, 32], 128, 98304, 5.2, &[22.5, 41.5]),
+    tile([64, 64, 64], 256, 98304, 3.4, &[9.3, 17.0]),
+    tile([32, 32, 64], 128, 65536, 2.6, &[3.3, 7.3, 11.8]),
+    unaligned(tile([32, 32, 64], 128, 65536, 2.6, &[8.0, 13.0, 20.0])),
     any(tile([128, 128, 32], 128, 98304, 5.2, &[50.0, 92.0])),
-    any(tile([64, 64, 32], 128, 49152, 3.4, &[25.0, 40.0, 58.0, 76.0])),
+    any(tile([64, 64, 64], 256, 98304, 3.4, &[20.0, 38.0])),
 ];
 
 const HALF: &[Tile] = &[
-    tile([128, 128, 64], 128, 98304, 4.3, &[11.1, 18.5]),
-    tile([64, 64, 64], 128, 49152, 3.2, &[5.1, 7.1, 10.3, 13.5]),
+    tile([128, 256, 64], 256, 147456, 6.0, &[17.9]),
+    tile([128, 128, 64], 128, 98304, 4.3, &[9.2, 18.3]),
+    tile([128, 64, 64], 128, 73728, 3.5, &[5.9, 11.3]),
+    tile([64, 64, 128], 256, 98304, 3.2, &[4.0, 7.5]),
+    tile([32, 32, 128], 128, 65536, 2.5, &[2.0, 4.0, 6.5]),
+    unaligned(tile([32, 32, 128], 128, 65536, 2.5, &[8.0, 13.0, 20.0])),
     any(tile([128, 128, 64], 128, 98304, 5.2, &[60.0, 110.0])),
-    any(tile([64, 64, 64], 128, 49152, 3.4, &[30.0, 45.0, 66.0, 88.0])),
+    any(tile([64, 64, 128], 256, 98304, 3.4, &[30.0, 50.0])),
 ];
 
 /// How blocks divide a product.
@@ -213,23 +194,30 @@ impl Tile {
         self.once + (blocks / round) as f64 * depth(self.depth.len()) + last
     }
 
+    /// The product in `splits` parts of k, or a few less, for each tile; `None` where so many are too many.
+    fn divided(&self, batch: usize, m: usize, n: usize, k: usize, splits: usize) -> Option<Division> {
+        let tiles = batch * m.div_ceil(self.m) * n.div_ceil(self.n);
+        let stages = k.div_ceil(self.k).max(1);
+        let k_part = stages.div_ceil(splits) * self.k;
+        let splits = k.div_ceil(k_part).max(1);
+        if splits > 1 && (tiles > TICKETS || tiles * splits * self.m * self.n * 4 > MAX_PARTIALS) {
+            return None;
+        }
+        let bytes = (2 * tiles * splits * self.m * self.n * 4) as f64;
+        let joined = if splits > 1 { JOIN + JOIN_EACH * splits as f64 + JOIN_BYTES * bytes } else { 0.0 };
+        Some(Division { splits, k_part, time: self.time(tiles * splits, k_part) + joined })
+    }
+
     /// The number of blocks for each tile that finishes first.
     fn divide(&self, batch: usize, m: usize, n: usize, k: usize) -> Division {
-        let tiles = batch * m.div_ceil(self.m) * n.div_ceil(self.n);
         let stages = k.div_ceil(self.k).max(1);
         let mut best = Division { splits: 1, k_part: stages * self.k, time: f64::INFINITY };
         for splits in 1..=stages.min(MAX_SPLITS) {
-            let k_part = stages.div_ceil(splits) * self.k;
-            let splits = k.div_ceil(k_part).max(1);
-            if splits > 1 && (tiles > TICKETS || tiles * splits * self.m * self.n * 4 > MAX_PARTIALS) {
-                break;
-            }
-            let bytes = (2 * tiles * splits * self.m * self.n * 4) as f64;
-            let joined = if splits > 1 { JOIN + JOIN_EACH * splits as f64 + JOIN_BYTES * bytes } else { 0.0 };
-            let time = self.time(tiles * splits, k_part) + joined;
-            // A little is not worth the memory.
-            if time < best.time * 0.97 {
-                best = Division { splits, k_part, time };
+            match self.divided(batch, m, n, k, splits) {
+                // A little is not worth the memory.
+                Some(division) if division.time < best.time * 0.97 => best = division,
+                Some(_) => {}
+                None => break,
             }
         }
         best
@@ -279,20 +267,36 @@ impl Lines {
 ///
 /// # Errors
 ///
-/// [`ErrorKind::DType`] for an epilogue of integers or f64, or an element type that it does not know;
-/// [`ErrorKind::Shape`] where a size is 2³¹ or more.
+/// [`ErrorKind::DType`] for an epilogue of integers or f64; [`ErrorKind::Shape`] where a size is 2³¹ or more.
 pub fn plan(problem: &Problem) -> Result<Plan> {
+    match plan_by(problem, |_| true, None)? {
+        Some(plan) => Ok(plan),
+        None => Err(Error::new("matmul", ErrorKind::Internal("no kernel takes the product".into()))),
+    }
+}
+
+/// As [`plan`] with a tile of this name ("64x64", as the kernels' names have it), for measurements; `splits` is how many
+/// blocks share a tile, where it is not left to the model. `None` where there is no such tile for the operands.
+///
+/// # Errors
+///
+/// As [`plan`].
+pub fn plan_with(problem: &Problem, tile: &str, splits: Option<usize>) -> Result<Option<Plan>> {
+    plan_by(problem, |name| name == tile, splits)
+}
+
+fn plan_by(problem: &Problem, takes: impl Fn(&str) -> bool, splits: Option<usize>) -> Result<Option<Plan>> {
     let Merged { ref batch, m, n, k, .. } = problem.merged;
     let count = batch.numel();
     if m == 0 || n == 0 || count == 0 {
-        return Ok(Plan::default());
+        return Ok(Some(Plan::default()));
     }
     let fits = |size: usize| i32::try_from(size).is_ok();
     if !(fits(m) && fits(n) && fits(k)) {
         let text = format!("a product of {m} by {n} by {k}: sizes have to be below 2^31");
         return Err(Error::new("matmul", ErrorKind::Shape(text)));
     }
-    let (kernel, tile, division) = choose(problem)?;
+    let Some((kernel, tile, division)) = choose(problem, takes, splits)? else { return Ok(None) };
     let (tiles_m, tiles_n) = (m.div_ceil(tile.m), n.div_ceil(tile.n));
     let splits = division.splits;
     let blocks = tiles_m * tiles_n * splits * count;
@@ -311,11 +315,15 @@ pub fn plan(problem: &Problem) -> Result<Plan> {
         pointers,
     };
     let workspace = if splits > 1 { tiles_m * tiles_n * count * splits * tile.m * tile.n * 4 } else { 0 };
-    Ok(Plan { launches: smallvec![launch], workspace })
+    Ok(Some(Plan { launches: smallvec![launch], workspace }))
 }
 
-/// The fastest kernel that takes the operands as they lie.
-fn choose(problem: &Problem) -> Result<(&'static Prebuilt, &'static Tile, Division)> {
+/// The fastest kernel that takes the operands as they lie, of the tiles that `takes` knows by name.
+fn choose(
+    problem: &Problem,
+    takes: impl Fn(&str) -> bool,
+    splits: Option<usize>,
+) -> Result<Option<(&'static Prebuilt, &'static Tile, Division)>> {
     let Merged { batch, m, n, k, a_strides, b_strides, a_batch, b_batch } = &problem.merged;
     let (m, n, k, count) = (*m, *n, *k, batch.numel());
     let size = problem.dtype.size();
@@ -334,39 +342,41 @@ fn choose(problem: &Problem) -> Result<(&'static Prebuilt, &'static Tile, Divisi
         (Some(Lines::K), Some(Lines::K)) => "kk",
         (Some(Lines::Mn), Some(Lines::Mn)) => "mn",
         (Some(Lines::Mn), Some(Lines::K)) => "mk",
-        _ => "any",
+        (None, Some(Lines::Mn)) => "xn",
+        (None, Some(Lines::K)) => "xk",
+        (Some(Lines::K), None) => "kx",
+        (Some(Lines::Mn), None) => "mx",
+        (None, None) => "any",
     };
-    let mut best: Option<(&'static Tile, Division)> = None;
-    for tile in tiles.iter().filter(|tile| problem.capability >= 80 && tile.forms.contains(&form)) {
-        let division = tile.divide(count, m, n, k);
-        if best.as_ref().is_none_or(|(_, found)| division.time < found.time) {
-            best = Some((tile, division));
+    // Where only one operand is not aligned, tiles without a kernel for that take both as they would such a one.
+    let divide = |tile: &Tile| match splits {
+        Some(splits) => tile.divided(count, m, n, k, splits),
+        None => Some(tile.divide(count, m, n, k)),
+    };
+    let mut best: Option<(&'static Tile, &str, Division)> = None;
+    for tile in tiles.iter().filter(|tile| problem.capability >= 80 && takes(tile.name)) {
+        let form = match form {
+            form if tile.forms.contains(&form) => form,
+            "xn" | "xk" | "kx" | "mx" if tile.forms.contains(&"any") => "any",
+            _ => continue,
+        };
+        let Some(division) = divide(tile) else { continue };
+        if best.as_ref().is_none_or(|(_, _, found)| division.time < found.time) {
+            best = Some((tile, form, division));
         }
     }
     let (name, tile, division) = match best {
-        Some((tile, division)) => (format!("matmul_{kind}_{}_{form}", tile.name), tile, division),
-        None => {
-            let mut division = ANY.divide(count, m, n, k);
+        Some((tile, form, division)) => (format!("matmul_{kind}_{}_{form}", tile.name), tile, division),
+        None if takes(ANY.name) && (tiles.is_empty() || problem.capability < 80) => {
+            let Some(mut division) = divide(&ANY) else { return Ok(None) };
             if !matches!(problem.dtype, DType::F32 | DType::F16 | DType::BF16) {
                 division = Division { splits: 1, k_part: k.next_multiple_of(ANY.k), ..division };
             }
             (format!("matmul_{}_any", problem.dtype.name()), &ANY, division)
         }
+        None => return Ok(None),
     };
-    Ok((find("matmul", &name)?, tile, division))
-}
-
-/// The code of a dtype in the epilogue's flags.
-fn code(dtype: DType) -> Result<u32> {
-    match dtype {
-        DType::F32 => Ok(0),
-        DType::F16 => Ok(1),
-        DType::BF16 => Ok(2),
-        other => {
-            let text = format!("epilogues take f32, f16 and bf16, not {other}");
-            Err(Error::new("matmul", ErrorKind::DType(text)))
-        }
-    }
+    Ok(Some((find("matmul", &name)?, tile, division)))
 }
 
 /// `struct MatMul` of `kernels/matmul.cuh`.
@@ -374,81 +384,33 @@ fn arguments(problem: &Problem, tile: &Tile, division: Division) -> Result<Args>
     const MAX_BATCH_RANK: usize = 6;
     let Merged { batch, m, n, k, a_strides, b_strides, a_batch, b_batch } = &problem.merged;
     let dtype = problem.dtype;
-    let half = matches!(dtype, DType::F16 | DType::BF16);
-    if problem.epilogue.is_some() && !(half || dtype == DType::F32) {
+    if problem.epilogue.is_some() && !matches!(dtype, DType::F16 | DType::BF16 | DType::F32) {
         let text = format!("products of {dtype} take no epilogue");
         return Err(Error::new("matmul", ErrorKind::DType(text)));
     }
-    let own = if half || dtype == DType::F32 { Some(dtype) } else { None };
-    let plain = Epilogue { out: own, ..Epilogue::default() };
-    let epilogue = problem.epilogue.as_ref().unwrap_or(&plain);
-    let mut flags = 0u32;
-    let mut typed = |bit: u32, shift: u32, dtype: Option<DType>| -> Result<()> {
-        if let Some(dtype) = dtype {
-            flags |= bit | code(dtype)? << shift;
-        }
-        Ok(())
-    };
-    typed(0, 8, epilogue.out)?;
-    typed(16, 10, epilogue.second)?;
-    typed(1, 12, epilogue.bias.map(|(dtype, _)| dtype))?;
-    typed(2, 14, epilogue.residual.map(|residual| residual.dtype))?;
-    flags |= match epilogue.activation {
-        Activation::Identity => 0,
-        Activation::Relu => 4,
-        Activation::Gelu => 8,
-    };
-    if epilogue.round {
-        flags |= 32;
-    }
+    let mut flags = 0;
     if n.is_multiple_of(4) && problem.align_out.is_multiple_of(16) {
-        flags |= 64;
+        flags |= 1;
     }
     if problem.epilogue.is_none() {
-        flags |= 128;
+        flags |= 2;
     }
-    let stores = problem.epilogue.is_none() || epilogue.out.is_some();
-    let residual = epilogue.residual.unwrap_or(Residual { beta: 0.0, dtype, strides: [0; 3] });
+    let stores = problem.epilogue.is_none_or(|epilogue| epilogue.stores);
     let shared = division.splits > 1;
 
     let mut args = Args::default();
     args.pointer(Some((Pointer::Input(0), 0)))
         .pointer(Some((Pointer::Input(1), 0)))
         .pointer(stores.then_some((Pointer::Output(0), 0)))
-        .pointer(epilogue.second.map(|_| (Pointer::Output(1), 0)))
-        .pointer(epilogue.bias.map(|_| (Pointer::Input(2), 0)))
-        .pointer(epilogue.residual.map(|_| (Pointer::Input(3), 0)))
         .pointer(shared.then_some((Pointer::Workspace, 0)))
         .pointer(shared.then_some((Pointer::Tickets, 0)));
     args.i64(a_strides[0]).i64(a_strides[1]).i64(b_strides[0]).i64(b_strides[1]);
-    args.i64(epilogue.bias.map_or(0, |(_, stride)| stride));
-    args.i64s(&residual.strides).i64s(&a_batch[..MAX_BATCH_RANK]).i64s(&b_batch[..MAX_BATCH_RANK]);
+    args.i64s(&a_batch[..MAX_BATCH_RANK]).i64s(&b_batch[..MAX_BATCH_RANK]);
     for axis in 0..MAX_BATCH_RANK {
         args.u32(batch.get(axis).map_or(1, |&size| size as u32));
     }
     args.u32(batch.rank() as u32).u32(*m as u32).u32(*n as u32).u32(*k as u32);
     args.u32(m.div_ceil(tile.m) as u32).u32(n.div_ceil(tile.n) as u32);
-    args.u32(division.splits as u32).u32(division.k_part as u32).u32(flags);
-    args.f32(epilogue.alpha).f32(residual.beta).u32(0);
-    for _ in 0..HOOK_WORDS {
-        args.u64(0);
-    }
+    args.u32(division.splits as u32).u32(division.k_part as u32).u32(flags).u32(0);
     Ok(args)
-}
-
-/// Words at the end of the argument that belong to code spliced in at the marks "mg.epilogue".
-pub const HOOK_WORDS: usize = 16;
-
-impl Default for Epilogue {
-    fn default() -> Epilogue {
-        Epilogue {
-            alpha: 1.0,
-            bias: None,
-            activation: Activation::default(),
-            residual: None,
-            out: None,
-            second: None,
-            round: false,
-        }
-    }
 }

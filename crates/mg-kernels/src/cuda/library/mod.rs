@@ -33,14 +33,12 @@ pub mod copy;
 mod gather;
 pub mod matmul;
 mod prebuilt;
-mod splice;
 
 use mg_device::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
 
 pub use gather::{gather, scatter_add};
 pub use prebuilt::KERNELS;
-pub use splice::{Mark, splice};
 
 /// The largest argument of a kernel, in bytes.
 pub const MAX_ARGS: usize = 1024;
