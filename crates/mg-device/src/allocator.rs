@@ -75,8 +75,8 @@ pub(crate) trait RawMemory {
 pub(crate) enum Refusal {
     /// It is all in use.
     Full,
-    /// It is not to be had at all: the device was lost.
-    Lost(ErrorKind),
+    /// It is not to be had at all: the device was lost. What the driver says.
+    Lost(String),
 }
 
 /// A cache of blocks over raw memory.
@@ -204,7 +204,7 @@ impl<M: RawMemory> Pool<M> {
         };
         let ptr = ptr.map_err(|refusal| match refusal {
             Refusal::Full => out(state, &self.memory),
-            Refusal::Lost(kind) => kind,
+            Refusal::Lost(text) => ErrorKind::Cuda(format!("{text} on {}", self.device)),
         })?;
         state.active += size;
         Ok(Box::new(Storage {

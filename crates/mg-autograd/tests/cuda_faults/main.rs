@@ -141,6 +141,7 @@ fn a_lost_device_is_an_error_for_every_use_and_harms_nothing_else() {
     let told = text.lines().filter(|l| l.contains("CUDA_ERROR_ILLEGAL_ADDRESS (700)")).count();
     assert_eq!(told, 6, "{text}");
     assert!(!text.contains("out of memory"), "{text}");
+    contains(&text, &["allocate: CUDA: cuCtxSetCurrent answers CUDA_ERROR_ILLEGAL_ADDRESS (700) on cuda:0"]);
     contains(&text, &["active 0", "host 3"]);
 }
 

@@ -4,7 +4,6 @@ use std::ptr::NonNull;
 
 use super::api::{Handle, api};
 use crate::allocator::{RawMemory, Refusal};
-use crate::error::ErrorKind;
 
 /// Memory of one device, from the driver.
 pub(crate) struct GpuMemory {
@@ -21,7 +20,7 @@ impl RawMemory for GpuMemory {
     fn alloc(&self, bytes: usize) -> Result<NonNull<u8>, Refusal> {
         // CUDA_ERROR_OUT_OF_MEMORY
         const FULL: u32 = 2;
-        let api = api().map_err(|why| Refusal::Lost(ErrorKind::Device(why.into())))?;
+        let api = api().map_err(|why| Refusal::Lost(why.into()))?;
         let mut address = 0;
         // SAFETY: the context is the device's; an address is written where there is memory.
         let (call, code) = unsafe {
@@ -34,7 +33,7 @@ impl RawMemory for GpuMemory {
             // An address of the device's memory, which the host never follows.
             0 => NonNull::new(std::ptr::without_provenance_mut(address as usize)).ok_or(Refusal::Full),
             FULL => Err(Refusal::Full),
-            code => Err(Refusal::Lost(ErrorKind::Cuda(format!("{call} answers {}", api.describe(code))))),
+            code => Err(Refusal::Lost(format!("{call} answers {}", api.describe(code)))),
         }
     }
 
