@@ -6,21 +6,21 @@ mod group;
 mod inputs;
 
 use criterion::Criterion;
-use group::{SIZES, of_matrix, of_one, time};
+use group::{compare, curve, few, of_matrix, of_one};
 use inputs::{labels, uniform};
 use mg_autograd::{Tensor, grad};
 use mg_device::Result;
 
+/// Scores of ten classes for `n` numbers in all, and the right ones.
+fn scores(n: usize) -> Result<(Tensor, Tensor)> {
+    Ok((uniform(1, &[n / 10, 10], -1.0, 1.0)?, labels(2, n / 10, 10)?))
+}
+
 fn forward(criterion: &mut Criterion) -> Result<()> {
-    of_matrix(criterion, "softmax", |x| x.softmax(-1))?;
-    of_matrix(criterion, "layer_norm", |x| x.layer_norm(&[x.size(1)?], None, None, 1e-5))?;
-    of_one(criterion, "gelu", (-1.0, 1.0), |x| Ok(x.gelu()))?;
-    for n in SIZES {
-        let rows = n / 10;
-        let (x, y) = (uniform(1, &[rows, 10], -1.0, 1.0)?, labels(2, rows, 10)?);
-        time(criterion, "cross_entropy", &format!("{rows}x10"), rows * 10, || x.cross_entropy(&y))?;
-    }
-    Ok(())
+    of_matrix(criterion, "softmax", curve(), |x| x.softmax(-1))?;
+    of_matrix(criterion, "layer_norm", few(), |x| x.layer_norm(&[x.size(1)?], None, None, 1e-5))?;
+    of_one(criterion, "gelu", few(), (-1.0, 1.0), |x| Ok(x.gelu()))?;
+    compare(criterion, "cross_entropy", few(), scores, |(x, y)| x.cross_entropy(y)?.realize().map(drop))
 }
 
 /// The gradient of `f` at `x`, for ones from above.
@@ -33,19 +33,14 @@ fn gradient(x: &Tensor, f: impl Fn(&Tensor) -> Result<Tensor>) -> Result<Tensor>
 }
 
 fn backward(criterion: &mut Criterion) -> Result<()> {
-    of_matrix(criterion, "softmax gradient", |x| gradient(x, |x| x.softmax(-1)?.try_square()))?;
-    of_matrix(criterion, "layer_norm gradient", |x| {
+    of_matrix(criterion, "softmax gradient", few(), |x| gradient(x, |x| x.softmax(-1)?.try_square()))?;
+    of_matrix(criterion, "layer_norm gradient", few(), |x| {
         gradient(x, |x| x.layer_norm(&[x.size(1)?], None, None, 1e-5)?.try_square())
     })?;
-    of_one(criterion, "gelu gradient", (-1.0, 1.0), |x| gradient(x, |x| Ok(x.gelu())))?;
-    for n in SIZES {
-        let rows = n / 10;
-        let (x, y) = (uniform(1, &[rows, 10], -1.0, 1.0)?, labels(2, rows, 10)?);
-        time(criterion, "cross_entropy gradient", &format!("{rows}x10"), rows * 10, || {
-            gradient(&x, |x| x.cross_entropy(&y))
-        })?;
-    }
-    Ok(())
+    of_one(criterion, "gelu gradient", few(), (-1.0, 1.0), |x| gradient(x, |x| Ok(x.gelu())))?;
+    compare(criterion, "cross_entropy gradient", few(), scores, |(x, y)| {
+        gradient(x, |x| x.cross_entropy(y))?.realize().map(drop)
+    })
 }
 
 fn main() -> Result<()> {

@@ -1,4 +1,4 @@
-//! Reductions, gather and scatter, from a thousand elements to 2²⁴.
+//! Reductions, gather and scatter.
 
 #[path = "common/group.rs"]
 mod group;
@@ -6,37 +6,47 @@ mod group;
 mod inputs;
 
 use criterion::Criterion;
-use group::{SIZES, of_matrix, of_one, time};
+use group::{Size, compare, curve, few, of_matrix, of_one};
 use inputs::{labels, uniform};
 use mg_autograd::Tensor;
 use mg_device::Result;
 
 fn whole(criterion: &mut Criterion) -> Result<()> {
-    of_one(criterion, "sum", (-1.0, 1.0), |x| x.sum_dim(&[], false))?;
-    of_one(criterion, "max", (-1.0, 1.0), |x| x.max_dim(&[], false))?;
-    of_one(criterion, "argmax", (-1.0, 1.0), |x| x.argmax(None))
+    of_one(criterion, "sum", curve(), (-1.0, 1.0), |x| x.sum_dim(&[], false))?;
+    of_one(criterion, "max", few(), (-1.0, 1.0), |x| x.max_dim(&[], false))?;
+    of_one(criterion, "argmax", few(), (-1.0, 1.0), |x| x.argmax(None))
 }
 
 fn axes(criterion: &mut Criterion) -> Result<()> {
-    of_matrix(criterion, "sum over axis 0", |x| x.sum_dim(&[0], false))?;
-    of_matrix(criterion, "sum over axis 1", |x| x.sum_dim(&[1], false))?;
-    of_matrix(criterion, "argmax over axis 1", |x| x.argmax(Some(1)))
+    of_matrix(criterion, "sum over axis 0", few(), |x| x.sum_dim(&[0], false))?;
+    of_matrix(criterion, "sum over axis 1", few(), |x| x.sum_dim(&[1], false))?;
+    of_matrix(criterion, "argmax over axis 1", few(), |x| x.argmax(Some(1)))
 }
 
 /// Rows of a table by random indices, as an embedding reads and updates them.
 fn indexed(criterion: &mut Criterion) -> Result<()> {
     const COLUMNS: usize = 64;
-    for n in SIZES {
-        let rows = n / COLUMNS;
-        let table = uniform(1, &[1000, COLUMNS], -1.0, 1.0)?;
-        let values = uniform(2, &[rows, COLUMNS], -1.0, 1.0)?;
-        let index = labels(3, rows, 1000)?;
-        let wide: Tensor = index.unsqueeze(1)?.expand(&[rows as isize, COLUMNS as isize])?;
-        let size = format!("{rows}x{COLUMNS}");
-        time(criterion, "gather", &size, rows * COLUMNS, || table.index_select(0, &index))?;
-        time(criterion, "scatter_add", &size, rows * COLUMNS, || table.scatter_add(0, &wide, &values))?;
+    struct Rows {
+        table: Tensor,
+        values: Tensor,
+        index: Tensor,
+        wide: Tensor,
     }
-    Ok(())
+    let make = |n| {
+        let rows = n / COLUMNS;
+        let index = labels(3, rows, 1000)?;
+        Ok(Rows {
+            table: uniform(1, &[1000, COLUMNS], -1.0, 1.0)?,
+            values: uniform(2, &[rows, COLUMNS], -1.0, 1.0)?,
+            wide: index.unsqueeze(1)?.expand(&[rows as isize, COLUMNS as isize])?,
+            index,
+        })
+    };
+    let sizes = || few().map(|size| Size { work: size.n / COLUMNS * COLUMNS, ..size });
+    compare(criterion, "gather", sizes(), make, |r| r.table.index_select(0, &r.index)?.realize().map(drop))?;
+    compare(criterion, "scatter_add", sizes(), make, |r| {
+        r.table.scatter_add(0, &r.wide, &r.values)?.realize().map(drop)
+    })
 }
 
 fn main() -> Result<()> {

@@ -1,4 +1,4 @@
-//! Whole steps: a chain with its gradients at all sizes, and a perceptron's training.
+//! Whole steps: a chain, alone and with its gradients, at all sizes, and a perceptron's training.
 
 #[path = "common/group.rs"]
 mod group;
@@ -7,50 +7,51 @@ mod inputs;
 #[path = "common/mlp.rs"]
 mod mlp;
 
-use criterion::{Criterion, Throughput};
-use group::SIZES;
+use criterion::Criterion;
+use group::{Size, compare, curve, of_two};
 use inputs::{labels, uniform};
 use mg_autograd::Tensor;
 use mg_device::Result;
 use mlp::{Rule, Trainer, WIDTHS};
 
-/// `((a b + a).relu()²).sum()` with both gradients.
-fn chain_step(a: &Tensor, b: &Tensor) -> Result<()> {
-    a.zero_grad();
-    b.zero_grad();
-    let loss = (a * b + a).relu().powf(2.0).sum();
-    loss.backward()?;
-    Tensor::realize_all([Some(loss), a.grad(), b.grad()].iter().flatten())
+/// `((a b + a).relu()²).sum()`
+fn chain(a: &Tensor, b: &Tensor) -> Tensor {
+    (a * b + a).relu().powf(2.0).sum()
 }
 
-fn chain(criterion: &mut Criterion) -> Result<()> {
-    for n in [16].into_iter().chain(SIZES) {
-        let leaf = |seed| uniform(seed, &[n], -1.0, 1.0)?.requires_grad_(true);
-        let (a, b) = (leaf(1)?, leaf(2)?);
-        chain_step(&a, &b)?;
-        let mut group = criterion.benchmark_group("chain with gradients");
-        group.throughput(Throughput::Elements(n as u64));
-        group.bench_function(n.to_string(), |bencher| bencher.iter(|| chain_step(&a, &b)));
-        group.finish();
-    }
-    Ok(())
+fn chains(criterion: &mut Criterion) -> Result<()> {
+    let sizes = || [Size::of(16)].into_iter().chain(curve());
+    of_two(criterion, "chain", sizes(), |a, b| Ok(chain(a, b)))?;
+    let leaf = |seed, n| uniform(seed, &[n], -1.0, 1.0)?.requires_grad_(true);
+    compare(
+        criterion,
+        "chain with gradients",
+        sizes(),
+        |n| Ok((leaf(1, n)?, leaf(2, n)?)),
+        |(a, b)| {
+            a.zero_grad();
+            b.zero_grad();
+            let loss = chain(a, b);
+            loss.backward()?;
+            Tensor::realize_all([Some(loss), a.grad(), b.grad()].iter().flatten())
+        },
+    )
 }
 
 fn training(criterion: &mut Criterion) -> Result<()> {
     for rule in [Rule::Sgd, Rule::Adam] {
-        for batch in [32, 128, 1024] {
+        let sizes = [32, 128, 1024, 8192].map(|n| Size { on_cpu: n <= 1024, ..Size::of(n) });
+        let make = |batch| {
             let (x, y) = (uniform(1, &[batch, WIDTHS[0]], 0.0, 1.0)?, labels(2, batch, WIDTHS[3] as u64)?);
-            let mut trainer = Trainer::new(rule)?;
-            trainer.step(&x, &y)?;
-            let mut group = criterion.benchmark_group(format!("perceptron with {rule:?}"));
-            group.throughput(Throughput::Elements(batch as u64));
-            group.bench_function(batch.to_string(), |bencher| bencher.iter(|| trainer.step(&x, &y)));
-            group.finish();
-        }
+            Ok((Trainer::new(rule)?, x, y))
+        };
+        compare(criterion, &format!("perceptron with {rule:?}"), sizes, make, |(trainer, x, y)| {
+            trainer.step(x, y).map(drop)
+        })?;
     }
     Ok(())
 }
 
 fn main() -> Result<()> {
-    group::run(&[chain, training])
+    group::run(&[chains, training])
 }

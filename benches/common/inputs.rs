@@ -14,11 +14,24 @@ fn bits(seed: u64, i: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// f32 between `low` and `high`.
+/// After so many elements the numbers begin again.
+const PERIOD: usize = 1 << 24;
+
+/// f32 between `low` and `high`, on the default device.
 pub fn uniform(seed: u64, shape: &[usize], low: f64, high: f64) -> Result<Tensor> {
-    let n = shape.iter().product::<usize>() as u64;
+    let n = shape.iter().product::<usize>();
     let value = |i| (low + (high - low) * ((bits(seed, i) >> 40) as f64 / (1u64 << 24) as f64)) as f32;
-    Tensor::from_vec((0..n).map(value).collect(), shape)
+    let values: Vec<f32> = (0..n.min(PERIOD) as u64).map(value).collect();
+    if n <= PERIOD {
+        return Tensor::from_vec(values, shape);
+    }
+    let once = Tensor::from_vec(values, &[PERIOD])?;
+    let periods = n.div_ceil(PERIOD) as isize;
+    let sizes: Vec<isize> = shape.iter().map(|&size| size as isize).collect();
+    let all = once.expand(&[periods, PERIOD as isize])?.reshape(&[-1])?;
+    let all = all.narrow(0, 0, n)?.reshape(&sizes)?;
+    all.realize()?;
+    Ok(all)
 }
 
 /// i64 `[n]` below `classes`.

@@ -55,13 +55,18 @@ impl Trainer {
 
     /// Puts parameters and optimiser state back to where they began.
     pub fn reset(&mut self) -> Result<()> {
+        self.optimizer = self.rule.optimizer(self.model.parameters())?;
+        self.restore()
+    }
+
+    /// Puts parameters back to where they began.
+    pub fn restore(&self) -> Result<()> {
         let parameters = self.model.parameters();
         let _constants = no_grad();
         for (parameter, start) in parameters.iter().zip(&self.start) {
             parameter.assign(start.copy())?;
         }
-        self.optimizer = self.rule.optimizer(parameters)?;
-        Tensor::realize_all(self.optimizer.parameters())
+        Tensor::realize_all(&parameters)
     }
 
     /// One step on images (batch, 784) and their classes; answers with the loss before it.

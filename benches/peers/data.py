@@ -1,5 +1,6 @@
 """Inputs: the same numbers in every framework and in every language that can multiply 64-bit integers."""
 
+import functools
 import gzip
 import os
 import pathlib
@@ -10,7 +11,7 @@ from cases import WIDTHS
 
 
 class Skip(Exception):
-    """A case that a framework does not have, or whose data is not there; the text says why."""
+    """A case or a device that a framework does not have, or data that is not there; the text says why."""
 
 
 def _bits(seed: int, n: int) -> np.ndarray:
@@ -21,11 +22,24 @@ def _bits(seed: int, n: int) -> np.ndarray:
     return z ^ (z >> np.uint64(31))
 
 
+PERIOD = 2**24  # after so many elements the numbers begin again
+
+
+def _uniform(seed: int, n: int, low: float, high: float) -> np.ndarray:
+    u = (_bits(seed, n) >> np.uint64(40)).astype(np.float64) * 2.0**-24
+    return (low + (high - low) * u).astype(np.float32)
+
+
 def uniform(seed: int, shape: int | tuple[int, ...], low: float = -1.0, high: float = 1.0) -> np.ndarray:
     """f32, row-major: low + (high - low) * u in f64, rounded; u is the upper 24 bits over 2**24."""
     n = int(np.prod(shape))
-    u = (_bits(seed, n) >> np.uint64(40)).astype(np.float64) * 2.0**-24
-    return (low + (high - low) * u).astype(np.float32).reshape(shape)
+    return np.resize(_uniform(seed, min(n, PERIOD), low, high), shape)
+
+
+@functools.lru_cache(maxsize=8)
+def once(seed: int, n: int, low: float, high: float) -> np.ndarray:
+    """The first period of that at most, for those who repeat it on a device; not to be written to."""
+    return _uniform(seed, min(n, PERIOD), low, high)
 
 
 def labels(seed: int, n: int, classes: int) -> np.ndarray:

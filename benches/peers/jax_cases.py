@@ -1,6 +1,8 @@
-"""JAX on the CPU: every case jitted, gradients compiled, parameters and optimizer state donated."""
+"""JAX: every case jitted, gradients compiled, parameters and optimizer state donated."""
 
 import functools
+import math
+import os
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +13,15 @@ from cases import Case
 from data import Skip, uniform
 from work import Work
 
+try:
+    jax.devices()
+except (RuntimeError, AssertionError) as error:
+    raise Skip(f"JAX finds no device: {error}") from error
+
 VERSION = jax.__version__
+ON_GPU = os.environ.get("PEER_DEVICE", "cpu") == "cuda"
+DTYPES = {"bf16": jnp.bfloat16, "f16": jnp.float16}
+STRETCH = 4096  # large arrays come from a GPU as the mean magnitudes of such stretches
 UNARY = {
     "copy": jnp.copy,
     "relu": jax.nn.relu,
@@ -24,11 +34,25 @@ UNARY = {
 
 
 def _array(seed: int, shape, low: float = -1.0, high: float = 1.0) -> jax.Array:
-    return jnp.asarray(uniform(seed, shape, low, high))
+    if not ON_GPU:
+        return jnp.asarray(uniform(seed, shape, low, high))
+    n = math.prod(shape) if isinstance(shape, tuple) else shape
+    values = jnp.asarray(data.once(seed, n, low, high))
+    return jax.block_until_ready(jnp.tile(values, n // len(values)).reshape(shape))
+
+
+def _arrays(result) -> list[np.ndarray]:
+    def array(a: jax.Array) -> np.ndarray:
+        a = a.astype(jnp.float32)
+        if ON_GPU and a.size > 2**20 and a.size % STRETCH == 0:
+            a = jnp.abs(a).reshape(-1, STRETCH).mean(1)
+        return np.asarray(a)
+
+    return [array(a) for a in jax.tree.leaves(result)]
 
 
 def _work(call, **more) -> Work:
-    return Work(call, lambda result: [np.asarray(a) for a in jax.tree.leaves(result)], jax.block_until_ready, **more)
+    return Work(call, _arrays, jax.block_until_ready, **more)
 
 
 def _jitted(f, *inputs) -> Work:
@@ -56,8 +80,23 @@ def transpose_copy(shape: tuple[int, int]) -> Work:
     return _jitted(jnp.transpose, _array(1, shape))
 
 
-def matmul(n: int) -> Work:
-    return _jitted(jnp.matmul, _array(1, (n, n)), _array(2, (n, n)))
+def _precise(f, precision: str):
+    """`f` with products of f32 in f32 or on tensor cores, whatever JAX's default is on this device."""
+
+    def precise(*inputs):
+        with jax.default_matmul_precision("tensorfloat32" if precision == "tf32" else "float32"):
+            return f(*inputs)
+
+    return precise
+
+
+def matmul(n: int, precision: str = "f32") -> Work:
+    inputs = [_array(seed, (n, n)).astype(DTYPES.get(precision, jnp.float32)) for seed in (1, 2)]
+    return _jitted(_precise(jnp.matmul, precision), *inputs)
+
+
+def chain_forward(n: int) -> Work:
+    return _jitted(lambda a, b: (jax.nn.relu(a * b + a) ** 2).sum(), _array(1, n), _array(2, n))
 
 
 def chain(n: int) -> Work:
@@ -75,14 +114,19 @@ def _layer_norm(x, gamma, beta):
     return centred * jax.lax.rsqrt(jnp.square(centred).mean(-1, keepdims=True) + 1e-5) * gamma + beta
 
 
-def row(op: str, backward: bool, shape: tuple[int, int]) -> Work:
+def row(op: str, backward: bool, shape: tuple[int, int], keep: bool = False) -> Work:
     inputs = [_array(1, shape)]
     if op == "layernorm":
         inputs += [_array(seed, shape[1]) for seed in (2, 3)]
     f = {"softmax": jax.nn.softmax, "gelu": functools.partial(jax.nn.gelu, approximate=False), "layernorm": _layer_norm}[op]
     if not backward:
         return _jitted(f, *inputs)
-    return _jitted(lambda upstream, *inputs: jax.vjp(f, *inputs)[1](upstream), _array(4, shape), *inputs)
+
+    def forward_and_backward(upstream, *inputs):
+        y, vjp = jax.vjp(f, *inputs)
+        return (y, *vjp(upstream)) if keep else vjp(upstream)
+
+    return _jitted(forward_and_backward, _array(4, shape), *inputs)
 
 
 def _loss(parameters, x, y):
@@ -119,7 +163,7 @@ def _start(optimizer: str):
 class Trainer:
     """The state of a training run; `step` is donated the old one and leaves the new one."""
 
-    def __init__(self, optimizer: str, batch_of):
+    def __init__(self, optimizer: str, batch_of, precision: str = "f32"):
         self.optimizer = optimizer
         update = _sgd if optimizer == "sgd" else _adam
 
@@ -127,7 +171,7 @@ class Trainer:
             loss, gradients = jax.value_and_grad(_loss)(state[0], *batch_of(*batch))
             return loss, update(state, gradients)
 
-        self.compiled = jax.jit(step, donate_argnums=0)
+        self.compiled = jax.jit(_precise(step, precision), donate_argnums=0)
 
     def reset(self):
         self.state = jax.block_until_ready(_start(self.optimizer))
@@ -140,9 +184,9 @@ class Trainer:
         jax.block_until_ready((loss, self.state))
 
 
-def mlp(optimizer: str, batch: int) -> Work:
+def mlp(optimizer: str, batch: int, precision: str = "f32") -> Work:
     x, y = map(jnp.asarray, data.mlp_batch(batch))
-    trainer = Trainer(optimizer, lambda x, y: (x, y))
+    trainer = Trainer(optimizer, lambda x, y: (x, y), precision)
     return Work(lambda: trainer.step(x, y), lambda loss: [np.asarray(loss)], trainer.wait, trainer.reset)
 
 
@@ -161,7 +205,7 @@ def mnist_epoch(batch: int) -> Work:
 
 
 def prepare(case: Case) -> Work:
-    kinds = (unary, binary, sum, sum_axis, transpose_copy, matmul, chain, small_chain, row, mlp, mnist_epoch)
+    kinds = (unary, binary, sum, sum_axis, transpose_copy, matmul, chain_forward, chain, small_chain, row, mlp, mnist_epoch)
     known = {f.__name__: f for f in kinds}
     if case.kind not in known:
         raise Skip("not among the cases of its own")

@@ -8,6 +8,8 @@ mod mlp;
 mod timer;
 mod work;
 
+use mg_autograd::set_default_device;
+use mg_device::Device;
 use std::fmt::Display;
 use std::io::{BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,7 +17,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 use timer::Timer;
 
-const USAGE: &str = "peers --serve | --list | --case NAME [--rounds N]   [--threads N] [--seconds S]";
+const USAGE: &str =
+    "peers --serve | --case NAME [--rounds N]   [--device cpu|cuda] [--replay] [--threads N] [--seconds S]";
 
 /// Why a case has no time.
 pub enum Refusal {
@@ -36,12 +39,15 @@ pub type Result<T> = std::result::Result<T, Refusal>;
 
 enum Command {
     Serve,
-    List,
     Case(String),
+    /// There is nothing to compare with.
+    Nothing,
 }
 
 struct Options {
     command: Command,
+    device: String,
+    replay: bool,
     rounds: usize,
     threads: usize,
     least: Duration,
@@ -49,7 +55,7 @@ struct Options {
 
 fn options(mut arguments: impl Iterator<Item = String>) -> std::result::Result<Options, String> {
     let (mut command, mut rounds, mut threads, mut least) = (None, 1, 2, Duration::from_millis(200));
-    let mut unknown = None;
+    let (mut device, mut replay, mut unknown) = ("cpu".to_owned(), false, None);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} takes a value"));
         let mut number = |name: &str| {
@@ -58,8 +64,9 @@ fn options(mut arguments: impl Iterator<Item = String>) -> std::result::Result<O
         };
         match argument.as_str() {
             "--serve" => command = Some(Command::Serve),
-            "--list" => command = Some(Command::List),
             "--case" => command = Some(Command::Case(value()?)),
+            "--device" => device = value()?,
+            "--replay" => replay = true,
             "--rounds" => rounds = number("--rounds")?,
             "--threads" => threads = number("--threads")?.max(1),
             "--seconds" => {
@@ -72,12 +79,13 @@ fn options(mut arguments: impl Iterator<Item = String>) -> std::result::Result<O
             other => unknown = unknown.or(Some(other.to_owned())),
         }
     }
-    // Run by `cargo bench` along with all the others, there is nothing to compare with, and options are for the others.
-    let Some(command) = command else {
-        return Ok(Options { command: Command::List, rounds, threads, least });
+    // Run by `cargo bench` along with all the others, options are for the others.
+    let command = match (command, unknown) {
+        (Some(_), Some(other)) => return Err(format!("no option '{other}'")),
+        (Some(command), None) => command,
+        (None, _) => Command::Nothing,
     };
-    unknown
-        .map_or(Ok(Options { command, rounds, threads, least }), |other| Err(format!("no option '{other}'")))
+    Ok(Options { command, device, replay, rounds, threads, least })
 }
 
 /// A string in JSON.
@@ -98,15 +106,19 @@ impl Display for Quoted<'_> {
 }
 
 /// One answer: an object with the framework's name and the given fields.
-fn say(fields: impl Display) {
+fn say(framework: &str, fields: impl Display) {
     let mut out = std::io::stdout().lock();
     // Who asked may be gone, and then nobody is there to be told.
-    let _ = writeln!(out, "{{\"framework\": \"micrograd-rs\", {fields}}}");
+    let _ = writeln!(out, "{{\"framework\": \"{framework}\", {fields}}}");
     let _ = out.flush();
 }
 
 /// Keeps the case of the last request, so that rounds of several workers can take turns.
 struct Server {
+    device: Device,
+    replay: bool,
+    /// What it calls itself.
+    name: &'static str,
     least: Duration,
     current: Option<(String, Timer)>,
 }
@@ -125,7 +137,7 @@ impl Server {
                 Refusal::Skip(why) => ("skip", why),
                 Refusal::Error(what) => ("error", what),
             };
-            say(format_args!("\"case\": {}, \"{kind}\": {}", Quoted(name), Quoted(text)));
+            say(self.name, format_args!("\"case\": {}, \"{kind}\": {}", Quoted(name), Quoted(text)));
         }
     }
 
@@ -133,24 +145,35 @@ impl Server {
         let version = env!("CARGO_PKG_VERSION");
         if self.current.as_ref().is_none_or(|(current, _)| current != name) {
             self.current = None;
-            self.current = Some((name.to_owned(), Timer::new(cases::prepare(name)?, self.least)?));
+            self.device.synchronize()?;
+            let timer = Timer::new(cases::prepare(name, self.replay)?, self.device, self.least)?;
+            self.current = Some((name.to_owned(), timer));
         }
         let Some((_, timer)) = &mut self.current else { return Ok(()) };
-        let calls = timer.calls;
         if rounds == 0 {
             let check = timer.check.map_or("null".into(), |check| format!("{check:?}"));
-            say(format_args!(
-                "\"case\": \"{name}\", \"version\": \"{version}\", \"calls\": {calls}, \"check\": {check}"
-            ));
+            say(
+                self.name,
+                format_args!("\"case\": \"{name}\", \"version\": \"{version}\", \"check\": {check}"),
+            );
+            return Ok(());
         }
         for _ in 0..rounds {
-            let seconds = timer.round()?;
-            say(format_args!(
+            let (seconds, calls) = (timer.round()?, timer.calls()?);
+            let answer = format!(
                 "\"case\": \"{name}\", \"seconds_per_call\": {seconds:e}, \"calls\": {calls}, \"version\": \"{version}\""
-            ));
+            );
+            say(self.name, answer);
         }
         Ok(())
     }
+}
+
+/// The device of this name, made the one that everything is made on; the error says why there is none.
+fn device(name: &str) -> mg_device::Result<Device> {
+    let device: Device = name.parse()?;
+    set_default_device(device)?;
+    Ok(device)
 }
 
 fn main() -> ExitCode {
@@ -162,17 +185,30 @@ fn main() -> ExitCode {
         }
     };
     mg_kernels::cpu::pool::set_num_threads(options.threads);
-    let mut server = Server { least: options.least, current: None };
+    let (least, replay) = (options.least, options.replay);
+    let name = if replay { "micrograd-rs-jit" } else { "micrograd-rs" };
+    let found = device(&options.device);
+    let mut server =
+        Server { device: *found.as_ref().unwrap_or(&Device::cpu()), replay, name, least, current: None };
+    if let Err(why) = found {
+        say(server.name, format_args!("\"skip\": {}", Quoted(&why.to_string())));
+        return ExitCode::SUCCESS;
+    }
     match options.command {
-        Command::List => cases::NAMES.iter().for_each(|name| println!("{name}")),
+        Command::Nothing => {
+            println!("nothing to compare with: `cargo xtask bench` runs this beside its peers")
+        }
         Command::Case(name) => server.answer(&name, options.rounds),
         Command::Serve => {
-            let names: Vec<String> = cases::NAMES.iter().map(|name| Quoted(name).to_string()).collect();
             let (version, threads) = (env!("CARGO_PKG_VERSION"), options.threads);
-            say(format_args!(
-                "\"version\": \"{version}\", \"threads\": {threads}, \"cases\": [{}]",
-                names.join(", ")
-            ));
+            let device = server.device.name();
+            say(
+                server.name,
+                format_args!(
+                    "\"version\": \"{version}\", \"threads\": {threads}, \"device\": {}",
+                    Quoted(&device)
+                ),
+            );
             for line in std::io::stdin().lock().lines().map_while(std::io::Result::ok) {
                 let mut words = line.split_whitespace();
                 if let Some(name) = words.next() {

@@ -2,7 +2,7 @@
 
     peer.py --framework torch --case add_2e6 --rounds 3
     peer.py --framework jax --serve          # lines "CASE [ROUNDS]" on stdin
-    peer.py --list | --describe [--python]
+    peer.py --list | --describe [--python | --gpu]
 """
 
 import argparse
@@ -12,17 +12,20 @@ import json
 import os
 import sys
 
-from cases import CASES, PYTHON_CASES
+from cases import CASES, GPU_CASES, PYTHON_CASES
 
-FRAMEWORKS = ("torch", "torch-compile", "jax", "numpy", "micrograd", "micrograd_rs")
-ALL_CASES = {**CASES, **PYTHON_CASES}
+FRAMEWORKS = ("torch", "torch-compile", "torch-graph", "jax", "numpy", "micrograd", "micrograd_rs")
+ALL_CASES = {**GPU_CASES, **CASES, **PYTHON_CASES}
 
 
-def load(framework: str, threads: int):
-    """The framework's module and the function that prepares a case; its thread count is set before it is imported."""
+def load(framework: str, threads: int, device: str):
+    """The framework's version and the function that prepares a case; its threads and device are set before it is imported."""
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[variable] = str(threads)
-    os.environ["JAX_PLATFORMS"] = "cpu"
+    os.environ["JAX_PLATFORMS"] = device
+    os.environ["PEER_DEVICE"] = device
+    # Several share the device: none takes its memory beforehand. What it took, it keeps.
+    os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
     module = importlib.import_module(framework.split("-")[0] + "_cases")
     prepare = module.framework(framework).prepare if hasattr(module, "framework") else module.prepare
     return module.VERSION, prepare
@@ -31,8 +34,8 @@ def load(framework: str, threads: int):
 class Server:
     """Answers requests; keeps the case of the last one, so that rounds of several workers can take turns."""
 
-    def __init__(self, framework: str, threads: int, seconds: float, out):
-        self.framework, self.threads, self.seconds, self.out = framework, threads, seconds, out
+    def __init__(self, framework: str, device: str, threads: int, seconds: float, out):
+        self.framework, self.device, self.threads, self.seconds, self.out = framework, device, threads, seconds, out
         self.name = self.timer = None
 
     def say(self, **fields):
@@ -40,14 +43,19 @@ class Server:
 
     def start(self) -> bool:
         try:
-            self.version, self.prepare = load(self.framework, self.threads)
+            from data import Skip
         except ImportError as error:
+            self.say(skip=str(error))
+            return False
+        try:
+            self.version, self.prepare = load(self.framework, self.threads, self.device)
+        except (ImportError, Skip) as error:
             self.say(skip=str(error))
             return False
         return True
 
     def hello(self):
-        self.say(version=self.version, threads=self.threads, cases=list(ALL_CASES))
+        self.say(version=self.version, threads=self.threads, device=self.device)
 
     def answer(self, name: str, rounds: int):
         from data import Skip
@@ -62,7 +70,7 @@ class Server:
                 self.timer = Timer(self.prepare(ALL_CASES[name]), self.seconds)
                 self.name = name
             if rounds == 0:
-                self.say(case=name, version=self.version, calls=self.timer.calls, check=self.timer.check)
+                self.say(case=name, version=self.version, check=self.timer.check)
             for _ in range(rounds):
                 seconds = self.timer.round()
                 self.say(case=name, seconds_per_call=seconds, calls=self.timer.calls, version=self.version)
@@ -80,6 +88,8 @@ def main() -> int:
     what.add_argument("--list", action="store_true", help="the names of the cases")
     what.add_argument("--describe", action="store_true", help="the cases as JSON lines: what a call does, its flops and bytes")
     parser.add_argument("--python", action="store_true", help="list and describe the cases of Python's own")
+    parser.add_argument("--gpu", action="store_true", help="list and describe the cases of a GPU")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--framework", choices=FRAMEWORKS)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
@@ -87,7 +97,7 @@ def main() -> int:
     options = parser.parse_args()
 
     if options.list or options.describe:
-        for case in (PYTHON_CASES if options.python else CASES).values():
+        for case in (PYTHON_CASES if options.python else GPU_CASES if options.gpu else CASES).values():
             described = {"case": case.name, "work": case.work, "flops": case.flops, "bytes": case.bytes}
             print(json.dumps(described) if options.describe else case.name)
         return 0
@@ -97,7 +107,7 @@ def main() -> int:
     # Whatever a framework prints goes to stderr: stdout carries the protocol alone.
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    server = Server(options.framework, options.threads, options.seconds, out)
+    server = Server(options.framework, options.device, options.threads, options.seconds, out)
     if not server.start():
         return 0
     if options.case is not None:

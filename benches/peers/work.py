@@ -18,20 +18,26 @@ class Work(NamedTuple):
 
 
 class Timer:
-    """One case, warmed up and calibrated to at least `seconds` a round."""
+    """One case, warmed up; a round takes at least `seconds`."""
 
     def __init__(self, work: Work, seconds: float):
         self.work = work
         self.sync = work.sync or (lambda result: None)
+        self.seconds = seconds
         self.sync_each = False
-        self.calls = 1
+        self.calls = 0
         self.check = self._check()
-        while (per_call := self.round()) * self.calls < seconds:
-            self.calls = min(math.ceil(seconds / per_call * 1.1), self.calls * 10)
-        if work.sync and self.calls > 1:
+
+    def _calibrate(self):
+        """So many calls that a round takes long enough."""
+        self.calls = 1
+        self._timed()  # whatever else the first calls have to do is not to be counted
+        while (per_call := self._timed()) * self.calls < self.seconds:
+            self.calls = min(math.ceil(self.seconds / per_call * 1.1), self.calls * 10)
+        if self.work.sync and self.calls > 1:
             # Waiting for each call lets a framework reuse memory sooner, not waiting hides its overhead: take what is faster.
             self.sync_each = True
-            self.sync_each = self.round() < per_call
+            self.sync_each = self._timed() < per_call
 
     def _check(self) -> float | None:
         """The first call, whose results have to be what they are elsewhere: the sum of their mean magnitudes."""
@@ -45,6 +51,11 @@ class Timer:
 
     def round(self) -> float:
         """Seconds per call: all calls, and one synchronisation at the end."""
+        if not self.calls:
+            self._calibrate()
+        return self._timed()
+
+    def _timed(self) -> float:
         call, sync = self.work.call, self.sync
         if self.work.reset:
             self.work.reset()

@@ -1,29 +1,11 @@
-//! What the GPU makes of the memory-bound chains of the guide, checked against the CPU and timed: one launch forward and
-//! backward, reductions, rows, columns. Prints one line a measurement; `--check` only checks.
+//! The guide of `docs/gpu.md` as a program: results and gradients on the GPU equal the CPU's, a loss and its gradients are one
+//! launch, and what a line costs. `--check` only checks.
 
 use micrograd_rs::prelude::*;
-use micrograd_rs::set_float32_matmul_precision;
+use std::hint::black_box;
 use std::time::Instant;
 
 type Res = std::result::Result<(), Box<dyn std::error::Error>>;
-
-/// Seconds of one call, amortised: `n` calls, one synchronisation, the best of five.
-fn timed(device: Device, n: usize, mut f: impl FnMut() -> Result<()>) -> Result<f64> {
-    for _ in 0..3 {
-        f()?;
-    }
-    device.synchronize()?;
-    let mut best = f64::INFINITY;
-    for _ in 0..5 {
-        let start = Instant::now();
-        for _ in 0..n {
-            f()?;
-        }
-        device.synchronize()?;
-        best = best.min(start.elapsed().as_secs_f64() / n as f64);
-    }
-    Ok(best)
-}
 
 fn data(n: usize, seed: u64) -> Vec<f32> {
     let mut state = seed;
@@ -80,6 +62,69 @@ fn check(gpu: Device) -> Res {
     Ok(())
 }
 
+/// Microseconds of a call, amortised: `n` calls, one synchronisation, the middle of seven rounds.
+fn timed(device: Device, n: u32, mut call: impl FnMut() -> Result<()>) -> Result<f64> {
+    for _ in 0..n {
+        call()?;
+    }
+    let mut rounds = vec![];
+    for _ in 0..7 {
+        device.synchronize()?;
+        let start = Instant::now();
+        for _ in 0..n {
+            call()?;
+        }
+        device.synchronize()?;
+        rounds.push(start.elapsed().as_secs_f64() * 1e6 / f64::from(n));
+    }
+    rounds.sort_by(f64::total_cmp);
+    Ok(rounds[3])
+}
+
+/// What the parts of a line cost, on 16 elements.
+fn costs(gpu: Device) -> Res {
+    let leaf = |seed| Tensor::from_vec(data(16, seed), &[16])?.to(gpu)?.requires_grad_(true);
+    let (a, b) = (leaf(1)?, leaf(2)?);
+    let (x, y) = (a.detach(), b.detach());
+    let line = |what: &str, microseconds: f64| println!("{what:<54}{microseconds:8.2} us");
+    let build = timed(gpu, 10_000, || {
+        black_box(&x + &y);
+        Ok(())
+    })?;
+    line("a + b, built and dropped", build);
+    line("a + b, realised", timed(gpu, 5_000, || (&x + &y).realize().map(drop))?);
+    line("ten in a row, realised at their end: one launch", {
+        timed(gpu, 2_000, || (0..10).fold(x.clone(), |sum, _| sum + &y).realize().map(drop))?
+    });
+    let ten = |t: &Tensor| (0..10).try_fold(t.clone(), |sum, _| Ok((sum + &y).realize()?.clone()));
+    line("ten in a row, each realised: ten launches", timed(gpu, 500, || ten(&x).map(drop))?);
+    let mut replayed = jit(|inputs: &[Tensor]| Ok(vec![ten(&inputs[0])?]));
+    line("the same ten launches, replayed", timed(gpu, 500, || replayed.call(&[&x]).map(drop))?);
+    let latency = timed(gpu, 500, || (&x + &y).to_vec::<f32>().map(drop))?;
+    line("a + b, read by the host: a launch, a wait, a copy", latency);
+    let backward = || {
+        a.zero_grad();
+        b.zero_grad();
+        let loss = chain(&a, &b);
+        loss.backward()?;
+        Tensor::realize_all([Some(loss), a.grad(), b.grad()].iter().flatten())
+    };
+    line("the chain with both gradients, realised: one launch", timed(gpu, 2_000, backward)?);
+    Ok(())
+}
+
+/// The launches of the chain, forward and backward.
+fn shown(gpu: Device) -> Res {
+    let n = 1_000_000;
+    let leaf = |seed| Tensor::from_vec(data(n, seed), &[n])?.to(gpu)?.requires_grad_(true);
+    let (a, b) = (leaf(1)?, leaf(2)?);
+    let loss = chain(&a, &b);
+    loss.backward()?;
+    let (Some(da), Some(db)) = (a.grad(), b.grad()) else { return Err("no gradient".into()) };
+    println!("{}", explain(&[&loss.node(), &da.node(), &db.node()])?);
+    Ok(())
+}
+
 fn main() -> Res {
     let gpu = match Device::cuda(0) {
         Ok(gpu) => gpu,
@@ -88,184 +133,13 @@ fn main() -> Res {
             return Ok(());
         }
     };
-    println!("{} {:?}", gpu.name(), gpu.compute_capability()?);
-    let start = Instant::now();
-    let first = Tensor::from_slice(&[1.0f32, 2.0]).to(gpu)?;
-    println!("first transfer {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
-    let start = Instant::now();
-    println!("{:?} in {:.1} ms", (&first + &first).to_vec::<f32>()?, start.elapsed().as_secs_f64() * 1e3);
+    let capability =
+        gpu.compute_capability()?.map_or("?".into(), |(major, minor)| format!("{major}.{minor}"));
+    println!("{}, compute capability {capability}", gpu.name());
     check(gpu)?;
-    if std::env::args().any(|a| a == "--check") {
+    if std::env::args().any(|argument| argument == "--check") {
         return Ok(());
     }
-    set_default_device(gpu)?;
-    let gb = |bytes: f64, s: f64| bytes / s / 1e12;
-    let n = 1usize << 28;
-    let make = |n: usize, seed: f64| -> Result<Tensor> {
-        let t = Tensor::arange(n).to_dtype(DType::F32).mul(1e-3).add(seed).sin();
-        t.realize()?;
-        Ok(t)
-    };
-    {
-        let (x, y) = (make(n, 1.0)?, make(n, 2.0)?);
-        let bytes = n as f64 * 4.0;
-        let line = |name: &str, bytes: f64, f: &dyn Fn() -> Tensor| -> Res {
-            let s = timed(gpu, 20, || f().realize().map(|_| ()))?;
-            println!("{name} 2^28: {:.1} us, {:.2} TB/s", s * 1e6, gb(bytes, s));
-            Ok(())
-        };
-        line("add", 3.0 * bytes, &|| &x + &y)?;
-        line("mul", 3.0 * bytes, &|| &x * &y)?;
-        line("relu", 2.0 * bytes, &|| x.relu())?;
-        line("exp", 2.0 * bytes, &|| x.exp())?;
-        line("pow(2.5)", 2.0 * bytes, &|| x.pow(2.5))?;
-        line("sum", bytes, &|| x.sum())?;
-        line("max", bytes, &|| x.max())?;
-    }
-    for n in [16usize, 1000, 1_000_000, 1 << 24, 1 << 27] {
-        let leaf = |seed| make(n, seed).and_then(|t| t.requires_grad_(true));
-        let (a, b) = (leaf(1.0)?, leaf(2.0)?);
-        let reps = if n > 1 << 22 { 20 } else { 500 };
-        let add = timed(gpu, reps, || (a.detach() + b.detach()).realize().map(|_| ()))?;
-        let forward = timed(gpu, reps, || chain(&a, &b).realize().map(|_| ()))?;
-        let l = chain(&a, &b);
-        l.backward()?;
-        let (ga, gb) = (a.grad(), b.grad());
-        let (Some(ga), Some(gb)) = (ga, gb) else { return Err("no gradient".into()) };
-        println!("{}", explain(&[&l.node(), &ga.node(), &gb.node()])?);
-        let both = timed(gpu, reps, || {
-            a.zero_grad();
-            b.zero_grad();
-            let l = chain(&a, &b);
-            l.backward()?;
-            let (Some(ga), Some(gb)) = (a.grad(), b.grad()) else { return Ok(()) };
-            Tensor::realize_all([&l, &ga, &gb])
-        })?;
-        println!(
-            "n = {n}: add {:.2} us, chain forward {:.2} us, forward and backward {:.2} us",
-            add * 1e6,
-            forward * 1e6,
-            both * 1e6
-        );
-    }
-    rows(gpu)?;
-    products(gpu)?;
-    steps(gpu)?;
-    let stats = gpu.memory_stats();
-    println!("{stats:?}");
-    Ok(())
-}
-
-fn rows(gpu: Device) -> Res {
-    let (m, n) = (16384usize, 4096usize);
-    let x = Tensor::arange(m * n).to_dtype(DType::F32).mul(1e-3).sin().reshape(&[m as isize, n as isize])?;
-    let g = Tensor::arange(m * n).to_dtype(DType::F32).mul(2e-3).cos().reshape(&[m as isize, n as isize])?;
-    Tensor::realize_all([&x, &g])?;
-    let x = x.requires_grad_(true)?;
-    let w = Tensor::ones(&[n], DType::F32)?;
-    let b = Tensor::zeros(&[n], DType::F32)?;
-    Tensor::realize_all([&w, &b])?;
-    let (w, b) = (w.requires_grad_(true)?, b.requires_grad_(true)?);
-    type F<'a> = Box<dyn Fn() -> Result<Tensor> + 'a>;
-    let cases: Vec<(&str, F)> = vec![
-        ("softmax", Box::new(|| x.softmax(-1))),
-        ("layer_norm", Box::new(|| x.layer_norm(&[n], Some(&w), Some(&b), 1e-5))),
-        ("gelu", Box::new(|| Ok(x.gelu()))),
-        ("sum over axis 0", Box::new(|| x.sum_dim(&[0], false))),
-        ("sum over axis 1", Box::new(|| x.sum_dim(&[1], false))),
-    ];
-    for (name, f) in &cases {
-        let forward = {
-            let _no = no_grad();
-            timed(gpu, 20, || f()?.realize().map(|_| ()))?
-        };
-        print!("{name} {m}x{n}: forward {:.1} us", forward * 1e6);
-        if !name.starts_with("sum") {
-            let run = |with_y: bool| {
-                timed(gpu, 20, || {
-                    [&x, &w, &b].iter().for_each(|t| t.zero_grad());
-                    let y = f()?;
-                    y.backward_with(Some(&g), Backward::default())?;
-                    let grads: Vec<Tensor> = [&x, &w, &b].iter().filter_map(|t| t.grad()).collect();
-                    let mut all: Vec<&Tensor> = grads.iter().collect();
-                    if with_y {
-                        all.push(&y);
-                        return Tensor::realize_all(all);
-                    }
-                    drop(y);
-                    Tensor::realize_all(grads.iter())
-                })
-            };
-            let (both, with_y) = (run(false)?, run(true)?);
-            print!(", with backward {:.1} us, and y {:.1} us", both * 1e6, with_y * 1e6);
-        }
-        println!();
-    }
-    let t = timed(gpu, 20, || {
-        let _no = no_grad();
-        x.t().copy().realize().map(|_| ())
-    })?;
-    println!("transposed copy {m}x{n}: {:.1} us", t * 1e6);
-    Ok(())
-}
-
-fn products(gpu: Device) -> Res {
-    for (dtype, precision) in
-        [(DType::F32, "highest"), (DType::F32, "high"), (DType::BF16, "high"), (DType::F16, "high")]
-    {
-        set_float32_matmul_precision(precision)?;
-        print!("matmul {dtype} {precision}:");
-        for n in [512usize, 1024, 2048, 4096, 8192] {
-            let a = Tensor::randn(&[n, n], DType::F32)?.to_dtype(dtype);
-            let b = Tensor::randn(&[n, n], DType::F32)?.to_dtype(dtype);
-            Tensor::realize_all([&a, &b])?;
-            let reps = if n > 4096 { 5 } else { 20 };
-            let t = timed(gpu, reps, || a.matmul(&b).realize().map(|_| ()))?;
-            print!(" {n}: {:.1}", 2.0 * (n as f64).powi(3) / t / 1e12);
-        }
-        println!(" TFLOP/s");
-    }
-    set_float32_matmul_precision("highest")?;
-    Ok(())
-}
-
-fn steps(gpu: Device) -> Res {
-    for precision in ["highest", "high"] {
-        set_float32_matmul_precision(precision)?;
-        for batch in [128usize, 1024, 8192] {
-            let model = sequential![
-                Linear::new(784, 512)?,
-                ReLU,
-                Linear::new(512, 256)?,
-                ReLU,
-                Linear::new(256, 10)?
-            ];
-            let mut sgd = SGD::new(model.parameters(), 0.01)?;
-            let x = Tensor::rand(&[batch, 784], DType::F32)?;
-            let y = Tensor::from_slice(&(0..batch as i64).map(|i| i % 10).collect::<Vec<_>>());
-            Tensor::realize_all([&x, &y])?;
-            let mut once = |x: &Tensor, y: &Tensor| -> Result<Tensor> {
-                let loss = model.forward(x)?.cross_entropy(y)?;
-                sgd.zero_grad();
-                loss.backward()?;
-                sgd.step()?;
-                Ok(loss)
-            };
-            let first = once(&x, &y)?.item::<f32>()?;
-            let plain = timed(gpu, 100, || once(&x, &y)?.realize().map(|_| ()))?;
-            let mut step = jit(|args: &[Tensor]| Ok(vec![once(&args[0], &args[1])?]));
-            for _ in 0..3 {
-                step.call(&[&x, &y])?;
-            }
-            let replayed = timed(gpu, 100, || step.call(&[&x, &y]).map(|_| ()))?;
-            let last = step.call(&[&x, &y])?[0].item::<f32>()?;
-            println!(
-                "MLP step {precision} batch {batch}: {:.1} us, jit {:.1} us (loss {first:.4} to {last:.4})",
-                plain * 1e6,
-                replayed * 1e6
-            );
-        }
-    }
-    set_float32_matmul_precision("highest")?;
-    Ok(())
+    shown(gpu)?;
+    costs(gpu)
 }

@@ -2,7 +2,7 @@
 
 use crate::gradient::{Backward, enable_grad, grad};
 use crate::tensor::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
 use std::panic::Location;
 
 /// How closely [`gradcheck`] compares: `|analytic − numeric| ≤ atol + rtol · |numeric|`. The defaults are PyTorch's.
@@ -82,7 +82,7 @@ pub fn gradgradcheck(
     let _on = enable_grad();
     let y = f(inputs)?;
     check.takes("the result", y.dtype())?;
-    let seed = Tensor::from_vec(weights(y.numel()), &y.shape())?.requires_grad_(true)?;
+    let seed = leaf(weights(y.numel()), &y.shape(), y.device())?;
     let n = inputs.len();
     let mut all = inputs.to_vec();
     all.push(seed);
@@ -146,12 +146,12 @@ fn compare(check: Check, f: &dyn Fn(&[Tensor]) -> Result<Tensor>, inputs: &[Tens
     let mut own = inputs.to_vec();
     for &i in &varied {
         check.takes(&format!("input {i}"), inputs[i].dtype())?;
-        own[i] = leaf(inputs[i].to_vec::<f64>()?, &inputs[i].shape())?;
+        own[i] = leaf(inputs[i].to_vec::<f64>()?, &inputs[i].shape(), inputs[i].device())?;
     }
     let y = f(&own)?;
     check.takes("the result", y.dtype())?;
     let weight = weights(y.numel());
-    let seed = Tensor::from_vec(weight.clone(), &y.shape())?;
+    let seed = Tensor::from_vec(weight.clone(), &y.shape())?.to(y.device())?;
     let leaves: Vec<&Tensor> = varied.iter().map(|&i| &own[i]).collect();
     let analytic = gradients_of(&y, &leaves, &seed, Backward::default())?;
 
@@ -174,7 +174,7 @@ fn compare(check: Check, f: &dyn Fn(&[Tensor]) -> Result<Tensor>, inputs: &[Tens
                 // What the rounding of x ± eps left of the step.
                 step += sign * moved[element];
                 let mut x = own.clone();
-                x[i] = leaf(moved, &shape)?;
+                x[i] = leaf(moved, &shape, own[i].device())?;
                 let y = f(&x)?.to_vec::<f64>()?;
                 *side = y.iter().zip(&weight).map(|(y, w)| y * w).sum();
             }
@@ -195,8 +195,8 @@ fn compare(check: Check, f: &dyn Fn(&[Tensor]) -> Result<Tensor>, inputs: &[Tens
     Ok(report)
 }
 
-fn leaf(values: Vec<f64>, shape: &Shape) -> Result<Tensor> {
-    Tensor::from_vec(values, shape)?.requires_grad_(true)
+fn leaf(values: Vec<f64>, shape: &Shape, device: Device) -> Result<Tensor> {
+    Tensor::from_vec(values, shape)?.to(device)?.requires_grad_(true)
 }
 
 /// The index of the element that comes `at`-th in row-major order.

@@ -5,6 +5,7 @@ use crate::tensor::Tensor;
 use mg_device::{Buffer, DType, Device, Element, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, Value, cell_bits};
 use mg_kernels::{Algebra, Row, Rules};
+use std::cell::Cell;
 use std::sync::{Mutex, PoisonError, RwLock};
 
 /// The generator: key and next position. Every random node takes its positions when it is made, in program order.
@@ -26,8 +27,33 @@ pub fn set_default_device(device: Device) -> Result<()> {
     Ok(())
 }
 
-/// The device of tensors that are made without naming one; see [`set_default_device`].
+thread_local! {
+    static HERE: Cell<Option<Device>> = const { Cell::new(None) };
+}
+
+/// Runs `f` with another default device on this thread: tensors that it makes are made there, not made here and moved.
+///
+/// # Errors
+///
+/// A device that is not there.
+#[track_caller]
+pub fn with_default_device<R>(device: Device, f: impl FnOnce() -> R) -> Result<R> {
+    struct Restore(Option<Device>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            HERE.set(self.0);
+        }
+    }
+    device.check()?;
+    let _restore = Restore(HERE.replace(Some(device)));
+    Ok(f())
+}
+
+/// The device of tensors that are made without naming one; see [`set_default_device`] and [`with_default_device`].
 pub fn default_device() -> Device {
+    if let Some(here) = HERE.get() {
+        return here;
+    }
     let known = *DEFAULT_DEVICE.read().unwrap_or_else(PoisonError::into_inner);
     known.unwrap_or_else(|| {
         // A device that is not there stays the default: whoever uses it is told.

@@ -1,6 +1,7 @@
 //! What is composed of rows and reductions, in numerically safe form. The scheduler makes one pass of each.
 
 use crate::caller::public;
+use crate::creation::with_default_device;
 use crate::ops::or_panic;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
@@ -451,7 +452,8 @@ impl Tensor {
                 return Err(Error::new("dropout", ErrorKind::Value(text)));
             }
             let x = float(self);
-            let keep = Tensor::rand(x.shape(), DType::F32)?.ge(p).node();
+            let random = with_default_device(self.device(), || Tensor::rand(x.shape(), DType::F32))??;
+            let keep = random.ge(p).node();
             Ok(Tensor::from_node(keep.choose(&x.scale(1.0 / (1.0 - p)), &x.lit(0.0))))
         })
     }

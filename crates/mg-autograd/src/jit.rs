@@ -3,7 +3,7 @@
 use crate::creation;
 use crate::tensor::{Cell, Tensor};
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
-use mg_graph::{Computed, Node, Replay, Trace};
+use mg_graph::{Computed, Node, Replay, Trace, Value};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -171,9 +171,29 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
 }
 
 impl Replaying {
+    /// What was written to state since the last run (parameters loaded or put back) is where this one goes on from.
+    fn take_in_writes(&mut self) -> Result<()> {
+        for (cell, computed) in &self.run.values {
+            let (Some(cell), Some(computed)) = (cell.upgrade(), *computed) else { continue };
+            let Some(left) = self.replay.value(computed) else { continue };
+            let node = Tensor(cell).node();
+            let value = |node: &Node| node.value().and_then(|v| v.as_ref().ok().cloned());
+            let same = |v: &Value| v.buffer.ptr_eq(&left.buffer) && v.layout == left.layout;
+            if value(&node).is_some_and(|v| same(&v)) {
+                continue;
+            }
+            // In an order of its own and in memory of its own, as the step left it.
+            let written = node.copy();
+            mg_graph::realize(&[&written])?;
+            self.replay.set_value(computed, value(&written));
+        }
+        Ok(())
+    }
+
     fn call(&mut self, nodes: &[Node]) -> Result<Vec<Tensor>> {
         let [before, after] = self.run.generator;
         let (seed, at) = creation::generator();
+        self.take_in_writes()?;
         // What the step updates must not be read meanwhile, and its memory is taken over.
         for (cell, computed) in &self.run.values {
             if let (Some(cell), Some(_)) = (cell.upgrade(), computed) {
@@ -189,7 +209,18 @@ impl Replaying {
                 drop(old);
             }
         }
-        self.replay.run(nodes, seed, at.wrapping_sub(before.1))?;
+        if let Err(error) = self.replay.run(nodes, seed, at.wrapping_sub(before.1)) {
+            // Where nothing ran, what was to be updated is as it was.
+            for (cell, computed) in &self.run.values {
+                if let (Some(cell), Some(computed)) = (cell.upgrade(), computed) {
+                    let tensor = Tensor(cell);
+                    let old = self.replay.value(*computed).map(Node::from_value);
+                    let lost = || Node::failed(error.clone(), &tensor.node());
+                    tensor.rebind(old.unwrap_or_else(lost))?;
+                }
+            }
+            return Err(error);
+        }
         creation::advance(after.1.wrapping_sub(before.1));
         let node = |computed: Computed| {
             let lost = || Error::new("jit", ErrorKind::Internal("a result that was not computed".into()));

@@ -8,9 +8,13 @@ use std::sync::{Mutex, MutexGuard};
 /// One test at a time: limits and statistics are the device's.
 static DEVICE: Mutex<()> = Mutex::new(());
 
+fn alone() -> MutexGuard<'static, ()> {
+    DEVICE.lock().unwrap_or_else(|e| e.into_inner())
+}
+
 fn device() -> Option<(Device, MutexGuard<'static, ()>)> {
     match Device::cuda(0) {
-        Ok(device) => Some((device, DEVICE.lock().unwrap_or_else(|e| e.into_inner()))),
+        Ok(device) => Some((device, alone())),
         Err(_) => {
             eprintln!("skipped: no CUDA device");
             None
@@ -173,9 +177,11 @@ fn losses(device: Device, replayed: bool) -> Vec<f32> {
 #[test]
 fn training_goes_as_on_the_cpu() {
     let bits = |losses: &[f32]| losses.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+    let host = alone();
     let cpu = losses(Device::cpu(), false);
     assert!(cpu[19] < cpu[0] * 0.95, "{cpu:?}");
     assert_eq!(bits(&cpu), bits(&losses(Device::cpu(), true)));
+    drop(host);
     let Some((gpu, _lock)) = device() else { return };
     let plain = losses(gpu, false);
     for (c, g) in cpu.iter().zip(&plain) {
@@ -197,4 +203,126 @@ fn random_numbers_are_the_cpus() {
         bits(&t)
     };
     assert_eq!(draw(Device::cpu()), draw(gpu));
+}
+
+/// A replay collects its launches; another thread that copies meanwhile starts them, and none is lost or out of order.
+#[test]
+fn a_replay_beside_copies_of_other_threads() {
+    let Some((gpu, _lock)) = device() else { return };
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let want = losses(gpu, true);
+    std::thread::scope(|s| {
+        for seed in 0..3 {
+            let stop = &stop;
+            s.spawn(move || {
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    let values = numbers(3000, seed);
+                    let x = on_cpu(values.clone(), &[3000]).to(gpu).unwrap();
+                    assert_eq!(x.to_vec::<f32>().unwrap(), values);
+                }
+            });
+        }
+        let got: Vec<Vec<f32>> = (0..10).map(|_| losses(gpu, true)).collect();
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        got.iter().for_each(|got| assert_eq!(*got, want));
+    });
+}
+
+/// Checks of threads that never look do not come into the way of others', however many there were.
+#[test]
+fn thousands_of_checks_keep_their_errors() {
+    let Some((gpu, _lock)) = device() else { return };
+    let x = on_cpu(numbers(12, 1), &[4, 3]).to(gpu).unwrap().realize().unwrap().clone();
+    let good = Tensor::from_slice(&[0i64, 1, 2]).to(gpu).unwrap().realize().unwrap().clone();
+    let bad = Tensor::from_slice(&[0i64, 7, 2]).to(gpu).unwrap().realize().unwrap().clone();
+    std::thread::scope(|s| {
+        s.spawn(|| drop(x.index_select(0, &bad).unwrap().realize().unwrap().clone()));
+    });
+    for _ in 0..5000 {
+        x.index_select(0, &good).unwrap().realize().unwrap();
+    }
+    gpu.synchronize().unwrap();
+    let error = x.index_select(0, &bad).unwrap().to_vec::<f32>().unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Index { index: 7, .. }), "{error}");
+    gpu.synchronize().unwrap();
+}
+
+#[test]
+fn a_replay_without_memory_changes_nothing() {
+    let Some((gpu, _lock)) = device() else { return };
+    let n = 1 << 20;
+    let weight = on_cpu(vec![0.0; n], &[n]).to(gpu).unwrap().realize().unwrap().clone();
+    let x = on_cpu(vec![1.0; n], &[n]).to(gpu).unwrap().realize().unwrap().clone();
+    let mut step = jit(|args: &[Tensor]| {
+        weight.assign(&weight + &args[0])?;
+        Ok(vec![(&weight * 2.0).matmul(&args[0])])
+    });
+    for i in 1..=6 {
+        assert_eq!(step.call(&[&x]).unwrap()[0].item::<f32>().unwrap(), 2.0 * i as f32 * n as f32);
+    }
+    assert!(step.is_replaying());
+    gpu.empty_cache();
+    gpu.set_memory_limit(Some(gpu.memory_stats().active));
+    let error = step.call(&[&x]).map(drop).unwrap_err();
+    gpu.set_memory_limit(None);
+    assert!(matches!(error.kind(), ErrorKind::OutOfMemory { .. }), "{error}");
+    assert_eq!(weight.to_vec::<f32>().unwrap(), vec![6.0; n]);
+    assert_eq!(step.call(&[&x]).unwrap()[0].item::<f32>().unwrap(), 14.0 * n as f32);
+    assert_eq!(weight.to_vec::<f32>().unwrap(), vec![7.0; n]);
+}
+
+/// What steps, replays, failures and threads used is given back.
+#[test]
+fn memory_comes_back() {
+    let Some((gpu, _lock)) = device() else { return };
+    let active = || {
+        gpu.synchronize().unwrap();
+        gpu.memory_stats().active
+    };
+    losses(gpu, false);
+    losses(gpu, true);
+    let before = active();
+    for _ in 0..3 {
+        losses(gpu, false);
+        losses(gpu, true);
+        let x = on_cpu(numbers(1 << 16, 1), &[1 << 16]).to(gpu).unwrap();
+        let index = Tensor::from_slice(&[1i64 << 40]).to(gpu).unwrap();
+        assert!(x.index_select(0, &index).unwrap().to_vec::<f32>().is_err());
+        let pending = (&x + &x).exp();
+        let made = x.sin().realize().unwrap().clone();
+        for t in [x, pending, made] {
+            std::thread::spawn(move || drop(t)).join().unwrap();
+        }
+        assert_eq!(active(), before);
+    }
+}
+
+/// More than 2³² elements: positions need more than 32 bits.
+#[test]
+fn tensors_of_more_than_four_billion_elements() {
+    let Some((gpu, _lock)) = device() else { return };
+    let n = (1usize << 32) + 11;
+    if gpu.total_memory().unwrap().unwrap() < 24 << 30 {
+        eprintln!("skipped: the device has less than 24 GiB");
+        return;
+    }
+    let x = Tensor::from_slice(&[1u8]).to(gpu).unwrap().expand(&[n as isize]).unwrap().copy();
+    x.slice(0, Some(-3), None, 1).unwrap().assign(200i64).unwrap();
+    x.slice(0, Some(1 << 31), Some((1 << 31) + 2), 1).unwrap().assign(100i64).unwrap();
+    let total = (n - 5) as i64 + 3 * 200 + 2 * 100;
+    assert_eq!(x.sum().item::<i64>().unwrap(), total);
+    assert_eq!(x.argmax(None).unwrap().item::<i64>().unwrap(), n as i64 - 3);
+    let y = &x + 1i64;
+    assert_eq!(y.narrow(0, n - 4, 4).unwrap().to_vec::<u8>().unwrap(), [2, 201, 201, 201]);
+    assert_eq!(y.sum().item::<i64>().unwrap(), total + n as i64);
+    let last = Tensor::from_slice(&[n as i64 - 1, 1 << 31, 0]).to(gpu).unwrap();
+    assert_eq!(x.index_select(0, &last).unwrap().to_vec::<u8>().unwrap(), [200, 100, 1]);
+    // Reversed, every second one: strides and a start beyond 32 bits.
+    let back = x.flip(0).unwrap().slice(0, None, None, 2).unwrap();
+    assert_eq!(back.sum().item::<i64>().unwrap(), (n as i64 + 1) / 2 - 3 + 2 * 200 + 100);
+    let columns =
+        x.narrow(0, 0, 1 << 32).unwrap().reshape(&[1 << 30, 4]).unwrap().sum_dim(&[0], false).unwrap();
+    assert_eq!(columns.to_vec::<i64>().unwrap(), [(1 << 30) + 99, (1 << 30) + 99, 1 << 30, 1 << 30]);
+    let rows = x.narrow(0, 0, 1 << 32).unwrap().reshape(&[4, 1 << 30]).unwrap().max_dim(&[1], false).unwrap();
+    assert_eq!(rows.to_vec::<u8>().unwrap(), [1, 1, 100, 1]);
 }

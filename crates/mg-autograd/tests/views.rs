@@ -4,7 +4,7 @@ mod common;
 
 use common::{Rng, f32s, indices};
 use mg_autograd::{Tensor, no_grad};
-use mg_device::{Buffer, DType, ErrorKind, Result, Shape};
+use mg_device::{Buffer, DType, Device, ErrorKind, Result, Shape};
 
 fn base() -> Tensor {
     f32s(&[2, 3], &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0])
@@ -442,7 +442,8 @@ fn memory_that_goes_may_look_at_the_tensor_that_it_was() {
         let buffer = unsafe { Buffer::from_foreign(memory.as_mut_ptr().cast(), 2, DType::F32, owner) };
         (Tensor::from_buffer(buffer, Shape::from([2])).unwrap(), heard)
     };
-    let x = Tensor::from_slice(&[1.0f32, 2.0]);
+    // The foreign memory is the host's.
+    let x = Tensor::from_slice(&[1.0f32, 2.0]).to(Device::cpu()).unwrap();
     let (value, heard) = foreign(&x);
     x.assign(&value).unwrap();
     drop(value);

@@ -55,8 +55,8 @@ pub struct MemoryStats {
 
 /// Where a pool's memory comes from.
 pub(crate) trait RawMemory {
-    /// `bytes` bytes, at least 1, aligned to [`ALIGNMENT`] and initialised (to anything); `None` where there are none.
-    fn alloc(&self, bytes: usize) -> Option<NonNull<u8>>;
+    /// `bytes` bytes, at least 1, aligned to [`ALIGNMENT`] and initialised (to anything).
+    fn alloc(&self, bytes: usize) -> Result<NonNull<u8>, Refusal>;
 
     /// Gives a block back.
     ///
@@ -68,6 +68,15 @@ pub(crate) trait RawMemory {
 
     /// What is still to be had, if that is known.
     fn available(&self) -> Option<usize>;
+}
+
+/// Why there is no memory.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// It is all in use.
+    Full,
+    /// It is not to be had at all: the device was lost.
+    Lost(ErrorKind),
 }
 
 /// A cache of blocks over raw memory.
@@ -186,11 +195,17 @@ impl<M: RawMemory> Pool<M> {
         if state.active.saturating_add(size) > limit {
             return Err(out(state, &self.memory));
         }
-        let ptr = self.memory.alloc(size).or_else(|| {
-            self.shrink(state, |_| true);
-            self.memory.alloc(size)
-        });
-        let Some(ptr) = ptr else { return Err(out(state, &self.memory)) };
+        let ptr = match self.memory.alloc(size) {
+            Err(Refusal::Full) => {
+                self.shrink(state, |_| true);
+                self.memory.alloc(size)
+            }
+            other => other,
+        };
+        let ptr = ptr.map_err(|refusal| match refusal {
+            Refusal::Full => out(state, &self.memory),
+            Refusal::Lost(kind) => kind,
+        })?;
         state.active += size;
         Ok(Box::new(Storage {
             refs: AtomicUsize::new(1),
@@ -290,10 +305,10 @@ impl HostMemory {
 }
 
 impl RawMemory for HostMemory {
-    fn alloc(&self, bytes: usize) -> Option<NonNull<u8>> {
-        let (layout, align) = HostMemory::request(bytes)?;
+    fn alloc(&self, bytes: usize) -> Result<NonNull<u8>, Refusal> {
+        let (layout, align) = HostMemory::request(bytes).ok_or(Refusal::Full)?;
         // SAFETY: the layout has a size above 0.
-        let base = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) })?;
+        let base = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) }).ok_or(Refusal::Full)?;
         let word = size_of::<usize>();
         let shift = word + (base.as_ptr() as usize + word).wrapping_neg() % align;
         // SAFETY: `shift` is at most a word and an alignment less one, for which there is room before the `bytes`.
@@ -303,7 +318,7 @@ impl RawMemory for HostMemory {
         if bytes >= HUGE_PAGE {
             advise_huge_pages(block, bytes);
         }
-        Some(block)
+        Ok(block)
     }
 
     unsafe fn free(&self, ptr: NonNull<u8>, bytes: usize) {
@@ -352,10 +367,10 @@ mod tests {
     }
 
     impl RawMemory for &Counted {
-        fn alloc(&self, bytes: usize) -> Option<NonNull<u8>> {
+        fn alloc(&self, bytes: usize) -> Result<NonNull<u8>, Refusal> {
             self.calls.fetch_add(1, Ordering::SeqCst);
             if self.most.is_some_and(|most| self.held.load(Ordering::SeqCst) + bytes > most) {
-                return None;
+                return Err(Refusal::Full);
             }
             self.held.fetch_add(bytes, Ordering::SeqCst);
             HostMemory.alloc(bytes)

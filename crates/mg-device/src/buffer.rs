@@ -186,13 +186,31 @@ impl Buffer {
         dtype: DType,
         owner: Box<dyn Any + Send + Sync>,
     ) -> Buffer {
+        // SAFETY: this function's contract.
+        unsafe { Buffer::from_foreign_on(Device::cpu(), ptr, len, dtype, owner) }
+    }
+
+    /// As [`Buffer::from_foreign`], of memory on a device. `owner` is dropped when the device's work on it is done.
+    ///
+    /// # Safety
+    ///
+    /// As [`Buffer::from_foreign`]: `ptr` is an address of that device's memory, and what others do with it comes before or
+    /// after, in the order of the device's stream, what the engine does.
+    #[must_use]
+    pub unsafe fn from_foreign_on(
+        device: Device,
+        ptr: *mut u8,
+        len: usize,
+        dtype: DType,
+        owner: Box<dyn Any + Send + Sync>,
+    ) -> Buffer {
         let ptr = if len == 0 { None } else { NonNull::new(ptr) };
         Buffer::from_storage(Box::new(Storage {
             refs: AtomicUsize::new(1),
             ptr: ptr.unwrap_or(nowhere()),
             len,
             dtype,
-            device: Device::cpu(),
+            device,
             owner: Owner::Foreign { _owner: owner },
         }))
     }
@@ -345,13 +363,22 @@ impl Drop for Buffer {
         }
         // SAFETY: the pointer is from `Box::into_raw`, and this was the last buffer with it.
         let storage = unsafe { Box::from_raw(self.storage.as_ptr()) };
-        if let Owner::Pool(_) = storage.owner {
-            if storage.device.is_cpu() {
-                HOST.put(storage);
-            } else if let Some(gpu) = crate::cuda::existing(storage.device) {
-                gpu.pool.put(storage);
+        // In a child made by fork a device's memory is the parent's.
+        let gpu = || crate::cuda::existing(storage.device);
+        match storage.owner {
+            Owner::Pool(_) if storage.device.is_cpu() => HOST.put(storage),
+            Owner::Pool(_) => {
+                if let Some(gpu) = gpu() {
+                    gpu.pool.put(storage);
+                }
             }
-            // In a child made by fork the memory is the parent's.
+            Owner::Foreign { .. } if storage.device.is_cuda() => {
+                if let Some(gpu) = gpu() {
+                    // A device that was lost works on it no more.
+                    let _ = gpu.wait();
+                }
+            }
+            _ => {}
         }
     }
 }

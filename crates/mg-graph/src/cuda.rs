@@ -20,7 +20,7 @@ fn origin_of<B: Bindings>(graph: &B, node: usize, name: &'static str) -> plan::O
 }
 
 impl Launch {
-    fn origin<B: Bindings>(&self, graph: &B) -> Origin {
+    pub(crate) fn origin<B: Bindings>(&self, graph: &B) -> Origin {
         Origin { name: self.name, line: origin_of(graph, self.node, self.name).line }
     }
 

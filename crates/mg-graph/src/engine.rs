@@ -200,8 +200,9 @@ pub fn realize(nodes: &[&Node]) -> Result<()> {
         drop(garbage);
         if let Err(error) = result {
             // Memory is asked for by the engine, in the name of a line that somebody wrote.
-            let is_memory = matches!(error.kind(), ErrorKind::OutOfMemory { .. });
-            let asked = nodes.first().filter(|_| is_memory);
+            use ErrorKind::{Cuda, Device, OutOfMemory};
+            let is_machine = matches!(error.kind(), OutOfMemory { .. } | Cuda(_) | Device(_));
+            let asked = nodes.first().filter(|_| is_machine);
             return Err(asked.map_or(error.clone(), |node| error.with_location(node.location())));
         }
     }

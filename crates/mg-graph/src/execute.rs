@@ -225,6 +225,14 @@ impl Plan {
             // A transfer has bound the device that it read.
             bound = if launch.is_transfer() { Device::cpu() } else { launch.device };
             if let Err(error) = result {
+                // What the driver refuses is told of the operation that asked for it.
+                let error = match (error.kind(), error.op()) {
+                    (ErrorKind::Cuda(_) | ErrorKind::Device(_), "cuda" | "load" | "device") => {
+                        let origin = launch.origin(graph);
+                        error.with_op(origin.name).with_location(origin.line)
+                    }
+                    _ => error,
+                };
                 launch.outputs().for_each(|slot| failures.add(slot, error.clone()));
             }
         }

@@ -11,7 +11,7 @@ use crate::live::LiveScalar;
 use crate::node::{Inner, Node, Value};
 use crate::op::{Op, SourceKind};
 use crate::plan::{Bindings, Origin, Plan};
-use mg_device::cuda::{Gpu, Graph, Origin as GpuOrigin};
+use mg_device::cuda::{Gpu, Graph, Launches, Origin as GpuOrigin, Works};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -152,11 +152,26 @@ struct ReplayStep {
 pub struct Replay {
     steps: Vec<ReplayStep>,
     /// Results of the run before, by step.
-    last: Vec<Vec<Option<Value>>>,
+    last: Made,
     host_work: Vec<HostWork>,
     /// The CUDA device that all of it runs on.
     gpu: Option<Device>,
     graph: Option<Graph>,
+    works: Works,
+}
+
+/// What the steps of a run computed.
+type Made = Vec<Vec<Option<Value>>>;
+
+/// A run under way.
+struct Run<'a> {
+    arguments: &'a [Node],
+    seed: u64,
+    shift: u64,
+    /// What the run before computed. Kept until this one is under way: one of which nothing ran must change nothing.
+    last: &'a [Vec<Option<Value>>],
+    /// Nothing was launched.
+    untouched: bool,
 }
 
 /// A value that a replay computes: a result of one of its steps.
@@ -258,11 +273,19 @@ impl Replay {
         let device = launches.next().map(|l| l.device).filter(|d| d.is_cuda());
         let alone = launches.all(|l| Some(l.device) == device) && device.is_some();
         let gpu = device.filter(|_| alone && steps.iter().all(|s| !s.plan.transfers()));
-        Ok(Replay { steps, last, host_work: second.host_work.clone(), gpu, graph: None })
+        Ok(Replay {
+            steps,
+            last,
+            host_work: second.host_work.clone(),
+            gpu,
+            graph: None,
+            works: Works::default(),
+        })
     }
 
     /// Runs the step with other arguments of the same shapes, dtypes and devices. Random numbers come from `seed`, at
-    /// positions `shift` after those of the second recorded run.
+    /// positions `shift` after those of the second recorded run. A run that fails before anything was launched changes
+    /// nothing.
     ///
     /// # Errors
     ///
@@ -270,50 +293,73 @@ impl Replay {
     pub fn run(&mut self, arguments: &[Node], seed: u64, shift: u64) -> Result<()> {
         engine::realize(&arguments.iter().collect::<Vec<_>>())?;
         self.host_work.iter().for_each(|work| work());
-        let Some(device) = self.gpu else { return self.steps(arguments, seed, shift) };
-        // Launches are collected, and go out as one graph; nobody else may launch meanwhile.
-        engine::locked(|| {
-            let gpu = Gpu::of(device)?;
-            gpu.collect_launches();
-            let result = self.steps(arguments, seed, shift);
-            let Some((launches, keep)) = gpu.collected_launches() else { return result };
-            result?;
-            if launches.is_empty() {
-                return Ok(());
-            }
-            let origin = GpuOrigin { name: "jit", line: Location::caller() };
-            // SAFETY: the launches are those of this replay's plans, in their order; their memory is kept until the graph
-            // was launched.
-            unsafe {
-                gpu.bind()?;
-                let fits = match &mut self.graph {
-                    Some(graph) => graph.update(launches.clone())?,
-                    None => false,
-                };
-                if !fits {
-                    self.graph = Some(Graph::new(gpu, launches)?);
+        let last = std::mem::take(&mut self.last);
+        let mut run = Run { arguments, seed, shift, last: &last, untouched: true };
+        let result = match self.gpu {
+            None => self.steps(&mut run),
+            // Launches are collected, and go out as one graph; nobody else may launch meanwhile.
+            Some(device) => engine::locked(|| self.collected(device, &mut run)),
+        };
+        let untouched = run.untouched;
+        match result {
+            Ok(made) => self.last = made,
+            Err(error) => {
+                if untouched {
+                    self.last = last;
                 }
-                if let Some(graph) = &self.graph {
-                    graph.run(origin)?;
-                }
+                return Err(error);
             }
-            drop(keep);
-            Ok(())
-        })
+        }
+        Ok(())
+    }
+
+    /// Runs the steps' plans as one graph.
+    fn collected(&mut self, device: Device, run: &mut Run) -> Result<Made> {
+        let gpu = Gpu::of(device)?;
+        gpu.collect_launches(std::mem::take(&mut self.works));
+        let result = self.steps(run);
+        let Some(Launches { nodes: launches, keep, works }) = gpu.collected_launches() else { return result };
+        self.works = works;
+        run.untouched = true;
+        let made = result?;
+        if launches.is_empty() {
+            return Ok(made);
+        }
+        let origin = GpuOrigin { name: "jit", line: Location::caller() };
+        // An update that fails half-way leaves no graph.
+        let mut known = self.graph.take();
+        // SAFETY: the launches are those of this replay's plans, in their order; their memory is kept until the graph was
+        // launched.
+        unsafe {
+            gpu.bind()?;
+            let fits = match &mut known {
+                Some(graph) => graph.update(launches.clone())?,
+                None => false,
+            };
+            let graph = match known.filter(|_| fits) {
+                Some(graph) => graph,
+                None => Graph::new(gpu, launches)?,
+            };
+            graph.run(origin)?;
+            self.graph = Some(graph);
+        }
+        run.untouched = false;
+        drop(keep);
+        Ok(made)
     }
 
     /// Runs the steps' plans.
-    fn steps(&mut self, arguments: &[Node], seed: u64, shift: u64) -> Result<()> {
+    fn steps(&self, run: &mut Run) -> Result<Made> {
         let known = |node: &Node| node.value().and_then(|v| v.as_ref().ok()).cloned();
-        let mut made: Vec<Vec<Option<Value>>> = Vec::with_capacity(self.steps.len());
-        let mut last = std::mem::take(&mut self.last);
+        let before = |s: usize, r: usize| run.last.get(s).and_then(|step| step.get(r)?.clone());
+        let mut made: Made = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
             let mut bound = Bound { origins: &step.origins, ..Bound::default() };
             for (position, from) in &step.read {
                 let value = match from {
-                    From::Argument(i) => arguments.get(*i).and_then(known),
+                    From::Argument(i) => run.arguments.get(*i).and_then(known),
                     From::Computed(s, r) => made[*s][*r].clone(),
-                    From::Carried(s, r) => last[*s][*r].clone(),
+                    From::Carried(s, r) => before(*s, *r),
                     From::Constant(value) => Some(value.clone()),
                     From::Scalar(kind) => {
                         bound.arguments.insert(*position, kind.clone());
@@ -325,7 +371,8 @@ impl Replay {
                         continue;
                     }
                     From::Random(counter) => {
-                        let kind = SourceKind::Random { seed, counter: counter.wrapping_add(shift) };
+                        let counter = counter.wrapping_add(run.shift);
+                        let kind = SourceKind::Random { seed: run.seed, counter };
                         bound.arguments.insert(*position, kind);
                         continue;
                     }
@@ -348,16 +395,23 @@ impl Replay {
             } else {
                 engine::locked(execute)?
             }
+            // A plan that could not begin has launched nothing.
+            run.untouched = false;
             made.push(results.into_iter().map(|value| value.map(Some)).collect::<Result<_>>()?);
         }
-        last.clear();
-        self.last = made;
-        Ok(())
+        Ok(made)
     }
 
     /// What the last run computed.
     pub fn value(&self, computed: Computed) -> Option<Value> {
         self.last.get(computed.step)?.get(computed.result)?.clone()
+    }
+
+    /// Replaces what the last run computed: the next one goes on from this. Without a value it fails.
+    pub fn set_value(&mut self, computed: Computed, value: Option<Value>) {
+        if let Some(known) = self.last.get_mut(computed.step).and_then(|step| step.get_mut(computed.result)) {
+            *known = value;
+        }
     }
 
     /// The number of launches of a run.

@@ -3,7 +3,7 @@
 //! Each writes into a tensor, a parameter or not, and records nothing for gradients. Random ones draw from the generator
 //! that [`manual_seed`](mg_autograd::manual_seed) seeds.
 
-use mg_autograd::{Operand, Tensor, no_grad};
+use mg_autograd::{Operand, Tensor, no_grad, with_default_device};
 use mg_device::{DType, Error, ErrorKind, Result};
 
 /// Which count keeps its variance: that of the inputs forward, or that of the gradients backward.
@@ -67,6 +67,12 @@ pub fn default_bound(fan_in: usize) -> f64 {
     if fan_in == 0 { 0.0 } else { 1.0 / (fan_in as f64).sqrt() }
 }
 
+/// What `make` makes, on the device of a tensor.
+#[track_caller]
+fn there(t: &Tensor, make: impl FnOnce() -> Result<Tensor>) -> Result<Tensor> {
+    with_default_device(t.device(), make)?
+}
+
 #[track_caller]
 fn write(t: &Tensor, value: impl Into<Operand>) -> Result<()> {
     let _guard = no_grad();
@@ -82,7 +88,7 @@ fn write(t: &Tensor, value: impl Into<Operand>) -> Result<()> {
 /// A tensor that is not floating point; memory.
 #[track_caller]
 pub fn uniform_(t: &Tensor, low: f64, high: f64) -> Result<()> {
-    write(t, Tensor::uniform(&t.shape(), low, high, t.dtype())?)
+    write(t, there(t, || Tensor::uniform(&t.shape(), low, high, t.dtype()))?)
 }
 
 /// Normal with this mean and standard deviation.
@@ -92,7 +98,7 @@ pub fn uniform_(t: &Tensor, low: f64, high: f64) -> Result<()> {
 /// As [`uniform_`].
 #[track_caller]
 pub fn normal_(t: &Tensor, mean: f64, std: f64) -> Result<()> {
-    write(t, Tensor::randn(&t.shape(), t.dtype())?.try_mul(std)?.try_add(mean)?)
+    write(t, there(t, || Tensor::randn(&t.shape(), t.dtype()))?.try_mul(std)?.try_add(mean)?)
 }
 
 /// The same value everywhere.
@@ -103,7 +109,7 @@ pub fn normal_(t: &Tensor, mean: f64, std: f64) -> Result<()> {
 #[track_caller]
 pub fn constant_(t: &Tensor, value: f64) -> Result<()> {
     // A copy, because a constant that is only broadcast has no memory of its own to be updated in.
-    write(t, Tensor::full(&t.shape(), value, t.dtype())?.copy())
+    write(t, there(t, || Tensor::full(&t.shape(), value, t.dtype()))?.copy())
 }
 
 /// Uniform on ±gain·√(6/(fan-in + fan-out)): Glorot and Bengio, "Understanding the difficulty of training deep feedforward

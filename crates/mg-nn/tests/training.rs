@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-use mg_autograd::{Tensor, jit, manual_seed, no_grad};
+use mg_autograd::{Tensor, default_device, jit, manual_seed, no_grad};
 use mg_device::{DType, Device, Result};
 use mg_nn::data::{Batches, Mnist};
 use mg_nn::optim::*;
@@ -187,11 +187,13 @@ fn mnist_is_learnt_in_1000_steps() {
     manual_seed(1337);
     let pixels = |idx: data::Idx| {
         let images = Tensor::from_buffer(idx.data, idx.shape).unwrap();
-        images.flatten(1).unwrap()
+        images.to(default_device()).unwrap().flatten(1).unwrap()
     };
     let (images, labels) = (
         pixels(mnist.train_images),
-        Tensor::from_buffer(mnist.train_labels.data, mnist.train_labels.shape).unwrap(),
+        Tensor::from_buffer(mnist.train_labels.data, mnist.train_labels.shape)
+            .and_then(|labels| labels.to(default_device()))
+            .unwrap(),
     );
     let model = sequential![Linear::new(784, 128).unwrap(), ReLU, Linear::new(128, 10).unwrap()];
     let mut adam = Adam::new(model.parameters(), 1e-3).unwrap();
@@ -216,7 +218,9 @@ fn mnist_is_learnt_in_1000_steps() {
     }
     let _guard = no_grad();
     let x = pixels(mnist.test_images).to_dtype(DType::F32) / 255.0;
-    let y = Tensor::from_buffer(mnist.test_labels.data, mnist.test_labels.shape).unwrap();
+    let y = Tensor::from_buffer(mnist.test_labels.data, mnist.test_labels.shape)
+        .and_then(|labels| labels.to(default_device()))
+        .unwrap();
     let right = model.forward(&x).unwrap().argmax(Some(1)).unwrap().eq(&y).sum().item::<i64>().unwrap();
     assert!(right > 9500, "{right} of 10000");
 }

@@ -306,10 +306,13 @@ impl PyTensor {
         Ok(slf)
     }
 
-    /// Sets the elements to those of another tensor, which is broadcast and converted.
+    /// Sets the elements to those of another tensor, which is broadcast and converted, and may be on another device.
     fn copy_<'py>(slf: Bound<'py, PyTensor>, src: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTensor>> {
         let value = other(src)?.operand;
-        slf.get().write(slf.py(), |t| t.assign(value))?;
+        slf.get().write(slf.py(), |t| match value {
+            Operand::Tensor(value) => t.assign(value.to(t.device())?),
+            value => t.assign(value),
+        })?;
         Ok(slf)
     }
 }

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 
-use crate::error::exception;
+use crate::error::{compute, exception};
 
 /// The host's processor ("cpu") or a CUDA device ("cuda:0"). Strings are taken wherever a device is, and compare equal.
 #[pyclass(frozen, name = "Device", module = "micrograd_rs", from_py_object)]
@@ -116,20 +116,47 @@ impl PyDevice {
         self.0.name()
     }
 
-    /// What the allocator holds, in bytes: active, cached, peak.
-    fn memory_stats(&self) -> std::collections::BTreeMap<&'static str, usize> {
+    /// Waits until all work on the device is done, and tells what it failed with.
+    fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        compute(py, || self.0.synchronize())
+    }
+
+    /// The device's own memory in bytes; None for the CPU.
+    fn total_memory(&self, py: Python<'_>) -> PyResult<Option<usize>> {
+        compute(py, || self.0.total_memory())
+    }
+
+    /// The compute capability, major and minor; None for the CPU.
+    fn compute_capability(&self, py: Python<'_>) -> PyResult<Option<(u32, u32)>> {
+        compute(py, || self.0.compute_capability())
+    }
+
+    /// What the allocator holds, in bytes: active, cached, peak; and how often it handed out memory, and from its cache.
+    fn memory_stats(&self) -> std::collections::BTreeMap<&'static str, u64> {
         let stats = self.0.memory_stats();
-        [("active", stats.active), ("cached", stats.cached), ("peak", stats.peak)].into()
+        [
+            ("active", stats.active as u64),
+            ("cached", stats.cached as u64),
+            ("peak", stats.peak as u64),
+            ("allocations", stats.allocations),
+            ("hits", stats.hits),
+        ]
+        .into()
+    }
+
+    /// Sets the peak of `memory_stats` to what is in use now.
+    fn reset_peak(&self) {
+        self.0.reset_peak();
     }
 
     /// Sets the most bytes that tensors and cache together may take; None for no limit.
-    fn set_memory_limit(&self, limit: Option<usize>) {
-        self.0.set_memory_limit(limit);
+    fn set_memory_limit(&self, py: Python<'_>, limit: Option<usize>) {
+        py.detach(|| self.0.set_memory_limit(limit));
     }
 
     /// Gives the memory that is cached for reuse back to the system.
-    fn empty_cache(&self) {
-        self.0.empty_cache();
+    fn empty_cache(&self, py: Python<'_>) {
+        py.detach(|| self.0.empty_cache());
     }
 
     fn __str__(&self) -> String {

@@ -4,7 +4,8 @@
 use std::ffi::{CStr, c_void};
 
 use mg_autograd::Tensor;
-use mg_device::{Buffer, DType, Layout, MAX_RANK, Shape};
+use mg_device::cuda::Gpu;
+use mg_device::{Buffer, DType, Device, Layout, MAX_RANK, Shape};
 use mg_graph::{Node, Value};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -92,6 +93,13 @@ fn from_dl_type(t: DLDataType) -> Option<DType> {
     })
 }
 
+fn placed(device: Device) -> DLDevice {
+    match device.is_cpu() {
+        true => DLDevice { kind: HOST, id: 0 },
+        false => DLDevice { kind: CUDA, id: device.ordinal() as i32 },
+    }
+}
+
 /// What an exported capsule keeps alive.
 struct Export<T> {
     managed: T,
@@ -105,7 +113,15 @@ struct Export<T> {
 /// `context` is from `Box::into_raw` of an `Export<T>`, and is given up.
 unsafe fn free<T>(context: *mut c_void) {
     // SAFETY: this function's contract. Dropping a value takes no lock of Python's, so any thread may.
-    drop(unsafe { Box::from_raw(context.cast::<Export<T>>()) });
+    let export = unsafe { Box::from_raw(context.cast::<Export<T>>()) };
+    let device = export._value.buffer.device();
+    if device.is_cuda()
+        && let Ok(gpu) = Gpu::of(device)
+    {
+        // Consumers let go of memory when they have asked for the last work on it, on streams of their own; what comes next
+        // in the memory comes on ours.
+        gpu.quiesce();
+    }
 }
 
 unsafe extern "C" fn delete_managed(managed: *mut Managed) {
@@ -137,7 +153,7 @@ fn fill(value: &Value, shape: &mut [i64; MAX_RANK], strides: &mut [i64; MAX_RANK
     let dtype = value.buffer.dtype();
     DLTensor {
         data: value.buffer.as_mut_ptr().wrapping_add(value.layout.offset() * dtype.size()).cast(),
-        device: DLDevice { kind: HOST, id: 0 },
+        device: placed(value.buffer.device()),
         ndim: value.layout.rank() as i32,
         dtype: dl_type(dtype),
         shape: shape.as_mut_ptr(),
@@ -192,7 +208,8 @@ fn capsule<'py>(py: Python<'py>, value: Value, versioned: bool, copied: bool) ->
 #[pymethods]
 impl PyTensor {
     /// A capsule for `from_dlpack` of other libraries, on the tensor's own memory unless a copy is asked for. Do not write
-    /// there.
+    /// there. On a CUDA device the consumer's `stream` (None and 1: the legacy default stream) waits for the tensor's work,
+    /// unless it is -1. A tensor on such a device is copied to the host where `dl_device` asks for it there.
     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
     fn __dlpack__<'py>(
         &self,
@@ -202,23 +219,65 @@ impl PyTensor {
         dl_device: Option<(i32, i32)>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let _ = stream;
-        if dl_device.is_some_and(|(kind, _)| kind != HOST) {
-            return Err(PyBufferError::new_err("the tensor is on the host, and is exported from there only"));
-        }
-        let copied = copy == Some(true);
-        let value = if copied { compute(py, || self.t.copy().value())? } else { self.value(py)? };
-        if !value.buffer.device().is_cpu() {
-            return Err(PyBufferError::new_err("tensors are exported from the host only; t.cpu() is there"));
+        let device = crate::error::build(py, || Ok(self.t.device()))?;
+        let DLDevice { kind, id } = placed(device);
+        let to_host = match dl_device {
+            None => false,
+            Some(wanted) if wanted == (kind, id) => false,
+            Some((HOST, _)) if device.is_cpu() => false,
+            Some((HOST, _)) if copy != Some(false) => true,
+            Some((kind, id)) => {
+                let text = format!(
+                    "the tensor is on {device}, and is exported from there or as a copy on the host; got device {id} of kind {kind}"
+                );
+                return Err(PyBufferError::new_err(text));
+            }
+        };
+        // 0 is what the runtime calls its default stream; -1 asks for no order.
+        let stream = match stream.filter(|s| !s.is_none()) {
+            Some(stream) if device.is_cuda() => stream.extract::<i64>().map_err(|_| {
+                PyTypeError::new_err("stream takes an integer: -1, 1, 2 or the address of a CUDA stream")
+            })?,
+            _ => 1,
+        };
+        let copied = to_host || copy == Some(true);
+        let value = match (to_host, copied) {
+            (true, _) => compute(py, || self.t.to(Device::cpu())?.value())?,
+            (false, true) => compute(py, || self.t.copy().value())?,
+            (false, false) => self.value(py)?,
+        };
+        let device = value.buffer.device();
+        if device.is_cuda() && stream != -1 {
+            // SAFETY: the protocol has the caller name a stream of this device, which frameworks keep in the primary context.
+            compute(py, || unsafe { Gpu::of(device)?.hand_over(stream.max(1) as u64) })?;
         }
         capsule(py, value, max_version.is_some_and(|(major, _)| major >= 1), copied)
     }
 
     /// The kind of the device and its number, as DLPack counts them.
     fn __dlpack_device__(&self, py: Python<'_>) -> PyResult<(i32, i32)> {
-        let device = crate::error::build(py, || Ok(self.t.device()))?;
-        Ok(if device.is_cpu() { (HOST, 0) } else { (CUDA, device.ordinal() as i32) })
+        let DLDevice { kind, id } = placed(crate::error::build(py, || Ok(self.t.device()))?);
+        Ok((kind, id))
     }
+}
+
+/// The number of the CUDA device that an exporter's memory is on.
+fn cuda_ordinal(export: &Bound<'_, PyAny>) -> Option<i32> {
+    let device = export.getattr_opt("__dlpack_device__").ok()??.call0().ok()?;
+    let (kind, id) = device.extract::<(i32, i32)>().ok()?;
+    (kind == CUDA).then_some(id)
+}
+
+/// Whether an object's memory is on a CUDA device, where no `__array__` reads it.
+pub fn is_on_cuda(obj: &Bound<'_, PyAny>) -> bool {
+    !obj.is_instance_of::<pyo3::types::PyType>() && cuda_ordinal(obj).is_some()
+}
+
+/// The CUDA device that an exporter's memory is on, opened.
+fn cuda_of(export: &Bound<'_, PyAny>) -> PyResult<Option<&'static Gpu>> {
+    let Some(id) = cuda_ordinal(export) else { return Ok(None) };
+    let open = || Gpu::of(Device::cuda(usize::try_from(id).unwrap_or(usize::MAX))?);
+    compute(export.py(), open).map(Some)
 }
 
 /// Memory of another library, given back when the last tensor on it goes.
@@ -259,15 +318,22 @@ pub fn imported(obj: &Bound<'_, PyAny>, copy: bool) -> PyResult<Tensor> {
         ffi::PyCapsule_IsValid(o.as_ptr(), OLD.as_ptr()) != 0
             || ffi::PyCapsule_IsValid(o.as_ptr(), NEW.as_ptr()) != 0
     };
+    let mut is_ordered = false;
     let capsule = if is_capsule(obj) || obj.is_instance_of::<PyCapsule>() {
         obj.clone()
     } else {
         let export = obj.getattr("__dlpack__")?;
         let options = PyDict::new(py);
+        if let Some(gpu) = cuda_of(obj)? {
+            // The exporter makes our stream wait for its own.
+            options.set_item("stream", gpu.stream())?;
+            is_ordered = true;
+        }
+        let old = options.copy()?;
         options.set_item("max_version", VERSION)?;
         match export.call(PyTuple::empty(py), Some(&options)) {
             // Exporters from before version 1 take no such option.
-            Err(e) if e.is_instance_of::<PyTypeError>(py) => export.call0()?,
+            Err(e) if e.is_instance_of::<PyTypeError>(py) => export.call(PyTuple::empty(py), Some(&old))?,
             other => other?,
         }
     };
@@ -299,6 +365,13 @@ pub fn imported(obj: &Bound<'_, PyAny>, copy: bool) -> PyResult<Tensor> {
         (foreign, tensor)
     };
     let shared = on_foreign(foreign, &tensor)?;
+    if shared.device().is_cuda() && !is_ordered {
+        // A capsule alone does not say on which stream its memory is written.
+        compute(py, || {
+            Gpu::of(shared.device())?.quiesce();
+            Ok(())
+        })?;
+    }
     if !copy {
         return Ok(shared);
     }
@@ -310,10 +383,19 @@ pub fn imported(obj: &Bound<'_, PyAny>, copy: bool) -> PyResult<Tensor> {
 }
 
 fn on_foreign(foreign: Foreign, dl: &DLTensor) -> PyResult<Tensor> {
-    if !matches!(dl.device.kind, HOST | PINNED) {
-        let text =
-            format!("the memory is on a device of kind {}; bring it to the host first", dl.device.kind);
-        return Err(PyBufferError::new_err(text));
+    let device = match dl.device.kind {
+        HOST | PINNED => Device::cpu(),
+        CUDA => {
+            Device::cuda(usize::try_from(dl.device.id).unwrap_or(usize::MAX)).map_err(|e| exception(&e))?
+        }
+        kind => {
+            let text = format!("the memory is on a device of kind {kind}; bring it to the host first");
+            return Err(PyBufferError::new_err(text));
+        }
+    };
+    if device.is_cuda() {
+        // Opened, for waiting when the memory is given back.
+        Gpu::of(device).map_err(|e| exception(&e))?;
     }
     let Some(dtype) = from_dl_type(dl.dtype) else {
         let DLDataType { code, bits, lanes } = dl.dtype;
@@ -348,13 +430,14 @@ fn on_foreign(foreign: Foreign, dl: &DLTensor) -> PyResult<Tensor> {
     let start = first.wrapping_sub(before * dtype.size());
     // SAFETY: the exporter vouches for the elements that shape and strides reach, until the deleter is called; the owner
     // calls it.
-    let buffer = unsafe { Buffer::from_foreign(start, len, dtype, Box::new(foreign)) };
+    let buffer = unsafe { Buffer::from_foreign_on(device, start, len, dtype, Box::new(foreign)) };
     let layout = if empty { Ok(Layout::contiguous(shape)) } else { Layout::new(shape, &strides, before) };
     let layout = layout.map_err(|e| exception(&e))?;
     Ok(Tensor::from_node(Node::from_value(Value { buffer, layout })))
 }
 
-/// A tensor of what another library exports by DLPack: a copy, unless `copy=False` asks for its memory.
+/// A tensor of what another library exports by DLPack, on the device where it is: a copy, unless `copy=False` asks for its
+/// memory.
 #[pyfunction]
 #[pyo3(signature = (x, /, *, device=None, copy=None))]
 pub fn from_dlpack(
@@ -362,10 +445,10 @@ pub fn from_dlpack(
     device: Option<&Bound<'_, PyAny>>,
     copy: Option<bool>,
 ) -> PyResult<PyTensor> {
-    let device = crate::device::usable_device(device)?.filter(|d| !d.is_cpu());
+    let device = crate::device::usable_device(device)?;
     let copy = copy.unwrap_or(true);
     let t = imported(x, copy)?;
-    match device {
+    match device.filter(|&device| device != t.device()) {
         // On another device it is a copy.
         Some(device) => compute(x.py(), || {
             let t = t.to(device)?;

@@ -1,7 +1,7 @@
 //! PyTorch's factories: constants, unless a gradient is asked for.
 
 use mg_autograd::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result};
+use mg_device::{DType, Device, Error, ErrorKind, Result};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyTuple};
@@ -14,6 +14,30 @@ use crate::size::{signed, sizes};
 use crate::tensor::PyTensor;
 
 type Any<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+
+/// What `make` makes, on a device; the default one unless one is named.
+fn made(
+    py: Python<'_>,
+    device: Any<'_, '_>,
+    requires_grad: bool,
+    make: impl FnOnce() -> Result<Tensor> + Send,
+) -> PyResult<PyTensor> {
+    let device = crate::device::usable_device(device)?;
+    made_on(py, device, requires_grad, make)
+}
+
+fn made_on(
+    py: Python<'_>,
+    device: Option<Device>,
+    requires_grad: bool,
+    make: impl FnOnce() -> Result<Tensor> + Send,
+) -> PyResult<PyTensor> {
+    let t = build(py, || match device {
+        Some(device) => mg_autograd::with_default_device(device, make)?,
+        None => make(),
+    })?;
+    PyTensor::finished(py, t, None, requires_grad)
+}
 
 /// The shape that comes by place, or as `size=`.
 fn shape(args: &Bound<'_, PyTuple>, size: Any<'_, '_>) -> PyResult<Vec<usize>> {
@@ -75,8 +99,7 @@ macro_rules! filled {
         ) -> PyResult<PyTensor> {
             let $shape = self::shape(shape, size)?;
             let $dtype = optional_dtype(dtype)?.unwrap_or(DType::F32);
-            let t = build(py, || $make)?;
-            PyTensor::finished(py, t, device, requires_grad)
+            made(py, device, requires_grad, || $make)
         }
     )*};
 }
@@ -106,8 +129,14 @@ pub fn full(
 ) -> PyResult<PyTensor> {
     let shape = signed(&crate::size::shape(size)?);
     let value = nested::tensor(fill_value, optional_dtype(dtype)?)?;
-    let t = build(py, || value.reshape(&[])?.expand(&shape).map(|t| t.copy()))?;
-    PyTensor::finished(py, t, device, requires_grad)
+    let there = crate::device::usable_device(device)?;
+    let t = build(py, || {
+        let value = value.reshape(&[])?;
+        // The number goes there, not as many as there will be.
+        let value = there.map_or_else(|| Ok(value.clone()), |device| value.to(device))?;
+        Ok(value.expand(&shape)?.copy())
+    })?;
+    PyTensor::finished(py, t, None, requires_grad)
 }
 
 /// The identity matrix, or its first `m` columns.
@@ -122,11 +151,10 @@ pub fn eye(
     requires_grad: bool,
 ) -> PyResult<PyTensor> {
     let dtype = optional_dtype(dtype)?.unwrap_or(DType::F32);
-    let t = build(py, || {
+    made(py, device, requires_grad, || {
         let (rows, columns) = (Tensor::arange(n).unsqueeze(1)?, Tensor::arange(m.unwrap_or(n)));
         Ok(rows.try_eq(&columns)?.to_dtype(dtype))
-    })?;
-    PyTensor::finished(py, t, device, requires_grad)
+    })
 }
 
 /// `start`, `start + step`, … before `end`: i64 if all three are integers, else f32.
@@ -144,14 +172,15 @@ pub fn arange(
 ) -> PyResult<PyTensor> {
     let wanted = optional_dtype(dtype)?;
     let whole = |o: Any<'_, '_>| o.is_none_or(|o| o.extract::<i64>().is_ok());
-    let t = if whole(Some(start)) && whole(end) && whole(step) {
+    if whole(Some(start)) && whole(end) && whole(step) {
         let int = |o: &Bound<'_, PyAny>| o.extract::<i64>();
         let (from, to) = match end {
             Some(end) => (int(start)?, int(end)?),
             None => (0, int(start)?),
         };
         let by = step.map_or(Ok(1), int)?;
-        build(py, || whole_range(from, to, by).map(|t| t.to_dtype(wanted.unwrap_or(DType::I64))))?
+        let dtype = wanted.unwrap_or(DType::I64);
+        made(py, device, requires_grad, || Ok(whole_range(from, to, by)?.to_dtype(dtype)))
     } else {
         let float = |o: &Bound<'_, PyAny>| o.extract::<f64>();
         let (from, to) = match end {
@@ -159,9 +188,9 @@ pub fn arange(
             None => (0.0, float(start)?),
         };
         let by = step.map_or(Ok(1.0), float)?;
-        build(py, || real_range(from, to, by).map(|t| t.to_dtype(wanted.unwrap_or(DType::F32))))?
-    };
-    PyTensor::finished(py, t, device, requires_grad)
+        let dtype = wanted.unwrap_or(DType::F32);
+        made(py, device, requires_grad, || Ok(real_range(from, to, by)?.to_dtype(dtype)))
+    }
 }
 
 fn whole_range(from: i64, to: i64, by: i64) -> Result<Tensor> {
@@ -213,7 +242,7 @@ pub fn linspace(
     requires_grad: bool,
 ) -> PyResult<PyTensor> {
     let dtype = optional_dtype(dtype)?.unwrap_or(DType::F32);
-    let t = build(py, || {
+    made(py, device, requires_grad, || {
         let n = count_of(steps as f64)?;
         // From the nearer end, so that both ends are exact.
         let step = if n > 1 { (end - start) / (n - 1) as f64 } else { 0.0 };
@@ -222,8 +251,7 @@ pub fn linspace(
         let down = i.try_sub((n.max(1) - 1) as f64)?.try_mul(step)?.try_add(end)?;
         let t = if n > 1 { Tensor::where_(&i.try_lt(n as f64 / 2.0)?, up, down)? } else { up };
         Ok(t.to_dtype(dtype))
-    })?;
-    PyTensor::finished(py, t, device, requires_grad)
+    })
 }
 
 /// Random integers from `low` (0, if one bound is given) up to `high`, which is left out.
@@ -247,7 +275,7 @@ pub fn randint(
     };
     let shape = crate::size::shape(size)?;
     let dtype = optional_dtype(dtype)?.unwrap_or(DType::I64);
-    let t = build(py, || {
+    made(py, device, false, || {
         let width = high.checked_sub(low).filter(|&w| w > 0 && w < 1 << 53);
         let Some(width) = width else {
             let text = format!("no integers from {low} up to {high}, or more than 2**53");
@@ -257,8 +285,7 @@ pub fn randint(
         // Below `width` also where the product is rounded up to it.
         let whole = u.to_dtype(DType::I64).try_minimum(width - 1)?;
         Ok(whole.try_add(low)?.to_dtype(dtype))
-    })?;
-    PyTensor::finished(py, t, device, false)
+    })
 }
 
 macro_rules! like {
@@ -274,28 +301,29 @@ macro_rules! like {
             requires_grad: bool,
         ) -> PyResult<PyTensor> {
             let (like, wanted) = (&input.get().t, optional_dtype(dtype)?);
-            let t = build(py, || {
+            let device = crate::device::usable_device(device)?;
+            let device = device.map_or_else(|| build(py, || Ok(like.device())), Ok)?;
+            made_on(py, Some(device), requires_grad, || {
                 let ($shape, $dtype) = (like.shape(), wanted.unwrap_or(like.dtype()));
                 $make
-            })?;
-            PyTensor::finished(py, t, device, requires_grad)
+            })
         }
     )*};
 }
 like! {
-    /// Zeros in the shape and dtype of another tensor.
+    /// Zeros in the shape and dtype of another tensor, on its device.
     zeros_like |shape, dtype| Tensor::zeros(&shape, dtype);
-    /// Ones in the shape and dtype of another tensor.
+    /// Ones in the shape and dtype of another tensor, on its device.
     ones_like |shape, dtype| Tensor::ones(&shape, dtype);
     /// As `zeros_like`.
     empty_like |shape, dtype| Tensor::zeros(&shape, dtype);
-    /// Uniform random numbers in the shape and dtype of another tensor.
+    /// Uniform random numbers in the shape and dtype of another tensor, on its device.
     rand_like |shape, dtype| Tensor::rand(&shape, dtype);
-    /// Normal random numbers in the shape and dtype of another tensor.
+    /// Normal random numbers in the shape and dtype of another tensor, on its device.
     randn_like |shape, dtype| Tensor::randn(&shape, dtype);
 }
 
-/// The same value everywhere, in the shape and dtype of another tensor.
+/// The same value everywhere, in the shape and dtype of another tensor, on its device.
 #[pyfunction]
 #[pyo3(signature = (input, fill_value, *, dtype=None, device=None, requires_grad=false))]
 pub fn full_like(
@@ -307,8 +335,10 @@ pub fn full_like(
     requires_grad: bool,
 ) -> PyResult<PyTensor> {
     let (like, wanted) = (&input.get().t, optional_dtype(dtype)?);
-    let t = build(py, || Tensor::full(&like.shape(), fill_value, wanted.unwrap_or(like.dtype())))?;
-    PyTensor::finished(py, t, device, requires_grad)
+    let device = crate::device::usable_device(device)?;
+    let device = device.map_or_else(|| build(py, || Ok(like.device())), Ok)?;
+    let make = || Tensor::full(&like.shape(), fill_value, wanted.unwrap_or(like.dtype()));
+    made_on(py, Some(device), requires_grad, make)
 }
 
 /// Seeds the generator of random tensors: the same seed gives the same numbers, on every device.

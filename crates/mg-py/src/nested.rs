@@ -56,6 +56,9 @@ pub fn array(obj: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
     if obj.is_instance_of::<PyTuple>() {
         return Ok(None);
     }
+    if dlpack::is_on_cuda(obj) {
+        return dlpack::imported(obj, true).map(Some);
+    }
     if let Some(method) = method(obj, "__array__")? {
         // What it answers with may have an `__array__` again.
         return recursive(py, || array(&method.call0()?));

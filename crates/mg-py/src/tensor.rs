@@ -1,7 +1,8 @@
 //! `Tensor`: the handle that Python holds, and what it tells about itself.
 
 use mg_autograd::{Operand, Tensor};
-use mg_device::{DType, Result};
+use mg_device::cuda::Gpu;
+use mg_device::{DType, Device, Result};
 use mg_graph::Value;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -54,6 +55,14 @@ impl From<Operand> for Other {
     }
 }
 
+/// Waits until nobody of this process works on the device; at once for the CPU.
+fn settled(device: Device) -> Result<()> {
+    if device.is_cuda() {
+        Gpu::of(device)?.quiesce();
+    }
+    Ok(())
+}
+
 impl PyTensor {
     /// A tensor whose memory is somebody else's.
     pub fn borrowed(t: Tensor) -> PyTensor {
@@ -64,7 +73,13 @@ impl PyTensor {
     #[inline]
     pub fn result(py: Python<'_>, t: Tensor, borrowed: bool) -> PyResult<PyTensor> {
         if borrowed {
-            compute(py, || t.realize().map(|_| ()))?;
+            compute(py, || {
+                let device = t.device();
+                // On a CUDA device its owner writes it on streams of its own: before this work, or after.
+                settled(device)?;
+                t.realize()?;
+                device.synchronize()
+            })?;
         }
         Ok(t.into())
     }
@@ -140,6 +155,9 @@ impl PyTensor {
 
     /// The computed value in the host's memory: a copy of what lies on another device.
     pub fn host_value(&self, py: Python<'_>) -> PyResult<Value> {
+        if self.borrowed {
+            compute(py, || settled(self.t.device()))?;
+        }
         if build(py, || Ok(self.t.device().is_cpu()))? {
             self.value(py)
         } else {

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import copy
+import gc
+import os
 import pickle
+import re
+import subprocess
+import sys
+from pathlib import Path
 
 import micrograd_rs as mg
 import pytest
-from conftest import close
+from conftest import close, run
 from micrograd_rs import Tensor, Value, nn, optim
+
+ROOT = Path(__file__).parent.parent.parent.parent
 
 pytestmark = pytest.mark.skipif(not mg.Device.is_cuda_available(), reason="this machine has no CUDA")
 
@@ -80,27 +89,43 @@ def test_numbers_and_indices():
         (t[mg.tensor([3], device="cuda") + 2]).tolist()
 
 
-def losses(device, wrap):
+OPTIMISERS = {
+    "sgd": lambda p: optim.SGD(p, lr=0.1),
+    "momentum": lambda p: optim.SGD(p, lr=0.05, momentum=0.9, nesterov=True, weight_decay=1e-4),
+    "adam": lambda p: optim.Adam(p, lr=0.01),
+    "adamw": lambda p: optim.AdamW(p, lr=0.01, amsgrad=True),
+}
+
+
+def losses(device, wrap, make=OPTIMISERS["adam"]):
     mg.manual_seed(3)
-    net = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 4)).to(device)
-    adam = optim.Adam(net.parameters(), lr=0.01)
+    net = nn.Sequential(nn.Linear(8, 16), nn.LayerNorm(16), nn.Tanh(), nn.Dropout(0.1), nn.Linear(16, 4)).to(device)
+    optimiser = make(net.parameters())
     x, y = mg.randn(32, 8).to(device), mg.randint(4, (32,)).to(device)
+    schedule = optim.lr_scheduler.ExponentialLR(optimiser, 0.98)
 
     @wrap
     def step(x, y):
         loss = nn.functional.cross_entropy(net(x), y)
-        adam.zero_grad()
+        optimiser.zero_grad()
         loss.backward()
-        adam.step()
+        optimiser.step()
         return loss
 
-    return [step(x, y).item() for _ in range(20)]
+    out = []
+    for _ in range(20):
+        out.append(step(x, y).item())
+        schedule.step()
+    assert all(p.device == mg.Device(device) for p in net.parameters())
+    return out
 
 
-def test_training_is_as_on_the_host():
-    host = losses("cpu", lambda f: f)
-    close(losses("cuda", lambda f: f), host, rtol=1e-4)
-    close(losses("cuda", mg.jit), host, rtol=1e-4)
+@pytest.mark.parametrize("make", OPTIMISERS.values(), ids=OPTIMISERS)
+def test_training_is_as_on_the_host(make):
+    host = losses("cpu", lambda f: f, make)
+    plain = losses("cuda", lambda f: f, make)
+    close(plain, host, rtol=5e-4)
+    assert losses("cuda", mg.jit, make) == plain and losses("cuda", lambda f: f, make) == plain
     assert host[-1] < host[0]
 
 
@@ -108,3 +133,535 @@ def test_a_layer_on_the_device():
     layer = nn.Linear(2, 3, device="cuda")
     assert layer.weight.is_cuda and layer.bias.is_cuda and layer.weight.is_leaf
     assert layer(mg.ones(1, 2, device="cuda")).shape == (1, 3) and layer.cpu().weight.is_cpu
+
+
+def test_the_names_of_pytorch():
+    assert mg.cuda.is_available() and mg.cuda.device_count() == mg.Device.cuda_count() >= 1
+    assert mg.cuda.get_device_name() == mg.Device("cuda").name != "cuda:0"
+    major, minor = mg.cuda.get_device_capability("cuda:0")
+    assert (major, minor) >= (7, 5)
+    properties = mg.cuda.get_device_properties(0)
+    assert properties.total_memory == mg.Device.cuda().total_memory() > 1 << 30
+    assert properties[2:] == (major, minor) == mg.Device.cuda().compute_capability()
+    mg.cuda.synchronize()
+    mg.cuda.manual_seed_all(5)
+    a = mg.rand(3, device="cuda")
+    mg.cuda.manual_seed(5)
+    assert mg.rand(3, device="cuda").tolist() == a.tolist()
+    for wrong, error in ((-1, ValueError), ("cpu", ValueError), (1.5, TypeError), (True, TypeError), (99, RuntimeError)):
+        with pytest.raises(error):
+            mg.cuda.synchronize(wrong)
+    with pytest.raises(AttributeError, match="did you mean 'is_available'"):
+        mg.cuda.is_availabel()
+
+
+def test_devices_that_are_not_there():
+    n = mg.cuda.device_count()
+    for ask in (
+        lambda: mg.zeros(2, device=f"cuda:{n}"),
+        lambda: mg.zeros(2).cuda(n),
+        lambda: mg.zeros(2).to(f"cuda:{n}"),
+        lambda: mg.Device.cuda(n),
+        lambda: nn.Linear(2, 2, device=f"cuda:{n}"),
+        lambda: mg.set_default_device(f"cuda:{n}"),
+    ):
+        with pytest.raises(RuntimeError, match=f"there is no cuda:{n}: this machine has {n} CUDA device"):
+            ask()
+    for name in ("cuda:", "cuda:-1", "gpu", "cuda:x"):
+        with pytest.raises(ValueError, match="is not a device"):
+            mg.zeros(2, device=name)
+
+
+def test_the_environment_names_the_default(program):
+    code = "import micrograd_rs as mg; print(mg.zeros(1).device, mg.get_default_device(), mg.ones(3).sum().item())"
+    assert program(code, MG_DEVICE="cuda").split() == ["cuda:0", "cuda:0", "3.0"]
+    assert program(code, MG_DEVICE="cpu").split() == ["cpu", "cpu", "3.0"]
+    done = run(code, MG_DEVICE="cuda:99")
+    assert done.returncode == 1 and "there is no cuda:99" in done.stderr
+    # A device that is hidden is not there, and that is no reason to fail on the host.
+    code = "import micrograd_rs as mg; print(mg.cuda.is_available(), mg.cuda.device_count(), mg.ones(3).sum().item())"
+    assert program(code, CUDA_VISIBLE_DEVICES="").split() == ["False", "0", "3.0"]
+
+
+def test_the_host_reads_copies_only():
+    t = mg.arange(6, device="cuda").float().reshape(2, 3)
+    numpy = pytest.importorskip("numpy")
+    for read in (lambda: t.numpy(), lambda: numpy.asarray(t), lambda: numpy.array(t)):
+        with pytest.raises(TypeError, match=r"t\.cpu\(\)\.numpy\(\)"):
+            read()
+    with pytest.raises(BufferError, match="t.cpu"):
+        memoryview(t)
+    assert t.cpu().numpy().tolist() == t.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert t.t().cpu().numpy().tolist() == [[0, 3], [1, 4], [2, 5]]
+
+
+def test_numpy_goes_in():
+    numpy = pytest.importorskip("numpy")
+    a = numpy.arange(12, dtype="float64").reshape(3, 4)[:, ::-2]
+    for t in (mg.tensor(a, device="cuda"), mg.as_tensor(a, device="cuda"), mg.from_numpy(a).cuda(), Tensor(a, device="cuda")):
+        assert t.is_cuda and t.tolist() == a.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["f64", "f32", "f16", "bf16", "i64", "i32", "u8", "bool"])
+def test_every_dtype_goes_there_and_back(dtype):
+    t = mg.tensor([[0, 1, 1], [1, 0, 1]], dtype=dtype)
+    there = t.cuda()
+    assert there.dtype == t.dtype and there.t().cpu().tolist() == t.t().tolist() and mg.equal(there.cpu(), t)
+    assert there[:, 1:].to("cpu").tolist() == t[:, 1:].tolist() and there.flip(0).tolist() == t.flip(0).tolist()
+
+
+def test_pickles_keep_the_device():
+    net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1)).cuda()
+    x = mg.rand(5, 3, device="cuda")
+    for other in (pickle.loads(pickle.dumps(net)), copy.deepcopy(net)):
+        assert all(p.is_cuda and p.is_leaf and p.requires_grad for p in other.parameters())
+        assert other(x).tolist() == net(x).tolist()
+    leaf = pickle.loads(pickle.dumps(Tensor([1.0], device="cuda")))
+    assert leaf.is_cuda and leaf.requires_grad
+    assert pickle.loads(pickle.dumps(mg.Device("cuda:0"))) == "cuda:0"
+
+
+def test_a_pickle_where_the_device_is_not(tmp_path):
+    (tmp_path / "t").write_bytes(pickle.dumps(mg.ones(2, device="cuda")))
+    done = run(f"import pickle; pickle.load(open({str(tmp_path / 't')!r}, 'rb'))", CUDA_VISIBLE_DEVICES="")
+    assert done.returncode == 1 and "RuntimeError" in done.stderr and "cuda:0 cannot be used" in done.stderr
+
+
+def test_state_moves_between_devices(tmp_path):
+    there, here = nn.Linear(3, 2).cuda(), nn.Linear(3, 2)
+    path = tmp_path / "net.safetensors"
+    mg.save_safetensors(there.state_dict(), path)
+    here.load_state_dict(mg.load_safetensors(path))
+    assert here.weight.is_cpu and here.weight.tolist() == there.weight.tolist()
+    other = nn.Linear(3, 2, device="cuda")
+    other.load_state_dict(here.state_dict())
+    assert other.weight.is_cuda and other.weight.tolist() == here.weight.tolist()
+    adam = optim.Adam(other.parameters(), lr=0.1)
+    other(mg.ones(1, 3, device="cuda")).sum().backward()
+    adam.step()
+    again = optim.Adam(other.parameters(), lr=0.1)
+    again.load_state_dict(adam.state_dict())
+    again.zero_grad()
+    other(mg.ones(1, 3, device="cuda")).sum().backward()
+    again.step()
+    assert other.weight.is_cuda and other.weight.grad.is_cuda
+
+
+def test_modules_move():
+    net = nn.Sequential(nn.Embedding(5, 4), nn.LayerNorm(4), nn.Linear(4, 2))
+    index = mg.tensor([[0, 4], [1, 1]])
+    wanted = net(index)
+    assert net.cuda() is net and net.to("cuda:0") is net
+    close(net(index.cuda()), wanted)
+    with pytest.raises(ValueError, match="same device"):
+        net(index)
+    close(net.cpu()(index), wanted)
+
+
+def test_memory_is_counted():
+    device = mg.Device("cuda")
+    gc.collect()
+    before = mg.cuda.memory_allocated()
+    t = mg.zeros(1 << 18, device="cuda").realize()
+    assert mg.cuda.memory_allocated() == before + (1 << 20) == device.memory_stats()["active"]
+    mg.cuda.reset_peak_memory_stats()
+    ((t + 1).realize() + 1).realize()
+    assert mg.cuda.max_memory_allocated() >= before + (2 << 20)
+    del t
+    assert mg.cuda.memory_allocated() == before and mg.cuda.memory_reserved() >= before + (1 << 20)
+    mg.cuda.empty_cache()
+    assert mg.cuda.memory_reserved() == before
+    hits = device.memory_stats()["hits"]
+    for _ in range(10):
+        mg.zeros(1 << 18, device="cuda").realize()
+    assert device.memory_stats()["hits"] >= hits + 9
+
+
+def test_out_of_memory():
+    device = mg.Device("cuda")
+    mg.cuda.empty_cache()
+    small = mg.ones(1000, device="cuda").realize()
+    device.set_memory_limit(device.memory_stats()["active"] + (1 << 20))
+    try:
+        with pytest.raises(MemoryError, match=r"out of memory: 4\.00 MiB asked for, .* in use, .* cached, limit .*, .* free"):
+            mg.zeros(1 << 20, device="cuda").realize()
+        assert (small + 1).sum().item() == 2000
+    finally:
+        device.set_memory_limit(None)
+    assert mg.zeros(1 << 20, device="cuda").sum().item() == 0
+    with pytest.raises(MemoryError, match="out of memory"):
+        mg.zeros(1 << 46, dtype="u8", device="cuda").realize()
+    assert (small + 1).sum().item() == 2000
+
+
+def test_mistakes_of_indices_come_when_values_are_read():
+    t = mg.arange(4, device="cuda")
+    bad = t[mg.tensor([1, 9], device="cuda")]
+    with pytest.raises(IndexError, match="index 9 is out of range for axis 0 of size 4"):
+        bad.tolist()
+    mg.cuda.synchronize()
+    t.gather(0, mg.tensor([7], device="cuda")).realize()
+    with pytest.raises(IndexError, match="index 7"):
+        mg.cuda.synchronize()
+    assert t.tolist() == [0, 1, 2, 3]
+
+
+def test_threads():
+    def work(seed):
+        x = mg.full((64, 64), 1.0 + seed, device="cuda")
+        total = 0.0
+        for _ in range(20):
+            total += ((x @ x) / 64).mean().item()
+        leaf = Tensor([float(seed)], device="cuda")
+        (leaf * leaf).sum().backward()
+        return total, leaf.grad.item()
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for seed, (total, grad) in enumerate(pool.map(work, range(16))):
+            assert total == pytest.approx(20 * (1.0 + seed) ** 2, rel=1e-5) and grad == 2 * seed
+
+
+def test_the_end_with_live_tensors(program):
+    program("""
+        import threading
+        import micrograd_rs as mg
+        a = mg.rand(100, 100, device="cuda")
+        b = (a @ a).sum()
+        made = (a + 1).realize()
+        leaf = mg.Tensor([1.0], device="cuda"); (leaf * leaf).sum().backward()
+        cycle = [a]; cycle.append(cycle)
+        step = mg.jit(lambda x: x + a)
+        for _ in range(4): step(a)
+        threading.Thread(target=lambda: mg.rand(10, device="cuda").realize()).start()
+        class Late:
+            def __del__(self):
+                assert mg.ones(3, device="cuda").sum().item() == 3
+        late = Late()
+    """)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_child_is_told(program):
+    out = program("""
+        import os, micrograd_rs as mg
+        x = mg.ones(3, device="cuda").realize()
+        pending = x + 1
+        pid = os.fork()
+        if pid == 0:
+            for use in (pending.tolist, x.tolist, lambda: mg.zeros(1, device="cuda").realize(), mg.cuda.synchronize):
+                try:
+                    use()
+                    print("no error")
+                except RuntimeError as error:
+                    print("spawn" if 'start the child with "spawn"' in str(error) else error)
+            del x, pending
+            print(mg.ones(3).sum().item(), flush=True)
+            os._exit(0)
+        assert os.waitpid(pid, 0)[1] == 0
+        print(pending.tolist())
+    """)
+    assert out.split("\n")[:6] == ["spawn"] * 4 + ["3.0", "[2.0, 2.0, 2.0]"]
+
+
+def test_a_spawned_child_computes(tmp_path):
+    path = tmp_path / "main.py"
+    path.write_text("""
+import multiprocessing, micrograd_rs as mg
+def work(t):
+    return (t * 2).sum().item(), (t + 1)
+if __name__ == "__main__":
+    x = mg.ones(4, device="cuda")
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        total, other = pool.apply(work, (x,))
+    assert total == 8 and other.is_cuda and other.tolist() == [2] * 4
+    print("well")
+""")
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "well", done.stderr
+
+
+def test_jit_on_the_device():
+    @mg.jit
+    def f(x, y):
+        return (x @ y).relu().sum(), x.t() + 1
+
+    for i in range(6):
+        x, y = mg.rand(3, 3, device="cuda"), mg.rand(3, 3, device="cuda")
+        total, turned = f(x, y)
+        close(total, (x.cpu() @ y.cpu()).relu().sum().item())
+        assert turned.is_cuda and turned.tolist() == (x.cpu().t() + 1).tolist()
+    assert f.is_replaying
+    # The same function on the host is another recording.
+    close(f(mg.ones(3, 3), mg.ones(3, 3))[0], 27)
+
+
+def test_values_are_numbers_of_the_host():
+    v = Value(2.0).cuda()
+    ((v * 3).tanh() + 1).backward()
+    assert str(v.device) == "cuda:0" and v.grad != 0
+
+
+F = nn.functional
+
+OPERATIONS = {
+    "arithmetic": lambda x, y, i: (x + y) * 2 - 1 / (y.abs() + 1) + (3 - x) / 7 + 2**x - (-x) + abs(y),
+    "powers": lambda x, y, i: x.abs() ** 0.5 + x**2 + x.square() + (x.abs() + 1).rsqrt() + (x.abs() + 1).reciprocal(),
+    "functions": lambda x, y, i: x.exp() + (x.abs() + 1).log() + x.tanh() + x.sigmoid() + x.sin() + x.cos() + x.erf() + x.sign(),
+    "activations": lambda x, y, i: x.relu() + x.gelu() + x.silu() + x.softplus() + x.leaky_relu(0.1) + x.clamp(-1, 0.5),
+    "comparisons": lambda x, y, i: ((x > y) & (x < 1)) | (x == 0) | ~(y >= 0) ^ (x != y),
+    "choices": lambda x, y, i: mg.where(x > 0, x, y) + mg.where(x > 0, 1.0, y) + x.masked_fill(x > 0, 3.0) + x.maximum(y).minimum(0.5),
+    "reductions": lambda x, y, i: mg.stack([x.sum(), x.mean(), x.amax(), x.amin(), x.var(), x.std(), x.prod(), x.logsumexp(), x.norm()]),
+    "axes": lambda x, y, i: mg.cat([x.sum(0), x.mean(0), x.amax(0), x.var(0), x.argmax(0).float(), x.min(0)[0], x.max(0)[1].float()]),
+    "any and all": lambda x, y, i: mg.stack([(x > 0).any(), (x > 9).any(), (x < 9).all(), x.isfinite().all(), x.isnan().any()]),
+    "softmax": lambda x, y, i: x.softmax(1) + x.log_softmax(0),
+    "layer_norm": lambda x, y, i: F.layer_norm(x, (4,), mg.ones_like(x[0]), mg.zeros_like(x[0])),
+    "products": lambda x, y, i: x @ y.t() + x.mm(y.t()) + x[0].dot(y[0]) + x.matmul(y.t()),
+    "views": lambda x, y, i: x.t().reshape(2, 6)[:, ::2].flip(0).permute(1, 0).unsqueeze(0).expand(2, 3, 2).contiguous(),
+    "joins": lambda x, y, i: mg.cat([x, y, x[:1]], 0).repeat(2, 1).narrow(0, 3, 5),
+    "splits": lambda x, y, i: mg.cat([*x.split(2, 1), *x.chunk(2, 1), *(t[:, None] for t in x.unbind(1))], 1),
+    "indices": lambda x, y, i: mg.cat([x[i], x.index_select(0, i), x[[0, 2]], x[i, 1:2].expand(3, 4), x[:, [1, 0, 3, 3]]]),
+    "masks": lambda x, y, i: mg.cat([x[x > 0], x.masked_select(x < 0), x.nonzero().flatten().float()]),
+    "gather": lambda x, y, i: x.gather(1, i[:, None]) + x.scatter_add(1, i[:, None].expand(3, 4), y),
+    "embedding": lambda x, y, i: F.embedding(i, x),
+    "one_hot": lambda x, y, i: mg.one_hot(i, 5),
+    "losses": lambda x, y, i: F.cross_entropy(x, i) + F.mse_loss(x, y) + F.nll_loss(x.log_softmax(1), i),
+    "bce": lambda x, y, i: F.binary_cross_entropy_with_logits(x, y.sigmoid()),
+    "linear": lambda x, y, i: F.linear(x, y, y[:, 0]),
+    "dropout": lambda x, y, i: F.dropout(x, 0.5, True) + x.dropout(0.25),
+    "casts": lambda x, y, i: x.half().float() + x.bfloat16().float() + x.double().float() + x.long().float() + x.bool().float(),
+    "likes": lambda x, y, i: mg.zeros_like(x) + mg.ones_like(x) + mg.full_like(x, 2.0) + mg.rand_like(x) + mg.randn_like(x),
+    "numbers of integers": lambda x, y, i: (i + 1) * 2 - i / 2 + i**2 + (i == 1) + (1 - i),
+}
+
+
+def written(x, y, i):
+    x = x.clone()
+    x[0] = 1
+    x[:, 1] = y[:, 1]
+    x[i, 2] += 5
+    x[x > 3] = 0
+    x += y
+    x.mul_(2).add_(1).clamp(-3, 3)
+    x[1].fill_(7).sub_(y[1])
+    nn.init.uniform_(x[:1])
+    nn.init.normal_(x[1:2], 1.0, 0.5)
+    nn.init.constant_(x[2:3, :2], 4.0)
+    return x.copy_(x.cpu())
+
+
+@pytest.mark.parametrize("f", [*OPERATIONS.values(), written], ids=[*OPERATIONS, "written"])
+def test_operations_stay_on_the_device_of_their_tensors(f):
+    """The default device is the host: nothing that an operation makes by itself may be made there."""
+    assert mg.get_default_device() == "cpu"
+    x, y = mg.tensor([[0.5, -1, 2, 0], [1, -2, 0.25, 3], [-0.5, 1, 1, -1]]), mg.randn(3, 4)
+    i = mg.tensor([2, 0, 2])
+    mg.manual_seed(4)
+    host = f(x, y, i)
+    mg.manual_seed(4)
+    there = f(x.cuda(), y.cuda(), i.cuda())
+    assert there.is_cuda and there.dtype == host.dtype and there.shape == host.shape
+    close(there, host)
+
+
+@pytest.mark.parametrize("name", [n for n in OPERATIONS if n not in ("comparisons", "any and all", "masks", "one_hot", "numbers of integers")])
+def test_gradients_stay_on_the_device_of_their_tensors(name):
+    def gradients(device):
+        mg.manual_seed(4)
+        x = mg.tensor([[0.5, -1, 2, 0.125], [1, -2, 0.25, 3], [-0.5, 1.5, 0.75, -1]]).to(device).requires_grad_()
+        y = mg.randn(3, 4).to(device).requires_grad_()
+        out = OPERATIONS[name](x, y, mg.tensor([2, 0, 2]).to(device))
+        if out.requires_grad:
+            (out**2).sum().backward()
+        return x.grad, y.grad
+
+    for host, there in zip(gradients("cpu"), gradients("cuda")):
+        assert (host is None) == (there is None)
+        if host is not None:
+            assert there.is_cuda
+            close(there, host, rtol=1e-4, atol=1e-5)
+
+
+# Other libraries. Each has streams of its own, so what one makes must be waited for by the other.
+
+
+def test_dlpack_itself():
+    t = mg.arange(6, device="cuda").float().reshape(2, 3)
+    assert t.__dlpack_device__() == (2, 0)
+    for shared in (mg.from_dlpack(t, copy=False), mg.from_dlpack(t)):
+        assert shared.is_cuda and shared.tolist() == t.tolist()
+    assert mg.from_dlpack(t, copy=False).data_ptr() == t.data_ptr() != mg.from_dlpack(t).data_ptr()
+    for options in ({}, {"stream": None}, {"stream": 1}, {"stream": 2}, {"stream": -1}, {"max_version": (1, 0)}, {"copy": True}):
+        assert mg.from_dlpack(t.__dlpack__(**options)).tolist() == t.tolist()
+    assert mg.from_dlpack(t, device="cpu").tolist() == t.tolist() and mg.from_dlpack(t, device="cpu").is_cpu
+    # A copy on the host, where it is asked for there.
+    assert mg.from_dlpack(t.__dlpack__(dl_device=(1, 0))).is_cpu
+    with pytest.raises(BufferError, match="cuda:0"):
+        t.__dlpack__(dl_device=(1, 0), copy=False)
+    with pytest.raises(BufferError):
+        t.__dlpack__(dl_device=(10, 0))
+    with pytest.raises(TypeError, match="stream"):
+        t.__dlpack__(stream="default")
+    numpy = pytest.importorskip("numpy", minversion="2.1")
+    assert numpy.from_dlpack(t, device="cpu").tolist() == t.tolist()
+
+
+def busy(torch):
+    """Some milliseconds of work on PyTorch's current stream; answers with a matrix of ones that comes last."""
+    x = torch.rand(4096, 4096, device="cuda")
+    for _ in range(8):
+        x = torch.tanh(x @ x * 1e-3)
+    return x * 0 + 1
+
+
+def test_tensors_of_pytorch():
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("this PyTorch has no CUDA")
+    for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.uint8, torch.bool):
+        theirs = torch.tensor([[0, 1, 1], [1, 1, 0]], dtype=dtype, device="cuda")
+        for make in (mg.from_dlpack, mg.tensor, mg.as_tensor, lambda t: mg.from_dlpack(t, copy=False)):
+            for view in (theirs, theirs.t(), theirs[:, 1:], theirs[:1].expand(4, 3)):
+                ours = make(view)
+                assert ours.is_cuda and ours.tolist() == view.tolist()
+        back = torch.from_dlpack(mg.from_dlpack(theirs))
+        assert back.is_cuda and back.dtype == dtype and back.tolist() == theirs.tolist()
+        assert torch.from_dlpack(mg.from_dlpack(theirs).t()).tolist() == theirs.t().tolist()
+    ours = mg.rand(64, device="cuda")
+    theirs = torch.from_dlpack(ours)
+    assert theirs.data_ptr() == ours.data_ptr() and mg.from_dlpack(theirs, copy=False).data_ptr() == ours.data_ptr()
+    # Values do not change under those who hold them.
+    wanted = theirs.tolist()
+    ours += 1
+    assert theirs.tolist() == wanted and ours.tolist() != wanted
+
+
+@pytest.mark.parametrize("own_stream", [False, True])
+def test_work_of_pytorch_is_waited_for(own_stream):
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("this PyTorch has no CUDA")
+    with torch.cuda.stream(torch.cuda.Stream() if own_stream else torch.cuda.current_stream()):
+        for _ in range(3):
+            # Their work comes first: our copy, and work on their memory, waits for it.
+            ours = mg.from_dlpack(busy(torch))
+            assert ours.sum().item() == 4096 * 4096
+            theirs = busy(torch)
+            shared = mg.from_dlpack(theirs, copy=False)
+            assert (shared * 2).sum().item() == 2 * 4096 * 4096
+            # They write what we have seen, and let go of it while we read.
+            theirs.copy_(busy(torch) * 3)
+            assert shared.sum().item() == 3 * 4096 * 4096
+            doubled = shared + shared
+            del shared, theirs
+            torch.zeros(4096, 4096, device="cuda")
+            assert doubled.sum().item() == 6 * 4096 * 4096
+            # Ours comes first: theirs waits for it.
+            x = mg.full((2048, 2048), 1.0, device="cuda")
+            for _ in range(20):
+                x = (x @ x) / 2048
+            theirs = torch.from_dlpack(x)
+            assert theirs.double().sum().item() == 2048 * 2048
+            # They read late what we let go of.
+            x = mg.ones(4096, 4096, device="cuda").realize()
+            theirs = torch.from_dlpack(x)
+            late = busy(torch) + theirs
+            del x, theirs
+            for i in range(3):
+                mg.full((4096, 4096), float(i + 5), device="cuda").realize()
+            assert late.double().sum().item() == 2 * 4096 * 4096
+
+
+def test_gradients_beside_pytorch():
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("this PyTorch has no CUDA")
+    data = torch.randn(32, 8, device="cuda")
+    weight = torch.randn(4, 8, device="cuda", requires_grad=True)
+    torch.tanh(data @ weight.t()).square().mean().backward()
+    ours = Tensor(mg.from_dlpack(weight.detach()), device="cuda")
+    ((mg.from_dlpack(data) @ ours.t()).tanh() ** 2).mean().backward()
+    close(ours.grad, weight.grad, rtol=1e-4)
+
+
+def test_arrays_of_cupy():
+    cupy = pytest.importorskip("cupy")
+    try:
+        theirs = cupy.arange(12, dtype="float32").reshape(3, 4)
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with it, it is not ours
+        pytest.skip(f"this CuPy does not work: {error}")
+    for view in (theirs, theirs.T, theirs[:, ::-2], theirs[1:, 1:]):
+        assert mg.from_dlpack(view).tolist() == view.tolist() == mg.from_dlpack(view, copy=False).tolist()
+    ours = mg.arange(12, device="cuda").float().reshape(3, 4)
+    back = cupy.from_dlpack(ours)
+    assert back.tolist() == ours.tolist() and cupy.from_dlpack(ours.t()).tolist() == ours.t().tolist()
+    with cupy.cuda.Stream(non_blocking=True):
+        x = cupy.ones((2048, 2048), dtype="float32")
+        for _ in range(10):
+            x = (x @ x) / 2048
+        assert mg.from_dlpack(x).sum().item() == 2048 * 2048
+        y = mg.ones(2048, 2048, device="cuda")
+        for _ in range(10):
+            y = (y @ y) / 2048
+        assert float(cupy.from_dlpack(y).sum()) == 2048 * 2048
+
+
+def test_arrays_of_jax():
+    jax = pytest.importorskip("jax")
+    try:
+        theirs = jax.numpy.arange(12, dtype="float32").reshape(3, 4)
+        on_gpu = "cuda" in str(next(iter(theirs.devices()))).lower()
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with it, it is not ours
+        pytest.skip(f"this JAX does not work: {error}")
+    if not on_gpu:
+        pytest.skip("this JAX has no CUDA")
+    assert mg.from_dlpack(theirs).is_cuda and mg.from_dlpack(theirs).tolist() == theirs.tolist()
+    ours = mg.arange(12, device="cuda").float().reshape(3, 4)
+    assert jax.dlpack.from_dlpack(ours).tolist() == ours.tolist()
+
+
+@pytest.mark.parametrize("device", ["cuda", "cpu"])
+def test_the_example_learns(device, tmp_path):
+    example = ROOT / "examples" / "mnist.py"
+    if not example.exists():
+        pytest.skip("there are no examples beside this test")
+    environment = {k: v for k, v in os.environ.items() if k != "MNIST_DIR"}
+    arguments = [sys.executable, str(example), "--drawn", "6000", "--epochs", "3", "--device", device]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=300, cwd=tmp_path, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert float(re.search(r"epoch 3/3 ([0-9.]+)%", done.stdout)[1]) > 90
+
+
+def test_moons_under_the_environment(tmp_path):
+    example = ROOT / "examples" / "moons.py"
+    if not example.exists():
+        pytest.skip("there are no examples beside this test")
+    environment = {**os.environ, "MG_DEVICE": "cuda"}
+    arguments = [sys.executable, str(example), "7", "out.png"]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=300, cwd=tmp_path, env=environment)
+    assert done.returncode == 0 and "accuracy 100%" in done.stdout, done.stderr
+
+
+two = pytest.mark.skipif(mg.Device.cuda_count() < 2, reason="this machine has one CUDA device")
+
+
+@two
+def test_the_second_device():
+    x = mg.arange(6, device="cuda:1").float()
+    assert x.device == "cuda:1" and x.to("cuda:0").to("cuda:1").tolist() == x.tolist() and x.cuda().device == "cuda:0"
+    with pytest.raises(ValueError, match="same device") as caught:
+        x + x.to("cuda:0")
+    assert "cuda:0" in str(caught.value) and "cuda:1" in str(caught.value)
+    leaf = Tensor([3.0], device="cuda:0")
+    (leaf.to("cuda:1") ** 2).sum().backward()
+    assert leaf.grad.device == "cuda:0" and leaf.grad.item() == 6
+    mg.set_default_device("cuda:1")
+    try:
+        assert mg.zeros(1).device == "cuda:1" and mg.cuda.current_device() == 1
+        assert mg.cuda.memory_allocated() == mg.cuda.memory_allocated(1)
+    finally:
+        mg.set_default_device("cpu")
+    plain = losses("cuda:0", lambda f: f)
+    assert losses("cuda:1", lambda f: f) == plain == losses("cuda:1", mg.jit)
+    torch = pytest.importorskip("torch")
+    theirs = torch.arange(6, device="cuda:1")
+    assert mg.from_dlpack(theirs).device == "cuda:1" and torch.from_dlpack(x).device.index == 1

@@ -12,7 +12,7 @@ import pytest
 from conftest import run
 
 CRATE = Path(__file__).parent.parent
-MODULES = ["", ".autograd", ".data", ".engine", ".functional", ".linalg", ".nn", ".nn.functional", ".nn.init", ".optim", ".optim.lr_scheduler"]
+MODULES = ["", ".autograd", ".cuda", ".data", ".engine", ".functional", ".linalg", ".nn", ".nn.functional", ".nn.init", ".optim", ".optim.lr_scheduler"]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -127,7 +127,7 @@ def test_devices():
     assert d.type == "cpu" and d.index is None and d.name and d == mg.Device.cpu() and hash(d) == hash(mg.Device())
     assert mg.zeros(1).device == "cpu" and mg.zeros(1).is_cpu and not mg.zeros(1).is_cuda and mg.device is mg.Device
     t = mg.zeros(1000).realize()
-    assert set(d.memory_stats()) == {"active", "cached", "peak"} and d.memory_stats()["active"] >= t.nbytes
+    assert set(d.memory_stats()) == {"active", "cached", "peak", "allocations", "hits"} and d.memory_stats()["active"] >= t.nbytes
     d.empty_cache()
     assert d.memory_stats()["cached"] == 0
     for wrong in ("", "gpu", "cuda:x", "cuda:-1", "cpu:1:2"):

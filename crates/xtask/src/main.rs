@@ -4,6 +4,7 @@
 
 mod bench;
 mod gpu_bundle;
+mod plots;
 mod process;
 mod ptx;
 mod test;
@@ -22,7 +23,8 @@ commands:
   bench    this project and its peers side by side, into docs/measured; `cargo xtask bench --help`
   wheel    the Python package as a wheel, into dist; `cargo xtask wheel --help` for its options
   ptx      the CUDA kernels, from kernels/*.cu to kernels/ptx; `cargo xtask ptx --help`
-  gpu-bundle  test programs, examples and a runner, for a machine with a GPU and no cargo; `cargo xtask gpu-bundle --help`";
+  gpu-bundle  what is checked and measured on a GPU, for a machine without cargo; `cargo xtask gpu-bundle --help`
+  plots    speed against size from docs/measured/gpu-*.json, as pictures beside them; needs python3";
 
 /// What stopped a command, in a line or two for the person who ran it.
 type Failure = String;
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         "wheel" => wheel::main(&arguments),
         "ptx" => ptx::main(&arguments),
         "gpu-bundle" => gpu_bundle::main(&arguments),
+        "plots" => plots::main(&arguments),
         "" | "help" | "-h" | "--help" => {
             println!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -5,7 +5,7 @@
 #![allow(dead_code)] // each test binary uses its part
 
 use mg_autograd::Tensor;
-use mg_device::{DType, Element, Shape, bf16, f16};
+use mg_device::{DType, Device, Element, Result, Shape, bf16, f16};
 
 /// An element, exactly: floats of every width, integers of every width, truth values.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,7 +122,9 @@ impl Array {
     }
 
     pub fn pair(self) -> Pair {
-        Pair { t: self.tensor(), a: self }
+        let t = self.tensor();
+        let twin = (!t.device().is_cpu()).then(|| t.to(Device::cpu()).unwrap().realize().unwrap().clone());
+        Pair { t, twin, a: self }
     }
 
     pub fn numel(&self) -> usize {
@@ -191,48 +193,114 @@ pub fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// A tensor and what it should be.
+/// A tensor and what it should be. On another device than the CPU it has a twin there, for results that are to be the same
+/// bits.
 #[derive(Clone)]
 pub struct Pair {
     pub t: Tensor,
+    pub twin: Option<Tensor>,
     pub a: Array,
 }
 
 impl Pair {
+    fn view(&self, a: Array, view: impl Fn(&Tensor) -> Result<Tensor>) -> Pair {
+        Pair { t: view(&self.t).unwrap(), twin: self.twin.as_ref().map(|t| view(t).unwrap()), a }
+    }
+
     pub fn permute(&self, axes: &[usize]) -> Pair {
         let signed: Vec<isize> = axes.iter().map(|&a| a as isize).collect();
-        Pair { t: self.t.permute(&signed).unwrap(), a: self.a.permute(axes) }
+        self.view(self.a.permute(axes), |t| t.permute(&signed))
     }
 
     pub fn narrow(&self, axis: usize, start: usize, len: usize) -> Pair {
-        Pair { t: self.t.narrow(axis as isize, start, len).unwrap(), a: self.a.slice(axis, start, 1, len) }
+        self.view(self.a.slice(axis, start, 1, len), |t| t.narrow(axis as isize, start, len))
     }
 
     /// Every `step`-th position from `start`.
     pub fn step(&self, axis: usize, start: usize, step: usize) -> Pair {
         let len = self.a.shape[axis].saturating_sub(start).div_ceil(step);
-        let t = self.t.slice(axis as isize, Some(start as isize), None, step as isize).unwrap();
-        Pair { t, a: self.a.slice(axis, start, step as isize, len) }
+        self.view(self.a.slice(axis, start, step as isize, len), |t| {
+            t.slice(axis as isize, Some(start as isize), None, step as isize)
+        })
     }
 
     pub fn flip(&self, axis: usize) -> Pair {
         let n = self.a.shape[axis];
-        Pair { t: self.t.flip(axis as isize).unwrap(), a: self.a.slice(axis, n.saturating_sub(1), -1, n) }
+        self.view(self.a.slice(axis, n.saturating_sub(1), -1, n), |t| t.flip(axis as isize))
     }
 
     pub fn expand(&self, shape: &[usize]) -> Pair {
         let signed: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
-        Pair { t: self.t.expand(&signed).unwrap(), a: self.a.expand(shape) }
+        self.view(self.a.expand(shape), |t| t.expand(&signed))
     }
 
     pub fn reshape(&self, shape: &[usize]) -> Pair {
         let signed: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
-        Pair { t: self.t.reshape(&signed).unwrap(), a: self.a.reshape(shape) }
+        self.view(self.a.reshape(shape), |t| t.reshape(&signed))
     }
 
     /// The same values, not computed yet: a reader fuses what makes them.
     pub fn pending(&self) -> Pair {
-        Pair { t: self.t.copy(), a: self.a.clone() }
+        self.view(self.a.clone(), |t| Ok(t.copy()))
+    }
+}
+
+/// Values that are asked for together and compared one by one. Those of the same operands become one program with several
+/// outputs: on a GPU, where the driver assembles each program anew, a table of some thousand values takes seconds.
+#[derive(Default)]
+pub struct Together(Vec<Awaited>);
+
+struct Awaited {
+    what: String,
+    got: Tensor,
+    /// The same on the CPU, where `got` is elsewhere.
+    twin: Option<Tensor>,
+    expected: Array,
+    tolerance: u64,
+}
+
+impl Together {
+    /// Adds a value that is to be within so many ulps of the expected one, and the same bits on the CPU.
+    pub fn add(
+        &mut self,
+        what: String,
+        got: Tensor,
+        twin: Option<Tensor>,
+        expected: Array,
+        tolerance: u64,
+    ) -> &mut Self {
+        self.0.push(Awaited { what, got, twin, expected, tolerance });
+        self
+    }
+
+    /// Computes what was added, and compares it.
+    #[track_caller]
+    pub fn compare(&mut self) {
+        let all = std::mem::take(&mut self.0);
+        let what = || all.iter().map(|a| a.what.as_str()).collect::<Vec<_>>().join("; ");
+        let compute = |tensors: Vec<&Tensor>| Tensor::realize_all(tensors);
+        compute(all.iter().map(|a| &a.got).collect()).unwrap_or_else(|e| panic!("{}: {e}", what()));
+        compute(all.iter().filter_map(|a| a.twin.as_ref()).collect()).unwrap();
+        for a in &all {
+            assert_ulps(&a.what, &a.got, &a.expected, a.tolerance);
+            if let Some(twin) = &a.twin {
+                assert_same_bits(&a.what, &a.got, twin);
+            }
+        }
+    }
+}
+
+/// Asserts that two tensors have the same elements, bit by bit; any NaN is as good as another.
+#[track_caller]
+pub fn assert_same_bits(what: &str, t: &Tensor, other: &Tensor) {
+    let (a, b) = (Array::of(t), Array::of(other));
+    assert_eq!((a.dtype, &a.shape), (b.dtype, &b.shape), "{what}");
+    for (at, (x, y)) in a.data.iter().zip(&b.data).enumerate() {
+        let same = match (x, y) {
+            (Cell::F(x), Cell::F(y)) => x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan()),
+            _ => x == y,
+        };
+        assert!(same, "{what}: element {at} is {x:?} on {}, {y:?} on {}", t.device(), other.device());
     }
 }
 

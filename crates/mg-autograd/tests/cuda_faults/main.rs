@@ -1,99 +1,223 @@
-//! What a CUDA device's faults become: typed errors that say what was launched from where. The device is a small library
-//! compiled here, loaded by a child process, that computes nothing and answers as it is told.
+//! What a CUDA device's faults become: typed errors that say what was asked for, by which line, and what was launched
+//! before. The device is a small library compiled here, loaded by a child process, that computes nothing and answers as it is
+//! told.
 
 #![cfg(target_os = "linux")]
 
-use mg_autograd::Tensor;
-use mg_device::{Device, ErrorKind};
+mod child;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// In the child: adds two tensors on the device and prints what comes of it. Does nothing among the other tests.
+/// The stub as libcuda.so; removed at the end.
+struct Stub(PathBuf);
+
+impl Drop for Stub {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Stub {
+    /// `None` where there is no C compiler.
+    fn new(name: &str) -> Option<Stub> {
+        let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda_faults/stub.c");
+        let built = Command::new("cc")
+            .args(["-shared", "-fPIC", "-w", "-o"])
+            .args([dir.join("libcuda.so"), source])
+            .status();
+        match built {
+            Ok(status) => {
+                assert!(status.success(), "cc failed");
+                Some(Stub(dir))
+            }
+            Err(_) => {
+                eprintln!("skipped: no C compiler");
+                None
+            }
+        }
+    }
+
+    /// What a child prints, which must end well.
+    #[track_caller]
+    fn run(&self, child: &str, vars: &[(&str, &str)]) -> String {
+        let out = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child::child", "--nocapture"])
+            .env("FAULT_CHILD", child)
+            .env("LD_LIBRARY_PATH", &self.0)
+            .env("STUB_COUNTS", "1")
+            .env_remove("MG_DEVICE")
+            .envs(vars.iter().copied())
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&out.stdout).into_owned();
+        let errors = String::from_utf8_lossy(&out.stderr);
+        assert!(
+            out.status.success() && !errors.contains("panicked"),
+            "{child} {vars:?}: {}\n{text}\n{errors}",
+            out.status
+        );
+        text
+    }
+}
+
+#[track_caller]
+fn contains(text: &str, all: &[&str]) {
+    for part in all {
+        assert!(text.contains(part), "{part:?} is not in:\n{text}");
+    }
+}
+
 #[test]
-fn child() {
-    if std::env::var_os("FAULT_CHILD").is_none() {
-        return;
-    }
-    let gpu = Device::cuda(0).unwrap();
-    let n = if std::env::var_os("STUB_ALLOC").is_some() { 1 << 24 } else { 16 };
-    let result = Tensor::from_vec(vec![1.0f32; n], &[n]).unwrap().to(gpu).and_then(|x| {
-        let sum = &x + &x;
-        sum.to_vec::<f32>()
-    });
-    match result {
-        Ok(values) => println!("values {}", values.len()),
-        Err(e) => {
-            let kind = match e.kind() {
-                ErrorKind::Cuda(_) => "cuda",
-                ErrorKind::OutOfMemory { .. } => "memory",
-                _ => "other",
-            };
-            println!("{kind}: {e}");
-        }
-    }
-    println!("active {}", gpu.memory_stats().active);
-}
-
-/// The stub as libcuda.so; `None` where there is no C compiler.
-fn stub(name: &str) -> Option<PathBuf> {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&dir).unwrap();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda_faults/stub.c");
-    let built = Command::new("cc")
-        .args(["-shared", "-fPIC", "-w", "-o"])
-        .args([dir.join("libcuda.so"), source])
-        .status();
-    match built {
-        Ok(status) => {
-            assert!(status.success(), "cc failed");
-            Some(dir)
-        }
-        Err(_) => {
-            eprintln!("skipped: no C compiler");
-            None
-        }
-    }
-}
-
-fn run(dir: &Path, vars: &[(&str, &str)]) -> String {
-    let out = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child", "--nocapture"])
-        .env("FAULT_CHILD", "1")
-        .env("LD_LIBRARY_PATH", dir)
-        .envs(vars.iter().copied())
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&out.stdout).into_owned();
-    let errors = String::from_utf8_lossy(&out.stderr);
-    assert!(out.status.success() && !errors.contains("panicked"), "{text}\n{errors}");
-    text
+fn nothing_is_wrong_with_the_stub() {
+    let Some(stub) = Stub::new("well") else { return };
+    contains(&stub.run("add", &[]), &["values 16", "active 0"]);
 }
 
 #[test]
-fn faults_are_errors_that_name_the_launches() {
-    let Some(dir) = stub("faults") else { return };
-    let text = run(&dir, &[]);
-    assert!(text.contains("values 16") && text.contains("active 0"), "{text}");
-    // Found when the value is read: the launch and its line are named.
-    let text = run(&dir, &[("STUB_SYNC", "719")]);
-    assert!(text.contains("cuda:") && text.contains("CUDA_ERROR_LAUNCH_FAILED (719)"), "{text}");
-    assert!(
-        text.contains("the last launches, latest first: add (") && text.contains("cuda_faults/main.rs:"),
-        "{text}"
+fn a_fault_found_late_names_the_launches_and_their_lines() {
+    let Some(stub) = Stub::new("late") else { return };
+    for (code, name) in
+        [("719", "CUDA_ERROR_LAUNCH_FAILED (719)"), ("700", "CUDA_ERROR_ILLEGAL_ADDRESS (700)")]
+    {
+        let text = stub.run("add", &[("STUB_SYNC", code)]);
+        contains(&text, &["cuda: read: CUDA: cuEventSynchronize on cuda:0 answers", name, "active 0"]);
+        // The addition is the last launch; the line is that of `let sum`.
+        contains(
+            &text,
+            &["the last launches, latest first: add (crates/mg-autograd/tests/cuda_faults/child.rs:"],
+        );
+    }
+}
+
+#[test]
+fn a_fault_found_at_once_names_its_own_line() {
+    let Some(stub) = Stub::new("once") else { return };
+    let line = |text: &str| text.lines().find_map(|l| l.strip_prefix("line ")).unwrap().to_string();
+    let text = stub.run("add", &[("STUB_SYNC", "719"), ("MG_SYNC", "1")]);
+    let at = format!("(crates/mg-autograd/tests/cuda_faults/child.rs:{}:", line(&text));
+    contains(
+        &text,
+        &["cuda: add: CUDA: cuStreamSynchronize on cuda:0 answers CUDA_ERROR_LAUNCH_FAILED (719)", &at],
     );
-    // Found at the launch itself.
-    let text = run(&dir, &[("STUB_SYNC", "719"), ("MG_SYNC", "1")]);
-    assert!(text.contains("cuda: add: ") && text.contains("cuda_faults/main.rs:"), "{text}");
-    let text = run(&dir, &[("STUB_LAUNCH", "1")]);
-    assert!(text.contains("cuda: add: CUDA: cuLaunchKernel on cuda:0 answers error code 1"), "{text}");
-    // PTX that the driver is too old for.
-    let text = run(&dir, &[("STUB_LOAD", "222")]);
-    assert!(text.contains("PTX 8.0 needs a driver of CUDA 12.0"), "{text}");
-    // Every case left nothing behind.
-    let text = run(&dir, &[("STUB_ALLOC", "2")]);
-    assert!(
-        text.contains("memory: ") && text.contains("64.00 MiB asked for") && text.contains("active 0"),
-        "{text}"
+    let text = stub.run("add", &[("STUB_LAUNCH", "1")]);
+    contains(&text, &["cuda: add: CUDA: cuLaunchKernel on cuda:0 answers error code 1", &at, "active 0"]);
+}
+
+#[test]
+fn ptx_that_the_driver_does_not_take_names_what_is_needed() {
+    let Some(stub) = Stub::new("ptx") else { return };
+    let text = stub.run("add", &[("STUB_LOAD", "222"), ("STUB_VERSION", "12010")]);
+    contains(
+        &text,
+        &[
+            "cuda: add: CUDA: a kernel could not be loaded on cuda:0",
+            "PTX 8.0 needs a driver of CUDA 12.0 (525) or later, and this driver is of CUDA 12.1",
+            "cuda_faults/child.rs:",
+            "active 0",
+        ],
     );
-    std::fs::remove_dir_all(dir).unwrap();
+    let text = stub.run("add", &[("STUB_LOAD", "218")]);
+    contains(&text, &["cuda: add: CUDA: a kernel could not be loaded on cuda:0: error code 218", "active 0"]);
+}
+
+#[test]
+fn a_driver_without_a_device_or_too_old_is_told_to_who_asks_for_one() {
+    let Some(stub) = Stub::new("none") else { return };
+    let text = stub.run("none", &[("STUB_DEVICES", "0")]);
+    contains(&text, &["device: cuda:0 cannot be used: the CUDA driver works, but has no device", "here 2"]);
+    let text = stub.run("none", &[("STUB_VERSION", "11080")]);
+    contains(&text, &["the driver is too old: it is for CUDA 11.8, and 12.0 or later is needed", "here 2"]);
+    let text = stub.run("none", &[("MG_DEVICE", "cuda:3")]);
+    contains(&text, &["there is no cuda:3: this machine has 1 CUDA device", "here 2"]);
+}
+
+#[test]
+fn a_lost_device_is_an_error_for_every_use_and_harms_nothing_else() {
+    let Some(stub) = Stub::new("lost") else { return };
+    let text = stub.run("lost", &[("STUB_LOST", "700")]);
+    let told = text.lines().filter(|l| l.contains("CUDA_ERROR_ILLEGAL_ADDRESS (700)")).count();
+    assert_eq!(told, 6, "{text}");
+    assert!(!text.contains("out of memory"), "{text}");
+    contains(&text, &["active 0", "host 3"]);
+}
+
+#[test]
+fn out_of_memory_gives_the_cache_back_and_tries_again() {
+    let Some(stub) = Stub::new("memory") else { return };
+    let text = stub.run("memory", &[("STUB_MEMORY", "100000000")]);
+    contains(
+        &text,
+        &[
+            // Fits only after what was cached is given back.
+            "cached 25165824",
+            "second 83886080",
+            // Does not fit: every figure, and the line that asked for it.
+            "memory: allocate: out of memory: 114.44 MiB asked for, 0 B in use, 80.00 MiB cached, 95.37 MiB free",
+            "cuda_faults/child.rs:",
+            "with limit: 4.00 MiB asked for, 1.00 MiB in use, 0 B cached, limit 2.00 MiB, 94.37 MiB free",
+            "after: 256 values, active 0",
+        ],
+    );
+    // The request of `add` is refused by the driver whatever is free.
+    let text = stub.run("add", &[("STUB_ALLOC", "2")]);
+    contains(&text, &["memory: ", "64.00 MiB asked for", "active 0"]);
+}
+
+#[test]
+fn a_replay_that_fails_changes_nothing() {
+    let Some(stub) = Stub::new("replay") else { return };
+    let text = stub.run("replay", &[("STUB_GRAPH", "1")]);
+    contains(
+        &text,
+        &["failed: ", "cuGraphInstantiate on cuda:0 answers error code 1", "weight 4", "at last: active 0"],
+    );
+    contains(&text, &["graphs 0;"]);
+    let text = stub.run("replay", &[]);
+    contains(&text, &["replayed", "no memory: ", "again", "weight 4", "at last: active 0", "graphs 0;"]);
+}
+
+#[test]
+fn tensors_go_on_any_thread_and_at_the_end() {
+    let Some(stub) = Stub::new("drop") else { return };
+    let text = stub.run("drop", &[]);
+    contains(&text, &["threads: active 0", "kept"]);
+    // And after a fault, whatever the driver answers then.
+    let text = stub.run("drop", &[("STUB_LOST", "719")]);
+    contains(&text, &["threads: active 0", "kept"]);
+}
+
+#[test]
+fn copies_between_devices_leave_no_events_behind() {
+    let Some(stub) = Stub::new("two") else { return };
+    let text = stub.run("two", &[("STUB_DEVICES", "2")]);
+    contains(
+        &text,
+        &[
+            "values [1.0, 2.0, 3.0] on cuda:1",
+            "tensors must be on the same device (no implicit device transfers)",
+            "cuda:0 and cuda:1",
+            "there is no cuda:2: this machine has 2 CUDA devices",
+            "active 64 and 64",
+            // Those of the pinned pieces, four a device.
+            "events 8,",
+        ],
+    );
+}
+
+#[test]
+fn a_forked_child_is_told() {
+    let Some(stub) = Stub::new("fork") else { return };
+    let text = stub.run("fork", &[]);
+    contains(
+        &text,
+        &[
+            "cuda:0 cannot be used in a child made by fork(), where the CUDA driver does not work: start the child with \"spawn\"",
+            "child: host 3",
+            "parent: 3 values",
+        ],
+    );
+    assert_eq!(text.matches("start the child with \"spawn\" (crates/mg-autograd/tests").count(), 4, "{text}");
 }

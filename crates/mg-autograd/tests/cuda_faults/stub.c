@@ -1,29 +1,110 @@
 /* A driver that computes nothing: memory is the host's, launches do nothing, and each call answers what the environment
-   says it should (STUB_SYNC, STUB_LAUNCH, STUB_LOAD, STUB_ALLOC: a result code). */
+   says it should. Result codes, 0 unless set:
+     STUB_SYNC    of waits and of copies to the host, after the first launch
+     STUB_LAUNCH  of launches           STUB_LOAD  of loading PTX        STUB_GRAPH  of making graphs
+     STUB_ALLOC   of allocations of more than 32 MiB
+     STUB_LOST    of every call that does something, after the first launch
+   STUB_VERSION is the driver's version, STUB_DEVICES the number of devices, STUB_MEMORY the bytes that they have
+   together. With STUB_COUNTS it says at the end what was not given back. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-static unsigned code(const char *name) { const char *text = getenv(name); return text ? (unsigned)atoi(text) : 0; }
-static int launched; /* copies fail after a launch only */
-typedef unsigned U; typedef void* H; typedef unsigned long long A;
-U cuDriverGetVersion(int*v){*v=12080;return 0;} U cuInit(U f){return 0;} U cuDeviceGetCount(int*n){*n=1;return 0;}
-U cuDeviceGet(int*d,int i){*d=i;return 0;} U cuDeviceGetName(char*s,int n,int d){strcpy(s,"Stub");return 0;}
-U cuGetErrorName(U c,const char**s){*s=c==719?"CUDA_ERROR_LAUNCH_FAILED":0;return c!=719;}
-U cuDeviceGetAttribute(int*v,U a,int d){*v=a==75?9:a==76?0:132;return 0;}
-U cuDeviceTotalMem_v2(size_t*n,int d){*n=1ull<<34;return 0;}
-U cuDevicePrimaryCtxRetain(H*h,int d){*h=(H)1;return 0;} U cuCtxSetCurrent(H h){return 0;}
-U cuStreamCreate(H*h,U f){*h=(H)2;return 0;} U cuStreamSynchronize(H h){return code("STUB_SYNC");} U cuStreamWaitEvent(H a,H b,U f){return 0;}
-U cuEventCreate(H*h,U f){*h=(H)3;return 0;} U cuEventRecord(H a,H b){return 0;} U cuEventSynchronize(H a){return launched?code("STUB_SYNC"):0;}
-U cuMemGetInfo_v2(size_t*a,size_t*b){*a=1ull<<33;*b=1ull<<34;return 0;}
-U cuMemAlloc_v2(A*a,size_t n){if(n<=(1u<<25)||!code("STUB_ALLOC")){*a=(A)calloc(1,n);return *a?0:2;}return code("STUB_ALLOC");} U cuMemFree_v2(A a){free((void*)a);return 0;}
-U cuMemHostAlloc(H*p,size_t n,U f){*p=malloc(n);return 0;} U cuMemHostGetDevicePointer_v2(A*a,H p,U f){*a=(A)p;return 0;}
-U cuMemsetD8Async(A a,unsigned char b,size_t n,H s){memset((void*)a,b,n);return 0;}
-U cuMemcpyHtoDAsync_v2(A a,const void*p,size_t n,H s){memcpy((void*)a,p,n);return 0;}
-U cuMemcpyDtoHAsync_v2(void*p,A a,size_t n,H s){memcpy(p,(void*)a,n);return 0;}
-U cuMemcpyDtoDAsync_v2(A a,A b,size_t n,H s){memmove((void*)a,(void*)b,n);return 0;}
-U cuMemcpyPeerAsync(A a,H c,A b,H d,size_t n,H s){memmove((void*)a,(void*)b,n);return 0;}
-U cuModuleLoadDataEx(H*m,const void*i,U n,U*o,H*v){*m=(H)4;return code("STUB_LOAD");} U cuModuleGetFunction(H*f,H m,const char*n){*f=(H)5;return 0;}
-U cuFuncSetAttribute(H f,U a,int v){return 0;}
-U cuLaunchKernel(H f,U a,U b,U c,U d,U e,U g,U h,H s,H*p,H*x){launched=1;return code("STUB_LAUNCH");}
-U cuGraphCreate(H*h,U f){*h=(H)6;return 0;} U cuGraphDestroy(H h){return 0;} U cuGraphAddKernelNode_v2(H*n,H g,const H*d,size_t k,const void*p){*n=(H)7;return 0;}
-U cuGraphInstantiateWithFlags(H*e,H g,unsigned long long f){*e=(H)8;return 0;} U cuGraphExecKernelNodeSetParams_v2(H e,H n,const void*p){return 0;}
-U cuGraphExecDestroy(H e){return 0;} U cuGraphLaunch(H e,H s){return 0;}
+
+typedef unsigned U;
+typedef void *H;
+typedef unsigned long long A;
+typedef struct { size_t bytes; char pad[56]; } Header; /* keeps what follows aligned to 64 bytes */
+
+static size_t number(const char *name, size_t otherwise) {
+    const char *text = getenv(name);
+    return text ? (size_t)strtoull(text, 0, 10) : otherwise;
+}
+static U code(const char *name) { return (U)number(name, 0); }
+static int launched;
+static U lost(void) { return launched ? code("STUB_LOST") : 0; }
+#define ALIVE if (lost()) return lost()
+
+static size_t used, freed, blocks, events, graphs;
+__attribute__((destructor)) static void tell(void) {
+    if (getenv("STUB_COUNTS"))
+        printf("at the end: blocks %zu, events %zu, graphs %zu; freed %zu times\n", blocks, events, graphs, freed);
+}
+
+U cuDriverGetVersion(int *v) { *v = (int)number("STUB_VERSION", 12080); return 0; }
+U cuInit(U flags) { return 0; }
+U cuDeviceGetCount(int *n) { *n = (int)number("STUB_DEVICES", 1); return 0; }
+U cuDeviceGet(int *d, int i) { *d = i; return 0; }
+U cuDeviceGetName(char *s, int n, int d) { strcpy(s, "Stub"); return 0; }
+U cuGetErrorName(U c, const char **s) {
+    *s = c == 719 ? "CUDA_ERROR_LAUNCH_FAILED" : c == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : 0;
+    return !*s;
+}
+U cuDeviceGetAttribute(int *v, U a, int d) { *v = a == 75 ? 9 : a == 76 ? 0 : 132; return 0; }
+U cuDeviceTotalMem_v2(size_t *n, int d) { *n = number("STUB_MEMORY", 1ull << 34); return 0; }
+U cuDeviceCanAccessPeer(int *can, int a, int b) { *can = 1; return 0; }
+U cuDevicePrimaryCtxRetain(H *h, int d) { *h = (H)(size_t)(100 + d); return 0; }
+U cuCtxSetCurrent(H h) { return lost(); }
+U cuCtxSynchronize(void) { return lost(); }
+U cuCtxEnablePeerAccess(H h, U f) { return 704; }
+U cuStreamCreate(H *h, U f) { *h = (H)2; return 0; }
+U cuStreamSynchronize(H h) { ALIVE; return launched ? code("STUB_SYNC") : 0; }
+U cuStreamWaitEvent(H a, H b, U f) { return lost(); }
+U cuEventCreate(H *h, U f) { ALIVE; *h = (H)3; events++; return 0; }
+U cuEventDestroy_v2(H h) { events--; return 0; }
+U cuEventRecord(H a, H b) { return lost(); }
+U cuEventSynchronize(H a) { ALIVE; return launched ? code("STUB_SYNC") : 0; }
+
+U cuMemGetInfo_v2(size_t *f, size_t *t) {
+    ALIVE;
+    *t = number("STUB_MEMORY", 1ull << 34);
+    *f = *t - used;
+    return 0;
+}
+U cuMemAlloc_v2(A *a, size_t n) {
+    ALIVE;
+    if (n > (1u << 25) && code("STUB_ALLOC")) return code("STUB_ALLOC");
+    int scratch = n == 1u << 25; /* what the engine takes when it opens the device */
+    if (!scratch && used + n > number("STUB_MEMORY", 1ull << 34)) return 2;
+    Header *h = aligned_alloc(64, (n + sizeof(Header) + 63) / 64 * 64);
+    memset(h, 0, n + sizeof(Header));
+    h->bytes = scratch ? 0 : n;
+    used += h->bytes;
+    blocks += !scratch;
+    *a = (A)(h + 1);
+    return 0;
+}
+U cuMemFree_v2(A a) {
+    Header *h = (Header *)a - 1;
+    used -= h->bytes;
+    blocks--;
+    freed++;
+    free(h);
+    return 0;
+}
+U cuMemHostAlloc(H *p, size_t n, U f) { ALIVE; *p = malloc(n); return 0; }
+U cuMemHostGetDevicePointer_v2(A *a, H p, U f) { *a = (A)p; return 0; }
+U cuMemsetD8Async(A a, unsigned char b, size_t n, H s) { ALIVE; memset((void *)a, b, n); return 0; }
+U cuMemcpyHtoDAsync_v2(A a, const void *p, size_t n, H s) { ALIVE; memcpy((void *)a, p, n); return 0; }
+U cuMemcpyDtoHAsync_v2(void *p, A a, size_t n, H s) { ALIVE; memcpy(p, (void *)a, n); return 0; }
+U cuMemcpyDtoDAsync_v2(A a, A b, size_t n, H s) { ALIVE; memmove((void *)a, (void *)b, n); return 0; }
+U cuMemcpyPeerAsync(A a, H c, A b, H d, size_t n, H s) {
+    ALIVE;
+    if (c == d) return 1; /* two contexts, or it is no copy between devices */
+    memmove((void *)a, (void *)b, n);
+    return 0;
+}
+U cuModuleLoadDataEx(H *m, const void *i, U n, U *o, H *v) { ALIVE; *m = (H)4; return code("STUB_LOAD"); }
+U cuModuleGetFunction(H *f, H m, const char *n) { *f = (H)5; return 0; }
+U cuFuncSetAttribute(H f, U a, int v) { return 0; }
+U cuLaunchKernel(H f, U a, U b, U c, U d, U e, U g, U h, H s, H *p, H *x) {
+    ALIVE;
+    launched = 1;
+    return code("STUB_LAUNCH");
+}
+U cuGraphCreate(H *h, U f) { ALIVE; *h = (H)6; graphs++; return 0; }
+U cuGraphDestroy(H h) { graphs--; return 0; }
+U cuGraphAddKernelNode_v2(H *n, H g, const H *d, size_t k, const void *p) { *n = (H)7; return 0; }
+U cuGraphInstantiateWithFlags(H *e, H g, unsigned long long f) { *e = 0; if (code("STUB_GRAPH")) return code("STUB_GRAPH"); *e = (H)8; graphs++; return 0; }
+U cuGraphExecKernelNodeSetParams_v2(H e, H n, const void *p) { return 0; }
+U cuGraphExecDestroy(H e) { graphs--; return 0; }
+U cuGraphLaunch(H e, H s) { ALIVE; return 0; }

@@ -37,18 +37,32 @@ macro_rules! by_method {
 }
 mg_kernels::for_each_row!(by_method);
 
-/// Calls the row's method and compares.
+/// Calls the row's method; what it answers with is compared with the others.
 #[track_caller]
-fn check(row: Row, what: &str, x: &[&Pair]) {
+fn expect(all: &mut Together, row: Row, what: &str, x: &[&Pair]) {
     let dtypes: Vec<DType> = x.iter().map(|p| p.a.dtype).collect();
     let dtype = operand_dtype(row, &dtypes);
     let expected = evaluate(row, &x.iter().map(|p| &p.a).collect::<Vec<_>>(), dtype);
     let what = format!("{} of {dtypes:?}, {what}", row.name());
-    let got = match call(row, &x.iter().map(|p| &p.t).collect::<Vec<_>>()) {
-        Ok(t) => t,
-        Err(e) => panic!("{what}: {e}"),
-    };
-    assert_ulps(&what, &got, &expected, tolerance(row, expected.dtype));
+    let called = |x: &[&Tensor]| call(row, x).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let got = called(&x.iter().map(|p| &p.t).collect::<Vec<_>>());
+    let twins: Option<Vec<&Tensor>> = x.iter().map(|p| p.twin.as_ref()).collect();
+    let twin = twins.map(|twins| called(&twins));
+    let tolerance = tolerance(row, expected.dtype);
+    all.add(what, got, twin, expected, tolerance);
+}
+
+/// Calls the row's method, and compares what a program of it alone gives.
+#[track_caller]
+fn check(row: Row, what: &str, x: &[&Pair]) {
+    let mut alone = Together::default();
+    expect(&mut alone, row, what, x);
+    alone.compare();
+}
+
+/// All rows that take operands of a dtype.
+fn rows_of(dtype: DType, arity: usize) -> impl Iterator<Item = Row> {
+    Row::ALL.iter().copied().filter(move |&row| row.arity() == arity && dtypes(row).any(|d| d == dtype))
 }
 
 /// The dtypes that operands are given in; `gate` is called by the engine alone, and does not promote.
@@ -60,44 +74,56 @@ fn conditions(rng: &mut Rng) -> Vec<Pair> {
     layouts(rng, DType::Bool, Rng::cell).into_iter().map(|(_, p)| p).collect()
 }
 
-#[test]
-fn every_row_takes_every_dtype_in_every_layout() {
+fn every_layout_of(dtype: DType) {
     let mut rng = Rng(1);
-    for &row in Row::ALL {
-        for dtype in dtypes(row) {
-            let a = layouts(&mut rng, dtype, Rng::cell);
-            let b = layouts(&mut rng, dtype, Rng::cell);
-            for (i, (name, p)) in a.iter().enumerate() {
-                match row.arity() {
-                    1 => check(row, name, &[p]),
-                    2 => b.iter().for_each(|(other, q)| check(row, &format!("{name} and {other}"), &[p, q])),
-                    _ => {
-                        let c = conditions(&mut rng);
-                        for (j, (other, q)) in b.iter().enumerate() {
-                            check(row, &format!("{name} and {other}"), &[&c[(i + j) % c.len()], p, q]);
-                        }
-                    }
-                }
-            }
+    let mut all = Together::default();
+    let a = layouts(&mut rng, dtype, Rng::cell);
+    let b = layouts(&mut rng, dtype, Rng::cell);
+    for (i, (name, p)) in a.iter().enumerate() {
+        rows_of(dtype, 1).for_each(|row| expect(&mut all, row, name, &[p]));
+        all.compare();
+        let c = conditions(&mut rng);
+        for (j, (other, q)) in b.iter().enumerate() {
+            let what = format!("{name} and {other}");
+            rows_of(dtype, 2).for_each(|row| expect(&mut all, row, &what, &[p, q]));
+            all.compare();
+            check(Row::Where, &what, &[&c[(i + j) % c.len()], p, q]);
         }
     }
+}
+
+/// A test a dtype: they are the longest on a GPU, where tests of one process wait for each other.
+macro_rules! every_row_takes_every_layout_of {
+    ($($name:ident: $dtype:ident),*) => {
+        mod every_row_takes_every_layout_of {
+            $(#[test]
+            fn $name() {
+                super::every_layout_of(super::DType::$dtype);
+            })*
+            #[test]
+            fn every_dtype() {
+                assert_eq!([$(super::DType::$dtype),*], super::DType::ALL);
+            }
+        }
+    };
+}
+every_row_takes_every_layout_of! {
+    f64: F64, f32: F32, f16: F16, bf16: BF16, i64: I64, i32: I32, u8: U8, bool: Bool
 }
 
 #[test]
 fn every_row_takes_odd_shapes() {
     let mut rng = Rng(2);
-    for &row in Row::ALL {
-        for dtype in dtypes(row) {
-            let a = odd_shapes(&mut rng, dtype, Rng::cell);
-            let b = odd_shapes(&mut rng, dtype, Rng::cell);
-            let c = odd_shapes(&mut rng, DType::Bool, Rng::cell);
-            for (((name, a), (_, b)), (_, c)) in a.iter().zip(&b).zip(&c) {
-                match row.arity() {
-                    1 => check(row, name, &[a]),
-                    2 => check(row, name, &[a, b]),
-                    _ => check(row, name, &[c, a, b]),
-                }
-            }
+    let mut all = Together::default();
+    for dtype in DType::ALL {
+        let a = odd_shapes(&mut rng, dtype, Rng::cell);
+        let b = odd_shapes(&mut rng, dtype, Rng::cell);
+        let c = odd_shapes(&mut rng, DType::Bool, Rng::cell);
+        for (((name, a), (_, b)), (_, c)) in a.iter().zip(&b).zip(&c) {
+            rows_of(dtype, 1).for_each(|row| expect(&mut all, row, name, &[a]));
+            rows_of(dtype, 2).for_each(|row| expect(&mut all, row, name, &[a, b]));
+            rows_of(dtype, 3).for_each(|row| expect(&mut all, row, name, &[c, a, b]));
+            all.compare();
         }
     }
 }
@@ -116,22 +142,19 @@ fn operands_broadcast() {
         (&[0, 3], &[1, 3]),
         (&[1], &[2, 0]),
     ];
-    for &row in Row::ALL.iter().filter(|r| r.arity() > 1) {
-        for dtype in dtypes(row) {
-            for (a, b) in shapes {
-                for (a, b) in [(a, b), (b, a)] {
-                    let x = array(&mut rng, a, dtype, Rng::cell).pair();
-                    let y = array(&mut rng, b, dtype, Rng::cell).pair();
-                    let what = format!("shapes {a:?} and {b:?}");
-                    if row.arity() == 2 {
-                        check(row, &what, &[&x, &y]);
-                    } else {
-                        let c = array(&mut rng, a, DType::Bool, Rng::cell).pair();
-                        let d = array(&mut rng, b, DType::Bool, Rng::cell).pair();
-                        check(row, &what, &[&c, &x, &y]);
-                        check(row, &what, &[&d, &x, &y]);
-                    }
+    let mut all = Together::default();
+    for dtype in DType::ALL {
+        for (a, b) in shapes {
+            for (a, b) in [(a, b), (b, a)] {
+                let x = array(&mut rng, a, dtype, Rng::cell).pair();
+                let y = array(&mut rng, b, dtype, Rng::cell).pair();
+                let what = format!("shapes {a:?} and {b:?}");
+                rows_of(dtype, 2).for_each(|row| expect(&mut all, row, &what, &[&x, &y]));
+                for c in [a, b] {
+                    let c = array(&mut rng, c, DType::Bool, Rng::cell).pair();
+                    expect(&mut all, Row::Where, &what, &[&c, &x, &y]);
                 }
+                all.compare();
             }
         }
     }
@@ -140,18 +163,20 @@ fn operands_broadcast() {
 #[test]
 fn unlike_dtypes_are_promoted() {
     let mut rng = Rng(4);
-    for &row in Row::ALL.iter().filter(|r| r.arity() > 1 && **r != Row::Gate) {
-        for a in DType::ALL {
-            for b in DType::ALL {
-                let x = array(&mut rng, &[4, 9], a, Rng::cell).pair();
-                let y = array(&mut rng, &[9], b, Rng::cell).pair();
-                let c = array(&mut rng, &[4, 9], DType::Bool, Rng::cell).pair();
-                if row.arity() == 2 {
-                    check(row, "promoted", &[&x, &y])
-                } else {
-                    check(row, "promoted", &[&c, &x, &y])
+    let mut all = Together::default();
+    for a in DType::ALL {
+        for b in DType::ALL {
+            let x = array(&mut rng, &[4, 9], a, Rng::cell).pair();
+            let y = array(&mut rng, &[9], b, Rng::cell).pair();
+            let c = array(&mut rng, &[4, 9], DType::Bool, Rng::cell).pair();
+            for &row in Row::ALL.iter().filter(|r| **r != Row::Gate) {
+                match row.arity() {
+                    2 => expect(&mut all, row, "promoted", &[&x, &y]),
+                    3 => expect(&mut all, row, "promoted", &[&c, &x, &y]),
+                    _ => {}
                 }
             }
+            all.compare();
         }
     }
 }
@@ -265,12 +290,17 @@ fn an_integer_divided_by_zero_is_an_error() {
 #[test]
 fn every_dtype_converts_to_every_other() {
     let mut rng = Rng(8);
+    let mut all = Together::default();
     for from in DType::ALL {
-        for to in DType::ALL {
-            for (name, p) in layouts(&mut rng, from, Rng::cell) {
+        for (name, p) in layouts(&mut rng, from, Rng::cell) {
+            for to in DType::ALL {
+                let twin = p.twin.as_ref().map(|t| t.to_dtype(to));
                 let what = format!("{from} to {to}, {name}");
-                assert_ulps(&what, &p.t.to_dtype(to), &p.a.cast(to), 0);
+                all.add(what, p.t.to_dtype(to), twin, p.a.cast(to), 0);
             }
+            all.compare();
+        }
+        for to in DType::ALL {
             let mut cells: Vec<Cell> = match from {
                 d if d.is_float() => special(d).into_iter().map(Cell::F).collect(),
                 DType::Bool => vec![Cell::B(false), Cell::B(true)],

@@ -41,12 +41,16 @@ table! {
     device_get: c"cuDeviceGet" (*mut c_int, c_int);
     device_attribute: c"cuDeviceGetAttribute" (*mut c_int, c_uint, c_int);
     device_total: c"cuDeviceTotalMem_v2" (*mut usize, c_int);
+    can_access_peer: c"cuDeviceCanAccessPeer" (*mut c_int, c_int, c_int);
     primary_retain: c"cuDevicePrimaryCtxRetain" (*mut Handle, c_int);
+    enable_peer: c"cuCtxEnablePeerAccess" (Handle, c_uint);
     set_current: c"cuCtxSetCurrent" (Handle);
+    context_synchronize: c"cuCtxSynchronize" ();
     stream_create: c"cuStreamCreate" (*mut Handle, c_uint);
     stream_synchronize: c"cuStreamSynchronize" (Handle);
     stream_wait_event: c"cuStreamWaitEvent" (Handle, Handle, c_uint);
     event_create: c"cuEventCreate" (*mut Handle, c_uint);
+    event_destroy: c"cuEventDestroy_v2" (Handle);
     event_record: c"cuEventRecord" (Handle, Handle);
     event_synchronize: c"cuEventSynchronize" (Handle);
     mem_info: c"cuMemGetInfo_v2" (*mut usize, *mut usize);

@@ -6,7 +6,7 @@ use std::sync::{MutexGuard, PoisonError};
 
 use super::api::Address;
 use super::fault::Origin;
-use super::gpu::{Gpu, new_scratch};
+use super::gpu::Gpu;
 use super::graph::KernelNode;
 use super::order::{Order, Position};
 use crate::buffer::Buffer;
@@ -15,29 +15,37 @@ use crate::error::Result;
 /// Launches with scratch memory of their own that may run at the same time.
 const SCRATCHES: usize = 4;
 
-/// Launches that were asked for while they are collected, and memory that they use.
+/// What a launch may use of which nobody said what it uses.
+const EVERYTHING: Range<u64> = 0..u64::MAX;
+
+/// What is collected: launches, what they wait for, memory that they use.
 pub(super) struct Collected {
     nodes: Vec<KernelNode>,
     keep: Vec<Buffer>,
+    works: Works,
+    /// What was collected before; what it says holds as long as all goes as it did then.
+    before: Works,
+    repeats: bool,
     order: Order,
-    work: Work,
-    /// The last launch of unknown use, which all later ones wait for.
-    unknown: Option<Position>,
     /// Scratch memory, and who used it last.
     scratches: Vec<(Address, Option<Position>)>,
 }
 
+/// Groups of launches in the order in which they were collected: with it, a collection that goes like one before need not
+/// find out again what waits for what.
+#[derive(Default)]
+pub struct Works(Vec<Work>);
+
 /// Launches that follow one another, and what they use.
 #[derive(Default)]
 struct Work {
-    /// Nothing is known where nobody said.
-    known: bool,
     reads: Vec<Range<u64>>,
     writes: Vec<Range<u64>>,
-    /// What its next launch waits for.
-    after: Vec<Position>,
-    last: Option<Position>,
+    /// For each launch, those that it waits for.
+    launches: Vec<Box<[Position]>>,
     scratch: Option<usize>,
+    /// What its next launch waits for; known where it does not repeat.
+    after: Vec<Position>,
 }
 
 impl Collected {
@@ -45,66 +53,137 @@ impl Collected {
         Collected {
             nodes: vec![],
             keep: vec![],
+            works: Works::default(),
+            before: Works::default(),
+            repeats: false,
             order: Order::default(),
-            work: Work::default(),
-            unknown: None,
             scratches: vec![(scratch, None)],
         }
     }
 
+    /// The work of before that is at the place of the one under way.
+    fn same(&self) -> Option<&Work> {
+        self.before.0.get(self.works.0.len() - 1).filter(|_| self.repeats)
+    }
+
+    /// Begins a work that reads and writes these addresses.
+    fn begin(&mut self, reads: Vec<Range<u64>>, writes: Vec<Range<u64>>) {
+        self.close();
+        self.works.0.push(Work { reads, writes, ..Work::default() });
+        let (Some(new), Some(old)) = (self.works.0.last(), self.before.0.get(self.works.0.len() - 1)) else {
+            return self.diverge();
+        };
+        if (&new.reads, &new.writes) != (&old.reads, &old.writes) {
+            self.diverge();
+        } else if !self.repeats {
+            self.find();
+        }
+    }
+
     /// Ends the work of before.
-    fn begin(&mut self, work: Work) {
-        let before = std::mem::replace(&mut self.work, work);
-        if let Some(last) = before.last {
-            if before.known {
-                self.order.uses(last, &before.reads, &before.writes);
-            } else {
-                self.unknown = Some(last);
+    fn close(&mut self) {
+        let Some(work) = self.works.0.last() else { return };
+        if self.same().is_some_and(|old| old.launches.len() != work.launches.len()) {
+            self.diverge();
+        }
+        if !self.repeats
+            && let Some(work) = self.works.0.last()
+            && !work.launches.is_empty()
+        {
+            self.order.uses(self.nodes.len() as Position - 1, &work.reads, &work.writes);
+        }
+    }
+
+    /// From here on nothing goes as it did before: what waits for what up to here is written down, and found from here on.
+    fn diverge(&mut self) {
+        if !std::mem::take(&mut self.repeats) {
+            return self.find();
+        }
+        let (mut last, n) = (0, self.works.0.len());
+        for (i, work) in self.works.0.iter().enumerate() {
+            for after in &work.launches {
+                last = self.order.push(after);
+            }
+            if let Some(scratch) = work.scratch.filter(|_| !work.launches.is_empty()) {
+                self.scratches[scratch].1 = Some(last);
+            }
+            if i + 1 < n && !work.launches.is_empty() {
+                self.order.uses(last, &work.reads, &work.writes);
             }
         }
-        self.work.after = if self.work.known {
-            self.order.after(&self.work.reads, &self.work.writes)
+        self.find();
+    }
+
+    /// Finds what the work under way waits for.
+    fn find(&mut self) {
+        let Some(work) = self.works.0.last_mut() else { return };
+        work.after = if work.launches.is_empty() {
+            self.order.after(&work.reads, &work.writes)
         } else {
-            (0..self.nodes.len() as Position).collect()
+            vec![self.nodes.len() as Position - 1]
         };
-        self.work.after.extend(self.unknown);
     }
 
     /// Adds a launch of the work under way.
     pub(super) fn push(&mut self, mut node: KernelNode) {
-        if !self.work.known && self.work.last.is_none() {
-            self.begin(Work::default());
+        if self.works.0.is_empty() {
+            self.begin(vec![], vec![EVERYTHING]);
         }
-        let after = self.order.reduced(std::mem::take(&mut self.work.after));
-        let position = self.order.push(&after);
-        node.after = after.into();
+        let at = self.works.0.last().map_or(0, |work| work.launches.len());
+        let known = self.same().map(|old| old.launches.get(at).cloned());
+        let after = match known {
+            Some(Some(after)) => after,
+            Some(None) => {
+                self.diverge();
+                self.found()
+            }
+            None => self.found(),
+        };
+        let Some(work) = self.works.0.last_mut() else { return };
+        work.launches.push(after.clone());
+        if let Some(scratch) = work.scratch.filter(|_| !self.repeats) {
+            self.scratches[scratch].1 = Some(self.nodes.len() as Position);
+        }
+        node.after = after;
         self.nodes.push(node);
-        self.work.last = Some(position);
-        self.work.after.push(position);
-        if let Some(scratch) = self.work.scratch {
-            self.scratches[scratch].1 = Some(position);
-        }
+    }
+
+    /// What the next launch waits for, as found.
+    fn found(&mut self) -> Box<[Position]> {
+        let Some(work) = self.works.0.last_mut() else { return Box::default() };
+        let after = self.order.reduced(std::mem::take(&mut work.after));
+        work.after.push(self.order.push(&after));
+        after.into()
     }
 
     /// The scratch memory of the work under way.
-    pub(super) fn scratch(&mut self, gpu: &Gpu) -> Address {
-        let at = self.work.scratch.unwrap_or_else(|| self.choose(gpu));
+    pub(super) fn scratch(&mut self, new: impl FnOnce() -> Option<Address>) -> Address {
+        if self.works.0.is_empty() {
+            self.begin(vec![], vec![EVERYTHING]);
+        }
+        let known = self.works.0.last().and_then(|work| work.scratch);
+        let at = known.or_else(|| {
+            let old = self.same()?.scratch;
+            if old.is_none() {
+                self.diverge();
+            }
+            old
+        });
+        let at = at.unwrap_or_else(|| self.choose(new));
+        if let Some(work) = self.works.0.last_mut() {
+            work.scratch = Some(at);
+        }
         self.scratches[at].0
     }
 
     /// One that nobody uses, or that the work waits for anyway, if there is; else the one that was used longest ago.
-    fn choose(&mut self, gpu: &Gpu) -> usize {
-        let after = &self.work.after;
-        let free = |s: &(Address, Option<Position>)| s.1.is_none_or(|user| after.contains(&user));
-        let found = self.scratches.iter().position(free);
-        let new = || {
-            let room = self.scratches.len() < SCRATCHES;
-            // Where there is no memory for another, launches take turns.
-            room.then(|| new_scratch(gpu.api, gpu.stream).ok()).flatten()
-        };
-        let at = match found {
+    fn choose(&mut self, new: impl FnOnce() -> Option<Address>) -> usize {
+        let Some(work) = self.works.0.last_mut() else { return 0 };
+        let free = |s: &(Address, Option<Position>)| s.1.is_none_or(|user| work.after.contains(&user));
+        let at = match self.scratches.iter().position(free) {
             Some(at) => at,
-            None => match new() {
+            // Where there is no memory for another, launches take turns.
+            None => match (self.scratches.len() < SCRATCHES).then(new).flatten() {
                 Some(address) => {
                     self.scratches.push((address, None));
                     self.scratches.len() - 1
@@ -112,18 +191,38 @@ impl Collected {
                 None => (0..self.scratches.len()).min_by_key(|&s| self.scratches[s].1).unwrap_or(0),
             },
         };
-        self.work.scratch = Some(at);
-        self.work.after.extend(self.scratches[at].1);
+        work.after.extend(self.scratches[at].1);
         at
     }
 
-    fn take(&mut self) -> (Vec<KernelNode>, Vec<Buffer>) {
-        self.work = Work::default();
-        self.order = Order::default();
-        self.unknown = None;
-        self.scratches.iter_mut().for_each(|s| s.1 = None);
-        (std::mem::take(&mut self.nodes), std::mem::take(&mut self.keep))
+    fn start(&mut self, before: Works) {
+        // Another thread may have ended the last collection under its owner's hands.
+        drop(self.take());
+        self.repeats = !before.0.is_empty();
+        self.before = before;
     }
+
+    fn take(&mut self) -> Launches {
+        self.close();
+        self.before = Works::default();
+        self.order = Order::default();
+        self.scratches.iter_mut().for_each(|s| s.1 = None);
+        Launches {
+            nodes: std::mem::take(&mut self.nodes),
+            keep: std::mem::take(&mut self.keep),
+            works: std::mem::take(&mut self.works),
+        }
+    }
+}
+
+/// Launches that were collected.
+pub struct Launches {
+    /// In order.
+    pub nodes: Vec<KernelNode>,
+    /// Memory that they use, to be kept until they were started.
+    pub keep: Vec<Buffer>,
+    /// For the next collection of the same launches.
+    pub works: Works,
 }
 
 impl Gpu {
@@ -132,8 +231,10 @@ impl Gpu {
     }
 
     /// Collects launches from now on, rather than starting them, until [`Gpu::collected_launches`]. One thread at a time
-    /// may; copies and waits start what was collected before.
-    pub fn collect_launches(&self) {
+    /// may; copies and waits start what was collected before. `before` is what the last collection of the same launches
+    /// answered with, if there was one.
+    pub fn collect_launches(&self, before: Works) {
+        self.collected().start(before);
         self.collects.store(!self.synchronous, Ordering::Relaxed);
     }
 
@@ -145,25 +246,31 @@ impl Gpu {
 
     /// Keeps memory that collected launches use, until they were started.
     pub fn keep(&self, buffer: &Buffer) {
-        self.collected().keep.push(buffer.clone());
+        let mut collected = self.collected();
+        // Another thread may have started them.
+        if self.is_collecting() {
+            collected.keep.push(buffer.clone());
+        }
     }
 
     /// Says what the launches that are collected next read and write, as ranges of addresses, up to the next call. They
-    /// follow one another, and wait for those before that use the same memory. Without it, launches wait for all others.
+    /// follow one another, and wait for those before that use the same memory.
     pub fn collects_work(&self, reads: Vec<Range<u64>>, writes: Vec<Range<u64>>) {
-        self.collected().begin(Work { known: true, reads, writes, ..Work::default() });
+        self.collected().begin(reads, writes);
     }
 
-    /// Stops collecting. Answers with the launches, in order, none of which was started; the second list is to be dropped
-    /// when they were. `None` where some had to be started already: then all were.
-    pub fn collected_launches(&self) -> Option<(Vec<KernelNode>, Vec<Buffer>)> {
+    /// Stops collecting. Answers with the launches, none of which was started. `None` where some had to be started
+    /// already: then all were.
+    pub fn collected_launches(&self) -> Option<Launches> {
+        let mut collected = self.collected();
         let was = self.collects.swap(false, Ordering::Relaxed);
-        let all = self.collected().take();
+        let all = collected.take();
         was.then_some(all)
     }
 
     /// Starts what was collected, and collects no more: for work that is no launch of a kernel.
     #[inline]
+    #[track_caller]
     pub(super) fn start_collected(&self) -> Result<()> {
         if !self.is_collecting() {
             return Ok(());
@@ -172,13 +279,76 @@ impl Gpu {
     }
 
     #[cold]
+    #[track_caller]
     fn start_all(&self) -> Result<()> {
-        let Some((nodes, _keep)) = self.collected_launches() else { return Ok(()) };
-        let origin = Origin { name: "jit", line: std::panic::Location::caller() };
-        for node in &nodes {
-            // SAFETY: whoever asked for the launch vouched for it, in this order.
-            unsafe { self.launch(node.kernel, node.grid, node.block, node.shared, &node.args, origin)? };
+        // This may be another thread than the one that collects, with another device current.
+        self.bind()?;
+        // Held to the end: what that thread launches next comes after.
+        let mut collected = self.collected();
+        if !self.is_collecting() {
+            return Ok(());
         }
-        Ok(())
+        let launches = collected.take();
+        let origin = Origin { name: "jit", line: std::panic::Location::caller() };
+        let start = |node: &KernelNode| {
+            // SAFETY: whoever asked for the launch vouched for it, in this order.
+            unsafe { self.start(node.kernel, node.grid, node.block, node.shared, &node.args, origin) }
+        };
+        let result = launches.nodes.iter().try_for_each(start);
+        self.collects.store(false, Ordering::Relaxed);
+        drop(collected);
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cuda::Kernel;
+    use proptest::prelude::*;
+
+    /// What a work reads and writes, how many launches it has, and whether they use scratch memory.
+    type Plan = (Vec<Range<u64>>, Vec<Range<u64>>, usize, bool);
+
+    fn works() -> impl Strategy<Value = Vec<Plan>> {
+        let spans =
+            || prop::collection::vec((0u64..20, 1u64..8).prop_map(|(start, n)| start..start + n), 0..3);
+        prop::collection::vec((spans(), spans(), 0usize..3, any::<bool>()), 0..20)
+    }
+
+    fn collect(collected: &mut Collected, before: Works, plans: &[Plan]) -> Launches {
+        collected.start(before);
+        for (reads, writes, launches, scratch) in plans {
+            collected.begin(reads.clone(), writes.clone());
+            for _ in 0..*launches {
+                let args = if *scratch { collected.scratch(|| None) } else { 0 };
+                let kernel = Kernel { function: std::ptr::null_mut() };
+                let args = args.to_ne_bytes().into();
+                let after = Box::default();
+                collected.push(KernelNode { kernel, grid: [1; 3], block: [1; 3], shared: 0, args, after });
+            }
+        }
+        collected.take()
+    }
+
+    fn with_scratches() -> Collected {
+        let mut collected = Collected::new(1);
+        collected.scratches.extend([(2, None), (3, None)]);
+        collected
+    }
+
+    proptest! {
+        /// What is remembered of a collection never changes what another finds, however alike they are.
+        #[test]
+        fn a_memory_of_the_last_collection_changes_nothing(first in works(), second in works(), same in 0usize..20) {
+            let mut collected = with_scratches();
+            let plans: Vec<Plan> = first.iter().take(same).chain(second.iter().skip(same)).cloned().collect();
+            let before = collect(&mut collected, Works::default(), &first);
+            let fresh = collect(&mut collected, Works::default(), &plans);
+            let known = collect(&mut collected, before.works, &plans);
+            prop_assert_eq!(&fresh.nodes, &known.nodes);
+            let again = collect(&mut collected, known.works, &plans);
+            prop_assert_eq!(&fresh.nodes, &again.nodes);
+        }
     }
 }

@@ -53,10 +53,9 @@ pub(super) struct Slot {
 }
 
 /// Checks under way, oldest first, and the launches before now.
-#[derive(Default)]
 pub(super) struct Watch {
-    /// How many checks there were.
-    pub(super) issued: usize,
+    /// Slots that no check under way writes to.
+    pub(super) free: Vec<usize>,
     /// The slot of each check, and the thread that asked for it.
     pub(super) pending: VecDeque<(usize, Guarded, u64)>,
     /// What was found for threads that have not looked since.
@@ -74,6 +73,13 @@ pub(super) fn this_thread() -> u64 {
         static MINE: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
     }
     MINE.with(|n| *n)
+}
+
+impl Default for Watch {
+    fn default() -> Watch {
+        let free = (0..SLOTS).rev().collect();
+        Watch { free, pending: VecDeque::new(), found: VecDeque::new(), launches: VecDeque::new() }
+    }
 }
 
 impl Watch {

@@ -10,6 +10,7 @@ use super::collect::Collected;
 use super::fault::{Guarded, Origin, SLOTS, Slot, Watch, this_thread};
 use super::graph::KernelNode;
 use super::memory::GpuMemory;
+use super::probe::{probe, version_text};
 use super::transfer::Staging;
 use crate::allocator::Pool;
 use crate::device::Device;
@@ -31,6 +32,8 @@ static FORKED: AtomicBool = AtomicBool::new(false);
 pub struct Gpu {
     pub(super) api: &'static Api,
     device: Device,
+    /// The driver's number of it.
+    pub(super) handle: c_int,
     pub(super) context: Handle,
     pub(super) stream: Handle,
     pub(crate) pool: Pool<GpuMemory>,
@@ -46,6 +49,8 @@ pub struct Gpu {
     pub(super) collects: AtomicBool,
     pub(super) collected: Mutex<Collected>,
     pub(super) staging: Mutex<Staging>,
+    /// Ordinals of devices whose memory was looked for a direct way to.
+    pub(super) reached: Mutex<Vec<usize>>,
 }
 
 // SAFETY: contexts, streams and modules may be used from any thread; the slots are read by volatile loads.
@@ -72,6 +77,19 @@ pub(crate) fn existing(device: Device) -> Option<&'static Gpu> {
     GPUS.get(device.ordinal())?.get()?.as_ref().ok().copied()
 }
 
+/// An error in a child made by `fork`.
+#[track_caller]
+fn not_forked(device: Device) -> Result<()> {
+    if !FORKED.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    let text = format!(
+        "{device} cannot be used in a child made by fork(), where the CUDA driver does not work: start the child with \
+         \"spawn\""
+    );
+    Err(Error::new("device", ErrorKind::Device(text)))
+}
+
 /// Asks to be told in children of this process: the driver does not work there.
 fn watch_forks() {
     #[cfg(unix)]
@@ -96,7 +114,7 @@ fn watch_forks() {
 }
 
 /// Memory for tickets and partial results, zero.
-pub(super) fn new_scratch(api: &Api, stream: Handle) -> std::result::Result<Address, (&'static str, c_uint)> {
+fn new_scratch(api: &Api, stream: Handle) -> std::result::Result<Address, (&'static str, c_uint)> {
     let mut scratch = 0;
     // SAFETY: the context is current; the size is that of what is allocated.
     let (alloc, set) = unsafe {
@@ -119,13 +137,7 @@ impl Gpu {
     /// driver refuses to open it.
     #[track_caller]
     pub fn of(device: Device) -> Result<&'static Gpu> {
-        if FORKED.load(Ordering::Relaxed) {
-            let text = format!(
-                "{device} cannot be used in a child made by fork(), where the CUDA driver does not work: start the child with \
-                 \"spawn\""
-            );
-            return Err(Error::new("device", ErrorKind::Device(text)));
-        }
+        not_forked(device)?;
         match GPUS.get(device.ordinal()) {
             Some(place) if device.is_cuda() => {
                 match place.get_or_init(|| Gpu::open(device)) {
@@ -192,6 +204,7 @@ impl Gpu {
         Ok(Box::leak(Box::new(Gpu {
             api,
             device,
+            handle,
             context,
             stream,
             pool: Pool::new(GpuMemory { context, stream }, device),
@@ -206,6 +219,7 @@ impl Gpu {
             collects: AtomicBool::new(false),
             collected: Mutex::new(Collected::new(scratch)),
             staging: Mutex::default(),
+            reached: Mutex::default(),
         })))
     }
 
@@ -232,7 +246,11 @@ impl Gpu {
     /// Counters that are zero between launches: kernels draw tickets from them and leave them as they were. Launches that
     /// follow one another share them.
     pub fn tickets(&self) -> u64 {
-        if self.is_collecting() { self.collected().scratch(self) } else { self.scratch }
+        if self.is_collecting() {
+            self.collected().scratch(|| new_scratch(self.api, self.stream).ok())
+        } else {
+            self.scratch
+        }
     }
 
     /// How many counters there are.
@@ -255,9 +273,10 @@ impl Gpu {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Cuda`], of a device that was lost.
+    /// [`ErrorKind::Cuda`], of a device that was lost; [`ErrorKind::Device`] in a child made by `fork`.
     #[track_caller]
     pub fn bind(&self) -> Result<()> {
+        not_forked(self.device)?;
         // SAFETY: the context lives as long as the process.
         self.check("cuCtxSetCurrent", unsafe { (self.api.set_current)(self.context) })
     }
@@ -331,12 +350,18 @@ impl Gpu {
             let log = String::from_utf8_lossy(&log[..end]);
             let version = ptx.lines().find_map(|l| l.strip_prefix(".version ")).unwrap_or("unknown").trim();
             // CUDA_ERROR_UNSUPPORTED_PTX_VERSION
-            let hint = if code == 222 {
-                format!(": PTX {version} needs {}", driver_for(version))
-            } else {
-                String::new()
-            };
-            let text = format!("a kernel could not be loaded: {}{hint}\n{log}", self.api.describe(code));
+            let mut text =
+                format!("a kernel could not be loaded on {}: {}", self.device, self.api.describe(code));
+            if code == 222 {
+                let got = probe().map_or_else(|_| "unknown".into(), |driver| version_text(driver.version));
+                text += &format!(
+                    ": PTX {version} needs {}, and this driver is of CUDA {got}",
+                    driver_for(version)
+                );
+            }
+            if !log.trim().is_empty() {
+                text += &format!("\n{}", log.trim());
+            }
             return Err(Error::new("load", ErrorKind::Cuda(text)));
         }
         Ok(Module(module))
@@ -384,6 +409,31 @@ impl Gpu {
         args: &[u8],
         origin: Origin,
     ) -> Result<()> {
+        if self.collects.load(Ordering::Relaxed) {
+            // Another thread may have started what was collected, and is done with it when the lock is free.
+            let mut collected = self.collected();
+            if self.collects.load(Ordering::Relaxed) {
+                self.watch().launched(origin);
+                let (args, after) = (args.into(), Box::default());
+                collected.push(KernelNode { kernel, grid, block, shared, args, after });
+                return Ok(());
+            }
+        }
+        // SAFETY: this function's contract.
+        unsafe { self.start(kernel, grid, block, shared, args, origin) }
+    }
+
+    /// [`Gpu::launch`], whether launches are collected or not.
+    #[inline]
+    pub(super) unsafe fn start(
+        &self,
+        kernel: Kernel,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared: u32,
+        args: &[u8],
+        origin: Origin,
+    ) -> Result<()> {
         let mut size = args.len();
         // CU_LAUNCH_PARAM_BUFFER_POINTER, …_SIZE, END.
         let mut extra: [*mut c_void; 5] = [
@@ -396,17 +446,6 @@ impl Gpu {
         let [gx, gy, gz] = grid;
         let [bx, by, bz] = block;
         self.watch().launched(origin);
-        if self.collects.load(Ordering::Relaxed) {
-            self.collected().push(KernelNode {
-                kernel,
-                grid,
-                block,
-                shared,
-                args: args.into(),
-                after: Box::default(),
-            });
-            return Ok(());
-        }
         if shared > PLAIN_SHARED {
             self.allow_shared(kernel, shared).map_err(|e| e.with_location(origin.line))?;
         }
@@ -454,11 +493,57 @@ impl Gpu {
     /// kernel launched by this thread found out of range, at the line of its operation.
     #[track_caller]
     pub fn synchronize(&self) -> Result<()> {
-        self.start_collected()?;
-        // SAFETY: the stream lives as long as the process.
-        let code = unsafe { (self.api.stream_synchronize)(self.stream) };
-        self.check("cuStreamSynchronize", code)?;
+        self.wait().map_err(|e| e.with_op("synchronize"))?;
         self.look()
+    }
+
+    #[track_caller]
+    pub(crate) fn wait(&self) -> Result<()> {
+        self.start_collected()?;
+        self.bind()?;
+        // SAFETY: the stream lives as long as the process.
+        self.check("cuStreamSynchronize", unsafe { (self.api.stream_synchronize)(self.stream) })
+    }
+
+    /// The stream on which the engine works, as other libraries of the process take it.
+    pub fn stream(&self) -> u64 {
+        self.stream.addr() as u64
+    }
+
+    /// Makes another library's stream wait for all work so far. `1` is the driver's legacy stream, `2` the calling thread's.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Cuda`].
+    ///
+    /// # Safety
+    ///
+    /// `stream` is a stream of this device's primary context.
+    #[track_caller]
+    pub unsafe fn hand_over(&self, stream: u64) -> Result<()> {
+        self.start_collected()?;
+        self.bind()?;
+        let mut event = null_mut();
+        // SAFETY: an event is made, without timing, recorded on this device's stream, and waited for by the caller's. What was
+        // asked of an event is done although it is destroyed.
+        unsafe {
+            self.check("cuEventCreate", (self.api.event_create)(&mut event, 2))?;
+            let recorded = self.check("cuEventRecord", (self.api.event_record)(event, self.stream));
+            let stream = std::ptr::without_provenance_mut(stream as usize);
+            let wait = || (self.api.stream_wait_event)(stream, event, 0);
+            let waited = recorded.and_then(|()| self.check("cuStreamWaitEvent", wait()));
+            (self.api.event_destroy)(event);
+            waited.map_err(|e| e.with_op("hand_over"))
+        }
+    }
+
+    /// Waits for all work on the device, other libraries' of this process too. Finds nothing out: a fault is told to who
+    /// waits for the work.
+    pub fn quiesce(&self) {
+        if self.start_collected().and_then(|()| self.bind()).is_ok() {
+            // SAFETY: the context is current.
+            unsafe { (self.api.context_synchronize)() };
+        }
     }
 
     /// What kernels that this thread launched found out of range, once they have been waited for.
@@ -488,6 +573,7 @@ impl Gpu {
                 }
                 found.then_some(index)
             };
+            watch.free.push(slot);
             if let Some(index) = found {
                 watch.keep(thread, guarded.error(index));
             }
@@ -503,14 +589,15 @@ impl Gpu {
     /// Where too many checks are under way they are waited for, and this answers what they found.
     #[track_caller]
     pub fn guard(&self, guarded: Guarded) -> Result<u64> {
-        if self.watch().pending.len() >= SLOTS - 1 {
+        let slot = loop {
+            if let Some(slot) = self.watch().free.pop() {
+                break slot;
+            }
             self.synchronize()?;
             // Those of threads that never look: their launches are over by now.
             self.look_at(0, true)?;
-        }
+        };
         let mut watch = self.watch();
-        let slot = watch.issued % SLOTS;
-        watch.issued += 1;
         watch.pending.push_back((slot, guarded, this_thread()));
         Ok(self.slots_on_device + (slot * size_of::<Slot>()) as u64)
     }

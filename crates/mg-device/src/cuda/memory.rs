@@ -3,7 +3,8 @@
 use std::ptr::NonNull;
 
 use super::api::{Handle, api};
-use crate::allocator::RawMemory;
+use crate::allocator::{RawMemory, Refusal};
+use crate::error::ErrorKind;
 
 /// Memory of one device, from the driver.
 pub(crate) struct GpuMemory {
@@ -17,16 +18,24 @@ unsafe impl Send for GpuMemory {}
 unsafe impl Sync for GpuMemory {}
 
 impl RawMemory for GpuMemory {
-    fn alloc(&self, bytes: usize) -> Option<NonNull<u8>> {
-        let api = api().ok()?;
+    fn alloc(&self, bytes: usize) -> Result<NonNull<u8>, Refusal> {
+        // CUDA_ERROR_OUT_OF_MEMORY
+        const FULL: u32 = 2;
+        let api = api().map_err(|why| Refusal::Lost(ErrorKind::Device(why.into())))?;
         let mut address = 0;
         // SAFETY: the context is the device's; an address is written where there is memory.
-        let code = unsafe {
-            (api.set_current)(self.context);
-            (api.mem_alloc)(&mut address, bytes)
+        let (call, code) = unsafe {
+            match (api.set_current)(self.context) {
+                0 => ("cuMemAlloc", (api.mem_alloc)(&mut address, bytes)),
+                code => ("cuCtxSetCurrent", code),
+            }
         };
-        // An address of the device's memory, which the host never follows.
-        NonNull::new(std::ptr::without_provenance_mut(if code == 0 { address as usize } else { 0 }))
+        match code {
+            // An address of the device's memory, which the host never follows.
+            0 => NonNull::new(std::ptr::without_provenance_mut(address as usize)).ok_or(Refusal::Full),
+            FULL => Err(Refusal::Full),
+            code => Err(Refusal::Lost(ErrorKind::Cuda(format!("{call} answers {}", api.describe(code))))),
+        }
     }
 
     unsafe fn free(&self, ptr: NonNull<u8>, _bytes: usize) {

@@ -19,6 +19,7 @@ mod transfer;
 pub(crate) use gpu::existing;
 pub(crate) use probe::probe;
 
+pub use collect::{Launches, Works};
 pub use fault::{Guarded, Origin};
 pub use gpu::{Gpu, Kernel};
 pub use graph::{Graph, KernelNode};

@@ -16,6 +16,8 @@ const OLDEST_DRIVER: c_int = 12000;
 /// A driver that works, with at least one device.
 #[derive(Debug)]
 pub(crate) struct Driver {
+    /// The CUDA that it is of, in the encoding of `cuDriverGetVersion`.
+    pub(super) version: c_int,
     /// The names of the devices, by ordinal.
     pub(crate) devices: Vec<String>,
 }
@@ -82,7 +84,7 @@ fn look() -> Result<Driver, String> {
         let end = text.iter().position(|&b| b == 0).unwrap_or(text.len());
         names.push(String::from_utf8_lossy(&text[..end]).into_owned());
     }
-    Ok(Driver { devices: names })
+    Ok(Driver { version: driver, devices: names })
 }
 
 fn check(call: &str, code: c_uint) -> Result<(), String> {
@@ -117,6 +119,6 @@ pub(super) fn code_text(code: c_uint) -> String {
     format!("error code {code}, {name}")
 }
 
-fn version_text(v: c_int) -> String {
+pub(super) fn version_text(v: c_int) -> String {
     format!("{}.{}", v / 1000, v % 1000 / 10)
 }

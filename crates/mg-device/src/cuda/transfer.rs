@@ -31,6 +31,7 @@ unsafe impl Send for Staging {}
 
 impl Staging {
     /// Allocates at first use.
+    #[track_caller]
     fn ready(&mut self, gpu: &Gpu) -> Result<()> {
         while self.pieces.len() < PIECES {
             let (mut memory, mut done) = (null_mut::<c_void>(), null_mut());
@@ -46,6 +47,7 @@ impl Staging {
     }
 
     /// The next piece, once the device is done with it.
+    #[track_caller]
     fn take(&mut self, gpu: &Gpu) -> Result<(*mut u8, Handle)> {
         let piece = &self.pieces[self.next];
         self.next = (self.next + 1) % PIECES;
@@ -77,6 +79,12 @@ impl Gpu {
         if from.is_empty() {
             return Ok(());
         }
+        // SAFETY: this function's contract.
+        unsafe { self.write_in_pieces(to, from) }.map_err(|e| e.with_op("write"))
+    }
+
+    #[track_caller]
+    unsafe fn write_in_pieces(&self, to: u64, from: &[u8]) -> Result<()> {
         self.start_collected()?;
         self.bind()?;
         let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
@@ -109,6 +117,14 @@ impl Gpu {
         if to.is_empty() {
             return Ok(());
         }
+        // SAFETY: this function's contract.
+        unsafe { self.read_in_pieces(from, to) }.map_err(|e| e.with_op("read"))?;
+        // All work before the copy is done, and so are its checks.
+        self.look()
+    }
+
+    #[track_caller]
+    unsafe fn read_in_pieces(&self, from: u64, to: &mut [u8]) -> Result<()> {
         self.start_collected()?;
         self.bind()?;
         let mut staging = self.staging.lock().unwrap_or_else(PoisonError::into_inner);
@@ -140,12 +156,9 @@ impl Gpu {
             }
             match next {
                 Some(next) => under_way = Some(next),
-                None => break,
+                None => return Ok(()),
             }
         }
-        drop(staging);
-        // All work before the copy is done, and so are its checks.
-        self.look()
     }
 
     /// Sets bytes of the device's memory, in the stream's order.
@@ -189,7 +202,7 @@ impl Gpu {
     }
 
     /// Copies from another device, peer to peer where the hardware can: after the other's work so far, and before its
-    /// later work.
+    /// later work, which may overwrite what is copied.
     ///
     /// # Errors
     ///
@@ -205,15 +218,22 @@ impl Gpu {
         }
         self.start_collected()?;
         other.start_collected()?;
+        self.reach(other)?;
         let order = |before: &Gpu, after: &Gpu| -> Result<()> {
-            let mut event = null_mut();
             before.bind()?;
-            // SAFETY: an event of the first device is made and recorded on its stream, and waited for by the other's.
+            let mut event = null_mut();
+            // SAFETY: an event is made on the first device; no timing.
+            before.check("cuEventCreate", unsafe { (self.api.event_create)(&mut event, 2) })?;
+            // SAFETY: the event is recorded on its device's stream and waited for by the other's. What was asked of an event
+            // is done although it is destroyed.
             unsafe {
-                before.check("cuEventCreate", (self.api.event_create)(&mut event, 2))?;
-                before.check("cuEventRecord", (self.api.event_record)(event, before.stream))?;
-                after.bind()?;
-                after.check("cuStreamWaitEvent", (self.api.stream_wait_event)(after.stream, event, 0))
+                let recorded = before.check("cuEventRecord", (self.api.event_record)(event, before.stream));
+                let waited = recorded.and_then(|()| {
+                    after.bind()?;
+                    after.check("cuStreamWaitEvent", (self.api.stream_wait_event)(after.stream, event, 0))
+                });
+                (self.api.event_destroy)(event);
+                waited
             }
         };
         order(other, self)?;
@@ -223,5 +243,31 @@ impl Gpu {
             unsafe { (self.api.memcpy_peer)(to, self.context, from, other.context, bytes, self.stream) };
         self.check("cuMemcpyPeerAsync", code)?;
         order(self, other)
+    }
+
+    /// Opens the direct way to another device's memory, once, where the hardware has one. Without it the driver takes the
+    /// host's memory between.
+    fn reach(&self, other: &Gpu) -> Result<()> {
+        let mut known = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.contains(&other.device().ordinal()) {
+            return Ok(());
+        }
+        known.push(other.device().ordinal());
+        // cuCtxEnablePeerAccess answers so where another library of this process was first.
+        const ALREADY: u32 = 704;
+        let mut can = 0;
+        // SAFETY: an int is written; both contexts live as long as the process.
+        unsafe {
+            let code = (self.api.can_access_peer)(&mut can, self.handle, other.handle);
+            self.check("cuDeviceCanAccessPeer", code)?;
+            if can != 0 {
+                self.bind()?;
+                match (self.api.enable_peer)(other.context, 0) {
+                    ALREADY => {}
+                    code => self.check("cuCtxEnablePeerAccess", code)?,
+                }
+            }
+        }
+        Ok(())
     }
 }

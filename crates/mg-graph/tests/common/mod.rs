@@ -88,9 +88,14 @@ pub fn assert_same<T: PartialEq + std::fmt::Debug>(got: &[T], want: &[T], what: 
     }
 }
 
+/// A value's buffer in the host's memory.
+pub fn on_host(value: &Value) -> Buffer {
+    value.buffer.read(0, value.buffer.len()).unwrap()
+}
+
 /// The bits of each element in row-major order; all NaNs of a dtype are the same.
 pub fn cells(value: &Value) -> Vec<u64> {
-    let (buffer, layout) = (&value.buffer, &value.layout);
+    let (buffer, layout) = (on_host(value), &value.layout);
     assert!(
         layout.extent().is_none_or(|(_, last)| last < buffer.len()),
         "{layout:?} beyond {} elements",

@@ -1,8 +1,8 @@
 //! What each node of a graph must be: every node is computed by itself, from the values of its sources. Nodes that
 //! only move elements are also computed here, so that a mistake that the engine always makes is seen as well.
 
-use crate::common::{buffer_of, cells};
-use crate::spec::Spec;
+use crate::common::{buffer_of, cells, on_host};
+use crate::spec::{Spec, placed};
 use mg_device::{Layout, Shape};
 use mg_graph::{Node, Value, realize};
 
@@ -36,10 +36,9 @@ pub fn values(specs: &[Spec], variant: u64) -> Result<Vec<Known>, String> {
         let value = if lies {
             value.clone()
         } else {
-            Value {
-                buffer: buffer_of(&raw(value), node.dtype()),
-                layout: Layout::contiguous(Shape::of(&shape)),
-            }
+            let layout = Layout::contiguous(Shape::of(&shape));
+            placed(Value { buffer: buffer_of(&raw(value), node.dtype()), layout })
+                .map_err(|e| e.to_string())?
         };
         known.push(Known { shape, cells: got, value });
     }
@@ -66,10 +65,11 @@ pub fn differs(got: &[u64], want: &[u64]) -> String {
 /// The elements as they are, NaNs included.
 fn raw(value: &Value) -> Vec<u64> {
     let size = value.buffer.dtype().size();
+    let buffer = on_host(value);
     let at = |o: usize| {
         let mut bytes = [0u8; 8];
         // SAFETY: the layout lies within the buffer (`cells` has checked it), whose elements have this size.
-        unsafe { value.buffer.as_ptr().add(o * size).copy_to_nonoverlapping(bytes.as_mut_ptr(), size) };
+        unsafe { buffer.as_ptr().add(o * size).copy_to_nonoverlapping(bytes.as_mut_ptr(), size) };
         u64::from_le_bytes(bytes)
     };
     value.layout.offsets().map(at).collect()

@@ -4,6 +4,7 @@ use crate::common::{Rng, buffer_of};
 use mg_device::{Buffer, DType, Device, Layout, Result, Shape, bf16, f16};
 use mg_graph::{Node, Value};
 use mg_kernels::{ReduceKind, Row};
+use std::sync::OnceLock;
 
 /// How a data source lies in its memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -181,27 +182,25 @@ impl Spec {
     /// Makes the node. `number` is its position, `variant` chooses among different data for the same graph.
     pub fn build(&self, sources: &[Node], number: usize, variant: u64) -> Result<Node> {
         let seed = variant << 32 | number as u64;
-        let cpu = Device::cpu();
+        let here = device();
         let args = || -> Vec<&Node> { sources.iter().collect() };
         Ok(match self {
-            Spec::Data { dtype, shape, lie } => Node::from_value(data(*dtype, shape, *lie, seed)),
+            Spec::Data { dtype, shape, lie } => Node::from_value(placed(data(*dtype, shape, *lie, seed))?),
             Spec::Index { shape, below } => {
                 let mut rng = Rng::new(seed);
                 let values: Vec<i64> =
                     (0..shape.iter().product()).map(|_| rng.below(*below) as i64).collect();
-                Node::from_value(Value {
-                    buffer: Buffer::from_slice(&values)?,
-                    layout: Layout::contiguous(Shape::new(shape)?),
-                })
+                let layout = Layout::contiguous(Shape::new(shape)?);
+                Node::from_value(placed(Value { buffer: Buffer::from_slice(&values)?, layout })?)
             }
             Spec::Scalar { dtype, value, literal } => {
                 // A literal is part of the structure; another scalar may differ when the graph is built again.
                 let value = if *literal || !value.is_finite() { *value } else { *value + variant as f64 };
-                Node::scalar(value, *dtype, cpu, *literal)
+                Node::scalar(value, *dtype, here, *literal)
             }
-            Spec::Ramp { shape } => Node::ramp(Shape::new(shape)?, cpu),
+            Spec::Ramp { shape } => Node::ramp(Shape::new(shape)?, here),
             Spec::Random { dtype, shape } => {
-                Node::random(Shape::new(shape)?, *dtype, cpu, seed, variant * 1003 + number as u64)
+                Node::random(Shape::new(shape)?, *dtype, here, seed, variant * 1003 + number as u64)
             }
             Spec::Map(row, _) => Node::map(*row, &args())?,
             Spec::Cast(_, dtype) => sources[0].cast(*dtype),
@@ -230,9 +229,9 @@ impl Spec {
     pub fn prototype(&self, sources: &[Node]) -> Result<Node> {
         Ok(match self {
             Spec::Data { dtype, shape, .. } => {
-                Node::random(Shape::new(shape)?, DType::F32, Device::cpu(), 0, 0).cast(*dtype)
+                Node::random(Shape::new(shape)?, DType::F32, device(), 0, 0).cast(*dtype)
             }
-            Spec::Index { shape, .. } => Node::ramp(Shape::new(shape)?, Device::cpu()),
+            Spec::Index { shape, .. } => Node::ramp(Shape::new(shape)?, device()),
             _ => self.build(sources, 0, 0)?,
         })
     }
@@ -339,6 +338,21 @@ fn element(dtype: DType, rng: &mut Rng) -> u64 {
         DType::I32 => (rng.below(41) as i32 - 20) as u32 as u64,
         DType::U8 => rng.next() & 0xff,
         DType::Bool => rng.next() & 1,
+    }
+}
+
+/// Where graphs are computed: what `MG_DEVICE` says, else on the CPU.
+pub fn device() -> Device {
+    static DEVICE: OnceLock<Device> = OnceLock::new();
+    *DEVICE.get_or_init(|| std::env::var("MG_DEVICE").map_or(Device::cpu(), |name| name.parse().unwrap()))
+}
+
+/// The value on that device.
+pub fn placed(value: Value) -> Result<Value> {
+    if device().is_cpu() {
+        Ok(value)
+    } else {
+        Ok(Value { buffer: value.buffer.to_device(device())?, ..value })
     }
 }
 

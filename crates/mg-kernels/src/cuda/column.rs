@@ -16,8 +16,10 @@ use mg_device::Result;
 const THREADS: usize = 256;
 /// Rows that a thread reads at a time.
 const AT_A_TIME: usize = 4;
+/// Chunks whose results a thread reads at a time.
+const JOINED: usize = 4;
 /// Blocks that are enough for any device.
-const BLOCKS: usize = 1536;
+const BLOCKS: usize = 768;
 /// Stripes that have a counter each.
 const TICKETS: usize = 1 << 15;
 
@@ -74,16 +76,22 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool, scratch: u32
         return Err(internal("too many columns for one launch"));
     }
     let tid = special("%tid.x");
-    let cta = special("%ctaid.x");
-    // stripe, chunk and batch of the block.
-    let split = |body: &mut Body, a: Op, n: usize| {
-        let n = body.params.word(n as u32);
-        let q = op2(Kind::R, "div.u32", a, n);
-        let back = op2(Kind::R, "mul.lo.u32", q, n);
-        (q, op2(Kind::R, "sub.u32", a, back))
+    // A dimension of the grid each, where they fit: divisions are long.
+    let (grid, [stripe, chunk, batch]) = if chunks.max(batches) < 1 << 16 {
+        let grid = [stripes as u32, chunks as u32, batches as u32];
+        (grid, [special("%ctaid.x"), special("%ctaid.y"), special("%ctaid.z")])
+    } else {
+        let cta = special("%ctaid.x");
+        let split = |body: &mut Body, a: Op, n: usize| {
+            let n = body.params.word(n as u32);
+            let q = op2(Kind::R, "div.u32", a, n);
+            let back = op2(Kind::R, "mul.lo.u32", q, n);
+            (q, op2(Kind::R, "sub.u32", a, back))
+        };
+        let (rest, stripe) = split(&mut body, cta, stripes);
+        let (batch, chunk) = split(&mut body, rest, chunks);
+        ([blocks as u32, 1, 1], [stripe, chunk, batch])
     };
-    let (rest, stripe) = split(&mut body, cta, stripes);
-    let (batch, chunk) = split(&mut body, rest, chunks);
     let tx = op2(Kind::R, "and.b32", tid, imm(across as i64 - 1));
     let ty = op2(Kind::R, "shr.u32", tid, imm(across.trailing_zeros() as i64));
     let group = op3(Kind::R, "mad.lo.u32", stripe, imm(across as i64), tx);
@@ -146,27 +154,36 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool, scratch: u32
         let ticket = op2(Kind::D, "add.s64", ticket, imm64(4));
         let last = op2(Kind::R, "sub.u32", all, imm(1));
         let first = op2(Kind::P, "setp.eq.s32", this.tid, imm(0));
-        leave_unless_last(ticket, last, first, shared);
+        leave_unless_last(ticket, last, first, shared, None);
         for r in 0..n {
             let (_, _, reduction, accs) = &this.reduced[r];
             for acc in accs {
                 assign(acc.value, reduction.neutral());
             }
+            // Several loads are under way at a time.
             let c = ptx::copy(this.ty);
             let (again, done) = (label(), label());
             place(again);
             let over = op2(Kind::P, "setp.ge.u32", c, all);
             ins!("@{over} bra L{done}");
-            let row = op2(Kind::R, "add.u32", batch_row, c);
-            let at = address(&this, row, r);
-            for (i, acc) in accs.iter().enumerate() {
-                let more = reg(acc.value.0);
-                assign(more, reduction.neutral());
-                let guard = this.p.map_or(String::new(), |p| format!("@{p} "));
-                ins!("{guard}ld.global.cg.{} {more}, [{at}+{}]", bits_of(more.0), i * 8);
-                reduction.add_to(acc, Acc { value: more, index: None });
+            let mut loaded = vec![];
+            for k in 0..JOINED {
+                let c = op2(Kind::R, "add.u32", c, imm((k * down) as i64));
+                let inside = op2(Kind::P, "setp.lt.u32", c, all);
+                let inside = this.p.map_or(inside, |p| op2(Kind::P, "and.pred", p, inside));
+                let row = op2(Kind::R, "add.u32", batch_row, c);
+                let at = address(&this, row, r);
+                for (i, acc) in accs.iter().enumerate() {
+                    let more = reg(acc.value.0);
+                    assign(more, reduction.neutral());
+                    ins!("@{inside} ld.global.cg.{} {more}, [{at}+{}]", bits_of(more.0), i * 8);
+                    loaded.push((*acc, more));
+                }
             }
-            let next = op2(Kind::R, "add.u32", c, imm(down as i64));
+            for (acc, more) in loaded {
+                reduction.add_to(&acc, Acc { value: more, index: None });
+            }
+            let next = op2(Kind::R, "add.u32", c, imm((JOINED * down) as i64));
             assign(c, next);
             ins!("bra L{again}");
             place(done);
@@ -195,7 +212,7 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool, scratch: u32
     }
     let Columns { body, .. } = this;
     debug_assert!(body.checks.iter().all(|c| matches!(c, Check::Index(_) | Check::Divisor)));
-    Ok(finish(body, shared + 16, [blocks as u32, 1, 1], THREADS as u32))
+    Ok(finish(body, shared + 16, grid, THREADS as u32))
 }
 
 impl Columns<'_> {
@@ -262,31 +279,32 @@ impl Columns<'_> {
         let base = shared_address(0);
         let mine = op3(Kind::R, "mad.lo.u32", self.tid, imm(vector as i64 * 8), base);
         for (_, _, reduction, accs) in &self.reduced {
-            let mut half = self.down / 2;
-            while half > 0 {
-                // Who has a partner below stores, who has one above adds.
-                let gives = op2(Kind::P, "setp.ge.u32", self.ty, imm(half as i64));
-                let still = op2(Kind::P, "setp.lt.u32", self.ty, imm(2 * half as i64));
-                let gives = op2(Kind::P, "and.pred", gives, still);
-                for (i, acc) in accs.iter().enumerate() {
-                    ins!("@{gives} st.shared.{} [{mine}+{}], {}", bits_of(acc.value.0), i * 8, acc.value);
-                }
-                ins!("bar.sync 0");
-                let takes = op2(Kind::P, "setp.lt.u32", self.ty, imm(half as i64));
-                let offset = (half * self.across * vector * 8) as i64;
-                for (i, acc) in accs.iter().enumerate() {
-                    let other = reg(acc.value.0);
-                    assign(other, reduction.neutral());
-                    ins!(
-                        "@{takes} ld.shared.{} {other}, [{mine}+{}]",
-                        bits_of(other.0),
-                        offset + i as i64 * 8
-                    );
-                    reduction.add_to(acc, Acc { value: other, index: None });
-                }
-                ins!("bar.sync 0");
-                half /= 2;
+            let half = ptx::copy(imm(self.down as i64 / 2));
+            let again = label();
+            place(again);
+            ins!(".pragma \"nounroll\"");
+            // Who has a partner below stores, who has one above adds.
+            let twice = op2(Kind::R, "add.u32", half, half);
+            let gives = op2(Kind::P, "setp.ge.u32", self.ty, half);
+            let still = op2(Kind::P, "setp.lt.u32", self.ty, twice);
+            let gives = op2(Kind::P, "and.pred", gives, still);
+            for (i, acc) in accs.iter().enumerate() {
+                ins!("@{gives} st.shared.{} [{mine}+{}], {}", bits_of(acc.value.0), i * 8, acc.value);
             }
+            ins!("bar.sync 0");
+            let takes = op2(Kind::P, "setp.lt.u32", self.ty, half);
+            let theirs = op3(Kind::R, "mad.lo.u32", half, imm((self.across * vector * 8) as i64), mine);
+            for (i, acc) in accs.iter().enumerate() {
+                let other = reg(acc.value.0);
+                assign(other, reduction.neutral());
+                ins!("@{takes} ld.shared.{} {other}, [{theirs}+{}]", bits_of(other.0), i as i64 * 8);
+                reduction.add_to(acc, Acc { value: other, index: None });
+            }
+            ins!("bar.sync 0");
+            let less = op2(Kind::R, "shr.u32", half, imm(1));
+            assign(half, less);
+            let more = op2(Kind::P, "setp.ne.s32", half, imm(0));
+            ins!("@{more} bra L{again}");
         }
         Ok((THREADS * vector * 8) as u32)
     }

@@ -3,7 +3,7 @@
 use super::body::{Body, Check};
 use super::frame::{Form, Frame, internal};
 use super::params::{Field, Params};
-use super::ptx::{self, Kind, Op, assign, imm, imm64, ins, label, op2, op3, place, reg};
+use super::ptx::{self, Kind, Op, imm, imm64, ins, label, op2, op3, place, reg};
 use super::reduce::{Acc, Reduction, across_block, shared_address};
 use super::values::store;
 use super::{column, map, row};
@@ -35,11 +35,24 @@ pub(crate) struct Followup {
 /// Bytes of the scratch memory that a kernel may use; its follow-ups have as many after them.
 pub(crate) const SCRATCH: usize = 12 << 20;
 
-/// Partial results that a thread of the last block loads before it adds them.
-const AT_A_TIME: u32 = 8;
+/// Partial results that a thread of a last block loads.
+const LOADS: u32 = 4;
 
-/// The most partial results that the last block joins.
-pub(crate) const PARTIALS: usize = 4096;
+/// The most blocks of `threads` whose full reductions one block joins.
+pub(crate) const fn reach(threads: u32) -> usize {
+    (LOADS * threads) as usize
+}
+
+/// The most blocks of `threads` that may have full reductions: the last block of each group joins those of the group, and
+/// the last of these joins them all.
+pub(crate) fn most_blocks(threads: u32, totals: usize) -> usize {
+    (reach(threads) * reach(threads)).min(SCRATCH / (17 * totals.max(1)))
+}
+
+/// The scratch memory that their partial results take.
+pub(crate) fn partial_bytes(blocks: usize, threads: u32, totals: usize) -> usize {
+    (blocks + blocks.div_ceil(reach(threads))) * totals * 16
+}
 
 /// Writes the kernel for a program. `aligned`: addresses allow accesses of whole runs; `list`: see [`map::emit`].
 pub(crate) fn emit(program: &Program, aligned: bool, list: bool, scratch: u32) -> Result<Emitted> {
@@ -159,41 +172,51 @@ pub(crate) fn finish_totals(
     if blocks > 1 {
         let scratch = body.params.field(Field::Scratch(0));
         let tickets = body.params.field(Field::Tickets);
-        let mine = op3(Kind::D, "mad.wide.u32", cta, imm(n * 16), scratch);
-        for (r, (t, acc)) in totals.iter().zip(&joined).enumerate() {
-            let at = op2(Kind::D, "add.s64", mine, imm64(r as i64 * 16));
-            t.reduction.store_global(*acc, at, Some(first));
-        }
-        let last = body.params.word(blocks - 1);
-        leave_unless_last(tickets, last, first, shared + n as u32 * SHARED);
         let count = body.params.word(blocks);
-        // Several loads are under way at a time; which thread adds what in which order depends on the number of blocks
-        // alone.
-        let accs: Vec<Acc> = totals.iter().map(|t| t.reduction.start()).collect();
-        let i = ptx::copy(tid);
-        let (again, done) = (label(), label());
-        place(again);
-        let p = op2(Kind::P, "setp.ge.u32", i, count);
-        ins!("@{p} bra L{done}");
-        let mut loaded = vec![];
-        for u in 0..AT_A_TIME {
-            let at = op2(Kind::R, "add.s32", i, imm((u * block) as i64));
-            let p = op2(Kind::P, "setp.lt.u32", at, count);
-            let at = op3(Kind::D, "mad.wide.u32", at, imm(n * 16), scratch);
-            for (r, t) in totals.iter().enumerate() {
-                let at = op2(Kind::D, "add.s64", at, imm64(r as i64 * 16));
-                loaded.push((r, t.reduction.load_global(at, p)));
+        let flag = shared + n as u32 * SHARED;
+        // Leaves what the block has at a place among others, and goes on with all of it in the last block to do so. Which
+        // thread adds what in which order depends on the number of blocks alone.
+        let join = |joined: &[Acc], from: Op, place: Op, count: Op, ticket: Op, loads: u32| {
+            let mine = op3(Kind::D, "mad.wide.u32", place, imm(n * 16), from);
+            for (r, (t, acc)) in totals.iter().zip(joined).enumerate() {
+                let at = op2(Kind::D, "add.s64", mine, imm64(r as i64 * 16));
+                t.reduction.store_global(*acc, at, Some(first));
             }
+            let last = op2(Kind::R, "sub.u32", count, imm(1));
+            leave_unless_last(ticket, last, first, flag, Some(first));
+            let mut loaded: Vec<Vec<Acc>> = totals.iter().map(|_| vec![]).collect();
+            for u in 0..loads {
+                let at = op2(Kind::R, "add.s32", tid, imm((u * block) as i64));
+                let p = op2(Kind::P, "setp.lt.u32", at, count);
+                let at = op3(Kind::D, "mad.wide.u32", at, imm(n * 16), from);
+                for (r, t) in totals.iter().enumerate() {
+                    let at = op2(Kind::D, "add.s64", at, imm64(r as i64 * 16));
+                    loaded[r].push(t.reduction.load_global(at, p));
+                }
+            }
+            let accs: Vec<Acc> =
+                totals.iter().zip(loaded).filter_map(|(t, all)| t.reduction.tree(all)).collect();
+            ins!("bar.sync 0");
+            across_block(&pairs(&accs), block, shared, tid)
+        };
+        let reach = reach(block) as u32;
+        if blocks <= reach {
+            joined = join(&joined, scratch, cta, count, tickets, if blocks <= block { 1 } else { LOADS });
+        } else {
+            let groups = blocks.div_ceil(reach);
+            let group = op2(Kind::R, "div.u32", cta, imm(reach as i64));
+            let before = op2(Kind::R, "mul.lo.u32", group, imm(reach as i64));
+            let place = op2(Kind::R, "sub.u32", cta, before);
+            let left = op2(Kind::R, "sub.u32", count, before);
+            let members = op2(Kind::R, "min.u32", left, imm(reach as i64));
+            let from = op3(Kind::D, "mad.wide.u32", before, imm(n * 16), scratch);
+            let ticket = op3(Kind::D, "mad.wide.u32", group, imm(4), tickets);
+            let ticket = op2(Kind::D, "add.s64", ticket, imm64(4));
+            joined = join(&joined, from, place, members, ticket, LOADS);
+            let all = body.params.word(groups);
+            let from = op3(Kind::D, "mad.wide.u32", count, imm(n * 16), scratch);
+            joined = join(&joined, from, group, all, tickets, if groups <= block { 1 } else { LOADS });
         }
-        for (r, more) in loaded {
-            totals[r].reduction.add_to(&accs[r], more);
-        }
-        let next = op2(Kind::R, "add.s32", i, imm((AT_A_TIME * block) as i64));
-        assign(i, next);
-        ins!("bra L{again}");
-        place(done);
-        ins!("bar.sync 0");
-        joined = across_block(&pairs(&accs), block, shared, tid);
     }
     let others = label();
     let not_first = op2(Kind::P, "setp.ne.s32", tid, imm(0));
@@ -223,11 +246,17 @@ pub(crate) fn finish_totals(
 }
 
 /// All but the block that draws the last ticket end here; what others wrote before is seen by that one.
-pub(crate) fn leave_unless_last(ticket: Op, last: Op, first: Op, shared: u32) {
+/// `writer` is the thread that alone wrote what that one reads, which is `first`, if there is one.
+pub(crate) fn leave_unless_last(ticket: Op, last: Op, first: Op, shared: u32, writer: Option<Op>) {
     let old = reg(Kind::R);
-    // Every thread's writes are done before the block's ticket is drawn.
-    ins!("membar.gl");
-    ins!("bar.sync 0");
+    // What was written is there before the block's ticket is drawn.
+    match writer {
+        Some(writer) => ins!("@{writer} membar.gl"),
+        None => {
+            ins!("membar.gl");
+            ins!("bar.sync 0");
+        }
+    }
     // Back at zero after the last.
     ins!("@{first} atom.global.inc.u32 {old}, [{ticket}], {last}");
     let flag = shared_address(shared);

@@ -13,6 +13,7 @@ mod ptx;
 mod random;
 mod reduce;
 mod row;
+pub mod single;
 mod splice;
 mod values;
 

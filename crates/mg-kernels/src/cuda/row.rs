@@ -3,7 +3,8 @@
 
 use super::body::{Body, RowAt, Run, wide};
 use super::emit::{
-    Emitted, Followup, PARTIALS, SCRATCH, SHARED, Total, finish, finish_totals, start_totals, widest,
+    Emitted, Followup, SCRATCH, SHARED, Total, finish, finish_totals, most_blocks, partial_bytes,
+    start_totals, widest,
 };
 use super::frame::{Frame, internal};
 use super::params::Field;
@@ -23,6 +24,9 @@ const SHORT: u32 = 128;
 const CHUNK: usize = 64;
 /// Chunks of rows that are enough for any device.
 const CHUNKS: usize = 256;
+
+/// Blocks whose full reductions are joined.
+const MOST: usize = 1 << 14;
 
 /// How rows are given to threads.
 struct Shape {
@@ -115,13 +119,13 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool) -> Result<Em
         per_slot = frame.rows.div_ceil(wanted.next_multiple_of(slots)).max(1);
     }
     if has_totals(program) {
-        per_slot = per_slot.max(frame.rows.div_ceil(slots * 4 * PARTIALS));
+        per_slot = per_slot.max(frame.rows.div_ceil(slots * most_blocks(shape.block, 1).min(MOST)));
     }
     let blocks = frame.rows.div_ceil(slots * per_slot).max(1);
     let chunks = blocks * slots;
     let totals = start_totals(&body);
     // The full reductions' partial results come first.
-    let mut at = (blocks * totals.len() * 16).next_multiple_of(256);
+    let mut at = partial_bytes(blocks, shape.block, totals.len()).next_multiple_of(256);
     if !reductions.is_empty() && at + chunks * row_bytes > SCRATCH + SCRATCH / 4 {
         return Err(internal("rows too long for a reduction over both rows and columns"));
     }
@@ -321,7 +325,9 @@ impl Rows<'_> {
         let n = program.values.len();
         let depths = self.depths();
         let runs = self.runs(None, rows);
-        self.body.load_full(&vec![true; n], rows, &runs)?;
+        let late = self.late(&depths);
+        let early: Vec<bool> = late.iter().map(Option::is_none).collect();
+        self.body.load_full(&early, rows, &runs)?;
         if let Some((next, p)) = self.next {
             // While this row waits for its reductions, the next one comes closer.
             let position = if self.body.wide { next } else { ptx::op1(Kind::R, "cvt.u32.u64", next) };
@@ -329,6 +335,8 @@ impl Rows<'_> {
             self.body.prefetch(&row, &runs);
         }
         for stage in 0..=depths.iter().copied().max().unwrap_or(0) {
+            let now: Vec<bool> = late.iter().map(|&l| l == Some(stage)).collect();
+            self.body.load_full(&now, rows, &runs)?;
             let mut reduced = vec![];
             for v in (0..n).filter(|&v| depths[v] == stage) {
                 match (program.values[v].inst, self.body.frame.classes[v]) {
@@ -340,6 +348,8 @@ impl Rows<'_> {
                     _ => {}
                 }
             }
+            // What is written is no longer held.
+            self.store(rows, &runs, |v| depths[v as usize] == stage)?;
             for (v, &depth) in depths.iter().enumerate() {
                 let Inst::Reduce(_, Over::Inner, a) = program.values[v].inst else { continue };
                 if depth != stage + 1 {
@@ -355,13 +365,37 @@ impl Rows<'_> {
                 self.body.row[v] = vec![reduction.finish(acc, program.values[v].dtype)?];
             }
         }
-        self.store(rows, &runs)
+        Ok(())
     }
 
-    fn store(&mut self, rows: &[RowAt], runs: &[Run]) -> Result<()> {
+    /// Operands that are loaded when they are first needed, by value: the stage. They are the same for all rows, so that no
+    /// output has their memory.
+    fn late(&self, depths: &[usize]) -> Vec<Option<usize>> {
+        let program = self.body.program;
+        let is_late = |v: usize| match program.values[v].inst {
+            Inst::Input(i) => {
+                let walked = &self.body.frame.inputs[usize::from(i)];
+                self.body.frame.rows > 1 && walked.row.iter().all(|&s| s == 0)
+            }
+            _ => false,
+        };
+        let first_use = |v: usize| {
+            let readers = (0..depths.len()).filter(|&r| program.args(r as Val).any(|a| a as usize == v));
+            // A reduction's stage is the one after it was read.
+            let stage = |r: usize| match program.values[r].inst {
+                Inst::Reduce(_, Over::Inner, _) => depths[r] - 1,
+                _ => depths[r],
+            };
+            readers.map(stage).min().unwrap_or(0)
+        };
+        (0..depths.len()).map(|v| is_late(v).then(|| first_use(v))).collect()
+    }
+
+    /// Writes the outputs over elements whose values `when` picks.
+    fn store(&mut self, rows: &[RowAt], runs: &[Run], when: impl Fn(Val) -> bool) -> Result<()> {
         for o in 0..self.body.program.outputs.len() {
             let (v, class) = self.body.program.outputs[o];
-            if class == Class::Full && self.body.class(v) <= Class::Full {
+            if class == Class::Full && self.body.class(v) <= Class::Full && when(v) {
                 let base = self.body.output_row(o, rows[0].index);
                 self.body.store_full(o, rows, runs, &[base])?;
             }
@@ -455,7 +489,7 @@ impl Rows<'_> {
                 }
             }
             if phase == depth {
-                self.store(rows, &runs)?;
+                self.store(rows, &runs, |_| true)?;
             }
             let next = op2(Kind::D, "add.s64", at, imm64(step as i64));
             assign(at, next);

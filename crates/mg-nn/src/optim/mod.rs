@@ -158,7 +158,7 @@ fn load_slots(
                 if t.shape() != p.shape() {
                     return fail(format!("{key:?} has shape {}, its parameter {}", t.shape(), p.shape()));
                 }
-                slots[i].0[at] = Some(t.to_dtype(p.dtype()));
+                slots[i].0[at] = Some(t.to_dtype(p.dtype()).to(p.device())?);
             }
             _ => return fail(format!("{key:?} is unexpected")),
         }

@@ -8,7 +8,7 @@
 
 `Tensor(data)` is a leaf that requires a gradient; `tensor`, `zeros`, `randn`, `from_numpy` and the other factories make
 constants. Operations record what they are; the work is done when a value is looked at. `Value`, `Neuron`, `Layer` and
-`MLP` are micrograd's own, on numbers. `nn`, `optim`, `autograd`, `functional`, `linalg` and `data` are as in PyTorch.
+`MLP` are micrograd's own, on numbers. `nn`, `optim`, `autograd`, `functional`, `linalg`, `cuda` and `data` are as in PyTorch.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ from .autograd import enable_grad, no_grad, set_grad_enabled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import autograd, data, engine, functional, linalg, nn, optim
+    from . import autograd, cuda, data, engine, functional, linalg, nn, optim
 
 device = Device
 asarray = as_tensor
@@ -108,6 +108,7 @@ __all__ = [
     "bfloat16",
     "cat",
     "concat",
+    "cuda",
     "data",
     "device",
     "double",
@@ -168,4 +169,4 @@ if hasattr(_os, "register_at_fork"):
     )
 
 # What is only needed by some is imported when it is first used; unknown names are answered with the nearest.
-__getattr__ = _Lazy(__name__, ("autograd", "data", "engine", "functional", "linalg", "nn", "optim"))
+__getattr__ = _Lazy(__name__, ("autograd", "cuda", "data", "engine", "functional", "linalg", "nn", "optim"))

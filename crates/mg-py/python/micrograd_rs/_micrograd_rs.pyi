@@ -82,8 +82,16 @@ class Device:
     def index(self) -> _int | None: ...
     @property
     def name(self) -> str: ...
+    def synchronize(self) -> None:
+        """Waits until all work on the device is done, and tells what it failed with."""
+    def total_memory(self) -> _int | None:
+        """The device's own memory in bytes; None for the CPU."""
+    def compute_capability(self) -> tuple[_int, _int] | None:
+        """The compute capability, major and minor; None for the CPU."""
     def memory_stats(self) -> dict[str, _int]:
-        """What the allocator holds, in bytes: active, cached, peak."""
+        """What the allocator holds, in bytes: active, cached, peak; and how often it handed out memory, and from its cache."""
+    def reset_peak(self) -> None:
+        """Sets the peak of `memory_stats` to what is in use now."""
     def set_memory_limit(self, limit: _int | None) -> None:
         """Sets the most bytes that tensors and cache together may take; None for no limit."""
     def empty_cache(self) -> None:

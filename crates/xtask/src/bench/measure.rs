@@ -29,6 +29,7 @@ pub enum Side {
     Rounds {
         /// Seconds per call, of each round.
         seconds: Vec<f64>,
+        /// Of a round; the first round counts them.
         calls: u64,
         check: Option<f64>,
     },
@@ -132,7 +133,7 @@ fn prepare(worker: &mut Worker, case: &str) -> Side {
     match worker.ask(case, 0) {
         Ok(answers) => Side::Rounds {
             seconds: Vec::new(),
-            calls: answers.first().and_then(|answer| answer["calls"].as_u64()).unwrap_or_default(),
+            calls: 0,
             check: answers.first().and_then(|answer| answer["check"].as_f64()),
         },
         Err(refusal) => refused(refusal),
@@ -148,12 +149,13 @@ fn refused(refusal: Refusal) -> Side {
 
 /// One more round of a prepared side.
 fn round(worker: &mut Worker, case: &str, side: &mut Side) -> Option<f64> {
-    let Side::Rounds { seconds, .. } = side else { return None };
+    let Side::Rounds { seconds, calls, .. } = side else { return None };
     std::thread::sleep(PAUSE);
     match worker.ask(case, 1) {
         Ok(answers) => {
             let time = answers.first().and_then(|answer: &Value| answer["seconds_per_call"].as_f64());
             seconds.extend(time);
+            *calls = answers.first().and_then(|answer| answer["calls"].as_u64()).unwrap_or_default();
             time
         }
         Err(refusal) => {

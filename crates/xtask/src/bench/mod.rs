@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::workspace::Workspace;
 use crate::{Result, process, venv};
+pub use machine::source;
 use measure::{Case, Measured};
 use worker::{Start, Worker};
 

@@ -9,19 +9,22 @@ use std::process::{ExitCode, Stdio};
 use serde_json::{Value, json};
 
 use crate::venv::Venv;
-use crate::workspace::Workspace;
-use crate::{Result, at};
+use crate::workspace::{Workspace, cargo_program};
+use crate::{Result, at, process};
 
 const USAGE: &str = "\
 usage: cargo xtask ptx [--check]
 
-Compiles kernels/*.cu, as kernels/variants.txt lists them, to kernels/ptx/*.ptx, and writes the table of them in mg-kernels.
+Compiles kernels/*.cu, as kernels/variants.txt lists them, to kernels/ptx/*.ptx, and writes the table of them in mg-kernels;
+has the emitter write the kernels of single operations to kernels/programs.
   --check   changes nothing; fails where a file is not what would be written";
 
 /// The oldest that knows what the kernels use: its PTX 8.0 is read by drivers from 525 on.
 const NVRTC_PACKAGE: &str = "nvidia-cuda-nvrtc-cu12==12.0.140";
 const SOURCES: &str = "kernels";
 pub const FOLDER: &str = "kernels/ptx";
+/// Kernels that the emitter writes.
+pub const PROGRAMS: &str = "kernels/programs";
 const TABLE: &str = "crates/mg-kernels/src/cuda/library/prebuilt.rs";
 
 pub fn main(arguments: &[String]) -> Result<ExitCode> {
@@ -44,6 +47,10 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
                 std::fs::write(&path, text).map_err(at(&path))?;
             }
             println!("{} kernels, {} KiB", files.len() - 1, bytes / 1024);
+            // Those of the emitter, by the test that compares them.
+            let mut write = process::command(cargo_program(), &workspace.root);
+            write.args(["test", "--quiet", "--package", "mg-kernels", "--test", "single_operations"]);
+            process::run(write.env("MG_WRITE_PTX", "1"))?;
         }
         ["--check"] => check(&workspace)?,
         ["-h" | "--help"] => println!("{USAGE}"),

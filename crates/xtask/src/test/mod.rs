@@ -47,7 +47,11 @@ const STEPS: &[Step] = &[
         what: "every prebuilt PTX file assembles for each GPU it is for",
         run: python::ptxas,
     },
-    Step { name: "peers", what: "the peers' benchmarks parse and list their cases", run: python::peers },
+    Step {
+        name: "peers",
+        what: "the peers' benchmarks parse, list their cases, and compare rightly",
+        run: python::peers,
+    },
     Step { name: "wheel", what: "the Python wheel builds and installs", run: python::wheel },
     Step { name: "pytest", what: "the wheel's tests", run: python::pytest },
     Step { name: "pyright", what: "the wheel's types, by pyright", run: python::pyright },

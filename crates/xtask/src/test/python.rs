@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::Outcome;
 use super::counts::Counts;
-use crate::ptx::{self, FOLDER};
+use crate::ptx::{self, FOLDER, PROGRAMS};
 use crate::venv::{PYTHON, Venv};
 use crate::wheel::{CRATE, files, install, tools};
 use crate::workspace::Workspace;
@@ -24,6 +24,7 @@ pub fn peers(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
     process::run(process::command(PYTHON, &folder).args(["-c", parse]))?;
     let cases = process::output(process::command(PYTHON, &folder).args(["-B", "peer.py", "--list"]))?;
     println!("{} cases", cases.lines().count());
+    process::run(process::command(PYTHON, &folder).args(["-B", "-m", "unittest", "--quiet"]))?;
     Ok(Outcome::Done)
 }
 
@@ -79,7 +80,11 @@ pub fn ptxas(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
     });
 
     let mut jobs = Vec::new();
-    for file in files(&folder, "ptx")? {
+    let mut all = files(&folder, "ptx")?;
+    if let Some(programs) = workspace.existing(PROGRAMS) {
+        all.extend(files(&programs, "ptx")?);
+    }
+    for file in all {
         let text = std::fs::read_to_string(&file).map_err(at(&file))?;
         let target = target(&text).ok_or_else(|| format!("{} has no .target line", file.display()))?;
         jobs.extend(architectures(target)?.into_iter().map(|architecture| (file.clone(), architecture)));

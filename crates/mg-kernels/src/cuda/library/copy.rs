@@ -1,7 +1,7 @@
 //! Strided copies and fills.
 
 use super::args::Args;
-use super::axes::WIDE;
+use super::axes::{WIDE, countable};
 use super::{Launch, Plan, Pointer, find};
 use mg_device::{Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
 use smallvec::{SmallVec, smallvec};
@@ -44,9 +44,10 @@ pub fn plan(size: usize, from: &Layout, to: &Layout, align: usize) -> Result<Pla
     }
     let (unit, shape, strides) = widen(size, shape, strides, align);
     let count = shape.numel();
+    let (sizes, strides) = countable("copy", shape.dims(), strides)?;
     let mut args = Args::default();
     args.pointer(Some((Pointer::Output(0), 0))).pointer(Some((Pointer::Input(0), 0))).u64(count as u64);
-    args.axes(shape.dims(), &[&strides[0], &strides[1]], count >= WIDE);
+    args.axes(&sizes, &[&strides[0], &strides[1]], count >= WIDE);
     let name = format!("copy_b{}", unit * 8);
     Ok(Plan { launches: smallvec![launch("copy", &name, count.div_ceil(1024), args)?], workspace: 0 })
 }

@@ -1,7 +1,7 @@
 //! Elements by index, and their adjoint: sums by index.
 
 use super::args::Args;
-use super::axes::WIDE;
+use super::axes::{WIDE, countable};
 use super::copy::launch;
 use super::{Launch, Plan, Pointer};
 use crate::indexed::rows;
@@ -52,6 +52,7 @@ pub fn gather(size: usize, x: &Layout, index: &Layout, axis: usize, align: usize
     around.iter_mut().for_each(|s| s[first..].fill(0));
     let sizes = collapse(&Shape::of(&shape[..first]), &mut around);
     let count = shape.numel() / each;
+    let (sizes, around) = countable("gather", sizes.dims(), around)?;
     let mut args = Args::default();
     args.pointer(Some((Pointer::Output(0), 0)))
         .pointer(Some((Pointer::Input(0), 0)))
@@ -63,7 +64,7 @@ pub fn gather(size: usize, x: &Layout, index: &Layout, axis: usize, align: usize
         .divisor(row / each)
         .u32((count >= WIDE).into())
         .u32(0)
-        .axes(sizes.dims(), &[&around[0], &around[1]], count >= WIDE);
+        .axes(&sizes, &[&around[0], &around[1]], count >= WIDE);
     let name = format!("gather_b{}", size * each * 8);
     Ok(Plan { launches: smallvec![launch("gather", &name, count.div_ceil(1024), args)?], workspace: 0 })
 }

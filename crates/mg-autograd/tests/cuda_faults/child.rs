@@ -1,0 +1,220 @@
+//! What the children do: each prints what it meets.
+
+use mg_autograd::{Tensor, jit};
+use mg_device::{Device, Error, ErrorKind};
+use std::cell::RefCell;
+use std::sync::OnceLock;
+
+/// Does nothing among the other tests.
+#[test]
+fn child() {
+    match std::env::var("FAULT_CHILD").as_deref() {
+        Ok("add") => add(),
+        Ok("none") => none(),
+        Ok("lost") => lost(),
+        Ok("memory") => memory(),
+        Ok("replay") => replay(),
+        Ok("drop") => drops(),
+        Ok("two") => two(),
+        Ok("fork") => fork(),
+        _ => {}
+    }
+}
+
+fn kind(e: &Error) -> &'static str {
+    match e.kind() {
+        ErrorKind::Cuda(_) => "cuda",
+        ErrorKind::OutOfMemory { .. } => "memory",
+        ErrorKind::Device(_) => "device",
+        _ => "other",
+    }
+}
+
+fn gpu() -> Device {
+    Device::cuda(0).unwrap()
+}
+
+fn ones(n: usize) -> Tensor {
+    Tensor::from_vec(vec![1f32; n], &[n]).unwrap()
+}
+
+fn on_gpu(n: usize) -> mg_device::Result<Tensor> {
+    Ok(ones(n).to(gpu())?.realize()?.clone())
+}
+
+/// Adds two tensors.
+fn add() {
+    let n = if std::env::var_os("STUB_ALLOC").is_some() { 1 << 24 } else { 16 };
+    println!("line {}", line!() + 2);
+    let result = ones(n).to(gpu()).and_then(|x| {
+        let sum = &x + &x;
+        sum.to_vec::<f32>()
+    });
+    match result {
+        Ok(values) => println!("values {}", values.len()),
+        Err(e) => println!("{}: {e}", kind(&e)),
+    }
+    println!("active {}", gpu().memory_stats().active);
+}
+
+/// Asks for a device that is not there, in several ways.
+fn none() {
+    let named: Device = std::env::var("MG_DEVICE").as_deref().unwrap_or("cuda").parse().unwrap();
+    let here = Tensor::from_node(mg_graph::Node::scalar(1.0, mg_device::DType::F32, Device::cpu(), false));
+    for e in [
+        Device::cuda(named.ordinal()).map(drop).unwrap_err(),
+        here.to(named).and_then(|t| t.realize().map(drop)).unwrap_err(),
+        mg_autograd::set_default_device(named).unwrap_err(),
+    ] {
+        assert_eq!(kind(&e), "device", "{e}");
+        println!("{e}");
+    }
+    named.set_memory_limit(Some(1));
+    named.empty_cache();
+    assert_eq!(named.memory_stats(), Default::default());
+    println!("here {}", (&here + &here).item::<f32>().unwrap());
+}
+
+fn lost() {
+    let x = on_gpu(1000).unwrap();
+    (&x + &x).realize().unwrap();
+    for _ in 0..2 {
+        for result in [
+            (&x * &x).to_vec::<f32>().map(drop),
+            ones(10).to(gpu()).and_then(|t| t.realize().map(drop)),
+            gpu().synchronize(),
+        ] {
+            println!("{}", result.unwrap_err());
+        }
+    }
+    drop(x);
+    gpu().empty_cache();
+    println!("active {}", gpu().memory_stats().active);
+    println!("host {}", ones(3).sum().item::<f32>().unwrap());
+}
+
+fn memory() {
+    let first = on_gpu(6 << 20).unwrap();
+    drop(first);
+    println!("cached {}", gpu().memory_stats().cached);
+    let second = on_gpu(20 << 20).unwrap();
+    println!("second {}", gpu().memory_stats().active);
+    drop(second);
+    let e = on_gpu(30_000_000).unwrap_err();
+    println!("{}: {e}", kind(&e));
+    gpu().empty_cache();
+    let held = on_gpu(1 << 18).unwrap();
+    gpu().set_memory_limit(Some(2 << 20));
+    let e = on_gpu(1 << 20).unwrap_err();
+    println!("with limit: {}", e.kind().to_string().trim_start_matches("out of memory: "));
+    gpu().set_memory_limit(None);
+    drop(held);
+    let n = on_gpu(256).unwrap().to_vec::<f32>().unwrap().len();
+    println!("after: {n} values, active {}", gpu().memory_stats().active);
+}
+
+/// A replayed step that cannot be started, or finds no memory.
+fn replay() {
+    {
+        let weight = on_gpu(4).unwrap();
+        let x = on_gpu(4).unwrap();
+        let mut step = jit(|args: &[Tensor]| {
+            weight.assign(&weight + &args[0])?;
+            Ok(vec![(&weight * &args[0]).sum()])
+        });
+        let mut told = false;
+        for _ in 0..8 {
+            match step.call(&[&x]) {
+                Ok(_) if step.is_replaying() => told = true,
+                Ok(_) => {}
+                Err(e) => {
+                    println!("failed: {e}");
+                    println!("weight {}", weight.to_vec::<f32>().unwrap().len());
+                }
+            }
+        }
+        if told {
+            println!("replayed");
+            gpu().empty_cache();
+            gpu().set_memory_limit(Some(gpu().memory_stats().active));
+            let e = step.call(&[&x]).unwrap_err();
+            println!("no memory: {e}");
+            assert_eq!(kind(&e), "memory", "{e}");
+            gpu().set_memory_limit(None);
+            println!("weight {}", weight.to_vec::<f32>().unwrap().len());
+            step.call(&[&x]).unwrap();
+            assert!(step.is_replaying());
+            println!("again");
+        }
+    }
+    println!("at last: active {}", gpu().memory_stats().active);
+}
+
+/// Tensors that go on other threads, at the end of a thread, and at the end of the process.
+fn drops() {
+    thread_local! {
+        static MINE: RefCell<Vec<Tensor>> = const { RefCell::new(vec![]) };
+    }
+    static KEPT: OnceLock<Vec<Tensor>> = OnceLock::new();
+    let x = on_gpu(1000).unwrap();
+    let made = (&x + &x).realize().unwrap().clone();
+    let pending = &x * &x;
+    let threads: Vec<_> = [x, made, pending]
+        .into_iter()
+        .map(|t| std::thread::spawn(move || MINE.with_borrow_mut(|mine| mine.push(t))))
+        .collect();
+    threads.into_iter().for_each(|t| t.join().unwrap());
+    println!("threads: active {}", gpu().memory_stats().active);
+    let kept: Vec<Tensor> = on_gpu(10).into_iter().collect();
+    MINE.with_borrow_mut(|mine| mine.extend(kept.iter().map(|t| t + t)));
+    KEPT.set(kept).unwrap();
+    println!("kept");
+}
+
+fn two() {
+    let (first, second) = (Device::cuda(0).unwrap(), Device::cuda(1).unwrap());
+    let x = Tensor::from_slice(&[1f32, 2.0, 3.0]).to(first).unwrap();
+    let mut y = x.to(second).unwrap();
+    for _ in 0..5 {
+        y = y.to(first).unwrap().to(second).unwrap();
+    }
+    println!("values {:?} on {}", y.to_vec::<f32>().unwrap(), y.device());
+    println!("active {} and {}", first.memory_stats().active, second.memory_stats().active);
+    println!("{}", x.try_add(&y).map(drop).unwrap_err());
+    println!("{}", Device::cuda(2).unwrap_err());
+    drop((x, y));
+    for device in [first, second] {
+        assert_eq!(device.memory_stats().active, 0);
+    }
+}
+
+fn fork() {
+    unsafe extern "C" {
+        safe fn fork() -> i32;
+        fn waitpid(pid: i32, status: *mut i32, options: i32) -> i32;
+        safe fn _exit(code: i32) -> !;
+    }
+    let x = on_gpu(3).unwrap();
+    let pending = &x + &x;
+    let pid = fork();
+    if pid == 0 {
+        let told: Vec<String> = [
+            on_gpu(3).map(drop),
+            pending.to_vec::<f32>().map(drop),
+            gpu().synchronize(),
+            x.to(Device::cpu()).and_then(|t| t.to_vec::<f32>().map(drop)),
+        ]
+        .into_iter()
+        .map(|result| format!("child: {}", result.unwrap_err()))
+        .collect();
+        drop((x, pending));
+        gpu().empty_cache();
+        println!("{}\nchild: host {}", told.join("\n"), ones(3).sum().item::<f32>().unwrap());
+        _exit(0);
+    }
+    let mut status = 0;
+    // SAFETY: the child is this process's; its status is written.
+    unsafe { waitpid(pid, &mut status, 0) };
+    assert_eq!(status, 0, "the child ended otherwise");
+    println!("parent: {} values", pending.to_vec::<f32>().unwrap().len());
+}

@@ -1,0 +1,36 @@
+//! Steps that are recorded and replayed.
+
+use mg_autograd::{Tensor, jit};
+use mg_device::Result;
+
+#[test]
+fn state_written_between_replays_is_where_the_next_goes_on_from() -> Result<()> {
+    let weight = Tensor::from_vec(vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3])?;
+    let state = weight.clone();
+    let mut step = jit(move |x: &[Tensor]| {
+        state.assign(&state + &x[0])?;
+        Ok(vec![state.sum()])
+    });
+    let one = Tensor::from_slice(&[1.0f32]);
+    for _ in 0..5 {
+        step.call(&[&one])?;
+    }
+    assert!(step.is_replaying());
+    assert_eq!(weight.to_vec::<f32>()?, [6.0, 7.0, 8.0, 9.0, 10.0, 11.0]);
+
+    // Another's memory, in another order: it is read and left alone.
+    let other = Tensor::from_vec(vec![10.0f32, 40.0, 20.0, 50.0, 30.0, 60.0], &[3, 2])?;
+    weight.assign(other.t())?;
+    let sum = step.call(&[&one])?;
+    assert!(step.is_replaying());
+    assert_eq!(sum[0].item::<f32>()?, 216.0);
+    assert_eq!(step.call(&[&one])?[0].item::<f32>()?, 222.0);
+    assert_eq!(weight.to_vec::<f32>()?, [12.0, 22.0, 32.0, 42.0, 52.0, 62.0]);
+    assert_eq!(other.to_vec::<f32>()?, [10.0, 40.0, 20.0, 50.0, 30.0, 60.0]);
+
+    // A part of it alone, too.
+    weight.select(0, 0)?.assign(0.0)?;
+    assert_eq!(step.call(&[&one])?[0].item::<f32>()?, 162.0);
+    assert_eq!(weight.to_vec::<f32>()?, [1.0, 1.0, 1.0, 43.0, 53.0, 63.0]);
+    Ok(())
+}

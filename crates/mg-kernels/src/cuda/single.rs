@@ -1,0 +1,138 @@
+//! The programs of single operations: a row of the op table, a conversion, a reduction. Their kernels are written to
+//! `kernels/programs` by `cargo xtask ptx`, where they can be read, compared and assembled without a GPU.
+//!
+//! A program's text depends on its structure alone: sizes, strides and scalars are parameters. What a plan launches for one
+//! of these operations is the text in the file, under the name `k`; it is emitted rather than read, which takes less time
+//! than looking for it would, and nothing is stored twice.
+
+use super::CudaProgram;
+use crate::program::{Class, Inst, Operand, Over, Program, ReduceKind, Source, Val, Value};
+use crate::rows::{Class as RowClass, Row};
+use mg_device::{DType, Device, MAX_RANK, Result};
+
+/// The dtypes, in the order of the files.
+const DTYPES: [DType; 8] =
+    [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64, DType::I32, DType::U8, DType::Bool];
+/// Elements of elementwise work, and of what is reduced.
+const ELEMENTS: usize = 1 << 20;
+/// Rows, and columns.
+const SIDE: usize = 1 << 10;
+
+struct Build(Program);
+
+impl Build {
+    fn new(space: &[usize], outer: usize) -> Build {
+        Build(Program { space: space.to_vec(), outer, ..Program::default() })
+    }
+
+    fn push(&mut self, inst: Inst, dtype: DType) -> Val {
+        self.0.values.push(Value { inst, dtype });
+        (self.0.values.len() - 1) as Val
+    }
+
+    /// A contiguous operand.
+    fn load(&mut self, dtype: DType) -> Val {
+        let mut strides = [0; MAX_RANK];
+        let mut stride = 1;
+        for (d, &n) in self.0.space.iter().enumerate().rev() {
+            strides[d] = stride;
+            stride *= n as isize;
+        }
+        self.0.inputs.push(Operand { source: Source::Buffer, dtype, strides });
+        self.push(Inst::Input(self.0.inputs.len() as u16 - 1), dtype)
+    }
+
+    fn done(mut self, v: Val, class: Class) -> Program {
+        self.0.outputs.push((v, class));
+        self.0
+    }
+}
+
+/// A row of the op table; `scalar`: its last operand is a number.
+fn elementwise(row: Row, dtype: DType, scalar: bool) -> Program {
+    let mut b = Build::new(&[ELEMENTS], 0);
+    let mut args = [0; 3];
+    for (i, arg) in args.iter_mut().enumerate().take(row.arity()) {
+        *arg = match (row, i) {
+            _ if scalar && i + 1 == row.arity() => b.push(Inst::Const(0), dtype),
+            (Row::Where, 0) => b.load(DType::Bool),
+            _ => b.load(dtype),
+        };
+    }
+    let v = b.push(Inst::Map(row, args), row.result(dtype));
+    b.done(v, Class::Full)
+}
+
+fn conversion(from: DType, to: DType) -> Program {
+    let mut b = Build::new(&[ELEMENTS], 0);
+    let x = b.load(from);
+    let v = b.push(Inst::Cast(x), to);
+    b.done(v, Class::Full)
+}
+
+fn reduction(kind: ReduceKind, over: Over, dtype: DType) -> Program {
+    let (mut b, class) = match over {
+        Over::All => (Build::new(&[ELEMENTS], 0), Class::Total),
+        Over::Inner => (Build::new(&[SIDE, SIDE], 1), Class::Row),
+        Over::Outer => (Build::new(&[SIDE, SIDE], 1), Class::Column),
+    };
+    let x = b.load(dtype);
+    let v = b.push(Inst::Reduce(kind, over, x), kind.result(dtype));
+    b.done(v, class)
+}
+
+/// Single operations on a dtype, with their kernels' names: `ew_add_f32`, `ew_pow_f32_scalar`, `cast_f32_f16`,
+/// `reduce_sum_f32` (all elements), `reduce_rows_sum_f32`, `reduce_columns_sum_f32`.
+pub fn programs(dtype: DType) -> Vec<(String, Program)> {
+    let mut all = vec![];
+    for &row in Row::ALL {
+        if row.operand(dtype) != dtype || (row.class() == RowClass::Logic && dtype != DType::Bool) {
+            continue;
+        }
+        all.push((format!("ew_{}_{dtype}", row.name()), elementwise(row, dtype, false)));
+        if row.arity() == 2 && dtype != DType::Bool {
+            all.push((format!("ew_{}_{dtype}_scalar", row.name()), elementwise(row, dtype, true)));
+        }
+    }
+    for to in DTYPES.into_iter().filter(|&to| to != dtype) {
+        all.push((format!("cast_{dtype}_{to}"), conversion(dtype, to)));
+    }
+    use ReduceKind::*;
+    for kind in [Sum, Prod, Max, Min, ArgMax, ArgMin] {
+        for (over, name) in [(Over::All, ""), (Over::Inner, "rows_"), (Over::Outer, "columns_")] {
+            // An index reduction over columns is one over rows of the transposed operand.
+            if over != Over::Outer || !kind.is_arg() {
+                let name = format!("reduce_{name}{}_{dtype}", kind.name());
+                all.push((name, reduction(kind, over, dtype)));
+            }
+        }
+    }
+    all
+}
+
+/// The file of a dtype's single operations: its name and text, a module with all their kernels.
+///
+/// # Errors
+///
+/// An internal error, of an operation that cannot be written.
+pub fn files() -> Result<Vec<(String, String)>> {
+    let mut files = vec![];
+    for dtype in DTYPES {
+        let mut text = String::from("// Written by `cargo xtask ptx` from the op table.\n");
+        for (i, (name, program)) in programs(dtype).iter().enumerate() {
+            let made = CudaProgram::new(program, Device::cpu())?;
+            let ptx = made.ptx(true)?;
+            let (head, kernel) = ptx.split_once(HEAD_END).unwrap_or(("", ptx));
+            if i == 0 {
+                text += head;
+                text += HEAD_END;
+            }
+            text += &kernel.replacen(".entry k(", &format!(".entry {name}("), 1);
+        }
+        files.push((format!("{dtype}.ptx"), text));
+    }
+    Ok(files)
+}
+
+/// What a module's declarations end with.
+const HEAD_END: &str = ".address_size 64\n";

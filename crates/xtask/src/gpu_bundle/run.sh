@@ -1,0 +1,107 @@
+#!/bin/sh
+# Checks and measures on this machine's GPU.
+#
+#     sh run.sh [PART]…       all parts unless some are named; results go to ./results
+#
+#   check      the tests of every crate, on the GPU
+#   sustained  100,000 steps of training, after which memory is as it was
+#   wheel      the Python package, installed into ./site, and its tests
+#   sanitize   compute-sanitizer over the examples' checks, where there is one
+#   peers      ours, PyTorch and JAX on the same work; $PEERS_OPTIONS are more for peers/compare.py
+#   bench      criterion, CPU and GPU side by side; $BENCH_FILTER selects groups by a regular expression
+#
+# $SECONDS_EACH (600) is the longest that a part's program may take. The exit status is 0 where nothing failed.
+cd "$(dirname "$0")" || exit 1
+mkdir -p results
+longest=${SECONDS_EACH:-600}
+failed=
+
+fail() {
+    echo "$1: FAILED, see results/$2"
+    failed="$failed $1"
+}
+
+# Tests of the host alone, which have nothing to say where everything is made on the GPU: what tensors of the host look like when
+# they are printed, what its memory does, what a machine without a driver says, that a failed index fails at once.
+on_host="--skip display:: --skip memory_of_threads_that_end_is_used_again --skip memory_that_goes_may_look_at_the_tensor_that_it_was
+    --skip without_a_driver_every_question_has_an_answer --skip unlike_devices --skip a_failure_stays_where_it_belongs"
+
+check() {
+    for program in tests/*; do
+        name=$(basename "$program")
+        # shellcheck disable=SC2086  # several arguments
+        if MG_DEVICE=cuda timeout "$longest" "$program" $on_host > "results/$name.txt" 2>&1; then
+            echo "$name: $(grep '^test result' "results/$name.txt")"
+        else
+            fail "$name" "$name.txt"
+            grep -E '^test .*FAILED|panicked' "results/$name.txt" | head -n 5
+        fi
+    done
+    timeout "$longest" ./examples/gpu > results/example.txt 2>&1 || fail example example.txt
+    cat results/example.txt
+}
+
+sustained() {
+    for device in cuda cpu; do
+        if MG_DEVICE=$device timeout "$longest" ./tests/mg-nn-sustained --ignored --nocapture > "results/sustained-$device.txt" 2>&1; then
+            grep steps "results/sustained-$device.txt"
+        else
+            fail "sustained-$device" "sustained-$device.txt"
+            grep -E 'steps|panicked' -A 1 "results/sustained-$device.txt"
+        fi
+    done
+}
+
+wheel() {
+    if python3 -m pip install --quiet --no-index --no-deps --upgrade --target site wheel/*.whl > results/wheel.txt 2>&1 &&
+        PYTHONPATH="$PWD/site" timeout "$longest" python3 -m pytest -q -p no:cacheprovider python-tests >> results/wheel.txt 2>&1; then
+        tail -n 1 results/wheel.txt
+    else
+        fail wheel wheel.txt
+        tail -n 15 results/wheel.txt
+    fi
+}
+
+sanitize() {
+    command -v compute-sanitizer > /dev/null || { echo "sanitize: skipped, no compute-sanitizer"; return; }
+    for tool in memcheck racecheck initcheck synccheck; do
+        timeout "$longest" compute-sanitizer --error-exitcode 1 --tool "$tool" ./examples/gpu --check > "results/$tool.txt" 2>&1 ||
+            fail "$tool" "$tool.txt"
+        echo "$tool: $(tail -n 1 "results/$tool.txt")"
+    done
+}
+
+peers() {
+    # shellcheck disable=SC2086  # several options
+    timeout "$longest" python3 -B peers/compare.py --ours benches/peers --source source.json --out results ${PEERS_OPTIONS:-} \
+        2> results/peers-errors.txt || fail peers peers-errors.txt
+}
+
+bench() {
+    for program in benches/*; do
+        name=$(basename "$program")
+        [ "$name" = peers ] && continue
+        CRITERION_HOME="$PWD/results/criterion" timeout "$longest" "$program" --bench ${BENCH_FILTER:+"$BENCH_FILTER"} \
+            > "results/bench-$name.txt" 2>&1 || fail "bench-$name" "bench-$name.txt"
+        echo "bench-$name: $(grep -c 'time:' "results/bench-$name.txt") measurements"
+    done
+}
+
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2> /dev/null || echo "no NVIDIA driver"
+for part in ${*:-check sustained wheel sanitize peers bench}; do
+    case $part in
+        check | sustained | wheel | sanitize | peers | bench)
+            began=$(date +%s)
+            echo "== $part"
+            $part
+            echo "== $part: $(($(date +%s) - began)) s"
+            ;;
+        *)
+            echo "no part '$part'"
+            exit 2
+            ;;
+    esac
+done
+[ -z "$failed" ] && exit 0
+echo "failed:$failed"
+exit 1

@@ -1,0 +1,25 @@
+//! `cargo xtask plots`: pictures of what was measured on a GPU.
+
+use std::process::ExitCode;
+
+use crate::venv::PYTHON;
+use crate::workspace::Workspace;
+use crate::{Result, process, wheel};
+
+/// Draws the curves of every GPU that compare.py measured, beside the measurements.
+pub fn main(arguments: &[String]) -> Result<ExitCode> {
+    if !arguments.is_empty() {
+        return Err("usage: cargo xtask plots".to_owned());
+    }
+    let workspace = Workspace::find()?;
+    let folder = workspace.root.join("docs/measured");
+    let files = wheel::files(&folder, "json")?;
+    let of_gpus = files
+        .iter()
+        .filter(|file| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("gpu-")));
+    for file in of_gpus {
+        let mut draw = process::command(PYTHON, &workspace.root);
+        process::run(draw.args(["-B", "benches/peers/plots.py"]).args([file, &folder]))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
