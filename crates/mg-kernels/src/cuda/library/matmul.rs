@@ -109,6 +109,15 @@ struct Tile {
 /// do not depend on it.
 const MULTIPROCESSORS: usize = 132;
 
+/// Bytes of shared memory that a block can have: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+const fn most_shared(capability: u32) -> u32 {
+    match capability {
+        80 | 87 => 163 << 10,
+        90..=119 => 227 << 10,
+        _ => 99 << 10,
+    }
+}
+
 /// No more than this is kept of the sums of blocks that share a tile.
 const MAX_PARTIALS: usize = 64 << 20;
 
@@ -360,7 +369,8 @@ fn choose(
         None => Some(tile.divide(count, m, n, k)),
     };
     let mut best: Option<(&'static Tile, &str, Division)> = None;
-    for tile in tiles.iter().filter(|tile| problem.capability >= 80 && takes(tile.name)) {
+    let fits = |tile: &Tile| problem.capability >= 80 && tile.shared <= most_shared(problem.capability);
+    for tile in tiles.iter().filter(|tile| fits(tile) && takes(tile.name)) {
         let form = match form {
             form if tile.forms.contains(&form) => form,
             "xn" | "xk" | "kx" | "mx" if tile.forms.contains(&"any") => "any",
