@@ -29,7 +29,7 @@ def text(shape, strides):
     return "x".join(map(str, shape)) + ":" + ",".join(map(str, strides))
 
 
-def matmul(dtype, precision, m, n, k, form="kn", pad=0, align=16, batch=(), capability=80, options="", a=None, b=None):
+def matmul(dtype, precision, m, n, k, form="kn", pad=0, align=16, batch=(), capability=90, options="", a=None, b=None):
     """A product; `form` says which neighbours lie side by side: of a along k or m, of b along k or n."""
 
     def operand(rows, columns, across):

@@ -360,7 +360,7 @@ def bench(path):
         record["cases"].append({"case": case["case"], "kernel": kernel, "ours": results[0], "torch": results[1]})
         rate = [amount / time / 1e6 for time in (ours, other)]
         shown = f"{rate[0]:.2f} {unit} | {rate[1]:.2f} {unit} | {other / ours:.0%}"
-        label = case["case"].replace(" 80 16 ", " ")
+        label = case["case"].replace(" 90 16 ", " ")
         lines.append(f"| {label} | {kernel} | {ours:.1f} | {other:.1f} | {shown} |")
         print(lines[-1], flush=True)
         del works

@@ -156,6 +156,13 @@ pub struct Replay {
     host_work: Vec<HostWork>,
     /// The CUDA device that all of it runs on.
     gpu: Option<Device>,
+    /// Results of two runs in a row cannot lie in the same memory: each second run is like the one before the last.
+    turns: [Turn; 2],
+}
+
+/// What is known of a run's launches.
+#[derive(Default)]
+struct Turn {
     graph: Option<Graph>,
     works: Works,
 }
@@ -273,19 +280,12 @@ impl Replay {
         let device = launches.next().map(|l| l.device).filter(|d| d.is_cuda());
         let alone = launches.all(|l| Some(l.device) == device) && device.is_some();
         let gpu = device.filter(|_| alone && steps.iter().all(|s| !s.plan.transfers()));
-        Ok(Replay {
-            steps,
-            last,
-            host_work: second.host_work.clone(),
-            gpu,
-            graph: None,
-            works: Works::default(),
-        })
+        Ok(Replay { steps, last, host_work: second.host_work.clone(), gpu, turns: Default::default() })
     }
 
     /// Runs the step with other arguments of the same shapes, dtypes and devices. Random numbers come from `seed`, at
-    /// positions `shift` after those of the second recorded run. A run that fails before anything was launched changes
-    /// nothing.
+    /// positions `shift` after those of the second recorded run. A run that fails before anything was launched changes no
+    /// tensor.
     ///
     /// # Errors
     ///
@@ -316,10 +316,13 @@ impl Replay {
     /// Runs the steps' plans as one graph.
     fn collected(&mut self, device: Device, run: &mut Run) -> Result<Made> {
         let gpu = Gpu::of(device)?;
-        gpu.collect_launches(std::mem::take(&mut self.works));
+        self.turns.swap(0, 1);
+        gpu.collect_launches(std::mem::take(&mut self.turns[0].works));
         let result = self.steps(run);
-        let Some(Launches { nodes: launches, keep, works }) = gpu.collected_launches() else { return result };
-        self.works = works;
+        let Some(Launches { nodes: mut launches, keep, works }) = gpu.collected_launches() else {
+            return result;
+        };
+        self.turns[0].works = works;
         run.untouched = true;
         let made = result?;
         if launches.is_empty() {
@@ -327,13 +330,13 @@ impl Replay {
         }
         let origin = GpuOrigin { name: "jit", line: Location::caller() };
         // An update that fails half-way leaves no graph.
-        let mut known = self.graph.take();
+        let mut known = self.turns[0].graph.take();
         // SAFETY: the launches are those of this replay's plans, in their order; their memory is kept until the graph was
         // launched.
         unsafe {
             gpu.bind()?;
             let fits = match &mut known {
-                Some(graph) => graph.update(launches.clone())?,
+                Some(graph) => graph.update(&mut launches)?,
                 None => false,
             };
             let graph = match known.filter(|_| fits) {
@@ -341,7 +344,7 @@ impl Replay {
                 None => Graph::new(gpu, launches)?,
             };
             graph.run(origin)?;
-            self.graph = Some(graph);
+            self.turns[0].graph = Some(graph);
         }
         run.untouched = false;
         drop(keep);

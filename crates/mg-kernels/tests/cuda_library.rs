@@ -56,7 +56,7 @@ fn kernels_are_in_order_and_named_as_their_entries() {
 #[test]
 fn every_dtype_form_and_size_has_a_product() {
     for dtype in DType::ALL {
-        for capability in [75, 80, 90] {
+        for capability in [75, 86, 90] {
             for precision in [Precision::Highest, Precision::High] {
                 for n in [1, 8, 65, 512, 1000, 1024, 4096] {
                     for (across_a, across_b) in [(false, false), (false, true), (true, false), (true, true)] {
@@ -68,6 +68,8 @@ fn every_dtype_form_and_size_has_a_product() {
                         (problem.capability, problem.precision) = (capability, precision);
                         let launches = sound(matmul::plan(&problem));
                         assert_eq!(launches.len(), 1);
+                        let shared = if capability == 90 { 227 } else { 99 } << 10;
+                        assert!(launches[0].shared <= shared, "{} on {capability}", launches[0].kernel.name);
                         let target = number(launches[0].kernel.ptx, ".target sm_");
                         assert!(target <= capability as usize, "{} on {capability}", launches[0].kernel.name);
                     }

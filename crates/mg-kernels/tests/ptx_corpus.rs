@@ -271,9 +271,11 @@ fn epilogues_assemble() {
     std::fs::create_dir_all(&dir).unwrap();
     for (name, dtype) in [
         ("matmul_f32_64x64_kn", DType::F32),
+        ("matmul_f32_32x32_xn", DType::F32),
         ("matmul_tf32_64x64_kk", DType::F32),
+        ("matmul_tf32_32x32_mn", DType::F32),
         ("matmul_bf16_64x64_kn", DType::BF16),
-        ("matmul_f16_128x128_kn", DType::F16),
+        ("matmul_f16_128x256_kn", DType::F16),
     ] {
         for columns in [64, 10] {
             let mut b = Build::new(&[128, columns], 0, 0);

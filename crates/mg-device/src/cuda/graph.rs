@@ -109,7 +109,7 @@ impl Graph {
     }
 
     /// Makes the graph one of these launches, if it differs from them in parameters and grids only; answers whether it
-    /// does no more than that.
+    /// does no more than that; then they are exchanged for those of before.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl Graph {
     /// # Safety
     ///
     /// As [`Graph::new`].
-    pub unsafe fn update(&mut self, launches: Vec<KernelNode>) -> Result<bool> {
+    pub unsafe fn update(&mut self, launches: &mut Vec<KernelNode>) -> Result<bool> {
         let same = |(a, b): (&KernelNode, &KernelNode)| {
             (a.kernel, a.block, a.shared, a.args.len(), &a.after)
                 == (b.kernel, b.block, b.shared, b.args.len(), &b.after)
@@ -126,7 +126,7 @@ impl Graph {
         if launches.len() != self.launches.len() || !launches.iter().zip(&self.launches).all(same) {
             return Ok(false);
         }
-        for ((old, new), &node) in self.launches.iter().zip(&launches).zip(&self.nodes) {
+        for ((old, new), &node) in self.launches.iter().zip(&*launches).zip(&self.nodes) {
             if old != new {
                 // SAFETY: the node is of the graph that the instance was made from.
                 let code = with_params(new, |params| unsafe {
@@ -135,7 +135,7 @@ impl Graph {
                 self.gpu.check("cuGraphExecKernelNodeSetParams", code)?;
             }
         }
-        self.launches = launches;
+        std::mem::swap(&mut self.launches, launches);
         Ok(true)
     }
 

@@ -9,7 +9,7 @@ use super::emit::{
 use super::frame::{Frame, internal};
 use super::params::Field;
 use super::ptx::{self, Kind, Op, assign, bits_of, imm, imm64, ins, label, op2, op3, place, reg, special};
-use super::reduce::{Acc, Reduction, across_block};
+use super::reduce::{Acc, Reduction, across_block, shared_address};
 use super::values::store;
 use crate::program::{Class, Inst, Operand, Over, Program, Source, Val, Value};
 use mg_device::{DType, MAX_RANK, Result};
@@ -27,6 +27,9 @@ const CHUNKS: usize = 256;
 
 /// Blocks whose full reductions are joined.
 const MOST: usize = 1 << 14;
+
+/// Bytes of shared memory that a block has without asking.
+const MOST_SHARED: usize = 48 << 10;
 
 /// How rows are given to threads.
 struct Shape {
@@ -76,6 +79,8 @@ struct Columns {
     value: usize,
     reduction: Reduction,
     accs: Vec<Acc>,
+    /// Where they are in shared memory, if registers are short: the address of the thread's first four.
+    shared: Option<Op>,
     /// Where its partial results start in the scratch memory.
     at: usize,
 }
@@ -129,12 +134,35 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool) -> Result<Em
     if !reductions.is_empty() && at + chunks * row_bytes > SCRATCH + SCRATCH / 4 {
         return Err(internal("rows too long for a reduction over both rows and columns"));
     }
+    // Registers for two rows at a time on a multiprocessor, so that one works while the other waits at a barrier, do not
+    // hold more than five values of eight elements a thread.
+    let operands = frame.inputs.iter().filter(|i| i.class == Class::Full).count();
+    let inner = program.values.iter().filter(|v| matches!(v.inst, Inst::Reduce(_, Over::Inner, _))).count();
+    let mut shared_end = (inner + totals.len()) * SHARED as usize + 16;
+    let row_shared = shape.threads as usize * shape.vector * shape.runs * 4;
+    let in_shared = shape.resident
+        && slots == 1
+        && shape.vector == 4
+        && (operands + reductions.len() > 5 || std::env::var_os("MG_ACC").is_some())
+        && shared_end + reductions.len() * row_shared <= MOST_SHARED
+        && reductions.iter().all(|&v| body.reduction(v, false).is_some_and(|(r, _)| r.register() == Kind::F));
     let mut columns_out = vec![];
     for v in reductions {
         let (reduction, _) = body.reduction(v, false).ok_or_else(|| internal("no reduction"))?;
-        let n = if shape.resident { shape.vector * shape.runs } else { 0 };
+        let n = if shape.resident && !in_shared { shape.vector * shape.runs } else { 0 };
         let accs = (0..n).map(|_| reduction.start()).collect();
-        columns_out.push(Columns { value: v, reduction, accs, at });
+        let shared = in_shared.then(|| {
+            let base = shared_address(shared_end as u32);
+            shared_end += row_shared;
+            let first = op3(Kind::R, "mad.lo.u32", tid, imm(16), base);
+            let nothing = ptx::copy(reduction.neutral());
+            for u in 0..shape.runs {
+                let step = u as u32 * shape.threads * 16;
+                ins!("st.shared.v4.f32 [{first}+{step}], {{{nothing}, {nothing}, {nothing}, {nothing}}}");
+            }
+            first
+        });
+        columns_out.push(Columns { value: v, reduction, accs, shared, at });
         at += chunks * frame.columns * size_of_register(reduction.register());
     }
     let lane = if slots > 1 { op2(Kind::R, "and.b32", tid, imm(shape.threads as i64 - 1)) } else { tid };
@@ -176,7 +204,10 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool) -> Result<Em
         rows.store_columns(chunk)?;
     }
     let Rows { mut body, shape, columns_out, totals, shared, .. } = rows;
-    let total_shared = shared + totals.len() as u32 * SHARED + 16;
+    let mut total_shared = shared + totals.len() as u32 * SHARED + 16;
+    if in_shared {
+        total_shared = total_shared.max(shared_end as u32);
+    }
     if !totals.is_empty() && shape.threads > 32 {
         ins!("bar.sync 0");
     }
@@ -191,6 +222,14 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool) -> Result<Em
         emitted.then = Some(follow_up(program, frame, &columns_out, chunks));
     }
     Ok(emitted)
+}
+
+/// Four numbers from shared memory.
+fn load_four(first: Op, step: u32) -> [Op; 4] {
+    let four = [(); 4].map(|()| reg(Kind::F));
+    let [a, b, c, d] = four;
+    ins!("ld.shared.v4.f32 {{{a}, {b}, {c}, {d}}}, [{first}+{step}]");
+    four
 }
 
 pub(crate) fn size_of_register(kind: Kind) -> usize {
@@ -511,6 +550,21 @@ impl Rows<'_> {
         };
         let reduction = self.columns_out[c].reduction;
         let partials = self.body.partials(reduction, a, runs, 1)?.remove(0);
+        if let Some(first) = self.columns_out[c].shared {
+            for (u, more) in partials.chunks(4).enumerate() {
+                let step = u as u32 * self.shape.threads * 16;
+                let sums = load_four(first, step);
+                let sums: Vec<Op> = sums
+                    .into_iter()
+                    .zip(more)
+                    .map(|(value, more)| reduction.join(Acc { value, index: None }, *more).value)
+                    .collect();
+                if let [a, b, c, d] = sums[..] {
+                    ins!("st.shared.v4.f32 [{first}+{step}], {{{a}, {b}, {c}, {d}}}");
+                }
+            }
+            return Ok(());
+        }
         if self.shape.resident {
             for (acc, more) in self.columns_out[c].accs.iter().zip(partials) {
                 reduction.add_to(acc, more);
@@ -562,8 +616,11 @@ impl Rows<'_> {
             let size = size_of_register(kind) as i64;
             for (u, run) in runs.iter().enumerate() {
                 let at = op3(Kind::D, "mad.lo.s64", wide(run.column), imm64(size), base);
-                for i in 0..self.body.vector {
-                    let value = columns.accs[u * self.body.vector + i].value;
+                let values: Vec<Op> = match columns.shared {
+                    Some(first) => load_four(first, u as u32 * self.shape.threads * 16).to_vec(),
+                    None => columns.accs[u * self.body.vector..].iter().map(|acc| acc.value).collect(),
+                };
+                for (i, value) in values.into_iter().take(self.body.vector).enumerate() {
                     let guard = run.p.map_or(String::new(), |p| format!("@{p} "));
                     ins!("{guard}st.global.{} [{at}+{}], {value}", bits_of(kind), i as i64 * size);
                 }

@@ -109,6 +109,15 @@ struct Tile {
 /// do not depend on it.
 const MULTIPROCESSORS: usize = 132;
 
+/// Bytes of shared memory that a block can have: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+const fn most_shared(capability: u32) -> u32 {
+    match capability {
+        80 | 87 => 163 << 10,
+        90..=119 => 227 << 10,
+        _ => 99 << 10,
+    }
+}
+
 /// No more than this is kept of the sums of blocks that share a tile.
 const MAX_PARTIALS: usize = 64 << 20;
 
@@ -191,7 +200,8 @@ impl Tile {
         let round = MULTIPROCESSORS * self.depth.len();
         let rest = (blocks % round).div_ceil(MULTIPROCESSORS);
         let last = if rest > 0 { depth(rest) } else { 0.0 };
-        self.once + (blocks / round) as f64 * depth(self.depth.len()) + last
+        let rounds = (blocks / round) as f64 * depth(self.depth.len()) + last;
+        self.once + (blocks.div_ceil(round) - 1) as f64 * ROUND + rounds
     }
 
     /// The product in `splits` parts of k, or a few less, for each tile; `None` where so many are too many.
@@ -204,7 +214,9 @@ impl Tile {
             return None;
         }
         let bytes = (2 * tiles * splits * self.m * self.n * 4) as f64;
-        let joined = if splits > 1 { JOIN + JOIN_EACH * splits as f64 + JOIN_BYTES * bytes } else { 0.0 };
+        let alone = (splits * self.m * self.n * 4) as f64;
+        let joined = JOIN + JOIN_EACH * splits as f64 + JOIN_BYTES * bytes + JOIN_ALONE * alone;
+        let joined = if splits > 1 { joined } else { 0.0 };
         Some(Division { splits, k_part, time: self.time(tiles * splits, k_part) + joined })
     }
 
@@ -224,13 +236,16 @@ impl Tile {
     }
 }
 
+/// Measured: what each round of blocks after the first begins and ends with, in microseconds.
+const ROUND: f64 = 1.2;
 /// Blocks that may share a tile.
 const MAX_SPLITS: usize = 32;
-/// Measured: what it takes to join the sums of blocks that share a tile, in microseconds; more for each of them, and for the
-/// bytes that are written and read again.
-const JOIN: f64 = 2.2;
+/// Measured: what it takes to join the sums of blocks that share a tile, in microseconds; more for each of them, for the bytes
+/// that are written and read again, and for those of them that the last block of a tile reads alone.
+const JOIN: f64 = 1.5;
 const JOIN_EACH: f64 = 0.15;
 const JOIN_BYTES: f64 = 1.0 / 3.5e6;
+const JOIN_ALONE: f64 = 1.0 / 6.0e4;
 
 /// Which neighbours of an operand lie side by side so that 16 bytes can be read at once: along k, or along its m or n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -354,7 +369,8 @@ fn choose(
         None => Some(tile.divide(count, m, n, k)),
     };
     let mut best: Option<(&'static Tile, &str, Division)> = None;
-    for tile in tiles.iter().filter(|tile| problem.capability >= 80 && takes(tile.name)) {
+    let fits = |tile: &Tile| problem.capability >= 80 && tile.shared <= most_shared(problem.capability);
+    for tile in tiles.iter().filter(|tile| fits(tile) && takes(tile.name)) {
         let form = match form {
             form if tile.forms.contains(&form) => form,
             "xn" | "xk" | "kx" | "mx" if tile.forms.contains(&"any") => "any",
