@@ -109,7 +109,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.05, help="a round takes at least this long (%(default)s)")
     parser.add_argument("--budget", type=float, default=0, help="begin no case after so many seconds")
-    parser.add_argument("--helpers", type=int, default=6, help="processes that compile beforehand (%(default)s)")
+    parser.add_argument("--helpers", type=int, default=max(2, (os.cpu_count() or 2) * 2 // 3), help="processes that compile beforehand (%(default)s)")
     parser.add_argument("--device", default="cuda", choices=("cpu", "cuda"), help="cpu shows that everything runs")
     parser.add_argument("--source", type=pathlib.Path, help="a JSON file that says what ours was built from")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("."), help="the folder for the files")

@@ -36,10 +36,12 @@ def uniform(seed: int, shape: int | tuple[int, ...], low: float = -1.0, high: fl
     return np.resize(_uniform(seed, min(n, PERIOD), low, high), shape)
 
 
-@functools.lru_cache(maxsize=8)
+_kept = functools.lru_cache(maxsize=8)(_uniform)
+
+
 def once(seed: int, n: int, low: float, high: float) -> np.ndarray:
     """The first period of that at most, for those who repeat it on a device; not to be written to."""
-    return _uniform(seed, min(n, PERIOD), low, high)
+    return _kept(seed, min(n, PERIOD), low, high)
 
 
 def labels(seed: int, n: int, classes: int) -> np.ndarray:

@@ -86,6 +86,7 @@ fn costs(gpu: Device) -> Res {
     let leaf = |seed| Tensor::from_vec(data(16, seed), &[16])?.to(gpu)?.requires_grad_(true);
     let (a, b) = (leaf(1)?, leaf(2)?);
     let (x, y) = (a.detach(), b.detach());
+    Tensor::realize_all([&a, &b, &x, &y])?;
     let line = |what: &str, microseconds: f64| println!("{what:<54}{microseconds:8.2} us");
     let build = timed(gpu, 10_000, || {
         black_box(&x + &y);
@@ -118,6 +119,7 @@ fn shown(gpu: Device) -> Res {
     let n = 1_000_000;
     let leaf = |seed| Tensor::from_vec(data(n, seed), &[n])?.to(gpu)?.requires_grad_(true);
     let (a, b) = (leaf(1)?, leaf(2)?);
+    Tensor::realize_all([&a, &b])?;
     let loss = chain(&a, &b);
     loss.backward()?;
     let (Some(da), Some(db)) = (a.grad(), b.grad()) else { return Err("no gradient".into()) };

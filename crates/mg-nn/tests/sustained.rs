@@ -2,7 +2,7 @@
 
 use mg_autograd::{Tensor, default_device, jit, manual_seed};
 use mg_device::{DType, MemoryStats, Result};
-use mg_nn::optim::{Adam, Optimizer};
+use mg_nn::optim::{Optimizer, SGD, SGDOptions};
 use mg_nn::*;
 
 /// Steps after which plans, caches and the allocator hold what they are going to hold.
@@ -32,14 +32,15 @@ fn train(replayed: bool) -> Result<()> {
     manual_seed(1);
     let model =
         sequential![Linear::new(784, 512)?, ReLU, Linear::new(512, 256)?, ReLU, Linear::new(256, 10)?];
-    let mut adam = Adam::new(model.parameters(), 1e-3)?;
+    let momentum = SGDOptions { lr: 0.01, momentum: 0.9, ..Default::default() };
+    let mut sgd = SGD::with_options(model.parameters(), momentum)?;
     let x = Tensor::rand(&[batch, 784], DType::F32)?;
     let y = Tensor::from_slice(&(0..batch as i64).map(|i| i % 10).collect::<Vec<_>>());
     let mut plain = move |x: &Tensor, y: &Tensor| -> Result<Tensor> {
         let loss = model.forward(x)?.cross_entropy(y)?;
-        adam.zero_grad();
+        sgd.zero_grad();
         loss.backward()?;
-        adam.step()?;
+        sgd.step()?;
         Ok(loss)
     };
     let mut step: Box<dyn FnMut() -> Result<Tensor>> = if replayed {
@@ -66,7 +67,7 @@ fn train(replayed: bool) -> Result<()> {
     let (stats, process) = (device.memory_stats(), resident());
     let Some((settled, process_settled)) = before else { panic!("{steps} steps are too few") };
     println!(
-        "{device}{}: {steps} steps of {batch}, loss {first:.4} to {last:.2e}; active {} B, then {} B; active and cached {} B, then {} B; \
+        "{device}{}: {steps} steps of {batch}, loss {first:.3} to {last:.1e}; active {} B, then {} B; active and cached {} B, then {} B; \
          process {process_settled} B, then {process} B",
         if replayed { ", replayed" } else { "" },
         settled.active,
