@@ -288,6 +288,7 @@ fn memory_comes_back() {
         let x = on_cpu(numbers(1 << 16, 1), &[1 << 16]).to(gpu).unwrap();
         let index = Tensor::from_slice(&[1i64 << 40]).to(gpu).unwrap();
         assert!(x.index_select(0, &index).unwrap().to_vec::<f32>().is_err());
+        drop(index);
         let pending = (&x + &x).exp();
         let made = x.sin().realize().unwrap().clone();
         for t in [x, pending, made] {
