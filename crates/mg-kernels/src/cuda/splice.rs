@@ -41,7 +41,7 @@ pub(crate) fn splice(
     let frame = Frame::new(program)?;
     let size = frame.columns;
     let reduces = program.values.iter().any(|v| matches!(v.inst, Inst::Reduce(..)));
-    if !kernel.ptx.contains(MARK)
+    if !kernel.ptx().contains(MARK)
         || frame.form != Form::Map
         || reduces
         || size == 0
@@ -144,16 +144,16 @@ pub(crate) fn splice(
 
 /// The size of a kernel's parameters and their name.
 fn parameters(kernel: &Prebuilt) -> Option<(usize, String)> {
-    let line = kernel.ptx.lines().find(|l| l.trim_start().starts_with(".param"))?;
+    let line = kernel.ptx().lines().find(|l| l.trim_start().starts_with(".param"))?;
     let (name, rest) = line.rsplit_once(' ')?.1.split_once('[')?;
     Some((rest.split_once(']')?.0.parse().ok()?, name.to_string()))
 }
 
 /// The kernel's text with the block at each mark, and room for all parameters.
 fn replace(kernel: &Prebuilt, own: usize, total: usize, block: &str) -> Result<String> {
-    let mut text = String::with_capacity(kernel.ptx.len() + 4 * block.len());
+    let mut text = String::with_capacity(kernel.ptx().len() + 4 * block.len());
     let mut sized = false;
-    for line in kernel.ptx.lines() {
+    for line in kernel.ptx().lines() {
         if let Some(names) = line.trim_start().strip_prefix(MARK) {
             let names: Vec<&str> = names.split_whitespace().collect();
             let [v0, v1, v2, v3, batch, row, column] = names[..] else {

@@ -186,15 +186,15 @@ fn table(variants: &[variants::Variant]) -> String {
     let mut text = String::from(
         "//! The kernels in `kernels/ptx`, in the order of their names. Written by `cargo xtask ptx`.\n\n\
          use super::Prebuilt;\n\n\
-         macro_rules! prebuilt {\n    ($($name:literal)*) => {\n        \
-         &[$(Prebuilt {\n            name: $name,\n            \
-         ptx: include_str!(concat!(\"../../../../../kernels/ptx/\", $name, \".ptx\")),\n        }),*]\n    };\n}\n\n\
-         /// Every prebuilt kernel.\npub static KERNELS: &[Prebuilt] = prebuilt! {\n",
+         macro_rules! prebuilt {\n    ($($name:literal)*) => {\n        const COUNT: usize = [$($name),*].len();\n\n        \
+         /// Every prebuilt kernel.\n        pub static KERNELS: [Prebuilt; COUNT] = [$(\n            \
+         Prebuilt::new($name, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/\", $name, \".ptx.z\")))\n        \
+         ),*];\n    };\n}\n\nprebuilt! {\n",
     );
     for variant in variants {
         text.push_str(&format!("    \"{}\"\n", variant.name));
     }
-    text.push_str("};\n");
+    text.push_str("}\n");
     text
 }
 

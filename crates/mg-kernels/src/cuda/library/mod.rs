@@ -22,7 +22,7 @@
 //!         Pointer::Tickets => 0x5000,
 //!         Pointer::Fault => 0,
 //!     });
-//!     assert!(!argument.is_empty() && !launch.kernel.ptx.is_empty());
+//!     assert!(!argument.is_empty() && !launch.kernel.ptx().is_empty());
 //! }
 //! # Ok::<(), mg_device::Error>(())
 //! ```
@@ -34,8 +34,11 @@ mod gather;
 pub mod matmul;
 mod prebuilt;
 
+use flate2::read::ZlibDecoder;
 use mg_device::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
+use std::io::Read;
+use std::sync::OnceLock;
 
 pub use gather::{gather, scatter_add};
 pub use prebuilt::KERNELS;
@@ -50,11 +53,26 @@ pub const TICKETS: usize = 4096;
 pub struct Prebuilt {
     /// The name of the file and of the entry.
     pub name: &'static str,
-    /// The text. The driver assembles it for its device.
-    pub ptx: &'static str,
+    /// The text as the build compressed it.
+    compressed: &'static [u8],
+    text: OnceLock<String>,
 }
 
 impl Prebuilt {
+    const fn new(name: &'static str, compressed: &'static [u8]) -> Prebuilt {
+        Prebuilt { name, compressed, text: OnceLock::new() }
+    }
+
+    /// The text, which the driver assembles for its device.
+    pub fn ptx(&self) -> &str {
+        self.text.get_or_init(|| {
+            let mut text = String::new();
+            // What the build wrote is whole; of anything else the driver says that it has no such kernel.
+            let _ = ZlibDecoder::new(self.compressed).read_to_string(&mut text);
+            text
+        })
+    }
+
     /// The kernel of this name.
     pub fn find(name: &str) -> Option<&'static Prebuilt> {
         KERNELS.binary_search_by(|kernel| kernel.name.cmp(name)).ok().map(|i| &KERNELS[i])

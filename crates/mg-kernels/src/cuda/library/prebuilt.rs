@@ -4,15 +4,16 @@ use super::Prebuilt;
 
 macro_rules! prebuilt {
     ($($name:literal)*) => {
-        &[$(Prebuilt {
-            name: $name,
-            ptx: include_str!(concat!("../../../../../kernels/ptx/", $name, ".ptx")),
-        }),*]
+        const COUNT: usize = [$($name),*].len();
+
+        /// Every prebuilt kernel.
+        pub static KERNELS: [Prebuilt; COUNT] = [$(
+            Prebuilt::new($name, include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".ptx.z")))
+        ),*];
     };
 }
 
-/// Every prebuilt kernel.
-pub static KERNELS: &[Prebuilt] = prebuilt! {
+prebuilt! {
     "copy_b128"
     "copy_b16"
     "copy_b32"
@@ -173,4 +174,4 @@ pub static KERNELS: &[Prebuilt] = prebuilt! {
     "transpose_b64"
     "transpose_b64_v"
     "transpose_b8"
-};
+}
