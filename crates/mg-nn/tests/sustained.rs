@@ -32,6 +32,7 @@ fn train(replayed: bool) -> Result<()> {
     manual_seed(1);
     let model =
         sequential![Linear::new(784, 512)?, ReLU, Linear::new(512, 256)?, ReLU, Linear::new(256, 10)?];
+    // Not Adam: of a batch that stays the same the gradients vanish, and then its steps are noise over next to nothing.
     let momentum = SGDOptions { lr: 0.01, momentum: 0.9, ..Default::default() };
     let mut sgd = SGD::with_options(model.parameters(), momentum)?;
     let x = Tensor::rand(&[batch, 784], DType::F32)?;
