@@ -60,7 +60,8 @@ impl Seen {
 #[derive(Default)]
 pub struct Trace {
     steps: Vec<Step>,
-    host_read: Option<&'static Location<'static>>,
+    /// What the host read of a value within the step, for people.
+    host_read: Option<String>,
     host_work: Vec<HostWork>,
 }
 
@@ -76,6 +77,7 @@ thread_local! {
 /// # Errors
 ///
 /// A recording within a recording.
+#[track_caller]
 pub fn record<R>(f: impl FnOnce() -> R) -> Result<(R, Trace)> {
     let nested = TRACE.with_borrow_mut(|t| t.replace(Trace::default()).is_some());
     struct Stop;
@@ -102,9 +104,18 @@ pub fn is_recording() -> bool {
 #[track_caller]
 pub fn note_host_read() {
     let line = Location::caller();
+    note_read(|| format!("the host reads a value inside the step, at {line}"));
+}
+
+/// As [`note_host_read`], of a value that is printed: formatting does not say for which line.
+pub fn note_printing() {
+    note_read(|| "a tensor is printed inside the step, for which the host reads its value".into());
+}
+
+fn note_read(text: impl FnOnce() -> String) {
     TRACE.with_borrow_mut(|trace| {
         if let Some(trace) = trace {
-            trace.host_read.get_or_insert(line);
+            trace.host_read.get_or_insert_with(text);
         }
     });
 }
@@ -188,6 +199,7 @@ pub struct Computed {
     result: usize,
 }
 
+#[track_caller]
 fn error(text: String) -> Error {
     Error::new("jit", ErrorKind::Value(text))
 }
@@ -216,9 +228,10 @@ impl Replay {
     /// # Errors
     ///
     /// Launches that differ, a scalar that differed, a value that the host read within the step, a step that failed.
+    #[track_caller]
     pub fn new(first: &Trace, second: &Trace, first_args: &[Node], second_args: &[Node]) -> Result<Replay> {
-        if let Some(line) = first.host_read.or(second.host_read) {
-            return Err(error(format!("the host reads a value inside the step, at {line}")));
+        if let Some(text) = first.host_read.as_ref().or(second.host_read.as_ref()) {
+            return Err(error(text.clone()));
         }
         if first.steps.len() != second.steps.len() {
             return Err(error(format!(
@@ -267,8 +280,8 @@ impl Replay {
                         }
                     }
                     _ => {
-                        let text = "a number was not the same both times: make it an argument, a tensor or a live scalar";
-                        return Err(error(format!("{text} (written at {})", y.line)));
+                        let text = "a number was not the same both times: make it an argument or a tensor";
+                        return Err(error(format!("{text} (or a LiveScalar; written at {})", y.line)));
                     }
                 };
                 read.push((*position, from));
