@@ -191,6 +191,7 @@ impl Replaying {
         Ok(())
     }
 
+    #[track_caller]
     fn call(&mut self, nodes: &[Node]) -> Result<Vec<Tensor>> {
         let [before, after] = self.run.generator;
         let (seed, at) = creation::generator();

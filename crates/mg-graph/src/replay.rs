@@ -303,6 +303,7 @@ impl Replay {
     /// # Errors
     ///
     /// As realising the step would have.
+    #[track_caller]
     pub fn run(&mut self, arguments: &[Node], seed: u64, shift: u64) -> Result<()> {
         engine::realize(&arguments.iter().collect::<Vec<_>>())?;
         self.host_work.iter().for_each(|work| work());
@@ -311,7 +312,10 @@ impl Replay {
         let result = match self.gpu {
             None => self.steps(&mut run),
             // Launches are collected, and go out as one graph; nobody else may launch meanwhile.
-            Some(device) => engine::locked(|| self.collected(device, &mut run)),
+            Some(device) => {
+                let line = Location::caller();
+                engine::locked(|| self.collected(device, line, &mut run))
+            }
         };
         let untouched = run.untouched;
         match result {
@@ -327,7 +331,7 @@ impl Replay {
     }
 
     /// Runs the steps' plans as one graph.
-    fn collected(&mut self, device: Device, run: &mut Run) -> Result<Made> {
+    fn collected(&mut self, device: Device, line: &'static Location<'static>, run: &mut Run) -> Result<Made> {
         let gpu = Gpu::of(device)?;
         self.turns.swap(0, 1);
         gpu.collect_launches(std::mem::take(&mut self.turns[0].works));
@@ -341,7 +345,7 @@ impl Replay {
         if launches.is_empty() {
             return Ok(made);
         }
-        let origin = GpuOrigin { name: "jit", line: Location::caller() };
+        let origin = GpuOrigin { name: "jit", line };
         // An update that fails half-way leaves no graph.
         let mut known = self.turns[0].graph.take();
         // SAFETY: the launches are those of this replay's plans, in their order; their memory is kept until the graph was
