@@ -143,6 +143,8 @@ def test_the_default_device():
     mg.set_default_device(before)
     with pytest.raises(ValueError):
         mg.set_default_device("gpu")
+    with pytest.raises(TypeError, match='takes a Device, "cpu", "cuda" or "cuda:N", got 0'):
+        mg.zeros(1).to(0)
 
 
 def test_the_precision_of_products():
