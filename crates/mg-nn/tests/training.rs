@@ -271,3 +271,36 @@ fn replayed_training_is_training() {
         assert_eq!(run(make, false).unwrap(), run(make, true).unwrap(), "optimiser {i}");
     }
 }
+
+/// A step that updates twice counts twice, each time before what it computes.
+#[test]
+fn two_updates_in_a_replayed_step_are_two() {
+    let _turn = alone();
+    let run = |replays: bool| -> Result<Vec<f32>> {
+        let w = Tensor::from_slice(&[1.0f32, -2.0, 3.0]).requires_grad_(true)?;
+        let mut adam = Adam::new(vec![w.clone()], 0.1)?;
+        let kept = w.clone();
+        let mut once = move |args: &[Tensor]| {
+            for x in args {
+                adam.zero_grad();
+                (&kept * x).try_square()?.sum().backward()?;
+                adam.step()?;
+            }
+            Ok(vec![])
+        };
+        let x = [Tensor::from_slice(&[1.0f32, 2.0, 3.0]), Tensor::from_slice(&[3.0f32, 1.0, 0.5])];
+        if replays {
+            let mut replayed = jit(once);
+            for _ in 0..10 {
+                replayed.call(&[&x[0], &x[1]])?;
+            }
+            assert!(replayed.is_replaying());
+        } else {
+            for _ in 0..10 {
+                once(&x)?;
+            }
+        }
+        w.to_vec()
+    };
+    assert_eq!(run(false).unwrap(), run(true).unwrap());
+}
