@@ -304,3 +304,52 @@ fn two_updates_in_a_replayed_step_are_two() {
     };
     assert_eq!(run(false).unwrap(), run(true).unwrap());
 }
+
+/// A replayed step goes on from an optimiser's state that was loaded since.
+#[test]
+fn a_loaded_state_is_where_a_replayed_step_goes_on_from() {
+    let _turn = alone();
+    type Make = fn(Vec<Tensor>) -> Result<Box<dyn Optimizer>>;
+    let optimizers: [Make; 2] = [
+        |p| Ok(Box::new(SGD::with_options(p, SGDOptions { lr: 0.1, momentum: 0.9, ..Default::default() })?)),
+        |p| Ok(Box::new(Adam::new(p, 0.1)?)),
+    ];
+    let run = |make: Make, replays: bool| -> Result<Vec<f32>> {
+        let w = Tensor::from_slice(&[1.0f32, -2.0, 3.0]).requires_grad_(true)?;
+        let optimizer = std::cell::RefCell::new(make(vec![w.clone()])?);
+        let once = |args: &[Tensor]| {
+            let mut optimizer = optimizer.borrow_mut();
+            optimizer.zero_grad();
+            (&w * &args[0]).try_square()?.sum().backward()?;
+            optimizer.step()?;
+            Ok(vec![])
+        };
+        let mut replayed = jit(once);
+        let x = Tensor::from_slice(&[1.0f32, 0.2, 0.3]);
+        let mut early = None;
+        for i in 0..20 {
+            if replays {
+                replayed.call(&[&x])?
+            } else {
+                once(&[x.clone()])?
+            };
+            if i == 2 {
+                let state = optimizer.borrow().state();
+                let tensors = state.tensors.into_iter().map(|(k, t)| {
+                    let own = t.copy();
+                    own.realize()?;
+                    Ok((k, own))
+                });
+                early = Some(State { tensors: tensors.collect::<Result<_>>()?, ..State::default() });
+            }
+            if let Some(state) = early.as_ref().filter(|_| i == 15) {
+                optimizer.borrow_mut().load_state(state)?;
+            }
+        }
+        assert_eq!(replayed.is_replaying(), replays);
+        w.to_vec()
+    };
+    for (i, make) in optimizers.into_iter().enumerate() {
+        assert_eq!(run(make, false).unwrap(), run(make, true).unwrap(), "optimiser {i}");
+    }
+}
