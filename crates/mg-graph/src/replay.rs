@@ -408,10 +408,16 @@ impl Replay {
                     value.ok_or_else(|| error("a value that an earlier run failed to compute".into()))?;
                 bound.values.insert(*position, value);
             }
+            // Nobody reads those again: the recording's plan found the operand's memory to have one reference.
+            let own = |buffer: &Buffer| {
+                let made = run.last.iter().chain(&made).flatten().flatten();
+                1 + made.filter(|v| v.buffer.ptr_eq(buffer)).count()
+            };
             for donor in step.plan.slots.iter().filter_map(|s| s.donor) {
-                // The plan overwrites this operand. Two references are this replay's; a third is somebody's who still
-                // wants the old value.
-                if let Some(value) = bound.values.get_mut(&donor).filter(|v| v.buffer.ref_count() > 2) {
+                // The plan overwrites this operand. At least two references are this replay's; one more than are is
+                // somebody's who still wants the old value.
+                let wanted = |v: &&mut Value| v.buffer.ref_count() > 2 && v.buffer.ref_count() > own(&v.buffer);
+                if let Some(value) = bound.values.get_mut(&donor).filter(wanted) {
                     value.buffer = copied(&value.buffer)?;
                 }
             }
