@@ -78,7 +78,10 @@ thread_local! {
 ///
 /// A recording within a recording.
 pub fn record<R>(f: impl FnOnce() -> R) -> Result<(R, Trace)> {
-    let nested = TRACE.with_borrow_mut(|t| t.replace(Trace::default()).is_some());
+    if is_recording() {
+        return Err(Error::new("jit", ErrorKind::Value("a recording within a recording".into())));
+    }
+    TRACE.set(Some(Trace::default()));
     struct Stop;
     impl Drop for Stop {
         fn drop(&mut self) {
@@ -86,9 +89,6 @@ pub fn record<R>(f: impl FnOnce() -> R) -> Result<(R, Trace)> {
         }
     }
     let _stop = Stop;
-    if nested {
-        return Err(Error::new("jit", ErrorKind::Value("a recording within a recording".into())));
-    }
     let result = f();
     let trace = TRACE.with_borrow_mut(Option::take).unwrap_or_default();
     Ok((result, trace))
