@@ -416,13 +416,17 @@ impl CudaList {
             return unsafe { program.run(gpu, args, origin, guarded) };
         }
         let variant = program.made(2)?;
-        let kernel = variant.kernel(gpu)?;
         let emitted = &variant.emitted;
         let distance = emitted.params.bytes.len().next_multiple_of(8);
-        let fits = |g: &Group| {
-            let n = g.first.len() + 1;
-            (LIST_HEADER + 4 * n).next_multiple_of(8) + g.entries.len() + distance <= LIST_BYTES
+        let fits = |entries: usize, bytes: usize| {
+            (LIST_HEADER + 4 * (entries + 1)).next_multiple_of(8) + bytes + distance <= LIST_BYTES
         };
+        if !fits(1, 0) {
+            // SAFETY: by this function's contract.
+            return unsafe { program.run(gpu, args, origin, guarded) };
+        }
+        let kernel = variant.kernel(gpu)?;
+        let fits = |g: &Group| fits(g.first.len(), g.entries.len());
         let same = |g: &&mut Group| g.kernel == kernel && g.distance == distance && fits(g);
         let group = match self.groups.iter_mut().find(same) {
             Some(group) => group,
