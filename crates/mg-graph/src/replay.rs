@@ -416,7 +416,8 @@ impl Replay {
             for donor in step.plan.slots.iter().filter_map(|s| s.donor) {
                 // The plan overwrites this operand. At least two references are this replay's; one more than are is
                 // somebody's who still wants the old value.
-                let wanted = |v: &&mut Value| v.buffer.ref_count() > 2 && v.buffer.ref_count() > own(&v.buffer);
+                let wanted =
+                    |v: &&mut Value| v.buffer.ref_count() > 2 && v.buffer.ref_count() > own(&v.buffer);
                 if let Some(value) = bound.values.get_mut(&donor).filter(wanted) {
                     value.buffer = copied(&value.buffer)?;
                 }

@@ -331,7 +331,7 @@ fn a_loaded_state_is_where_a_replayed_step_goes_on_from() {
             if replays {
                 replayed.call(&[&x])?
             } else {
-                once(&[x.clone()])?
+                once(std::slice::from_ref(&x))?
             };
             if i == 2 {
                 let state = optimizer.borrow().state();
