@@ -93,7 +93,7 @@ pub fn jit<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>>(step: F) -> Jit<F> {
 const ATTEMPTS: usize = 6;
 
 impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
-    /// Calls the function, or replays it.
+    /// Calls the function, or replays it. While another step is being recorded it is called, as a part of that one.
     ///
     /// # Errors
     ///
@@ -101,6 +101,11 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
     /// tensors that differ from run to run without being arguments or state.
     #[track_caller]
     pub fn call(&mut self, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
+        if mg_graph::is_recording() {
+            self.replayed = false;
+            let handles: Vec<Tensor> = arguments.iter().map(|&t| t.clone()).collect();
+            return (self.step)(&handles);
+        }
         let nodes: Vec<Node> = arguments.iter().map(|t| t.node()).collect();
         let key: Key = nodes.iter().map(|n| (*n.shape(), n.dtype(), n.device())).collect();
         self.replayed = false;

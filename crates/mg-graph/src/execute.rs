@@ -189,7 +189,8 @@ impl Plan {
                 buffers.push(None);
             }
         }
-        for buffer in arenas.iter().chain(buffers.iter().flatten()) {
+        // Whoever collects launches holds their results; a reference more would have them copied where a plan overwrites them.
+        for buffer in &arenas {
             if let Some(gpu) = collecting(buffer.device()) {
                 gpu.keep(buffer);
             }

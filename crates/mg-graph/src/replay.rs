@@ -62,7 +62,8 @@ pub struct Trace {
     steps: Vec<Step>,
     /// What the host read of a value within the step, for people.
     host_read: Option<String>,
-    host_work: Vec<HostWork>,
+    /// With the number of steps before it.
+    host_work: Vec<(usize, HostWork)>,
 }
 
 /// What the host does at each replay.
@@ -79,7 +80,10 @@ thread_local! {
 /// A recording within a recording.
 #[track_caller]
 pub fn record<R>(f: impl FnOnce() -> R) -> Result<(R, Trace)> {
-    let nested = TRACE.with_borrow_mut(|t| t.replace(Trace::default()).is_some());
+    if is_recording() {
+        return Err(Error::new("jit", ErrorKind::Value("a recording within a recording".into())));
+    }
+    TRACE.set(Some(Trace::default()));
     struct Stop;
     impl Drop for Stop {
         fn drop(&mut self) {
@@ -87,9 +91,6 @@ pub fn record<R>(f: impl FnOnce() -> R) -> Result<(R, Trace)> {
         }
     }
     let _stop = Stop;
-    if nested {
-        return Err(Error::new("jit", ErrorKind::Value("a recording within a recording".into())));
-    }
     let result = f();
     let trace = TRACE.with_borrow_mut(Option::take).unwrap_or_default();
     Ok((result, trace))
@@ -120,12 +121,14 @@ fn note_read(text: impl FnOnce() -> String) {
     });
 }
 
-/// Has `work` called before each replay of the step that is being recorded, if one is: for what the step does on the host,
-/// like counting. Recorded runs do it themselves.
+/// Has `work` called at each replay of the step that is being recorded, if one is: for what the step does on the host, like
+/// counting. Recorded runs do it themselves. What the step realises after this call sees what `work` did to live scalars,
+/// what it realised before does not.
 pub fn on_replay(work: impl Fn() + Send + Sync + 'static) {
     TRACE.with_borrow_mut(|trace| {
         if let Some(trace) = trace {
-            trace.host_work.push(Arc::new(work));
+            let before = trace.steps.len();
+            trace.host_work.push((before, Arc::new(work)));
         }
     });
 }
@@ -164,7 +167,8 @@ pub struct Replay {
     steps: Vec<ReplayStep>,
     /// Results of the run before, by step.
     last: Made,
-    host_work: Vec<HostWork>,
+    /// With the number of steps before it.
+    host_work: Vec<(usize, HostWork)>,
     /// The CUDA device that all of it runs on.
     gpu: Option<Device>,
     /// Results of two runs in a row cannot lie in the same memory: each second run is like the one before the last.
@@ -186,6 +190,8 @@ struct Run<'a> {
     arguments: &'a [Node],
     seed: u64,
     shift: u64,
+    /// The bits of the live scalars, in the order in which steps read them.
+    live: Vec<u64>,
     /// What the run before computed. Kept until this one is under way: one of which nothing ran must change nothing.
     last: &'a [Vec<Option<Value>>],
     /// Nothing was launched.
@@ -306,9 +312,9 @@ impl Replay {
     #[track_caller]
     pub fn run(&mut self, arguments: &[Node], seed: u64, shift: u64) -> Result<()> {
         engine::realize(&arguments.iter().collect::<Vec<_>>())?;
-        self.host_work.iter().for_each(|work| work());
+        let live = self.on_host();
         let last = std::mem::take(&mut self.last);
-        let mut run = Run { arguments, seed, shift, last: &last, untouched: true };
+        let mut run = Run { arguments, seed, shift, live, last: &last, untouched: true };
         let result = match self.gpu {
             None => self.steps(&mut run),
             // Launches are collected, and go out as one graph; nobody else may launch meanwhile.
@@ -328,6 +334,23 @@ impl Replay {
             }
         }
         Ok(())
+    }
+
+    /// Does the host's work, and answers with the live scalars' bits as each step finds them.
+    fn on_host(&self) -> Vec<u64> {
+        let mut work = self.host_work.iter().peekable();
+        let mut live = vec![];
+        for (s, step) in self.steps.iter().enumerate() {
+            while let Some((_, work)) = work.next_if(|w| w.0 <= s) {
+                work();
+            }
+            live.extend(step.read.iter().filter_map(|(_, from)| match from {
+                From::Live(scalar, dtype) => Some(cell_bits(scalar.get(), *dtype)),
+                _ => None,
+            }));
+        }
+        work.for_each(|(_, work)| work());
+        live
     }
 
     /// Runs the steps' plans as one graph.
@@ -373,6 +396,7 @@ impl Replay {
         let known = |node: &Node| node.value().and_then(|v| v.as_ref().ok()).cloned();
         let before = |s: usize, r: usize| run.last.get(s).and_then(|step| step.get(r)?.clone());
         let mut made: Made = Vec::with_capacity(self.steps.len());
+        let mut live = run.live.iter();
         for step in &self.steps {
             let mut bound = Bound { origins: &step.origins, ..Bound::default() };
             for (position, from) in &step.read {
@@ -385,8 +409,8 @@ impl Replay {
                         bound.arguments.insert(*position, kind.clone());
                         continue;
                     }
-                    From::Live(scalar, dtype) => {
-                        let bits = cell_bits(scalar.get(), *dtype);
+                    From::Live(..) => {
+                        let bits = live.next().copied().unwrap_or(0);
                         bound.arguments.insert(*position, SourceKind::Const { bits, literal: false });
                         continue;
                     }
@@ -401,10 +425,17 @@ impl Replay {
                     value.ok_or_else(|| error("a value that an earlier run failed to compute".into()))?;
                 bound.values.insert(*position, value);
             }
+            // Nobody reads those again: the recording's plan found the operand's memory to have one reference.
+            let own = |buffer: &Buffer| {
+                let made = run.last.iter().chain(&made).flatten().flatten();
+                1 + made.filter(|v| v.buffer.ptr_eq(buffer)).count()
+            };
             for donor in step.plan.slots.iter().filter_map(|s| s.donor) {
-                // The plan overwrites this operand. Two references are this replay's; a third is somebody's who still
-                // wants the old value.
-                if let Some(value) = bound.values.get_mut(&donor).filter(|v| v.buffer.ref_count() > 2) {
+                // The plan overwrites this operand. At least two references are this replay's; one more than are is
+                // somebody's who still wants the old value.
+                let wanted =
+                    |v: &&mut Value| v.buffer.ref_count() > 2 && v.buffer.ref_count() > own(&v.buffer);
+                if let Some(value) = bound.values.get_mut(&donor).filter(wanted) {
                     value.buffer = copied(&value.buffer)?;
                 }
             }

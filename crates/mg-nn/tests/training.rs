@@ -271,3 +271,85 @@ fn replayed_training_is_training() {
         assert_eq!(run(make, false).unwrap(), run(make, true).unwrap(), "optimiser {i}");
     }
 }
+
+/// A step that updates twice counts twice, each time before what it computes.
+#[test]
+fn two_updates_in_a_replayed_step_are_two() {
+    let _turn = alone();
+    let run = |replays: bool| -> Result<Vec<f32>> {
+        let w = Tensor::from_slice(&[1.0f32, -2.0, 3.0]).requires_grad_(true)?;
+        let mut adam = Adam::new(vec![w.clone()], 0.1)?;
+        let kept = w.clone();
+        let mut once = move |args: &[Tensor]| {
+            for x in args {
+                adam.zero_grad();
+                (&kept * x).try_square()?.sum().backward()?;
+                adam.step()?;
+            }
+            Ok(vec![])
+        };
+        let x = [Tensor::from_slice(&[1.0f32, 2.0, 3.0]), Tensor::from_slice(&[3.0f32, 1.0, 0.5])];
+        if replays {
+            let mut replayed = jit(once);
+            for _ in 0..10 {
+                replayed.call(&[&x[0], &x[1]])?;
+            }
+            assert!(replayed.is_replaying());
+        } else {
+            for _ in 0..10 {
+                once(&x)?;
+            }
+        }
+        w.to_vec()
+    };
+    assert_eq!(run(false).unwrap(), run(true).unwrap());
+}
+
+/// A replayed step goes on from an optimiser's state that was loaded since.
+#[test]
+fn a_loaded_state_is_where_a_replayed_step_goes_on_from() {
+    let _turn = alone();
+    type Make = fn(Vec<Tensor>) -> Result<Box<dyn Optimizer>>;
+    let optimizers: [Make; 2] = [
+        |p| Ok(Box::new(SGD::with_options(p, SGDOptions { lr: 0.1, momentum: 0.9, ..Default::default() })?)),
+        |p| Ok(Box::new(Adam::new(p, 0.1)?)),
+    ];
+    let run = |make: Make, replays: bool| -> Result<Vec<f32>> {
+        let w = Tensor::from_slice(&[1.0f32, -2.0, 3.0]).requires_grad_(true)?;
+        let optimizer = std::cell::RefCell::new(make(vec![w.clone()])?);
+        let once = |args: &[Tensor]| {
+            let mut optimizer = optimizer.borrow_mut();
+            optimizer.zero_grad();
+            (&w * &args[0]).try_square()?.sum().backward()?;
+            optimizer.step()?;
+            Ok(vec![])
+        };
+        let mut replayed = jit(once);
+        let x = Tensor::from_slice(&[1.0f32, 0.2, 0.3]);
+        let mut early = None;
+        for i in 0..20 {
+            if replays {
+                replayed.call(&[&x])?
+            } else {
+                once(std::slice::from_ref(&x))?
+            };
+            if i == 2 {
+                let state = optimizer.borrow().state();
+                let tensors = state.tensors.into_iter().map(|(k, t)| {
+                    let own = t.copy();
+                    own.realize()?;
+                    Ok((k, own))
+                });
+                early = Some(State { tensors: tensors.collect::<Result<_>>()?, ..State::default() });
+            }
+            if let Some(state) = early.as_ref().filter(|_| i == 15) {
+                optimizer.borrow_mut().load_state(state)?;
+            }
+        }
+        assert_eq!(replayed.is_replaying(), replays);
+        w.to_vec()
+    };
+    for (i, make) in optimizers.into_iter().enumerate() {
+        assert_eq!(run(make, false).unwrap(), run(make, true).unwrap(), "optimiser {i}");
+    }
+}

@@ -14,6 +14,7 @@ fn child() {
         Ok("lost") => lost(),
         Ok("memory") => memory(),
         Ok("replay") => replay(),
+        Ok("plans") => plans(),
         Ok("drop") => drops(),
         Ok("two") => two(),
         Ok("fork") => fork(),
@@ -148,6 +149,30 @@ fn replay() {
         }
     }
     println!("at last: active {}", gpu().memory_stats().active);
+}
+
+/// Replays a step whose plans overwrite what those before them computed: in memory that is state's, and in new memory.
+fn plans() {
+    let weight = on_gpu(4).unwrap();
+    let x = on_gpu(4).unwrap();
+    let mut step = jit(|args: &[Tensor]| {
+        for _ in 0..2 {
+            weight.assign(&weight + &args[0])?;
+            weight.realize()?;
+        }
+        let double = &args[0] + &args[0];
+        double.realize()?;
+        let result = &double + &args[0];
+        drop(double);
+        Ok(vec![result])
+    });
+    for _ in 0..8 {
+        step.call(&[&x]).unwrap();
+    }
+    let before = gpu().memory_stats().allocations;
+    step.call(&[&x]).unwrap();
+    assert!(step.is_replaying());
+    println!("allocations {}", gpu().memory_stats().allocations - before);
 }
 
 /// Tensors that go on other threads, at the end of a thread, and at the end of the process.

@@ -77,6 +77,12 @@ fn nothing_is_wrong_with_the_stub() {
 }
 
 #[test]
+fn a_replayed_plan_overwrites_what_plans_before_it_computed() {
+    let Some(stub) = Stub::new("plans") else { return };
+    contains(&stub.run("plans", &[]), &["allocations 1\n"]);
+}
+
+#[test]
 fn a_fault_found_late_names_the_launches_and_their_lines() {
     let Some(stub) = Stub::new("late") else { return };
     for (code, name) in

@@ -118,7 +118,10 @@ impl Collected {
     fn find(&mut self) {
         let Some(work) = self.works.0.last_mut() else { return };
         work.after = if work.launches.is_empty() {
-            self.order.after(&work.reads, &work.writes)
+            let mut after = self.order.after(&work.reads, &work.writes);
+            // A work of before may have ended after it had asked for scratch memory, where its launch failed.
+            after.extend(work.scratch.and_then(|scratch| self.scratches[scratch].1));
+            after
         } else {
             vec![self.nodes.len() as Position - 1]
         };
@@ -320,8 +323,9 @@ mod tests {
         collected.start(before);
         for (reads, writes, launches, scratch) in plans {
             collected.begin(reads.clone(), writes.clone());
+            // It may be asked for although the launch then fails.
+            let args = if *scratch { collected.scratch(|| None) } else { 0 };
             for _ in 0..*launches {
-                let args = if *scratch { collected.scratch(|| None) } else { 0 };
                 let kernel = Kernel { function: std::ptr::null_mut() };
                 let args = args.to_ne_bytes().into();
                 let after = Box::default();
@@ -337,12 +341,32 @@ mod tests {
         collected
     }
 
+    /// It waits for who uses the memory, which it found in what is remembered rather than choose it.
+    #[test]
+    fn a_launch_that_failed_before_waits_for_its_scratch_memory() {
+        let mut collected = with_scratches();
+        let mut plans: Vec<Plan> = (0..4).map(|at| (vec![], vec![], usize::from(at < 3), true)).collect();
+        let before = collect(&mut collected, Works::default(), &plans);
+        plans[3].2 = 1;
+        let launches = collect(&mut collected, before.works, &plans);
+        assert_eq!(launches.nodes[3].args, launches.nodes[0].args);
+        assert_eq!(*launches.nodes[3].after, [0]);
+    }
+
     proptest! {
         /// What is remembered of a collection never changes what another finds, however alike they are.
         #[test]
-        fn a_memory_of_the_last_collection_changes_nothing(first in works(), second in works(), same in 0usize..20) {
+        fn a_memory_of_the_last_collection_changes_nothing(
+            first in works(),
+            second in works(),
+            same in 0usize..20,
+            other in (0usize..20, 0usize..3),
+        ) {
             let mut collected = with_scratches();
-            let plans: Vec<Plan> = first.iter().take(same).chain(second.iter().skip(same)).cloned().collect();
+            let mut plans: Vec<Plan> = first.iter().take(same).chain(second.iter().skip(same)).cloned().collect();
+            if let Some(plan) = plans.get_mut(other.0) {
+                plan.2 = other.1;
+            }
             let before = collect(&mut collected, Works::default(), &first);
             let fresh = collect(&mut collected, Works::default(), &plans);
             let known = collect(&mut collected, before.works, &plans);

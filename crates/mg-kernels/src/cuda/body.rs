@@ -58,7 +58,6 @@ pub(crate) struct Body<'a> {
     /// By value, for each element of each run.
     pub(crate) full: Vec<Vec<Op>>,
     pub(crate) total: Vec<Option<Op>>,
-    outputs: Vec<Option<Op>>,
 }
 
 impl<'a> Body<'a> {
@@ -76,7 +75,6 @@ impl<'a> Body<'a> {
             row: vec![vec![]; n],
             full: vec![vec![]; n],
             total: vec![None; n],
-            outputs: vec![None; program.outputs.len()],
         }
     }
 
@@ -448,13 +446,7 @@ impl<'a> Body<'a> {
 
     /// The address of an output's first element.
     pub(crate) fn output(&mut self, o: usize) -> Op {
-        match self.outputs[o] {
-            Some(op) => op,
-            None => {
-                // Loaded where it is first used: that place comes before all others.
-                self.params.field(Field::Output(o as u16))
-            }
-        }
+        self.params.field(Field::Output(o as u16))
     }
 
     /// Writes an output over elements.

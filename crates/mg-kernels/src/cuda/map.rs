@@ -246,9 +246,7 @@ impl Map<'_> {
                     acc.index = acc.index.map(|i| op2(Kind::D, "add.s64", i, from));
                 }
             }
-            // Within a thread's run in the elements' own precision; beyond it in the accumulator's.
-            let narrow = partials.into_iter().collect::<Vec<_>>();
-            if let Some(sum) = t.reduction.tree(narrow) {
+            if let Some(sum) = t.reduction.tree(partials) {
                 t.reduction.add_to(&t.acc, sum);
             }
         }

@@ -11,6 +11,7 @@ use crate::program::{Class, Over, Program, Source};
 use mg_device::cuda::{Gpu, Guarded, Kernel, Origin};
 use mg_device::{Device, Result};
 use smallvec::SmallVec;
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -217,13 +218,15 @@ impl CudaProgram {
         let emitted = &variant.emitted;
         let kernel = variant.kernel(gpu)?;
         let mut packed: SmallVec<[u8; 1024]> = SmallVec::new();
-        emitted.pack(gpu, args, guarded, &mut packed)?;
+        // Asked for once: if another thread starts what is collected meanwhile, it is other memory afterwards.
+        let scratch = OnceCell::new();
+        let scratch = || *scratch.get_or_init(|| gpu.scratch());
+        emitted.pack(gpu, args, guarded, &scratch, &mut packed)?;
         // SAFETY: the parameters are those that the text declares; their addresses are the caller's.
         unsafe { gpu.launch(kernel, emitted.grid, [emitted.block, 1, 1], 0, &packed, origin)? };
         let (Some(followup), Some(program)) = (&emitted.then, &variant.then) else { return Ok(()) };
-        let scratch = gpu.scratch();
         let input = |&from: &u32| InputArg {
-            ptr: std::ptr::without_provenance((scratch + u64::from(from)) as usize),
+            ptr: std::ptr::without_provenance((scratch() + u64::from(from)) as usize),
             base: 0,
             seed: 0,
         };
@@ -260,9 +263,10 @@ impl Emitted {
         gpu: &Gpu,
         args: &Args,
         guarded: &dyn Fn(Check, i64) -> Guarded,
+        scratch: &dyn Fn() -> u64,
         packed: &mut SmallVec<[u8; 1024]>,
     ) -> Result<()> {
-        pack(&self.params, &self.checks, gpu, args, guarded, packed)
+        pack(&self.params, &self.checks, gpu, args, guarded, scratch, packed)
     }
 }
 
@@ -273,6 +277,7 @@ fn pack(
     gpu: &Gpu,
     args: &Args,
     guarded: &dyn Fn(Check, i64) -> Guarded,
+    scratch: &dyn Fn() -> u64,
     packed: &mut SmallVec<[u8; 1024]>,
 ) -> Result<()> {
     let start = packed.len();
@@ -285,7 +290,7 @@ fn pack(
             Field::Const(i) => args.consts[usize::from(i)],
             Field::Output(o) => args.outputs[usize::from(o)].addr() as u64,
             Field::Tickets => gpu.tickets(),
-            Field::Scratch(from) => gpu.scratch() + u64::from(from),
+            Field::Scratch(from) => scratch() + u64::from(from),
             Field::Check(c) => {
                 let check = checks[usize::from(c)];
                 let size = match check {
@@ -365,7 +370,7 @@ impl CudaEpilogue {
     ) -> Result<()> {
         let end = packed.len().next_multiple_of(8);
         packed.resize(end, 0);
-        pack(&self.params, &self.checks, gpu, args, guarded, packed)
+        pack(&self.params, &self.checks, gpu, args, guarded, &|| gpu.scratch(), packed)
     }
 }
 
@@ -411,13 +416,17 @@ impl CudaList {
             return unsafe { program.run(gpu, args, origin, guarded) };
         }
         let variant = program.made(2)?;
-        let kernel = variant.kernel(gpu)?;
         let emitted = &variant.emitted;
         let distance = emitted.params.bytes.len().next_multiple_of(8);
-        let fits = |g: &Group| {
-            let n = g.first.len() + 1;
-            (LIST_HEADER + 4 * n).next_multiple_of(8) + g.entries.len() + distance <= LIST_BYTES
+        let fits = |entries: usize, bytes: usize| {
+            (LIST_HEADER + 4 * (entries + 1)).next_multiple_of(8) + bytes + distance <= LIST_BYTES
         };
+        if !fits(1, 0) {
+            // SAFETY: by this function's contract.
+            return unsafe { program.run(gpu, args, origin, guarded) };
+        }
+        let kernel = variant.kernel(gpu)?;
+        let fits = |g: &Group| fits(g.first.len(), g.entries.len());
         let same = |g: &&mut Group| g.kernel == kernel && g.distance == distance && fits(g);
         let group = match self.groups.iter_mut().find(same) {
             Some(group) => group,
@@ -429,7 +438,7 @@ impl CudaList {
                 &mut self.groups[last]
             }
         };
-        emitted.pack(gpu, args, guarded, &mut group.entries)?;
+        emitted.pack(gpu, args, guarded, &|| gpu.scratch(), &mut group.entries)?;
         let end = group.entries.len().next_multiple_of(8);
         group.entries.resize(end, 0);
         let blocks = group.first.last().copied().unwrap_or(0) + emitted.grid[0];

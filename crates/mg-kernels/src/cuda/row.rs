@@ -42,10 +42,6 @@ struct Shape {
     resident: bool,
 }
 
-fn has_totals(program: &Program) -> bool {
-    program.reduces(Over::All)
-}
-
 fn shape(program: &Program, frame: &Frame) -> Shape {
     let columns = frame.columns.max(1);
     let mut vector = (16 / widest(program, frame)).clamp(1, 8);
@@ -123,12 +119,13 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool) -> Result<Em
         let wanted = frame.rows.div_ceil(CHUNK).max(frame.rows.min(CHUNKS)).min(fits).max(1);
         per_slot = frame.rows.div_ceil(wanted.next_multiple_of(slots)).max(1);
     }
-    if has_totals(program) {
-        per_slot = per_slot.max(frame.rows.div_ceil(slots * most_blocks(shape.block, 1).min(MOST)));
+    let totals = start_totals(&body);
+    if !totals.is_empty() {
+        let most = most_blocks(shape.block, totals.len()).min(MOST);
+        per_slot = per_slot.max(frame.rows.div_ceil(slots * most));
     }
     let blocks = frame.rows.div_ceil(slots * per_slot).max(1);
     let chunks = blocks * slots;
-    let totals = start_totals(&body);
     // The full reductions' partial results come first.
     let mut at = partial_bytes(blocks, shape.block, totals.len()).next_multiple_of(256);
     if !reductions.is_empty() && at + chunks * row_bytes > SCRATCH + SCRATCH / 4 {
@@ -143,7 +140,7 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool) -> Result<Em
     let in_shared = shape.resident
         && slots == 1
         && shape.vector == 4
-        && (operands + reductions.len() > 5 || std::env::var_os("MG_ACC").is_some())
+        && operands + reductions.len() > 5
         && shared_end + reductions.len() * row_shared <= MOST_SHARED
         && reductions.iter().all(|&v| body.reduction(v, false).is_some_and(|(r, _)| r.register() == Kind::F));
     let mut columns_out = vec![];
@@ -174,7 +171,10 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool) -> Result<Em
     let chunk = op3(Kind::R, "mad.lo.u32", cta, imm(slots as i64), slot);
     let n_rows = rows.body.params.long(frame.rows as i64);
     if per_slot == 1 && rows.columns_out.is_empty() {
-        let index = wide(chunk);
+        let index = match u32::try_from(frame.rows) {
+            Ok(_) => wide(chunk),
+            Err(_) => op3(Kind::D, "mad.wide.u32", cta, imm(slots as i64), wide(slot)),
+        };
         rows.row(index, n_rows, slots > 1)?;
     } else {
         let each = rows.body.params.word(per_slot as u32);

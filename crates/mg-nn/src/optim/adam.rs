@@ -186,13 +186,30 @@ impl Core {
     fn load_state(&mut self, state: &State) -> Result<()> {
         let used = if self.options.amsgrad { &NAMES[..] } else { &NAMES[..2] };
         let slots = load_slots(self.name, used, used, &self.parameters, state)?;
-        let moments = slots.into_iter().map(|(tensors, steps)| {
+        let _guard = no_grad();
+        for (slot, (tensors, steps)) in self.moments.iter_mut().zip(slots) {
             let mut tensors = tensors.into_iter();
-            let (mean, square) = (tensors.next()??, tensors.next()??);
-            let clock = Clock::new(steps, &self.options, &self.lr);
-            Some(Moments { mean, square, largest: tensors.next().flatten(), clock })
-        });
-        self.moments = moments.collect();
+            let (Some(Some(mean)), Some(Some(square))) = (tensors.next(), tensors.next()) else {
+                *slot = None;
+                continue;
+            };
+            let largest = tensors.next().flatten();
+            match slot {
+                // Written through, as by a step.
+                Some(known) => {
+                    known.mean.assign(mean)?;
+                    known.square.assign(square)?;
+                    if let (Some(known), Some(largest)) = (&known.largest, largest) {
+                        known.assign(largest)?;
+                    }
+                    known.clock.steps.store(steps, Ordering::Relaxed);
+                }
+                None => {
+                    let clock = Clock::new(steps, &self.options, &self.lr);
+                    *slot = Some(Moments { mean, square, largest, clock });
+                }
+            }
+        }
         Ok(())
     }
 }

@@ -60,7 +60,8 @@ pub trait Optimizer {
     /// learning rate among them, are not part of it.
     fn state(&self) -> State;
 
-    /// Remembers what [`Optimizer::state`] answered with, for parameters of the same shapes in the same order.
+    /// Remembers what [`Optimizer::state`] answered with, for parameters of the same shapes in the same order. Steps that are
+    /// replayed go on from it, but for what it has no entry of: a step that was recorded with that keeps its own.
     ///
     /// # Errors
     ///

@@ -130,7 +130,14 @@ impl Optimizer for SGD {
 
     fn load_state(&mut self, state: &State) -> Result<()> {
         let slots = load_slots("SGD", &["momentum_buffer"], &[], &self.parameters, state)?;
-        self.momentum = slots.into_iter().map(|(mut tensors, _)| tensors.pop().flatten()).collect();
+        let _guard = no_grad();
+        for (held, (mut tensors, _)) in self.momentum.iter_mut().zip(slots) {
+            match (&*held, tensors.pop().flatten()) {
+                // Written through, as by a step.
+                (Some(held), Some(loaded)) => held.assign(loaded)?,
+                (_, loaded) => *held = loaded,
+            }
+        }
         Ok(())
     }
 }
