@@ -168,6 +168,8 @@ def tiles():
 
 
 def main():
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__.strip())
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     lines = {"check": list(dict.fromkeys(checks())), "bench": list(benches()), "tiles": list(dict.fromkeys(tiles()))}

@@ -108,7 +108,7 @@ fn draw(n: usize) -> (u64, u64) {
 }
 
 impl Tensor {
-    /// A vector of a slice's elements.
+    /// A vector of a slice's elements, copied. Where the default device cannot be used, whoever reads it is told.
     #[track_caller]
     pub fn from_slice<T: Element>(data: &[T]) -> Tensor {
         let node = match Buffer::from_slice(data).and_then(placed) {
@@ -120,11 +120,11 @@ impl Tensor {
         Tensor::from_node(node)
     }
 
-    /// A tensor of a vector's elements in row-major order, without a copy.
+    /// A tensor of a vector's elements in row-major order; without a copy where the default device is the host.
     ///
     /// # Errors
     ///
-    /// Another number of elements than the shape's, more than 8 axes.
+    /// Another number of elements than the shape's, more than 8 axes; a default device that cannot be used.
     #[track_caller]
     pub fn from_vec<T: Element>(data: Vec<T>, shape: &[usize]) -> Result<Tensor> {
         public("from_vec", || {

@@ -42,6 +42,7 @@ impl Display for Tensor {
 }
 
 fn text(tensor: &Tensor) -> Result<String> {
+    mg_graph::note_printing();
     let value = tensor.host_value()?;
     let shape = *value.layout.shape();
     let mut suffixes = vec![];

@@ -29,7 +29,8 @@ type Key = Vec<(Shape, DType, Device)>;
 /// The function runs as usual the first times for each new set of shapes, dtypes and devices; what it launched is compared
 /// from one time to the next, and replayed as soon as two runs in a row agree. It may read and update tensors that it
 /// captures (parameters, optimiser state held in tensors) and draw random numbers. What it does besides launching work
-/// (printing, counting in host variables) happens while it is recorded only.
+/// (logging, counting in host variables) happens while it is recorded only: a number of the host is in all replays what it was
+/// then. One that changes is an argument, a tensor, or a [`LiveScalar`](mg_graph::LiveScalar), as optimisers' learning rates are.
 ///
 /// ```
 /// use mg_autograd::{Tensor, jit};
@@ -96,8 +97,8 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
     ///
     /// # Errors
     ///
-    /// The function's; a host read of a value within it; numbers or tensors that differ from run to run without being
-    /// arguments or state.
+    /// The function's. After six runs that did not agree, why: a value that the host reads within it (or prints), numbers or
+    /// tensors that differ from run to run without being arguments or state.
     #[track_caller]
     pub fn call(&mut self, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
         if mg_graph::is_recording() {
@@ -195,6 +196,7 @@ impl Replaying {
         Ok(())
     }
 
+    #[track_caller]
     fn call(&mut self, nodes: &[Node]) -> Result<Vec<Tensor>> {
         let [before, after] = self.run.generator;
         let (seed, at) = creation::generator();

@@ -59,3 +59,40 @@ fn a_function_within_another_is_part_of_it() {
     assert!(outer.is_replaying());
     assert_eq!(weight.to_vec::<f32>().unwrap(), [12.0, 13.0]);
 }
+
+/// The error of a step that never agrees, which names the line of the call.
+fn refused(step: impl FnMut(&[Tensor]) -> Result<Vec<Tensor>>) -> String {
+    let mut step = jit(step);
+    let x = Tensor::from_slice(&[1.0f32, 2.0]);
+    let error = (0..10).find_map(|_| step.call(&[&x]).err()).expect("an error");
+    assert_eq!(error.location().file(), file!());
+    error.to_string()
+}
+
+#[test]
+fn steps_that_cannot_be_replayed_say_why() {
+    let read = refused(|x| {
+        let sum = x[0].sum();
+        sum.item::<f32>()?;
+        Ok(vec![sum])
+    });
+    assert!(read.contains("the host reads a value inside the step, at ") && read.contains(file!()), "{read}");
+    let printed = refused(|x| {
+        let sum = x[0].sum();
+        assert_eq!(format!("{sum}"), "tensor(3., dtype=f32)");
+        Ok(vec![sum])
+    });
+    assert!(printed.contains("a tensor is printed inside the step"), "{printed}");
+    let mut rate = 1.0;
+    let number = refused(|x| {
+        rate *= 0.5;
+        Ok(vec![&x[0] * rate])
+    });
+    assert!(number.contains("a number was not the same both times") && number.contains(file!()), "{number}");
+    let mut made = 0.0f32;
+    let tensor = refused(|x| {
+        made += 1.0;
+        Ok(vec![&x[0] + &Tensor::from_slice(&[made, made])])
+    });
+    assert!(tensor.contains("a tensor was not the same both times") && tensor.contains(file!()), "{tensor}");
+}

@@ -163,7 +163,7 @@ impl Device {
     }
 
     /// Sets the most bytes that buffers and cache together may take on this device; `None` for no limit. What is in use
-    /// already stays, and counts.
+    /// already stays, and counts. Changes nothing where the device cannot be used.
     pub fn set_memory_limit(self, limit: Option<usize>) {
         if self.is_cpu() {
             allocator::HOST.set_limit(limit);
@@ -218,7 +218,7 @@ impl FromStr for Device {
     /// # Errors
     ///
     /// [`ErrorKind::Device`] for anything else.
-    #[track_caller]
+    // The caller is `str::parse`, whose line in the standard library tells nobody anything.
     fn from_str(text: &str) -> Result<Device> {
         let ordinal = match text {
             "cpu" | "cpu:0" => return Ok(Device::cpu()),

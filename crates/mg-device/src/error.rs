@@ -89,10 +89,10 @@ pub enum ErrorKind {
 /// assert!(e.to_string().starts_with("add: shapes [2, 3] and [4] cannot be broadcast ("));
 /// assert!(matches!(e.kind(), ErrorKind::Shape(_)));
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Error(Box<Inner>);
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 struct Inner {
     kind: ErrorKind,
     op: Cow<'static, str>,
@@ -147,6 +147,13 @@ impl fmt::Display for Error {
     }
 }
 
+/// The same text: it is what a `main` that answers with an error, and `unwrap`, show people.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl std::error::Error for Error {}
 
 fn oom_text(
@@ -198,6 +205,7 @@ mod tests {
         let line = line!() - 1;
         assert_eq!(e.location().line(), line);
         assert_eq!(e.to_string(), format!("add: no ({}:{}:17)", file!(), line));
+        assert_eq!(format!("{e:?}"), e.to_string());
         assert_eq!(e.with_op("sub").op(), "sub");
     }
 

@@ -523,7 +523,7 @@ pub fn set_float32_matmul_precision(precision: &str) -> Result<()> {
     Ok(())
 }
 
-/// What [`set_float32_matmul_precision`] was told.
+/// What [`set_float32_matmul_precision`] was told: "highest" or "high", as which "medium" counts.
 pub fn get_float32_matmul_precision() -> &'static str {
     if PRECISION.load(Ordering::Relaxed) == 0 { "highest" } else { "high" }
 }

@@ -45,4 +45,4 @@ pub use kernel::Kernel;
 pub use live::LiveScalar;
 pub use node::{At, Node, Sources, Value, at, is_tracking, set_tracking, within};
 pub use op::{Map, Op, SourceKind, View};
-pub use replay::{Computed, Replay, Trace, is_recording, note_host_read, on_replay, record};
+pub use replay::{Computed, Replay, Trace, is_recording, note_host_read, note_printing, on_replay, record};

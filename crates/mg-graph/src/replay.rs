@@ -60,7 +60,8 @@ impl Seen {
 #[derive(Default)]
 pub struct Trace {
     steps: Vec<Step>,
-    host_read: Option<&'static Location<'static>>,
+    /// What the host read of a value within the step, for people.
+    host_read: Option<String>,
     /// With the number of steps before it.
     host_work: Vec<(usize, HostWork)>,
 }
@@ -77,6 +78,7 @@ thread_local! {
 /// # Errors
 ///
 /// A recording within a recording.
+#[track_caller]
 pub fn record<R>(f: impl FnOnce() -> R) -> Result<(R, Trace)> {
     if is_recording() {
         return Err(Error::new("jit", ErrorKind::Value("a recording within a recording".into())));
@@ -103,9 +105,18 @@ pub fn is_recording() -> bool {
 #[track_caller]
 pub fn note_host_read() {
     let line = Location::caller();
+    note_read(|| format!("the host reads a value inside the step, at {line}"));
+}
+
+/// As [`note_host_read`], of a value that is printed: formatting does not say for which line.
+pub fn note_printing() {
+    note_read(|| "a tensor is printed inside the step, for which the host reads its value".into());
+}
+
+fn note_read(text: impl FnOnce() -> String) {
     TRACE.with_borrow_mut(|trace| {
         if let Some(trace) = trace {
-            trace.host_read.get_or_insert(line);
+            trace.host_read.get_or_insert_with(text);
         }
     });
 }
@@ -194,6 +205,7 @@ pub struct Computed {
     result: usize,
 }
 
+#[track_caller]
 fn error(text: String) -> Error {
     Error::new("jit", ErrorKind::Value(text))
 }
@@ -222,9 +234,10 @@ impl Replay {
     /// # Errors
     ///
     /// Launches that differ, a scalar that differed, a value that the host read within the step, a step that failed.
+    #[track_caller]
     pub fn new(first: &Trace, second: &Trace, first_args: &[Node], second_args: &[Node]) -> Result<Replay> {
-        if let Some(line) = first.host_read.or(second.host_read) {
-            return Err(error(format!("the host reads a value inside the step, at {line}")));
+        if let Some(text) = first.host_read.as_ref().or(second.host_read.as_ref()) {
+            return Err(error(text.clone()));
         }
         if first.steps.len() != second.steps.len() {
             return Err(error(format!(
@@ -273,8 +286,8 @@ impl Replay {
                         }
                     }
                     _ => {
-                        let text = "a number was not the same both times: make it an argument, a tensor or a live scalar";
-                        return Err(error(format!("{text} (written at {})", y.line)));
+                        let text = "a number was not the same both times: make it an argument or a tensor";
+                        return Err(error(format!("{text} (or a LiveScalar; written at {})", y.line)));
                     }
                 };
                 read.push((*position, from));
@@ -296,6 +309,7 @@ impl Replay {
     /// # Errors
     ///
     /// As realising the step would have.
+    #[track_caller]
     pub fn run(&mut self, arguments: &[Node], seed: u64, shift: u64) -> Result<()> {
         engine::realize(&arguments.iter().collect::<Vec<_>>())?;
         let live = self.on_host();
@@ -304,7 +318,10 @@ impl Replay {
         let result = match self.gpu {
             None => self.steps(&mut run),
             // Launches are collected, and go out as one graph; nobody else may launch meanwhile.
-            Some(device) => engine::locked(|| self.collected(device, &mut run)),
+            Some(device) => {
+                let line = Location::caller();
+                engine::locked(|| self.collected(device, line, &mut run))
+            }
         };
         let untouched = run.untouched;
         match result {
@@ -337,7 +354,7 @@ impl Replay {
     }
 
     /// Runs the steps' plans as one graph.
-    fn collected(&mut self, device: Device, run: &mut Run) -> Result<Made> {
+    fn collected(&mut self, device: Device, line: &'static Location<'static>, run: &mut Run) -> Result<Made> {
         let gpu = Gpu::of(device)?;
         self.turns.swap(0, 1);
         gpu.collect_launches(std::mem::take(&mut self.turns[0].works));
@@ -351,7 +368,7 @@ impl Replay {
         if launches.is_empty() {
             return Ok(made);
         }
-        let origin = GpuOrigin { name: "jit", line: Location::caller() };
+        let origin = GpuOrigin { name: "jit", line };
         // An update that fails half-way leaves no graph.
         let mut known = self.turns[0].graph.take();
         // SAFETY: the launches are those of this replay's plans, in their order; their memory is kept until the graph was

@@ -47,6 +47,19 @@ pub fn get_default_device() -> PyDevice {
     PyDevice(mg_autograd::default_device())
 }
 
+/// How products of f32 matrices are computed on CUDA devices: "highest" (at first) in f32 throughout, "high" and "medium" on
+/// tensor cores, with operands rounded to 10 bits of fraction. ValueError for anything else.
+#[pyfunction]
+pub fn set_float32_matmul_precision(precision: &str) -> PyResult<()> {
+    mg_graph::set_float32_matmul_precision(precision).map_err(|e| exception(&e))
+}
+
+/// How products of f32 matrices are computed on CUDA devices: "highest" or "high", as which "medium" counts.
+#[pyfunction]
+pub fn get_float32_matmul_precision() -> &'static str {
+    mg_graph::get_float32_matmul_precision()
+}
+
 /// An error that says why, where a device cannot hold tensors.
 pub fn check_usable(device: Device) -> PyResult<()> {
     if device.is_cpu() {

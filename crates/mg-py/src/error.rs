@@ -53,9 +53,10 @@ pub fn exception(error: &Error) -> PyErr {
     }
 }
 
-/// The text up to where it tells a line of our Rust.
+/// The text up to where it tells a line, or a type, of our Rust.
 fn without_lines(text: &str) -> String {
-    let end = [", at crates/", " (written at crates/"].iter().filter_map(|word| text.find(word)).min();
+    let ends = [", at crates/", " (made at crates/", " (or a LiveScalar"];
+    let end = ends.iter().filter_map(|word| text.find(word)).min();
     text[..end.unwrap_or(text.len())].to_owned()
 }
 

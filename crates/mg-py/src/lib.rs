@@ -33,7 +33,10 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _micrograd_rs {
     #[pymodule_export]
-    use crate::device::{PyDevice, get_default_device, set_default_device};
+    use crate::device::{
+        PyDevice, get_default_device, get_float32_matmul_precision, set_default_device,
+        set_float32_matmul_precision,
+    };
     #[pymodule_export]
     use crate::dlpack::from_dlpack;
     #[pymodule_export]

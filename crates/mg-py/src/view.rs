@@ -4,7 +4,7 @@ use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyInt, PyString, PyTuple};
 
 use crate::device::{check_usable, device};
 use crate::dtype::dtype;
@@ -255,8 +255,9 @@ impl PyTensor {
                 (on, into) = (Some(like.get().t.device()), Some(like.get().t.dtype()));
                 return Ok(());
             }
-            // A string is the name of either.
+            // A string is the name of either; a number, which is neither, is torch's way to name a device.
             let is_device = obj.is_instance_of::<crate::device::PyDevice>()
+                || obj.is_instance_of::<PyInt>()
                 || obj
                     .cast::<PyString>()
                     .is_ok_and(|s| s.to_str().is_ok_and(|s| s.parse::<DType>().is_err()));

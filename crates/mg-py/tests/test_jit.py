@@ -138,3 +138,35 @@ def test_realize():
     assert t.is_realized
     with pytest.raises(TypeError):
         mg.realize(5)
+
+
+def test_steps_that_cannot_be_replayed():
+    """The engine's reasons, without the lines of our Rust."""
+    made = [0.0]
+
+    def number(x):
+        made[0] += 1
+        return x * made[0]
+
+    def fresh(x):
+        made[0] += 1
+        return x + mg.tensor(made)
+
+    def read(x):
+        return x * 2 if x.sum() > 0 else x
+
+    def shown(x):
+        str(x * 2)
+        return x * 2
+
+    for step, why in (
+        (number, "a number was not the same both times: make it an argument or a tensor"),
+        (fresh, "a tensor was not the same both times: make it an argument"),
+        (read, "the host reads a value inside the step"),
+        (shown, "a tensor is printed inside the step, for which the host reads its value"),
+    ):
+        step = mg.jit(step)
+        with pytest.raises(ValueError) as caught:
+            for _ in range(10):
+                step(mg.ones(2))
+        assert str(caught.value) == f"jit: {why}"

@@ -143,6 +143,19 @@ def test_the_default_device():
     mg.set_default_device(before)
     with pytest.raises(ValueError):
         mg.set_default_device("gpu")
+    with pytest.raises(TypeError, match='takes a Device, "cpu", "cuda" or "cuda:N", got 0'):
+        mg.zeros(1).to(0)
+
+
+def test_the_precision_of_products():
+    assert mg.get_float32_matmul_precision() == "highest"
+    for name, known in (("high", "high"), ("medium", "high"), ("highest", "highest")):
+        mg.set_float32_matmul_precision(name)
+        assert mg.get_float32_matmul_precision() == known
+    with pytest.raises(ValueError, match='"hi" is not a precision: "highest", "high" and "medium" are'):
+        mg.set_float32_matmul_precision("hi")
+    with pytest.raises(TypeError):
+        mg.set_float32_matmul_precision(1)
 
 
 @pytest.mark.skipif(mg.Device.is_cuda_available(), reason="this machine has CUDA")

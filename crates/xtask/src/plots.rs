@@ -6,10 +6,20 @@ use crate::venv::PYTHON;
 use crate::workspace::Workspace;
 use crate::{Result, process, wheel};
 
+const USAGE: &str = "\
+usage: cargo xtask plots
+
+Draws docs/measured/gpu-*.svg, speed against size, from docs/measured/gpu-*.json; needs python3 alone.";
+
 /// Draws the curves of every GPU that compare.py measured, beside the measurements.
 pub fn main(arguments: &[String]) -> Result<ExitCode> {
-    if !arguments.is_empty() {
-        return Err("usage: cargo xtask plots".to_owned());
+    match arguments.first().map(String::as_str) {
+        None => {}
+        Some("--help" | "-h") => {
+            println!("{USAGE}");
+            return Ok(ExitCode::SUCCESS);
+        }
+        Some(other) => return Err(format!("no option '{other}'\n{USAGE}")),
     }
     let workspace = Workspace::find()?;
     let folder = workspace.root.join("docs/measured");

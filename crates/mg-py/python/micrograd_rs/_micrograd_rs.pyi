@@ -2,7 +2,7 @@
 import builtins
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Generic, ParamSpec, Protocol, SupportsFloat, TypeAlias, TypeVar, overload, type_check_only
+from typing import Any, Generic, Literal, ParamSpec, Protocol, SupportsFloat, TypeAlias, TypeVar, overload, type_check_only
 
 from typing_extensions import Buffer, Self
 
@@ -952,6 +952,13 @@ def set_default_device(device: _Device) -> None:
 
 def get_default_device() -> Device:
     """The device of tensors that are made without naming one."""
+
+def set_float32_matmul_precision(precision: Literal["highest", "high", "medium"]) -> None:
+    """How products of f32 matrices are computed on CUDA devices: "highest" (at first) in f32 throughout, "high" and
+    "medium" on tensor cores, with operands rounded to 10 bits of fraction."""
+
+def get_float32_matmul_precision() -> Literal["highest", "high"]:
+    """How products of f32 matrices are computed on CUDA devices; "medium" counts as "high"."""
 
 def manual_seed(seed: _int) -> None:
     """Seeds the generator of random tensors: the same seed gives the same numbers, on every device."""
