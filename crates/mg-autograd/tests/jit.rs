@@ -35,6 +35,31 @@ fn state_written_between_replays_is_where_the_next_goes_on_from() -> Result<()> 
     Ok(())
 }
 
+/// A replayed function within another is part of it.
+#[test]
+fn a_function_within_another_is_part_of_it() {
+    let weight = Tensor::from_slice(&[1.0f32, 2.0]);
+    weight.realize().unwrap();
+    let mut inner = jit(|x: &[Tensor]| {
+        weight.assign(&weight + &x[0])?;
+        Ok(vec![])
+    });
+    let x = Tensor::from_slice(&[1.0f32, 1.0]);
+    for _ in 0..4 {
+        inner.call(&[&x]).unwrap();
+    }
+    let mut outer = jit(|x: &[Tensor]| {
+        inner.call(&[&x[0]])?;
+        Ok(vec![weight.sum()])
+    });
+    for i in 5..12 {
+        let sum = outer.call(&[&x]).unwrap();
+        assert_eq!(sum[0].item::<f32>().unwrap(), 3.0 + 2.0 * i as f32, "call {i}");
+    }
+    assert!(outer.is_replaying());
+    assert_eq!(weight.to_vec::<f32>().unwrap(), [12.0, 13.0]);
+}
+
 /// The error of a step that never agrees, which names the line of the call.
 fn refused(step: impl FnMut(&[Tensor]) -> Result<Vec<Tensor>>) -> String {
     let mut step = jit(step);
@@ -70,29 +95,4 @@ fn steps_that_cannot_be_replayed_say_why() {
         Ok(vec![&x[0] + &Tensor::from_slice(&[made, made])])
     });
     assert!(tensor.contains("a tensor was not the same both times") && tensor.contains(file!()), "{tensor}");
-}
-
-/// A replayed function within another is part of it.
-#[test]
-fn a_function_within_another_is_part_of_it() {
-    let weight = Tensor::from_slice(&[1.0f32, 2.0]);
-    weight.realize().unwrap();
-    let mut inner = jit(|x: &[Tensor]| {
-        weight.assign(&weight + &x[0])?;
-        Ok(vec![])
-    });
-    let x = Tensor::from_slice(&[1.0f32, 1.0]);
-    for _ in 0..4 {
-        inner.call(&[&x]).unwrap();
-    }
-    let mut outer = jit(|x: &[Tensor]| {
-        inner.call(&[&x[0]])?;
-        Ok(vec![weight.sum()])
-    });
-    for i in 5..12 {
-        let sum = outer.call(&[&x]).unwrap();
-        assert_eq!(sum[0].item::<f32>().unwrap(), 3.0 + 2.0 * i as f32, "call {i}");
-    }
-    assert!(outer.is_replaying());
-    assert_eq!(weight.to_vec::<f32>().unwrap(), [12.0, 13.0]);
 }

@@ -1,5 +1,6 @@
 //! Which launches must wait for which: those that read what another writes, or write what another uses.
 
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -11,7 +12,7 @@ pub(super) type Position = u32;
 struct Use {
     writer: Option<Position>,
     /// Since then.
-    readers: Vec<Position>,
+    readers: SmallVec<[Position; 4]>,
 }
 
 /// Launches so far, and the memory that they use.
@@ -20,7 +21,7 @@ pub(super) struct Order {
     /// Ranges of addresses by where they start: each one's end and users. They do not overlap.
     used: BTreeMap<u64, (u64, Use)>,
     /// For each launch the launches before it, as bits.
-    before: Vec<Vec<u64>>,
+    before: Vec<SmallVec<[u64; 2]>>,
 }
 
 fn has(bits: &[u64], position: Position) -> bool {
@@ -61,7 +62,7 @@ impl Order {
     /// Adds the next launch, which waits for these.
     pub(super) fn push(&mut self, after: &[Position]) -> Position {
         let position = self.before.len();
-        let mut bits = vec![0; position.div_ceil(64)];
+        let mut bits = SmallVec::from_elem(0, position.div_ceil(64));
         for &a in after {
             for (bits, more) in bits.iter_mut().zip(&self.before[a as usize]) {
                 *bits |= more;
@@ -78,7 +79,7 @@ impl Order {
             self.update(range, |used| used.readers.push(position));
         }
         for range in writes {
-            self.update(range, |used| *used = Use { writer: Some(position), readers: vec![] });
+            self.update(range, |used| *used = Use { writer: Some(position), readers: SmallVec::new() });
         }
     }
 
@@ -107,7 +108,7 @@ impl Order {
         }
         self.split(range.start);
         self.split(range.end);
-        let mut gaps = vec![];
+        let mut gaps: SmallVec<[Range<u64>; 4]> = SmallVec::new();
         let mut at = range.start;
         for (&start, (end, used)) in self.used.range_mut(range.clone()) {
             if start > at {
