@@ -79,7 +79,7 @@ fn steps_that_cannot_be_replayed_say_why() {
     assert!(read.contains("the host reads a value inside the step, at ") && read.contains(file!()), "{read}");
     let printed = refused(|x| {
         let sum = x[0].sum();
-        assert_eq!(format!("{sum}"), "tensor(3., dtype=f32)");
+        assert!(format!("{sum}").starts_with("tensor(3., dtype=f32"));
         Ok(vec![sum])
     });
     assert!(printed.contains("a tensor is printed inside the step"), "{printed}");
