@@ -78,7 +78,11 @@ fn guarded<T>(f: impl FnOnce() -> Result<T>) -> std::result::Result<Result<T>, B
 
 fn answer<T>(result: std::result::Result<Result<T>, Box<dyn Any + Send>>) -> PyResult<T> {
     match result {
-        Ok(Ok(value)) => Ok(value),
+        Ok(Ok(value)) => match RAISED.take() {
+            None => Ok(value),
+            // The engine stopped work that it had begun by itself, and whose failure concerns nobody here.
+            Some(error) => Err(error),
+        },
         Ok(Err(error)) => Err(exception(&error)),
         Err(payload) => Err(panicked(&*payload)),
     }

@@ -225,6 +225,24 @@ def test_ctrl_c_stops_a_long_computation():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+def test_ctrl_c_while_pending_work_is_computed_by_itself():
+    code, out, err, took = interrupted("""
+        import micrograd_rs as mg
+        x = mg.rand(1000, 1000).realize()
+        y = x
+        print("ready")
+        try:
+            for _ in range(20000):
+                y = (y @ x) * 0.001
+            print("finished")
+        except KeyboardInterrupt:
+            print("interrupted", mg.ones(2).sum().item())
+    """)
+    assert code == 0 and out.strip() == "interrupted 2.0", (code, out, err)
+    assert took < 5
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
 def test_handlers_of_signals_raise_what_they_raise():
     code, out, err, _ = interrupted("""
         import signal, micrograd_rs as mg
