@@ -194,8 +194,13 @@ def test_multiprocessing(program):
 
 def interrupted(code):
     """Starts a program, sends it Ctrl-C when it says so, and answers with how it ended and how long that took."""
+    # Where the tests run in the background, Ctrl-C is ignored, and so it would be there.
+    heeded = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     child = subprocess.Popen(
-        [sys.executable, "-u", "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-u", "-c", heeded + textwrap.dedent(code)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert child.stdout.readline().strip() == "ready"
     time.sleep(0.3)
