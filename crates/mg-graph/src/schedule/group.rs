@@ -4,7 +4,6 @@ use super::Graph;
 use super::path::{Path, PlaceId, Reads};
 use super::store::Alias;
 use crate::engine::Root;
-use crate::kernel::Kernel;
 use crate::op::Op;
 use mg_device::{Layout, Result};
 use mg_kernels::ReduceKind;
@@ -45,7 +44,7 @@ pub(crate) enum Embed {
 pub(crate) struct Member {
     pub(crate) node: usize,
     pub(crate) embed: Embed,
-    reads: Vec<(usize, Path)>,
+    pub(super) reads: Vec<(usize, Path)>,
 }
 
 /// Anchors that one launch computes.
@@ -71,7 +70,7 @@ pub(crate) struct Groups {
     /// The group of each anchor.
     pub(crate) of: HashMap<usize, usize>,
     /// Groups that read each node.
-    readers: HashMap<usize, Vec<usize>>,
+    pub(super) readers: HashMap<usize, Vec<usize>>,
 }
 
 /// The dimensions of a shape that are not 1.
@@ -84,7 +83,7 @@ pub(crate) fn squeezed_strides(layout: &Layout) -> SmallVec<[isize; 8]> {
     layout.shape().iter().zip(layout.strides()).filter(|&(&n, _)| n != 1).map(|(_, &s)| s).collect()
 }
 
-fn dense_strides(space: &[usize]) -> SmallVec<[isize; 8]> {
+pub(super) fn dense_strides(space: &[usize]) -> SmallVec<[isize; 8]> {
     let mut strides: SmallVec<[isize; 8]> = smallvec::smallvec![0; space.len()];
     let mut stride = 1isize;
     for d in (0..space.len()).rev() {
@@ -265,7 +264,7 @@ pub(crate) fn form(graph: &mut Graph, _aliases: &[Alias]) -> Result<Groups> {
 
 impl Groups {
     /// A new group of one anchor.
-    fn add(&mut self, graph: &Graph, node: usize) -> usize {
+    pub(super) fn add(&mut self, graph: &Graph, node: usize) -> usize {
         let Reads { reads, inlined } = graph.reads(node, usize::MAX);
         let is_kernel = !graph.known[node] && matches!(graph.nodes[node].op, Op::Kernel(_));
         let reads = if is_kernel {
@@ -329,7 +328,7 @@ impl Groups {
 
     /// Whether `from` waits for `to` by way of a group that is neither, as far as a short search tells: where it grows long,
     /// the answer is yes, and two programs stay two.
-    fn waits_by_another(&self, from: usize, to: usize) -> bool {
+    pub(super) fn waits_by_another(&self, from: usize, to: usize) -> bool {
         let (Some(start), Some(end)) = (&self.list[from], &self.list[to]) else { return false };
         let is_read = end.members.iter().any(|m| {
             self.readers.get(&m.node).is_some_and(|r| r.iter().any(|&g| g != to && self.list[g].is_some()))
@@ -354,7 +353,7 @@ impl Groups {
     }
 
     /// Makes one group of `a` and `b` if one program can compute both.
-    fn try_join(&mut self, graph: &Graph, a: usize, b: usize) -> bool {
+    pub(super) fn try_join(&mut self, graph: &Graph, a: usize, b: usize) -> bool {
         let Some(joined) = self.joined(graph, a, b) else { return false };
         if self.waits_by_another(a, b) || self.waits_by_another(b, a) {
             return false;
@@ -528,91 +527,6 @@ impl Groups {
             self.of.remove(&node);
         }
         graph.stored[node] = false;
-    }
-
-    /// Gives matrix products the elementwise groups that read their results in place.
-    fn attach_epilogues(&mut self, graph: &Graph) {
-        for id in 0..self.list.len() {
-            let Some(kernel) = self.list[id].as_ref().filter(|g| g.is_kernel) else { continue };
-            let product = kernel.members[0].node;
-            if !matches!(graph.nodes[product].op, Op::Kernel(Kernel::MatMul)) {
-                continue;
-            }
-            let space = squeeze(&graph.nodes[product].shape);
-            let readers = self.readers.get(&product).cloned().unwrap_or_default();
-            for reader in readers {
-                let in_place = |m: &Member| {
-                    m.embed == Embed::Same
-                        && m.reads.iter().filter(|(i, _)| *i == product).all(|(i, path)| {
-                            let dense = Layout::contiguous(graph.nodes[*i].shape);
-                            read_strides(graph, dense, path, m.embed, Split::None, space.len())
-                                .is_some_and(|(s, offset)| offset == 0 && s == dense_strides(&space))
-                        })
-                };
-                let Some(group) = self.list[reader].as_ref().filter(|g| !g.is_kernel && g.space == space)
-                else {
-                    continue;
-                };
-                let reduces = |m: &Member| kind_of(graph, m.node).is_some();
-                let fits = match group.split {
-                    Split::None => group.members.iter().all(in_place),
-                    // Sums over columns of what is stored anyway: elementwise work goes to the product, which then need
-                    // not be written and read again, and the sums read what that stores.
-                    Split::Outer(_) => {
-                        let (sums, maps): (Vec<&Member>, Vec<&Member>) =
-                            group.members.iter().partition(|m| reduces(m));
-                        let on_sums =
-                            |m: &&Member| m.reads.iter().any(|(i, _)| sums.iter().any(|s| s.node == *i));
-                        let on_product = |m: &&Member| m.reads.iter().any(|(i, _)| *i == product);
-                        maps.iter().copied().all(in_place)
-                            && maps.iter().any(on_product)
-                            && !maps.iter().any(on_sums)
-                            && !sums.iter().any(on_product)
-                    }
-                    _ => false,
-                };
-                if fits && !self.waits_by_another(reader, id) {
-                    let reader = self.without_sums(graph, reader);
-                    let epilogue = self.list[reader].take();
-                    if let (Some(epilogue), Some(kernel)) = (epilogue, self.list[id].as_mut()) {
-                        for member in &epilogue.members {
-                            self.of.insert(member.node, id);
-                        }
-                        for readers in self.readers.values_mut() {
-                            for r in readers.iter_mut().filter(|r| **r == reader) {
-                                *r = id;
-                            }
-                        }
-                        kernel.epilogue = Some(Box::new(epilogue));
-                    }
-                    break;
-                }
-            }
-        }
-    }
-
-    /// Gives each reduction of a group to a group of its own; answers with the group of the rest.
-    fn without_sums(&mut self, graph: &Graph, id: usize) -> usize {
-        let Some(group) = self.list[id].take_if(|g| g.split != Split::None) else { return id };
-        for readers in self.readers.values_mut() {
-            readers.retain(|&r| r != id);
-        }
-        let (sums, maps): (Vec<Member>, Vec<Member>) =
-            group.members.into_iter().partition(|m| kind_of(graph, m.node).is_some());
-        let mut rest: Option<usize> = None;
-        for map in maps {
-            let new = self.add(graph, map.node);
-            rest = Some(match rest {
-                // What was one group with more is one without.
-                Some(rest) if self.try_join(graph, rest, new) => rest,
-                Some(rest) => rest,
-                None => new,
-            });
-        }
-        for sum in sums {
-            self.add(graph, sum.node);
-        }
-        rest.unwrap_or(id)
     }
 
     /// The groups that a launch waits for.

@@ -12,6 +12,7 @@
 pub(crate) use memory::flops;
 
 mod emit;
+mod epilogue;
 mod group;
 mod memory;
 mod path;

@@ -1,0 +1,94 @@
+//! Elementwise work that matrix products do before they store their results.
+
+use super::Graph;
+use super::group::{Embed, Groups, Member, Split, dense_strides, kind_of, read_strides, squeeze};
+use crate::kernel::Kernel;
+use crate::op::Op;
+use mg_device::Layout;
+
+impl Groups {
+    /// Gives matrix products the elementwise groups that read their results in place.
+    pub(super) fn attach_epilogues(&mut self, graph: &Graph) {
+        for id in 0..self.list.len() {
+            let Some(kernel) = self.list[id].as_ref().filter(|g| g.is_kernel) else { continue };
+            let product = kernel.members[0].node;
+            if !matches!(graph.nodes[product].op, Op::Kernel(Kernel::MatMul)) {
+                continue;
+            }
+            let space = squeeze(&graph.nodes[product].shape);
+            let readers = self.readers.get(&product).cloned().unwrap_or_default();
+            for reader in readers {
+                let in_place = |m: &Member| {
+                    m.embed == Embed::Same
+                        && m.reads.iter().filter(|(i, _)| *i == product).all(|(i, path)| {
+                            let dense = Layout::contiguous(graph.nodes[*i].shape);
+                            read_strides(graph, dense, path, m.embed, Split::None, space.len())
+                                .is_some_and(|(s, offset)| offset == 0 && s == dense_strides(&space))
+                        })
+                };
+                let Some(group) = self.list[reader].as_ref().filter(|g| !g.is_kernel && g.space == space)
+                else {
+                    continue;
+                };
+                let reduces = |m: &Member| kind_of(graph, m.node).is_some();
+                let fits = match group.split {
+                    Split::None => group.members.iter().all(in_place),
+                    // Sums over columns of what is stored anyway: elementwise work goes to the product, which then need
+                    // not be written and read again, and the sums read what that stores.
+                    Split::Outer(_) => {
+                        let (sums, maps): (Vec<&Member>, Vec<&Member>) =
+                            group.members.iter().partition(|m| reduces(m));
+                        let on_sums =
+                            |m: &&Member| m.reads.iter().any(|(i, _)| sums.iter().any(|s| s.node == *i));
+                        let on_product = |m: &&Member| m.reads.iter().any(|(i, _)| *i == product);
+                        maps.iter().copied().all(in_place)
+                            && maps.iter().any(on_product)
+                            && !maps.iter().any(on_sums)
+                            && !sums.iter().any(on_product)
+                    }
+                    _ => false,
+                };
+                if fits && !self.waits_by_another(reader, id) {
+                    let reader = self.without_sums(graph, reader);
+                    let epilogue = self.list[reader].take();
+                    if let (Some(epilogue), Some(kernel)) = (epilogue, self.list[id].as_mut()) {
+                        for member in &epilogue.members {
+                            self.of.insert(member.node, id);
+                        }
+                        for readers in self.readers.values_mut() {
+                            for r in readers.iter_mut().filter(|r| **r == reader) {
+                                *r = id;
+                            }
+                        }
+                        kernel.epilogue = Some(Box::new(epilogue));
+                    }
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Gives each reduction of a group to a group of its own; answers with the group of the rest.
+    fn without_sums(&mut self, graph: &Graph, id: usize) -> usize {
+        let Some(group) = self.list[id].take_if(|g| g.split != Split::None) else { return id };
+        for readers in self.readers.values_mut() {
+            readers.retain(|&r| r != id);
+        }
+        let (sums, maps): (Vec<Member>, Vec<Member>) =
+            group.members.into_iter().partition(|m| kind_of(graph, m.node).is_some());
+        let mut rest: Option<usize> = None;
+        for map in maps {
+            let new = self.add(graph, map.node);
+            rest = Some(match rest {
+                // What was one group with more is one without.
+                Some(rest) if self.try_join(graph, rest, new) => rest,
+                Some(rest) => rest,
+                None => new,
+            });
+        }
+        for sum in sums {
+            self.add(graph, sum.node);
+        }
+        rest.unwrap_or(id)
+    }
+}
