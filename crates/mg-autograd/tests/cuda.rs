@@ -1,6 +1,9 @@
 //! What is particular to CUDA devices: transfers, late errors, memory, replays, and results equal to the CPU's. Where there
 //! is no device, each test says so. (The other tests of this crate run on a device too, under `MG_DEVICE=cuda`.)
 
+mod common;
+
+use common::numbers;
 use mg_autograd::{Tensor, jit, no_grad};
 use mg_device::{DType, Device, ErrorKind};
 use std::sync::{Mutex, MutexGuard};
@@ -20,15 +23,6 @@ fn device() -> Option<(Device, MutexGuard<'static, ()>)> {
             None
         }
     }
-}
-
-fn numbers(n: usize, seed: u64) -> Vec<f32> {
-    let mut state = seed;
-    let mut next = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 40) as f32 / (1u32 << 23) as f32 - 1.0
-    };
-    (0..n).map(|_| next()).collect()
 }
 
 fn on_cpu(values: Vec<f32>, shape: &[usize]) -> Tensor {

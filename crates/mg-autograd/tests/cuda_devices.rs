@@ -1,6 +1,9 @@
 //! Two CUDA devices: copies between them and the order of those with what makes and what overwrites their source, gradients,
 //! memory, replays, errors. On a machine with one, each test says so.
 
+mod common;
+
+use common::numbers;
 use mg_autograd::{Backward, Tensor, grad, jit, no_grad};
 use mg_device::{DType, Device, ErrorKind, Result};
 use std::sync::{Mutex, MutexGuard};
@@ -20,15 +23,6 @@ fn two() -> Option<(Device, Device, MutexGuard<'static, ()>)> {
             None
         }
     }
-}
-
-fn numbers(n: usize, seed: u64) -> Vec<f32> {
-    let mut state = seed;
-    let mut next = || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (state >> 40) as f32 / (1u32 << 23) as f32 - 1.0
-    };
-    (0..n).map(|_| next()).collect()
 }
 
 fn on(device: Device, n: usize, seed: u64) -> Tensor {

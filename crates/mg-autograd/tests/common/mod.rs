@@ -494,6 +494,16 @@ pub fn assert_close(what: &str, t: &Tensor, expected: &[f64], rtol: f64, atol: f
     }
 }
 
+/// Numbers in [−1, 1), many and quickly.
+pub fn numbers(n: usize, seed: u64) -> Vec<f32> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 40) as f32 / (1u32 << 23) as f32 - 1.0
+    };
+    (0..n).map(|_| next()).collect()
+}
+
 /// A tensor of f32 in rows.
 pub fn f32s(shape: &[usize], data: &[f32]) -> Tensor {
     Tensor::from_vec(data.to_vec(), shape).unwrap()
