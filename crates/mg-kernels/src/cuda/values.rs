@@ -215,9 +215,7 @@ fn round_to_odd(a: Op) -> Op {
     let toward_zero = op1(Kind::F, "cvt.rz.f32.f64", a);
     let wide = op1(Kind::G, "cvt.f64.f32", toward_zero);
     let inexact = as_number(op2(Kind::P, "setp.ne.f64", wide, a));
-    let bits = op1(Kind::R, "mov.b32", toward_zero);
-    let odd = op2(Kind::R, "or.b32", bits, inexact);
-    op1(Kind::F, "mov.b32", odd)
+    with_last_bit(toward_zero, inexact)
 }
 
 /// As [`round_to_odd`], of a 64-bit integer.
@@ -225,8 +223,13 @@ fn int_to_odd(a: Op) -> Op {
     let toward_zero = op1(Kind::F, "cvt.rz.f32.s64", a);
     let back = op1(Kind::D, "cvt.rzi.s64.f32", toward_zero);
     let inexact = as_number(op2(Kind::P, "setp.ne.s64", back, a));
-    let bits = op1(Kind::R, "mov.b32", toward_zero);
-    let odd = op2(Kind::R, "or.b32", bits, inexact);
+    with_last_bit(toward_zero, inexact)
+}
+
+/// The f32 with its last bit set where `bit` is 1.
+fn with_last_bit(a: Op, bit: Op) -> Op {
+    let bits = op1(Kind::R, "mov.b32", a);
+    let odd = op2(Kind::R, "or.b32", bits, bit);
     op1(Kind::F, "mov.b32", odd)
 }
 
