@@ -82,6 +82,7 @@ fn placed(buffer: Buffer) -> Result<Buffer> {
 
 /// Seeds the generator of random tensors: the same seed gives the same numbers, on every device, fused or not.
 pub fn manual_seed(seed: u64) {
+    crate::jit::note_seed();
     if let Ok(mut generator) = GENERATOR.lock() {
         *generator = (seed, 0);
     }

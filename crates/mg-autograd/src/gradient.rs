@@ -4,7 +4,7 @@ use crate::caller::named;
 use crate::rules;
 use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Result};
-use mg_graph::{Node, Op, Sources};
+use mg_graph::{Node, Op, Overwritten, Sources, Tag};
 use mg_kernels::Algebra;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -70,6 +70,7 @@ fn seeds(op: &'static str, roots: &[&Tensor], given: &[Option<&Tensor>]) -> Resu
     for (i, root) in roots.iter().enumerate() {
         let node = root.node();
         if let Some(Err(error)) = node.value() {
+            error.report();
             return Err(error.clone());
         }
         if !node.is_tracked() {
@@ -105,8 +106,50 @@ fn seeds(op: &'static str, roots: &[&Tensor], given: &[Option<&Tensor>]) -> Resu
     Ok(out)
 }
 
-fn cell_of(node: &Node) -> Option<std::sync::Arc<Cell>> {
-    node.tag()?.upgrade()?.downcast::<Cell>().ok()
+/// Whether a node is a leaf's: the walk ends there.
+fn is_leaf(node: &Node) -> bool {
+    matches!(node.tag(), Some(Tag::Owner(_)))
+}
+
+/// The leaf whose node it is, unless that was dropped.
+fn leaf_of(node: &Node) -> Option<Tensor> {
+    match node.tag()? {
+        Tag::Owner(owner) => owner.upgrade()?.downcast::<Cell>().ok().map(Tensor),
+        Tag::History(_) => None,
+    }
+}
+
+/// The gradient of source `i` of a node, which must not be made of a value that is not there any more.
+fn share_of(node: &Node, sources: &Sources, i: usize, gradient: &Node) -> Result<Option<Node>> {
+    let stale = |n: &Node, saved_by: u64| n.overwritten().filter(|found| saved_by < found.since);
+    // The node's own value is saved by the node itself.
+    let own = stale(node, node.sequence());
+    let mut gone: SmallVec<[(&Node, Overwritten); 2]> = own.map(|found| (node, found)).into_iter().collect();
+    gone.extend(sources.iter().filter_map(|s| Some((s, stale(s, node.sequence())?))));
+    if gone.is_empty() {
+        return rules::vjp(node, sources, i, gradient);
+    }
+    let before = mg_graph::next_sequence();
+    let share = rules::vjp(node, sources, i, gradient)?;
+    // Whatever the rule made is younger; what it made that of is what it has read.
+    let mut stack: Vec<Node> = share.iter().cloned().collect();
+    while let Some(made) = stack.pop() {
+        if let Some((_, found)) = gone.iter().find(|(n, _)| n.is(&made)) {
+            let what = format!(
+                "{} (made at {}) needs for its gradient a value of shape {} that was changed in place, at {}",
+                node.op().name(),
+                node.location(),
+                made.shape(),
+                found.line
+            );
+            let error = Error::new("backward", ErrorKind::Gradient(what));
+            return Err(error.with_location(node.location()));
+        }
+        if made.sequence() >= before {
+            stack.extend(made.sources());
+        }
+    }
+    Ok(share)
 }
 
 /// The walk. Leaves (nodes with a tag) are not passed; `arrive` is told the gradient of each node that `wanted` names.
@@ -114,7 +157,7 @@ fn walk(
     seeds: Seeds,
     how: Backward,
     wanted: impl Fn(&Node) -> bool,
-    mut arrive: impl FnMut(&Node, Node),
+    mut arrive: impl FnMut(&Node, Node) -> Result<()>,
 ) -> Result<()> {
     let retain = how.retain_graph || how.create_graph;
     let was = mg_graph::set_tracking(how.create_graph);
@@ -126,10 +169,15 @@ fn walk(
     }
     while let Some((_, (node, gradient))) = front.pop_last() {
         if wanted(&node) {
-            arrive(&node, gradient.expand(*node.shape())?);
+            arrive(&node, gradient.expand(*node.shape())?)?;
         }
-        if node.tag().is_some() {
-            continue;
+        match node.tag() {
+            Some(Tag::Owner(_)) => continue,
+            Some(Tag::History(history)) => {
+                add(&mut front, history, gradient);
+                continue;
+            }
+            None => {}
         }
         if node.is_released() {
             let text = "the graph was let go after an earlier backward; pass retain_graph=True to that one to walk it again";
@@ -142,7 +190,7 @@ fn walk(
             if !source.is_tracked() {
                 continue;
             }
-            if let Some(share) = rules::vjp(&node, &sources, i, &gradient)? {
+            if let Some(share) = share_of(&node, &sources, i, &gradient)? {
                 add(&mut front, source, share);
             }
         }
@@ -151,6 +199,34 @@ fn walk(
         }
     }
     visited.iter().for_each(Node::release);
+    Ok(())
+}
+
+/// Adds to a leaf's gradient, in place, as everybody who has read it is to see.
+fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> Result<()> {
+    let before = leaf.grad_unread();
+    let kept = match before {
+        Some(before) if !create_graph => {
+            let old = before.node();
+            // Only the sum is wanted from now on.
+            old.set_optional(false);
+            let sum = rules::add(&old, &gradient);
+            sum.set_optional(true);
+            before.write(sum)?;
+            before
+        }
+        before => {
+            let sum = before.map(|before| rules::add(&before.node(), &gradient));
+            let grad = Tensor::unread(sum.unwrap_or(gradient));
+            if !create_graph {
+                grad.current().set_optional(true);
+            }
+            leaf.put_grad(Some(grad.clone()));
+            grad
+        }
+    };
+    // This may compute what has waited long, and drop whatever that frees: not under a lock.
+    kept.current().announce();
     Ok(())
 }
 
@@ -178,28 +254,12 @@ impl Tensor {
         let walked = walk(
             seeds,
             how,
-            |node| node.tag().is_some(),
+            is_leaf,
             |node, gradient| {
-                // The parameter may have been dropped, or stand for another value by now.
-                if let Some(cell) = cell_of(node) {
-                    crate::jit::note_change(&cell);
-                    let mut slot = Tensor::grad_slot(&cell);
-                    let sum = match slot.take() {
-                        Some(old) => {
-                            // Only the sum is wanted from now on.
-                            old.set_optional(false);
-                            rules::add(&old, &gradient)
-                        }
-                        None => gradient,
-                    };
-                    if !how.create_graph {
-                        sum.set_optional(true);
-                    }
-                    *slot = Some(sum.clone());
-                    drop(slot);
-                    // This may compute what has waited long, and drop whatever that frees: not under a lock.
-                    sum.announce();
+                if let Some(leaf) = leaf_of(node) {
+                    accumulate(&leaf, gradient, how.create_graph)?;
                 }
+                Ok(())
             },
         );
         walked.map_err(named("backward"))
@@ -220,18 +280,24 @@ pub fn grad(
     how: Backward,
 ) -> Result<Vec<Option<Tensor>>> {
     let seeds = seeds("grad", outputs, seeds_given)?;
-    let wanted: Vec<Node> = inputs.iter().map(|t| t.node()).collect();
+    // A leaf is the same whatever was written to it since; anything else is the node that it was computed as.
+    let wanted: Vec<(Node, Option<&Tensor>)> =
+        inputs.iter().map(|&t| (t.node(), t.keeps_grad().then_some(t))).collect();
+    let is = |(wanted, leaf): &(Node, Option<&Tensor>), node: &Node| {
+        wanted.is(node) || leaf.is_some_and(|leaf| leaf_of(node).is_some_and(|owner| owner.is(leaf)))
+    };
     let mut found: Vec<Option<Node>> = vec![None; wanted.len()];
     let walked = walk(
         seeds,
         how,
-        |node| wanted.iter().any(|w| w.is(node)),
+        |node| wanted.iter().any(|w| is(w, node)),
         |node, gradient| {
-            for (slot, wanted) in found.iter_mut().zip(&wanted) {
-                if wanted.is(node) {
-                    *slot = Some(gradient.clone());
-                }
+            for (slot, _) in found.iter_mut().zip(&wanted).filter(|(_, w)| is(w, node)) {
+                // A leaf that was changed in place meanwhile is met once for each of its values.
+                let sum = slot.take().map(|before| rules::add(&before, &gradient));
+                *slot = Some(sum.unwrap_or_else(|| gradient.clone()));
             }
+            Ok(())
         },
     );
     walked.map_err(named("grad"))?;

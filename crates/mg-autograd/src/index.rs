@@ -2,68 +2,106 @@
 
 use crate::caller::public;
 use crate::ops::{Operand, or_panic};
-use crate::tensor::{Seen, Tensor, fresh_node, view_of};
+use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, normalize_axis};
 use mg_graph::{Node, View, cell_bits, cell_bits_of_int};
 
 impl Tensor {
-    /// A view of this tensor, through which it can be written.
-    fn view(&self, view: View, shape: Shape) -> Result<Tensor> {
-        let own = self.node();
-        let node = view_of(&own, &view, shape)?;
-        Ok(self.seen_as(&own, node, Seen::View(view)))
+    /// A view, of a kind that any layout has.
+    #[track_caller]
+    fn seen(&self, view: View, shape: Shape) -> Result<Tensor> {
+        let none = || Error::new("view", ErrorKind::Internal("a layout that has no such view".into()));
+        self.view(&view, shape).ok_or_else(none)
     }
 
+    #[track_caller]
     fn permuted(&self, axes: &[usize]) -> Result<Tensor> {
-        let node = self.node();
-        // The check of the axes, and the shape, are the node's.
-        let shape = *node.permute(axes)?.shape();
-        let mut order = [0u8; MAX_RANK];
-        for (to, &a) in order.iter_mut().zip(axes) {
-            *to = a as u8;
+        let shape = self.shape();
+        let rank = shape.rank();
+        let mut met = [false; MAX_RANK];
+        let valid =
+            axes.len() == rank && axes.iter().all(|&a| a < rank && !std::mem::replace(&mut met[a], true));
+        if !valid {
+            let text = format!("{axes:?} is no permutation of the axes of {shape}");
+            return Err(Error::new("permute", ErrorKind::Shape(text)));
         }
-        self.view(View::Permute(order), shape)
+        let (mut order, mut dims) = ([0u8; MAX_RANK], [0usize; MAX_RANK]);
+        for (i, &a) in axes.iter().enumerate() {
+            (order[i], dims[i]) = (a as u8, shape[a]);
+        }
+        self.seen(View::Permute(order), Shape::of(&dims[..rank]))
     }
 
+    /// `len` positions along an axis from `start` by `step`.
+    #[track_caller]
     fn sliced(&self, axis: usize, start: usize, step: isize, len: usize) -> Result<Tensor> {
-        let own = self.node();
-        let node = own.slice(axis, start, step, len)?;
+        let shape = self.shape();
+        let size = shape[axis];
+        let last = (len > 0).then(|| start as i128 + (len as i128 - 1) * step as i128);
+        let fits = start <= size
+            && last.is_none_or(|last| start < size && (0..size as i128).contains(&last));
+        if step == 0 || !fits {
+            let text = format!("{len} positions from {start} by {step} along axis {axis} of {shape}");
+            return Err(Error::new("slice", ErrorKind::Value(text)));
+        }
         let view = View::Slice { axis: axis as u8, start: start as i64, step: step as i64 };
-        Ok(self.seen_as(&own, node, Seen::View(view)))
+        self.seen(view, shape.with(axis, len))
     }
 
-    /// The same elements in another shape; one size may be −1, and follows from the others.
+    /// The same elements in another shape: a view where they lie so that there is one, else a copy.
+    #[track_caller]
+    fn reshaped(&self, shape: Shape) -> Result<Tensor> {
+        match self.view(&View::Reshape, shape) {
+            Some(view) => Ok(view),
+            None => Ok(Tensor::from_node(self.node().reshape(shape)?)),
+        }
+    }
+
+    /// The shape that −1 in `dims` stands for a size of.
+    #[track_caller]
+    fn shape_of(&self, dims: &[isize]) -> Result<Shape> {
+        let own = self.shape();
+        let numel = own.numel();
+        let known: usize =
+            dims.iter().filter(|&&d| d >= 0).fold(1usize, |n, &d| n.saturating_mul(d as usize));
+        let open = dims.iter().filter(|&&d| d < 0).count();
+        let text = || format!("shape {dims:?} for {numel} elements of shape {own}");
+        let fits = dims.iter().all(|&d| d >= -1)
+            && match open {
+                0 => known == numel,
+                1 => known > 0 && numel.is_multiple_of(known),
+                _ => false,
+            };
+        if !fits {
+            return Err(Error::new("reshape", ErrorKind::Shape(text())));
+        }
+        let sizes: Vec<usize> = dims.iter().map(|&d| if d < 0 { numel / known } else { d as usize }).collect();
+        Shape::new(&sizes)
+    }
+
+    /// The same elements in another shape; one size may be −1, and follows from the others. A view where the elements lie so
+    /// that there can be one, as PyTorch has it; else a copy.
     ///
     /// # Errors
     ///
     /// Another number of elements.
     #[track_caller]
     pub fn reshape(&self, dims: &[isize]) -> Result<Tensor> {
-        public("reshape", || {
-            let node = self.node();
-            let numel = node.shape().numel();
-            let fail = |text: String| Error::new("reshape", ErrorKind::Shape(text));
-            let known: usize =
-                dims.iter().filter(|&&d| d >= 0).fold(1usize, |n, &d| n.saturating_mul(d as usize));
-            let mut sizes = Vec::with_capacity(dims.len());
-            for &d in dims {
-                sizes.push(match d {
-                    0.. => d as usize,
-                    -1 if dims.iter().filter(|&&d| d == -1).count() == 1
-                        && known > 0
-                        && numel.is_multiple_of(known) =>
-                    {
-                        numel / known
-                    }
-                    _ => {
-                        return Err(fail(format!(
-                            "shape {dims:?} for {numel} elements of shape {}",
-                            node.shape()
-                        )));
-                    }
-                });
-            }
-            self.view(View::Reshape, Shape::new(&sizes)?)
+        public("reshape", || self.reshaped(self.shape_of(dims)?))
+    }
+
+    /// As [`Tensor::reshape`], and always a view.
+    ///
+    /// # Errors
+    ///
+    /// Another number of elements; elements that do not lie so that they can be seen in that shape, as those of a transposed
+    /// matrix in one axis.
+    #[track_caller]
+    pub fn view_as_shape(&self, dims: &[isize]) -> Result<Tensor> {
+        public("view", || {
+            let shape = self.shape_of(dims)?;
+            let text = || format!("{dims:?} is no view of the elements as they lie; reshape() copies them");
+            self.view(&View::Reshape, shape).ok_or_else(|| Error::new("view", ErrorKind::Shape(text())))
         })
     }
 
@@ -94,8 +132,7 @@ impl Tensor {
     #[track_caller]
     pub fn permute(&self, axes: &[isize]) -> Result<Tensor> {
         public("permute", || {
-            let node = self.node();
-            let rank = node.shape().rank();
+            let rank = self.rank();
             let axes = axes.iter().map(|&a| normalize_axis(a, rank));
             let axes = axes.collect::<Result<Vec<usize>>>()?;
             self.permuted(&axes)
@@ -110,15 +147,14 @@ impl Tensor {
     #[track_caller]
     pub fn transpose(&self, a: isize, b: isize) -> Result<Tensor> {
         public("transpose", || {
-            let node = self.node();
-            let rank = node.shape().rank();
+            let rank = self.rank();
             let mut axes: Vec<usize> = (0..rank).collect();
             axes.swap(normalize_axis(a, rank)?, normalize_axis(b, rank)?);
             self.permuted(&axes)
         })
     }
 
-    /// The transpose of a matrix; vectors and scalars as they are.
+    /// The transpose of a matrix; a view of all of it for vectors and scalars.
     ///
     /// # Panics
     ///
@@ -126,7 +162,7 @@ impl Tensor {
     #[track_caller]
     pub fn t(&self) -> Tensor {
         match self.rank() {
-            0 | 1 => self.clone(),
+            rank @ (0 | 1) => or_panic(self.permuted(&[0, 1][..rank])),
             2 => or_panic(self.transpose(0, 1)),
             rank => {
                 let text = format!("t() takes at most two axes, got {rank}");
@@ -150,10 +186,10 @@ impl Tensor {
         step: isize,
     ) -> Result<Tensor> {
         public("slice", || {
-            let node = self.node();
-            let axis = normalize_axis(axis, node.shape().rank())?;
+            let shape = self.shape();
+            let axis = normalize_axis(axis, shape.rank())?;
             // The layout algebra knows Python's rules; a line of that length tells start and count.
-            let line = Layout::contiguous(Shape::of(&[node.shape()[axis]])).slice(0, start, end, step)?;
+            let line = Layout::contiguous(Shape::of(&[shape[axis]])).slice(0, start, end, step)?;
             let (n, from) = (line.shape()[0], if line.numel() == 0 { 0 } else { line.offset() });
             self.sliced(axis, from, step, n)
         })
@@ -167,8 +203,7 @@ impl Tensor {
     #[track_caller]
     pub fn narrow(&self, axis: isize, start: usize, len: usize) -> Result<Tensor> {
         public("narrow", || {
-            let node = self.node();
-            let axis = normalize_axis(axis, node.shape().rank())?;
+            let axis = normalize_axis(axis, self.rank())?;
             self.sliced(axis, start, 1, len)
         })
     }
@@ -181,26 +216,26 @@ impl Tensor {
     #[track_caller]
     pub fn select(&self, axis: isize, index: isize) -> Result<Tensor> {
         public("select", || {
-            let node = self.node();
-            let axis = normalize_axis(axis, node.shape().rank())?;
-            let size = node.shape()[axis];
+            let shape = self.shape();
+            let axis = normalize_axis(axis, shape.rank())?;
+            let size = shape[axis];
             let at = if index < 0 { index + size as isize } else { index };
             if at < 0 || at >= size as isize {
                 return Err(Error::new("select", ErrorKind::Index { index: index as i64, axis, size }));
             }
-            let row = node.select(axis, at as usize)?;
-            Ok(self.seen_as(&node, row, Seen::Select { axis, at: at as usize }))
+            let line = self.sliced(axis, at as usize, 1, 1)?;
+            line.seen(View::Reshape, shape.remove(axis))
         })
     }
 
-    /// The axis backwards.
+    /// The axis backwards: a copy, as PyTorch has it. [`Tensor::slice`] by −1 is a view.
     ///
     /// # Errors
     ///
     /// An axis out of range.
     #[track_caller]
     pub fn flip(&self, axis: isize) -> Result<Tensor> {
-        public("flip", || self.slice(axis, None, None, -1))
+        public("flip", || Ok(Tensor::from_node(self.slice(axis, None, None, -1)?.node().copy())))
     }
 
     /// Broadcast to a shape; −1 keeps a size.
@@ -211,8 +246,7 @@ impl Tensor {
     #[track_caller]
     pub fn expand(&self, dims: &[isize]) -> Result<Tensor> {
         public("expand", || {
-            let node = self.node();
-            let own = node.shape();
+            let own = self.shape();
             let lead = dims.len().checked_sub(own.rank());
             let sizes = dims.iter().enumerate().map(|(i, &d)| match (d, lead) {
                 (0.., _) => Ok(d as usize),
@@ -222,8 +256,12 @@ impl Tensor {
                     Err(Error::new("expand", ErrorKind::Shape(text)))
                 }
             });
-            let sizes = sizes.collect::<Result<Vec<usize>>>()?;
-            self.view(View::Expand, Shape::new(&sizes)?)
+            let shape = Shape::new(&sizes.collect::<Result<Vec<usize>>>()?)?;
+            if Shape::broadcast(&own, &shape) != Some(shape) {
+                let text = format!("{own} does not broadcast to {shape}");
+                return Err(Error::new("expand", ErrorKind::Shape(text)));
+            }
+            self.seen(View::Expand, shape)
         })
     }
 
@@ -235,11 +273,11 @@ impl Tensor {
     #[track_caller]
     pub fn unsqueeze(&self, axis: isize) -> Result<Tensor> {
         public("unsqueeze", || {
-            let node = self.node();
-            let axis = normalize_axis(axis, node.shape().rank() + 1)?;
-            let mut dims = node.shape().to_vec();
+            let shape = self.shape();
+            let axis = normalize_axis(axis, shape.rank() + 1)?;
+            let mut dims = shape.to_vec();
             dims.insert(axis, 1);
-            self.view(View::Reshape, Shape::new(&dims)?)
+            self.seen(View::Reshape, Shape::new(&dims)?)
         })
     }
 
@@ -251,14 +289,13 @@ impl Tensor {
     #[track_caller]
     pub fn squeeze(&self, axis: Option<isize>) -> Result<Tensor> {
         public("squeeze", || {
-            let node = self.node();
-            let shape = *node.shape();
-            let only = axis.map(|a| normalize_axis(a, shape.rank())).transpose()?;
+            let shape = self.shape();
+            let only = axis.map(|a| normalize_axis(a, shape.rank().max(1))).transpose()?;
             let kept: Vec<usize> = (0..shape.rank())
                 .filter(|&d| shape[d] != 1 || only.is_some_and(|a| a != d))
                 .map(|d| shape[d])
                 .collect();
-            self.view(View::Reshape, Shape::of(&kept))
+            self.seen(View::Reshape, Shape::of(&kept))
         })
     }
 
@@ -352,33 +389,29 @@ impl Tensor {
     #[track_caller]
     pub fn assign(&self, value: impl Into<Operand>) -> Result<()> {
         public("assign", || {
-            let node = self.node();
+            let own = self.facts();
             self.check_writable()?;
-            let dtype = node.dtype();
+            let dtype = own.dtype;
             let new = match value.into() {
-                Operand::Tensor(t) => {
-                    let node = t.node().cast(dtype);
-                    // A leaf has a node of its own: others who hold the value must not become leaves with it.
-                    if self.root().keeps_grad() && t.is_shared() { fresh_node(&node) } else { node }
-                }
-                Operand::Float(v) => Node::scalar_bits(cell_bits(v, dtype), dtype, node.device(), false),
-                Operand::Int(v) => Node::scalar_bits(cell_bits_of_int(v, dtype), dtype, node.device(), false),
-                Operand::Live(v) => Node::live(&v, dtype, node.device()),
+                Operand::Tensor(t) => t.node().cast(dtype),
+                Operand::Float(v) => Node::scalar_bits(cell_bits(v, dtype), dtype, own.device, false),
+                Operand::Int(v) => Node::scalar_bits(cell_bits_of_int(v, dtype), dtype, own.device, false),
+                Operand::Live(v) => Node::live(&v, dtype, own.device),
             };
-            if new.device() != node.device() {
+            if new.device() != own.device {
                 let text = format!(
                     "tensors must be on the same device (no implicit device transfers), got {} and {}",
-                    node.device(),
+                    own.device,
                     new.device()
                 );
                 return Err(Error::new("assign", ErrorKind::Device(text)));
             }
-            self.rebind(new.expand(*node.shape())?)
+            self.write(new.expand(own.shape)?)
         })
     }
 
     fn check_writable(&self) -> Result<()> {
-        if crate::is_grad_enabled() && self.root().is_leaf() && self.root().requires_grad() {
+        if crate::is_grad_enabled() && self.is_of_leaf() {
             let text = "a leaf that requires a gradient is changed under no_grad() only";
             return Err(Error::new("assign", ErrorKind::Gradient(text.into())));
         }
@@ -402,7 +435,19 @@ impl Tensor {
     /// As [`Tensor::realize`].
     #[track_caller]
     pub fn is_contiguous(&self) -> Result<bool> {
-        Ok(self.value()?.layout.is_contiguous())
+        // What is computed will lie densely, and views of it as they see it; somebody else's memory lies as it does.
+        let known = match self.layout() {
+            Some(layout) => return Ok(layout.is_contiguous()),
+            None => self.node(),
+        };
+        match known.value() {
+            Some(Ok(value)) => Ok(value.layout.is_contiguous()),
+            Some(Err(error)) => {
+                error.report();
+                Err(error.clone())
+            }
+            None => Ok(true),
+        }
     }
 
     /// The dtype's zero in the tensor's shape, dtype and device.

@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// `Result` with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
@@ -97,6 +99,8 @@ struct Inner {
     kind: ErrorKind,
     op: Cow<'static, str>,
     location: &'static Location<'static>,
+    /// Shared by all copies of the error.
+    reported: Arc<AtomicBool>,
 }
 
 impl Error {
@@ -105,7 +109,8 @@ impl Error {
     #[track_caller]
     #[must_use]
     pub fn new(op: &'static str, kind: ErrorKind) -> Error {
-        Error(Box::new(Inner { kind, op: Cow::Borrowed(op), location: Location::caller() }))
+        let reported = Arc::default();
+        Error(Box::new(Inner { kind, op: Cow::Borrowed(op), location: Location::caller(), reported }))
     }
 
     /// The same error, reported at `location`: for work that fails later than the line that asked for it.
@@ -132,6 +137,18 @@ impl Error {
     #[must_use]
     pub fn op(&self) -> &str {
         &self.0.op
+    }
+
+    /// Says that somebody was told of this error. All copies of it know.
+    pub fn report(&self) {
+        self.0.reported.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody was told of it. Work that is computed late fails late: until its error has reached a caller, it must
+    /// not be forgotten.
+    #[must_use]
+    pub fn is_reported(&self) -> bool {
+        self.0.reported.load(Ordering::Relaxed)
     }
 
     /// The source line that asked for it.

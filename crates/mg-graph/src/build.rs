@@ -209,9 +209,15 @@ impl Node {
         Node::pending(Op::View(view), smallvec![self.clone()], shape, self.dtype(), self.device())
     }
 
-    /// Another node for the same value.
+    /// Another node for the same value, with the same history.
     #[track_caller]
     pub fn alias(&self) -> Node {
+        if let Some(Ok(value)) = self.value()
+            && !self.is_tracked()
+            && !crate::replay::is_recording()
+        {
+            return Node::from_value(value.clone());
+        }
         let op = Op::View(View::Reshape);
         Node::pending(op, smallvec![self.clone()], *self.shape(), self.dtype(), self.device())
     }
@@ -254,8 +260,9 @@ impl Node {
         if axes.iter().enumerate().all(|(i, &a)| i == a) {
             return Ok(self.clone());
         }
-        // A permutation of a permutation is one: what is transposed twice is the thing itself.
-        if let (Op::View(View::Permute(first)), true) = (self.op(), self.is_pending())
+        // A permutation of a permutation is one: what is transposed twice is the thing itself. Where gradients are recorded
+        // the one between is a step of the way, whose gradient can be asked for.
+        if let (Op::View(View::Permute(first)), true) = (self.op(), self.is_pending() && !self.is_tracked())
             && let Some(source) = self.sources().first()
         {
             let through: SmallVec<[usize; 8]> = axes.iter().map(|&a| first[a] as usize).collect();
@@ -301,6 +308,7 @@ impl Node {
         // One node, not two, for a row of memory that is there.
         if let Some(Ok(value)) = self.value()
             && !self.is_tracked()
+            && !crate::replay::is_recording()
         {
             let layout = value.layout.select(axis, at as isize)?;
             return Ok(Node::from_value(crate::node::Value { buffer: value.buffer.clone(), layout }));

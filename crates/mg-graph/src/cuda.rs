@@ -51,7 +51,7 @@ impl Launch {
                 memory.operand(from),
                 memory.slots[*output],
             ),
-            Action::Kernel { kernel, args, output, raw, epilogue } => {
+            Action::Kernel { kernel, args, output, raw, in_place: _, epilogue } => {
                 let operands: SmallVec<[(*const u8, Layout); 3]> =
                     args.iter().map(|a| memory.operand(a)).collect();
                 let out = output.map(|slot| memory.slots[slot]).ok_or_else(|| self.lost())?;
@@ -319,16 +319,19 @@ impl Launch {
                 vec![(library::scatter_add(self.dtype, x, index, axis, self.shape[axis])?, all(2), 0)]
             }
             (Kernel::Write { region }, [(_, x), rest @ ..]) => {
-                let first = match rest.first() {
+                let mut plans = match rest.first() {
+                    // All else is there already.
+                    Some(_) if self.is_in_place() => vec![],
                     Some((_, base)) => {
                         let plan = copy::plan(size, base, &dense, aligned[1].min(out_align))?;
-                        (plan, smallvec::smallvec![1], 0)
+                        vec![(plan, smallvec::smallvec![1], 0)]
                     }
-                    None => (copy::fill(size, self.shape.numel(), 0)?, all(0), 0),
+                    None => vec![(copy::fill(size, self.shape.numel(), 0)?, all(0), 0)],
                 };
                 let offset = region.offset() * size;
                 let align = aligned[0].min(out_align).min(1 << offset.trailing_zeros().min(4));
-                vec![first, (copy::plan(size, x, region, align)?, all(1), offset)]
+                plans.push((copy::plan(size, x, region, align)?, all(1), offset));
+                plans
             }
             (Kernel::Concat { axis }, _) => {
                 let mut at = 0isize;

@@ -203,15 +203,29 @@ pub fn realize(nodes: &[&Node]) -> Result<()> {
             use ErrorKind::{Cuda, Device, OutOfMemory};
             let is_machine = matches!(error.kind(), OutOfMemory { .. } | Cuda(_) | Device(_));
             let asked = nodes.first().filter(|_| is_machine);
-            return Err(asked.map_or(error.clone(), |node| error.with_location(node.location())));
+            let error = asked.map_or(error.clone(), |node| error.clone().with_location(node.location()));
+            if is_machine {
+                give_up(nodes, &error);
+            }
+            error.report();
+            return Err(error);
         }
     }
-    for node in nodes {
-        if let Some(Err(error)) = node.value() {
-            return Err(error.clone());
-        }
+    let failed = |node: &&Node| node.value().and_then(|v| v.as_ref().err()).cloned();
+    let mut errors = nodes.iter().filter_map(failed);
+    let Some(first) = errors.next() else { return Ok(()) };
+    // Whoever asked for several values learns of all that failed by the first.
+    first.report();
+    errors.for_each(|error| error.report());
+    Err(first)
+}
+
+/// What was to be written to tensors and cannot be computed on this machine will not be tried again by whoever reads them:
+/// they go back to what they stood for.
+fn give_up(nodes: &[&Node], error: &Error) {
+    for node in nodes.iter().filter(|n| n.is_pending() && n.before().is_some()) {
+        let _ = node.0.value.set(Err(error.clone()));
     }
-    Ok(())
 }
 
 /// Shows the plan that [`realize`] would run for these nodes; nothing is computed.
@@ -326,6 +340,13 @@ impl Engine {
                 // SAFETY: the engine's lock is held.
                 for source in unsafe { inner.sources_unlocked() } {
                     source.0.mark.count_edge();
+                }
+                // What a tensor stood for before is not wanted any more, once the plan has run.
+                // SAFETY: as above.
+                if let Some(before) = unsafe { inner.before_unlocked() }
+                    && before.0.mark.epoch.load(Ordering::Relaxed) == epoch
+                {
+                    before.0.mark.count_edge();
                 }
             }
         }
@@ -457,10 +478,10 @@ impl Engine {
 
 /// Tells the recording what a plan is about to read and compute.
 fn note(collected: &Collected, plan: &Arc<Plan>) {
-    // SAFETY: a collected node lives in an `Arc` that a root keeps alive.
-    let seen = |i: usize| unsafe { Seen::of(collected.nodes[i]) };
+    let start = crate::replay::started();
+    let seen = |i: usize| Seen::of(collected.nodes[i], start);
     let is_read = |i: &usize| collected.nodes[*i].value.get().is_some() || is_argument(collected.nodes[*i]);
-    crate::replay::note_step(|| Step {
+    crate::replay::note_step(Step {
         plan: plan.clone(),
         read: (0..collected.nodes.len()).filter(is_read).map(|i| (i, seen(i))).collect(),
         results: plan.results.iter().map(|r| seen(r.node)).collect(),

@@ -143,14 +143,29 @@ fn refused<B: Bindings>(graph: &B, node: usize, found: OutOfRange) -> Error {
     Error::new(origin.op, kind).with_location(origin.line)
 }
 
+/// What becomes of a plan when something in it is refused.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whole {
+    /// What does not depend on it is computed.
+    OrParts,
+    /// Nothing is overwritten: the plan has not happened.
+    OrNothing,
+    /// As [`Whole::OrParts`], and it cannot be interrupted: what it goes on from is gone.
+    ToTheEnd,
+}
+
 impl Plan {
     /// Runs the launches and sets the results' values.
     pub(crate) fn run(&self, graph: &Collected, garbage: &mut Garbage) -> Result<()> {
-        self.execute(graph, |result, value| {
+        self.execute(graph, Whole::OrParts, |result, value| {
             let inner: &Inner = graph.nodes[result.node];
             let computed = value.is_ok();
             let _ = inner.value.set(value);
             let (tracked, released) = inner.flags();
+            if computed {
+                // SAFETY: the engine's lock is held (a `Collected` exists), and no reference to it is kept.
+                garbage.nodes.extend(unsafe { inner.settle() });
+            }
             if computed && (!tracked || released) {
                 // SAFETY: the engine's lock is held (a `Collected` exists), and no reference to the sources is kept.
                 garbage.sources.push(unsafe { inner.cut() });
@@ -164,6 +179,7 @@ impl Plan {
     pub(crate) fn execute<B: Bindings + Sync>(
         &self,
         graph: &B,
+        whole: Whole,
         mut sink: impl FnMut(&Output, Result<Value>),
     ) -> Result<()> {
         let mut memory =
@@ -198,15 +214,16 @@ impl Plan {
         let mut failures = Failures::default();
         let mut bound = Device::cpu();
         for (at, launch) in self.launches.iter().enumerate() {
-            if at > 0 && failures.0.is_empty() && crate::interrupt::is_asked() {
-                let error = Error::new("realize", ErrorKind::Cancelled);
-                if self.slots.iter().all(|s| s.donor.is_none()) {
-                    // Nothing was overwritten: all stays pending, and can be asked for again.
-                    return Err(error);
-                }
-                let left = self.launches[at..].iter().flat_map(Launch::outputs);
-                left.for_each(|slot| failures.add(slot, error.clone()));
-                break;
+            // Once something was overwritten the plan is finished. Before, all can stay pending and be asked for again.
+            let can_stop = at > 0 && at <= self.overwrites_from && whole != Whole::ToTheEnd;
+            if can_stop && failures.0.is_empty() && crate::interrupt::is_asked() {
+                return Err(Error::new("realize", ErrorKind::Cancelled));
+            }
+            if whole == Whole::OrNothing
+                && at == self.overwrites_from
+                && let Some((_, error)) = failures.0.first()
+            {
+                return Err(error.clone());
             }
             if launch.device.is_cpu() && !launch.is_transfer() {
                 launch.run(&memory, &mut failures);
@@ -441,6 +458,8 @@ impl Launch {
                 // SAFETY: see above.
                 unsafe {
                     match operands.get(1) {
+                        // All else is there already.
+                        Some(_) if self.is_in_place() => {}
                         Some((base, lbase)) => {
                             library::copy_strided(size, *base, lbase, out, &Layout::contiguous(self.shape));
                         }

@@ -142,16 +142,20 @@ fn info(plan: &Plan, graph: &Collected, launch: &Launch, writer: &[Option<usize>
             info.bytes_read = (from.layout.numel() * launch.dtype.size()) as u64;
             info.bytes_written = info.bytes_read;
         }
-        Action::Kernel { kernel, args, output, raw, epilogue } => {
+        Action::Kernel { kernel, args, output, raw, in_place, epilogue } => {
             info.kind = kernel.name().into();
             info.operations.push(kernel.name().into());
             info.flops = flops(kernel, args);
-            for arg in args {
+            // What is written over is not read.
+            let read = if *in_place { &args[..args.len() - 1] } else { &args[..] };
+            for arg in read {
                 let dims = arg.layout.shape().iter().zip(arg.layout.strides());
                 let n: usize = dims.map(|(&n, &s)| if s == 0 { 1 } else { n }).product();
                 info.bytes_read += (n * launch.dtype.size()) as u64;
             }
-            if let Some(slot) = output.filter(|_| *raw) {
+            if *in_place {
+                info.bytes_written += info.bytes_read;
+            } else if let Some(slot) = output.filter(|_| *raw) {
                 info.bytes_written += (plan.slots[slot].len * plan.slots[slot].dtype.size()) as u64;
             }
             if let Some(p) = epilogue {

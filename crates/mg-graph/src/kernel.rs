@@ -49,6 +49,14 @@ impl Kernel {
         }
     }
 
+    /// Whether it checks what it reads, and may refuse it.
+    pub(crate) fn is_checked(&self) -> bool {
+        match self {
+            Kernel::Gather { .. } | Kernel::ScatterAdd { .. } => true,
+            Kernel::MatMul | Kernel::Write { .. } | Kernel::Concat { .. } | Kernel::Transfer => false,
+        }
+    }
+
     pub(crate) fn signature(&self) -> u64 {
         match self {
             Kernel::MatMul => 1,

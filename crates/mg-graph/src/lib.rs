@@ -35,6 +35,7 @@ mod op;
 mod plan;
 mod replay;
 mod schedule;
+mod write;
 
 pub use build::{cell_bits, cell_bits_of_int};
 pub use cuda::{get_float32_matmul_precision, set_float32_matmul_precision};
@@ -43,6 +44,11 @@ pub use explain::{Explanation, LaunchInfo, explain};
 pub use interrupt::set_interrupt;
 pub use kernel::Kernel;
 pub use live::LiveScalar;
-pub use node::{At, Node, Sources, Value, at, is_tracking, set_tracking, within};
+pub use node::{
+    At, Node, Overwritten, Sources, Tag, Value, WeakNode, at, is_tracking, line, next_sequence, set_tracking, within,
+};
 pub use op::{Map, Op, SourceKind, View};
-pub use replay::{Computed, Replay, Trace, is_recording, note_host_read, note_printing, on_replay, record};
+pub use replay::{
+    Computed, Made, Outside, Recorded, Replay, Trace, is_recording, note_host_read, note_printing, on_replay, record,
+    started, unrecorded,
+};

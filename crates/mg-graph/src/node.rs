@@ -25,12 +25,49 @@ pub struct Value {
 #[derive(Clone)]
 pub struct Node(pub(crate) Arc<Inner>);
 
+/// A node that is remembered and not kept.
+#[derive(Clone)]
+pub struct WeakNode(Weak<Inner>);
+
+impl WeakNode {
+    /// The node, if anybody has kept it.
+    pub fn upgrade(&self) -> Option<Node> {
+        self.0.upgrade().map(Node)
+    }
+
+    /// Whether nobody has kept it.
+    pub fn is_gone(&self) -> bool {
+        self.0.strong_count() == 0
+    }
+}
+
 /// Somebody will walk from this node to its sources later, so they stay when its value is known.
 const TRACKED: u32 = 1;
 /// The walk was made and will not be made again.
 const RELEASED: u32 = 2;
 /// Computed along with others where it costs no further launch, but never waited for.
 const OPTIONAL: u32 = 4;
+/// It reads memory that is somebody else's, who may write it.
+const BORROWED: u32 = 8;
+/// It is what a tensor stands for.
+const OWNED: u32 = 16;
+
+/// What the layer above has attached to a node.
+pub enum Tag {
+    /// Whose node it is: a walk over the graph ends here.
+    Owner(Weak<dyn Any + Send + Sync>),
+    /// The node that a walk goes on from, instead of the sources: this one has its history and another value.
+    History(Node),
+}
+
+/// Said of a node whose tensor was written to since.
+#[derive(Clone, Copy, Debug)]
+pub struct Overwritten {
+    /// The line that wrote.
+    pub line: &'static Location<'static>,
+    /// Nodes made from here on belong to the writing itself and read the old value rightly.
+    pub since: u64,
+}
 
 pub(crate) struct Inner {
     pub(crate) seq: u64,
@@ -46,7 +83,10 @@ pub(crate) struct Inner {
     pub(crate) value: OnceLock<Result<Value, Error>>,
     handles: AtomicU32,
     flags: AtomicU32,
-    tag: OnceLock<Weak<dyn Any + Send + Sync>>,
+    tag: OnceLock<Tag>,
+    overwritten: OnceLock<Box<Overwritten>>,
+    /// What the tensor stood for before this node was written to it, until the value is known. Accessed as `sources` are.
+    before: UnsafeCell<Option<Node>>,
     /// The engine's notes on this node, valid for one realisation.
     pub(crate) mark: Mark,
 }
@@ -115,6 +155,12 @@ pub fn within(op: &'static str, line: &'static Location<'static>) -> At {
     at
 }
 
+/// The line that nodes made on this thread are said to come from: the caller's, but within [`at`].
+#[track_caller]
+pub fn line() -> &'static Location<'static> {
+    LINE.get().unwrap_or(Location::caller())
+}
+
 /// The operation that a person called, by [`within`]; otherwise `op`.
 pub(crate) fn called(op: &'static str) -> &'static str {
     CALLED.get().unwrap_or(op)
@@ -137,6 +183,11 @@ static SEQUENCE: AtomicU64 = AtomicU64::new(1);
 pub(crate) fn mix(hash: u64, word: u64) -> u64 {
     let x = (hash.rotate_left(32) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     x ^ (x >> 29)
+}
+
+/// The number that the next node will have at least: nodes made from now on are not older.
+pub fn next_sequence() -> u64 {
+    SEQUENCE.load(Ordering::Relaxed)
 }
 
 impl Node {
@@ -162,7 +213,22 @@ impl Node {
         }
         let place = if device.is_cpu() { 0 } else { device.ordinal() as u64 + 1 };
         signature = mix(signature, place);
-        let tracked = TRACKING.get() && sources.iter().any(Node::is_tracked);
+        let mut flags = 0;
+        for source in &sources {
+            let of = source.0.flags.load(Ordering::Relaxed);
+            flags |= of & TRACKED;
+            if of & BORROWED != 0 && source.reads_borrowed() {
+                flags |= BORROWED;
+            }
+        }
+        if !TRACKING.get() {
+            flags &= !TRACKED;
+        }
+        if let Some(Ok(value)) = value.get()
+            && value.buffer.is_borrowed()
+        {
+            flags |= BORROWED;
+        }
         Node(Arc::new(Inner {
             seq: SEQUENCE.fetch_add(1, Ordering::Relaxed),
             op,
@@ -174,8 +240,10 @@ impl Node {
             sources: UnsafeCell::new(sources),
             value,
             handles: AtomicU32::new(0),
-            flags: AtomicU32::new(if tracked { TRACKED } else { 0 }),
+            flags: AtomicU32::new(flags),
             tag: OnceLock::new(),
+            overwritten: OnceLock::new(),
+            before: UnsafeCell::new(None),
             mark: Mark::default(),
         }))
     }
@@ -235,6 +303,16 @@ impl Node {
         unsafe { self.0.sources_unlocked().clone() }
     }
 
+    /// Remembers the node without keeping it.
+    pub fn downgrade(&self) -> WeakNode {
+        WeakNode(Arc::downgrade(&self.0))
+    }
+
+    /// How many handles there are on the node, this one and those of its readers included.
+    pub fn handles(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+
     /// Whether two handles are of the same node.
     pub fn is(&self, other: &Node) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -288,13 +366,65 @@ impl Node {
     }
 
     /// Attaches something of the layer above, once; answers whether it was the first.
-    pub fn set_tag(&self, tag: Weak<dyn Any + Send + Sync>) -> bool {
+    pub fn set_tag(&self, tag: Tag) -> bool {
         self.0.tag.set(tag).is_ok()
     }
 
     /// What [`Node::set_tag`] attached.
-    pub fn tag(&self) -> Option<&Weak<dyn Any + Send + Sync>> {
+    pub fn tag(&self) -> Option<&Tag> {
         self.0.tag.get()
+    }
+
+    /// Makes the node the one that a tensor stands for; answers whether it was nobody's before.
+    pub fn claim(&self) -> bool {
+        self.0.flags.fetch_or(OWNED, Ordering::Relaxed) & OWNED == 0
+    }
+
+    /// Whether computing (or having computed) it reads memory that is somebody else's, who may write it at any time.
+    pub fn reads_borrowed(&self) -> bool {
+        self.0.flags.load(Ordering::Relaxed) & BORROWED != 0
+            && match self.value() {
+                None => true,
+                Some(Ok(value)) => value.buffer.is_borrowed(),
+                Some(Err(_)) => false,
+            }
+    }
+
+    /// Says that what the node stood for was written to: a walk that reads its value from now on reads what is gone.
+    pub fn overwrite(&self, line: &'static Location<'static>, since: u64) {
+        self.0.overwritten.get_or_init(|| Box::new(Overwritten { line, since }));
+    }
+
+    /// What [`Node::overwrite`] said, of this node or of what it is a view of.
+    pub fn overwritten(&self) -> Option<Overwritten> {
+        let found = |node: &Node| node.0.overwritten.get().map(|found| **found);
+        let is_view = |node: &Node| matches!(node.0.op, Op::View(_));
+        if found(self).is_some() || !is_view(self) {
+            return found(self);
+        }
+        let mut node = self.sources().first()?.clone();
+        while found(&node).is_none() && is_view(&node) {
+            node = node.sources().first()?.clone();
+        }
+        found(&node)
+    }
+
+    /// Remembers the node that the tensor stood for before this one, until this one's value is known: should computing it
+    /// fail, that is what the tensor goes back to.
+    pub fn set_before(&self, before: Node) {
+        if !self.is_pending() {
+            return;
+        }
+        let _engine = crate::engine::lock();
+        // SAFETY: the engine's lock is held.
+        unsafe { *self.0.before.get() = Some(before) };
+    }
+
+    /// What [`Node::set_before`] remembers.
+    pub fn before(&self) -> Option<Node> {
+        let _engine = crate::engine::lock();
+        // SAFETY: the engine's lock is held.
+        unsafe { (*self.0.before.get()).clone() }
     }
 
     /// Says that a person holds this node. While its value is pending, the engine computes it along with whatever it
@@ -338,6 +468,22 @@ impl Inner {
         unsafe { std::mem::take(&mut *self.sources.get()) }
     }
 
+    /// The node that a tensor stood for before this one.
+    ///
+    /// Safety: the engine's lock is held.
+    pub(crate) unsafe fn before_unlocked(&self) -> Option<&Node> {
+        // SAFETY: this function's contract.
+        unsafe { (*self.before.get()).as_ref() }
+    }
+
+    /// Forgets the node that a tensor stood for before this one.
+    ///
+    /// Safety: the engine's lock is held, and no reference from [`Inner::before_unlocked`] lives.
+    pub(crate) unsafe fn settle(&self) -> Option<Node> {
+        // SAFETY: this function's contract.
+        unsafe { (*self.before.get()).take() }
+    }
+
     pub(crate) fn flags(&self) -> (bool, bool) {
         let flags = self.flags.load(Ordering::Relaxed);
         (flags & TRACKED != 0, flags & RELEASED != 0)
@@ -366,7 +512,11 @@ impl Drop for Inner {
     fn drop(&mut self) {
         // Chains can be millions of nodes long: no recursion. A node that is dropped while another is leaves its sources
         // to that one.
-        let sources = std::mem::take(self.sources.get_mut());
+        let mut sources = std::mem::take(self.sources.get_mut());
+        sources.extend(self.before.get_mut().take());
+        if let Some(Tag::History(node)) = self.tag.take() {
+            sources.push(node);
+        }
         if sources.is_empty() {
             return;
         }

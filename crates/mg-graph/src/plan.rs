@@ -97,6 +97,8 @@ pub(crate) enum Action {
         output: Option<usize>,
         /// Somebody besides the epilogue reads the output.
         raw: bool,
+        /// The output lies where the last operand lies: what is written to it alone is left to do.
+        in_place: bool,
         epilogue: Option<ProgramLaunch>,
     },
 }
@@ -152,6 +154,10 @@ pub(crate) struct Plan {
     pub(crate) results: Vec<Output>,
     /// Bytes of temporary memory, by device.
     pub(crate) arenas: SmallVec<[(Device, usize); 1]>,
+    /// The first launch that overwrites memory of a value from before; past all launches where none does.
+    pub(crate) overwrites_from: usize,
+    /// The launches before this one may refuse what they read; those after it do not.
+    pub(crate) checks_until: usize,
 }
 
 /// What a run of a plan is given: the graph that it was found for, or what a recording says.
@@ -206,6 +212,20 @@ impl Launch {
             Action::Copy { .. } => &[],
             Action::Kernel { epilogue, .. } => epilogue.as_slice(),
         }
+    }
+
+    /// Whether it writes over its last operand.
+    pub(crate) fn is_in_place(&self) -> bool {
+        matches!(self.action, Action::Kernel { in_place: true, .. })
+    }
+
+    /// Whether it may refuse what it reads.
+    pub(crate) fn is_checked(&self) -> bool {
+        let kernel = match &self.action {
+            Action::Kernel { kernel, .. } => kernel.is_checked(),
+            Action::Program(_) | Action::List(_) | Action::Copy { .. } => false,
+        };
+        kernel || self.programs().iter().any(|p| !p.checks.is_empty())
     }
 
     /// What the launch reads.

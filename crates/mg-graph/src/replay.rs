@@ -1,12 +1,13 @@
 //! Replay: a step that repeats is recorded once and run again without building its graph.
 //!
 //! The step is run twice, and what was launched is compared. Each value that a plan of the second run reads is one of:
-//! an argument, something that the run itself computed before, something that the run *before* computed (state, such as
-//! parameters), or the same value both times (a constant). A scalar that differed between the runs must be an argument or
-//! state. Random numbers advance by what one run draws.
+//! something from outside (an argument, a parameter, state), which the caller knows by a number and looks up at each replay;
+//! something that the run itself computed before; data that the step made, of the same elements both times. A scalar that
+//! differed between the runs cannot be replayed. Random numbers go on from wherever the generator is.
 
 use crate::build::cell_bits;
 use crate::engine;
+use crate::execute::Whole;
 use crate::live::LiveScalar;
 use crate::node::{Inner, Node, Value};
 use crate::op::{Op, SourceKind};
@@ -16,7 +17,7 @@ use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::panic::Location;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 /// One realisation of a run. Nodes are remembered, not held: holding them would change what later plans may overwrite.
 pub(crate) struct Step {
@@ -32,33 +33,46 @@ pub(crate) struct Step {
 /// A node that a recording has seen.
 pub(crate) struct Seen {
     sequence: u64,
-    node: Weak<Inner>,
     dtype: DType,
     argument: Option<SourceKind>,
+    /// A copy of data that the step itself made: what reads it may overwrite it.
+    made: Option<Value>,
     line: &'static Location<'static>,
 }
 
 impl Seen {
-    /// Safety: `inner` lives in an `Arc`.
-    pub(crate) unsafe fn of(inner: &Inner) -> Seen {
-        // SAFETY: by this function's contract; the temporary `Arc` is not dropped.
-        let arc = std::mem::ManuallyDrop::new(unsafe { Arc::from_raw(inner as *const Inner) });
+    pub(crate) fn of(inner: &Inner, start: u64) -> Seen {
         let argument = match &inner.op {
             Op::Source(kind) if engine::is_argument(inner) => Some(kind.clone()),
             _ => None,
         };
-        let node = Arc::downgrade(&arc);
-        Seen { sequence: inner.seq, node, dtype: inner.dtype, argument, line: inner.location }
-    }
-
-    fn value(&self) -> Option<Value> {
-        self.node.upgrade()?.value.get()?.as_ref().ok().cloned()
+        let made = match (&inner.op, inner.value.get()) {
+            (Op::Source(SourceKind::Data), Some(Ok(value))) if inner.seq >= start => {
+                let copy = value.buffer.to_device(value.buffer.device()).ok();
+                copy.map(|buffer| Value { buffer, layout: value.layout })
+            }
+            _ => None,
+        };
+        Seen { sequence: inner.seq, dtype: inner.dtype, argument, made, line: inner.location }
     }
 }
 
+/// Whether two values are of the same elements, as far as can be told without knowing what nobody reads of them.
+fn same_elements(a: &Value, b: &Value) -> bool {
+    let bytes = |value: &Value| value.buffer.read(0, value.buffer.len()).ok();
+    let fits = a.layout == b.layout
+        && (a.buffer.dtype(), a.buffer.device(), a.buffer.len())
+            == (b.buffer.dtype(), b.buffer.device(), b.buffer.len());
+    let (true, Some(a), Some(b)) = (fits, bytes(a), bytes(b)) else { return false };
+    // SAFETY: both are on the host, have that many bytes, all of them written, and are alive.
+    let slice = |buffer: &Buffer| unsafe { std::slice::from_raw_parts(buffer.as_ptr(), buffer.bytes()).to_vec() };
+    a.bytes() == 0 || slice(&a) == slice(&b)
+}
+
 /// What was launched while a step ran.
-#[derive(Default)]
 pub struct Trace {
+    /// Nodes that are older were there before the step.
+    start: u64,
     steps: Vec<Step>,
     /// What the host read of a value within the step, for people.
     host_read: Option<String>,
@@ -83,7 +97,8 @@ pub fn record<R>(f: impl FnOnce() -> R) -> Result<(R, Trace)> {
     if is_recording() {
         return Err(Error::new("jit", ErrorKind::Value("a recording within a recording".into())));
     }
-    TRACE.set(Some(Trace::default()));
+    let start = crate::node::next_sequence();
+    TRACE.set(Some(Trace { start, steps: vec![], host_read: None, host_work: vec![] }));
     struct Stop;
     impl Drop for Stop {
         fn drop(&mut self) {
@@ -92,8 +107,26 @@ pub fn record<R>(f: impl FnOnce() -> R) -> Result<(R, Trace)> {
     }
     let _stop = Stop;
     let result = f();
-    let trace = TRACE.with_borrow_mut(Option::take).unwrap_or_default();
+    let lost = || Error::new("jit", ErrorKind::Internal("a recording that ended before it was over".into()));
+    let trace = TRACE.with_borrow_mut(Option::take).ok_or_else(lost)?;
     Ok((result, trace))
+}
+
+/// Runs `f`, of which the recording that is under way on this thread, if any, is told nothing.
+pub fn unrecorded<R>(f: impl FnOnce() -> R) -> R {
+    struct Resume(Option<Trace>);
+    impl Drop for Resume {
+        fn drop(&mut self) {
+            TRACE.set(self.0.take());
+        }
+    }
+    let _resume = Resume(TRACE.take());
+    f()
+}
+
+/// The number of the first node that the recording on this thread can have made.
+pub fn started() -> u64 {
+    TRACE.with_borrow(|trace| trace.as_ref().map_or(u64::MAX, |trace| trace.start))
 }
 
 /// Whether this thread records a step.
@@ -133,10 +166,10 @@ pub fn on_replay(work: impl Fn() + Send + Sync + 'static) {
     });
 }
 
-pub(crate) fn note_step(step: impl FnOnce() -> Step) {
+pub(crate) fn note_step(step: Step) {
     TRACE.with_borrow_mut(|trace| {
         if let Some(trace) = trace {
-            trace.steps.push(step());
+            trace.steps.push(step);
         }
     });
 }
@@ -144,15 +177,14 @@ pub(crate) fn note_step(step: impl FnOnce() -> Step) {
 /// Where a value that a replay reads comes from.
 #[derive(Clone)]
 enum From {
-    Argument(usize),
+    /// Something from outside, by the number that the caller gave it.
+    Outside(usize),
     /// Result `1` of step `0` of this replay.
     Computed(usize, usize),
-    /// Result `1` of step `0` of the replay before.
-    Carried(usize, usize),
     Constant(Value),
     Scalar(SourceKind),
     Live(LiveScalar, DType),
-    /// Random numbers: the first counter of the second run.
+    /// Random numbers: the position, counted from where the generator was when the run began.
     Random(u64),
 }
 
@@ -160,13 +192,24 @@ struct ReplayStep {
     plan: Arc<Plan>,
     read: Vec<(usize, From)>,
     origins: Vec<(usize, Origin)>,
+    /// Operands whose memory the plan takes over while something may still be refused: copies of them are taken over, so that a
+    /// replay that fails has changed nothing.
+    spared: Vec<usize>,
+}
+
+/// One of two runs that are compared.
+pub struct Recorded<'a> {
+    /// What it launched.
+    pub trace: &'a Trace,
+    /// The numbers of nodes from outside, by their sequence.
+    pub outside: &'a HashMap<u64, usize>,
+    /// Where the generator of random numbers was before: seed and position.
+    pub generator: (u64, u64),
 }
 
 /// A recorded step.
 pub struct Replay {
     steps: Vec<ReplayStep>,
-    /// Results of the run before, by step.
-    last: Made,
     /// With the number of steps before it.
     host_work: Vec<(usize, HostWork)>,
     /// The CUDA device that all of it runs on.
@@ -183,19 +226,32 @@ struct Turn {
 }
 
 /// What the steps of a run computed.
-type Made = Vec<Vec<Option<Value>>>;
+pub struct Made(Vec<Vec<Option<Value>>>);
+
+impl Made {
+    /// One of them.
+    pub fn get(&self, computed: Computed) -> Option<&Value> {
+        self.0.get(computed.step)?.get(computed.result)?.as_ref()
+    }
+}
+
+/// A value from outside, for one replay.
+pub struct Outside {
+    /// The value.
+    pub value: Value,
+    /// The caller has taken the tensor away that it belongs to, will put what the replay computes in its place, and holds one
+    /// reference to the memory besides this one. If nobody else has any, the memory may be overwritten.
+    pub lent: bool,
+}
 
 /// A run under way.
 struct Run<'a> {
-    arguments: &'a [Node],
-    seed: u64,
-    shift: u64,
+    outside: &'a [Outside],
+    generator: (u64, u64),
     /// The bits of the live scalars, in the order in which steps read them.
     live: Vec<u64>,
-    /// What the run before computed. Kept until this one is under way: one of which nothing ran must change nothing.
-    last: &'a [Vec<Option<Value>>],
-    /// Nothing was launched.
-    untouched: bool,
+    /// A plan has overwritten something: it cannot be as if nothing had happened.
+    begun: bool,
 }
 
 /// A value that a replay computes: a result of one of its steps.
@@ -213,10 +269,17 @@ fn error(text: String) -> Error {
 impl Trace {
     /// What this run computed, for a node that it left behind; `None` where the node is older.
     pub fn computed(&self, node: &Node) -> Option<Computed> {
+        // The last one: the node of a value that was asked for twice is a result once.
         self.steps.iter().enumerate().find_map(|(step, s)| {
             let result = s.results.iter().position(|seen| seen.sequence == node.sequence())?;
             Some(Computed { step, result })
         })
+    }
+
+    /// What the host read of a value within the step: why it cannot be replayed.
+    #[track_caller]
+    pub fn host_read(&self) -> Option<Error> {
+        self.host_read.clone().map(error)
     }
 
     fn by_sequence(&self) -> HashMap<u64, (usize, usize)> {
@@ -228,112 +291,102 @@ impl Trace {
     }
 }
 
+/// Where a value comes from that both runs read at the same place.
+fn origin_of(x: &Seen, y: &Seen, first: &Recorded, second: &Recorded, made: [&Positions; 2]) -> Result<From> {
+    Ok(match (&x.argument, &y.argument) {
+        (Some(SourceKind::Random { seed: s1, counter: c1 }), Some(SourceKind::Random { seed: s2, counter: c2 })) => {
+            let at = |seed: u64, counter: u64, generator: (u64, u64)| {
+                (seed == generator.0).then(|| counter.wrapping_sub(generator.1))
+            };
+            match (at(*s1, *c1, first.generator), at(*s2, *c2, second.generator)) {
+                (Some(a), Some(b)) if a == b => From::Random(b),
+                _ => return Err(error(format!("other random numbers the second time, at {}", y.line))),
+            }
+        }
+        (Some(SourceKind::Live { scalar: s1, .. }), Some(SourceKind::Live { scalar: s2, .. })) if s1 == s2 => {
+            From::Live(s2.clone(), y.dtype)
+        }
+        (Some(k1), Some(k2)) if k1 == k2 => From::Scalar(k2.clone()),
+        (None, None) => {
+            let outside = (first.outside.get(&x.sequence), second.outside.get(&y.sequence));
+            let computed = (made[0].get(&x.sequence), made[1].get(&y.sequence));
+            match (outside, computed, &x.made, &y.made) {
+                ((Some(a), Some(&b)), ..) if *a == b => From::Outside(b),
+                (_, (Some(a), Some(&b)), ..) if *a == b => From::Computed(b.0, b.1),
+                (_, _, Some(a), Some(b)) if same_elements(a, b) => From::Constant(b.clone()),
+                _ => {
+                    let text = "a tensor was not the same both times: make it an argument";
+                    return Err(error(format!("{text} (made at {})", y.line)));
+                }
+            }
+        }
+        _ => {
+            let text = "a number was not the same both times: make it an argument or a tensor";
+            return Err(error(format!("{text} (or a LiveScalar; written at {})", y.line)));
+        }
+    })
+}
+
+/// Results by the sequence of their nodes.
+type Positions = HashMap<u64, (usize, usize)>;
+
 impl Replay {
-    /// Compares two runs of a step, whose arguments were `first_args` and `second_args`.
+    /// Compares two runs of a step.
     ///
     /// # Errors
     ///
-    /// Launches that differ, a scalar that differed, a value that the host read within the step, a step that failed.
+    /// Why the second cannot be replayed: launches that differ, a scalar or data that differed, a value from outside that
+    /// nobody gave a number, a value that the host read within the step, a step that failed.
     #[track_caller]
-    pub fn new(first: &Trace, second: &Trace, first_args: &[Node], second_args: &[Node]) -> Result<Replay> {
-        if let Some(text) = first.host_read.as_ref().or(second.host_read.as_ref()) {
+    pub fn new(first: Recorded, second: Recorded) -> Result<Replay> {
+        let (before, now) = (first.trace, second.trace);
+        if let Some(text) = before.host_read.as_ref().or(now.host_read.as_ref()) {
             return Err(error(text.clone()));
         }
-        if first.steps.len() != second.steps.len() {
-            return Err(error(format!(
-                "{} plans the first time, {} the second",
-                first.steps.len(),
-                second.steps.len()
-            )));
+        if before.steps.len() != now.steps.len() {
+            let text = format!("{} plans the first time, {} the second", before.steps.len(), now.steps.len());
+            return Err(error(text));
         }
-        let (made_first, made_second) = (first.by_sequence(), second.by_sequence());
-        let (mut steps, mut last) = (vec![], vec![]);
-        for (a, b) in first.steps.iter().zip(&second.steps) {
+        let made = [&before.by_sequence(), &now.by_sequence()];
+        let mut steps = vec![];
+        for (a, b) in before.steps.iter().zip(&now.steps) {
             if a.plan.key != b.plan.key {
                 let line = b.results.first().map_or(String::new(), |seen| format!(", at {}", seen.line));
                 return Err(error(format!("the step launched something else the second time{line}")));
             }
             let mut read = vec![];
             for ((position, x), (_, y)) in a.read.iter().zip(&b.read) {
-                let argument = second_args.iter().position(|n| n.sequence() == y.sequence);
-                let argument =
-                    argument.filter(|&i| first_args.get(i).is_some_and(|n| n.sequence() == x.sequence));
-                let from = match (&x.argument, &y.argument) {
-                    (
-                        Some(SourceKind::Random { counter: c1, .. }),
-                        Some(SourceKind::Random { counter: c2, .. }),
-                    ) if c1 != c2 => From::Random(*c2),
-                    (
-                        Some(SourceKind::Live { scalar: s1, .. }),
-                        Some(SourceKind::Live { scalar: s2, .. }),
-                    ) if s1 == s2 => From::Live(s2.clone(), y.dtype),
-                    (Some(k1), Some(k2)) if k1 == k2 => From::Scalar(k2.clone()),
-                    (None, None) => {
-                        let (now, before) = (made_second.get(&y.sequence), made_first.get(&y.sequence));
-                        match (argument, now, before) {
-                            (Some(i), ..) => From::Argument(i),
-                            (None, Some(&(s, r)), _) => From::Computed(s, r),
-                            (None, None, Some(&(s, r))) => From::Carried(s, r),
-                            (None, None, None) => match (x.value(), y.value()) {
-                                (Some(v), Some(w)) if v.buffer.ptr_eq(&w.buffer) && v.layout == w.layout => {
-                                    From::Constant(w)
-                                }
-                                _ => {
-                                    let text = "a tensor was not the same both times: make it an argument";
-                                    return Err(error(format!("{text} (made at {})", y.line)));
-                                }
-                            },
-                        }
-                    }
-                    _ => {
-                        let text = "a number was not the same both times: make it an argument or a tensor";
-                        return Err(error(format!("{text} (or a LiveScalar; written at {})", y.line)));
-                    }
-                };
-                read.push((*position, from));
+                read.push((*position, origin_of(x, y, &first, &second, made)?));
             }
-            last.push(b.results.iter().map(Seen::value).collect());
-            steps.push(ReplayStep { plan: b.plan.clone(), read, origins: b.origins.clone() });
+            let spared = vec![];
+            steps.push(ReplayStep { plan: b.plan.clone(), read, origins: b.origins.clone(), spared });
         }
+        spare(&mut steps);
         let mut launches = steps.iter().flat_map(|s: &ReplayStep| &s.plan.launches);
         let device = launches.next().map(|l| l.device).filter(|d| d.is_cuda());
         let alone = launches.all(|l| Some(l.device) == device) && device.is_some();
         let gpu = device.filter(|_| alone && steps.iter().all(|s| !s.plan.transfers()));
-        Ok(Replay { steps, last, host_work: second.host_work.clone(), gpu, turns: Default::default() })
+        Ok(Replay { steps, host_work: now.host_work.clone(), gpu, turns: Default::default() })
     }
 
-    /// Runs the step with other arguments of the same shapes, dtypes and devices. Random numbers come from `seed`, at
-    /// positions `shift` after those of the second recorded run. A run that fails before anything was launched changes no
-    /// tensor.
+    /// Runs the step with these values from outside, in the order of their numbers, laid out as those that were recorded.
+    /// Random numbers come from `generator`, a seed and a position. A run that fails has overwritten nothing.
     ///
     /// # Errors
     ///
     /// As realising the step would have.
     #[track_caller]
-    pub fn run(&mut self, arguments: &[Node], seed: u64, shift: u64) -> Result<()> {
-        engine::realize(&arguments.iter().collect::<Vec<_>>())?;
+    pub fn run(&mut self, outside: &[Outside], generator: (u64, u64)) -> Result<Made> {
         let live = self.on_host();
-        let last = std::mem::take(&mut self.last);
-        let mut run = Run { arguments, seed, shift, live, last: &last, untouched: true };
-        let result = match self.gpu {
+        let mut run = Run { outside, generator, live, begun: false };
+        match self.gpu {
             None => self.steps(&mut run),
             // Launches are collected, and go out as one graph; nobody else may launch meanwhile.
             Some(device) => {
                 let line = Location::caller();
                 engine::locked(|| self.collected(device, line, &mut run))
             }
-        };
-        let untouched = run.untouched;
-        match result {
-            Ok(made) => self.last = made,
-            Err(error) => {
-                if untouched {
-                    self.last = last;
-                }
-                return Err(error);
-            }
         }
-        Ok(())
     }
 
     /// Does the host's work, and answers with the live scalars' bits as each step finds them.
@@ -363,7 +416,6 @@ impl Replay {
             return result;
         };
         self.turns[0].works = works;
-        run.untouched = true;
         let made = result?;
         if launches.is_empty() {
             return Ok(made);
@@ -386,24 +438,20 @@ impl Replay {
             graph.run(origin)?;
             self.turns[0].graph = Some(graph);
         }
-        run.untouched = false;
         drop(keep);
         Ok(made)
     }
 
     /// Runs the steps' plans.
     fn steps(&self, run: &mut Run) -> Result<Made> {
-        let known = |node: &Node| node.value().and_then(|v| v.as_ref().ok()).cloned();
-        let before = |s: usize, r: usize| run.last.get(s).and_then(|step| step.get(r)?.clone());
-        let mut made: Made = Vec::with_capacity(self.steps.len());
+        let mut made: Vec<Vec<Option<Value>>> = Vec::with_capacity(self.steps.len());
         let mut live = run.live.iter();
         for step in &self.steps {
             let mut bound = Bound { origins: &step.origins, ..Bound::default() };
             for (position, from) in &step.read {
                 let value = match from {
-                    From::Argument(i) => run.arguments.get(*i).and_then(known),
+                    From::Outside(i) => run.outside.get(*i).map(|outside| outside.value.clone()),
                     From::Computed(s, r) => made[*s][*r].clone(),
-                    From::Carried(s, r) => before(*s, *r),
                     From::Constant(value) => Some(value.clone()),
                     From::Scalar(kind) => {
                         bound.arguments.insert(*position, kind.clone());
@@ -414,61 +462,69 @@ impl Replay {
                         bound.arguments.insert(*position, SourceKind::Const { bits, literal: false });
                         continue;
                     }
-                    From::Random(counter) => {
-                        let counter = counter.wrapping_add(run.shift);
-                        let kind = SourceKind::Random { seed: run.seed, counter };
+                    From::Random(at) => {
+                        let (seed, start) = run.generator;
+                        let kind = SourceKind::Random { seed, counter: start.wrapping_add(*at) };
                         bound.arguments.insert(*position, kind);
                         continue;
                     }
                 };
-                let value =
-                    value.ok_or_else(|| error("a value that an earlier run failed to compute".into()))?;
-                bound.values.insert(*position, value);
+                let lost = || Error::new("jit", ErrorKind::Internal("a value that no step computed".into()));
+                bound.values.insert(*position, value.ok_or_else(lost)?);
             }
-            // Nobody reads those again: the recording's plan found the operand's memory to have one reference.
-            let own = |buffer: &Buffer| {
-                let made = run.last.iter().chain(&made).flatten().flatten();
-                1 + made.filter(|v| v.buffer.ptr_eq(buffer)).count()
-            };
-            for donor in step.plan.slots.iter().filter_map(|s| s.donor) {
-                // The plan overwrites this operand. At least two references are this replay's; one more than are is
-                // somebody's who still wants the old value.
-                let wanted =
-                    |v: &&mut Value| v.buffer.ref_count() > 2 && v.buffer.ref_count() > own(&v.buffer);
+            for (slot, donor) in step.plan.slots.iter().enumerate().filter_map(|(i, s)| Some((i, s.donor?))) {
+                // The plan overwrites this operand, since the recording found nobody who wanted it.
+                let spared = step.spared.contains(&slot);
+                let wanted = |v: &&mut Value| spared || is_wanted(&v.buffer, run.outside, &made);
                 if let Some(value) = bound.values.get_mut(&donor).filter(wanted) {
                     value.buffer = copied(&value.buffer)?;
                 }
             }
             let mut results = Vec::with_capacity(step.plan.results.len());
-            let mut execute = || step.plan.execute(&bound, |_, value| results.push(value));
+            let whole = if run.begun { Whole::ToTheEnd } else { Whole::OrNothing };
+            let mut execute = || step.plan.execute(&bound, whole, |_, value| results.push(value));
             if self.gpu.is_some() {
                 execute()?
             } else {
                 engine::locked(execute)?
             }
-            // A plan that could not begin has launched nothing.
-            run.untouched = false;
+            run.begun |= step.plan.overwrites_from < step.plan.launches.len();
             made.push(results.into_iter().map(|value| value.map(Some)).collect::<Result<_>>()?);
         }
-        Ok(made)
-    }
-
-    /// What the last run computed.
-    pub fn value(&self, computed: Computed) -> Option<Value> {
-        self.last.get(computed.step)?.get(computed.result)?.clone()
-    }
-
-    /// Replaces what the last run computed: the next one goes on from this. Without a value it fails.
-    pub fn set_value(&mut self, computed: Computed, value: Option<Value>) {
-        if let Some(known) = self.last.get_mut(computed.step).and_then(|step| step.get_mut(computed.result)) {
-            *known = value;
-        }
+        Ok(Made(made))
     }
 
     /// The number of launches of a run.
     pub fn launches(&self) -> usize {
         self.steps.iter().map(|s| s.plan.launches.len()).sum()
     }
+}
+
+/// Finds the memory that must not be overwritten because something after it may still be refused.
+fn spare(steps: &mut [ReplayStep]) {
+    let mut later = false;
+    for step in steps.iter_mut().rev() {
+        for (at, launch) in step.plan.launches.iter().enumerate() {
+            if later || at < step.plan.checks_until {
+                let overwritten = launch.outputs().filter(|&s| step.plan.slots[s].donor.is_some());
+                step.spared.extend(overwritten);
+            }
+        }
+        later |= step.plan.checks_until > 0;
+    }
+}
+
+/// Whether somebody besides this replay can still look at the memory of an operand: one from outside that was lent is referred
+/// to by its value here, by the caller who lent it and by the plan's operand.
+fn is_wanted(buffer: &Buffer, outside: &[Outside], made: &[Vec<Option<Value>>]) -> bool {
+    let mut lent = outside.iter().filter(|o| o.value.buffer.ptr_eq(buffer));
+    let own = match (lent.next(), lent.next()) {
+        (None, _) => 0,
+        (Some(only), None) if only.lent => 2,
+        _ => return true,
+    };
+    let made = made.iter().flatten().flatten().filter(|v| v.buffer.ptr_eq(buffer)).count();
+    buffer.ref_count() > 1 + own + made
 }
 
 fn copied(buffer: &Buffer) -> Result<Buffer> {

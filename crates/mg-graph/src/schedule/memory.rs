@@ -11,7 +11,7 @@ use crate::op::Op;
 use crate::plan::{Action, Bind, Code, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot};
 use mg_device::{Buffer, Device, Layout, Result, Shape};
 use mg_kernels::{Class, Source};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Puts launches in order, compiles their programs and plans memory.
 pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Result<Plan> {
@@ -26,6 +26,8 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
     let mut plan = Plan { key: graph.collected.words.clone(), ..Plan::default() };
     let mut slot_of: HashMap<usize, usize> = HashMap::new();
     let aliased: Vec<usize> = aliases.iter().map(|a| a.base).collect();
+    // What may turn out to have no value, because a check refuses what it is computed from.
+    let mut fallible: HashSet<usize> = HashSet::new();
     for (at, &id) in order.iter().enumerate() {
         let Some(group) = &groups.list[id] else { continue };
         let leaves = |node: usize| {
@@ -39,14 +41,37 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                     let operands = graph.sources[node].iter().map(|&s| graph.strip(s, &mut Path::new()));
                     let read_otherwise: Vec<usize> = operands.chain(aliased.iter().copied()).collect();
                     let emitted = emit(graph, epilogue, Some(node), leaves)?;
-                    Some(program(graph, emitted, &last_read, at, &mut slot_of, &mut plan, &read_otherwise)?)
+                    let kept = Kept { last_read: &last_read, at, read_otherwise: &read_otherwise };
+                    if groups.inputs(id).iter().any(|i| fallible.contains(i)) {
+                        fallible.insert(node);
+                    }
+                    Some(program(graph, emitted, kept, Some(node), &mut fallible, &mut slot_of, &mut plan)?)
                 }
                 None => None,
             };
             let raw = epilogue.is_none() || leaves(node);
+            let Op::Kernel(kernel) = &graph.nodes[node].op else {
+                return Err(internal("a kernel that is none"));
+            };
+            if kernel.is_checked() || groups.inputs(id).iter().any(|i| fallible.contains(i)) {
+                fallible.insert(node);
+            }
+            let mut in_place = false;
             // On CUDA the epilogue may become a launch of its own.
             let output = if raw || graph.nodes[node].device.is_cuda() {
-                Some(slot(graph, node, None, &mut slot_of, &mut plan)?)
+                let kept = Kept { last_read: &last_read, at, read_otherwise: &aliased };
+                let over = overwritten(graph, node, kernel, &kept, &slot_of, &leaves);
+                in_place = over.is_some();
+                Some(match over {
+                    Some(Loc::Stored(base)) => {
+                        // Nobody reads the base again: what is written to it is all that lies there from now on.
+                        let slot = slot_of[&base];
+                        slot_of.insert(node, slot);
+                        slot
+                    }
+                    Some(Loc::Node(base)) => slot(graph, node, Some(base), &mut slot_of, &mut plan)?,
+                    _ => slot(graph, node, None, &mut slot_of, &mut plan)?,
+                })
             } else {
                 None
             };
@@ -62,11 +87,8 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 let delta = end.offset() as isize - layout.offset() as isize;
                 args.push(KernelArg { bind: Bind { loc, delta }, layout: end });
             }
-            let Op::Kernel(kernel) = &graph.nodes[node].op else {
-                return Err(internal("a kernel that is none"));
-            };
             Launch {
-                action: Action::Kernel { kernel: kernel.clone(), args, output, raw, epilogue },
+                action: Action::Kernel { kernel: kernel.clone(), args, output, raw, in_place, epilogue },
                 node,
                 name: kernel.name(),
                 device: graph.nodes[node].device,
@@ -82,15 +104,10 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 Some(from) => {
                     Action::Copy { from, output: slot(graph, last, None, &mut slot_of, &mut plan)? }
                 }
-                None => Action::Program(program(
-                    graph,
-                    emitted,
-                    &last_read,
-                    at,
-                    &mut slot_of,
-                    &mut plan,
-                    &aliased,
-                )?),
+                None => {
+                    let kept = Kept { last_read: &last_read, at, read_otherwise: &aliased };
+                    Action::Program(program(graph, emitted, kept, None, &mut fallible, &mut slot_of, &mut plan)?)
+                }
             };
             Launch {
                 name: graph.nodes[last].op.name(),
@@ -107,6 +124,9 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
     }
     resolve(&mut plan, &slot_of)?;
     list_independent(&mut plan);
+    let overwrites = |l: &Launch| l.outputs().any(|s| plan.slots[s].donor.is_some());
+    plan.overwrites_from = plan.launches.iter().position(overwrites).unwrap_or(usize::MAX);
+    plan.checks_until = plan.launches.iter().rposition(Launch::is_checked).map_or(0, |at| at + 1);
     // What leaves the plan.
     for (&node, &slot) in &slot_of {
         if is_wanted(graph, node) && !graph.known[node] {
@@ -235,14 +255,73 @@ fn slot(
     Ok(plan.slots.len() - 1)
 }
 
+/// When values are read for the last time, as far as the launch at position `at` of the order can tell.
+struct Kept<'a> {
+    last_read: &'a HashMap<usize, usize>,
+    at: usize,
+    /// What else is read while, or after, the launch writes.
+    read_otherwise: &'a [usize],
+}
+
+impl Kept<'_> {
+    /// Whether nobody reads the value after this launch, nor otherwise.
+    fn is_last_reader(&self, node: usize) -> bool {
+        self.last_read.get(&node) == Some(&self.at) && !self.read_otherwise.contains(&node)
+    }
+}
+
+/// The value that a kernel's result is written over, where nobody wants that any more: one written through a region keeps all
+/// elements but the region's, and they need not be copied.
+fn overwritten(
+    graph: &Graph,
+    node: usize,
+    kernel: &Kernel,
+    kept: &Kept,
+    slot_of: &HashMap<usize, usize>,
+    leaves: &impl Fn(usize) -> bool,
+) -> Option<Loc> {
+    let (Kernel::Write { .. }, &[value, base]) = (kernel, &graph.sources[node][..]) else { return None };
+    let mut path = Path::new();
+    let base = graph.strip(base, &mut path);
+    let is_whole = path.is_empty() && graph.nodes[base].shape == graph.nodes[node].shape;
+    // The value must not be read from under the hand that writes.
+    if !is_whole || graph.strip(value, &mut Path::new()) == base || !kept.is_last_reader(base) {
+        return None;
+    }
+    if graph.stored[base] {
+        let free = !leaves(base) && !is_wanted(graph, base) && slot_of.contains_key(&base);
+        return free.then_some(Loc::Stored(base));
+    }
+    let dies = graph.known[base]
+        && graph.collected.info[base].dies
+        && !graph.kept[base]
+        && graph.layout_of(base).is_contiguous();
+    dies.then_some(Loc::Node(base))
+}
+
+/// Whether all outputs of a program are computed from the same operands of those that may have no value. Where not, the program
+/// runs for some of its outputs while others are not to be touched.
+fn fail_together(program: &mg_kernels::Program, is_fallible: impl Fn(usize) -> bool) -> bool {
+    let mut from: Vec<u64> = Vec::with_capacity(program.values.len());
+    for (v, value) in program.values.iter().enumerate() {
+        from.push(match value.inst {
+            mg_kernels::Inst::Input(i) if is_fallible(i as usize) => 1 << (i as u64 % 64),
+            _ => program.args(v as mg_kernels::Val).fold(0, |mask, a| mask | from[a as usize]),
+        });
+    }
+    let mut masks = program.outputs.iter().map(|&(v, _)| from[v as usize]);
+    let first = masks.next().unwrap_or(0);
+    masks.all(|mask| mask == first)
+}
+
 fn program(
     graph: &Graph,
     emitted: Emitted,
-    last_read: &HashMap<usize, usize>,
-    at: usize,
+    kept: Kept,
+    product: Option<usize>,
+    fallible: &mut HashSet<usize>,
     slot_of: &mut HashMap<usize, usize>,
     plan: &mut Plan,
-    read_otherwise: &[usize],
 ) -> Result<ProgramLaunch> {
     let Emitted { program, inputs, consts, outputs, checks, dense } = emitted;
     let mut donated: Vec<Option<usize>> = vec![None; inputs.len()];
@@ -250,6 +329,17 @@ fn program(
         .values
         .iter()
         .any(|v| matches!(v.inst, mg_kernels::Inst::Reduce(_, mg_kernels::Over::All, _)));
+    let is_fallible = |i: usize| match inputs[i].loc {
+        Loc::Stored(node) | Loc::Node(node) => fallible.contains(&node),
+        Loc::Product => product.is_some_and(|node| fallible.contains(&node)),
+        Loc::Slot(_) => false,
+    };
+    // What is overwritten is gone, and must not be for the sake of a value that there is not.
+    let may_overwrite = checks.is_empty() && fail_together(&program, is_fallible);
+    let fails = !checks.is_empty() || (0..inputs.len()).any(is_fallible);
+    if fails {
+        fallible.extend(&outputs);
+    }
     let mut slots = vec![];
     for &node in &outputs {
         // A dense operand that nobody reads afterwards gives its memory to an output of the same size.
@@ -258,16 +348,16 @@ fn program(
             let Loc::Node(source) = inputs[i].loc else { return false };
             let donor = graph.nodes[source];
             let once = inputs.iter().filter(|b| b.loc == inputs[i].loc).count() == 1;
-            dense[i]
+            may_overwrite
+                && dense[i]
                 && once
                 && kind_of(graph, node).is_none()
                 && graph.collected.info[source].dies
                 && !graph.kept[source]
                 && donor.dtype == inner.dtype
                 && donor.shape.numel() == inner.shape.numel()
-                && last_read.get(&source) == Some(&at)
+                && kept.is_last_reader(source)
                 && graph.layout_of(source).is_contiguous()
-                && !read_otherwise.contains(&source)
                 && !(inner.shape.numel() == 1 && has_total)
         };
         let full = program.outputs.get(slots.len()).is_some_and(|o| o.1 == Class::Full);

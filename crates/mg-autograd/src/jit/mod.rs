@@ -1,0 +1,653 @@
+//! `jit`: a step that repeats, recorded and replayed.
+
+mod record;
+
+pub(crate) use record::{
+    note_cell_change, note_grad, note_line, note_line_change, note_line_read, note_other_memory, note_read, note_seed,
+};
+
+use crate::creation;
+use crate::tensor::{Cell, Kept, MemoryId, Tensor};
+use mg_device::{DType, Device, Error, ErrorKind, Layout, Result, Shape};
+use mg_graph::{Computed, Node, Outside, Recorded, Replay, Trace};
+use record::Spot;
+use smallvec::SmallVec;
+use std::collections::HashMap;
+use std::panic::Location;
+use std::sync::{Arc, Weak};
+
+/// How a value lies in memory, as far as plans depend on it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Lie {
+    shape: Shape,
+    dtype: DType,
+    device: Device,
+    strides: SmallVec<[isize; 4]>,
+    /// At a multiple of 16 bytes: what a CUDA kernel loads at once.
+    aligned: bool,
+    borrowed: bool,
+}
+
+impl Lie {
+    fn of(node: &Node) -> Option<Lie> {
+        let Some(Ok(value)) = node.value() else { return None };
+        let (buffer, layout) = (&value.buffer, &value.layout);
+        let start = buffer.address() + (layout.offset() * buffer.dtype().size()) as u64;
+        Some(Lie {
+            shape: *layout.shape(),
+            dtype: buffer.dtype(),
+            device: buffer.device(),
+            strides: layout.strides().into(),
+            aligned: buffer.device().is_cpu() || start.is_multiple_of(16),
+            borrowed: buffer.is_borrowed(),
+        })
+    }
+}
+
+/// What a recording takes an argument for.
+#[derive(PartialEq, Eq, Hash)]
+struct ArgumentKey {
+    lie: Lie,
+    leaf: bool,
+    tracked: bool,
+    view: bool,
+    /// The first argument that is the same tensor.
+    is: usize,
+    /// The first argument on the same memory.
+    shares: usize,
+}
+
+/// What a recording takes for granted that is seen from outside; the rest is looked up at each call.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    arguments: Vec<ArgumentKey>,
+    records_gradients: bool,
+}
+
+/// A function of tensors to tensors that is recorded when it is called and then replayed: no graph is built, no plan
+/// looked for.
+///
+/// A replay answers and changes what the function would have, to the last bit. What a recording takes for granted of its
+/// arguments is looked at in each call: shapes, dtypes, devices, how they lie in memory, which are the same tensor or share
+/// memory with one another or with what the function captures, whether gradients are recorded. Tensors that the function
+/// captures (parameters, optimisers' state, gradients) are what they are when it is called, whoever has written to them, and
+/// random numbers go on. Where something does not fit, the function runs as usual, and is recorded for that case too; what it
+/// launched is replayed as soon as two runs in a row agree.
+///
+/// What the function does besides launching work (logging, counting in host variables) happens while it runs only: a number of
+/// the host is in all replays what it was then. One that changes is an argument, a tensor, or a
+/// [`LiveScalar`](mg_graph::LiveScalar), as optimisers' learning rates are. A function whose runs do not agree, or whose answer
+/// can be differentiated, runs as usual each time: [`Jit::reason`] says why.
+///
+/// ```
+/// use mg_autograd::{Tensor, jit};
+///
+/// let weight = Tensor::from_slice(&[1.0f32, 2.0]);
+/// let mut step = jit(|x: &[Tensor]| {
+///     weight.assign(&weight + &x[0])?;
+///     Ok(vec![weight.sum()])
+/// });
+/// for i in 1..=5 {
+///     let sum = step.call(&[&Tensor::from_slice(&[1.0f32, 1.0])])?;
+///     assert_eq!(sum[0].item::<f32>()?, 3.0 + 2.0 * i as f32);
+/// }
+/// assert!(step.is_replaying());
+/// assert_eq!(weight.to_vec::<f32>()?, [6.0, 7.0]);
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+pub struct Jit<F> {
+    step: F,
+    known: HashMap<Key, Known>,
+    replayed: bool,
+    reason: Option<Error>,
+}
+
+/// What is known for one key.
+#[derive(Default)]
+struct Known {
+    /// The last run that was recorded.
+    run: Option<Box<Run>>,
+    replays: Vec<Replaying>,
+    /// Runs in a row that did not agree with the one before.
+    disagreed: u32,
+    /// Calls that are not recorded, and how many there were the last time.
+    plain: u32,
+    pause: u32,
+}
+
+/// Runs that may disagree before recording pauses: the first may make state that later ones update, and which of it may be
+/// overwritten settles over a few more (momentum: five).
+const ATTEMPTS: u32 = 8;
+/// Calls without recording, at first and at most.
+const PAUSE: (u32, u32) = (16, 4096);
+/// Replays that one key keeps.
+const REPLAYS: usize = 8;
+
+/// What a value is after the step.
+#[derive(Clone, PartialEq, Debug)]
+enum After {
+    Computed(Computed),
+    /// What the slot held before.
+    Slot(usize),
+}
+
+/// A gradient after the step.
+#[derive(Clone, PartialEq, Debug)]
+enum GradAfter {
+    None,
+    /// The tensor that was there before; what is in it is told by what changed.
+    Same,
+    New(After),
+}
+
+/// Whose part an answer is.
+#[derive(Clone)]
+enum Home {
+    /// A tensor that the step made.
+    Made(usize),
+    Spot(Spot),
+}
+
+/// What the step answers with.
+#[derive(Clone)]
+enum Output {
+    Argument(usize),
+    /// A tensor from outside that the step hands back as it is.
+    Same(Tensor),
+    Made(usize),
+    Part(Home, Layout),
+}
+
+/// A run that was recorded.
+struct Run {
+    trace: Trace,
+    arguments: Vec<Weak<Cell>>,
+    slots: Vec<Spot>,
+    outside: HashMap<u64, usize>,
+    /// How what is in the slots lies in memory.
+    lies: Vec<Option<Lie>>,
+    changed: Vec<(Spot, After)>,
+    /// Leaves, whether they had a gradient (where the step has looked), and what it is then.
+    grads: Vec<(Spot, Option<bool>, GradAfter)>,
+    /// Memory that the step made for its answers, and whether that has a history which was let go.
+    made: Vec<(After, bool)>,
+    outputs: Vec<Output>,
+    generator: (u64, u64),
+    drawn: u64,
+}
+
+struct Replaying {
+    replay: Replay,
+    run: Run,
+    /// Arguments that were the same tensor in both runs: the step may know it from elsewhere too.
+    tied: Vec<Option<Weak<Cell>>>,
+}
+
+/// Makes a replayed function; see [`Jit`].
+pub fn jit<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>>(step: F) -> Jit<F> {
+    Jit { step, known: HashMap::new(), replayed: false, reason: None }
+}
+
+impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
+    /// Calls the function, or replays it. While another step is being recorded it is called, as a part of that one.
+    ///
+    /// # Errors
+    ///
+    /// The function's; a value that the host reads within it (or prints). A call that fails leaves state as the function would
+    /// have, a replay as it was.
+    #[track_caller]
+    pub fn call(&mut self, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
+        self.replayed = false;
+        if mg_graph::is_recording() {
+            return self.plainly(arguments);
+        }
+        Tensor::realize_all(arguments.iter().copied())?;
+        let Some(key) = Key::of(arguments) else { return self.plainly(arguments) };
+        let known = self.known.entry(key).or_default();
+        let mut at = 0;
+        while let Some(replaying) = known.replays.get_mut(at) {
+            match replaying.fits(arguments) {
+                Fit::Yes(found) => {
+                    self.replayed = true;
+                    return replaying.call(found, arguments);
+                }
+                Fit::No => at += 1,
+                Fit::Gone => drop(known.replays.remove(at)),
+            }
+        }
+        if known.plain > 0 {
+            known.plain -= 1;
+            return self.plainly(arguments);
+        }
+        let (outputs, run) = record(&mut self.step, arguments)?;
+        self.reason = run.and_then(|run| known.add(run)).err();
+        if self.reason.is_some() {
+            known.disagree();
+        }
+        Ok(outputs)
+    }
+
+    /// Whether the last call was replayed.
+    pub fn is_replaying(&self) -> bool {
+        self.replayed
+    }
+
+    /// Why the last run that was recorded cannot be replayed, or not yet.
+    pub fn reason(&self) -> Option<&Error> {
+        self.reason.as_ref()
+    }
+
+    fn plainly(&mut self, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
+        let handles: Vec<Tensor> = arguments.iter().map(|&t| t.clone()).collect();
+        (self.step)(&handles)
+    }
+}
+
+impl Key {
+    /// `None` where arguments share memory and are not the same tensor: what is written to one is seen by the other, which no
+    /// recording knows of.
+    fn of(arguments: &[&Tensor]) -> Option<Key> {
+        let ids: SmallVec<[MemoryId; 4]> = arguments.iter().map(|t| t.memory_id()).collect();
+        let first = |i: usize, is: &dyn Fn(usize) -> bool| (0..i).find(|&j| is(j)).unwrap_or(i);
+        let keys = arguments.iter().enumerate().map(|(i, t)| {
+            let key = ArgumentKey {
+                lie: Lie::of(&t.current())?,
+                leaf: t.keeps_grad(),
+                tracked: t.requires_grad(),
+                view: t.layout().is_some(),
+                is: first(i, &|j| arguments[j].is(t)),
+                shares: first(i, &|j| ids[j] == ids[i]),
+            };
+            (key.is == key.shares).then_some(key)
+        });
+        Some(Key { arguments: keys.collect::<Option<_>>()?, records_gradients: crate::is_grad_enabled() })
+    }
+}
+
+impl Known {
+    /// Takes a run that was recorded; it is replayed from now on if it agrees with the one before.
+    #[track_caller]
+    fn add(&mut self, run: Run) -> Result<()> {
+        let Some(before) = self.run.take() else {
+            self.run = Some(Box::new(run));
+            return Ok(());
+        };
+        match Replaying::new(&before, &run) {
+            Ok((replay, tied)) => {
+                if self.replays.len() >= REPLAYS {
+                    self.replays.remove(0);
+                }
+                self.replays.push(Replaying { replay, run, tied });
+                self.disagreed = 0;
+                self.pause = 0;
+                Ok(())
+            }
+            Err(error) => {
+                self.run = Some(Box::new(run));
+                Err(error)
+            }
+        }
+    }
+
+    /// Counts a run that led to nothing; after some in a row, none is recorded for a while.
+    fn disagree(&mut self) {
+        self.disagreed += 1;
+        if self.disagreed >= ATTEMPTS {
+            self.disagreed = 0;
+            self.run = None;
+            self.pause = (2 * self.pause).clamp(PAUSE.0, PAUSE.1);
+            self.plain = self.pause;
+        }
+    }
+}
+
+#[track_caller]
+fn refused(why: &str) -> Error {
+    Error::new("jit", ErrorKind::Value(format!("the step cannot be replayed: {why}")))
+}
+
+/// Runs a step and notes what it does: its answers, and the run, or why that cannot be replayed.
+#[track_caller]
+fn record<F>(step: &mut F, arguments: &[&Tensor]) -> Result<(Vec<Tensor>, Result<Run>)>
+where
+    F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>,
+{
+    let handles: Vec<Tensor> = arguments.iter().map(|&t| t.clone()).collect();
+    record::begin(arguments);
+    let generator = creation::generator();
+    let recorded = mg_graph::record(|| {
+        let outputs = step(&handles)?;
+        let record = record::end();
+        let mut waiting: Vec<Node> = record.changed.iter().map(|(_, kept)| kept.node()).collect();
+        waiting.extend(record.grads.iter().filter_map(|g| Some(g.leaf.grad_now()?.current())));
+        waiting.extend(outputs.iter().map(|t| match t.line_of_view() {
+            Some(line) => Kept::Line(line).node(),
+            None => t.current(),
+        }));
+        mg_graph::realize(&waiting.iter().collect::<Vec<_>>())?;
+        Ok::<_, Error>((outputs, record))
+    });
+    if !matches!(recorded, Ok((Ok(_), _))) {
+        drop(record::end());
+    }
+    let (result, trace) = recorded?;
+    if let Some(error) = trace.host_read() {
+        return Err(error);
+    }
+    let (outputs, record) = result?;
+    let drawn = creation::generator().1.wrapping_sub(generator.1);
+    let run = Run::new(trace, record, arguments, &outputs, generator, drawn);
+    Ok((outputs, run))
+}
+
+impl Run {
+    #[track_caller]
+    fn new(
+        trace: Trace,
+        record: record::Record,
+        arguments: &[&Tensor],
+        outputs: &[Tensor],
+        generator: (u64, u64),
+        drawn: u64,
+    ) -> Result<Run> {
+        if let Some(why) = record.refused {
+            return Err(refused(why));
+        }
+        let after = |node: &Node| match (trace.computed(node), record.outside.get(&node.sequence())) {
+            (Some(computed), _) => Ok(After::Computed(computed)),
+            (None, Some(&slot)) => Ok(After::Slot(slot)),
+            (None, None) => Err(refused("it leaves a value that it has not computed")),
+        };
+        let alive = |node: &Node| node.is_tracked() && node.tag().is_none() && !node.is_released();
+        let mut changed = vec![];
+        for (spot, kept) in &record.changed {
+            let node = kept.node();
+            if alive(&node) {
+                return Err(refused("a tensor that it has changed has a history that can be differentiated"));
+            }
+            if !kept.can_be_lent() {
+                return Err(refused("it changes a tensor whose memory others see"));
+            }
+            changed.push((spot.clone(), after(&node)?));
+        }
+        let mut grads = vec![];
+        for grad in &record.grads {
+            let had = grad.before.as_ref().map(Option::is_some);
+            let then = match (grad.leaf.grad_now(), grad.before.as_ref().and_then(Option::as_ref)) {
+                (None, _) => GradAfter::None,
+                (Some(now), Some(before)) if now.is(before) => GradAfter::Same,
+                (Some(now), _) if now.line_of_view().is_none() && !alive(&now.current()) => {
+                    GradAfter::New(after(&now.current())?)
+                }
+                (Some(_), _) => return Err(refused("it leaves a gradient that is a part of something else")),
+            };
+            grads.push((grad.spot.clone(), had, then));
+        }
+        let mut made: Vec<(After, bool)> = vec![];
+        let mut lines: Vec<(MemoryId, usize)> = vec![];
+        let mut answers = vec![];
+        for t in outputs {
+            if let Some(i) = arguments.iter().position(|a| a.is(t)) {
+                answers.push(Output::Argument(i));
+                continue;
+            }
+            let id = t.memory_id();
+            let all = record.slots.iter().chain(record.changed.iter().map(|(spot, _)| spot));
+            let of = |spot: &&Spot| spot.find(arguments).is_some_and(|kept| kept.memory_id() == id);
+            let found: Vec<&Spot> = all.filter(of).collect();
+            let is_it = |spot: &&&Spot| matches!(spot.find(arguments), Some(Kept::Tensor(k)) if k.is(t));
+            match (found.iter().find(is_it).or(found.first()).copied(), t.layout()) {
+                (Some(spot), None) if is_it(&&spot) => {
+                    answers.push(Output::Same(t.clone()));
+                    continue;
+                }
+                // A part of something from outside: of all of that, not of a view.
+                (Some(spot), Some(layout))
+                    if spot.find(arguments).is_some_and(|k| k.can_be_lent()) && !t.requires_grad() =>
+                {
+                    answers.push(Output::Part(Home::Spot(spot.clone()), layout));
+                    continue;
+                }
+                (Some(_), _) => return Err(refused("an answer shares memory with what was there before")),
+                (None, _) => {}
+            }
+            let at = match lines.iter().find(|(known, _)| *known == id) {
+                Some(&(_, at)) => at,
+                None => {
+                    let kept = match t.line_of_view() {
+                        Some(line) => Kept::Line(line),
+                        None => Kept::Tensor(t.clone()),
+                    };
+                    let node = kept.node();
+                    if alive(&node) {
+                        return Err(refused("its answer can be differentiated"));
+                    }
+                    if !kept.can_be_lent() {
+                        return Err(refused("its answers share memory, and history with nobody"));
+                    }
+                    made.push((after(&node)?, node.is_tracked()));
+                    lines.push((id, made.len() - 1));
+                    made.len() - 1
+                }
+            };
+            answers.push(match t.layout() {
+                None => Output::Made(at),
+                Some(layout) => Output::Part(Home::Made(at), layout),
+            });
+        }
+        let lies = record.slots.iter().map(|spot| Some(spot.find(arguments)?.node()));
+        let mut seen = vec![];
+        for (slot, node) in lies.enumerate() {
+            // As it lay when it was read: what has changed since lies as what was computed.
+            let changed = record.changed.iter().any(|(spot, _)| spot.is(&record.slots[slot]));
+            seen.push(node.filter(|_| !changed).and_then(|node| Lie::of(&node)));
+        }
+        Ok(Run {
+            trace,
+            arguments: arguments.iter().map(|t| Arc::downgrade(&t.0)).collect(),
+            slots: record.slots,
+            outside: record.outside,
+            lies: seen,
+            changed,
+            grads,
+            made,
+            outputs: answers,
+            generator,
+            drawn,
+        })
+    }
+
+    /// Whether two runs had to do with the same things.
+    fn agrees(&self, other: &Run) -> bool {
+        fn all<T>(a: &[T], b: &[T], same: impl Fn(&T, &T) -> bool) -> bool {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        let home = |a: &Home, b: &Home| match (a, b) {
+            (Home::Made(a), Home::Made(b)) => a == b,
+            (Home::Spot(a), Home::Spot(b)) => a.is(b),
+            (Home::Made(_) | Home::Spot(_), _) => false,
+        };
+        let output = |a: &Output, b: &Output| match (a, b) {
+            (Output::Argument(a), Output::Argument(b)) | (Output::Made(a), Output::Made(b)) => a == b,
+            (Output::Same(a), Output::Same(b)) => a.is(b),
+            (Output::Part(a, la), Output::Part(b, lb)) => home(a, b) && la == lb,
+            (Output::Argument(_) | Output::Made(_) | Output::Same(_) | Output::Part(..), _) => false,
+        };
+        all(&self.slots, &other.slots, Spot::is)
+            && all(&self.changed, &other.changed, |a, b| a.0.is(&b.0) && a.1 == b.1)
+            && all(&self.grads, &other.grads, |a, b| a.0.is(&b.0) && a.1 == b.1 && a.2 == b.2)
+            && all(&self.outputs, &other.outputs, output)
+            && self.made == other.made
+            && self.drawn == other.drawn
+    }
+}
+
+/// What a replay has found in its slots.
+struct Found {
+    kept: Vec<Kept>,
+}
+
+enum Fit {
+    Yes(Found),
+    No,
+    /// Something that the step knows from elsewhere is not there any more.
+    Gone,
+}
+
+type Tied = Vec<Option<Weak<Cell>>>;
+
+impl Replaying {
+    #[track_caller]
+    fn new(before: &Run, now: &Run) -> Result<(Replay, Tied)> {
+        if !before.agrees(now) {
+            return Err(refused("it read or changed other tensors than the time before"));
+        }
+        fn recorded(run: &Run) -> Recorded<'_> {
+            Recorded { trace: &run.trace, outside: &run.outside, generator: run.generator }
+        }
+        let replay = Replay::new(recorded(before), recorded(now))?;
+        let tied = before.arguments.iter().zip(&now.arguments);
+        let tied = tied.map(|(a, b)| (a.ptr_eq(b) && b.strong_count() > 0).then(|| b.clone())).collect();
+        Ok((replay, tied))
+    }
+
+    /// Whether everything that the recording took for granted is so.
+    fn fits(&self, arguments: &[&Tensor]) -> Fit {
+        for (tied, argument) in self.tied.iter().zip(arguments) {
+            if tied.as_ref().is_some_and(|cell| !std::ptr::eq(cell.as_ptr(), Arc::as_ptr(&argument.0))) {
+                return Fit::No;
+            }
+        }
+        let run = &self.run;
+        for (spot, had, _) in &run.grads {
+            let leaf = match spot.find(arguments) {
+                Some(Kept::Tensor(leaf)) => leaf,
+                Some(Kept::Line(_)) | None => return Fit::Gone,
+            };
+            if had.is_some_and(|had| leaf.grad_now().is_some() != had) {
+                return Fit::No;
+            }
+        }
+        let mut kept = Vec::with_capacity(run.slots.len());
+        for (spot, lie) in run.slots.iter().zip(&run.lies) {
+            let Some(found) = spot.find(arguments) else {
+                return Fit::Gone;
+            };
+            if let Spot::Place(_) = spot {
+                let node = found.node();
+                if node.is_pending() && mg_graph::realize(&[&node]).is_err() {
+                    return Fit::No;
+                }
+                let now = Lie::of(&node);
+                if now.is_none() || lie.is_some() && now != *lie {
+                    return Fit::No;
+                }
+            }
+            kept.push(found);
+        }
+        let changes = |spot: &Spot| spot.find(arguments).is_some_and(|kept| kept.can_be_lent());
+        if !run.changed.iter().all(|(spot, _)| changes(spot)) {
+            return Fit::No;
+        }
+        // An argument that the step also knows from elsewhere is read, or changed, in two ways.
+        let free = self.tied.iter().zip(arguments).filter(|(tied, _)| tied.is_none());
+        for (_, argument) in free {
+            let id = argument.memory_id();
+            let places = run.slots.iter().zip(&kept).filter(|(spot, _)| matches!(spot, Spot::Place(_)));
+            if places.into_iter().any(|(_, kept)| kept.memory_id() == id) {
+                return Fit::No;
+            }
+        }
+        Fit::Yes(Found { kept })
+    }
+
+    #[track_caller]
+    fn call(&mut self, found: Found, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
+        let line = Location::caller();
+        let run = &self.run;
+        let lost = || Error::new("jit", ErrorKind::Internal("something that a step needs is gone".into()));
+        // What the step changes is not to be seen meanwhile, and its memory is taken over.
+        let mut lent = Lent(vec![]);
+        for (spot, _) in &run.changed {
+            let kept = spot.find(arguments).ok_or_else(lost)?;
+            let node = kept.lend().ok_or_else(lost)?;
+            lent.0.push((kept, Some(node)));
+        }
+        let mut outside = Vec::with_capacity(run.slots.len());
+        for (spot, kept) in run.slots.iter().zip(found.kept) {
+            let at = run.changed.iter().position(|(changed, _)| changed.is(spot));
+            let (node, taken) = match at.and_then(|at| lent.0[at].1.as_ref()) {
+                Some(node) => (node.clone(), true),
+                None => (kept.node(), false),
+            };
+            let Some(Ok(value)) = node.value() else { return Err(lost()) };
+            let value = value.clone();
+            // The one that was lent, and this one.
+            let is_ours = taken && node.handles() == 2;
+            outside.push(Outside { value, lent: is_ours });
+        }
+        let made = self.replay.run(&outside, creation::generator())?;
+        creation::advance(run.drawn);
+        let value = |after: &After| {
+            let value = match after {
+                After::Computed(computed) => made.get(*computed).cloned(),
+                After::Slot(slot) => outside.get(*slot).map(|o| o.value.clone()),
+            };
+            value.map(Node::from_value).ok_or_else(lost)
+        };
+        let changed = run.changed.iter().map(|(_, after)| value(after)).collect::<Result<Vec<_>>>()?;
+        let grads = run.grads.iter().map(|(_, _, after)| match after {
+            GradAfter::New(after) => value(after).map(Some),
+            GradAfter::None | GradAfter::Same => Ok(None),
+        });
+        let grads = grads.collect::<Result<Vec<_>>>()?;
+        let bases = run.made.iter().map(|(after, had_history)| {
+            let node = value(after)?;
+            if *had_history {
+                // As the step's own, whose history was let go.
+                node.set_tracked(true);
+                node.release();
+            }
+            Ok(Tensor::from_node(node))
+        });
+        let bases = bases.collect::<Result<Vec<_>>>()?;
+        drop(outside);
+        for ((kept, slot), node) in lent.0.iter_mut().zip(changed) {
+            if let Some(old) = slot.take() {
+                kept.put_back(node, Some((&old, line)));
+            }
+        }
+        for ((spot, _, after), node) in run.grads.iter().zip(grads) {
+            let Some(Kept::Tensor(leaf)) = spot.find(arguments) else { continue };
+            match after {
+                GradAfter::None => leaf.zero_grad(),
+                GradAfter::Same => {}
+                GradAfter::New(_) => leaf.put_grad(node.map(Tensor::unread)),
+            }
+        }
+        let outputs = run.outputs.iter().map(|output| match output {
+            Output::Argument(i) => arguments.get(*i).map(|&t| t.clone()).ok_or_else(lost),
+            Output::Same(tensor) => Ok(tensor.clone()),
+            Output::Made(at) => bases.get(*at).cloned().ok_or_else(lost),
+            Output::Part(Home::Made(at), layout) => Ok(bases.get(*at).ok_or_else(lost)?.part(*layout)),
+            Output::Part(Home::Spot(spot), layout) => match spot.find(arguments) {
+                Some(kept) => Ok(kept.part(*layout)),
+                None => Err(lost()),
+            },
+        });
+        outputs.collect()
+    }
+}
+
+/// What was lent, and goes back as it was unless it was put back otherwise.
+struct Lent(Vec<(Kept, Option<Node>)>);
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        for (kept, node) in &mut self.0 {
+            if let Some(node) = node.take() {
+                kept.put_back(node, None);
+            }
+        }
+    }
+}

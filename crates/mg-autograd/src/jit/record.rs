@@ -1,0 +1,205 @@
+//! What a step that is being recorded reads and changes of what was there before it.
+
+use crate::tensor::{Cell, Kept, Line, Place, Tensor};
+use mg_graph::Node;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+
+/// Where something stands that a step reads or changes.
+#[derive(Clone)]
+pub(super) enum Spot {
+    /// An argument, by its number.
+    Argument(usize),
+    /// Something that the step knows from elsewhere.
+    Place(Place),
+}
+
+impl Spot {
+    pub(super) fn is(&self, other: &Spot) -> bool {
+        match (self, other) {
+            (Spot::Argument(a), Spot::Argument(b)) => a == b,
+            (Spot::Place(a), Spot::Place(b)) => a.is(b),
+            (Spot::Argument(_) | Spot::Place(_), _) => false,
+        }
+    }
+
+    pub(super) fn find(&self, arguments: &[&Tensor]) -> Option<Kept> {
+        match self {
+            Spot::Argument(i) => arguments.get(*i).map(|&t| Kept::Tensor(t.clone())),
+            Spot::Place(place) => place.find(),
+        }
+    }
+}
+
+/// A leaf whose gradient the step has to do with.
+pub(super) struct GradOf {
+    pub(super) leaf: Tensor,
+    pub(super) spot: Spot,
+    /// The gradient that was there, if the step has looked.
+    pub(super) before: Option<Option<Tensor>>,
+}
+
+/// What is noted while a step runs.
+#[derive(Default)]
+pub(super) struct Record {
+    arguments: Vec<Tensor>,
+    pub(super) slots: Vec<Spot>,
+    /// The number of the slot that a node is read from, by its sequence.
+    pub(super) outside: HashMap<u64, usize>,
+    /// The tensors that stand for all of a line.
+    homes: Vec<(usize, Weak<Cell>)>,
+    pub(super) changed: Vec<(Spot, Kept)>,
+    pub(super) grads: Vec<GradOf>,
+    /// Why the step cannot be replayed.
+    pub(super) refused: Option<&'static str>,
+}
+
+thread_local! {
+    static RECORD: RefCell<Option<Record>> = const { RefCell::new(None) };
+}
+
+/// Runs `f` on what is noted, if a step is being recorded.
+fn noting<R>(f: impl FnOnce(&mut Record) -> R) -> Option<R> {
+    if !mg_graph::is_recording() {
+        return None;
+    }
+    RECORD.with_borrow_mut(|record| record.as_mut().map(f))
+}
+
+/// Begins to note; the arguments' values are known.
+pub(super) fn begin(arguments: &[&Tensor]) {
+    let mut record = Record { arguments: arguments.iter().map(|&t| t.clone()).collect(), ..Record::default() };
+    for (i, t) in arguments.iter().enumerate() {
+        record.slots.push(Spot::Argument(i));
+        record.outside.entry(t.current().sequence()).or_insert(i);
+    }
+    RECORD.set(Some(record));
+}
+
+/// Ends noting.
+pub(super) fn end() -> Record {
+    RECORD.take().unwrap_or_default()
+}
+
+impl Record {
+    /// Where a tensor stands that was there before the step.
+    fn spot(&self, tensor: &Tensor) -> Spot {
+        if let Some(i) = self.arguments.iter().position(|t| t.is(tensor)) {
+            return Spot::Argument(i);
+        }
+        let as_grad = self.grads.iter().find(|g| matches!(&g.before, Some(Some(t)) if t.is(tensor)));
+        match as_grad {
+            Some(GradOf { spot: Spot::Argument(_), .. }) | None => Spot::Place(Place::of(tensor)),
+            Some(grad) => Spot::Place(Place::Grad(Arc::downgrade(&grad.leaf.0))),
+        }
+    }
+
+    fn spot_of_line(&self, line: &Arc<Line>) -> Spot {
+        let home = self.homes.iter().find(|(at, _)| *at == Arc::as_ptr(line).addr());
+        match home.and_then(|(_, cell)| cell.upgrade()) {
+            Some(cell) => self.spot(&Tensor(cell)),
+            None => Spot::Place(Place::Line(Arc::downgrade(line))),
+        }
+    }
+
+    fn change(&mut self, spot: Spot, kept: Kept, was_there: bool) {
+        if was_there && !self.changed.iter().any(|(other, _)| other.is(&spot)) {
+            self.changed.push((spot, kept));
+        }
+    }
+
+    fn add_home(&mut self, line: &Arc<Line>, tensor: &Tensor) {
+        let at = Arc::as_ptr(line).addr();
+        if !self.homes.iter().any(|(other, _)| *other == at) {
+            self.homes.push((at, Arc::downgrade(&tensor.0)));
+        }
+    }
+}
+
+/// Whether a node was there before the step that is being recorded.
+fn was_there(node: &Node) -> bool {
+    node.sequence() < mg_graph::started()
+}
+
+fn note_node(node: &Node, spot: impl FnOnce(&Record) -> Spot) {
+    if !was_there(node) || noting(|r| r.outside.contains_key(&node.sequence())) != Some(false) {
+        return;
+    }
+    if node.is_pending() {
+        // What waited before the step is no part of it. Its failure, if it fails, stays with it.
+        let _ = mg_graph::unrecorded(|| mg_graph::realize(&[node]));
+    }
+    noting(|r| {
+        let spot = spot(r);
+        r.slots.push(spot);
+        r.outside.insert(node.sequence(), r.slots.len() - 1);
+    });
+}
+
+/// Notes that the step has asked for a tensor's node.
+pub(crate) fn note_read(tensor: &Tensor, node: Node) -> Node {
+    if let (Some(line), None) = (tensor.line_of_view(), tensor.layout()) {
+        noting(|r| r.add_home(&line, tensor));
+    }
+    note_node(&node, |r| r.spot(tensor));
+    node
+}
+
+/// Notes that the step has asked for the whole that a view is a part of.
+pub(crate) fn note_line_read(line: &Arc<Line>, node: &Node) {
+    note_node(node, |r| r.spot_of_line(line));
+}
+
+/// Notes that a tensor, which was alone with its memory, has become the whole of a line.
+pub(crate) fn note_line(line: &Arc<Line>, tensor: &Tensor) {
+    noting(|r| r.add_home(line, tensor));
+}
+
+/// Notes that a tensor which is alone with its memory is written to, and stood for `old` so far.
+pub(crate) fn note_cell_change(tensor: &Tensor, old: &Node) {
+    let was_there = was_there(old);
+    noting(|r| {
+        let spot = r.spot(tensor);
+        r.change(spot, Kept::Tensor(tensor.clone()), was_there);
+    });
+}
+
+/// As [`note_cell_change`], of a line.
+pub(crate) fn note_line_change(line: &Arc<Line>, old: &Node) {
+    let was_there = was_there(old);
+    noting(|r| {
+        let spot = r.spot_of_line(line);
+        r.change(spot, Kept::Line(line.clone()), was_there);
+    });
+}
+
+/// Notes that a tensor is given other memory.
+pub(crate) fn note_other_memory() {
+    noting(|r| r.refused = Some("it gives a tensor other memory"));
+}
+
+/// Notes that the generator of random numbers is set.
+pub(crate) fn note_seed() {
+    noting(|r| r.refused = Some("it seeds the generator of random numbers"));
+}
+
+/// Notes that a leaf's gradient is looked at (`Some`), or replaced unseen.
+pub(crate) fn note_grad(leaf: &Tensor, before: Option<Option<Tensor>>) {
+    let node = leaf.current();
+    let known = noting(|r| {
+        let changed = r.changed.iter().any(|(_, kept)| matches!(kept, Kept::Tensor(t) if t.is(leaf)));
+        !(changed || was_there(&node)) || r.grads.iter().any(|g| g.leaf.is(leaf))
+    });
+    if known != Some(false) {
+        return;
+    }
+    let grad = before.clone().flatten();
+    noting(|r| {
+        let spot = r.spot(leaf);
+        r.grads.push(GradOf { leaf: leaf.clone(), spot, before });
+    });
+    if let Some(grad) = grad {
+        note_read(&grad, grad.current());
+    }
+}

@@ -1,0 +1,1003 @@
+//! What tensors share: memory, and the history of what is in it.
+//!
+//! A tensor is alone with its memory until somebody looks at a part of it. Then there is a [`Line`]: the whole, with its history
+//! for gradients, which the tensor and its views share; a view is a layout among the line's elements, however many views it was
+//! made by. [`Tensor::detach`] and its like begin another line on the same memory: a [`Storage`] tells the lines of one memory
+//! what the others have written. Nodes never change: writing gives a tensor, a line, a storage another node, and whoever stands
+//! for a part of it finds out when it is asked next. docs/state.md says what that means to a user.
+
+use super::{Cell, Tensor};
+use crate::jit;
+use mg_device::cuda::Gpu;
+use mg_device::{DType, Device, Error, ErrorKind, Layout, Result, Shape};
+use mg_graph::{Node, Tag, View, WeakNode};
+use smallvec::SmallVec;
+use std::any::Any;
+use std::panic::Location;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
+use std::time::Duration;
+
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind these locks is replaced whole, so a panic elsewhere leaves it sound.
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Nodes that are dropped when no lock is held: their memory may be somebody's who looks at the tensor when it goes.
+type Garbage = SmallVec<[Held; 2]>;
+
+/// A node that a tensor stands for, and no other does.
+pub(crate) struct Held {
+    node: Node,
+    /// Somebody holds it for whom the engine computes it; not so a gradient that nobody has read.
+    counted: bool,
+}
+
+impl Held {
+    pub(crate) fn new(node: Node) -> Held {
+        let held = Held { node: own(node), counted: true };
+        held.node.hold();
+        held
+    }
+
+    /// Of which nobody knows yet.
+    pub(crate) fn unread(node: Node) -> Held {
+        Held { node: own(node), counted: false }
+    }
+
+    /// The node; what it stood for before, where computing it failed and somebody was told of that.
+    fn current(&mut self, garbage: &mut Garbage) -> Node {
+        while let Some(Err(error)) = self.node.value()
+            && error.is_reported()
+            && let Some(before) = self.node.before()
+        {
+            before.hold();
+            let failed = std::mem::replace(&mut self.node, before);
+            garbage.push(Held { node: failed, counted: std::mem::replace(&mut self.counted, true) });
+        }
+        self.node.clone()
+    }
+
+    /// Computes what must not wait.
+    pub(crate) fn settle(&self) {
+        settle(&self.node);
+    }
+
+    fn into_node(mut self) -> Node {
+        if std::mem::replace(&mut self.counted, false) {
+            self.node.let_go();
+        }
+        self.node.clone()
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if self.counted {
+            self.node.let_go();
+        }
+    }
+}
+
+/// The node itself, if it is no tensor's yet; else another for the same value.
+#[track_caller]
+fn own(node: Node) -> Node {
+    if node.claim() {
+        return node;
+    }
+    let other = node.alias();
+    other.claim();
+    other
+}
+
+/// A node with the same value (or failure) and no history.
+#[track_caller]
+pub(crate) fn untracked(node: &Node) -> Node {
+    match node.value() {
+        Some(Ok(value)) if !mg_graph::is_recording() => Node::from_value(value.clone()),
+        Some(Err(error)) => Node::failed(error.clone(), node),
+        _ => {
+            // The value is pending: a copy of it that nobody walks through.
+            let copy = node.alias();
+            copy.set_tracked(false);
+            copy
+        }
+    }
+}
+
+/// A node with the value of `value`, through which gradients flow to `history`.
+#[track_caller]
+fn grafted(value: &Node, history: &Node) -> Node {
+    let node = untracked(value);
+    node.set_tracked(true);
+    let behind = match history.tag() {
+        Some(Tag::History(behind)) => behind.clone(),
+        _ => history.clone(),
+    };
+    node.set_tag(Tag::History(behind));
+    node
+}
+
+/// Makes a node that of a leaf: gradients end there.
+fn make_leaf(node: &Node, leaf: &Weak<Cell>) {
+    node.set_tracked(true);
+    let owner: Weak<dyn Any + Send + Sync> = leaf.clone();
+    node.set_tag(Tag::Owner(owner));
+    // What computed the value is not walked, and must not be kept alive by it.
+    node.release();
+}
+
+/// The elements of a node that a layout reaches, among its own laid out densely.
+#[track_caller]
+fn part_of(whole: &Node, layout: &Layout) -> Result<Node> {
+    let shape = *layout.shape();
+    if layout.is_contiguous() && layout.offset() == 0 && shape.numel() == whole.shape().numel() {
+        return if shape == *whole.shape() { Ok(whole.alias()) } else { whole.reshape(shape) };
+    }
+    // Elements that are met more than once are met by broadcasting, which knows to add up their gradients.
+    let narrow = (0..shape.rank()).fold(shape, |s, axis| match layout.strides()[axis] {
+        0 => s.with(axis, s[axis].min(1)),
+        _ => s,
+    });
+    whole.region(Layout::new(narrow, layout.strides(), layout.offset())?)?.expand(shape)
+}
+
+/// Nodes that were made of a memory since it was last written.
+#[derive(Default)]
+struct Given {
+    nodes: Vec<WeakNode>,
+    /// How many there may be before those that are gone are looked for.
+    bound: usize,
+}
+
+impl Given {
+    fn add(&mut self, node: &Node) {
+        if self.nodes.len() >= self.bound.max(8) {
+            self.nodes.retain(|weak| !weak.is_gone());
+            self.bound = 2 * self.nodes.len();
+        }
+        self.nodes.push(node.downgrade());
+    }
+
+    fn overwrite(&mut self, line: &'static Location<'static>, since: u64) {
+        for node in self.nodes.drain(..).filter_map(|weak| weak.upgrade()) {
+            node.overwrite(line, since);
+        }
+    }
+}
+
+/// How a tensor has its elements.
+pub(crate) enum State {
+    /// In memory that nobody else sees. `None` while a replayed step has it.
+    Alone(Option<Held>),
+    /// All of a line.
+    Whole(Arc<Line>),
+    /// Some of a line.
+    Part(Box<Part>),
+}
+
+/// A view.
+pub(crate) struct Part {
+    line: Arc<Line>,
+    /// Where it lies among the line's elements.
+    layout: Layout,
+    /// Where it lies among the storage's, if the line is a part of that itself.
+    region: Option<Layout>,
+    made_at: &'static Location<'static>,
+    /// Once it was asked for: its node, and the line's node that it was made of.
+    known: Option<(Held, u64)>,
+}
+
+/// A memory with one history, for those who see all of it or a part.
+pub(crate) struct Line {
+    state: Mutex<LineState>,
+    /// Taken by whoever writes to it, itself or a part: what a part leaves as it was must not be older than what another thread
+    /// has written. Where a storage is shared, its own is taken after it.
+    writing: Mutex<()>,
+}
+
+struct LineState {
+    /// `None` while a replayed step has it.
+    whole: Option<Held>,
+    /// The tensor whose gradient is kept, if the line is a leaf.
+    leaf: Weak<Cell>,
+    shared: Option<Shared>,
+    given: Given,
+}
+
+/// A line's place in memory that other lines see too.
+#[derive(Clone)]
+struct Shared {
+    storage: Arc<Storage>,
+    /// Where the line's elements lie among the storage's; all of them in order, if nothing is said.
+    region: Option<Layout>,
+    /// The storage's version that the line has taken in.
+    version: u64,
+}
+
+/// A memory with several lines.
+struct Storage {
+    state: Mutex<StorageState>,
+    writing: Mutex<()>,
+}
+
+struct StorageState {
+    node: Held,
+    version: u64,
+    given: Given,
+}
+
+/// Told when replayed steps give back what they had.
+static RETURNED: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
+
+/// Locks what `is_there` says is not with a replayed step.
+fn present<T>(mutex: &Mutex<T>, is_there: impl Fn(&T) -> bool) -> MutexGuard<'_, T> {
+    loop {
+        let guard = locked(mutex);
+        if is_there(&guard) {
+            return guard;
+        }
+        drop(guard);
+        let waiting = locked(&RETURNED.0);
+        // Not for ever: it may have come back between the two locks.
+        drop(RETURNED.1.wait_timeout(waiting, Duration::from_millis(1)));
+    }
+}
+
+/// What a tensor is, whatever its value.
+#[derive(Clone, Copy)]
+pub(crate) struct Facts {
+    pub(crate) shape: Shape,
+    pub(crate) dtype: DType,
+    pub(crate) device: Device,
+}
+
+impl Facts {
+    fn of(node: &Node) -> Facts {
+        Facts { shape: *node.shape(), dtype: node.dtype(), device: node.device() }
+    }
+}
+
+/// What is written and by whom.
+struct Writing {
+    value: Node,
+    line: &'static Location<'static>,
+    /// See [`mg_graph::Overwritten`].
+    since: u64,
+}
+
+thread_local! {
+    static IN_PLACE: std::cell::Cell<Option<u64>> = const { std::cell::Cell::new(None) };
+}
+
+/// Runs an operation that changes a tensor in place: what it reads of the tensor itself, it reads rightly.
+pub fn in_place<R>(f: impl FnOnce() -> R) -> R {
+    struct Restore(Option<u64>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            IN_PLACE.set(self.0);
+        }
+    }
+    let before = IN_PLACE.get();
+    let _restore = Restore(before);
+    IN_PLACE.set(Some(before.unwrap_or_else(mg_graph::next_sequence)));
+    f()
+}
+
+impl Line {
+    fn new(whole: Held, leaf: Weak<Cell>, shared: Option<Shared>) -> Arc<Line> {
+        let state = LineState { whole: Some(whole), leaf, shared, given: Given::default() };
+        Arc::new(Line { state: Mutex::new(state), writing: Mutex::new(()) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, LineState> {
+        present(&self.state, |state| state.whole.is_some())
+    }
+
+    /// The whole, with what other lines have written.
+    fn node(&self) -> Node {
+        let mut garbage = Garbage::new();
+        let mut state = self.lock();
+        state.take_in(&mut garbage);
+        let LineState { whole: Some(whole), .. } = &mut *state else { unreachable!("it is there: see `lock`") };
+        whole.current(&mut garbage)
+    }
+
+    fn facts(&self) -> Facts {
+        let state = self.lock();
+        let whole = state.whole.as_ref().map(|held| Facts::of(&held.node));
+        whole.unwrap_or_else(|| unreachable!("it is there: see `lock`"))
+    }
+
+    /// Its memory's storage, made if there is none.
+    fn storage(&self) -> Shared {
+        let _writing = locked(&self.writing);
+        let whole = self.node();
+        let mut state = self.lock();
+        if let Some(shared) = &state.shared {
+            return shared.clone();
+        }
+        let node = Held::new(untracked(&whole));
+        let storage = StorageState { node, version: 0, given: Given::default() };
+        let storage = Arc::new(Storage { state: Mutex::new(storage), writing: Mutex::new(()) });
+        let shared = Shared { storage, region: None, version: 0 };
+        state.shared = Some(shared.clone());
+        shared
+    }
+
+    /// Writes into all of it, or into what a view sees.
+    fn write(self: &Arc<Self>, part: Option<&Part>, writing: Writing) -> Result<()> {
+        let _turn = locked(&self.writing);
+        let shared = locked(&self.state).shared.clone();
+        let _other_turn = shared.as_ref().map(|shared| locked(&shared.storage.writing));
+        let Writing { value, line, since } = writing;
+        let whole = self.node();
+        let facts = Facts::of(&whole);
+        if let Some(part) = part {
+            let strides = part.layout.strides().iter().zip(part.layout.shape().iter());
+            if strides.clone().any(|(&stride, &n)| stride == 0 && n > 1) {
+                let text = "a broadcast view cannot be written to";
+                return Err(Error::new("write", ErrorKind::Value(text.into())));
+            }
+        }
+        let borrowed = matches!(whole.value(), Some(Ok(v)) if v.buffer.is_borrowed());
+        if borrowed && value.is_pending() {
+            // Who shares the memory sees what is written when it is.
+            mg_graph::realize(&[&value])?;
+        }
+        let all = Layout::contiguous(facts.shape);
+        let region = part.map_or(&all, |part| &part.layout);
+        let whole = match part.is_some() || borrowed {
+            true if shared.is_none() => match self.write_now(whole, &value, region, line, since) {
+                None => return Ok(()),
+                Some(whole) => whole,
+            },
+            _ => whole,
+        };
+        let mut garbage = Garbage::new();
+        let new = match part {
+            Some(part) => value.write_into(Some(&whole), facts.shape, part.layout)?,
+            None => value.clone(),
+        };
+        let new = own(new);
+        let leaf = locked(&self.state).leaf.clone();
+        if leaf.strong_count() > 0 {
+            make_leaf(&new, &leaf);
+        }
+        let in_storage = match &shared {
+            None => None,
+            Some(shared) => {
+                let (node, version) = {
+                    let state = locked(&shared.storage.state);
+                    (state.node.node.clone(), state.version)
+                };
+                let region = part.map_or(shared.region.as_ref(), |p| p.region.as_ref().or(Some(&p.layout)));
+                let written = match region {
+                    None => untracked(&new),
+                    Some(region) => untracked(&value).write_into(Some(&node), *node.shape(), *region)?,
+                };
+                let written = own(written);
+                written.set_before(node);
+                Some((shared, Held::new(written), version + 1))
+            }
+        };
+        jit::note_line_change(self, &whole);
+        if whole.handles() > 1 {
+            whole.overwrite(line, since);
+        }
+        new.set_before(whole);
+        let new = Held { node: new, counted: false };
+        let mut state = self.lock();
+        state.given.overwrite(line, since);
+        garbage.extend(state.whole.replace(new));
+        if let Some((shared, written, version)) = in_storage {
+            let mut storage = locked(&shared.storage.state);
+            storage.given.overwrite(line, since);
+            storage.version = version;
+            garbage.push(std::mem::replace(&mut storage.node, written));
+            if let Some(shared) = &mut state.shared {
+                shared.version = version;
+            }
+        }
+        drop(state);
+        // Others may be asked to compute what waits: not under a lock of the line's values.
+        self.count();
+        Ok(())
+    }
+
+    /// Says that somebody holds the whole.
+    fn count(&self) {
+        let node = {
+            let mut state = self.lock();
+            let Some(whole) = &mut state.whole else { return };
+            if std::mem::replace(&mut whole.counted, true) {
+                return;
+            }
+            whole.node.clone()
+        };
+        node.hold();
+    }
+
+    /// Writes into the memory itself, where nobody can tell; otherwise answers with the whole again.
+    fn write_now(
+        &self,
+        whole: Node,
+        value: &Node,
+        region: &Layout,
+        line: &'static Location<'static>,
+        since: u64,
+    ) -> Option<Node> {
+        if whole.is_pending() || whole.is_tracked() || value.is_tracked() || mg_graph::is_recording() {
+            return Some(whole);
+        }
+        let mut state = self.lock();
+        drop(whole);
+        let held = state.whole.take()?.into_node();
+        let (node, done) = match held.write_now(value, region) {
+            Ok(node) => (node, true),
+            Err(node) => (node, false),
+        };
+        if done {
+            state.given.overwrite(line, since);
+            state.whole = Some(Held::new(node));
+            return None;
+        }
+        node.hold();
+        state.whole = Some(Held { node: node.clone(), counted: true });
+        Some(node)
+    }
+}
+
+impl LineState {
+    /// Takes in what other lines have written, and leaves a storage that is the line's alone.
+    fn take_in(&mut self, garbage: &mut Garbage) {
+        let (Some(shared), Some(whole)) = (&mut self.shared, &mut self.whole) else { return };
+        let alone = Arc::strong_count(&shared.storage) == 1;
+        {
+            let mut storage = locked(&shared.storage.state);
+            if storage.version != shared.version {
+                let mut drained = Garbage::new();
+                let node = storage.node.current(&mut drained);
+                garbage.extend(drained);
+                let seen = match &shared.region {
+                    None => Ok(untracked(&node)),
+                    Some(region) => part_of(&node, region),
+                };
+                let seen = own(seen.unwrap_or_else(|error| Node::failed(error, &whole.node)));
+                let new = if self.leaf.strong_count() > 0 {
+                    make_leaf(&seen, &self.leaf);
+                    seen
+                } else if whole.node.is_tracked() {
+                    own(grafted(&seen, &whole.node))
+                } else {
+                    seen
+                };
+                storage.given.add(&new);
+                garbage.push(std::mem::replace(whole, Held::new(new)));
+                shared.version = storage.version;
+            }
+        }
+        if alone && let Some(shared) = self.shared.take() {
+            let Shared { storage, .. } = shared;
+            if let Ok(storage) = Arc::try_unwrap(storage)
+                && let Ok(state) = storage.state.into_inner()
+            {
+                garbage.push(state.node);
+            }
+        }
+    }
+}
+
+impl Part {
+    fn node(&mut self, garbage: &mut Garbage) -> Node {
+        let whole = self.line.node();
+        if mg_graph::is_recording() {
+            jit::note_line_read(&self.line, &whole);
+        }
+        if let Some((held, of)) = &mut self.known
+            && *of == whole.sequence()
+        {
+            return held.node.clone();
+        }
+        let _at = mg_graph::at(self.made_at);
+        // A view has the history of what it is a view of, whether gradients are recorded now or not.
+        let was = mg_graph::set_tracking(true);
+        let node = part_of(&whole, &self.layout);
+        mg_graph::set_tracking(was);
+        let facts = || Node::scalar(0.0, whole.dtype(), whole.device(), true);
+        let node = own(node.unwrap_or_else(|error| Node::failed(error, &facts())));
+        if !node.is_tracked() {
+            self.line.lock().given.add(&node);
+        }
+        let old = self.known.replace((Held { node: node.clone(), counted: true }, whole.sequence()));
+        garbage.extend(old.map(|(held, _)| held));
+        node.hold();
+        node
+    }
+}
+
+/// What a tensor's memory is known by: two tensors share memory where these are the same.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct MemoryId(usize);
+
+impl Tensor {
+    pub(crate) fn from_held(held: Held) -> Tensor {
+        Tensor::of_state(State::Alone(Some(held)), false)
+    }
+
+    fn of_state(state: State, leaf: bool) -> Tensor {
+        Tensor(Arc::new(Cell { state: Mutex::new(state), grad: Mutex::new(None), leaf: leaf.into() }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        present(&self.0.state, |state| !matches!(state, State::Alone(None)))
+    }
+
+    /// The node that the tensor stands for now.
+    pub fn node(&self) -> Node {
+        let node = self.current();
+        if mg_graph::is_recording() { jit::note_read(self, node) } else { node }
+    }
+
+    /// As [`Tensor::node`], which no recording is told of.
+    pub(crate) fn current(&self) -> Node {
+        let mut garbage = Garbage::new();
+        let line = match &mut *self.state() {
+            State::Alone(Some(held)) => return held.current(&mut garbage),
+            State::Alone(None) => unreachable!("it is there: see `state`"),
+            State::Whole(line) => line.clone(),
+            State::Part(part) => return part.node(&mut garbage),
+        };
+        line.node()
+    }
+
+    pub(crate) fn facts(&self) -> Facts {
+        match &*self.state() {
+            State::Alone(Some(held)) => Facts::of(&held.node),
+            State::Alone(None) => unreachable!("it is there: see `state`"),
+            State::Whole(line) => line.facts(),
+            State::Part(part) => Facts { shape: *part.layout.shape(), ..part.line.facts() },
+        }
+    }
+
+    /// Whether gradients flow to it.
+    pub fn requires_grad(&self) -> bool {
+        let line = match &*self.state() {
+            State::Alone(Some(held)) => return held.node.is_tracked(),
+            State::Alone(None) => unreachable!("it is there: see `state`"),
+            State::Whole(line) => line.clone(),
+            State::Part(part) => part.line.clone(),
+        };
+        line.node().is_tracked()
+    }
+
+    /// Whether it is a leaf that requires a gradient, or a view of one.
+    pub(crate) fn is_of_leaf(&self) -> bool {
+        let line = match &*self.state() {
+            State::Alone(_) => return self.keeps_grad(),
+            State::Whole(line) => line.clone(),
+            State::Part(part) => part.line.clone(),
+        };
+        locked(&line.state).leaf.strong_count() > 0
+    }
+
+    /// The line that the tensor is, or is a part of, with where it lies; made if it was alone.
+    fn line(&self) -> (Arc<Line>, Layout, Option<Layout>) {
+        let mut state = self.state();
+        if let State::Alone(held) = &mut *state
+            && let Some(held) = held.take()
+        {
+            let leaf = if self.keeps_grad() { Arc::downgrade(&self.0) } else { Weak::new() };
+            let line = Line::new(held, leaf, None);
+            jit::note_line(&line, self);
+            *state = State::Whole(line);
+        }
+        match &*state {
+            State::Part(part) => (part.line.clone(), part.layout, part.region),
+            State::Whole(line) => {
+                let line = line.clone();
+                drop(state);
+                let region = locked(&line.state).shared.as_ref().and_then(|shared| shared.region);
+                let all = Layout::contiguous(line.facts().shape);
+                (line, all, region)
+            }
+            State::Alone(_) => unreachable!("it was there and is a line now"),
+        }
+    }
+
+    /// A view of this tensor, through which it can be written; `None` where its elements do not lie so that there can be one.
+    #[track_caller]
+    pub(crate) fn view(&self, view: &View, shape: Shape) -> Option<Tensor> {
+        let made_at = mg_graph::line();
+        if mg_graph::is_recording() {
+            // The recording is to know whose part it is.
+            self.node();
+        }
+        let (line, layout, region) = self.line();
+        let (layout, region) = match region {
+            Some(region) => (view.apply(&layout, &shape)?, Some(view.apply(&region, &shape)?)),
+            None => (view.apply(&layout, &shape)?, None),
+        };
+        let seen = Tensor::of_part(line, layout, region, made_at);
+        // What is made without recording gradients has no history, whatever it is a view of.
+        let seen = if crate::is_grad_enabled() || !seen.requires_grad() { seen } else { seen.detach() };
+        if mg_graph::is_eager() {
+            // The failure stays with the node, for its readers.
+            let _ = mg_graph::realize(&[&seen.current()]);
+        }
+        Some(seen)
+    }
+
+    fn of_part(
+        line: Arc<Line>,
+        layout: Layout,
+        region: Option<Layout>,
+        made_at: &'static Location<'static>,
+    ) -> Tensor {
+        Tensor::of_state(State::Part(Box::new(Part { line, layout, region, made_at, known: None })), false)
+    }
+
+    /// The part of this tensor's memory that a layout among the elements of all of it reaches.
+    #[track_caller]
+    pub(crate) fn part(&self, layout: Layout) -> Tensor {
+        let (line, ..) = self.line();
+        Tensor::of_part(line, layout, None, mg_graph::line())
+    }
+
+    /// Where a view lies among the elements of what it is a view of; `None` for what is no view.
+    pub(crate) fn layout(&self) -> Option<Layout> {
+        match &*self.state() {
+            State::Part(part) => Some(part.layout),
+            State::Alone(_) | State::Whole(_) => None,
+        }
+    }
+
+    /// Another tensor on the same memory, without history: what is written to one is seen by the other, and no gradient flows
+    /// between them.
+    #[track_caller]
+    pub fn detach(&self) -> Tensor {
+        if mg_graph::is_recording() {
+            self.node();
+        }
+        Tensor::of_state(State::Whole(self.other_line(None)), false)
+    }
+
+    /// Another line on this tensor's memory: of a leaf, or without history.
+    fn other_line(&self, leaf: Option<&Weak<Cell>>) -> Arc<Line> {
+        let (line, layout, region) = self.line();
+        let shared = line.storage();
+        let all = layout.is_contiguous() && layout.offset() == 0 && *layout.shape() == line.facts().shape;
+        let region = match region {
+            Some(region) => Some(region),
+            None if all => shared.region,
+            None => Some(layout),
+        };
+        let node = own(untracked(&self.current()));
+        if let Some(leaf) = leaf {
+            make_leaf(&node, leaf);
+        }
+        let version = {
+            let mut storage = locked(&shared.storage.state);
+            storage.given.add(&node);
+            storage.version
+        };
+        let leaf = leaf.cloned().unwrap_or_default();
+        Line::new(Held::new(node), leaf, Some(Shared { storage: shared.storage, region, version }))
+    }
+
+    /// The value as it is now, apart from the tensor: without history, and what is written to either is not seen by the other.
+    #[track_caller]
+    pub fn snapshot(&self) -> Tensor {
+        Tensor::from_node(untracked(&self.node()))
+    }
+
+    /// Makes the tensor a leaf, or a constant. Views that were made of it stay what they were.
+    pub(crate) fn set_leaf(&self, on: bool) {
+        self.0.leaf.store(on, std::sync::atomic::Ordering::Relaxed);
+        let weak = Arc::downgrade(&self.0);
+        let mut garbage = Garbage::new();
+        if let State::Alone(Some(held)) = &mut *self.state() {
+            // A node of its own, so that graphs which have the value do not take it for the leaf's.
+            let node = own(untracked(&held.node));
+            if on {
+                make_leaf(&node, &weak);
+            }
+            garbage.push(std::mem::replace(held, Held { node, counted: false }));
+        } else {
+            let line = self.other_line(on.then_some(&weak));
+            *self.state() = State::Whole(line);
+        }
+        self.count();
+    }
+
+    /// Makes the tensor stand for the memory of another one, with its shape, dtype and device: `x.data = other` in PyTorch. It
+    /// keeps its identity, its gradient, and whether it is a leaf.
+    ///
+    /// # Errors
+    ///
+    /// A leaf that requires a gradient and memory whose dtype is not floating point; a result of operations with a history, whose
+    /// shape or dtype is another's.
+    #[track_caller]
+    pub fn set_data(&self, other: &Tensor) -> Result<()> {
+        let (own_facts, facts) = (self.facts(), other.facts());
+        let leaf = self.keeps_grad();
+        if leaf && !facts.dtype.is_float() {
+            let text = format!("a leaf that requires a gradient cannot become {}", facts.dtype);
+            return Err(Error::new("set_data", ErrorKind::DType(text)));
+        }
+        let history = (!leaf && self.requires_grad()).then(|| self.current());
+        if history.is_some() && (own_facts.shape != facts.shape || own_facts.dtype != facts.dtype) {
+            let text = format!(
+                "the result of an operation is {} {} and cannot become {} {}: its history is of that",
+                own_facts.dtype, own_facts.shape, facts.dtype, facts.shape
+            );
+            return Err(Error::new("set_data", ErrorKind::Gradient(text)));
+        }
+        let weak = Arc::downgrade(&self.0);
+        let line = other.other_line(leaf.then_some(&weak));
+        if let Some(history) = history {
+            let mut state = line.lock();
+            if let Some(whole) = &mut state.whole {
+                let node = own(grafted(&whole.node, &history));
+                *whole = Held::new(node);
+            }
+        }
+        jit::note_other_memory();
+        let old = std::mem::replace(&mut *self.state(), State::Whole(line));
+        drop(old);
+        Ok(())
+    }
+
+    /// Makes the tensor (and what it is a view of) stand for another node of the same shape, dtype and device.
+    pub(crate) fn write(&self, value: Node) -> Result<()> {
+        let since = IN_PLACE.get().unwrap_or_else(mg_graph::next_sequence);
+        let mut garbage = Garbage::new();
+        let line = mg_graph::line();
+        let mut state = self.state();
+        match &mut *state {
+            State::Alone(Some(held)) if !is_borrowed(&held.node) => {
+                let old = held.current(&mut garbage);
+                jit::note_cell_change(self, &old);
+                let new = own(value);
+                if self.keeps_grad() {
+                    make_leaf(&new, &Arc::downgrade(&self.0));
+                }
+                if old.handles() > 1 {
+                    old.overwrite(line, since);
+                }
+                new.set_before(old);
+                let counted = held.counted;
+                garbage.push(std::mem::replace(held, Held { node: new, counted: false }));
+                drop(state);
+                if counted {
+                    self.count();
+                }
+            }
+            State::Alone(_) => {
+                drop(state);
+                let (line_of, ..) = self.line();
+                line_of.write(None, Writing { value, line, since })?;
+            }
+            State::Whole(whole) => {
+                let whole = whole.clone();
+                drop(state);
+                whole.write(None, Writing { value, line, since })?;
+            }
+            State::Part(part) => {
+                // What it has seen so far is not wanted any more, and would keep the memory from being written at once.
+                garbage.extend(part.known.take().map(|(held, _)| held));
+                garbage.clear();
+                let part = Part { known: None, line: part.line.clone(), ..**part };
+                drop(state);
+                part.line.write(Some(&part), Writing { value, line, since })?;
+            }
+        }
+        settle(&self.current());
+        Ok(())
+    }
+
+    /// Says that somebody holds what the tensor stands for.
+    pub(crate) fn count(&self) {
+        let node = match &mut *self.state() {
+            State::Alone(Some(held)) if !held.counted => {
+                held.counted = true;
+                held.node.clone()
+            }
+            State::Alone(_) | State::Part(_) => return,
+            State::Whole(line) => {
+                let line = line.clone();
+                return line.count();
+            }
+        };
+        node.hold();
+    }
+
+    /// What the tensor's memory is known by.
+    pub(crate) fn memory_id(&self) -> MemoryId {
+        let line = match &*self.state() {
+            State::Alone(_) => return MemoryId(Arc::as_ptr(&self.0).addr()),
+            State::Whole(line) => line.clone(),
+            State::Part(part) => part.line.clone(),
+        };
+        line.memory_id()
+    }
+
+    /// Whether both are, or are parts of, one line of history.
+    pub(crate) fn line_of_view(&self) -> Option<Arc<Line>> {
+        match &*self.state() {
+            State::Alone(_) => None,
+            State::Whole(line) => Some(line.clone()),
+            State::Part(part) => Some(part.line.clone()),
+        }
+    }
+}
+
+fn is_borrowed(node: &Node) -> bool {
+    matches!(node.value(), Some(Ok(value)) if value.buffer.is_borrowed())
+}
+
+/// Computes what must not wait: everything, where each operation is computed at once, and what reads memory that is somebody
+/// else's, before that one can write it again. The failure stays with the node, for its readers.
+fn settle(node: &Node) {
+    let borrowed = node.reads_borrowed();
+    if !node.is_pending() || !(borrowed || mg_graph::is_eager()) {
+        return;
+    }
+    let on_device = borrowed && node.device().is_cuda();
+    if on_device && let Ok(gpu) = Gpu::of(node.device()) {
+        // Its owner works on streams of its own: before this work, or after.
+        gpu.quiesce();
+    }
+    let _ = mg_graph::realize(&[node]);
+    if on_device {
+        let _ = node.device().synchronize();
+    }
+}
+
+/// A place where state is kept that a replayed step reads and changes.
+#[derive(Clone)]
+pub(crate) enum Place {
+    /// A tensor, as far as it is no part of another.
+    Tensor(Weak<Cell>),
+    /// A memory that only views are known of.
+    Line(Weak<Line>),
+    /// The gradient of a tensor.
+    Grad(Weak<Cell>),
+}
+
+/// The same, while it is used.
+pub(crate) enum Kept {
+    Tensor(Tensor),
+    Line(Arc<Line>),
+}
+
+impl Place {
+    pub(crate) fn of(tensor: &Tensor) -> Place {
+        Place::Tensor(Arc::downgrade(&tensor.0))
+    }
+
+    pub(crate) fn find(&self) -> Option<Kept> {
+        match self {
+            Place::Tensor(cell) => Some(Kept::Tensor(Tensor(cell.upgrade()?))),
+            Place::Line(line) => Some(Kept::Line(line.upgrade()?)),
+            Place::Grad(cell) => locked(&cell.upgrade()?.grad).clone().map(Kept::Tensor),
+        }
+    }
+
+    pub(crate) fn is(&self, other: &Place) -> bool {
+        match (self, other) {
+            (Place::Tensor(a), Place::Tensor(b)) | (Place::Grad(a), Place::Grad(b)) => a.ptr_eq(b),
+            (Place::Line(a), Place::Line(b)) => a.ptr_eq(b),
+            (Place::Tensor(_) | Place::Grad(_) | Place::Line(_), _) => false,
+        }
+    }
+}
+
+impl Line {
+    pub(crate) fn memory_id(&self) -> MemoryId {
+        let state = locked(&self.state);
+        MemoryId(state.shared.as_ref().map_or(std::ptr::from_ref(self).addr(), |s| Arc::as_ptr(&s.storage).addr()))
+    }
+
+    /// Whether other lines see its memory.
+    fn is_shared(&self) -> bool {
+        let mut garbage = Garbage::new();
+        let mut state = self.lock();
+        state.take_in(&mut garbage);
+        state.shared.is_some()
+    }
+}
+
+impl Kept {
+    pub(crate) fn node(&self) -> Node {
+        match self {
+            Kept::Tensor(tensor) => tensor.current(),
+            Kept::Line(line) => line.node(),
+        }
+    }
+
+    pub(crate) fn memory_id(&self) -> MemoryId {
+        match self {
+            Kept::Tensor(tensor) => tensor.memory_id(),
+            Kept::Line(line) => line.memory_id(),
+        }
+    }
+
+    /// The part of it that a layout among its elements reaches.
+    pub(crate) fn part(&self, layout: Layout) -> Tensor {
+        match self {
+            Kept::Tensor(tensor) => tensor.part(layout),
+            Kept::Line(line) => Tensor::of_part(line.clone(), layout, None, mg_graph::line()),
+        }
+    }
+
+    fn line(&self) -> Option<Arc<Line>> {
+        match self {
+            Kept::Line(line) => Some(line.clone()),
+            Kept::Tensor(tensor) => match &*tensor.state() {
+                State::Whole(line) => Some(line.clone()),
+                State::Alone(_) | State::Part(_) => None,
+            },
+        }
+    }
+
+    /// Whether a step can have its value and put another in its place: all of a memory, which no other line sees.
+    pub(crate) fn can_be_lent(&self) -> bool {
+        match self.line() {
+            Some(line) => !line.is_shared(),
+            None => matches!(self, Kept::Tensor(tensor) if tensor.layout().is_none()),
+        }
+    }
+
+    /// Takes the node away: whoever asks for it waits until [`Kept::put_back`].
+    pub(crate) fn lend(&self) -> Option<Node> {
+        let taken = match self.line() {
+            Some(line) => line.lock().whole.take(),
+            None => match self {
+                Kept::Tensor(tensor) => match &mut *tensor.state() {
+                    State::Alone(held) => held.take(),
+                    State::Whole(_) | State::Part(_) => None,
+                },
+                Kept::Line(_) => None,
+            },
+        };
+        taken.map(Held::into_node)
+    }
+
+    /// Puts a node in place of the one that was lent: that one, or another that was written by a line.
+    pub(crate) fn put_back(&self, node: Node, instead_of: Option<(&Node, &'static Location<'static>)>) {
+        let leaf = match self {
+            Kept::Tensor(tensor) if tensor.keeps_grad() => Arc::downgrade(&tensor.0),
+            _ => Weak::new(),
+        };
+        let mut node = node;
+        if let Some((old, line)) = instead_of {
+            node = own(node);
+            if leaf.strong_count() > 0 {
+                make_leaf(&node, &leaf);
+            }
+            old.overwrite(line, mg_graph::next_sequence());
+        }
+        node.hold();
+        let mut held = Some(Held { node, counted: true });
+        // Not by way of those who wait for what is lent.
+        let line = match self {
+            Kept::Line(line) => Some(line.clone()),
+            Kept::Tensor(tensor) => match &mut *locked(&tensor.0.state) {
+                State::Alone(slot) => {
+                    *slot = held.take();
+                    None
+                }
+                State::Whole(line) => Some(line.clone()),
+                State::Part(_) => None,
+            },
+        };
+        if let (Some(line), Some(held)) = (line, held) {
+            let mut state = locked(&line.state);
+            if let Some((_, at)) = instead_of {
+                state.given.overwrite(at, mg_graph::next_sequence());
+            }
+            state.whole = Some(held);
+        }
+        RETURNED.1.notify_all();
+    }
+}

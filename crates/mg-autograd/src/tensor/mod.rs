@@ -1,0 +1,270 @@
+//! The handle: what it stands for, what it tells of itself, and its gradient.
+
+mod host;
+pub(crate) mod memory;
+
+pub(crate) use host::element;
+pub(crate) use memory::{Kept, Line, MemoryId, Place};
+pub use memory::in_place;
+
+use crate::caller::public;
+use crate::jit;
+use memory::{Held, State, locked};
+use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
+use mg_graph::Node;
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// A tensor: N-dimensional, of one dtype, on one device, computed when its value is needed.
+///
+/// Cloning gives another handle on the same tensor. Operations are methods and operators; each checks shapes, dtypes
+/// and devices at once and computes nothing. `try_` twins answer with a `Result`; the plain methods panic with the same
+/// text and the caller's line, as slices do.
+///
+/// ```
+/// use mg_autograd::Tensor;
+///
+/// let x = Tensor::from_slice(&[1.0f32, 2.0, 3.0]).requires_grad_(true)?;
+/// let y = (&x * &x).sum();
+/// y.backward()?;
+/// assert_eq!(y.item::<f32>()?, 14.0);
+/// assert_eq!(x.grad().unwrap().to_vec::<f32>()?, [2.0, 4.0, 6.0]);
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Tensor(pub(crate) Arc<Cell>);
+
+pub(crate) struct Cell {
+    state: Mutex<State>,
+    /// The gradient: one tensor, for everybody who reads it.
+    grad: Mutex<Option<Tensor>>,
+    /// Set by `requires_grad_`: a leaf, whose gradient is kept.
+    leaf: AtomicBool,
+}
+
+impl Tensor {
+    /// A handle on a node.
+    #[track_caller]
+    pub fn from_node(node: Node) -> Tensor {
+        let held = Held::new(node);
+        held.settle();
+        Tensor::from_held(held)
+    }
+
+    /// A gradient that nobody has read: computed along with others where that is free.
+    pub(crate) fn unread(node: Node) -> Tensor {
+        Tensor::from_held(Held::unread(node))
+    }
+
+    /// Sizes of the axes.
+    pub fn shape(&self) -> Shape {
+        self.facts().shape
+    }
+
+    /// The size of one axis; negative axes count from the end.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range.
+    #[track_caller]
+    pub fn size(&self, axis: isize) -> Result<usize> {
+        public("size", || {
+            let shape = self.shape();
+            Ok(shape[mg_device::normalize_axis(axis, shape.rank())?])
+        })
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.shape().rank()
+    }
+
+    /// The number of elements.
+    pub fn numel(&self) -> usize {
+        self.shape().numel()
+    }
+
+    /// The dtype.
+    pub fn dtype(&self) -> DType {
+        self.facts().dtype
+    }
+
+    /// The device.
+    pub fn device(&self) -> Device {
+        self.facts().device
+    }
+
+    /// The same values on another device, through which gradients flow; the tensor itself where it is there already.
+    ///
+    /// ```
+    /// use mg_autograd::Tensor;
+    /// use mg_device::Device;
+    ///
+    /// let x = Tensor::from_slice(&[1.0f32, 2.0]);
+    /// assert_eq!(x.to(Device::cpu())?.to_vec::<f32>()?, [1.0, 2.0]);
+    /// if let Ok(gpu) = Device::cuda(0) {
+    ///     assert_eq!((&x.to(gpu)? + &x.to(gpu)?).to_vec::<f32>()?, [2.0, 4.0]);
+    ///     assert!(x.to(gpu)?.try_add(&x).is_err());
+    /// }
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A device that is not there.
+    #[track_caller]
+    pub fn to(&self, device: Device) -> Result<Tensor> {
+        if self.device() == device {
+            return Ok(self.clone());
+        }
+        Ok(Tensor::from_node(self.node().to_device(device)?))
+    }
+
+    /// Moves the tensor itself to another device, and its gradient: all handles and views of it, an optimiser's too, see it
+    /// there. What was computed from it stays where it is; [`Tensor::to`] makes another tensor instead.
+    ///
+    /// # Errors
+    ///
+    /// A view, whose memory is another tensor's; a device that is not there; memory. Then nothing was moved.
+    #[track_caller]
+    pub fn move_to(&self, device: Device) -> Result<()> {
+        public("move_to", || {
+            if self.layout().is_some() {
+                let text = "a view lies where the tensor that it is a view of lies: move that one";
+                return Err(Error::new("move_to", ErrorKind::Value(text.into())));
+            }
+            if self.device() == device {
+                return Ok(());
+            }
+            let value = self.snapshot().to(device)?;
+            let grad = self.grad().map(|g| Ok((g.snapshot().to(device)?, g))).transpose()?;
+            Tensor::realize_all(std::iter::once(&value).chain(grad.iter().map(|(value, _)| value)))?;
+            self.set_data(&value)?;
+            match grad {
+                Some((value, grad)) => grad.set_data(&value),
+                None => Ok(()),
+            }
+        })
+    }
+
+    /// Whether it is where gradients end: made by the user rather than by operations on what requires a gradient.
+    pub fn is_leaf(&self) -> bool {
+        self.0.leaf.load(Ordering::Relaxed) || !self.requires_grad()
+    }
+
+    /// Makes it a leaf whose gradient is kept, or a constant.
+    ///
+    /// # Errors
+    ///
+    /// Dtypes that are not floating point; results of operations, which cannot become constants in place (use
+    /// [`Tensor::detach`]).
+    #[track_caller]
+    pub fn requires_grad_(self, on: bool) -> Result<Tensor> {
+        let dtype = self.dtype();
+        if on && !dtype.is_float() {
+            let text = format!("only floating-point tensors can require a gradient, got {dtype}");
+            return Err(Error::new("requires_grad_", ErrorKind::DType(text)));
+        }
+        let leaf = self.keeps_grad();
+        if !leaf && self.requires_grad() {
+            if on {
+                return Ok(self);
+            }
+            let text = "only leaves can be made constants in place; use detach()";
+            return Err(Error::new("requires_grad_", ErrorKind::Gradient(text.into())));
+        }
+        if on != leaf {
+            self.set_leaf(on);
+        }
+        Ok(self)
+    }
+
+    /// The gradient that [`Tensor::backward`](crate::Tensor::backward) left, if any: the same tensor each time, which later
+    /// backward passes add to.
+    pub fn grad(&self) -> Option<Tensor> {
+        let grad = self.grad_unread()?;
+        grad.count();
+        Some(grad)
+    }
+
+    /// The gradient, without being somebody who has read it.
+    pub(crate) fn grad_unread(&self) -> Option<Tensor> {
+        let grad = self.grad_now();
+        if mg_graph::is_recording() {
+            jit::note_grad(self, Some(grad.clone()));
+        }
+        grad
+    }
+
+    /// As [`Tensor::grad_unread`], which no recording is told of.
+    pub(crate) fn grad_now(&self) -> Option<Tensor> {
+        locked(&self.0.grad).clone()
+    }
+
+    /// Replaces the gradient.
+    pub(crate) fn put_grad(&self, grad: Option<Tensor>) {
+        if mg_graph::is_recording() {
+            jit::note_grad(self, None);
+        }
+        let old = std::mem::replace(&mut *locked(&self.0.grad), grad);
+        // Not under the lock: its memory may be somebody's who looks at this tensor when it goes.
+        drop(old);
+    }
+
+    /// Sets the gradient, or removes it. The gradient is then that tensor.
+    ///
+    /// # Errors
+    ///
+    /// Another shape, dtype or device than the tensor's.
+    #[track_caller]
+    pub fn set_grad(&self, grad: Option<&Tensor>) -> Result<()> {
+        if let Some(g) = grad {
+            let (own, of) = (self.facts(), g.facts());
+            if own.shape != of.shape || own.dtype != of.dtype || own.device != of.device {
+                let text = format!(
+                    "a gradient {} {} on {} for a tensor {} {} on {}",
+                    of.dtype, of.shape, of.device, own.dtype, own.shape, own.device
+                );
+                return Err(Error::new("set_grad", ErrorKind::Shape(text)));
+            }
+        }
+        self.put_grad(grad.cloned());
+        Ok(())
+    }
+
+    /// Removes the gradient.
+    pub fn zero_grad(&self) {
+        self.put_grad(None);
+    }
+
+    /// Computes the value now.
+    ///
+    /// # Errors
+    ///
+    /// Whatever computing it fails with: memory, an index out of range.
+    pub fn realize(&self) -> Result<&Tensor> {
+        mg_graph::realize(&[&self.node()])?;
+        Ok(self)
+    }
+
+    /// Computes several values together, in one plan.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::realize`].
+    pub fn realize_all<'a>(tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<()> {
+        let nodes: SmallVec<[Node; 8]> = tensors.into_iter().map(Tensor::node).collect();
+        mg_graph::realize(&nodes.iter().collect::<SmallVec<[&Node; 8]>>())
+    }
+
+    /// Whether it is a leaf that requires a gradient.
+    pub(crate) fn keeps_grad(&self) -> bool {
+        self.0.leaf.load(Ordering::Relaxed)
+    }
+
+    /// Whether `self` and `other` are handles on one tensor.
+    pub fn is(&self, other: &Tensor) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}

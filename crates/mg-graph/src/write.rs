@@ -1,0 +1,103 @@
+//! Writing into memory at once, where that is seen by nobody who should see the old value.
+
+use crate::node::{Node, Value};
+use crate::op::{Op, SourceKind, View};
+use mg_device::{DType, Layout, bf16, f16};
+use mg_kernels::cpu::library;
+use std::sync::Arc;
+
+/// What is written: elements in memory, or one for all of them.
+enum Elements {
+    Memory(Value),
+    One([u8; 8]),
+}
+
+/// The bytes of an element, of the bits of a cell.
+fn element(bits: u64, dtype: DType) -> [u8; 8] {
+    let mut bytes = [0; 8];
+    match dtype {
+        DType::F64 | DType::I64 => bytes = bits.to_ne_bytes(),
+        DType::F32 | DType::I32 => bytes[..4].copy_from_slice(&(bits as u32).to_ne_bytes()),
+        DType::F16 => bytes[..2].copy_from_slice(&f16::from_f32(f32::from_bits(bits as u32)).to_ne_bytes()),
+        DType::BF16 => bytes[..2].copy_from_slice(&bf16::from_f32(f32::from_bits(bits as u32)).to_ne_bytes()),
+        DType::U8 | DType::Bool => bytes[0] = bits as u8,
+    }
+    bytes
+}
+
+fn elements(value: &Node) -> Option<Elements> {
+    if let Some(known) = value.value() {
+        return known.as_ref().ok().filter(|v| v.buffer.device().is_cpu()).cloned().map(Elements::Memory);
+    }
+    let scalar = match value.op() {
+        Op::View(View::Expand | View::Reshape) => value.sources().first()?.clone(),
+        _ => value.clone(),
+    };
+    match *scalar.op() {
+        Op::Source(SourceKind::Const { bits, .. }) => Some(Elements::One(element(bits, scalar.dtype()))),
+        _ => None,
+    }
+}
+
+impl Node {
+    /// Writes `value`, which has the region's shape and this node's dtype, into this node's memory through `region`, a view of
+    /// its elements laid out densely, and answers with a node for the memory as it is then.
+    ///
+    /// That is done only where nobody can tell: the value and the memory are there, on the host, no gradient is recorded, no
+    /// step is being recorded, and nobody else has this node or its memory (which is why it is taken by value). Memory that is
+    /// somebody else's by agreement ([`Buffer::is_borrowed`](mg_device::Buffer::is_borrowed)) is written in any case: whoever
+    /// shares it wants to see that. Otherwise the node comes back as it was.
+    ///
+    /// # Errors
+    ///
+    /// The node itself, where the writing has to become a node of the graph.
+    pub fn write_now(self, value: &Node, region: &Layout) -> Result<Node, Node> {
+        let Some(Ok(memory)) = self.value() else { return Err(self) };
+        let shared = memory.buffer.is_borrowed();
+        let own = shared || (Arc::strong_count(&self.0) == 1 && memory.buffer.ref_count() == 1);
+        let plain = !self.is_tracked() && !value.is_tracked() && !crate::replay::is_recording();
+        if !own || !plain || !memory.buffer.device().is_cpu() || self.dtype() != value.dtype() {
+            return Err(self);
+        }
+        let Some(elements) = elements(value) else { return Err(self) };
+        // Where the elements lie among those of the memory: a view of a view, if the memory is not dense.
+        let whole = &memory.layout;
+        let target = match whole.is_contiguous() {
+            true => Layout::new(*region.shape(), region.strides(), region.offset() + whole.offset()).ok(),
+            false if region.is_contiguous() && region.shape() == whole.shape() => Some(*whole),
+            false => None,
+        };
+        let Some(target) = target else { return Err(self) };
+        let size = self.dtype().size();
+        {
+            let _engine = crate::engine::lock();
+            let out = memory.buffer.as_mut_ptr();
+            // SAFETY: nobody else reads or writes the memory: it is this node's alone, or its owner has agreed to share it and
+            // whatever the engine was to read of it has been read; the engine's lock keeps other launches away. The region lies
+            // within the node's elements, the value has its shape.
+            unsafe {
+                match &elements {
+                    Elements::Memory(from) if from.buffer.ptr_eq(&memory.buffer) => {
+                        // Parts of one memory may overlap: by way of a copy.
+                        let n = from.layout.numel();
+                        let mut copy = vec![0u8; n * size];
+                        let dense = Layout::contiguous(*from.layout.shape());
+                        library::copy_strided(size, from.buffer.as_ptr(), &from.layout, copy.as_mut_ptr(), &dense);
+                        library::copy_strided(size, copy.as_ptr(), &dense, out, &target);
+                    }
+                    Elements::Memory(from) => {
+                        library::copy_strided(size, from.buffer.as_ptr(), &from.layout, out, &target);
+                    }
+                    Elements::One(bytes) => {
+                        let strides = [0isize; mg_device::MAX_RANK];
+                        let shape = *target.shape();
+                        if let Ok(from) = Layout::new(shape, &strides[..shape.rank()], 0) {
+                            library::copy_strided(size, bytes.as_ptr(), &from, out, &target);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(Node::from_value(memory.clone()))
+    }
+}
