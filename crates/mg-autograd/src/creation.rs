@@ -156,8 +156,9 @@ impl Tensor {
     /// A tensor without axes.
     #[track_caller]
     pub fn scalar<T: Element>(value: T) -> Tensor {
-        let t = Tensor::from_slice(&[value]);
-        t.reshape(&[]).unwrap_or(t)
+        // A line of one element, seen without its axis: nobody else has it, so it is a tensor of its own.
+        let line = Tensor::from_slice(&[value]).node();
+        Tensor::from_node(line.reshape(Shape::scalar()).unwrap_or(line))
     }
 
     #[track_caller]

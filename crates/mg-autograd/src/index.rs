@@ -406,6 +406,9 @@ impl Tensor {
                 );
                 return Err(Error::new("assign", ErrorKind::Device(text)));
             }
+            // Memory that is somebody else's stays that: what is written is what is in it now.
+            let theirs = matches!(new.value(), Some(Ok(value)) if value.buffer.is_borrowed());
+            let new = if theirs { new.copy() } else { new };
             self.write(new.expand(own.shape)?)
         })
     }

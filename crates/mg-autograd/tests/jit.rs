@@ -1,6 +1,6 @@
 //! Steps that are recorded and replayed.
 
-use mg_autograd::{Tensor, jit};
+use mg_autograd::{Jit, Tensor, jit};
 use mg_device::Result;
 
 #[test]
@@ -22,7 +22,7 @@ fn state_written_between_replays_is_where_the_next_goes_on_from() -> Result<()> 
     let other = Tensor::from_vec(vec![10.0f32, 40.0, 20.0, 50.0, 30.0, 60.0], &[3, 2])?;
     weight.assign(other.t())?;
     let sum = step.call(&[&one])?;
-    assert!(step.is_replaying());
+    assert!(!step.is_replaying(), "it lies otherwise than what was recorded");
     assert_eq!(sum[0].item::<f32>()?, 216.0);
     assert_eq!(step.call(&[&one])?[0].item::<f32>()?, 222.0);
     assert_eq!(weight.to_vec::<f32>()?, [12.0, 22.0, 32.0, 42.0, 52.0, 62.0]);
@@ -60,39 +60,269 @@ fn a_function_within_another_is_part_of_it() {
     assert_eq!(weight.to_vec::<f32>().unwrap(), [12.0, 13.0]);
 }
 
-/// The error of a step that never agrees, which names the line of the call.
-fn refused(step: impl FnMut(&[Tensor]) -> Result<Vec<Tensor>>) -> String {
+/// Why a step is not replayed, whose answers are right all the same.
+fn reason(step: impl FnMut(&[Tensor]) -> Result<Vec<Tensor>>, want: impl Fn(usize) -> [f32; 2]) -> String {
     let mut step = jit(step);
     let x = Tensor::from_slice(&[1.0f32, 2.0]);
-    let error = (0..10).find_map(|_| step.call(&[&x]).err()).expect("an error");
-    assert_eq!(error.location().file(), file!());
-    error.to_string()
+    for i in 0..40 {
+        assert_eq!(step.call(&[&x]).unwrap()[0].to_vec::<f32>().unwrap(), want(i), "call {i}");
+    }
+    assert!(!step.is_replaying());
+    step.reason().expect("a reason").to_string()
 }
 
 #[test]
-fn steps_that_cannot_be_replayed_say_why() {
-    let read = refused(|x| {
+fn a_step_in_which_the_host_reads_a_value_is_an_error() {
+    let x = Tensor::from_slice(&[1.0f32, 2.0]);
+    let mut read = jit(|x: &[Tensor]| {
         let sum = x[0].sum();
         sum.item::<f32>()?;
         Ok(vec![sum])
     });
-    assert!(read.contains("the host reads a value inside the step, at ") && read.contains(file!()), "{read}");
-    let printed = refused(|x| {
-        let sum = x[0].sum();
-        assert!(format!("{sum}").starts_with("tensor(3., dtype=f32"));
-        Ok(vec![sum])
+    let error = read.call(&[&x]).unwrap_err();
+    assert!(error.to_string().contains("the host reads a value inside the step"), "{error}");
+    assert_eq!(error.location().file(), file!());
+    let mut print = jit(|x: &[Tensor]| {
+        let _ = format!("{}", x[0].sum());
+        Ok(vec![])
     });
-    assert!(printed.contains("a tensor is printed inside the step"), "{printed}");
+    let error = print.call(&[&x]).unwrap_err();
+    assert!(error.to_string().contains("a tensor is printed inside the step"), "{error}");
+    assert_eq!(error.location().file(), file!());
+}
+
+#[test]
+fn steps_that_cannot_be_replayed_run_as_usual_and_say_why() {
     let mut rate = 1.0;
-    let number = refused(|x| {
-        rate *= 0.5;
-        Ok(vec![&x[0] * rate])
-    });
+    let number = reason(
+        |x| {
+            rate *= 0.5;
+            Ok(vec![&x[0] * rate])
+        },
+        |i| [0.5f32.powi(i as i32 + 1), 2.0 * 0.5f32.powi(i as i32 + 1)],
+    );
     assert!(number.contains("a number was not the same both times") && number.contains(file!()), "{number}");
     let mut made = 0.0f32;
-    let tensor = refused(|x| {
-        made += 1.0;
-        Ok(vec![&x[0] + &Tensor::from_slice(&[made, made])])
-    });
+    let tensor = reason(
+        |x| {
+            made += 1.0;
+            Ok(vec![&x[0] + &Tensor::from_slice(&[made, made])])
+        },
+        |i| [i as f32 + 2.0, i as f32 + 3.0],
+    );
     assert!(tensor.contains("a tensor was not the same both times") && tensor.contains(file!()), "{tensor}");
+    let w = Tensor::from_slice(&[1.0f32, 1.0]).requires_grad_(true).unwrap();
+    let differentiable = reason(|x| Ok(vec![&x[0] * &w]), |_| [1.0, 2.0]);
+    assert!(differentiable.contains("can be differentiated"), "{differentiable}");
+}
+
+fn vec1(t: &Tensor) -> Vec<f32> {
+    t.to_vec::<f32>().unwrap()
+}
+
+fn t(values: &[f32]) -> Tensor {
+    Tensor::from_slice(values)
+}
+
+/// Calls a step three times with `x`, so that it is replayed, and then with others.
+fn replayed<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>>(step: F, x: &[&Tensor]) -> Jit<F> {
+    let mut step = jit(step);
+    for _ in 0..3 {
+        step.call(x).unwrap();
+    }
+    assert!(step.is_replaying(), "{:?}", step.reason());
+    step
+}
+
+#[test]
+fn arguments_that_lie_otherwise_are_read_as_they_lie() {
+    let mut step = replayed(|x: &[Tensor]| Ok(vec![&x[0] + 1.0]), &[&Tensor::from_vec(vec![1f32, 2.0, 3.0, 4.0], &[2, 2]).unwrap()]);
+    let m = |v: Vec<f32>, shape: &[usize]| Tensor::from_vec(v, shape).unwrap();
+    for _ in 0..4 {
+        let turned = m(vec![1.0, 3.0, 2.0, 4.0], &[2, 2]);
+        assert_eq!(vec1(&step.call(&[&turned.t()]).unwrap()[0]), [2.0, 3.0, 4.0, 5.0]);
+        let wide = m(vec![9.0, 1.0, 2.0, 9.0, 3.0, 4.0], &[2, 3]);
+        assert_eq!(vec1(&step.call(&[&wide.narrow(1, 1, 2).unwrap()]).unwrap()[0]), [2.0, 3.0, 4.0, 5.0]);
+        let back = m(vec![4.0, 3.0, 2.0, 1.0], &[2, 2]);
+        let back = back.slice(0, None, None, -1).unwrap().slice(1, None, None, -1).unwrap();
+        assert_eq!(vec1(&step.call(&[&back]).unwrap()[0]), [2.0, 3.0, 4.0, 5.0]);
+    }
+    assert!(step.is_replaying(), "{:?}", step.reason());
+}
+
+#[test]
+fn captured_tensors_are_what_they_are_at_the_call() {
+    let w = t(&[1.0]);
+    let captured = w.clone();
+    let mut step = replayed(move |x: &[Tensor]| Ok(vec![(&captured * &x[0]).sum()]), &[&t(&[1.0])]);
+    w.assign(7.0).unwrap();
+    assert_eq!(vec1(&step.call(&[&t(&[1.0])]).unwrap()[0]), [7.0]);
+    w.detach().assign(8.0).unwrap();
+    assert_eq!(vec1(&step.call(&[&t(&[1.0])]).unwrap()[0]), [8.0]);
+    w.set_data(&t(&[9.0])).unwrap();
+    for _ in 0..4 {
+        assert_eq!(vec1(&step.call(&[&t(&[1.0])]).unwrap()[0]), [9.0]);
+    }
+}
+
+#[test]
+fn one_tensor_twice_is_another_case_than_two() {
+    let (x, y) = (t(&[1.0]), t(&[2.0]));
+    let mut step = replayed(|x: &[Tensor]| Ok(vec![&x[0] + &x[1] * 10.0]), &[&x, &x]);
+    for _ in 0..4 {
+        assert_eq!(vec1(&step.call(&[&x, &y]).unwrap()[0]), [21.0]);
+        assert_eq!(vec1(&step.call(&[&y, &y]).unwrap()[0]), [22.0]);
+    }
+    // An argument that the step also captures.
+    let w = t(&[1.0]);
+    let captured = w.clone();
+    let mut step = replayed(move |x: &[Tensor]| Ok(vec![&captured + &x[0] * 10.0]), &[&w]);
+    for k in 1..8 {
+        let x = t(&[k as f32]);
+        assert_eq!(vec1(&step.call(&[&x]).unwrap()[0]), [1.0 + 10.0 * k as f32]);
+        assert_eq!(vec1(&step.call(&[&w]).unwrap()[0]), [11.0]);
+    }
+}
+
+#[test]
+fn answers_and_arguments_are_the_callers_own() {
+    let mut step = jit(|x: &[Tensor]| {
+        let y = &x[0] * 2.0;
+        y.assign(&y + 1.0)?;
+        Ok(vec![y])
+    });
+    let all: Vec<Tensor> = (0..7).map(|i| step.call(&[&t(&[i as f32])]).unwrap().remove(0)).collect();
+    assert!(step.is_replaying());
+    assert_eq!(all.iter().map(|y| vec1(y)[0]).collect::<Vec<_>>(), [1.0, 3.0, 5.0, 7.0, 9.0, 11.0, 13.0]);
+    let mut step = jit(|x: &[Tensor]| {
+        x[0].assign(&x[0] + 1.0)?;
+        Ok(vec![&x[0] * 2.0])
+    });
+    let xs: Vec<Tensor> = (0..7).map(|i| t(&[i as f32])).collect();
+    for (i, x) in xs.iter().enumerate() {
+        assert_eq!(vec1(&step.call(&[x]).unwrap()[0]), [2.0 * i as f32 + 2.0]);
+    }
+    assert!(step.is_replaying());
+    assert_eq!(xs.iter().map(|x| vec1(x)[0]).collect::<Vec<_>>(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+    let mut step = jit(|x: &[Tensor]| {
+        let y = x[0].square().sum();
+        y.backward()?;
+        Ok(vec![y])
+    });
+    for i in 0..7 {
+        let x = t(&[i as f32 + 1.0]).requires_grad_(true).unwrap();
+        step.call(&[&x]).unwrap();
+        assert_eq!(vec1(&x.grad().expect("a gradient")), [2.0 * i as f32 + 2.0]);
+    }
+    assert!(step.is_replaying());
+    // The first element of an argument, and a view of it that is answered with.
+    let mut step = jit(|x: &[Tensor]| Ok(vec![x[0].select(0, 0)?, &x[0].select(0, 1)? * 2.0]));
+    for i in 0..7 {
+        let x = t(&[i as f32, 5.0]);
+        let out = step.call(&[&x]).unwrap();
+        assert_eq!((vec1(&out[0]), vec1(&out[1])), (vec![i as f32], vec![10.0]));
+        out[0].assign(-1.0).unwrap();
+        assert_eq!(vec1(&x), [-1.0, 5.0], "a view of the argument");
+    }
+    assert!(step.is_replaying());
+}
+
+#[test]
+fn gradients_are_what_they_are_at_the_call() {
+    let w = t(&[1.0]).requires_grad_(true).unwrap();
+    let captured = w.clone();
+    let mut micro = jit(move |x: &[Tensor]| {
+        (&captured * &x[0]).sum().backward()?;
+        Ok(vec![])
+    });
+    let one = t(&[1.0]);
+    for round in 0..6 {
+        w.zero_grad();
+        for _ in 0..4 {
+            micro.call(&[&one]).unwrap();
+        }
+        assert_eq!(vec1(&w.grad().unwrap()), [4.0], "round {round}");
+    }
+    assert!(micro.is_replaying());
+    w.set_grad(Some(&t(&[100.0]))).unwrap();
+    micro.call(&[&one]).unwrap();
+    assert_eq!(vec1(&w.grad().unwrap()), [101.0]);
+    w.grad().unwrap().assign(0.0).unwrap();
+    micro.call(&[&one]).unwrap();
+    assert_eq!(vec1(&w.grad().unwrap()), [1.0]);
+    // Differentiated last: the gradient is there afterwards.
+    let captured = w.clone();
+    let mut step = jit(move |x: &[Tensor]| {
+        captured.zero_grad();
+        let loss = (&captured * &x[0]).sum();
+        loss.backward()?;
+        Ok(vec![loss])
+    });
+    for i in 0..6 {
+        let loss = step.call(&[&t(&[i as f32])]).unwrap();
+        assert_eq!((vec1(&loss[0]), vec1(&w.grad().unwrap())), (vec![i as f32], vec![i as f32]));
+    }
+    assert!(step.is_replaying());
+}
+
+#[test]
+fn random_numbers_and_resets_go_on() {
+    let mut step = jit(|x: &[Tensor]| Ok(vec![&x[0] + &Tensor::rand(&[2], mg_device::DType::F32)?]));
+    let zero = t(&[0.0, 0.0]);
+    let mut seen = vec![];
+    for i in 0..9 {
+        if i < 3 {
+            mg_autograd::manual_seed(0);
+        }
+        seen.push(vec1(&step.call(&[&zero]).unwrap()[0]));
+    }
+    assert!(step.is_replaying());
+    assert!(seen[0] == seen[1] && seen[1] == seen[2]);
+    for i in 3..9 {
+        assert!(seen[..i].iter().all(|other| *other != seen[i]), "call {i}");
+    }
+    mg_autograd::manual_seed(0);
+    assert_eq!(vec1(&step.call(&[&zero]).unwrap()[0]), seen[0]);
+    let run = t(&[0.0]);
+    let captured = run.clone();
+    let mut step = jit(move |x: &[Tensor]| {
+        captured.assign(&captured + &x[0])?;
+        Ok(vec![])
+    });
+    let mut got = vec![];
+    for call in 0..7 {
+        if call == 0 || call == 1 || call == 4 {
+            run.assign(0.0).unwrap();
+        }
+        step.call(&[&t(&[1.0])]).unwrap();
+        got.push(vec1(&run)[0]);
+    }
+    assert_eq!(got, [1.0, 1.0, 2.0, 3.0, 1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn a_replay_that_fails_leaves_state_as_it_was() {
+    let (w, count) = (t(&[1.0, 2.0, 3.0]), t(&[0.0]));
+    let (table, calls) = (w.clone(), count.clone());
+    let mut step = jit(move |x: &[Tensor]| {
+        calls.assign(&calls + 1.0)?;
+        let picked = table.index_select(0, &x[0])?;
+        table.assign(&table + &picked.sum())?;
+        Ok(vec![picked])
+    });
+    let good = Tensor::from_slice(&[0i64, 1]);
+    for _ in 0..4 {
+        step.call(&[&good.copy()]).unwrap();
+    }
+    assert!(step.is_replaying());
+    let before = (vec1(&w), vec1(&count));
+    for i in 0..3 {
+        let error = step.call(&[&Tensor::from_slice(&[0i64, 7])]).unwrap_err();
+        assert!(matches!(error.kind(), mg_device::ErrorKind::Index { index: 7, size: 3, .. }), "{error}");
+        assert!(step.is_replaying(), "{:?}", step.reason());
+        assert_eq!((vec1(&w), vec1(&count)), before, "call {i}");
+    }
+    let out = step.call(&[&good]).unwrap();
+    assert_eq!(vec1(&out[0]), before.0[..2]);
+    assert_eq!(vec1(&count), [before.1[0] + 1.0]);
 }

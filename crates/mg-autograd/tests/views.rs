@@ -32,14 +32,18 @@ fn a_write_through_a_view_is_seen_by_the_base_and_by_other_views() {
         ("backwards", |x| x.slice(1, Some(0), None, -1), [9.0, 1.0, 2.0, 9.0, 4.0, 5.0]),
         ("transpose", |x| x.t().select(0, 1), [0.0, 9.0, 2.0, 3.0, 9.0, 5.0]),
         ("reshape", |x| x.reshape(&[6])?.narrow(0, 2, 2), [0.0, 1.0, 9.0, 9.0, 4.0, 5.0]),
-        ("reshape of a transpose", |x| x.t().reshape(&[6])?.narrow(0, 1, 2), [0.0, 9.0, 2.0, 9.0, 4.0, 5.0]),
+        ("axis in front of a transpose", |x| x.t().reshape(&[1, 3, 2])?.select(2, 1), [0.0, 1.0, 2.0, 9.0, 9.0, 9.0]),
         (
             "view of a view of a view",
-            |x| x.flip(0)?.t().select(0, 2)?.narrow(0, 0, 1),
+            |x| x.slice(0, None, None, -1)?.t().select(0, 2)?.narrow(0, 0, 1),
             [0.0, 1.0, 2.0, 3.0, 4.0, 9.0],
         ),
         ("transpose of a transpose", |x| x.t().t().select(0, 0), [9.0, 9.0, 9.0, 3.0, 4.0, 5.0]),
-        ("flip of a flip", |x| x.flip(1)?.flip(1)?.select(1, 0), [9.0, 1.0, 2.0, 9.0, 4.0, 5.0]),
+        (
+            "backwards of backwards",
+            |x| x.slice(1, None, None, -1)?.slice(1, None, None, -1)?.select(1, 0),
+            [9.0, 1.0, 2.0, 9.0, 4.0, 5.0],
+        ),
         ("all of it", |x| x.reshape(&[3, 2]), [9.0; 6]),
     ];
     for (name, view, expected) in views {
@@ -205,19 +209,58 @@ fn a_leaf_is_changed_under_no_grad_only() {
 }
 
 #[test]
-fn a_graph_made_before_a_leaf_changed_uses_the_old_value() {
+fn a_gradient_made_of_a_value_that_was_changed_is_an_error() {
     let w = Tensor::from_slice(&[3.0f32]).requires_grad_(true).unwrap();
-    let y = (&w * &w).sum();
-    {
+    let (y, made) = ((&w * &w).sum(), line!());
+    let changed = {
         let _off = no_grad();
         w.assign(100.0).unwrap();
-    }
-    y.backward().unwrap();
-    assert_eq!(values(&w.grad().unwrap()), [6.0]);
+        line!() - 1
+    };
+    let error = y.backward().unwrap_err().to_string();
+    assert!(matches!(y.backward().unwrap_err().kind(), ErrorKind::Gradient(_)), "{error}");
+    assert!(error.contains(&format!("views.rs:{made}:")), "{error}");
+    assert!(error.contains(&format!("views.rs:{changed}:")), "{error}");
     assert_eq!(y.item::<f32>().unwrap(), 9.0);
     w.zero_grad();
     (&w * &w).sum().backward().unwrap();
     assert_eq!(values(&w.grad().unwrap()), [200.0]);
+    // What needs no value needs no old one.
+    let z = (&w * 2.0).sum();
+    {
+        let _off = no_grad();
+        w.select(0, 0).unwrap().assign(1.0).unwrap();
+    }
+    w.zero_grad();
+    z.backward().unwrap();
+    assert_eq!(values(&w.grad().unwrap()), [2.0]);
+}
+
+#[test]
+fn what_is_saved_of_a_view_or_of_a_result_is_seen_to_change() {
+    let w = Tensor::from_slice(&[3.0f32, 4.0]).requires_grad_(true).unwrap();
+    for known in [false, true] {
+        let x = f32s(&[2, 2], &[1.0, 2.0, 3.0, 4.0]).copy();
+        if known {
+            x.realize().unwrap();
+        }
+        let y = (&w * &x.select(0, 1).unwrap()).sum();
+        x.assign(0.0).unwrap();
+        assert!(y.backward().is_err(), "a view of constants, known: {known}, {:?}", y.node().sources());
+        let y = (&w * &x.detach()).sum();
+        x.select(0, 0).unwrap().assign(1.0).unwrap();
+        assert!(y.backward().is_err(), "another line on its memory, known: {known}");
+        let y = w.exp();
+        let loss = y.sum();
+        y.detach().assign(0.0).unwrap();
+        assert!(loss.backward().is_err(), "a result that is saved, known: {known}");
+        // An operation in place reads what it replaces.
+        let y = &w * 2.0;
+        mg_autograd::in_place(|| y.assign(y.try_mul(&w)?)).unwrap();
+        w.zero_grad();
+        y.sum().backward().unwrap();
+        assert_eq!(values(&w.grad().unwrap()), [12.0, 16.0]);
+    }
 }
 
 #[test]
@@ -273,8 +316,8 @@ impl Seen {
             }
             1 if rank > 0 => {
                 let n = self.shape[axis];
-                let t = self.t.flip(axis as isize).unwrap();
-                self.pick(t, self.shape.clone(), format!("flip({axis})"), |i| {
+                let t = self.t.slice(axis as isize, None, None, -1).unwrap();
+                self.pick(t, self.shape.clone(), format!("backwards({axis})"), |i| {
                     let mut from = i.to_vec();
                     from[axis] = n - 1 - i[axis];
                     from
@@ -311,8 +354,13 @@ impl Seen {
                     _ => vec![n],
                 };
                 let signed: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
-                let t = self.t.reshape(&signed).unwrap();
-                let how = format!("{}.reshape({shape:?})", self.how);
+                // Where there is no such view, there is a copy, which is nobody's part.
+                let Ok(t) = self.t.view_as_shape(&signed) else {
+                    let copy = self.t.reshape(&signed).unwrap();
+                    copy.assign(-1.0).unwrap();
+                    return self.clone();
+                };
+                let how = format!("{}.view({shape:?})", self.how);
                 Seen { t, shape, at: self.at.clone(), broadcast: self.broadcast, how }
             }
             6 if rank < 4 => {
@@ -447,13 +495,17 @@ fn memory_that_goes_may_look_at_the_tensor_that_it_was() {
     let (value, heard) = foreign(&x);
     x.assign(&value).unwrap();
     drop(value);
-    x.assign(3.0).unwrap();
-    assert_eq!(heard.recv().unwrap(), (vec![3.0, 3.0], false));
+    assert_eq!(heard.recv_timeout(std::time::Duration::from_secs(5)).unwrap(), (vec![5.0, 5.0], false));
+    let (value, heard) = foreign(&x);
+    x.set_data(&value).unwrap();
+    drop(value);
+    x.set_data(&Tensor::from_slice(&[3.0f32, 3.0])).unwrap();
+    assert_eq!(heard.recv_timeout(std::time::Duration::from_secs(5)).unwrap(), (vec![3.0, 3.0], false));
     let (gradient, heard) = foreign(&x);
     x.set_grad(Some(&gradient)).unwrap();
     drop(gradient);
     x.set_grad(None).unwrap();
-    assert_eq!(heard.recv().unwrap(), (vec![3.0, 3.0], false));
+    assert_eq!(heard.recv_timeout(std::time::Duration::from_secs(5)).unwrap(), (vec![3.0, 3.0], false));
 }
 
 #[test]

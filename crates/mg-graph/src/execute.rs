@@ -220,7 +220,7 @@ impl Plan {
                 return Err(Error::new("realize", ErrorKind::Cancelled));
             }
             if whole == Whole::OrNothing
-                && at == self.overwrites_from
+                && at >= self.checks_until
                 && let Some((_, error)) = failures.0.first()
             {
                 return Err(error.clone());

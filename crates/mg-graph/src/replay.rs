@@ -279,7 +279,11 @@ impl Trace {
     /// What the host read of a value within the step: why it cannot be replayed.
     #[track_caller]
     pub fn host_read(&self) -> Option<Error> {
-        self.host_read.clone().map(error)
+        // Not in a closure, which would hide the caller's line.
+        match &self.host_read {
+            Some(text) => Some(error(text.clone())),
+            None => None,
+        }
     }
 
     fn by_sequence(&self) -> HashMap<u64, (usize, usize)> {

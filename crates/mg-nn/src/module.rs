@@ -149,7 +149,7 @@ pub trait Module: Send + Sync {
         let mut state = State::default();
         walk("", visited(self), &mut |name, field| {
             if let Field::Parameter(t) | Field::Buffer(t) = field {
-                state.tensors.insert(name, t.detach());
+                state.tensors.insert(name, t.snapshot());
             }
         });
         state

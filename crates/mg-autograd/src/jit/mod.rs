@@ -8,41 +8,13 @@ pub(crate) use record::{
 
 use crate::creation;
 use crate::tensor::{Cell, Kept, MemoryId, Tensor};
-use mg_device::{DType, Device, Error, ErrorKind, Layout, Result, Shape};
+use mg_device::{Error, ErrorKind, Layout, Result};
 use mg_graph::{Computed, Node, Outside, Recorded, Replay, Trace};
-use record::Spot;
+use record::{Lie, Spot};
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::panic::Location;
 use std::sync::{Arc, Weak};
-
-/// How a value lies in memory, as far as plans depend on it.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Lie {
-    shape: Shape,
-    dtype: DType,
-    device: Device,
-    strides: SmallVec<[isize; 4]>,
-    /// At a multiple of 16 bytes: what a CUDA kernel loads at once.
-    aligned: bool,
-    borrowed: bool,
-}
-
-impl Lie {
-    fn of(node: &Node) -> Option<Lie> {
-        let Some(Ok(value)) = node.value() else { return None };
-        let (buffer, layout) = (&value.buffer, &value.layout);
-        let start = buffer.address() + (layout.offset() * buffer.dtype().size()) as u64;
-        Some(Lie {
-            shape: *layout.shape(),
-            dtype: buffer.dtype(),
-            device: buffer.device(),
-            strides: layout.strides().into(),
-            aligned: buffer.device().is_cpu() || start.is_multiple_of(16),
-            borrowed: buffer.is_borrowed(),
-        })
-    }
-}
 
 /// What a recording takes an argument for.
 #[derive(PartialEq, Eq, Hash)]
@@ -435,19 +407,12 @@ impl Run {
                 Some(layout) => Output::Part(Home::Made(at), layout),
             });
         }
-        let lies = record.slots.iter().map(|spot| Some(spot.find(arguments)?.node()));
-        let mut seen = vec![];
-        for (slot, node) in lies.enumerate() {
-            // As it lay when it was read: what has changed since lies as what was computed.
-            let changed = record.changed.iter().any(|(spot, _)| spot.is(&record.slots[slot]));
-            seen.push(node.filter(|_| !changed).and_then(|node| Lie::of(&node)));
-        }
         Ok(Run {
             trace,
             arguments: arguments.iter().map(|t| Arc::downgrade(&t.0)).collect(),
             slots: record.slots,
             outside: record.outside,
-            lies: seen,
+            lies: record.lies,
             changed,
             grads,
             made,
@@ -474,6 +439,7 @@ impl Run {
             (Output::Argument(_) | Output::Made(_) | Output::Same(_) | Output::Part(..), _) => false,
         };
         all(&self.slots, &other.slots, Spot::is)
+            && self.lies == other.lies
             && all(&self.changed, &other.changed, |a, b| a.0.is(&b.0) && a.1 == b.1)
             && all(&self.grads, &other.grads, |a, b| a.0.is(&b.0) && a.1 == b.1 && a.2 == b.2)
             && all(&self.outputs, &other.outputs, output)
@@ -539,7 +505,7 @@ impl Replaying {
                     return Fit::No;
                 }
                 let now = Lie::of(&node);
-                if now.is_none() || lie.is_some() && now != *lie {
+                if now.is_none() || now != *lie {
                     return Fit::No;
                 }
             }

@@ -1,7 +1,9 @@
 //! What a step that is being recorded reads and changes of what was there before it.
 
 use crate::tensor::{Cell, Kept, Line, Place, Tensor};
+use mg_device::{DType, Device, Shape};
 use mg_graph::Node;
+use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -32,6 +34,35 @@ impl Spot {
     }
 }
 
+/// How a value lies in memory, as far as plans depend on it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Lie {
+    shape: Shape,
+    dtype: DType,
+    device: Device,
+    strides: SmallVec<[isize; 4]>,
+    /// At a multiple of 16 bytes: what a CUDA kernel loads at once.
+    aligned: bool,
+    borrowed: bool,
+}
+
+impl Lie {
+    /// Of a node whose value is known.
+    pub(super) fn of(node: &Node) -> Option<Lie> {
+        let Some(Ok(value)) = node.value() else { return None };
+        let (buffer, layout) = (&value.buffer, &value.layout);
+        let start = buffer.address() + (layout.offset() * buffer.dtype().size()) as u64;
+        Some(Lie {
+            shape: *layout.shape(),
+            dtype: buffer.dtype(),
+            device: buffer.device(),
+            strides: layout.strides().into(),
+            aligned: buffer.device().is_cpu() || start.is_multiple_of(16),
+            borrowed: buffer.is_borrowed(),
+        })
+    }
+}
+
 /// A leaf whose gradient the step has to do with.
 pub(super) struct GradOf {
     pub(super) leaf: Tensor,
@@ -45,6 +76,8 @@ pub(super) struct GradOf {
 pub(super) struct Record {
     arguments: Vec<Tensor>,
     pub(super) slots: Vec<Spot>,
+    /// How what is in the slots lies when it is read first.
+    pub(super) lies: Vec<Option<Lie>>,
     /// The number of the slot that a node is read from, by its sequence.
     pub(super) outside: HashMap<u64, usize>,
     /// The tensors that stand for all of a line.
@@ -72,6 +105,7 @@ pub(super) fn begin(arguments: &[&Tensor]) {
     let mut record = Record { arguments: arguments.iter().map(|&t| t.clone()).collect(), ..Record::default() };
     for (i, t) in arguments.iter().enumerate() {
         record.slots.push(Spot::Argument(i));
+        record.lies.push(Lie::of(&t.current()));
         record.outside.entry(t.current().sequence()).or_insert(i);
     }
     RECORD.set(Some(record));
@@ -133,6 +167,7 @@ fn note_node(node: &Node, spot: impl FnOnce(&Record) -> Spot) {
     noting(|r| {
         let spot = spot(r);
         r.slots.push(spot);
+        r.lies.push(Lie::of(node));
         r.outside.insert(node.sequence(), r.slots.len() - 1);
     });
 }

@@ -34,9 +34,13 @@ pub(crate) struct Held {
 
 impl Held {
     pub(crate) fn new(node: Node) -> Held {
-        let held = Held { node: own(node), counted: true };
-        held.node.hold();
-        held
+        Held::owned(own(node))
+    }
+
+    /// Of a node that was made a tensor's own.
+    fn owned(node: Node) -> Held {
+        node.hold();
+        Held { node, counted: true }
     }
 
     /// Of which nobody knows yet.
@@ -317,7 +321,9 @@ impl Line {
             return shared.clone();
         }
         let node = Held::new(untracked(&whole));
-        let storage = StorageState { node, version: 0, given: Given::default() };
+        let mut given = Given::default();
+        given.add(&whole);
+        let storage = StorageState { node, version: 0, given };
         let storage = Arc::new(Storage { state: Mutex::new(storage), writing: Mutex::new(()) });
         let shared = Shared { storage, region: None, version: 0 };
         state.shared = Some(shared.clone());
@@ -333,8 +339,8 @@ impl Line {
         let whole = self.node();
         let facts = Facts::of(&whole);
         if let Some(part) = part {
-            let strides = part.layout.strides().iter().zip(part.layout.shape().iter());
-            if strides.clone().any(|(&stride, &n)| stride == 0 && n > 1) {
+            let mut axes = part.layout.strides().iter().zip(part.layout.shape().iter());
+            if part.layout.numel() > 0 && axes.any(|(&stride, &n)| stride == 0 && n > 1) {
                 let text = "a broadcast view cannot be written to";
                 return Err(Error::new("write", ErrorKind::Value(text.into())));
             }
@@ -377,7 +383,7 @@ impl Line {
                 };
                 let written = own(written);
                 written.set_before(node);
-                Some((shared, Held::new(written), version + 1))
+                Some((shared, Held::owned(written), version + 1))
             }
         };
         jit::note_line_change(self, &whole);
@@ -441,8 +447,7 @@ impl Line {
             state.whole = Some(Held::new(node));
             return None;
         }
-        node.hold();
-        state.whole = Some(Held { node: node.clone(), counted: true });
+        state.whole = Some(Held::owned(node.clone()));
         Some(node)
     }
 }
@@ -462,17 +467,14 @@ impl LineState {
                     None => Ok(untracked(&node)),
                     Some(region) => part_of(&node, region),
                 };
-                let seen = own(seen.unwrap_or_else(|error| Node::failed(error, &whole.node)));
-                let new = if self.leaf.strong_count() > 0 {
-                    make_leaf(&seen, &self.leaf);
-                    seen
-                } else if whole.node.is_tracked() {
-                    own(grafted(&seen, &whole.node))
-                } else {
-                    seen
-                };
+                let seen = seen.unwrap_or_else(|error| Node::failed(error, &whole.node));
+                let history = self.leaf.strong_count() == 0 && whole.node.is_tracked();
+                let new = own(if history { grafted(&seen, &whole.node) } else { seen });
+                if self.leaf.strong_count() > 0 {
+                    make_leaf(&new, &self.leaf);
+                }
                 storage.given.add(&new);
-                garbage.push(std::mem::replace(whole, Held::new(new)));
+                garbage.push(std::mem::replace(whole, Held::owned(new)));
                 shared.version = storage.version;
             }
         }
@@ -490,13 +492,13 @@ impl LineState {
 impl Part {
     fn node(&mut self, garbage: &mut Garbage) -> Node {
         let whole = self.line.node();
-        if mg_graph::is_recording() {
-            jit::note_line_read(&self.line, &whole);
-        }
         if let Some((held, of)) = &mut self.known
             && *of == whole.sequence()
         {
             return held.node.clone();
+        }
+        if mg_graph::is_recording() {
+            jit::note_line_read(&self.line, &whole);
         }
         let _at = mg_graph::at(self.made_at);
         // A view has the history of what it is a view of, whether gradients are recorded now or not.
@@ -681,7 +683,7 @@ impl Tensor {
             storage.version
         };
         let leaf = leaf.cloned().unwrap_or_default();
-        Line::new(Held::new(node), leaf, Some(Shared { storage: shared.storage, region, version }))
+        Line::new(Held::owned(node), leaf, Some(Shared { storage: shared.storage, region, version }))
     }
 
     /// The value as it is now, apart from the tensor: without history, and what is written to either is not seen by the other.
@@ -737,8 +739,7 @@ impl Tensor {
         if let Some(history) = history {
             let mut state = line.lock();
             if let Some(whole) = &mut state.whole {
-                let node = own(grafted(&whole.node, &history));
-                *whole = Held::new(node);
+                *whole = Held::new(grafted(&whole.node, &history));
             }
         }
         jit::note_other_memory();
@@ -977,8 +978,7 @@ impl Kept {
             }
             old.overwrite(line, mg_graph::next_sequence());
         }
-        node.hold();
-        let mut held = Some(Held { node, counted: true });
+        let mut held = Some(Held::owned(node));
         // Not by way of those who wait for what is lent.
         let line = match self {
             Kept::Line(line) => Some(line.clone()),

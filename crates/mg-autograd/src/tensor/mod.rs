@@ -140,9 +140,10 @@ impl Tensor {
             let value = self.snapshot().to(device)?;
             let grad = self.grad().map(|g| Ok((g.snapshot().to(device)?, g))).transpose()?;
             Tensor::realize_all(std::iter::once(&value).chain(grad.iter().map(|(value, _)| value)))?;
-            self.set_data(&value)?;
+            // Written through, so that views see it too.
+            self.write(value.node())?;
             match grad {
-                Some((value, grad)) => grad.set_data(&value),
+                Some((value, grad)) => grad.write(value.node()),
                 None => Ok(()),
             }
         })

@@ -121,7 +121,7 @@ fn save_slots<'a>(
     for (i, (tensors, steps)) in slots.enumerate() {
         for (name, t) in names.iter().zip(tensors) {
             if let Some(t) = t {
-                state.tensors.insert(format!("{i}.{name}"), t.detach());
+                state.tensors.insert(format!("{i}.{name}"), t.snapshot());
             }
         }
         if let Some(steps) = steps {

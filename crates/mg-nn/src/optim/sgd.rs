@@ -99,7 +99,7 @@ impl Optimizer for SGD {
                         held.assign(settled(held.try_mul(momentum)?.try_add(g.try_mul(1.0 - dampening)?)?)?)?;
                         held
                     }
-                    None => buffer.insert(g.detach()),
+                    None => buffer.insert(g.snapshot()),
                 };
                 g = if nesterov { g.try_add(held.try_mul(momentum)?)? } else { held.clone() };
                 wanted.push(held.clone());
