@@ -1,0 +1,78 @@
+"""`python -m fuzz`: draws programs, compares, shrinks what differs."""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import random
+import sys
+import time
+
+from .check import Checker
+from .generate import KINDS
+from .run import MODES
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
+    parser.add_argument("--programs", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=None, help="of the first program; a fresh one where none is given")
+    parser.add_argument("--mode", default="all", help=f"all, or some of {', '.join(MODES)}, with commas")
+    parser.add_argument("--kind", default="all", help=f"all, or some of {', '.join(KINDS)}, with commas")
+    parser.add_argument("--reference", default="auto", choices=("auto", "torch", "numpy"))
+    parser.add_argument("--without", help="draws no line that this regular expression finds something in")
+    parser.add_argument("--coverage", action="store_true", help="lists what can be drawn and what cannot, and ends")
+    parser.add_argument("--no-shrink", action="store_true")
+    parser.add_argument("--most", type=int, default=10, help="stops after so many classes of differences")
+    parser.add_argument("--each", type=int, default=1, help="shows so many programs of a class")
+    parser.add_argument("--threads", action="store_true", help="runs pairs of programs in two threads at once")
+    parser.add_argument("--interrupts", type=int, default=0, help="instead of programs: so many trainings, interrupted")
+    options = parser.parse_args()
+
+    seed = random.SystemRandom().randrange(10**9) if options.seed is None else options.seed
+    if options.interrupts:
+        from .interrupts import interrupts
+
+        return interrupts(options.interrupts, seed)
+    checker = Checker(options.reference, options.without)
+    if options.coverage:
+        print(checker.coverage())
+        return 0
+    modes = MODES if options.mode == "all" else tuple(options.mode.split(","))
+    kinds = KINDS if options.kind == "all" else tuple(options.kind.split(","))
+    print(f"{options.programs} programs from seed {seed}, compared with {checker.reference.name}", flush=True)
+    classes: collections.Counter[str] = collections.Counter()
+    differing = 0
+    start = time.monotonic()
+    shrinking = 0.0
+    done = 0
+    for at in range(options.programs):
+        program = checker.generator.program(seed + at, kinds)
+        found = checker.check(program, modes)
+        done += 1
+        if found is None:
+            continue
+        differing += 1
+        mode, difference = found
+        began = time.monotonic()
+        if not options.no_shrink:
+            program = checker.smallest(program, mode, difference)
+            found = checker.check(program, (mode,))
+            difference = found[1] if found else difference
+        shrinking += time.monotonic() - began
+        name = checker.class_of(program, mode, difference)
+        classes[name] += 1
+        if classes[name] <= options.each:
+            print(f"\n--- seed {seed + at}, {mode}: {difference}")
+            print(checker.show(program), flush=True)
+        if len(classes) >= options.most:
+            print(f"\nstopped after {options.most} classes")
+            break
+    took = time.monotonic() - start - shrinking
+    print(f"\n{done} programs, {differing} differ, {done / max(took, 1e-9):.0f} programs a second")
+    for name, n in classes.most_common():
+        print(f"{n:6} {name}")
+    return 1 if differing else 0
+
+
+sys.exit(main())
