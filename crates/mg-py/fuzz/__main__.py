@@ -8,8 +8,9 @@ import random
 import sys
 import time
 
-from .check import Checker
+from .check import Checker, reference, signature
 from .generate import KINDS
+from .program import Program
 from .run import MODES
 
 
@@ -20,12 +21,12 @@ def main() -> int:
     parser.add_argument("--mode", default="all", help=f"all, or some of {', '.join(MODES)}, with commas")
     parser.add_argument("--kind", default="all", help=f"all, or some of {', '.join(KINDS)}, with commas")
     parser.add_argument("--reference", default="auto", choices=("auto", "torch", "numpy"))
+    parser.add_argument("--subject", default="micrograd_rs", choices=("micrograd_rs", "numpy"), help="whom to check: numpy is our reference")
     parser.add_argument("--without", help="draws no line that this regular expression finds something in")
     parser.add_argument("--coverage", action="store_true", help="lists what can be drawn and what cannot, and ends")
     parser.add_argument("--no-shrink", action="store_true")
     parser.add_argument("--most", type=int, default=10, help="stops after so many classes of differences")
     parser.add_argument("--each", type=int, default=1, help="shows so many programs of a class")
-    parser.add_argument("--threads", action="store_true", help="runs pairs of programs in two threads at once")
     parser.add_argument("--interrupts", type=int, default=0, help="instead of programs: so many trainings, interrupted")
     options = parser.parse_args()
 
@@ -34,7 +35,8 @@ def main() -> int:
         from .interrupts import interrupts
 
         return interrupts(options.interrupts, seed)
-    checker = Checker(options.reference, options.without)
+    subject = None if options.subject == "micrograd_rs" else reference(options.subject)
+    checker = Checker(options.reference, options.without, subject)
     if options.coverage:
         print(checker.coverage())
         return 0
@@ -46,11 +48,22 @@ def main() -> int:
     start = time.monotonic()
     shrinking = 0.0
     done = 0
+    right: list[Program] = []
     for at in range(options.programs):
         program = checker.generator.program(seed + at, kinds)
         found = checker.check(program, modes)
         done += 1
         if found is None:
+            if "threads" in modes:
+                right.append(program)
+            if len(right) == 2:
+                beside = checker.check_together(right)
+                if beside is not None:
+                    differing += 1
+                    classes[f"threads: {signature(beside[1])}"] += 1
+                    print(f"\n--- seeds {right[0].seed} and {right[1].seed} at once, of {beside[0].seed}: {beside[1]}")
+                    print("\n\n".join(checker.show(p) for p in right), flush=True)
+                right = []
             continue
         differing += 1
         mode, difference = found

@@ -9,7 +9,7 @@ from .compare import Difference, differs
 from .generate import Generator
 from .operations import available, undrawn
 from .program import Program
-from .run import MODES, Library, execute, ours, torch
+from .run import MODES, Library, Trace, execute, ours, together, torch
 from .shrink import shrink
 
 
@@ -21,9 +21,9 @@ def reference(name: str) -> Library:
         except ImportError:
             if name == "torch":
                 raise
-    from .storages import library
+    from . import storages
 
-    return library()
+    return Library("numpy", storages.module, storages.Tensor, storages.functional)
 
 
 class Checker:
@@ -35,14 +35,43 @@ class Checker:
     def check(self, program: Program, modes: tuple[str, ...] = MODES) -> tuple[str, Difference] | None:
         """The first mode in which the program differs, and in what."""
         for mode in modes:
+            if mode == "threads":
+                continue
             if mode == "jit" and not program.has_step:
                 continue
             wanted = execute(program, self.reference)
+            if wanted.void:
+                return None
             got = execute(program, self.ours, mode, wanted.outcomes)
             found = differs(program, wanted, got, self.reference, self.ours)
-            if found is not None:
+            if found is not None and not self.saved_values_change(program, wanted):
                 return mode, found
         return None
+
+    def check_together(self, programs: list[Program]) -> tuple[Program, Difference] | None:
+        """The first of some programs that differs when they run at once, and in what. Alone they do not."""
+        wanted = [execute(program, self.reference) for program in programs]
+        traces = together(programs, self.ours, [w.outcomes for w in wanted])
+        for program, times in zip(programs, traces):
+            for trace in times:
+                reference = execute(program, self.reference)
+                found = differs(program, reference, trace, self.reference, self.ours)
+                if found is not None and not self.saved_values_change(program, reference):
+                    return program, found
+        return None
+
+    def saved_values_change(self, program: Program, trace: Trace) -> bool:
+        """Whether a write to `.data` changes what was saved for a gradient: the reference answers with a wrong one then. Shown
+        by `.detach()` in its place, whose writes the reference counts.
+        """
+        if not any(".data" in line for line in program.lines):
+            return False
+        counted = [_counted(line) for line in program.lines]
+        again = execute(program.with_lines(counted), self.reference)
+        return any(
+            now is not None and was is None and "modified by an inplace operation" in str(now)
+            for was, now in zip(trace.outcomes, again.outcomes)
+        )
 
     def smallest(self, program: Program, mode: str, difference: Difference, seconds: float = 5.0) -> Program:
         wanted = signature(difference)
@@ -76,6 +105,15 @@ class Checker:
         text = [f"drawn ({len(drawn)}): " + ", ".join(drawn), "not drawn:"]
         text += [f"  {name}: {why}" for name, why in undrawn(self.ours, self.reference).items()]
         return "\n".join(text)
+
+
+METHODS = {"+": "add_", "-": "sub_", "*": "mul_"}
+
+
+def _counted(line: str) -> str:
+    """A line that writes to `.data`, with `.detach()` for it."""
+    changed = re.sub(r"\.data ([-+*])= (.*)$", lambda m: f".detach().{METHODS[m[1]]}({m[2]})", line, flags=re.M)
+    return re.sub(r"\.data\b(?! = )", ".detach()", changed)
 
 
 def signature(difference: Difference) -> str:

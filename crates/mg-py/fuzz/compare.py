@@ -10,7 +10,7 @@ import numpy as np
 
 from . import intended
 from .program import Program
-from .run import BASIC, Library, Raised, Trace
+from .run import BASIC, Library, Raised, Trace, odd
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def parts(library: Library, names: dict[str, Any]) -> dict[str, Any]:
             found[f"len({name})"] = len(value)
             for at, item in enumerate(value):
                 add(f"{name}[{at}]", item)
-        elif isinstance(value, dict):
+        elif isinstance(value, dict) and "param_groups" not in value:
             for key in value:
                 add(f"{name}[{key!r}]", value[key])
         elif hasattr(value, "named_parameters"):
@@ -90,15 +90,14 @@ def flat(value: Any) -> list[Any]:
     return [value]
 
 
-TOLERANCE = {"float64": 1e-9, "float32": 3e-4, "float16": 2e-2, "bfloat16": 1e-1}
+#: Of numbers that were rounded; those of f64 may have come from f32.
+TOLERANCE = {"float64": 3e-4, "float32": 3e-4, "float16": 2e-2, "bfloat16": 1e-1}
 #: Up to here sums of quarters' products are exact in any order.
 EXACT_UP_TO = {"float64": 2.0**40, "float32": 2.0**12}
 
 
 def same(a: Any, b: Any, dtype: str, exact: bool) -> bool:
     """Whether nested lists of numbers are the same, as far as the dtype and the program promise it."""
-    if a == b and dtype not in ("float64", "float32"):
-        return True
     a, b = flat(a), flat(b)
     if len(a) != len(b):
         return False
@@ -142,10 +141,7 @@ def values_differ(
 ) -> Difference | None:
     for name, wanted in a.items():
         if isinstance(wanted, of_a.tensor):
-            try:
-                wanted.requires_grad, wanted.is_leaf
-            except RuntimeError:
-                # A view that the reference has given up.
+            if odd(wanted):
                 continue
         if name not in b:
             return Difference("absence", name, f"is not there, want {wanted}")
@@ -233,7 +229,7 @@ def differs(
             return Difference("no error", line.split("\n")[0], f"want {wanted}")
         return Difference("error", line.split("\n")[0], f"{got}")
     for at, (wanted, got) in enumerate(zip(reference.outcomes, trace.outcomes)):
-        if wanted is not None and got is not None and wanted.kind != got.kind:
+        if wanted is not None and got is not None and wanted.kind != got.kind and got.kind != "absent":
             if not intended.kinds(program.lines[at], wanted, got):
                 return Difference("kind of error", program.lines[at].split("\n")[0], f"{got}, want {wanted}")
     a, b = parts(of_a, reference.names), parts(of_b, trace.names)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .compare import can_mark, dtype_name
-from .program import code, targets
-from .run import BASIC, Library, Raised
+from .program import bound, code, targets
+from .run import BASIC, Library, Raised, odd
 
 FLOATS = ("float64", "float32", "float16")
 INTS = ("int64", "int32", "uint8")
@@ -17,15 +17,6 @@ INTS = ("int64", "int32", "uint8")
 LARGE = 2.0**12
 
 Maker = Callable[["Draw"], "str | None"]
-
-
-def usable(t: Any) -> bool:
-    """The reference gives views up that came out of one operation with others, when one of them is written to."""
-    try:
-        t.requires_grad, t.is_leaf
-    except RuntimeError:
-        return False
-    return True
 
 
 class Draw:
@@ -61,7 +52,7 @@ class Draw:
         """Names of tensors, those of a function's own in its body more often."""
         kind = self.reference.tensor
         return [
-            n for n, v in self.names.items() if n not in BASIC and isinstance(v, kind) and usable(v) and (not meets or meets(v))
+            n for n, v in self.names.items() if n not in BASIC and isinstance(v, kind) and not odd(v) and (not meets or meets(v))
         ]
 
     def pick(self, meets: Callable[[Any], bool] | None = None) -> str | None:
@@ -139,11 +130,17 @@ class Draw:
         except Exception as error:
             for name in targets(line):
                 self.names.pop(name, None)
-            if not errors or self.errors >= 2 or not self.chance(0.15) or Raised(error).kind in ("absent", "name"):
+            # Writes at several places are not done by halves here; the reference writes up to the one that is wrong.
+            halves = "= " in line and re.match(r"\w+[^ ]*\[.*(\[|L\.tensor).*\] .?= ", line)
+            if halves or not errors or self.errors >= 2 or not self.chance(0.15) or Raised(error).kind in ("absent", "name"):
                 return False
             self.errors += 1
             self.lines.append(line)
             return True
+        if any(name in self.names and isinstance(self.names[name], self.reference.tensor) and odd(self.names[name]) for name in bound(line)):
+            for name in bound(line):
+                self.names.pop(name, None)
+            return False
         self.lines.append(line)
         return True
 

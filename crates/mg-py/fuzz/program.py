@@ -46,6 +46,16 @@ def targets(line: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+@lru_cache(maxsize=4096)
+def bound(line: str) -> tuple[str, ...]:
+    """The names that a line gives to something made by it, rather than to what it changed in place."""
+    names = targets(line)
+    for node in ast.walk(ast.parse(line)):
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            names = tuple(n for n in names if n != node.target.id)
+    return names
+
+
 HEADER = """\
 # Run with "torch" behind it for PyTorch, with "plain" for no jit.
 import copy, sys
@@ -57,6 +67,11 @@ else:
     import micrograd_rs as L
     J = L.jit if "plain" not in sys.argv else lambda f: f
 F = L.nn.functional
+def W(module):
+    with L.no_grad():
+        for p in module.parameters():
+            p.copy_(L.tensor([(k * 7 % 9 - 4) / 4 for k in range(p.numel())]).reshape(p.shape))
+    return module
 G = lambda *args, **options: [g if g is None else g.clone() for g in L.autograd.grad(*args, **options)]
 """
 

@@ -25,16 +25,11 @@ def training(g: Generator, d: Draw) -> None:
     middle = d.one(("", "", f", L.nn.LayerNorm({outer})", ", L.nn.Dropout(0.0)", ", L.nn.ReLU()", ", L.nn.Tanh()"))
     d.exact = False
     if not middle and d.chance(0.5):
-        d.add(f"m = L.nn.Linear({inner}, {outer}{bias})", errors=False)
+        d.add(f"m = W(L.nn.Linear({inner}, {outer}{bias}))", errors=False)
     else:
-        d.add(f"m = L.nn.Sequential(L.nn.Linear({inner}, {outer}{bias}){middle}, L.nn.Linear({outer}, 1))", errors=False)
+        d.add(f"m = W(L.nn.Sequential(L.nn.Linear({inner}, {outer}{bias}){middle}, L.nn.Linear({outer}, 1)))", errors=False)
     if "m" not in d.names:
         return
-    for name, parameter in d["m"].named_parameters():
-        parts = name.split(".")
-        path = f"m[{parts[0]}].{parts[1]}" if len(parts) > 1 else f"m.{name}"
-        line = f"{path}.copy_({d.tensor(tuple(parameter.shape), 'float32')})"
-        d.add(f"with L.no_grad(): {line}" if parameter.ndim < 2 or True else line, errors=False)
     d.add(f"o = {d.one(OPTIMISERS).format('m.parameters()')}", errors=False)
     d.add(f"x = {d.tensor((2, inner), 'float32')}", errors=False)
     if d.chance(0.5):
