@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import argparse
 import collections
+import os
 import random
 import sys
 import time
+
+# What panics is told of as a difference.
+os.environ.setdefault("RUST_BACKTRACE", "0")
 
 from .check import Checker, reference, signature
 from .generate import KINDS

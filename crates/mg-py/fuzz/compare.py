@@ -217,6 +217,16 @@ def differs(
     program: Program, reference: Trace, trace: Trace, of_a: Library, of_b: Library, sharing: bool = True
 ) -> Difference | None:
     """The first difference that is not intended. Writes to the variables of both."""
+    with np.errstate(all="ignore"):
+        return _differs(program, reference, trace, of_a, of_b, sharing)
+
+
+def _differs(
+    program: Program, reference: Trace, trace: Trace, of_a: Library, of_b: Library, sharing: bool
+) -> Difference | None:
+    for at, got in enumerate(trace.outcomes):
+        if got is not None and "internal error" in str(got):
+            return Difference("panic", program.lines[at].split("\n")[0], f"{got}")
     if trace.parted is not None:
         at = trace.parted
         wanted, got = reference.outcomes[at], trace.outcomes[at]

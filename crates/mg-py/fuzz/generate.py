@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import re
 
+import numpy as np
+
 from . import statements
 from .draw import Draw
 from .operations import Operation, available
@@ -28,6 +30,11 @@ class Generator:
         self.maker_weights = [w for _, w in statements.STATEMENTS]
 
     def program(self, seed: int, kinds: tuple[str, ...] = KINDS) -> Program:
+        """The program of a seed, of one of these kinds."""
+        with np.errstate(all="ignore"):
+            return self._program(seed, kinds)
+
+    def _program(self, seed: int, kinds: tuple[str, ...]) -> Program:
         rng = random.Random(seed)
         kind = rng.choices(kinds, [3 if k == "tensors" else 1.5 if k == "step" else 0.5 for k in kinds])[0]
         d = Draw(rng, self.reference, self.without)

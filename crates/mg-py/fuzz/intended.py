@@ -35,6 +35,12 @@ def difference(program: Program, found: Difference) -> str | None:
     return None
 
 
+def out_of_range(text: str) -> bool:
+    """Whether an error tells of an index that is out of range, and is right."""
+    told = re.search(r"index (-?\d+) is out of range for axis \d+ of size (\d+)", text)
+    return told is not None and not -int(told[2]) <= int(told[1]) < int(told[2])
+
+
 OUTCOMES = [
     (
         "Which values an operation saves for its gradient is the reference's own business: it may refuse where nothing is lost.",
@@ -59,6 +65,10 @@ OUTCOMES = [
     (
         "What is written at indices is converted, as elsewhere.",
         lambda line, wanted, got: "Index put requires the source and destination dtypes match" in wanted,
+    ),
+    (
+        "An index that is out of range is an error also where nothing is taken with it.",
+        lambda line, wanted, got: not wanted and out_of_range(got),
     ),
     (
         "A slice may go backwards; the reference has none.",

@@ -7,6 +7,7 @@ A line is one statement on the variables of a program. It reaches the library as
 from __future__ import annotations
 
 import ast
+import warnings
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import CodeType
@@ -33,7 +34,10 @@ class Program:
 
 @lru_cache(maxsize=4096)
 def code(line: str) -> CodeType:
-    return compile(line, "<program>", "exec", dont_inherit=True)
+    with warnings.catch_warnings():
+        # Of lines that a program that was made smaller no longer means.
+        warnings.simplefilter("ignore", SyntaxWarning)
+        return compile(line, "<program>", "exec", dont_inherit=True)
 
 
 @lru_cache(maxsize=4096)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
+import re
 import sys
 import threading
 import warnings
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .program import Program, code, targets
+from .program import Program, bound, code, targets
 
 MODES = ("deferred", "eager", "mixed", "jit", "threads")
 
@@ -132,6 +133,11 @@ def execute(
     expected: list[Raised | None] | None = None,
 ) -> Trace:
     """Runs a program. With what the reference raised, stops where something else comes of a line."""
+    with np.errstate(all="ignore"):
+        return _execute(program, library, mode, expected)
+
+
+def _execute(program: Program, library: Library, mode: str, expected: list[Raised | None] | None) -> Trace:
     trace = Trace(names=library.names(library.module.jit if mode == "jit" else None))
     names = trace.names
     rng = random.Random(program.seed)
@@ -155,16 +161,20 @@ def execute(
                 # What depends on values may be found when they are computed, and no later than they are read.
                 raised = read_all(library, names)
             if wanted is not None and raised is not None:
-                for name in targets(line):
+                for name in bound(line):
                     if raised.late or mode == "eager":
                         names.pop(name, None)
             if (wanted is None) != (raised is None):
                 trace.outcomes.append(raised)
                 trace.parted = at
                 return trace
+        elif raised is not None and "leaf Variable that requires grad" in str(raised):
+            # A view whose base has come to require a gradient is taken for a leaf, until somebody looks.
+            written = names.get(re.split(r"\W", line.removeprefix("with L.no_grad(): "), maxsplit=1)[0])
+            trace.void |= getattr(written, "_base", None) is not None and not written.is_leaf
         trace.outcomes.append(raised)
     if expected is None:
-        trace.void = any(isinstance(value, library.tensor) and odd(value) for value in names.values())
+        trace.void |= any(isinstance(value, library.tensor) and odd(value) for value in names.values())
     return trace
 
 

@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 
-from .program import Program
+from .program import Program, code
 
 
 def shrink(program: Program, shows: Callable[[Program], bool], seconds: float = 10.0) -> Program:
@@ -80,7 +80,7 @@ def _simpler(line: str) -> Iterator[str]:
                 break
             try:
                 text = ast.unparse(ast.fix_missing_locations(tree))
-                ast.parse(text)
+                code(text)
             except (ValueError, SyntaxError):
                 continue
             if text and len(text) < len(line) or text.count("0") > line.count("0"):
@@ -122,7 +122,9 @@ def _forms(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, ast.Call):
         if isinstance(node.func, ast.Attribute) and not (isinstance(node.func.value, ast.Name) and len(node.func.value.id) == 1):
             yield node.func.value
-        yield from node.args
+        # The parameters of a module are known numbers: `W` stays around it.
+        if not (isinstance(node.func, ast.Name) and node.func.id == "W"):
+            yield from node.args
         for k in range(len(node.keywords)):
             yield ast.Call(func=node.func, args=node.args, keywords=node.keywords[:k] + node.keywords[k + 1 :])
         for k in range(len(node.args)):
