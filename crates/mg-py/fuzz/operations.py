@@ -183,18 +183,15 @@ KNOWN["min"] = Operation("min", _reduction("min", several=False, suffix=".values
 KNOWN["max indices"] = Operation("max indices", _reduction("max", several=False, needs_dim=True, suffix="[1]"), weight=0.5)
 KNOWN["var"] = Operation("var", _reduction("var"), exact=False, weight=0.5)
 KNOWN["std"] = Operation("std", _reduction("std"), exact=False, weight=0.5)
-KNOWN["norm"] = Operation("norm", _reduction("norm", suffix="") if False else _unary("norm"), exact=False)
-KNOWN["softmax"] = Operation("softmax", _reduction("softmax", several=False, needs_dim=True), exact=False)
-KNOWN["log_softmax"] = Operation("log_softmax", _reduction("log_softmax", several=False, needs_dim=True), exact=False)
+KNOWN["norm"] = Operation("norm", _unary("norm"), exact=False)
 
 
-@known("softmax")
+@known("softmax", exact=False)
 def _(d: Draw) -> str | None:
     x = d.float_tensor()
     return x and f"{x}.{d.one(('softmax', 'log_softmax'))}({d.dim(d[x])})"
 
 
-KNOWN["softmax"].exact = False
 KNOWN["log_softmax"] = KNOWN["softmax"]
 
 
@@ -392,9 +389,13 @@ def index(d: Draw, t: Any, writing: bool = False) -> str:
             if writing:
                 picked = list(dict.fromkeys(k % size if abs(k) <= size else k for k in picked))
             items.append(d.one((str(picked), f"L.tensor({picked})")))
-        elif how < 0.9 and size and not advanced:
+        elif how < 0.88 and size and not advanced:
             advanced = True
             items.append(f"L.tensor({position(d, size)})")
+        elif how < 0.91 and size and not advanced:
+            # Not known before it is computed; now and then out of range.
+            advanced = True
+            items.append(f"L.tensor([{d.rng.randrange(size)}]) + {d.one((0, 0, 0, 1, size))}")
         elif how < 0.95 and "..." not in items:
             items.append("...")
             break
@@ -421,9 +422,7 @@ def _(d: Draw) -> str | None:
         return None
     dim = d.rng.randrange(-d[x].ndim, d[x].ndim)
     picked = [position(d, d[x].shape[dim]) for _ in range(d.rng.randint(1, 3))]
-    return f"{x}.index_select({dim}, L.tensor({[k if k > 0 else -k for k in picked]}) % {d[x].shape[dim]})" if False else (
-        f"{x}.index_select({dim}, L.tensor({[k if k >= 0 else -k - 1 for k in picked]}))"
-    )
+    return f"{x}.index_select({dim}, L.tensor({[k if k >= 0 else -k - 1 for k in picked]}))"
 
 
 @known("gather", weight=0.7)
@@ -508,9 +507,8 @@ def _(d: Draw) -> str | None:
 @known("like", weight=0.5)
 def _(d: Draw) -> str | None:
     x = d.pick()
-    return x and f"L.{d.one(('zeros_like', 'ones_like'))}({x})" if d.chance(0.7) else (
-        x and f"L.full_like({x}, {d.number(d.dtype(x))})"
-    )
+    like = d.one(("zeros_like({0})", "ones_like({0})", "full_like({0}, {1})"))
+    return x and "L." + like.format(x, d.number(d.dtype(x)))
 
 
 # Networks.
@@ -551,12 +549,13 @@ def _(d: Draw) -> str | None:
         return None
     rows, classes = d[x].shape
     labels = [d.rng.randrange(classes + (1 if d.chance(0.03) else 0)) for _ in range(rows)]
+    known = f"L.tensor({labels})" + (f" + {d.one((0, 0, 1))}" if d.chance(0.2) else "")
     how = d.one(("", "", ", reduction='sum'", ", reduction='none'"))
     same = d.one(d.tensors(lambda t: tuple(t.shape) == (rows, classes) and t.dtype == d[x].dtype))
     return d.one(
         (
-            f"F.cross_entropy({x}, L.tensor({labels}){how})",
-            f"F.nll_loss({x}, L.tensor({labels}){how})",
+            f"F.cross_entropy({x}, {known}{how})",
+            f"F.nll_loss({x}, {known}{how})",
             f"F.mse_loss({x}, {same}{how})",
             f"F.binary_cross_entropy_with_logits({x}, ({same} > 0).to({x}.dtype){how})",
         )

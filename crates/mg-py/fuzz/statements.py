@@ -6,7 +6,7 @@ from .draw import FLOATS, INTS, Draw
 from .operations import Operation, fits, index, operand
 
 #: Operations whose answer jumps: after a rounded number they are no longer drawn.
-JUMPS = frozenset("argmax argmin sign eq ne lt le gt ge nonzero logic masked bool long int to any all max operator".split()) - {"operator"}
+JUMPS = frozenset("argmax argmin sign eq ne lt le gt ge nonzero logic masked bool long int to any all".split())
 
 
 def make(d: Draw) -> str:

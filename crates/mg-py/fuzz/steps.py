@@ -82,7 +82,13 @@ def step(g: Generator, d: Draw) -> None:
     form = d.one(("{0}", "({0},)", "[{0}]")) if len(answers) > 1 else d.one(("{0}", "{0}", "({0},)", "{{'a': {0}}}"))
     # What is rebound in a function is its own.
     own = _rebound(body)
+    container = None
+    if not keyword and len(parameters) == 2 and d.chance(0.4):
+        container = d.one(("[{}, {}]", "({}, {})", "{{'a': {}, 'b': {}}}"))
     arguments = ", ".join(f"{p}=None" if keyword and i else p for i, p in enumerate(parameters))
+    if container is not None:
+        arguments = "c"
+        body = ["p, q = c.values()" if "a" in container else "p, q = c", *body]
     if numbered:
         arguments += ", k=1"
         answers[0] = f"{answers[0]} * k"
@@ -102,12 +108,15 @@ def step(g: Generator, d: Draw) -> None:
         if alike and d.chance(0.15):
             chosen[0] = d.one(alike)
         if d.chance(0.15):
-            line = argument(d, shapes["p"] if d.chance(0.8) else d.shape(2), dtype, leaf)
+            other = d.one(("float32", "float64", "int64")) if d.chance(0.2) and not leaf else dtype
+            line = argument(d, shapes["p"] if d.chance(0.8) else d.shape(2), other, leaf)
             if line and d.add(line, errors=False):
                 chosen[0] = line.split(" = ")[0]
         words = [
             f"{p}={c}" if keyword and (i or d.chance(0.2)) else c for i, (p, c) in enumerate(zip(parameters, chosen))
         ]
+        if container is not None:
+            words = [container.format(*chosen)]
         if keyword and len(words) == 2 and words[0].startswith("p=") and d.chance(0.5):
             words.reverse()
         if numbered and d.chance(0.6):

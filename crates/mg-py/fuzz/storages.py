@@ -455,11 +455,15 @@ class Tensor:
     def copy_(self, source: Tensor) -> Tensor:
         return self._write(source)
 
-    zero_ = lambda self: self._write(0)
+    zero_ = lambda self: self.fill_(0)
 
     def fill_(self, value: Any) -> Tensor:
         if isinstance(value, Tensor) and value.ndim:
             raise RuntimeError("not one number")
+        if not self.requires_grad and not isinstance(value, Tensor):
+            # Also where elements share places.
+            self.storage[self.at] = np.asarray(value).astype(self.storage.dtype)
+            return self
         return self._write(value)
 
     def add_(self, other: Any, alpha: Any = 1) -> Tensor:
@@ -633,6 +637,8 @@ def _key(key: Any, t: Tensor) -> tuple[Any, bool]:
             k = np.asarray(k, dtype=np.int64 if not k else None)
         copies |= isinstance(k, np.ndarray)
         items.append(k)
+    if copies and any(isinstance(k, int) and not isinstance(k, bool) for k in items):
+        raise AttributeError("NumPy takes a number beside indices for one of them")
     return tuple(items), copies
 
 

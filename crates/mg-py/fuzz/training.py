@@ -14,8 +14,9 @@ OPTIMISERS = (
     "L.optim.SGD({0}, lr=0.25, momentum=0.5)",
     "L.optim.SGD({0}, lr=0.25, momentum=0.5, nesterov=True)",
     "L.optim.SGD({0}, lr=0.25, weight_decay=0.5)",
-    "L.optim.Adam({0}, lr=0.25)",
-    "L.optim.AdamW({0}, lr=0.25)",
+    # A small epsilon would make steps of the noise in a gradient that is 0.
+    "L.optim.Adam({0}, lr=0.25, eps=0.1)",
+    "L.optim.AdamW({0}, lr=0.25, eps=0.1)",
 )
 
 

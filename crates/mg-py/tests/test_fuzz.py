@@ -164,8 +164,9 @@ def test_the_reference_is_as_pytorch():
     for at in range(200):
         program = checker.generator.program(seed + at, ("tensors",))
         found = checker.check(program, ("deferred",))
-        # It keeps no graph: it cannot refuse a second walk.
-        if found is not None and "backward" not in found[1].detail:
+        # It keeps no graph: it cannot refuse a second walk. It looks at indices also where nothing is taken, and at every write.
+        limits = ("backward through the graph a second", "out of bounds", "single memory location")
+        if found is not None and not any(limit in found[1].detail for limit in limits):
             smallest = checker.smallest(program, *found)
             pytest.fail(f"seed {seed + at}: {found[1]}\n{checker.show(smallest)}")
     assert torch
