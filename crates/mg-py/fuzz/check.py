@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from .compare import Difference, differs
+from .compare import Difference, differs, parts, values_differ
 from .generate import Generator
 from .operations import available, undrawn
 from .program import Program
@@ -44,7 +44,7 @@ class Checker:
                 return None
             got = execute(program, self.ours, mode, wanted.outcomes)
             found = differs(program, wanted, got, self.reference, self.ours)
-            if found is not None and not self.saved_values_change(program, wanted):
+            if found is not None and not self.astray(program, wanted):
                 return mode, found
         return None
 
@@ -56,9 +56,26 @@ class Checker:
             for trace in times:
                 reference = execute(program, self.reference)
                 found = differs(program, reference, trace, self.reference, self.ours)
-                if found is not None and not self.saved_values_change(program, reference):
+                if found is not None and not self.astray(program, reference):
                     return program, found
         return None
+
+    def astray(self, program: Program, trace: Trace) -> bool:
+        """Whether it is the reference that is wrong."""
+        return self.saved_values_change(program, trace) or self.reads_what_it_writes(program)
+
+    def reads_what_it_writes(self, program: Program) -> bool:
+        """Whether the reference answers otherwise when what is written from is copied first: it then read what it had just
+        written.
+        """
+        apart = [_apart(line) for line in program.lines]
+        if apart == list(program.lines):
+            return False
+        traces = execute(program, self.reference), execute(program.with_lines(apart), self.reference)
+        if any((a is None) != (b is None) for a, b in zip(traces[0].outcomes, traces[1].outcomes)):
+            return False
+        a, b = (parts(self.reference, trace.names) for trace in traces)
+        return values_differ(a, b, self.reference, self.reference, program.exact) is not None
 
     def saved_values_change(self, program: Program, trace: Trace) -> bool:
         """Whether a write to `.data` changes what was saved for a gradient: the reference answers with a wrong one then. Shown
@@ -108,6 +125,36 @@ class Checker:
 
 
 METHODS = {"+": "add_", "-": "sub_", "*": "mul_"}
+
+
+class _Apart(ast.NodeTransformer):
+    """Clones what is written from."""
+
+    def clone(self, node: ast.expr) -> ast.expr:
+        if not isinstance(node, (ast.Name, ast.Subscript, ast.Attribute)):
+            return node
+        return ast.Call(func=ast.Attribute(value=node, attr="clone", ctx=ast.Load()), args=[], keywords=[])
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        return ast.AugAssign(target=node.target, op=node.op, value=self.clone(node.value))
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        if isinstance(node.targets[0], ast.Subscript):
+            return ast.Assign(targets=node.targets, value=self.clone(node.value))
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        call = node.value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr.endswith("_"):
+            args = [self.clone(arg) for arg in call.args]
+            return ast.Expr(value=ast.Call(func=call.func, args=args, keywords=call.keywords))
+        return node
+
+
+def _apart(line: str) -> str:
+    before = ast.parse(line)
+    after = _Apart().visit(ast.parse(line))
+    return line if ast.dump(before) == ast.dump(after) else ast.unparse(ast.fix_missing_locations(after))
 
 
 def _counted(line: str) -> str:

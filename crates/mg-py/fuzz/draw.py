@@ -127,6 +127,7 @@ class Draw:
             return False
         try:
             exec(code(line), self.names)
+            self.reference.settle(line, self.names)
         except Exception as error:
             for name in targets(line):
                 self.names.pop(name, None)

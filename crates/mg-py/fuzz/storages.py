@@ -157,10 +157,15 @@ class Tensor:
             raise TypeError("no axes")
         return iter([self[k] for k in range(len(self))])
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Tensor:
         if not self.is_leaf:
             raise RuntimeError("only leaves can be copied deeply")
-        copied = self.detach().clone()
+        kept = memo.get(id(self.storage))
+        if kept is None:
+            kept = memo[id(self.storage)] = self.storage.copy()
+            # What is in the memo has to live as long as it.
+            memo.setdefault("storages", []).append(self.storage)
+        copied = Tensor(kept, self.at, Track(kept.size))
         if self.requires_grad:
             copied.requires_grad_()
         copied.grad = None if self.grad is None else self.grad.detach().clone()
@@ -219,7 +224,7 @@ class Tensor:
         if not self.is_leaf:
             raise AttributeError("of leaves only")
         if value.dtype is not self.dtype:
-            raise RuntimeError("of another dtype")
+            raise AttributeError("of the same dtype only")
         self.storage, self.at = value.storage, value.at
         if self.requires_grad and self.is_leaf:
             self._as_leaf(True)
@@ -571,6 +576,8 @@ class Tensor:
     # Compositions.
 
     def softmax(self, dim: int) -> Tensor:
+        if not self.numel():
+            raise AttributeError("of some elements only")
         e = (self - self.detach().amax(dim, True)).exp()
         return e / e.sum(dim, True)
 
@@ -846,6 +853,8 @@ def _joined(tensors: Sequence[Tensor], dim: int, join: Any) -> Tensor:
 def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     if not all(t.ndim for t in tensors):
         raise RuntimeError("of no axes")
+    if any(t.shape == (0,) for t in tensors):
+        raise AttributeError("the reference lets these pass as anything")
     return _joined(tensors, dim, np.concatenate)
 
 

@@ -145,7 +145,7 @@ e = (L.tensor(1.0) * L.ones(1, dtype=L.float64)).dtype.name
         "w[3]",
         "w.reshape(2)",
         "L.ones(2, 2).t().view(4)",
-        "L.ones(1).expand(3).zero_()",
+        "L.ones(1).expand(3).mul_(2)",
         "L.ones(2, dtype=L.int64).mul_(0.5)",
         "w @ L.ones(3, dtype=L.float64)",
     ],
