@@ -6,15 +6,18 @@ import argparse
 import collections
 import os
 import random
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 # What panics is told of as a difference.
 os.environ.setdefault("RUST_BACKTRACE", "0")
 
 from .check import Checker, reference, signature
+from .compare import Difference
 from .generate import KINDS
-from .program import Program
+from .program import Program, script
 from .run import MODES
 
 
@@ -31,6 +34,8 @@ def main() -> int:
     parser.add_argument("--no-shrink", action="store_true")
     parser.add_argument("--most", type=int, default=10, help="stops after so many classes of differences")
     parser.add_argument("--each", type=int, default=1, help="shows so many programs of a class")
+    parser.add_argument("--jobs", type=int, default=1, help="processes beside each other")
+    parser.add_argument("--out", help="a folder for the smallest programs, as scripts")
     parser.add_argument("--interrupts", type=int, default=0, help="instead of programs: so many trainings, interrupted")
     options = parser.parse_args()
 
@@ -39,6 +44,8 @@ def main() -> int:
         from .interrupts import interrupts
 
         return interrupts(options.interrupts, seed)
+    if options.jobs > 1:
+        return in_processes(options, seed)
     subject = None if options.subject == "micrograd_rs" else reference(options.subject)
     checker = Checker(options.reference, options.without, subject)
     if options.coverage:
@@ -82,6 +89,8 @@ def main() -> int:
         if classes[name] <= options.each:
             print(f"\n--- seed {seed + at}, {mode}: {difference}")
             print(checker.show(program), flush=True)
+            if options.out:
+                keep(Path(options.out), f"{seed + at}-{mode}.py", program, checker, difference)
         if len(classes) >= options.most:
             print(f"\nstopped after {options.most} classes")
             break
@@ -90,6 +99,24 @@ def main() -> int:
     for name, n in classes.most_common():
         print(f"{n:6} {name}")
     return 1 if differing else 0
+
+
+def keep(folder: Path, name: str, program: Program, checker: Checker, difference: Difference) -> None:
+    """Writes a program as a script that both libraries run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shown = (difference.where,) if difference.where.isidentifier() else ()
+    (folder / name).write_text(f"# {difference}\n" + script(program, checker.raising(program), shown))
+
+
+def in_processes(options: argparse.Namespace, seed: int) -> int:
+    """The programs in several processes; the status is that of the worst."""
+    share = -(-options.programs // options.jobs)
+    arguments = [word for word in sys.argv[1:]]
+    jobs = []
+    for job in range(options.jobs):
+        own = ["--jobs", "1", "--seed", str(seed + job * share), "--programs", str(share)]
+        jobs.append(subprocess.Popen([sys.executable, "-m", "fuzz", *arguments, *own]))
+    return max(job.wait() for job in jobs)
 
 
 sys.exit(main())

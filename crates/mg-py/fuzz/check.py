@@ -51,6 +51,8 @@ class Checker:
     def check_together(self, programs: list[Program]) -> tuple[Program, Difference] | None:
         """The first of some programs that differs when they run at once, and in what. Alone they do not."""
         wanted = [execute(program, self.reference) for program in programs]
+        if any(w.void for w in wanted):
+            return None
         traces = together(programs, self.ours, [w.outcomes for w in wanted])
         for program, times in zip(programs, traces):
             for trace in times:
@@ -113,6 +115,12 @@ class Checker:
         words -= {"tensor", "float32", "float64"}
         how = mode if mode == "jit" else "plain"
         return f"{how}: {signature(difference)}: {' '.join(sorted(words))}"
+
+    def raising(self, program: Program) -> frozenset[int]:
+        """The lines that raise under one library or the other."""
+        wanted = execute(program, self.reference).outcomes
+        got = execute(program, self.ours).outcomes
+        return frozenset(at for at, both in enumerate(zip(wanted, got)) if any(both))
 
     def show(self, program: Program) -> str:
         return "\n".join(program.lines)

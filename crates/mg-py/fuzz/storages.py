@@ -725,7 +725,7 @@ def _boolean(name: str) -> str:
 
 def _no_bool(name: str) -> str:
     if name == "bool":
-        raise RuntimeError("not of truth values")
+        raise RuntimeError("not supported for truth values")
     return name
 
 
@@ -810,6 +810,8 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
         raise RuntimeError("expected m1 and m2 to have the same dtype")
     if not a.ndim or not b.ndim:
         raise RuntimeError("of no axes")
+    if a.dtype.name == "bool":
+        raise RuntimeError("not implemented for truth values")
     x, y = a.value.astype(np.float64), b.value.astype(np.float64)
 
     def slope(da: np.ndarray, db: np.ndarray) -> np.ndarray:
