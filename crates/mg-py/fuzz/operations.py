@@ -570,33 +570,95 @@ def _(d: Draw) -> str | None:
 
 # Names that join by themselves.
 
+#: How a name is called, with the tensor as the object or as the first argument; then names that are known in that place.
+PLACES = (("{x}.{name}(", "tensor"), ("F.{name}({x}", "functional"), ("L.{name}({x}", "module"))
+#: Functions of networks that have a maker above.
+FUNCTIONS = frozenset(
+    """gelu silu softplus leaky_relu sigmoid tanh relu linear layer_norm embedding cross_entropy nll_loss mse_loss
+    binary_cross_entropy_with_logits dropout softmax log_softmax one_hot""".split()
+)
+#: Functions of the module that have one, or that make something of nothing.
+MAKERS = frozenset(
+    """tensor as_tensor asarray from_numpy from_dlpack zeros ones empty full eye arange linspace zeros_like ones_like empty_like
+    full_like cat concat stack where equal allclose one_hot jit device dtype Size Tensor is_grad_enabled explain realize jit
+    manual_seed load_safetensors save_safetensors get_default_device set_default_device get_float32_matmul_precision
+    set_float32_matmul_precision""".split()
+)
+#: Their answers are another each time.
+RANDOM = frozenset(
+    """rand randn randint rand_like randn_like randperm bernoulli bernoulli_ normal normal_ uniform_ random_ exponential_
+    dropout_ multinomial alpha_dropout rrelu rrelu_ empty_like""".split()
+)
 
-def _axis(name: str) -> Maker:
+
+def _like(call: str, *, second: bool = False, axes: bool = False) -> Maker:
+    """A call of a tensor, with a second one or an axis."""
+
     def make(d: Draw) -> str | None:
         x = d.pick()
-        return x and f"{x}.{name}({d.dim(d[x])})"
+        if not x:
+            return None
+        arguments = ""
+        if second:
+            shape = tuple(d[x].shape)
+            arguments = d.one(d.tensors(lambda t: fits(tuple(t.shape), shape)))
+        elif axes:
+            arguments = str(d.dim(d[x]))
+        return _call(call, x, arguments)
 
     return make
 
 
+def _reduced(call: str) -> Maker:
+    def make(d: Draw) -> str | None:
+        x = d.pick()
+        return x and _call(call, x, dims(d, d[x], False))
+
+    return make
+
+
+def _call(call: str, x: str, arguments: str) -> str:
+    begun = call.format(x=x)
+    return begun + (", " if arguments and not begun.endswith("(") else "") + arguments + ")"
+
+
 SIGNATURES: list[tuple[str, str, Callable[[str], Maker]]] = [
-    ("unary", "x.{}()", _unary),
-    ("binary", "x.{}(y)", _tensors),
-    ("reduction", "x.{}(dim=1, keepdim=True)", lambda name: _reduction(name, several=False)),
-    ("axis", "x.{}(1)", _axis),
+    # A reduction can be called without arguments too: so it is tried first.
+    ("reduction", "dim=1, keepdim=True", _reduced),
+    ("unary", "", _like),
+    ("binary", "y", lambda call: _like(call, second=True)),
+    ("axis", "1", lambda call: _like(call, axes=True)),
 ]
 
 
-def joined(ours: Library, reference: Library) -> dict[str, Operation]:
-    """Operations on tensors that nobody wrote an entry for, by the signature that both libraries take."""
-    found: dict[str, Operation] = {}
-    public = (n for n in dir(ours.tensor) if not n.startswith("_") and hasattr(reference.tensor, n))
-    for name in public:
-        if name in KNOWN or name in ELSEWHERE or name in MACHINE or name.endswith("_"):
+def _candidates(ours: Library, reference: Library) -> list[tuple[str, str, str]]:
+    """Public names in each place that nobody wrote an entry for and both libraries have: the name, how it is called, where."""
+    known = {
+        "tensor": KNOWN.keys() | ELSEWHERE | MACHINE,
+        "functional": FUNCTIONS | {n for n in dir(ours.tensor)},
+        # Operations are functions as well, the same ones.
+        "module": MAKERS | {n for n in dir(ours.tensor)},
+    }
+    found = []
+    for call, place in PLACES:
+        for name in dir(getattr(ours, place)):
+            if name.startswith("_") or name in known[place] or name in RANDOM:
+                continue
+            if callable(getattr(ours.tensor if place == "tensor" else getattr(ours, place), name)):
+                found.append((name, call.replace("{name}", name), place))
+    return found
+
+
+def joined(ours: Library, reference: Library) -> dict[tuple[str, str], Operation]:
+    """Operations that nobody wrote an entry for, by the signature that both libraries take."""
+    found: dict[tuple[str, str], Operation] = {}
+    for name, call, place in _candidates(ours, reference):
+        if not hasattr(getattr(reference, place), name):
             continue
-        for signature, text, maker in SIGNATURES:
-            if all(_takes(library, text.format(name)) for library in (ours, reference)):
-                found[name] = Operation(f"{name} ({signature})", maker(name), exact=False)
+        for signature, arguments, maker in SIGNATURES:
+            text = _call(call, "x", arguments)
+            if all(_takes(library, text) for library in (ours, reference)):
+                found[name, place] = Operation(f"{name} ({signature})", maker(call), exact=False)
                 break
     return found
 
@@ -605,7 +667,7 @@ def _takes(library: Library, text: str) -> bool:
     module = library.module
     x = module.tensor([[0.25, 0.5], [0.75, 0.25]], dtype=module.float64)
     try:
-        return isinstance(eval(text, {"x": x, "y": x.clone()}), library.tensor)
+        return isinstance(eval(text, {"x": x, "y": x.clone(), "L": module, "F": library.functional}), library.tensor)
     except Exception:
         return False
 
@@ -617,16 +679,14 @@ def available(ours: Library, reference: Library) -> list[Operation]:
 
 
 def undrawn(ours: Library, reference: Library) -> dict[str, str]:
-    """Public names of tensors that are not drawn, and why."""
+    """Public names that are not drawn, and why."""
     more = joined(ours, reference)
-    why: dict[str, str] = {}
-    for name in dir(ours.tensor):
-        if name.startswith("_") or name in KNOWN or name in ELSEWHERE or name in more:
+    why = {name: "tells of memory or machine" for name in dir(ours.tensor) if name in MACHINE}
+    for name, call, place in _candidates(ours, reference):
+        if (name, place) in more or isinstance(getattr(getattr(ours, place), name), type):
             continue
-        if name in MACHINE:
-            why[name] = "tells of memory or machine"
-        elif not hasattr(reference.tensor, name):
-            why[name] = f"{reference.name} has no such name"
+        if not hasattr(getattr(reference, place), name):
+            why[call.format(x="x") + ")"] = f"{reference.name} has no such name"
         else:
-            why[name] = "fits no generic signature: give it an entry in operations.py"
+            why[call.format(x="x") + ")"] = "fits no generic signature: give it an entry in operations.py"
     return why

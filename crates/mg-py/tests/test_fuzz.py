@@ -17,6 +17,7 @@ from fuzz import storages  # noqa: E402
 from fuzz.check import Checker  # noqa: E402
 from fuzz.compare import differs, parts  # noqa: E402
 from fuzz.interrupts import trial  # noqa: E402
+from fuzz.operations import joined, undrawn  # noqa: E402
 from fuzz.program import Program, script  # noqa: E402
 from fuzz.run import Library, execute  # noqa: E402
 from fuzz.shrink import shrink  # noqa: E402
@@ -243,6 +244,21 @@ def test_what_is_compared(first, second, what):
     assert found is not None and found.what == what
     again = execute(one, library, expected=execute(one, library).outcomes)
     assert differs(one, execute(one, library), again, library, library) is None
+
+
+def test_new_names_join_by_themselves(monkeypatch):
+    monkeypatch.setattr(storages.Tensor, "twice", lambda self: self + self, raising=False)
+    monkeypatch.setattr(storages.Tensor, "plus", lambda self, other: self + other, raising=False)
+    monkeypatch.setattr(storages.Tensor, "largest", lambda self, dim=None, keepdim=False: self.amax(dim, keepdim), raising=False)
+    monkeypatch.setattr(storages.functional, "thrice", lambda x: x * 3, raising=False)
+    monkeypatch.setattr(storages.Tensor, "odd_one", lambda self, a, b, c: self, raising=False)
+    library = reference()
+    names = {operation.name for operation in joined(library, library).values()}
+    assert {"twice (unary)", "plus (binary)", "thrice (unary)", "largest (reduction)"} <= names
+    assert "x.odd_one()" in undrawn(library, library)
+    checker = Checker("numpy", library=library)
+    drawn = [line for seed in range(300) for line in checker.generator.program(seed, ("tensors",)).lines]
+    assert any(".twice()" in line for line in drawn) and any("F.thrice(" in line for line in drawn)
 
 
 def test_programs_are_drawn_anew_from_their_seed():
