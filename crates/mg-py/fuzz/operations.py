@@ -127,13 +127,13 @@ def _(d: Draw) -> str | None:
 @known("divided", exact=False, weight=0.5)
 def _(d: Draw) -> str | None:
     x = d.float_tensor()
-    return x and f"{x} / {operand(d, x)}"
+    return x and d.one((f"{x} / {operand(d, x)}", f"{x} / {operand(d, x)}", f"2 ** {x}", f"{x} ** {operand(d, x)}"))
 
 
 @known("pow")
 def _(d: Draw) -> str | None:
     x = d.pick()
-    return x and d.one((f"{x} ** 2", f"{x}.pow(2)", f"{x} ** 3", f"2 ** {x}", f"{x} ** 1", f"{x} ** 0"))
+    return x and d.one((f"{x} ** 2", f"{x}.pow(2)", f"{x} ** 3", f"{x} ** 1", f"{x} ** 0"))
 
 
 @known("logic", weight=0.7)

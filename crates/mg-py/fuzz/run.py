@@ -60,6 +60,13 @@ class Library:
                 if all(v is not t and v.untyped_storage().data_ptr() != place for v in others):
                     names[name] = t.detach().contiguous().requires_grad_(t.requires_grad) if t.is_leaf else t.contiguous()
 
+    def late_leaf(self, line: str, names: dict[str, Any]) -> bool:
+        """Whether a tensor of which there are views became a leaf: PyTorch says of some that they require a gradient then."""
+        if self.name != "torch" or "requires_grad_(" not in line:
+            return False
+        made = [v for v in names.values() if isinstance(v, self.tensor)]
+        return any(t.is_leaf and t.requires_grad and any(v._base is t for v in made) for t in made if not odd(t))
+
     def gradients(self, *args: Any, **options: Any) -> list[Any]:
         """`autograd.grad`, with memory of their own for all: the reference gives one to several, or one number to all elements."""
         return [g if g is None else g.clone() for g in self.module.autograd.grad(*args, **options)]
@@ -159,6 +166,7 @@ def _execute(program: Program, library: Library, mode: str, expected: list[Raise
             exec(code(line), names)
             if expected is None:
                 library.settle(line, names)
+                trace.void |= library.late_leaf(line, names)
             if mode == "eager":
                 for name in targets(line):
                     if isinstance(names.get(name), library.tensor):

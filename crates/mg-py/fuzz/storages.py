@@ -9,7 +9,6 @@ leaf, and refusing a second walk. Numbers are computed in f64 and rounded to the
 from __future__ import annotations
 
 import threading
-import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -233,11 +232,11 @@ class Tensor:
 
     def backward(self, gradient: Tensor | None = None, retain_graph: Any = None) -> None:
         with no_grad():
-            for leaf, grad in _gradients(self, gradient).items():
+            for leaf, grad in gradients_of(self, gradient).items():
                 owner = leaf.owner
                 if not owner.requires_grad or not owner.is_leaf or owner.track.leaf is not leaf:
                     continue
-                fresh = _fresh(grad.reshape(owner.shape), owner.dtype.name)
+                fresh = fresh_tensor(grad.reshape(owner.shape), owner.dtype.name)
                 if owner.grad is None:
                     owner.grad = fresh
                 else:
@@ -275,11 +274,11 @@ class Tensor:
         return np.lib.stride_tricks.as_strided(np.zeros(1), self.shape, [s * 8 for s in self.stride()])
 
     def reshape(self, *shape: Any) -> Tensor:
-        at, view = self._reshaped(_sizes(shape))
+        at, view = self._reshaped(sizes_of(shape))
         return self._view_of(at) if view else self._taken(at)
 
     def view(self, *shape: Any) -> Tensor:
-        at, view = self._reshaped(_sizes(shape))
+        at, view = self._reshaped(sizes_of(shape))
         if not view:
             raise RuntimeError("no view of this shape")
         return self._view_of(at)
@@ -331,7 +330,7 @@ class Tensor:
         return self._view_of(self.at.swapaxes(-1, -2))
 
     def permute(self, *order: Any) -> Tensor:
-        return self._view_of(self.at.transpose(_sizes(order)))
+        return self._view_of(self.at.transpose(sizes_of(order)))
 
     def unsqueeze(self, axis: int) -> Tensor:
         return self._view_of(np.expand_dims(self.at, normalize_axis_index(axis, self.ndim + 1)))
@@ -343,7 +342,7 @@ class Tensor:
         return self._view_of(self.at.squeeze(axis) if self.ndim and self.shape[axis] == 1 else self.at)
 
     def expand(self, *shape: Any) -> Tensor:
-        sizes = _sizes(shape)
+        sizes = sizes_of(shape)
         return self._view_of(np.broadcast_to(self.at, sizes))
 
     broadcast_to = expand
@@ -409,10 +408,10 @@ class Tensor:
     def masked_fill(self, mask: Tensor, value: Any) -> Tensor:
         if mask.dtype.name != "bool":
             raise RuntimeError("no mask")
-        return where(mask, full((), value, dtype=self.dtype), self)
+        return where(mask, _number(value, self.dtype.name), self)
 
     def nonzero(self) -> Tensor:
-        return _fresh(np.argwhere(self.value) if self.ndim else np.zeros((int(bool(self)), 0)), "int64")
+        return fresh_tensor(np.argwhere(self.value) if self.ndim else np.zeros((int(bool(self)), 0)), "int64")
 
     # Writes.
 
@@ -532,11 +531,11 @@ class Tensor:
         self._some(_axes(dim, self))
         if dim is None:
             at = np.asarray(which(self.value))
-            return _fresh(at.reshape((1,) * self.ndim) if keepdim else at, "int64")
+            return fresh_tensor(at.reshape((1,) * self.ndim) if keepdim else at, "int64")
         dim = _axis(dim, self)
         if not self.ndim:
-            return _fresh(np.asarray(0), "int64")
-        return _fresh(np.asarray(which(self.value, dim, keepdims=keepdim)), "int64")
+            return fresh_tensor(np.asarray(0), "int64")
+        return fresh_tensor(np.asarray(which(self.value, dim, keepdims=keepdim)), "int64")
 
     def argmax(self, dim: int | None = None, keepdim: bool = False) -> Tensor:
         return self._arg(np.argmax, dim, keepdim)
@@ -566,22 +565,26 @@ class Tensor:
     def any(self, dim: Any = None, keepdim: bool = False) -> Tensor:
         axes = _axes(dim, self) if self.ndim else ()
         name = "uint8" if self.dtype.name == "uint8" else "bool"
-        return _fresh(np.any(self.value, axes, keepdims=keepdim), name)
+        return fresh_tensor(np.any(self.value, axes, keepdims=keepdim), name)
 
     def all(self, dim: Any = None, keepdim: bool = False) -> Tensor:
         axes = _axes(dim, self) if self.ndim else ()
         name = "uint8" if self.dtype.name == "uint8" else "bool"
-        return _fresh(np.all(self.value, axes, keepdims=keepdim), name)
+        return fresh_tensor(np.all(self.value, axes, keepdims=keepdim), name)
 
     # Compositions.
 
     def softmax(self, dim: int) -> Tensor:
         if not self.numel():
             raise AttributeError("of some elements only")
+        if self.dtype.name == "float16":
+            return self.double().softmax(dim).half()
         e = (self - self.detach().amax(dim, True)).exp()
         return e / e.sum(dim, True)
 
     def log_softmax(self, dim: int) -> Tensor:
+        if self.dtype.name == "float16":
+            return self.double().log_softmax(dim).half()
         return self - self.logsumexp(dim, True)
 
     def logsumexp(self, dim: int, keepdim: bool = False) -> Tensor:
@@ -617,7 +620,7 @@ class Best(tuple):
 # What the tensors are made of.
 
 
-def _sizes(shape: Sequence[Any]) -> tuple[int, ...]:
+def sizes_of(shape: Sequence[Any]) -> tuple[int, ...]:
     return tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else tuple(shape)
 
 
@@ -649,14 +652,14 @@ def _key(key: Any, t: Tensor) -> tuple[Any, bool]:
     return tuple(items), copies
 
 
-def _fresh(value: Any, name: str) -> Tensor:
+def fresh_tensor(value: Any, name: str) -> Tensor:
     with np.errstate(all="ignore"):
         value = np.array(value).astype(DTYPES[name])
     return Tensor(value.ravel(), np.arange(value.size).reshape(value.shape), Track(value.size))
 
 
 def _number(value: Any, name: str) -> Tensor:
-    return value if isinstance(value, Tensor) else _fresh(np.asarray(value), name)
+    return value if isinstance(value, Tensor) else fresh_tensor(np.asarray(value), name)
 
 
 def lift(
@@ -666,7 +669,7 @@ def lift(
     wide = np.float64 if category(name) == 2 else DTYPES[name]
     with np.errstate(all="ignore"):
         values = [x.value.astype(np.result_type(x.value.dtype, wide)) if category(name) == 2 else x.value for x in operands]
-        made = _fresh(f(*values), name)
+        made = fresh_tensor(f(*values), name)
         if slope is None or not mode.grad or category(name) != 2 or not any(x.requires_grad for x in operands):
             return made
         made.track.requires_grad = True
@@ -752,7 +755,7 @@ UNARY = {
     "neg": (np.negative, lambda x: -1.0, _no_bool),
     "abs": (np.abs, np.sign, None),
     "square": (lambda x: x * x, lambda x: 2 * x, lambda name: "int64" if name == "bool" else name),
-    "relu": (lambda x: np.maximum(x, 0), lambda x: (x > 0) * 1.0, _no_bool),
+    "relu": (lambda x: np.maximum(x, 0), lambda x: ~(x <= 0) * 1.0, _no_bool),
     "sign": (lambda x: x if x.dtype == bool else np.sign(x), lambda x: 0.0, None),
     "exp": (np.exp, np.exp, _floating),
     "log": (np.log, lambda x: 1 / x, _floating),
@@ -811,7 +814,7 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     if not a.ndim or not b.ndim:
         raise RuntimeError("of no axes")
     if a.dtype.name == "bool":
-        raise RuntimeError("not implemented for truth values")
+        raise AttributeError("not of truth values")
     x, y = a.value.astype(np.float64), b.value.astype(np.float64)
 
     def slope(da: np.ndarray, db: np.ndarray) -> np.ndarray:
@@ -835,9 +838,11 @@ Tensor.mm, Tensor.dot = _of_rank(2), _of_rank(1)
 
 def where(condition: Tensor, a: Any, b: Any) -> Tensor:
     c = condition.value
-    return _elementwise(lambda x, y: np.where(c, x, y), lambda x, y: c * 1.0, lambda x, y: ~c * 1.0)(a, b) if (
-        c.ndim <= max(x.ndim if isinstance(x, Tensor) else 0 for x in (a, b))
-    ) else where(condition, a.expand(c.shape) if isinstance(a, Tensor) else full(c.shape, a), b)
+    if c.ndim > max(x.ndim if isinstance(x, Tensor) else 0 for x in (a, b)):
+        a = a if isinstance(a, Tensor) else _number(a, promoted(a))
+        return where(condition, a.expand(c.shape), b)
+    choose = _elementwise(lambda x, y: np.where(c, x, y), lambda x, y: c * 1.0, lambda x, y: ~c * 1.0)
+    return choose(a, b)
 
 
 def _joined(tensors: Sequence[Tensor], dim: int, join: Any) -> Tensor:
@@ -866,7 +871,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     return _joined(tensors, dim, np.stack)
 
 
-def _gradients(y: Tensor, gradient: Tensor | None) -> Slope:
+def gradients_of(y: Tensor, gradient: Tensor | None) -> Slope:
     if not y.requires_grad:
         raise RuntimeError("it does not require a gradient")
     if gradient is None:
@@ -878,108 +883,3 @@ def _gradients(y: Tensor, gradient: Tensor | None) -> Slope:
             raise RuntimeError("a gradient of another shape")
         seed = gradient.value.astype(np.float64)
     return {leaf: (y._slope(leaf) * seed).reshape(leaf.size, y.numel()).sum(1) for leaf in y.track.slopes}
-
-
-def grad(
-    outputs: Tensor,
-    inputs: Sequence[Tensor],
-    *,
-    allow_unused: bool = False,
-    retain_graph: Any = None,
-    create_graph: bool = False,
-) -> tuple[Tensor | None, ...]:
-    if create_graph:
-        raise AttributeError("no gradients of gradients")
-    inputs = [inputs] if isinstance(inputs, Tensor) else list(inputs)
-    for x in inputs:
-        if not x.requires_grad:
-            raise RuntimeError("one of the inputs does not require a gradient")
-        if not x.is_leaf:
-            raise AttributeError("gradients of leaves only")
-    found = _gradients(outputs, None)
-    answers: list[Tensor | None] = []
-    for x in inputs:
-        assert x.track.leaf is not None
-        known = found.get(x.track.leaf)
-        if known is None and not allow_unused:
-            raise RuntimeError("one of the inputs was not used")
-        answers.append(None if known is None else _fresh(known.reshape(x.shape), x.dtype.name))
-    return tuple(answers)
-
-
-def tensor(data: Any, dtype: DType | None = None, requires_grad: bool = False) -> Tensor:
-    array = np.array(data.value if isinstance(data, Tensor) else data)
-    name = dtype.name if dtype else array.dtype.name
-    if dtype is None and not isinstance(data, (np.ndarray, Tensor)) and name == "float64":
-        name = "float32"
-    return _fresh(array, name).requires_grad_(requires_grad)
-
-
-def full(size: Sequence[int], value: Any, dtype: DType | None = None, requires_grad: bool = False) -> Tensor:
-    return tensor(np.full(size, value), dtype or dtypes[promoted(value)], requires_grad)
-
-
-def _filled(value: int) -> Callable[..., Tensor]:
-    def call(*size: Any, dtype: DType = dtypes["float32"], requires_grad: bool = False) -> Tensor:
-        return full(_sizes(size), value, dtype, requires_grad)
-
-    return call
-
-
-def from_numpy(array: np.ndarray) -> Tensor:
-    """A tensor in the memory of an array that lies in one piece."""
-    if not array.flags.c_contiguous:
-        raise AttributeError("only of arrays in one piece")
-    flat = array.reshape(-1)
-    return Tensor(flat, np.arange(flat.size).reshape(array.shape), Track(flat.size))
-
-
-def arange(start: float, end: float | None = None, step: float = 1) -> Tensor:
-    return tensor(np.arange(*((0, start) if end is None else (start, end)), step), dtypes[promoted(start)])
-
-
-class functional:
-    relu = staticmethod(lambda x: x.relu())
-    sigmoid = staticmethod(lambda x: x.sigmoid())
-    tanh = staticmethod(lambda x: x.tanh())
-    linear = staticmethod(lambda x, w: matmul(x, w.t()))
-    embedding = staticmethod(lambda index, w: w[index])
-    dropout = staticmethod(lambda x, p: x)
-
-    @staticmethod
-    def mse_loss(x: Tensor, y: Tensor, reduction: str = "mean") -> Tensor:
-        squares = (x - y) * (x - y)
-        return squares if reduction == "none" else squares.mean() if reduction == "mean" else squares.sum()
-
-    @staticmethod
-    def nll_loss(x: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
-        if labels.numel() and (labels.value.max() >= x.shape[1] or labels.value.min() < 0):
-            raise IndexError("a label that is out of bounds")
-        picked = -x.gather(1, labels.unsqueeze(1)).squeeze(1)
-        return picked if reduction == "none" else picked.mean() if reduction == "mean" else picked.sum()
-
-    @staticmethod
-    def cross_entropy(x: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
-        return functional.nll_loss(x.log_softmax(1), labels, reduction)
-
-
-module = types.SimpleNamespace(
-    **dtypes,
-    Tensor=Tensor,
-    tensor=tensor,
-    zeros=_filled(0),
-    ones=_filled(1),
-    full=full,
-    arange=arange,
-    eye=lambda n: tensor(np.eye(n), dtypes["float32"]),
-    zeros_like=lambda x: full(x.shape, 0, x.dtype),
-    ones_like=lambda x: full(x.shape, 1, x.dtype),
-    full_like=lambda x, value: full(x.shape, value, x.dtype),
-    from_numpy=from_numpy,
-    where=where,
-    cat=cat,
-    stack=stack,
-    no_grad=no_grad,
-    autograd=types.SimpleNamespace(grad=grad),
-    functional=functional,
-)

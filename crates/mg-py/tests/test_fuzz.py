@@ -6,6 +6,8 @@ import os
 import random
 import subprocess
 import sys
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ import pytest
 pytest.importorskip("numpy")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from fuzz import storages  # noqa: E402
+from fuzz import surface  # noqa: E402
 from fuzz.check import Checker  # noqa: E402
 from fuzz.compare import differs, parts  # noqa: E402
 from fuzz.interrupts import trial  # noqa: E402
@@ -34,8 +36,7 @@ def fresh_seed() -> int:
     return seed
 
 
-def reference() -> Library:
-    return Library("numpy", storages.module, storages.Tensor, storages.functional)
+reference = surface.library
 
 
 def run(text: str, library: Library | None = None) -> dict:
@@ -177,20 +178,17 @@ def test_the_reference_is_as_pytorch():
 
 
 @pytest.fixture
-def wrong_transpose(monkeypatch):
-    """A library that is the reference with one mistake: writes through `.T` and `.t()` are lost."""
-    import types
-
-    fields = dict(vars(storages))
-    source = Path(storages.__file__).read_text()
-    mistaken = types.ModuleType("mistaken")
-    mistaken.__dict__.update({k: fields[k] for k in ("__builtins__",)})
-    mistaken.__name__ = "mistaken"
-    monkeypatch.setitem(sys.modules, "mistaken", mistaken)
-    exec(compile(source, "mistaken", "exec"), mistaken.__dict__)
+def wrong_transpose():
+    """A second copy of the reference, with one mistake: writes through `t()` are lost."""
+    folder = Path(surface.__file__).parent
+    found = spec_from_file_location("mistaken", folder / "__init__.py", submodule_search_locations=[str(folder)])
+    sys.modules["mistaken"] = module_from_spec(found)
+    mistaken = import_module("mistaken.surface")
     right = mistaken.Tensor.t
     mistaken.Tensor.t = lambda self: right(self).clone()
-    return Library("mistaken", mistaken.module, mistaken.Tensor, mistaken.functional)
+    yield mistaken.library()
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mistaken"]:
+        del sys.modules[name]
 
 
 def test_a_planted_mistake_is_found_and_shrunk(wrong_transpose):
@@ -247,11 +245,11 @@ def test_what_is_compared(first, second, what):
 
 
 def test_new_names_join_by_themselves(monkeypatch):
-    monkeypatch.setattr(storages.Tensor, "twice", lambda self: self + self, raising=False)
-    monkeypatch.setattr(storages.Tensor, "plus", lambda self, other: self + other, raising=False)
-    monkeypatch.setattr(storages.Tensor, "largest", lambda self, dim=None, keepdim=False: self.amax(dim, keepdim), raising=False)
-    monkeypatch.setattr(storages.functional, "thrice", lambda x: x * 3, raising=False)
-    monkeypatch.setattr(storages.Tensor, "odd_one", lambda self, a, b, c: self, raising=False)
+    monkeypatch.setattr(surface.Tensor, "twice", lambda self: self + self, raising=False)
+    monkeypatch.setattr(surface.Tensor, "plus", lambda self, other: self + other, raising=False)
+    monkeypatch.setattr(surface.Tensor, "largest", lambda self, dim=None, keepdim=False: self.amax(dim, keepdim), raising=False)
+    monkeypatch.setattr(surface.functional, "thrice", lambda x: x * 3, raising=False)
+    monkeypatch.setattr(surface.Tensor, "odd_one", lambda self, a, b, c: self, raising=False)
     library = reference()
     names = {operation.name for operation in joined(library, library).values()}
     assert {"twice (unary)", "plus (binary)", "thrice (unary)", "largest (reduction)"} <= names
