@@ -28,7 +28,7 @@ def main() -> int:
     parser.add_argument("--mode", default="all", help=f"all, or some of {', '.join(MODES)}, with commas")
     parser.add_argument("--kind", default="all", help=f"all, or some of {', '.join(KINDS)}, with commas")
     parser.add_argument("--reference", default="auto", choices=("auto", "torch", "numpy"))
-    parser.add_argument("--subject", default="micrograd_rs", choices=("micrograd_rs", "numpy"), help="whom to check: numpy is our reference")
+    parser.add_argument("--subject", default="micrograd_rs", choices=("micrograd_rs", "numpy"), help="who is checked")
     parser.add_argument("--without", help="draws no line that this regular expression finds something in")
     parser.add_argument("--coverage", action="store_true", help="lists what can be drawn and what cannot, and ends")
     parser.add_argument("--no-shrink", action="store_true")

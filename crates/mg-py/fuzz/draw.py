@@ -9,7 +9,7 @@ from typing import Any
 
 from .compare import can_mark, dtype_name
 from .program import bound, code, targets
-from .run import BASIC, Library, Raised, odd
+from .run import BASIC, Library, Raised, by_halves, odd
 
 FLOATS = ("float64", "float32", "float16")
 INTS = ("int64", "int32", "uint8")
@@ -51,9 +51,8 @@ class Draw:
     def tensors(self, meets: Callable[[Any], bool] | None = None) -> list[str]:
         """Names of tensors, those of a function's own in its body more often."""
         kind = self.reference.tensor
-        return [
-            n for n, v in self.names.items() if n not in BASIC and isinstance(v, kind) and not odd(v) and (not meets or meets(v))
-        ]
+        known = ((n, v) for n, v in self.names.items() if n not in BASIC and isinstance(v, kind) and not odd(v))
+        return [n for n, v in known if not meets or meets(v)]
 
     def pick(self, meets: Callable[[Any], bool] | None = None) -> str | None:
         known = self.tensors(meets)
@@ -131,14 +130,16 @@ class Draw:
         except Exception as error:
             for name in targets(line):
                 self.names.pop(name, None)
-            # Writes at several places are not done by halves here; the reference writes up to the one that is wrong.
-            halves = "= " in line and re.match(r"\w+[^ ]*\[.*(\[|L\.tensor).*\] .?= ", line)
-            if halves or not errors or self.errors >= 2 or not self.chance(0.15) or Raised(error).kind in ("absent", "name"):
+            often = 0.6 if isinstance(error, IndexError) else 0.15
+            if not errors or self.errors >= 2 or not self.chance(often):
+                return False
+            if by_halves(line, Raised(error)) or Raised(error).kind in ("absent", "name"):
                 return False
             self.errors += 1
             self.lines.append(line)
             return True
-        if any(name in self.names and isinstance(self.names[name], self.reference.tensor) and odd(self.names[name]) for name in bound(line)):
+        made = [self.names[name] for name in bound(line) if name in self.names]
+        if any(isinstance(t, self.reference.tensor) and odd(t) for t in made):
             for name in bound(line):
                 self.names.pop(name, None)
             return False

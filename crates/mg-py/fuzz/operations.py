@@ -370,7 +370,7 @@ def index(d: Draw, t: Any, writing: bool = False) -> str:
     left = t.ndim
     shape = list(t.shape)
     if t.ndim and d.chance(0.15):
-        masks = d.tensors(lambda m: str(m.dtype).endswith("bool") and tuple(m.shape) == tuple(t.shape[: m.ndim]) and m.ndim > 0)
+        masks = d.tensors(lambda m: str(m.dtype).endswith("bool") and 0 < m.ndim and m.shape == t.shape[: m.ndim])
         if masks:
             return d.one(masks)
     advanced = False
@@ -432,7 +432,8 @@ def _(d: Draw) -> str | None:
         return None
     dim = d.one((0, 1))
     size = d[x].shape[dim]
-    rows = [[d.rng.randrange(size) for _ in range(d[x].shape[1] if dim == 0 else 2)] for _ in range(d[x].shape[0] if dim else 2)]
+    shape = (d[x].shape[0], 2) if dim else (2, d[x].shape[1])
+    rows = [[d.rng.randrange(size) for _ in range(shape[1])] for _ in range(shape[0])]
     if d.chance(0.5):
         return f"{x}.gather({dim}, L.tensor({rows}))"
     return f"{x}.scatter_add({dim}, L.tensor({rows}), L.ones({len(rows)}, {len(rows[0])}, dtype={x}.dtype))"
@@ -449,7 +450,8 @@ def _(d: Draw) -> str | None:
     masks = d.tensors(lambda m: str(m.dtype).endswith("bool") and fits(tuple(m.shape), tuple(d[x].shape)))
     mask = d.one(masks) if masks and d.chance(0.7) else f"({x} > 0)"
     y = operand(d, x)
-    return d.one((f"{x}.masked_select({mask})", f"{x}.masked_fill({mask}, {d.number(d.dtype(x))})", f"L.where({mask}, {x}, {y})"))
+    number = d.number(d.dtype(x))
+    return d.one((f"{x}.masked_select({mask})", f"{x}.masked_fill({mask}, {number})", f"L.where({mask}, {x}, {y})"))
 
 
 KNOWN["masked_select"] = KNOWN["masked_fill"] = KNOWN["where"] = KNOWN["masked"]
@@ -548,7 +550,7 @@ def _(d: Draw) -> str | None:
     if not x:
         return None
     rows, classes = d[x].shape
-    labels = [d.rng.randrange(classes + (1 if d.chance(0.03) else 0)) for _ in range(rows)]
+    labels = [d.rng.randrange(classes + (1 if d.chance(0.05) else 0)) for _ in range(rows)]
     known = f"L.tensor({labels})" + (f" + {d.one((0, 0, 1))}" if d.chance(0.2) else "")
     how = d.one(("", "", ", reduction='sum'", ", reduction='none'"))
     same = d.one(d.tensors(lambda t: tuple(t.shape) == (rows, classes) and t.dtype == d[x].dtype))

@@ -1,7 +1,8 @@
 """Programs: lines of Python that mean the same to every library of PyTorch's names.
 
 A line is one statement on the variables of a program. It reaches the library as `L`, functions of networks as `F`, NumPy as
-`np`, gradients of its own as `G` (those of `autograd.grad` may share memory with each other), and `J` is what makes a step of a function: `jit` where that is to be tried, the function itself otherwise.
+`np`; `G` is `autograd.grad` with memory of its own for each answer, `W` gives a module known parameters, and `J` makes a step of
+a function: `jit` where that is to be tried, the function itself otherwise.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Library:
         return any(t.is_leaf and t.requires_grad and any(v._base is t for v in made) for t in made if not odd(t))
 
     def gradients(self, *args: Any, **options: Any) -> list[Any]:
-        """`autograd.grad`, with memory of their own for all: the reference gives one to several, or one number to all elements."""
+        """`autograd.grad`, with memory of their own for all: PyTorch gives one to several, or one number to all elements."""
         return [g if g is None else g.clone() for g in self.module.autograd.grad(*args, **options)]
 
 
@@ -137,9 +137,16 @@ class Trace:
 def read_all(library: Library, names: dict[str, Any]) -> Raised | None:
     """Reads every tensor, and answers with the first failure."""
     for name, value in names.items():
-        if name not in BASIC and isinstance(value, library.tensor):
+        if name in BASIC:
+            continue
+        tensors = list(value.parameters()) if hasattr(value, "named_parameters") else [value]
+        for t in tensors:
+            if not isinstance(t, library.tensor):
+                continue
             try:
-                value.tolist()
+                t.tolist()
+                if t.is_leaf and t.grad is not None:
+                    t.grad.tolist()
             except Exception as error:
                 return Raised(error, late=True)
     return None
@@ -190,6 +197,8 @@ def _execute(program: Program, library: Library, mode: str, expected: list[Raise
                 trace.outcomes.append(raised)
                 trace.parted = at
                 return trace
+        elif raised is not None and by_halves(line, raised):
+            trace.void = True
         elif raised is not None and "leaf Variable that requires grad" in str(raised):
             # A view whose base has come to require a gradient is taken for a leaf, until somebody looks.
             written = names.get(re.split(r"\W", line.removeprefix("with L.no_grad(): "), maxsplit=1)[0])
@@ -223,6 +232,11 @@ def together(
     finally:
         sys.setswitchinterval(before)
     return traces
+
+
+def by_halves(line: str, raised: Raised) -> bool:
+    """Whether a write at several places failed at one of them: the reference has written to those before it."""
+    return raised.kind == "index" and re.search(r"\[.*(\[|L\.tensor).*\] .?= ", line) is not None
 
 
 def odd(t: Any) -> bool:

@@ -120,7 +120,8 @@ def _forms(node: ast.AST) -> Iterator[ast.AST]:
     if isinstance(node, ast.UnaryOp):
         yield node.operand
     if isinstance(node, ast.Call):
-        if isinstance(node.func, ast.Attribute) and not (isinstance(node.func.value, ast.Name) and len(node.func.value.id) == 1):
+        # A method's object, but not `L` of `L.ones`.
+        if isinstance(node.func, ast.Attribute) and not (isinstance(node.func.value, ast.Name) and node.func.value.id in "LF"):
             yield node.func.value
         # The parameters of a module are known numbers: `W` stays around it.
         if not (isinstance(node.func, ast.Name) and node.func.id == "W"):

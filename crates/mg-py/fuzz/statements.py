@@ -185,7 +185,8 @@ def host(d: Draw) -> str | None:
         return x and f"{d.new('a')} = {x}.numpy()"
     if how < 0.6:
         dtype = d.one(("float32", "float64", "int64"))
-        return f"{d.new('a')} = np.array({d.data(tuple(d.rng.choices((1, 2, 3), k=d.rng.randint(1, 2))), dtype)}, dtype=np.{dtype})"
+        shape = tuple(d.rng.choices((1, 2, 3), k=d.rng.randint(1, 2)))
+        return f"{d.new('a')} = np.array({d.data(shape, dtype)}, dtype=np.{dtype})"
     arrays = [n for n, v in d.names.items() if type(v).__name__ == "ndarray"]
     if not arrays:
         return None

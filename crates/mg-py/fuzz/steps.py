@@ -75,7 +75,8 @@ def step(g: Generator, d: Draw) -> None:
         g.line(inner)
     body = [line for line in inner.lines if not _on_the_host(line)]
     inside = [n for n in inner.tensors() if n in parameters or n not in known]
-    inside = [n for n in inside if any(line.startswith((f"{n} =", f"with L.no_grad(): {n} =")) for line in body) or n in parameters]
+    begun = [line.removeprefix("with L.no_grad(): ").split(" = ")[0] for line in body]
+    inside = [n for n in inside if n in begun or n in parameters]
     answers = d.rng.sample(inside, d.rng.randint(1, min(2, len(inside))))
     if captured and d.chance(0.1):
         answers.append(d.one(captured))

@@ -702,7 +702,7 @@ def _elementwise(f: Any, by_first: Any, by_second: Any = None, name: Any = None)
             if not isinstance(x, (Tensor, bool, int, float)):
                 raise TypeError("not a tensor, nor a number")
         result = promoted(*both) if name is None else name(promoted(*both))
-        inputs = [x if isinstance(x, Tensor) else _number(x, promoted(*both) if category(promoted(*both)) else promoted(x)) for x in both]
+        inputs = [_number(x, promoted(*both) if category(promoted(*both)) else promoted(x)) for x in both]
         values = [x.value.astype(np.float64) for x in inputs]
         ndim = max(x.ndim for x in inputs)
         np.broadcast_shapes(*(x.shape for x in inputs))
@@ -780,8 +780,15 @@ Tensor.__invert__ = lambda a: _elementwise(np.invert, None, None, lambda name: _
 Tensor.__neg__ = Tensor.neg
 Tensor.maximum, Tensor.minimum = (lambda a, b: maximum(a, b)), (lambda a, b: minimum(a, b))
 
-for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
-    _f = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}[_name]
+COMPARISONS = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+for _name, _f in COMPARISONS.items():
     _call = _elementwise(_f, None, lambda a, b: 0.0, _boolean)
     setattr(Tensor, _name, lambda a, b, call=_call: call(a, b))
     setattr(Tensor, f"__{_name}__", lambda a, b, call=_call: call(a, b))

@@ -64,6 +64,10 @@ def training(g: Generator, d: Draw) -> None:
             f"{d.new('m')} = copy.deepcopy(m)",
             f"m = m.to(L.{d.one(('float32', 'float64'))})" if d.chance(0.3) else "m = m.to('cpu')",
         ]
+        # Labels that are known and labels that are not yet, now and then ones that do not exist.
+        label = d.one((0, 0, 0, 5))
+        computed = d.one((f"L.tensor([0, {label}])", f"L.tensor([0, 0]) + {label}"))
+        choices += [f"F.cross_entropy(m(x), {computed}).backward()"] * 3
         if saved:
             choices += ["m.load_state_dict(s)"] * 3
         if "z" in d.names:
@@ -71,7 +75,7 @@ def training(g: Generator, d: Draw) -> None:
         if "f" in d.names:
             choices += [f"{d.new('r')} = f(x)", f"{d.new('r')} = e(x)"] * 6
         line = d.one(choices)
-        d.add(line, errors=False)
+        d.add(line, errors="cross_entropy" in line)
         saved = saved or line.startswith("s = ")
 
 
