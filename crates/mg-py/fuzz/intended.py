@@ -81,6 +81,10 @@ OUTCOMES = [
         and any(word in line for word in ("fill_(", "copy_(", "zero_(", "= f(")),
     ),
     (
+        "What an assignment to elements that share places leaves is not told; whether it is refused is a matter of taste.",
+        lambda line, wanted, got: "its elements share places" in wanted,
+    ),
+    (
         "A slice may go backwards; the reference has none.",
         lambda line, wanted, got: "step must be greater than zero" in wanted,
     ),

@@ -200,7 +200,7 @@ class Tensor:
         return self
 
     def _as_leaf(self, requires_grad: bool) -> None:
-        if requires_grad and len({*self.at.ravel().tolist()}) != self.at.size:
+        if requires_grad and not self._apart():
             raise AttributeError("elements in one place")
         old = self.track.leaf
         self.track = Track(self.storage.size)
@@ -419,8 +419,8 @@ class Tensor:
         """Numbers and slopes, into the positions of this tensor."""
         source = source if isinstance(source, Tensor) else _number(source, self.dtype.name)
         at = self.at
-        if len({*at.ravel().tolist()}) != at.size:
-            raise RuntimeError("more than one element of the written-to tensor refers to a single memory location")
+        if not self._apart():
+            raise RuntimeError("its elements share places: which is written last is nobody's measure")
         np.broadcast_to(source.at, at.shape)
         if mode.grad and self.track.leaf is not None and self.track.requires_grad:
             raise RuntimeError("a leaf that requires a gradient is written to in place")
@@ -441,7 +441,13 @@ class Tensor:
             self.track.requires_grad = True
         return self
 
+    def _apart(self) -> bool:
+        """Whether every element has a place of its own."""
+        return len({*self.at.ravel().tolist()}) == self.at.size
+
     def _updated(self, result: Tensor) -> Tensor:
+        if not self._apart():
+            raise RuntimeError("more than one element of the written-to tensor refers to a single memory location")
         if category(result.dtype.name) > category(self.dtype.name):
             raise RuntimeError("a result of a higher category")
         if result.shape != self.shape:
@@ -504,7 +510,7 @@ class Tensor:
         return (total * float("nan") if n == 0 else total / n).to(self.dtype)
 
     def _extreme(self, dim: Any, keepdim: bool, sign: int) -> Tensor:
-        axes = _axes(dim, self) if self.ndim else ()
+        axes = _axes(dim, self)[: self.ndim]
         self._some(axes)
         x = self.value.astype(np.float64) * sign
         best = x.max(axes, keepdims=True)
@@ -563,12 +569,12 @@ class Tensor:
         return self._best(np.argmin, Tensor.amin, dim, keepdim)
 
     def any(self, dim: Any = None, keepdim: bool = False) -> Tensor:
-        axes = _axes(dim, self) if self.ndim else ()
+        axes = _axes(dim, self)[: self.ndim]
         name = "uint8" if self.dtype.name == "uint8" else "bool"
         return fresh_tensor(np.any(self.value, axes, keepdims=keepdim), name)
 
     def all(self, dim: Any = None, keepdim: bool = False) -> Tensor:
-        axes = _axes(dim, self) if self.ndim else ()
+        axes = _axes(dim, self)[: self.ndim]
         name = "uint8" if self.dtype.name == "uint8" else "bool"
         return fresh_tensor(np.all(self.value, axes, keepdims=keepdim), name)
 
