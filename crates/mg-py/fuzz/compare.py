@@ -233,7 +233,7 @@ def _differs(
         line = program.lines[at]
         if got is not None and got.kind == "absent":
             return None
-        if intended.outcome(line, wanted, got):
+        if intended.outcome(line, wanted, got, of_a.name):
             return None
         if got is None:
             return Difference("no error", line.split("\n")[0], f"want {wanted}")
