@@ -1,0 +1,178 @@
+"""Programs through the library and the reference, in every mode."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from .compare import Difference, differs, parts, values_differ
+from .generate import Generator
+from .operations import available, undrawn
+from .program import Program
+from .run import MODES, Library, Trace, execute, ours, together, torch
+from .shrink import shrink
+
+
+def reference(name: str) -> Library:
+    """PyTorch, or storages of NumPy where it is not installed."""
+    if name != "numpy":
+        try:
+            return torch()
+        except ImportError:
+            if name == "torch":
+                raise
+    from .surface import library
+
+    return library()
+
+
+class Checker:
+    def __init__(self, reference_name: str = "auto", without: str | None = None, library: Library | None = None) -> None:
+        self.ours = library or ours()
+        self.reference = reference(reference_name)
+        self.generator = Generator(self.ours, self.reference, without)
+
+    def check(self, program: Program, modes: tuple[str, ...] = MODES) -> tuple[str, Difference] | None:
+        """The first mode in which the program differs, and in what."""
+        for mode in modes:
+            if mode == "threads":
+                continue
+            if mode == "jit" and not program.has_step:
+                continue
+            wanted = execute(program, self.reference)
+            if wanted.void:
+                return None
+            got = execute(program, self.ours, mode, wanted.outcomes)
+            found = differs(program, wanted, got, self.reference, self.ours)
+            if found is not None and not self.astray(program, wanted):
+                return mode, found
+        return None
+
+    def check_together(self, programs: list[Program]) -> tuple[Program, Difference] | None:
+        """The first of some programs that differs when they run at once, and in what. Alone they do not."""
+        wanted = [execute(program, self.reference) for program in programs]
+        if any(w.void for w in wanted):
+            return None
+        traces = together(programs, self.ours, [w.outcomes for w in wanted])
+        for program, times in zip(programs, traces):
+            for trace in times:
+                reference = execute(program, self.reference)
+                found = differs(program, reference, trace, self.reference, self.ours)
+                if found is not None and not self.astray(program, reference):
+                    return program, found
+        return None
+
+    def astray(self, program: Program, trace: Trace) -> bool:
+        """Whether it is the reference that is wrong."""
+        return self.saved_values_change(program, trace) or self.reads_what_it_writes(program)
+
+    def reads_what_it_writes(self, program: Program) -> bool:
+        """Whether the reference answers otherwise when what is written from is copied first: it then read what it had just
+        written.
+        """
+        apart = [_apart(line) for line in program.lines]
+        if apart == list(program.lines):
+            return False
+        traces = execute(program, self.reference), execute(program.with_lines(apart), self.reference)
+        if any((a is None) != (b is None) for a, b in zip(traces[0].outcomes, traces[1].outcomes)):
+            return False
+        a, b = (parts(self.reference, trace.names) for trace in traces)
+        return values_differ(a, b, self.reference, self.reference, program.exact) is not None
+
+    def saved_values_change(self, program: Program, trace: Trace) -> bool:
+        """Whether a write to `.data` changes what was saved for a gradient: the reference answers with a wrong one then. Shown
+        by `.detach()` in its place, whose writes the reference counts.
+        """
+        if not any(".data" in line for line in program.lines):
+            return False
+        counted = [_counted(line) for line in program.lines]
+        again = execute(program.with_lines(counted), self.reference)
+        return any(
+            now is not None and was is None and "modified by an inplace operation" in str(now)
+            for was, now in zip(trace.outcomes, again.outcomes)
+        )
+
+    def smallest(self, program: Program, mode: str, difference: Difference, seconds: float = 5.0) -> Program:
+        wanted = signature(difference)
+
+        def shows(smaller: Program) -> bool:
+            found = self.check(smaller, (mode,))
+            return found is not None and signature(found[1]) == wanted
+
+        return shrink(program, shows, seconds)
+
+    def class_of(self, program: Program, mode: str, difference: Difference) -> str:
+        """A name for the differences that look alike: what differs, and the operations that it takes."""
+        words: set[str] = set()
+        for line in program.lines:
+            for node in ast.walk(ast.parse(line)):
+                if isinstance(node, ast.Attribute):
+                    words.add(node.attr)
+                elif isinstance(node, (ast.BinOp, ast.AugAssign, ast.UnaryOp)):
+                    words.add(type(node.op).__name__)
+                elif isinstance(node, ast.Subscript):
+                    words.add("[]=" if isinstance(node.ctx, ast.Store) else "[]")
+        words -= {"tensor", "float32", "float64"}
+        how = mode if mode == "jit" else "plain"
+        return f"{how}: {signature(difference)}: {' '.join(sorted(words))}"
+
+    def raising(self, program: Program) -> frozenset[int]:
+        """The lines that raise under one library or the other."""
+        wanted = execute(program, self.reference).outcomes
+        got = execute(program, self.ours).outcomes
+        return frozenset(at for at, both in enumerate(zip(wanted, got)) if any(both))
+
+    def show(self, program: Program) -> str:
+        return "\n".join(program.lines)
+
+    def coverage(self) -> str:
+        drawn = sorted(o.name for o in available(self.ours, self.reference))
+        text = [f"drawn ({len(drawn)}): " + ", ".join(drawn), "not drawn:"]
+        text += [f"  {name}: {why}" for name, why in undrawn(self.ours, self.reference).items()]
+        return "\n".join(text)
+
+
+METHODS = {"+": "add_", "-": "sub_", "*": "mul_"}
+
+
+class _Apart(ast.NodeTransformer):
+    """Clones what is written from."""
+
+    def clone(self, node: ast.expr) -> ast.expr:
+        if not isinstance(node, (ast.Name, ast.Subscript, ast.Attribute)):
+            return node
+        return ast.Call(func=ast.Attribute(value=node, attr="clone", ctx=ast.Load()), args=[], keywords=[])
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        return ast.AugAssign(target=node.target, op=node.op, value=self.clone(node.value))
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        if isinstance(node.targets[0], ast.Subscript):
+            return ast.Assign(targets=node.targets, value=self.clone(node.value))
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        call = node.value
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr.endswith("_"):
+            args = [self.clone(arg) for arg in call.args]
+            return ast.Expr(value=ast.Call(func=call.func, args=args, keywords=call.keywords))
+        return node
+
+
+def _apart(line: str) -> str:
+    before = ast.parse(line)
+    after = _Apart().visit(ast.parse(line))
+    return line if ast.dump(before) == ast.dump(after) else ast.unparse(ast.fix_missing_locations(after))
+
+
+def _counted(line: str) -> str:
+    """A line that writes to `.data`, with `.detach()` for it."""
+    changed = re.sub(r"\.data ([-+*])= (.*)$", lambda m: f".detach().{METHODS[m[1]]}({m[2]})", line, flags=re.M)
+    return re.sub(r"\.data\b(?! = )", ".detach()", changed)
+
+
+def signature(difference: Difference) -> str:
+    """What stays the same while a program shrinks."""
+    if difference.what in ("error", "no error", "unreadable", "kind of error"):
+        return difference.what + ": " + re.sub(r"\d+", "0", difference.detail.split(", want")[0])[:60]
+    return difference.what

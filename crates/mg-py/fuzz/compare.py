@@ -1,0 +1,251 @@
+"""What is compared when two libraries ran the same program."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import intended
+from .program import Program
+from .run import BASIC, Library, Raised, Trace, odd
+
+
+@dataclass(frozen=True)
+class Difference:
+    """`what`: a short name of its class; `where`: a variable or a line."""
+
+    what: str
+    where: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.what} of {self.where}: {self.detail}"
+
+
+@dataclass
+class Seen:
+    """A tensor as it looks from outside."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    requires_grad: bool
+    is_leaf: bool
+    value: Any
+    grad: Seen | None
+
+    def __str__(self) -> str:
+        return f"{self.value} {self.dtype}{list(self.shape)}"
+
+
+def dtype_name(dtype: Any) -> str:
+    return str(getattr(dtype, "name", dtype)).rpartition(".")[2]
+
+
+def seen(t: Any, with_grad: bool = True) -> Seen:
+    leaf = bool(t.is_leaf)
+    grad = t.grad if with_grad and leaf else None
+    return Seen(
+        tuple(t.shape),
+        dtype_name(t.dtype),
+        bool(t.requires_grad),
+        leaf,
+        t.tolist(),
+        None if grad is None else seen(grad, False),
+    )
+
+
+def parts(library: Library, names: dict[str, Any]) -> dict[str, Any]:
+    """Every tensor, array and number of a program by a name: of lists, dictionaries and modules, what is inside."""
+    found: dict[str, Any] = {}
+
+    def add(name: str, value: Any) -> None:
+        if isinstance(value, (library.tensor, np.ndarray, bool, int, float)):
+            found[name] = value
+        elif isinstance(value, (list, tuple)):
+            found[f"len({name})"] = len(value)
+            for at, item in enumerate(value):
+                add(f"{name}[{at}]", item)
+        elif isinstance(value, dict) and "param_groups" not in value:
+            for key in value:
+                add(f"{name}[{key!r}]", value[key])
+        elif hasattr(value, "named_parameters"):
+            found[f"{name}.training"] = value.training
+            for key, parameter in value.named_parameters():
+                found[f"{name}.{key}"] = parameter
+        elif value is None or isinstance(value, str):
+            found[name] = value
+
+    for name, value in names.items():
+        if name not in BASIC:
+            add(name, value)
+    return found
+
+
+def flat(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return [x for item in value for x in flat(item)]
+    return [value]
+
+
+#: Of numbers that were rounded; those of f64 may have come from f32.
+TOLERANCE = {"float64": 3e-4, "float32": 3e-4, "float16": 2e-2, "bfloat16": 1e-1}
+#: Up to here sums of quarters' products are exact in any order.
+EXACT_UP_TO = {"float64": 2.0**40, "float32": 2.0**12}
+
+
+def same(a: Any, b: Any, dtype: str, exact: bool) -> bool:
+    """Whether nested lists of numbers are the same, as far as the dtype and the program promise it."""
+    a, b = flat(a), flat(b)
+    if len(a) != len(b):
+        return False
+    if dtype not in TOLERANCE:
+        return a == b
+    finite = [abs(x) for x in a if math.isfinite(x)]
+    scale = max(finite, default=0.0)
+    limit = TOLERANCE[dtype] * max(scale, 1.0)
+    if exact and scale <= EXACT_UP_TO.get(dtype, -1.0):
+        limit = 0.0
+    for x, y in zip(a, b):
+        if x == y or (x != x and y != y):
+            continue
+        if not abs(x - y) <= limit:
+            return False
+    return True
+
+
+def tensors_differ(a: Seen, b: Seen, exact: bool, name: str) -> Difference | None:
+    if a.shape != b.shape:
+        return Difference("shape", name, f"{list(b.shape)}, want {list(a.shape)}")
+    if a.dtype != b.dtype:
+        return Difference("dtype", name, f"{b.dtype}, want {a.dtype}")
+    if a.requires_grad != b.requires_grad:
+        return Difference("requires_grad", name, f"{b.requires_grad}, want {a.requires_grad}")
+    if a.is_leaf != b.is_leaf:
+        return Difference("is_leaf", name, f"{b.is_leaf}, want {a.is_leaf}")
+    if not same(a.value, b.value, a.dtype, exact):
+        return Difference("value", name, f"{b}, want {a}")
+    if (a.grad is None) != (b.grad is None):
+        return Difference("grad", name, f"{b.grad}, want {a.grad}")
+    if a.grad is not None and b.grad is not None:
+        inner = tensors_differ(a.grad, b.grad, exact, name)
+        if inner is not None:
+            return Difference(f"grad's {inner.what}", name, inner.detail)
+    return None
+
+
+def values_differ(
+    a: dict[str, Any], b: dict[str, Any], of_a: Library, of_b: Library, exact: bool
+) -> Difference | None:
+    for name, wanted in a.items():
+        if isinstance(wanted, of_a.tensor):
+            if odd(wanted):
+                continue
+        if name not in b:
+            return Difference("absence", name, f"is not there, want {wanted}")
+        got = b[name]
+        if isinstance(wanted, of_a.tensor):
+            if not isinstance(got, of_b.tensor):
+                return Difference("type", name, f"{type(got).__name__}, want a tensor")
+            try:
+                there = seen(got)
+            except Exception as error:
+                return Difference("unreadable", name, f"{Raised(error)}, want {seen(wanted)}")
+            found = tensors_differ(seen(wanted), there, exact, name)
+            if found is not None:
+                return found
+        elif isinstance(wanted, np.ndarray):
+            got = np.asarray(got)
+            if wanted.shape != got.shape or wanted.dtype != got.dtype:
+                return Difference("array", name, f"{got.dtype}{got.shape}, want {wanted.dtype}{wanted.shape}")
+            if not same(wanted.tolist(), got.tolist(), str(wanted.dtype), exact):
+                return Difference("array", name, f"{got.tolist()}, want {wanted.tolist()}")
+        elif isinstance(wanted, float):
+            if not isinstance(got, float) or not same(wanted, got, "float32", exact):
+                return Difference("number", name, f"{got!r}, want {wanted!r}")
+        elif type(wanted) is not type(got) or wanted != got:
+            return Difference("number", name, f"{got!r}, want {wanted!r}")
+    return None
+
+
+def can_mark(t: Any) -> bool:
+    """Whether every element has a place of its own, so that all may be written."""
+    return t.numel() > 0 and all(size <= 1 or stride != 0 for size, stride in zip(t.shape, t.stride()))
+
+
+def mark(library: Library, found: dict[str, Any], order: list[str]) -> str | None:
+    """Writes a number of its own into every tensor: afterwards, each tells with whom it shares memory."""
+    with library.module.no_grad():
+        for at, name in enumerate(order):
+            try:
+                found[name].fill_(at + 2)
+            except Exception as error:
+                return f"{name}.fill_({at + 2}) raises {Raised(error)}"
+    return None
+
+
+def sharing_differs(
+    a: dict[str, Any], b: dict[str, Any], of_a: Library, of_b: Library, reverse: bool
+) -> Difference | None:
+    order = [n for n, v in a.items() if isinstance(v, of_a.tensor) and can_mark(v)]
+    if reverse:
+        order.reverse()
+    why = mark(of_a, a, order)
+    if why is not None:
+        # The reference does not let them be written.
+        return None
+    why = mark(of_b, b, order)
+    if why is not None:
+        return Difference("marking", why.split(".")[0], why)
+    for name, wanted in a.items():
+        if isinstance(wanted, of_a.tensor) and isinstance(b.get(name), of_b.tensor):
+            left, right = wanted.tolist(), b[name].tolist()
+        elif isinstance(wanted, np.ndarray):
+            left, right = wanted.tolist(), np.asarray(b[name]).tolist()
+        else:
+            continue
+        if left != right and flat(left) != flat(right) and not (str(left) == str(right)):
+            who = sorted({int(x) - 2 for x in flat(left) + flat(right) if x == x and 0 <= x - 2 < len(order)})
+            involved = ", ".join(order[w] for w in who)
+            return Difference("sharing", name, f"after a write to {involved}: {right}, want {left}")
+    return None
+
+
+def differs(
+    program: Program, reference: Trace, trace: Trace, of_a: Library, of_b: Library, sharing: bool = True
+) -> Difference | None:
+    """The first difference that is not intended. Writes to the variables of both."""
+    with np.errstate(all="ignore"):
+        return _differs(program, reference, trace, of_a, of_b, sharing)
+
+
+def _differs(
+    program: Program, reference: Trace, trace: Trace, of_a: Library, of_b: Library, sharing: bool
+) -> Difference | None:
+    for at, got in enumerate(trace.outcomes):
+        if got is not None and "internal error" in str(got):
+            return Difference("panic", program.lines[at].split("\n")[0], f"{got}")
+    if trace.parted is not None:
+        at = trace.parted
+        wanted, got = reference.outcomes[at], trace.outcomes[at]
+        line = program.lines[at]
+        if got is not None and got.kind == "absent":
+            return None
+        if intended.outcome(line, wanted, got, of_a.name):
+            return None
+        if got is None:
+            return Difference("no error", line.split("\n")[0], f"want {wanted}")
+        return Difference("error", line.split("\n")[0], f"{got}")
+    for at, (wanted, got) in enumerate(zip(reference.outcomes, trace.outcomes)):
+        if wanted is not None and got is not None and wanted.kind != got.kind and got.kind != "absent":
+            if not intended.kinds(program.lines[at], wanted, got):
+                return Difference("kind of error", program.lines[at].split("\n")[0], f"{got}, want {wanted}")
+    a, b = parts(of_a, reference.names), parts(of_b, trace.names)
+    found = values_differ(a, b, of_a, of_b, program.exact)
+    if found is None and sharing:
+        found = sharing_differs(a, b, of_a, of_b, False) or sharing_differs(a, b, of_a, of_b, True)
+    if found is not None and intended.difference(program, found):
+        return None
+    return found

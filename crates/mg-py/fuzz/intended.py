@@ -1,0 +1,126 @@
+"""Differences from the reference that are meant to be, each with its reason."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .compare import Difference
+    from .program import Program
+    from .run import Raised
+
+
+def outcome(line: str, wanted: Raised | None, got: Raised | None, reference: str) -> str | None:
+    """Why one of the two raises and the other does not."""
+    differentiates = any(word in line for word in ("backward(", "G(", "f("))
+    if reference == "numpy" and wanted is None and differentiates and SAVED.search(str(got)):
+        return "Our own reference carries slopes forward and saves nothing, so nothing that was saved can be overwritten."
+    for reason, meets in OUTCOMES:
+        if meets(line, str(wanted or ""), str(got or "")):
+            return reason
+    return None
+
+
+def kinds(line: str, wanted: Raised, got: Raised) -> str | None:
+    """Why the two raise errors of different kinds."""
+    for reason, meets in KINDS:
+        if meets(line, wanted.kind, got.kind, str(wanted), str(got)):
+            return reason
+    return None
+
+
+def difference(program: Program, found: Difference) -> str | None:
+    """Why the two answer differently."""
+    for reason, meets in DIFFERENCES:
+        if meets(program, found):
+            return reason
+    return None
+
+
+def out_of_range(text: str) -> bool:
+    """Whether an error tells of an index that is out of range, and is right."""
+    told = re.search(r"index (-?\d+) is out of range for axis \d+ of size (\d+)", text)
+    return told is not None and not -int(told[2]) <= int(told[1]) < int(told[2])
+
+
+UNWRITTEN = re.compile(
+    r"(?i)not implemented for|floating point|not supported (for|on)|only supports? |does not support|expected .*floating|not yet"
+)
+UNLIKE = re.compile(r"expected .*(same|scalar type|dtype)|same dtype|Found dtype|must have the same")
+
+#: How an error tells that a value saved for a gradient was written to.
+SAVED = re.compile(r"saved for|overwritten|changed in place|modified by")
+
+OUTCOMES = [
+    (
+        "Which values an operation saves for its gradient is the reference's own business: it may refuse where nothing is lost.",
+        lambda line, wanted, got: "modified by an inplace operation" in wanted and not got,
+    ),
+    (
+        "Parts of one operation (split, unbind) are views as any other; the reference does not let them be written to.",
+        lambda line, wanted, got: "function that returns multiple views" in wanted,
+    ),
+    (
+        "A graph is let go as a whole; the reference refuses to walk it again only where an operation had kept values.",
+        lambda line, wanted, got: "the graph was let go" in got and not wanted,
+    ),
+    (
+        "A view that was made while nothing was recorded is a view as any other.",
+        lambda line, wanted, got: "view was created in no_grad mode" in wanted,
+    ),
+    (
+        "What is written and what it is written from may be the same memory.",
+        lambda line, wanted, got: "some elements of the input tensor and the written-to tensor refer" in wanted,
+    ),
+    (
+        "What is written at indices is converted, as elsewhere.",
+        lambda line, wanted, got: "Index put requires the source and destination dtypes match" in wanted,
+    ),
+    (
+        "An index that is out of range is an error also where nothing is taken with it.",
+        lambda line, wanted, got: not wanted and out_of_range(got),
+    ),
+    (
+        "A broadcast view, whose elements share places, is not written to; the reference fills and copies into some.",
+        lambda line, wanted, got: not wanted and "broadcast view cannot be written" in got
+        and any(word in line for word in ("fill_(", "copy_(", "zero_(", "= f(")),
+    ),
+    (
+        "What an assignment to elements that share places leaves is not told; whether it is refused is a matter of taste.",
+        lambda line, wanted, got: "its elements share places" in wanted,
+    ),
+    (
+        "A slice may go backwards; the reference has none.",
+        lambda line, wanted, got: "step must be greater than zero" in wanted,
+    ),
+    (
+        "The reference has not written this for the dtype on the CPU.",
+        lambda line, wanted, got: UNWRITTEN.search(wanted) is not None,
+    ),
+    (
+        "Integers and truth values meet floats of loss functions and products by promotion; the reference wants equal dtypes.",
+        lambda line, wanted, got: UNLIKE.search(wanted) is not None,
+    ),
+]
+
+KINDS = [
+    (
+        "A dtype that does not fit is a TypeError; the reference calls most mistakes RuntimeError.",
+        lambda line, wanted, got, was, now: wanted == "value" and got == "type",
+    ),
+    (
+        "An index that is out of range is an IndexError; so is an axis that is not there.",
+        lambda line, wanted, got, was, now: wanted == "value" and got == "index",
+    ),
+    (
+        "An argument of a wrong type that is found by its value.",
+        lambda line, wanted, got, was, now: wanted == "type" and got == "value",
+    ),
+    (
+        "The reference calls shapes that do not go together an IndexError where it was indexing.",
+        lambda line, wanted, got, was, now: wanted == "index" and got in ("value", "type"),
+    ),
+]
+
+DIFFERENCES = []
