@@ -149,7 +149,8 @@ pub trait Module: Send + Sync {
         let mut state = State::default();
         walk("", visited(self), &mut |name, field| {
             if let Field::Parameter(t) | Field::Buffer(t) = field {
-                state.tensors.insert(name, t.detach());
+                // The value that it has now, in a tensor that later writes do not reach.
+                state.tensors.insert(name, Tensor::from_node(t.node()));
             }
         });
         state
