@@ -35,9 +35,9 @@ impl Tensor {
         };
         let valid = lowest..size as i64;
         let found = match dtype {
-            DType::I64 => search::<i64>(&value, &valid)?,
-            DType::I32 => search::<i32>(&value, &valid)?,
-            DType::U8 => search::<u8>(&value, &valid)?,
+            DType::I64 => search::<i64>(value, &valid)?,
+            DType::I32 => search::<i32>(value, &valid)?,
+            DType::U8 => search::<u8>(value, &valid)?,
             DType::F64 | DType::F32 | DType::F16 | DType::BF16 | DType::Bool => return Ok(None),
         };
         match found {

@@ -150,7 +150,7 @@ pub trait Module: Send + Sync {
         walk("", visited(self), &mut |name, field| {
             if let Field::Parameter(t) | Field::Buffer(t) = field {
                 // The value that it has now, in a tensor that later writes do not reach.
-                state.tensors.insert(name, Tensor::from_node(t.node()));
+                state.tensors.insert(name, Tensor::from_node(t.detach().node()));
             }
         });
         state

@@ -20,7 +20,7 @@ use crate::tensor::PyTensor;
 
 /// The kinds of optimisers of `mg-nn`.
 enum Kind {
-    SGD(SGD),
+    Sgd(SGD),
     Adam(Adam),
     AdamW(AdamW),
 }
@@ -28,7 +28,7 @@ enum Kind {
 impl Kind {
     fn any(&mut self) -> &mut dyn Optimizer {
         match self {
-            Kind::SGD(sgd) => sgd,
+            Kind::Sgd(sgd) => sgd,
             Kind::Adam(adam) => adam,
             Kind::AdamW(adamw) => adamw,
         }
@@ -95,7 +95,7 @@ impl PyOptimizer {
     ) -> PyResult<PyOptimizer> {
         let parameters = handles(parameters);
         let made = match kind {
-            "SGD" => SGD::with_options(parameters, sgd_options(options)?).map(Kind::SGD),
+            "SGD" => SGD::with_options(parameters, sgd_options(options)?).map(Kind::Sgd),
             "Adam" => Adam::with_options(parameters, adam_options(options)?).map(Kind::Adam),
             "AdamW" => AdamW::with_options(parameters, adam_options(options)?).map(Kind::AdamW),
             other => return Err(PyValueError::new_err(format!("there is no optimiser {other:?}"))),
@@ -107,19 +107,19 @@ impl PyOptimizer {
     fn set_options(&self, py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<()> {
         // Read without the lock: what reads them may run Python.
         enum Options {
-            SGD(SGDOptions),
+            Sgd(SGDOptions),
             Adam(AdamOptions),
         }
-        let is_sgd = compute(py, || Ok(matches!(&*self.lock(), Kind::SGD(_))))?;
+        let is_sgd = compute(py, || Ok(matches!(&*self.lock(), Kind::Sgd(_))))?;
         let options = match is_sgd {
-            true => Options::SGD(sgd_options(options)?),
+            true => Options::Sgd(sgd_options(options)?),
             false => Options::Adam(adam_options(options)?),
         };
         compute(py, || match (&mut *self.lock(), options) {
-            (Kind::SGD(sgd), Options::SGD(options)) => sgd.set_options(options),
+            (Kind::Sgd(sgd), Options::Sgd(options)) => sgd.set_options(options),
             (Kind::Adam(adam), Options::Adam(options)) => adam.set_options(options),
             (Kind::AdamW(adamw), Options::Adam(options)) => adamw.set_options(options),
-            (Kind::SGD(_), Options::Adam(_)) | (Kind::Adam(_) | Kind::AdamW(_), Options::SGD(_)) => Ok(()),
+            (Kind::Sgd(_), Options::Adam(_)) | (Kind::Adam(_) | Kind::AdamW(_), Options::Sgd(_)) => Ok(()),
         })
     }
 
@@ -128,7 +128,7 @@ impl PyOptimizer {
     fn is_recorded(&self, py: Python<'_>) -> PyResult<bool> {
         compute(py, || {
             Ok(match &*self.lock() {
-                Kind::SGD(sgd) => sgd.is_recorded(),
+                Kind::Sgd(sgd) => sgd.is_recorded(),
                 Kind::Adam(adam) => adam.is_recorded(),
                 Kind::AdamW(adamw) => adamw.is_recorded(),
             })

@@ -166,11 +166,14 @@ def test_tied_weights():
         assert other.a.weight is other.b.weight is not net.a.weight
 
 
-def trained(convert):
+OPTIMISERS = [lambda p: mg.optim.SGD(p, lr=0.1, momentum=0.5), lambda p: mg.optim.Adam(p, lr=0.1, amsgrad=True)]
+
+
+def trained(convert, make=OPTIMISERS[0]):
     """Losses of steps of which some come after a conversion: the optimiser was made before."""
     mg.manual_seed(3)
     net = Tied()
-    sgd = mg.optim.SGD(net.parameters(), lr=0.1, momentum=0.5)
+    sgd = make(net.parameters())
     x, losses = mg.tensor([[1.0, -1.0], [0.5, 2.0]]), []
     for i in range(6):
         if i == 2:
@@ -198,8 +201,9 @@ def test_what_changes_nothing_changes_nothing():
 
 @needs_data
 def test_optimisers_and_ties_outlive_a_conversion():
-    close(trained(lambda net: net.double()), trained(lambda net: None), rtol=1e-4)
-    close(trained(lambda net: net.double().float()), trained(lambda net: None))
+    for make in OPTIMISERS:
+        close(trained(lambda net: net.double(), make), trained(lambda net: None, make), rtol=1e-4)
+        close(trained(lambda net: net.double().float(), make), trained(lambda net: None, make))
     net = Tied()
     net(mg.ones(3, 2)).sum().backward()
     parameters, grads = list(net.parameters()), [p.grad.tolist() for p in net.parameters()]

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{
-    Optimizer, Recorded, at_least_0, check_parameters, checked, load_slots, save_slots, settled, zeros_like,
+    Optimizer, Recorded, at_least_0, check_parameters, checked, follow, load_slots, save_slots, settled,
+    zeros_like,
 };
 use crate::state::State;
 
@@ -159,6 +160,9 @@ impl Core {
                     clock: Clock::new(0, &self.lr),
                 }),
             };
+            for remembered in [&mut *mean, &mut *square].into_iter().chain(largest.as_mut()) {
+                follow(remembered, p)?;
+            }
             let largest = match largest {
                 None if amsgrad => Some(&*largest.insert(zeros_like(p)?)),
                 held => held.as_ref().filter(|_| amsgrad),

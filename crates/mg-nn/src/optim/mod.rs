@@ -120,7 +120,15 @@ type Slot = (Vec<Option<Tensor>>, u64);
 
 /// What a tensor is now, whatever is written to it later: a tensor of its own on the same value.
 fn snapshot(t: &Tensor) -> Tensor {
-    Tensor::from_node(t.node())
+    Tensor::from_node(t.detach().node())
+}
+
+/// What is remembered of a parameter, where the parameter was put on another device or into another dtype meanwhile.
+fn follow(remembered: &mut Tensor, p: &Tensor) -> Result<()> {
+    if remembered.dtype() != p.dtype() || remembered.device() != p.device() {
+        *remembered = snapshot(&remembered.to_dtype(p.dtype()).to(p.device())?);
+    }
+    Ok(())
 }
 
 /// Whether `jit` holds a step, in which all options but the learning rate are constants. A recording keeps what it calls at

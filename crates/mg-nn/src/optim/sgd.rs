@@ -4,7 +4,9 @@ use mg_autograd::{Tensor, no_grad};
 use mg_device::{Error, ErrorKind, Result};
 use mg_graph::LiveScalar;
 
-use super::{Optimizer, Recorded, at_least_0, check_parameters, load_slots, save_slots, settled, snapshot};
+use super::{
+    Optimizer, Recorded, at_least_0, check_parameters, follow, load_slots, save_slots, settled, snapshot,
+};
 use crate::state::State;
 
 /// Options of [`SGD`], with PyTorch's defaults.
@@ -132,6 +134,7 @@ impl Optimizer for SGD {
             if momentum != 0.0 {
                 let held = match buffer {
                     Some(held) => {
+                        follow(held, p)?;
                         // Written through, not replaced: `jit` follows what is written to.
                         held.assign(settled(held.try_mul(momentum)?.try_add(g.try_mul(1.0 - dampening)?)?)?)?;
                         held
