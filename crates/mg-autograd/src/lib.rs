@@ -18,6 +18,7 @@
 
 mod caller;
 pub mod check;
+mod checks;
 mod creation;
 mod display;
 mod functional;

@@ -518,3 +518,31 @@ fn the_first_power_is_another_tensor() {
         assert_eq!(truths.pow(n).dtype(), DType::I64, "to the power {n}");
     }
 }
+
+#[test]
+fn indices_that_are_known_are_checked_at_once() {
+    let index = Tensor::from_slice(&[0i64, 2, -1, 1]);
+    assert_eq!(index.check_indices("test", -3, 0, 3).unwrap(), Some(true));
+    assert_eq!(
+        index.slice(0, None, Some(2), 1).unwrap().check_indices("test", 0, 0, 3).unwrap(),
+        Some(false)
+    );
+    let e = index.check_indices("test", 0, 1, 3).unwrap_err();
+    assert_eq!(*e.kind(), ErrorKind::Index { index: -1, axis: 1, size: 3 });
+    let every_other = index.slice(0, Some(1), None, 2).unwrap();
+    every_other.realize().unwrap();
+    let e = every_other.check_indices("test", 0, 0, 2).unwrap_err();
+    assert_eq!(*e.kind(), ErrorKind::Index { index: 2, axis: 0, size: 2 });
+    for dtype in [DType::I32, DType::U8] {
+        let index = Tensor::from_slice(&[0i64, 7]).to_dtype(dtype);
+        // Not computed, so not known.
+        assert_eq!(index.check_indices("test", 0, 0, 3).unwrap(), None);
+        index.realize().unwrap();
+        assert!(index.check_indices("test", 0, 0, 3).is_err());
+        assert_eq!(index.check_indices("test", 0, 0, 8).unwrap(), Some(false));
+    }
+    assert!(matches!(
+        Tensor::from_slice(&[0.0f32]).check_indices("test", 0, 0, 3).unwrap_err().kind(),
+        ErrorKind::DType(_)
+    ));
+}

@@ -106,12 +106,13 @@ impl Embedding {
 }
 
 impl Module for Embedding {
-    /// An index outside the table is found when the value is computed.
+    /// An index outside the table is found here where it is known already, on the host; else when the value is computed.
     fn forward(&self, indices: &Tensor) -> Result<Tensor> {
         if !indices.dtype().is_int() {
             let text = format!("takes integers, got {}", indices.dtype());
             return Err(Error::new("Embedding", ErrorKind::DType(text)));
         }
+        indices.check_indices("Embedding", 0, 0, self.weight.shape()[0])?;
         let shape = indices.shape();
         let rows =
             self.weight.index_select(0, &indices.to_dtype(DType::I64).reshape(&[shape.numel() as isize])?)?;

@@ -61,9 +61,15 @@ impl CrossEntropyLoss {
     ///
     /// # Errors
     ///
-    /// Shapes that do not fit, labels that are not integers. A label out of range is found when the value is computed.
+    /// Shapes that do not fit, labels that are not integers. A label out of range is found here where labels are known already,
+    /// on the host; else when the value is computed.
     #[track_caller]
     pub fn forward(&self, logits: &Tensor, labels: &Tensor) -> Result<Tensor> {
+        if labels.dtype().is_int()
+            && let [_, classes] = logits.shape()[..]
+        {
+            labels.check_indices("cross_entropy", 0, 1, classes)?;
+        }
         Ok(self.reduction.apply(logits.cross_entropy_each(labels)?))
     }
 }
@@ -85,6 +91,7 @@ impl NLLLoss {
             let text = format!("takes integer labels, got {}", labels.dtype());
             return Err(Error::new("NLLLoss", ErrorKind::DType(text)));
         }
+        labels.check_indices("NLLLoss", 0, 1, x[1])?;
         let index = labels.to_dtype(DType::I64).unsqueeze(1)?;
         Ok(self.reduction.apply(log_probabilities.gather(1, &index)?.squeeze(Some(1))?.try_neg()?))
     }

@@ -97,6 +97,17 @@ impl Neuron {
         self.parameters.to_vec()
     }
 
+    /// The same neuron on other parameters, in the order of [`Neuron::parameters`].
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Value`] for another number of them.
+    #[track_caller]
+    pub fn with_parameters(&self, parameters: &[Value]) -> Result<Neuron> {
+        check_count("neuron", self.parameters.len(), parameters)?;
+        Ok(Neuron { parameters: parameters.iter().cloned().collect(), nonlin: self.nonlin })
+    }
+
     /// Sets the gradient of each parameter to 0.
     pub fn zero_grad(&self) {
         self.parameters.iter().for_each(Value::zero_grad);
@@ -161,6 +172,23 @@ impl Layer {
         self.neurons.iter().flat_map(|n| n.parameters.iter().cloned()).collect()
     }
 
+    /// As [`Neuron::with_parameters`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Neuron::with_parameters`].
+    #[track_caller]
+    pub fn with_parameters(&self, parameters: &[Value]) -> Result<Layer> {
+        check_count("layer", self.neurons.iter().map(|n| n.parameters.len()).sum(), parameters)?;
+        let mut rest = parameters;
+        let neurons = self.neurons.iter().map(|neuron| {
+            let (own, others) = rest.split_at(neuron.parameters.len());
+            rest = others;
+            neuron.with_parameters(own)
+        });
+        Ok(Layer { neurons: neurons.collect::<Result<_>>()? })
+    }
+
     /// Sets the gradient of each parameter to 0.
     pub fn zero_grad(&self) {
         self.neurons.iter().for_each(Neuron::zero_grad);
@@ -217,6 +245,25 @@ impl MLP {
         self.layers.iter().flat_map(Layer::parameters).collect()
     }
 
+    /// As [`Neuron::with_parameters`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Neuron::with_parameters`].
+    #[track_caller]
+    pub fn with_parameters(&self, parameters: &[Value]) -> Result<MLP> {
+        let counts: Vec<usize> =
+            self.layers.iter().map(|l| l.neurons.iter().map(|n| n.parameters.len()).sum()).collect();
+        check_count("MLP", counts.iter().sum(), parameters)?;
+        let mut rest = parameters;
+        let layers = self.layers.iter().zip(counts).map(|(layer, count)| {
+            let (own, others) = rest.split_at(count);
+            rest = others;
+            layer.with_parameters(own)
+        });
+        Ok(MLP { layers: layers.collect::<Result<_>>()? })
+    }
+
     /// Sets the gradient of each parameter to 0.
     pub fn zero_grad(&self) {
         self.layers.iter().for_each(Layer::zero_grad);
@@ -231,6 +278,15 @@ impl MLP {
     pub fn to(&mut self, device: Device) -> Result<()> {
         self.layers.iter_mut().try_for_each(|l| l.to(device))
     }
+}
+
+#[track_caller]
+fn check_count(op: &'static str, count: usize, parameters: &[Value]) -> Result<()> {
+    if parameters.len() == count {
+        return Ok(());
+    }
+    let text = format!("takes {count} parameters, got {}", parameters.len());
+    Err(Error::new(op, ErrorKind::Value(text)))
 }
 
 #[track_caller]

@@ -84,8 +84,12 @@ fn embedding_looks_up_rows_and_adds_their_gradients() {
     assert_eq!(vec(&table.weight.grad().unwrap()), [1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 2.0, 2.0]);
     let e = table.forward(&Tensor::from_slice(&[1.0f32])).map(drop).unwrap_err();
     assert!(matches!(e.kind(), ErrorKind::DType(_)));
-    let beyond = table.forward(&Tensor::from_slice(&[0i64, 4])).unwrap().to_vec::<f32>().unwrap_err();
-    assert!(matches!(beyond.kind(), ErrorKind::Index { index: 4, size: 4, .. }), "{beyond}");
+    let known = table.forward(&Tensor::from_slice(&[0i64, 4])).map(drop).unwrap_err();
+    let pending = Tensor::from_slice(&[0i64, 3]) + 1.0;
+    let beyond = table.forward(&pending.to_dtype(DType::I64)).unwrap().to_vec::<f32>().unwrap_err();
+    for e in [known, beyond] {
+        assert!(matches!(e.kind(), ErrorKind::Index { index: 4, size: 4, .. }), "{e}");
+    }
 }
 
 #[test]
@@ -354,9 +358,15 @@ fn losses_refuse_what_does_not_fit() {
     assert!(entropy.forward(&labels, &labels).is_err() && nll.forward(&labels, &labels).is_err());
     assert!(BCEWithLogitsLoss::default().forward(&x, &tensor(&[0.0; 3], &[3])).is_err());
     for label in [3i64, -1] {
+        // Known labels are checked at once, others when the loss is computed.
         let bad = Tensor::from_slice(&[0, label]);
-        for loss in [entropy.forward(&x, &bad).unwrap(), nll.forward(&x, &bad).unwrap()] {
-            let e = loss.item::<f32>().unwrap_err();
+        let pending = || Tensor::from_slice(&[1, label + 1]).try_sub(1i64).unwrap();
+        for e in [
+            entropy.forward(&x, &bad).map(drop).unwrap_err(),
+            nll.forward(&x, &bad).map(drop).unwrap_err(),
+            entropy.forward(&x, &pending()).unwrap().item::<f32>().unwrap_err(),
+            nll.forward(&x, &pending()).unwrap().item::<f32>().unwrap_err(),
+        ] {
             assert!(matches!(e.kind(), ErrorKind::Index { index, size: 3, .. } if *index == label), "{e}");
         }
     }

@@ -266,6 +266,96 @@ fn a_schedule_goes_on_where_it_left_off() {
 }
 
 #[test]
+fn schedules_multiply() {
+    let mut sgd = SGD::new(vec![leaf(&[0.0])], 0.1).unwrap();
+    let mut warm = Scheduler::new(&mut sgd, LinearLR::new(0.5, 1.0, 2).unwrap()).unwrap();
+    let mut decay = Scheduler::new(&mut sgd, ExponentialLR::new(0.9).unwrap()).unwrap();
+    near(&[sgd.lr(), sgd.initial_lr()], &[0.05, 0.1]);
+    let both = |sgd: &mut SGD, warm: &mut Scheduler<LinearLR>, decay: &mut Scheduler<ExponentialLR>| {
+        warm.step(sgd).unwrap();
+        decay.step(sgd).unwrap();
+        sgd.lr()
+    };
+    near(&[both(&mut sgd, &mut warm, &mut decay)], &[0.075 * 0.9]);
+    near(&[both(&mut sgd, &mut warm, &mut decay)], &[0.1 * 0.81]);
+    // A rate that is set by hand is gone on from.
+    sgd.set_lr(1.0).unwrap();
+    near(&[both(&mut sgd, &mut warm, &mut decay)], &[0.9]);
+}
+
+/// In any schedule, the rate that follows from epoch to epoch is the rate of the epoch.
+#[test]
+fn steps_of_schedules_meet_their_closed_forms() {
+    fn meets(schedule: impl Schedule) {
+        let mut now = schedule.start(0.3, 0.3, 0);
+        near(&[now], &[schedule.lr(0.3, 0)]);
+        for epoch in 1..50 {
+            now = schedule.next(now, 0.3, epoch);
+            near(&[now], &[schedule.lr(0.3, epoch)]);
+        }
+    }
+    meets(StepLR::new(3, 0.5).unwrap());
+    meets(MultiStepLR::new(&[3, 7, 7, 20], 0.5).unwrap());
+    meets(ExponentialLR::new(0.97).unwrap());
+    meets(LinearLR::new(0.1, 0.8, 10).unwrap());
+    for t_max in [1, 2, 7, 100] {
+        meets(CosineAnnealingLR::new(t_max, 0.01).unwrap());
+    }
+    // One's own, which says nothing of how it goes on.
+    struct Inverse;
+    impl Schedule for Inverse {
+        fn lr(&self, base: f64, epoch: u64) -> f64 {
+            base / (1.0 + epoch as f64)
+        }
+    }
+    meets(Inverse);
+}
+
+#[test]
+fn options_can_be_changed_between_steps() {
+    let p = leaf(&[1.0]);
+    let mut sgd = SGD::new(vec![p.clone()], 0.1).unwrap();
+    let step = |optimizer: &mut dyn Optimizer| {
+        p.set_grad(Some(&Tensor::from_slice(&[1.0f32]))).unwrap();
+        optimizer.step().unwrap();
+        p.item::<f32>().unwrap()
+    };
+    close(&[step(&mut sgd)], &[0.9]);
+    sgd.set_options(SGDOptions { momentum: 0.5, lr: 0.2, ..sgd.options() }).unwrap();
+    close(&[step(&mut sgd)], &[0.7]);
+    close(&[step(&mut sgd)], &[0.4]);
+    assert!(sgd.set_options(SGDOptions { momentum: -1.0, ..sgd.options() }).is_err());
+    assert_eq!((sgd.options().momentum, sgd.lr(), sgd.is_recorded()), (0.5, 0.2, false));
+
+    let mut adam = AdamW::new(vec![p.clone()], 0.1).unwrap();
+    adam.set_options(AdamOptions { weight_decay: 0.0, ..adam.options() }).unwrap();
+    close(&[step(&mut adam)], &[0.3]);
+    adam.set_options(AdamOptions { amsgrad: true, weight_decay: 0.5, lr: 0.2, ..adam.options() }).unwrap();
+    close(&[step(&mut adam)], &[0.3 * 0.9 - 0.2]);
+    assert!(adam.state().tensors.contains_key("0.max_exp_avg_sq"));
+    assert!(adam.set_options(AdamOptions { eps: -1.0, ..adam.options() }).is_err());
+}
+
+#[test]
+fn a_state_is_a_snapshot() {
+    let p = leaf(&[1.0]);
+    let mut adam = Adam::new(vec![p.clone()], 0.1).unwrap();
+    let step = |adam: &mut Adam| {
+        p.set_grad(Some(&Tensor::from_slice(&[1.0f32]))).unwrap();
+        adam.step().unwrap();
+    };
+    step(&mut adam);
+    let state = adam.state();
+    step(&mut adam);
+    close(&state.tensors["0.exp_avg"].to_vec::<f32>().unwrap(), &[0.1]);
+    adam.load_state(&state).unwrap();
+    step(&mut adam);
+    step(&mut adam);
+    close(&state.tensors["0.exp_avg"].to_vec::<f32>().unwrap(), &[0.1]);
+    assert_eq!(state.tensors["0.step"].item::<i64>().unwrap(), 1);
+}
+
+#[test]
 fn bad_schedules_are_errors() {
     for error in [
         StepLR::new(0, 0.1).map(drop),
@@ -274,6 +364,7 @@ fn bad_schedules_are_errors() {
         MultiStepLR::new(&[1], f64::INFINITY).map(drop),
         CosineAnnealingLR::new(0, 0.0).map(drop),
         LinearLR::new(0.1, 1.0, 0).map(drop),
+        LinearLR::new(0.0, 1.0, 5).map(drop),
     ] {
         assert!(matches!(error.unwrap_err().kind(), ErrorKind::Value(_)));
     }

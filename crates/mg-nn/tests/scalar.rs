@@ -195,3 +195,20 @@ fn speed() {
     println!("a step of two moons: median {:.3} ms, best {:.3} ms", times[250], times[0]);
     println!("nodes: {}", loss(&model, &data).0.trace().len());
 }
+
+#[test]
+fn parts_stand_on_other_parameters() {
+    let net = MLP::new(2, &[3, 1], 7);
+    let others: Vec<Value> = net.parameters().iter().map(|p| Value::new(2.0 * p.data())).collect();
+    let other = net.with_parameters(&others).unwrap();
+    assert!(other.parameters().iter().zip(&others).all(|(a, b)| a.is(b)));
+    assert_eq!(other.to_string(), net.to_string());
+    other.forward([1.0, -1.0]).unwrap()[0].backward();
+    assert!(others.iter().any(|p| p.grad() != 0.0) && net.parameters().iter().all(|p| p.grad() == 0.0));
+    for few in [&others[1..], &[]] {
+        let e = net.with_parameters(few).unwrap_err();
+        assert!(e.to_string().contains("takes 13 parameters"), "{e}");
+    }
+    assert!(net.layers()[0].with_parameters(&others).is_err());
+    assert!(net.layers()[0].neurons()[0].with_parameters(&others[..2]).is_err());
+}

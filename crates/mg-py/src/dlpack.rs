@@ -240,12 +240,23 @@ impl PyTensor {
             })?,
             _ => 1,
         };
-        let copied = to_host || copy == Some(true);
-        let value = match (to_host, copied) {
+        let mut copied = to_host || copy == Some(true);
+        let mut value = match (to_host, copied) {
             (true, _) => compute(py, || self.t.to(Device::cpu())?.value())?,
             (false, true) => compute(py, || self.t.copy().value())?,
             (false, false) => self.value(py)?,
         };
+        // Not every consumer takes memory that runs backwards: PyTorch does not.
+        let is_backwards = |value: &Value| value.layout.strides().iter().any(|&stride| stride < 0);
+        if is_backwards(&value) {
+            if copy == Some(false) {
+                let text =
+                    "the elements run backwards, which consumers do not take: it is exported as a copy only";
+                return Err(PyBufferError::new_err(text));
+            }
+            copied = true;
+            value = compute(py, || Tensor::from_node(Node::from_value(value)).copy().value())?;
+        }
         let device = value.buffer.device();
         if device.is_cuda() && stream != -1 {
             // SAFETY: the protocol has the caller name a stream of this device, which frameworks keep in the primary context.
@@ -365,6 +376,7 @@ pub fn imported(obj: &Bound<'_, PyAny>, copy: bool) -> PyResult<Tensor> {
         (foreign, tensor)
     };
     let shared = on_foreign(foreign, &tensor)?;
+    let is_bool = from_dl_type(tensor.dtype) == Some(DType::Bool);
     if shared.device().is_cuda() && !is_ordered {
         // A capsule alone does not say on which stream its memory is written.
         compute(py, || {
@@ -373,15 +385,35 @@ pub fn imported(obj: &Bound<'_, PyAny>, copy: bool) -> PyResult<Tensor> {
         })?;
     }
     if !copy {
-        return Ok(shared);
+        return if is_bool { truths(py, &shared) } else { Ok(shared) };
     }
     compute(py, || {
-        let own = shared.copy();
+        let own = if is_bool { shared.try_ne(0i64)? } else { shared.copy() };
         own.realize()?;
         Ok(own)
     })
 }
 
+/// Bytes, as they lie, as truth values: which they must be, 0 or 1.
+fn truths(py: Python<'_>, bytes: &Tensor) -> PyResult<Tensor> {
+    let (others, value) = compute(py, || {
+        let others = bytes.try_ne(0i64)?.try_ne(bytes)?;
+        Ok((others.to_dtype(DType::I64).sum().item::<i64>()?, bytes.value()?))
+    })?;
+    if others > 0 {
+        let text = format!(
+            "{others} of the bytes are no truth values: 0 or 1; with copy=True, what is not 0 is True"
+        );
+        return Err(PyValueError::new_err(text));
+    }
+    let (device, start, len) = (value.buffer.device(), value.buffer.as_mut_ptr(), value.buffer.len());
+    // SAFETY: the memory of the buffer, which the owner keeps; all of its bytes that the layout reaches are truth values.
+    let buffer =
+        unsafe { Buffer::from_foreign_on(device, start, len, DType::Bool, Box::new(value.buffer.clone())) };
+    Ok(Tensor::from_node(Node::from_value(Value { buffer, layout: value.layout })))
+}
+
+/// A tensor on foreign memory; of truth values, its bytes.
 fn on_foreign(foreign: Foreign, dl: &DLTensor) -> PyResult<Tensor> {
     let device = match dl.device.kind {
         HOST | PINNED => Device::cpu(),
@@ -402,6 +434,8 @@ fn on_foreign(foreign: Foreign, dl: &DLTensor) -> PyResult<Tensor> {
         let text = format!("no dtype has DLPack's code {code} with {bits} bits and {lanes} lanes");
         return Err(PyTypeError::new_err(text));
     };
+    // Others may take other bytes than 0 and 1 for truth values.
+    let dtype = if dtype.is_bool() { DType::U8 } else { dtype };
     let rank = usize::try_from(dl.ndim).unwrap_or(0);
     if rank > MAX_RANK {
         return Err(PyValueError::new_err(format!("{rank} axes; a tensor has at most {MAX_RANK}")));

@@ -2,6 +2,7 @@
 
 use mg_autograd::{Operand, Tensor};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use mg_graph::{Node, is_recording};
 use pyo3::prelude::*;
 
 use crate::arith::constant;
@@ -55,28 +56,34 @@ fn positions(index: &Tensor, of: &Tensor, axis: usize) -> Result<Tensor> {
         let text = format!("a tensor of {dtype} cannot be an index: integers and truth values can");
         return Err(error(ErrorKind::DType(text)));
     }
-    let index = index.to_dtype(DType::I64);
-    let known = match index.node().value() {
-        Some(Ok(value)) if value.buffer.device().is_cpu() => {
-            let all = value.buffer.as_slice::<i64>()?;
-            let size = n as i64;
-            let mut negative = false;
-            for at in value.layout.offsets() {
-                if all[at] < -size || all[at] >= size {
-                    return Err(error(ErrorKind::Index { index: all[at], axis, size: n }));
-                }
-                negative |= all[at] < 0;
-            }
-            Some(negative)
-        }
-        _ => None,
-    };
+    let negative = index.check_indices("index", -(n as i64), axis, n)?;
     // Indices may lie on the host whatever they are an index of.
-    let index = index.to(of.device())?;
-    if known == Some(false) {
+    let index = index.to_dtype(DType::I64).to(of.device())?;
+    // A step that is recorded is replayed with other indices.
+    if negative == Some(false) && !is_recording() {
         return Ok(index);
     }
     Tensor::where_(&index.try_lt(0i64)?, index.try_add(n as i64)?, &index)
+}
+
+/// What PyTorch takes as the index of `index_select`, `gather` and `scatter_add`, as i64.
+fn checked(op: &'static str, index: &Tensor, axis: usize, size: usize) -> Result<Tensor> {
+    let dtype = index.dtype();
+    if !matches!(dtype, DType::I64 | DType::I32) {
+        let text = format!("takes an index of i64 or i32, got {dtype}");
+        return Err(Error::new(op, ErrorKind::DType(text)));
+    }
+    index.check_indices(op, 0, axis, size)?;
+    Ok(index.to_dtype(DType::I64))
+}
+
+/// Refuses what is no mask.
+fn check_mask(op: &'static str, mask: &Tensor) -> Result<()> {
+    if mask.is_bool() {
+        return Ok(());
+    }
+    let text = format!("takes a mask of truth values, got {}", mask.dtype());
+    Err(Error::new(op, ErrorKind::DType(text)))
 }
 
 impl Picks {
@@ -89,7 +96,7 @@ impl Picks {
                 plan.indices.push(positions(index, of, *axis)?);
                 continue;
             }
-            let masked = &shape[*axis..*axis + index.rank()];
+            let masked = shape.get(*axis..*axis + index.rank()).unwrap_or(&[]);
             if *masked != *index.shape() {
                 let text = format!("a mask of shape {} for axes of sizes {masked:?}", index.shape());
                 return Err(error(ErrorKind::Shape(text)));
@@ -131,26 +138,16 @@ impl Picks {
     pub fn set(&self, py: Python<'_>, of: &PyTensor, value: Operand) -> PyResult<()> {
         if let [Pick { axis, index }] = &self.0[..]
             && index.is_bool()
-            && !matches!(&value, Operand::Tensor(v) if v.numel() != 1)
         {
-            return of.write(py, |t| {
-                // Checks the mask's shape.
-                let mut sizes = vec![1isize; t.rank()];
-                for (i, &n) in index.shape().iter().enumerate() {
-                    if t.shape()[axis + i] != n {
-                        let text = format!("a mask of shape {} for shape {}", index.shape(), t.shape());
-                        return Err(error(ErrorKind::Shape(text)));
-                    }
-                    sizes[axis + i] = n as isize;
-                }
-                let value = constant(value, t)?.reshape(&[])?.to_dtype(t.dtype());
-                t.assign(Tensor::where_(&index.reshape(&sizes)?, value, t)?)
-            });
+            let spread = build(py, || masked_value(&of.t, *axis, index, &value))?;
+            if let Some((mask, value)) = spread {
+                return of.write(py, |t| t.assign(Tensor::where_(&mask, value, t)?));
+            }
         }
         let new = compute(py, || {
             let t = &of.t;
             let plan = self.plan(t)?;
-            let value = constant(value, t)?.to_dtype(t.dtype());
+            let value = written(value, t)?;
             plan.replaced(t, &value)
         })?;
         match new {
@@ -229,36 +226,30 @@ impl Plan {
     fn replaced(&self, of: &Tensor, value: &Tensor) -> Result<Option<Tensor>> {
         let value = value.expand(&signed(&self.result(of)?)).map_err(|e| e.with_op("index"))?;
         let rows = self.rows(of)?;
-        let (n, picked) = (rows.shape()[0], self.linear(of)?.to_vec::<i64>()?);
-        if picked.is_empty() {
+        let (n, count) = (rows.shape()[0], self.shape.numel());
+        if count == 0 {
             return Ok(None);
         }
+        if n == 0 {
+            return Err(error(ErrorKind::Index { index: 0, axis: self.axes[0], size: 0 }));
+        }
+        let picked = self.linear(of)?;
         // The axes back in front, and merged.
         let mut inverse = vec![0isize; value.rank()];
         for (i, a) in self.to_place(of)?.into_iter().enumerate() {
             inverse[a as usize] = i as isize;
         }
-        let mut sizes = vec![picked.len()];
+        let mut sizes = vec![count];
         sizes.extend(rows.shape()[1..].iter());
         let value = value.permute(&inverse)?.reshape(&signed(&sizes))?;
-        // For each row, which of the values it gets.
-        let (mut from, mut hit) = (vec![0i64; n], vec![false; n]);
-        for (i, &at) in picked.iter().enumerate() {
-            let size = n;
-            let row = usize::try_from(at).ok().filter(|&at| at < n);
-            let Some(row) = row else {
-                return Err(error(ErrorKind::Index { index: at, axis: self.axes[0], size }));
-            };
-            (from[row], hit[row]) = (i as i64, true);
-        }
+        let (from, hit) = if is_recording() || !of.device().is_cpu() {
+            last_writers(&picked, n)?
+        } else {
+            known_writers(&picked.to_vec::<i64>()?, n, self.axes[0])?
+        };
         let mut column = vec![1isize; rows.rank()];
         column[0] = n as isize;
-        let hit = Tensor::from_vec(hit, &[n])?.to(of.device())?.reshape(&column)?;
-        let new = Tensor::where_(
-            &hit,
-            value.index_select(0, &Tensor::from_vec(from, &[n])?.to(of.device())?)?,
-            &rows,
-        )?;
+        let new = Tensor::where_(&hit.reshape(&column)?, value.index_select(0, &from)?, &rows)?;
         // The rows back to the shape and order of `of`.
         let order = self.order(of);
         let shape = of.shape();
@@ -271,24 +262,115 @@ impl Plan {
     }
 }
 
+/// For each of `n` rows, the last of the values that are written to it (0 where there is none), and whether there is one.
+/// `picked` says which row each value goes to.
+fn known_writers(picked: &[i64], n: usize, axis: usize) -> Result<(Tensor, Tensor)> {
+    let (mut from, mut hit) = (vec![0i64; n], vec![false; n]);
+    for (i, &at) in picked.iter().enumerate() {
+        let Some(row) = usize::try_from(at).ok().filter(|&at| at < n) else {
+            return Err(error(ErrorKind::Index { index: at, axis, size: n }));
+        };
+        (from[row], hit[row]) = (i as i64, true);
+    }
+    Ok((Tensor::from_vec(from, &[n])?, Tensor::from_vec(hit, &[n])?))
+}
+
+/// As `known_writers`, where the device knows the rows: nothing is read on the host, so that `jit` can record it. A search by
+/// halves: in each round a row keeps the upper half of its values if there is one in it.
+fn last_writers(picked: &Tensor, n: usize) -> Result<(Tensor, Tensor)> {
+    let count = picked.numel();
+    // The values are counted in 32 bits where those hold their number.
+    let dtype = if i32::try_from(count).is_ok() { DType::I32 } else { DType::I64 };
+    let zeros = Tensor::zeros(&[n], dtype)?.to(picked.device())?;
+    let has = |which: &Tensor| zeros.scatter_add(0, picked, which)?.try_ne(0i64);
+    let hit = has(&picked.ones_like().to_dtype(dtype))?;
+    let order = Tensor::from_node(Node::ramp(Shape::of(&[count]), picked.device())).to_dtype(dtype);
+    let mut last = zeros.clone();
+    for bit in (0..usize::BITS - (count - 1).leading_zeros()).rev() {
+        let higher = last.try_add(1i64 << bit)?;
+        let is_in_it = higher.index_select(0, picked)?.try_le(&order)?.to_dtype(dtype);
+        last = Tensor::where_(&has(&is_in_it)?, higher, &last)?;
+    }
+    Ok((last.to_dtype(DType::I64), hit))
+}
+
+/// A number that is written into a tensor, in the tensor's dtype: an operation, so that recordings take it for the same number.
+fn written(number: Operand, t: &Tensor) -> Result<Tensor> {
+    let (dtype, device) = (t.dtype(), t.device());
+    let zero = |dtype| Tensor::zeros(&[], dtype)?.to(device);
+    match number {
+        Operand::Tensor(v) => Ok(v.to_dtype(dtype)),
+        Operand::Int(n) if dtype.is_int() => Ok(zero(dtype)?.try_add(n)?.to_dtype(dtype)),
+        Operand::Int(n) if dtype.is_bool() => Ok(zero(DType::I64)?.try_add(n)?.to_dtype(dtype)),
+        other @ (Operand::Int(_) | Operand::Float(_) | Operand::Live(_)) => {
+            Ok(constant(other, t)?.to_dtype(dtype))
+        }
+    }
+}
+
+/// For `t[mask] = value`, with the mask's first axis at `axis`: mask and value as `where` takes them. `None` where the value has
+/// an element for each that the mask picks, whose number only the host can tell.
+fn masked_value(t: &Tensor, axis: usize, mask: &Tensor, value: &Operand) -> Result<Option<(Tensor, Tensor)>> {
+    let shape = t.shape();
+    let (rank, masked) = (shape.rank(), mask.rank());
+    if shape.get(axis..axis + masked) != Some(&mask.shape()[..]) || masked == 0 {
+        let text = format!("a mask of shape {} at axis {axis} of shape {shape}", mask.shape());
+        return Err(error(ErrorKind::Shape(text)));
+    }
+    let mut wide = vec![1isize; rank];
+    for (size, &n) in wide[axis..].iter_mut().zip(mask.shape().iter()) {
+        *size = n as isize;
+    }
+    let mask = mask.to(t.device())?.reshape(&wide)?;
+    let value = written(value.clone(), t)?;
+    // What is picked has one axis in place of those of the mask.
+    let behind = rank - axis - masked;
+    let mut sizes = signed(&value.shape());
+    if value.numel() == 1 {
+        sizes.clear();
+    } else if sizes.len() > behind {
+        let at = sizes.len() - 1 - behind;
+        if sizes[at] != 1 {
+            return Ok(None);
+        }
+        sizes.splice(at..=at, std::iter::repeat_n(1, masked));
+    }
+    Ok(Some((mask, value.reshape(&sizes)?)))
+}
+
 #[pymethods]
 impl PyTensor {
-    /// Rows (or what lies along `dim`) by their indices, integers with one axis.
+    /// Rows (or what lies along `dim`) by their indices, i64 or i32 with one axis. IndexError for one outside of the axis.
     fn index_select(&self, py: Python<'_>, dim: isize, index: &Bound<'_, PyTensor>) -> PyResult<PyTensor> {
         let index = &index.get().t;
         self.unary(py, |t| {
             let axis = mg_device::normalize_axis(dim, t.rank())?;
-            t.index_select(dim, &positions(index, t, axis)?)
+            let index = checked("index_select", index, axis, t.shape()[axis])?;
+            t.index_select(dim, &if index.rank() == 0 { index.reshape(&[1])? } else { index })
         })
     }
 
-    /// `out[…, j, …] = self[…, index[…, j, …], …]` along an axis.
+    /// `out[…, j, …] = self[…, index[…, j, …], …]` along an axis, for an index of i64 or i32 that is nowhere else longer than
+    /// the tensor. IndexError for an index outside of the axis.
     fn gather(&self, py: Python<'_>, dim: isize, index: &Bound<'_, PyTensor>) -> PyResult<PyTensor> {
         let index = &index.get().t;
-        self.unary(py, |t| t.gather(dim, index))
+        self.unary(py, |t| {
+            let axis = mg_device::normalize_axis(dim, t.rank())?;
+            let index = checked("gather", index, axis, t.shape()[axis])?;
+            let (shape, wanted) = (t.shape(), index.shape());
+            let mut part = t.clone();
+            if shape.rank() == wanted.rank() {
+                for (a, (&n, &m)) in shape.iter().zip(wanted.iter()).enumerate() {
+                    if a != axis && m < n {
+                        part = part.narrow(a as isize, 0, m)?;
+                    }
+                }
+            }
+            part.gather(dim, &index)
+        })
     }
 
-    /// `src` added at `index` along an axis.
+    /// `src` added at `index` (i64 or i32) along an axis. IndexError for an index outside of the axis.
     fn scatter_add(
         &self,
         py: Python<'_>,
@@ -297,17 +379,36 @@ impl PyTensor {
         src: &Bound<'_, PyTensor>,
     ) -> PyResult<PyTensor> {
         let (index, src) = (&index.get().t, &src.get().t);
-        self.unary(py, |t| t.scatter_add(dim, index, src))
+        self.unary(py, |t| {
+            let axis = mg_device::normalize_axis(dim, t.rank())?;
+            if src.dtype() != t.dtype() {
+                let text = format!("adds values of {} to {}", src.dtype(), t.dtype());
+                return Err(Error::new("scatter_add", ErrorKind::DType(text)));
+            }
+            t.scatter_add(dim, &checked("scatter_add", index, axis, t.shape()[axis])?, src)
+        })
     }
 
-    /// The elements where a mask of the same shape holds, in one axis.
+    /// The elements where a mask holds, in one axis. Tensor and mask broadcast.
     fn masked_select(&self, py: Python<'_>, mask: &Bound<'_, PyTensor>) -> PyResult<PyTensor> {
-        let picks = Picks(vec![Pick { axis: 0, index: mask.get().t.clone() }]);
-        let t = picks.get(py, &self.t)?;
+        let mask = &mask.get().t;
+        let (t, mask) = build(py, || {
+            check_mask("masked_select", mask)?;
+            let (a, b) = (self.t.shape(), mask.shape());
+            let shape = Shape::broadcast(&a, &b).ok_or_else(|| {
+                let text = format!("shapes {a} and {b} do not broadcast");
+                Error::new("masked_select", ErrorKind::Shape(text))
+            })?;
+            // A mask has an axis.
+            let wide = signed(&shape);
+            let sizes = if wide.is_empty() { vec![1] } else { wide.clone() };
+            Ok((self.t.expand(&wide)?.reshape(&sizes)?, mask.expand(&wide)?.reshape(&sizes)?))
+        })?;
+        let t = Picks(vec![Pick { axis: 0, index: mask }]).get(py, &t)?;
         PyTensor::result(py, t, self.borrowed)
     }
 
-    /// The tensor with `value` where the mask holds, which broadcasts.
+    /// The tensor with `value` where a mask of truth values holds, which broadcasts.
     fn masked_fill(
         &self,
         py: Python<'_>,
@@ -316,7 +417,10 @@ impl PyTensor {
     ) -> PyResult<PyTensor> {
         let mask = &mask.get().t;
         let value = crate::arith::other(value)?;
-        self.binary(py, value, |t, v| Tensor::where_(mask, constant(v, t)?.to_dtype(t.dtype()), t))
+        self.binary(py, value, |t, v| {
+            check_mask("masked_fill", mask)?;
+            Tensor::where_(mask, constant(v, t)?.to_dtype(t.dtype()), t)
+        })
     }
 
     /// The positions of what is not zero: a row each. With `as_tuple`, a tensor for each axis.

@@ -33,12 +33,26 @@ impl Kind {
     }
 }
 
+/// NumPy's dates and durations give their bytes as if those were numbers.
+fn refuse_times(obj: &Bound<'_, PyAny>) -> PyResult<()> {
+    let Some(dtype) = obj.getattr_opt("dtype")? else { return Ok(()) };
+    let Some(kind) = dtype.getattr_opt("kind")? else { return Ok(()) };
+    match kind.extract::<String>().as_deref() {
+        Ok("M" | "m") => {
+            let text = format!("takes numbers, got {}; for its number: x.astype('int64')", dtype.str()?);
+            Err(PyTypeError::new_err(text))
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
 /// A buffer that is given back when it goes.
 struct View(Box<ffi::Py_buffer>);
 
 impl View {
     /// Strided, read-only memory with its format.
     fn new(obj: &Bound<'_, PyAny>) -> PyResult<View> {
+        refuse_times(obj)?;
         let mut view = Box::new(MaybeUninit::<ffi::Py_buffer>::zeroed());
         // SAFETY: the object is alive; the view is filled where the call answers with 0.
         let code = unsafe { ffi::PyObject_GetBuffer(obj.as_ptr(), view.as_mut_ptr(), ffi::PyBUF_FULL_RO) };

@@ -73,7 +73,7 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::scalar::mlp::{PyLayer, PyMLP, PyNeuron};
     #[pymodule_export]
-    use crate::scalar::state::_rebuild_value;
+    use crate::scalar::state::{_rebuild_value, Graph};
     #[pymodule_export]
     use crate::scalar::value::PyValue;
     #[pymodule_export]

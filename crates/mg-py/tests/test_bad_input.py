@@ -186,3 +186,14 @@ def test_case(ends, name):
 @pytest.mark.skipif(CUDA, reason="this machine has CUDA")
 def test_without_cuda_the_reason_is_given(ends):
     assert "driver" in ends["no such device"].stdout or "device" in ends["no such device"].stdout
+
+
+def test_dates_are_no_numbers():
+    numpy = pytest.importorskip("numpy")
+    for time in (numpy.datetime64("2020-01-01"), numpy.timedelta64(3, "D")):
+        for given in (time, numpy.array([time]), [time], [[time, time]]):
+            for make in (mg.tensor, mg.Tensor, mg.as_tensor, lambda t: mg.ones(1) + t):
+                with pytest.raises(TypeError):
+                    make(given)
+        with pytest.raises(TypeError, match="takes numbers, got (datetime|timedelta)64"):
+            mg.tensor(time)

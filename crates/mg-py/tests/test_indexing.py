@@ -6,6 +6,7 @@ import random
 
 import micrograd_rs as mg
 import pytest
+from conftest import close
 from micrograd_rs import Tensor
 
 numpy = pytest.importorskip("numpy")
@@ -221,3 +222,153 @@ def test_named_ways():
     assert mg.tensor(5).nonzero().tolist() == [[]] and mg.tensor(0).nonzero().tolist() == []
     assert t.narrow(1, 1, 2).tolist() == [[2, 3], [5, 6]]
     assert t.select(1, -1).tolist() == [3, 6]
+
+
+def test_masked_select_takes_masks_that_broadcast():
+    x = mg.arange(6.0).reshape(2, 3)
+    assert x.masked_select(x > 2).tolist() == [3, 4, 5]
+    assert x.masked_select(mg.tensor([True, False, True])).tolist() == [0, 2, 3, 5]
+    assert x.masked_select(mg.tensor([[False], [True]])).tolist() == [3, 4, 5]
+    assert x.masked_select(mg.tensor(True)).tolist() == [0, 1, 2, 3, 4, 5]
+    assert x[0].masked_select(mg.tensor([[True, False, False], [False, False, True]])).tolist() == [0, 2]
+    assert mg.tensor(5.0).masked_select(mg.tensor(True)).tolist() == [5] and mg.tensor(5.0).masked_select(mg.tensor([True] * 2)).tolist() == [5, 5]
+    leaf = Tensor([1.0, 2.0])
+    leaf.masked_select(mg.tensor([[True, False], [True, True]])).sum().backward()
+    assert leaf.grad.tolist() == [2, 1]
+    with pytest.raises(ValueError, match="broadcast"):
+        mg.ones(3).masked_select(mg.ones(2, 2).bool())
+    for dtype in ("i64", "i32", "u8", "f32"):
+        with pytest.raises(TypeError, match="truth values"):
+            mg.tensor([1.0, 2.0, 3.0]).masked_select(mg.tensor([1, 0, 1], dtype=dtype))
+        with pytest.raises(TypeError, match="truth values"):
+            mg.ones(3).masked_fill(mg.tensor([1, 0, 1], dtype=dtype), 0)
+    with pytest.raises(IndexError):
+        mg.ones(3)[mg.ones(2, 2).bool()]
+
+
+@pytest.mark.parametrize("dtype", ["i64", "i32"])
+def test_known_indices_are_checked_at_the_call(dtype):
+    x, wide = mg.ones(2, 3), mg.zeros(1, 3, dtype=dtype)
+
+    def index(*at):
+        return mg.tensor(list(at), dtype=dtype)
+
+    assert x.index_select(1, index(0, 2)).shape == (2, 2) and x.index_select(0, index(1)[0]).shape == (1, 3)
+    assert x.gather(0, wide).shape == (1, 3) and x.gather(0, wide[:, :2]).shape == (1, 2)
+    assert x.scatter_add(0, wide, mg.ones(1, 3)).tolist() == [[2, 2, 2], [1, 1, 1]]
+    assert mg.functional.embedding(index(0, 1), x).shape == (2, 3)
+    for at, call in (
+        (5, lambda: x.index_select(0, index(0, 5))),
+        (-1, lambda: x.index_select(0, index(-1))),
+        (2, lambda: x.gather(0, (wide + 2).realize())),
+        (-1, lambda: x.gather(0, (wide - 1).realize())),
+        (2, lambda: x.scatter_add(0, (wide + 2).realize(), mg.ones(1, 3))),
+        (2, lambda: mg.functional.embedding(index(0, 2, 1), x)),
+        (-1, lambda: mg.functional.embedding(index(0, -1, 1), x)),
+        (2, lambda: mg.functional.embedding(index(1, 0, 2, 1)[::2], x)),
+        (3, lambda: mg.functional.cross_entropy(x, index(0, 3))),
+        (-1, lambda: mg.functional.cross_entropy(x, index(0, -1))),
+        (3, lambda: mg.functional.nll_loss(x, index(3, 0))),
+        (-3, lambda: x[index(-3)]),
+        # What is not computed yet is checked when it is used.
+        (2, lambda: x.gather(0, wide + 2).tolist()),
+        (-1, lambda: x.index_select(0, (wide - 1)[0]).tolist()),
+    ):
+        with pytest.raises(IndexError, match=f"index {at} is out of range for axis [01] of size [23]"):
+            call()
+
+
+def test_a_bad_label_leaves_the_model_as_it_is():
+    w = Tensor([[1.0, 1.0], [1.0, 1.0]])
+    sgd = mg.optim.SGD([w], lr=0.1)
+    with pytest.raises(IndexError, match="index 5"):
+        mg.functional.cross_entropy(mg.ones(2, 2) @ w, mg.tensor([0, 5])).backward()
+        sgd.step()
+    assert w.tolist() == [[1, 1], [1, 1]]
+
+
+def test_index_dtypes():
+    x = mg.ones(2, 3)
+    for dtype in ("u8", "bool", "f32"):
+        index = mg.zeros(1, 3, dtype=dtype)
+        for call in (
+            lambda: x.index_select(0, index[0]),
+            lambda: x.gather(0, index),
+            lambda: x.scatter_add(0, index, mg.ones(1, 3)),
+        ):
+            with pytest.raises(TypeError, match="i64 or i32"):
+                call()
+    with pytest.raises(TypeError, match="i64 to f32"):
+        x.scatter_add(0, mg.zeros(1, 3, dtype="i64"), mg.ones(1, 3, dtype="i64"))
+
+
+def written(x, index, value):
+    """In order, one by one."""
+    x = [list(row) for row in x]
+    for at, row in zip(index, value):
+        x[at] = row
+    return x
+
+
+def test_writes_by_indices_are_recorded():
+    """Of those that go to one place the last one stays, in replays with other indices too."""
+
+    @mg.jit
+    def step(x, index, value):
+        y = x * 1
+        y[index] = value
+        return y
+
+    for call in range(8):
+        index = mg.randint(-5, 5, (7,))
+        x, value = mg.randn(5, 2), mg.randn(7, 2)
+        assert step(x, index, value).tolist() == written(x.tolist(), index.tolist(), value.tolist())
+    assert step.is_replaying
+    # Negative indices where none were recorded, one index alone, pairs of indices.
+    for call in range(4):
+        one = mg.tensor([call - 3])
+        assert step(x, one, value[:1]).tolist() == written(x.tolist(), [call - 3], value[:1].tolist())
+
+    @mg.jit
+    def pairs(x, i, j):
+        y = x * 1
+        y[i, j] = 9
+        y[:, j] += 1
+        return y
+
+    for call in range(5):
+        i, j = mg.randint(3, (4,)), mg.randint(3, (4,))
+        x = mg.arange(9).reshape(3, 3) + call
+        expected = x.tolist()
+        for a, b in zip(i.tolist(), j.tolist()):
+            expected[a][b] = 9
+        expected = [[v + (b in j.tolist()) for b, v in enumerate(row)] for row in expected]
+        assert pairs(x, i, j).tolist() == expected
+    assert pairs.is_replaying
+
+
+def test_writes_by_masks_are_recorded():
+    @mg.jit
+    def step(x, mask, rows, row, columns, first):
+        y = x * 1
+        y[mask] = -1.5
+        y[rows] = row
+        y[:, columns] = first
+        return y
+
+    for call in range(6):
+        x, row = mg.randn(3, 4), mg.randn(4)
+        mask, rows = mg.rand(3, 4) < 0.5, mg.rand(3) < 0.5
+        expected = [[-1.5 if m else v for v, m in zip(*pair)] for pair in zip(x.tolist(), mask.tolist())]
+        expected = [row.tolist() if hit else old for old, hit in zip(expected, rows.tolist())]
+        columns, first = mg.rand(4) < 0.5, mg.randn(3, 1)
+        expected = [[one if m else v for v, m in zip(old, columns.tolist())] for old, (one,) in zip(expected, first.tolist())]
+        close(step(x, mask, rows, row, columns, first), expected)
+    assert step.is_replaying
+    # An element for each that the mask picks: how many they are only the host knows.
+    y = mg.zeros(2, 3)
+    y[mg.tensor([[True, False, True], [False, True, False]])] = mg.tensor([1.0, 2.0, 3.0])
+    assert y.tolist() == [[1, 0, 2], [0, 3, 0]]
+    for wrong in (mg.ones(2), mg.ones(2, 3)):
+        with pytest.raises(ValueError):
+            y[y > 0] = wrong

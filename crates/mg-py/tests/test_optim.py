@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import pickle
 
@@ -134,8 +135,6 @@ def test_groups():
     o.step()
     close(a, [0.4])
     assert "lr: 0.5" in repr(o)
-    with pytest.raises(ValueError, match="momentum"):
-        o.param_groups[0]["momentum"] = 0.5
     with pytest.raises(ValueError, match="more than one"):
         o.add_param_group({"params": [a]})
     with pytest.raises(ValueError, match="nonsense"):
@@ -153,12 +152,185 @@ def test_states():
     trained(first, p, [1.0, 0.3])
     with mg.no_grad():
         q.copy_(p)
-    second.load_state_dict(pickle.loads(pickle.dumps(first.state_dict())))
-    assert second.param_groups[0]["lr"] == 0.1
+    state = pickle.loads(pickle.dumps(first.state_dict()))
+    assert state["param_groups"][0]["params"] == [0] and set(state["state"][0]) == {"step", "exp_avg", "exp_avg_sq"}
+    second.load_state_dict(state)
+    assert second.param_groups[0]["lr"] == 0.1 and second.param_groups[0]["params"][0] is q
     trained(first, p, [0.5]), trained(second, q, [0.5])
     assert p.tolist() == q.tolist()
+    # What was loaded is not written to by the steps that follow.
+    close(state["state"][0]["exp_avg"], [0.9 * 0.1 + 0.1 * 0.3])
     with pytest.raises(ValueError, match="groups"):
-        first.load_state_dict({"state": [], "param_groups": []})
+        first.load_state_dict({"state": {}, "param_groups": []})
+    with pytest.raises(ValueError, match="2 parameters for group 0 of 1"):
+        first.load_state_dict({"state": {}, "param_groups": [{**state["param_groups"][0], "params": [0, 1]}]})
+
+
+def test_every_way_of_changing_an_option_counts():
+    p = Tensor([0.0])
+    o = optim.SGD([p], lr=0.1)
+    group = o.param_groups[0]
+
+    def moved():
+        before = p.item()
+        given(p, 1.0)
+        o.step()
+        return before - p.item()
+
+    assert moved() == pytest.approx(0.1)
+    group.update(lr=0.2)
+    assert moved() == pytest.approx(0.2)
+    group |= {"lr": 0.3}
+    assert group is o.param_groups[0] and moved() == pytest.approx(0.3)
+    assert group.setdefault("lr", 5.0) == 0.3 and group.setdefault("name", "all") == "all"
+    assert group.pop("lr") == 0.3 and group.pop("lr", None) is None
+    with pytest.raises(KeyError, match="lr"):
+        moved()
+    with pytest.raises(KeyError):
+        group.pop("lr")
+    group["lr"] = 0.4
+    assert moved() == pytest.approx(0.4)
+    del group["lr"]
+    assert group.setdefault("lr", 0.5) == 0.5 and moved() == pytest.approx(0.5)
+    assert group.popitem() == ("lr", 0.5)
+    group.update([("lr", 0.25)], momentum=0.5)
+    assert moved() == pytest.approx(0.25) and moved() == pytest.approx(0.375)
+    group["momentum"], group["maximize"] = 0.0, True
+    assert moved() == pytest.approx(-0.25)
+    for wrong in ({"lr": -1.0}, {"momentum": -1.0}, {"nesterov": True}):
+        with pytest.raises(ValueError):
+            group.update(wrong)
+    with pytest.raises(TypeError):
+        group["lr"] = "fast"
+    assert (group["lr"], group["momentum"], group["nesterov"]) == (0.25, 0.0, False)
+    assert type(copy.copy(group)) is type(copy.deepcopy(group)) is type(group.copy()) is dict
+
+
+def test_parameters_of_a_group_can_be_changed():
+    a, b = Tensor([0.0]), Tensor([0.0])
+    o = optim.Adam([a], lr=0.1)
+    for p in (a, b):
+        given(p, 1.0)
+    o.step()
+    o.param_groups[0]["params"].append(b)
+    o.step()
+    close(a, [-0.2]), close(b, [-0.1])
+    state = o.state_dict()["state"]
+    assert state[0]["step"].item() == 2 and state[1]["step"].item() == 1
+    o.param_groups[0]["params"] = [b]
+    o.step()
+    close(a, [-0.2]), close(b, [-0.2])
+    o.param_groups.append({**o.param_groups[0], "params": [a], "lr": 1.0})
+    o.step()
+    close(a, [-1.2])
+    o.param_groups.pop()
+    o.step()
+    close(a, [-1.2])
+    # A group may be empty, and be filled later.
+    o = optim.SGD([{"params": [a], "lr": 0.1}, {"params": []}], lr=0.5)
+    o.step()
+    o.param_groups[1]["params"].append(b)
+    before = b.item()
+    o.step()
+    close(b, [before - 0.5])
+
+
+def test_changes_under_jit():
+    """The learning rate reaches recorded steps however it is set; what would not is an error."""
+    w = Tensor([0.0])
+    o = optim.SGD([w], lr=0.1, momentum=0.0)
+
+    @mg.jit
+    def step(x):
+        o.zero_grad()
+        (w * x).sum().backward()
+        o.step()
+        return x * 1
+
+    group, moved = o.param_groups[0], []
+    for i in range(8):
+        if i == 4:
+            group.update(lr=1.0)
+        if i == 5:
+            group |= {"lr": 2.0}
+        if i == 6:
+            del group["lr"]
+            group.setdefault("lr", 3.0)
+        if i == 7:
+            lr_scheduler.ExponentialLR(o, 0.5).step()
+        before = w.item()
+        step(mg.ones(1))
+        moved.append(before - w.item())
+    assert step.is_replaying
+    close(moved, [0.1] * 4 + [1, 2, 3, 1.5])
+    for wrong in ({"momentum": 0.9}, {"params": [Tensor([0.0])]}):
+        with pytest.raises(ValueError, match="jit"):
+            group.update(wrong)
+    assert group["momentum"] == 0.0 and group["params"][0] is w
+    # What holds the step no longer does.
+    del step
+    group["momentum"] = 0.9
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["deepcopy", "pickle"])
+@pytest.mark.parametrize("make", [lambda p: optim.SGD(p, lr=0.1, momentum=0.9), lambda p: optim.AdamW(p, lr=0.1)], ids=["sgd", "adamw"])
+def test_optimisers_are_copied_with_their_parameters(copied, make):
+    def train(net, o, schedule, x):
+        for _ in range(2):
+            o.zero_grad()
+            net(x).square().mean().backward()
+            o.step()
+            schedule.step()
+
+    net = nn.Linear(3, 2)
+    o = make(net.parameters())
+    schedule = lr_scheduler.StepLR(o, 1, 0.5)
+    x = mg.randn(4, 3)
+    train(net, o, schedule, x)
+    for order in (0, 1):
+        if order == 0:
+            net2, o2, schedule2 = copied((net, o, schedule))
+        else:
+            schedule2, o2, net2 = copied((schedule, o, net))
+        assert schedule2.optimizer is o2
+        assert all(a is b for a, b in zip(o2.param_groups[0]["params"], net2.parameters(), strict=True))
+        assert o2.param_groups[0]["lr"] == o.param_groups[0]["lr"] == 0.025
+        before = net.weight.tolist()
+        train(net2, o2, schedule2, x)
+        assert net.weight.tolist() == before != net2.weight.tolist()
+    train(net, o, schedule, x)
+    assert net.weight.tolist() == net2.weight.tolist() and o2.param_groups[0]["lr"] == o.param_groups[0]["lr"]
+
+
+def test_an_optimiser_of_ones_own():
+    class Signs(optim.Optimizer):
+        def __init__(self, params, lr=0.1):
+            super().__init__(params, {"lr": lr})
+
+        def step(self, closure=None):
+            with mg.no_grad():
+                for group in self.param_groups:
+                    for p in group["params"]:
+                        if p.grad is not None:
+                            self.state[p]["steps"] = self.state[p].get("steps", 0) + 1
+                            p -= group["lr"] * p.grad.sign()
+
+    p = Tensor([1.0])
+    o = Signs([p])
+    given(p, 5.0)
+    o.step()
+    close(p, [0.9])
+    assert o.state_dict()["state"] == {0: {"steps": 1}}
+    q, other = copy.deepcopy((p, o))
+    other.param_groups[0]["lr"] = 0.5
+    given(q, 5.0)
+    other.step()
+    close(q, [0.4])
+    assert other.state[q]["steps"] == 2 and o.state[p]["steps"] == 1
+    o.load_state_dict(other.state_dict())
+    assert o.state[p]["steps"] == 2 and o.param_groups[0]["lr"] == 0.5
+    with pytest.raises(NotImplementedError, match="step"):
+        optim.Optimizer([p], {}).step()
 
 
 @pytest.mark.parametrize(
@@ -209,14 +381,126 @@ def test_schedules():
     close(rates(lambda o: lr_scheduler.LambdaLR(o, lambda e: 1 / (e + 1)), 3), [0.1, 0.05, 0.1 / 3])
 
 
-def test_schedules_go_on():
-    o = optim.SGD([Tensor([1.0])], lr=0.1)
-    schedule = lr_scheduler.ExponentialLR(o, 0.5)
+def fresh(lr=0.1):
+    return optim.SGD([Tensor([1.0])], lr=lr)
+
+
+def exactly(got, wanted):
+    assert got == pytest.approx(wanted, rel=1e-12, abs=0)
+
+
+def test_schedules_multiply():
+    """Numbers of PyTorch 2.15: three on one optimiser, whose rate is set by hand in between."""
+    o, out = fresh(), []
+    schedules = [lr_scheduler.LinearLR(o, 0.1, 1.0, 4), lr_scheduler.StepLR(o, 2, 0.5), lr_scheduler.CosineAnnealingLR(o, 6, 0.001)]
+    for i in range(9):
+        if i == 5:
+            o.param_groups[0]["lr"] = 0.3
+        for schedule in schedules:
+            schedule.step()
+        out.append(o.param_groups[0]["lr"])
+    exactly(out[:5], [0.03038990010960492, 0.02086671575733949, 0.019935399650834067, 0.006930774080914217, 0.002589146125472397])
+    exactly(out[5:], [0.001, 0.007631742512670284, 0.011508974596215561, 0.022017949192431135])
+    assert o.param_groups[0]["initial_lr"] == 0.1 and all(s.base_lrs == [0.1] for s in schedules)
+
+
+def run(schedule, o, n):
+    out = [o.param_groups[0]["lr"]]
+    for _ in range(n):
+        schedule.step()
+        out.append(o.param_groups[0]["lr"])
+        assert schedule.get_last_lr() == out[-1:]
+    return out
+
+
+def test_several_schedules():
+    """Numbers of PyTorch 2.15."""
+    o = fresh()
+    warm, cosine, decay = lr_scheduler.LinearLR(o, 0.25, 1.0, 3), lr_scheduler.CosineAnnealingLR(o, 4, 0.001), lr_scheduler.ExponentialLR(o, 0.5)
+    schedule = lr_scheduler.SequentialLR(o, [warm, cosine, decay], [3, 6])
+    exactly(run(schedule, o, 9), [0.025, 0.05, 0.075, 0.1, 0.0855017856687341, 0.0505, 0.1, 0.05, 0.025, 0.0125])
+    o = fresh()
+    schedule = lr_scheduler.ChainedScheduler([lr_scheduler.LinearLR(o, 0.25, 1.0, 3), lr_scheduler.ExponentialLR(o, 0.5)])
+    exactly(run(schedule, o, 5), [0.025, 0.025, 0.01875, 0.0125, 0.00625, 0.003125])
+    for wrong in (
+        lambda: lr_scheduler.ChainedScheduler([]),
+        lambda: lr_scheduler.ChainedScheduler([schedule], fresh()),
+        lambda: lr_scheduler.SequentialLR(o, [schedule], [3]),
+        lambda: lr_scheduler.LinearLR(o, 0.0),
+        lambda: lr_scheduler.LambdaLR(o, [abs, abs]),
+    ):
+        with pytest.raises(ValueError):
+            wrong()
+
+
+def test_steps_to_an_epoch():
+    o = fresh()
+    schedule = lr_scheduler.StepLR(o, 2, 0.5)
+    schedule.step(5)
+    exactly(schedule.get_last_lr(), [0.025])
     schedule.step()
-    state = schedule.state_dict()
-    other = lr_scheduler.ExponentialLR(optim.SGD([Tensor([1.0])], lr=0.1), 0.5)
-    other.load_state_dict(state)
-    assert other.get_last_lr() == [0.05]
+    exactly(schedule.get_last_lr(), [0.0125])
+    schedule.gamma = 0.1
+    schedule.step(2)
+    exactly(schedule.get_last_lr(), [0.01])
+
+
+def test_schedules_of_ones_own():
+    class Halves(lr_scheduler.LRScheduler):
+        def get_lr(self):
+            return [group["lr"] / (2 if self.last_epoch else 1) for group in self.optimizer.param_groups]
+
+    o = fresh()
+    exactly(run(Halves(o), o, 2), [0.1, 0.05, 0.025])
+    with pytest.raises(NotImplementedError, match="get_lr"):
+        lr_scheduler.LRScheduler(o)
+
+
+def test_schedules_go_on():
+    """As in PyTorch: where a schedule is and what the rate is are saved each in its place."""
+
+    def made():
+        o = fresh()
+        one, two = lr_scheduler.LinearLR(o, 0.5, 1.0, 4), lr_scheduler.CosineAnnealingLR(o, 10)
+        return o, [one, two, lr_scheduler.ChainedScheduler([one, two])]
+
+    def going(o, schedules, n):
+        return run(schedules[2], o, n)
+
+    o, schedules = made()
+    going(o, schedules, 3)
+    saved = pickle.loads(pickle.dumps((o.state_dict(), [s.state_dict() for s in schedules])))
+    other, others = made()
+    other.load_state_dict(saved[0])
+    for schedule, state in zip(others, saved[1]):
+        schedule.load_state_dict(state)
+    exactly(going(other, others, 5), going(o, schedules, 5))
+    assert others[1].last_epoch == 8 and others[1].optimizer is other
+
+    # Resumed at an epoch, with the optimiser's state.
+    o = fresh()
+    run(lr_scheduler.ExponentialLR(o, 0.5), o, 2)
+    again = fresh()
+    with pytest.raises(KeyError, match="initial_lr"):
+        lr_scheduler.ExponentialLR(again, 0.5, last_epoch=2)
+    again.load_state_dict(o.state_dict())
+    exactly(run(lr_scheduler.ExponentialLR(again, 0.5, last_epoch=2), again, 2), [0.025, 0.0125, 0.00625])
+
+    class Inverse:
+        def __init__(self, k):
+            self.k = k
+
+        def __call__(self, epoch):
+            return 1 / (self.k + epoch)
+
+    first, second = (lr_scheduler.LambdaLR(fresh(), Inverse(k)) for k in (2, 5))
+    second.load_state_dict(first.state_dict())
+    second.step()
+    exactly(second.get_last_lr(), [0.1 / 3])
+
+
+def test_unfit_schedules():
+    o = fresh()
     for wrong in (lambda: lr_scheduler.StepLR(o, 0), lambda: lr_scheduler.CosineAnnealingLR(o, 0)):
         with pytest.raises(ValueError):
             wrong()

@@ -93,8 +93,9 @@ def test_operations(f, at, value, slope):
 
 def test_comparisons():
     a, b = Value(1.0), Value(2.0)
-    assert a < b and a <= b and b > a and b >= a and a != b and a == 1 and 1 == a and a < 2 and 0 < a and a == Value(1)
-    assert not (Value(float("nan")) == Value(float("nan")))
+    assert a < b and a <= b and b > a and b >= a and a != b and a < 2 and 0 < a and a <= Value(1) <= a and a >= 1
+    nan = Value(float("nan"))
+    assert not nan < nan and not nan >= nan and nan == nan
     assert max([a, b]) is b and sorted([b, a])[0] is a
     assert (a == "x") is False and a != None  # noqa: E711
     with pytest.raises(TypeError):
@@ -102,9 +103,13 @@ def test_comparisons():
 
 
 def test_identity():
+    """As micrograd: equal is what is the same value, so that `in` works in lists as it does in sets."""
     a, b = Value(1.0), Value(1.0)
-    assert a == b and len({a, b}) >= 1 and hash(a) == hash(a)
+    assert a != b and a == a and len({a, b}) == 2 and b not in [a] and not a == 1.0 and a != 1.0 and 1 != a
     c = a + b
+    # Another handle on the same value.
+    (again,) = [v for v in c._prev if v == a]
+    assert again is not a and hash(again) == hash(a) and {again, a} == {a} and {a: 5}[again] == 5
     (p, q) = sorted(c._prev, key=lambda v: hash(v) != hash(a))
     p.grad = 5
     assert a.grad == 5
@@ -153,20 +158,91 @@ def test_pickling():
     assert copy.copy(a) is a
 
 
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["deepcopy", "pickle"])
+def test_what_is_copied_together_stays_together(copied):
+    a = Value(2.0, label="a")
+    b = 3 * a
+    first, second = copied([a, b])
+    second.backward()
+    assert first.grad == 3 and a.grad == 0 and first.label == "a"
+    # What depends may come before what it depends on, or deep inside of something.
+    second, (first, again) = copied((b, [a, a]))
+    second.backward()
+    assert first.grad == 3 and first == again and first != a
+    several = copied({"sums": [b + a, b * b], "leaf": a, "middle": b})
+    several["sums"][1].backward()
+    several["sums"][0].backward()
+    assert several["leaf"].grad == 3 * 2 * 6 + 4 and several["middle"].grad == 1
+    # A second copy is another one.
+    assert copied([a, b])[0].grad == 0 and first.grad == 3
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["deepcopy", "pickle"])
+def test_parts_are_copied_with_their_values(copied):
+    net = MLP(2, [4, 1], seed=1)
+    loss = net([1.0, 2.0])
+    for parameters, other, score in (copied((net.parameters(), net, loss)), copied([net, net.parameters(), loss])):
+        if isinstance(parameters, MLP):
+            parameters, other = other, parameters
+        assert parameters == other.parameters() and parameters != net.parameters()
+        score.backward()
+        assert any(p.grad for p in other.parameters()) and not any(p.grad for p in net.parameters())
+    neuron, weights, layer = copied((net.layers[0].neurons[1], net.parameters()[3:5], net.layers[0]))
+    assert neuron.w == weights == layer.neurons[1].w
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["deepcopy", "pickle"])
+def test_deep_graphs_are_copied(copied):
+    x = y = Value(1.0)
+    chain = [x]
+    for _ in range(100_000):
+        y = y + x
+        chain.append(y)
+    for one, other in (copied((y, x)), copied([x, y])[::-1], copied(chain)[::-100_000], copied(chain[::-1])[::100_000]):
+        one.backward()
+        assert one.data == 100_001 and other.grad == 100_001
+
+
+def test_a_pickler_may_be_kept():
+    import io
+
+    a = Value(2.0)
+    b = 3 * a
+    file = io.BytesIO()
+    pickler = pickle.Pickler(file)
+    pickler.dump([a])
+    pickler.dump([b, a])
+    for again in (b, [a, b]):
+        assert pickle.loads(pickle.dumps(again)) is not None
+    file.seek(0)
+    unpickler = pickle.Unpickler(file)
+    (first,), (second, third) = unpickler.load(), unpickler.load()
+    second.backward()
+    assert first == third and first.grad == 3
+
+
 def test_pickles_that_are_wrong():
-    from micrograd_rs._micrograd_rs import _rebuild_value
+    from micrograd_rs._micrograd_rs import _Graph, _rebuild_value
 
     for nodes in (
-        [],
         [(1.0, 0.0, "+", [5, 6], None, "cpu", None)],
         [(1.0, 0.0, "+", [0, 0], None, "cpu", None)],
         [(1.0, 0.0, "nonsense", [], None, "cpu", None)],
         [(1.0, 0.0, "", [], None, "gpu", None)],
     ):
         with pytest.raises(ValueError):
-            _rebuild_value(nodes)
+            _Graph([], nodes)
+    graph = _Graph([], [(1.0, 0.0, "", [], None, "cpu", None)])
+    assert _rebuild_value(graph, 0).data == 1
+    for i in (1, 2**40):
+        with pytest.raises(IndexError):
+            _rebuild_value(graph, i)
+        with pytest.raises(IndexError):
+            _Graph([(graph, i)], [])
     with pytest.raises(TypeError):
-        _rebuild_value(5)
+        _rebuild_value(5, 0)
+    with pytest.raises(ValueError):
+        MLP(2, [1]).__setstate__(([Value(1.0)], "cpu"))
 
 
 def test_long_and_deep():

@@ -1,7 +1,7 @@
 //! Graphs as plain data: for pickling, copying and drawing.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use mg_device::{Device, Error, ErrorKind, Result};
 
@@ -69,24 +69,43 @@ impl GraphState {
         let roots: Vec<&Value> = values.into_iter().collect();
         let trace = backward::trace(roots.iter().copied());
         let position: HashMap<usize, usize> = trace.iter().enumerate().map(|(i, v)| (v.id(), i)).collect();
-        let nodes = trace
-            .iter()
-            .map(|v| {
-                let mut parents = Vec::new();
-                v.for_each_operand(|p| parents.push(position[&p.id()]));
-                let side = if v.node().form == Form::NumberLeft { Side::Left } else { Side::Right };
-                NodeState {
-                    data: v.data(),
-                    grad: v.grad(),
-                    op: v.node().op.stem().into(),
-                    parents,
-                    number: v.number().map(|number| (side, number)),
-                    device: v.device(),
-                    label: v.label(),
-                }
-            })
-            .collect();
+        let nodes = trace.iter().map(|v| NodeState::of(v, |p| position[&p.id()])).collect();
         GraphState { nodes, roots: roots.iter().map(|v| position[&v.id()]).collect() }
+    }
+
+    /// The state of these values alone, each behind its operands, and beside it the other values that they were computed
+    /// from. Positions count from the first of those: [`GraphState::build_on`] takes others in their place.
+    ///
+    /// ```
+    /// use mg_autograd::scalar::{GraphState, Value};
+    ///
+    /// let x = Value::new(3.0);
+    /// let y = &x * &x;
+    /// let (state, outside) = GraphState::part(&[y.clone()]);
+    /// assert!(outside[0].is(&x));
+    /// let other = Value::new(5.0);
+    /// state.build_on(vec![other.clone()])?[0].backward();
+    /// assert_eq!((x.grad(), other.grad()), (0.0, 10.0));
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    #[must_use]
+    pub fn part(values: &[Value]) -> (GraphState, Vec<Value>) {
+        let own: HashMap<usize, usize> = values.iter().enumerate().map(|(i, v)| (v.id(), i)).collect();
+        let (mut outside, mut beside) = (Vec::new(), HashMap::new());
+        for v in values {
+            v.for_each_operand(|p| {
+                if !own.contains_key(&p.id()) {
+                    beside.entry(p.id()).or_insert_with(|| {
+                        outside.push(p.clone());
+                        outside.len() - 1
+                    });
+                }
+            });
+        }
+        let before = outside.len();
+        let place = |p: &Value| own.get(&p.id()).map_or_else(|| beside[&p.id()], |i| before + i);
+        let nodes = values.iter().map(|v| NodeState::of(v, place)).collect();
+        (GraphState { nodes, roots: (before..before + values.len()).collect() }, outside)
     }
 
     /// New values in this state; returns the roots.
@@ -96,7 +115,17 @@ impl GraphState {
     /// [`ErrorKind::Format`] for an operation that does not exist, operands that do not fit it or do not come before it,
     /// and roots that are not there; [`ErrorKind::Device`] for operands on unlike devices.
     pub fn build(&self) -> Result<Vec<Value>> {
-        let mut values: Vec<Value> = Vec::with_capacity(self.nodes.len());
+        self.build_on(Vec::new())
+    }
+
+    /// As [`GraphState::build`], for a state that goes on from values which are there: they stand before its nodes, and
+    /// positions count from the first of them.
+    ///
+    /// # Errors
+    ///
+    /// As [`GraphState::build`].
+    pub fn build_on(&self, mut values: Vec<Value>) -> Result<Vec<Value>> {
+        values.reserve(self.nodes.len());
         for (i, node) in self.nodes.iter().enumerate() {
             let value = node.build(&values).map_err(|why| match why {
                 Refusal::Format(why) => format_error(format!("node {i} (op {:?}): {why}", node.op)),
@@ -133,6 +162,22 @@ fn format_error(text: String) -> Error {
 }
 
 impl NodeState {
+    /// The state of one value. `position` says where each of its operands stands.
+    fn of(value: &Value, mut position: impl FnMut(&Value) -> usize) -> NodeState {
+        let mut parents = Vec::new();
+        value.for_each_operand(|p| parents.push(position(p)));
+        let side = if value.node().form == Form::NumberLeft { Side::Left } else { Side::Right };
+        NodeState {
+            data: value.data(),
+            grad: value.grad(),
+            op: value.node().op.stem().into(),
+            parents,
+            number: value.number().map(|number| (side, number)),
+            device: value.device(),
+            label: value.label(),
+        }
+    }
+
     fn build(&self, values: &[Value]) -> std::result::Result<Value, Refusal> {
         let refuse = |why: String| Err(Refusal::Format(why));
         let Some(op) = Op::ALL.into_iter().find(|op| op.stem() == self.op) else {
@@ -191,6 +236,30 @@ fn push(op: Op, form: Form, x: &Value, y: Option<&Value>, number: Option<f64>) -
 }
 
 impl Value {
+    /// The part of [`Value::trace`] that is new to somebody: what `known` holds of is left out, with all that only it was
+    /// computed from.
+    #[must_use]
+    pub fn trace_until(&self, mut known: impl FnMut(&Value) -> bool) -> Vec<Value> {
+        // Each with whether its operands were asked for already; a value is met as often as it is used.
+        let mut open = vec![(self.clone(), false)];
+        let mut seen = HashSet::new();
+        let mut found = Vec::new();
+        while let Some((value, is_behind_operands)) = open.pop() {
+            if is_behind_operands {
+                found.push(value);
+                continue;
+            }
+            if !seen.insert(value.id()) || known(&value) {
+                continue;
+            }
+            open.push((value.clone(), true));
+            let first = open.len();
+            value.for_each_operand(|p| open.push((p.clone(), false)));
+            open[first..].reverse();
+        }
+        found
+    }
+
     /// A copy of the whole graph that this value was computed from: the same numbers, gradients and names in new nodes,
     /// sharing what was shared. (A [`Clone`] is another handle on the same node.)
     #[must_use]

@@ -138,3 +138,37 @@ fn labels_go_with_their_values() {
     // Whatever takes its place has no name.
     assert!((0..1000).all(|i| Value::new(f64::from(i)).label().is_none()));
 }
+
+#[test]
+fn a_part_goes_on_from_what_is_there() {
+    let (x, y) = (Value::new(2.0), Value::new(5.0));
+    let a = &x * &y + 1.0;
+    let b = a.tanh() + &x;
+    // From `a` on, which somebody knows.
+    let new = b.trace_until(|v| v.is(&a) || v.is(&x));
+    assert_eq!(new.len(), 2);
+    assert!(new[1].is(&b));
+    let (state, outside) = GraphState::part(&new);
+    assert_eq!(outside.len(), 2);
+    assert!(outside.iter().any(|v| v.is(&a)) && outside.iter().any(|v| v.is(&x)));
+    let others: Vec<Value> = outside.iter().map(|v| Value::new(v.data())).collect();
+    let built = state.build_on(others.clone()).unwrap();
+    assert_eq!(built[1].data(), b.data());
+    built[1].backward();
+    let grad = |of: &Value| others[outside.iter().position(|v| v.is(of)).unwrap()].grad();
+    assert_eq!((grad(&x), x.grad()), (1.0, 0.0));
+    assert_eq!(grad(&a), 1.0 - a.data().tanh().powi(2));
+    // Fewer values than it goes on from.
+    assert!(state.build_on(vec![]).is_err());
+    assert!(b.trace_until(|_| true).is_empty());
+    let all = b.trace_until(|_| false);
+    assert_eq!(all.len(), b.trace().len());
+    let place = |v: &Value| all.iter().position(|other| other.is(v)).unwrap();
+    assert!(
+        all.iter().all(|v| v
+            .prev()
+            .iter()
+            .filter(|p| all.iter().any(|v| v.is(p)))
+            .all(|p| place(p) < place(v)))
+    );
+}

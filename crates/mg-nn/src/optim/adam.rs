@@ -6,7 +6,10 @@ use mg_graph::{LiveScalar, on_replay};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Optimizer, at_least_0, check_parameters, checked, load_slots, save_slots, settled, zeros_like};
+use super::{
+    Optimizer, Recorded, at_least_0, check_parameters, checked, follow, load_slots, save_slots, settled,
+    zeros_like,
+};
 use crate::state::State;
 
 /// Options of [`Adam`] and [`AdamW`], with PyTorch's defaults.
@@ -52,8 +55,6 @@ struct Moments {
 struct Clock {
     steps: AtomicU64,
     lr: LiveScalar,
-    betas: (f64, f64),
-    eps: f64,
     /// `lr · √c₂ / c₁` with the corrections `c = 1 − βⁿ`.
     rate: LiveScalar,
     /// `eps · √c₂`.
@@ -61,25 +62,34 @@ struct Clock {
 }
 
 impl Clock {
-    fn new(steps: u64, core: &AdamOptions, lr: &LiveScalar) -> Arc<Clock> {
+    fn new(steps: u64, lr: &LiveScalar) -> Arc<Clock> {
         Arc::new(Clock {
             steps: steps.into(),
             lr: lr.clone(),
-            betas: core.betas,
-            eps: core.eps,
             rate: LiveScalar::new(0.0),
             scaled_eps: LiveScalar::new(0.0),
         })
     }
 
     /// The next step.
-    fn advance(&self) {
+    fn advance(&self, betas: (f64, f64), eps: f64) {
         let n = self.steps.fetch_add(1, Ordering::Relaxed) + 1;
         let correction = |beta: f64| 1.0 - beta.powf(n as f64);
-        let root = correction(self.betas.1).sqrt();
-        self.rate.set(self.lr.get() * root / correction(self.betas.0));
-        self.scaled_eps.set(self.eps * root);
+        let root = correction(betas.1).sqrt();
+        self.rate.set(self.lr.get() * root / correction(betas.0));
+        self.scaled_eps.set(eps * root);
     }
+}
+
+#[track_caller]
+fn check_options(name: &'static str, options: &AdamOptions) -> Result<()> {
+    at_least_0(name, "a learning rate", options.lr)?;
+    at_least_0(name, "an eps", options.eps)?;
+    at_least_0(name, "a weight decay", options.weight_decay)?;
+    for beta in [options.betas.0, options.betas.1] {
+        checked(name, "betas", "in [0, 1)", beta, (0.0..1.0).contains(&beta))?;
+    }
+    Ok(())
 }
 
 /// The update that [`Adam`] and [`AdamW`] share.
@@ -88,8 +98,12 @@ struct Core {
     parameters: Vec<Tensor>,
     options: AdamOptions,
     lr: LiveScalar,
-    /// `1 − lr · λ`, where weight decay acts on the parameter itself.
-    decay: Option<LiveScalar>,
+    initial_lr: Option<f64>,
+    /// `1 − lr · λ`.
+    decay: LiveScalar,
+    /// Weight decay acts on the parameter itself.
+    is_decoupled: bool,
+    recorded: Recorded,
     moments: Vec<Option<Moments>>,
 }
 
@@ -104,22 +118,36 @@ impl Core {
         decoupled: bool,
     ) -> Result<Core> {
         check_parameters(name, &parameters)?;
-        at_least_0(name, "a learning rate", options.lr)?;
-        at_least_0(name, "an eps", options.eps)?;
-        at_least_0(name, "a weight decay", options.weight_decay)?;
-        for beta in [options.betas.0, options.betas.1] {
-            checked(name, "betas", "in [0, 1)", beta, (0.0..1.0).contains(&beta))?;
-        }
+        check_options(name, &options)?;
         let moments = parameters.iter().map(|_| None).collect();
-        let decay = (decoupled && options.weight_decay != 0.0).then(|| LiveScalar::new(1.0));
-        let mut core = Core { name, parameters, options, lr: LiveScalar::new(options.lr), decay, moments };
+        let mut core = Core {
+            name,
+            parameters,
+            options,
+            lr: LiveScalar::new(options.lr),
+            initial_lr: None,
+            decay: LiveScalar::new(1.0),
+            is_decoupled: decoupled,
+            recorded: Recorded::default(),
+            moments,
+        };
         core.set_lr(options.lr)?;
         Ok(core)
     }
 
+    #[track_caller]
+    fn set_options(&mut self, options: AdamOptions) -> Result<()> {
+        check_options(self.name, &options)?;
+        self.recorded.check(self.name, AdamOptions { lr: options.lr, ..self.options } == options)?;
+        self.options = options;
+        self.set_lr(options.lr)
+    }
+
     fn step(&mut self) -> Result<()> {
         let _guard = no_grad();
-        let AdamOptions { betas: (beta1, beta2), weight_decay, amsgrad, maximize, .. } = self.options;
+        self.recorded.note();
+        let AdamOptions { betas, eps, weight_decay, amsgrad, maximize, .. } = self.options;
+        let (beta1, beta2) = betas;
         let mut wanted = Vec::with_capacity(5 * self.parameters.len());
         for (p, slot) in self.parameters.iter().zip(&mut self.moments) {
             let Some(grad) = p.grad() else { continue };
@@ -128,22 +156,31 @@ impl Core {
                 None => slot.insert(Moments {
                     mean: zeros_like(p)?,
                     square: zeros_like(p)?,
-                    largest: if amsgrad { Some(zeros_like(p)?) } else { None },
-                    clock: Clock::new(0, &self.options, &self.lr),
+                    largest: None,
+                    clock: Clock::new(0, &self.lr),
                 }),
             };
-            clock.advance();
+            for remembered in [&mut *mean, &mut *square].into_iter().chain(largest.as_mut()) {
+                follow(remembered, p)?;
+            }
+            let largest = match largest {
+                None if amsgrad => Some(&*largest.insert(zeros_like(p)?)),
+                held => held.as_ref().filter(|_| amsgrad),
+            };
+            clock.advance(betas, eps);
             let again = clock.clone();
-            on_replay(move || again.advance());
+            on_replay(move || again.advance(betas, eps));
             let mut g = grad.clone();
             if maximize {
                 g = g.try_neg()?;
             }
             let mut value = p.clone();
-            if let Some(decay) = &self.decay {
-                value = p.try_mul(decay)?;
-            } else if weight_decay != 0.0 {
-                g = g.try_add(p.try_mul(weight_decay)?)?;
+            if weight_decay != 0.0 {
+                if self.is_decoupled {
+                    value = p.try_mul(&self.decay)?;
+                } else {
+                    g = g.try_add(p.try_mul(weight_decay)?)?;
+                }
             }
             // Written through, not replaced: `jit` follows what is written to.
             mean.assign(settled(g.try_sub(&*mean)?.try_mul(1.0 - beta1)?.try_add(&*mean)?)?)?;
@@ -151,12 +188,12 @@ impl Core {
             if let Some(largest) = largest {
                 largest.assign(largest.try_maximum(&*square)?)?;
             }
-            let root = largest.as_ref().unwrap_or(square).try_sqrt()?;
+            let root = largest.unwrap_or(square).try_sqrt()?;
             // m̂/(√v̂ + eps) with both corrections drawn into scalars: an operation less for every element.
             let change = mean.try_mul(&clock.rate)?.try_div(root.try_add(&clock.scaled_eps)?)?;
             p.assign(value.try_sub(change)?)?;
             wanted.extend([p.clone(), grad, mean.clone(), square.clone()]);
-            wanted.extend(largest.clone());
+            wanted.extend(largest.cloned());
         }
         Tensor::realize_all(&wanted)
     }
@@ -165,9 +202,7 @@ impl Core {
     fn set_lr(&mut self, lr: f64) -> Result<()> {
         at_least_0(self.name, "a learning rate", lr)?;
         self.lr.set(lr);
-        if let Some(decay) = &self.decay {
-            decay.set(1.0 - lr * self.options.weight_decay);
-        }
+        self.decay.set(1.0 - lr * self.options.weight_decay);
         Ok(())
     }
 
@@ -185,7 +220,7 @@ impl Core {
     #[track_caller]
     fn load_state(&mut self, state: &State) -> Result<()> {
         let used = if self.options.amsgrad { &NAMES[..] } else { &NAMES[..2] };
-        let slots = load_slots(self.name, used, used, &self.parameters, state)?;
+        let slots = load_slots(self.name, &NAMES, used, &self.parameters, state)?;
         let _guard = no_grad();
         for (slot, (tensors, steps)) in self.moments.iter_mut().zip(slots) {
             let mut tensors = tensors.into_iter();
@@ -199,13 +234,14 @@ impl Core {
                 Some(known) => {
                     known.mean.assign(mean)?;
                     known.square.assign(square)?;
-                    if let (Some(known), Some(largest)) = (&known.largest, largest) {
-                        known.assign(largest)?;
+                    match (&known.largest, largest) {
+                        (Some(known), Some(largest)) => known.assign(largest)?,
+                        (_, largest) => known.largest = largest,
                     }
                     known.clock.steps.store(steps, Ordering::Relaxed);
                 }
                 None => {
-                    let clock = Clock::new(steps, &self.options, &self.lr);
+                    let clock = Clock::new(steps, &self.lr);
                     *slot = Some(Moments { mean, square, largest, clock });
                 }
             }
@@ -241,6 +277,29 @@ macro_rules! optimizer {
             pub fn with_options(parameters: Vec<Tensor>, options: AdamOptions) -> Result<$Name> {
                 Ok($Name(Core::new($name, parameters, options, $decoupled)?))
             }
+
+            /// The options, with the learning rate that it has now.
+            #[must_use]
+            pub fn options(&self) -> AdamOptions {
+                AdamOptions { lr: self.0.lr.get(), ..self.0.options }
+            }
+
+            /// Changes the options for steps to come.
+            ///
+            /// # Errors
+            ///
+            /// [`ErrorKind::Value`](mg_device::ErrorKind::Value) for options that `with_options` does not take, and for another
+            /// than the learning rate while `jit` holds a step of this optimiser.
+            #[track_caller]
+            pub fn set_options(&mut self, options: AdamOptions) -> Result<()> {
+                self.0.set_options(options)
+            }
+
+            /// Whether `jit` holds a step of this optimiser.
+            #[must_use]
+            pub fn is_recorded(&self) -> bool {
+                self.0.recorded.is_recorded()
+            }
         }
 
         impl Optimizer for $Name {
@@ -255,6 +314,9 @@ macro_rules! optimizer {
             }
             fn set_lr(&mut self, lr: f64) -> Result<()> {
                 self.0.set_lr(lr)
+            }
+            fn initial_lr(&mut self) -> f64 {
+                *self.0.initial_lr.get_or_insert(self.0.lr.get())
             }
             fn state(&self) -> State {
                 self.0.state()

@@ -25,6 +25,8 @@ pub use sgd::{SGD, SGDOptions};
 
 use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result};
+use mg_graph::on_replay;
+use std::sync::Arc;
 
 use crate::state::State;
 
@@ -50,6 +52,9 @@ pub trait Optimizer {
     ///
     /// [`ErrorKind::Value`] for one below 0 or not finite.
     fn set_lr(&mut self, lr: f64) -> Result<()>;
+
+    /// The learning rate that it had when this was first asked for: where its schedules begin.
+    fn initial_lr(&mut self) -> f64;
 
     /// Removes the gradients of all parameters.
     fn zero_grad(&self) {
@@ -113,6 +118,44 @@ fn at_least_0(op: &'static str, name: &str, value: f64) -> Result<()> {
 /// What is remembered of one parameter: tensors of its shape by name, and the number of steps.
 type Slot = (Vec<Option<Tensor>>, u64);
 
+/// What is remembered of a parameter, where the parameter was put on another device or into another dtype meanwhile.
+fn follow(remembered: &mut Tensor, p: &Tensor) -> Result<()> {
+    if remembered.dtype() != p.dtype() || remembered.device() != p.device() {
+        *remembered = remembered.to_dtype(p.dtype()).to(p.device())?.snapshot();
+    }
+    Ok(())
+}
+
+/// Whether `jit` holds a step, in which all options but the learning rate are constants. A recording keeps what it calls at
+/// each replay.
+#[derive(Default)]
+struct Recorded(Arc<()>);
+
+impl Recorded {
+    /// Called by each step.
+    fn note(&self) {
+        let held = self.0.clone();
+        on_replay(move || {
+            let _ = &held;
+        });
+    }
+
+    fn is_recorded(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
+    /// Refuses what a recorded step would not heed; `fits` says whether it changes nothing but the learning rate.
+    #[track_caller]
+    fn check(&self, op: &'static str, fits: bool) -> Result<()> {
+        if fits || !self.is_recorded() {
+            return Ok(());
+        }
+        let text = "a step that jit has recorded heeds a change of the learning rate only; change other options before, or \
+                    make another optimiser and another step";
+        Err(Error::new(op, ErrorKind::Value(text.into())))
+    }
+}
+
 fn save_slots<'a>(
     names: &[&str],
     slots: impl Iterator<Item = (Vec<Option<&'a Tensor>>, Option<Tensor>)>,
@@ -151,7 +194,7 @@ fn load_slots(
         });
         match place {
             Some((i, "step", _)) => {
-                let steps: i64 = t.item()?;
+                let steps: i64 = t.to_dtype(DType::I64).item()?;
                 slots[i].1 = u64::try_from(steps).unwrap_or(0);
             }
             Some((i, _, Some(at))) => {
@@ -159,7 +202,8 @@ fn load_slots(
                 if t.shape() != p.shape() {
                     return fail(format!("{key:?} has shape {}, its parameter {}", t.shape(), p.shape()));
                 }
-                slots[i].0[at] = Some(t.to_dtype(p.dtype()).to(p.device())?);
+                // Written through from now on, and the state is somebody else's.
+                slots[i].0[at] = Some(t.to_dtype(p.dtype()).to(p.device())?.snapshot());
             }
             _ => return fail(format!("{key:?} is unexpected")),
         }

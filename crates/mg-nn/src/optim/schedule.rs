@@ -1,13 +1,28 @@
-//! Schedules: the learning rate as a function of the epoch.
+//! Schedules: how the learning rate goes on from epoch to epoch.
 
 use mg_device::{Error, ErrorKind, Result};
 
 use super::Optimizer;
 
 /// A learning rate for every epoch (or step, or whatever is counted).
+///
+/// As PyTorch's, schedules go on from the rate that the optimiser has: what else acts on it, another schedule or a rate set
+/// by hand, is multiplied on.
 pub trait Schedule {
-    /// The learning rate of `epoch`, counted from 0, where the optimiser's own is `base`.
+    /// The learning rate of `epoch`, counted from 0, of an optimiser that began with `base` and that nothing else acts on.
     fn lr(&self, base: f64, epoch: u64) -> f64;
+
+    /// The learning rate of `epoch` where that of the epoch before ended as `now`. A schedule that does not say how it goes on
+    /// starts from `base` in every epoch.
+    fn next(&self, now: f64, base: f64, epoch: u64) -> f64 {
+        let _ = now;
+        self.lr(base, epoch)
+    }
+
+    /// The learning rate where the schedule begins, in epoch 0 or, where training is resumed, in another.
+    fn start(&self, now: f64, base: f64, epoch: u64) -> f64 {
+        self.next(now, base, epoch)
+    }
 }
 
 /// Sets an optimiser's learning rate by a [`Schedule`].
@@ -33,37 +48,42 @@ pub struct Scheduler<S> {
 }
 
 impl<S: Schedule> Scheduler<S> {
-    /// At epoch 0, whose learning rate the optimiser gets. The one that it has is the schedule's base.
+    /// At epoch 0, whose learning rate the optimiser gets. The schedule's base is [`Optimizer::initial_lr`].
     ///
     /// # Errors
     ///
     /// A learning rate that the optimiser does not take.
     #[track_caller]
     pub fn new(optimizer: &mut dyn Optimizer, schedule: S) -> Result<Scheduler<S>> {
-        let mut scheduler = Scheduler { schedule, base: optimizer.lr(), epoch: 0 };
-        scheduler.set_epoch(optimizer, 0)?;
-        Ok(scheduler)
+        let base = optimizer.initial_lr();
+        optimizer.set_lr(schedule.start(optimizer.lr(), base, 0))?;
+        Ok(Scheduler { schedule, base, epoch: 0 })
     }
 
-    /// Goes on to the next epoch.
+    /// Goes on to the next epoch, from the rate that the optimiser has.
     ///
     /// # Errors
     ///
     /// As [`Scheduler::new`].
     #[track_caller]
     pub fn step(&mut self, optimizer: &mut dyn Optimizer) -> Result<()> {
-        self.set_epoch(optimizer, self.epoch + 1)
+        let epoch = self.epoch + 1;
+        optimizer.set_lr(self.schedule.next(optimizer.lr(), self.base, epoch))?;
+        self.epoch = epoch;
+        Ok(())
     }
 
-    /// Goes to an epoch: where training that is resumed left off.
+    /// Goes to an epoch, where training that is resumed left off: the optimiser gets the rate that it has there if nothing else
+    /// acts on it.
     ///
     /// # Errors
     ///
     /// As [`Scheduler::new`].
     #[track_caller]
     pub fn set_epoch(&mut self, optimizer: &mut dyn Optimizer, epoch: u64) -> Result<()> {
+        optimizer.set_lr(self.schedule.lr(self.base, epoch))?;
         self.epoch = epoch;
-        optimizer.set_lr(self.schedule.lr(self.base, epoch))
+        Ok(())
     }
 
     /// The epoch.
@@ -113,6 +133,11 @@ impl Schedule for StepLR {
     fn lr(&self, base: f64, epoch: u64) -> f64 {
         base * self.gamma.powf((epoch / self.step_size) as f64)
     }
+
+    fn next(&self, now: f64, _: f64, epoch: u64) -> f64 {
+        let is_due = epoch > 0 && epoch.is_multiple_of(self.step_size);
+        if is_due { now * self.gamma } else { now }
+    }
 }
 
 /// Times `gamma` at each of some epochs.
@@ -139,6 +164,13 @@ impl Schedule for MultiStepLR {
         let passed = self.milestones.iter().filter(|&&m| m <= epoch).count();
         base * self.gamma.powf(passed as f64)
     }
+
+    fn next(&self, now: f64, _: f64, epoch: u64) -> f64 {
+        match self.milestones.iter().filter(|&&m| m == epoch).count() {
+            0 => now,
+            times => now * self.gamma.powf(times as f64),
+        }
+    }
 }
 
 /// Times `gamma` every epoch.
@@ -162,6 +194,14 @@ impl ExponentialLR {
 impl Schedule for ExponentialLR {
     fn lr(&self, base: f64, epoch: u64) -> f64 {
         base * self.gamma.powf(epoch as f64)
+    }
+
+    fn next(&self, now: f64, _: f64, _: u64) -> f64 {
+        now * self.gamma
+    }
+
+    fn start(&self, now: f64, _: f64, _: u64) -> f64 {
+        now
     }
 }
 
@@ -191,6 +231,21 @@ impl Schedule for CosineAnnealingLR {
         let angle = std::f64::consts::PI * (epoch as f64 / self.t_max as f64);
         self.eta_min + (base - self.eta_min) * (1.0 + angle.cos()) / 2.0
     }
+
+    fn next(&self, now: f64, base: f64, epoch: u64) -> f64 {
+        let turn = std::f64::consts::PI / self.t_max as f64;
+        // From the bottom there is no factor that leads up again.
+        let t_max = i128::from(self.t_max);
+        if (i128::from(epoch) - 1 - t_max).rem_euclid(2 * t_max) == 0 {
+            return now + (base - self.eta_min) * (1.0 - turn.cos()) / 2.0;
+        }
+        let height = |epoch: f64| 1.0 + (std::f64::consts::PI * epoch / self.t_max as f64).cos();
+        height(epoch as f64) / height(epoch as f64 - 1.0) * (now - self.eta_min) + self.eta_min
+    }
+
+    fn start(&self, now: f64, _: f64, _: u64) -> f64 {
+        now
+    }
 }
 
 /// Linearly from `start_factor` times the base to `end_factor` times it in `total_iters`, then constant: a warm-up.
@@ -207,9 +262,11 @@ impl LinearLR {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Value`] for factors below 0 or not finite, no iterations.
+    /// [`ErrorKind::Value`] for factors below 0 or not finite, a start factor of 0, no iterations.
     #[track_caller]
     pub fn new(start_factor: f64, end_factor: f64, total_iters: u64) -> Result<LinearLR> {
+        // From 0 there is no factor that leads up.
+        super::checked("LinearLR", "a start factor", "above 0", start_factor, start_factor != 0.0)?;
         Ok(LinearLR {
             start_factor: factor("LinearLR", "a start factor", start_factor)?,
             end_factor: factor("LinearLR", "an end factor", end_factor)?,
@@ -222,5 +279,20 @@ impl Schedule for LinearLR {
     fn lr(&self, base: f64, epoch: u64) -> f64 {
         let done = epoch.min(self.total_iters) as f64 / self.total_iters as f64;
         base * (self.start_factor + (self.end_factor - self.start_factor) * done)
+    }
+
+    fn next(&self, now: f64, _: f64, epoch: u64) -> f64 {
+        if epoch == 0 {
+            return now * self.start_factor;
+        }
+        if epoch > self.total_iters {
+            return now;
+        }
+        let rise = self.end_factor - self.start_factor;
+        now * (1.0 + rise / (self.total_iters as f64 * self.start_factor + (epoch - 1) as f64 * rise))
+    }
+
+    fn start(&self, now: f64, base: f64, epoch: u64) -> f64 {
+        if epoch == 0 { self.next(now, base, 0) } else { now }
     }
 }

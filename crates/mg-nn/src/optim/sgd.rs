@@ -4,7 +4,9 @@ use mg_autograd::{Tensor, no_grad};
 use mg_device::{Error, ErrorKind, Result};
 use mg_graph::LiveScalar;
 
-use super::{Optimizer, at_least_0, check_parameters, load_slots, save_slots, settled};
+use super::{
+    Optimizer, Recorded, at_least_0, check_parameters, follow, load_slots, save_slots, settled,
+};
 use crate::state::State;
 
 /// Options of [`SGD`], with PyTorch's defaults.
@@ -43,6 +45,8 @@ pub struct SGD {
     parameters: Vec<Tensor>,
     options: SGDOptions,
     lr: LiveScalar,
+    initial_lr: Option<f64>,
+    recorded: Recorded,
     momentum: Vec<Option<Tensor>>,
 }
 
@@ -66,21 +70,56 @@ impl SGD {
     #[track_caller]
     pub fn with_options(parameters: Vec<Tensor>, options: SGDOptions) -> Result<SGD> {
         check_parameters("SGD", &parameters)?;
-        at_least_0("SGD", "a learning rate", options.lr)?;
-        at_least_0("SGD", "a momentum", options.momentum)?;
-        at_least_0("SGD", "a weight decay", options.weight_decay)?;
-        if options.nesterov && (options.momentum == 0.0 || options.dampening != 0.0) {
-            let text = "Nesterov's momentum takes a momentum above 0 and no dampening".into();
-            return Err(Error::new("SGD", ErrorKind::Value(text)));
-        }
+        check_options(&options)?;
         let momentum = vec![None; parameters.len()];
-        Ok(SGD { parameters, options, lr: LiveScalar::new(options.lr), momentum })
+        let lr = LiveScalar::new(options.lr);
+        Ok(SGD { parameters, options, lr, initial_lr: None, recorded: Recorded::default(), momentum })
     }
+
+    /// The options, with the learning rate that it has now.
+    #[must_use]
+    pub fn options(&self) -> SGDOptions {
+        SGDOptions { lr: self.lr.get(), ..self.options }
+    }
+
+    /// Changes the options for steps to come.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Value`] for options that [`SGD::with_options`] does not take, and for another than the learning rate while
+    /// `jit` holds a step of this optimiser.
+    #[track_caller]
+    pub fn set_options(&mut self, options: SGDOptions) -> Result<()> {
+        check_options(&options)?;
+        self.recorded.check("SGD", SGDOptions { lr: options.lr, ..self.options } == options)?;
+        self.lr.set(options.lr);
+        self.options = options;
+        Ok(())
+    }
+
+    /// Whether `jit` holds a step of this optimiser.
+    #[must_use]
+    pub fn is_recorded(&self) -> bool {
+        self.recorded.is_recorded()
+    }
+}
+
+#[track_caller]
+fn check_options(options: &SGDOptions) -> Result<()> {
+    at_least_0("SGD", "a learning rate", options.lr)?;
+    at_least_0("SGD", "a momentum", options.momentum)?;
+    at_least_0("SGD", "a weight decay", options.weight_decay)?;
+    if options.nesterov && (options.momentum == 0.0 || options.dampening != 0.0) {
+        let text = "Nesterov's momentum takes a momentum above 0 and no dampening".into();
+        return Err(Error::new("SGD", ErrorKind::Value(text)));
+    }
+    Ok(())
 }
 
 impl Optimizer for SGD {
     fn step(&mut self) -> Result<()> {
         let _guard = no_grad();
+        self.recorded.note();
         let SGDOptions { momentum, dampening, weight_decay, nesterov, maximize, .. } = self.options;
         let mut wanted = Vec::with_capacity(3 * self.parameters.len());
         for (p, buffer) in self.parameters.iter().zip(&mut self.momentum) {
@@ -95,6 +134,7 @@ impl Optimizer for SGD {
             if momentum != 0.0 {
                 let held = match buffer {
                     Some(held) => {
+                        follow(held, p)?;
                         // Written through, not replaced: `jit` follows what is written to.
                         held.assign(settled(held.try_mul(momentum)?.try_add(g.try_mul(1.0 - dampening)?)?)?)?;
                         held
@@ -122,6 +162,10 @@ impl Optimizer for SGD {
         at_least_0("SGD", "a learning rate", lr)?;
         self.lr.set(lr);
         Ok(())
+    }
+
+    fn initial_lr(&mut self) -> f64 {
+        *self.initial_lr.get_or_insert(self.lr.get())
     }
 
     fn state(&self) -> State {

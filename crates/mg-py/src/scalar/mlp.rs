@@ -6,12 +6,13 @@ use mg_autograd::scalar::{Span, Value};
 use mg_device::{Device, Result};
 use mg_nn::scalar::{Layer, MLP, Neuron};
 use pyo3::PyTypeInfo;
-use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::device::device;
 use crate::error::exception;
+use crate::scalar::state::copied;
 use crate::scalar::value::{PyValue, value_on};
 
 /// A seed from Python's own generator, so that `random.seed` decides, as it does in micrograd.
@@ -64,6 +65,7 @@ trait Part: Clone {
     fn parameters(&self) -> Vec<Value>;
     fn forward(&self, inputs: Span) -> Result<Vec<Value>>;
     fn to(&mut self, device: Device) -> Result<()>;
+    fn with_parameters(&self, parameters: &[Value]) -> Result<Self>;
     fn text(&self) -> String;
 
     fn device(&self) -> Device {
@@ -83,6 +85,9 @@ macro_rules! part {
             }
             fn to(&mut self, device: Device) -> Result<()> {
                 <$T>::to(self, device)
+            }
+            fn with_parameters(&self, parameters: &[Value]) -> Result<$T> {
+                <$T>::with_parameters(self, parameters)
             }
             fn text(&self) -> String {
                 self.to_string()
@@ -131,33 +136,30 @@ impl<T: Part> Held<T> {
         Ok(())
     }
 
-    /// What its parameters are, for pickling: numbers, gradients, device.
-    fn state(&self) -> (Vec<f64>, Vec<f64>, String) {
-        let all = self.read().parameters();
-        let (data, grad) = all.iter().map(|p| (p.data(), p.grad())).unzip();
-        (data, grad, self.device().to_string())
+    /// Its parameters and device, for pickling.
+    fn state(&self) -> State {
+        (self.read().parameters().into_iter().map(PyValue).collect(), self.device().to_string())
     }
 
-    fn set_state(&self, (data, grad, device): (Vec<f64>, Vec<f64>, String)) -> PyResult<()> {
+    /// Takes over these parameters: the values themselves, which others may hold as well.
+    fn set_state(&self, parameters: &[Value], device: &str) -> PyResult<()> {
         let device: Device = device.parse().map_err(|e| exception(&e))?;
-        if device != self.device() {
-            let mut moved = self.read().clone();
-            moved.to(device).map_err(|e| exception(&e))?;
-            *self.part.write().unwrap_or_else(PoisonError::into_inner) = moved;
-            *self.device.write().unwrap_or_else(PoisonError::into_inner) = device;
-        }
-        let all = self.read().parameters();
-        if all.len() != data.len() || all.len() != grad.len() {
-            let text = format!("a state of {} parameters for {}", data.len(), all.len());
-            return Err(PyValueError::new_err(text));
-        }
-        for ((p, data), grad) in all.iter().zip(data).zip(grad) {
-            p.set_data(data);
-            p.set_grad(grad);
-        }
+        let part = self.read().with_parameters(parameters).map_err(|e| exception(&e))?;
+        *self.part.write().unwrap_or_else(PoisonError::into_inner) = part;
+        *self.device.write().unwrap_or_else(PoisonError::into_inner) = device;
         Ok(())
     }
+
+    /// A copy whose parameters are those of the other values that are copied with it.
+    fn copied(&self, memo: &Bound<'_, PyDict>) -> PyResult<Held<T>> {
+        let copies = copied(memo, &self.read().parameters())?;
+        let part = self.read().with_parameters(&copies).map_err(|e| exception(&e))?;
+        Ok(Held { part: RwLock::new(part), device: RwLock::new(self.device()) })
+    }
 }
+
+/// What pickle keeps of a part beside its shape.
+type State = (Vec<PyValue>, String);
 
 macro_rules! part_class {
     ($Py:ident) => {
@@ -188,8 +190,14 @@ macro_rules! part_class {
                 self.0.read().text()
             }
 
-            fn __setstate__(&self, state: (Vec<f64>, Vec<f64>, String)) -> PyResult<()> {
-                self.0.set_state(state)
+            fn __setstate__(&self, state: (Vec<Bound<'_, PyValue>>, String)) -> PyResult<()> {
+                let (parameters, device) = state;
+                let parameters: Vec<Value> = parameters.iter().map(|p| p.get().0.clone()).collect();
+                self.0.set_state(&parameters, &device)
+            }
+
+            fn __deepcopy__(&self, memo: &Bound<'_, PyDict>) -> PyResult<$Py> {
+                self.0.copied(memo).map($Py)
             }
         }
     };
@@ -217,7 +225,7 @@ type Reduced<'py> = PyResult<Bound<'py, PyAny>>;
 fn reduced<'py, T: PyTypeInfo>(
     py: Python<'py>,
     arguments: impl IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
-    state: (Vec<f64>, Vec<f64>, String),
+    state: State,
 ) -> Reduced<'py> {
     let arguments = arguments.into_pyobject(py)?;
     Ok((py.get_type::<T>(), arguments, state).into_pyobject(py)?.into_any())

@@ -14,7 +14,8 @@ use crate::tensor::PyTensor;
 /// A number (float64) that remembers how it was computed: micrograd's `Value`.
 ///
 /// `backward()` gives every value that it came from its gradient. Leaves accumulate gradients over calls until
-/// `zero_grad()`. Values compare by their data; as members of sets and keys they are told apart by identity.
+/// `zero_grad()`. Equal is only what is the same value, as in micrograd: so sets, keys and `in` tell values of one number
+/// apart. `<`, `<=`, `>` and `>=` compare the data; for equal numbers, compare those: `a.data == 1`.
 #[pyclass(frozen, name = "Value", module = "micrograd_rs")]
 pub struct PyValue(pub Value);
 
@@ -172,21 +173,21 @@ impl PyValue {
 
     fn __richcmp__<'py>(&self, other: &Bound<'py, PyAny>, op: CompareOp) -> Slot<'py> {
         let py = other.py();
+        let is_same = other.cast_exact::<PyValue>().is_ok_and(|other| other.get().0.is(&self.0));
+        let order = match op {
+            CompareOp::Eq => return Ok(is_same.into_pyobject(py)?.to_owned().into_any()),
+            CompareOp::Ne => return Ok((!is_same).into_pyobject(py)?.to_owned().into_any()),
+            CompareOp::Lt => f64::lt,
+            CompareOp::Le => f64::le,
+            CompareOp::Gt => f64::gt,
+            CompareOp::Ge => f64::ge,
+        };
         let other = match number(other)? {
             Some(Number::Value(value)) => value.data(),
             Some(Number::Plain(data)) => data,
             None => return Ok(py.NotImplemented().into_bound(py)),
         };
-        let own = self.0.data();
-        let holds = match op {
-            CompareOp::Lt => own < other,
-            CompareOp::Le => own <= other,
-            CompareOp::Eq => own == other,
-            CompareOp::Ne => own != other,
-            CompareOp::Gt => own > other,
-            CompareOp::Ge => own >= other,
-        };
-        Ok(holds.into_pyobject(py)?.to_owned().into_any())
+        Ok(order(&self.0.data(), &other).into_pyobject(py)?.to_owned().into_any())
     }
 
     fn __hash__(&self) -> usize {

@@ -30,7 +30,7 @@ class Sequential(Module):
         return self
 
     def __len__(self) -> int:
-        return len(self._kinds)
+        return sum(1 for _ in self.children())
 
     def __iter__(self) -> Iterator[Module]:
         return self.children()
@@ -64,7 +64,7 @@ class ModuleList(Module):
         return self
 
     def __len__(self) -> int:
-        return len(self._kinds)
+        return sum(1 for _ in self.children())
 
     def __iter__(self) -> Iterator[Module]:
         return self.children()
@@ -84,13 +84,13 @@ class ModuleDict(Module):
             self.add_module(name, module)
 
     def __len__(self) -> int:
-        return len(self._kinds)
+        return sum(1 for _ in self.children())
 
     def __contains__(self, name: str) -> bool:
-        return name in self._kinds
+        return name in dict(self.named_children())
 
     def __iter__(self) -> Iterator[str]:
-        return iter(list(self._kinds))
+        return iter(self.keys())
 
     def __getitem__(self, name: str) -> Module:
         return dict(self.named_children())[name]
@@ -100,7 +100,7 @@ class ModuleDict(Module):
 
     def keys(self) -> Iterable[str]:
         """The names."""
-        return list(self._kinds)
+        return [name for name, _ in self.named_children()]
 
     def values(self) -> Iterable[Module]:
         """The modules."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
+from weakref import ref
 
 from .._micrograd_rs import Device, Tensor, dtype, realize
 from .._names import unknown
@@ -12,17 +13,45 @@ from ..autograd import no_grad
 T = TypeVar("T")
 
 
+def _what(value: object) -> str:
+    if not isinstance(value, Tensor):
+        return type(value).__name__
+    return "a tensor that is none" if value.is_leaf else "the result of an operation"
+
+
+# Tensors that were made or assigned as parameters, by what they are: such a one stays a parameter when it is frozen.
+_marked: dict[int, ref[Tensor]] = {}
+
+
+def _mark(t: Any) -> None:
+    key = id(t)
+    _marked[key] = ref(t, lambda _: _marked.pop(key, None))
+
+
 class _ParameterType(type):
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, Tensor) and instance.is_leaf and instance.requires_grad
+        if not isinstance(instance, Tensor) or not instance.is_leaf:
+            return False
+        return instance.requires_grad or id(instance) in _marked
 
 
 class Parameter(metaclass=_ParameterType):
-    """A tensor that is trained: a leaf that requires a gradient. `Parameter(t)` makes one; what `Tensor(data)` makes is one."""
+    """A tensor that is trained: a leaf that requires a gradient. `Parameter(t)` makes one; what `Tensor(data)` makes is one.
+
+    What was made a parameter stays one without `requires_grad`: it is frozen, and part of the module's state.
+    """
 
     def __new__(cls, data: Any, requires_grad: bool = True) -> Any:
         t = data.detach().clone().realize() if isinstance(data, Tensor) else Tensor(data, requires_grad=False)
+        _mark(t)
         return t.requires_grad_(requires_grad)
+
+
+class IncompatibleKeys(NamedTuple):
+    """Names that a state lacks, and names that the module does not know."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
 
 
 class Module:
@@ -54,9 +83,13 @@ class Module:
         kind = self._kinds.get(name)
         if isinstance(value, Module):
             kind = "module"
+        elif isinstance(value, Parameter):
+            kind = "parameter"
+            _mark(value)
         elif isinstance(value, Tensor):
-            if kind is None or kind == "module":
-                kind = "parameter" if isinstance(value, Parameter) else None
+            if kind == "parameter":
+                raise TypeError(f"{name!r} is a parameter and takes one: nn.Parameter(t), or write into it under no_grad()")
+            kind = None if kind == "module" else kind
         elif value is not None:
             kind = None
         if kind is None:
@@ -75,7 +108,11 @@ class Module:
         raise AttributeError(unknown(f"'{type(self).__name__}'", name, known))
 
     def register_parameter(self, name: str, param: Tensor | None) -> None:
-        """Makes a tensor a parameter under this name; None keeps the name for one."""
+        """Makes a parameter known under this name; None keeps the name for one."""
+        if isinstance(param, Parameter):
+            _mark(param)
+        elif param is not None:
+            raise TypeError(f"{name!r} takes a parameter: nn.Parameter(t); got {_what(param)}")
         self._kinds[name] = "parameter"
         object.__setattr__(self, name, param)
 
@@ -181,18 +218,41 @@ class Module:
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """Parameters and buffers on another device, in another dtype (floating-point ones), or both. Make optimisers after."""
+        """Puts parameters and buffers on another device, into another dtype (floating-point ones), or both.
+
+        Parameters stay the tensors that they are, with their gradients: optimisers that have them go on, and what shares them
+        shares them still. Buffers are replaced, unless nothing changes.
+        """
+        done: set[int] = set()
+        moved: list[Tensor] = []
+
+        def converted(t: Tensor) -> Tensor:
+            out = t.detach().to(*args, **kwargs)
+            if not t.is_floating_point():
+                return out.to(t.dtype)
+            if not out.is_floating_point():
+                raise TypeError(f"a module takes floating-point dtypes, got {out.dtype}")
+            return out
+
         for module in self.modules():
             for name, kind in list(module._kinds.items()):
                 t = vars(module).get(name)
-                if not isinstance(t, Tensor):
+                if not isinstance(t, Tensor) or id(t) in done:
                     continue
-                moved = t.detach().to(*args, **kwargs)
-                if not t.is_floating_point():
-                    moved = moved.to(t.dtype)
-                if kind == "parameter":
-                    moved = moved.clone().realize().requires_grad_(t.requires_grad)
-                object.__setattr__(module, name, moved)
+                new = converted(t)
+                if new.dtype == t.dtype and new.device == t.device:
+                    continue
+                moved.append(new)
+                if kind != "parameter":
+                    object.__setattr__(module, name, new)
+                    continue
+                done.add(id(t))
+                grad = None if t.grad is None else converted(t.grad)
+                t.data = new
+                if grad is not None and t.grad is not None:
+                    t.grad.data = grad
+                    moved.append(grad)
+        realize(moved)
         return self
 
     def cpu(self) -> Self:
@@ -233,19 +293,22 @@ class Module:
         return own
 
     def state_dict(self) -> dict[str, Tensor]:
-        """What parameters and buffers are now, by name. Later training does not change it."""
+        """Parameters and buffers by name, as constants that share their memory: later training changes them, and what is written
+        to them changes the module. `copy.deepcopy(net.state_dict())` is a snapshot.
+        """
         return {name: t.detach() for name, t in self._saved().items()}
 
-    def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> None:
-        """Sets parameters and buffers to those of `state_dict`, converted to their dtypes.
+    def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> IncompatibleKeys:
+        """Sets parameters and buffers to those of `state_dict`, converted to their dtypes. Answers with what was missing and what
+        is not known, which is an error if `strict`.
 
         ValueError that lists them, if any are missing or not known (if `strict`) or of another shape; then nothing was changed.
         """
         own = self._saved()
         problems: list[str] = []
+        missing = [name for name in own if name not in state_dict]
+        unexpected = [name for name in state_dict if name not in own]
         if strict:
-            missing = [name for name in own if name not in state_dict]
-            unexpected = [name for name in state_dict if name not in own]
             problems += ["missing: " + ", ".join(missing)] if missing else []
             problems += ["unexpected: " + ", ".join(unexpected)] if unexpected else []
         both = {name: t for name, t in own.items() if name in state_dict}
@@ -261,6 +324,12 @@ class Module:
             for name, t in both.items():
                 t.copy_(state_dict[name])
             realize(list(both.values()))
+        return IncompatibleKeys(missing, unexpected)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        for _, parameter in self._own("parameter", Tensor):
+            _mark(parameter)
 
     def extra_repr(self) -> str:
         """What stands between the parentheses of the module's text."""

@@ -1,8 +1,14 @@
-"""Schedules: the learning rate as a function of the epoch."""
+"""Schedules: how the learning rate goes on from epoch to epoch.
+
+As in PyTorch, a schedule changes the rate that the optimiser has: several on one optimiser multiply, and so does a rate that
+is set by hand.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from .._micrograd_rs import _Schedule
@@ -11,75 +17,150 @@ from .._names import Lazy as _Lazy
 if TYPE_CHECKING:
     from . import Optimizer
 
-__all__ = ["CosineAnnealingLR", "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "StepLR"]
+__all__ = [
+    "ChainedScheduler",
+    "CosineAnnealingLR",
+    "ExponentialLR",
+    "LRScheduler",
+    "LambdaLR",
+    "LinearLR",
+    "MultiStepLR",
+    "SequentialLR",
+    "StepLR",
+]
 
 __getattr__ = _Lazy(__name__)
 
 
 class LRScheduler:
-    """Sets an optimiser's learning rate epoch by epoch. The rate that it has is the base."""
+    """Changes an optimiser's learning rates epoch by epoch. A subclass says in `get_lr` what they are in `last_epoch`."""
+
+    # Whether `get_lr` is asked for where the schedule begins, or begins again.
+    _is_initial = False
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self.optimizer = optimizer
-        for group in optimizer.param_groups:
-            group.setdefault("initial_lr", group["lr"])
+        for i, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                group.setdefault("initial_lr", group["lr"])
+            elif "initial_lr" not in group:
+                raise KeyError(
+                    f"group {i} of the optimiser has no 'initial_lr': to resume at last_epoch={last_epoch}, load the optimiser's state first"
+                )
         self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
-        self.step()
+        self._begin()
 
-    def lr(self, base: float, epoch: int) -> float:
-        """The learning rate of an epoch."""
-        raise NotImplementedError
+    def _begin(self) -> None:
+        self._step_count = 0
+        self._is_initial = True
+        try:
+            self.step()
+        finally:
+            del self._is_initial
 
-    def step(self) -> None:
-        """Goes on to the next epoch."""
-        self.last_epoch += 1
-        self._set()
+    def get_lr(self) -> list[float]:
+        """The learning rates of `last_epoch`, one for each group of parameters, whose rates are still those of the epoch
+        before.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not say what the learning rates are: write its get_lr()")
 
-    def _set(self) -> None:
-        for base, group in zip(self.base_lrs, self.optimizer.param_groups):
-            group["lr"] = self.lr(base, self.last_epoch)
+    def _get_closed_form_lr(self) -> list[float]:
+        """The learning rates of `last_epoch` where nothing else acts on them."""
+        return self.get_lr()
+
+    def step(self, epoch: int | None = None) -> None:
+        """Goes on to the next epoch; with `epoch`, to that one, with the rates that it has where nothing else acts on them."""
+        self._step_count += 1
+        self._update(epoch)
+
+    def _update(self, epoch: int | None = None) -> None:
+        before = self.last_epoch
+        self.last_epoch = before + 1 if epoch is None else epoch
+        try:
+            rates = self.get_lr() if epoch is None else self._get_closed_form_lr()
+            for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
+                group["lr"] = rate
+        except BaseException:
+            self.last_epoch = before
+            raise
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
 
     def get_last_lr(self) -> list[float]:
-        """The learning rates now, one for each group of parameters."""
-        return [group["lr"] for group in self.optimizer.param_groups]
+        """The learning rates that the last step set, one for each group of parameters."""
+        return self._last_lr
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the schedule is."""
-        return {"last_epoch": self.last_epoch, "base_lrs": list(self.base_lrs)}
+        """Where the schedule is. The optimiser's rates are in the optimiser's state."""
+        return {key: value for key, value in vars(self).items() if key != "optimizer"}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes to where `state_dict` was taken."""
-        self.last_epoch = state_dict["last_epoch"]
-        self.base_lrs = list(state_dict["base_lrs"])
-        self._set()
+        """Goes to where `state_dict` was taken. Load the optimiser's state too, which has the rates."""
+        vars(self).update(state_dict)
 
 
 class LambdaLR(LRScheduler):
-    """Times what a function says of the epoch."""
+    """The initial rate times what a function says of the epoch: one function, or one for each group of parameters."""
 
-    def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float], last_epoch: int = -1) -> None:
-        self.lr_lambda = lr_lambda
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
+        last_epoch: int = -1,
+    ) -> None:
+        groups = len(optimizer.param_groups)
+        self.lr_lambdas = [lr_lambda] * groups if callable(lr_lambda) else list(lr_lambda)
+        if len(self.lr_lambdas) != groups:
+            raise ValueError(f"{len(self.lr_lambdas)} functions for {groups} groups of parameters")
         super().__init__(optimizer, last_epoch)
 
-    def lr(self, base: float, epoch: int) -> float:
-        return base * self.lr_lambda(epoch)
+    def get_lr(self) -> list[float]:
+        return [base * f(self.last_epoch) for f, base in zip(self.lr_lambdas, self.base_lrs, strict=True)]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the schedule is. Of functions that are objects, what they hold is part of it; plain functions are not."""
+        state = super().state_dict()
+        state["lr_lambdas"] = [None if isinstance(f, FunctionType) else dict(vars(f)) for f in self.lr_lambdas]
+        return state
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        state = dict(state_dict)
+        for f, held in zip(self.lr_lambdas, state.pop("lr_lambdas"), strict=True):
+            if held is not None:
+                vars(f).update(held)
+        super().load_state_dict(state)
 
 
 class _Scheduled(LRScheduler):
-    def __init__(self, optimizer: Optimizer, schedule: _Schedule, last_epoch: int) -> None:
-        self.schedule = schedule
-        super().__init__(optimizer, last_epoch)
+    """A schedule of the engine's."""
 
-    def lr(self, base: float, epoch: int) -> float:
-        return self.schedule.lr(base, epoch)
+    def _schedule(self) -> _Schedule:
+        """Made of the attributes whenever it is asked, so that they can be changed."""
+        raise NotImplementedError
+
+    def _of_groups(self, rate: Callable[[float, float, int], float]) -> list[float]:
+        groups = self.optimizer.param_groups
+        return [rate(group["lr"], base, self.last_epoch) for group, base in zip(groups, self.base_lrs, strict=True)]
+
+    def get_lr(self) -> list[float]:
+        schedule = self._schedule()
+        return self._of_groups(schedule.start if self._is_initial else schedule.next)
+
+    def _get_closed_form_lr(self) -> list[float]:
+        schedule = self._schedule()
+        return self._of_groups(lambda _, base, epoch: schedule.lr(base, epoch))
 
 
 class StepLR(_Scheduled):
     """Times `gamma` every `step_size` epochs."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
-        super().__init__(optimizer, _Schedule.step(step_size, gamma), last_epoch)
+        self.step_size = step_size
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def _schedule(self) -> _Schedule:
+        return _Schedule.step(self.step_size, self.gamma)
 
 
 class MultiStepLR(_Scheduled):
@@ -88,25 +169,44 @@ class MultiStepLR(_Scheduled):
     def __init__(
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
     ) -> None:
-        super().__init__(optimizer, _Schedule.multi_step(list(milestones), gamma), last_epoch)
+        self.milestones = sorted(milestones)
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def _schedule(self) -> _Schedule:
+        return _Schedule.multi_step(self.milestones, self.gamma)
 
 
 class ExponentialLR(_Scheduled):
     """Times `gamma` every epoch."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
-        super().__init__(optimizer, _Schedule.exponential(gamma), last_epoch)
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def _schedule(self) -> _Schedule:
+        return _Schedule.exponential(self.gamma)
 
 
 class CosineAnnealingLR(_Scheduled):
-    """Half a cosine from the base down to `eta_min` at epoch `T_max`, then up again."""
+    """Half a cosine from the initial rate down to `eta_min` at epoch `T_max`, then up again."""
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
-        super().__init__(optimizer, _Schedule.cosine(T_max, eta_min), last_epoch)
+        self.T_max = T_max
+        self.eta_min = eta_min
+        super().__init__(optimizer, last_epoch)
+
+    def _schedule(self) -> _Schedule:
+        return _Schedule.cosine(self.T_max, self.eta_min)
+
+    def get_lr(self) -> list[float]:
+        # As PyTorch: a first step that is not to epoch 0 has no epoch before it to go on from.
+        is_first = not self._is_initial and self._step_count == 1 and self.last_epoch > 0
+        return self._get_closed_form_lr() if is_first else super().get_lr()
 
 
 class LinearLR(_Scheduled):
-    """Linearly from `start_factor` times the base to `end_factor` times it in `total_iters`, then constant: a warm-up."""
+    """Linearly from `start_factor` times the rate to `end_factor` times it in `total_iters`, then constant: a warm-up."""
 
     def __init__(
         self,
@@ -116,4 +216,94 @@ class LinearLR(_Scheduled):
         total_iters: int = 5,
         last_epoch: int = -1,
     ) -> None:
-        super().__init__(optimizer, _Schedule.linear(start_factor, end_factor, total_iters), last_epoch)
+        self.start_factor = start_factor
+        self.end_factor = end_factor
+        self.total_iters = total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def _schedule(self) -> _Schedule:
+        return _Schedule.linear(self.start_factor, self.end_factor, self.total_iters)
+
+
+class _Several(LRScheduler):
+    """Schedules of one optimiser."""
+
+    _schedulers: list[LRScheduler]
+
+    def _take(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None) -> None:
+        self._schedulers = list(schedulers)
+        if not self._schedulers:
+            raise ValueError(f"{type(self).__name__} takes at least one schedule")
+        self.optimizer = self._schedulers[0].optimizer if optimizer is None else optimizer
+        if any(scheduler.optimizer is not self.optimizer for scheduler in self._schedulers):
+            raise ValueError(f"{type(self).__name__} takes schedules of one optimiser")
+
+    def state_dict(self) -> dict[str, Any]:
+        return {**super().state_dict(), "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        state = dict(state_dict)
+        for scheduler, its in zip(self._schedulers, state.pop("_schedulers"), strict=True):
+            scheduler.load_state_dict(its)
+        super().load_state_dict(state)
+
+
+class SequentialLR(_Several):
+    """One schedule after another: the next one begins, at its epoch 0, at each of the `milestones`."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        schedulers: Sequence[LRScheduler],
+        milestones: Sequence[int],
+        last_epoch: int = -1,
+    ) -> None:
+        self._take(schedulers, optimizer)
+        if len(milestones) != len(self._schedulers) - 1:
+            raise ValueError(f"{len(self._schedulers)} schedules take {len(self._schedulers) - 1} milestones, got {len(milestones)}")
+        self._milestones = list(milestones)
+        self.last_epoch = last_epoch + 1
+        # What the schedules did when they were made is undone, and the first one begins.
+        for group in optimizer.param_groups:
+            group["lr"] = group["initial_lr"]
+        _undo(self)
+        first = self._schedulers[bisect_right(self._milestones, 0)]
+        first._begin()
+        self._last_lr = first.get_last_lr()
+
+    def step(self, epoch: int | None = None) -> None:
+        """Goes on to the next epoch. It cannot go to another one."""
+        if epoch is not None:
+            raise TypeError("SequentialLR goes on epoch by epoch")
+        self.last_epoch += 1
+        i = bisect_right(self._milestones, self.last_epoch)
+        scheduler = self._schedulers[i]
+        if i > 0 and self._milestones[i - 1] == self.last_epoch:
+            scheduler._update(0)
+        else:
+            scheduler.step()
+        self._last_lr = scheduler.get_last_lr()
+
+
+def _undo(scheduler: LRScheduler) -> None:
+    if isinstance(scheduler, _Several):
+        for inner in scheduler._schedulers:
+            _undo(inner)
+    else:
+        scheduler.last_epoch -= 1
+
+
+class ChainedScheduler(_Several):
+    """Several schedules at once: each multiplies on what those before it left."""
+
+    def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
+        self._take(schedulers, optimizer)
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+
+    def step(self, epoch: int | None = None) -> None:
+        """Goes on to the next epoch. It cannot go to another one."""
+        if epoch is not None:
+            raise TypeError("ChainedScheduler goes on epoch by epoch")
+        for scheduler in self._schedulers:
+            scheduler.step()
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]

@@ -1,0 +1,78 @@
+//! Indices that are known already, checked where they are given: what is found later takes the whole computation with it.
+
+use std::ops::Range;
+
+use mg_device::{DType, Element, Error, ErrorKind, Result};
+use mg_graph::Value;
+
+use crate::tensor::Tensor;
+
+impl Tensor {
+    /// Checks that integers fit an axis of `size` positions, as far as they are known: computed already, and on the host.
+    /// `lowest` is 0, or `-size` where negative ones count from the end. Answers with whether there are negative ones, and with
+    /// `None` where nothing is known; what is not is checked when it is used.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Index`] for an index outside of the axis, [`ErrorKind::DType`] for what are no integers.
+    #[track_caller]
+    pub fn check_indices(
+        &self,
+        op: &'static str,
+        lowest: i64,
+        axis: usize,
+        size: usize,
+    ) -> Result<Option<bool>> {
+        let dtype = self.dtype();
+        if !dtype.is_int() {
+            let text = format!("takes integers as indices, got {dtype}");
+            return Err(Error::new(op, ErrorKind::DType(text)));
+        }
+        let node = self.node();
+        let value = match node.value() {
+            Some(Ok(value)) if value.buffer.device().is_cpu() => value,
+            _ => return Ok(None),
+        };
+        let valid = lowest..size as i64;
+        let found = match dtype {
+            DType::I64 => search::<i64>(value, &valid)?,
+            DType::I32 => search::<i32>(value, &valid)?,
+            DType::U8 => search::<u8>(value, &valid)?,
+            DType::F64 | DType::F32 | DType::F16 | DType::BF16 | DType::Bool => return Ok(None),
+        };
+        match found {
+            Found::Outside(index) => Err(Error::new(op, ErrorKind::Index { index, axis, size })),
+            Found::Inside { negative } => Ok(Some(negative)),
+        }
+    }
+}
+
+enum Found {
+    Outside(i64),
+    Inside { negative: bool },
+}
+
+fn search<T: Element + Into<i64>>(value: &Value, valid: &Range<i64>) -> Result<Found> {
+    let all = value.buffer.as_slice::<T>()?;
+    let mut negative = false;
+    let layout = &value.layout;
+    if layout.is_contiguous() {
+        let start = layout.offset().min(all.len());
+        for &index in all[start..].iter().take(layout.numel()) {
+            let index: i64 = index.into();
+            if !valid.contains(&index) {
+                return Ok(Found::Outside(index));
+            }
+            negative |= index < 0;
+        }
+        return Ok(Found::Inside { negative });
+    }
+    for at in layout.offsets() {
+        let index: i64 = all[at].into();
+        if !valid.contains(&index) {
+            return Ok(Found::Outside(index));
+        }
+        negative |= index < 0;
+    }
+    Ok(Found::Inside { negative })
+}
