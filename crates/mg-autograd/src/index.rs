@@ -253,7 +253,7 @@ impl Tensor {
         public("squeeze", || {
             let node = self.node();
             let shape = *node.shape();
-            let only = axis.map(|a| normalize_axis(a, shape.rank())).transpose()?;
+            let only = axis.map(|a| normalize_axis(a, shape.rank().max(1))).transpose()?;
             let kept: Vec<usize> = (0..shape.rank())
                 .filter(|&d| shape[d] != 1 || only.is_some_and(|a| a != d))
                 .map(|d| shape[d])
@@ -363,6 +363,7 @@ impl Tensor {
                 }
                 Operand::Float(v) => Node::scalar_bits(cell_bits(v, dtype), dtype, node.device(), false),
                 Operand::Int(v) => Node::scalar_bits(cell_bits_of_int(v, dtype), dtype, node.device(), false),
+                Operand::Bool(v) => Node::scalar_bits(cell_bits(v.into(), dtype), dtype, node.device(), false),
                 Operand::Live(v) => Node::live(&v, dtype, node.device()),
             };
             if new.device() != node.device() {

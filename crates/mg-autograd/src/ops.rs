@@ -2,9 +2,9 @@
 
 use crate::caller::public;
 use crate::tensor::Tensor;
-use mg_device::{DType, Result};
+use mg_device::{DType, Device, Error, ErrorKind, Result, Standing};
 use mg_graph::{LiveScalar, Node, cell_bits, cell_bits_of_int};
-use mg_kernels::Row;
+use mg_kernels::{Algebra, Row, Rules};
 use smallvec::smallvec;
 
 /// What stands beside a tensor in an operation: another tensor, or a number.
@@ -14,8 +14,10 @@ pub enum Operand {
     Tensor(Tensor),
     /// A floating-point number: with an integer tensor, both become f32.
     Float(f64),
-    /// An integer: takes the tensor's dtype.
+    /// An integer: takes the tensor's dtype; with a bool tensor, both become i64.
     Int(i64),
+    /// A truth value: takes the tensor's dtype.
+    Bool(bool),
     /// A floating-point number that replays of a step read anew.
     Live(LiveScalar),
 }
@@ -36,6 +38,7 @@ into_operand! {
     f32 => |v| Operand::Float(v as f64);
     i64 => |v| Operand::Int(v);
     i32 => |v| Operand::Int(v as i64);
+    bool => |v| Operand::Bool(v);
     LiveScalar => |v| Operand::Live(v);
     &LiveScalar => |v| Operand::Live(v.clone());
 }
@@ -45,40 +48,66 @@ enum Beside {
     Node(Node),
     Float(f64),
     Int(i64),
+    Bool(bool),
     Live(LiveScalar),
 }
 
 impl Operand {
+    /// The dtype, and how much it counts when it meets others.
+    pub fn kind(&self) -> (DType, Standing) {
+        self.look().kind()
+    }
+
+    /// A tensor without axes in place of a number, of the dtype in which the number meets `other`; tensors stay.
+    #[track_caller]
+    pub fn beside(self, other: &Tensor) -> Tensor {
+        match self {
+            Operand::Tensor(t) => t,
+            number => {
+                let (number, node) = (number.look(), other.node());
+                let dtype = DType::result_type([number.kind(), kind(&node)]);
+                Tensor::from_node(number.into_node(dtype, node.device()))
+            }
+        }
+    }
+
     fn look(&self) -> Beside {
         match self {
             Operand::Tensor(t) => Beside::Node(t.node()),
             Operand::Float(v) => Beside::Float(*v),
             Operand::Int(v) => Beside::Int(*v),
+            Operand::Bool(v) => Beside::Bool(*v),
             Operand::Live(v) => Beside::Live(v.clone()),
         }
     }
 }
 
 impl Beside {
-    /// The joint dtype of it and a tensor of `other`.
-    fn joint(&self, other: DType) -> DType {
+    fn kind(&self) -> (DType, Standing) {
         match self {
-            Beside::Node(n) => DType::promote(n.dtype(), other),
-            Beside::Float(_) | Beside::Live(_) if !other.is_float() => DType::F32,
-            Beside::Int(_) if other.is_bool() => DType::I64,
-            _ => other,
+            Beside::Node(n) => kind(n),
+            Beside::Float(_) | Beside::Live(_) => (DType::F32, Standing::Number),
+            Beside::Int(_) => (DType::I64, Standing::Number),
+            Beside::Bool(_) => (DType::Bool, Standing::Number),
         }
     }
 
     #[track_caller]
-    fn into_node(self, dtype: DType, beside: &Node) -> Node {
+    fn into_node(self, dtype: DType, device: Device) -> Node {
         match self {
             Beside::Node(n) => cast(n, dtype),
-            Beside::Float(v) => Node::scalar_bits(cell_bits(v, dtype), dtype, beside.device(), false),
-            Beside::Int(v) => Node::scalar_bits(cell_bits_of_int(v, dtype), dtype, beside.device(), false),
-            Beside::Live(v) => Node::live(&v, dtype, beside.device()),
+            Beside::Float(v) => Node::scalar_bits(cell_bits(v, dtype), dtype, device, false),
+            Beside::Int(v) => Node::scalar_bits(cell_bits_of_int(v, dtype), dtype, device, false),
+            Beside::Bool(v) => Node::scalar_bits(cell_bits_of_int(v.into(), dtype), dtype, device, false),
+            Beside::Live(v) => Node::live(&v, dtype, device),
         }
     }
+}
+
+/// A node's dtype, and how much it counts when it meets others.
+pub(crate) fn kind(node: &Node) -> (DType, Standing) {
+    let standing = if node.shape().rank() == 0 { Standing::Scalar } else { Standing::Dimensioned };
+    (node.dtype(), standing)
 }
 
 #[track_caller]
@@ -86,13 +115,40 @@ fn cast(node: Node, dtype: DType) -> Node {
     if node.dtype() == dtype { node } else { node.cast(dtype) }
 }
 
-/// The dtype in which a row takes operands of a joint dtype.
-fn taken(row: Row, joint: DType) -> DType {
+/// The row that does for truth values what `row` does for numbers.
+fn of_truth_values(row: Row) -> Result<Row> {
+    let fail = |op, text: &str| Err(Error::new(op, ErrorKind::DType(text.into())));
     match row {
-        // True division, as in Python.
-        Row::Div if !joint.is_float() => DType::F32,
-        _ => row.operand(joint),
+        Row::Add | Row::Maximum => Ok(Row::Or),
+        Row::Mul | Row::Minimum => Ok(Row::And),
+        Row::Sub => fail("sub", "truth values are not subtracted; `^` says where they differ"),
+        Row::Pow => fail("pow", "truth values have no powers; convert to an integer or a float first"),
+        row => Ok(row),
     }
+}
+
+/// The row for operands of a joint dtype, and the dtype in which it takes them.
+fn taken(row: Row, joint: DType) -> Result<(Row, DType)> {
+    let row = if joint.is_bool() { of_truth_values(row)? } else { row };
+    Ok(match row {
+        // True division, as in Python.
+        Row::Div if !joint.is_float() => (row, DType::F32),
+        _ => (row, row.operand(joint)),
+    })
+}
+
+/// A bound for integers: `None` where it excludes none of them.
+fn int_bound(row: Row, bound: i64, dtype: DType) -> Result<Option<i64>> {
+    let Some((least, largest)) = dtype.int_range() else { return Ok(Some(bound)) };
+    let (excludes_none, excludes_all) = match row {
+        Row::Maximum => (bound < least, bound > largest),
+        _ => (bound > largest, bound < least),
+    };
+    if excludes_all {
+        let text = format!("the bound {bound} is beyond every {dtype} ({least} to {largest})");
+        return Err(Error::new(row.name(), ErrorKind::Value(text)));
+    }
+    Ok(if excludes_none { None } else { Some(bound) })
 }
 
 /// Ends in a panic with the error's text, at the caller's line: what the operators and plain methods do.
@@ -107,6 +163,10 @@ pub(crate) fn or_panic<T>(result: Result<T>) -> T {
 #[track_caller]
 fn unary(row: Row, a: &Tensor) -> Result<Tensor> {
     let node = a.node();
+    if row == Row::Neg && node.dtype().is_bool() {
+        let text = "truth values are not negated; `~` turns them over";
+        return Err(Error::new("neg", ErrorKind::DType(text.into())));
+    }
     let dtype = row.operand(node.dtype());
     Ok(Tensor::from_node(Node::map_of(row, smallvec![cast(node, dtype)])?))
 }
@@ -114,8 +174,14 @@ fn unary(row: Row, a: &Tensor) -> Result<Tensor> {
 #[track_caller]
 fn binary(row: Row, a: &Tensor, b: Beside) -> Result<Tensor> {
     let a = a.node();
-    let dtype = taken(row, b.joint(a.dtype()));
-    let b = b.into_node(dtype, &a);
+    let joint = DType::result_type([kind(&a), b.kind()]);
+    if let (Row::Maximum | Row::Minimum, Beside::Int(bound)) = (row, &b)
+        && int_bound(row, *bound, joint)?.is_none()
+    {
+        return Ok(Tensor::from_node(cast(a, joint).alias()));
+    }
+    let (row, dtype) = taken(row, joint)?;
+    let b = b.into_node(dtype, a.device());
     Ok(Tensor::from_node(Node::map_of(row, smallvec![cast(a, dtype), b])?))
 }
 
@@ -123,8 +189,8 @@ fn binary(row: Row, a: &Tensor, b: Beside) -> Result<Tensor> {
 #[track_caller]
 fn reflected(row: Row, a: Beside, b: &Tensor) -> Result<Tensor> {
     let b = b.node();
-    let dtype = taken(row, a.joint(b.dtype()));
-    let a = a.into_node(dtype, &b);
+    let (row, dtype) = taken(row, DType::result_type([a.kind(), kind(&b)]))?;
+    let a = a.into_node(dtype, b.device());
     Ok(Tensor::from_node(Node::map_of(row, smallvec![a, cast(b, dtype)])?))
 }
 
@@ -222,7 +288,28 @@ impl Tensor {
         or_panic(public("ge", || turned(Row::Le, other.into(), self)))
     }
 
+    /// `self + alpha · other`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::try_add`]; an `alpha` that is a float where the result is not, or a tensor.
+    #[track_caller]
+    pub fn add_scaled(&self, other: impl Into<Operand>, alpha: impl Into<Operand>) -> Result<Tensor> {
+        public("add", || self.try_add(scaled("add", self, other.into(), alpha.into())?))
+    }
+
+    /// `self − alpha · other`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::add_scaled`].
+    #[track_caller]
+    pub fn sub_scaled(&self, other: impl Into<Operand>, alpha: impl Into<Operand>) -> Result<Tensor> {
+        public("sub", || self.try_sub(scaled("sub", self, other.into(), alpha.into())?))
+    }
+
     /// `self` to a power: a tensor or a number. The exponents 2, 3, 1, 0.5, −1 and 0 take shorter ways, as in PyTorch.
+    /// Integers to the power of integers are integers.
     ///
     /// # Panics
     ///
@@ -236,22 +323,29 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Shapes that do not broadcast, unlike devices; a negative whole exponent of an integer tensor.
+    /// Shapes that do not broadcast, unlike devices; a negative whole number as the exponent of an integer tensor (in a
+    /// tensor of exponents it gives 0, but for the bases 1 and −1); truth values on both sides.
     #[track_caller]
     pub fn try_pow(&self, exponent: impl Into<Operand>) -> Result<Tensor> {
         let exponent = exponent.into();
+        let own = self.dtype();
         let whole = match exponent {
             Operand::Int(n) => Some(n),
-            Operand::Float(v) if self.dtype().is_float() && v == v.trunc() && v.abs() < 4.0 => Some(v as i64),
-            _ => None,
+            Operand::Bool(b) if own.is_bool() => {
+                // To the power True it stays; to the power False it is 1.
+                return if b { Ok(Tensor::from_node(self.node().alias())) } else { Ok(self.ones_like()) };
+            }
+            Operand::Bool(b) => Some(b.into()),
+            Operand::Float(v) if own.is_float() && v == v.trunc() && v.abs() < 4.0 => Some(v as i64),
+            Operand::Tensor(_) | Operand::Float(_) | Operand::Live(_) => None,
         };
         match whole {
             // Another tensor of the same value: writing to one does not change the other.
-            Some(1) => return Ok(Tensor::from_node(cast(self.node(), Row::Square.operand(self.dtype())))),
+            Some(1) => return Ok(Tensor::from_node(cast(self.node(), Row::Square.operand(own)).alias())),
             Some(2) => return self.try_square(),
             Some(3) => return self.try_square()?.try_mul(self),
-            Some(-1) if self.dtype().is_float() => return reflected(Row::Div, Beside::Float(1.0), self),
-            Some(n) if !self.dtype().is_float() => return integer_power(self, n),
+            Some(-1) if own.is_float() => return reflected(Row::Div, Beside::Float(1.0), self),
+            Some(n) if !own.is_float() => return integer_power(self, n),
             _ => {}
         }
         if matches!(exponent, Operand::Float(0.5)) {
@@ -278,27 +372,34 @@ impl Tensor {
     #[track_caller]
     pub fn where_(condition: &Tensor, a: impl Into<Operand>, b: impl Into<Operand>) -> Result<Tensor> {
         let (a, b, condition) = (a.into().look(), b.into().look(), condition.node());
-        let dtype = match (&a, &b) {
-            (Beside::Node(x), b) => b.joint(x.dtype()),
-            (a, Beside::Node(y)) => a.joint(y.dtype()),
-            (Beside::Int(_), Beside::Int(_)) => DType::I64,
-            _ => DType::F32,
-        };
-        let (a, b) = (a.into_node(dtype, &condition), b.into_node(dtype, &condition));
+        let dtype = DType::result_type([a.kind(), b.kind()]);
+        let (a, b) = (a.into_node(dtype, condition.device()), b.into_node(dtype, condition.device()));
         Ok(Tensor::from_node(Node::map(Row::Where, &[&condition, &a, &b])?))
     }
 
     /// Values no smaller than `min` and no larger than `max`, where given; NaN stays.
+    ///
+    /// # Panics
+    ///
+    /// Truth values.
     #[track_caller]
     pub fn clamp(&self, min: Option<f64>, max: Option<f64>) -> Tensor {
-        let mut out = self.clone();
-        if let Some(min) = min {
-            out = out.maximum(min);
+        match (min, max) {
+            (None, None) => self.clone(),
+            _ => or_panic(self.try_clamp(min.map(Operand::Float), max.map(Operand::Float))),
         }
-        if let Some(max) = max {
-            out = out.minimum(max);
-        }
-        out
+    }
+
+    /// Values no smaller than `min` and no larger than `max`, where given (`max`, if it is below `min`); NaN stays. The
+    /// gradient passes between bounds that are numbers, and is 0 at them; a tensor's equal elements share it.
+    ///
+    /// # Errors
+    ///
+    /// No bound; truth values; a number as bound that every value of an integer dtype is beyond; shapes that do not
+    /// broadcast, unlike devices.
+    #[track_caller]
+    pub fn try_clamp(&self, min: Option<Operand>, max: Option<Operand>) -> Result<Tensor> {
+        public("clamp", || clamp(self, min.map(|m| m.look()), max.map(|m| m.look())))
     }
 
     /// Conversion to another dtype. Floats to integers truncate and saturate, NaN gives 0.
@@ -318,14 +419,74 @@ impl Tensor {
     }
 }
 
+#[track_caller]
+fn clamp(t: &Tensor, min: Option<Beside>, max: Option<Beside>) -> Result<Tensor> {
+    let fail = |kind| Err(Error::new("clamp", kind));
+    let x = t.node();
+    let bounds = [(Row::Maximum, min), (Row::Minimum, max)];
+    let given = bounds.iter().filter_map(|(_, bound)| bound.as_ref());
+    if given.clone().next().is_none() {
+        return fail(ErrorKind::Value("takes a bound at least on one side".into()));
+    }
+    let by_tensor = given.clone().any(|bound| matches!(bound, Beside::Node(_)));
+    let dtype = DType::result_type(given.map(Beside::kind).chain([kind(&x)]));
+    if dtype.is_bool() {
+        return fail(ErrorKind::DType("truth values have no bounds; convert to an integer first".into()));
+    }
+    let x = cast(x, dtype);
+    let mut limits = vec![];
+    for (row, bound) in bounds {
+        match bound {
+            None => {}
+            Some(Beside::Int(v)) if int_bound(row, v, dtype)?.is_none() => {}
+            Some(bound) => limits.push((row, bound.into_node(dtype, x.device()))),
+        }
+    }
+    let within = |x: &Node| limits.iter().try_fold(x.clone(), |x, (row, bound)| Node::map(*row, &[&x, bound]));
+    if limits.is_empty() {
+        return Ok(Tensor::from_node(x.alias()));
+    }
+    if by_tensor || !x.is_tracked() || !mg_graph::is_tracking() {
+        return Ok(Tensor::from_node(within(&x)?));
+    }
+    // Strictly between the bounds it is the value itself, elsewhere (and where there is no number) a constant.
+    let inside = limits.iter().map(|(row, bound)| if *row == Row::Maximum { bound.lt(&x) } else { x.lt(bound) });
+    let Some(inside) = inside.reduce(|a, b| Node::apply(Row::And, &[&a, &b])) else { return Ok(t.clone()) };
+    let was = mg_graph::set_tracking(false);
+    let clamped = within(&x);
+    mg_graph::set_tracking(was);
+    Ok(Tensor::from_node(inside.choose(&x, &clamped?)))
+}
+
+/// `alpha · other`, as it is added to `beside`.
+#[track_caller]
+fn scaled(op: &'static str, beside: &Tensor, other: Operand, alpha: Operand) -> Result<Operand> {
+    let (other, node) = (other.look(), beside.node());
+    let joint = DType::result_type([kind(&node), other.kind()]);
+    let fail = |text: &str| Err(Error::new(op, ErrorKind::DType(text.into())));
+    match alpha {
+        Operand::Tensor(_) => return fail("takes a number as alpha, got a tensor"),
+        Operand::Float(_) | Operand::Live(_) if !joint.is_float() => {
+            return fail("takes an integer as alpha where the result is of integers, got a float");
+        }
+        Operand::Bool(_) if !joint.is_bool() => {
+            return fail("takes a truth value as alpha where the result is of truth values only");
+        }
+        Operand::Float(_) | Operand::Live(_) | Operand::Int(_) | Operand::Bool(_) => {}
+    }
+    let row = if joint.is_bool() { Row::And } else { Row::Mul };
+    let (other, alpha) = (other.into_node(joint, node.device()), alpha.look().into_node(joint, node.device()));
+    Ok(Operand::Tensor(Tensor::from_node(Node::map(row, &[&other, &alpha])?)))
+}
+
 /// A whole power of integers, by squaring.
 #[track_caller]
 fn integer_power(base: &Tensor, exponent: i64) -> Result<Tensor> {
     if exponent < 0 {
         let text = format!("integers to a negative power ({exponent}); convert to float first");
-        return Err(mg_device::Error::new("pow", mg_device::ErrorKind::Value(text)));
+        return Err(Error::new("pow", ErrorKind::Value(text)));
     }
-    let mut square = base.clone();
+    let mut square = Tensor::from_node(cast(base.node(), Row::Square.operand(base.dtype())));
     let mut out: Option<Tensor> = None;
     let mut n = exponent;
     while n > 0 {
@@ -342,7 +503,7 @@ fn integer_power(base: &Tensor, exponent: i64) -> Result<Tensor> {
     }
     match out {
         Some(out) => Ok(out),
-        None => base.try_mul(0i64)?.try_add(1i64),
+        None => Ok(square.ones_like()),
     }
 }
 

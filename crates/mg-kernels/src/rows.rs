@@ -217,10 +217,11 @@ pub trait Rules: Algebra {
 }
 impl<T: Algebra> Rules for T {}
 
-/// The share of a gradient that `a` gets from `max(a, b)` (with `a` and `b` exchanged: `min`): ties are halved, as PyTorch does.
-fn winner<T: Algebra>(loser: &T, winner: &T, g: &T) -> T {
-    let tie = winner.eq(loser).choose(&g.scale(0.5), &g.lit(0.0));
-    loser.lt(winner).choose(g, &tie)
+/// The share of a gradient that `own` gets where it is not below `other` (with both negated: not above): ties are halved,
+/// and what is no number gets all of it, as in PyTorch.
+fn not_below<T: Algebra>(own: &T, other: &T, g: &T) -> T {
+    let share = own.eq(other).choose(&g.scale(0.5), g);
+    own.lt(other).choose(&g.lit(0.0), &share)
 }
 
 op_table! {
@@ -258,13 +259,13 @@ op_table! {
 
     /// The larger of `a` and `b`; NaN if either is.
     Maximum "maximum" maximum try_maximum Numeric |a, b| L::select(L::either(b.lt(a), a.is_nan()), a, b);
-    grad |g, x, y| [Some(winner(&x[1], &x[0], g)), Some(winner(&x[0], &x[1], g))]
+    grad |g, x, y| [Some(not_below(&x[0], &x[1], g)), Some(not_below(&x[1], &x[0], g))]
 
     /// The smaller of `a` and `b`; NaN if either is.
     Minimum "minimum" minimum try_minimum Numeric |a, b| L::select(L::either(a.lt(b), a.is_nan()), a, b);
     grad |g, x, y| [
-        Some({ let (a, b) = (x[0].neg(), x[1].neg()); winner(&b, &a, g) }),
-        Some({ let (a, b) = (x[0].neg(), x[1].neg()); winner(&a, &b, g) })
+        Some({ let (a, b) = (x[0].neg(), x[1].neg()); not_below(&a, &b, g) }),
+        Some({ let (a, b) = (x[0].neg(), x[1].neg()); not_below(&b, &a, g) })
     ]
 
     /// `−a`.

@@ -50,31 +50,17 @@ pub fn other(obj: &Bound<'_, PyAny>) -> PyResult<Other> {
 
 /// A number as a tensor without axes, of the dtype that it has beside `beside`.
 pub fn constant(operand: Operand, beside: &Tensor) -> Result<Tensor> {
-    let (dtype, device) = (beside.dtype(), beside.device());
-    let number = match operand {
-        Operand::Tensor(t) => return Ok(t),
-        Operand::Float(v) => Tensor::full(&[], v, if dtype.is_float() { dtype } else { DType::F32 }),
-        Operand::Live(v) => Tensor::full(&[], v.get(), if dtype.is_float() { dtype } else { DType::F32 }),
-        Operand::Int(n) if dtype.is_float() => Tensor::full(&[], n as f64, dtype),
-        Operand::Int(n) => {
-            let t = Tensor::scalar(n);
-            Ok(if dtype.is_bool() { t } else { t.to_dtype(dtype) })
-        }
-    }?;
-    number.to(device)
+    Ok(operand.beside(beside))
 }
 
 /// `number ∘ tensor` and `tensor ∘ tensor` alike.
 fn reflected(a: Operand, b: &Tensor, f: impl FnOnce(&Tensor, &Tensor) -> Result<Tensor>) -> Result<Tensor> {
-    f(&constant(a, b)?, b)
+    f(&a.beside(b), b)
 }
 
 /// Which side is which makes no difference to these.
 fn logic(op: &'static str, a: &Tensor, b: Operand) -> Result<Tensor> {
-    let b = match b {
-        Operand::Int(n @ (0 | 1)) if a.is_bool() => Tensor::scalar(n == 1).to(a.device())?,
-        b => constant(b, a)?,
-    };
+    let b = b.beside(a);
     if !a.is_bool() || !b.is_bool() {
         let text = format!("takes truth values, got {} and {}", a.dtype(), b.dtype());
         return Err(Error::new(op, ErrorKind::DType(text)));
@@ -260,10 +246,10 @@ impl PyTensor {
     fn add_<'py>(
         slf: Bound<'py, PyTensor>,
         other: &Bound<'py, PyAny>,
-        alpha: Option<f64>,
+        alpha: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTensor>> {
-        let other = self::other(other)?.operand;
-        slf.get().write(slf.py(), |t| in_place(t, t.try_add(scaled(other, t, alpha)?)?))?;
+        let (other, alpha) = (self::other(other)?.operand, factor(alpha)?);
+        slf.get().write(slf.py(), |t| in_place(t, sum(t, other, alpha)?))?;
         Ok(slf)
     }
 
@@ -272,11 +258,35 @@ impl PyTensor {
     fn sub_<'py>(
         slf: Bound<'py, PyTensor>,
         other: &Bound<'py, PyAny>,
-        alpha: Option<f64>,
+        alpha: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTensor>> {
-        let other = self::other(other)?.operand;
-        slf.get().write(slf.py(), |t| in_place(t, t.try_sub(scaled(other, t, alpha)?)?))?;
+        let (other, alpha) = (self::other(other)?.operand, factor(alpha)?);
+        slf.get().write(slf.py(), |t| in_place(t, difference(t, other, alpha)?))?;
         Ok(slf)
+    }
+
+    /// `self + alpha · other`.
+    #[pyo3(signature = (other, *, alpha=None))]
+    fn add(
+        &self,
+        py: Python<'_>,
+        other: &Bound<'_, PyAny>,
+        alpha: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyTensor> {
+        let alpha = factor(alpha)?;
+        self.binary(py, self::other(other)?, |a, b| sum(a, b, alpha))
+    }
+
+    /// `self − alpha · other`.
+    #[pyo3(signature = (other, *, alpha=None))]
+    fn sub(
+        &self,
+        py: Python<'_>,
+        other: &Bound<'_, PyAny>,
+        alpha: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyTensor> {
+        let alpha = factor(alpha)?;
+        self.binary(py, self::other(other)?, |a, b| difference(a, b, alpha))
     }
 
     /// Multiplies in place.
@@ -295,14 +305,14 @@ impl PyTensor {
 
     /// Sets every element to 0.
     fn zero_(slf: Bound<'_, PyTensor>) -> PyResult<Bound<'_, PyTensor>> {
-        slf.get().write(slf.py(), |t| t.assign(0i64))?;
+        slf.get().write(slf.py(), |t| filled(t, Operand::Int(0)))?;
         Ok(slf)
     }
 
     /// Sets every element to a number.
     fn fill_<'py>(slf: Bound<'py, PyTensor>, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTensor>> {
         let value = other(value)?.operand;
-        slf.get().write(slf.py(), |t| t.assign(value))?;
+        slf.get().write(slf.py(), |t| filled(t, value))?;
         Ok(slf)
     }
 
@@ -317,9 +327,41 @@ impl PyTensor {
     }
 }
 
-fn scaled(other: Operand, beside: &Tensor, alpha: Option<f64>) -> Result<Operand> {
-    Ok(match alpha {
-        None => other,
-        Some(alpha) => Operand::Tensor(constant(other, beside)?.try_mul(alpha)?),
-    })
+/// The number that `alpha` is.
+fn factor(alpha: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Operand>> {
+    Ok(alpha.filter(|a| !a.is_none()).map(other).transpose()?.map(|alpha| alpha.operand))
+}
+
+fn sum(a: &Tensor, b: Operand, alpha: Option<Operand>) -> Result<Tensor> {
+    match alpha {
+        None => a.try_add(b),
+        Some(alpha) => a.add_scaled(b, alpha),
+    }
+}
+
+fn difference(a: &Tensor, b: Operand, alpha: Option<Operand>) -> Result<Tensor> {
+    match alpha {
+        None => a.try_sub(b),
+        Some(alpha) => a.sub_scaled(b, alpha),
+    }
+}
+
+/// Sets every element. What the elements were computed from does not change them any more: its gradient is 0.
+fn filled(t: &Tensor, value: Operand) -> Result<()> {
+    let computed = t.requires_grad() && !t.is_leaf() && mg_autograd::is_grad_enabled();
+    match value {
+        Operand::Tensor(value) if value.rank() > 0 => {
+            let text = format!("takes a number or a tensor without axes, got shape {}", value.shape());
+            Err(Error::new("fill_", ErrorKind::Shape(text)))
+        }
+        value if computed => {
+            let never = Tensor::full(&[], 0.0, DType::Bool)?.to(t.device())?;
+            let value = match value {
+                Operand::Tensor(value) => value.to_dtype(t.dtype()),
+                number => number.beside(t).to_dtype(t.dtype()),
+            };
+            t.assign(Tensor::where_(&never, t, value)?)
+        }
+        value => t.assign(value),
+    }
 }

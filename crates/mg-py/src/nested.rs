@@ -474,7 +474,7 @@ fn path(place: &[usize]) -> String {
 #[inline]
 pub fn scalar(obj: &Bound<'_, PyAny>) -> PyResult<Option<Other>> {
     Ok(number(obj, &[])?.map(|n| match n {
-        Number::Bool(b) => Operand::Int(i64::from(b)).into(),
+        Number::Bool(b) => Operand::Bool(b).into(),
         Number::Int(n) => Operand::Int(n).into(),
         Number::Float(v) => Operand::Float(v).into(),
         Number::Huge(v) => Other { huge: true, ..Operand::Float(v).into() },
