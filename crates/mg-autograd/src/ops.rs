@@ -2,8 +2,9 @@
 
 use crate::caller::public;
 use crate::tensor::Tensor;
-use mg_device::{DType, Device, Error, ErrorKind, Result, Standing};
+use mg_device::{DType, Device, Error, ErrorKind, Result, Shape, Standing};
 use mg_graph::{LiveScalar, Node, cell_bits, cell_bits_of_int};
+use mg_kernels::rows::Class;
 use mg_kernels::{Algebra, Row, Rules};
 use smallvec::smallvec;
 
@@ -121,10 +122,22 @@ fn of_truth_values(row: Row) -> Result<Row> {
     match row {
         Row::Add | Row::Maximum => Ok(Row::Or),
         Row::Mul | Row::Minimum => Ok(Row::And),
-        Row::Sub => fail("sub", "truth values are not subtracted; `^` says where they differ"),
         Row::Pow => fail("pow", "truth values have no powers; convert to an integer or a float first"),
+        Row::BitAnd => Ok(Row::And),
+        Row::BitOr => Ok(Row::Or),
+        Row::BitXor => Ok(Row::Xor),
+        Row::Shl | Row::Shr => fail(row.name(), "truth values are not shifted; convert to an integer first"),
         row => Ok(row),
     }
+}
+
+/// The dtype in which the operands of a row meet.
+fn joint(row: Row, a: (DType, Standing), b: (DType, Standing)) -> Result<DType> {
+    if row == Row::Sub && (a.0.is_bool() || b.0.is_bool()) {
+        let text = "truth values are not subtracted; `^` says where they differ, `~` turns them over";
+        return Err(Error::new("sub", ErrorKind::DType(text.into())));
+    }
+    Ok(DType::result_type([a, b]))
 }
 
 /// The row for operands of a joint dtype, and the dtype in which it takes them.
@@ -133,6 +146,10 @@ fn taken(row: Row, joint: DType) -> Result<(Row, DType)> {
     Ok(match row {
         // True division, as in Python.
         Row::Div if !joint.is_float() => (row, DType::F32),
+        Row::Pow if joint.is_int() => (Row::IntPow, joint),
+        _ if row.class() == Class::Integer && joint.is_float() => {
+            return Err(Error::new(row.name(), ErrorKind::DType(format!("takes integers, got {joint}"))));
+        }
         _ => (row, row.operand(joint)),
     })
 }
@@ -163,9 +180,20 @@ pub(crate) fn or_panic<T>(result: Result<T>) -> T {
 #[track_caller]
 fn unary(row: Row, a: &Tensor) -> Result<Tensor> {
     let node = a.node();
-    if row == Row::Neg && node.dtype().is_bool() {
-        let text = "truth values are not negated; `~` turns them over";
-        return Err(Error::new("neg", ErrorKind::DType(text.into())));
+    let whole = matches!(row, Row::Floor | Row::Ceil | Row::Round | Row::Trunc);
+    match node.dtype() {
+        DType::Bool if row == Row::Neg => {
+            let text = "truth values are not negated; `~` turns them over";
+            return Err(Error::new("neg", ErrorKind::DType(text.into())));
+        }
+        DType::Bool if whole => {
+            let text = "truth values are not rounded; convert to an integer or a float first";
+            return Err(Error::new(row.name(), ErrorKind::DType(text.into())));
+        }
+        // What it is already.
+        DType::Bool if row == Row::Sign => return Ok(Tensor::from_node(node.alias())),
+        dtype if whole && dtype.is_int() => return Ok(Tensor::from_node(node.alias())),
+        _ => {}
     }
     let dtype = row.operand(node.dtype());
     Ok(Tensor::from_node(Node::map_of(row, smallvec![cast(node, dtype)])?))
@@ -174,7 +202,7 @@ fn unary(row: Row, a: &Tensor) -> Result<Tensor> {
 #[track_caller]
 fn binary(row: Row, a: &Tensor, b: Beside) -> Result<Tensor> {
     let a = a.node();
-    let joint = DType::result_type([kind(&a), b.kind()]);
+    let joint = joint(row, kind(&a), b.kind())?;
     if let (Row::Maximum | Row::Minimum, Beside::Int(bound)) = (row, &b)
         && int_bound(row, *bound, joint)?.is_none()
     {
@@ -189,7 +217,7 @@ fn binary(row: Row, a: &Tensor, b: Beside) -> Result<Tensor> {
 #[track_caller]
 fn reflected(row: Row, a: Beside, b: &Tensor) -> Result<Tensor> {
     let b = b.node();
-    let (row, dtype) = taken(row, DType::result_type([a.kind(), kind(&b)]))?;
+    let (row, dtype) = taken(row, joint(row, a.kind(), kind(&b))?)?;
     let a = a.into_node(dtype, b.device());
     Ok(Tensor::from_node(Node::map_of(row, smallvec![a, cast(b, dtype)])?))
 }
@@ -207,8 +235,10 @@ macro_rules! method {
     // `gate` is the gradient of relu; `where` takes its condition first: both stand apart.
     ([$($doc:literal)+] Gate $($rest:tt)*) => {};
     ([$($doc:literal)+] Where $($rest:tt)*) => {};
-    // Special cases of the exponent: see `powf`.
+    // Special cases of the exponent: see `powf`; of integers: see `fmod`.
     ([$($doc:literal)+] Pow $($rest:tt)*) => {};
+    ([$($doc:literal)+] IntPow $($rest:tt)*) => {};
+    ([$($doc:literal)+] Fmod $($rest:tt)*) => {};
     ([$($doc:literal)+] $Name:ident $method:ident $try_method:ident ($a:ident)) => {
         $(#[doc = $doc])+
         ///
@@ -308,6 +338,89 @@ impl Tensor {
         public("sub", || self.try_sub(scaled("sub", self, other.into(), alpha.into())?))
     }
 
+    /// The remainder of `self / other` with the sign of `self`, exact: C's `fmod`.
+    ///
+    /// # Panics
+    ///
+    /// Where [`Tensor::try_fmod`] answers with an error.
+    #[track_caller]
+    pub fn fmod(&self, other: impl Into<Operand>) -> Tensor {
+        or_panic(self.try_fmod(other))
+    }
+
+    /// As [`Tensor::fmod`].
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices, truth values. An integer divided by zero is found when the value is
+    /// computed.
+    #[track_caller]
+    pub fn try_fmod(&self, other: impl Into<Operand>) -> Result<Tensor> {
+        public("fmod", || Ok(Tensor::from_node(Division::of("fmod", self.look(), other.into().look())?.fmod())))
+    }
+
+    /// The remainder of `self / other` with the sign of `other`, as Python's `%`.
+    ///
+    /// # Panics
+    ///
+    /// Where [`Tensor::try_remainder`] answers with an error.
+    #[track_caller]
+    pub fn remainder(&self, other: impl Into<Operand>) -> Tensor {
+        or_panic(self.try_remainder(other))
+    }
+
+    /// As [`Tensor::remainder`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::try_fmod`].
+    #[track_caller]
+    pub fn try_remainder(&self, other: impl Into<Operand>) -> Result<Tensor> {
+        let divided = || Division::of("remainder", self.look(), other.into().look());
+        public("remainder", || Ok(Tensor::from_node(divided()?.remainder())))
+    }
+
+    /// `⌊self / other⌋`, as Python's `//`.
+    ///
+    /// # Panics
+    ///
+    /// Where [`Tensor::try_floor_divide`] answers with an error.
+    #[track_caller]
+    pub fn floor_divide(&self, other: impl Into<Operand>) -> Tensor {
+        or_panic(self.try_floor_divide(other))
+    }
+
+    /// As [`Tensor::floor_divide`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::try_fmod`].
+    #[track_caller]
+    pub fn try_floor_divide(&self, other: impl Into<Operand>) -> Result<Tensor> {
+        let divided = || Division::of("floor_divide", self.look(), other.into().look());
+        public("floor_divide", || Ok(Tensor::from_node(divided()?.quotient())))
+    }
+
+    fn look(&self) -> Beside {
+        Beside::Node(self.node())
+    }
+
+    /// What is left of the number without its whole part; its sign stays.
+    ///
+    /// # Errors
+    ///
+    /// Integers and truth values.
+    #[track_caller]
+    pub fn frac(&self) -> Result<Tensor> {
+        public("frac", || {
+            if !self.dtype().is_float() {
+                let text = format!("takes floats, got {}", self.dtype());
+                return Err(Error::new("frac", ErrorKind::DType(text)));
+            }
+            self.try_sub(self.try_trunc()?)
+        })
+    }
+
     /// `self` to a power: a tensor or a number. The exponents 2, 3, 1, 0.5, −1 and 0 take shorter ways, as in PyTorch.
     /// Integers to the power of integers are integers.
     ///
@@ -373,6 +486,14 @@ impl Tensor {
     pub fn where_(condition: &Tensor, a: impl Into<Operand>, b: impl Into<Operand>) -> Result<Tensor> {
         let (a, b, condition) = (a.into().look(), b.into().look(), condition.node());
         let dtype = DType::result_type([a.kind(), b.kind()]);
+        for number in [&a, &b] {
+            if let (Beside::Int(v), Some((_, largest))) = (number, dtype.int_range())
+                && (*v > largest || *v < -largest - 1)
+            {
+                let text = format!("{v} does not fit {dtype}");
+                return Err(Error::new("where", ErrorKind::Value(text)));
+            }
+        }
         let (a, b) = (a.into_node(dtype, condition.device()), b.into_node(dtype, condition.device()));
         Ok(Tensor::from_node(Node::map(Row::Where, &[&condition, &a, &b])?))
     }
@@ -419,6 +540,83 @@ impl Tensor {
     }
 }
 
+/// A number divided by another with a whole quotient.
+struct Division {
+    a: Node,
+    b: Node,
+}
+
+impl Division {
+    fn of(op: &'static str, a: Beside, b: Beside) -> Result<Division> {
+        let dtype = DType::result_type([a.kind(), b.kind()]);
+        if dtype.is_bool() {
+            let text = "truth values are not divided; convert to an integer or a float first";
+            return Err(Error::new(op, ErrorKind::DType(text.into())));
+        }
+        let device = match (&a, &b) {
+            (Beside::Node(n), _) | (_, Beside::Node(n)) => n.device(),
+            _ => crate::default_device(),
+        };
+        let (a, b) = (a.into_node(dtype, device), b.into_node(dtype, device));
+        if Shape::broadcast(a.shape(), b.shape()).is_none() {
+            let text = format!("shapes {} and {} cannot be broadcast together", a.shape(), b.shape());
+            return Err(Error::new(op, ErrorKind::Shape(text)));
+        }
+        if a.device() != b.device() {
+            let text = format!(
+                "tensors must be on the same device (no implicit device transfers), got {} and {}",
+                a.device(),
+                b.device()
+            );
+            return Err(Error::new(op, ErrorKind::Device(text)));
+        }
+        Ok(Division { a, b })
+    }
+
+    /// With the sign of `a`.
+    fn fmod(&self) -> Node {
+        let (a, b) = (&self.a, &self.b);
+        match a.dtype().is_float() {
+            true => Node::apply(Row::Fmod, &[a, b]),
+            false => a.sub(&a.div(b).mul(b)),
+        }
+    }
+
+    /// Whether a remainder is not zero and has another sign than `b`.
+    fn differs(&self, remainder: &Node) -> Node {
+        let zero = remainder.lit(0.0);
+        let unlike = Node::apply(Row::Xor, &[&self.b.lt(&zero), &remainder.lt(&zero)]);
+        Node::apply(Row::And, &[&Node::apply(Row::Ne, &[remainder, &zero]), &unlike])
+    }
+
+    /// With the sign of `b`.
+    fn remainder(&self) -> Node {
+        let remainder = self.fmod();
+        self.differs(&remainder).choose(&remainder.add(&self.b), &remainder)
+    }
+
+    fn quotient(&self) -> Node {
+        let (a, b) = (&self.a, &self.b);
+        let remainder = self.fmod();
+        let differs = self.differs(&remainder);
+        let (zero, one) = (a.lit(0.0), a.lit(1.0));
+        if !a.dtype().is_float() {
+            let cut = a.div(b);
+            return differs.choose(&cut.sub(&one), &cut);
+        }
+        // As Python divides: what is left over is taken off before, so that the quotient is all but whole; then it is
+        // rounded to the whole number that it is next to, and a zero has the sign of a/b.
+        let ratio = a.div(b);
+        let even = a.sub(&remainder).div(b);
+        let even = differs.choose(&even.sub(&one), &even);
+        let floor = even.map(Row::Floor);
+        let near = even.lit(0.5).lt(&even.sub(&floor)).choose(&floor.add(&one), &floor);
+        let whole = even.eq(&zero).choose(&ratio.mul(&zero), &near);
+        // Rounded once more, which changes nothing, since a quotient that is whole has no gradient.
+        b.eq(&zero).choose(&ratio, &whole).map(Row::Floor)
+    }
+}
+
 #[track_caller]
 fn clamp(t: &Tensor, min: Option<Beside>, max: Option<Beside>) -> Result<Tensor> {
     let fail = |kind| Err(Error::new("clamp", kind));
@@ -430,7 +628,7 @@ fn clamp(t: &Tensor, min: Option<Beside>, max: Option<Beside>) -> Result<Tensor>
     }
     let by_tensor = given.clone().any(|bound| matches!(bound, Beside::Node(_)));
     let dtype = DType::result_type(given.map(Beside::kind).chain([kind(&x)]));
-    if dtype.is_bool() {
+    if dtype.is_bool() && !by_tensor {
         return fail(ErrorKind::DType("truth values have no bounds; convert to an integer first".into()));
     }
     let x = cast(x, dtype);
@@ -442,6 +640,10 @@ fn clamp(t: &Tensor, min: Option<Beside>, max: Option<Beside>) -> Result<Tensor>
             Some(bound) => limits.push((row, bound.into_node(dtype, x.device()))),
         }
     }
+    let limits: Vec<(Row, Node)> = match dtype.is_bool() {
+        true => limits.into_iter().map(|(row, n)| Ok((of_truth_values(row)?, n))).collect::<Result<_>>()?,
+        false => limits,
+    };
     let within = |x: &Node| limits.iter().try_fold(x.clone(), |x, (row, bound)| Node::map(*row, &[&x, bound]));
     if limits.is_empty() {
         return Ok(Tensor::from_node(x.alias()));
@@ -484,6 +686,12 @@ fn scaled(op: &'static str, beside: &Tensor, other: Operand, alpha: Operand) -> 
 fn integer_power(base: &Tensor, exponent: i64) -> Result<Tensor> {
     if exponent < 0 {
         let text = format!("integers to a negative power ({exponent}); convert to float first");
+        return Err(Error::new("pow", ErrorKind::Value(text)));
+    }
+    if let Some((_, largest)) = base.dtype().int_range()
+        && exponent > largest
+    {
+        let text = format!("the exponent {exponent} does not fit {}", base.dtype());
         return Err(Error::new("pow", ErrorKind::Value(text)));
     }
     let mut square = Tensor::from_node(cast(base.node(), Row::Square.operand(base.dtype())));

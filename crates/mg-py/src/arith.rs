@@ -58,18 +58,13 @@ fn reflected(a: Operand, b: &Tensor, f: impl FnOnce(&Tensor, &Tensor) -> Result<
     f(&a.beside(b), b)
 }
 
-/// Which side is which makes no difference to these.
-fn logic(op: &'static str, a: &Tensor, b: Operand) -> Result<Tensor> {
-    let b = b.beside(a);
-    if !a.is_bool() || !b.is_bool() {
-        let text = format!("takes truth values, got {} and {}", a.dtype(), b.dtype());
-        return Err(Error::new(op, ErrorKind::DType(text)));
-    }
-    match op {
-        "&" => a.try_logical_and(b),
-        "|" => a.try_logical_or(b),
-        _ => a.try_logical_xor(b),
-    }
+/// A number divided by a tensor: as a float, whatever the tensor is of.
+fn divided(a: Operand, b: &Tensor) -> Result<Tensor> {
+    let a = match a {
+        Operand::Int(n) => Operand::Float(n as f64),
+        other => other,
+    };
+    reflected(a, b, |a, b| a.try_div(b))
 }
 
 fn matmul(a: &Tensor, b: Operand) -> Result<Tensor> {
@@ -119,10 +114,17 @@ operators! {
     __add__ __radd__ __iadd__ |a, b| a.try_add(b), |b, a| reflected(a, b, |a, b| a.try_add(b));
     __sub__ __rsub__ __isub__ |a, b| a.try_sub(b), |b, a| reflected(a, b, |a, b| a.try_sub(b));
     __mul__ __rmul__ __imul__ |a, b| a.try_mul(b), |b, a| reflected(a, b, |a, b| a.try_mul(b));
-    __truediv__ __rtruediv__ __itruediv__ |a, b| a.try_div(b), |b, a| reflected(a, b, |a, b| a.try_div(b));
-    __and__ __rand__ __iand__ |a, b| logic("&", a, b), |b, a| logic("&", b, a);
-    __or__ __ror__ __ior__ |a, b| logic("|", a, b), |b, a| logic("|", b, a);
-    __xor__ __rxor__ __ixor__ |a, b| logic("^", a, b), |b, a| logic("^", b, a);
+    __truediv__ __rtruediv__ __itruediv__ |a, b| a.try_div(b), |b, a| divided(a, b);
+    __floordiv__ __rfloordiv__ __ifloordiv__
+        |a, b| a.try_floor_divide(b), |b, a| reflected(a, b, |a, b| a.try_floor_divide(b));
+    __mod__ __rmod__ __imod__ |a, b| a.try_remainder(b), |b, a| reflected(a, b, |a, b| a.try_remainder(b));
+    __lshift__ __rlshift__ __ilshift__
+        |a, b| a.try_bitwise_left_shift(b), |b, a| reflected(a, b, |a, b| a.try_bitwise_left_shift(b));
+    __rshift__ __rrshift__ __irshift__
+        |a, b| a.try_bitwise_right_shift(b), |b, a| reflected(a, b, |a, b| a.try_bitwise_right_shift(b));
+    __and__ __rand__ __iand__ |a, b| a.try_bitwise_and(b), |b, a| b.try_bitwise_and(a);
+    __or__ __ror__ __ior__ |a, b| a.try_bitwise_or(b), |b, a| b.try_bitwise_or(a);
+    __xor__ __rxor__ __ixor__ |a, b| a.try_bitwise_xor(b), |b, a| b.try_bitwise_xor(a);
     __matmul__ __rmatmul__ __imatmul__ matmul, |b, a| match a {
         Operand::Tensor(a) => a.try_matmul(b),
         number => matmul(b, number),
@@ -188,6 +190,21 @@ impl PyTensor {
             d if d.is_int() => t.try_neg()?.try_sub(1i64),
             d => Err(Error::new("~", ErrorKind::DType(format!("takes truth values and integers, got {d}")))),
         })
+    }
+
+    /// The bits of integers turned over; of truth values, `logical_not`.
+    fn bitwise_not(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        self.__invert__(py)
+    }
+
+    /// `⌊self / other⌋`, as `//`.
+    fn floor_divide(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
+        self.binary(py, self::other(other)?, |a, b| a.try_floor_divide(b))
+    }
+
+    /// The remainder of `self / other` with the sign of `other`, as `%`.
+    fn remainder(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
+        self.binary(py, self::other(other)?, |a, b| a.try_remainder(b))
     }
 
     fn __richcmp__<'py>(

@@ -29,6 +29,9 @@ macro_rules! rows {
     (@ $one:tt $two:tt [$($doc:literal)+] Sub $name:literal $m:ident $t:ident $c:ident $a:tt; $($rest:tt)*) => {
         rows!(@ $one $two $($rest)*);
     };
+    (@ $one:tt $two:tt [$($doc:literal)+] IntPow $name:literal $m:ident $t:ident $c:ident $a:tt; $($rest:tt)*) => {
+        rows!(@ $one $two $($rest)*);
+    };
     (@ [$($one:tt)*] $two:tt [$($doc:literal)+] $Row:ident $name:literal $m:ident $t:ident $c:ident ($x:ident);
         $($rest:tt)*) => {
         rows!(@ [$($one)* { [$($doc)+] $m $t }] $two $($rest)*);
