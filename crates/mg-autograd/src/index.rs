@@ -310,7 +310,11 @@ impl Tensor {
         public("scatter_add", || {
             let node = self.node();
             let axis = normalize_axis(axis, node.shape().rank())?;
-            let added = values.node().scatter_add(axis, &index.node(), node.shape()[axis])?;
+            let values = values.node();
+            let (dtype, size) = (values.dtype(), node.shape()[axis]);
+            // Truth values are counted: what is met twice is still 1.
+            let counted = if dtype.is_bool() { values.cast(DType::I64) } else { values };
+            let added = counted.scatter_add(axis, &index.node(), size)?.cast(dtype);
             self.try_add(Tensor::from_node(added))
         })
     }

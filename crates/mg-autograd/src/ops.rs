@@ -666,6 +666,7 @@ fn scaled(op: &'static str, beside: &Tensor, other: Operand, alpha: Operand) -> 
     let (other, node) = (other.look(), beside.node());
     let joint = DType::result_type([kind(&node), other.kind()]);
     let fail = |text: &str| Err(Error::new(op, ErrorKind::DType(text.into())));
+    crate::ops::joint(if op == "sub" { Row::Sub } else { Row::Add }, kind(&node), other.kind())?;
     match alpha {
         Operand::Tensor(_) => return fail("takes a number as alpha, got a tensor"),
         Operand::Float(_) | Operand::Live(_) if !joint.is_float() => {

@@ -31,6 +31,7 @@ fn numpy_operand(obj: &Bound<'_, PyAny>) -> PyResult<Option<Other>> {
     if !obj.hasattr("__array_interface__")? {
         return Ok(None);
     }
+    nested::not_a_time(obj)?;
     let t = import::copied(obj)?;
     if t.rank() == 0
         && let Some(number) = nested::scalar(&obj.call_method0("item")?)?
@@ -112,7 +113,11 @@ macro_rules! operators {
 }
 operators! {
     __add__ __radd__ __iadd__ |a, b| a.try_add(b), |b, a| reflected(a, b, |a, b| a.try_add(b));
-    __sub__ __rsub__ __isub__ |a, b| a.try_sub(b), |b, a| reflected(a, b, |a, b| a.try_sub(b));
+    __sub__ __rsub__ __isub__ |a, b| a.try_sub(b), |b, a| match a {
+        // Refused on either side.
+        Operand::Bool(_) => b.try_sub(a),
+        a => reflected(a, b, |a, b| a.try_sub(b)),
+    };
     __mul__ __rmul__ __imul__ |a, b| a.try_mul(b), |b, a| reflected(a, b, |a, b| a.try_mul(b));
     __truediv__ __rtruediv__ __itruediv__ |a, b| a.try_div(b), |b, a| divided(a, b);
     __floordiv__ __rfloordiv__ __ifloordiv__

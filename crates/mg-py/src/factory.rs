@@ -365,7 +365,10 @@ pub fn cat(
     joined(py, tensors, |all| {
         // As in PyTorch, a tensor of shape [0] has its say about the dtype, and fits anything.
         let longer: Vec<&Tensor> = all.iter().copied().filter(|t| *t.shape() != [0]).collect();
-        Tensor::cat(if longer.is_empty() { all } else { &longer }, axis.unwrap_or(dim))
+        match longer.is_empty() {
+            true => Tensor::cat(all, 0),
+            false => Tensor::cat(&longer, axis.unwrap_or(dim)),
+        }
     })
 }
 
