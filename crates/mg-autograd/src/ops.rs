@@ -455,6 +455,15 @@ impl Tensor {
         match whole {
             // Another tensor of the same value: writing to one does not change the other.
             Some(1) => return Ok(Tensor::from_node(cast(self.node(), Row::Square.operand(own)).alias())),
+            // 1 whatever the base is, and its gradient 0.
+            Some(0) if own.is_float() => {
+                let node = self.node();
+                let never = Node::scalar_bits(0, DType::Bool, node.device(), false);
+                return Ok(match node.is_tracked() {
+                    true => Tensor::from_node(never.choose(&node, &node.lit(1.0))),
+                    false => self.ones_like(),
+                });
+            }
             Some(2) => return self.try_square(),
             Some(3) => return self.try_square()?.try_mul(self),
             Some(-1) if own.is_float() => return reflected(Row::Div, Beside::Float(1.0), self),
