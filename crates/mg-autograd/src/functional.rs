@@ -364,7 +364,9 @@ impl Tensor {
     /// Fewer than two axes.
     #[track_caller]
     pub fn tril(&self, diagonal: i64) -> Result<Tensor> {
-        public("tril", || triangle("tril", &self.node(), diagonal, |row, column| Node::apply(Row::Le, &[column, row])))
+        public("tril", || {
+            triangle("tril", &self.node(), diagonal, |row, column| Node::apply(Row::Le, &[column, row]))
+        })
     }
 
     /// The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and above it;
@@ -375,7 +377,9 @@ impl Tensor {
     /// Fewer than two axes.
     #[track_caller]
     pub fn triu(&self, diagonal: i64) -> Result<Tensor> {
-        public("triu", || triangle("triu", &self.node(), diagonal, |row, column| Node::apply(Row::Le, &[row, column])))
+        public("triu", || {
+            triangle("triu", &self.node(), diagonal, |row, column| Node::apply(Row::Le, &[row, column]))
+        })
     }
 
     /// Normalised over the last axes (as many as `weight` has), then scaled and shifted (Ba, Kiros, Hinton, 2016).

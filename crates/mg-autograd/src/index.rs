@@ -367,7 +367,9 @@ impl Tensor {
                 }
                 Operand::Float(v) => Node::scalar_bits(cell_bits(v, dtype), dtype, node.device(), false),
                 Operand::Int(v) => Node::scalar_bits(cell_bits_of_int(v, dtype), dtype, node.device(), false),
-                Operand::Bool(v) => Node::scalar_bits(cell_bits(v.into(), dtype), dtype, node.device(), false),
+                Operand::Bool(v) => {
+                    Node::scalar_bits(cell_bits(v.into(), dtype), dtype, node.device(), false)
+                }
                 Operand::Live(v) => Node::live(&v, dtype, node.device()),
             };
             if new.device() != node.device() {

@@ -356,7 +356,9 @@ impl Tensor {
     /// computed.
     #[track_caller]
     pub fn try_fmod(&self, other: impl Into<Operand>) -> Result<Tensor> {
-        public("fmod", || Ok(Tensor::from_node(Division::of("fmod", self.look(), other.into().look())?.fmod())))
+        public("fmod", || {
+            Ok(Tensor::from_node(Division::of("fmod", self.look(), other.into().look())?.fmod()))
+        })
     }
 
     /// The remainder of `self / other` with the sign of `other`, as Python's `%`.
@@ -653,7 +655,8 @@ fn clamp(t: &Tensor, min: Option<Beside>, max: Option<Beside>) -> Result<Tensor>
         true => limits.into_iter().map(|(row, n)| Ok((of_truth_values(row)?, n))).collect::<Result<_>>()?,
         false => limits,
     };
-    let within = |x: &Node| limits.iter().try_fold(x.clone(), |x, (row, bound)| Node::map(*row, &[&x, bound]));
+    let within =
+        |x: &Node| limits.iter().try_fold(x.clone(), |x, (row, bound)| Node::map(*row, &[&x, bound]));
     if limits.is_empty() {
         return Ok(Tensor::from_node(x.alias()));
     }
@@ -661,7 +664,8 @@ fn clamp(t: &Tensor, min: Option<Beside>, max: Option<Beside>) -> Result<Tensor>
         return Ok(Tensor::from_node(within(&x)?));
     }
     // Strictly between the bounds it is the value itself, elsewhere (and where there is no number) a constant.
-    let inside = limits.iter().map(|(row, bound)| if *row == Row::Maximum { bound.lt(&x) } else { x.lt(bound) });
+    let inside =
+        limits.iter().map(|(row, bound)| if *row == Row::Maximum { bound.lt(&x) } else { x.lt(bound) });
     let Some(inside) = inside.reduce(|a, b| Node::apply(Row::And, &[&a, &b])) else { return Ok(t.clone()) };
     let was = mg_graph::set_tracking(false);
     let clamped = within(&x);
@@ -687,7 +691,8 @@ fn scaled(op: &'static str, beside: &Tensor, other: Operand, alpha: Operand) -> 
         Operand::Float(_) | Operand::Live(_) | Operand::Int(_) | Operand::Bool(_) => {}
     }
     let row = if joint.is_bool() { Row::And } else { Row::Mul };
-    let (other, alpha) = (other.into_node(joint, node.device()), alpha.look().into_node(joint, node.device()));
+    let (other, alpha) =
+        (other.into_node(joint, node.device()), alpha.look().into_node(joint, node.device()));
     Ok(Operand::Tensor(Tensor::from_node(Node::map(row, &[&other, &alpha])?)))
 }
 

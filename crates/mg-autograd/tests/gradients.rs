@@ -617,7 +617,12 @@ fn slopes_where_there_are_several() {
     }
     slope("norm of 3 and 4", |x| x.norm(2.0, &[], false).unwrap(), &[3.0, 4.0], &[0.6, 0.8]);
     slope("norm 1/2", |x| x.norm(0.5, &[], false).unwrap(), &[0.0, 1.0], &[0.0, 1.0]);
-    slope("norm -inf", |x| x.norm(f64::NEG_INFINITY, &[], false).unwrap(), &[1.0, -1.0, 2.0], &[0.5, -0.5, 0.0]);
+    slope(
+        "norm -inf",
+        |x| x.norm(f64::NEG_INFINITY, &[], false).unwrap(),
+        &[1.0, -1.0, 2.0],
+        &[0.5, -0.5, 0.0],
+    );
     slope("leaky_relu", |x| x.leaky_relu(0.1), &[0.0, -0.0, 1.0, -1.0], &[0.1, 0.1, 1.0, 0.1]);
     let at = [1.0, 3.0, 3.0, 0.0];
     slope("max along", |x| x.max_with_indices(0, false).unwrap().0, &at, &[0.0, 1.0, 0.0, 0.0]);
@@ -643,7 +648,8 @@ fn slopes_where_there_are_several() {
 /// What is zero by structure is a gradient of zeros, not none.
 #[test]
 fn zeros_by_structure_are_gradients() {
-    let by_structure: [(&str, fn(&Tensor) -> Tensor); 6] = [
+    type Named = (&'static str, fn(&Tensor) -> Tensor);
+    let by_structure: [Named; 6] = [
         ("sign", Tensor::sign),
         ("floor", Tensor::floor),
         ("round", Tensor::round),

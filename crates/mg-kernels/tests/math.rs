@@ -422,7 +422,10 @@ fn double_precision_handles_special_arguments() {
 #[test]
 fn whole_numbers_are_exact() {
     let same = |got: f64, want: f64, what: &str| {
-        assert!(got.to_bits() == want.to_bits() || (got.is_nan() && want.is_nan()), "{what}: {got:e}, not {want:e}");
+        assert!(
+            got.to_bits() == want.to_bits() || (got.is_nan() && want.is_nan()),
+            "{what}: {got:e}, not {want:e}"
+        );
     };
     // Bits of every exponent, and what lies between them and the next whole number.
     let mut state = 1u64;

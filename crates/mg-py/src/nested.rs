@@ -157,7 +157,17 @@ impl Builder {
             Some(_) => Data::Int(vec![]),
         };
         let (met, numbers) = (None, None);
-        Builder { data, asked, met, numbers, exact: false, restart: false, shape: vec![], rank: None, place: vec![] }
+        Builder {
+            data,
+            asked,
+            met,
+            numbers,
+            exact: false,
+            restart: false,
+            shape: vec![],
+            rank: None,
+            place: vec![],
+        }
     }
 
     fn finish(self) -> PyResult<Tensor> {

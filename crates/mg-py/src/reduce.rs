@@ -63,16 +63,10 @@ struct Extreme {
     pairwise: fn(&Tensor, mg_autograd::Operand) -> Result<Tensor>,
 }
 
-const MAX: Extreme = Extreme {
-    over: Tensor::max_dim,
-    along: Tensor::max_with_indices,
-    pairwise: |a, b| a.try_maximum(b),
-};
-const MIN: Extreme = Extreme {
-    over: Tensor::min_dim,
-    along: Tensor::min_with_indices,
-    pairwise: |a, b| a.try_minimum(b),
-};
+const MAX: Extreme =
+    Extreme { over: Tensor::max_dim, along: Tensor::max_with_indices, pairwise: |a, b| a.try_maximum(b) };
+const MIN: Extreme =
+    Extreme { over: Tensor::min_dim, along: Tensor::min_with_indices, pairwise: |a, b| a.try_minimum(b) };
 
 fn arg(
     t: &Tensor,

@@ -143,7 +143,9 @@ impl PyTensor {
         let rank = build(py, || Ok(self.t.rank()))? as isize;
         for (i, dim) in dims.iter().enumerate() {
             if dims[..i].iter().any(|before| before.rem_euclid(rank.max(1)) == dim.rem_euclid(rank.max(1))) {
-                return Err(pyo3::exceptions::PyValueError::new_err(format!("flip: the axis {dim} is named twice in {dims:?}")));
+                return Err(pyo3::exceptions::PyValueError::new_err(format!(
+                    "flip: the axis {dim} is named twice in {dims:?}"
+                )));
             }
         }
         self.view(py, |t| dims.iter().try_fold(t.clone(), |t, &dim| t.flip(dim)))

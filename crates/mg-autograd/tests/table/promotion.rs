@@ -59,7 +59,8 @@ fn category(d: DType) -> u8 {
 
 /// The wider of two dtypes of tensors that count alike.
 fn wider(a: DType, b: DType) -> DType {
-    let order = [DType::Bool, DType::U8, DType::I32, DType::I64, DType::F16, DType::BF16, DType::F32, DType::F64];
+    let order =
+        [DType::Bool, DType::U8, DType::I32, DType::I64, DType::F16, DType::BF16, DType::F32, DType::F64];
     let at = |d| order.iter().position(|&o| o == d).unwrap();
     match (a, b) {
         (DType::F16, DType::BF16) | (DType::BF16, DType::F16) => DType::F32,
@@ -171,7 +172,8 @@ fn truth_values_stay_truth_values() {
     assert_eq!(truth(a.pow(true)), [true, true, false]);
     assert_eq!(truth(a.pow(false)), [true, true, true]);
     assert_eq!(a.pow(3i64).to_vec::<i64>().unwrap(), [1, 1, 0]);
-    let met_twice = b.scatter_add(0, &Tensor::from_slice(&[2i64, 2]), &Tensor::from_slice(&[true, true])).unwrap();
+    let met_twice =
+        b.scatter_add(0, &Tensor::from_slice(&[2i64, 2]), &Tensor::from_slice(&[true, true])).unwrap();
     assert_eq!(truth(met_twice), [true, false, true]);
 }
 
@@ -184,7 +186,10 @@ fn powers_of_integers_are_integers() {
     assert_eq!(negative.to_vec::<i64>().unwrap(), [0, -1, 1, 1, 0]);
     assert!(matches!(i(&[2]).try_pow(-1i64).unwrap_err().kind(), ErrorKind::Value(_)));
     assert_eq!(i(&[2]).pow(-1.0).to_vec::<f32>().unwrap(), [0.5]);
-    assert_eq!(Tensor::from_slice(&[3i32, 2]).pow(Tensor::from_slice(&[3i32, 31])).to_vec::<i32>().unwrap(), [27, i32::MIN]);
+    assert_eq!(
+        Tensor::from_slice(&[3i32, 2]).pow(Tensor::from_slice(&[3i32, 31])).to_vec::<i32>().unwrap(),
+        [27, i32::MIN]
+    );
     assert_eq!(Tensor::from_slice(&[200u8]).pow(2i64).to_vec::<u8>().unwrap(), [64]);
     assert!(Tensor::from_slice(&[200u8]).try_pow(300i64).is_err());
 }
@@ -192,7 +197,8 @@ fn powers_of_integers_are_integers() {
 #[test]
 fn integers_have_bounds_of_their_own() {
     let u = Tensor::from_slice(&[0u8, 100, 255]);
-    let clamp = |min: Option<i64>, max: Option<i64>| u.try_clamp(min.map(Operand::Int), max.map(Operand::Int));
+    let clamp =
+        |min: Option<i64>, max: Option<i64>| u.try_clamp(min.map(Operand::Int), max.map(Operand::Int));
     let values = |t: mg_device::Result<Tensor>| t.unwrap().to_vec::<u8>().unwrap();
     assert_eq!(values(clamp(Some(0), Some(300))), [0, 100, 255]);
     assert_eq!(values(clamp(Some(-1), None)), [0, 100, 255]);
