@@ -180,9 +180,9 @@ fn truth_values_stay_truth_values() {
 #[test]
 fn powers_of_integers_are_integers() {
     let i = |v: &[i64]| Tensor::from_slice(v);
-    assert_eq!(i(&[3]).pow(&i(&[20])).to_vec::<i64>().unwrap(), [3_486_784_401]);
-    assert_eq!(Tensor::scalar(3i64).pow(&i(&[20, 0, -1])).to_vec::<i64>().unwrap(), [3_486_784_401, 1, 0]);
-    let negative = i(&[2, -1, -1, 1, 0]).pow(&i(&[-1, -3, -4, -5, -1]));
+    assert_eq!(i(&[3]).pow(i(&[20])).to_vec::<i64>().unwrap(), [3_486_784_401]);
+    assert_eq!(Tensor::scalar(3i64).pow(i(&[20, 0, -1])).to_vec::<i64>().unwrap(), [3_486_784_401, 1, 0]);
+    let negative = i(&[2, -1, -1, 1, 0]).pow(i(&[-1, -3, -4, -5, -1]));
     assert_eq!(negative.to_vec::<i64>().unwrap(), [0, -1, 1, 1, 0]);
     assert!(matches!(i(&[2]).try_pow(-1i64).unwrap_err().kind(), ErrorKind::Value(_)));
     assert_eq!(i(&[2]).pow(-1.0).to_vec::<f32>().unwrap(), [0.5]);
@@ -230,7 +230,7 @@ fn division_of_integers_is_pythons() {
         assert_eq!(one(x.remainder(&y)), a.wrapping_sub(floor.wrapping_mul(b)), "{a} % {b}");
         assert_eq!(one(x.fmod(&y)), a.wrapping_rem(b), "fmod {a} {b}");
     }
-    let zero = Tensor::from_slice(&[3i64, 1]).floor_divide(&Tensor::from_slice(&[1i64, 0]));
+    let zero = Tensor::from_slice(&[3i64, 1]).floor_divide(Tensor::from_slice(&[1i64, 0]));
     assert!(matches!(zero.realize().unwrap_err().kind(), ErrorKind::Value(_)));
     let f = |v: f64| Tensor::from_slice(&[v]);
     let one = |t: Tensor| t.to_f64_vec().unwrap()[0];

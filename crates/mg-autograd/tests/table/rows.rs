@@ -46,7 +46,7 @@ fn expect(all: &mut Together, row: Row, what: &str, x: &[&Pair]) {
     let dtypes: Vec<DType> = x.iter().map(|p| p.a.dtype).collect();
     let what = format!("{} of {dtypes:?}, {what}", row.name());
     let Some((meant, dtype)) = meant(row, &dtypes) else {
-        let refused = call(row, &x.iter().map(|p| &p.t).collect::<Vec<_>>()).err().expect(&what);
+        let refused = call(row, &x.iter().map(|p| &p.t).collect::<Vec<_>>()).expect_err(&what);
         assert!(matches!(refused.kind(), ErrorKind::DType(_)), "{what}: {refused}");
         return;
     };
