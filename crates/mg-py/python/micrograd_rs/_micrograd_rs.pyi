@@ -1046,7 +1046,8 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: _float = 0.0,
 ) -> Tensor:
-    """The cross entropy of logits `[n, classes]` and integer labels `[n]`, in nats."""
+    """The cross entropy, in nats, of logits `[classes]`, `[n, classes]` or `[n, classes, …]` and a target: integer labels in
+    the logits' shape without the classes, or probabilities in the logits' shape."""
 
 def nll_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """The negative log likelihood of integer labels `[n]` under log probabilities `[n, classes]`."""
