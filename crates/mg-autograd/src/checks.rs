@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use mg_device::{DType, Element, Error, ErrorKind, Result};
-use mg_graph::Value;
+use mg_graph::{Node, Value};
 
 use crate::tensor::Tensor;
 
@@ -23,36 +23,50 @@ impl Tensor {
         axis: usize,
         size: usize,
     ) -> Result<Option<bool>> {
-        let dtype = self.dtype();
-        if !dtype.is_int() {
-            let text = format!("takes integers as indices, got {dtype}");
-            return Err(Error::new(op, ErrorKind::DType(text)));
-        }
-        let node = self.node();
-        let value = match node.value() {
-            Some(Ok(value)) if value.buffer.device().is_cpu() => value,
-            _ => return Ok(None),
-        };
-        let valid = lowest..size as i64;
-        let found = match dtype {
-            DType::I64 => search::<i64>(value, &valid)?,
-            DType::I32 => search::<i32>(value, &valid)?,
-            DType::U8 => search::<u8>(value, &valid)?,
-            DType::F64 | DType::F32 | DType::F16 | DType::BF16 | DType::Bool => return Ok(None),
-        };
+        let found = known_indices(op, &self.node(), lowest..size as i64, None)?;
         match found {
             Found::Outside(index) => Err(Error::new(op, ErrorKind::Index { index, axis, size })),
             Found::Inside { negative } => Ok(Some(negative)),
+            Found::Unknown => Ok(None),
         }
     }
 }
 
-enum Found {
-    Outside(i64),
-    Inside { negative: bool },
+/// What can be told of indices now. The index `except` is always taken for one inside.
+#[track_caller]
+pub(crate) fn known_indices(
+    op: &'static str,
+    indices: &Node,
+    valid: Range<i64>,
+    except: Option<i64>,
+) -> Result<Found> {
+    let dtype = indices.dtype();
+    let value = match indices.value() {
+        Some(Ok(value)) if value.buffer.device().is_cpu() => Some(value),
+        _ => None,
+    };
+    let found = match (dtype, value) {
+        (DType::I64, Some(value)) => search::<i64>(value, &valid, except)?,
+        (DType::I32, Some(value)) => search::<i32>(value, &valid, except)?,
+        (DType::U8, Some(value)) => search::<u8>(value, &valid, except)?,
+        (DType::I64 | DType::I32 | DType::U8, None) => Found::Unknown,
+        (DType::F64 | DType::F32 | DType::F16 | DType::BF16 | DType::Bool, _) => {
+            let text = format!("takes integers as indices, got {dtype}");
+            return Err(Error::new(op, ErrorKind::DType(text)));
+        }
+    };
+    Ok(found)
 }
 
-fn search<T: Element + Into<i64>>(value: &Value, valid: &Range<i64>) -> Result<Found> {
+/// What a search of indices has found.
+pub(crate) enum Found {
+    Outside(i64),
+    Inside { negative: bool },
+    /// They are not computed yet, or not on the host.
+    Unknown,
+}
+
+fn search<T: Element + Into<i64>>(value: &Value, valid: &Range<i64>, except: Option<i64>) -> Result<Found> {
     let all = value.buffer.as_slice::<T>()?;
     let mut negative = false;
     let layout = &value.layout;
@@ -60,7 +74,7 @@ fn search<T: Element + Into<i64>>(value: &Value, valid: &Range<i64>) -> Result<F
         let start = layout.offset().min(all.len());
         for &index in all[start..].iter().take(layout.numel()) {
             let index: i64 = index.into();
-            if !valid.contains(&index) {
+            if !valid.contains(&index) && Some(index) != except {
                 return Ok(Found::Outside(index));
             }
             negative |= index < 0;
@@ -69,7 +83,7 @@ fn search<T: Element + Into<i64>>(value: &Value, valid: &Range<i64>) -> Result<F
     }
     for at in layout.offsets() {
         let index: i64 = all[at].into();
-        if !valid.contains(&index) {
+        if !valid.contains(&index) && Some(index) != except {
             return Ok(Found::Outside(index));
         }
         negative |= index < 0;

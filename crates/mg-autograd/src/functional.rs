@@ -1,11 +1,12 @@
 //! What is composed of rows and reductions, in numerically safe form. The scheduler makes one pass of each.
 
 use crate::caller::public;
+use crate::checks::{Found, known_indices};
 use crate::creation::with_default_device;
 use crate::ops::or_panic;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
-use mg_graph::Node;
+use mg_graph::{Node, cell_bits_of_int};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use std::panic::Location;
 
@@ -17,7 +18,8 @@ fn mask(node: &Node, axes: &[isize]) -> Result<u8> {
     }
     let mut mask = 0u8;
     for &axis in axes {
-        let axis = normalize_axis(axis, rank)?;
+        // A tensor without axes takes the axis 0, and there is nothing along it.
+        let axis = normalize_axis(axis, rank.max(1))?;
         if mask >> axis & 1 == 1 {
             return Err(Error::new(
                 "axis",
@@ -26,7 +28,7 @@ fn mask(node: &Node, axes: &[isize]) -> Result<u8> {
         }
         mask |= 1 << axis;
     }
-    Ok(mask)
+    Ok(if rank == 0 { 0 } else { mask })
 }
 
 fn axis_mask(node: &Node, axis: isize) -> Result<u8> {
@@ -38,6 +40,13 @@ fn float(t: &Tensor) -> Node {
     let node = t.node();
     let dtype = if node.dtype().is_float() { node.dtype() } else { DType::F32 };
     node.cast(dtype)
+}
+
+/// The shape that a reduction over the axes of a mask leaves.
+fn kept(shape: &Shape, mask: u8, keepdim: bool) -> Shape {
+    let sizes = (0..shape.rank()).filter(|&d| keepdim || mask >> d & 1 == 0);
+    let sizes: Vec<usize> = sizes.map(|d| if mask >> d & 1 == 1 { 1 } else { shape[d] }).collect();
+    Shape::of(&sizes)
 }
 
 /// How many elements each result of a reduction is of.
@@ -119,6 +128,42 @@ impl Tensor {
         Ok(Tensor::from_node(node.reduce(kind, mask, false)?))
     }
 
+    /// The largest elements along one axis, and their indices (i64): of equal ones the first, and the gradient goes to it
+    /// alone. NaN is larger than every number.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range, no elements.
+    #[track_caller]
+    pub fn max_with_indices(&self, axis: isize, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        public("max", || self.extreme(ReduceKind::Max, axis, keepdim))
+    }
+
+    /// The smallest elements along one axis, and their indices (i64): of equal ones the first, and the gradient goes to it
+    /// alone. NaN is smaller than every number.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range, no elements.
+    #[track_caller]
+    pub fn min_with_indices(&self, axis: isize, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        public("min", || self.extreme(ReduceKind::Min, axis, keepdim))
+    }
+
+    fn extreme(&self, kind: ReduceKind, axis: isize, keepdim: bool) -> Result<(Tensor, Tensor)> {
+        let node = self.node();
+        let mask = axis_mask(&node, axis)?;
+        let arg = if kind == ReduceKind::Max { ReduceKind::ArgMax } else { ReduceKind::ArgMin };
+        let index = node.reduce(arg, mask, true)?;
+        let tracked = node.is_tracked() && mg_graph::is_tracking() && node.shape().rank() > 0;
+        let value = match tracked {
+            true => node.gather(mask.trailing_zeros() as usize, &index)?,
+            false => node.reduce(kind, mask, true)?,
+        };
+        let shape = kept(node.shape(), mask, keepdim);
+        Ok((Tensor::from_node(value.reshape(shape)?), Tensor::from_node(index.reshape(shape)?)))
+    }
+
     /// The mean of all elements; of integers, in f32.
     ///
     /// # Panics
@@ -149,7 +194,8 @@ impl Tensor {
         or_panic(self.var_dim(&[], 1, false))
     }
 
-    /// The variance over some axes (all, if none is named): squares of deviations from the mean over count − `correction`.
+    /// The variance over some axes (all, if none is named): squares of deviations from the mean over count − `correction`
+    /// (over 0, where `correction` is larger: ∞, or NaN where nothing varies).
     ///
     /// # Errors
     ///
@@ -175,10 +221,44 @@ impl Tensor {
             let mask = mask(&node, axes)?;
             let variance = variance(&node, mask, correction, keepdim)?;
             // What does not vary has the gradient 0, not 0 · ∞.
-            let (zero, one) = (variance.lit(0.0), variance.lit(1.0));
-            let is_flat = variance.eq(&zero);
-            let root = is_flat.choose(&one, &variance).map(Row::Sqrt);
-            Ok(Tensor::from_node(is_flat.choose(&zero, &root)))
+            Ok(Tensor::from_node(flat_at_zero(&variance, |v| v.map(Row::Sqrt))))
+        })
+    }
+
+    /// The norm over some axes (all, if none is named): the `p`-th root of the sum of `p`-th powers of magnitudes. With `p`
+    /// infinite, the largest magnitude; −∞, the smallest; 0, how many are not zero. The gradient of a norm that is 0 is 0.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range or named twice; a `p` that is no number; with an infinite `p`, no elements.
+    #[track_caller]
+    pub fn norm(&self, p: f64, axes: &[isize], keepdim: bool) -> Result<Tensor> {
+        public("norm", || {
+            let node = float(self);
+            let mask = mask(&node, axes)?;
+            let sum = |n: Node| n.reduce(ReduceKind::Sum, mask, keepdim);
+            let power = |n: &Node, p: f64| Node::apply(Row::Pow, &[n, &n.lit(p)]);
+            let norm = if p.is_nan() {
+                return Err(Error::new("norm", ErrorKind::Value("takes a number as p, got NaN".into())));
+            } else if p == 2.0 {
+                flat_at_zero(&sum(node.map(Row::Square))?, |s| s.map(Row::Sqrt))
+            } else if p == 1.0 {
+                sum(node.map(Row::Abs))?
+            } else if p == 0.0 {
+                sum(Node::apply(Row::Ne, &[&node, &node.lit(0.0)]).cast(node.dtype()))?
+            } else if p.is_infinite() {
+                let kind = if p > 0.0 { ReduceKind::Max } else { ReduceKind::Min };
+                node.map(Row::Abs).reduce(kind, mask, keepdim)?
+            } else {
+                let magnitudes = node.map(Row::Abs);
+                // The slope of a power below 1 is infinite at 0.
+                let powers = match p < 1.0 && p > 0.0 {
+                    true => flat_at_zero(&magnitudes, |m| power(m, p)),
+                    false => power(&magnitudes, p),
+                };
+                flat_at_zero(&sum(powers)?, |s| power(s, 1.0 / p))
+            };
+            Ok(Tensor::from_node(norm))
         })
     }
 
@@ -186,18 +266,19 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// An axis out of range or named twice, no elements.
+    /// An axis out of range or named twice.
     #[track_caller]
     pub fn logsumexp(&self, axes: &[isize], keepdim: bool) -> Result<Tensor> {
         public("logsumexp", || {
             let node = float(self);
             let mask = mask(&node, axes)?;
+            if count(node.shape(), mask) == 0 {
+                // The logarithm of 0.
+                return Ok(Tensor::from_node(node.reduce(ReduceKind::Sum, mask, keepdim)?.map(Row::Log)));
+            }
             let (max, sum) = shifted_exp_sum(&node, mask)?;
             let result = sum.map(Row::Log).add(&max);
-            let shape = *result.shape();
-            let kept: Vec<usize> =
-                (0..shape.rank()).filter(|&d| keepdim || mask >> d & 1 == 0).map(|d| shape[d]).collect();
-            Ok(Tensor::from_node(result.reshape(Shape::of(&kept))?))
+            Ok(Tensor::from_node(result.reshape(kept(node.shape(), mask, keepdim))?))
         })
     }
 
@@ -268,12 +349,38 @@ impl Tensor {
         Tensor::from_node(x.mul(&x.map(Row::Sigmoid)))
     }
 
-    /// `x`, or `slope · x` where negative.
+    /// `x`, or `slope · x` where not positive.
     #[track_caller]
     pub fn leaky_relu(&self, slope: f64) -> Tensor {
         let _at = mg_graph::at(Location::caller());
         let x = float(self);
-        Tensor::from_node(x.lt(&x.lit(0.0)).choose(&x.scale(slope), &x))
+        Tensor::from_node(x.lit(0.0).lt(&x).choose(&x, &x.scale(slope)))
+    }
+
+    /// The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and below it;
+    /// 0 elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than two axes.
+    #[track_caller]
+    pub fn tril(&self, diagonal: i64) -> Result<Tensor> {
+        public("tril", || {
+            triangle("tril", &self.node(), diagonal, |row, column| Node::apply(Row::Le, &[column, row]))
+        })
+    }
+
+    /// The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and above it;
+    /// 0 elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than two axes.
+    #[track_caller]
+    pub fn triu(&self, diagonal: i64) -> Result<Tensor> {
+        public("triu", || {
+            triangle("triu", &self.node(), diagonal, |row, column| Node::apply(Row::Le, &[row, column]))
+        })
     }
 
     /// Normalised over the last axes (as many as `weight` has), then scaled and shifted (Ba, Kiros, Hinton, 2016).
@@ -316,53 +423,38 @@ impl Tensor {
         })
     }
 
-    /// The mean cross entropy of logits `[n, classes]` and labels `[n]` (integers).
+    /// The mean cross entropy of logits `[n, classes]` and labels `[n]` (integers); see
+    /// [`Tensor::cross_entropy_with`] for other shapes, and for targets that are probabilities.
     ///
     /// # Errors
     ///
-    /// Shapes that do not fit, labels that are not integers. A label out of range is found when the value is computed.
+    /// Shapes that do not fit. A label out of range is found when the value is computed.
     #[track_caller]
-    pub fn cross_entropy(&self, labels: &Tensor) -> Result<Tensor> {
-        public("cross_entropy", || Ok(self.cross_entropy_each(labels)?.mean()))
+    pub fn cross_entropy(&self, target: &Tensor) -> Result<Tensor> {
+        public("cross_entropy", || Ok(self.cross_entropy_each(target)?.mean()))
     }
 
-    /// The cross entropy of each row; see [`Tensor::cross_entropy`].
+    /// The cross entropy of each sample; see [`Tensor::cross_entropy`].
     ///
     /// # Errors
     ///
     /// As [`Tensor::cross_entropy`].
     #[track_caller]
-    pub fn cross_entropy_each(&self, labels: &Tensor) -> Result<Tensor> {
-        public("cross_entropy", || {
-            let (x, labels) = (float(self), labels.node());
-            let fits =
-                x.shape().rank() == 2 && labels.shape().rank() == 1 && x.shape()[0] == labels.shape()[0];
-            if !fits {
-                let text = format!(
-                    "takes logits [n, classes] and labels [n], got {} and {}",
-                    x.shape(),
-                    labels.shape()
-                );
-                return Err(Error::new("cross_entropy", ErrorKind::Shape(text)));
-            }
-            if !labels.dtype().is_int() {
-                let text = format!("takes integer labels, got {}", labels.dtype());
-                return Err(Error::new("cross_entropy", ErrorKind::DType(text)));
-            }
-            let (n, classes) = (x.shape()[0], x.shape()[1]);
-            if classes == 0 {
-                return Err(Error::new(
-                    "cross_entropy",
-                    ErrorKind::Shape(format!("no classes in shape {}", x.shape())),
-                ));
-            }
-            let labels = labels.guard(1, classes).cast(DType::I64).reshape(Shape::of(&[n, 1]))?;
-            let here = Node::apply(Row::Eq, &[&Node::ramp(Shape::of(&[1, classes]), x.device()), &labels]);
-            let shifted = x.sub(&largest(&x, 2)?);
-            let sum = shifted.map(Row::Exp).reduce(ReduceKind::Sum, 2, true)?;
-            let picked = here.choose(&shifted, &x.lit(0.0)).reduce(ReduceKind::Sum, 2, true)?;
-            Ok(Tensor::from_node(sum.map(Row::Log).sub(&picked).reshape(Shape::of(&[n]))?))
-        })
+    pub fn cross_entropy_each(&self, target: &Tensor) -> Result<Tensor> {
+        public("cross_entropy", || Ok(self.cross_entropy_with(target, &CrossEntropy::default())?.each))
+    }
+
+    /// The cross entropy of logits `[classes]`, `[n, classes]` or `[n, classes, …]`, for each sample, with all that PyTorch
+    /// takes: the target is labels (integers, in the logits' shape without the classes) or probabilities (floats, in the
+    /// logits' shape).
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not fit, a smoothing outside [0, 1], probabilities beside a label to ignore. A label out of range is
+    /// found when the value is computed.
+    #[track_caller]
+    pub fn cross_entropy_with(&self, target: &Tensor, options: &CrossEntropy<'_>) -> Result<Terms> {
+        public("cross_entropy", || cross_entropy(&float(self), &target.node(), options))
     }
 
     /// The mean of squared differences.
@@ -459,19 +551,177 @@ impl Tensor {
     }
 }
 
+/// The elements where `kept(row + diagonal, column)` holds.
+fn triangle(
+    op: &'static str,
+    x: &Node,
+    diagonal: i64,
+    kept: impl FnOnce(&Node, &Node) -> Node,
+) -> Result<Tensor> {
+    let rank = x.shape().rank();
+    if rank < 2 {
+        return Err(Error::new(op, ErrorKind::Shape(format!("takes matrices, got shape {}", x.shape()))));
+    }
+    let (rows, columns) = (x.shape()[rank - 2], x.shape()[rank - 1]);
+    let bits = cell_bits_of_int(diagonal, DType::I64);
+    let diagonal = Node::scalar_bits(bits, DType::I64, x.device(), false);
+    let row = Node::ramp(Shape::of(&[rows, 1]), x.device()).add(&diagonal);
+    let column = Node::ramp(Shape::of(&[1, columns]), x.device());
+    Ok(Tensor::from_node(kept(&row, &column).choose(x, &x.lit(0.0))))
+}
+
+/// What a cross entropy takes beside logits and target.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CrossEntropy<'a> {
+    /// A weight for each class, `[classes]`.
+    pub weight: Option<&'a Tensor>,
+    /// The label of samples that do not count.
+    pub ignore_index: Option<i64>,
+    /// The part of each target that is spread evenly over all classes.
+    pub label_smoothing: f64,
+}
+
+/// The losses of single samples, and what their sum is divided by for their mean.
+pub struct Terms {
+    /// The losses.
+    pub each: Tensor,
+    /// The sum of the weights of the samples that count; `None` where that is the number of samples.
+    pub weight: Option<Tensor>,
+}
+
+impl Terms {
+    /// The mean.
+    #[track_caller]
+    pub fn mean(&self) -> Result<Tensor> {
+        match &self.weight {
+            Some(weight) => self.each.sum().try_div(weight),
+            None => Ok(self.each.mean()),
+        }
+    }
+}
+
+#[track_caller]
+fn cross_entropy(x: &Node, target: &Node, options: &CrossEntropy<'_>) -> Result<Terms> {
+    let fail = |kind| Err(Error::new("cross_entropy", kind));
+    let shape = *x.shape();
+    let rank = shape.rank();
+    let smoothing = options.label_smoothing;
+    if !(0.0..=1.0).contains(&smoothing) {
+        return fail(ErrorKind::Value(format!("takes a label smoothing in [0, 1], got {smoothing}")));
+    }
+    let axis = usize::from(rank > 1);
+    let by_class = target.dtype().is_float() && *target.shape() == shape;
+    if rank == 0 || !by_class && *target.shape() != shape.remove(axis) {
+        let text = format!(
+            "takes logits [n, classes] and labels [n] (or probabilities [n, classes]), got {shape} and {}",
+            target.shape()
+        );
+        return fail(ErrorKind::Shape(text));
+    }
+    if !by_class && !target.dtype().is_int() {
+        return fail(ErrorKind::DType(format!("takes integer labels, got {}", target.dtype())));
+    }
+    let classes = shape[axis];
+    if classes == 0 {
+        return fail(ErrorKind::Shape(format!("no classes in shape {shape}")));
+    }
+    let mask = 1u8 << axis;
+    // One number for each class, beside the logits.
+    let along = (0..rank).fold(shape, |s, d| if d == axis { s } else { s.with(d, 1) });
+    let weight = match options.weight {
+        None => None,
+        Some(weight) if *weight.shape() == [classes] => Some(weight.node().cast(x.dtype()).reshape(along)?),
+        Some(weight) => {
+            return fail(ErrorKind::Shape(format!(
+                "takes a weight for each of {classes} classes, got shape {}",
+                weight.shape()
+            )));
+        }
+    };
+    let weighted = |n: &Node| weight.as_ref().map_or_else(|| n.clone(), |w| n.mul(w));
+    let sum = |n: &Node| n.reduce(ReduceKind::Sum, mask, true);
+    let out = shape.remove(axis);
+    let shifted = x.sub(&largest(x, mask)?);
+    let log_sum = sum(&shifted.map(Row::Exp))?.map(Row::Log);
+    let surprise = || log_sum.sub(&shifted);
+    if by_class {
+        if options.ignore_index.is_some() {
+            let text = "ignores labels, not probabilities: there is no ignore_index for them";
+            return fail(ErrorKind::Value(text.into()));
+        }
+        let target = target.cast(x.dtype());
+        let target = match smoothing == 0.0 {
+            true => target,
+            false => target.scale(1.0 - smoothing).add(&target.lit(smoothing / classes as f64)),
+        };
+        let each = sum(&weighted(&surprise().mul(&target)))?.reshape(out)?;
+        return Ok(Terms { each: Tensor::from_node(each), weight: None });
+    }
+    let labels = target.cast(DType::I64).reshape(shape.with(axis, 1))?;
+    // A label that is known is told of here, before anything is made of it.
+    let known = known_indices("cross_entropy", target, 0..classes as i64, options.ignore_index)?;
+    if let Found::Outside(index) = known {
+        return Err(Error::new("cross_entropy", ErrorKind::Index { index, axis, size: classes }));
+    }
+    let ignored = options.ignore_index.map(|ignored| {
+        let ignored = Node::scalar_bits(cell_bits_of_int(ignored, DType::I64), DType::I64, x.device(), false);
+        labels.eq(&ignored)
+    });
+    let labels = match &ignored {
+        Some(ignored) => ignored.choose(&labels.lit(0.0), &labels),
+        None => labels,
+    };
+    let labels = labels.guard(axis, classes);
+    let here = Node::apply(Row::Eq, &[&Node::ramp(along, x.device()), &labels]);
+    let zero = x.lit(0.0);
+    let mut each = log_sum.sub(&sum(&here.choose(&shifted, &zero))?);
+    let mut counts = match &weight {
+        Some(w) => Some(sum(&here.choose(w, &zero))?),
+        None => None,
+    };
+    if let Some(counts) = &counts {
+        each = each.mul(counts);
+    }
+    if smoothing != 0.0 {
+        let evenly = sum(&weighted(&surprise()))?.scale(smoothing / classes as f64);
+        each = each.scale(1.0 - smoothing).add(&evenly);
+    }
+    if let Some(ignored) = &ignored {
+        each = ignored.choose(&zero, &each);
+        let count = counts.unwrap_or_else(|| x.lit(1.0));
+        counts = Some(ignored.choose(&zero, &count));
+    }
+    let weight = match counts {
+        Some(counts) => Some(Tensor::from_node(counts.reshape(out)?).sum()),
+        None => None,
+    };
+    Ok(Terms { each: Tensor::from_node(each.reshape(out)?), weight })
+}
+
+/// `f` of what is not negative, but where that is 0: there the value and all gradients are 0.
+fn flat_at_zero(x: &Node, f: impl FnOnce(&Node) -> Node) -> Node {
+    let (zero, one) = (x.lit(0.0), x.lit(1.0));
+    let is_zero = x.eq(&zero);
+    is_zero.choose(&zero, &f(&is_zero.choose(&one, x)))
+}
+
+/// A sum over the axes of a mask, divided by `n`. Half types are added and divided in f32, and rounded once.
+fn sum_over(node: &Node, mask: u8, keepdim: bool, n: usize) -> Result<Node> {
+    let half = matches!(node.dtype(), DType::F16 | DType::BF16);
+    let wide = if half { node.cast(DType::F32) } else { node.clone() };
+    let sum = wide.reduce(ReduceKind::Sum, mask, keepdim)?;
+    Ok(sum.div(&sum.lit(n as f64)).cast(node.dtype()))
+}
+
 /// The mean over the axes of a mask.
 fn mean(node: &Node, mask: u8, keepdim: bool) -> Result<Node> {
-    let sum = node.reduce(ReduceKind::Sum, mask, keepdim)?;
-    let n = count(node.shape(), mask);
-    Ok(if n == 0 { sum.scale(f64::NAN) } else { sum.scale(1.0 / n as f64) })
+    sum_over(node, mask, keepdim, count(node.shape(), mask))
 }
 
 /// The variance over the axes of a mask, in two passes.
 fn variance(node: &Node, mask: u8, correction: usize, keepdim: bool) -> Result<Node> {
     let centred = node.sub(&mean(node, mask, true)?);
-    let sum = centred.map(Row::Square).reduce(ReduceKind::Sum, mask, keepdim)?;
-    let n = count(node.shape(), mask).saturating_sub(correction);
-    Ok(if n == 0 { sum.scale(f64::NAN) } else { sum.scale(1.0 / n as f64) })
+    sum_over(&centred.map(Row::Square), mask, keepdim, count(node.shape(), mask).saturating_sub(correction))
 }
 
 /// The largest along the axes of a mask, without a gradient of its own: shifting by it changes no value. Where it is

@@ -185,14 +185,15 @@ fn walk(
         }
         let _at = mg_graph::at(node.location());
         let sources: Sources = node.sources();
+        // What is zero by structure is zero below, and nothing is computed for it.
+        let is_zero = gradient.literal() == Some(0.0);
         for (i, source) in sources.iter().enumerate() {
             // A source that occurs twice is met twice, each time with its own share.
             if !source.is_tracked() {
                 continue;
             }
-            if let Some(share) = share_of(&node, &sources, i, &gradient)? {
-                add(&mut front, source, share);
-            }
+            let share = if is_zero { None } else { share_of(&node, &sources, i, &gradient)? };
+            add(&mut front, source, share.unwrap_or_else(|| source.lit(0.0)));
         }
         if !retain && !matches!(node.op(), Op::Source(_)) {
             visited.push(node);

@@ -347,7 +347,11 @@ impl Tensor {
         public("scatter_add", || {
             let node = self.node();
             let axis = normalize_axis(axis, node.shape().rank())?;
-            let added = values.node().scatter_add(axis, &index.node(), node.shape()[axis])?;
+            let values = values.node();
+            let (dtype, size) = (values.dtype(), node.shape()[axis]);
+            // Truth values are counted: what is met twice is still 1.
+            let counted = if dtype.is_bool() { values.cast(DType::I64) } else { values };
+            let added = counted.scatter_add(axis, &index.node(), size)?.cast(dtype);
             self.try_add(Tensor::from_node(added))
         })
     }
@@ -396,6 +400,7 @@ impl Tensor {
                 Operand::Tensor(t) => t.node().cast(dtype),
                 Operand::Float(v) => Node::scalar_bits(cell_bits(v, dtype), dtype, own.device, false),
                 Operand::Int(v) => Node::scalar_bits(cell_bits_of_int(v, dtype), dtype, own.device, false),
+                Operand::Bool(v) => Node::scalar_bits(cell_bits(v.into(), dtype), dtype, own.device, false),
                 Operand::Live(v) => Node::live(&v, dtype, own.device),
             };
             if new.device() != own.device {

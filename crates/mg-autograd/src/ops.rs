@@ -2,9 +2,10 @@
 
 use crate::caller::public;
 use crate::tensor::Tensor;
-use mg_device::{DType, Result};
+use mg_device::{DType, Device, Error, ErrorKind, Result, Shape, Standing};
 use mg_graph::{LiveScalar, Node, cell_bits, cell_bits_of_int};
-use mg_kernels::Row;
+use mg_kernels::rows::Class;
+use mg_kernels::{Algebra, Row, Rules};
 use smallvec::smallvec;
 
 /// What stands beside a tensor in an operation: another tensor, or a number.
@@ -14,8 +15,10 @@ pub enum Operand {
     Tensor(Tensor),
     /// A floating-point number: with an integer tensor, both become f32.
     Float(f64),
-    /// An integer: takes the tensor's dtype.
+    /// An integer: takes the tensor's dtype; with a bool tensor, both become i64.
     Int(i64),
+    /// A truth value: takes the tensor's dtype.
+    Bool(bool),
     /// A floating-point number that replays of a step read anew.
     Live(LiveScalar),
 }
@@ -36,6 +39,7 @@ into_operand! {
     f32 => |v| Operand::Float(v as f64);
     i64 => |v| Operand::Int(v);
     i32 => |v| Operand::Int(v as i64);
+    bool => |v| Operand::Bool(v);
     LiveScalar => |v| Operand::Live(v);
     &LiveScalar => |v| Operand::Live(v.clone());
 }
@@ -45,40 +49,66 @@ enum Beside {
     Node(Node),
     Float(f64),
     Int(i64),
+    Bool(bool),
     Live(LiveScalar),
 }
 
 impl Operand {
+    /// The dtype, and how much it counts when it meets others.
+    pub fn kind(&self) -> (DType, Standing) {
+        self.look().kind()
+    }
+
+    /// A tensor without axes in place of a number, of the dtype in which the number meets `other`; tensors stay.
+    #[track_caller]
+    pub fn beside(self, other: &Tensor) -> Tensor {
+        match self {
+            Operand::Tensor(t) => t,
+            number => {
+                let (number, node) = (number.look(), other.node());
+                let dtype = DType::result_type([number.kind(), kind(&node)]);
+                Tensor::from_node(number.into_node(dtype, node.device()))
+            }
+        }
+    }
+
     fn look(&self) -> Beside {
         match self {
             Operand::Tensor(t) => Beside::Node(t.node()),
             Operand::Float(v) => Beside::Float(*v),
             Operand::Int(v) => Beside::Int(*v),
+            Operand::Bool(v) => Beside::Bool(*v),
             Operand::Live(v) => Beside::Live(v.clone()),
         }
     }
 }
 
 impl Beside {
-    /// The joint dtype of it and a tensor of `other`.
-    fn joint(&self, other: DType) -> DType {
+    fn kind(&self) -> (DType, Standing) {
         match self {
-            Beside::Node(n) => DType::promote(n.dtype(), other),
-            Beside::Float(_) | Beside::Live(_) if !other.is_float() => DType::F32,
-            Beside::Int(_) if other.is_bool() => DType::I64,
-            _ => other,
+            Beside::Node(n) => kind(n),
+            Beside::Float(_) | Beside::Live(_) => (DType::F32, Standing::Number),
+            Beside::Int(_) => (DType::I64, Standing::Number),
+            Beside::Bool(_) => (DType::Bool, Standing::Number),
         }
     }
 
     #[track_caller]
-    fn into_node(self, dtype: DType, beside: &Node) -> Node {
+    fn into_node(self, dtype: DType, device: Device) -> Node {
         match self {
             Beside::Node(n) => cast(n, dtype),
-            Beside::Float(v) => Node::scalar_bits(cell_bits(v, dtype), dtype, beside.device(), false),
-            Beside::Int(v) => Node::scalar_bits(cell_bits_of_int(v, dtype), dtype, beside.device(), false),
-            Beside::Live(v) => Node::live(&v, dtype, beside.device()),
+            Beside::Float(v) => Node::scalar_bits(cell_bits(v, dtype), dtype, device, false),
+            Beside::Int(v) => Node::scalar_bits(cell_bits_of_int(v, dtype), dtype, device, false),
+            Beside::Bool(v) => Node::scalar_bits(cell_bits_of_int(v.into(), dtype), dtype, device, false),
+            Beside::Live(v) => Node::live(&v, dtype, device),
         }
     }
+}
+
+/// A node's dtype, and how much it counts when it meets others.
+pub(crate) fn kind(node: &Node) -> (DType, Standing) {
+    let standing = if node.shape().rank() == 0 { Standing::Scalar } else { Standing::Dimensioned };
+    (node.dtype(), standing)
 }
 
 #[track_caller]
@@ -86,13 +116,56 @@ fn cast(node: Node, dtype: DType) -> Node {
     if node.dtype() == dtype { node } else { node.cast(dtype) }
 }
 
-/// The dtype in which a row takes operands of a joint dtype.
-fn taken(row: Row, joint: DType) -> DType {
+/// The row that does for truth values what `row` does for numbers.
+fn of_truth_values(row: Row) -> Result<Row> {
+    let fail = |op, text: &str| Err(Error::new(op, ErrorKind::DType(text.into())));
     match row {
-        // True division, as in Python.
-        Row::Div if !joint.is_float() => DType::F32,
-        _ => row.operand(joint),
+        Row::Add | Row::Maximum => Ok(Row::Or),
+        Row::Mul | Row::Minimum => Ok(Row::And),
+        Row::Pow => fail("pow", "truth values have no powers; convert to an integer or a float first"),
+        Row::BitAnd => Ok(Row::And),
+        Row::BitOr => Ok(Row::Or),
+        Row::BitXor => Ok(Row::Xor),
+        Row::Shl | Row::Shr => fail(row.name(), "truth values are not shifted; convert to an integer first"),
+        row => Ok(row),
     }
+}
+
+/// The dtype in which the operands of a row meet.
+fn joint(row: Row, a: (DType, Standing), b: (DType, Standing)) -> Result<DType> {
+    if row == Row::Sub && (a.0.is_bool() || b.0.is_bool()) {
+        let text = "truth values are not subtracted; `^` says where they differ, `~` turns them over";
+        return Err(Error::new("sub", ErrorKind::DType(text.into())));
+    }
+    Ok(DType::result_type([a, b]))
+}
+
+/// The row for operands of a joint dtype, and the dtype in which it takes them.
+fn taken(row: Row, joint: DType) -> Result<(Row, DType)> {
+    let row = if joint.is_bool() { of_truth_values(row)? } else { row };
+    Ok(match row {
+        // True division, as in Python.
+        Row::Div if !joint.is_float() => (row, DType::F32),
+        Row::Pow if joint.is_int() => (Row::IntPow, joint),
+        _ if row.class() == Class::Integer && joint.is_float() => {
+            return Err(Error::new(row.name(), ErrorKind::DType(format!("takes integers, got {joint}"))));
+        }
+        _ => (row, row.operand(joint)),
+    })
+}
+
+/// A bound for integers: `None` where it excludes none of them.
+fn int_bound(row: Row, bound: i64, dtype: DType) -> Result<Option<i64>> {
+    let Some((least, largest)) = dtype.int_range() else { return Ok(Some(bound)) };
+    let (excludes_none, excludes_all) = match row {
+        Row::Maximum => (bound < least, bound > largest),
+        _ => (bound > largest, bound < least),
+    };
+    if excludes_all {
+        let text = format!("the bound {bound} is beyond every {dtype} ({least} to {largest})");
+        return Err(Error::new(row.name(), ErrorKind::Value(text)));
+    }
+    Ok(if excludes_none { None } else { Some(bound) })
 }
 
 /// Ends in a panic with the error's text, at the caller's line: what the operators and plain methods do.
@@ -107,6 +180,21 @@ pub(crate) fn or_panic<T>(result: Result<T>) -> T {
 #[track_caller]
 fn unary(row: Row, a: &Tensor) -> Result<Tensor> {
     let node = a.node();
+    let whole = matches!(row, Row::Floor | Row::Ceil | Row::Round | Row::Trunc);
+    match node.dtype() {
+        DType::Bool if row == Row::Neg => {
+            let text = "truth values are not negated; `~` turns them over";
+            return Err(Error::new("neg", ErrorKind::DType(text.into())));
+        }
+        DType::Bool if whole => {
+            let text = "truth values are not rounded; convert to an integer or a float first";
+            return Err(Error::new(row.name(), ErrorKind::DType(text.into())));
+        }
+        // What it is already.
+        DType::Bool if row == Row::Sign => return Ok(Tensor::from_node(node.alias())),
+        dtype if whole && dtype.is_int() => return Ok(Tensor::from_node(node.alias())),
+        _ => {}
+    }
     let dtype = row.operand(node.dtype());
     Ok(Tensor::from_node(Node::map_of(row, smallvec![cast(node, dtype)])?))
 }
@@ -114,8 +202,14 @@ fn unary(row: Row, a: &Tensor) -> Result<Tensor> {
 #[track_caller]
 fn binary(row: Row, a: &Tensor, b: Beside) -> Result<Tensor> {
     let a = a.node();
-    let dtype = taken(row, b.joint(a.dtype()));
-    let b = b.into_node(dtype, &a);
+    let joint = joint(row, kind(&a), b.kind())?;
+    if let (Row::Maximum | Row::Minimum, Beside::Int(bound)) = (row, &b)
+        && int_bound(row, *bound, joint)?.is_none()
+    {
+        return Ok(Tensor::from_node(cast(a, joint).alias()));
+    }
+    let (row, dtype) = taken(row, joint)?;
+    let b = b.into_node(dtype, a.device());
     Ok(Tensor::from_node(Node::map_of(row, smallvec![cast(a, dtype), b])?))
 }
 
@@ -123,8 +217,8 @@ fn binary(row: Row, a: &Tensor, b: Beside) -> Result<Tensor> {
 #[track_caller]
 fn reflected(row: Row, a: Beside, b: &Tensor) -> Result<Tensor> {
     let b = b.node();
-    let dtype = taken(row, a.joint(b.dtype()));
-    let a = a.into_node(dtype, &b);
+    let (row, dtype) = taken(row, joint(row, a.kind(), kind(&b))?)?;
+    let a = a.into_node(dtype, b.device());
     Ok(Tensor::from_node(Node::map_of(row, smallvec![a, cast(b, dtype)])?))
 }
 
@@ -141,8 +235,10 @@ macro_rules! method {
     // `gate` is the gradient of relu; `where` takes its condition first: both stand apart.
     ([$($doc:literal)+] Gate $($rest:tt)*) => {};
     ([$($doc:literal)+] Where $($rest:tt)*) => {};
-    // Special cases of the exponent: see `powf`.
+    // Special cases of the exponent: see `powf`; of integers: see `fmod`.
     ([$($doc:literal)+] Pow $($rest:tt)*) => {};
+    ([$($doc:literal)+] IntPow $($rest:tt)*) => {};
+    ([$($doc:literal)+] Fmod $($rest:tt)*) => {};
     ([$($doc:literal)+] $Name:ident $method:ident $try_method:ident ($a:ident)) => {
         $(#[doc = $doc])+
         ///
@@ -222,7 +318,113 @@ impl Tensor {
         or_panic(public("ge", || turned(Row::Le, other.into(), self)))
     }
 
+    /// `self + alpha · other`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::try_add`]; an `alpha` that is a float where the result is not, or a tensor.
+    #[track_caller]
+    pub fn add_scaled(&self, other: impl Into<Operand>, alpha: impl Into<Operand>) -> Result<Tensor> {
+        public("add", || self.try_add(scaled("add", self, other.into(), alpha.into())?))
+    }
+
+    /// `self − alpha · other`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::add_scaled`].
+    #[track_caller]
+    pub fn sub_scaled(&self, other: impl Into<Operand>, alpha: impl Into<Operand>) -> Result<Tensor> {
+        public("sub", || self.try_sub(scaled("sub", self, other.into(), alpha.into())?))
+    }
+
+    /// The remainder of `self / other` with the sign of `self`, exact: C's `fmod`.
+    ///
+    /// # Panics
+    ///
+    /// Where [`Tensor::try_fmod`] answers with an error.
+    #[track_caller]
+    pub fn fmod(&self, other: impl Into<Operand>) -> Tensor {
+        or_panic(self.try_fmod(other))
+    }
+
+    /// As [`Tensor::fmod`].
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices, truth values. An integer divided by zero is found when the value is
+    /// computed.
+    #[track_caller]
+    pub fn try_fmod(&self, other: impl Into<Operand>) -> Result<Tensor> {
+        public("fmod", || {
+            Ok(Tensor::from_node(Division::of("fmod", self.look(), other.into().look())?.fmod()))
+        })
+    }
+
+    /// The remainder of `self / other` with the sign of `other`, as Python's `%`.
+    ///
+    /// # Panics
+    ///
+    /// Where [`Tensor::try_remainder`] answers with an error.
+    #[track_caller]
+    pub fn remainder(&self, other: impl Into<Operand>) -> Tensor {
+        or_panic(self.try_remainder(other))
+    }
+
+    /// As [`Tensor::remainder`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::try_fmod`].
+    #[track_caller]
+    pub fn try_remainder(&self, other: impl Into<Operand>) -> Result<Tensor> {
+        let divided = || Division::of("remainder", self.look(), other.into().look());
+        public("remainder", || Ok(Tensor::from_node(divided()?.remainder())))
+    }
+
+    /// `⌊self / other⌋`, as Python's `//`.
+    ///
+    /// # Panics
+    ///
+    /// Where [`Tensor::try_floor_divide`] answers with an error.
+    #[track_caller]
+    pub fn floor_divide(&self, other: impl Into<Operand>) -> Tensor {
+        or_panic(self.try_floor_divide(other))
+    }
+
+    /// As [`Tensor::floor_divide`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::try_fmod`].
+    #[track_caller]
+    pub fn try_floor_divide(&self, other: impl Into<Operand>) -> Result<Tensor> {
+        let divided = || Division::of("floor_divide", self.look(), other.into().look());
+        public("floor_divide", || Ok(Tensor::from_node(divided()?.quotient())))
+    }
+
+    fn look(&self) -> Beside {
+        Beside::Node(self.node())
+    }
+
+    /// What is left of the number without its whole part; its sign stays.
+    ///
+    /// # Errors
+    ///
+    /// Integers and truth values.
+    #[track_caller]
+    pub fn frac(&self) -> Result<Tensor> {
+        public("frac", || {
+            if !self.dtype().is_float() {
+                let text = format!("takes floats, got {}", self.dtype());
+                return Err(Error::new("frac", ErrorKind::DType(text)));
+            }
+            self.try_sub(self.try_trunc()?)
+        })
+    }
+
     /// `self` to a power: a tensor or a number. The exponents 2, 3, 1, 0.5, −1 and 0 take shorter ways, as in PyTorch.
+    /// Integers to the power of integers are integers.
     ///
     /// # Panics
     ///
@@ -236,22 +438,38 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Shapes that do not broadcast, unlike devices; a negative whole exponent of an integer tensor.
+    /// Shapes that do not broadcast, unlike devices; a negative whole number as the exponent of an integer tensor (in a
+    /// tensor of exponents it gives 0, but for the bases 1 and −1); truth values on both sides.
     #[track_caller]
     pub fn try_pow(&self, exponent: impl Into<Operand>) -> Result<Tensor> {
         let exponent = exponent.into();
+        let own = self.dtype();
         let whole = match exponent {
             Operand::Int(n) => Some(n),
-            Operand::Float(v) if self.dtype().is_float() && v == v.trunc() && v.abs() < 4.0 => Some(v as i64),
-            _ => None,
+            Operand::Bool(b) if own.is_bool() => {
+                // To the power True it stays; to the power False it is 1.
+                return if b { Ok(Tensor::from_node(self.node().alias())) } else { Ok(self.ones_like()) };
+            }
+            Operand::Bool(b) => Some(b.into()),
+            Operand::Float(v) if own.is_float() && v == v.trunc() && v.abs() < 4.0 => Some(v as i64),
+            Operand::Tensor(_) | Operand::Float(_) | Operand::Live(_) => None,
         };
         match whole {
             // Another tensor of the same value: writing to one does not change the other.
-            Some(1) => return Ok(Tensor::from_node(cast(self.node(), Row::Square.operand(self.dtype())))),
+            Some(1) => return Ok(Tensor::from_node(cast(self.node(), Row::Square.operand(own)).alias())),
+            // 1 whatever the base is, and its gradient 0.
+            Some(0) if own.is_float() => {
+                let node = self.node();
+                let never = Node::scalar_bits(0, DType::Bool, node.device(), false);
+                return Ok(match node.is_tracked() {
+                    true => Tensor::from_node(never.choose(&node, &node.lit(1.0))),
+                    false => self.ones_like(),
+                });
+            }
             Some(2) => return self.try_square(),
             Some(3) => return self.try_square()?.try_mul(self),
-            Some(-1) if self.dtype().is_float() => return reflected(Row::Div, Beside::Float(1.0), self),
-            Some(n) if !self.dtype().is_float() => return integer_power(self, n),
+            Some(-1) if own.is_float() => return reflected(Row::Div, Beside::Float(1.0), self),
+            Some(n) if !own.is_float() => return integer_power(self, n),
             _ => {}
         }
         if matches!(exponent, Operand::Float(0.5)) {
@@ -278,27 +496,42 @@ impl Tensor {
     #[track_caller]
     pub fn where_(condition: &Tensor, a: impl Into<Operand>, b: impl Into<Operand>) -> Result<Tensor> {
         let (a, b, condition) = (a.into().look(), b.into().look(), condition.node());
-        let dtype = match (&a, &b) {
-            (Beside::Node(x), b) => b.joint(x.dtype()),
-            (a, Beside::Node(y)) => a.joint(y.dtype()),
-            (Beside::Int(_), Beside::Int(_)) => DType::I64,
-            _ => DType::F32,
-        };
-        let (a, b) = (a.into_node(dtype, &condition), b.into_node(dtype, &condition));
+        let dtype = DType::result_type([a.kind(), b.kind()]);
+        for number in [&a, &b] {
+            if let (Beside::Int(v), Some((_, largest))) = (number, dtype.int_range())
+                && (*v > largest || *v < -largest - 1)
+            {
+                let text = format!("{v} does not fit {dtype}");
+                return Err(Error::new("where", ErrorKind::Value(text)));
+            }
+        }
+        let (a, b) = (a.into_node(dtype, condition.device()), b.into_node(dtype, condition.device()));
         Ok(Tensor::from_node(Node::map(Row::Where, &[&condition, &a, &b])?))
     }
 
     /// Values no smaller than `min` and no larger than `max`, where given; NaN stays.
+    ///
+    /// # Panics
+    ///
+    /// Truth values.
     #[track_caller]
     pub fn clamp(&self, min: Option<f64>, max: Option<f64>) -> Tensor {
-        let mut out = self.clone();
-        if let Some(min) = min {
-            out = out.maximum(min);
+        match (min, max) {
+            (None, None) => self.clone(),
+            _ => or_panic(self.try_clamp(min.map(Operand::Float), max.map(Operand::Float))),
         }
-        if let Some(max) = max {
-            out = out.minimum(max);
-        }
-        out
+    }
+
+    /// Values no smaller than `min` and no larger than `max`, where given (`max`, if it is below `min`); NaN stays. The
+    /// gradient passes between bounds that are numbers, and is 0 at them; a tensor's equal elements share it.
+    ///
+    /// # Errors
+    ///
+    /// No bound; truth values; a number as bound that every value of an integer dtype is beyond; shapes that do not
+    /// broadcast, unlike devices.
+    #[track_caller]
+    pub fn try_clamp(&self, min: Option<Operand>, max: Option<Operand>) -> Result<Tensor> {
+        public("clamp", || clamp(self, min.map(|m| m.look()), max.map(|m| m.look())))
     }
 
     /// Conversion to another dtype. Floats to integers truncate and saturate, NaN gives 0.
@@ -318,14 +551,165 @@ impl Tensor {
     }
 }
 
+/// A number divided by another with a whole quotient.
+struct Division {
+    a: Node,
+    b: Node,
+}
+
+impl Division {
+    fn of(op: &'static str, a: Beside, b: Beside) -> Result<Division> {
+        let dtype = DType::result_type([a.kind(), b.kind()]);
+        if dtype.is_bool() {
+            let text = "truth values are not divided; convert to an integer or a float first";
+            return Err(Error::new(op, ErrorKind::DType(text.into())));
+        }
+        let device = match (&a, &b) {
+            (Beside::Node(n), _) | (_, Beside::Node(n)) => n.device(),
+            _ => crate::default_device(),
+        };
+        let (a, b) = (a.into_node(dtype, device), b.into_node(dtype, device));
+        if Shape::broadcast(a.shape(), b.shape()).is_none() {
+            let text = format!("shapes {} and {} cannot be broadcast together", a.shape(), b.shape());
+            return Err(Error::new(op, ErrorKind::Shape(text)));
+        }
+        if a.device() != b.device() {
+            let text = format!(
+                "tensors must be on the same device (no implicit device transfers), got {} and {}",
+                a.device(),
+                b.device()
+            );
+            return Err(Error::new(op, ErrorKind::Device(text)));
+        }
+        Ok(Division { a, b })
+    }
+
+    /// With the sign of `a`.
+    fn fmod(&self) -> Node {
+        let (a, b) = (&self.a, &self.b);
+        match a.dtype().is_float() {
+            true => Node::apply(Row::Fmod, &[a, b]),
+            false => a.sub(&a.div(b).mul(b)),
+        }
+    }
+
+    /// Whether a remainder is not zero and has another sign than `b`.
+    fn differs(&self, remainder: &Node) -> Node {
+        let zero = remainder.lit(0.0);
+        let unlike = Node::apply(Row::Xor, &[&self.b.lt(&zero), &remainder.lt(&zero)]);
+        Node::apply(Row::And, &[&Node::apply(Row::Ne, &[remainder, &zero]), &unlike])
+    }
+
+    /// With the sign of `b`.
+    fn remainder(&self) -> Node {
+        let remainder = self.fmod();
+        self.differs(&remainder).choose(&remainder.add(&self.b), &remainder)
+    }
+
+    fn quotient(&self) -> Node {
+        let (a, b) = (&self.a, &self.b);
+        let remainder = self.fmod();
+        let differs = self.differs(&remainder);
+        let (zero, one) = (a.lit(0.0), a.lit(1.0));
+        if !a.dtype().is_float() {
+            let cut = a.div(b);
+            return differs.choose(&cut.sub(&one), &cut);
+        }
+        // As Python divides: what is left over is taken off before, so that the quotient is all but whole; then it is
+        // rounded to the whole number that it is next to, and a zero has the sign of a/b.
+        let ratio = a.div(b);
+        let even = a.sub(&remainder).div(b);
+        let even = differs.choose(&even.sub(&one), &even);
+        let floor = even.map(Row::Floor);
+        let near = even.lit(0.5).lt(&even.sub(&floor)).choose(&floor.add(&one), &floor);
+        let whole = even.eq(&zero).choose(&ratio.mul(&zero), &near);
+        // Rounded once more, which changes nothing, since a quotient that is whole has no gradient.
+        b.eq(&zero).choose(&ratio, &whole).map(Row::Floor)
+    }
+}
+
+#[track_caller]
+fn clamp(t: &Tensor, min: Option<Beside>, max: Option<Beside>) -> Result<Tensor> {
+    let fail = |kind| Err(Error::new("clamp", kind));
+    let x = t.node();
+    let bounds = [(Row::Maximum, min), (Row::Minimum, max)];
+    let given = bounds.iter().filter_map(|(_, bound)| bound.as_ref());
+    if given.clone().next().is_none() {
+        return fail(ErrorKind::Value("takes a bound at least on one side".into()));
+    }
+    let by_tensor = given.clone().any(|bound| matches!(bound, Beside::Node(_)));
+    let dtype = DType::result_type(given.map(Beside::kind).chain([kind(&x)]));
+    if dtype.is_bool() && !by_tensor {
+        return fail(ErrorKind::DType("truth values have no bounds; convert to an integer first".into()));
+    }
+    let x = cast(x, dtype);
+    let mut limits = vec![];
+    for (row, bound) in bounds {
+        match bound {
+            None => {}
+            Some(Beside::Int(v)) if int_bound(row, v, dtype)?.is_none() => {}
+            Some(bound) => limits.push((row, bound.into_node(dtype, x.device()))),
+        }
+    }
+    let limits: Vec<(Row, Node)> = match dtype.is_bool() {
+        true => limits.into_iter().map(|(row, n)| Ok((of_truth_values(row)?, n))).collect::<Result<_>>()?,
+        false => limits,
+    };
+    let within =
+        |x: &Node| limits.iter().try_fold(x.clone(), |x, (row, bound)| Node::map(*row, &[&x, bound]));
+    if limits.is_empty() {
+        return Ok(Tensor::from_node(x.alias()));
+    }
+    if by_tensor || !x.is_tracked() || !mg_graph::is_tracking() {
+        return Ok(Tensor::from_node(within(&x)?));
+    }
+    // Strictly between the bounds it is the value itself, elsewhere (and where there is no number) a constant.
+    let inside =
+        limits.iter().map(|(row, bound)| if *row == Row::Maximum { bound.lt(&x) } else { x.lt(bound) });
+    let Some(inside) = inside.reduce(|a, b| Node::apply(Row::And, &[&a, &b])) else { return Ok(t.clone()) };
+    let was = mg_graph::set_tracking(false);
+    let clamped = within(&x);
+    mg_graph::set_tracking(was);
+    Ok(Tensor::from_node(inside.choose(&x, &clamped?)))
+}
+
+/// `alpha · other`, as it is added to `beside`.
+#[track_caller]
+fn scaled(op: &'static str, beside: &Tensor, other: Operand, alpha: Operand) -> Result<Operand> {
+    let (other, node) = (other.look(), beside.node());
+    let joint = DType::result_type([kind(&node), other.kind()]);
+    let fail = |text: &str| Err(Error::new(op, ErrorKind::DType(text.into())));
+    crate::ops::joint(if op == "sub" { Row::Sub } else { Row::Add }, kind(&node), other.kind())?;
+    match alpha {
+        Operand::Tensor(_) => return fail("takes a number as alpha, got a tensor"),
+        Operand::Float(_) | Operand::Live(_) if !joint.is_float() => {
+            return fail("takes an integer as alpha where the result is of integers, got a float");
+        }
+        Operand::Bool(_) if !joint.is_bool() => {
+            return fail("takes a truth value as alpha where the result is of truth values only");
+        }
+        Operand::Float(_) | Operand::Live(_) | Operand::Int(_) | Operand::Bool(_) => {}
+    }
+    let row = if joint.is_bool() { Row::And } else { Row::Mul };
+    let (other, alpha) =
+        (other.into_node(joint, node.device()), alpha.look().into_node(joint, node.device()));
+    Ok(Operand::Tensor(Tensor::from_node(Node::map(row, &[&other, &alpha])?)))
+}
+
 /// A whole power of integers, by squaring.
 #[track_caller]
 fn integer_power(base: &Tensor, exponent: i64) -> Result<Tensor> {
     if exponent < 0 {
         let text = format!("integers to a negative power ({exponent}); convert to float first");
-        return Err(mg_device::Error::new("pow", mg_device::ErrorKind::Value(text)));
+        return Err(Error::new("pow", ErrorKind::Value(text)));
     }
-    let mut square = base.clone();
+    if let Some((_, largest)) = base.dtype().int_range()
+        && exponent > largest
+    {
+        let text = format!("the exponent {exponent} does not fit {}", base.dtype());
+        return Err(Error::new("pow", ErrorKind::Value(text)));
+    }
+    let mut square = Tensor::from_node(cast(base.node(), Row::Square.operand(base.dtype())));
     let mut out: Option<Tensor> = None;
     let mut n = exponent;
     while n > 0 {
@@ -342,7 +726,7 @@ fn integer_power(base: &Tensor, exponent: i64) -> Result<Tensor> {
     }
     match out {
         Some(out) => Ok(out),
-        None => base.try_mul(0i64)?.try_add(1i64),
+        None => Ok(square.ones_like()),
     }
 }
 

@@ -605,3 +605,94 @@ fn gradients_that_nobody_reads_do_not_pile_up() {
     assert!(waiting <= 8192, "{waiting} sums wait");
     assert_eq!(x.grad().unwrap().to_vec::<f32>().unwrap(), [20_000.0; 2]);
 }
+
+/// The gradient of the sum of `f` at a point, by PyTorch 2.15.
+#[track_caller]
+fn slope(what: &str, f: impl Fn(&Tensor) -> Tensor, at: &[f64], expected: &[f64]) {
+    let x = Tensor::from_slice(at).requires_grad_(true).unwrap();
+    f(&x).sum().backward().unwrap();
+    let got = x.grad().unwrap().to_f64_vec().unwrap();
+    let same = got.iter().zip(expected).all(|(a, b)| (a - b).abs() <= 1e-12 || (a.is_nan() && b.is_nan()));
+    assert!(same && got.len() == expected.len(), "{what}: {got:?}, not {expected:?}");
+}
+
+#[test]
+fn slopes_where_there_are_several() {
+    let nan = f64::NAN;
+    for p in [1.0, 2.0, 3.0, f64::INFINITY] {
+        slope(&format!("norm {p}"), |x| x.norm(p, &[], false).unwrap(), &[0.0, 0.0], &[0.0, 0.0]);
+    }
+    slope("norm of 3 and 4", |x| x.norm(2.0, &[], false).unwrap(), &[3.0, 4.0], &[0.6, 0.8]);
+    slope("norm 1/2", |x| x.norm(0.5, &[], false).unwrap(), &[0.0, 1.0], &[0.0, 1.0]);
+    slope(
+        "norm -inf",
+        |x| x.norm(f64::NEG_INFINITY, &[], false).unwrap(),
+        &[1.0, -1.0, 2.0],
+        &[0.5, -0.5, 0.0],
+    );
+    slope("leaky_relu", |x| x.leaky_relu(0.1), &[0.0, -0.0, 1.0, -1.0], &[0.1, 0.1, 1.0, 0.1]);
+    let at = [1.0, 3.0, 3.0, 0.0];
+    slope("max along", |x| x.max_with_indices(0, false).unwrap().0, &at, &[0.0, 1.0, 0.0, 0.0]);
+    slope("min along", |x| x.min_with_indices(-1, true).unwrap().0, &[1.0, 0.0, 0.0], &[0.0, 1.0, 0.0]);
+    slope("max of NaN", |x| x.max_with_indices(0, false).unwrap().0, &[1.0, nan, nan], &[0.0, 1.0, 0.0]);
+    slope("amax", |x| x.max_dim(&[0], false).unwrap(), &at, &[0.0, 0.5, 0.5, 0.0]);
+    slope("max", Tensor::max, &at, &[0.0, 0.5, 0.5, 0.0]);
+    let at = [0.0, 1.0, 0.5, 2.0, -1.0, nan];
+    slope("clamp", |x| x.clamp(Some(0.0), Some(1.0)), &at, &[0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+    slope("clamp from below", |x| x.clamp(Some(0.0), None), &[0.0, 1.0, -1.0], &[0.0, 1.0, 0.0]);
+    slope("clamp from above", |x| x.clamp(None, Some(0.0)), &[0.0, 1.0, -1.0], &[0.0, 0.0, 1.0]);
+    slope("clamp of nothing", |x| x.clamp(Some(2.0), Some(1.0)), &[0.0, 1.0, 1.5, 2.0], &[0.0; 4]);
+    let bound = Tensor::from_slice(&[0.0f64; 3]);
+    let by_tensor = |x: &Tensor| x.try_clamp(Some((&bound).into()), None).unwrap();
+    slope("clamp by a tensor", by_tensor, &[0.0, 1.0, -1.0], &[0.5, 1.0, 0.0]);
+    slope("maximum", |x| x.maximum(&bound), &[0.0, nan, -1.0], &[0.5, 1.0, 0.0]);
+    slope("minimum", |x| x.minimum(&bound), &[0.0, nan, -1.0], &[0.5, 1.0, 1.0]);
+    slope("x to the power 0", |x| x.pow(0i64), &[0.0, 2.0], &[0.0, 0.0]);
+    slope("remainder", |x| x.remainder(2.0), &[3.0, -3.0], &[1.0, 1.0]);
+    slope("frac", |x| x.frac().unwrap(), &[1.5, -1.5], &[1.0, 1.0]);
+}
+
+/// What is zero by structure is a gradient of zeros, not none.
+#[test]
+fn zeros_by_structure_are_gradients() {
+    type Named = (&'static str, fn(&Tensor) -> Tensor);
+    let by_structure: [Named; 6] = [
+        ("sign", Tensor::sign),
+        ("floor", Tensor::floor),
+        ("round", Tensor::round),
+        ("floor_divide", |x| x.floor_divide(2.0)),
+        ("abs of abs, twice", |x| x.sign().abs()),
+        ("sign of a product", |x| (x * 2.0).sign()),
+    ];
+    for (name, f) in by_structure {
+        slope(name, f, &[1.5, -2.0], &[0.0, 0.0]);
+        let x = Tensor::from_slice(&[1.5f64, f64::INFINITY]).requires_grad_(true).unwrap();
+        let found = grad(&[&f(&x).sum()], &[&x], &[], Backward::default()).unwrap();
+        assert_eq!(found[0].as_ref().unwrap().to_f64_vec().unwrap(), [0.0, 0.0], "{name}");
+    }
+    // What does not depend on it at all has none.
+    let x = Tensor::from_slice(&[1.0f64]).requires_grad_(true).unwrap();
+    let y = Tensor::from_slice(&[1.0f64]).requires_grad_(true).unwrap();
+    assert!(grad(&[&y.sum()], &[&x], &[], Backward::default()).unwrap()[0].is_none());
+    // The second derivative of a magnitude.
+    let create = Backward { create_graph: true, ..Backward::default() };
+    let first = grad(&[&x.abs().sum()], &[&x], &[], create).unwrap().remove(0).unwrap();
+    let second = grad(&[&first.sum()], &[&x], &[], Backward::default()).unwrap().remove(0).unwrap();
+    assert_eq!(second.to_f64_vec().unwrap(), [0.0]);
+}
+
+#[test]
+fn means_are_divisions() {
+    for n in 1..2000usize {
+        let ones = Tensor::ones(&[n], DType::F32).unwrap();
+        assert_eq!(ones.mean().item::<f32>().unwrap(), 1.0, "mean of {n}");
+    }
+    let rows = Tensor::ones(&[3, 41], DType::F32).unwrap();
+    assert_eq!(rows.mean_dim(&[1], false).unwrap().to_vec::<f32>().unwrap(), [1.0; 3]);
+    let long = Tensor::ones(&[100_000], DType::F16).unwrap();
+    assert_eq!(long.mean().item::<f32>().unwrap(), 1.0, "the sum alone is too large for f16");
+    let x = Tensor::from_slice(&[1.0f32, 2.0, 3.0]);
+    let var = |t: &Tensor, correction| t.var_dim(&[], correction, false).unwrap().item::<f32>().unwrap();
+    assert_eq!((var(&x, 1), var(&x, 3), var(&x, 5)), (1.0, f32::INFINITY, f32::INFINITY));
+    assert!(var(&Tensor::ones(&[3], DType::F32).unwrap(), 3).is_nan());
+}

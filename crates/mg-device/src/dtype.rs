@@ -105,6 +105,49 @@ impl DType {
         }
     }
 
+    /// bool, integers, floats: 0, 1, 2.
+    const fn category(self) -> u8 {
+        match self {
+            DType::Bool => 0,
+            DType::U8 | DType::I32 | DType::I64 => 1,
+            DType::F16 | DType::BF16 | DType::F32 | DType::F64 => 2,
+        }
+    }
+
+    /// The dtype in which operands meet, as PyTorch's `result_type` has it. Operands of one [`Standing`] are promoted; what
+    /// stands lower then only counts if its category (bool, integer, float) is higher. Without operands, f32.
+    ///
+    /// ```
+    /// use mg_device::{DType, Standing};
+    ///
+    /// let halves = (DType::F16, Standing::Dimensioned);
+    /// assert_eq!(DType::result_type([halves, (DType::F64, Standing::Scalar)]), DType::F16);
+    /// let bytes = (DType::U8, Standing::Dimensioned);
+    /// assert_eq!(DType::result_type([bytes, (DType::F64, Standing::Scalar)]), DType::F64);
+    /// assert_eq!(DType::result_type([bytes, (DType::I64, Standing::Number)]), DType::U8);
+    /// ```
+    #[must_use]
+    pub fn result_type(operands: impl IntoIterator<Item = (DType, Standing)>) -> DType {
+        let mut met = [None; 3];
+        for (dtype, standing) in operands {
+            let slot: &mut Option<DType> = &mut met[standing as usize];
+            *slot = Some(slot.map_or(dtype, |before| DType::promote(before, dtype)));
+        }
+        let above = |low: DType, high: DType| if low.category() > high.category() { low } else { high };
+        met.into_iter().flatten().reduce(above).unwrap_or(DType::F32)
+    }
+
+    /// The least and the largest value of an integer dtype; `None` for floats and `bool`.
+    #[must_use]
+    pub const fn int_range(self) -> Option<(i64, i64)> {
+        match self {
+            DType::I64 => Some((i64::MIN, i64::MAX)),
+            DType::I32 => Some((i32::MIN as i64, i32::MAX as i64)),
+            DType::U8 => Some((0, u8::MAX as i64)),
+            DType::F64 | DType::F32 | DType::F16 | DType::BF16 | DType::Bool => None,
+        }
+    }
+
     const fn strength(self) -> u8 {
         match self {
             DType::Bool => 0,
@@ -117,6 +160,18 @@ impl DType {
             DType::F64 => 7,
         }
     }
+}
+
+/// What an operand is, when dtypes meet: how much its dtype counts, from little to much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Standing {
+    /// A number: a float is f32, an integer i64, a truth value bool.
+    Number,
+    /// A tensor without axes.
+    Scalar,
+    /// A tensor with axes.
+    Dimensioned,
 }
 
 impl fmt::Display for DType {

@@ -72,6 +72,23 @@ pub trait FloatLane: Lane {
     fn from_bits(bits: Self::Bits) -> Self;
 }
 
+/// An integer [`Lane`] with its bits: what dtypes of integers are, in two's complement (u8: without a sign).
+pub trait IntLane: Lane {
+    /// How many bits there are.
+    const BITS: u32;
+    /// Bitwise and.
+    fn and(self, o: Self) -> Self;
+    /// Bitwise or.
+    fn or(self, o: Self) -> Self;
+    /// Bitwise exclusive or.
+    fn xor(self, o: Self) -> Self;
+    /// Shift left; 0 where `o` is negative or at least [`IntLane::BITS`].
+    fn shl(self, o: Self) -> Self;
+    /// Shift right, filling with the sign, if there is one; nothing but that where `o` is negative or at least
+    /// [`IntLane::BITS`].
+    fn shr(self, o: Self) -> Self;
+}
+
 /// An integer lane for bit patterns: two's complement, wrapping.
 pub trait BitLane: Copy {
     /// The result of a comparison.
@@ -247,6 +264,41 @@ macro_rules! int_lane {
 int_lane!(i32);
 int_lane!(i64);
 int_lane!(u8);
+
+macro_rules! whole_lane {
+    ($int:ty, $unsigned:ty) => {
+        impl IntLane for $int {
+            const BITS: u32 = <$int>::BITS;
+            #[inline(always)]
+            fn and(self, o: Self) -> Self {
+                self & o
+            }
+            #[inline(always)]
+            fn or(self, o: Self) -> Self {
+                self | o
+            }
+            #[inline(always)]
+            fn xor(self, o: Self) -> Self {
+                self ^ o
+            }
+            #[inline(always)]
+            fn shl(self, o: Self) -> Self {
+                let beyond = o as $unsigned >= <$int>::BITS as $unsigned;
+                if beyond { 0 } else { self.wrapping_shl(o as u32) }
+            }
+            #[inline(always)]
+            #[allow(unused_comparisons)] // one macro for signed and unsigned
+            fn shr(self, o: Self) -> Self {
+                let beyond = o as $unsigned >= <$int>::BITS as $unsigned;
+                let sign = if self < 0 { !0 } else { 0 };
+                if beyond { sign } else { self.wrapping_shr(o as u32) }
+            }
+        }
+    };
+}
+whole_lane!(i32, u32);
+whole_lane!(i64, u64);
+whole_lane!(u8, u8);
 
 macro_rules! bit_lane {
     ($int:ty, $unsigned:ty) => {

@@ -4,7 +4,7 @@
 //! gradient rule generic over [`Algebra`]. From it come the CPU loops, the emitted GPU kernels, the methods of
 //! tensors, the documentation and the table-driven tests. A new operation is one row.
 
-use crate::lane::{FloatLane, Lane};
+use crate::lane::{FloatLane, IntLane, Lane};
 use crate::math;
 use mg_device::DType;
 
@@ -15,6 +15,8 @@ pub enum Class {
     Float,
     /// Floats and integers to the same dtype; bool is promoted to i64 first.
     Numeric,
+    /// Integers to the same dtype; bool is promoted to i64 first.
+    Integer,
     /// Two of one dtype, bool included, to bool.
     Compare,
     /// Bool to bool.
@@ -65,6 +67,14 @@ macro_rules! body {
             }
         }
     };
+    (Integer, $Name:ident, |$a:ident, $b:ident| $body:expr) => {
+        impl Integer2 for $Name {
+            #[inline(always)]
+            fn apply<L: IntLane>($a: L, $b: L) -> L {
+                $body
+            }
+        }
+    };
     (Compare, $Name:ident, |$a:ident, $b:ident| $body:expr) => {
         impl Compare2 for $Name {
             #[inline(always)]
@@ -96,6 +106,11 @@ pub trait Numeric1 {
 pub trait Numeric2 {
     /// The value of the operation.
     fn apply<L: Lane>(a: L, b: L) -> L;
+}
+/// The body of a binary [`Class::Integer`] row.
+pub trait Integer2 {
+    /// The value of the operation.
+    fn apply<L: IntLane>(a: L, b: L) -> L;
 }
 /// The body of a [`Class::Compare`] row.
 pub trait Compare2 {
@@ -217,10 +232,11 @@ pub trait Rules: Algebra {
 }
 impl<T: Algebra> Rules for T {}
 
-/// The share of a gradient that `a` gets from `max(a, b)` (with `a` and `b` exchanged: `min`): ties are halved, as PyTorch does.
-fn winner<T: Algebra>(loser: &T, winner: &T, g: &T) -> T {
-    let tie = winner.eq(loser).choose(&g.scale(0.5), &g.lit(0.0));
-    loser.lt(winner).choose(g, &tie)
+/// The share of a gradient that `own` gets where it is not below `other` (with both negated: not above): ties are halved,
+/// and what is no number gets all of it, as in PyTorch.
+fn not_below<T: Algebra>(own: &T, other: &T, g: &T) -> T {
+    let share = own.eq(other).choose(&g.scale(0.5), g);
+    own.lt(other).choose(&g.lit(0.0), &share)
 }
 
 op_table! {
@@ -258,13 +274,13 @@ op_table! {
 
     /// The larger of `a` and `b`; NaN if either is.
     Maximum "maximum" maximum try_maximum Numeric |a, b| L::select(L::either(b.lt(a), a.is_nan()), a, b);
-    grad |g, x, y| [Some(winner(&x[1], &x[0], g)), Some(winner(&x[0], &x[1], g))]
+    grad |g, x, y| [Some(not_below(&x[0], &x[1], g)), Some(not_below(&x[1], &x[0], g))]
 
     /// The smaller of `a` and `b`; NaN if either is.
     Minimum "minimum" minimum try_minimum Numeric |a, b| L::select(L::either(a.lt(b), a.is_nan()), a, b);
     grad |g, x, y| [
-        Some({ let (a, b) = (x[0].neg(), x[1].neg()); winner(&b, &a, g) }),
-        Some({ let (a, b) = (x[0].neg(), x[1].neg()); winner(&a, &b, g) })
+        Some({ let (a, b) = (x[0].neg(), x[1].neg()); not_below(&a, &b, g) }),
+        Some({ let (a, b) = (x[0].neg(), x[1].neg()); not_below(&b, &a, g) })
     ]
 
     /// `−a`.
@@ -331,6 +347,51 @@ op_table! {
     Erf "erf" erf try_erf Float |a| math::erf(a);
     grad |g, x, y| [Some(g.mul(&x[0].map(Row::Square).neg().map(Row::Exp).scale(std::f64::consts::FRAC_2_SQRT_PI)))]
 
+    /// The largest whole number that is no larger. Integers stay.
+    Floor "floor" floor try_floor Float |a| math::floor(a);
+    grad |g, x, y| []
+
+    /// The smallest whole number that is no smaller. Integers stay.
+    Ceil "ceil" ceil try_ceil Float |a| math::ceil(a);
+    grad |g, x, y| []
+
+    /// The nearest whole number, of two the even one. Integers stay.
+    Round "round" round try_round Float |a| math::round(a);
+    grad |g, x, y| []
+
+    /// The whole number next towards zero. Integers stay.
+    Trunc "trunc" trunc try_trunc Float |a| math::trunc(a);
+    grad |g, x, y| []
+
+    /// The remainder of `a / b` with the sign of `a`, exact: C's `fmod`. Of integers an integer.
+    Fmod "fmod" fmod try_fmod Float |a, b| math::fmod(a, b);
+    grad |g, x, y| [Some(g.clone()), Some(g.mul(&x[0].div(&x[1]).map(Row::Trunc)).neg())]
+
+    /// An integer `a` to the power of an integer `b`; a negative one gives 0, but for the bases 1 and −1.
+    IntPow "int_pow" int_pow try_int_pow Integer |a, b| math::int_pow(a, b);
+    grad |g, x, y| []
+
+    /// The bits that are set in both integers; of truth values, `logical_and`.
+    BitAnd "bitwise_and" bitwise_and try_bitwise_and Integer |a, b| a.and(b);
+    grad |g, x, y| []
+
+    /// The bits that are set in either integer; of truth values, `logical_or`.
+    BitOr "bitwise_or" bitwise_or try_bitwise_or Integer |a, b| a.or(b);
+    grad |g, x, y| []
+
+    /// The bits that are set in one of two integers; of truth values, `logical_xor`.
+    BitXor "bitwise_xor" bitwise_xor try_bitwise_xor Integer |a, b| a.xor(b);
+    grad |g, x, y| []
+
+    /// The bits of an integer moved up by `b`; 0 where `b` is negative or not smaller than the number of bits.
+    Shl "bitwise_left_shift" bitwise_left_shift try_bitwise_left_shift Integer |a, b| a.shl(b);
+    grad |g, x, y| []
+
+    /// The bits of an integer moved down by `b`, its sign kept; the sign alone where `b` is negative or not smaller than
+    /// the number of bits.
+    Shr "bitwise_right_shift" bitwise_right_shift try_bitwise_right_shift Integer |a, b| a.shr(b);
+    grad |g, x, y| []
+
     /// `a < b`.
     Lt "lt" lt try_lt Compare |a, b| a.lt(b);
     grad |g, x, y| []
@@ -374,6 +435,7 @@ impl Row {
         match self.class() {
             Class::Float if !of.is_float() => DType::F32,
             Class::Numeric if of == DType::Bool => DType::I64,
+            Class::Integer if !of.is_int() => DType::I64,
             Class::Logic => DType::Bool,
             _ => of,
         }

@@ -61,6 +61,9 @@ fn program(rng: &mut Rng, rows: usize, columns: usize, n: usize) -> Program {
             continue;
         }
         let row = Row::ALL[rng.below(Row::ALL.len())];
+        if row.class() == Takes::Integer {
+            continue;
+        }
         let mut args = [0; 3];
         let mut complete = true;
         for (i, arg) in args.iter_mut().enumerate() {

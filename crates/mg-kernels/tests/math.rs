@@ -420,6 +420,56 @@ fn double_precision_handles_special_arguments() {
 }
 
 #[test]
+fn whole_numbers_are_exact() {
+    let same = |got: f64, want: f64, what: &str| {
+        assert!(
+            got.to_bits() == want.to_bits() || (got.is_nan() && want.is_nan()),
+            "{what}: {got:e}, not {want:e}"
+        );
+    };
+    // Bits of every exponent, and what lies between them and the next whole number.
+    let mut state = 1u64;
+    let mut draw = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    for round in 0..200_000 {
+        let (x, y) = (f64::from_bits(draw()), f64::from_bits(draw()));
+        // Half of them of one magnitude, where quotients are small.
+        let y = if round % 2 == 0 { y } else { x * (f64::from(draw() as u16) / 4096.0 + 0.01) };
+        let near = if round % 2 == 0 { x } else { f64::from(draw() as i32) / 64.0 };
+        same(math::floor(near), near.floor(), &format!("floor {near:e}"));
+        same(math::ceil(near), near.ceil(), &format!("ceil {near:e}"));
+        same(math::trunc(near), near.trunc(), &format!("trunc {near:e}"));
+        same(math::round(near), near.round_ties_even(), &format!("round {near:e}"));
+        same(math::fmod(x, y), x % y, &format!("fmod {x:e} {y:e}"));
+        let (x, y, near) = (x as f32, y as f32, near as f32);
+        same(math::floor(near).into(), near.floor().into(), &format!("floor {near:e}"));
+        same(math::ceil(near).into(), near.ceil().into(), &format!("ceil {near:e}"));
+        same(math::trunc(near).into(), near.trunc().into(), &format!("trunc {near:e}"));
+        same(math::round(near).into(), near.round_ties_even().into(), &format!("round {near:e}"));
+        same(math::fmod(x, y).into(), (x % y).into(), &format!("fmod {x:e} {y:e}"));
+        let (x, y) = (f32::from_bits(draw() as u32), f32::from_bits(draw() as u32));
+        same(math::fmod(x, y).into(), (x % y).into(), &format!("fmod {x:e} {y:e}"));
+    }
+    for x in [0.0, 0.5, 1.5, 5e-324, f64::MIN_POSITIVE, f64::MAX, f64::INFINITY, f64::NAN] {
+        for x in [x, -x] {
+            for y in [0.0, 1.0, 0.3, 5e-324, f64::MAX, f64::INFINITY, f64::NAN] {
+                same(math::fmod(x, y), x % y, &format!("fmod {x:e} {y:e}"));
+                same(math::fmod(x, -y), x % -y, &format!("fmod {x:e} {:e}", -y));
+            }
+        }
+    }
+    assert_eq!(math::int_pow(3i64, 39), 3i64.pow(39));
+    // 3^(2^62) is 1 modulo 2^64, so that 3^(2^63 − 1) is the inverse of 3.
+    assert_eq!(math::int_pow(3i64, i64::MAX).wrapping_mul(3), 1);
+    assert_eq!((math::int_pow(-1i32, -3), math::int_pow(2i32, -1), math::int_pow(0u8, 0)), (-1, 0, 1));
+    assert_eq!(math::int_pow(2u8, 200), 0);
+}
+
+#[test]
 fn pow_has_the_special_cases_of_c() {
     let numbers = [
         0.0,

@@ -1,6 +1,6 @@
 //! Losses: how far outputs are from what they should be.
 
-use mg_autograd::Tensor;
+use mg_autograd::{CrossEntropy, Tensor};
 use mg_device::{DType, Error, ErrorKind, Result};
 
 /// What becomes of the losses of the single samples or elements.
@@ -35,19 +35,36 @@ macro_rules! losses {
         }
     )*};
 }
+/// The cross entropy of logits `[classes]`, `[n, classes]` or `[n, classes, …]`, in nats. The target is integer labels in
+/// the logits' shape without the classes, or probabilities in the logits' shape.
+///
+/// ```
+/// use mg_autograd::Tensor;
+/// use mg_nn::CrossEntropyLoss;
+///
+/// let logits = Tensor::from_vec(vec![2.0f32, 1.0, 0.1], &[1, 3])?;
+/// let loss = CrossEntropyLoss::default().forward(&logits, &Tensor::from_slice(&[0i64]))?;
+/// assert!((loss.item::<f32>()? - 0.417030).abs() < 1e-6);
+///
+/// let loss = CrossEntropyLoss { ignore_index: Some(-1), ..CrossEntropyLoss::default() };
+/// let logits = Tensor::from_vec(vec![2.0f32, 1.0, 0.1, 7.0, 8.0, 9.0], &[2, 3])?;
+/// let loss = loss.forward(&logits, &Tensor::from_slice(&[0i64, -1]))?;
+/// assert!((loss.item::<f32>()? - 0.417030).abs() < 1e-6);
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct CrossEntropyLoss {
+    /// What becomes of the single losses. Their mean is weighted, as the losses are.
+    pub reduction: Reduction,
+    /// A weight for each class, `[classes]`.
+    pub weight: Option<Tensor>,
+    /// The label of samples that do not count.
+    pub ignore_index: Option<i64>,
+    /// The part of each target that is spread evenly over all classes.
+    pub label_smoothing: f64,
+}
+
 losses! {
-    /// The cross entropy of logits `[n, classes]` and integer labels `[n]`, in nats.
-    ///
-    /// ```
-    /// use mg_autograd::Tensor;
-    /// use mg_nn::CrossEntropyLoss;
-    ///
-    /// let logits = Tensor::from_vec(vec![2.0f32, 1.0, 0.1], &[1, 3])?;
-    /// let loss = CrossEntropyLoss::default().forward(&logits, &Tensor::from_slice(&[0i64]))?;
-    /// assert!((loss.item::<f32>()? - 0.417030).abs() < 1e-6);
-    /// # Ok::<(), mg_device::Error>(())
-    /// ```
-    CrossEntropyLoss;
     /// The negative log likelihood of integer labels `[n]` under log probabilities `[n, classes]`.
     NLLLoss;
     /// Squared differences.
@@ -57,20 +74,23 @@ losses! {
 }
 
 impl CrossEntropyLoss {
-    /// The loss of logits `[n, classes]` for labels `[n]`.
+    /// The loss of logits for labels or probabilities.
     ///
     /// # Errors
     ///
-    /// Shapes that do not fit, labels that are not integers. A label out of range is found here where labels are known already,
-    /// on the host; else when the value is computed.
+    /// As [`Tensor::cross_entropy_with`].
     #[track_caller]
-    pub fn forward(&self, logits: &Tensor, labels: &Tensor) -> Result<Tensor> {
-        if labels.dtype().is_int()
-            && let [_, classes] = logits.shape()[..]
-        {
-            labels.check_indices("cross_entropy", 0, 1, classes)?;
+    pub fn forward(&self, logits: &Tensor, target: &Tensor) -> Result<Tensor> {
+        let options = CrossEntropy {
+            weight: self.weight.as_ref(),
+            ignore_index: self.ignore_index,
+            label_smoothing: self.label_smoothing,
+        };
+        let terms = logits.cross_entropy_with(target, &options)?;
+        match self.reduction {
+            Reduction::Mean => terms.mean(),
+            Reduction::Sum | Reduction::None => Ok(self.reduction.apply(terms.each)),
         }
-        Ok(self.reduction.apply(logits.cross_entropy_each(labels)?))
     }
 }
 
@@ -79,7 +99,7 @@ impl NLLLoss {
     ///
     /// # Errors
     ///
-    /// As [`CrossEntropyLoss::forward`].
+    /// Shapes that do not fit, labels that are not integers. A label out of range is found when the value is computed.
     #[track_caller]
     pub fn forward(&self, log_probabilities: &Tensor, labels: &Tensor) -> Result<Tensor> {
         let (x, n) = (log_probabilities.shape(), labels.shape());

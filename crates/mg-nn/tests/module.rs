@@ -328,7 +328,10 @@ fn losses_are_pytorchs() {
             vec![2.25, 0.25, 0.16, 2.25, 0.25, 6.25],
         ),
     ] {
-        close(&CrossEntropyLoss { reduction }.forward(&x, &labels).unwrap(), &entropy);
+        close(
+            &CrossEntropyLoss { reduction, ..CrossEntropyLoss::default() }.forward(&x, &labels).unwrap(),
+            &entropy,
+        );
         close(&NLLLoss { reduction }.forward(&log, &labels).unwrap(), &entropy);
         close(&BCEWithLogitsLoss { reduction }.forward(&x, &y).unwrap(), &binary);
         close(&MSELoss { reduction }.forward(&x, &half).unwrap(), &square);

@@ -31,6 +31,7 @@ fn numpy_operand(obj: &Bound<'_, PyAny>) -> PyResult<Option<Other>> {
     if !obj.hasattr("__array_interface__")? {
         return Ok(None);
     }
+    nested::not_a_time(obj)?;
     let t = import::copied(obj)?;
     if t.rank() == 0
         && let Some(number) = nested::scalar(&obj.call_method0("item")?)?
@@ -50,40 +51,21 @@ pub fn other(obj: &Bound<'_, PyAny>) -> PyResult<Other> {
 
 /// A number as a tensor without axes, of the dtype that it has beside `beside`.
 pub fn constant(operand: Operand, beside: &Tensor) -> Result<Tensor> {
-    let (dtype, device) = (beside.dtype(), beside.device());
-    let number = match operand {
-        Operand::Tensor(t) => return Ok(t),
-        Operand::Float(v) => Tensor::full(&[], v, if dtype.is_float() { dtype } else { DType::F32 }),
-        Operand::Live(v) => Tensor::full(&[], v.get(), if dtype.is_float() { dtype } else { DType::F32 }),
-        Operand::Int(n) if dtype.is_float() => Tensor::full(&[], n as f64, dtype),
-        Operand::Int(n) => {
-            let t = Tensor::scalar(n);
-            Ok(if dtype.is_bool() { t } else { t.to_dtype(dtype) })
-        }
-    }?;
-    number.to(device)
+    Ok(operand.beside(beside))
 }
 
 /// `number ∘ tensor` and `tensor ∘ tensor` alike.
 fn reflected(a: Operand, b: &Tensor, f: impl FnOnce(&Tensor, &Tensor) -> Result<Tensor>) -> Result<Tensor> {
-    f(&constant(a, b)?, b)
+    f(&a.beside(b), b)
 }
 
-/// Which side is which makes no difference to these.
-fn logic(op: &'static str, a: &Tensor, b: Operand) -> Result<Tensor> {
-    let b = match b {
-        Operand::Int(n @ (0 | 1)) if a.is_bool() => Tensor::scalar(n == 1).to(a.device())?,
-        b => constant(b, a)?,
+/// A number divided by a tensor: as a float, whatever the tensor is of.
+fn divided(a: Operand, b: &Tensor) -> Result<Tensor> {
+    let a = match a {
+        Operand::Int(n) => Operand::Float(n as f64),
+        other => other,
     };
-    if !a.is_bool() || !b.is_bool() {
-        let text = format!("takes truth values, got {} and {}", a.dtype(), b.dtype());
-        return Err(Error::new(op, ErrorKind::DType(text)));
-    }
-    match op {
-        "&" => a.try_logical_and(b),
-        "|" => a.try_logical_or(b),
-        _ => a.try_logical_xor(b),
-    }
+    reflected(a, b, |a, b| a.try_div(b))
 }
 
 fn matmul(a: &Tensor, b: Operand) -> Result<Tensor> {
@@ -131,12 +113,23 @@ macro_rules! operators {
 }
 operators! {
     __add__ __radd__ __iadd__ |a, b| a.try_add(b), |b, a| reflected(a, b, |a, b| a.try_add(b));
-    __sub__ __rsub__ __isub__ |a, b| a.try_sub(b), |b, a| reflected(a, b, |a, b| a.try_sub(b));
+    __sub__ __rsub__ __isub__ |a, b| a.try_sub(b), |b, a| match a {
+        // Refused on either side.
+        Operand::Bool(_) => b.try_sub(a),
+        a => reflected(a, b, |a, b| a.try_sub(b)),
+    };
     __mul__ __rmul__ __imul__ |a, b| a.try_mul(b), |b, a| reflected(a, b, |a, b| a.try_mul(b));
-    __truediv__ __rtruediv__ __itruediv__ |a, b| a.try_div(b), |b, a| reflected(a, b, |a, b| a.try_div(b));
-    __and__ __rand__ __iand__ |a, b| logic("&", a, b), |b, a| logic("&", b, a);
-    __or__ __ror__ __ior__ |a, b| logic("|", a, b), |b, a| logic("|", b, a);
-    __xor__ __rxor__ __ixor__ |a, b| logic("^", a, b), |b, a| logic("^", b, a);
+    __truediv__ __rtruediv__ __itruediv__ |a, b| a.try_div(b), |b, a| divided(a, b);
+    __floordiv__ __rfloordiv__ __ifloordiv__
+        |a, b| a.try_floor_divide(b), |b, a| reflected(a, b, |a, b| a.try_floor_divide(b));
+    __mod__ __rmod__ __imod__ |a, b| a.try_remainder(b), |b, a| reflected(a, b, |a, b| a.try_remainder(b));
+    __lshift__ __rlshift__ __ilshift__
+        |a, b| a.try_bitwise_left_shift(b), |b, a| reflected(a, b, |a, b| a.try_bitwise_left_shift(b));
+    __rshift__ __rrshift__ __irshift__
+        |a, b| a.try_bitwise_right_shift(b), |b, a| reflected(a, b, |a, b| a.try_bitwise_right_shift(b));
+    __and__ __rand__ __iand__ |a, b| a.try_bitwise_and(b), |b, a| b.try_bitwise_and(a);
+    __or__ __ror__ __ior__ |a, b| a.try_bitwise_or(b), |b, a| b.try_bitwise_or(a);
+    __xor__ __rxor__ __ixor__ |a, b| a.try_bitwise_xor(b), |b, a| b.try_bitwise_xor(a);
     __matmul__ __rmatmul__ __imatmul__ matmul, |b, a| match a {
         Operand::Tensor(a) => a.try_matmul(b),
         number => matmul(b, number),
@@ -204,6 +197,21 @@ impl PyTensor {
         })
     }
 
+    /// The bits of integers turned over; of truth values, `logical_not`.
+    fn bitwise_not(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        self.__invert__(py)
+    }
+
+    /// `⌊self / other⌋`, as `//`.
+    fn floor_divide(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
+        self.binary(py, self::other(other)?, |a, b| a.try_floor_divide(b))
+    }
+
+    /// The remainder of `self / other` with the sign of `other`, as `%`.
+    fn remainder(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
+        self.binary(py, self::other(other)?, |a, b| a.try_remainder(b))
+    }
+
     fn __richcmp__<'py>(
         &self,
         py: Python<'py>,
@@ -260,10 +268,10 @@ impl PyTensor {
     fn add_<'py>(
         slf: Bound<'py, PyTensor>,
         other: &Bound<'py, PyAny>,
-        alpha: Option<f64>,
+        alpha: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTensor>> {
-        let other = self::other(other)?.operand;
-        slf.get().write(slf.py(), |t| in_place(t, t.try_add(scaled(other, t, alpha)?)?))?;
+        let (other, alpha) = (self::other(other)?.operand, factor(alpha)?);
+        slf.get().write(slf.py(), |t| in_place(t, sum(t, other, alpha)?))?;
         Ok(slf)
     }
 
@@ -272,11 +280,35 @@ impl PyTensor {
     fn sub_<'py>(
         slf: Bound<'py, PyTensor>,
         other: &Bound<'py, PyAny>,
-        alpha: Option<f64>,
+        alpha: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTensor>> {
-        let other = self::other(other)?.operand;
-        slf.get().write(slf.py(), |t| in_place(t, t.try_sub(scaled(other, t, alpha)?)?))?;
+        let (other, alpha) = (self::other(other)?.operand, factor(alpha)?);
+        slf.get().write(slf.py(), |t| in_place(t, difference(t, other, alpha)?))?;
         Ok(slf)
+    }
+
+    /// `self + alpha · other`.
+    #[pyo3(signature = (other, *, alpha=None))]
+    fn add(
+        &self,
+        py: Python<'_>,
+        other: &Bound<'_, PyAny>,
+        alpha: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyTensor> {
+        let alpha = factor(alpha)?;
+        self.binary(py, self::other(other)?, |a, b| sum(a, b, alpha))
+    }
+
+    /// `self − alpha · other`.
+    #[pyo3(signature = (other, *, alpha=None))]
+    fn sub(
+        &self,
+        py: Python<'_>,
+        other: &Bound<'_, PyAny>,
+        alpha: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyTensor> {
+        let alpha = factor(alpha)?;
+        self.binary(py, self::other(other)?, |a, b| difference(a, b, alpha))
     }
 
     /// Multiplies in place.
@@ -295,14 +327,14 @@ impl PyTensor {
 
     /// Sets every element to 0.
     fn zero_(slf: Bound<'_, PyTensor>) -> PyResult<Bound<'_, PyTensor>> {
-        slf.get().write(slf.py(), |t| t.assign(0i64))?;
+        slf.get().write(slf.py(), |t| filled(t, Operand::Int(0)))?;
         Ok(slf)
     }
 
     /// Sets every element to a number.
     fn fill_<'py>(slf: Bound<'py, PyTensor>, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTensor>> {
         let value = other(value)?.operand;
-        slf.get().write(slf.py(), |t| t.assign(value))?;
+        slf.get().write(slf.py(), |t| filled(t, value))?;
         Ok(slf)
     }
 
@@ -317,9 +349,41 @@ impl PyTensor {
     }
 }
 
-fn scaled(other: Operand, beside: &Tensor, alpha: Option<f64>) -> Result<Operand> {
-    Ok(match alpha {
-        None => other,
-        Some(alpha) => Operand::Tensor(constant(other, beside)?.try_mul(alpha)?),
-    })
+/// The number that `alpha` is.
+fn factor(alpha: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Operand>> {
+    Ok(alpha.filter(|a| !a.is_none()).map(other).transpose()?.map(|alpha| alpha.operand))
+}
+
+fn sum(a: &Tensor, b: Operand, alpha: Option<Operand>) -> Result<Tensor> {
+    match alpha {
+        None => a.try_add(b),
+        Some(alpha) => a.add_scaled(b, alpha),
+    }
+}
+
+fn difference(a: &Tensor, b: Operand, alpha: Option<Operand>) -> Result<Tensor> {
+    match alpha {
+        None => a.try_sub(b),
+        Some(alpha) => a.sub_scaled(b, alpha),
+    }
+}
+
+/// Sets every element. What the elements were computed from does not change them any more: its gradient is 0.
+fn filled(t: &Tensor, value: Operand) -> Result<()> {
+    let computed = t.requires_grad() && !t.is_leaf() && mg_autograd::is_grad_enabled();
+    match value {
+        Operand::Tensor(value) if value.rank() > 0 => {
+            let text = format!("takes a number or a tensor without axes, got shape {}", value.shape());
+            Err(Error::new("fill_", ErrorKind::Shape(text)))
+        }
+        value if computed => {
+            let never = Tensor::full(&[], 0.0, DType::Bool)?.to(t.device())?;
+            let value = match value {
+                Operand::Tensor(value) => value.to_dtype(t.dtype()),
+                number => number.beside(t).to_dtype(t.dtype()),
+            };
+            t.assign(Tensor::where_(&never, t, value)?)
+        }
+        value => t.assign(value),
+    }
 }

@@ -329,16 +329,22 @@ like! {
 pub fn full_like(
     py: Python<'_>,
     input: &Bound<'_, PyTensor>,
-    fill_value: f64,
+    fill_value: &Bound<'_, PyAny>,
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
     requires_grad: bool,
 ) -> PyResult<PyTensor> {
     let (like, wanted) = (&input.get().t, optional_dtype(dtype)?);
     let device = crate::device::usable_device(device)?;
-    let device = device.map_or_else(|| build(py, || Ok(like.device())), Ok)?;
-    let make = || Tensor::full(&like.shape(), fill_value, wanted.unwrap_or(like.dtype()));
-    made_on(py, Some(device), requires_grad, make)
+    let (shape, of, there) = build(py, || Ok((like.shape(), like.dtype(), like.device())))?;
+    let dtype = wanted.unwrap_or(of);
+    // Checked and converted exactly, as one element.
+    let value = nested::tensor(fill_value, Some(dtype))?;
+    let t = build(py, || {
+        let value = value.reshape(&[])?.to(device.unwrap_or(there))?;
+        Ok(value.expand(&signed(&shape))?.copy())
+    })?;
+    PyTensor::finished(py, t, None, requires_grad)
 }
 
 /// Seeds the generator of random tensors: the same seed gives the same numbers, on every device.
@@ -357,10 +363,12 @@ pub fn cat(
     axis: Option<isize>,
 ) -> PyResult<PyTensor> {
     joined(py, tensors, |all| {
-        // Dtypes meet as operands do.
-        let dtype = all.iter().map(|t| t.dtype()).reduce(DType::promote);
-        let all: Vec<Tensor> = all.iter().map(|t| t.to_dtype(dtype.unwrap_or(DType::F32))).collect();
-        Tensor::cat(&all.iter().collect::<Vec<_>>(), axis.unwrap_or(dim))
+        // As in PyTorch, a tensor of shape [0] has its say about the dtype, and fits anything.
+        let longer: Vec<&Tensor> = all.iter().copied().filter(|t| *t.shape() != [0]).collect();
+        match longer.is_empty() {
+            true => Tensor::cat(all, 0),
+            false => Tensor::cat(&longer, axis.unwrap_or(dim)),
+        }
     })
 }
 
@@ -383,8 +391,12 @@ fn joined(
 ) -> PyResult<PyTensor> {
     let all = tensors.try_iter()?.map(|t| nested::tensor_like(&t?)).collect::<PyResult<Vec<_>>>()?;
     let borrowed = all.iter().any(|t| t.borrowed);
-    let handles: Vec<&Tensor> = all.iter().map(|t| &t.t).collect();
-    let t = build(py, || join(&handles))?;
+    let t = build(py, || {
+        // Dtypes meet as operands do.
+        let dtype = all.iter().map(|t| t.t.dtype()).reduce(DType::promote).unwrap_or(DType::F32);
+        let all: Vec<Tensor> = all.iter().map(|t| t.t.to_dtype(dtype)).collect();
+        join(&all.iter().collect::<Vec<_>>())
+    })?;
     PyTensor::result(py, t, borrowed)
 }
 

@@ -1,11 +1,11 @@
 //! What is composed of rows and reductions: methods of tensors, and functions where PyTorch has functions only.
 
-use mg_autograd::Tensor;
-use mg_device::{Error, ErrorKind, Result};
+use mg_autograd::{Operand, Tensor};
+use mg_device::{DType, Error, ErrorKind, Result};
 use mg_nn::{BCEWithLogitsLoss, CrossEntropyLoss, Embedding, Linear, MSELoss, Module, NLLLoss, Reduction};
 use pyo3::prelude::*;
 
-use crate::arith::{constant, other};
+use crate::arith::other;
 use crate::dtype::optional_dtype;
 use crate::error::build;
 use crate::size::one_dim;
@@ -63,7 +63,8 @@ impl PyTensor {
         self.unary(py, |t| Ok(t.leaky_relu(negative_slope)))
     }
 
-    /// Values no smaller than `min` and no larger than `max`, where given; NaN stays.
+    /// Values no smaller than `min` and no larger than `max` (numbers or tensors), where given; NaN stays. The gradient
+    /// passes between bounds that are numbers, and is 0 at them.
     #[pyo3(signature = (min=None, max=None))]
     fn clamp(
         &self,
@@ -74,16 +75,7 @@ impl PyTensor {
         let bound = |b: Option<&Bound<'_, PyAny>>| b.filter(|b| !b.is_none()).map(other).transpose();
         let (min, max) = (bound(min)?, bound(max)?);
         let borrowed = [&min, &max].into_iter().flatten().any(|b| b.borrowed) || self.borrowed;
-        let t = build(py, || {
-            let mut t = self.t.clone();
-            if let Some(min) = min {
-                t = t.try_maximum(min.operand)?;
-            }
-            if let Some(max) = max {
-                t = t.try_minimum(max.operand)?;
-            }
-            Ok(t)
-        })?;
+        let t = build(py, || self.t.try_clamp(min.map(|b| b.operand), max.map(|b| b.operand)))?;
         PyTensor::result(py, t, borrowed)
     }
 
@@ -109,6 +101,23 @@ impl PyTensor {
         self.binary(py, self::other(other)?, |t, b| Tensor::where_(condition, t, b))
     }
 
+    /// What is left of a number without its whole part; its sign stays.
+    fn frac(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        self.unary(py, |t| t.frac())
+    }
+
+    /// The elements on a diagonal of the last two axes (above the main one, if it is positive) and below it; 0 elsewhere.
+    #[pyo3(signature = (diagonal=0))]
+    fn tril(&self, py: Python<'_>, diagonal: i64) -> PyResult<PyTensor> {
+        self.unary(py, |t| t.tril(diagonal))
+    }
+
+    /// The elements on a diagonal of the last two axes (above the main one, if it is positive) and above it; 0 elsewhere.
+    #[pyo3(signature = (diagonal=0))]
+    fn triu(&self, py: Python<'_>, diagonal: i64) -> PyResult<PyTensor> {
+        self.unary(py, |t| t.triu(diagonal))
+    }
+
     /// Whether elements are no numbers.
     fn isnan(&self, py: Python<'_>) -> PyResult<PyTensor> {
         self.unary(py, |t| t.try_ne(t))
@@ -126,12 +135,12 @@ impl PyTensor {
 
     /// `1 / x`.
     fn reciprocal(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.unary(py, |t| constant(1.0.into(), t)?.try_div(t))
+        self.unary(py, |t| Operand::Float(1.0).beside(t).try_div(t))
     }
 
     /// `1 / √x`.
     fn rsqrt(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.unary(py, |t| constant(1.0.into(), t)?.try_div(t.try_sqrt()?))
+        self.unary(py, |t| Operand::Float(1.0).beside(t).try_div(t.try_sqrt()?))
     }
 
     /// Zeros with probability `p`, and the survivors scaled by 1/(1 − p).
@@ -178,9 +187,67 @@ macro_rules! losses {
         }
     )*};
 }
+/// Whether labels, as far as they are known, have this one among them.
+fn has_label(labels: &Tensor, label: i64) -> Result<bool> {
+    let node = labels.node();
+    let Some(Ok(value)) = node.value() else { return Ok(false) };
+    if !labels.dtype().is_int() || !value.buffer.device().is_cpu() {
+        return Ok(false);
+    }
+    let mut places = value.layout.offsets();
+    Ok(match labels.dtype() {
+        DType::I64 => {
+            let all = value.buffer.as_slice::<i64>()?;
+            places.any(|at| all[at] == label)
+        }
+        DType::I32 => {
+            let all = value.buffer.as_slice::<i32>()?;
+            places.any(|at| i64::from(all[at]) == label)
+        }
+        _ => false,
+    })
+}
+
+/// What PyTorch ignores where nothing else is said.
+const IGNORED: i64 = -100;
+
+/// The cross entropy, in nats, of logits `[classes]`, `[n, classes]` or `[n, classes, …]` and a target: integer labels in
+/// the logits' shape without the classes, or probabilities in the logits' shape.
+///
+/// Samples with the label `ignore_index` do not count. Labels that are known only when the loss is computed (on a GPU, or
+/// results of other operations) are searched for it where it is another than -100.
+#[pyfunction]
+#[pyo3(signature = (input, target, weight=None, *, ignore_index=IGNORED, reduction="mean", label_smoothing=0.0))]
+pub fn cross_entropy(
+    py: Python<'_>,
+    input: &Bound<'_, PyTensor>,
+    target: &Bound<'_, PyTensor>,
+    weight: Option<&Bound<'_, PyTensor>>,
+    ignore_index: i64,
+    reduction: &str,
+    label_smoothing: f64,
+) -> PyResult<PyTensor> {
+    let (input, target, weight) = (input.get(), target.get(), weight.map(Bound::get));
+    let borrowed = input.borrowed || target.borrowed || weight.is_some_and(|w| w.borrowed);
+    let t = build(py, || {
+        let by_class = target.t.dtype().is_float();
+        let ignores = match ignore_index {
+            IGNORED => has_label(&target.t, IGNORED)?,
+            // Probabilities have no labels: only one that could be a label is a mistake.
+            _ => !by_class || ignore_index >= 0,
+        };
+        let loss = CrossEntropyLoss {
+            reduction: self::reduction(reduction)?,
+            weight: weight.map(|w| w.t.clone()),
+            ignore_index: ignores.then_some(ignore_index),
+            label_smoothing,
+        };
+        loss.forward(&input.t, &target.t)
+    })?;
+    PyTensor::result(py, t, borrowed)
+}
+
 losses! {
-    /// The cross entropy of logits `[n, classes]` and integer labels `[n]`, in nats.
-    cross_entropy CrossEntropyLoss;
     /// The negative log likelihood of integer labels `[n]` under log probabilities `[n, classes]`.
     nll_loss NLLLoss;
     /// Squared differences.

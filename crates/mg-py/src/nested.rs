@@ -14,14 +14,19 @@ use crate::tensor::{Other, PyTensor};
 use crate::{dlpack, import};
 
 /// A constant on the host. Without a dtype, that of PyTorch: floats become f32, integers i64, truth values bool, and what
-/// has a dtype keeps it.
+/// has a dtype keeps it. Where several meet in a list, they are promoted.
 pub fn tensor(obj: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor> {
     let py = obj.py();
     let t = match array(obj)? {
         Some(array) => array,
         None => {
             let mut builder = Builder::new(dtype);
-            builder.add(obj, 0)?;
+            let mut added = builder.add(obj, 0);
+            if builder.restart {
+                builder = Builder { exact: true, ..Builder::new(dtype) };
+                added = builder.add(obj, 0);
+            }
+            added?;
             builder.finish()?
         }
     };
@@ -51,6 +56,7 @@ pub fn array(obj: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
     }
     // SAFETY: the object is alive.
     if unsafe { ffi::PyObject_CheckBuffer(obj.as_ptr()) } == 1 {
+        not_a_time(obj)?;
         return import::copied(obj).map(Some);
     }
     if obj.is_instance_of::<PyTuple>() {
@@ -67,6 +73,21 @@ pub fn array(obj: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
         return dlpack::imported(obj, true).map(Some);
     }
     Ok(None)
+}
+
+/// NumPy's dates and times show themselves as bytes, which nobody means.
+pub fn not_a_time(obj: &Bound<'_, PyAny>) -> PyResult<()> {
+    let kind = match obj.getattr_opt("dtype")? {
+        Some(dtype) => dtype.getattr_opt("kind")?,
+        None => None,
+    };
+    match kind.and_then(|kind| kind.extract::<char>().ok()) {
+        Some('M' | 'm') => {
+            let text = "takes numbers, nested sequences of numbers, arrays and tensors, got dates or times";
+            Err(PyTypeError::new_err(text))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A method of the object; classes have methods but no objects to call them on.
@@ -112,6 +133,13 @@ struct Builder {
     data: Data,
     /// The dtype is asked for: numbers are converted to it.
     asked: Option<DType>,
+    /// What items that have a dtype were promoted to so far, and Python's numbers.
+    met: Option<DType>,
+    numbers: Option<DType>,
+    /// Floats are kept in f64: the result may be of that.
+    exact: bool,
+    /// An f64 came after numbers that are rounded already: all is to be read once more.
+    restart: bool,
     /// The sizes found on the way to the first number.
     shape: Vec<usize>,
     /// How deep numbers are; known from the first one (or the first empty sequence) on.
@@ -128,28 +156,56 @@ impl Builder {
             Some(d) if d.is_float() => Data::Double(vec![]),
             Some(_) => Data::Int(vec![]),
         };
-        Builder { data, asked, shape: vec![], rank: None, place: vec![] }
+        let (met, numbers) = (None, None);
+        Builder {
+            data,
+            asked,
+            met,
+            numbers,
+            exact: false,
+            restart: false,
+            shape: vec![],
+            rank: None,
+            place: vec![],
+        }
     }
 
     fn finish(self) -> PyResult<Tensor> {
         let nothing = self.data.is_empty() && self.asked.is_none();
+        let met = match (self.met, self.numbers) {
+            (Some(a), Some(b)) => Some(DType::promote(a, b)),
+            (a, b) => a.or(b),
+        };
+        let single = self.asked.is_none() && met != Some(DType::F64);
         let t = match self.data {
             // As in PyTorch, nothing is f32.
             _ if nothing => Tensor::from_vec(Vec::<f32>::new(), &self.shape),
             Data::Bool(v) => Tensor::from_vec(v, &self.shape),
             Data::Int(v) => Tensor::from_vec(v, &self.shape),
             Data::Single(v) => Tensor::from_vec(v, &self.shape),
-            Data::Double(v) if self.asked.is_none() => {
+            Data::Double(v) if single => {
                 Tensor::from_vec(v.into_iter().map(|v| v as f32).collect(), &self.shape)
             }
             Data::Double(v) => Tensor::from_vec(v, &self.shape),
         };
-        t.map_err(|e| exception(&e))
+        let t = t.map_err(|e| exception(&e))?;
+        match met.filter(|&dtype| self.asked.is_none() && dtype != t.dtype()) {
+            // Every element is of that dtype already.
+            Some(dtype) => Ok(t.to_dtype(dtype)),
+            None => Ok(t),
+        }
     }
 
     fn add(&mut self, obj: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
         if let Some(number) = number(obj, &self.place)? {
             self.leaf(depth, "a number")?;
+            // NumPy's float64 is a float of Python too.
+            match number {
+                Number::Float(_) if !obj.is_exact_instance_of::<PyFloat>() && obj.hasattr("dtype")? => {
+                    self.meet(DType::F64)?;
+                }
+                _ => self.count(number),
+            }
             return self.push(number);
         }
         if let Some(block) = array(obj)? {
@@ -163,12 +219,17 @@ impl Builder {
         }
         match obj.try_iter() {
             Ok(items) => {
+                if !obj.is_instance_of::<PyTuple>() {
+                    // What can be read but once is kept as it is.
+                    self.keep_exact()?;
+                }
                 let items = items.collect::<PyResult<Vec<_>>>()?;
                 self.list(&PyList::new(obj.py(), items)?, depth)
             }
             Err(_) => match obj.extract::<f64>() {
                 Ok(v) => {
                     self.leaf(depth, "a number")?;
+                    self.count(Number::Float(v));
                     self.push(Number::Float(v))
                 }
                 Err(_) => Err(self.type_error(obj)),
@@ -199,9 +260,42 @@ impl Builder {
         Ok(())
     }
 
+    /// Counts a number of Python's.
+    fn count(&mut self, number: Number) {
+        let dtype = match number {
+            Number::Bool(_) => DType::Bool,
+            Number::Int(_) | Number::Huge(_) => DType::I64,
+            Number::Float(_) => DType::F32,
+        };
+        self.numbers = Some(self.numbers.map_or(dtype, |before| DType::promote(before, dtype)));
+    }
+
+    /// Counts items that have a dtype.
+    fn meet(&mut self, dtype: DType) -> PyResult<()> {
+        self.met = Some(self.met.map_or(dtype, |before| DType::promote(before, dtype)));
+        if self.met == Some(DType::F64) { self.keep_exact() } else { Ok(()) }
+    }
+
+    /// From here on floats are f64, those before too.
+    fn keep_exact(&mut self) -> PyResult<()> {
+        if self.asked.is_some() || self.exact {
+            return Ok(());
+        }
+        if let Data::Single(v) = &self.data {
+            if self.numbers.is_some_and(DType::is_float) && !v.is_empty() {
+                self.restart = true;
+                return Err(PyValueError::new_err("read once more"));
+            }
+            // They came from narrow dtypes.
+            self.data = Data::Double(v.iter().map(|&x| f64::from(x)).collect());
+        }
+        self.exact = true;
+        Ok(())
+    }
+
     /// Takes items `i..` as long as they are plain floats; answers where that ends. Most long lists are just that.
     fn floats(&mut self, list: &Bound<'_, PyList>, mut i: usize, n: usize) -> usize {
-        let left = n - i;
+        let (left, first) = (n - i, i);
         let mut each = |f: &mut dyn FnMut(f64)| {
             while i < n {
                 // SAFETY: the list is alive; the item is borrowed from it, and nothing here runs code that could
@@ -230,6 +324,9 @@ impl Builder {
                 each(&mut |x| v.push(x));
             }
             _ => {}
+        }
+        if i > first {
+            self.count(Number::Float(0.0));
         }
         i
     }
@@ -282,6 +379,7 @@ impl Builder {
         for (i, &n) in shape.iter().enumerate() {
             self.open(depth + i, n)?;
         }
+        self.meet(block.dtype())?;
         if shape.numel() == 0 {
             return Ok(());
         }
@@ -354,7 +452,7 @@ impl Builder {
             }
             (Data::Bool(v), Number::Float(_)) => {
                 // Alone, floats are f32; beside integers they are widened once, in f64.
-                self.data = match first {
+                self.data = match first && !self.exact {
                     true => Data::Single(vec![]),
                     false => Data::Double(v.iter().map(|&b| f64::from(u8::from(b))).collect()),
                 };
@@ -474,7 +572,7 @@ fn path(place: &[usize]) -> String {
 #[inline]
 pub fn scalar(obj: &Bound<'_, PyAny>) -> PyResult<Option<Other>> {
     Ok(number(obj, &[])?.map(|n| match n {
-        Number::Bool(b) => Operand::Int(i64::from(b)).into(),
+        Number::Bool(b) => Operand::Bool(b).into(),
         Number::Int(n) => Operand::Int(n).into(),
         Number::Float(v) => Operand::Float(v).into(),
         Number::Huge(v) => Other { huge: true, ..Operand::Float(v).into() },

@@ -1,7 +1,7 @@
 //! Reductions, under PyTorch's names; NumPy's `axis` and `keepdims` are taken beside `dim` and `keepdim`.
 
 use mg_autograd::Tensor;
-use mg_device::{Error, ErrorKind, Result};
+use mg_device::Result;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -9,6 +9,7 @@ use pyo3::types::PyType;
 
 use crate::arith::other;
 use crate::dtype::optional_dtype;
+use crate::error::build;
 use crate::size::{dims, keep, one_dim};
 use crate::tensor::PyTensor;
 
@@ -41,14 +42,16 @@ impl PyTensor {
             return Ok(Bound::new(py, self.binary(py, other, which.pairwise)?)?.into_any());
         }
         let axes = over(dim, axis)?;
-        let values = self.unary(py, |t| (which.over)(t, &axes, keepdim))?;
-        let along = dim.filter(|d| !d.is_none()).and_then(|d| d.extract::<isize>().ok());
-        match along {
+        match dim.filter(|d| !d.is_none()).and_then(|d| d.extract::<isize>().ok()) {
             Some(dim) => {
-                let indices = self.unary(py, |t| arg(t, which.arg, Some(dim), keepdim))?;
-                pair(py, values, indices)
+                let (values, indices) = build(py, || (which.along)(&self.t, dim, keepdim))?;
+                let result = |t| PyTensor::result(py, t, self.borrowed);
+                pair(py, result(values)?, result(indices)?)
             }
-            None => Ok(Bound::new(py, values)?.into_any()),
+            None => {
+                let values = self.unary(py, |t| (which.over)(t, &axes, keepdim))?;
+                Ok(Bound::new(py, values)?.into_any())
+            }
         }
     }
 }
@@ -56,14 +59,14 @@ impl PyTensor {
 #[derive(Clone, Copy)]
 struct Extreme {
     over: fn(&Tensor, &[isize], bool) -> Result<Tensor>,
-    arg: fn(&Tensor, Option<isize>) -> Result<Tensor>,
+    along: fn(&Tensor, isize, bool) -> Result<(Tensor, Tensor)>,
     pairwise: fn(&Tensor, mg_autograd::Operand) -> Result<Tensor>,
 }
 
 const MAX: Extreme =
-    Extreme { over: Tensor::max_dim, arg: Tensor::argmax, pairwise: |a, b| a.try_maximum(b) };
+    Extreme { over: Tensor::max_dim, along: Tensor::max_with_indices, pairwise: |a, b| a.try_maximum(b) };
 const MIN: Extreme =
-    Extreme { over: Tensor::min_dim, arg: Tensor::argmin, pairwise: |a, b| a.try_minimum(b) };
+    Extreme { over: Tensor::min_dim, along: Tensor::min_with_indices, pairwise: |a, b| a.try_minimum(b) };
 
 fn arg(
     t: &Tensor,
@@ -278,7 +281,8 @@ impl PyTensor {
         self.unary(py, |t| t.logsumexp(&axes, keep(keepdim, keepdims)))
     }
 
-    /// The Euclidean norm of all elements, or over some axes; with `p` 1, the sum of magnitudes, with infinity the largest.
+    /// The Euclidean norm of all elements, or over some axes; with `p` 1, the sum of magnitudes, with infinity the largest,
+    /// with 0 how many are not zero. The gradient of a norm that is 0 is 0.
     #[pyo3(signature = (p=2.0, dim=None, keepdim=false, *, axis=None, keepdims=None))]
     fn norm(
         &self,
@@ -290,19 +294,7 @@ impl PyTensor {
         keepdims: Option<bool>,
     ) -> PyResult<PyTensor> {
         let (axes, keepdim) = (over(dim, axis)?, keep(keepdim, keepdims));
-        self.unary(py, |t| {
-            if p == 2.0 {
-                t.try_square()?.sum_dim(&axes, keepdim)?.try_sqrt()
-            } else if p == 1.0 {
-                t.try_abs()?.sum_dim(&axes, keepdim)
-            } else if p == f64::INFINITY {
-                t.try_abs()?.max_dim(&axes, keepdim)
-            } else if p > 0.0 {
-                t.try_abs()?.try_pow(p)?.sum_dim(&axes, keepdim)?.try_pow(1.0 / p)
-            } else {
-                Err(Error::new("norm", ErrorKind::Value(format!("takes a positive p, got {p}"))))
-            }
-        })
+        self.unary(py, |t| t.norm(p, &axes, keepdim))
     }
 
     /// Whether any element is not zero, of all or over some axes.

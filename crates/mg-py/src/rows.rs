@@ -12,7 +12,7 @@ use crate::tensor::PyTensor;
 /// Sorts the rows by the number of their operands, so that `#[pymethods]` sees plain functions.
 macro_rules! rows {
     (@ [$($one:tt)*] [$($two:tt)*] ) => { methods! { [$($one)*] [$($two)*] } };
-    // The gradient of relu; conditions come first in `where`; exponents have special cases; `logical` rows of two truth
+    // The gradient of relu; conditions come first in `where`; sums take an `alpha`; exponents have special cases; `logical` rows of two truth
     // values are taken by `arith`, which knows what they are of numbers.
     (@ $one:tt $two:tt [$($doc:literal)+] Gate $name:literal $m:ident $t:ident $c:ident $a:tt; $($rest:tt)*) => {
         rows!(@ $one $two $($rest)*);
@@ -21,6 +21,15 @@ macro_rules! rows {
         rows!(@ $one $two $($rest)*);
     };
     (@ $one:tt $two:tt [$($doc:literal)+] Pow $name:literal $m:ident $t:ident $c:ident $a:tt; $($rest:tt)*) => {
+        rows!(@ $one $two $($rest)*);
+    };
+    (@ $one:tt $two:tt [$($doc:literal)+] Add $name:literal $m:ident $t:ident $c:ident $a:tt; $($rest:tt)*) => {
+        rows!(@ $one $two $($rest)*);
+    };
+    (@ $one:tt $two:tt [$($doc:literal)+] Sub $name:literal $m:ident $t:ident $c:ident $a:tt; $($rest:tt)*) => {
+        rows!(@ $one $two $($rest)*);
+    };
+    (@ $one:tt $two:tt [$($doc:literal)+] IntPow $name:literal $m:ident $t:ident $c:ident $a:tt; $($rest:tt)*) => {
         rows!(@ $one $two $($rest)*);
     };
     (@ [$($one:tt)*] $two:tt [$($doc:literal)+] $Row:ident $name:literal $m:ident $t:ident $c:ident ($x:ident);

@@ -139,6 +139,15 @@ impl PyTensor {
     #[pyo3(signature = (*dims))]
     fn flip(&self, py: Python<'_>, dims: &Bound<'_, PyTuple>) -> PyResult<PyTensor> {
         let dims = size::integers(dims)?;
+        // Each axis once: an axis that is named twice is a mistake.
+        let rank = build(py, || Ok(self.t.rank()))? as isize;
+        for (i, dim) in dims.iter().enumerate() {
+            if dims[..i].iter().any(|before| before.rem_euclid(rank.max(1)) == dim.rem_euclid(rank.max(1))) {
+                return Err(pyo3::exceptions::PyValueError::new_err(format!(
+                    "flip: the axis {dim} is named twice in {dims:?}"
+                )));
+            }
+        }
         self.view(py, |t| dims.iter().try_fold(t.clone(), |t, &dim| t.flip(dim)))
     }
 

@@ -310,3 +310,71 @@ def test_wrong_shapes():
         mg.arange(0.0, math.inf)
     with pytest.raises(ValueError):
         mg.randint(5, 5, (2,))
+
+
+def test_items_that_have_a_dtype():
+    numpy = pytest.importorskip("numpy")
+    for data, dtype in (
+        ([numpy.float64(0.1)], "f64"),
+        ([0.1, numpy.float64(0.1)], "f64"),
+        ([numpy.float64(0.1), 0.1], "f64"),
+        ([[0.1], [numpy.float64(0.1)]], "f64"),
+        ((0.1, numpy.float64(0.1)), "f64"),
+        ([1, numpy.float64(0.1)], "f64"),
+        ([0.1, numpy.array(0.1)], "f64"),
+        ([mg.tensor(0.1, dtype="f64"), 0.1], "f64"),
+        ([numpy.float32(0.1), 0.1], "f32"),
+        ([numpy.float16(0.1), 0.1], "f32"),
+        ([numpy.float16(0.5)], "f16"),
+        ([numpy.float16(0.5), 2], "f16"),
+        ([numpy.int32(1)], "i32"),
+        ([numpy.int32(1), 2], "i64"),
+        ([numpy.uint8(1), numpy.int32(2)], "i32"),
+        ([numpy.bool_(True)], "bool"),
+        ([numpy.ones(2), numpy.ones(2)], "f64"),
+        ([numpy.ones(2, numpy.float32)], "f32"),
+        ([mg.tensor(1.0, dtype="bf16")], "bf16"),
+    ):
+        t = mg.tensor(data)
+        assert t.dtype == dtype, data
+        if dtype == "f64":
+            assert {0.1, 1.0} >= set(t.flatten().tolist()) and t.flatten()[-1].item() in (0.1, 1.0), data
+    # Nothing is read twice, and nothing loses digits.
+    mixed = mg.tensor([0.1, (x for x in [numpy.float64(0.1)])][::-1][0])
+    assert mixed.dtype == mg.float64 and mixed.tolist() == [0.1]
+    late = mg.tensor([[0.1], (x for x in [0.2]), [numpy.float64(0.3)]])
+    assert late.dtype == mg.float64 and late.tolist() == [[0.1], [0.2], [0.3]]
+    assert mg.tensor([numpy.float64(0.1)], dtype="f32").dtype == mg.float32
+
+
+def test_dates_are_no_numbers():
+    numpy = pytest.importorskip("numpy")
+    day = numpy.datetime64("2020-01-01")
+    for data in (day, [day], numpy.timedelta64(1, "D"), [[numpy.timedelta64(1, "D")]]):
+        with pytest.raises(TypeError, match="dates"):
+            mg.tensor(data)
+
+
+def test_full_like_is_exact():
+    big = 2**53 + 1
+    assert mg.full_like(mg.zeros(2, dtype="i64"), big).tolist() == [big, big]
+    assert mg.full_like(mg.zeros(2), 0.5).tolist() == [0.5, 0.5] and mg.full_like(mg.zeros(1, dtype="i64"), 2.7).tolist() == [2]
+    assert mg.full_like(mg.zeros(1), 1, dtype="bool").tolist() == [True]
+    for bad, dtype in ((300, "u8"), (float("nan"), "i64"), (2**40, "i32")):
+        with pytest.raises(ValueError, match="fit"):
+            mg.full_like(mg.zeros(1, dtype=dtype), bad)
+
+
+def test_joining_meets_dtypes():
+    one, half = mg.tensor([1]), mg.tensor([0.5])
+    assert mg.stack([one, half]).tolist() == [[1.0], [0.5]] and mg.stack([one, half]).dtype == mg.float32
+    assert mg.cat([half, mg.tensor([1.0], dtype="f64")]).dtype == mg.float64
+    nothing, row = mg.zeros(0, dtype="f64"), mg.ones(1, 2)
+    assert mg.cat([nothing, row]).tolist() == [[1, 1]] and mg.cat([nothing, row]).dtype == mg.float64
+    assert mg.cat([row, nothing, row], 1).shape == (1, 4) and mg.cat([nothing, nothing]).shape == (0,)
+    x = mg.Tensor([[1.0, 2.0]])
+    mg.cat([mg.zeros(0), x]).sum().backward()
+    assert x.grad.tolist() == [[1, 1]]
+    for dims in ((0, 0), (0, -2)):
+        with pytest.raises(ValueError, match="twice"):
+            mg.ones(2, 3).flip(*dims)

@@ -42,21 +42,33 @@ REFERENCE = {
     "le": lambda x, y: x <= y,
     "eq": lambda x, y: x == y,
     "ne": lambda x, y: x != y,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "round": round,
+    "trunc": math.trunc,
+    "fmod": math.fmod,
+    "bitwise_and": lambda x, y: x & y,
+    "bitwise_or": lambda x, y: x | y,
+    "bitwise_xor": lambda x, y: x ^ y,
+    "bitwise_left_shift": lambda x, y: x << y,
+    "bitwise_right_shift": lambda x, y: x >> y,
     "logical_and": lambda x, y: bool(x) and bool(y),
     "logical_or": lambda x, y: bool(x) or bool(y),
     "logical_xor": lambda x, y: bool(x) != bool(y),
 }
 LOGICAL = {"logical_and", "logical_or", "logical_xor", "logical_not"}
+BITS = {name for name in REFERENCE if name.startswith("bitwise_")}
 ROWS = [(name, arity) for name, arity, _ in _rows()]
 
 
 def test_every_row_has_a_reference():
-    assert {name for name, _ in ROWS} | {"pow"} == set(REFERENCE)
+    assert {name for name, _ in ROWS} | {"add", "sub", "pow"} == set(REFERENCE)
 
 
 @pytest.mark.parametrize(("name", "arity"), ROWS)
 def test_rows(device, name, arity):
-    numbers = [[True, False, True], [True, True, False]] if name in LOGICAL else [POINTS, OTHERS]
+    whole = [[5, -6, 7], [1, 2, 3]]
+    numbers = [[True, False, True], [True, True, False]] if name in LOGICAL else whole if name in BITS else [POINTS, OTHERS]
     operands = [mg.tensor(n, device=device) for n in numbers[:arity]]
     wanted = [REFERENCE[name](*at) for at in zip(*numbers[:arity])]
     close(getattr(operands[0], name)(*operands[1:]), wanted)
@@ -66,7 +78,7 @@ def test_rows(device, name, arity):
 
 
 @pytest.mark.parametrize("dtype", ["f64", "f32"])
-@pytest.mark.parametrize(("name", "arity"), [r for r in ROWS if r[0] not in LOGICAL | {"lt", "le", "eq", "ne", "sign"}] + [("pow", 2)])
+@pytest.mark.parametrize(("name", "arity"), [r for r in ROWS if r[0] not in LOGICAL | BITS | {"lt", "le", "eq", "ne", "sign", "round"}] + [("add", 2), ("sub", 2), ("pow", 2)])
 def test_gradients(device, name, arity, dtype):
     h = 1e-6
     operands = [Tensor(n, dtype=dtype, device=device) for n in (POINTS, [2.0, 0.75, 1.25])[:arity]]
@@ -145,6 +157,54 @@ def test_losses():
         F.cross_entropy(logits, mg.tensor([0, 3])).item()
     with pytest.raises(TypeError):
         F.cross_entropy(logits, mg.tensor([0.0, 1.0]))
+
+
+CHANCES = [[0.2, 0.3, 0.5], [1.0, 0.0, 0.0], [0.1, 0.1, 0.8]]
+# By PyTorch 2.15, of these logits and labels: mean, sum.
+LOGITS, LABELS, WEIGHT = [[2.0, 1.0, 0.1], [0.1, 0.2, 0.7], [0.0, -1.0, 3.0]], [0, 2, 1], [0.5, 1.0, 2.0]
+ENTROPIES = [
+    ({}, 1.7502878229796293, 5.250863468938888),
+    ({"weight": WEIGHT}, 1.6600851456295989, 5.810298009703596),
+    ({"ignore_index": 2}, 2.2414569600176315, 4.482913920035263),
+    ({"label_smoothing": 0.2}, 1.7280656007574071, 5.184196802272221),
+    ({"weight": WEIGHT, "ignore_index": 0, "label_smoothing": 0.3}, 1.6143632698422148, 4.843089809526644),
+    ({"target": CHANCES}, 1.2669544896462959, 3.800863468938888),
+    ({"target": CHANCES, "weight": WEIGHT, "label_smoothing": 0.1}, 1.411912112436952, 4.235736337310856),
+]
+
+
+@pytest.mark.parametrize(("options", "mean", "total"), ENTROPIES)
+def test_cross_entropy_is_pytorchs(options, mean, total):
+    options = {k: mg.tensor(v, dtype="f64") if k in ("weight", "target") else v for k, v in options.items()}
+    target = options.pop("target", mg.tensor(LABELS))
+    x = mg.Tensor(LOGITS, dtype="f64")
+    close(F.cross_entropy(x, target, **options), mean)
+    close(F.cross_entropy(x, target, reduction="sum", **options), total)
+    close(mg.nn.CrossEntropyLoss(**options)(x, target), mean)
+    each = F.cross_entropy(x, target, reduction="none", **options)
+    close(each.sum(), total)
+    # Classes lie along the second axis of more.
+    close(F.cross_entropy(x.unsqueeze(2), target.unsqueeze(-1), reduction="none", **options).squeeze(-1), each.tolist())
+    if target.ndim == 1 and target[0].item() != options.get("ignore_index"):
+        close(F.cross_entropy(x[0], target[0], reduction="none", **options), each[0].item())
+
+
+def test_labels_to_ignore():
+    x, labels = mg.Tensor(LOGITS), mg.tensor([0, -100, 1])
+    kept = F.cross_entropy(x[::2], mg.tensor([0, 1]))
+    loss = F.cross_entropy(x, labels)
+    close(loss, kept.item())
+    loss.backward()
+    assert x.grad[1].tolist() == [0, 0, 0]
+    assert F.cross_entropy(x, mg.tensor([-100] * 3)).isnan().item()
+    with pytest.raises(IndexError):
+        F.cross_entropy(x, mg.tensor([0, -1, 1])).item()
+    with pytest.raises(ValueError, match="probabilities"):
+        F.cross_entropy(x, mg.ones(3, 3), ignore_index=1)
+    with pytest.raises(ValueError, match="each of 3 classes"):
+        F.cross_entropy(x, labels, weight=mg.ones(2))
+    with pytest.raises(ValueError, match="smoothing"):
+        F.cross_entropy(x, labels, label_smoothing=1.5)
 
 
 def test_linear_embedding_layer_norm():

@@ -42,6 +42,12 @@ def test_sides(op, kind):
     }[kind]
     n = 1.0 if kind == "bool" else 2.0
     t = mg.tensor(data)
+    if op == "-" and kind == "bool":
+        # As in PyTorch, on either side.
+        for refused in (lambda: f(t, other), lambda: f(other, t)):
+            with pytest.raises(TypeError, match="truth values"):
+                refused()
+        return
     right, left = f(t, other), f(other, t)
     assert isinstance(right, Tensor) and isinstance(left, Tensor)
     close(right, [f(v, n) for v in data])
@@ -65,6 +71,9 @@ def test_numpy_scalars_do_not_widen():
     assert (numpy.float64(2) * mg.ones(2)).dtype == mg.float32
     assert (mg.ones(2, dtype="i64") + numpy.int32(1)).dtype == mg.int64
     assert (numpy.int64(3) - mg.ones(2)).tolist() == [2, 2]
+    for time in (numpy.datetime64("2020-01-01"), numpy.timedelta64(1, "D")):
+        with pytest.raises(TypeError, match="dates"):
+            mg.ones(2) + time
 
 
 def test_dtypes_meet():
@@ -72,6 +81,130 @@ def test_dtypes_meet():
     assert (mg.ones(1, dtype="f64") + mg.ones(1, dtype="f32")).dtype == mg.float64
     assert (mg.ones(1, dtype="u8") + mg.ones(1, dtype="i64")).dtype == mg.int64
     assert (mg.ones(1, dtype="bool") + mg.ones(1, dtype="i64")).tolist() == [2]
+
+
+def test_no_axes_give_way():
+    half, byte = mg.ones(2, dtype="f16"), mg.tensor([1, 2], dtype="u8")
+    assert (half * mg.tensor(0.5)).dtype == mg.float16 and (mg.tensor(0.5) * half).dtype == mg.float16
+    assert (mg.ones(2, dtype="i32") + mg.tensor(1)).dtype == mg.int32
+    assert (mg.ones(2) * mg.tensor(1.0, dtype="f64")).dtype == mg.float32
+    assert (byte * mg.tensor(0.5, dtype="f64")).dtype == mg.float64
+    assert (mg.tensor(1, dtype="u8") + 1).dtype == mg.uint8 and (mg.tensor(1.0) + mg.tensor(1.0, dtype="f64")).dtype == mg.float64
+    assert mg.where(mg.tensor([True, False]), half, mg.tensor(2.0)).dtype == mg.float16
+    assert mg.maximum(half, mg.tensor(2.0)).dtype == mg.float16
+
+
+def test_truth_values():
+    a, b = mg.tensor([True, True, False]), mg.tensor([True, False, False])
+    assert (a + b).tolist() == [True, True, False] and (a * b).tolist() == [True, False, False]
+    assert (a + True).dtype == (a**True).dtype == mg.where(a, True, b).dtype == mg.bool and (a + 1).tolist() == [2, 2, 1]
+    b += b
+    b *= a
+    assert b.tolist() == [True, False, False]
+    for bad in (lambda: a - b, lambda: 1.0 - a, lambda: a - True, lambda: -a, lambda: a**b, lambda: a // b, lambda: a << 1.0):
+        with pytest.raises(TypeError):
+            bad()
+    with pytest.raises(TypeError, match="bool"):
+        a += 1
+    assert mg.zeros(2, dtype="bool").scatter_add(0, mg.tensor([0, 0]), mg.tensor([True, True])).int().tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("dtype", ["i64", "i32"])
+def test_integers(dtype):
+    values, others = [7, -7, 6, -6, 0, 1], [2, 2, -4, -4, 3, -1]
+    t, u = mg.tensor(values, dtype=dtype), mg.tensor(others, dtype=dtype)
+    pairs = list(zip(values, others))
+    assert (t // u).tolist() == [a // b for a, b in pairs] and (t % u).tolist() == [a % b for a, b in pairs]
+    assert (t // 4).tolist() == [a // 4 for a in values] and (-9 % u).tolist() == [-9 % b for b in others]
+    assert (t & u).tolist() == [a & b for a, b in pairs] and (t | 8).tolist() == [a | 8 for a in values]
+    assert (5 ^ t).tolist() == [5 ^ a for a in values] and (~t).tolist() == [~a for a in values]
+    assert (t << 2).tolist() == [a << 2 for a in values] and (t >> 1).tolist() == [a >> 1 for a in values]
+    assert (1 << mg.tensor([0, 3, 64, -1], dtype=dtype)).tolist() == [1, 8, 0, 0]
+    assert mg.fmod(t, u).tolist() == [int(math.fmod(a, b)) for a, b in pairs]
+    assert {(t // u).dtype.short_name, (t % 2).dtype.short_name, (t & 1).dtype.short_name} == {dtype}
+    whole = t[:4]
+    whole //= 2
+    whole <<= 1
+    assert t.tolist()[:4] == [a // 2 << 1 for a in values[:4]]
+    with pytest.raises(ValueError, match="zero"):
+        (u // 0).tolist()
+    for bad in (lambda: t & 1.0, lambda: t << mg.ones(1)):
+        with pytest.raises(TypeError, match="integers"):
+            bad()
+    for same in (t.floor(), mg.ceil(t), t.round(), t.trunc()):
+        assert same.dtype == t.dtype and same.tolist() == t.tolist()
+
+
+def test_quotients_of_floats_are_pythons():
+    values = [7.5, -7.5, 1.0, -0.5, 1e300, 0.3]
+    others = [2.0, -2.0, 0.1, 1e300, 7.0, -0.1]
+    for a in values:
+        for b in others:
+            t, u = mg.tensor(a, dtype="f64"), mg.tensor(b, dtype="f64")
+            assert ((t // u).item(), (t % u).item(), t.fmod(u).item()) == (a // b, a % b, math.fmod(a, b)), (a, b)
+    assert (mg.tensor(1.0) // 0).item() == math.inf and (mg.tensor(1.0) % 0).isnan().item()
+
+
+def test_rounding():
+    t = mg.tensor([-2.5, -1.5, -0.4, 0.5, 1.5, 2.5, 7.9])
+    assert t.round().tolist() == [-2, -2, 0, 0, 2, 2, 7.0 + 1] and math.copysign(1, t.round()[2].item()) == -1
+    assert t.floor().tolist() == [-3, -2, -1, 0, 1, 2, 7] and mg.ceil(t).tolist() == [-2, -1, 0, 1, 2, 3, 8]
+    assert t.trunc().tolist() == [-2, -1, 0, 0, 1, 2, 7]
+    close(mg.frac(t), [-0.5, -0.5, -0.4, 0.5, 0.5, 0.5, 0.9], rtol=1e-5)
+    with pytest.raises(TypeError, match="truth"):
+        mg.tensor([True]).floor()
+
+
+def test_powers_of_integers():
+    assert (3 ** mg.tensor([20])).tolist() == [3**20] and (mg.tensor([3]) ** mg.tensor([20])).dtype == mg.int64
+    assert (mg.tensor([2, -1, 1, 0]) ** mg.tensor([-1, -3, -5, -1])).tolist() == [0, -1, 1, 0]
+    assert (mg.tensor([2, 1]) ** -1.0).tolist() == [0.5, 1] and (mg.tensor([200], dtype="u8") ** 2).tolist() == [64]
+    with pytest.raises(ValueError, match="negative"):
+        mg.tensor([2]) ** -1
+
+
+def test_alpha():
+    i = mg.tensor([2, -3])
+    assert i.add(i, alpha=2).tolist() == [6, -9] and mg.sub(i, 1, alpha=3).tolist() == [-1, -6]
+    assert i.add_(i, alpha=2).tolist() == [6, -9] and i.sub_(1, alpha=2).tolist() == [4, -11]
+    assert mg.tensor([1.0]).add(mg.tensor([1]), alpha=0.5).tolist() == [1.5]
+    with pytest.raises(TypeError, match="alpha"):
+        i.add(i, alpha=2.5)
+
+
+def test_triangles():
+    numpy = pytest.importorskip("numpy")
+    a = numpy.arange(24.0).reshape(2, 3, 4)
+    for k in (-9, -1, 0, 1, 9):
+        assert mg.tensor(a).tril(k).tolist() == numpy.tril(a, k).tolist()
+        assert mg.triu(mg.tensor(a), diagonal=k).tolist() == numpy.triu(a, k).tolist()
+    assert mg.tensor(a > 3).tril().dtype == mg.bool
+    with pytest.raises(ValueError, match="matrices"):
+        mg.ones(3).tril()
+
+
+def test_bounds():
+    byte = mg.tensor([0, 100, 255], dtype="u8")
+    assert byte.clamp(0, 300).tolist() == byte.clamp(min=-1).tolist() == [0, 100, 255]
+    assert byte.clamp(0.5, 10.5).tolist() == [0.5, 10.5, 10.5] and byte.clamp(mg.tensor(7), 90).tolist() == [7, 90, 90]
+    for bad in ({"max": -1}, {"min": 256}, {}):
+        with pytest.raises(ValueError):
+            byte.clamp(**bad)
+    x = mg.Tensor([0.0, 1.0, 0.5, 2.0])
+    x.clamp(0, 1).sum().backward()
+    assert x.grad.tolist() == [0, 0, 1, 0]
+
+
+def test_filled_over_has_no_gradient():
+    x = mg.Tensor([1.0, 2.0])
+    y = x * 2
+    y.fill_(3)
+    y.sum().backward()
+    assert x.grad.tolist() == [0, 0] and y.tolist() == [3, 3]
+    z = x * 2
+    z.zero_()
+    (z + x).sum().backward()
+    assert x.grad.tolist() == [1, 1]
 
 
 def test_unary():
@@ -89,8 +222,9 @@ def test_logic():
     assert (a | b).tolist() == [True, True, False]
     assert (a ^ b).tolist() == [False, True, False]
     assert (a & True).tolist() == a.tolist() and (False | b).tolist() == b.tolist()
-    with pytest.raises(TypeError, match="truth values"):
-        a & mg.tensor([1, 2, 3])
+    assert (a & mg.tensor([1, 2, 3])).tolist() == [1, 0, 0]
+    with pytest.raises(TypeError, match="integers"):
+        a & mg.tensor([1.0, 2.0, 3.0])
 
 
 def test_in_place():

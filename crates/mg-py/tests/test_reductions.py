@@ -86,21 +86,60 @@ def test_norms(array):
     close(t.norm(float("inf")), float(abs(flat).max()))
     close(t.norm(3, dim=0), (abs(array.astype(float)) ** 3).sum(0) ** (1 / 3), rtol=1e-4)
     close(mg.linalg.norm(t), float(numpy.linalg.norm(flat)))
-    with pytest.raises(ValueError, match="positive"):
-        t.norm(-1)
+    close(t.norm(-1), 1 / float((1 / abs(flat)).sum()), rtol=1e-4)
+    close(t.norm(-float("inf")), float(abs(flat).min()))
+    assert mg.tensor([1.0, 0.0, 2.0]).norm(0).item() == 2
+    with pytest.raises(ValueError, match="NaN"):
+        t.norm(float("nan"))
 
 
 def test_logsumexp(array):
     t = mg.tensor(array)
     close(t.logsumexp(1), numpy.log(numpy.exp(array).sum(1)), rtol=1e-5)
     close((t * 0 + 1e4).logsumexp(0), numpy.full((3, 4), 1e4 + numpy.log(2)))
+    assert mg.zeros(0, 3).logsumexp(0).tolist() == [-float("inf")] * 3
+    assert mg.zeros(0, 3).logsumexp(1).tolist() == [] and mg.zeros(0).logsumexp(0, keepdim=True).shape == (1,)
 
 
 def test_corrections(array):
     t = mg.tensor(array)
     close(t.var(correction=0), float(array.var()), rtol=1e-4)
     close(t.std(unbiased=False), float(array.std()), rtol=1e-4)
-    close(t.var(ddof=2, axis=0) * 0, numpy.zeros((3, 4)) * numpy.nan)
+    # A correction that leaves nothing to divide by.
+    assert t.var(ddof=2, axis=0).tolist() == numpy.full((3, 4), numpy.inf).tolist()
+    assert mg.tensor([1.0, 2.0]).var(correction=5).item() == float("inf")
+    assert mg.ones(3).var(correction=3).isnan().item() and mg.ones(1).std().isnan().item()
+
+
+def test_no_axes_have_the_axis_0():
+    t = mg.tensor(2.0)
+    for name in ("sum", "mean", "prod", "amax", "amin", "logsumexp", "any", "all", "argmax", "argmin", "softmax", "squeeze"):
+        for dim in (0, -1):
+            wanted = {"any": True, "all": True, "argmax": 0, "argmin": 0, "softmax": 1.0}.get(name, 2.0)
+            assert getattr(t, name)(dim).shape == () and getattr(t, name)(dim).item() == wanted, name
+        with pytest.raises(IndexError):
+            getattr(t, name)(1)
+    assert t.max(0).values.item() == 2 and t.min(-1).indices.item() == 0
+    with pytest.raises(ValueError, match="twice"):
+        t.sum((0, -1))
+
+
+def test_means_are_divisions():
+    assert all(mg.ones(n).mean().item() == 1 for n in range(1, 300))
+
+
+def test_max_along_an_axis_has_one_gradient():
+    for f, at, wanted in ((mg.max, [1.0, 3.0, 3.0], [0, 1, 0]), (mg.min, [1.0, 0.0, 0.0], [0, 1, 0])):
+        x = mg.Tensor(at)
+        values, indices = f(x, 0)
+        values.backward()
+        assert x.grad.tolist() == wanted and indices.item() == 1
+    x = mg.Tensor([[1.0, 3.0, 3.0], [2.0, 2.0, 0.0]])
+    x.amax(1).sum().backward()
+    assert x.grad.tolist() == [[0, 0.5, 0.5], [0.5, 0.5, 0]]
+    x = mg.Tensor([0.0, 0.0])
+    x.norm().backward()
+    assert x.grad.tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("axis", [3, -4, (0, 5)])

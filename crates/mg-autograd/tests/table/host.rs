@@ -10,6 +10,26 @@ unsafe extern "C" {
     safe fn erf(x: f64) -> f64;
 }
 
+/// aᵇ as integers have it.
+fn power(a: i64, b: i64) -> i64 {
+    if b < 0 {
+        return match a {
+            1 => 1,
+            -1 => 1 - 2 * (b & 1),
+            _ => 0,
+        };
+    }
+    let (mut out, mut square, mut left) = (1i64, a, b);
+    while left > 0 {
+        if left % 2 == 1 {
+            out = out.wrapping_mul(square);
+        }
+        square = square.wrapping_mul(square);
+        left /= 2;
+    }
+    out
+}
+
 /// What a row gives for operands of `dtype`.
 pub fn reference(row: Row, dtype: DType, x: &[Cell]) -> Cell {
     let f = |i: usize| x[i].f();
@@ -20,7 +40,22 @@ pub fn reference(row: Row, dtype: DType, x: &[Cell]) -> Cell {
     let number =
         |of_float: f64, of_int: i128| if dtype.is_float() { float(of_float) } else { wrapped(of_int) };
     let compared = |of_float: bool, of_int: bool| Cell::B(if dtype.is_float() { of_float } else { of_int });
+    let bits = 8 * dtype.size() as i64;
     let value = match row {
+        Row::Floor => number(f(0).floor(), i(0)),
+        Row::Ceil => number(f(0).ceil(), i(0)),
+        Row::Round => number(f(0).round_ties_even(), i(0)),
+        Row::Trunc => number(f(0).trunc(), i(0)),
+        Row::Fmod => float(f(0) % f(1)),
+        Row::IntPow => Cell::I(power(x[0].i(), x[1].i())),
+        Row::BitAnd => Cell::I(x[0].i() & x[1].i()),
+        Row::BitOr => Cell::I(x[0].i() | x[1].i()),
+        Row::BitXor => Cell::I(x[0].i() ^ x[1].i()),
+        Row::Shl if !(0..bits).contains(&x[1].i()) => Cell::I(0),
+        Row::Shl => Cell::I(x[0].i() << x[1].i()),
+        Row::Shr if !(0..bits).contains(&x[1].i()) => Cell::I(x[0].i() >> 63),
+        Row::Shr => Cell::I(x[0].i() >> x[1].i()),
+        Row::Sign if dtype.is_bool() => x[0],
         Row::Add => number(f(0) + f(1), i(0) + i(1)),
         Row::Sub => number(f(0) - f(1), i(0) - i(1)),
         Row::Mul => number(f(0) * f(1), i(0) * i(1)),
@@ -72,22 +107,38 @@ pub fn reference(row: Row, dtype: DType, x: &[Cell]) -> Cell {
 /// elementary function is itself off by one or two in f64, and by a rounding in narrower types.
 pub fn tolerance(row: Row, dtype: DType) -> u64 {
     match (row, row.class(), dtype) {
-        (Row::Sqrt, ..) => 0,
+        (Row::Sqrt | Row::Floor | Row::Ceil | Row::Round | Row::Trunc | Row::Fmod, ..) => 0,
         (_, Class::Float, DType::F64) => 4,
         (_, Class::Float, _) => 1,
         _ => 0,
     }
 }
 
-/// The dtype in which the public method takes operands of these dtypes.
-pub fn operand_dtype(row: Row, dtypes: &[DType]) -> DType {
+/// The row that the public method comes to for operands of these dtypes, and the dtype in which it takes them; `None`
+/// where it refuses them.
+pub fn meant(row: Row, dtypes: &[DType]) -> Option<(Row, DType)> {
     let values = if row == Row::Where { &dtypes[1..] } else { dtypes };
     let joined = values.iter().copied().reduce(DType::promote).unwrap();
-    match row {
+    let rounds = matches!(row, Row::Floor | Row::Ceil | Row::Round | Row::Trunc);
+    let row = match row {
+        Row::Sub if values.contains(&DType::Bool) => return None,
+        Row::Add | Row::Maximum | Row::BitOr if joined.is_bool() => Row::Or,
+        Row::Mul | Row::Minimum | Row::BitAnd if joined.is_bool() => Row::And,
+        Row::BitXor if joined.is_bool() => Row::Xor,
+        Row::Neg | Row::Pow | Row::Fmod | Row::Shl | Row::Shr if joined.is_bool() => return None,
+        Row::Pow if joined.is_int() => Row::IntPow,
+        _ if rounds && joined.is_bool() => return None,
+        _ if row.class() == Class::Integer && joined.is_float() => return None,
+        row => row,
+    };
+    let dtype = match row {
         // True division, as in Python.
         Row::Div if !joined.is_float() => DType::F32,
+        Row::Sign if joined.is_bool() => joined,
+        _ if rounds => joined,
         _ => row.operand(joined),
-    }
+    };
+    Some((row, dtype))
 }
 
 /// A row on arrays: broadcasting, promotion and all.

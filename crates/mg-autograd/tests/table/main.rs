@@ -9,5 +9,6 @@ mod composite;
 mod derivatives;
 mod host;
 mod matmul;
+mod promotion;
 mod reductions;
 mod rows;

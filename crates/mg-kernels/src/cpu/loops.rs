@@ -3,8 +3,8 @@
 //! Bodies are `#[inline(always)]`; each loop is instantiated inside functions compiled for AVX-512, for AVX2 with
 //! FMA, and for the build's baseline, and the processor decides once which of them a launch calls.
 
-use crate::lane::{FloatLane, Lane};
-use crate::rows::{self, Compare2, Float1, Float2, Numeric1, Numeric2, Row};
+use crate::lane::{FloatLane, IntLane, Lane};
+use crate::rows::{self, Compare2, Float1, Float2, Integer2, Numeric1, Numeric2, Row};
 use mg_device::DType;
 use std::sync::OnceLock;
 
@@ -101,6 +101,7 @@ trait Binary<T, R> {
 
 struct Numeric<Name>(std::marker::PhantomData<Name>);
 struct Float<Name>(std::marker::PhantomData<Name>);
+struct Integer<Name>(std::marker::PhantomData<Name>);
 struct Compare<Name>(std::marker::PhantomData<Name>);
 
 impl<T: Lane, Name: Numeric1> Unary<T> for Numeric<Name> {
@@ -122,6 +123,12 @@ impl<T: Lane, Name: Numeric2> Binary<T, T> for Numeric<Name> {
     }
 }
 impl<T: FloatLane, Name: Float2> Binary<T, T> for Float<Name> {
+    #[inline(always)]
+    fn at(a: T, b: T) -> T {
+        Name::apply(a, b)
+    }
+}
+impl<T: IntLane, Name: Integer2> Binary<T, T> for Integer<Name> {
     #[inline(always)]
     fn at(a: T, b: T) -> T {
         Name::apply(a, b)
@@ -222,6 +229,26 @@ macro_rules! float {
     };
 }
 
+macro_rules! integer {
+    ($dtype:expr, $T:ident => $e:expr) => {
+        match $dtype {
+            DType::I64 => {
+                type $T = i64;
+                Some($e)
+            }
+            DType::I32 => {
+                type $T = i32;
+                Some($e)
+            }
+            DType::U8 => {
+                type $T = u8;
+                Some($e)
+            }
+            DType::F64 | DType::F32 | DType::F16 | DType::BF16 | DType::Bool => None,
+        }
+    };
+}
+
 macro_rules! row_loop {
     (Numeric, $Name:ident, ($a:ident), $dtype:expr, $isa:expr) => {
         numeric!($dtype, T => by_isa!($isa, MapFn, fn<T: Lane>(dst: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
@@ -241,6 +268,11 @@ macro_rules! row_loop {
     (Float, $Name:ident, ($a:ident $b:ident), $dtype:expr, $isa:expr) => {
         float!($dtype, T => by_isa!($isa, MapFn, fn<T: FloatLane>(dst: *mut u8, a: *const u8, b: *const u8, _c: *const u8, n: usize) {
             binary::<T, T, Float<rows::$Name>>(dst, a, b, n)
+        }, [T]))
+    };
+    (Integer, $Name:ident, ($a:ident $b:ident), $dtype:expr, $isa:expr) => {
+        integer!($dtype, T => by_isa!($isa, MapFn, fn<T: IntLane>(dst: *mut u8, a: *const u8, b: *const u8, _c: *const u8, n: usize) {
+            binary::<T, T, Integer<rows::$Name>>(dst, a, b, n)
         }, [T]))
     };
     (Compare, $Name:ident, ($a:ident $b:ident), $dtype:expr, $isa:expr) => {{

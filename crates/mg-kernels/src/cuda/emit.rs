@@ -91,12 +91,14 @@ pub(crate) fn weight(program: &Program, frame: &Frame) -> usize {
             double
                 * match value.inst {
                     Inst::Map(row, _) => match row {
-                        Row::Pow => 160,
+                        Row::Pow | Row::Fmod => 160,
+                        Row::IntPow => 250,
                         Row::Sin | Row::Cos => 120,
                         Row::Erf => 60,
                         Row::Log | Row::Tanh | Row::Sigmoid => 40,
                         Row::Exp => 22,
                         Row::Div | Row::Sqrt => 12,
+                        Row::Floor | Row::Ceil | Row::Trunc | Row::Round => 8,
                         _ => 1,
                     },
                     Inst::Input(i) if frame.inputs[i as usize].source == Source::Random => 80,

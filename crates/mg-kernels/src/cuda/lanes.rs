@@ -4,7 +4,7 @@
 //! contracts nothing), without flushing denormals; results are the CPU's, bit by bit (NaNs as NaNs).
 
 use super::ptx::{Kind, Op, Opnd, imm, op1, op2, op3};
-use crate::lane::{BitLane, FloatLane, Format, Lane};
+use crate::lane::{BitLane, FloatLane, Format, IntLane, Lane};
 
 /// The result of a comparison: a predicate register.
 #[derive(Clone, Copy)]
@@ -215,6 +215,66 @@ macro_rules! int {
         }
     };
 }
+macro_rules! bits {
+    ($Name:ident, $kind:expr, $bits:literal, $b:literal) => {
+        impl IntLane for $Name {
+            const BITS: u32 = $bits;
+            fn and(self, o: Self) -> Self {
+                $Name(op2($kind, concat!("and.", $b), self.0, o.0))
+            }
+            fn or(self, o: Self) -> Self {
+                $Name(op2($kind, concat!("or.", $b), self.0, o.0))
+            }
+            fn xor(self, o: Self) -> Self {
+                $Name(op2($kind, concat!("xor.", $b), self.0, o.0))
+            }
+            fn shl(self, o: Self) -> Self {
+                $Name::up(self, o)
+            }
+            fn shr(self, o: Self) -> Self {
+                $Name::down(self, o)
+            }
+        }
+    };
+}
+bits!(I32, Kind::R, 32, "b32");
+bits!(I64, Kind::D, 64, "b64");
+bits!(U8, Kind::R, 8, "b32");
+
+// The hardware takes amounts without a sign, and all from the width on as the width.
+
+impl I32 {
+    fn up(self, o: I32) -> I32 {
+        I32(op2(Kind::R, "shl.b32", self.0, o.0))
+    }
+    fn down(self, o: I32) -> I32 {
+        I32(op2(Kind::R, "shr.s32", self.0, o.0))
+    }
+}
+
+impl I64 {
+    /// The amount as the 32 bits that it is taken in.
+    fn amount(self) -> Op {
+        let at_most = op2(Kind::D, "min.u64", self.0, Op(Kind::D, Opnd::Imm(64)));
+        op1(Kind::R, "cvt.u32.u64", at_most)
+    }
+    fn up(self, o: I64) -> I64 {
+        I64(op2(Kind::D, "shl.b64", self.0, o.amount()))
+    }
+    fn down(self, o: I64) -> I64 {
+        I64(op2(Kind::D, "shr.s64", self.0, o.amount()))
+    }
+}
+
+impl U8 {
+    fn up(self, o: U8) -> U8 {
+        U8::wrap(op2(Kind::R, "shl.b32", self.0, o.0))
+    }
+    fn down(self, o: U8) -> U8 {
+        U8(op2(Kind::R, "shr.u32", self.0, o.0))
+    }
+}
+
 int!(I32, i32, Kind::R, "s32", "u32", "b32");
 int!(I64, i64, Kind::D, "s64", "u64", "b64");
 

@@ -5,8 +5,8 @@
 
 use super::lanes::{F32, F64, I32, I64, Pred, U8, select, select_pred};
 use super::ptx::{Kind, Op, Opnd, assign, imm, ins, op1, op2, op3, reg};
-use crate::lane::{FloatLane, Lane};
-use crate::rows::{self, Compare2, Float1, Float2, Numeric1, Numeric2, Row};
+use crate::lane::{FloatLane, IntLane, Lane};
+use crate::rows::{self, Compare2, Float1, Float2, Integer2, Numeric1, Numeric2, Row};
 use mg_device::DType;
 
 /// The register that holds a value of a dtype.
@@ -64,6 +64,26 @@ macro_rules! float {
     };
 }
 
+macro_rules! integer {
+    ($dtype:expr, $x:ident => $e:expr) => {
+        match $dtype {
+            DType::I64 => {
+                type $x = I64;
+                Some($e)
+            }
+            DType::I32 => {
+                type $x = I32;
+                Some($e)
+            }
+            DType::U8 => {
+                type $x = U8;
+                Some($e)
+            }
+            DType::F64 | DType::F32 | DType::F16 | DType::BF16 | DType::Bool => None,
+        }
+    };
+}
+
 trait Wrap: Copy {
     fn wrap(op: Op) -> Self;
     fn op(self) -> Op;
@@ -94,6 +114,9 @@ fn float1<B: Float1, L: FloatLane + Wrap>(a: Op) -> Op {
 fn float2<B: Float2, L: FloatLane + Wrap>(a: Op, b: Op) -> Op {
     B::apply(L::wrap(a), L::wrap(b)).op()
 }
+fn integer2<B: Integer2, L: IntLane + Wrap>(a: Op, b: Op) -> Op {
+    B::apply(L::wrap(a), L::wrap(b)).op()
+}
 fn compare<B: Compare2, L: Lane<Mask = Pred> + Wrap>(a: Op, b: Op) -> Op {
     B::apply(L::wrap(a), L::wrap(b)).0
 }
@@ -110,6 +133,9 @@ macro_rules! row_text {
     };
     (Float, $Name:ident, ($a:ident $b:ident), $dtype:expr, $args:expr) => {
         float!($dtype, T => float2::<rows::$Name, T>($args[0], $args[1]))
+    };
+    (Integer, $Name:ident, ($a:ident $b:ident), $dtype:expr, $args:expr) => {
+        integer!($dtype, T => integer2::<rows::$Name, T>($args[0], $args[1]))
     };
     (Compare, $Name:ident, ($a:ident $b:ident), $dtype:expr, $args:expr) => {
         if $dtype == DType::Bool {

@@ -20,6 +20,7 @@ mod sigmoid;
 mod softplus;
 mod tanh;
 mod trig;
+mod whole;
 
 pub use erf::erf;
 pub use exp::exp;
@@ -29,6 +30,7 @@ pub use sigmoid::sigmoid;
 pub use softplus::softplus;
 pub use tanh::tanh;
 pub use trig::{cos, sin};
+pub use whole::{ceil, floor, fmod, int_pow, round, trunc};
 
 use crate::lane::{BitLane, FloatLane, Format};
 

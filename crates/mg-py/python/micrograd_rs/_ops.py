@@ -13,7 +13,14 @@ __all__ = [
     "any",
     "argmax",
     "argmin",
+    "bitwise_and",
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
     "broadcast_to",
+    "ceil",
     "chunk",
     "clamp",
     "clip",
@@ -26,6 +33,10 @@ __all__ = [
     "exp",
     "flatten",
     "flip",
+    "floor",
+    "floor_divide",
+    "fmod",
+    "frac",
     "gather",
     "ge",
     "gt",
@@ -65,7 +76,9 @@ __all__ = [
     "ravel",
     "reciprocal",
     "relu",
+    "remainder",
     "reshape",
+    "round",
     "rsqrt",
     "scatter_add",
     "select",
@@ -85,6 +98,9 @@ __all__ = [
     "t",
     "tanh",
     "transpose",
+    "tril",
+    "triu",
+    "trunc",
     "unbind",
     "unsqueeze",
     "var",
@@ -98,7 +114,14 @@ amin = Tensor.amin
 any = Tensor.any
 argmax = Tensor.argmax
 argmin = Tensor.argmin
+bitwise_and = Tensor.bitwise_and
+bitwise_left_shift = Tensor.bitwise_left_shift
+bitwise_not = Tensor.bitwise_not
+bitwise_or = Tensor.bitwise_or
+bitwise_right_shift = Tensor.bitwise_right_shift
+bitwise_xor = Tensor.bitwise_xor
 broadcast_to = Tensor.broadcast_to
+ceil = Tensor.ceil
 chunk = Tensor.chunk
 clamp = Tensor.clamp
 clip = Tensor.clip
@@ -111,6 +134,10 @@ erf = Tensor.erf
 exp = Tensor.exp
 flatten = Tensor.flatten
 flip = Tensor.flip
+floor = Tensor.floor
+floor_divide = Tensor.floor_divide
+fmod = Tensor.fmod
+frac = Tensor.frac
 gather = Tensor.gather
 ge = Tensor.ge
 gt = Tensor.gt
@@ -150,7 +177,9 @@ prod = Tensor.prod
 ravel = Tensor.ravel
 reciprocal = Tensor.reciprocal
 relu = Tensor.relu
+remainder = Tensor.remainder
 reshape = Tensor.reshape
+round = Tensor.round
 rsqrt = Tensor.rsqrt
 scatter_add = Tensor.scatter_add
 select = Tensor.select
@@ -170,6 +199,9 @@ swapaxes = Tensor.swapaxes
 t = Tensor.t
 tanh = Tensor.tanh
 transpose = Tensor.transpose
+tril = Tensor.tril
+triu = Tensor.triu
+trunc = Tensor.trunc
 unbind = Tensor.unbind
 unsqueeze = Tensor.unsqueeze
 var = Tensor.var

@@ -226,6 +226,8 @@ fn logic(row: Row, args: &[Id]) -> Id {
 }
 
 macro_rules! row_notes {
+    // Integers run in the table's own loops.
+    (@ Integer $Name:ident ($($a:ident)+) $args:ident) => { return None };
     (@ Numeric $Name:ident ($a:ident) $args:ident) => { numeric1::<rows::$Name>($args[0]) };
     (@ Numeric $Name:ident ($a:ident $b:ident) $args:ident) => { numeric2::<rows::$Name>($args[0], $args[1]) };
     (@ Float $Name:ident ($a:ident) $args:ident) => { float1::<rows::$Name>($args[0]) };
@@ -234,11 +236,12 @@ macro_rules! row_notes {
     (@ Logic $Name:ident ($($a:ident)+) $args:ident) => { logic(Row::$Name, $args) };
     (@ Select $Name:ident ($($a:ident)+) $args:ident) => { note(Inst::Select($args[0], $args[1], $args[2])) };
     ($([$($doc:literal)+] $Name:ident $name:literal $method:ident $try_method:ident $class:ident ($($arg:ident)+);)*) => {
-        /// Notes a row's instructions, for operands in f32 (truth values for logic, and as the condition of `where`).
-        pub(super) fn apply(row: Row, args: &[Id]) -> Id {
-            match row {
+        /// Notes a row's instructions, for operands in f32 (truth values for logic, and as the condition of `where`); `None`
+        /// for a row of integers.
+        pub(super) fn apply(row: Row, args: &[Id]) -> Option<Id> {
+            Some(match row {
                 $(Row::$Name => row_notes!(@ $class $Name ($($arg)+) args)),*
-            }
+            })
         }
     };
 }

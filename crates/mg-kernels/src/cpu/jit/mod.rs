@@ -172,7 +172,7 @@ fn one(run: &[Step], is_read_later: impl Fn(Reg) -> bool) -> Option<Fused> {
                         _ => number(args[i]),
                     })
                     .collect();
-                let value = lane::apply(row, &args);
+                let value = lane::apply(row, &args)?;
                 let is_truth = matches!(row.class(), Class::Logic | Class::Compare);
                 let store = is_read_later(dst).then_some(match is_truth {
                     true => Inst::StoreMask(dst, value),

@@ -15,10 +15,36 @@ class _Loss(Module):
 
 
 class CrossEntropyLoss(_Loss):
-    """The cross entropy of logits `[n, classes]` and integer labels `[n]`, in nats."""
+    """The cross entropy of logits `[n, classes]` (or `[classes]`, `[n, classes, …]`) and integer labels or probabilities.
+
+    `weight` has a number for each class, samples with the label `ignore_index` do not count, and `label_smoothing` is the
+    part of each target that is spread evenly over all classes.
+    """
+
+    weight: Tensor | None
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        *,
+        ignore_index: int = -100,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+    ) -> None:
+        super().__init__(reduction=reduction)
+        self.register_buffer("weight", weight)
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.cross_entropy(input, target, reduction=self.reduction)
+        return F.cross_entropy(
+            input,
+            target,
+            self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
+        )
 
 
 class NLLLoss(_Loss):
