@@ -2,6 +2,7 @@
 
 use crate::caller::named;
 use crate::rules;
+use crate::tensor::memory::{is_borrowed, settle};
 use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Result};
 use mg_graph::{Node, Op, Overwritten, Sources, Tag};
@@ -205,6 +206,8 @@ fn walk(
 
 /// Adds to a leaf's gradient, in place, as everybody who has read it is to see.
 fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> Result<()> {
+    // A gradient that is somebody else's memory is what is in that now.
+    let gradient = if is_borrowed(&gradient) { gradient.copy() } else { gradient };
     let before = leaf.grad_unread();
     let kept = match before {
         Some(before) if !create_graph => {
@@ -227,7 +230,9 @@ fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> Result<()> {
         }
     };
     // This may compute what has waited long, and drop whatever that frees: not under a lock.
-    kept.current().announce();
+    let node = kept.current();
+    node.announce();
+    settle(&node);
     Ok(())
 }
 
@@ -257,7 +262,8 @@ impl Tensor {
             how,
             is_leaf,
             |node, gradient| {
-                if let Some(leaf) = leaf_of(node) {
+                // A leaf that was made a constant since wants no gradient any more.
+                if let Some(leaf) = leaf_of(node).filter(Tensor::keeps_grad) {
                     accumulate(&leaf, gradient, how.create_graph)?;
                 }
                 Ok(())

@@ -3,6 +3,7 @@
 use crate::caller::public;
 use crate::ops::{Operand, or_panic};
 use crate::tensor::Tensor;
+use crate::tensor::memory::is_borrowed;
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, normalize_axis};
 use mg_graph::{Node, View, cell_bits, cell_bits_of_int};
 
@@ -412,8 +413,7 @@ impl Tensor {
                 return Err(Error::new("assign", ErrorKind::Device(text)));
             }
             // Memory that is somebody else's stays that: what is written is what is in it now.
-            let theirs = matches!(new.value(), Some(Ok(value)) if value.buffer.is_borrowed());
-            let new = if theirs { new.copy() } else { new };
+            let new = if is_borrowed(&new) { new.copy() } else { new };
             self.write(new.expand(own.shape)?)
         })
     }
@@ -443,18 +443,28 @@ impl Tensor {
     /// As [`Tensor::realize`].
     #[track_caller]
     pub fn is_contiguous(&self) -> Result<bool> {
-        // What is computed will lie densely, and views of it as they see it; somebody else's memory lies as it does.
-        let known = match self.layout() {
-            Some(layout) => return Ok(layout.is_contiguous()),
-            None => self.node(),
-        };
-        match known.value() {
-            Some(Ok(value)) => Ok(value.layout.is_contiguous()),
+        Ok(self.lie()?.is_contiguous())
+    }
+
+    /// How the elements lie in the memory that the tensor is of: row-major for what is computed, as they are seen for views, as
+    /// they are for memory that is somebody else's.
+    ///
+    /// # Errors
+    ///
+    /// A value that could not be computed.
+    #[track_caller]
+    pub fn lie(&self) -> Result<Layout> {
+        if let Some(layout) = self.layout() {
+            return Ok(layout);
+        }
+        let node = self.node();
+        match node.value() {
+            Some(Ok(value)) if value.buffer.is_borrowed() => Ok(value.layout),
             Some(Err(error)) => {
                 error.report();
                 Err(error.clone())
             }
-            None => Ok(true),
+            Some(Ok(_)) | None => Ok(Layout::contiguous(*node.shape())),
         }
     }
 

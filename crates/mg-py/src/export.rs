@@ -226,21 +226,21 @@ impl PyTensor {
     /// The distance between neighbours along each axis in memory, in elements.
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        crate::size::size(py, self.value(py)?.layout.strides().iter().copied())
+        crate::size::size(py, build(py, || self.t.lie())?.strides().iter().copied())
     }
 
     /// The distance between neighbours along each axis in memory, in elements, or along one axis.
     #[pyo3(signature = (dim=None))]
     fn stride<'py>(&self, py: Python<'py>, dim: Option<isize>) -> PyResult<Bound<'py, PyAny>> {
         let Some(dim) = dim else { return self.strides(py) };
-        let layout = self.value(py)?.layout;
+        let layout = build(py, || self.t.lie())?;
         let axis = mg_device::normalize_axis(dim, layout.rank()).map_err(|e| exception(&e))?;
         Ok(layout.strides()[axis].into_pyobject(py)?.into_any())
     }
 
     /// Where the first element lies in its memory, in elements.
     fn storage_offset(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.value(py)?.layout.offset())
+        Ok(build(py, || self.t.lie())?.offset())
     }
 
     /// The address of the first element.
@@ -251,7 +251,7 @@ impl PyTensor {
 
     /// Whether the elements lie in memory in row-major order without gaps.
     fn is_contiguous(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(self.value(py)?.layout.is_contiguous())
+        build(py, || self.t.is_contiguous())
     }
 
     /// The elements in memory of their own in row-major order; the tensor itself where they are already.

@@ -302,7 +302,7 @@ fn written(number: Operand, t: &Tensor) -> Result<Tensor> {
         Operand::Tensor(v) => Ok(v.to_dtype(dtype)),
         Operand::Int(n) if dtype.is_int() => Ok(zero(dtype)?.try_add(n)?.to_dtype(dtype)),
         Operand::Int(n) if dtype.is_bool() => Ok(zero(DType::I64)?.try_add(n)?.to_dtype(dtype)),
-        other @ (Operand::Int(_) | Operand::Float(_) | Operand::Live(_)) => {
+        other @ (Operand::Int(_) | Operand::Float(_) | Operand::Bool(_) | Operand::Live(_)) => {
             Ok(constant(other, t)?.to_dtype(dtype))
         }
     }

@@ -241,7 +241,9 @@ pub fn shared(obj: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
     let Kind::Same(dtype) = kind else { return Ok(None) };
     let size = dtype.size() as isize;
     let uneven = view.strides().iter().zip(view.sizes()).any(|(&s, &n)| n > 1 && s % size != 0);
-    if dtype == DType::Bool || uneven || view.0.buf.align_offset(dtype.size()) != 0 || shape.numel() == 0 {
+    // What may not be written is copied: writing to the tensor would write there.
+    let unshared = dtype == DType::Bool || view.0.readonly != 0;
+    if unshared || uneven || view.0.buf.align_offset(dtype.size()) != 0 || shape.numel() == 0 {
         return Ok(None);
     }
     let strides: Vec<isize> =

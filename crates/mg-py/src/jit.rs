@@ -1,24 +1,19 @@
-//! `jit` and `explain`: steps that are recorded and replayed, and what a line becomes.
+//! `jit`: steps that are recorded and replayed.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use mg_autograd::{Jit, Tensor};
-use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
-use mg_graph::Explanation;
+use mg_device::{Error, ErrorKind, Result};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-use crate::error::{compute, in_python};
+use crate::error::{compute, exception, in_python};
+use crate::jit_key::{Surroundings, Words};
 use crate::tensor::PyTensor;
-
-/// An argument of the function: a tensor by its number, or something that stays the same.
-enum Argument {
-    Tensor(usize),
-    Fixed(Py<PyAny>),
-}
 
 /// How the function's answer is made of tensors.
 enum Answer {
@@ -32,46 +27,77 @@ enum Answer {
 /// A call under way: what the engine's side needs to call Python, and what it brings back.
 struct Call {
     function: Py<PyAny>,
-    args: Vec<Argument>,
-    kwargs: Vec<(Py<PyAny>, Argument)>,
+    args: Py<PyTuple>,
+    kwargs: Option<Py<PyDict>>,
     raised: Option<PyErr>,
-    answer: Option<Answer>,
+    /// What the function answered, if it was called.
+    answered: Option<(Py<PyAny>, Answer)>,
 }
 
 type Slot = Arc<Mutex<Option<Call>>>;
 type Step = Box<dyn FnMut(&[Tensor]) -> Result<Vec<Tensor>> + Send>;
-type Key = Vec<(Shape, DType, Device)>;
 
-/// The recordings for one set of fixed arguments.
+/// The recordings for one set of what is no tensor among arguments and surroundings.
 struct Recorded {
     jit: Jit<Step>,
     slot: Slot,
-    answers: HashMap<Key, Answer>,
+    /// By the recording that a call was of.
+    answers: HashMap<u64, Answer>,
+    /// Keeps objects that are told by their addresses.
+    _held: Vec<Py<PyAny>>,
 }
+
+#[derive(Default)]
+struct All {
+    known: HashMap<Vec<u64>, Recorded>,
+    last_was_replayed: bool,
+    reason: Option<String>,
+}
+
+/// Sets of arguments and surroundings that are remembered; beyond it they are learnt anew.
+const KNOWN: usize = 256;
+/// Answers that one of them remembers.
+const ANSWERS: usize = 64;
 
 // A function that is recorded when it is called, and replayed once two calls launched the same; see `jit`. This is no
 // documentation: `__doc__` is the function's own.
 #[pyclass(frozen, weakref, name = "Jit", module = "micrograd_rs")]
 pub struct PyJit {
     function: Py<PyAny>,
-    /// Which recording belongs to which fixed arguments.
-    known: Py<PyDict>,
-    recorded: Mutex<Vec<Recorded>>,
+    surroundings: Surroundings,
+    recorded: Mutex<All>,
+    /// The thread that calls it now; 0 for none.
+    caller: AtomicU64,
 }
 
-/// Makes a replayed function. Tensors among its arguments may change from call to call; anything else must be hashable,
-/// and is recorded anew for each value. It may read and update tensors that it knows from elsewhere (parameters,
-/// optimisers' state), and answers with tensors, alone or in lists, tuples and dictionaries.
+/// Makes a replayed function: a call that does the same work as two calls before it is replayed, without a graph or a plan
+/// being made. It answers what the function would have: shapes, dtypes, devices and layouts of tensors among its arguments (in
+/// lists, tuples, dictionaries and dataclasses too) are looked at in each call, which of them are the same or share memory,
+/// numbers, strings and other objects by type and value or identity, modes and numbers of modules, the numbers that the function
+/// knows from around it, and whether gradients are recorded. Where something differs the function runs as usual and is recorded
+/// for that case too. It may read and update tensors that it knows from elsewhere (parameters, optimisers' state), and answers
+/// with tensors, alone or in lists, tuples and dictionaries. To read a tensor's value within it is an error; what it does besides
+/// work on tensors (printing, counting) happens only when it is not replayed, and `reason` says why it is not.
 #[pyfunction]
 pub fn jit(py: Python<'_>, function: Py<PyAny>) -> PyResult<PyJit> {
     if !function.bind(py).is_callable() {
         return Err(PyTypeError::new_err("jit takes a function"));
     }
-    Ok(PyJit { function, known: PyDict::new(py).unbind(), recorded: Mutex::new(vec![]) })
+    let surroundings = Surroundings::of(function.bind(py))?;
+    Ok(PyJit { function, surroundings, recorded: Mutex::default(), caller: AtomicU64::new(0) })
 }
 
-fn locked(slot: &Slot) -> std::sync::MutexGuard<'_, Option<Call>> {
+fn locked(slot: &Slot) -> MutexGuard<'_, Option<Call>> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A number for this thread, which is never 0.
+fn this_thread() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    thread_local! {
+        static NUMBER: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
+    }
+    NUMBER.with(|n| *n)
 }
 
 /// Takes an answer apart; its tensors are appended to `tensors`.
@@ -94,13 +120,22 @@ fn take_apart(obj: &Bound<'_, PyAny>, tensors: &mut Vec<Tensor>) -> PyResult<Ans
 }
 
 impl Answer {
-    fn put_together<'py>(&self, py: Python<'py>, tensors: &[Tensor]) -> PyResult<Bound<'py, PyAny>> {
+    /// The answer made of these tensors; one that is an argument is the argument itself.
+    fn put_together<'py>(
+        &self,
+        py: Python<'py>,
+        tensors: &[Tensor],
+        arguments: &[Bound<'py, PyTensor>],
+    ) -> PyResult<Bound<'py, PyAny>> {
         let all = |parts: &[Answer]| {
-            parts.iter().map(|p| p.put_together(py, tensors)).collect::<PyResult<Vec<_>>>()
+            parts.iter().map(|p| p.put_together(py, tensors, arguments)).collect::<PyResult<Vec<_>>>()
         };
         Ok(match self {
             Answer::Tensor(i) => match tensors.get(*i) {
-                Some(t) => Bound::new(py, PyTensor::from(t.clone()))?.into_any(),
+                Some(t) => match arguments.iter().find(|a| a.get().t.is(t)) {
+                    Some(argument) => argument.clone().into_any(),
+                    None => Bound::new(py, PyTensor::from(t.clone()))?.into_any(),
+                },
                 None => return Err(PyRuntimeError::new_err("jit: an answer of fewer tensors than recorded")),
             },
             Answer::Tuple(parts) => PyTuple::new(py, all(parts)?)?.into_any(),
@@ -108,7 +143,7 @@ impl Answer {
             Answer::Dict(items) => {
                 let dict = PyDict::new(py);
                 for (key, part) in items {
-                    dict.set_item(key, part.put_together(py, tensors)?)?;
+                    dict.set_item(key, part.put_together(py, tensors, arguments)?)?;
                 }
                 dict.into_any()
             }
@@ -117,18 +152,22 @@ impl Answer {
     }
 }
 
-/// What the engine calls to record: Python's function, with these tensors.
+/// What the engine calls: Python's function, with the arguments of the call under way.
 fn step(slot: Slot) -> Step {
-    Box::new(move |tensors: &[Tensor]| {
+    Box::new(move |_: &[Tensor]| {
         let called = in_python(|py| -> PyResult<Vec<Tensor>> {
-            let Some((function, args, kwargs)) = arguments(py, &slot, tensors)? else {
-                return Err(PyRuntimeError::new_err("jit: recorded outside of a call"));
+            let (function, args, kwargs) = match &*locked(&slot) {
+                Some(c) => {
+                    let kwargs = c.kwargs.as_ref().map(|k| k.clone_ref(py).into_bound(py));
+                    (c.function.clone_ref(py).into_bound(py), c.args.clone_ref(py).into_bound(py), kwargs)
+                }
+                None => return Err(PyRuntimeError::new_err("jit: called outside of a call")),
             };
-            let result = function.call(args, Some(&kwargs))?;
+            let result = function.call(args, kwargs.as_ref())?;
             let mut out = vec![];
             let answer = take_apart(&result, &mut out)?;
             if let Some(call) = &mut *locked(&slot) {
-                call.answer = Some(answer);
+                call.answered = Some((result.unbind(), answer));
             }
             Ok(out)
         });
@@ -141,23 +180,29 @@ fn step(slot: Slot) -> Step {
     })
 }
 
-type Arguments<'py> = (Bound<'py, PyAny>, Bound<'py, PyTuple>, Bound<'py, PyDict>);
+/// Says that a thread calls the function, until it is dropped.
+struct Calling<'a>(&'a AtomicU64);
 
-fn arguments<'py>(py: Python<'py>, slot: &Slot, tensors: &[Tensor]) -> PyResult<Option<Arguments<'py>>> {
-    let guard = locked(slot);
-    let Some(call) = &*guard else { return Ok(None) };
-    let one = |argument: &Argument| -> PyResult<Bound<'py, PyAny>> {
-        Ok(match argument {
-            Argument::Tensor(i) => Bound::new(py, PyTensor::from(tensors[*i].clone()))?.into_any(),
-            Argument::Fixed(obj) => obj.clone_ref(py).into_bound(py),
-        })
-    };
-    let args = PyTuple::new(py, call.args.iter().map(one).collect::<PyResult<Vec<_>>>()?)?;
-    let kwargs = PyDict::new(py);
-    for (key, argument) in &call.kwargs {
-        kwargs.set_item(key, one(argument)?)?;
+impl Drop for Calling<'_> {
+    fn drop(&mut self) {
+        self.0.store(0, Ordering::Relaxed);
     }
-    Ok(Some((call.function.clone_ref(py).into_bound(py), args, kwargs)))
+}
+
+impl PyJit {
+    /// The recordings, once no other thread is calling.
+    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, All> {
+        loop {
+            match self.recorded.try_lock() {
+                Ok(guard) => return guard,
+                Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+                // The other thread may need the interpreter.
+                Err(TryLockError::WouldBlock) => {
+                    py.detach(|| std::thread::sleep(std::time::Duration::from_micros(50)));
+                }
+            }
+        }
+    }
 }
 
 #[pymethods]
@@ -169,69 +214,66 @@ impl PyJit {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let mut tensors: Vec<Tensor> = vec![];
-        // The fixed arguments, and where they stand: a tensor is told from them by its place alone.
-        let fixed = PyList::empty(py);
-        let mut take = |obj: Bound<'py, PyAny>, place: Bound<'py, PyAny>| -> PyResult<Argument> {
-            if let Ok(t) = obj.cast::<PyTensor>() {
-                tensors.push(t.get().t.clone());
-                return Ok(Argument::Tensor(tensors.len() - 1));
-            }
-            fixed.append((place, obj.get_type(), &obj))?;
-            Ok(Argument::Fixed(obj.unbind()))
-        };
-        let mut positional = vec![];
-        for (i, arg) in args.iter().enumerate() {
-            positional.push(take(arg, i.into_pyobject(py)?.into_any())?);
+        // A part of what is being recorded, or a call from within itself.
+        if mg_graph::is_recording() || self.caller.load(Ordering::Relaxed) == this_thread() {
+            return self.function.bind(py).call(args, kwargs);
         }
-        let mut by_name = vec![];
-        for (key, value) in kwargs.into_iter().flatten() {
-            by_name.push((key.clone().unbind(), take(value, key)?));
+        let mut words = Words::default();
+        words.arguments(args, kwargs)?;
+        self.surroundings.tell(py, &mut words)?;
+        let Words { key, tensors, held, unknown, .. } = words;
+        let mut guard = self.lock(py);
+        self.caller.store(this_thread(), Ordering::Relaxed);
+        let _calling = Calling(&self.caller);
+        if unknown {
+            guard.last_was_replayed = false;
+            guard.reason = Some("an argument may change without being seen to".into());
+            return self.function.bind(py).call(args, kwargs);
         }
-        fixed.append(args.len())?;
-        let key = fixed.to_tuple();
-        let mut recorded = match self.recorded.try_lock() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                return Err(PyRuntimeError::new_err("a jit function is called while it runs"));
-            }
-        };
-        let known = self.known.bind(py);
-        let at = match known.get_item(&key)? {
-            Some(at) => at.extract::<usize>()?,
-            None => {
-                let slot = Slot::default();
-                let jit = mg_autograd::jit(step(slot.clone()));
-                recorded.push(Recorded { jit, slot, answers: HashMap::new() });
-                known.set_item(&key, recorded.len() - 1)?;
-                recorded.len() - 1
-            }
-        };
-        let Recorded { jit, slot, answers } = &mut recorded[at];
+        if guard.known.len() >= KNOWN && !guard.known.contains_key(&key) {
+            guard.known.clear();
+        }
+        let held: Vec<Py<PyAny>> = held.into_iter().map(Bound::unbind).collect();
+        let recorded = guard.known.entry(key).or_insert_with(|| {
+            let slot = Slot::default();
+            let jit = mg_autograd::jit(step(slot.clone()));
+            Recorded { jit, slot, answers: HashMap::new(), _held: held }
+        });
+        let Recorded { jit, slot, answers, .. } = recorded;
         *locked(slot) = Some(Call {
             function: self.function.clone_ref(py),
-            args: positional,
-            kwargs: by_name,
+            args: args.clone().unbind(),
+            kwargs: kwargs.map(|k| k.clone().unbind()),
             raised: None,
-            answer: None,
+            answered: None,
         });
-        let shapes: Key = tensors.iter().map(|t| (t.shape(), t.dtype(), t.device())).collect();
-        let handles: Vec<&Tensor> = tensors.iter().collect();
-        let result = compute(py, || jit.call(&handles));
+        let handles: Vec<Tensor> = tensors.iter().map(|t| t.get().t.clone()).collect();
+        let result = compute(py, || jit.call(&handles.iter().collect::<Vec<_>>()));
         let call = locked(slot).take();
-        let (raised, answer) = call.map_or((None, None), |c| (c.raised, c.answer));
+        let (raised, answered) = call.map_or((None, None), |c| (c.raised, c.answered));
         if let Some(raised) = raised {
             return Err(raised);
         }
         let out = result?;
-        if let Some(answer) = answer {
-            answers.insert(shapes.clone(), answer);
-        }
-        match answers.get(&shapes) {
-            Some(answer) => answer.put_together(py, &out),
-            None => Err(PyRuntimeError::new_err("jit: replayed without having been recorded")),
-        }
+        let run = jit.run();
+        let (replayed, reason) = (jit.is_replaying(), jit.reason().map(|e| exception(e).value(py).to_string()));
+        let answer = match answered {
+            Some((result, answer)) => {
+                if answers.len() >= ANSWERS
+                    && let Some(oldest) = answers.keys().min().copied()
+                {
+                    answers.remove(&oldest);
+                }
+                answers.insert(run, answer);
+                Ok(result.into_bound(py))
+            }
+            None => match answers.get(&run) {
+                Some(answer) => answer.put_together(py, &out, &tensors),
+                None => Err(PyRuntimeError::new_err("jit: replayed without having been recorded")),
+            },
+        };
+        (guard.last_was_replayed, guard.reason) = (replayed, reason);
+        answer
     }
 
     /// Bound to an object where it is a method.
@@ -265,7 +307,13 @@ impl PyJit {
     /// Whether some last call was replayed.
     #[getter]
     fn is_replaying(&self) -> bool {
-        self.recorded.try_lock().is_ok_and(|all| all.iter().any(|r| r.jit.is_replaying()))
+        self.recorded.try_lock().is_ok_and(|all| all.last_was_replayed)
+    }
+
+    /// Why the last call was not recorded so that it can be replayed, or None.
+    #[getter]
+    fn reason(&self) -> Option<String> {
+        self.recorded.try_lock().ok().and_then(|all| all.reason.clone())
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -273,66 +321,7 @@ impl PyJit {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
-        visit.call(&self.function)?;
-        visit.call(&self.known)
+        visit.call(&self.function)
     }
 }
 
-/// The launches that computing some tensors would take; `print` shows them.
-#[pyclass(frozen, name = "Explanation", module = "micrograd_rs")]
-pub struct PyExplanation(Explanation);
-
-#[pymethods]
-impl PyExplanation {
-    /// The launches in order: what each is, its shape and operations, bytes read and written.
-    #[getter]
-    fn launches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let all = PyList::empty(py);
-        for launch in &self.0.launches {
-            let dict = PyDict::new(py);
-            dict.set_item("kind", &launch.kind)?;
-            dict.set_item("shape", crate::size::size(py, launch.shape.iter().copied())?)?;
-            dict.set_item("operations", &launch.operations)?;
-            dict.set_item("bytes_read", launch.bytes_read)?;
-            dict.set_item("bytes_written", launch.bytes_written)?;
-            dict.set_item("flops", launch.flops)?;
-            dict.set_item("after", &launch.after)?;
-            all.append(dict)?;
-        }
-        Ok(all)
-    }
-
-    /// Bytes of temporary memory.
-    #[getter]
-    fn temporary_bytes(&self) -> usize {
-        self.0.temporary_bytes
-    }
-
-    /// The launches as a Graphviz drawing.
-    fn dot(&self) -> String {
-        self.0.to_dot()
-    }
-
-    fn __len__(&self) -> usize {
-        self.0.launches.len()
-    }
-
-    fn __repr__(&self) -> String {
-        self.0.to_string()
-    }
-}
-
-/// The launches that computing these tensors would take; none where their values are known. Nothing is computed.
-#[pyfunction]
-#[pyo3(signature = (*tensors))]
-pub fn explain(py: Python<'_>, tensors: Vec<Bound<'_, PyTensor>>) -> PyResult<PyExplanation> {
-    let all: Vec<&Tensor> = tensors.iter().map(|t| &t.get().t).collect();
-    compute(py, || {
-        let nodes: Vec<_> = all.iter().map(|t| t.node()).collect();
-        let mut explanation = mg_graph::explain(&nodes.iter().collect::<Vec<_>>())?;
-        // They are our own lines, not the user's.
-        explanation.launches.iter_mut().for_each(|launch| launch.line.clear());
-        Ok(explanation)
-    })
-    .map(PyExplanation)
-}

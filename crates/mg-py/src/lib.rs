@@ -17,7 +17,9 @@ mod grad;
 mod import;
 mod index;
 mod init;
+mod explain;
 mod jit;
+mod jit_key;
 mod nested;
 mod optim;
 mod reduce;
@@ -65,7 +67,9 @@ mod _micrograd_rs {
         kaiming_normal_, kaiming_uniform_, normal_, ones_, uniform_, xavier_normal_, xavier_uniform_, zeros_,
     };
     #[pymodule_export]
-    use crate::jit::{PyExplanation, PyJit, explain, jit};
+    use crate::explain::{PyExplanation, explain};
+    #[pymodule_export]
+    use crate::jit::{PyJit, jit};
     #[pymodule_export]
     use crate::optim::{PyOptimizer, PySchedule};
     #[pymodule_export]

@@ -20,23 +20,14 @@ use crate::{nested, size};
 #[pyclass(frozen, mapping, weakref, name = "Tensor", module = "micrograd_rs")]
 pub struct PyTensor {
     pub t: Tensor,
-    /// Where it was read from, if it is a gradient or a view of one.
-    gradient: Option<Box<Gradient>>,
-    /// Its memory is somebody else's, who may write it: what reads it is computed at once.
+    /// Its memory is somebody else's, who may write it: what reads it is computed at once, while other threads run.
     pub borrowed: bool,
-}
-
-/// A gradient that was read from `of.grad`: writing to it must reach there.
-#[derive(Clone)]
-struct Gradient {
-    of: Tensor,
-    grad: Tensor,
 }
 
 impl From<Tensor> for PyTensor {
     #[inline]
     fn from(t: Tensor) -> PyTensor {
-        PyTensor { t, gradient: None, borrowed: false }
+        PyTensor { t, borrowed: false }
     }
 }
 
@@ -66,7 +57,7 @@ fn settled(device: Device) -> Result<()> {
 impl PyTensor {
     /// A tensor whose memory is somebody else's.
     pub fn borrowed(t: Tensor) -> PyTensor {
-        PyTensor { t, gradient: None, borrowed: true }
+        PyTensor { t, borrowed: true }
     }
 
     /// The result of an operation; `borrowed` says whether it reads memory that is somebody else's.
@@ -122,19 +113,14 @@ impl PyTensor {
         f: impl FnOnce(&Tensor) -> Result<Tensor> + Send,
     ) -> PyResult<PyTensor> {
         let t = build(py, || f(&self.t))?;
-        Ok(PyTensor { t, gradient: self.gradient.clone(), borrowed: self.borrowed })
+        Ok(PyTensor { t, borrowed: self.borrowed })
     }
 
     /// Changes the tensor in place.
     #[inline]
     pub fn write(&self, py: Python<'_>, f: impl FnOnce(&Tensor) -> Result<()> + Send) -> PyResult<()> {
-        build(py, || {
-            f(&self.t)?;
-            match &self.gradient {
-                Some(g) => g.of.set_grad(Some(&g.grad)),
-                None => Ok(()),
-            }
-        })
+        let write = || mg_autograd::in_place(|| f(&self.t));
+        if self.borrowed { compute(py, write) } else { build(py, write) }
     }
 
     /// A tensor from what the factories take besides their data.
@@ -191,7 +177,7 @@ impl PyTensor {
         if let Some(shape) = shape.filter(|s| !s.is_none()) {
             let shape = size::signed(&size::shape(shape)?);
             // A leaf stands for itself, not for a view of what was read.
-            t = build(py, || Ok(t.reshape(&shape)?.detach()))?;
+            t = build(py, || Ok(t.reshape(&shape)?.snapshot()))?;
         }
         PyTensor::finished(py, t, device, requires_grad.unwrap_or(dtype.is_float()))
     }
@@ -306,11 +292,7 @@ impl PyTensor {
     /// The gradient that `backward` left, or None. Can be set and deleted.
     #[getter]
     fn grad(&self, py: Python<'_>) -> PyResult<Option<PyTensor>> {
-        let grad = build(py, || Ok(self.t.grad()))?;
-        Ok(grad.map(|grad| {
-            let gradient = Gradient { of: self.t.clone(), grad: grad.clone() };
-            PyTensor { t: grad, gradient: Some(Box::new(gradient)), borrowed: false }
-        }))
+        Ok(build(py, || Ok(self.t.grad()))?.map(PyTensor::from))
     }
 
     #[setter]
@@ -330,7 +312,8 @@ impl PyTensor {
         self.set_grad(py, None)
     }
 
-    /// The value without its history; setting it changes the tensor in place.
+    /// The same memory without history. Setting it makes the tensor stand for the memory of another one, with its shape, dtype
+    /// and device.
     #[getter]
     fn data(&self, py: Python<'_>) -> PyResult<PyTensor> {
         self.detach(py)
@@ -339,16 +322,14 @@ impl PyTensor {
     #[setter]
     fn set_data(&self, py: Python<'_>, value: &Bound<'_, PyTensor>) -> PyResult<()> {
         let value = &value.get().t;
-        self.write(py, |t| {
-            let _guard = mg_autograd::no_grad();
-            t.assign(value)
-        })
+        build(py, || self.t.set_data(value))
     }
 
-    /// The same value, cut off from what computed it: no gradient flows through it.
+    /// Another tensor on the same memory, cut off from what computed it: no gradient flows through it, and what is written to
+    /// either is seen by the other.
     fn detach(&self, py: Python<'_>) -> PyResult<PyTensor> {
         let t = build(py, || Ok(self.t.detach()))?;
-        Ok(PyTensor { t, gradient: None, borrowed: self.borrowed })
+        Ok(PyTensor { t, borrowed: self.borrowed })
     }
 
     /// Makes it a leaf whose gradient is kept, or a constant.

@@ -21,16 +21,17 @@ impl PyTensor {
         self.view(py, |t| t.reshape(&shape))
     }
 
-    /// The same elements in another shape; one size may be −1, and follows from the others.
+    /// As `reshape`, and always a view: an error where the elements do not lie so that there is one.
     #[pyo3(name = "view", signature = (*shape))]
     fn view_as_shape(&self, py: Python<'_>, shape: &Bound<'_, PyTuple>) -> PyResult<PyTensor> {
-        self.reshape(py, shape)
+        let shape = size::integers(shape)?;
+        self.view(py, |t| t.view_as_shape(&shape))
     }
 
     /// As `reshape`, to the shape of another tensor.
     fn view_as(&self, py: Python<'_>, other: &Bound<'_, PyTensor>) -> PyResult<PyTensor> {
         let other = &other.get().t;
-        self.view(py, |t| t.reshape(&size::signed(&other.shape())))
+        self.view(py, |t| t.view_as_shape(&size::signed(&other.shape())))
     }
 
     /// Axes `start_dim` to `end_dim` as one.
@@ -62,7 +63,8 @@ impl PyTensor {
     /// The transpose of a matrix; vectors and scalars as they are.
     fn t(&self, py: Python<'_>) -> PyResult<PyTensor> {
         self.view(py, |t| match t.rank() {
-            0 | 1 => Ok(t.clone()),
+            0 => t.permute(&[]),
+            1 => t.permute(&[0]),
             2 => t.transpose(0, 1),
             rank => Err(Error::new("t", ErrorKind::Shape(format!("takes at most two axes, got {rank}")))),
         })

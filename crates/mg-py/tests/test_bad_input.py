@@ -195,5 +195,5 @@ def test_dates_are_no_numbers():
             for make in (mg.tensor, mg.Tensor, mg.as_tensor, lambda t: mg.ones(1) + t):
                 with pytest.raises(TypeError):
                     make(given)
-        with pytest.raises(TypeError, match="takes numbers, got (datetime|timedelta)64"):
+        with pytest.raises(TypeError, match="takes numbers.* got dates or times"):
             mg.tensor(time)

@@ -279,7 +279,7 @@ def test_what_runs_backwards_is_exported_as_a_copy():
     """PyTorch takes no negative strides."""
     numpy = pytest.importorskip("numpy")
     x = mg.arange(6.0).reshape(2, 3)
-    for view in (x.flip(0), x[:, ::-1], x.t().flip(0).flip(1)):
+    for view in (x[::-1], x[:, ::-1], x.t()[::-1, ::-1]):
         array = numpy.from_dlpack(view)
         assert array.tolist() == view.tolist() and min(array.strides) > 0
         with pytest.raises(BufferError, match="backwards"):

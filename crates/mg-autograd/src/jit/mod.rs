@@ -72,6 +72,9 @@ pub struct Jit<F> {
     known: HashMap<Key, Known>,
     replayed: bool,
     reason: Option<Error>,
+    /// The run that the last call was, or was a replay of; and how many there were.
+    run: u64,
+    runs: u64,
 }
 
 /// What is known for one key.
@@ -132,6 +135,7 @@ enum Output {
 
 /// A run that was recorded.
 struct Run {
+    number: u64,
     trace: Trace,
     arguments: Vec<Weak<Cell>>,
     slots: Vec<Spot>,
@@ -157,7 +161,7 @@ struct Replaying {
 
 /// Makes a replayed function; see [`Jit`].
 pub fn jit<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>>(step: F) -> Jit<F> {
-    Jit { step, known: HashMap::new(), replayed: false, reason: None }
+    Jit { step, known: HashMap::new(), replayed: false, reason: None, run: 0, runs: 0 }
 }
 
 impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
@@ -170,6 +174,8 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
     #[track_caller]
     pub fn call(&mut self, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
         self.replayed = false;
+        self.runs += 1;
+        self.run = self.runs;
         if mg_graph::is_recording() {
             return self.plainly(arguments);
         }
@@ -181,6 +187,7 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
             match replaying.fits(arguments) {
                 Fit::Yes(found) => {
                     self.replayed = true;
+                    self.run = replaying.run.number;
                     return replaying.call(found, arguments);
                 }
                 Fit::No => at += 1,
@@ -191,7 +198,7 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
             known.plain -= 1;
             return self.plainly(arguments);
         }
-        let (outputs, run) = record(&mut self.step, arguments)?;
+        let (outputs, run) = record(&mut self.step, arguments, self.run)?;
         self.reason = run.and_then(|run| known.add(run)).err();
         if self.reason.is_some() {
             known.disagree();
@@ -202,6 +209,11 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
     /// Whether the last call was replayed.
     pub fn is_replaying(&self) -> bool {
         self.replayed
+    }
+
+    /// The number of the run that the last call was, or that it was a replay of.
+    pub fn run(&self) -> u64 {
+        self.run
     }
 
     /// Why the last run that was recorded cannot be replayed, or not yet.
@@ -280,7 +292,7 @@ fn refused(why: &str) -> Error {
 
 /// Runs a step and notes what it does: its answers, and the run, or why that cannot be replayed.
 #[track_caller]
-fn record<F>(step: &mut F, arguments: &[&Tensor]) -> Result<(Vec<Tensor>, Result<Run>)>
+fn record<F>(step: &mut F, arguments: &[&Tensor], number: u64) -> Result<(Vec<Tensor>, Result<Run>)>
 where
     F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>,
 {
@@ -308,7 +320,7 @@ where
     }
     let (outputs, record) = result?;
     let drawn = creation::generator().1.wrapping_sub(generator.1);
-    let run = Run::new(trace, record, arguments, &outputs, generator, drawn);
+    let run = Run::new(trace, record, arguments, &outputs, generator, drawn).map(|run| Run { number, ..run });
     Ok((outputs, run))
 }
 
@@ -408,6 +420,7 @@ impl Run {
             });
         }
         Ok(Run {
+            number: 0,
             trace,
             arguments: arguments.iter().map(|t| Arc::downgrade(&t.0)).collect(),
             slots: record.slots,

@@ -88,7 +88,8 @@ fn own(node: Node) -> Node {
     if node.claim() {
         return node;
     }
-    let other = node.alias();
+    // Of memory that is somebody else's, one tensor is enough.
+    let other = if is_borrowed(&node) { node.copy() } else { node.alias() };
     other.claim();
     other
 }
@@ -119,6 +120,13 @@ fn grafted(value: &Node, history: &Node) -> Node {
     };
     node.set_tag(Tag::History(behind));
     node
+}
+
+/// What is written without recording gradients to something with a history leaves that as it is: the numbers change, and
+/// nothing else. (A leaf has none.)
+fn with_history(value: Node, old: &Node, leaf: bool) -> Node {
+    let keeps = !leaf && old.is_tracked() && !mg_graph::is_tracking();
+    if keeps { grafted(&value, old) } else { value }
 }
 
 /// Makes a node that of a leaf: gradients end there.
@@ -364,8 +372,8 @@ impl Line {
             Some(part) => value.write_into(Some(&whole), facts.shape, part.layout)?,
             None => value.clone(),
         };
-        let new = own(new);
         let leaf = locked(&self.state).leaf.clone();
+        let new = own(with_history(new, &whole, leaf.strong_count() > 0));
         if leaf.strong_count() > 0 {
             make_leaf(&new, &leaf);
         }
@@ -758,7 +766,7 @@ impl Tensor {
             State::Alone(Some(held)) if !is_borrowed(&held.node) => {
                 let old = held.current(&mut garbage);
                 jit::note_cell_change(self, &old);
-                let new = own(value);
+                let new = own(with_history(value, &old, self.keeps_grad()));
                 if self.keeps_grad() {
                     make_leaf(&new, &Arc::downgrade(&self.0));
                 }
@@ -832,13 +840,14 @@ impl Tensor {
     }
 }
 
-fn is_borrowed(node: &Node) -> bool {
+/// Whether the value lies in memory that is somebody else's.
+pub(crate) fn is_borrowed(node: &Node) -> bool {
     matches!(node.value(), Some(Ok(value)) if value.buffer.is_borrowed())
 }
 
 /// Computes what must not wait: everything, where each operation is computed at once, and what reads memory that is somebody
 /// else's, before that one can write it again. The failure stays with the node, for its readers.
-fn settle(node: &Node) {
+pub(crate) fn settle(node: &Node) {
     let borrowed = node.reads_borrowed();
     if !node.is_pending() || !(borrowed || mg_graph::is_eager()) {
         return;

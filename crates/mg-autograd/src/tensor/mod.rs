@@ -264,6 +264,11 @@ impl Tensor {
         self.0.leaf.load(Ordering::Relaxed)
     }
 
+    /// A number that two tensors have in common only if they are one; another tensor may have it when this one is gone.
+    pub fn id(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
     /// Whether `self` and `other` are handles on one tensor.
     pub fn is(&self, other: &Tensor) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

@@ -1,0 +1,338 @@
+//! What a replayed step takes for granted of Python: numbers, objects and modes, among its arguments and around it, in words
+//! that can be compared.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use pyo3::exceptions::PyAttributeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{
+    PyBool, PyBytes, PyCFunction, PyCode, PyDict, PyFloat, PyFunction, PyInt, PyList, PyModule, PyString, PyTuple, PyType,
+};
+
+use crate::tensor::PyTensor;
+
+/// How deep containers and objects are looked into.
+const DEPTH: usize = 16;
+/// Functions whose names are looked for.
+const FUNCTIONS: usize = 256;
+
+/// What stands before each thing, so that things of different kinds never look the same.
+#[derive(Clone, Copy)]
+enum Kind {
+    Argument,
+    Tensor,
+    None,
+    Bool,
+    Int,
+    Float,
+    Text,
+    Tuple,
+    List,
+    Dict,
+    Fields,
+    Module,
+    Object,
+    Met,
+    End,
+}
+
+/// What is taken for granted, as it is now.
+#[derive(Default)]
+pub struct Words<'py> {
+    pub key: Vec<u64>,
+    /// The tensors among the arguments, in order.
+    pub tensors: Vec<Bound<'py, PyTensor>>,
+    /// What is told by its address, and must not be another thing at the same address later.
+    pub held: Vec<Bound<'py, PyAny>>,
+    /// There is something that may change without its words changing.
+    pub unknown: bool,
+    met: HashSet<usize>,
+}
+
+/// What is looked at of what surrounds a function.
+struct Look<'a> {
+    /// Whether tensors are arguments; otherwise they are told by identity.
+    arguments: bool,
+    /// The attributes of objects that the function's code names.
+    names: Option<&'a HashSet<String>>,
+    depth: usize,
+}
+
+impl Look<'_> {
+    fn deeper(&self) -> Look<'_> {
+        Look { depth: self.depth + 1, ..*self }
+    }
+}
+
+fn module_type<'py>(py: Python<'py>) -> PyResult<&'py Bound<'py, PyAny>> {
+    static TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let found = TYPE.get_or_try_init(py, || Ok::<_, PyErr>(py.import("micrograd_rs.nn")?.getattr("Module")?.unbind()))?;
+    Ok(found.bind(py))
+}
+
+fn text_hash(text: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl<'py> Words<'py> {
+    fn kind(&mut self, kind: Kind) {
+        self.key.push(kind as u64);
+    }
+
+    fn address(&mut self, obj: &Bound<'py, PyAny>) {
+        self.key.push(obj.as_ptr() as u64);
+        self.held.push(obj.clone());
+    }
+
+    /// The arguments of a call.
+    pub fn arguments(&mut self, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<()> {
+        let look = Look { arguments: true, names: None, depth: 0 };
+        for arg in args.iter() {
+            self.tell(&arg, &look)?;
+        }
+        self.kind(Kind::End);
+        for (name, value) in kwargs.into_iter().flatten() {
+            self.tell(&name, &look)?;
+            self.tell(&value, &look)?;
+        }
+        self.kind(Kind::End);
+        Ok(())
+    }
+
+    fn tell(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
+        if let Ok(t) = obj.cast::<PyTensor>() {
+            if look.arguments {
+                self.kind(Kind::Argument);
+                self.tensors.push(t.clone());
+            } else {
+                self.kind(Kind::Tensor);
+                self.key.push(t.get().t.id() as u64);
+                self.held.push(obj.clone());
+            }
+            return Ok(());
+        }
+        if obj.is_none() {
+            self.kind(Kind::None);
+        } else if let Ok(b) = obj.cast_exact::<PyBool>() {
+            self.kind(Kind::Bool);
+            self.key.push(u64::from(b.is_true()));
+        } else if let Ok(n) = obj.cast_exact::<PyInt>() {
+            self.kind(Kind::Int);
+            match n.extract::<i64>() {
+                Ok(n) => self.key.push(n as u64),
+                Err(_) => self.key.push(text_hash(n.str()?.to_str()?.as_bytes())),
+            }
+        } else if let Ok(v) = obj.cast_exact::<PyFloat>() {
+            self.kind(Kind::Float);
+            self.key.push(v.value().to_bits());
+        } else if let Ok(s) = obj.cast_exact::<PyString>() {
+            self.kind(Kind::Text);
+            self.key.push(text_hash(s.to_string_lossy().as_bytes()));
+        } else if let Ok(b) = obj.cast_exact::<PyBytes>() {
+            self.kind(Kind::Text);
+            self.key.push(text_hash(b.as_bytes()));
+        } else if look.depth >= DEPTH {
+            self.kind(Kind::Object);
+            self.address(obj);
+        } else if let Ok(tuple) = obj.cast::<PyTuple>() {
+            self.kind(Kind::Tuple);
+            self.key.push(obj.get_type().as_ptr() as u64);
+            self.all(tuple.iter(), look)?;
+        } else if let Ok(list) = obj.cast_exact::<PyList>() {
+            self.kind(Kind::List);
+            self.all(list.iter(), look)?;
+        } else if let Ok(dict) = obj.cast_exact::<PyDict>() {
+            self.kind(Kind::Dict);
+            for (name, value) in dict.iter() {
+                self.tell(&name, &look.deeper())?;
+                self.tell(&value, &look.deeper())?;
+            }
+            self.kind(Kind::End);
+        } else {
+            self.object(obj, look)?;
+        }
+        Ok(())
+    }
+
+    fn all(&mut self, items: impl Iterator<Item = Bound<'py, PyAny>>, look: &Look) -> PyResult<()> {
+        for item in items {
+            self.tell(&item, &look.deeper())?;
+        }
+        self.kind(Kind::End);
+        Ok(())
+    }
+
+    fn object(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
+        if is_code(obj) {
+            self.kind(Kind::Object);
+            self.address(obj);
+            return Ok(());
+        }
+        if look.depth < DEPTH && obj.hasattr("__dataclass_fields__")? && look.arguments {
+            self.kind(Kind::Fields);
+            self.key.push(obj.get_type().as_ptr() as u64);
+            let fields = obj.getattr("__dataclass_fields__")?;
+            for name in fields.try_iter()? {
+                let name = name?;
+                let value = obj.getattr(name.cast::<PyString>()?)?;
+                self.tell(&value, &look.deeper())?;
+            }
+            self.kind(Kind::End);
+            return Ok(());
+        }
+        // Arrays and buffers are read when tensors are made of them, and may hold other numbers by then.
+        if obj.hasattr("__array_interface__")? || obj.hasattr("__dlpack__")? {
+            self.unknown |= look.arguments;
+        }
+        let is_module = obj.is_instance(module_type(obj.py())?)?;
+        self.kind(if is_module { Kind::Module } else { Kind::Object });
+        self.address(obj);
+        if !self.met.insert(obj.as_ptr() as usize) {
+            self.kind(Kind::Met);
+            return Ok(());
+        }
+        let Ok(attributes) = obj.getattr("__dict__") else { return Ok(()) };
+        let Ok(attributes) = attributes.cast_into::<PyDict>() else { return Ok(()) };
+        // Tensors of an object are told by identity, whoever holds it: a step reads them where it finds them.
+        let inside = Look { arguments: false, names: look.names, depth: look.depth + 1 };
+        for (name, value) in attributes.iter() {
+            let Ok(name) = name.cast::<PyString>() else { continue };
+            let name = name.to_string_lossy();
+            if is_module || look.names.is_none_or(|names| names.contains(&*name)) {
+                self.key.push(text_hash(name.as_bytes()));
+                self.tell(&value, &inside)?;
+            }
+        }
+        self.kind(Kind::End);
+        Ok(())
+    }
+}
+
+/// Whether an object is code, which does not change.
+fn is_code(obj: &Bound<'_, PyAny>) -> bool {
+    obj.is_instance_of::<PyType>()
+        || obj.is_instance_of::<PyModule>()
+        || obj.is_instance_of::<PyFunction>()
+        || obj.is_instance_of::<PyCFunction>()
+}
+
+/// What a function finds around it: variables of functions that it was made in, globals that it names, the object that it is a
+/// method of; and as much of the functions that it names.
+pub struct Surroundings {
+    cells: Vec<Py<PyAny>>,
+    globals: Vec<(Py<PyDict>, Py<PyString>)>,
+    object: Option<Py<PyAny>>,
+    names: HashSet<String>,
+}
+
+impl Surroundings {
+    /// Of a function, a method, or whatever else can be called.
+    pub fn of(function: &Bound<'_, PyAny>) -> PyResult<Surroundings> {
+        let mut found =
+            Surroundings { cells: vec![], globals: vec![], object: None, names: HashSet::new() };
+        let mut stack = vec![function.clone()];
+        let mut met = HashSet::new();
+        let mut seen = HashSet::new();
+        while let Some(obj) = stack.pop() {
+            if met.len() >= FUNCTIONS || !met.insert(obj.as_ptr() as usize) {
+                continue;
+            }
+            let bound = obj.getattr("__self__").ok().filter(|o| !o.is_none() && !o.is_instance_of::<PyModule>());
+            if let Some(bound) = bound
+                && obj.is(function)
+            {
+                found.object = Some(bound.unbind());
+            }
+            let obj = match obj.getattr("__func__") {
+                Ok(inner) => inner,
+                Err(_) => obj,
+            };
+            let Ok(code) = obj.getattr("__code__") else { continue };
+            let names = names_of(&code)?;
+            if let Ok(cells) = obj.getattr("__closure__")
+                && let Ok(cells) = cells.cast_into::<PyTuple>()
+            {
+                for cell in cells.iter() {
+                    if seen.insert((cell.as_ptr() as usize, String::new())) {
+                        found.cells.push(cell.clone().unbind());
+                    }
+                    if let Ok(inner) = cell.getattr("cell_contents") {
+                        stack.push(inner);
+                    }
+                }
+            }
+            if let Ok(globals) = obj.getattr("__globals__")
+                && let Ok(globals) = globals.cast_into::<PyDict>()
+            {
+                for name in &names {
+                    let Some(value) = globals.get_item(name)? else { continue };
+                    if value.is_instance_of::<PyFunction>() {
+                        stack.push(value);
+                    } else if !is_code(&value) && seen.insert((globals.as_ptr() as usize, name.clone())) {
+                        found.globals.push((globals.clone().unbind(), PyString::new(obj.py(), name).unbind()));
+                    }
+                }
+            }
+            // Methods that the code may call on the object that it belongs to.
+            if let Some(object) = &found.object {
+                let class = object.bind(obj.py()).get_type();
+                for name in &names {
+                    if let Ok(method) = class.getattr(name.as_str())
+                        && method.is_instance_of::<PyFunction>()
+                    {
+                        stack.push(method);
+                    }
+                }
+            }
+            found.names.extend(names);
+        }
+        Ok(found)
+    }
+
+    /// Tells what is there now.
+    pub fn tell<'py>(&self, py: Python<'py>, words: &mut Words<'py>) -> PyResult<()> {
+        let look = Look { arguments: false, names: Some(&self.names), depth: 0 };
+        for cell in &self.cells {
+            match cell.bind(py).getattr("cell_contents") {
+                Ok(value) => words.tell(&value, &look)?,
+                // An empty cell.
+                Err(error) if error.is_instance_of::<pyo3::exceptions::PyValueError>(py) => words.kind(Kind::End),
+                Err(error) if error.is_instance_of::<PyAttributeError>(py) => words.kind(Kind::End),
+                Err(error) => return Err(error),
+            }
+        }
+        for (globals, name) in &self.globals {
+            match globals.bind(py).get_item(name.bind(py))? {
+                Some(value) => words.tell(&value, &look)?,
+                None => words.kind(Kind::End),
+            }
+        }
+        if let Some(object) = &self.object {
+            words.tell(object.bind(py), &look)?;
+        }
+        Ok(())
+    }
+}
+
+/// The names that code and the code within it uses.
+fn names_of(code: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let mut names = vec![];
+    let mut stack = vec![code.clone()];
+    while let Some(code) = stack.pop() {
+        let Ok(all) = code.getattr("co_names") else { continue };
+        for name in all.try_iter()? {
+            names.push(name?.extract::<String>()?);
+        }
+        for constant in code.getattr("co_consts")?.try_iter()? {
+            let constant = constant?;
+            if constant.is_instance_of::<PyCode>() {
+                stack.push(constant);
+            }
+        }
+    }
+    Ok(names)
+}
