@@ -10,24 +10,12 @@ struct alignas(64) TensorMap {
     u64 words[16];
 };
 
-// Which block of the cluster this is.
-__device__ __forceinline__ u32 cluster_rank() {
-    u32 rank;
-    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-    return rank;
-}
-// Waits for all threads of the cluster; what they wrote to shared memory is seen by all.
-__device__ __forceinline__ void cluster_sync() {
-    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-}
-
 // A barrier counts arrivals, and bytes that the copy engine brings. Each time that all have come its phase changes, of which
 // only the parity is told.
 __device__ __forceinline__ void barrier_init(u32 barrier, u32 count) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
 }
-// Makes initialised barriers known to the copy engine and to the cluster.
+// Makes initialised barriers known to the copy engine.
 __device__ __forceinline__ void barriers_ready() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 // Arrives, and tells of bytes that will come.
 __device__ __forceinline__ void barrier_expect(u32 barrier, u32 bytes) {
@@ -35,13 +23,6 @@ __device__ __forceinline__ void barrier_expect(u32 barrier, u32 bytes) {
 }
 __device__ __forceinline__ void barrier_arrive(u32 barrier) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-// Arrives at the barrier of another block of the cluster, at the same place. Nothing that this thread wrote is seen there: to
-// release it to the cluster would be a fence of the whole device.
-__device__ __forceinline__ void barrier_arrive(u32 barrier, u32 rank) {
-    asm volatile("{.reg .b32 %there;mapa.shared::cluster.u32 %there, %0, %1;"
-                 "mbarrier.arrive.shared::cluster.b64 _, [%there];}" ::"r"(barrier), "r"(rank)
-                 : "memory");
 }
 __device__ __forceinline__ bool barrier_passed(u32 barrier, u32 parity) {
     u32 passed;
@@ -74,13 +55,6 @@ __device__ __forceinline__ void prefetch(const TensorMap* map) {
 __device__ __forceinline__ void bring(u32 to, const TensorMap* map, u32 barrier, u32 x, u32 y, u32 z) {
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to),
                  "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z)
-                 : "memory");
-}
-// The same for all blocks of the cluster that `blocks` has a bit for, to the same place in each, and for the barrier in each.
-__device__ __forceinline__ void bring(u32 to, const TensorMap* map, u32 barrier, u32 x, u32 y, u32 z, u16 blocks) {
-    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-                 "[%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to),
-                 "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(blocks)
                  : "memory");
 }
 // Takes a box from shared memory to a tensor, except what lies outside of it.

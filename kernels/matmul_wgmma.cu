@@ -1,12 +1,11 @@
 // Products by Hopper's own instructions (wgmma): f16, bf16, and f32 operands rounded to tf32. Sums are f32.
 //
 // One thread has the copy engine bring stages of both operands, a ring of them. Two groups of four warps multiply, each its rows of
-// the tile, straight from shared memory. A block takes tile after tile; stages of the next come while sums are stored. Blocks of a cluster
-// have tiles one below the other: each brings a part of what they share of b, for all of them.
+// the tile, straight from shared memory. A block takes tile after tile; stages of the next come while sums are stored.
 #include "hopper.cuh"
 #include "matmul.cuh"
 
-constexpr int BM = V_BM, BN = V_BN, STAGES = V_STAGES, CLUSTER = V_CLUSTER;
+constexpr int BM = V_BM, BN = V_BN, STAGES = V_STAGES;
 constexpr bool A_K = V_A_K, B_K = V_B_K;
 using T = V_T;
 
@@ -36,14 +35,13 @@ __device__ __forceinline__ const Wgmma* argument() {
     return at;
 }
 
-// The tiles of a cluster that come next, and their part of k. Clusters that run together share rows and columns of the operands, as in
-// `Place`.
+// A tile that is this block's turn, and its part of k. Blocks that run together share rows and columns of the operands, as in `Place`.
 struct Turn {
     u32 row, col, k_begin, k_end, split, batch, tile;
 
-    __device__ __forceinline__ Turn(const MatMul& p, u32 id, u32 rank) {
-        const u32 group = p.reserved;
-        u32 rows = (p.tiles_m + CLUSTER - 1) / CLUSTER, tiles = rows * p.tiles_n, first = 0;
+    __device__ __forceinline__ Turn(const MatMul& p, u32 id) {
+        constexpr u32 group = 8;
+        u32 tiles = p.tiles_m * p.tiles_n, first = 0;
         split = batch = 0;
         if (p.splits > 1) {
             u32 rest = id / p.splits;
@@ -54,35 +52,30 @@ struct Turn {
             batch = id / tiles;
             id -= batch * tiles;
         }
-        if (rows > group) {
+        if (p.tiles_m > group) {
             u32 band = id / (group * p.tiles_n);
             first = band * group;
             id -= first * p.tiles_n;
         }
-        u32 height = min(group, rows - first);
+        u32 height = min(group, p.tiles_m - first);
         u32 tile_n = id / height;
-        u32 tile_m = (first + id - tile_n * height) * CLUSTER + rank;
+        u32 tile_m = first + id - tile_n * height;
         k_begin = split * p.k_part;
         k_end = min(k_begin + p.k_part, p.k);
         row = tile_m * BM;
         col = tile_n * BN;
-        tile = (batch * rows * CLUSTER + tile_m) * p.tiles_n + tile_n;
+        tile = (batch * p.tiles_m + tile_m) * p.tiles_n + tile_n;
     }
 };
 
-// Brings a stage of `ROWS` rows of an operand; blocks of a cluster bring as many of them each.
-template <bool LINES_K, int ROWS, int BLOCKS>
-__device__ __forceinline__ void load(u32 to, const TensorMap* map, u32 barrier, u32 k, u32 row, u32 batch, u32 rank) {
-    constexpr int EACH = ROWS / BLOCKS, BOX = LINES_K ? EACH : 64;
-    static_assert(EACH % BOX == 0, "");
-    u32 first = BLOCKS > 1 ? rank * EACH : 0;
+// Brings a stage of `ROWS` rows of an operand.
+template <bool LINES_K, int ROWS>
+__device__ __forceinline__ void load(u32 to, const TensorMap* map, u32 barrier, u32 k, u32 row, u32 batch) {
+    if (LINES_K) {
+        bring(to, map, barrier, k, row, batch);
+    } else {
 #pragma unroll
-    for (int i = 0; i < EACH; i += BOX) {
-        u32 at = to + (first + i) * 128, x = LINES_K ? k : row + first + i, y = LINES_K ? row + first + i : k;
-        if (BLOCKS > 1)
-            bring(at, map, barrier, x, y, batch, (u16)((1 << BLOCKS) - 1));
-        else
-            bring(at, map, barrier, x, y, batch);
+        for (int i = 0; i < ROWS; i += 64) bring(to + i * 128, map, barrier, row + i, k, batch);
     }
 }
 
@@ -161,8 +154,10 @@ __device__ __forceinline__ void store_bare(const MatMul& p, u32 slice, u32 row, 
             }
             written();
             __syncwarp();
+            // No condition on the column: what lies outside stays outside anyway, and the assembler of CUDA 12.9 makes of two
+            // conditions code that leaves the row out.
             if (lane == 0) {
-                if (col + s * WIDTH < p.n) take(&argument()->out, to, col + s * WIDTH, row + i * 64, batch);
+                take(&argument()->out, to, col + s * WIDTH, row + i * 64, batch);
                 taken_end();
             }
         }
@@ -197,47 +192,36 @@ __device__ __forceinline__ void store_marked(const MatMul& p, u32 slice, u32 row
     }
 }
 
-extern "C" __global__ void
-#if V_CLUSTER > 1
-__cluster_dims__(CLUSTER, 1, 1)
-#endif
-__launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const Wgmma args) {
+extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const Wgmma args) {
     extern __shared__ __align__(1024) u8 memory[];
     const MatMul& p = args.p;
     // Uniform, as the compiler sees from the exchange.
     const u32 warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
-    const u32 rank = CLUSTER > 1 ? cluster_rank() : 0;
     const u32 stages = (shared_address(memory) + 1023) & ~1023u;
     const u32 slices = stages + STAGES * STAGE, full = slices + WARPS * SLICE, empty = full + STAGES * 8;
     if (threadIdx.x == 0) {
         for (int s = 0; s < STAGES; s++) {
             barrier_init(full + s * 8, 1);
-            barrier_init(empty + s * 8, WARPS * CLUSTER);
+            barrier_init(empty + s * 8, WARPS);
         }
         barriers_ready();
         prefetch(&argument()->a);
         prefetch(&argument()->b);
     }
-    __syncwarp();
-    if (CLUSTER > 1)
-        cluster_sync();
-    else
-        __syncthreads();
+    __syncthreads();
 
-    u32 rows = (p.tiles_m + CLUSTER - 1) / CLUSTER;
-    u32 batches = p.batch_shape[0];
-    u32 turns = rows * p.tiles_n * p.splits * batches, clusters = gridDim.x / CLUSTER;
+    const u32 turns = p.tiles_m * p.tiles_n * p.splits * p.batch_shape[0];
     u32 stage = 0, parity = 0;
     auto next = [&]() {
         if (++stage == STAGES) stage = 0, parity ^= 1;
     };
 
     if (warp < 4) {
-        fewer_registers<V_FEW>();
+        fewer_registers<40>();
         if (threadIdx.x == 0) {
 #pragma unroll 1
-            for (u32 turn = blockIdx.x / CLUSTER; turn < turns; turn += clusters) {
-                Turn at(p, turn, rank);
+            for (u32 turn = blockIdx.x; turn < turns; turn += gridDim.x) {
+                Turn at(p, turn);
                 // Operands that are the same for the whole batch have a stride of zero there.
                 u32 batch_a = p.a_batch[0] ? at.batch : 0, batch_b = p.b_batch[0] ? at.batch : 0;
 #pragma unroll 1
@@ -245,20 +229,14 @@ __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const Wgmma args) {
                     u32 to = stages + stage * STAGE, barrier = full + stage * 8;
                     barrier_wait(empty + stage * 8, parity ^ 1);
                     barrier_expect(barrier, STAGE);
-                    load<A_K, BM, 1>(to, &argument()->a, barrier, k, at.row, batch_a, 0);
-                    load<B_K, BN, CLUSTER>(to + BYTES_A, &argument()->b, barrier, k, at.col, batch_b, rank);
+                    load<A_K, BM>(to, &argument()->a, barrier, k, at.row, batch_a);
+                    load<B_K, BN>(to + BYTES_A, &argument()->b, barrier, k, at.col, batch_b);
                     next();
                 }
             }
-            // No block ends while another of the cluster still writes to it or arrives at its barriers.
-            if (CLUSTER > 1)
-                for (int s = 0; s < STAGES; s++) {
-                    barrier_wait(empty + stage * 8, parity ^ 1);
-                    next();
-                }
         }
     } else {
-        more_registers<V_MANY>();
+        more_registers<232>();
         const u32 group = warp / 4 - 1;
         const u32 slice = slices + (warp - 4) * SLICE;
         const bool bare = p.flags == (BARE | VECTOR);
@@ -266,25 +244,19 @@ __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const Wgmma args) {
         const u64 from_a = matrix<A_K>(stages + group * PARTS * 64 * 128, BK * 128);
         const u64 from_b = matrix<B_K>(stages + BYTES_A, BK * 128);
         auto release = [&](u32 stage) {
-            if (CLUSTER > 1) {
-                if (lane < CLUSTER) barrier_arrive(empty + stage * 8, lane);
-            } else if (lane == 0) {
-                barrier_arrive(empty + stage * 8);
-            }
+            if (lane == 0) barrier_arrive(empty + stage * 8);
         };
 #pragma unroll 1
-        for (u32 turn = blockIdx.x / CLUSTER; turn < turns; turn += clusters) {
+        for (u32 turn = blockIdx.x; turn < turns; turn += gridDim.x) {
             // Lanes that went ways of their own meet again: the products ask for whole warps.
             __syncwarp();
-            Turn at(p, turn, rank);
+            Turn at(p, turn);
             float sum[PARTS][SUMS];
 #pragma unroll
             for (int i = 0; i < PARTS; i++)
 #pragma unroll
                 for (int j = 0; j < SUMS; j++) sum[i][j] = 0;
-#if V_WAIT
             u32 before = STAGES;
-#endif
 #pragma unroll 1
             for (u32 k = at.k_begin; k < at.k_end; k += BK) {
                 barrier_wait(full + stage * 8, parity);
@@ -298,20 +270,13 @@ __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const Wgmma args) {
                     for (int i = 0; i < PARTS; i++)
                         multiply<A_K, B_K>(sum[i], step_a + (i * 64 * 128 + s * STEP_A) / 16, step_b + s * STEP_B / 16, T());
                 products_commit();
-#if V_WAIT
                 products_wait<1>();
                 if (before < STAGES) release(before);
                 before = stage;
-#else
-                products_wait<0>();
-                release(stage);
-#endif
                 next();
             }
-#if V_WAIT
             products_wait<0>();
             if (before < STAGES) release(before);
-#endif
 #pragma unroll
             for (int i = 0; i < PARTS; i++) settle(sum[i]);
             if (p.splits > 1 && !joined(p, at, warp - 4, lane, sum)) continue;
