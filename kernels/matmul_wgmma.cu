@@ -183,9 +183,13 @@ __device__ __forceinline__ void store_marked(const MatMul& p, u32 slice, u32 row
             }
         }
         __syncwarp();
+        auto read = [&](u32 i) { return read16(slice + i * 256 + ((lane % 16 ^ (i % 4 * 2)) << 4)); };
+        float4 next = read(lane / 16);
 #pragma unroll 1
         for (u32 i = lane / 16; i < 16; i += 2) {
-            float4 v = read16(slice + i * 256 + ((lane % 16 ^ (i % 4 * 2)) << 4));
+            // What comes next is read before what is spliced in here begins.
+            float4 v = next;
+            next = read((i + 2) % 16);
             u32 to_row = row + part / (BN / 64) * 64 + i, to_col = col + part % (BN / 64) * 64 + lane % 16 * 4;
             if (to_row < p.m && to_col < p.n) finish<T>(p, batch, to_row, to_col, v);
         }
@@ -210,6 +214,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
     }
     __syncthreads();
 
+    // One axis of a batch at most.
     const u32 turns = p.tiles_m * p.tiles_n * p.splits * p.batch_shape[0];
     u32 stage = 0, parity = 0;
     auto next = [&]() {
@@ -239,7 +244,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
         more_registers<232>();
         const u32 group = warp / 4 - 1;
         const u32 slice = slices + (warp - 4) * SLICE;
-        const bool bare = p.flags == (BARE | VECTOR);
+        const bool bare = p.flags & BARE;
         constexpr u32 STEP_A = A_K ? 32 : 16 * 128, STEP_B = B_K ? 32 : 16 * 128;
         const u64 from_a = matrix<A_K>(stages + group * PARTS * 64 * 128, BK * 128);
         const u64 from_b = matrix<B_K>(stages + BYTES_A, BK * 128);

@@ -467,17 +467,23 @@ impl Step {
         let asks =
             self.plan.launches.iter().flat_map(library::Launch::pointers).any(|p| p.1 == Pointer::Fault);
         let fault = if asks { gpu.guard(launch.index_guard(graph))? } else { 0 };
+        let address = |pointer| match pointer {
+            Pointer::Input(i) => {
+                self.inputs.get(usize::from(i)).and_then(|&i| inputs.get(i)).copied().unwrap_or(0)
+            }
+            Pointer::Output(_) => out,
+            Pointer::Workspace => workspace,
+            Pointer::Tickets => gpu.tickets(),
+            Pointer::Fault => fault,
+        };
         for (step, &kernel) in self.plan.launches.iter().zip(&self.kernels) {
             let mut memory = [0u8; library::MAX_ARGS];
-            let args = step.bind(&mut memory, |pointer| match pointer {
-                Pointer::Input(i) => {
-                    self.inputs.get(usize::from(i)).and_then(|&i| inputs.get(i)).copied().unwrap_or(0)
-                }
-                Pointer::Output(_) => out,
-                Pointer::Workspace => workspace,
-                Pointer::Tickets => gpu.tickets(),
-                Pointer::Fault => fault,
-            });
+            let args = step.bind(&mut memory, address);
+            for map in step.maps() {
+                let encoded = gpu.tensor_map(&map.tensor, address(map.pointer))?;
+                library::Launch::set_map(args, map, &encoded);
+            }
+            let args = &*args;
             let mut packed: SmallVec<[u8; 1024]> = SmallVec::new();
             let args = match (&self.epilogue, after) {
                 (Some(epilogue), Some(after)) => {
