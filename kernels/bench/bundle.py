@@ -95,6 +95,12 @@ def checks():
                 other = "16896,1,96" if strides[0] == "0" else "0,1,96"
                 yield matmul(dtype, precision, 180, 176, 96, a=f"3x180x96:{strides}", b=f"3x96x176:{other}", options=f"tile={tile} splits=1")
             yield matmul(dtype, precision, 180, 176, 96, a="180x96:160,1", b="96x176:1,104", options=f"tile={tile} splits=1")
+        # Operands that are copied before.
+        for form in forms:
+            for options in ("", "epilogue"):
+                yield matmul(dtype, precision, 2048, 2048, 1024, form, options=options)
+                yield matmul(dtype, precision, 1027, 1031, 1033, form, align=SIZE[dtype], options=options)
+                yield matmul(dtype, precision, 515, 513, 521, form, batch=(3,), align=SIZE[dtype], options=options)
         yield matmul(dtype, precision, 2563, 2049, 203, align=SIZE[dtype])
         yield matmul(dtype, precision, 40, 56, 64, a="40x64:256,2", b="64x56:112,2")
         yield matmul(dtype, precision, 40, 56, 64, a="40x64:-64,-1", b="64x56:-1,64")

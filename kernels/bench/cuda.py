@@ -62,11 +62,12 @@ def bind(plan, addresses, code=None):
         args = bytearray.fromhex(launch["args"])
         for at, name, offset in launch["pointers"]:
             args[at : at + 8] = (addresses[name] + offset).to_bytes(8, "little")
-        for at, name, *tensor in launch["maps"]:
-            args[at : at + 128] = tensor_map(addresses[name], *tensor)
+        for at, name, offset, *tensor in launch["maps"]:
+            args[at : at + 128] = tensor_map(addresses[name] + offset, *tensor)
         argument = ctypes.create_string_buffer(bytes(args), len(args))
         pointers = (ctypes.c_void_p * 1)(ctypes.cast(argument, ctypes.c_void_p))
-        handle = function(launch["kernel"], launch["shared"], code)
+        # Copies of operands have no mark.
+        handle = function(launch["kernel"], launch["shared"], code if launch is plan["launches"][-1] else None)
         launches.append((handle, launch["grid"], launch["block"], launch["shared"], pointers, argument))
 
     def go():

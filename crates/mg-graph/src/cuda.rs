@@ -203,13 +203,16 @@ impl Launch {
                 problem.align_out = aligned[2];
                 problem.epilogue = Some(matmul::Epilogue { stores: after.raw });
                 let plan = matmul::plan(&problem)?;
-                let [launch] = &plan.launches[..] else { return Ok(false) };
+                let [before @ .., launch] = &plan.launches[..] else { return Ok(false) };
                 let [m, n, _] = problem.sizes();
                 let program = &after.program.program;
                 let epilogue = CudaEpilogue::new(gpu, launch.kernel, program, after.product, [m, n], whole)?;
                 let Some(epilogue) = epilogue else { return Ok(false) };
+                let load = |l: &library::Launch| mg_kernels::cuda::prebuilt(gpu, l.kernel);
+                let mut kernels = before.iter().map(load).collect::<Result<Vec<_>>>()?;
+                kernels.push(epilogue.kernel());
                 let step = Step {
-                    kernels: vec![epilogue.kernel()],
+                    kernels,
                     plan,
                     inputs: smallvec::smallvec![0, 1],
                     output: 0,
@@ -404,7 +407,7 @@ struct Step {
     kernels: Vec<mg_device::cuda::Kernel>,
     inputs: SmallVec<[usize; 2]>,
     output: usize,
-    /// In the only launch.
+    /// In the last launch.
     epilogue: Option<CudaEpilogue>,
 }
 
@@ -476,17 +479,18 @@ impl Step {
             Pointer::Tickets => gpu.tickets(),
             Pointer::Fault => fault,
         };
-        for (step, &kernel) in self.plan.launches.iter().zip(&self.kernels) {
+        let last = self.plan.launches.len().saturating_sub(1);
+        for (i, (step, &kernel)) in self.plan.launches.iter().zip(&self.kernels).enumerate() {
             let mut memory = [0u8; library::MAX_ARGS];
             let args = step.bind(&mut memory, address);
             for map in step.maps() {
-                let encoded = gpu.tensor_map(&map.tensor, address(map.pointer))?;
+                let encoded = gpu.tensor_map(&map.tensor, address(map.pointer) + map.offset)?;
                 library::Launch::set_map(args, map, &encoded);
             }
             let args = &*args;
             let mut packed: SmallVec<[u8; 1024]> = SmallVec::new();
             let args = match (&self.epilogue, after) {
-                (Some(epilogue), Some(after)) => {
+                (Some(epilogue), Some(after)) if i == last => {
                     packed.extend_from_slice(args);
                     let guard = |check, size| launch.guard(graph, after.program, check, size);
                     epilogue.pack(gpu, after.args, &guard, &mut packed)?;

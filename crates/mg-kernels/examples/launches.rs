@@ -86,9 +86,9 @@ fn json(plan: &Plan) -> String {
                 .maps()
                 .iter()
                 .map(|map| {
-                    let Map { at, pointer, tensor: TensorMap { elements, sizes, strides, boxes } } = map;
+                    let Map { at, pointer, offset, tensor: TensorMap { elements, sizes, strides, boxes } } = map;
                     let pointer = name(*pointer);
-                    format!("[{at},\"{pointer}\",\"{elements:?}\",{sizes:?},{strides:?},{boxes:?}]")
+                    format!("[{at},\"{pointer}\",{offset},\"{elements:?}\",{sizes:?},{strides:?},{boxes:?}]")
                 })
                 .collect();
             format!(

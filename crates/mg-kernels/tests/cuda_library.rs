@@ -79,14 +79,15 @@ fn every_dtype_form_and_size_has_a_product() {
                         let mut problem = product(dtype, a, b);
                         (problem.capability, problem.precision) = (capability, precision);
                         let launches = sound(matmul::plan(&problem));
-                        assert_eq!(launches.len(), 1);
+                        let (last, copies) = launches.split_last().unwrap();
+                        assert!(copies.iter().all(|launch| !launch.kernel.name.starts_with("matmul")));
                         let shared = if capability >= 90 { 227 } else { 99 } << 10;
-                        assert!(launches[0].shared <= shared, "{} on {capability}", launches[0].kernel.name);
-                        let target = number(launches[0].kernel.ptx(), ".target sm_");
-                        assert!(target <= capability as usize, "{} on {capability}", launches[0].kernel.name);
+                        assert!(last.shared <= shared, "{} on {capability}", last.kernel.name);
+                        let target = number(last.kernel.ptx(), ".target sm_");
+                        assert!(target <= capability as usize, "{} on {capability}", last.kernel.name);
                         // Instructions of one architecture alone.
-                        let alone = launches[0].kernel.ptx().contains(".target sm_90a");
-                        assert!(!alone || capability == 90, "{} on {capability}", launches[0].kernel.name);
+                        let alone = last.kernel.ptx().contains(".target sm_90a");
+                        assert!(!alone || capability == 90, "{} on {capability}", last.kernel.name);
                     }
                 }
             }
@@ -238,12 +239,13 @@ fn sums_by_index_look_or_sort() {
     }
 }
 
-/// The tile that a product of capability 9.0 takes, and its launch.
+/// Whether a product of capability 9.0 uses what is there alone, of operands as they lie; and its launch.
 fn on_hopper(dtype: DType, a: &Layout, b: &Layout) -> (bool, Launch) {
     let mut problem = product(dtype, a, b);
     (problem.capability, problem.precision) = (90, Precision::High);
-    let launch = sound(matmul::plan(&problem)).remove(0);
-    (launch.kernel.ptx().contains("wgmma"), launch)
+    let mut launches = sound(matmul::plan(&problem));
+    let launch = launches.pop().unwrap();
+    (launches.is_empty() && launch.kernel.ptx().contains("wgmma"), launch)
 }
 
 #[test]
@@ -304,4 +306,67 @@ fn results_with_lines_that_boxes_do_not_fit_are_stored_by_threads() {
     };
     assert!(out(4096, 16));
     assert!(!out(4096, 8) && !out(4100, 16) && !out(4097, 16));
+}
+
+/// The kernels of a product's launches, and which addresses the last one takes.
+fn launched(problem: &Problem) -> (Vec<&'static str>, Vec<Pointer>) {
+    let launches = sound(matmul::plan(problem));
+    let last = launches.last().unwrap();
+    let pointers =
+        last.pointers().map(|(_, pointer, _)| pointer).chain(last.maps().iter().map(|map| map.pointer));
+    (launches.iter().map(|launch| launch.kernel.name).collect(), pointers.collect())
+}
+
+#[test]
+fn operands_are_copied_where_the_product_is_faster_then() {
+    // Lines of tf32 are turned until they run along k.
+    let square = dense(&[2048, 2048]);
+    let mut problem = product(DType::F32, &square, &square);
+    (problem.capability, problem.precision) = (90, Precision::High);
+    let (kernels, pointers) = launched(&problem);
+    assert_eq!(kernels, ["transpose_b32_v", "matmul_tf32_w128x256_kk"]);
+    assert!(pointers.contains(&Pointer::Input(0)) && pointers.contains(&Pointer::Workspace));
+    assert!(!pointers.contains(&Pointer::Input(1)));
+    // Exact products take every form as it lies.
+    problem.precision = Precision::Highest;
+    assert_eq!(launched(&problem).0.len(), 1);
+    // Rows that are not aligned are moved apart, of either operand.
+    for capability in [80, 90] {
+        let mut problem = product(DType::BF16, &dense(&[2047, 2047]), &dense(&[2047, 2047]));
+        problem.capability = capability;
+        let (kernels, pointers) = launched(&problem);
+        assert!(kernels.len() == 3 && kernels[2].ends_with("_kn"), "{kernels:?}");
+        assert!(!pointers.contains(&Pointer::Input(0)) && !pointers.contains(&Pointer::Input(1)));
+        problem.epilogue = Some(Epilogue { stores: false });
+        assert_eq!(launched(&problem).0.len(), 3);
+        // They are not where that takes longer than the product.
+        let mut problem = product(DType::BF16, &dense(&[65, 67]), &dense(&[67, 33]));
+        problem.capability = capability;
+        assert_eq!(launched(&problem).0.len(), 1);
+    }
+}
+
+#[test]
+fn what_is_copied_of_operands_has_room() {
+    for (m, n, k, batch) in [(2047, 1023, 4095, 1), (513, 700, 1023, 3)] {
+        let a = dense(&[batch, m, k]);
+        let b = dense(&[1, k, n]).expand(&Shape::from([batch, k, n])).unwrap();
+        let mut problem = product(DType::F16, &a, &b);
+        problem.capability = 90;
+        let plan = matmul::plan(&problem).unwrap();
+        assert_eq!(plan.launches.len(), 3);
+        let line = |n: usize| n.next_multiple_of(8);
+        let (all_a, all_b) = (batch * m * line(k) * 2, k * line(n) * 2);
+        assert!(plan.workspace >= all_a + all_b);
+        // The second copy is behind the first, and what blocks share behind both.
+        let offsets = |launch: &Launch| -> Vec<u64> {
+            let pointers = launch.pointers().filter(|(_, pointer, _)| *pointer == Pointer::Workspace);
+            pointers.map(|(_, _, offset)| offset).collect()
+        };
+        assert_eq!(offsets(&plan.launches[0]), [0]);
+        let second = offsets(&plan.launches[1])[0] as usize;
+        assert!(second >= all_a && second % 16 == 0);
+        assert_eq!(plan.launches[2].maps()[1].offset as usize, second);
+        assert!(offsets(&plan.launches[2])[2..].iter().all(|&offset| offset as usize >= second + all_b));
+    }
 }

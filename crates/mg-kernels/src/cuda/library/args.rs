@@ -55,7 +55,7 @@ impl Args {
     /// Room for a tensor map.
     pub(super) fn map(&mut self, pointer: Pointer, tensor: TensorMap) -> &mut Args {
         self.pad(64);
-        self.maps.push(Map { at: self.bytes.len(), pointer, tensor });
+        self.maps.push(Map { at: self.bytes.len(), pointer, offset: 0, tensor });
         self.room_for_map()
     }
 

@@ -3,6 +3,8 @@
 //! Everything is decided from shapes, strides and dtypes alone, by a fixed table of measured tiles: the same product
 //! is added up in the same order every time.
 
+mod relaid;
+
 use super::args::Args;
 use super::{Launch, Plan, Pointer, Prebuilt, TICKETS, find};
 use crate::cpu::library::matmul::Problem as Merged;
@@ -332,12 +334,16 @@ impl Lines {
     }
 }
 
-/// The launches of a product: one, or none where the result is empty. Operands are [`Pointer::Input`]`(0)` and `(1)`.
+/// The launches of a product, which is the last: copies of operands come before it, where faster kernels take those. None where the
+/// result is empty. Operands are [`Pointer::Input`]`(0)` and `(1)`.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::DType`] for an epilogue of integers or f64; [`ErrorKind::Shape`] where a size is 2³¹ or more.
 pub fn plan(problem: &Problem) -> Result<Plan> {
+    if let Some(plan) = relaid::plan(problem)? {
+        return Ok(plan);
+    }
     match plan_by(problem, |_| true, None)? {
         Some(plan) => Ok(plan),
         None => Err(Error::new("matmul", ErrorKind::Internal("no kernel takes the product".into()))),

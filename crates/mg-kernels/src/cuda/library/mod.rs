@@ -104,6 +104,8 @@ pub struct Map {
     pub at: usize,
     /// Where the tensor lies.
     pub pointer: Pointer,
+    /// What is added to that, in bytes.
+    pub offset: u64,
     /// What it is, but for the address.
     pub tensor: TensorMap,
 }
