@@ -88,7 +88,7 @@ def checks():
                 yield matmul(dtype, precision, 2040, 2040, 520, form, options=f"tile={tile} splits=1")
         for tile in HOPPER:
             # Columns of any number, of operands that repeat along the batch, of padded rows.
-            for m, n, k in [(1, 1, 8), (77, 93, 136), (301, 519, 200)]:
+            for m, n, k in [(3, 5, 8), (77, 93, 136), (301, 519, 200)]:
                 for options in ("splits=1", "splits=2", "splits=1 epilogue"):
                     yield matmul(dtype, precision, m, n, k, "kk", options=f"tile={tile} {options}")
             for strides in ("0,96,1", "17280,96,1"):
