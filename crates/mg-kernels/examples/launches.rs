@@ -77,7 +77,8 @@ fn json(plan: &Plan) -> String {
                 Pointer::Tickets => "tickets".into(),
                 Pointer::Fault => "fault".into(),
             };
-            let args: String = launch.bind(&mut memory, |_| 0).iter().map(|byte| format!("{byte:02x}")).collect();
+            let args: String =
+                launch.bind(&mut memory, |_| 0).iter().map(|byte| format!("{byte:02x}")).collect();
             let pointers: Vec<String> = launch
                 .pointers()
                 .map(|(at, pointer, offset)| format!("[{at},\"{}\",{offset}]", name(pointer)))
@@ -86,13 +87,15 @@ fn json(plan: &Plan) -> String {
                 .maps()
                 .iter()
                 .map(|map| {
-                    let Map { at, pointer, offset, tensor: TensorMap { elements, sizes, strides, boxes } } = map;
+                    let Map { at, pointer, offset, tensor: TensorMap { elements, sizes, strides, boxes } } =
+                        map;
                     let pointer = name(*pointer);
                     format!("[{at},\"{pointer}\",{offset},\"{elements:?}\",{sizes:?},{strides:?},{boxes:?}]")
                 })
                 .collect();
             format!(
-                "{{\"kernel\":\"{}\",\"grid\":{:?},\"block\":{:?},\"shared\":{},\"args\":\"{args}\",\"pointers\":[{}],\"maps\":[{}]}}",
+                "{{\"kernel\":\"{}\",\"grid\":{:?},\"block\":{:?},\"shared\":{},\"args\":\"{args}\",\
+                 \"pointers\":[{}],\"maps\":[{}]}}",
                 launch.kernel.name,
                 launch.grid,
                 launch.block,

@@ -35,7 +35,7 @@ fn sound(plan: Result<Plan>) -> Vec<Launch> {
         // Tensor maps lie where the kernel has room for them, and nothing else does.
         let aligned = number(kernel.ptx(), ".param .align ");
         for map in launch.maps() {
-            assert!(map.at % 64 == 0 && aligned % 64 == 0, "{}", kernel.name);
+            assert!(map.at.is_multiple_of(64) && aligned.is_multiple_of(64), "{}", kernel.name);
             assert!(argument[map.at..map.at + TENSOR_MAP_BYTES].iter().all(|&byte| byte == 0));
             let tensor = &map.tensor;
             assert!(tensor.sizes.iter().all(|&n| n > 0) && tensor.strides.iter().all(|n| n % 16 == 0));
@@ -365,7 +365,7 @@ fn what_is_copied_of_operands_has_room() {
         };
         assert_eq!(offsets(&plan.launches[0]), [0]);
         let second = offsets(&plan.launches[1])[0] as usize;
-        assert!(second >= all_a && second % 16 == 0);
+        assert!(second >= all_a && second.is_multiple_of(16));
         assert_eq!(plan.launches[2].maps()[1].offset as usize, second);
         assert!(offsets(&plan.launches[2])[2..].iter().all(|&offset| offset as usize >= second + all_b));
     }

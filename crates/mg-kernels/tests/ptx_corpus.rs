@@ -263,8 +263,8 @@ fn ptx_head(ptx: &str) -> String {
     format!("{head}.address_size 64\n")
 }
 
-/// Assembles a product's text for capability 9.0. What is for it alone loses most of its speed where the assembler has to wait for one
-/// product after the other (it says so, C75xx), or keeps sums in memory.
+/// Assembles a product's text for capability 9.0. What is for it alone loses most of its speed where the assembler has to
+/// wait for one product after the other (it says so, C75xx), or keeps sums in memory.
 fn assembles_well(ptxas: &Path, path: &Path) {
     let alone = std::fs::read_to_string(path).unwrap().contains(".target sm_90a");
     let arch = if alone { "sm_90a" } else { "sm_90" };

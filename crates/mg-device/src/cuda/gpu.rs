@@ -387,8 +387,8 @@ impl Gpu {
         Ok(Kernel { function })
     }
 
-    /// Launches a kernel; the context must be current ([`Gpu::bind`]). The kernel has one parameter, a structure, and `args` are its
-    /// bytes.
+    /// Launches a kernel; the context must be current ([`Gpu::bind`]). The kernel has one parameter, a structure, and
+    /// `args` are its bytes.
     ///
     /// # Errors
     ///
@@ -397,8 +397,8 @@ impl Gpu {
     ///
     /// # Safety
     ///
-    /// `args` are what the kernel takes, and as many bytes; what it reads and writes by them is memory of this device that may be read and
-    /// written by work in the stream's order.
+    /// `args` are what the kernel takes, and as many bytes; what it reads and writes by them is memory of this device that
+    /// may be read and written by work in the stream's order.
     #[inline]
     pub unsafe fn launch(
         &self,
@@ -434,8 +434,8 @@ impl Gpu {
         args: &[u8],
         origin: Origin,
     ) -> Result<()> {
-        // The kernel's only parameter. (Told as a buffer of all parameters, it would lie where the buffer begins, whatever alignment
-        // the kernel asks for.)
+        // The kernel's only parameter. (Told as a buffer of all parameters, it would lie where the buffer begins, whatever
+        // alignment the kernel asks for.)
         let mut params: [*mut c_void; 1] = [args.as_ptr().cast_mut().cast()];
         let [gx, gy, gz] = grid;
         let [bx, by, bz] = block;

@@ -37,8 +37,8 @@ impl Elements {
     }
 }
 
-/// A tensor of three dimensions and the boxes of it that a kernel moves, whose lines are 128 bytes of shared memory at most, exchanged
-/// eight by eight (`kernels/hopper.cuh`). What a box has outside of the tensor is read as zero, and not written.
+/// A tensor of three dimensions and the boxes of it that a kernel moves, whose lines are 128 bytes of shared memory at most,
+/// exchanged eight by eight (`kernels/hopper.cuh`). What a box has outside of the tensor is read as zero, and not written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorMap {
     /// What the elements are.
@@ -69,8 +69,8 @@ impl Gpu {
         const CODES: [u32; 4] = [0, 3, 3, 0];
         let [interleave, swizzle, promotion, fill] = CODES;
         let mut encoded = Encoded([0; TENSOR_MAP_BYTES]);
-        // SAFETY: the map is written to memory aligned to 64 bytes; the arrays have as many elements as a tensor of three dimensions
-        // asks for. The address is kept, not used.
+        // SAFETY: the map is written to memory aligned to 64 bytes; the arrays have as many elements as a tensor of three
+        // dimensions asks for. The address is kept, not used.
         let code = unsafe {
             (self.api.tensor_map_encode)(
                 encoded.0.as_mut_ptr().cast(),

@@ -117,8 +117,8 @@ struct Tile {
     /// What a depth of 1024 takes where each multiprocessor has 1, 2, … blocks at a time; no more than these fit.
     depth: &'static [f64],
     join: &'static Join,
-    /// By the instructions of capability 9.0 alone (`kernels/matmul_wgmma.cu`): blocks take tile after tile, and the copy engine
-    /// brings the operands.
+    /// By the instructions of capability 9.0 alone (`kernels/matmul_wgmma.cu`): blocks take tile after tile, and the copy
+    /// engine brings the operands.
     hopper: bool,
 }
 
@@ -175,8 +175,8 @@ const fn hopper(
     once: f64,
     depth: &'static [f64],
 ) -> Tile {
-    // Stages begin at multiples of 1024 bytes; besides them a block has 4096 bytes for each warp that multiplies, and two barriers a
-    // stage.
+    // Stages begin at multiples of 1024 bytes; besides them a block has 4096 bytes for each warp that multiplies, and two
+    // barriers a stage.
     let shared = 1024 + stages * (128 * (128 + n as u32) + 16) + 8 * 4096;
     let forms = &["kn", "kk", "mn", "mk"];
     Tile { name, m: 128, n, k, threads: 384, shared, forms, once, depth, join: &JOIN_HOPPER, hopper: true }
@@ -334,8 +334,8 @@ impl Lines {
     }
 }
 
-/// The launches of a product, which is the last: copies of operands come before it, where faster kernels take those. None where the
-/// result is empty. Operands are [`Pointer::Input`]`(0)` and `(1)`.
+/// The launches of a product, which is the last: copies of operands come before it, where faster kernels take those. None
+/// where the result is empty. Operands are [`Pointer::Input`]`(0)` and `(1)`.
 ///
 /// # Errors
 ///

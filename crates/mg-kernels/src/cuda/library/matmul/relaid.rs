@@ -1,5 +1,5 @@
-//! Operands that are copied before a product, so that a faster kernel takes them: lines moved apart until they are aligned, or turned
-//! until neighbours lie along k.
+//! Operands that are copied before a product, so that a faster kernel takes them: lines moved apart until they are aligned,
+//! or turned until neighbours lie along k.
 
 use super::super::{Launch, Map, Plan, Pointer, copy};
 use super::{Lines, Merged, Precision, Problem, choose, plan_by};
@@ -10,7 +10,8 @@ use smallvec::SmallVec;
 const MOST: usize = 512 << 20;
 /// A copied product has to be this much faster, by the table.
 const WORTH: f64 = 0.85;
-/// Measured: microseconds of a copy's launch, and for a byte that is read and written, where lines are aligned and where not.
+/// Measured: microseconds of a copy's launch, and for a byte that is read and written, where lines are aligned and where
+/// they are not.
 const LAUNCH: f64 = 2.5;
 const BYTE: f64 = 1.0 / 3.0e6;
 const BYTE_UNALIGNED: f64 = 1.0 / 1.5e6;
