@@ -13,6 +13,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TILES = ["32x32", "32x64", "64x64", "128x64", "128x128", "128x256", "256x128"]
+# Of capability 9.0 alone.
+HOPPER = ["w128x64", "w128x128", "w128x192", "w128x256"]
 SIZE = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "u8": 1, "bool": 1}
 
 
@@ -76,6 +78,29 @@ def checks():
             yield matmul(dtype, precision, 2560, 2048, 200, form)
             yield matmul(dtype, precision, 2040, 2040, 520, form)
             yield matmul(dtype, precision, 2040, 2040, 520, form, options="epilogue")
+        for form in forms:
+            for tile in HOPPER:
+                for m, n, k in [(8, 16, 8), (304, 264, 1096), (640, 768, 96), (136, 1800, 2056)]:
+                    for options in ("splits=1", "splits=1 epilogue", "splits=3", "splits=5 epilogue"):
+                        yield matmul(dtype, precision, m, n, k, form, options=f"tile={tile} {options}")
+                yield matmul(dtype, precision, 200, 264, 192, form, batch=(3,), options=f"tile={tile} splits=2")
+                yield matmul(dtype, precision, 200, 264, 192, form, batch=(3,), options=f"tile={tile} splits=1 epilogue")
+                yield matmul(dtype, precision, 2040, 2040, 520, form, options=f"tile={tile} splits=1")
+        for tile in HOPPER:
+            # Columns of any number, of operands that repeat along the batch, of padded rows.
+            for m, n, k in [(3, 5, 8), (77, 93, 136), (301, 519, 200)]:
+                for options in ("splits=1", "splits=2", "splits=1 epilogue"):
+                    yield matmul(dtype, precision, m, n, k, "kk", options=f"tile={tile} {options}")
+            for strides in ("0,96,1", "17280,96,1"):
+                other = "16896,1,96" if strides[0] == "0" else "0,1,96"
+                yield matmul(dtype, precision, 180, 176, 96, a=f"3x180x96:{strides}", b=f"3x96x176:{other}", options=f"tile={tile} splits=1")
+            yield matmul(dtype, precision, 180, 176, 96, a="180x96:160,1", b="96x176:1,104", options=f"tile={tile} splits=1")
+        # Operands that are copied before.
+        for form in forms:
+            for options in ("", "epilogue"):
+                yield matmul(dtype, precision, 2048, 2048, 1024, form, options=options)
+                yield matmul(dtype, precision, 1027, 1031, 1033, form, align=SIZE[dtype], options=options)
+                yield matmul(dtype, precision, 515, 513, 521, form, batch=(3,), align=SIZE[dtype], options=options)
         yield matmul(dtype, precision, 2563, 2049, 203, align=SIZE[dtype])
         yield matmul(dtype, precision, 40, 56, 64, a="40x64:256,2", b="64x56:112,2")
         yield matmul(dtype, precision, 40, 56, 64, a="40x64:-64,-1", b="64x56:-1,64")
@@ -141,6 +166,10 @@ def benches():
             for sizes in step(batch):
                 yield matmul(dtype, precision, *sizes)
         yield matmul(dtype, precision, 256, 64, 256, "kk", batch=(384,))
+        # A small language model: six layers of 384, 64 sequences of 256.
+        for n, k in [(1152, 384), (1536, 384), (384, 384), (384, 1536)]:
+            yield matmul(dtype, precision, 16384, n, k, "kk")
+            yield matmul(dtype, precision, n, k, 16384, "mn")
         yield matmul(dtype, precision, 4097, 4097, 4097, "kn", align=SIZE[dtype])
     yield f"copy 4 256 from={text([4096, 16384], [1, 4096])} to={text([4096, 16384], [16384, 1])}"
     yield f"copy 2 256 from={text([8192, 16384], [1, 8192])} to={text([8192, 16384], [16384, 1])}"
@@ -156,7 +185,7 @@ def benches():
 def tiles():
     """Small products by every tile and number of parts, for the constants of the model in `matmul.rs`."""
     for dtype, precision in [("f32", "highest"), ("f32", "high"), ("bf16", "high")]:
-        for tile in TILES:
+        for tile in TILES + HOPPER:
             for splits in (1, 2, 4, 8, 16):
                 for batch in (128, 1024, 8192):
                     for sizes in step(batch):

@@ -41,6 +41,18 @@ def function(name, shared, code=None):
     return FUNCTIONS[name, code]
 
 
+def tensor_map(address, elements, sizes, strides, boxes):
+    """As `Gpu::tensor_map` encodes it."""
+    code = {"F16": 6, "F32": 7, "BF16": 9, "TF32": 11}[elements]
+    memory = ctypes.create_string_buffer(192)
+    at = (ctypes.addressof(memory) + 63) // 64 * 64
+    sizes, strides = (ctypes.c_uint64 * 3)(*sizes), (ctypes.c_uint64 * 2)(*strides)
+    boxes, each = (ctypes.c_uint32 * 3)(*boxes), (ctypes.c_uint32 * 3)(1, 1, 1)
+    of = (ctypes.c_void_p(at), code, 3, ctypes.c_void_p(address), sizes, strides, boxes, each)
+    check(DRIVER.cuTensorMapEncodeTiled(*of, 0, 3, 3, 0))
+    return ctypes.string_at(at, 128)
+
+
 def bind(plan, addresses, code=None):
     """The plan's launches, ready to go: addresses by the names of their pointers."""
     workspace = torch.empty(max(plan["workspace"], 1), dtype=torch.uint8, device="cuda")
@@ -50,9 +62,12 @@ def bind(plan, addresses, code=None):
         args = bytearray.fromhex(launch["args"])
         for at, name, offset in launch["pointers"]:
             args[at : at + 8] = (addresses[name] + offset).to_bytes(8, "little")
+        for at, name, offset, *tensor in launch["maps"]:
+            args[at : at + 128] = tensor_map(addresses[name] + offset, *tensor)
         argument = ctypes.create_string_buffer(bytes(args), len(args))
         pointers = (ctypes.c_void_p * 1)(ctypes.cast(argument, ctypes.c_void_p))
-        handle = function(launch["kernel"], launch["shared"], code)
+        # Copies of operands have no mark.
+        handle = function(launch["kernel"], launch["shared"], code if launch is plan["launches"][-1] else None)
         launches.append((handle, launch["grid"], launch["block"], launch["shared"], pointers, argument))
 
     def go():

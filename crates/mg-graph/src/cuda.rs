@@ -203,13 +203,16 @@ impl Launch {
                 problem.align_out = aligned[2];
                 problem.epilogue = Some(matmul::Epilogue { stores: after.raw });
                 let plan = matmul::plan(&problem)?;
-                let [launch] = &plan.launches[..] else { return Ok(false) };
+                let [before @ .., launch] = &plan.launches[..] else { return Ok(false) };
                 let [m, n, _] = problem.sizes();
                 let program = &after.program.program;
                 let epilogue = CudaEpilogue::new(gpu, launch.kernel, program, after.product, [m, n], whole)?;
                 let Some(epilogue) = epilogue else { return Ok(false) };
+                let load = |l: &library::Launch| mg_kernels::cuda::prebuilt(gpu, l.kernel);
+                let mut kernels = before.iter().map(load).collect::<Result<Vec<_>>>()?;
+                kernels.push(epilogue.kernel());
                 let step = Step {
-                    kernels: vec![epilogue.kernel()],
+                    kernels,
                     plan,
                     inputs: smallvec::smallvec![0, 1],
                     output: 0,
@@ -407,7 +410,7 @@ struct Step {
     kernels: Vec<mg_device::cuda::Kernel>,
     inputs: SmallVec<[usize; 2]>,
     output: usize,
-    /// In the only launch.
+    /// In the last launch.
     epilogue: Option<CudaEpilogue>,
 }
 
@@ -470,20 +473,27 @@ impl Step {
         let asks =
             self.plan.launches.iter().flat_map(library::Launch::pointers).any(|p| p.1 == Pointer::Fault);
         let fault = if asks { gpu.guard(launch.index_guard(graph))? } else { 0 };
-        for (step, &kernel) in self.plan.launches.iter().zip(&self.kernels) {
+        let address = |pointer| match pointer {
+            Pointer::Input(i) => {
+                self.inputs.get(usize::from(i)).and_then(|&i| inputs.get(i)).copied().unwrap_or(0)
+            }
+            Pointer::Output(_) => out,
+            Pointer::Workspace => workspace,
+            Pointer::Tickets => gpu.tickets(),
+            Pointer::Fault => fault,
+        };
+        let last = self.plan.launches.len().saturating_sub(1);
+        for (i, (step, &kernel)) in self.plan.launches.iter().zip(&self.kernels).enumerate() {
             let mut memory = [0u8; library::MAX_ARGS];
-            let args = step.bind(&mut memory, |pointer| match pointer {
-                Pointer::Input(i) => {
-                    self.inputs.get(usize::from(i)).and_then(|&i| inputs.get(i)).copied().unwrap_or(0)
-                }
-                Pointer::Output(_) => out,
-                Pointer::Workspace => workspace,
-                Pointer::Tickets => gpu.tickets(),
-                Pointer::Fault => fault,
-            });
+            let args = step.bind(&mut memory, address);
+            for map in step.maps() {
+                let encoded = gpu.tensor_map(&map.tensor, address(map.pointer) + map.offset)?;
+                library::Launch::set_map(args, map, &encoded);
+            }
+            let args = &*args;
             let mut packed: SmallVec<[u8; 1024]> = SmallVec::new();
             let args = match (&self.epilogue, after) {
-                (Some(epilogue), Some(after)) => {
+                (Some(epilogue), Some(after)) if i == last => {
                     packed.extend_from_slice(args);
                     let guard = |check, size| launch.guard(graph, after.program, check, size);
                     epilogue.pack(gpu, after.args, &guard, &mut packed)?;

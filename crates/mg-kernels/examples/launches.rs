@@ -6,9 +6,10 @@
 //!     copy 4 ALIGN from=SHAPE:STRIDES to=SHAPE:STRIDES
 //!     fill 4 COUNT BITS
 
+use mg_device::cuda::TensorMap;
 use mg_device::{Layout, Shape};
 use mg_kernels::cuda::library::matmul::{Epilogue, Precision, Problem};
-use mg_kernels::cuda::library::{MAX_ARGS, Plan, Pointer, copy, gather, matmul, scatter_add};
+use mg_kernels::cuda::library::{MAX_ARGS, Map, Plan, Pointer, copy, gather, matmul, scatter_add};
 use std::io::BufRead;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -69,27 +70,38 @@ fn json(plan: &Plan) -> String {
         .iter()
         .map(|launch| {
             let mut memory = [0; MAX_ARGS];
-            let args: String = launch.bind(&mut memory, |_| 0).iter().map(|byte| format!("{byte:02x}")).collect();
+            let name = |pointer: Pointer| match pointer {
+                Pointer::Input(i) => format!("in{i}"),
+                Pointer::Output(i) => format!("out{i}"),
+                Pointer::Workspace => "workspace".into(),
+                Pointer::Tickets => "tickets".into(),
+                Pointer::Fault => "fault".into(),
+            };
+            let args: String =
+                launch.bind(&mut memory, |_| 0).iter().map(|byte| format!("{byte:02x}")).collect();
             let pointers: Vec<String> = launch
                 .pointers()
-                .map(|(at, pointer, offset)| {
-                    let name = match pointer {
-                        Pointer::Input(i) => format!("in{i}"),
-                        Pointer::Output(i) => format!("out{i}"),
-                        Pointer::Workspace => "workspace".into(),
-                        Pointer::Tickets => "tickets".into(),
-                        Pointer::Fault => "fault".into(),
-                    };
-                    format!("[{at},\"{name}\",{offset}]")
+                .map(|(at, pointer, offset)| format!("[{at},\"{}\",{offset}]", name(pointer)))
+                .collect();
+            let maps: Vec<String> = launch
+                .maps()
+                .iter()
+                .map(|map| {
+                    let Map { at, pointer, offset, tensor: TensorMap { elements, sizes, strides, boxes } } =
+                        map;
+                    let pointer = name(*pointer);
+                    format!("[{at},\"{pointer}\",{offset},\"{elements:?}\",{sizes:?},{strides:?},{boxes:?}]")
                 })
                 .collect();
             format!(
-                "{{\"kernel\":\"{}\",\"grid\":{:?},\"block\":{:?},\"shared\":{},\"args\":\"{args}\",\"pointers\":[{}]}}",
+                "{{\"kernel\":\"{}\",\"grid\":{:?},\"block\":{:?},\"shared\":{},\"args\":\"{args}\",\
+                 \"pointers\":[{}],\"maps\":[{}]}}",
                 launch.kernel.name,
                 launch.grid,
                 launch.block,
                 launch.shared,
-                pointers.join(",")
+                pointers.join(","),
+                maps.join(",")
             )
         })
         .collect();

@@ -1,6 +1,7 @@
 //! Plans of the CUDA library against the kernels' own text: what a plan launches exists, takes such an argument and such
 //! blocks. What the launches compute is checked on a GPU (`kernels/bench`).
 
+use mg_device::cuda::{Elements, TENSOR_MAP_BYTES};
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
 use mg_kernels::cuda::library::matmul::{Epilogue, Precision, Problem};
 use mg_kernels::cuda::library::{
@@ -24,14 +25,25 @@ fn sound(plan: Result<Plan>) -> Vec<Launch> {
         let Launch { kernel, grid, block, shared, .. } = launch;
         let mut memory = [0u8; MAX_ARGS];
         let argument = launch.bind(&mut memory, |_| 0);
-        let parameter = format!(".param .align 8 .b8 {}_param_0[", kernel.name);
+        let parameter = format!(" .b8 {}_param_0[", kernel.name);
         assert_eq!(argument.len(), number(kernel.ptx(), &parameter), "{}", kernel.name);
         assert_eq!(block[0] as usize, number(kernel.ptx(), ".maxntid "), "{}", kernel.name);
         assert!(grid.iter().all(|&n| n > 0) && grid[0] <= i32::MAX as u32 && grid[1] == 1 && grid[2] == 1);
         assert_eq!(*shared > 0, kernel.ptx().contains(".extern .shared"), "{}", kernel.name);
         let workspace = launch.pointers().filter(|(_, pointer, _)| *pointer == Pointer::Workspace);
         assert!(workspace.into_iter().all(|(_, _, offset)| offset < plan.workspace as u64));
+        // Tensor maps lie where the kernel has room for them, and nothing else does.
+        let aligned = number(kernel.ptx(), ".param .align ");
+        for map in launch.maps() {
+            assert!(map.at.is_multiple_of(64) && aligned.is_multiple_of(64), "{}", kernel.name);
+            assert!(argument[map.at..map.at + TENSOR_MAP_BYTES].iter().all(|&byte| byte == 0));
+            let tensor = &map.tensor;
+            assert!(tensor.sizes.iter().all(|&n| n > 0) && tensor.strides.iter().all(|n| n % 16 == 0));
+            assert_eq!(tensor.boxes[0] as usize * tensor.elements.size(), 128);
+            assert!(tensor.boxes.iter().all(|&n| n <= 256));
+        }
         for (at, _, offset) in launch.pointers() {
+            assert!(launch.maps().iter().all(|map| at + 8 <= map.at || at >= map.at + TENSOR_MAP_BYTES));
             let mut memory = [0u8; MAX_ARGS];
             let argument = launch.bind(&mut memory, |_| 0x1000);
             assert_eq!(argument[at..at + 8], (0x1000 + offset).to_ne_bytes());
@@ -56,7 +68,7 @@ fn kernels_are_in_order_and_named_as_their_entries() {
 #[test]
 fn every_dtype_form_and_size_has_a_product() {
     for dtype in DType::ALL {
-        for capability in [75, 86, 90] {
+        for capability in [75, 86, 90, 100] {
             for precision in [Precision::Highest, Precision::High] {
                 for n in [1, 8, 65, 512, 1000, 1024, 4096] {
                     for (across_a, across_b) in [(false, false), (false, true), (true, false), (true, true)] {
@@ -67,11 +79,15 @@ fn every_dtype_form_and_size_has_a_product() {
                         let mut problem = product(dtype, a, b);
                         (problem.capability, problem.precision) = (capability, precision);
                         let launches = sound(matmul::plan(&problem));
-                        assert_eq!(launches.len(), 1);
-                        let shared = if capability == 90 { 227 } else { 99 } << 10;
-                        assert!(launches[0].shared <= shared, "{} on {capability}", launches[0].kernel.name);
-                        let target = number(launches[0].kernel.ptx(), ".target sm_");
-                        assert!(target <= capability as usize, "{} on {capability}", launches[0].kernel.name);
+                        let (last, copies) = launches.split_last().unwrap();
+                        assert!(copies.iter().all(|launch| !launch.kernel.name.starts_with("matmul")));
+                        let shared = if capability >= 90 { 227 } else { 99 } << 10;
+                        assert!(last.shared <= shared, "{} on {capability}", last.kernel.name);
+                        let target = number(last.kernel.ptx(), ".target sm_");
+                        assert!(target <= capability as usize, "{} on {capability}", last.kernel.name);
+                        // Instructions of one architecture alone.
+                        let alone = last.kernel.ptx().contains(".target sm_90a");
+                        assert!(!alone || capability == 90, "{} on {capability}", last.kernel.name);
                     }
                 }
             }
@@ -220,5 +236,137 @@ fn sums_by_index_look_or_sort() {
         assert!(name(1000, 96, 65).starts_with("scatter_rows_"));
         assert!(name(200_000, 1, 3000).starts_with("scatter_segments_"));
         assert!(name(16384, 768, 50257).starts_with("scatter_strips_"));
+    }
+}
+
+/// Whether a product of capability 9.0 uses what is there alone, of operands as they lie; and its launch.
+fn on_hopper(dtype: DType, a: &Layout, b: &Layout) -> (bool, Launch) {
+    let mut problem = product(dtype, a, b);
+    (problem.capability, problem.precision) = (90, Precision::High);
+    let mut launches = sound(matmul::plan(&problem));
+    let launch = launches.pop().unwrap();
+    (launches.is_empty() && launch.kernel.ptx().contains("wgmma"), launch)
+}
+
+#[test]
+fn large_products_use_what_hopper_has() {
+    let square = dense(&[2048, 2048]);
+    let turned = square.transpose(0, 1).unwrap();
+    for dtype in [DType::F16, DType::BF16] {
+        for (a, b) in [(&square, &square), (&square, &turned), (&turned, &square), (&turned, &turned)] {
+            assert!(on_hopper(dtype, a, b).0);
+        }
+    }
+    assert!(on_hopper(DType::F32, &square, &turned).0);
+    // Lines of tf32 run along k.
+    assert!(!on_hopper(DType::F32, &square, &square).0);
+    assert!(!on_hopper(DType::F64, &square, &turned).0);
+    let (_, launch) = on_hopper(DType::F32, &square, &turned);
+    assert_eq!(
+        launch.maps().iter().map(|m| m.tensor.elements).collect::<Vec<_>>(),
+        [Elements::TF32, Elements::TF32, Elements::F32]
+    );
+    // More tiles than multiprocessors: blocks take several.
+    assert!(on_hopper(DType::BF16, &dense(&[8192, 512]), &dense(&[512, 8192])).1.grid[0] <= 132);
+}
+
+#[test]
+fn operands_that_the_copy_engine_does_not_take_are_for_others() {
+    let takes = |a: &Layout, b: &Layout| on_hopper(DType::BF16, a, b).0;
+    let (a, b) = (dense(&[4096, 1024]), dense(&[1024, 4096]));
+    assert!(takes(&a, &b));
+    // Rows of 2044 bytes; rows that are one and the same; rows that overlap; rows from the last to the first.
+    assert!(!takes(&dense(&[4096, 1022]), &dense(&[1022, 4096])));
+    let shape = Shape::from([4096, 1024]);
+    assert!(!takes(&dense(&[1, 1024]).expand(&shape).unwrap(), &b));
+    assert!(!takes(&Layout::new(shape, &[8, 1], 0).unwrap(), &b));
+    assert!(!takes(&Layout::new(shape, &[-1024, 1], 4095 * 1024).unwrap(), &b));
+    // Nothing to add up.
+    assert!(!takes(&dense(&[4096, 0]), &dense(&[0, 4096])));
+    // One axis of a batch is taken, also where an operand repeats along it; two that do not merge are not.
+    let (batch, one) =
+        (dense(&[4, 1024, 512]), dense(&[1, 1024, 512]).expand(&Shape::from([4, 1024, 512])).unwrap());
+    let other = dense(&[4, 512, 1024]);
+    assert!(takes(&batch, &other) && takes(&one, &other));
+    let (_, launch) = on_hopper(DType::BF16, &one, &other);
+    assert_eq!([launch.maps()[0].tensor.sizes[2], launch.maps()[1].tensor.sizes[2]], [1, 4]);
+    let heads = |t: &Layout| t.transpose(1, 2).unwrap();
+    assert!(!takes(&heads(&dense(&[4, 1024, 8, 64])), &heads(&dense(&[4, 64, 8, 1024]))));
+}
+
+#[test]
+fn results_with_lines_that_boxes_do_not_fit_are_stored_by_threads() {
+    let out = |n: usize, align| {
+        let mut problem =
+            product(DType::BF16, &dense(&[4096, 1024]), &dense(&[n, 1024]).transpose(0, 1).unwrap());
+        (problem.capability, problem.align_out) = (90, align);
+        let launch = sound(matmul::plan(&problem)).remove(0);
+        assert!(launch.kernel.ptx().contains("wgmma"));
+        launch.maps().len() == 3
+    };
+    assert!(out(4096, 16));
+    assert!(!out(4096, 8) && !out(4100, 16) && !out(4097, 16));
+}
+
+/// The kernels of a product's launches, and which addresses the last one takes.
+fn launched(problem: &Problem) -> (Vec<&'static str>, Vec<Pointer>) {
+    let launches = sound(matmul::plan(problem));
+    let last = launches.last().unwrap();
+    let pointers =
+        last.pointers().map(|(_, pointer, _)| pointer).chain(last.maps().iter().map(|map| map.pointer));
+    (launches.iter().map(|launch| launch.kernel.name).collect(), pointers.collect())
+}
+
+#[test]
+fn operands_are_copied_where_the_product_is_faster_then() {
+    // Lines of tf32 are turned until they run along k.
+    let square = dense(&[2048, 2048]);
+    let mut problem = product(DType::F32, &square, &square);
+    (problem.capability, problem.precision) = (90, Precision::High);
+    let (kernels, pointers) = launched(&problem);
+    assert_eq!(kernels, ["transpose_b32_v", "matmul_tf32_w128x256_kk"]);
+    assert!(pointers.contains(&Pointer::Input(0)) && pointers.contains(&Pointer::Workspace));
+    assert!(!pointers.contains(&Pointer::Input(1)));
+    // Exact products take every form as it lies.
+    problem.precision = Precision::Highest;
+    assert_eq!(launched(&problem).0.len(), 1);
+    // Rows that are not aligned are moved apart, of either operand.
+    for capability in [80, 90] {
+        let mut problem = product(DType::BF16, &dense(&[2047, 2047]), &dense(&[2047, 2047]));
+        problem.capability = capability;
+        let (kernels, pointers) = launched(&problem);
+        assert!(kernels.len() == 3 && kernels[2].ends_with("_kn"), "{kernels:?}");
+        assert!(!pointers.contains(&Pointer::Input(0)) && !pointers.contains(&Pointer::Input(1)));
+        problem.epilogue = Some(Epilogue { stores: false });
+        assert_eq!(launched(&problem).0.len(), 3);
+        // They are not where that takes longer than the product.
+        let mut problem = product(DType::BF16, &dense(&[65, 67]), &dense(&[67, 33]));
+        problem.capability = capability;
+        assert_eq!(launched(&problem).0.len(), 1);
+    }
+}
+
+#[test]
+fn what_is_copied_of_operands_has_room() {
+    for (m, n, k, batch) in [(2047, 1023, 4095, 1), (513, 700, 1023, 3)] {
+        let a = dense(&[batch, m, k]);
+        let b = dense(&[1, k, n]).expand(&Shape::from([batch, k, n])).unwrap();
+        let mut problem = product(DType::F16, &a, &b);
+        problem.capability = 90;
+        let plan = matmul::plan(&problem).unwrap();
+        assert_eq!(plan.launches.len(), 3);
+        let line = |n: usize| n.next_multiple_of(8);
+        let (all_a, all_b) = (batch * m * line(k) * 2, k * line(n) * 2);
+        assert!(plan.workspace >= all_a + all_b);
+        // The second copy is behind the first, and what blocks share behind both.
+        let offsets = |launch: &Launch| -> Vec<u64> {
+            let pointers = launch.pointers().filter(|(_, pointer, _)| *pointer == Pointer::Workspace);
+            pointers.map(|(_, _, offset)| offset).collect()
+        };
+        assert_eq!(offsets(&plan.launches[0]), [0]);
+        let second = offsets(&plan.launches[1])[0] as usize;
+        assert!(second >= all_a && second.is_multiple_of(16));
+        assert_eq!(plan.launches[2].maps()[1].offset as usize, second);
+        assert!(offsets(&plan.launches[2])[2..].iter().all(|&offset| offset as usize >= second + all_b));
     }
 }

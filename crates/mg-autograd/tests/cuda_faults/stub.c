@@ -95,6 +95,9 @@ U cuMemcpyPeerAsync(A a, H c, A b, H d, size_t n, H s) {
 }
 U cuModuleLoadDataEx(H *m, const void *i, U n, U *o, H *v) { ALIVE; *m = (H)4; return code("STUB_LOAD"); }
 U cuModuleGetFunction(H *f, H m, const char *n) { *f = (H)5; return 0; }
+U cuTensorMapEncodeTiled(void *m, U t, U r, A a, const void *d, const void *s, const void *b, const void *e, U i, U w, U l, U f) {
+    return 0;
+}
 U cuFuncSetAttribute(H f, U a, int v) { return 0; }
 U cuLaunchKernel(H f, U a, U b, U c, U d, U e, U g, U h, H s, H *p, H *x) {
     ALIVE;

@@ -65,6 +65,10 @@ table! {
     memcpy_peer: c"cuMemcpyPeerAsync" (Address, Handle, Address, Handle, usize, Handle);
     module_load: c"cuModuleLoadDataEx" (*mut Handle, *const c_void, c_uint, *mut c_uint, *mut *mut c_void);
     module_function: c"cuModuleGetFunction" (*mut Handle, Handle, *const c_char);
+    tensor_map_encode: c"cuTensorMapEncodeTiled" (
+        *mut c_void, c_uint, c_uint, Address, *const u64, *const u64, *const u32, *const u32, c_uint, c_uint,
+        c_uint, c_uint
+    );
     function_set: c"cuFuncSetAttribute" (Handle, c_uint, c_int);
     launch: c"cuLaunchKernel" (
         Handle, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Handle, *mut *mut c_void, *mut *mut c_void

@@ -387,8 +387,8 @@ impl Gpu {
         Ok(Kernel { function })
     }
 
-    /// Launches a kernel; the context must be current ([`Gpu::bind`]). `args` are its parameters, packed as the kernel
-    /// declares them.
+    /// Launches a kernel; the context must be current ([`Gpu::bind`]). The kernel has one parameter, a structure, and
+    /// `args` are its bytes.
     ///
     /// # Errors
     ///
@@ -397,8 +397,8 @@ impl Gpu {
     ///
     /// # Safety
     ///
-    /// `args` are what the kernel takes; what it reads and writes by them is memory of this device that may be read and
-    /// written by work in the stream's order.
+    /// `args` are what the kernel takes, and as many bytes; what it reads and writes by them is memory of this device that
+    /// may be read and written by work in the stream's order.
     #[inline]
     pub unsafe fn launch(
         &self,
@@ -434,22 +434,16 @@ impl Gpu {
         args: &[u8],
         origin: Origin,
     ) -> Result<()> {
-        let mut size = args.len();
-        // CU_LAUNCH_PARAM_BUFFER_POINTER, …_SIZE, END.
-        let mut extra: [*mut c_void; 5] = [
-            std::ptr::without_provenance_mut(1),
-            args.as_ptr().cast_mut().cast(),
-            std::ptr::without_provenance_mut(2),
-            (&raw mut size).cast(),
-            null_mut(),
-        ];
+        // The kernel's only parameter. (Told as a buffer of all parameters, it would lie where the buffer begins, whatever
+        // alignment the kernel asks for.)
+        let mut params: [*mut c_void; 1] = [args.as_ptr().cast_mut().cast()];
         let [gx, gy, gz] = grid;
         let [bx, by, bz] = block;
         self.watch().launched(origin);
         if shared > PLAIN_SHARED {
             self.allow_shared(kernel, shared).map_err(|e| e.with_location(origin.line))?;
         }
-        // SAFETY: the extra list is as the driver defines it; the rest is this function's contract.
+        // SAFETY: the driver reads the parameter, of which there is one; the rest is this function's contract.
         let code = unsafe {
             (self.api.launch)(
                 kernel.function,
@@ -461,8 +455,8 @@ impl Gpu {
                 bz,
                 shared,
                 self.stream,
+                params.as_mut_ptr(),
                 null_mut(),
-                extra.as_mut_ptr(),
             )
         };
         if code != 0 {

@@ -19,7 +19,7 @@ pub struct KernelNode {
     pub block: [u32; 3],
     /// Bytes of shared memory.
     pub shared: u32,
-    /// The packed parameters.
+    /// The bytes of the kernel's only parameter.
     pub args: Box<[u8]>,
     /// The launches before it, by position, that it waits for.
     pub after: Box<[u32]>,
@@ -52,21 +52,15 @@ unsafe impl Send for Graph {}
 
 /// Calls `f` with a node's parameters as the driver takes them.
 fn with_params<R>(node: &KernelNode, f: impl FnOnce(*const c_void) -> R) -> R {
-    let mut size = node.args.len();
-    let mut extra: [*mut c_void; 5] = [
-        std::ptr::without_provenance_mut(1),
-        node.args.as_ptr().cast_mut().cast(),
-        std::ptr::without_provenance_mut(2),
-        (&raw mut size).cast(),
-        null_mut(),
-    ];
+    // As `Gpu::start` tells it.
+    let mut args: [*mut c_void; 1] = [node.args.as_ptr().cast_mut().cast()];
     let params = Params {
         function: node.kernel.function,
         grid: node.grid,
         block: node.block,
         shared: node.shared,
-        params: null_mut(),
-        extra: extra.as_mut_ptr(),
+        params: args.as_mut_ptr(),
+        extra: null_mut(),
         kernel: null_mut(),
         context: null_mut(),
     };

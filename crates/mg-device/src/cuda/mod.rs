@@ -14,6 +14,7 @@ mod graph;
 mod memory;
 mod order;
 mod probe;
+mod tensor_map;
 mod transfer;
 
 pub(crate) use gpu::existing;
@@ -23,3 +24,4 @@ pub use collect::{Launches, Works};
 pub use fault::{Guarded, Origin};
 pub use gpu::{Gpu, Kernel};
 pub use graph::{Graph, KernelNode};
+pub use tensor_map::{Elements, TENSOR_MAP_BYTES, TensorMap};

@@ -75,6 +75,8 @@ pub(crate) struct Writer {
     text: String,
     counts: [u32; KINDS.len()],
     labels: u32,
+    /// The lowest capability that the text is for.
+    capability: u32,
     /// Instructions written, roughly.
     pub(crate) instructions: usize,
 }
@@ -83,9 +85,19 @@ thread_local! {
     static WRITER: RefCell<Writer> = RefCell::default();
 }
 
-/// Starts a new body on this thread.
+/// Starts a new body on this thread, for every GPU.
 pub(crate) fn begin() {
-    WRITER.with_borrow_mut(|w| *w = Writer::default());
+    begin_for(75);
+}
+
+/// Starts a new body on this thread, for GPUs of this capability and later.
+pub(crate) fn begin_for(capability: u32) {
+    WRITER.with_borrow_mut(|w| *w = Writer { capability, ..Writer::default() });
+}
+
+/// The lowest capability that the body is for.
+pub(crate) fn capability() -> u32 {
+    WRITER.with_borrow(|w| w.capability)
 }
 
 /// Ends the body: declarations of its registers, then its instructions.

@@ -51,7 +51,7 @@ pub(crate) fn splice(
     }
     // Runs of four start at multiples of four within the last merged dimension, or each element goes by itself.
     let whole = columns.is_multiple_of(WIDTH) && frame.column_dims.last().is_none_or(|n| n % WIDTH == 0);
-    ptx::begin();
+    ptx::begin_for(capability(kernel));
     let mut body = Body::new(program, &frame, if whole { WIDTH } else { 1 }, aligned);
     // Bytes of the kernel's own parameters.
     let Some((own, entry)) = parameters(kernel) else { return Ok(None) };
@@ -140,6 +140,13 @@ pub(crate) fn splice(
         field.0 -= first as u16;
     }
     Ok(Some(Spliced { text, params, checks }))
+}
+
+/// The lowest capability that a kernel's text is for.
+fn capability(kernel: &Prebuilt) -> u32 {
+    let target = kernel.ptx().lines().find_map(|line| line.trim_start().strip_prefix(".target sm_"));
+    let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok();
+    target.and_then(digits).unwrap_or(75)
 }
 
 /// The size of a kernel's parameters and their name.

@@ -276,6 +276,10 @@ pub(crate) fn round(dtype: DType, a: Op) -> Op {
 
 /// Nearest bf16, ties to even, in the upper half of a word.
 fn round_bf16(a: Op) -> Op {
+    if super::ptx::capability() >= 80 {
+        // Two at once, of which the lower is nothing.
+        return op2(Kind::R, "cvt.rn.bf16x2.f32", a, zero(Kind::F));
+    }
     let bits = op1(Kind::R, "mov.b32", a);
     let odd = op3(Kind::R, "bfe.u32", bits, imm(16), imm(1));
     let up = op2(Kind::R, "add.u32", bits, imm(0x7fff));

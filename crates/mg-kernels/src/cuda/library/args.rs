@@ -1,6 +1,7 @@
 //! The arguments of a kernel, written field by field as the C struct of the same name has them.
 
-use super::Pointer;
+use super::{Map, Pointer};
+use mg_device::cuda::{TENSOR_MAP_BYTES, TensorMap};
 use smallvec::SmallVec;
 
 /// Writes an argument; every field is aligned to its size, as the compiler of the kernels does it.
@@ -8,6 +9,7 @@ use smallvec::SmallVec;
 pub(super) struct Args {
     bytes: SmallVec<[u8; 256]>,
     pointers: SmallVec<[(u16, Pointer, u64); 6]>,
+    maps: Vec<Map>,
 }
 
 impl Args {
@@ -50,11 +52,29 @@ impl Args {
         self
     }
 
-    /// The argument, a multiple of 8 bytes long, and where its addresses go.
+    /// Room for a tensor map.
+    pub(super) fn map(&mut self, pointer: Pointer, tensor: TensorMap) -> &mut Args {
+        self.pad(64);
+        self.maps.push(Map { at: self.bytes.len(), pointer, offset: 0, tensor });
+        self.room_for_map()
+    }
+
+    /// Room for a tensor map that the kernel does not use.
+    pub(super) fn no_map(&mut self) -> &mut Args {
+        self.pad(64);
+        self.room_for_map()
+    }
+
+    fn room_for_map(&mut self) -> &mut Args {
+        self.bytes.resize(self.bytes.len() + TENSOR_MAP_BYTES, 0);
+        self
+    }
+
+    /// The argument, a multiple of 8 bytes long, and where its addresses and its tensor maps go.
     #[allow(clippy::type_complexity)]
-    pub(super) fn finish(mut self) -> (SmallVec<[u8; 256]>, SmallVec<[(u16, Pointer, u64); 6]>) {
+    pub(super) fn finish(mut self) -> (SmallVec<[u8; 256]>, SmallVec<[(u16, Pointer, u64); 6]>, Vec<Map>) {
         self.pad(8);
         debug_assert!(self.bytes.len() <= super::MAX_ARGS, "{} bytes", self.bytes.len());
-        (self.bytes, self.pointers)
+        (self.bytes, self.pointers, self.maps)
     }
 }

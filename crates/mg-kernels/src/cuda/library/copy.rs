@@ -145,7 +145,7 @@ pub(super) fn launch(op: &'static str, name: &str, blocks: usize, args: Args) ->
         let text = format!("{blocks} blocks are needed, at most 2^31 - 1 are taken");
         return Err(Error::new(op, ErrorKind::Shape(text)));
     };
-    let (args, pointers) = args.finish();
+    let (args, pointers, maps) = args.finish();
     Ok(Launch {
         kernel: find(op, name)?,
         grid: [grid as u32, 1, 1],
@@ -153,5 +153,6 @@ pub(super) fn launch(op: &'static str, name: &str, blocks: usize, args: Args) ->
         shared: 0,
         args,
         pointers,
+        maps,
     })
 }

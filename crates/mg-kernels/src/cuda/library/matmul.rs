@@ -3,9 +3,12 @@
 //! Everything is decided from shapes, strides and dtypes alone, by a fixed table of measured tiles: the same product
 //! is added up in the same order every time.
 
+mod relaid;
+
 use super::args::Args;
 use super::{Launch, Plan, Pointer, Prebuilt, TICKETS, find};
 use crate::cpu::library::matmul::Problem as Merged;
+use mg_device::cuda::{Elements, TensorMap};
 use mg_device::{DType, Error, ErrorKind, Layout, Result};
 use smallvec::smallvec;
 
@@ -82,6 +85,16 @@ impl Problem {
     pub fn sizes(&self) -> [usize; 3] {
         [self.merged.m, self.merged.n, self.merged.k]
     }
+
+    /// How `a` and `b` lie.
+    fn lines(&self) -> [Option<Lines>; 2] {
+        let Merged { batch, m, n, k, a_strides, b_strides, a_batch, b_batch } = &self.merged;
+        let (size, rank) = (self.dtype.size(), batch.rank());
+        [
+            Lines::of(size, self.align[0], [*m, *k], *a_strides, &a_batch[..rank]),
+            Lines::of(size, self.align[1], [*n, *k], [b_strides[1], b_strides[0]], &b_batch[..rank]),
+        ]
+    }
 }
 
 /// A tile, and its times on an H200 in microseconds. Measured on one round of blocks each for aligned operands, for up to four
@@ -103,6 +116,23 @@ struct Tile {
     once: f64,
     /// What a depth of 1024 takes where each multiprocessor has 1, 2, … blocks at a time; no more than these fit.
     depth: &'static [f64],
+    join: &'static Join,
+    /// By the instructions of capability 9.0 alone (`kernels/matmul_wgmma.cu`): blocks take tile after tile, and the copy
+    /// engine brings the operands.
+    hopper: bool,
+}
+
+/// Measured: what it takes to join the sums of blocks that share a tile, in microseconds.
+struct Join {
+    once: f64,
+    /// More for each of the blocks.
+    each: f64,
+    /// For a byte that is written and read again.
+    byte: f64,
+    /// For a byte that the last block of a tile reads alone.
+    alone: f64,
+    /// Tickets of a tile.
+    tickets: usize,
 }
 
 /// Multiprocessors of the device that was measured. Plans do not ask which device they are for, so that results
@@ -132,7 +162,24 @@ const fn tile(size: [usize; 3], threads: u32, shared: u32, once: f64, depth: &'s
         (32, 32) => "32x32",
         _ => "64x64",
     };
-    Tile { name, m, n, k, threads, shared, forms: &["kn", "kk", "mn", "mk"], once, depth }
+    let forms = &["kn", "kk", "mn", "mk"];
+    Tile { name, m, n, k, threads, shared, forms, once, depth, join: &JOIN, hopper: false }
+}
+
+/// 128 rows by `n`, for capability 9.0; lines of a stage are 128 bytes of k.
+const fn hopper(
+    name: &'static str,
+    n: usize,
+    k: usize,
+    stages: u32,
+    once: f64,
+    depth: &'static [f64],
+) -> Tile {
+    // Stages begin at multiples of 1024 bytes; besides them a block has 4096 bytes for each warp that multiplies, and two
+    // barriers a stage.
+    let shared = 1024 + stages * (128 * (128 + n as u32) + 16) + 8 * 4096;
+    let forms = &["kn", "kk", "mn", "mk"];
+    Tile { name, m: 128, n, k, threads: 384, shared, forms, once, depth, join: &JOIN_HOPPER, hopper: true }
 }
 
 const fn only(forms: &'static [&'static str], tile: Tile) -> Tile {
@@ -163,6 +210,10 @@ const F32: &[Tile] = &[
 ];
 
 const TF32: &[Tile] = &[
+    only(&["kk"], hopper("w128x256", 256, 32, 4, 3.0, &[21.0])),
+    only(&["kk"], hopper("w128x192", 192, 32, 4, 2.6, &[16.5])),
+    only(&["kk"], hopper("w128x128", 128, 32, 6, 2.8, &[11.0])),
+    only(&["kk"], hopper("w128x64", 64, 32, 8, 2.6, &[7.2])),
     only(&["kn"], tile([128, 256, 32], 256, 196608, 6.0, &[39.5])),
     only(&["kk", "mk"], tile([256, 128, 32], 256, 196608, 6.0, &[41.0])),
     tile([128, 128, 32], 128, 98304, 5.2, &[22.5, 41.5]),
@@ -174,6 +225,10 @@ const TF32: &[Tile] = &[
 ];
 
 const HALF: &[Tile] = &[
+    hopper("w128x256", 256, 64, 4, 3.0, &[10.6]),
+    hopper("w128x192", 192, 64, 4, 2.5, &[8.2]),
+    hopper("w128x128", 128, 64, 6, 2.6, &[5.6]),
+    hopper("w128x64", 64, 64, 8, 2.2, &[3.6]),
     tile([128, 256, 64], 256, 147456, 6.0, &[17.9]),
     tile([128, 128, 64], 128, 98304, 4.3, &[9.2, 18.3]),
     tile([128, 64, 64], 128, 73728, 3.5, &[5.9, 11.3]),
@@ -210,12 +265,15 @@ impl Tile {
         let stages = k.div_ceil(self.k).max(1);
         let k_part = stages.div_ceil(splits) * self.k;
         let splits = k.div_ceil(k_part).max(1);
-        if splits > 1 && (tiles > TICKETS || tiles * splits * self.m * self.n * 4 > MAX_PARTIALS) {
+        let join = self.join;
+        if splits > 1
+            && (tiles * join.tickets > TICKETS || tiles * splits * self.m * self.n * 4 > MAX_PARTIALS)
+        {
             return None;
         }
         let bytes = (2 * tiles * splits * self.m * self.n * 4) as f64;
         let alone = (splits * self.m * self.n * 4) as f64;
-        let joined = JOIN + JOIN_EACH * splits as f64 + JOIN_BYTES * bytes + JOIN_ALONE * alone;
+        let joined = join.once + join.each * splits as f64 + join.byte * bytes + join.alone * alone;
         let joined = if splits > 1 { joined } else { 0.0 };
         Some(Division { splits, k_part, time: self.time(tiles * splits, k_part) + joined })
     }
@@ -240,12 +298,10 @@ impl Tile {
 const ROUND: f64 = 1.2;
 /// Blocks that may share a tile.
 const MAX_SPLITS: usize = 32;
-/// Measured: what it takes to join the sums of blocks that share a tile, in microseconds; more for each of them, for the bytes
-/// that are written and read again, and for those of them that the last block of a tile reads alone.
-const JOIN: f64 = 1.5;
-const JOIN_EACH: f64 = 0.15;
-const JOIN_BYTES: f64 = 1.0 / 3.5e6;
-const JOIN_ALONE: f64 = 1.0 / 6.0e4;
+/// The sums are added by all threads of the last block together.
+const JOIN: Join = Join { once: 1.5, each: 0.15, byte: 1.0 / 3.5e6, alone: 1.0 / 6.0e4, tickets: 1 };
+/// Each warp has its own part, and does not wait for the others.
+const JOIN_HOPPER: Join = Join { once: 0.7, each: 0.0, byte: 1.0 / 7.0e6, alone: 1.0 / 1.1e5, tickets: 8 };
 
 /// Which neighbours of an operand lie side by side so that 16 bytes can be read at once: along k, or along its m or n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -278,12 +334,16 @@ impl Lines {
     }
 }
 
-/// The launches of a product: one, or none where the result is empty. Operands are [`Pointer::Input`]`(0)` and `(1)`.
+/// The launches of a product, which is the last: copies of operands come before it, where faster kernels take those. None
+/// where the result is empty. Operands are [`Pointer::Input`]`(0)` and `(1)`.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::DType`] for an epilogue of integers or f64; [`ErrorKind::Shape`] where a size is 2³¹ or more.
 pub fn plan(problem: &Problem) -> Result<Plan> {
+    if let Some(plan) = relaid::plan(problem)? {
+        return Ok(plan);
+    }
     match plan_by(problem, |_| true, None)? {
         Some(plan) => Ok(plan),
         None => Err(Error::new("matmul", ErrorKind::Internal("no kernel takes the product".into()))),
@@ -319,15 +379,21 @@ fn plan_by(problem: &Problem, takes: impl Fn(&str) -> bool, splits: Option<usize
         let text = format!("{count} products of {m} by {n}: {blocks} tiles, at most 2^31 - 1 are taken");
         return Err(Error::new("matmul", ErrorKind::Shape(text)));
     }
-    let args = arguments(problem, tile, division)?;
-    let (args, pointers) = args.finish();
+    let mut args = arguments(problem, tile, division)?;
+    if tile.hopper {
+        maps(problem, tile, &mut args);
+    }
+    let (args, pointers, maps) = args.finish();
+    // Those that the device has room for at a time; each takes tile after tile.
+    let grid = if tile.hopper { blocks.min(MULTIPROCESSORS) } else { blocks };
     let launch = Launch {
         kernel,
-        grid: [blocks as u32, 1, 1],
+        grid: [grid as u32, 1, 1],
         block: [tile.threads, 1, 1],
         shared: tile.shared,
         args,
         pointers,
+        maps,
     };
     let workspace = if splits > 1 { tiles_m * tiles_n * count * splits * tile.m * tile.n * 4 } else { 0 };
     Ok(Some(Plan { launches: smallvec![launch], workspace }))
@@ -339,10 +405,8 @@ fn choose(
     takes: impl Fn(&str) -> bool,
     splits: Option<usize>,
 ) -> Result<Option<(&'static Prebuilt, &'static Tile, Division)>> {
-    let Merged { batch, m, n, k, a_strides, b_strides, a_batch, b_batch } = &problem.merged;
-    let (m, n, k, count) = (*m, *n, *k, batch.numel());
-    let size = problem.dtype.size();
-    let rank = batch.rank();
+    let Merged { ref batch, m, n, k, .. } = problem.merged;
+    let count = batch.numel();
     let (kind, tiles): (&str, &'static [Tile]) = match (problem.dtype, problem.precision) {
         (DType::F32, Precision::Highest) => ("f32", F32),
         (DType::F32, Precision::High) => ("tf32", TF32),
@@ -350,18 +414,16 @@ fn choose(
         (DType::BF16, _) => ("bf16", HALF),
         _ => ("", &[]),
     };
-    let a = Lines::of(size, problem.align[0], [m, k], *a_strides, &a_batch[..rank]);
-    let b = Lines::of(size, problem.align[1], [n, k], [b_strides[1], b_strides[0]], &b_batch[..rank]);
-    let form = match (a, b) {
-        (Some(Lines::K), Some(Lines::Mn)) => "kn",
-        (Some(Lines::K), Some(Lines::K)) => "kk",
-        (Some(Lines::Mn), Some(Lines::Mn)) => "mn",
-        (Some(Lines::Mn), Some(Lines::K)) => "mk",
-        (None, Some(Lines::Mn)) => "xn",
-        (None, Some(Lines::K)) => "xk",
-        (Some(Lines::K), None) => "kx",
-        (Some(Lines::Mn), None) => "mx",
-        (None, None) => "any",
+    let form = match problem.lines() {
+        [Some(Lines::K), Some(Lines::Mn)] => "kn",
+        [Some(Lines::K), Some(Lines::K)] => "kk",
+        [Some(Lines::Mn), Some(Lines::Mn)] => "mn",
+        [Some(Lines::Mn), Some(Lines::K)] => "mk",
+        [None, Some(Lines::Mn)] => "xn",
+        [None, Some(Lines::K)] => "xk",
+        [Some(Lines::K), None] => "kx",
+        [Some(Lines::Mn), None] => "mx",
+        [None, None] => "any",
     };
     // Where only one operand is not aligned, tiles without a kernel for that take both as they would such a one.
     let divide = |tile: &Tile| match splits {
@@ -369,7 +431,10 @@ fn choose(
         None => Some(tile.divide(count, m, n, k)),
     };
     let mut best: Option<(&'static Tile, &str, Division)> = None;
-    let fits = |tile: &Tile| problem.capability >= 80 && tile.shared <= most_shared(problem.capability);
+    let fits = |tile: &Tile| {
+        let has = if tile.hopper { takes_maps(problem) } else { problem.capability >= 80 };
+        has && tile.shared <= most_shared(problem.capability)
+    };
     for tile in tiles.iter().filter(|tile| fits(tile) && takes(tile.name)) {
         let form = match form {
             form if tile.forms.contains(&form) => form,
@@ -408,7 +473,7 @@ fn arguments(problem: &Problem, tile: &Tile, division: Division) -> Result<Args>
     if n.is_multiple_of(4) && problem.align_out.is_multiple_of(16) {
         flags |= 1;
     }
-    if problem.epilogue.is_none() {
+    if problem.epilogue.is_none() && (!tile.hopper || stores_boxes(problem)) {
         flags |= 2;
     }
     let stores = problem.epilogue.is_none_or(|epilogue| epilogue.stores);
@@ -429,4 +494,76 @@ fn arguments(problem: &Problem, tile: &Tile, division: Division) -> Result<Args>
     args.u32(m.div_ceil(tile.m) as u32).u32(n.div_ceil(tile.n) as u32);
     args.u32(division.splits as u32).u32(division.k_part as u32).u32(flags).u32(0);
     Ok(args)
+}
+
+/// Whether the copy engine of capability 9.0 takes the operands, whose lines are aligned to 16 bytes.
+fn takes_maps(problem: &Problem) -> bool {
+    let Merged { batch, m, n, k, a_strides, b_strides, a_batch, b_batch } = &problem.merged;
+    let size = problem.dtype.size() as isize;
+    let bytes = |stride: isize| stride.checked_mul(size).filter(|n| (0..1 << 40).contains(n));
+    // Lines that do not overlap.
+    let dense = |rows: usize, [row, along_k]: [isize; 2], lines: Option<Lines>| {
+        let (length, count, between) = match lines {
+            Some(Lines::K) => (*k, rows, row),
+            Some(Lines::Mn) => (rows, *k, along_k),
+            None => return false,
+        };
+        count == 1 || bytes(between).is_some_and(|n| n >= length as isize * size)
+    };
+    let [a, b] = problem.lines();
+    let batches = || a_batch.iter().chain(b_batch).all(|&stride| bytes(stride).is_some());
+    problem.capability == 90
+        && *k > 0
+        && batch.rank() <= 1
+        && batches()
+        && dense(*m, *a_strides, a)
+        && dense(*n, [b_strides[1], b_strides[0]], b)
+}
+
+/// The operands and the result as the copy engine takes them, after the rest of the argument.
+fn maps(problem: &Problem, tile: &Tile, args: &mut Args) {
+    let Merged { batch, m, n, k, a_strides, b_strides, a_batch, b_batch } = &problem.merged;
+    let size = problem.dtype.size();
+    let (elements, stored) = match problem.dtype {
+        DType::F16 => (Elements::F16, Elements::F16),
+        DType::BF16 => (Elements::BF16, Elements::BF16),
+        _ => (Elements::TF32, Elements::F32),
+    };
+    // A dimension of one has no stride that matters, but the driver asks for a multiple of 16.
+    let bytes = |count: usize, stride: isize| if count > 1 { stride as u64 * size as u64 } else { 16 };
+    let operand = |rows: usize, tile_rows: usize, [row, along_k]: [isize; 2], along_batch, lines| {
+        let batches = if along_batch == 0 { 1 } else { batch.numel() };
+        let (sizes, line, boxes) = match lines {
+            Some(Lines::Mn) => ([rows, *k, batches], bytes(*k, along_k), [64, tile.k, 1]),
+            Some(Lines::K) | None => ([*k, rows, batches], bytes(rows, row), [tile.k, tile_rows, 1]),
+        };
+        TensorMap {
+            elements,
+            sizes: sizes.map(|n| n as u64),
+            strides: [line, bytes(batches, along_batch)],
+            boxes: boxes.map(|n| n as u32),
+        }
+    };
+    // One axis of a batch at most; those that are not there have strides of 0.
+    let [lines_a, lines_b] = problem.lines();
+    let across = [b_strides[1], b_strides[0]];
+    args.map(Pointer::Input(0), operand(*m, tile.m, *a_strides, a_batch[0], lines_a));
+    args.map(Pointer::Input(1), operand(*n, tile.n, across, b_batch[0], lines_b));
+    if problem.epilogue.is_none() && stores_boxes(problem) {
+        let out = TensorMap {
+            elements: stored,
+            sizes: [*n, *m, batch.numel()].map(|n| n as u64),
+            strides: [n * size, m * n * size].map(|n| n as u64),
+            boxes: [(128 / size) as u32, 16, 1],
+        };
+        args.map(Pointer::Output(0), out);
+    } else {
+        args.no_map();
+    }
+}
+
+/// Whether the copy engine can store the result.
+fn stores_boxes(problem: &Problem) -> bool {
+    let line = problem.merged.n.wrapping_mul(problem.dtype.size());
+    line.is_multiple_of(16) && problem.align_out.is_multiple_of(16)
 }

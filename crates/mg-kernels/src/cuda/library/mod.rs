@@ -35,6 +35,7 @@ pub mod matmul;
 mod prebuilt;
 
 use flate2::read::ZlibDecoder;
+use mg_device::cuda::{TENSOR_MAP_BYTES, TensorMap};
 use mg_device::{Error, ErrorKind, Result};
 use smallvec::SmallVec;
 use std::io::Read;
@@ -96,6 +97,19 @@ pub enum Pointer {
     Fault,
 }
 
+/// A tensor that the copy engine moves boxes of, as a part of a launch's argument.
+#[derive(Clone, Debug)]
+pub struct Map {
+    /// The byte of the argument where it goes, encoded.
+    pub at: usize,
+    /// Where the tensor lies.
+    pub pointer: Pointer,
+    /// What is added to that, in bytes.
+    pub offset: u64,
+    /// What it is, but for the address.
+    pub tensor: TensorMap,
+}
+
 /// One launch.
 #[derive(Clone, Debug)]
 pub struct Launch {
@@ -110,16 +124,17 @@ pub struct Launch {
     pub shared: u32,
     args: SmallVec<[u8; 256]>,
     pointers: SmallVec<[(u16, Pointer, u64); 6]>,
+    maps: Vec<Map>,
 }
 
 impl Launch {
     /// The kernel's argument with addresses filled in, in `memory`: what the only entry of the launch's parameter array
-    /// points to. `memory` has to be aligned as a `u64` is.
+    /// points to. `memory` has to be aligned as a `u64` is. Where [`Launch::maps`] go it has zeros yet.
     pub fn bind<'m>(
         &self,
         memory: &'m mut [u8; MAX_ARGS],
         mut address: impl FnMut(Pointer) -> u64,
-    ) -> &'m [u8] {
+    ) -> &'m mut [u8] {
         let memory = &mut memory[..self.args.len()];
         memory.copy_from_slice(&self.args);
         for &(at, pointer, offset) in &self.pointers {
@@ -127,6 +142,19 @@ impl Launch {
             memory[at as usize..at as usize + 8].copy_from_slice(&value.to_ne_bytes());
         }
         memory
+    }
+
+    /// The tensor maps that the argument has to have besides the addresses, [`TENSOR_MAP_BYTES`] each:
+    /// [`Gpu::tensor_map`](mg_device::cuda::Gpu::tensor_map) encodes them.
+    pub fn maps(&self) -> &[Map] {
+        &self.maps
+    }
+
+    /// Writes an encoded tensor map to where it goes in the argument that [`Launch::bind`] answered with.
+    pub fn set_map(argument: &mut [u8], map: &Map, encoded: &[u8; TENSOR_MAP_BYTES]) {
+        if let Some(place) = argument.get_mut(map.at..map.at + TENSOR_MAP_BYTES) {
+            place.copy_from_slice(encoded);
+        }
     }
 
     /// Which addresses the launch takes: the byte of the argument where each goes, and what is added to it, in bytes.

@@ -1,0 +1,93 @@
+//! Tensors as the copy engine of a device takes them, from compute capability 9.0 on.
+
+use super::api::Address;
+use super::gpu::Gpu;
+use crate::error::Result;
+
+/// What the elements of a tensor are to the copy engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Elements {
+    /// Copied as they are, two bytes each.
+    F16,
+    /// Copied as they are, two bytes each.
+    BF16,
+    /// Copied as they are, four bytes each.
+    F32,
+    /// f32 that is rounded to tf32 (10 bits of fraction, to nearest, ties to even) on its way to shared memory.
+    TF32,
+}
+
+impl Elements {
+    /// Bytes of one.
+    pub fn size(self) -> usize {
+        match self {
+            Elements::F16 | Elements::BF16 => 2,
+            Elements::F32 | Elements::TF32 => 4,
+        }
+    }
+
+    /// `CUtensorMapDataType`.
+    fn code(self) -> u32 {
+        match self {
+            Elements::F16 => 6,
+            Elements::F32 => 7,
+            Elements::BF16 => 9,
+            Elements::TF32 => 11,
+        }
+    }
+}
+
+/// A tensor of three dimensions and the boxes of it that a kernel moves, whose lines are 128 bytes of shared memory at most,
+/// exchanged eight by eight (`kernels/hopper.cuh`). What a box has outside of the tensor is read as zero, and not written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorMap {
+    /// What the elements are.
+    pub elements: Elements,
+    /// Elements along each dimension, none of them 0; first that whose neighbours lie side by side.
+    pub sizes: [u64; 3],
+    /// Bytes from one to the next along the second and the third: multiples of 16 below 2⁴⁰.
+    pub strides: [u64; 2],
+    /// Elements of a box along each, 256 at most.
+    pub boxes: [u32; 3],
+}
+
+/// The bytes of an encoded tensor map, which a kernel takes as a part of its argument, at a multiple of 64.
+pub const TENSOR_MAP_BYTES: usize = 128;
+
+#[repr(C, align(64))]
+struct Encoded([u8; TENSOR_MAP_BYTES]);
+
+impl Gpu {
+    /// The tensor that lies at an address, a multiple of 16, in the form that kernels take.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Cuda`](crate::ErrorKind::Cuda) where the driver takes no such tensor.
+    pub fn tensor_map(&self, map: &TensorMap, address: u64) -> Result<[u8; TENSOR_MAP_BYTES]> {
+        const EACH: [u32; 3] = [1; 3];
+        // CU_TENSOR_MAP_INTERLEAVE_NONE, SWIZZLE_128B, L2_PROMOTION_L2_256B, FLOAT_OOB_FILL_NONE.
+        const CODES: [u32; 4] = [0, 3, 3, 0];
+        let [interleave, swizzle, promotion, fill] = CODES;
+        let mut encoded = Encoded([0; TENSOR_MAP_BYTES]);
+        // SAFETY: the map is written to memory aligned to 64 bytes; the arrays have as many elements as a tensor of three
+        // dimensions asks for. The address is kept, not used.
+        let code = unsafe {
+            (self.api.tensor_map_encode)(
+                encoded.0.as_mut_ptr().cast(),
+                map.elements.code(),
+                3,
+                address as Address,
+                map.sizes.as_ptr(),
+                map.strides.as_ptr(),
+                map.boxes.as_ptr(),
+                EACH.as_ptr(),
+                interleave,
+                swizzle,
+                promotion,
+                fill,
+            )
+        };
+        self.check("cuTensorMapEncodeTiled", code)?;
+        Ok(encoded.0)
+    }
+}
