@@ -116,7 +116,7 @@ fn is_leaf(node: &Node) -> bool {
 fn leaf_of(node: &Node) -> Option<Tensor> {
     match node.tag()? {
         Tag::Owner(owner) => owner.upgrade()?.downcast::<Cell>().ok().map(Tensor),
-        Tag::History(_) => None,
+        Tag::History(_) | Tag::Forgotten(_) => None,
     }
 }
 
@@ -136,12 +136,12 @@ fn share_of(node: &Node, sources: &Sources, i: usize, gradient: &Node) -> Result
     let mut stack: Vec<Node> = share.iter().cloned().collect();
     while let Some(made) = stack.pop() {
         if let Some((_, found)) = gone.iter().find(|(n, _)| n.is(&made)) {
+            let (op, shape) = (node.op().name(), made.shape());
             let what = format!(
-                "{} (made at {}) needs for its gradient a value of shape {} that was changed in place, at {}",
-                node.op().name(),
-                node.location(),
-                made.shape(),
-                found.line
+                "{op} needs for its gradient a value of shape {shape} that was changed in place since \
+                 (changed at {}, {op} at {})",
+                found.line,
+                node.location()
             );
             let error = Error::new("backward", ErrorKind::Gradient(what));
             return Err(error.with_location(node.location()));
@@ -153,10 +153,12 @@ fn share_of(node: &Node, sources: &Sources, i: usize, gradient: &Node) -> Result
     Ok(share)
 }
 
-/// The walk. Leaves (nodes with a tag) are not passed; `arrive` is told the gradient of each node that `wanted` names.
+/// The walk. Leaves are not passed, nor is anything older than `oldest`, below which nothing is wanted; `arrive` is told the
+/// gradient of each node that `wanted` names.
 fn walk(
     seeds: Seeds,
     how: Backward,
+    oldest: u64,
     wanted: impl Fn(&Node) -> bool,
     mut arrive: impl FnMut(&Node, Node) -> Result<()>,
 ) -> Result<()> {
@@ -169,13 +171,23 @@ fn walk(
         add(&mut front, &node, seed);
     }
     while let Some((_, (node, gradient))) = front.pop_last() {
+        if node.sequence() < oldest {
+            continue;
+        }
         if wanted(&node) {
             arrive(&node, gradient.expand(*node.shape())?)?;
+        }
+        if node.sequence() == oldest {
+            continue;
         }
         match node.tag() {
             Some(Tag::Owner(_)) => continue,
             Some(Tag::History(history)) => {
                 add(&mut front, history, gradient);
+                continue;
+            }
+            Some(Tag::Forgotten(history)) => {
+                add(&mut front, history, history.lit(0.0));
                 continue;
             }
             None => {}
@@ -260,6 +272,7 @@ impl Tensor {
         let walked = walk(
             seeds,
             how,
+            0,
             is_leaf,
             |node, gradient| {
                 // A leaf that was made a constant since wants no gradient any more.
@@ -293,10 +306,14 @@ pub fn grad(
     let is = |(wanted, leaf): &(Node, Option<&Tensor>), node: &Node| {
         wanted.is(node) || leaf.is_some_and(|leaf| leaf_of(node).is_some_and(|owner| owner.is(leaf)))
     };
+    // What is older than all that is wanted was not computed from it. A leaf may be met as what it was before it was written.
+    let ages = wanted.iter().map(|(node, leaf)| if leaf.is_some() { 0 } else { node.sequence() });
+    let oldest = ages.min().unwrap_or(u64::MAX);
     let mut found: Vec<Option<Node>> = vec![None; wanted.len()];
     let walked = walk(
         seeds,
         how,
+        oldest,
         |node| wanted.iter().any(|w| is(w, node)),
         |node, gradient| {
             for (slot, _) in found.iter_mut().zip(&wanted).filter(|(_, w)| is(w, node)) {

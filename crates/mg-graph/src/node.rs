@@ -58,6 +58,8 @@ pub enum Tag {
     Owner(Weak<dyn Any + Send + Sync>),
     /// The node that a walk goes on from, instead of the sources: this one has its history and another value.
     History(Node),
+    /// As [`Tag::History`], of which nothing is left in the value: the gradient is zero.
+    Forgotten(Node),
 }
 
 /// Said of a node whose tensor was written to since.
@@ -514,7 +516,7 @@ impl Drop for Inner {
         // to that one.
         let mut sources = std::mem::take(self.sources.get_mut());
         sources.extend(self.before.get_mut().take());
-        if let Some(Tag::History(node)) = self.tag.take() {
+        if let Some(Tag::History(node) | Tag::Forgotten(node)) = self.tag.take() {
             sources.push(node);
         }
         if sources.is_empty() {

@@ -55,7 +55,7 @@ pub fn exception(error: &Error) -> PyErr {
 
 /// The text up to where it tells a line, or a type, of our Rust.
 fn without_lines(text: &str) -> String {
-    let ends = [", at crates/", " (made at crates/", " (or a LiveScalar"];
+    let ends = [", at crates/", ", at /", " (made at ", " (changed at ", " (or a LiveScalar"];
     let end = ends.iter().filter_map(|word| text.find(word)).min();
     text[..end.unwrap_or(text.len())].to_owned()
 }

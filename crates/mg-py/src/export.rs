@@ -378,6 +378,13 @@ impl PyTensor {
         Ok((rebuild, arguments).into_pyobject(py)?.into_any())
     }
 
+    /// Another tensor on the same memory, which requires a gradient if this one does.
+    fn __copy__(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        let t = &self.t;
+        let copy = build(py, || t.detach().requires_grad_(t.requires_grad()))?;
+        Ok(if self.borrowed { PyTensor::borrowed(copy) } else { copy.into() })
+    }
+
     /// A copy in memory of its own, with a copy of its gradient. Leaves and constants only: what computed a result is not
     /// copied.
     fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyDict>) -> PyResult<PyTensor> {

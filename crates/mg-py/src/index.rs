@@ -50,7 +50,12 @@ impl Item {
             return Ok(Item::Truth(truth.is_true()));
         }
         if let Ok(t) = obj.cast::<PyTensor>() {
-            return Ok(Item::Tensor(t.get().t.clone()));
+            let t = &t.get().t;
+            // One integer is a position like any other; while a step is recorded, its value is not looked at.
+            if t.rank() == 0 && t.dtype().is_int() && !mg_graph::is_recording() {
+                return Ok(Item::Int(integer(obj)?));
+            }
+            return Ok(Item::Tensor(t.clone()));
         }
         // SAFETY: the object is alive. NumPy's integers have `__index__`; so do its arrays of one.
         let has_index = unsafe { ffi::PyIndex_Check(obj.as_ptr()) } != 0;
@@ -154,6 +159,11 @@ fn indexed(of: &PyTensor, index: &Bound<'_, PyAny>) -> PyResult<Indexed> {
                     axis += axes as isize;
                 }
             }
+        }
+        // All of it is a view too.
+        if t.is(&of.t) {
+            let axes: Vec<isize> = (0..t.rank() as isize).collect();
+            return t.permute(&axes);
         }
         Ok(t)
     })?;

@@ -1,6 +1,6 @@
 //! `jit`: steps that are recorded and replayed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -50,6 +50,8 @@ struct Recorded {
 #[derive(Default)]
 struct All {
     known: HashMap<Vec<u64>, Recorded>,
+    /// What the function changes itself of what it finds around it, counting its calls, say: that is nothing to go by.
+    changing: HashSet<u64>,
     last_was_replayed: bool,
     reason: Option<String>,
 }
@@ -220,9 +222,9 @@ impl PyJit {
         }
         let mut words = Words::default();
         words.arguments(args, kwargs)?;
-        self.surroundings.tell(py, &mut words)?;
-        let Words { key, tensors, held, unknown, .. } = words;
         let mut guard = self.lock(py);
+        let before = self.surroundings.tell(py, &mut words, &guard.changing)?;
+        let Words { key, tensors, held, unknown, .. } = words;
         self.caller.store(this_thread(), Ordering::Relaxed);
         let _calling = Calling(&self.caller);
         if unknown {
@@ -257,8 +259,10 @@ impl PyJit {
         let out = result?;
         let run = jit.run();
         let (replayed, reason) = (jit.is_replaying(), jit.reason().map(|e| exception(e).value(py).to_string()));
+        let mut called = false;
         let answer = match answered {
             Some((result, answer)) => {
+                called = true;
                 if answers.len() >= ANSWERS
                     && let Some(oldest) = answers.keys().min().copied()
                 {
@@ -273,6 +277,11 @@ impl PyJit {
             },
         };
         (guard.last_was_replayed, guard.reason) = (replayed, reason);
+        if called {
+            let after = self.surroundings.tell(py, &mut Words::default(), &guard.changing)?;
+            let after: HashMap<u64, u64> = after.into_iter().collect();
+            guard.changing.extend(before.iter().filter(|(n, was)| after.get(n) != Some(was)).map(|(n, _)| *n));
+        }
         answer
     }
 

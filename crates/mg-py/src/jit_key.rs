@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
@@ -72,9 +71,9 @@ fn module_type<'py>(py: Python<'py>) -> PyResult<&'py Bound<'py, PyAny>> {
     Ok(found.bind(py))
 }
 
-fn text_hash(text: &[u8]) -> u64 {
+fn hash_of(thing: &(impl Hash + ?Sized)) -> u64 {
     let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
+    thing.hash(&mut hasher);
     hasher.finish()
 }
 
@@ -124,17 +123,17 @@ impl<'py> Words<'py> {
             self.kind(Kind::Int);
             match n.extract::<i64>() {
                 Ok(n) => self.key.push(n as u64),
-                Err(_) => self.key.push(text_hash(n.str()?.to_str()?.as_bytes())),
+                Err(_) => self.key.push(hash_of(n.str()?.to_str()?.as_bytes())),
             }
         } else if let Ok(v) = obj.cast_exact::<PyFloat>() {
             self.kind(Kind::Float);
             self.key.push(v.value().to_bits());
         } else if let Ok(s) = obj.cast_exact::<PyString>() {
             self.kind(Kind::Text);
-            self.key.push(text_hash(s.to_string_lossy().as_bytes()));
+            self.key.push(hash_of(s.to_string_lossy().as_bytes()));
         } else if let Ok(b) = obj.cast_exact::<PyBytes>() {
             self.kind(Kind::Text);
-            self.key.push(text_hash(b.as_bytes()));
+            self.key.push(hash_of(b.as_bytes()));
         } else if look.depth >= DEPTH {
             self.kind(Kind::Object);
             self.address(obj);
@@ -203,7 +202,7 @@ impl<'py> Words<'py> {
             let Ok(name) = name.cast::<PyString>() else { continue };
             let name = name.to_string_lossy();
             if is_module || look.names.is_none_or(|names| names.contains(&*name)) {
-                self.key.push(text_hash(name.as_bytes()));
+                self.key.push(hash_of(name.as_bytes()));
                 self.tell(&value, &inside)?;
             }
         }
@@ -293,30 +292,55 @@ impl Surroundings {
         Ok(found)
     }
 
-    /// Tells what is there now.
-    pub fn tell<'py>(&self, py: Python<'py>, words: &mut Words<'py>) -> PyResult<()> {
+    /// Tells what is there now, but for what changes by itself; answers with a number for each thing and what it was.
+    pub fn tell<'py>(&self, py: Python<'py>, words: &mut Words<'py>, changing: &HashSet<u64>) -> PyResult<Told> {
         let look = Look { arguments: false, names: Some(&self.names), depth: 0 };
-        for cell in &self.cells {
-            match cell.bind(py).getattr("cell_contents") {
-                Ok(value) => words.tell(&value, &look)?,
-                // An empty cell.
-                Err(error) if error.is_instance_of::<pyo3::exceptions::PyValueError>(py) => words.kind(Kind::End),
-                Err(error) if error.is_instance_of::<PyAttributeError>(py) => words.kind(Kind::End),
-                Err(error) => return Err(error),
+        let mut told = vec![];
+        let mut entry = |words: &mut Words<'py>, number: u64, value: Option<Bound<'py, PyAny>>| -> PyResult<()> {
+            if changing.contains(&number) {
+                return Ok(());
             }
-        }
-        for (globals, name) in &self.globals {
-            match globals.bind(py).get_item(name.bind(py))? {
+            let start = words.key.len();
+            match value {
                 Some(value) => words.tell(&value, &look)?,
                 None => words.kind(Kind::End),
             }
+            told.push((number, hash_of(&words.key[start..])));
+            Ok(())
+        };
+        let mut number = 0;
+        for cell in &self.cells {
+            // An empty cell has no contents.
+            entry(words, number, cell.bind(py).getattr("cell_contents").ok())?;
+            number += 1;
+        }
+        for (globals, name) in &self.globals {
+            entry(words, number, globals.bind(py).get_item(name.bind(py))?)?;
+            number += 1;
         }
         if let Some(object) = &self.object {
-            words.tell(object.bind(py), &look)?;
+            let object = object.bind(py);
+            words.address(object);
+            if object.is_instance(module_type(py)?)? {
+                entry(words, number, Some(object.clone()))?;
+            } else if let Ok(attributes) = object.getattr("__dict__")
+                && let Ok(attributes) = attributes.cast_into::<PyDict>()
+            {
+                for (name, value) in attributes.iter() {
+                    let Ok(name) = name.cast::<PyString>() else { continue };
+                    let name = name.to_string_lossy();
+                    if self.names.contains(&*name) {
+                        entry(words, hash_of(&*name) | 1 << 63, Some(value))?;
+                    }
+                }
+            }
         }
-        Ok(())
+        Ok(told)
     }
 }
+
+/// What was told: a number for each thing, and a hash of what it was.
+pub type Told = Vec<(u64, u64)>;
 
 /// The names that code and the code within it uses.
 fn names_of(code: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {

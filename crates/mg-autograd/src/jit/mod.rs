@@ -395,6 +395,9 @@ impl Run {
                 (Some(_), _) => return Err(refused("an answer shares memory with what was there before")),
                 (None, _) => {}
             }
+            if t.keeps_grad() {
+                return Err(refused("an answer is a leaf that it has made"));
+            }
             let at = match lines.iter().find(|(known, _)| *known == id) {
                 Some(&(_, at)) => at,
                 None => {

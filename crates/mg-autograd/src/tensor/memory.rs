@@ -109,24 +109,44 @@ pub(crate) fn untracked(node: &Node) -> Node {
     }
 }
 
+/// Where a walk over the graph goes on that comes to something with this history.
+fn behind(history: &Node) -> Node {
+    match history.tag() {
+        Some(Tag::History(behind) | Tag::Forgotten(behind)) => behind.clone(),
+        Some(Tag::Owner(_)) | None => history.clone(),
+    }
+}
+
 /// A node with the value of `value`, through which gradients flow to `history`.
 #[track_caller]
 fn grafted(value: &Node, history: &Node) -> Node {
     let node = untracked(value);
     node.set_tracked(true);
-    let behind = match history.tag() {
-        Some(Tag::History(behind)) => behind.clone(),
-        _ => history.clone(),
+    let tag = match history.tag() {
+        Some(Tag::Forgotten(_)) => Tag::Forgotten(behind(history)),
+        Some(Tag::History(_) | Tag::Owner(_)) | None => Tag::History(behind(history)),
     };
-    node.set_tag(Tag::History(behind));
+    node.set_tag(tag);
     node
 }
 
-/// What is written without recording gradients to something with a history leaves that as it is: the numbers change, and
-/// nothing else. (A leaf has none.)
+/// What is written to something with a history. Without recording gradients only the numbers change. Where nothing that is
+/// written has a history of its own, the tensor keeps its, and the gradient ends there as zeros. (A leaf has no history.)
+#[track_caller]
 fn with_history(value: Node, old: &Node, leaf: bool) -> Node {
-    let keeps = !leaf && old.is_tracked() && !mg_graph::is_tracking();
-    if keeps { grafted(&value, old) } else { value }
+    if leaf || !old.is_tracked() {
+        return value;
+    }
+    if !mg_graph::is_tracking() {
+        return grafted(&value, old);
+    }
+    if value.is_tracked() {
+        return value;
+    }
+    let node = untracked(&value);
+    node.set_tracked(true);
+    node.set_tag(Tag::Forgotten(behind(old)));
+    node
 }
 
 /// Makes a node that of a leaf: gradients end there.
