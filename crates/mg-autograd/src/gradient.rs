@@ -2,13 +2,14 @@
 
 use crate::caller::named;
 use crate::rules;
-use crate::tensor::memory::{is_borrowed, settle};
+use crate::tensor::memory::{is_borrowed, locked, settle};
 use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Result};
 use mg_graph::{Node, Op, Overwritten, Sources, Tag};
 use mg_kernels::Algebra;
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Mutex;
 use std::collections::btree_map::Entry;
 
 /// While it lives, operations on this thread record nothing for gradients.
@@ -120,6 +121,14 @@ fn leaf_of(node: &Node) -> Option<Tensor> {
     }
 }
 
+/// The node that graphs have of a tensor whose numbers were changed since, and nothing else.
+fn as_computed(node: Node) -> Node {
+    match node.tag() {
+        Some(Tag::History(history)) => history.clone(),
+        Some(Tag::Owner(_) | Tag::Forgotten(_)) | None => node,
+    }
+}
+
 /// The gradient of source `i` of a node, which must not be made of a value that is not there any more.
 fn share_of(node: &Node, sources: &Sources, i: usize, gradient: &Node) -> Result<Option<Node>> {
     let stale = |n: &Node, saved_by: u64| n.overwritten().filter(|found| saved_by < found.since);
@@ -153,12 +162,38 @@ fn share_of(node: &Node, sources: &Sources, i: usize, gradient: &Node) -> Result
     Ok(share)
 }
 
-/// The walk. Leaves are not passed, nor is anything older than `oldest`, below which nothing is wanted; `arrive` is told the
-/// gradient of each node that `wanted` names.
+/// The nodes of a graph that were computed from what is wanted, which belongs to them, by sequence.
+fn leading(seeds: &Seeds, wanted: impl Fn(&Node) -> bool) -> HashSet<u64> {
+    let mut met: BTreeMap<u64, (Sources, bool)> = BTreeMap::new();
+    let mut stack: Vec<Node> = seeds.iter().map(|(node, _)| node.clone()).collect();
+    while let Some(node) = stack.pop() {
+        if met.contains_key(&node.sequence()) {
+            continue;
+        }
+        let sources: Sources = match node.tag() {
+            Some(Tag::Owner(_)) => Sources::new(),
+            Some(Tag::History(history) | Tag::Forgotten(history)) => [history.clone()].into_iter().collect(),
+            None => node.sources().into_iter().filter(Node::is_tracked).collect(),
+        };
+        stack.extend(sources.iter().cloned());
+        met.insert(node.sequence(), (sources, wanted(&node)));
+    }
+    let mut found = HashSet::new();
+    // Sources are older than what is computed from them.
+    for (sequence, (sources, is_wanted)) in met {
+        if is_wanted || sources.iter().any(|s| found.contains(&s.sequence())) {
+            found.insert(sequence);
+        }
+    }
+    found
+}
+
+/// The walk. Leaves are not passed, and of the rest nothing but `only`, if that is given; `arrive` is told the gradient of each
+/// node that `wanted` names.
 fn walk(
     seeds: Seeds,
     how: Backward,
-    oldest: u64,
+    only: Option<&HashSet<u64>>,
     wanted: impl Fn(&Node) -> bool,
     mut arrive: impl FnMut(&Node, Node) -> Result<()>,
 ) -> Result<()> {
@@ -171,14 +206,8 @@ fn walk(
         add(&mut front, &node, seed);
     }
     while let Some((_, (node, gradient))) = front.pop_last() {
-        if node.sequence() < oldest {
-            continue;
-        }
         if wanted(&node) {
             arrive(&node, gradient.expand(*node.shape())?)?;
-        }
-        if node.sequence() == oldest {
-            continue;
         }
         match node.tag() {
             Some(Tag::Owner(_)) => continue,
@@ -192,17 +221,21 @@ fn walk(
             }
             None => {}
         }
+        let sources: Sources = node.sources();
+        let passes = |s: &Node| s.is_tracked() && only.is_none_or(|only| only.contains(&s.sequence()));
+        if only.is_some() && !node.is_released() && !sources.iter().any(passes) {
+            continue;
+        }
         if node.is_released() {
             let text = "the graph was let go after an earlier backward; pass retain_graph=True to that one to walk it again";
             return Err(Error::new("backward", ErrorKind::Gradient(text.into())));
         }
         let _at = mg_graph::at(node.location());
-        let sources: Sources = node.sources();
         // What is zero by structure is zero below, and nothing is computed for it.
         let is_zero = gradient.literal() == Some(0.0);
         for (i, source) in sources.iter().enumerate() {
             // A source that occurs twice is met twice, each time with its own share.
-            if !source.is_tracked() {
+            if !passes(source) {
                 continue;
             }
             let share = if is_zero { None } else { share_of(&node, &sources, i, &gradient)? };
@@ -216,10 +249,14 @@ fn walk(
     Ok(())
 }
 
+/// Taken by whoever adds to a gradient: what is added by one thread must not be lost to another. Leaves share a few locks.
+static ADDING: [Mutex<()>; 16] = [const { Mutex::new(()) }; 16];
+
 /// Adds to a leaf's gradient, in place, as everybody who has read it is to see.
 fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> Result<()> {
     // A gradient that is somebody else's memory is what is in that now.
     let gradient = if is_borrowed(&gradient) { gradient.copy() } else { gradient };
+    let turn = locked(&ADDING[leaf.id() / 64 % ADDING.len()]);
     let before = leaf.grad_unread();
     let kept = match before {
         Some(before) if !create_graph => {
@@ -241,6 +278,7 @@ fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> Result<()> {
             grad
         }
     };
+    drop(turn);
     // This may compute what has waited long, and drop whatever that frees: not under a lock.
     let node = kept.current();
     node.announce();
@@ -272,7 +310,7 @@ impl Tensor {
         let walked = walk(
             seeds,
             how,
-            0,
+            None,
             is_leaf,
             |node, gradient| {
                 // A leaf that was made a constant since wants no gradient any more.
@@ -302,18 +340,16 @@ pub fn grad(
     let seeds = seeds("grad", outputs, seeds_given)?;
     // A leaf is the same whatever was written to it since; anything else is the node that it was computed as.
     let wanted: Vec<(Node, Option<&Tensor>)> =
-        inputs.iter().map(|&t| (t.node(), t.keeps_grad().then_some(t))).collect();
+        inputs.iter().map(|&t| (as_computed(t.node()), t.keeps_grad().then_some(t))).collect();
     let is = |(wanted, leaf): &(Node, Option<&Tensor>), node: &Node| {
         wanted.is(node) || leaf.is_some_and(|leaf| leaf_of(node).is_some_and(|owner| owner.is(leaf)))
     };
-    // What is older than all that is wanted was not computed from it. A leaf may be met as what it was before it was written.
-    let ages = wanted.iter().map(|(node, leaf)| if leaf.is_some() { 0 } else { node.sequence() });
-    let oldest = ages.min().unwrap_or(u64::MAX);
+    let on_the_way = leading(&seeds, |node| wanted.iter().any(|w| is(w, node)));
     let mut found: Vec<Option<Node>> = vec![None; wanted.len()];
     let walked = walk(
         seeds,
         how,
-        oldest,
+        Some(&on_the_way),
         |node| wanted.iter().any(|w| is(w, node)),
         |node, gradient| {
             for (slot, _) in found.iter_mut().zip(&wanted).filter(|(_, w)| is(w, node)) {

@@ -51,9 +51,10 @@ impl Item {
         }
         if let Ok(t) = obj.cast::<PyTensor>() {
             let t = &t.get().t;
-            // One integer is a position like any other; while a step is recorded, its value is not looked at.
-            if t.rank() == 0 && t.dtype().is_int() && !mg_graph::is_recording() {
-                return Ok(Item::Int(integer(obj)?));
+            // One integer is a position like any other; while a step is recorded, only one that the step itself made of a number.
+            let looked_at = !mg_graph::is_recording() || t.is_data_of_step();
+            if t.rank() == 0 && t.dtype().is_int() && looked_at {
+                return Ok(Item::Int(mg_graph::unrecorded(|| integer(obj))?));
             }
             return Ok(Item::Tensor(t.clone()));
         }

@@ -38,8 +38,14 @@ impl PyTensor {
     #[pyo3(signature = (start_dim=0, end_dim=-1))]
     fn flatten(&self, py: Python<'_>, start_dim: isize, end_dim: isize) -> PyResult<PyTensor> {
         self.view(py, |t| {
-            if t.rank() == 0 {
+            let rank = t.rank();
+            if rank == 0 {
                 return t.reshape(&[1]);
+            }
+            let axis = |dim| mg_device::normalize_axis(dim, rank);
+            if axis(start_dim)? == axis(end_dim)? {
+                // Flat already: the tensor itself, as in PyTorch.
+                return Ok(t.clone());
             }
             mg_nn::Module::forward(&mg_nn::Flatten { start_dim, end_dim }, t)
         })
@@ -82,7 +88,7 @@ impl PyTensor {
     /// The last two axes exchanged.
     #[getter(mT)]
     fn matrix_transposed(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.view(py, |t| t.transpose(-2, -1))
+        self.view(py, |t| if t.rank() == 0 { t.permute(&[]) } else { t.transpose(-2, -1) })
     }
 
     /// Axes in another order.

@@ -214,6 +214,11 @@ pub(crate) fn note_other_memory() {
     noting(|r| r.refused = Some("it gives a tensor other memory"));
 }
 
+/// Notes that memory is written to that is seen in several ways.
+pub(crate) fn note_shared_write() {
+    noting(|r| r.refused = Some("it writes to memory that a detached tensor shares"));
+}
+
 /// Notes that the generator of random numbers is set.
 pub(crate) fn note_seed() {
     noting(|r| r.refused = Some("it seeds the generator of random numbers"));

@@ -415,6 +415,9 @@ impl Line {
             }
         };
         jit::note_line_change(self, &whole);
+        if shared.is_some() {
+            jit::note_shared_write();
+        }
         if whole.handles() > 1 {
             whole.overwrite(line, since);
         }
@@ -533,8 +536,16 @@ impl Part {
         let was = mg_graph::set_tracking(true);
         let node = part_of(&whole, &self.layout);
         mg_graph::set_tracking(was);
-        let facts = || Node::scalar(0.0, whole.dtype(), whole.device(), true);
-        let node = own(node.unwrap_or_else(|error| Node::failed(error, &facts())));
+        // Where only the numbers of the whole have changed, the view is the same to those who differentiate.
+        let numbers_only = matches!(whole.tag(), Some(Tag::Owner(_) | Tag::History(_)));
+        let node = match (&self.known, node) {
+            (Some((held, _)), Ok(node)) if numbers_only && held.node.is_tracked() => {
+                Ok(grafted(&node, &held.node))
+            }
+            (_, node) => node,
+        };
+        let like = || Node::scalar(0.0, whole.dtype(), whole.device(), true);
+        let node = own(node.unwrap_or_else(|error| Node::failed(error, &like())));
         if !node.is_tracked() {
             self.line.lock().given.add(&node);
         }
@@ -997,7 +1008,8 @@ impl Kept {
     pub(crate) fn put_back(&self, node: Node, instead_of: Option<(&Node, &'static Location<'static>)>) {
         let leaf = match self {
             Kept::Tensor(tensor) if tensor.keeps_grad() => Arc::downgrade(&tensor.0),
-            _ => Weak::new(),
+            Kept::Tensor(_) => Weak::new(),
+            Kept::Line(line) => locked(&line.state).leaf.clone(),
         };
         let mut node = node;
         if let Some((old, line)) = instead_of {

@@ -264,6 +264,13 @@ impl Tensor {
         self.0.leaf.load(Ordering::Relaxed)
     }
 
+    /// Whether it is data that the step which is being recorded has made: a number of the host, like those in its code.
+    pub fn is_data_of_step(&self) -> bool {
+        let node = self.current();
+        let is_data = matches!(node.op(), mg_graph::Op::Source(mg_graph::SourceKind::Data));
+        is_data && !node.is_pending() && node.sequence() >= mg_graph::started()
+    }
+
     /// A number that two tensors have in common only if they are one; another tensor may have it when this one is gone.
     pub fn id(&self) -> usize {
         Arc::as_ptr(&self.0).addr()

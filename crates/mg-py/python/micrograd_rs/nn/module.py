@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self, TypeVar
 from weakref import ref
@@ -71,6 +72,19 @@ class Module:
 
     def __init__(self) -> None:
         pass
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """A module of its own on copies of the parameters, which have no gradients yet."""
+        module = self.__class__.__new__(self.__class__)
+        memo[id(self)] = module
+        for name, value in vars(self).items():
+            copied = copy.deepcopy(value, memo)
+            if isinstance(value, Parameter):
+                _mark(copied)
+            object.__setattr__(module, name, copied)
+        for parameter in module.parameters():
+            parameter.grad = None
+        return module
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The output for an input."""
