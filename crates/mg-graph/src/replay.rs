@@ -280,10 +280,8 @@ impl Trace {
     #[track_caller]
     pub fn host_read(&self) -> Option<Error> {
         // Not in a closure, which would hide the caller's line.
-        match &self.host_read {
-            Some(text) => Some(error(text.clone())),
-            None => None,
-        }
+        let text = self.host_read.as_ref()?;
+        Some(error(text.clone()))
     }
 
     fn by_sequence(&self) -> HashMap<u64, (usize, usize)> {

@@ -257,7 +257,7 @@ impl Known {
             self.run = Some(Box::new(run));
             return Ok(());
         };
-        match Replaying::new(&before, &run) {
+        match Replaying::of_two(&before, &run) {
             Ok((replay, tied)) => {
                 if self.replays.len() >= REPLAYS {
                     self.replays.remove(0);
@@ -481,7 +481,7 @@ type Tied = Vec<Option<Weak<Cell>>>;
 
 impl Replaying {
     #[track_caller]
-    fn new(before: &Run, now: &Run) -> Result<(Replay, Tied)> {
+    fn of_two(before: &Run, now: &Run) -> Result<(Replay, Tied)> {
         if !before.agrees(now) {
             return Err(refused("it read or changed other tensors than the time before"));
         }
