@@ -148,7 +148,7 @@ pub(crate) fn register(node: &Node) {
     drop(entries);
     // A failure is kept by the nodes it concerns.
     let nodes: Vec<&Node> = oldest.iter().collect();
-    let _ = realize(&nodes);
+    let _ = realize_quietly(&nodes);
     // Only what waits still makes the next time come later.
     let mut entries = registry();
     entries.retain(|weak| weak.upgrade().is_some_and(|inner| inner.value.get().is_none()));
@@ -190,6 +190,24 @@ pub fn clear_plans() {
 ///
 /// The first failure among the nodes asked for; others keep theirs for their readers.
 pub fn realize(nodes: &[&Node]) -> Result<()> {
+    let result = realize_quietly(nodes);
+    if result.is_err() {
+        // Whoever asked for several values learns of all that failed by the first.
+        for node in nodes {
+            if let Some(Err(error)) = node.value() {
+                error.report();
+            }
+        }
+    }
+    result.inspect_err(Error::report)
+}
+
+/// As [`realize`], for those who tell nobody of a failure: it stays untold, and with the nodes that it concerns.
+///
+/// # Errors
+///
+/// As [`realize`].
+pub fn realize_quietly(nodes: &[&Node]) -> Result<()> {
     if nodes.iter().any(|n| n.is_pending()) {
         // Nodes that become unreachable are dropped after the lock is released: that may run foreign code.
         let mut garbage = Garbage::default();
@@ -207,17 +225,13 @@ pub fn realize(nodes: &[&Node]) -> Result<()> {
             if is_machine {
                 give_up(nodes, &error);
             }
-            error.report();
             return Err(error);
         }
     }
-    let failed = |node: &&Node| node.value().and_then(|v| v.as_ref().err()).cloned();
-    let mut errors = nodes.iter().filter_map(failed);
-    let Some(first) = errors.next() else { return Ok(()) };
-    // Whoever asked for several values learns of all that failed by the first.
-    first.report();
-    errors.for_each(|error| error.report());
-    Err(first)
+    match nodes.iter().find_map(|node| node.value().and_then(|v| v.as_ref().err())) {
+        Some(error) => Err(error.clone()),
+        None => Ok(()),
+    }
 }
 
 /// What was to be written to tensors and cannot be computed on this machine will not be tried again by whoever reads them:

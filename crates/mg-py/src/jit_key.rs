@@ -171,10 +171,13 @@ impl<'py> Words<'py> {
             self.address(obj);
             return Ok(());
         }
-        if look.depth < DEPTH && obj.hasattr("__dataclass_fields__")? && look.arguments {
+        // Of the type: what an object answers for names that it does not have may be long in coming.
+        let class = obj.get_type();
+        let is_module = obj.is_instance(module_type(obj.py())?)?;
+        if look.arguments && !is_module && class.hasattr("__dataclass_fields__")? {
             self.kind(Kind::Fields);
-            self.key.push(obj.get_type().as_ptr() as u64);
-            let fields = obj.getattr("__dataclass_fields__")?;
+            self.key.push(class.as_ptr() as u64);
+            let fields = class.getattr("__dataclass_fields__")?;
             for name in fields.try_iter()? {
                 let name = name?;
                 let value = obj.getattr(name.cast::<PyString>()?)?;
@@ -184,10 +187,12 @@ impl<'py> Words<'py> {
             return Ok(());
         }
         // Arrays and buffers are read when tensors are made of them, and may hold other numbers by then.
-        if obj.hasattr("__array_interface__")? || obj.hasattr("__dlpack__")? {
-            self.unknown |= look.arguments;
+        if look.arguments
+            && !is_module
+            && (class.hasattr("__array_interface__")? || class.hasattr("__dlpack__")?)
+        {
+            self.unknown = true;
         }
-        let is_module = obj.is_instance(module_type(obj.py())?)?;
         self.kind(if is_module { Kind::Module } else { Kind::Object });
         self.address(obj);
         if !self.met.insert(obj.as_ptr() as usize) {

@@ -465,9 +465,9 @@ impl Run {
     }
 }
 
-/// What a replay has found in its slots.
+/// What a replay has found in its slots: looked up before anything is lent, since views are looked up by way of it.
 struct Found {
-    kept: Vec<Kept>,
+    nodes: Vec<Node>,
 }
 
 enum Fit {
@@ -512,13 +512,14 @@ impl Replaying {
             }
         }
         let mut kept = Vec::with_capacity(run.slots.len());
+        let mut nodes = Vec::with_capacity(run.slots.len());
         for (spot, lie) in run.slots.iter().zip(&run.lies) {
             let Some(found) = spot.find(arguments) else {
                 return Fit::Gone;
             };
+            let node = found.node();
             if let Spot::Place(_) = spot {
-                let node = found.node();
-                if node.is_pending() && mg_graph::realize(&[&node]).is_err() {
+                if node.is_pending() && mg_graph::realize_quietly(&[&node]).is_err() {
                     return Fit::No;
                 }
                 let now = Lie::of(&node);
@@ -527,6 +528,7 @@ impl Replaying {
                 }
             }
             kept.push(found);
+            nodes.push(node);
         }
         let changes = |spot: &Spot| spot.find(arguments).is_some_and(|kept| kept.can_be_lent());
         if !run.changed.iter().all(|(spot, _)| changes(spot)) {
@@ -541,7 +543,7 @@ impl Replaying {
                 return Fit::No;
             }
         }
-        Fit::Yes(Found { kept })
+        Fit::Yes(Found { nodes })
     }
 
     #[track_caller]
@@ -557,17 +559,20 @@ impl Replaying {
             lent.0.push((kept, Some(node)));
         }
         let mut outside = Vec::with_capacity(run.slots.len());
-        for (spot, kept) in run.slots.iter().zip(found.kept) {
+        let mut taken = Vec::with_capacity(run.slots.len());
+        for (spot, node) in run.slots.iter().zip(&found.nodes) {
             let at = run.changed.iter().position(|(changed, _)| changed.is(spot));
-            let (node, taken) = match at.and_then(|at| lent.0[at].1.as_ref()) {
-                Some(node) => (node.clone(), true),
-                None => (kept.node(), false),
-            };
-            let Some(Ok(value)) = node.value() else { return Err(lost()) };
-            let value = value.clone();
-            // The one that was lent, and this one.
-            let is_ours = taken && node.handles() == 2;
-            outside.push(Outside { value, lent: is_ours });
+            // Another thread may have written since: what was lent is what there is.
+            let lent = at.and_then(|at| lent.0[at].1.as_ref());
+            let Some(Ok(value)) = lent.unwrap_or(node).value() else { return Err(lost()) };
+            outside.push(Outside { value: value.clone(), lent: false });
+            taken.push(at);
+        }
+        drop(found);
+        for (outside, at) in outside.iter_mut().zip(taken) {
+            // Nobody else has it, so that its memory may be overwritten.
+            let alone = |at: usize| lent.0[at].1.as_ref().is_some_and(|node| node.handles() == 1);
+            outside.lent = at.is_some_and(alone);
         }
         let made = self.replay.run(&outside, creation::generator())?;
         creation::advance(run.drawn);

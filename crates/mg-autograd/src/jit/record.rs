@@ -162,7 +162,7 @@ fn note_node(node: &Node, spot: impl FnOnce(&Record) -> Spot) {
     }
     if node.is_pending() {
         // What waited before the step is no part of it. Its failure, if it fails, stays with it.
-        let _ = mg_graph::unrecorded(|| mg_graph::realize(&[node]));
+        let _ = mg_graph::unrecorded(|| mg_graph::realize_quietly(&[node]));
     }
     noting(|r| {
         let spot = spot(r);

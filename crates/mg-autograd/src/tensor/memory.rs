@@ -165,12 +165,97 @@ fn part_of(whole: &Node, layout: &Layout) -> Result<Node> {
     if layout.is_contiguous() && layout.offset() == 0 && shape.numel() == whole.shape().numel() {
         return if shape == *whole.shape() { Ok(whole.alias()) } else { whole.reshape(shape) };
     }
+    if let Some(Axes { slice, order }) = Axes::of(whole.shape(), layout) {
+        // As people write it: the scheduler and the rules of products know a transpose by its permutation.
+        let sliced = match slice {
+            Some((axis, start, step, n)) => whole.slice(axis, start, step, n)?,
+            None => whole.clone(),
+        };
+        let turned = sliced.permute(&order)?;
+        let narrow = (0..shape.rank()).fold(shape, |s, d| if layout.strides()[d] == 0 { s.with(d, 1) } else { s });
+        return turned.reshape(narrow)?.expand(shape);
+    }
     // Elements that are met more than once are met by broadcasting, which knows to add up their gradients.
     let narrow = (0..shape.rank()).fold(shape, |s, axis| match layout.strides()[axis] {
         0 => s.with(axis, s[axis].min(1)),
         _ => s,
     });
     whole.region(Layout::new(narrow, layout.strides(), layout.offset())?)?.expand(shape)
+}
+
+/// A view's node.
+#[track_caller]
+fn view_of(of: &Node, view: &View, shape: Shape) -> Result<Node> {
+    match view {
+        View::Reshape => of.reshape(shape),
+        View::Permute(axes) => {
+            let axes: SmallVec<[usize; 8]> = axes[..shape.rank()].iter().map(|&a| a as usize).collect();
+            of.permute(&axes)
+        }
+        &View::Slice { axis, start, step } => {
+            of.slice(axis as usize, start as usize, step as isize, shape[axis as usize])
+        }
+        View::Expand => of.expand(shape),
+        View::Region(region) => of.region(**region),
+    }
+}
+
+/// A part of something dense as positions along one of its axes at most, in another order of the axes, where those of one
+/// position come and go and elements are broadcast.
+struct Axes {
+    /// The axis, the first position, the distance and how many.
+    slice: Option<(usize, usize, isize, usize)>,
+    order: SmallVec<[usize; 8]>,
+}
+
+impl Axes {
+    fn of(whole: &Shape, layout: &Layout) -> Option<Axes> {
+        if layout.numel() == 0 || whole.numel() == 0 {
+            return None;
+        }
+        let dense = Layout::contiguous(*whole);
+        let dense = dense.padded_strides();
+        let rank = whole.rank();
+        let mut rest = layout.offset();
+        let start: SmallVec<[usize; 8]> = (0..rank)
+            .map(|k| {
+                let at = rest / dense[k].unsigned_abs().max(1);
+                rest -= at * dense[k].unsigned_abs();
+                at
+            })
+            .collect();
+        // How each axis of the whole is seen: how far from one position to the next, and how many.
+        let mut seen: SmallVec<[Option<(isize, usize)>; 8]> = smallvec::smallvec![None; rank];
+        let mut order: SmallVec<[usize; 8]> = SmallVec::new();
+        for (&n, &stride) in layout.shape().iter().zip(layout.strides()) {
+            if n == 1 || stride == 0 {
+                continue;
+            }
+            let axis = (0..rank).find(|&k| {
+                whole[k] > 1 && dense[k] != 0 && stride % dense[k] == 0 && {
+                    let last = start[k] as isize + stride / dense[k] * (n as isize - 1);
+                    (0..whole[k] as isize).contains(&last)
+                }
+            })?;
+            if seen[axis].is_some() {
+                return None;
+            }
+            seen[axis] = Some((stride / dense[axis], n));
+            order.push(axis);
+        }
+        let mut slice = None;
+        for k in 0..rank {
+            let (step, n) = seen[k].unwrap_or((1, 1));
+            if (start[k], step, n) == (0, 1, whole[k]) {
+                continue;
+            }
+            if slice.replace((k, start[k], step, n)).is_some() {
+                return None;
+            }
+        }
+        order.extend((0..rank).filter(|&k| seen[k].is_none()));
+        Some(Axes { slice, order })
+    }
 }
 
 /// Nodes that were made of a memory since it was last written.
@@ -404,7 +489,12 @@ impl Line {
                     let state = locked(&shared.storage.state);
                     (state.node.node.clone(), state.version)
                 };
-                let region = part.map_or(shared.region.as_ref(), |p| p.region.as_ref().or(Some(&p.layout)));
+                let region = match (part, &shared.region) {
+                    (None, region) => region.as_ref(),
+                    (Some(part), None) => Some(&part.layout),
+                    // A line that is a part of its storage has had that part since it was made, and so have its views.
+                    (Some(part), Some(_)) => part.region.as_ref(),
+                };
                 let written = match region {
                     None => untracked(&new),
                     Some(region) => untracked(&value).write_into(Some(&node), *node.shape(), *region)?,
@@ -633,7 +723,11 @@ impl Tensor {
             *state = State::Whole(line);
         }
         match &*state {
-            State::Part(part) => (part.line.clone(), part.layout, part.region),
+            State::Part(part) => {
+                // A storage that only the line was left of is none any more.
+                let is_part = locked(&part.line.state).shared.as_ref().is_some_and(|s| s.region.is_some());
+                (part.line.clone(), part.layout, part.region.filter(|_| is_part))
+            }
             State::Whole(line) => {
                 let line = line.clone();
                 drop(state);
@@ -658,12 +752,21 @@ impl Tensor {
             Some(region) => (view.apply(&layout, &shape)?, Some(view.apply(&region, &shape)?)),
             None => (view.apply(&layout, &shape)?, None),
         };
-        let seen = Tensor::of_part(line, layout, region, made_at);
+        let known = if self.requires_grad() && crate::is_grad_enabled() {
+            // Of this one, whose gradient may be asked for: not of the whole straight away.
+            let own_node = self.current();
+            let of = line.node().sequence();
+            let node = view_of(&own_node, view, shape).unwrap_or_else(|error| Node::failed(error, &own_node));
+            Some((Held::new(node), of))
+        } else {
+            None
+        };
+        let seen = Tensor::of_part(line, layout, region, made_at, known);
         // What is made without recording gradients has no history, whatever it is a view of.
         let seen = if crate::is_grad_enabled() || !seen.requires_grad() { seen } else { seen.detach() };
         if mg_graph::is_eager() {
             // The failure stays with the node, for its readers.
-            let _ = mg_graph::realize(&[&seen.current()]);
+            let _ = mg_graph::realize_quietly(&[&seen.current()]);
         }
         Some(seen)
     }
@@ -673,15 +776,16 @@ impl Tensor {
         layout: Layout,
         region: Option<Layout>,
         made_at: &'static Location<'static>,
+        known: Option<(Held, u64)>,
     ) -> Tensor {
-        Tensor::of_state(State::Part(Box::new(Part { line, layout, region, made_at, known: None })), false)
+        Tensor::of_state(State::Part(Box::new(Part { line, layout, region, made_at, known })), false)
     }
 
     /// The part of this tensor's memory that a layout among the elements of all of it reaches.
     #[track_caller]
     pub(crate) fn part(&self, layout: Layout) -> Tensor {
         let (line, ..) = self.line();
-        Tensor::of_part(line, layout, None, mg_graph::line())
+        Tensor::of_part(line, layout, None, mg_graph::line(), None)
     }
 
     /// Where a view lies among the elements of what it is a view of; `None` for what is no view.
@@ -831,8 +935,16 @@ impl Tensor {
                 part.line.write(Some(&part), Writing { value, line, since })?;
             }
         }
-        settle(&self.current());
-        Ok(())
+        let node = self.current();
+        settle(&node);
+        // What was computed at once fails at once.
+        match node.value() {
+            Some(Err(error)) => {
+                error.report();
+                Err(error.clone())
+            }
+            Some(Ok(_)) | None => Ok(()),
+        }
     }
 
     /// Says that somebody holds what the tensor stands for.
@@ -888,7 +1000,7 @@ pub(crate) fn settle(node: &Node) {
         // Its owner works on streams of its own: before this work, or after.
         gpu.quiesce();
     }
-    let _ = mg_graph::realize(&[node]);
+    let _ = mg_graph::realize_quietly(&[node]);
     if on_device {
         let _ = node.device().synchronize();
     }
@@ -967,7 +1079,7 @@ impl Kept {
     pub(crate) fn part(&self, layout: Layout) -> Tensor {
         match self {
             Kept::Tensor(tensor) => tensor.part(layout),
-            Kept::Line(line) => Tensor::of_part(line.clone(), layout, None, mg_graph::line()),
+            Kept::Line(line) => Tensor::of_part(line.clone(), layout, None, mg_graph::line(), None),
         }
     }
 
