@@ -61,7 +61,9 @@ pub(crate) fn known_indices(
 /// What a search of indices has found.
 pub(crate) enum Found {
     Outside(i64),
-    Inside { negative: bool },
+    Inside {
+        negative: bool,
+    },
     /// They are not computed yet, or not on the host.
     Unknown,
 }

@@ -99,12 +99,24 @@ pub(crate) fn advance(n: u64) {
     generator.1 = generator.1.wrapping_add(n);
 }
 
+thread_local! {
+    /// The positions that this thread has taken so far.
+    static DRAWN: Cell<u64> = const { Cell::new(0) };
+}
+
+/// How many positions this thread has taken so far.
+pub(crate) fn drawn() -> u64 {
+    DRAWN.get()
+}
+
 /// Takes `n` positions.
 fn draw(n: usize) -> (u64, u64) {
     let mut generator = GENERATOR.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let (seed, at) = *generator;
     // Whole blocks of Philox, so that neighbours never share one.
-    generator.1 = at.wrapping_add(n.next_multiple_of(4) as u64);
+    let taken = n.next_multiple_of(4) as u64;
+    DRAWN.set(DRAWN.get().wrapping_add(taken));
+    generator.1 = at.wrapping_add(taken);
     (seed, at)
 }
 

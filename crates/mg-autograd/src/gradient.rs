@@ -2,15 +2,15 @@
 
 use crate::caller::named;
 use crate::rules;
-use crate::tensor::memory::{is_borrowed, locked, settle};
+use crate::tensor::memory::{is_borrowed, locked, settle, untracked};
 use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Result};
 use mg_graph::{Node, Op, Overwritten, Sources, Tag};
 use mg_kernels::Algebra;
 use smallvec::SmallVec;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Mutex;
-use std::collections::btree_map::Entry;
 
 /// While it lives, operations on this thread record nothing for gradients.
 #[must_use = "gradients are recorded again when this is dropped"]
@@ -307,19 +307,13 @@ impl Tensor {
     #[track_caller]
     pub fn backward_with(&self, seed: Option<&Tensor>, how: Backward) -> Result<()> {
         let seeds = seeds("backward", &[self], &[seed])?;
-        let walked = walk(
-            seeds,
-            how,
-            None,
-            is_leaf,
-            |node, gradient| {
-                // A leaf that was made a constant since wants no gradient any more.
-                if let Some(leaf) = leaf_of(node).filter(Tensor::keeps_grad) {
-                    accumulate(&leaf, gradient, how.create_graph)?;
-                }
-                Ok(())
-            },
-        );
+        let walked = walk(seeds, how, None, is_leaf, |node, gradient| {
+            // A leaf that was made a constant since wants no gradient any more.
+            if let Some(leaf) = leaf_of(node).filter(Tensor::keeps_grad) {
+                accumulate(&leaf, gradient, how.create_graph)?;
+            }
+            Ok(())
+        });
         walked.map_err(named("backward"))
     }
 }
@@ -361,5 +355,10 @@ pub fn grad(
         },
     );
     walked.map_err(named("grad"))?;
-    Ok(found.into_iter().map(|n| n.map(Tensor::from_node)).collect())
+    // A gradient may be somebody's node as it is; it has that one's history only where gradients have any.
+    let of = |node: Node| match node.is_tracked() && !how.create_graph {
+        true => Tensor::from_node(untracked(&node)),
+        false => Tensor::from_node(node),
+    };
+    Ok(found.into_iter().map(|node| node.map(of)).collect())
 }

@@ -39,8 +39,7 @@ impl Tensor {
         let shape = self.shape();
         let size = shape[axis];
         let last = (len > 0).then(|| start as i128 + (len as i128 - 1) * step as i128);
-        let fits = start <= size
-            && last.is_none_or(|last| start < size && (0..size as i128).contains(&last));
+        let fits = start <= size && last.is_none_or(|last| start < size && (0..size as i128).contains(&last));
         if step == 0 || !fits {
             let text = format!("{len} positions from {start} by {step} along axis {axis} of {shape}");
             return Err(Error::new("slice", ErrorKind::Value(text)));
@@ -76,7 +75,8 @@ impl Tensor {
         if !fits {
             return Err(Error::new("reshape", ErrorKind::Shape(text())));
         }
-        let sizes: Vec<usize> = dims.iter().map(|&d| if d < 0 { numel / known } else { d as usize }).collect();
+        let sizes: Vec<usize> =
+            dims.iter().map(|&d| if d < 0 { numel / known } else { d as usize }).collect();
         Shape::new(&sizes)
     }
 

@@ -45,10 +45,11 @@ pub use interrupt::set_interrupt;
 pub use kernel::Kernel;
 pub use live::LiveScalar;
 pub use node::{
-    At, Node, Overwritten, Sources, Tag, Value, WeakNode, at, is_tracking, line, next_sequence, set_tracking, within,
+    At, Node, Overwritten, Sources, Tag, Value, WeakNode, at, is_tracking, line, next_sequence, set_tracking,
+    within,
 };
 pub use op::{Map, Op, SourceKind, View};
 pub use replay::{
-    Computed, Made, Outside, Recorded, Replay, Trace, is_recording, note_host_read, note_printing, on_replay, record,
-    started, unrecorded,
+    Computed, Made, Outside, Recorded, Replay, Trace, is_recording, note_host_read, note_printing, on_replay,
+    record, started, unrecorded,
 };

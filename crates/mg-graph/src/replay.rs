@@ -65,7 +65,8 @@ fn same_elements(a: &Value, b: &Value) -> bool {
             == (b.buffer.dtype(), b.buffer.device(), b.buffer.len());
     let (true, Some(a), Some(b)) = (fits, bytes(a), bytes(b)) else { return false };
     // SAFETY: both are on the host, have that many bytes, all of them written, and are alive.
-    let slice = |buffer: &Buffer| unsafe { std::slice::from_raw_parts(buffer.as_ptr(), buffer.bytes()).to_vec() };
+    let slice =
+        |buffer: &Buffer| unsafe { std::slice::from_raw_parts(buffer.as_ptr(), buffer.bytes()).to_vec() };
     a.bytes() == 0 || slice(&a) == slice(&b)
 }
 
@@ -296,7 +297,10 @@ impl Trace {
 /// Where a value comes from that both runs read at the same place.
 fn origin_of(x: &Seen, y: &Seen, first: &Recorded, second: &Recorded, made: [&Positions; 2]) -> Result<From> {
     Ok(match (&x.argument, &y.argument) {
-        (Some(SourceKind::Random { seed: s1, counter: c1 }), Some(SourceKind::Random { seed: s2, counter: c2 })) => {
+        (
+            Some(SourceKind::Random { seed: s1, counter: c1 }),
+            Some(SourceKind::Random { seed: s2, counter: c2 }),
+        ) => {
             let at = |seed: u64, counter: u64, generator: (u64, u64)| {
                 (seed == generator.0).then(|| counter.wrapping_sub(generator.1))
             };
@@ -305,7 +309,9 @@ fn origin_of(x: &Seen, y: &Seen, first: &Recorded, second: &Recorded, made: [&Po
                 _ => return Err(error(format!("other random numbers the second time, at {}", y.line))),
             }
         }
-        (Some(SourceKind::Live { scalar: s1, .. }), Some(SourceKind::Live { scalar: s2, .. })) if s1 == s2 => {
+        (Some(SourceKind::Live { scalar: s1, .. }), Some(SourceKind::Live { scalar: s2, .. }))
+            if s1 == s2 =>
+        {
             From::Live(s2.clone(), y.dtype)
         }
         (Some(k1), Some(k2)) if k1 == k2 => From::Scalar(k2.clone()),

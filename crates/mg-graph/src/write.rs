@@ -82,7 +82,13 @@ impl Node {
                         let n = from.layout.numel();
                         let mut copy = vec![0u8; n * size];
                         let dense = Layout::contiguous(*from.layout.shape());
-                        library::copy_strided(size, from.buffer.as_ptr(), &from.layout, copy.as_mut_ptr(), &dense);
+                        library::copy_strided(
+                            size,
+                            from.buffer.as_ptr(),
+                            &from.layout,
+                            copy.as_mut_ptr(),
+                            &dense,
+                        );
                         library::copy_strided(size, copy.as_ptr(), &dense, out, &target);
                     }
                     Elements::Memory(from) => {

@@ -258,7 +258,8 @@ impl PyJit {
         }
         let out = result?;
         let run = jit.run();
-        let (replayed, reason) = (jit.is_replaying(), jit.reason().map(|e| exception(e).value(py).to_string()));
+        let (replayed, reason) =
+            (jit.is_replaying(), jit.reason().map(|e| exception(e).value(py).to_string()));
         let mut called = false;
         let answer = match answered {
             Some((result, answer)) => {
@@ -280,7 +281,9 @@ impl PyJit {
         if called {
             let after = self.surroundings.tell(py, &mut Words::default(), &guard.changing)?;
             let after: HashMap<u64, u64> = after.into_iter().collect();
-            guard.changing.extend(before.iter().filter(|(n, was)| after.get(n) != Some(was)).map(|(n, _)| *n));
+            guard
+                .changing
+                .extend(before.iter().filter(|(n, was)| after.get(n) != Some(was)).map(|(n, _)| *n));
         }
         answer
     }
@@ -333,4 +336,3 @@ impl PyJit {
         visit.call(&self.function)
     }
 }
-

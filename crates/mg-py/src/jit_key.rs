@@ -7,7 +7,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
-    PyBool, PyBytes, PyCFunction, PyCode, PyDict, PyFloat, PyFunction, PyInt, PyList, PyModule, PyString, PyTuple, PyType,
+    PyBool, PyBytes, PyCFunction, PyCode, PyDict, PyFloat, PyFunction, PyInt, PyList, PyModule, PyString,
+    PyTuple, PyType,
 };
 
 use crate::tensor::PyTensor;
@@ -67,7 +68,8 @@ impl Look<'_> {
 
 fn module_type<'py>(py: Python<'py>) -> PyResult<&'py Bound<'py, PyAny>> {
     static TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let found = TYPE.get_or_try_init(py, || Ok::<_, PyErr>(py.import("micrograd_rs.nn")?.getattr("Module")?.unbind()))?;
+    let found = TYPE
+        .get_or_try_init(py, || Ok::<_, PyErr>(py.import("micrograd_rs.nn")?.getattr("Module")?.unbind()))?;
     Ok(found.bind(py))
 }
 
@@ -88,7 +90,11 @@ impl<'py> Words<'py> {
     }
 
     /// The arguments of a call.
-    pub fn arguments(&mut self, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<()> {
+    pub fn arguments(
+        &mut self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<()> {
         let look = Look { arguments: true, names: None, depth: 0 };
         for arg in args.iter() {
             self.tell(&arg, &look)?;
@@ -236,8 +242,7 @@ pub struct Surroundings {
 impl Surroundings {
     /// Of a function, a method, or whatever else can be called.
     pub fn of(function: &Bound<'_, PyAny>) -> PyResult<Surroundings> {
-        let mut found =
-            Surroundings { cells: vec![], globals: vec![], object: None, names: HashSet::new() };
+        let mut found = Surroundings { cells: vec![], globals: vec![], object: None, names: HashSet::new() };
         let mut stack = vec![function.clone()];
         let mut met = HashSet::new();
         let mut seen = HashSet::new();
@@ -245,7 +250,8 @@ impl Surroundings {
             if met.len() >= FUNCTIONS || !met.insert(obj.as_ptr() as usize) {
                 continue;
             }
-            let bound = obj.getattr("__self__").ok().filter(|o| !o.is_none() && !o.is_instance_of::<PyModule>());
+            let bound =
+                obj.getattr("__self__").ok().filter(|o| !o.is_none() && !o.is_instance_of::<PyModule>());
             if let Some(bound) = bound
                 && obj.is(function)
             {
@@ -277,7 +283,9 @@ impl Surroundings {
                     if value.is_instance_of::<PyFunction>() {
                         stack.push(value);
                     } else if !is_code(&value) && seen.insert((globals.as_ptr() as usize, name.clone())) {
-                        found.globals.push((globals.clone().unbind(), PyString::new(obj.py(), name).unbind()));
+                        found
+                            .globals
+                            .push((globals.clone().unbind(), PyString::new(obj.py(), name).unbind()));
                     }
                 }
             }
@@ -298,21 +306,27 @@ impl Surroundings {
     }
 
     /// Tells what is there now, but for what changes by itself; answers with a number for each thing and what it was.
-    pub fn tell<'py>(&self, py: Python<'py>, words: &mut Words<'py>, changing: &HashSet<u64>) -> PyResult<Told> {
+    pub fn tell<'py>(
+        &self,
+        py: Python<'py>,
+        words: &mut Words<'py>,
+        changing: &HashSet<u64>,
+    ) -> PyResult<Told> {
         let look = Look { arguments: false, names: Some(&self.names), depth: 0 };
         let mut told = vec![];
-        let mut entry = |words: &mut Words<'py>, number: u64, value: Option<Bound<'py, PyAny>>| -> PyResult<()> {
-            if changing.contains(&number) {
-                return Ok(());
-            }
-            let start = words.key.len();
-            match value {
-                Some(value) => words.tell(&value, &look)?,
-                None => words.kind(Kind::End),
-            }
-            told.push((number, hash_of(&words.key[start..])));
-            Ok(())
-        };
+        let mut entry =
+            |words: &mut Words<'py>, number: u64, value: Option<Bound<'py, PyAny>>| -> PyResult<()> {
+                if changing.contains(&number) {
+                    return Ok(());
+                }
+                let start = words.key.len();
+                match value {
+                    Some(value) => words.tell(&value, &look)?,
+                    None => words.kind(Kind::End),
+                }
+                told.push((number, hash_of(&words.key[start..])));
+                Ok(())
+            };
         let mut number = 0;
         for cell in &self.cells {
             // An empty cell has no contents.

@@ -8,6 +8,7 @@ mod device;
 mod dlpack;
 mod dtype;
 mod error;
+mod explain;
 mod export;
 mod factory;
 mod files;
@@ -17,7 +18,6 @@ mod grad;
 mod import;
 mod index;
 mod init;
-mod explain;
 mod jit;
 mod jit_key;
 mod nested;
@@ -46,6 +46,8 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::error::{_after_fork, _before_fork};
     #[pymodule_export]
+    use crate::explain::{PyExplanation, explain};
+    #[pymodule_export]
     use crate::export::{_rebuild, from_numpy};
     #[pymodule_export]
     use crate::factory::{
@@ -66,8 +68,6 @@ mod _micrograd_rs {
         _embedding_parameters, _layer_norm_parameters, _linear_parameters, calculate_gain, constant_,
         kaiming_normal_, kaiming_uniform_, normal_, ones_, uniform_, xavier_normal_, xavier_uniform_, zeros_,
     };
-    #[pymodule_export]
-    use crate::explain::{PyExplanation, explain};
     #[pymodule_export]
     use crate::jit::{PyJit, jit};
     #[pymodule_export]

@@ -1,7 +1,7 @@
 //! Reductions, under PyTorch's names; NumPy's `axis` and `keepdims` are taken beside `dim` and `keepdim`.
 
 use mg_autograd::Tensor;
-use mg_device::Result;
+use mg_device::{DType, Result};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -85,7 +85,7 @@ fn arg(
 /// How many elements hold, over some axes.
 fn count(t: &Tensor, zeros: bool, axes: &[isize], keepdim: bool) -> Result<Tensor> {
     let holds = if zeros { t.try_eq(0i64)? } else { t.try_ne(0i64)? };
-    holds.to_dtype(mg_device::DType::I64).sum_dim(axes, keepdim)
+    holds.to_dtype(DType::I64).sum_dim(axes, keepdim)
 }
 
 /// Bessel's correction: PyTorch's `correction`, or its older `unbiased`.
@@ -308,7 +308,7 @@ impl PyTensor {
         keepdims: Option<bool>,
     ) -> PyResult<PyTensor> {
         let axes = over(dim, axis)?;
-        self.unary(py, |t| count(t, false, &axes, keep(keepdim, keepdims))?.try_ne(0i64))
+        self.unary(py, |t| Ok(truth(t, count(t, false, &axes, keep(keepdim, keepdims))?.try_ne(0i64)?)))
     }
 
     /// Whether no element is zero, of all or over some axes.
@@ -322,7 +322,7 @@ impl PyTensor {
         keepdims: Option<bool>,
     ) -> PyResult<PyTensor> {
         let axes = over(dim, axis)?;
-        self.unary(py, |t| count(t, true, &axes, keep(keepdim, keepdims))?.try_eq(0i64))
+        self.unary(py, |t| Ok(truth(t, count(t, true, &axes, keep(keepdim, keepdims))?.try_eq(0i64)?)))
     }
 
     fn __contains__(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -332,4 +332,9 @@ impl PyTensor {
         let hits = self.binary(py, value, |t, v| count(&t.try_eq(v)?, false, &[], false))?;
         hits.only(py, "in")?.is_truthy()
     }
+}
+
+/// What `any` and `all` answer: truth values, and of u8 numbers 0 and 1, as in PyTorch.
+fn truth(of: &Tensor, holds: Tensor) -> Tensor {
+    if of.dtype() == DType::U8 { holds.to_dtype(DType::U8) } else { holds }
 }

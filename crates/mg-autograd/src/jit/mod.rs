@@ -3,8 +3,8 @@
 mod record;
 
 pub(crate) use record::{
-    note_cell_change, note_grad, note_line, note_line_change, note_line_read, note_other_memory, note_read, note_seed,
-    note_shared_write,
+    note_cell_change, note_grad, note_line, note_line_change, note_line_read, note_other_memory, note_read,
+    note_seed, note_shared_write,
 };
 
 use crate::creation;
@@ -299,7 +299,7 @@ where
 {
     let handles: Vec<Tensor> = arguments.iter().map(|&t| t.clone()).collect();
     record::begin(arguments);
-    let generator = creation::generator();
+    let (generator, drawn) = (creation::generator(), creation::drawn());
     let recorded = mg_graph::record(|| {
         let outputs = step(&handles)?;
         let record = record::end();
@@ -320,7 +320,8 @@ where
         return Err(error);
     }
     let (outputs, record) = result?;
-    let drawn = creation::generator().1.wrapping_sub(generator.1);
+    // By this thread: what others draw meanwhile is theirs.
+    let drawn = creation::drawn().wrapping_sub(drawn);
     let run = Run::new(trace, record, arguments, &outputs, generator, drawn).map(|run| Run { number, ..run });
     Ok((outputs, run))
 }

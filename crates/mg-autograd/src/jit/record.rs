@@ -102,7 +102,8 @@ fn noting<R>(f: impl FnOnce(&mut Record) -> R) -> Option<R> {
 
 /// Begins to note; the arguments' values are known.
 pub(super) fn begin(arguments: &[&Tensor]) {
-    let mut record = Record { arguments: arguments.iter().map(|&t| t.clone()).collect(), ..Record::default() };
+    let mut record =
+        Record { arguments: arguments.iter().map(|&t| t.clone()).collect(), ..Record::default() };
     for (i, t) in arguments.iter().enumerate() {
         record.slots.push(Spot::Argument(i));
         record.lies.push(Lie::of(&t.current()));

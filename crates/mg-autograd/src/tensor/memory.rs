@@ -172,7 +172,8 @@ fn part_of(whole: &Node, layout: &Layout) -> Result<Node> {
             None => whole.clone(),
         };
         let turned = sliced.permute(&order)?;
-        let narrow = (0..shape.rank()).fold(shape, |s, d| if layout.strides()[d] == 0 { s.with(d, 1) } else { s });
+        let narrow =
+            (0..shape.rank()).fold(shape, |s, d| if layout.strides()[d] == 0 { s.with(d, 1) } else { s });
         return turned.reshape(narrow)?.expand(shape);
     }
     // Elements that are met more than once are met by broadcasting, which knows to add up their gradients.
@@ -415,7 +416,9 @@ impl Line {
         let mut garbage = Garbage::new();
         let mut state = self.lock();
         state.take_in(&mut garbage);
-        let LineState { whole: Some(whole), .. } = &mut *state else { unreachable!("it is there: see `lock`") };
+        let LineState { whole: Some(whole), .. } = &mut *state else {
+            unreachable!("it is there: see `lock`")
+        };
         whole.current(&mut garbage)
     }
 
@@ -1048,7 +1051,9 @@ impl Place {
 impl Line {
     pub(crate) fn memory_id(&self) -> MemoryId {
         let state = locked(&self.state);
-        MemoryId(state.shared.as_ref().map_or(std::ptr::from_ref(self).addr(), |s| Arc::as_ptr(&s.storage).addr()))
+        MemoryId(
+            state.shared.as_ref().map_or(std::ptr::from_ref(self).addr(), |s| Arc::as_ptr(&s.storage).addr()),
+        )
     }
 
     /// Whether other lines see its memory.

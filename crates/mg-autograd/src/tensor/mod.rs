@@ -4,8 +4,8 @@ mod host;
 pub(crate) mod memory;
 
 pub(crate) use host::element;
-pub(crate) use memory::{Kept, Line, MemoryId, Place};
 pub use memory::in_place;
+pub(crate) use memory::{Kept, Line, MemoryId, Place};
 
 use crate::caller::public;
 use crate::jit;
@@ -200,7 +200,15 @@ impl Tensor {
 
     /// As [`Tensor::grad_unread`], which no recording is told of.
     pub(crate) fn grad_now(&self) -> Option<Tensor> {
-        locked(&self.0.grad).clone()
+        let grad = locked(&self.0.grad).clone()?;
+        // One that could not be computed, as somebody was told, has not come to be.
+        let failed = matches!(grad.current().value(), Some(Err(error)) if error.is_reported());
+        if failed {
+            let old = locked(&self.0.grad).take();
+            drop(old);
+            return None;
+        }
+        Some(grad)
     }
 
     /// Replaces the gradient.

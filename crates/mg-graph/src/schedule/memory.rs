@@ -106,7 +106,15 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 }
                 None => {
                     let kept = Kept { last_read: &last_read, at, read_otherwise: &aliased };
-                    Action::Program(program(graph, emitted, kept, None, &mut fallible, &mut slot_of, &mut plan)?)
+                    Action::Program(program(
+                        graph,
+                        emitted,
+                        kept,
+                        None,
+                        &mut fallible,
+                        &mut slot_of,
+                        &mut plan,
+                    )?)
                 }
             };
             Launch {

@@ -4,9 +4,7 @@ use mg_autograd::{Tensor, no_grad};
 use mg_device::{Error, ErrorKind, Result};
 use mg_graph::LiveScalar;
 
-use super::{
-    Optimizer, Recorded, at_least_0, check_parameters, follow, load_slots, save_slots, settled,
-};
+use super::{Optimizer, Recorded, at_least_0, check_parameters, follow, load_slots, save_slots, settled};
 use crate::state::State;
 
 /// Options of [`SGD`], with PyTorch's defaults.
