@@ -176,7 +176,9 @@ fn leading(seeds: &Seeds, wanted: impl Fn(&Node) -> bool) -> HashSet<u64> {
             None => node.sources().into_iter().filter(Node::is_tracked).collect(),
         };
         stack.extend(sources.iter().cloned());
-        met.insert(node.sequence(), (sources, wanted(&node)));
+        // What was let go may have led anywhere: the walk is to come there, and says so.
+        let may_lead = wanted(&node) || (node.is_released() && node.tag().is_none());
+        met.insert(node.sequence(), (sources, may_lead));
     }
     let mut found = HashSet::new();
     // Sources are older than what is computed from them.

@@ -2,7 +2,7 @@
 
 use crate::kernel::strides_signature;
 use crate::node::{Inner, Node, Sources, mix};
-use crate::op::{Op, SourceKind};
+use crate::op::{Map, Op, SourceKind};
 use crate::plan::{Origin, Plan};
 use crate::replay::{Seen, Step};
 use crate::schedule;
@@ -349,6 +349,8 @@ impl Engine {
                 self.walk(&node.0, epoch, &mut list);
             }
         }
+        // Where something may be refused, what a tensor stood for before may be asked for again.
+        let checked = list.iter().any(|inner| inner.value.get().is_none() && may_refuse(inner));
         for inner in &list {
             if inner.value.get().is_none() {
                 // SAFETY: the engine's lock is held.
@@ -358,6 +360,7 @@ impl Engine {
                 // What a tensor stood for before is not wanted any more, once the plan has run.
                 // SAFETY: as above.
                 if let Some(before) = unsafe { inner.before_unlocked() }
+                    && (!checked || !before.is_pending())
                     && before.0.mark.epoch.load(Ordering::Relaxed) == epoch
                 {
                     before.0.mark.count_edge();
@@ -507,6 +510,17 @@ fn note(collected: &Collected, plan: &Arc<Plan>) {
 pub(crate) fn locked<R>(f: impl FnOnce() -> R) -> R {
     let _engine = lock();
     f()
+}
+
+/// Whether computing a node may refuse what it reads.
+fn may_refuse(inner: &Inner) -> bool {
+    match &inner.op {
+        Op::Kernel(kernel) => kernel.is_checked(),
+        Op::Map(Map::Guard { .. }) => true,
+        // Integers are not divided by zero.
+        Op::Map(Map::Row(_)) => !inner.dtype.is_float(),
+        Op::Map(Map::Cast | Map::Copy) | Op::Source(_) | Op::View(_) | Op::Reduce(..) => false,
+    }
 }
 
 /// The number of strong references to a node.

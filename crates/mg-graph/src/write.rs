@@ -2,7 +2,7 @@
 
 use crate::node::{Node, Value};
 use crate::op::{Op, SourceKind, View};
-use mg_device::{DType, Layout, bf16, f16};
+use mg_device::{DType, Error, ErrorKind, Layout, bf16, f16};
 use mg_kernels::cpu::library;
 use std::sync::Arc;
 
@@ -53,8 +53,8 @@ impl Node {
     /// The node itself, where the writing has to become a node of the graph.
     pub fn write_now(self, value: &Node, region: &Layout) -> Result<Node, Node> {
         let Some(Ok(memory)) = self.value() else { return Err(self) };
-        let shared = memory.buffer.is_borrowed();
-        let own = shared || (Arc::strong_count(&self.0) == 1 && memory.buffer.ref_count() == 1);
+        let own =
+            Arc::strong_count(&self.0) == 1 && memory.buffer.ref_count() == 1 && !memory.buffer.is_borrowed();
         let plain = !self.is_tracked() && !value.is_tracked() && !crate::replay::is_recording();
         if !own || !plain || !memory.buffer.device().is_cpu() || self.dtype() != value.dtype() {
             return Err(self);
@@ -68,42 +68,82 @@ impl Node {
             false => None,
         };
         let Some(target) = target else { return Err(self) };
-        let size = self.dtype().size();
-        {
-            let _engine = crate::engine::lock();
-            let out = memory.buffer.as_mut_ptr();
-            // SAFETY: nobody else reads or writes the memory: it is this node's alone, or its owner has agreed to share it and
-            // whatever the engine was to read of it has been read; the engine's lock keeps other launches away. The region lies
-            // within the node's elements, the value has its shape.
-            unsafe {
-                match &elements {
-                    Elements::Memory(from) if from.buffer.ptr_eq(&memory.buffer) => {
-                        // Parts of one memory may overlap: by way of a copy.
-                        let n = from.layout.numel();
-                        let mut copy = vec![0u8; n * size];
-                        let dense = Layout::contiguous(*from.layout.shape());
-                        library::copy_strided(
-                            size,
-                            from.buffer.as_ptr(),
-                            &from.layout,
-                            copy.as_mut_ptr(),
-                            &dense,
-                        );
-                        library::copy_strided(size, copy.as_ptr(), &dense, out, &target);
-                    }
-                    Elements::Memory(from) => {
-                        library::copy_strided(size, from.buffer.as_ptr(), &from.layout, out, &target);
-                    }
-                    Elements::One(bytes) => {
-                        let strides = [0isize; mg_device::MAX_RANK];
-                        let shape = *target.shape();
-                        if let Ok(from) = Layout::new(shape, &strides[..shape.rank()], 0) {
-                            library::copy_strided(size, bytes.as_ptr(), &from, out, &target);
-                        }
-                    }
+        // SAFETY: nobody else reads or writes the memory, which is this node's alone; the region lies within it.
+        unsafe { write(memory, &elements, &target) };
+        Ok(Node::from_value(memory.clone()))
+    }
+
+    /// Writes `value`, which has the region's shape and this node's dtype and is computed for it, into memory that is somebody
+    /// else's by agreement ([`Buffer::is_borrowed`](mg_device::Buffer::is_borrowed)), and answers with a node for the memory as it is
+    /// then, without history. Whoever shares it wants to see that, whatever is recorded.
+    ///
+    /// # Errors
+    ///
+    /// A value that cannot be computed; memory that is on another device than the host.
+    pub fn write_shared(&self, value: &Node, region: &Layout) -> mg_device::Result<Node> {
+        crate::engine::realize(&[value])?;
+        let (Some(Ok(memory)), Some(elements)) = (self.value(), elements(value)) else {
+            let text = "memory of others on another device cannot be written to";
+            return Err(Error::new("write", ErrorKind::Device(text.into())));
+        };
+        let whole = &memory.layout;
+        if whole.is_contiguous() {
+            let at = region.offset() + whole.offset();
+            let target = Layout::new(*region.shape(), region.strides(), at)?;
+            // SAFETY: its owner has agreed to share the memory, and whatever the engine was to read of it was read when it was asked
+            // for; the region lies within the node's elements, the value has its shape.
+            unsafe { write(memory, &elements, &target) };
+        } else {
+            // Element by element, each where it lies.
+            let places = region.offsets().map(|i| whole.linear_offset(i));
+            let size = self.dtype().size();
+            let from: Box<dyn Iterator<Item = *const u8>> = match &elements {
+                Elements::Memory(from) => {
+                    let start = from.buffer.as_ptr();
+                    Box::new(from.layout.offsets().map(move |at| start.wrapping_add(at * size)))
                 }
+                Elements::One(bytes) => Box::new(std::iter::repeat(bytes.as_ptr())),
+            };
+            let _engine = crate::engine::lock();
+            for (to, from) in places.zip(from) {
+                // SAFETY: as above; both are places of elements.
+                unsafe { from.copy_to(memory.buffer.as_mut_ptr().add(to * size), size) };
             }
         }
         Ok(Node::from_value(memory.clone()))
+    }
+}
+
+/// Writes elements to where a layout says.
+///
+/// # Safety
+///
+/// The layout lies within the memory, which is on the host and which nobody else uses meanwhile; the elements have its shape.
+unsafe fn write(memory: &Value, elements: &Elements, target: &Layout) {
+    let _engine = crate::engine::lock();
+    let (out, size) = (memory.buffer.as_mut_ptr(), memory.buffer.dtype().size());
+    // SAFETY (all): this function's contract.
+    match elements {
+        Elements::Memory(from) if from.buffer.ptr_eq(&memory.buffer) => {
+            // Parts of one memory may overlap: by way of a copy.
+            let mut copy = vec![0u8; from.layout.numel() * size];
+            let dense = Layout::contiguous(*from.layout.shape());
+            // SAFETY: see above; the copy has room for all elements.
+            unsafe {
+                library::copy_strided(size, from.buffer.as_ptr(), &from.layout, copy.as_mut_ptr(), &dense);
+                library::copy_strided(size, copy.as_ptr(), &dense, out, target);
+            }
+        }
+        // SAFETY: see above.
+        Elements::Memory(from) => unsafe {
+            library::copy_strided(size, from.buffer.as_ptr(), &from.layout, out, target);
+        },
+        Elements::One(bytes) => {
+            let (shape, strides) = (*target.shape(), [0isize; mg_device::MAX_RANK]);
+            if let Ok(from) = Layout::new(shape, &strides[..shape.rank()], 0) {
+                // SAFETY: see above; each position reads the one element.
+                unsafe { library::copy_strided(size, bytes.as_ptr(), &from, out, target) };
+            }
+        }
     }
 }

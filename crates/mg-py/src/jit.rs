@@ -1,14 +1,14 @@
 //! `jit`: steps that are recorded and replayed.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mg_autograd::{Jit, Tensor};
 use mg_device::{Error, ErrorKind, Result};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::error::{compute, exception, in_python};
@@ -44,20 +44,23 @@ struct Recorded {
     /// By the recording that a call was of.
     answers: HashMap<u64, Answer>,
     /// Keeps objects that are told by their addresses.
-    _held: Vec<Py<PyAny>>,
+    held: Vec<Py<PyAny>>,
 }
 
 #[derive(Default)]
 struct All {
-    known: HashMap<Vec<u64>, Recorded>,
-    /// What the function changes itself of what it finds around it, counting its calls, say: that is nothing to go by.
+    /// `None` while a thread is using it.
+    known: HashMap<Vec<u64>, Option<Box<Recorded>>>,
+    /// How often the function has changed what it finds around it.
+    changed: HashMap<u64, u8>,
+    /// What it changes each time, counting its calls, say: that is nothing to go by.
     changing: HashSet<u64>,
     last_was_replayed: bool,
     reason: Option<String>,
 }
 
 /// Sets of arguments and surroundings that are remembered; beyond it they are learnt anew.
-const KNOWN: usize = 256;
+const KNOWN: usize = 64;
 /// Answers that one of them remembers.
 const ANSWERS: usize = 64;
 
@@ -66,10 +69,9 @@ const ANSWERS: usize = 64;
 #[pyclass(frozen, weakref, name = "Jit", module = "micrograd_rs")]
 pub struct PyJit {
     function: Py<PyAny>,
-    surroundings: Surroundings,
+    /// Looked for at the first call, when what the function names has been defined.
+    surroundings: PyOnceLock<Surroundings>,
     recorded: Mutex<All>,
-    /// The thread that calls it now; 0 for none.
-    caller: AtomicU64,
 }
 
 /// Makes a replayed function: a call that does the same work as two calls before it is replayed, without a graph or a plan
@@ -85,21 +87,12 @@ pub fn jit(py: Python<'_>, function: Py<PyAny>) -> PyResult<PyJit> {
     if !function.bind(py).is_callable() {
         return Err(PyTypeError::new_err("jit takes a function"));
     }
-    let surroundings = Surroundings::of(function.bind(py))?;
-    Ok(PyJit { function, surroundings, recorded: Mutex::default(), caller: AtomicU64::new(0) })
+    let _ = py;
+    Ok(PyJit { function, surroundings: PyOnceLock::new(), recorded: Mutex::default() })
 }
 
 fn locked(slot: &Slot) -> MutexGuard<'_, Option<Call>> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A number for this thread, which is never 0.
-fn this_thread() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    thread_local! {
-        static NUMBER: u64 = NEXT.fetch_add(1, Ordering::Relaxed);
-    }
-    NUMBER.with(|n| *n)
 }
 
 /// Takes an answer apart; its tensors are appended to `tensors`.
@@ -182,65 +175,23 @@ fn step(slot: Slot) -> Step {
     })
 }
 
-/// Says that a thread calls the function, until it is dropped.
-struct Calling<'a>(&'a AtomicU64);
-
-impl Drop for Calling<'_> {
-    fn drop(&mut self) {
-        self.0.store(0, Ordering::Relaxed);
+impl PyJit {
+    /// What is recorded; held for moments only, and never while Python runs.
+    fn lock(&self) -> MutexGuard<'_, All> {
+        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl PyJit {
-    /// The recordings, once no other thread is calling.
-    fn lock(&self, py: Python<'_>) -> MutexGuard<'_, All> {
-        loop {
-            match self.recorded.try_lock() {
-                Ok(guard) => return guard,
-                Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
-                // The other thread may need the interpreter.
-                Err(TryLockError::WouldBlock) => {
-                    py.detach(|| std::thread::sleep(std::time::Duration::from_micros(50)));
-                }
-            }
-        }
-    }
-}
-
-#[pymethods]
-impl PyJit {
-    #[pyo3(signature = (*args, **kwargs))]
-    fn __call__<'py>(
+    /// Calls the function by way of a recording.
+    fn run<'py>(
         &self,
         py: Python<'py>,
+        recorded: &mut Recorded,
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
+        tensors: &[Bound<'py, PyTensor>],
     ) -> PyResult<Bound<'py, PyAny>> {
-        // A part of what is being recorded, or a call from within itself.
-        if mg_graph::is_recording() || self.caller.load(Ordering::Relaxed) == this_thread() {
-            return self.function.bind(py).call(args, kwargs);
-        }
-        let mut words = Words::default();
-        words.arguments(args, kwargs)?;
-        let mut guard = self.lock(py);
-        let before = self.surroundings.tell(py, &mut words, &guard.changing)?;
-        let Words { key, tensors, held, unknown, .. } = words;
-        self.caller.store(this_thread(), Ordering::Relaxed);
-        let _calling = Calling(&self.caller);
-        if unknown {
-            guard.last_was_replayed = false;
-            guard.reason = Some("an argument may change without being seen to".into());
-            return self.function.bind(py).call(args, kwargs);
-        }
-        if guard.known.len() >= KNOWN && !guard.known.contains_key(&key) {
-            guard.known.clear();
-        }
-        let held: Vec<Py<PyAny>> = held.into_iter().map(Bound::unbind).collect();
-        let recorded = guard.known.entry(key).or_insert_with(|| {
-            let slot = Slot::default();
-            let jit = mg_autograd::jit(step(slot.clone()));
-            Recorded { jit, slot, answers: HashMap::new(), _held: held }
-        });
         let Recorded { jit, slot, answers, .. } = recorded;
         *locked(slot) = Some(Call {
             function: self.function.clone_ref(py),
@@ -257,33 +208,88 @@ impl PyJit {
             return Err(raised);
         }
         let out = result?;
-        let run = jit.run();
-        let (replayed, reason) =
-            (jit.is_replaying(), jit.reason().map(|e| exception(e).value(py).to_string()));
-        let mut called = false;
-        let answer = match answered {
+        match answered {
             Some((result, answer)) => {
-                called = true;
                 if answers.len() >= ANSWERS
                     && let Some(oldest) = answers.keys().min().copied()
                 {
                     answers.remove(&oldest);
                 }
-                answers.insert(run, answer);
+                answers.insert(jit.run(), answer);
                 Ok(result.into_bound(py))
             }
-            None => match answers.get(&run) {
-                Some(answer) => answer.put_together(py, &out, &tensors),
+            None => match answers.get(&jit.run()) {
+                Some(answer) => answer.put_together(py, &out, tensors),
                 None => Err(PyRuntimeError::new_err("jit: replayed without having been recorded")),
             },
+        }
+    }
+}
+
+#[pymethods]
+impl PyJit {
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let plainly = || self.function.bind(py).call(args, kwargs);
+        // A part of what is being recorded.
+        if mg_graph::is_recording() {
+            return plainly();
+        }
+        let surroundings =
+            self.surroundings.get_or_try_init(py, || Surroundings::of(self.function.bind(py)))?;
+        let mut words = Words::default();
+        words.arguments(args, kwargs)?;
+        let changing = self.lock().changing.clone();
+        let before = surroundings.tell(py, &mut words, &changing)?;
+        let Words { key, tensors, held, unknown, .. } = words;
+        let taken = {
+            let mut all = self.lock();
+            all.last_was_replayed = false;
+            if unknown {
+                all.reason = Some(
+                    "something that the function is given or knows may change without being seen to".into(),
+                );
+                None
+            } else {
+                if all.known.len() >= KNOWN && !all.known.contains_key(&key) {
+                    all.known.retain(|_, recorded| recorded.is_none());
+                }
+                let held: Vec<Py<PyAny>> = held.into_iter().map(Bound::unbind).collect();
+                let new = || {
+                    let slot = Slot::default();
+                    let jit = mg_autograd::jit(step(slot.clone()));
+                    Some(Box::new(Recorded { jit, slot, answers: HashMap::new(), held }))
+                };
+                all.known.entry(key.clone()).or_insert_with(new).take()
+            }
         };
-        (guard.last_was_replayed, guard.reason) = (replayed, reason);
-        if called {
-            let after = self.surroundings.tell(py, &mut Words::default(), &guard.changing)?;
-            let after: HashMap<u64, u64> = after.into_iter().collect();
-            guard
-                .changing
-                .extend(before.iter().filter(|(n, was)| after.get(n) != Some(was)).map(|(n, _)| *n));
+        // Another thread uses the recording, or this one further up.
+        let Some(mut recorded) = taken else { return plainly() };
+        let answer = self.run(py, &mut recorded, args, kwargs, &tensors);
+        let (replayed, reason) =
+            (recorded.jit.is_replaying(), recorded.jit.reason().map(|e| exception(e).value(py).to_string()));
+        let changed = match &answer {
+            Ok(_) if !replayed => {
+                let after = surroundings.tell(py, &mut Words::default(), &changing)?;
+                let after: HashMap<u64, u64> = after.into_iter().collect();
+                before.iter().filter(|(n, was)| after.get(n) != Some(was)).map(|(n, _)| *n).collect()
+            }
+            Ok(_) | Err(_) => vec![],
+        };
+        let mut all = self.lock();
+        all.known.insert(key, Some(recorded));
+        (all.last_was_replayed, all.reason) = (replayed, reason);
+        for number in changed {
+            let times = all.changed.entry(number).or_default();
+            *times = times.saturating_add(1);
+            if *times >= 2 {
+                all.changing.insert(number);
+            }
         }
         answer
     }
@@ -319,13 +325,13 @@ impl PyJit {
     /// Whether some last call was replayed.
     #[getter]
     fn is_replaying(&self) -> bool {
-        self.recorded.try_lock().is_ok_and(|all| all.last_was_replayed)
+        self.lock().last_was_replayed
     }
 
     /// Why the last call was not recorded so that it can be replayed, or None.
     #[getter]
     fn reason(&self) -> Option<String> {
-        self.recorded.try_lock().ok().and_then(|all| all.reason.clone())
+        self.lock().reason.clone()
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -333,6 +339,13 @@ impl PyJit {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
-        visit.call(&self.function)
+        visit.call(&self.function)?;
+        // Where the collector runs the interpreter stands still; a lock that is held then is held by who is about to use it.
+        if let Ok(all) = self.recorded.try_lock() {
+            for object in all.known.values().flatten().flat_map(|recorded| &recorded.held) {
+                visit.call(object)?;
+            }
+        }
+        Ok(())
     }
 }

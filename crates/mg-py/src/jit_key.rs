@@ -11,6 +11,8 @@ use pyo3::types::{
     PyTuple, PyType,
 };
 
+use pyo3::types::{PyByteArray, PySet};
+
 use crate::tensor::PyTensor;
 
 /// How deep containers and objects are looked into.
@@ -147,10 +149,10 @@ impl<'py> Words<'py> {
             self.kind(Kind::Tuple);
             self.key.push(obj.get_type().as_ptr() as u64);
             self.all(tuple.iter(), look)?;
-        } else if let Ok(list) = obj.cast_exact::<PyList>() {
+        } else if let Ok(list) = obj.cast::<PyList>() {
             self.kind(Kind::List);
             self.all(list.iter(), look)?;
-        } else if let Ok(dict) = obj.cast_exact::<PyDict>() {
+        } else if let Ok(dict) = obj.cast::<PyDict>() {
             self.kind(Kind::Dict);
             for (name, value) in dict.iter() {
                 self.tell(&name, &look.deeper())?;
@@ -175,7 +177,7 @@ impl<'py> Words<'py> {
         if is_code(obj) {
             self.kind(Kind::Object);
             self.address(obj);
-            return Ok(());
+            return self.numbers_of(obj, look);
         }
         // Of the type: what an object answers for names that it does not have may be long in coming.
         let class = obj.get_type();
@@ -192,11 +194,12 @@ impl<'py> Words<'py> {
             self.kind(Kind::End);
             return Ok(());
         }
-        // Arrays and buffers are read when tensors are made of them, and may hold other numbers by then.
-        if look.arguments
-            && !is_module
-            && (class.hasattr("__array_interface__")? || class.hasattr("__dlpack__")?)
-        {
+        // What can change and is not looked into. Arrays and buffers are read when tensors are made of them, and may hold other
+        // numbers by then.
+        let is_array =
+            || Ok::<_, PyErr>(class.hasattr("__array_interface__")? || class.hasattr("__dlpack__")?);
+        let is_set = obj.is_instance_of::<PySet>() || obj.is_instance_of::<PyByteArray>();
+        if !is_module && (is_set || is_array()? || is_deque(obj)?) {
             self.unknown = true;
         }
         self.kind(if is_module { Kind::Module } else { Kind::Object });
@@ -222,6 +225,39 @@ impl<'py> Words<'py> {
     }
 }
 
+impl<'py> Words<'py> {
+    /// Numbers and texts that a Python module or a class has under names that the function's code uses.
+    fn numbers_of(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
+        let (Some(names), true) =
+            (look.names, obj.is_instance_of::<PyModule>() || obj.is_instance_of::<PyType>())
+        else {
+            return Ok(());
+        };
+        let Ok(attributes) = obj.getattr("__dict__") else { return Ok(()) };
+        for name in names {
+            let Ok(value) = attributes.get_item(name) else { continue };
+            let plain = value.is_exact_instance_of::<PyInt>()
+                || value.is_exact_instance_of::<PyFloat>()
+                || value.is_exact_instance_of::<PyBool>()
+                || value.is_exact_instance_of::<PyString>()
+                || value.is_none();
+            if plain {
+                self.key.push(hash_of(name));
+                self.tell(&value, look)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_deque(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = obj.py();
+    let found =
+        TYPE.get_or_try_init(py, || Ok::<_, PyErr>(py.import("collections")?.getattr("deque")?.unbind()))?;
+    obj.is_instance(found.bind(py))
+}
+
 /// Whether an object is code, which does not change.
 fn is_code(obj: &Bound<'_, PyAny>) -> bool {
     obj.is_instance_of::<PyType>()
@@ -236,13 +272,21 @@ pub struct Surroundings {
     cells: Vec<Py<PyAny>>,
     globals: Vec<(Py<PyDict>, Py<PyString>)>,
     object: Option<Py<PyAny>>,
+    /// What is partly applied, and to what.
+    parts: Vec<Py<PyAny>>,
     names: HashSet<String>,
 }
 
 impl Surroundings {
     /// Of a function, a method, or whatever else can be called.
     pub fn of(function: &Bound<'_, PyAny>) -> PyResult<Surroundings> {
-        let mut found = Surroundings { cells: vec![], globals: vec![], object: None, names: HashSet::new() };
+        let mut found = Surroundings {
+            cells: vec![],
+            globals: vec![],
+            object: None,
+            parts: vec![],
+            names: HashSet::new(),
+        };
         let mut stack = vec![function.clone()];
         let mut met = HashSet::new();
         let mut seen = HashSet::new();
@@ -252,10 +296,21 @@ impl Surroundings {
             }
             let bound =
                 obj.getattr("__self__").ok().filter(|o| !o.is_none() && !o.is_instance_of::<PyModule>());
-            if let Some(bound) = bound
-                && obj.is(function)
-            {
-                found.object = Some(bound.unbind());
+            if obj.is(function) {
+                // A method's object; an object that is called; what is partly applied.
+                let is_plain = obj.is_instance_of::<PyFunction>() || obj.is_instance_of::<PyCFunction>();
+                if let Some(object) = bound.or_else(|| (!is_plain).then(|| obj.clone())) {
+                    if !object.is_instance(module_type(obj.py())?)? {
+                        for part in ["func", "args", "keywords"] {
+                            if let Ok(part) = object.getattr(part) {
+                                found.parts.push(part.clone().unbind());
+                                stack.push(part);
+                            }
+                        }
+                    }
+                    methods_of(&object, &mut stack)?;
+                    found.object = Some(object.unbind());
+                }
             }
             let obj = match obj.getattr("__func__") {
                 Ok(inner) => inner,
@@ -271,6 +326,7 @@ impl Surroundings {
                         found.cells.push(cell.clone().unbind());
                     }
                     if let Ok(inner) = cell.getattr("cell_contents") {
+                        methods_of(&inner, &mut stack)?;
                         stack.push(inner);
                     }
                 }
@@ -279,24 +335,16 @@ impl Surroundings {
                 && let Ok(globals) = globals.cast_into::<PyDict>()
             {
                 for name in &names {
+                    // A name that is none yet may be one before the next call.
+                    if seen.insert((globals.as_ptr() as usize, name.clone())) {
+                        let name = PyString::new(obj.py(), name).unbind();
+                        found.globals.push((globals.clone().unbind(), name));
+                    }
                     let Some(value) = globals.get_item(name)? else { continue };
                     if value.is_instance_of::<PyFunction>() {
                         stack.push(value);
-                    } else if !is_code(&value) && seen.insert((globals.as_ptr() as usize, name.clone())) {
-                        found
-                            .globals
-                            .push((globals.clone().unbind(), PyString::new(obj.py(), name).unbind()));
-                    }
-                }
-            }
-            // Methods that the code may call on the object that it belongs to.
-            if let Some(object) = &found.object {
-                let class = object.bind(obj.py()).get_type();
-                for name in &names {
-                    if let Ok(method) = class.getattr(name.as_str())
-                        && method.is_instance_of::<PyFunction>()
-                    {
-                        stack.push(method);
+                    } else if !is_code(&value) {
+                        methods_of(&value, &mut stack)?;
                     }
                 }
             }
@@ -337,6 +385,10 @@ impl Surroundings {
             entry(words, number, globals.bind(py).get_item(name.bind(py))?)?;
             number += 1;
         }
+        for part in &self.parts {
+            entry(words, number, Some(part.bind(py).clone()))?;
+            number += 1;
+        }
         if let Some(object) = &self.object {
             let object = object.bind(py);
             words.address(object);
@@ -360,6 +412,31 @@ impl Surroundings {
 
 /// What was told: a number for each thing, and a hash of what it was.
 pub type Told = Vec<(u64, u64)>;
+
+/// Puts the methods of an object's class on the stack: those that Python code can call on it. The package's own know themselves.
+fn methods_of<'py>(object: &Bound<'py, PyAny>, stack: &mut Vec<Bound<'py, PyAny>>) -> PyResult<()> {
+    if is_code(object) || object.cast::<PyTensor>().is_ok() {
+        return Ok(());
+    }
+    for class in object.get_type().getattr("__mro__")?.try_iter()? {
+        let class = class?;
+        let module = class.getattr("__module__")?;
+        let module = module.str()?.to_string_lossy().into_owned();
+        if module == "builtins" || module.starts_with("micrograd_rs") {
+            continue;
+        }
+        let attributes = class.getattr("__dict__")?;
+        for value in attributes.call_method0("values")?.try_iter()? {
+            let value = value?;
+            if value.is_instance_of::<PyFunction>() {
+                stack.push(value);
+            } else if let Ok(getter) = value.getattr("fget") {
+                stack.push(getter);
+            }
+        }
+    }
+    Ok(())
+}
 
 /// The names that code and the code within it uses.
 fn names_of(code: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {

@@ -76,7 +76,7 @@ fn arg(
 ) -> Result<Tensor> {
     let index = f(t, dim)?;
     match dim {
-        Some(dim) if keepdim => index.unsqueeze(dim),
+        Some(dim) if keepdim && t.rank() > 0 => index.unsqueeze(dim),
         None if keepdim => index.reshape(&vec![1; t.rank()]),
         _ => Ok(index),
     }

@@ -96,6 +96,8 @@ struct Known {
 const ATTEMPTS: u32 = 8;
 /// Calls without recording, at first and at most.
 const PAUSE: (u32, u32) = (16, 4096);
+/// Keys that are remembered; beyond it they are learnt anew.
+const KEYS: usize = 256;
 /// Replays that one key keeps.
 const REPLAYS: usize = 8;
 
@@ -182,14 +184,23 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
         }
         Tensor::realize_all(arguments.iter().copied())?;
         let Some(key) = Key::of(arguments) else { return self.plainly(arguments) };
+        if self.known.len() >= KEYS && !self.known.contains_key(&key) {
+            self.known.clear();
+        }
         let known = self.known.entry(key).or_default();
         let mut at = 0;
         while let Some(replaying) = known.replays.get_mut(at) {
             match replaying.fits(arguments) {
                 Fit::Yes(found) => {
-                    self.replayed = true;
-                    self.run = replaying.run.number;
-                    return replaying.call(found, arguments);
+                    let number = replaying.run.number;
+                    match replaying.call(found, arguments)? {
+                        Some(outputs) => {
+                            (self.replayed, self.run) = (true, number);
+                            return Ok(outputs);
+                        }
+                        // Another thread has written to what the step changes.
+                        None => return self.plainly(arguments),
+                    }
                 }
                 Fit::No => at += 1,
                 Fit::Gone => drop(known.replays.remove(at)),
@@ -548,7 +559,7 @@ impl Replaying {
     }
 
     #[track_caller]
-    fn call(&mut self, found: Found, arguments: &[&Tensor]) -> Result<Vec<Tensor>> {
+    fn call(&mut self, found: Found, arguments: &[&Tensor]) -> Result<Option<Vec<Tensor>>> {
         let line = Location::caller();
         let run = &self.run;
         let lost = || Error::new("jit", ErrorKind::Internal("something that a step needs is gone".into()));
@@ -563,9 +574,10 @@ impl Replaying {
         let mut taken = Vec::with_capacity(run.slots.len());
         for (spot, node) in run.slots.iter().zip(&found.nodes) {
             let at = run.changed.iter().position(|(changed, _)| changed.is(spot));
-            // Another thread may have written since: what was lent is what there is.
-            let lent = at.and_then(|at| lent.0[at].1.as_ref());
-            let Some(Ok(value)) = lent.unwrap_or(node).value() else { return Err(lost()) };
+            if at.and_then(|at| lent.0[at].1.as_ref()).is_some_and(|lent| !lent.is(node)) {
+                return Ok(None);
+            }
+            let Some(Ok(value)) = node.value() else { return Ok(None) };
             outside.push(Outside { value: value.clone(), lent: false });
             taken.push(at);
         }
@@ -624,7 +636,7 @@ impl Replaying {
                 None => Err(lost()),
             },
         });
-        outputs.collect()
+        outputs.collect::<Result<_>>().map(Some)
     }
 }
 

@@ -55,6 +55,8 @@ impl Held {
             && let Some(before) = self.node.before()
         {
             before.hold();
+            // Several writes may have failed together, of which one was told.
+            let _ = mg_graph::realize_quietly(&[&before]);
             let failed = std::mem::replace(&mut self.node, before);
             garbage.push(Held { node: failed, counted: std::mem::replace(&mut self.counted, true) });
         }
@@ -461,24 +463,32 @@ impl Line {
                 return Err(Error::new("write", ErrorKind::Value(text.into())));
             }
         }
-        let borrowed = matches!(whole.value(), Some(Ok(v)) if v.buffer.is_borrowed());
-        if borrowed && value.is_pending() {
-            // Who shares the memory sees what is written when it is.
-            mg_graph::realize(&[&value])?;
-        }
         let all = Layout::contiguous(facts.shape);
         let region = part.map_or(&all, |part| &part.layout);
-        let whole = match part.is_some() || borrowed {
-            true if shared.is_none() => match self.write_now(whole, &value, region, line, since) {
+        // Who shares the memory sees what is written when it is.
+        let theirs = match is_borrowed(&whole) && facts.device.is_cpu() {
+            true => {
+                jit::note_shared_write();
+                Some(whole.write_shared(&value, region)?)
+            }
+            false => None,
+        };
+        let whole = match part.is_some() && shared.is_none() && theirs.is_none() {
+            true => match self.write_now(whole, &value, region, line, since) {
                 None => return Ok(()),
                 Some(whole) => whole,
             },
-            _ => whole,
+            false => whole,
         };
         let mut garbage = Garbage::new();
         let new = match part {
             Some(part) => value.write_into(Some(&whole), facts.shape, part.layout)?,
             None => value.clone(),
+        };
+        let new = match theirs {
+            Some(memory) if new.is_tracked() => grafted(&memory, &new),
+            Some(memory) => memory,
+            None => new,
         };
         let leaf = locked(&self.state).leaf.clone();
         let new = own(with_history(new, &whole, leaf.strong_count() > 0));
@@ -493,12 +503,18 @@ impl Line {
                     (state.node.node.clone(), state.version)
                 };
                 let region = match (part, &shared.region) {
+                    // It is there already.
+                    _ if is_borrowed(&new) => None,
                     (None, region) => region.as_ref(),
                     (Some(part), None) => Some(&part.layout),
                     // A line that is a part of its storage has had that part since it was made, and so have its views.
                     (Some(part), Some(_)) => part.region.as_ref(),
                 };
                 let written = match region {
+                    None if is_borrowed(&new) => {
+                        let value = node.value().and_then(|v| v.as_ref().ok());
+                        value.map_or_else(|| untracked(&node), |value| Node::from_value(value.clone()))
+                    }
                     None => untracked(&new),
                     Some(region) => untracked(&value).write_into(Some(&node), *node.shape(), *region)?,
                 };
@@ -598,6 +614,8 @@ impl LineState {
                     make_leaf(&new, &self.leaf);
                 }
                 storage.given.add(&new);
+                // Should it turn out that it cannot be computed, this is what there is.
+                new.set_before(whole.node.clone());
                 garbage.push(std::mem::replace(whole, Held::owned(new)));
                 shared.version = storage.version;
             }
@@ -685,12 +703,15 @@ impl Tensor {
     }
 
     pub(crate) fn facts(&self) -> Facts {
-        match &*self.state() {
-            State::Alone(Some(held)) => Facts::of(&held.node),
+        // The line may be with a replayed step, which needs this tensor's lock to put it back: not under that.
+        let (line, shape) = match &*self.state() {
+            State::Alone(Some(held)) => return Facts::of(&held.node),
             State::Alone(None) => unreachable!("it is there: see `state`"),
-            State::Whole(line) => line.facts(),
-            State::Part(part) => Facts { shape: *part.layout.shape(), ..part.line.facts() },
-        }
+            State::Whole(line) => (line.clone(), None),
+            State::Part(part) => (part.line.clone(), Some(*part.layout.shape())),
+        };
+        let facts = line.facts();
+        Facts { shape: shape.unwrap_or(facts.shape), ..facts }
     }
 
     /// Whether gradients flow to it.
