@@ -1,14 +1,13 @@
 //! `jit`: steps that are recorded and replayed.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use mg_autograd::{Jit, Tensor};
 use mg_device::{Error, ErrorKind, Result};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::error::{compute, exception, in_python};
@@ -70,7 +69,7 @@ const ANSWERS: usize = 64;
 pub struct PyJit {
     function: Py<PyAny>,
     /// Looked for at the first call, when what the function names has been defined.
-    surroundings: PyOnceLock<Surroundings>,
+    surroundings: OnceLock<Surroundings>,
     recorded: Mutex<All>,
 }
 
@@ -88,7 +87,7 @@ pub fn jit(py: Python<'_>, function: Py<PyAny>) -> PyResult<PyJit> {
         return Err(PyTypeError::new_err("jit takes a function"));
     }
     let _ = py;
-    Ok(PyJit { function, surroundings: PyOnceLock::new(), recorded: Mutex::default() })
+    Ok(PyJit { function, surroundings: OnceLock::new(), recorded: Mutex::default() })
 }
 
 fn locked(slot: &Slot) -> MutexGuard<'_, Option<Call>> {
@@ -240,8 +239,13 @@ impl PyJit {
         if mg_graph::is_recording() {
             return plainly();
         }
-        let surroundings =
-            self.surroundings.get_or_try_init(py, || Surroundings::of(self.function.bind(py)))?;
+        let surroundings = match self.surroundings.get() {
+            Some(known) => known,
+            None => {
+                let found = Surroundings::of(self.function.bind(py))?;
+                self.surroundings.get_or_init(|| found)
+            }
+        };
         let mut words = Words::default();
         words.arguments(args, kwargs)?;
         let changing = self.lock().changing.clone();
@@ -306,6 +310,12 @@ impl PyJit {
         slf.py().import("types")?.getattr("MethodType")?.call1((slf, object))
     }
 
+    /// A replayed function of a copy of the function: what was recorded belongs to this one.
+    fn __deepcopy__<'py>(&self, py: Python<'py>, memo: &Bound<'py, PyDict>) -> PyResult<PyJit> {
+        let copy = py.import("copy")?.call_method1("deepcopy", (self.function.bind(py), memo))?;
+        jit(py, copy.unbind())
+    }
+
     /// The function as it was.
     #[getter]
     fn __wrapped__(&self, py: Python<'_>) -> Py<PyAny> {
@@ -340,6 +350,9 @@ impl PyJit {
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
         visit.call(&self.function)?;
+        if let Some(surroundings) = self.surroundings.get() {
+            surroundings.traverse(&visit)?;
+        }
         // Where the collector runs the interpreter stands still; a lock that is held then is held by who is about to use it.
         if let Ok(all) = self.recorded.try_lock() {
             for object in all.known.values().flatten().flat_map(|recorded| &recorded.held) {

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
@@ -208,6 +209,7 @@ impl<'py> Words<'py> {
             self.kind(Kind::Met);
             return Ok(());
         }
+        self.slots(obj, look)?;
         let Ok(attributes) = obj.getattr("__dict__") else { return Ok(()) };
         let Ok(attributes) = attributes.cast_into::<PyDict>() else { return Ok(()) };
         // Tensors of an object are told by identity, whoever holds it: a step reads them where it finds them.
@@ -256,6 +258,24 @@ fn is_deque(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
     let found =
         TYPE.get_or_try_init(py, || Ok::<_, PyErr>(py.import("collections")?.getattr("deque")?.unbind()))?;
     obj.is_instance(found.bind(py))
+}
+
+impl<'py> Words<'py> {
+    /// What an object has in slots, not in a dictionary.
+    fn slots(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
+        let inside = Look { arguments: false, names: look.names, depth: look.depth + 1 };
+        for class in obj.get_type().mro().iter() {
+            let Ok(slots) = class.getattr("__slots__") else { continue };
+            let one = slots.is_instance_of::<PyString>();
+            let all = if one { PyTuple::new(obj.py(), [slots])?.into_any() } else { slots };
+            for name in all.try_iter()? {
+                if let Ok(value) = obj.getattr(name?.cast::<PyString>()?) {
+                    self.tell(&value, &inside)?;
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Whether an object is code, which does not change.
@@ -351,6 +371,12 @@ impl Surroundings {
             found.names.extend(names);
         }
         Ok(found)
+    }
+
+    /// Shows the collector what is held.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.cells.iter().chain(&self.object).chain(&self.parts).try_for_each(|object| visit.call(object))?;
+        self.globals.iter().try_for_each(|(globals, _)| visit.call(globals))
     }
 
     /// Tells what is there now, but for what changes by itself; answers with a number for each thing and what it was.

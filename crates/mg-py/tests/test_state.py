@@ -1,0 +1,280 @@
+"""State: who shares memory, who sees a write, what is left after a failure; see docs/state.md."""
+
+import copy
+import functools
+import gc
+import threading
+import weakref
+
+import pytest
+
+import micrograd_rs as mg
+from micrograd_rs import nn, optim
+from micrograd_rs.autograd import grad
+
+T = mg.tensor
+
+
+def late():
+    """A row whose index turns out to be out of range when it is computed."""
+    return T([[1.0, 2.0], [3.0, 4.0]]).index_select(0, T([4]) + 1)[0]
+
+
+def test_data_and_detach_share_memory():
+    p = mg.Tensor([1.0, 2.0])
+    p.data.sub_(T([1.0, 1.0]))
+    p.detach()[1] = 5
+    assert p.tolist() == [0, 5] and p.requires_grad and p.is_leaf
+    (p * 3).sum().backward()
+    p.grad.data.mul_(2)
+    assert p.grad.tolist() == [6, 6]
+    x = mg.zeros(10)
+    d = x[4:8].detach()
+    view = d[1:3]
+    del x
+    d.sum().item()
+    other = d.detach()
+    view.add_(1)
+    assert d.tolist() == other.tolist() == [0, 1, 1, 0] and view.tolist() == [1, 1]
+    d.fill_(3)
+    assert view.tolist() == [3, 3] and other.tolist() == [3] * 4
+
+
+def test_a_parameter_takes_other_memory_and_stays_itself():
+    w = mg.Tensor([1.0, 2.0])
+    opt = optim.SGD([w], lr=0.5)
+    row = w[1:]
+    w.data = T([[3.0], [4.0]], dtype=mg.float64)
+    assert w.shape == (2, 1) and w.dtype == mg.float64 and w.is_leaf and w.requires_grad
+    assert row.tolist() == [2.0]
+    w.sum().backward()
+    opt.step()
+    assert w.tolist() == [[2.5], [3.5]]
+
+
+def test_views_that_are_leaves():
+    flat = mg.zeros(6)
+    w = flat[:3].requires_grad_()
+    flat.add_(1)
+    opt = optim.SGD([w], lr=1.0)
+    w.sum().backward()
+    opt.step()
+    assert w.requires_grad and w.tolist() == [0, 0, 0] and flat.tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_a_write_without_gradients_keeps_the_history():
+    w = mg.Tensor([2.0])
+    t = w * w
+    with mg.no_grad():
+        t *= 10
+    (t + w).backward()
+    assert t.requires_grad and w.grad.tolist() == [5]
+    h = w * 3
+    h.fill_(0.0)
+    w.grad = None
+    h.sum().backward()
+    assert w.grad.tolist() == [0]
+
+
+def test_gradients_with_respect_to_views():
+    x = mg.Tensor([1.0, 2.0, 3.0, 4.0])
+    h = x[1:]
+    z = h[1:]
+    assert grad((z * z).sum() + h.sum(), h)[0].tolist() == [1, 7, 9]
+    same = x.view(4)
+    assert grad((same * 2).sum() + (x * x).sum(), same)[0].tolist() == [2] * 4
+    x = mg.Tensor([[1.0, 2.0]])
+    h = x.t()
+    z = h.t()
+    assert grad((z * z).sum() + h.sum(), h)[0].tolist() == [[3], [5]]
+    # No further than to what is asked for.
+    h = x * 2
+    y = (h * h).sum()
+    grad(y, h)
+    h.backward(mg.ones(1, 2))
+    assert x.grad.tolist() == [[2, 2]]
+
+
+def test_a_saved_value_that_was_changed_is_an_error():
+    w, x = mg.Tensor([3.0]), T([2.0])
+    y = (w * x).sum()
+    x.zero_()
+    with pytest.raises(RuntimeError, match="changed in place"):
+        y.backward()
+    y = w * 2
+    y.mul_(w)
+    y.sum().backward()
+    assert w.grad.tolist() == [12]
+
+
+def test_memory_of_others_is_shared_both_ways():
+    numpy = pytest.importorskip("numpy")
+    array, w = numpy.ones(2, numpy.float32), mg.Tensor([1.0, 1.0])
+    for k in (1, 2):
+        array[:] = k
+        (w * mg.from_numpy(array)).sum().backward()
+    assert w.grad.tolist() == [3, 3]
+    target = mg.zeros(2)
+    target.copy_(mg.from_numpy(array))
+    array[:] = 100
+    assert target.tolist() == [2, 2]
+    t = mg.from_numpy(array).requires_grad_()
+    with mg.no_grad():
+        t.add_(1)
+    t.detach()[0] = 7
+    assert array.tolist() == [7, 101] and t.tolist() == [7, 101]
+    every = numpy.arange(6.0)
+    mg.from_numpy(every[::2])[1] = 9
+    assert every.tolist() == [0, 1, 9, 3, 4, 5]
+    step = mg.jit(lambda x: t.detach().add_(x).sum())
+    for _ in range(4):
+        step(mg.ones(2))
+    assert array.tolist() == [11, 105]
+
+
+def test_what_could_not_be_written_has_not_been():
+    w = mg.Tensor([1.0, 1.0])
+    opt = optim.SGD([w], lr=0.1)
+    (w * late()).sum().backward()
+    with pytest.raises(IndexError):
+        opt.step()
+    assert w.tolist() == [1, 1] and w.requires_grad
+    opt.zero_grad()
+    (w * 2).sum().backward()
+    opt.step()
+    assert w.tolist() == pytest.approx([0.8, 0.8])
+    c = mg.zeros(2).clone().realize()
+    for _ in range(4):
+        c.add_(1)
+    c.mul_(late())
+    for _ in range(30):
+        c.add_(1)
+    with pytest.raises(IndexError):
+        c.tolist()
+    assert c.tolist() == [4, 4]
+    with mg.no_grad():
+        w[:1] = late()[:1]
+    with pytest.raises(IndexError):
+        w.tolist()
+    assert w.tolist() == pytest.approx([0.8, 0.8])
+
+
+def test_a_failure_that_nobody_was_told_of_is_not_forgotten():
+    x = mg.ones(2).clone().realize()
+    x.add_(late())
+    kept = [T([1.0]) * float(i) for i in range(5000)]
+    with pytest.raises(IndexError):
+        x.tolist()
+    assert x.tolist() == [1, 1] and len(kept) == 5000
+
+
+def test_chains_of_views_are_one_view():
+    def deep():
+        y = x = mg.zeros(100_001)
+        for _ in range(100_000):
+            y = y[1:]
+        y[0] = 7
+        assert x[100_000].item() == 7
+
+    before = threading.stack_size(256 * 1024)
+    thread = threading.Thread(target=deep)
+    thread.start()
+    thread.join()
+    threading.stack_size(before)
+
+
+def test_replays_see_what_surrounds_the_function():
+    model = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5))
+    x = mg.ones(1, 2)
+    with mg.no_grad():
+        for step in (mg.jit(model), mg.jit(lambda x: model(x)), mg.jit(functools.partial(lambda m, x: m(x), model))):
+            model.train()
+            for _ in range(4):
+                step(x)
+            assert step.is_replaying, step.reason
+            model.eval()
+            for _ in range(4):
+                assert step(x).tolist() == model(x).tolist()
+    scale = 2.0
+    step = mg.jit(lambda x: x * scale)
+    for value in (2.0, 2.0, 2.0, 3.0, -0.0, 0.0):
+        scale = value
+        assert str(step(T([1.0])).tolist()) == str([value])
+
+
+def test_replays_beside_threads_that_look():
+    w = mg.zeros(4)
+
+    @mg.jit
+    def step(x):
+        w.add_(x)
+        return w.sum()
+
+    for _ in range(5):
+        step(mg.ones(4))
+    stop = threading.Event()
+    seen = []
+
+    def look():
+        while not stop.is_set():
+            seen.append((w.shape, w[0:2].tolist()))
+
+    def call():
+        for _ in range(300):
+            step(mg.ones(4))
+
+    threads = [threading.Thread(target=call) for _ in range(2)]
+    watcher = threading.Thread(target=look)
+    for thread in (watcher, *threads):
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    stop.set()
+    watcher.join(60)
+    assert not any(thread.is_alive() for thread in (watcher, *threads)) and seen
+
+
+def test_a_step_that_sees_one_memory_in_two_ways():
+    flat = mg.ones(4)
+    head, tail = flat[:2], flat[2:]
+
+    def plain(x):
+        n = head.sum() + flat.sum()
+        tail.add_(x)
+        return n
+
+    step = mg.jit(plain)
+    got = [step(T([1.0, 1.0])).item() for _ in range(8)]
+    assert got == [6 + 2 * i for i in range(8)] and flat.tolist() == [1, 1, 9, 9]
+    w = mg.Tensor([1.0, 2.0])
+    (w * w).sum().backward()
+    held = w.grad
+
+    @mg.jit
+    def more(x):
+        n = held.sum()
+        (w * x).sum().backward()
+        return n
+
+    assert [more(T([1.0, 1.0])).item() for _ in range(6)] == [6 + 2 * i for i in range(6)]
+    assert w.grad.tolist() == [8, 10]
+
+
+def test_what_is_replayed_can_be_let_go_and_copied():
+    class Trainer:
+        def __init__(self):
+            self.w = mg.zeros(2)
+            self.fast = mg.jit(self.step)
+
+        def step(self, x):
+            return (self.w + x).sum()
+
+    trainer = Trainer()
+    for _ in range(4):
+        trainer.fast(mg.ones(2))
+    assert trainer.fast.is_replaying
+    assert copy.deepcopy(trainer).fast(mg.ones(2)).item() == 2
+    gone = weakref.ref(trainer)
+    del trainer
+    gc.collect()
+    assert gone() is None
