@@ -488,13 +488,20 @@ impl Node {
         }
         device.check()?;
         // What is copied lies densely.
-        let dense = match self.value() {
-            Some(Ok(value)) => value.layout.is_contiguous(),
-            _ => matches!(self.op(), Op::Map(_) | Op::Reduce(..) | Op::Kernel(_)),
-        };
+        let dense = self.lies_densely();
         let source = if dense { self.clone() } else { self.copy() };
         let op = Op::Kernel(Kernel::Transfer);
         Ok(Node::pending(op, smallvec![source], *self.shape(), self.dtype(), device))
+    }
+
+    /// Whether the value lies, or will lie, in row-major order without gaps.
+    fn lies_densely(&self) -> bool {
+        match (self.value(), self.op()) {
+            (Some(Ok(value)), _) => value.layout.is_contiguous(),
+            (_, Op::Map(_) | Op::Reduce(..) | Op::Kernel(_)) => true,
+            (_, Op::View(View::Reshape)) => self.sources().first().is_some_and(Node::lies_densely),
+            (_, Op::View(_) | Op::Source(_)) => false,
+        }
     }
 
     /// Nodes one after the other along an axis.

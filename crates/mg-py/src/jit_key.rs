@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
@@ -209,16 +210,23 @@ impl<'py> Words<'py> {
             self.kind(Kind::Met);
             return Ok(());
         }
-        self.slots(obj, look)?;
+        if !is_module {
+            self.slots(obj, look)?;
+        }
         let Ok(attributes) = obj.getattr("__dict__") else { return Ok(()) };
         let Ok(attributes) = attributes.cast_into::<PyDict>() else { return Ok(()) };
         // Tensors of an object are told by identity, whoever holds it: a step reads them where it finds them.
         let inside = Look { arguments: false, names: look.names, depth: look.depth + 1 };
         for (name, value) in attributes.iter() {
             let Ok(name) = name.cast::<PyString>() else { continue };
-            let name = name.to_string_lossy();
-            if is_module || look.names.is_none_or(|names| names.contains(&*name)) {
-                self.key.push(hash_of(name.as_bytes()));
+            let is_told = match is_module {
+                // What a module's attributes are follows from what they are.
+                true => !name.is(intern!(obj.py(), "_kinds")),
+                false => look.names.is_none_or(|names| names.contains(&*name.to_string_lossy())),
+            };
+            if is_told {
+                // Names of attributes are one object each.
+                self.key.push(name.as_ptr() as u64);
                 self.tell(&value, &inside)?;
             }
         }
@@ -235,6 +243,15 @@ impl<'py> Words<'py> {
         else {
             return Ok(());
         };
+        // Of programs, not of the package and of what it is used with.
+        if let Ok(module) = obj.cast::<PyModule>()
+            && let Ok(name) = module.name()
+            && ["micrograd_rs", "numpy", "math", "torch", "builtins"]
+                .iter()
+                .any(|known| name.to_string_lossy().split('.').next() == Some(known))
+        {
+            return Ok(());
+        }
         let Ok(attributes) = obj.getattr("__dict__") else { return Ok(()) };
         for name in names {
             let Ok(value) = attributes.get_item(name) else { continue };

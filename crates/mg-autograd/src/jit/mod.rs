@@ -193,14 +193,14 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
             match replaying.fits(arguments) {
                 Fit::Yes(found) => {
                     let number = replaying.run.number;
-                    match replaying.call(found, arguments)? {
-                        Some(outputs) => {
+                    return match replaying.call(found, arguments).transpose() {
+                        Some(answer) => {
                             (self.replayed, self.run) = (true, number);
-                            return Ok(outputs);
+                            answer
                         }
                         // Another thread has written to what the step changes.
-                        None => return self.plainly(arguments),
-                    }
+                        None => self.plainly(arguments),
+                    };
                 }
                 Fit::No => at += 1,
                 Fit::Gone => drop(known.replays.remove(at)),
