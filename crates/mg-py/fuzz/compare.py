@@ -162,6 +162,8 @@ def values_differ(
                 return Difference("array", name, f"{got.dtype}{got.shape}, want {wanted.dtype}{wanted.shape}")
             if not same(wanted.tolist(), got.tolist(), str(wanted.dtype), exact):
                 return Difference("array", name, f"{got.tolist()}, want {wanted.tolist()}")
+        elif hasattr(got, "requires_grad"):
+            return Difference("number", name, f"a tensor, want {wanted!r}")
         elif isinstance(wanted, float):
             if not isinstance(got, float) or not same(wanted, got, "float32", exact):
                 return Difference("number", name, f"{got!r}, want {wanted!r}")

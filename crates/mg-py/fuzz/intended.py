@@ -54,6 +54,14 @@ SAVED = re.compile(r"saved for|overwritten|changed in place|modified by")
 
 OUTCOMES = [
     (
+        "A graph that was walked is let go, whatever was saved; PyTorch walks again where nothing was.",
+        lambda line, wanted, got: not wanted and "let go" in got,
+    ),
+    (
+        "A recorded step does not read values: a mask decides a shape by its values.",
+        lambda line, wanted, got: not wanted and "the host reads a value inside the step" in got,
+    ),
+    (
         "Which values an operation saves for its gradient is the reference's own business: it may refuse where nothing is lost.",
         lambda line, wanted, got: "modified by an inplace operation" in wanted and not got,
     ),
@@ -123,4 +131,30 @@ KINDS = [
     ),
 ]
 
-DIFFERENCES = []
+#: Where the conversion of a float that does not fit ends here, and where it does not.
+ENDS = r"\b(0|255|2147483647|-2147483648|9223372036854775807|-9223372036854775808)\b"
+
+DIFFERENCES = [
+    (
+        "An index that only computing shows to be out of range is told of by whoever first reads what depends on it, once.",
+        lambda program, found: found.what == "unreadable" and out_of_range(found.detail),
+    ),
+    (
+        "numpy() is a read-only snapshot: a later write gives the tensor other memory (docs/state.md).",
+        lambda program, found: found.what in ("array", "sharing") and ".numpy()" in str(program),
+    ),
+    (
+        "Floats that do not fit an integer become the nearest that does; what PyTorch makes of them depends on the processor.",
+        lambda program, found: found.what in ("value", "grad's value")
+        and re.search(r"(u?int\d+)\[", found.detail) is not None
+        and re.match(r"\D*" + ENDS, found.detail) is not None,
+    ),
+    (
+        "What was saved of a tensor is what it was, also where `data` was replaced; PyTorch reads what it is now.",
+        lambda program, found: "grad" in found.what and re.search(r"\.data = ", str(program)) is not None,
+    ),
+    (
+        "Copies of a tensor and of its view are copied apart.",
+        lambda program, found: found.what == "sharing" and "deepcopy" in str(program),
+    ),
+]

@@ -51,9 +51,13 @@ impl PyTensor {
         })
     }
 
-    /// All elements in one axis.
+    /// All elements in one axis: the same memory where they lie one after the other, else a copy.
     fn ravel(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.view(py, |t| t.reshape(&[-1]))
+        self.view(py, |t| match (t.is_contiguous()?, t.rank()) {
+            (true, 1) => Ok(t.clone()),
+            (true, _) => t.reshape(&[-1]),
+            (false, _) => t.copy().reshape(&[-1]),
+        })
     }
 
     /// Two axes exchanged.
