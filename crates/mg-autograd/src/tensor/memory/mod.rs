@@ -6,11 +6,17 @@
 //! what the others have written. Nodes never change: writing gives a tensor, a line, a storage another node, and whoever stands
 //! for a part of it finds out when it is asked next. docs/state.md says what that means to a user.
 
+mod part;
+mod place;
+
+pub(crate) use place::{Kept, Place};
+
 use super::{Cell, Tensor};
 use crate::jit;
 use mg_device::cuda::Gpu;
 use mg_device::{DType, Device, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, Tag, View, WeakNode};
+use part::{part_of, view_of};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::panic::Location;
@@ -160,107 +166,6 @@ fn make_leaf(node: &Node, leaf: &Weak<Cell>) {
     node.release();
 }
 
-/// The elements of a node that a layout reaches, among its own laid out densely.
-#[track_caller]
-fn part_of(whole: &Node, layout: &Layout) -> Result<Node> {
-    let shape = *layout.shape();
-    if layout.is_contiguous() && layout.offset() == 0 && shape.numel() == whole.shape().numel() {
-        return if shape == *whole.shape() { Ok(whole.alias()) } else { whole.reshape(shape) };
-    }
-    if let Some(Axes { slice, order }) = Axes::of(whole.shape(), layout) {
-        // As people write it: the scheduler and the rules of products know a transpose by its permutation.
-        let sliced = match slice {
-            Some((axis, start, step, n)) => whole.slice(axis, start, step, n)?,
-            None => whole.clone(),
-        };
-        let turned = sliced.permute(&order)?;
-        let narrow =
-            (0..shape.rank()).fold(shape, |s, d| if layout.strides()[d] == 0 { s.with(d, 1) } else { s });
-        return turned.reshape(narrow)?.expand(shape);
-    }
-    // Elements that are met more than once are met by broadcasting, which knows to add up their gradients.
-    let narrow = (0..shape.rank()).fold(shape, |s, axis| match layout.strides()[axis] {
-        0 => s.with(axis, s[axis].min(1)),
-        _ => s,
-    });
-    whole.region(Layout::new(narrow, layout.strides(), layout.offset())?)?.expand(shape)
-}
-
-/// A view's node.
-#[track_caller]
-fn view_of(of: &Node, view: &View, shape: Shape) -> Result<Node> {
-    match view {
-        View::Reshape => of.reshape(shape),
-        View::Permute(axes) => {
-            let axes: SmallVec<[usize; 8]> = axes[..shape.rank()].iter().map(|&a| a as usize).collect();
-            of.permute(&axes)
-        }
-        &View::Slice { axis, start, step } => {
-            of.slice(axis as usize, start as usize, step as isize, shape[axis as usize])
-        }
-        View::Expand => of.expand(shape),
-        View::Region(region) => of.region(**region),
-    }
-}
-
-/// A part of something dense as positions along one of its axes at most, in another order of the axes, where those of one
-/// position come and go and elements are broadcast.
-struct Axes {
-    /// The axis, the first position, the distance and how many.
-    slice: Option<(usize, usize, isize, usize)>,
-    order: SmallVec<[usize; 8]>,
-}
-
-impl Axes {
-    fn of(whole: &Shape, layout: &Layout) -> Option<Axes> {
-        if layout.numel() == 0 || whole.numel() == 0 {
-            return None;
-        }
-        let dense = Layout::contiguous(*whole);
-        let dense = dense.padded_strides();
-        let rank = whole.rank();
-        let mut rest = layout.offset();
-        let start: SmallVec<[usize; 8]> = (0..rank)
-            .map(|k| {
-                let at = rest / dense[k].unsigned_abs().max(1);
-                rest -= at * dense[k].unsigned_abs();
-                at
-            })
-            .collect();
-        // How each axis of the whole is seen: how far from one position to the next, and how many.
-        let mut seen: SmallVec<[Option<(isize, usize)>; 8]> = smallvec::smallvec![None; rank];
-        let mut order: SmallVec<[usize; 8]> = SmallVec::new();
-        for (&n, &stride) in layout.shape().iter().zip(layout.strides()) {
-            if n == 1 || stride == 0 {
-                continue;
-            }
-            let axis = (0..rank).find(|&k| {
-                whole[k] > 1 && dense[k] != 0 && stride % dense[k] == 0 && {
-                    let last = start[k] as isize + stride / dense[k] * (n as isize - 1);
-                    (0..whole[k] as isize).contains(&last)
-                }
-            })?;
-            if seen[axis].is_some() {
-                return None;
-            }
-            seen[axis] = Some((stride / dense[axis], n));
-            order.push(axis);
-        }
-        let mut slice = None;
-        for k in 0..rank {
-            let (step, n) = seen[k].unwrap_or((1, 1));
-            if (start[k], step, n) == (0, 1, whole[k]) {
-                continue;
-            }
-            if slice.replace((k, start[k], step, n)).is_some() {
-                return None;
-            }
-        }
-        order.extend((0..rank).filter(|&k| seen[k].is_none()));
-        Some(Axes { slice, order })
-    }
-}
-
 /// Nodes that were made of a memory since it was last written.
 #[derive(Default)]
 struct Given {
@@ -348,6 +253,11 @@ struct StorageState {
 
 /// Told when replayed steps give back what they had.
 static RETURNED: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
+
+/// Tells those who wait that something was given back.
+fn returned() {
+    RETURNED.1.notify_all();
+}
 
 /// Locks what `is_there` says is not with a replayed step.
 fn present<T>(mutex: &Mutex<T>, is_there: impl Fn(&T) -> bool) -> MutexGuard<'_, T> {
@@ -1030,45 +940,6 @@ pub(crate) fn settle(node: &Node) {
     }
 }
 
-/// A place where state is kept that a replayed step reads and changes.
-#[derive(Clone)]
-pub(crate) enum Place {
-    /// A tensor, as far as it is no part of another.
-    Tensor(Weak<Cell>),
-    /// A memory that only views are known of.
-    Line(Weak<Line>),
-    /// The gradient of a tensor.
-    Grad(Weak<Cell>),
-}
-
-/// The same, while it is used.
-pub(crate) enum Kept {
-    Tensor(Tensor),
-    Line(Arc<Line>),
-}
-
-impl Place {
-    pub(crate) fn of(tensor: &Tensor) -> Place {
-        Place::Tensor(Arc::downgrade(&tensor.0))
-    }
-
-    pub(crate) fn find(&self) -> Option<Kept> {
-        match self {
-            Place::Tensor(cell) => Some(Kept::Tensor(Tensor(cell.upgrade()?))),
-            Place::Line(line) => Some(Kept::Line(line.upgrade()?)),
-            Place::Grad(cell) => locked(&cell.upgrade()?.grad).clone().map(Kept::Tensor),
-        }
-    }
-
-    pub(crate) fn is(&self, other: &Place) -> bool {
-        match (self, other) {
-            (Place::Tensor(a), Place::Tensor(b)) | (Place::Grad(a), Place::Grad(b)) => a.ptr_eq(b),
-            (Place::Line(a), Place::Line(b)) => a.ptr_eq(b),
-            (Place::Tensor(_) | Place::Grad(_) | Place::Line(_), _) => false,
-        }
-    }
-}
-
 impl Line {
     pub(crate) fn memory_id(&self) -> MemoryId {
         let state = locked(&self.state);
@@ -1083,100 +954,5 @@ impl Line {
         let mut state = self.lock();
         state.take_in(&mut garbage);
         state.shared.is_some()
-    }
-}
-
-impl Kept {
-    pub(crate) fn node(&self) -> Node {
-        match self {
-            Kept::Tensor(tensor) => tensor.current(),
-            Kept::Line(line) => line.node(),
-        }
-    }
-
-    pub(crate) fn memory_id(&self) -> MemoryId {
-        match self {
-            Kept::Tensor(tensor) => tensor.memory_id(),
-            Kept::Line(line) => line.memory_id(),
-        }
-    }
-
-    /// The part of it that a layout among its elements reaches.
-    pub(crate) fn part(&self, layout: Layout) -> Tensor {
-        match self {
-            Kept::Tensor(tensor) => tensor.part(layout),
-            Kept::Line(line) => Tensor::of_part(line.clone(), layout, None, mg_graph::line(), None),
-        }
-    }
-
-    fn line(&self) -> Option<Arc<Line>> {
-        match self {
-            Kept::Line(line) => Some(line.clone()),
-            Kept::Tensor(tensor) => match &*tensor.state() {
-                State::Whole(line) => Some(line.clone()),
-                State::Alone(_) | State::Part(_) => None,
-            },
-        }
-    }
-
-    /// Whether a step can have its value and put another in its place: all of a memory, which no other line sees.
-    pub(crate) fn can_be_lent(&self) -> bool {
-        match self.line() {
-            Some(line) => !line.is_shared(),
-            None => matches!(self, Kept::Tensor(tensor) if tensor.layout().is_none()),
-        }
-    }
-
-    /// Takes the node away: whoever asks for it waits until [`Kept::put_back`].
-    pub(crate) fn lend(&self) -> Option<Node> {
-        let taken = match self.line() {
-            Some(line) => line.lock().whole.take(),
-            None => match self {
-                Kept::Tensor(tensor) => match &mut *tensor.state() {
-                    State::Alone(held) => held.take(),
-                    State::Whole(_) | State::Part(_) => None,
-                },
-                Kept::Line(_) => None,
-            },
-        };
-        taken.map(Held::into_node)
-    }
-
-    /// Puts a node in place of the one that was lent: that one, or another that was written by a line.
-    pub(crate) fn put_back(&self, node: Node, instead_of: Option<(&Node, &'static Location<'static>)>) {
-        let leaf = match self {
-            Kept::Tensor(tensor) if tensor.keeps_grad() => Arc::downgrade(&tensor.0),
-            Kept::Tensor(_) => Weak::new(),
-            Kept::Line(line) => locked(&line.state).leaf.clone(),
-        };
-        let mut node = node;
-        if let Some((old, line)) = instead_of {
-            node = own(node);
-            if leaf.strong_count() > 0 {
-                make_leaf(&node, &leaf);
-            }
-            old.overwrite(line, mg_graph::next_sequence());
-        }
-        let mut held = Some(Held::owned(node));
-        // Not by way of those who wait for what is lent.
-        let line = match self {
-            Kept::Line(line) => Some(line.clone()),
-            Kept::Tensor(tensor) => match &mut *locked(&tensor.0.state) {
-                State::Alone(slot) => {
-                    *slot = held.take();
-                    None
-                }
-                State::Whole(line) => Some(line.clone()),
-                State::Part(_) => None,
-            },
-        };
-        if let (Some(line), Some(held)) = (line, held) {
-            let mut state = locked(&line.state);
-            if let Some((_, at)) = instead_of {
-                state.given.overwrite(at, mg_graph::next_sequence());
-            }
-            state.whole = Some(held);
-        }
-        RETURNED.1.notify_all();
     }
 }
