@@ -149,6 +149,11 @@ impl Tensor {
     pub fn transpose(&self, a: isize, b: isize) -> Result<Tensor> {
         public("transpose", || {
             let rank = self.rank();
+            if rank == 0 {
+                // Taken to have one axis.
+                (normalize_axis(a, 1)?, normalize_axis(b, 1)?);
+                return self.permuted(&[]);
+            }
             let mut axes: Vec<usize> = (0..rank).collect();
             axes.swap(normalize_axis(a, rank)?, normalize_axis(b, rank)?);
             self.permuted(&axes)
@@ -236,7 +241,14 @@ impl Tensor {
     /// An axis out of range.
     #[track_caller]
     pub fn flip(&self, axis: isize) -> Result<Tensor> {
-        public("flip", || Ok(Tensor::from_node(self.slice(axis, None, None, -1)?.node().copy())))
+        public("flip", || {
+            if self.rank() == 0 {
+                // Taken to have one axis, of one position.
+                normalize_axis(axis, 1)?;
+                return Ok(self.copy());
+            }
+            Ok(Tensor::from_node(self.slice(axis, None, None, -1)?.node().copy()))
+        })
     }
 
     /// Broadcast to a shape; −1 keeps a size.

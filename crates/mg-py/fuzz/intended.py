@@ -150,6 +150,17 @@ DIFFERENCES = [
         and re.match(r"\D*" + ENDS, found.detail) is not None,
     ),
     (
+        "The same of floats below zero that become uint8.",
+        lambda program, found: found.what == "value"
+        and "uint8[" in found.detail
+        and re.search(r"\b(0|255)\b", found.detail.split("want")[0]) is not None
+        and re.search(r"\b(12[89]|1[3-9]\d|2[0-5]\d)\b", found.detail.split("want")[-1]) is not None,
+    ),
+    (
+        "PyTorch has no absolute values of truth values; here they are integers, as in NumPy's arithmetic of them.",
+        lambda program, found: found.what == "dtype" and ".abs()" in str(program) and "want bool" in found.detail,
+    ),
+    (
         "What was saved of a tensor is what it was, also where `data` was replaced; PyTorch reads what it is now.",
         lambda program, found: "grad" in found.what and re.search(r"\.data = ", str(program)) is not None,
     ),

@@ -53,11 +53,7 @@ impl PyTensor {
 
     /// All elements in one axis: the same memory where they lie one after the other, else a copy.
     fn ravel(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.view(py, |t| match (t.is_contiguous()?, t.rank()) {
-            (true, 1) => Ok(t.clone()),
-            (true, _) => t.reshape(&[-1]),
-            (false, _) => t.copy().reshape(&[-1]),
-        })
+        self.view(py, |t| if t.is_contiguous()? { t.reshape(&[-1]) } else { t.copy().reshape(&[-1]) })
     }
 
     /// Two axes exchanged.
@@ -106,8 +102,12 @@ impl PyTensor {
     fn movedim(&self, py: Python<'_>, source: isize, destination: isize) -> PyResult<PyTensor> {
         self.view(py, |t| {
             let rank = t.rank();
-            let from = mg_device::normalize_axis(source, rank)?;
-            let to = mg_device::normalize_axis(destination, rank)?;
+            // One without axes is taken to have one, which stays where it is.
+            let from = mg_device::normalize_axis(source, rank.max(1))?;
+            let to = mg_device::normalize_axis(destination, rank.max(1))?;
+            if rank == 0 {
+                return t.permute(&[]);
+            }
             let mut axes: Vec<isize> = (0..rank as isize).filter(|&a| a != from as isize).collect();
             axes.insert(to, from as isize);
             t.permute(&axes)

@@ -366,12 +366,10 @@ impl Line {
         let Writing { value, line, since } = writing;
         let whole = self.node();
         let facts = Facts::of(&whole);
-        if let Some(part) = part {
-            let mut axes = part.layout.strides().iter().zip(part.layout.shape().iter());
-            if part.layout.numel() > 0 && axes.any(|(&stride, &n)| stride == 0 && n > 1) {
-                let text = "a broadcast view cannot be written to";
-                return Err(Error::new("write", ErrorKind::Value(text.into())));
-            }
+        let seen = [part.map(|part| &part.layout), shared.as_ref().and_then(|shared| shared.region.as_ref())];
+        if seen.into_iter().flatten().any(meets_itself) {
+            let text = "a broadcast view cannot be written to";
+            return Err(Error::new("write", ErrorKind::Value(text.into())));
         }
         let all = Layout::contiguous(facts.shape);
         let region = part.map_or(&all, |part| &part.layout);
@@ -500,6 +498,12 @@ impl Line {
         state.whole = Some(Held::owned(node.clone()));
         Some(node)
     }
+}
+
+/// Whether some elements of a view share a place.
+fn meets_itself(layout: &Layout) -> bool {
+    let mut axes = layout.strides().iter().zip(layout.shape().iter());
+    layout.numel() > 0 && axes.any(|(&stride, &n)| stride == 0 && n > 1)
 }
 
 impl LineState {
@@ -744,6 +748,8 @@ impl Tensor {
     fn other_line(&self, leaf: Option<&Weak<Cell>>) -> Arc<Line> {
         let (line, layout, region) = self.line();
         let shared = line.storage();
+        // A storage that only the line was left of is another one now.
+        let region = region.filter(|_| shared.region.is_some());
         let all = layout.is_contiguous() && layout.offset() == 0 && *layout.shape() == line.facts().shape;
         let region = match region {
             Some(region) => Some(region),
