@@ -466,7 +466,7 @@ impl Tensor {
     /// A value that could not be computed.
     #[track_caller]
     pub fn lie(&self) -> Result<Layout> {
-        if let Some(layout) = self.layout() {
+        if let Some(layout) = self.region() {
             return Ok(layout);
         }
         let node = self.node();

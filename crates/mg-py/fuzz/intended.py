@@ -54,6 +54,10 @@ SAVED = re.compile(r"saved for|overwritten|changed in place|modified by")
 
 OUTCOMES = [
     (
+        "A bound that no number of the dtype meets is a mistake.",
+        lambda line, wanted, got: not wanted and re.search(r"the bound -?\d+ is beyond every", got) is not None,
+    ),
+    (
         "A graph that was walked is let go, whatever was saved; PyTorch walks again where nothing was.",
         lambda line, wanted, got: not wanted and "let go" in got,
     ),
@@ -141,7 +145,7 @@ DIFFERENCES = [
     ),
     (
         "numpy() is a read-only snapshot: a later write gives the tensor other memory (docs/state.md).",
-        lambda program, found: found.what in ("array", "sharing") and ".numpy()" in str(program),
+        lambda program, found: found.what in ("array", "sharing", "value") and ".numpy()" in str(program),
     ),
     (
         "Floats that do not fit an integer become the nearest that does; what PyTorch makes of them depends on the processor.",

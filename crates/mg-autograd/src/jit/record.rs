@@ -215,6 +215,11 @@ pub(crate) fn note_other_memory() {
     noting(|r| r.refused = Some("it gives a tensor other memory"));
 }
 
+/// Notes that a tensor is made a leaf, or a constant.
+pub(crate) fn note_leaf() {
+    noting(|r| r.refused = Some("it makes a tensor a leaf, or a constant"));
+}
+
 /// Notes that memory is written to that is seen in several ways.
 pub(crate) fn note_shared_write() {
     noting(|r| r.refused = Some("it writes to memory that a detached tensor shares"));

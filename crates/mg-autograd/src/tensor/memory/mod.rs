@@ -639,6 +639,17 @@ impl Tensor {
         line.node().is_tracked()
     }
 
+    /// Where its elements lie in memory that it is not all of, in order.
+    pub(crate) fn region(&self) -> Option<Layout> {
+        let line = match &*self.state() {
+            State::Alone(_) => return None,
+            State::Whole(line) => line.clone(),
+            State::Part(part) => return part.region.or(Some(part.layout)),
+        };
+        let state = locked(&line.state);
+        state.shared.as_ref().and_then(|shared| shared.region)
+    }
+
     /// Whether it is a leaf that requires a gradient, or a view of one.
     pub(crate) fn is_of_leaf(&self) -> bool {
         let line = match &*self.state() {
@@ -777,6 +788,7 @@ impl Tensor {
 
     /// Makes the tensor a leaf, or a constant. Views that were made of it stay what they were.
     pub(crate) fn set_leaf(&self, on: bool) {
+        jit::note_leaf();
         self.0.leaf.store(on, std::sync::atomic::Ordering::Relaxed);
         let weak = Arc::downgrade(&self.0);
         let mut garbage = Garbage::new();
