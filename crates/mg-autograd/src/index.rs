@@ -151,7 +151,8 @@ impl Tensor {
             let rank = self.rank();
             if rank == 0 {
                 // Taken to have one axis.
-                (normalize_axis(a, 1)?, normalize_axis(b, 1)?);
+                normalize_axis(a, 1)?;
+                normalize_axis(b, 1)?;
                 return self.permuted(&[]);
             }
             let mut axes: Vec<usize> = (0..rank).collect();
