@@ -370,19 +370,10 @@ fn difference(a: &Tensor, b: Operand, alpha: Option<Operand>) -> Result<Tensor> 
 
 /// Sets every element. What the elements were computed from does not change them any more: its gradient is 0.
 fn filled(t: &Tensor, value: Operand) -> Result<()> {
-    let computed = t.requires_grad() && !t.is_leaf() && mg_autograd::is_grad_enabled();
     match value {
         Operand::Tensor(value) if value.rank() > 0 => {
             let text = format!("takes a number or a tensor without axes, got shape {}", value.shape());
             Err(Error::new("fill_", ErrorKind::Shape(text)))
-        }
-        value if computed => {
-            let never = Tensor::full(&[], 0.0, DType::Bool)?.to(t.device())?;
-            let value = match value {
-                Operand::Tensor(value) => value.to_dtype(t.dtype()),
-                number => number.beside(t).to_dtype(t.dtype()),
-            };
-            t.assign(Tensor::where_(&never, t, value)?)
         }
         value => t.assign(value),
     }

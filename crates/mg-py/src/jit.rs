@@ -86,7 +86,6 @@ pub fn jit(py: Python<'_>, function: Py<PyAny>) -> PyResult<PyJit> {
     if !function.bind(py).is_callable() {
         return Err(PyTypeError::new_err("jit takes a function"));
     }
-    let _ = py;
     Ok(PyJit { function, surroundings: OnceLock::new(), recorded: Mutex::default() })
 }
 

@@ -10,7 +10,7 @@ pub(crate) use record::{
 use crate::creation;
 use crate::tensor::{Cell, Kept, MemoryId, Tensor};
 use mg_device::{Error, ErrorKind, Layout, Result};
-use mg_graph::{Computed, Node, Outside, Recorded, Replay, Trace};
+use mg_graph::{Computed, Node, Outside, Recorded, Replay, Tag, Trace};
 use record::{Lie, Spot};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -355,7 +355,8 @@ impl Run {
             (None, Some(&slot)) => Ok(After::Slot(slot)),
             (None, None) => Err(refused("it leaves a value that it has not computed")),
         };
-        let alive = |node: &Node| node.is_tracked() && node.tag().is_none() && !node.is_released();
+        let is_leaf = |node: &Node| matches!(node.tag(), Some(Tag::Owner(_)));
+        let alive = |node: &Node| node.is_tracked() && !is_leaf(node) && !node.is_released();
         let mut changed = vec![];
         for (spot, kept) in &record.changed {
             let node = kept.node();

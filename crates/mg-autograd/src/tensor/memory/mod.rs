@@ -360,6 +360,8 @@ impl Line {
 
     /// Writes into all of it, or into what a view sees.
     fn write(self: &Arc<Self>, part: Option<&Part>, writing: Writing) -> Result<()> {
+        // Dropped last, when no lock is held.
+        let mut garbage = Garbage::new();
         let _turn = locked(&self.writing);
         let shared = locked(&self.state).shared.clone();
         let _other_turn = shared.as_ref().map(|shared| locked(&shared.storage.writing));
@@ -388,7 +390,6 @@ impl Line {
             },
             false => whole,
         };
-        let mut garbage = Garbage::new();
         let new = match part {
             Some(part) => value.write_into(Some(&whole), facts.shape, part.layout)?,
             None => value.clone(),
