@@ -8,7 +8,6 @@ use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::{Node, cell_bits_of_int};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
-use std::panic::Location;
 
 /// The axes as a mask; no axes means all.
 fn mask(node: &Node, axes: &[isize]) -> Result<u8> {
@@ -319,42 +318,6 @@ impl Tensor {
             let sum = shifted.map(Row::Exp).reduce(ReduceKind::Sum, mask, true)?;
             Ok(Tensor::from_node(shifted.sub(&sum.map(Row::Log))))
         })
-    }
-
-    /// Gaussian error linear unit, `x Φ(x)` (Hendrycks and Gimpel, 2016), by the error function.
-    #[track_caller]
-    pub fn gelu(&self) -> Tensor {
-        let _at = mg_graph::at(Location::caller());
-        let x = float(self);
-        let phi = x.scale(std::f64::consts::FRAC_1_SQRT_2).map(Row::Erf).scale(0.5).add(&x.lit(0.5));
-        Tensor::from_node(x.mul(&phi))
-    }
-
-    /// Gaussian error linear unit in its tanh form, `½x (1 + tanh(√(2/π)(x + 0.044715x³)))`.
-    #[track_caller]
-    pub fn gelu_tanh(&self) -> Tensor {
-        let _at = mg_graph::at(Location::caller());
-        let x = float(self);
-        let cube = x.map(Row::Square).mul(&x);
-        let inner = x.add(&cube.scale(0.044715)).scale((2.0 / std::f64::consts::PI).sqrt());
-        let half = inner.map(Row::Tanh).scale(0.5).add(&x.lit(0.5));
-        Tensor::from_node(x.mul(&half))
-    }
-
-    /// `x σ(x)`.
-    #[track_caller]
-    pub fn silu(&self) -> Tensor {
-        let _at = mg_graph::at(Location::caller());
-        let x = float(self);
-        Tensor::from_node(x.mul(&x.map(Row::Sigmoid)))
-    }
-
-    /// `x`, or `slope · x` where not positive.
-    #[track_caller]
-    pub fn leaky_relu(&self, slope: f64) -> Tensor {
-        let _at = mg_graph::at(Location::caller());
-        let x = float(self);
-        Tensor::from_node(x.lit(0.0).lt(&x).choose(&x, &x.scale(slope)))
     }
 
     /// The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and below it;

@@ -25,10 +25,12 @@ mod functional;
 mod gradient;
 mod index;
 mod jit;
+mod operations;
 mod ops;
 mod ranked;
 mod rules;
 pub mod scalar;
+pub mod surface;
 mod tensor;
 
 pub use check::{gradcheck, gradgradcheck};

@@ -39,30 +39,6 @@ impl PyTensor {
         self.unary(py, |t| t.to_dtype(dtype.unwrap_or(t.dtype())).log_softmax(dim))
     }
 
-    /// The Gaussian error linear unit, by the error function or (`approximate="tanh"`) by the hyperbolic tangent.
-    #[pyo3(signature = (approximate="none"))]
-    fn gelu(&self, py: Python<'_>, approximate: &str) -> PyResult<PyTensor> {
-        self.unary(py, |t| match approximate {
-            "none" => Ok(t.gelu()),
-            "tanh" => Ok(t.gelu_tanh()),
-            other => {
-                let text = format!("approximate is \"none\" or \"tanh\", got {other:?}");
-                Err(Error::new("gelu", ErrorKind::Value(text)))
-            }
-        })
-    }
-
-    /// `x σ(x)`.
-    fn silu(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.unary(py, |t| Ok(t.silu()))
-    }
-
-    /// `x`, or `negative_slope · x` where negative.
-    #[pyo3(signature = (negative_slope=0.01))]
-    fn leaky_relu(&self, py: Python<'_>, negative_slope: f64) -> PyResult<PyTensor> {
-        self.unary(py, |t| Ok(t.leaky_relu(negative_slope)))
-    }
-
     /// Values no smaller than `min` and no larger than `max` (numbers or tensors), where given; NaN stays. The gradient
     /// passes between bounds that are numbers, and is 0 at them.
     #[pyo3(signature = (min=None, max=None))]

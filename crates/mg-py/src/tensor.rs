@@ -60,6 +60,16 @@ impl PyTensor {
         PyTensor { t, borrowed: true }
     }
 
+    /// A tensor that shares memory with others, which may be somebody else's.
+    pub fn shared(t: Tensor, borrowed: bool) -> PyTensor {
+        PyTensor { t, borrowed }
+    }
+
+    /// Whether its memory is somebody else's.
+    pub fn is_borrowed(&self) -> bool {
+        self.borrowed
+    }
+
     /// The result of an operation; `borrowed` says whether it reads memory that is somebody else's.
     #[inline]
     pub fn result(py: Python<'_>, t: Tensor, borrowed: bool) -> PyResult<PyTensor> {
@@ -119,7 +129,12 @@ impl PyTensor {
     /// Changes the tensor in place.
     #[inline]
     pub fn write(&self, py: Python<'_>, f: impl FnOnce(&Tensor) -> Result<()> + Send) -> PyResult<()> {
-        let write = || mg_autograd::in_place(|| f(&self.t));
+        self.write_by(py, || mg_autograd::in_place(|| f(&self.t)))
+    }
+
+    /// Calls what changes the tensor in place.
+    #[inline]
+    pub fn write_by(&self, py: Python<'_>, write: impl FnOnce() -> Result<()> + Send) -> PyResult<()> {
         if self.borrowed { compute(py, write) } else { build(py, write) }
     }
 

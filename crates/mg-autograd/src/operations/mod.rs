@@ -1,0 +1,16 @@
+//! Operations that are composed of others, by family. Each is declared once: see [`crate::surface`].
+
+mod activation;
+
+pub(crate) use activation::ACTIVATIONS;
+
+use crate::tensor::Tensor;
+use mg_device::DType;
+use mg_graph::Node;
+
+/// A float node: integers become f32.
+pub(crate) fn float(t: &Tensor) -> Node {
+    let node = t.node();
+    let dtype = if node.dtype().is_float() { node.dtype() } else { DType::F32 };
+    node.cast(dtype)
+}
