@@ -210,7 +210,9 @@ fn through_kernel(
             Some(g.slice(axis, before, 1, source.shape()[axis])?)
         }
         (Kernel::Transfer, _) => Some(g.to_device(source.device())?),
-        _ => None,
+        (Kernel::Library(library), _) => library.vjp(i, sources, node, g)?,
+        // Indices.
+        (Kernel::Gather { .. } | Kernel::ScatterAdd { .. }, _) => None,
     })
 }
 

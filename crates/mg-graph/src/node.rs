@@ -223,7 +223,8 @@ impl Node {
                 flags |= BORROWED;
             }
         }
-        if !TRACKING.get() {
+        // Gradients flow through floats alone.
+        if !TRACKING.get() || !dtype.is_float() {
             flags &= !TRACKED;
         }
         if let Some(Ok(value)) = value.get()

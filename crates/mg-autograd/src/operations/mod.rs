@@ -1,8 +1,10 @@
 //! Operations that are composed of others, by family. Each is declared once: see [`crate::surface`].
 
 mod activation;
+mod scan;
 
 pub(crate) use activation::ACTIVATIONS;
+pub(crate) use scan::SCANS;
 
 use crate::tensor::Tensor;
 use mg_device::DType;

@@ -85,7 +85,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                     .map_err(|_| internal("a kernel's operand that is no view"))?;
                 let loc = if graph.stored[base] { Loc::Stored(base) } else { Loc::Node(base) };
                 let delta = end.offset() as isize - layout.offset() as isize;
-                args.push(KernelArg { bind: Bind { loc, delta }, layout: end });
+                args.push(KernelArg { bind: Bind { loc, delta }, layout: end, dtype: graph.nodes[s].dtype });
             }
             Launch {
                 action: Action::Kernel { kernel: kernel.clone(), args, output, raw, in_place, epilogue },
@@ -178,7 +178,7 @@ fn copy_of(graph: &Graph, emitted: &Emitted) -> Result<Option<KernelArg>> {
     };
     let shape = Shape::new(&program.space)?;
     let layout = Layout::new(shape, &operand.strides[..shape.rank()], offset.max(0) as usize)?;
-    Ok(Some(KernelArg { bind: *bind, layout }))
+    Ok(Some(KernelArg { bind: *bind, layout, dtype: operand.dtype }))
 }
 
 /// Whether a node's value is set when the plan has run.

@@ -555,6 +555,75 @@ class Tensor:
         """`celu`, written into the tensor, which is answered."""
     def logaddexp(self, other: _Operand) -> Tensor:
         """`ln(exp(x) + exp(y))` without overflow."""
+    def cumsum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
+        order of additions depends on the shape alone.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def cumulative_sum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
+        order of additions depends on the shape alone.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def cumsum_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
+        """`cumsum`, written into the tensor, which is answered."""
+    def cumulative_sum_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
+        """`cumsum`, written into the tensor, which is answered."""
+    def cumprod(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """The product of each element and all before it along an axis. Integers become i64.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def cumulative_prod(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """The product of each element and all before it along an axis. Integers become i64.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def cumprod_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
+        """`cumprod`, written into the tensor, which is answered."""
+    def cumulative_prod_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
+        """`cumprod`, written into the tensor, which is answered."""
+    def logcumsumexp(self, dim: _int) -> Tensor:
+        """`log Σ eˣ` of each element and all before it along an axis, without overflow. Integers become f32.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def cummax(self, dim: _int) -> Extreme:
+        """The largest element so far along an axis, and its index (i64): of equal ones the last. NaN is larger than every number. The
+        gradient goes to the element at the index.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def cummin(self, dim: _int) -> Extreme:
+        """The smallest element so far along an axis, and its index (i64): of equal ones the last. NaN is smaller than every number. The
+        gradient goes to the element at the index.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def recurrence(self, factors: Tensor, dim: _int) -> Tensor:
+        """The linear recurrence `yᵢ = xᵢ + aᵢ yᵢ₋₁` along an axis, which begins with `y₋₁ = 0`; `factors` are the `aᵢ`, and broadcast.
+        Exponential averages, discounted returns and state-space models are of this kind. Integers become f32.
+
+        # Errors
+
+        An axis out of range; factors that do not broadcast to the shape.
+        """
 
     # Views and conversions.
     @overload
@@ -1794,3 +1863,84 @@ def _nn_celu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
 
 def logaddexp(input: Tensor, other: _Operand) -> Tensor:
     """`ln(exp(x) + exp(y))` without overflow."""
+
+def cumsum(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
+    order of additions depends on the shape alone.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def cumulative_sum(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
+    order of additions depends on the shape alone.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def cumsum_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """`cumsum`, written into the tensor."""
+
+def cumulative_sum_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """`cumsum`, written into the tensor."""
+
+def cumprod(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """The product of each element and all before it along an axis. Integers become i64.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def cumulative_prod(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """The product of each element and all before it along an axis. Integers become i64.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def cumprod_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """`cumprod`, written into the tensor."""
+
+def cumulative_prod_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """`cumprod`, written into the tensor."""
+
+def logcumsumexp(input: Tensor, dim: _int) -> Tensor:
+    """`log Σ eˣ` of each element and all before it along an axis, without overflow. Integers become f32.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def cummax(input: Tensor, dim: _int) -> Extreme:
+    """The largest element so far along an axis, and its index (i64): of equal ones the last. NaN is larger than every number. The
+    gradient goes to the element at the index.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def cummin(input: Tensor, dim: _int) -> Extreme:
+    """The smallest element so far along an axis, and its index (i64): of equal ones the last. NaN is smaller than every number. The
+    gradient goes to the element at the index.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def recurrence(input: Tensor, factors: Tensor, dim: _int) -> Tensor:
+    """The linear recurrence `yᵢ = xᵢ + aᵢ yᵢ₋₁` along an axis, which begins with `y₋₁ = 0`; `factors` are the `aᵢ`, and broadcast.
+    Exponential averages, discounted returns and state-space models are of this kind. Integers become f32.
+
+    # Errors
+
+    An axis out of range; factors that do not broadcast to the shape.
+    """
