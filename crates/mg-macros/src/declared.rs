@@ -120,11 +120,12 @@ fn python(default: &Expr) -> Result<String> {
         },
         Expr::Unary(minus) if matches!(minus.op, UnOp::Neg(_)) => format!("-{}", python(&minus.expr)?),
         Expr::Path(path) if path.path.is_ident("None") => "None".into(),
-        // `Some(x)` of an optional argument.
+        // `Some(x)` of an optional argument, or `Padding::Sizes(x)` of one that is of several kinds.
         Expr::Call(call) if call.args.len() == 1 => python(&call.args[0])?,
         // No axes are all axes: Python's None.
         Expr::Reference(list) => match &*list.expr {
             Expr::Array(array) if array.elems.is_empty() => "None".into(),
+            Expr::Array(array) if array.elems.len() == 1 => python(&array.elems[0])?,
             Expr::Array(array) => {
                 let all = array.elems.iter().map(python).collect::<Result<Vec<_>>>()?;
                 format!("({})", all.join(", "))

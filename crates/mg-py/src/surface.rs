@@ -330,6 +330,11 @@ impl Read {
             }
             Kind::Ints => Arg::Ints(integers(object).map_err(|_| unlike("an integer or several"))?),
             Kind::Sizes => Arg::Sizes(size::shape(object)?.into()),
+            Kind::Padding if object.is_instance_of::<PyString>() => {
+                let text: &'a Bound<'_, PyAny> = object;
+                Arg::Text(text.cast::<PyString>()?.to_str()?)
+            }
+            Kind::Padding => Arg::Sizes(size::shape(object)?.into()),
             Kind::Bool => Arg::Bool(object.extract().map_err(|_| unlike("True or False"))?),
             Kind::Text => {
                 let text: &'a Bound<'_, PyAny> = object;

@@ -56,6 +56,7 @@ KINDS = {
     "size": "_int",
     "ints": "_Dims",
     "sizes": "_Sizes",
+    "padding": "_Sizes | str",
     "bool": "_bool",
     "text": "str",
     "dtype": "_DType",

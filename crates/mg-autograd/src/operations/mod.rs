@@ -1,9 +1,12 @@
 //! Operations that are composed of others, by family. Each is declared once: see [`crate::surface`].
 
 mod activation;
+mod convolution;
 mod scan;
 
 pub(crate) use activation::ACTIVATIONS;
+pub(crate) use convolution::CONVOLUTIONS;
+pub use convolution::Padding;
 pub(crate) use scan::SCANS;
 
 use crate::tensor::Tensor;

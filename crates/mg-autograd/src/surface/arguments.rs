@@ -1,5 +1,6 @@
 //! Arguments and answers, as they cross from a language that knows types only when it runs.
 
+use crate::operations::Padding;
 use crate::ops::Operand;
 use crate::tensor::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Result};
@@ -24,6 +25,8 @@ pub enum Kind {
     Ints,
     /// Several sizes, or one.
     Sizes,
+    /// Sizes, or the word "same" or "valid" for them.
+    Padding,
     /// A truth value.
     Bool,
     /// A word.
@@ -139,6 +142,17 @@ from_arg! {
     &'a str: Text, Arg::Text(t) => t;
     DType: DType, Arg::DType(d) => *d;
     Device: Device, Arg::Device(d) => *d;
+}
+
+impl<'a> FromArg<'a> for Padding<'a> {
+    const KIND: Kind = Kind::Padding;
+    fn from_arg(arg: &'a Arg<'_>) -> Option<Padding<'a>> {
+        match arg {
+            Arg::Sizes(sizes) => Some(Padding::Sizes(sizes)),
+            Arg::Text(word) => Some(Padding::Word(word)),
+            _ => None,
+        }
+    }
 }
 
 impl<'a, T: FromArg<'a>> FromArg<'a> for Option<T> {

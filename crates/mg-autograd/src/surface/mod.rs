@@ -87,7 +87,12 @@ pub fn operations() -> impl Iterator<Item = &'static Operation> {
 }
 
 /// The tables, each beside its operations.
-const TABLES: &[&[Operation]] = &[crate::ops::ROWS, crate::operations::ACTIVATIONS, crate::operations::SCANS];
+const TABLES: &[&[Operation]] = &[
+    crate::ops::ROWS,
+    crate::operations::ACTIVATIONS,
+    crate::operations::CONVOLUTIONS,
+    crate::operations::SCANS, //
+];
 
 /// How many operations there are.
 pub const COUNT: usize = {
