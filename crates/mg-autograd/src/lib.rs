@@ -38,4 +38,4 @@ pub use gradient::{Backward, NoGrad, enable_grad, grad, is_grad_enabled, no_grad
 pub use jit::{Jit, jit};
 pub use ops::Operand;
 pub use ranked::Ranked;
-pub use tensor::{Tensor, in_place};
+pub use tensor::{Sharing, Tensor, in_place};

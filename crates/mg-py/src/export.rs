@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_int, c_void};
 
+use mg_autograd::Tensor;
 use mg_device::{DType, Device, MAX_RANK, bf16, f16};
 use mg_graph::Value;
 use pyo3::exceptions::{PyBufferError, PyImportError, PyRuntimeError, PyTypeError, PyValueError};
@@ -353,6 +354,13 @@ pub fn _rebuild(
     PyTensor::finished(py, t, Some(device), requires_grad)
 }
 
+/// The value in memory of its own.
+fn copied(t: &Tensor) -> mg_device::Result<Tensor> {
+    let copy = t.detach().copy();
+    copy.realize()?;
+    Ok(copy)
+}
+
 #[pymethods]
 impl PyTensor {
     fn __reduce__<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyAny>> {
@@ -385,25 +393,45 @@ impl PyTensor {
         Ok(if self.borrowed { PyTensor::borrowed(copy) } else { copy.into() })
     }
 
-    /// A copy in memory of its own, with a copy of its gradient. Leaves and constants only: what computed a result is not
-    /// copied.
-    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyDict>) -> PyResult<PyTensor> {
-        let t = &self.t;
+    /// A copy in memory of its own, with a copy of its gradient; tensors that share memory and are copied together share the
+    /// copy's. Leaves and constants only: what computed a result is not copied.
+    fn __deepcopy__(&self, memo: &Bound<'_, PyDict>) -> PyResult<PyTensor> {
+        let (py, t) = (memo.py(), &self.t);
         if !t.is_leaf() {
             let text = "only leaves can be deep-copied; use t.detach().clone() for the value of a result";
             return Err(PyRuntimeError::new_err(text));
         }
-        let copy = compute(py, || {
-            let copy = t.detach().copy();
-            copy.realize()?;
-            let copy = copy.requires_grad_(t.requires_grad())?;
-            if let Some(grad) = t.grad() {
-                let grad = grad.detach().copy();
-                grad.realize()?;
-                copy.set_grad(Some(&grad))?;
+        let copy = match build(py, || t.sharing())? {
+            None => compute(py, || copied(t))?,
+            Some(sharing) => {
+                // All of the memory is copied, once for all that see it. `copy` keeps what it has copied while it has the memo,
+                // so no other memory comes by the number meanwhile.
+                let key = ("micrograd_rs.memory", sharing.id);
+                let whole = match memo.get_item(key)? {
+                    Some(whole) => whole.cast_into::<PyTensor>()?,
+                    None => {
+                        let whole = compute(py, || copied(&sharing.whole))?;
+                        let whole = Bound::new(py, PyTensor::from(whole))?;
+                        memo.set_item(key, &whole)?;
+                        whole
+                    }
+                };
+                let whole = &whole.get().t;
+                build(py, || Ok(whole.seen_at(sharing.layout)))?
             }
-            Ok(copy)
-        })?;
-        Ok(copy.into())
+        };
+        let copy = build(py, || copy.requires_grad_(t.requires_grad()))?;
+        let copy = PyTensor::from(copy);
+        if let Some(grad) = self.grad_object(py)? {
+            let of = &grad.get().t;
+            let detached = build(py, || Ok((!of.is_leaf()).then(|| of.detach())))?;
+            let grad = match detached {
+                Some(detached) => Bound::new(py, PyTensor::from(detached))?,
+                None => grad,
+            };
+            let grad = py.import("copy")?.call_method1("deepcopy", (grad, memo))?;
+            copy.set_grad(py, Some(grad.cast::<PyTensor>()?))?;
+        }
+        Ok(copy)
     }
 }

@@ -40,6 +40,79 @@ def test_data_and_detach_share_memory():
     assert view.tolist() == [3, 3] and other.tolist() == [3] * 4
 
 
+def test_a_gradient_is_one_object():
+    w = mg.Tensor([1.0, 2.0])
+    (w * w).sum().backward()
+    g = w.grad
+    assert w.grad is g and w.grad is w.grad
+    (w * w).sum().backward()
+    g.mul_(2)
+    assert w.grad is g and g.tolist() == [8, 16]
+    w.grad = None
+    assert w.grad is None and g.tolist() == [8, 16]
+    (w * 3).sum().backward()
+    assert w.grad is not g and w.grad.tolist() == [3, 3]
+    w.grad = g
+    assert w.grad is g
+    (w * w).sum().backward(create_graph=True)
+    assert w.grad is not g and w.grad is w.grad
+    del w.grad
+    v = mg.Tensor([1.0, 2.0])
+    v.grad = w.grad = g
+    assert v.grad is w.grad is g
+    optim.SGD([w, v], lr=0.1).zero_grad(set_to_none=False)
+    assert v.grad is g and g.tolist() == [0, 0]
+    # Nobody is kept: neither the tensor by its gradient nor the gradient by who has asked for it.
+    gone = weakref.ref(w), weakref.ref(g)
+    optim.SGD([w, v], lr=0.1).zero_grad()
+    del g
+    assert gone[1]() is None
+    del w
+    assert gone[0]() is None
+
+
+def test_deep_copies_share_what_was_shared():
+    x = mg.arange(6.0)
+    all_of = {"x": x, "row": x[2:4], "turned": x.view(2, 3).t(), "detached": x.detach(), "part": x[1:5].detach()[1:]}
+    other = copy.deepcopy(all_of)
+    other["row"].fill_(9)
+    assert x.tolist() == [0, 1, 2, 3, 4, 5]
+    assert other["x"].tolist() == other["detached"].tolist() == [0, 1, 9, 9, 4, 5]
+    assert other["turned"].tolist() == [[0, 9], [1, 4], [9, 5]] and other["part"].tolist() == [9, 9, 4]
+    other["part"].mul_(-1)
+    other["detached"].add_(1)
+    assert other["x"].tolist() == [1, 2, -8, -8, -3, 6] and other["turned"].tolist() == [[1, -8], [2, -3], [-8, 6]]
+    alone = copy.deepcopy(x[2:4])
+    alone.zero_()
+    assert x.tolist() == [0, 1, 2, 3, 4, 5] and alone.tolist() == [0, 0]
+    # A leaf with a gradient that others have, and a view that became a leaf.
+    flat = mg.zeros(4)
+    w = flat[:2].requires_grad_()
+    (w * 3).sum().backward()
+    flat, w, g = copy.deepcopy((flat, w, w.grad))
+    assert w.is_leaf and w.requires_grad and not flat.requires_grad and w.grad is g and g.tolist() == [3, 3]
+    flat.add_(1)
+    assert w.tolist() == [1, 1]
+    optim.SGD([w], lr=1.0).step()
+    assert flat.tolist() == [-2, -2, 1, 1]
+
+
+def test_deep_copies_of_modules_share_what_was_shared():
+    class Net(nn.Module):
+        def __init__(self):
+            self.a, self.b = nn.Linear(2, 2), nn.Linear(2, 2)
+            self.b.weight = self.a.weight
+            self.register_buffer("seen", self.a.weight.detach()[0])
+
+    net = Net()
+    other = copy.deepcopy(net)
+    with mg.no_grad():
+        other.a.weight.fill_(7)
+    assert other.b.weight is other.a.weight and other.seen.tolist() == [7, 7]
+    assert 7 not in net.seen.tolist()
+    assert len(list(other.parameters())) == 3
+
+
 def test_a_parameter_takes_other_memory_and_stays_itself():
     w = mg.Tensor([1.0, 2.0])
     opt = optim.SGD([w], lr=0.5)

@@ -4,8 +4,8 @@ mod host;
 pub(crate) mod memory;
 
 pub(crate) use host::element;
-pub use memory::in_place;
 pub(crate) use memory::{Kept, Line, MemoryId, Place};
+pub use memory::{Sharing, in_place};
 
 use crate::caller::public;
 use crate::jit;

@@ -582,6 +582,16 @@ impl Part {
     }
 }
 
+/// A memory that several tensors see; see [`Tensor::sharing`].
+pub struct Sharing {
+    /// A number that two memories have in common only if they are one; another may have it when this one is gone.
+    pub id: usize,
+    /// All of the memory as it is now.
+    pub whole: Tensor,
+    /// Where the tensor's elements lie among those of `whole`, laid out densely.
+    pub layout: Layout,
+}
+
 /// What a tensor's memory is known by: two tensors share memory where these are the same.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct MemoryId(usize);
@@ -779,6 +789,40 @@ impl Tensor {
         };
         let leaf = leaf.cloned().unwrap_or_default();
         Line::new(Held::owned(node), leaf, Some(Shared { storage: shared.storage, region, version }))
+    }
+
+    /// The memory that it shares with others, views or tensors of their own; `None` where nobody else sees its memory.
+    ///
+    /// # Errors
+    ///
+    /// A value that could not be computed.
+    pub fn sharing(&self) -> Result<Option<Sharing>> {
+        let Some(line) = self.line_of_view() else { return Ok(None) };
+        // With what others have written; a storage that only the line was left of is none any more.
+        let mut whole = line.node();
+        let shared = locked(&line.state).shared.clone();
+        // The tensor's own, and the one above.
+        if shared.is_none() && self.layout().is_none() && Arc::strong_count(&line) == 2 {
+            return Ok(None);
+        }
+        if let Some(shared) = &shared {
+            let mut garbage = Garbage::new();
+            whole = locked(&shared.storage.state).node.current(&mut garbage);
+        }
+        if let Some(Err(error)) = whole.value() {
+            error.report();
+            return Err(error.clone());
+        }
+        let (_, layout, region) = self.line();
+        let layout = region.unwrap_or(layout);
+        Ok(Some(Sharing { id: line.memory_id().0, whole: Tensor::from_node(untracked(&whole)), layout }))
+    }
+
+    /// Another tensor on this one's memory, without history, through a layout among its elements laid out densely: as
+    /// [`Sharing::layout`] has it.
+    #[track_caller]
+    pub fn seen_at(&self, layout: Layout) -> Tensor {
+        self.part(layout).detach()
     }
 
     /// The value as it is now, apart from the tensor: without history, and what is written to either is not seen by the other.
