@@ -2,7 +2,7 @@
 
 use crate::caller::named;
 use crate::rules;
-use crate::tensor::memory::{is_borrowed, locked, settle, untracked};
+use crate::tensor::memory::{apart, is_borrowed, locked, settle};
 use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Result};
 use mg_graph::{Node, Op, Overwritten, Sources, Tag};
@@ -359,7 +359,7 @@ pub fn grad(
     walked.map_err(named("grad"))?;
     // A gradient may be somebody's node as it is; it has that one's history only where gradients have any.
     let of = |node: Node| match node.is_tracked() && !how.create_graph {
-        true => Tensor::from_node(untracked(&node)),
+        true => Tensor::from_node(apart(&node)),
         false => Tensor::from_node(node),
     };
     Ok(found.into_iter().map(|node| node.map(of)).collect())

@@ -472,7 +472,9 @@ impl Tensor {
         }
         let node = self.node();
         match node.value() {
-            Some(Ok(value)) if value.buffer.is_borrowed() => Ok(value.layout),
+            Some(Ok(value)) if value.buffer.is_borrowed() && !value.layout.is_contiguous() => {
+                Ok(value.layout)
+            }
             Some(Err(error)) => {
                 error.report();
                 Err(error.clone())

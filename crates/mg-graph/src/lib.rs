@@ -39,7 +39,9 @@ mod write;
 
 pub use build::{cell_bits, cell_bits_of_int};
 pub use cuda::{get_float32_matmul_precision, set_float32_matmul_precision};
-pub use engine::{PlanStats, clear_plans, is_eager, plan_stats, realize, realize_quietly, set_eager};
+pub use engine::{
+    PlanStats, clear_plans, compute_readers, is_eager, plan_stats, realize, realize_quietly, set_eager,
+};
 pub use explain::{Explanation, LaunchInfo, explain};
 pub use interrupt::set_interrupt;
 pub use kernel::Kernel;

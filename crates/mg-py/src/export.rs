@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_int, c_void};
 
 use mg_autograd::Tensor;
-use mg_device::{DType, Device, MAX_RANK, bf16, f16};
+use mg_device::{DType, Device, Exported, MAX_RANK, bf16, f16};
 use mg_graph::Value;
 use pyo3::exceptions::{PyBufferError, PyImportError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -47,6 +47,11 @@ fn nested<'py>(py: Python<'py>, value: &Value, axis: usize, at: isize) -> PyResu
 }
 
 impl PyTensor {
+    /// The computed value, in memory that whoever gets it shares; see [`Tensor::export`].
+    pub fn export(&self, py: Python<'_>) -> PyResult<(Value, Option<Exported>)> {
+        compute(py, || self.t.export())
+    }
+
     /// The only element.
     pub fn only<'py>(&self, py: Python<'py>, op: &str) -> PyResult<Bound<'py, PyAny>> {
         let value = self.host_value(py)?;
@@ -91,8 +96,9 @@ impl PyTensor {
         nested(py, &value, 0, value.layout.offset() as isize)
     }
 
-    /// A NumPy array on the tensor's own memory, without a copy: read-only, for a tensor's value never changes under those
-    /// who hold it. `numpy.array(t)` is a copy that can be written.
+    /// A NumPy array on the tensor's own memory: what is written to either is seen by the other. Operations on the tensor are
+    /// computed before they return, while there is such an array. That of a tensor which requires a gradient is read-only, and
+    /// shows the values as they are now; `t.detach().numpy()` shares. `numpy.array(t)` is a copy.
     fn numpy<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyAny>> {
         PyTensor::numpy_array(slf)
     }
@@ -126,11 +132,11 @@ impl PyTensor {
         view: *mut ffi::Py_buffer,
         flags: c_int,
     ) -> PyResult<()> {
-        let value = slf.get().value(slf.py())?;
+        let (value, exported) = slf.get().export(slf.py())?;
         let refuse = |text: &str| Err(PyBufferError::new_err(text.to_string()));
-        if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
+        if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE && exported.is_none() {
             return refuse(
-                "a tensor's memory is read-only to others; numpy.array(t) is a copy that can be written",
+                "the memory of a tensor that requires a gradient is read-only to others; t.detach() can be written",
             );
         }
         if !value.buffer.device().is_cpu() {
@@ -143,14 +149,15 @@ impl PyTensor {
         if !strided && !value.layout.is_contiguous() {
             return refuse("the tensor is not contiguous; t.contiguous() is");
         }
-        let export = Box::new(Export::new(value, format));
+        let readonly = c_int::from(exported.is_none());
+        let export = Box::new(Export::new(value, exported, format));
         // SAFETY: `view` is the caller's to fill. What it points to lives in the export, which `__releasebuffer__` frees,
         // and the object that it holds a count of keeps the type alive.
         unsafe {
             (*view).buf = export.start as *mut c_void;
             (*view).len = export.len;
             (*view).itemsize = export.itemsize;
-            (*view).readonly = 1;
+            (*view).readonly = readonly;
             (*view).ndim = export.rank as c_int;
             (*view).format = match flags & ffi::PyBUF_FORMAT == ffi::PyBUF_FORMAT {
                 true => export.format.as_ptr().cast_mut(),
@@ -269,6 +276,8 @@ impl PyTensor {
 struct Export {
     /// Keeps the memory, which the engine does not use again meanwhile.
     _value: Value,
+    /// Who has the buffer sees what is written to the tensor, and the other way round.
+    _exported: Option<Exported>,
     start: *const u8,
     len: ffi::Py_ssize_t,
     itemsize: ffi::Py_ssize_t,
@@ -279,7 +288,7 @@ struct Export {
 }
 
 impl Export {
-    fn new(value: Value, format: &'static CStr) -> Export {
+    fn new(value: Value, exported: Option<Exported>, format: &'static CStr) -> Export {
         let size = value.buffer.dtype().size();
         let (mut shape, mut strides) = ([0; MAX_RANK], [0; MAX_RANK]);
         for (axis, (&n, &stride)) in value.layout.shape().iter().zip(value.layout.strides()).enumerate() {
@@ -294,6 +303,7 @@ impl Export {
             shape,
             strides,
             _value: value,
+            _exported: exported,
         }
     }
 }

@@ -6,6 +6,7 @@
 //! what the others have written. Nodes never change: writing gives a tensor, a line, a storage another node, and whoever stands
 //! for a part of it finds out when it is asked next. docs/state.md says what that means to a user.
 
+mod export;
 mod part;
 mod place;
 
@@ -117,6 +118,18 @@ pub(crate) fn untracked(node: &Node) -> Node {
     }
 }
 
+/// As [`untracked`], for another tensor: not in memory that is somebody else's.
+#[track_caller]
+pub(crate) fn apart(node: &Node) -> Node {
+    if !is_borrowed(node) {
+        return untracked(node);
+    }
+    let was = mg_graph::set_tracking(false);
+    let copy = node.copy();
+    mg_graph::set_tracking(was);
+    copy
+}
+
 /// Where a walk over the graph goes on that comes to something with this history.
 fn behind(history: &Node) -> Node {
     match history.tag() {
@@ -181,6 +194,10 @@ impl Given {
             self.bound = 2 * self.nodes.len();
         }
         self.nodes.push(node.downgrade());
+    }
+
+    fn alive(&self) -> Vec<Node> {
+        self.nodes.iter().filter_map(WeakNode::upgrade).collect()
     }
 
     fn overwrite(&mut self, line: &'static Location<'static>, since: u64) {
@@ -442,18 +459,21 @@ impl Line {
         new.set_before(whole);
         let new = Held { node: new, counted: false };
         let mut state = self.lock();
+        let made = new.node.clone();
         state.given.overwrite(line, since);
         garbage.extend(state.whole.replace(new));
         if let Some((shared, written, version)) = in_storage {
             let mut storage = locked(&shared.storage.state);
             storage.given.overwrite(line, since);
             storage.version = version;
+            storage.given.add(&made);
             garbage.push(std::mem::replace(&mut storage.node, written));
             if let Some(shared) = &mut state.shared {
                 shared.version = version;
             }
         }
         drop(state);
+        drop(made);
         // Others may be asked to compute what waits: not under a lock of the line's values.
         self.count();
         Ok(())
@@ -828,7 +848,7 @@ impl Tensor {
     /// The value as it is now, apart from the tensor: without history, and what is written to either is not seen by the other.
     #[track_caller]
     pub fn snapshot(&self) -> Tensor {
-        Tensor::from_node(untracked(&self.node()))
+        Tensor::from_node(apart(&self.node()))
     }
 
     /// Makes the tensor a leaf, or a constant. Views that were made of it stay what they were.
@@ -880,6 +900,10 @@ impl Tensor {
             let mut state = line.lock();
             if let Some(whole) = &mut state.whole {
                 *whole = Held::new(grafted(&whole.node, &history));
+                let node = whole.node.clone();
+                if let Some(shared) = &state.shared {
+                    locked(&shared.storage.state).given.add(&node);
+                }
             }
         }
         jit::note_other_memory();
