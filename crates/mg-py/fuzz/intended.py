@@ -146,7 +146,8 @@ DIFFERENCES = [
     (
         "What a graph has saved of a tensor may be what it was, also where an array on the tensor's memory was written to since;"
         " PyTorch reads what is there now.",
-        lambda program, found: "grad" in found.what and re.search(r"\ba\d*(\[.*\])? \+?= .*", str(program)) is not None
+        lambda program, found: ("grad" in found.what or " = G(" in str(program))
+        and re.search(r"^\s*a\d+(\[.*\] =| \+=) ", str(program), re.MULTILINE) is not None
         and ".numpy()" in str(program),
     ),
     (

@@ -418,7 +418,7 @@ fn truths(py: Python<'_>, bytes: &Tensor) -> PyResult<Tensor> {
     // SAFETY: the memory of the buffer, which the owner keeps; all of its bytes that the layout reaches are truth values.
     let buffer =
         unsafe { Buffer::from_foreign_on(device, start, len, DType::Bool, Box::new(value.buffer.clone())) };
-    Ok(Tensor::from_node(Node::from_value(Value { buffer, layout: value.layout })))
+    Ok(Tensor::on(Value { buffer, layout: value.layout }))
 }
 
 /// A tensor on foreign memory; of truth values, its bytes.
@@ -475,7 +475,7 @@ fn on_foreign(foreign: Foreign, dl: &DLTensor) -> PyResult<Tensor> {
     let buffer = unsafe { Buffer::from_foreign_on(device, start, len, dtype, Box::new(foreign)) };
     let layout = if empty { Ok(Layout::contiguous(shape)) } else { Layout::new(shape, &strides, before) };
     let layout = layout.map_err(|e| exception(&e))?;
-    Ok(Tensor::from_node(Node::from_value(Value { buffer, layout })))
+    Ok(Tensor::on(Value { buffer, layout }))
 }
 
 /// A tensor of what another library exports by DLPack, on the device where it is: a copy, unless `copy=False` asks for its

@@ -405,8 +405,13 @@ impl PyTensor {
 
     /// A copy in memory of its own, with a copy of its gradient; tensors that share memory and are copied together share the
     /// copy's. Leaves and constants only: what computed a result is not copied.
-    fn __deepcopy__(&self, memo: &Bound<'_, PyDict>) -> PyResult<PyTensor> {
+    fn __deepcopy__<'py>(&self, memo: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyTensor>> {
         let (py, t) = (memo.py(), &self.t);
+        // `x.float()` and its like may answer with another object of the same tensor.
+        let this = ("micrograd_rs.tensor", t.id());
+        if let Some(copy) = memo.get_item(this)? {
+            return Ok(copy.cast_into::<PyTensor>()?);
+        }
         if !t.is_leaf() {
             let text = "only leaves can be deep-copied; use t.detach().clone() for the value of a result";
             return Err(PyRuntimeError::new_err(text));
@@ -431,7 +436,8 @@ impl PyTensor {
             }
         };
         let copy = build(py, || copy.requires_grad_(t.requires_grad()))?;
-        let copy = PyTensor::from(copy);
+        let copy = Bound::new(py, PyTensor::from(copy))?;
+        memo.set_item(this, &copy)?;
         if let Some(grad) = self.grad_object(py)? {
             let of = &grad.get().t;
             let detached = build(py, || Ok((!of.is_leaf()).then(|| of.detach())))?;
@@ -440,7 +446,7 @@ impl PyTensor {
                 None => grad,
             };
             let grad = py.import("copy")?.call_method1("deepcopy", (grad, memo))?;
-            copy.set_grad(py, Some(grad.cast::<PyTensor>()?))?;
+            copy.get().set_grad(py, Some(grad.cast::<PyTensor>()?))?;
         }
         Ok(copy)
     }

@@ -82,6 +82,9 @@ def test_deep_copies_share_what_was_shared():
     other["part"].mul_(-1)
     other["detached"].add_(1)
     assert other["x"].tolist() == [1, 2, -8, -8, -3, 6] and other["turned"].tolist() == [[1, -8], [2, -3], [-8, 6]]
+    same = copy.deepcopy([x, x.float()])
+    same[0].fill_(3)
+    assert same[1].tolist() == [3] * 6
     alone = copy.deepcopy(x[2:4])
     alone.zero_()
     assert x.tolist() == [0, 1, 2, 3, 4, 5] and alone.tolist() == [0, 0]

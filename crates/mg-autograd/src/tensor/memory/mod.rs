@@ -75,6 +75,17 @@ impl Held {
         settle(&self.node);
     }
 
+    /// With memory of its own, where the value is in somebody else's: an operation may answer with a view of its operand.
+    #[track_caller]
+    pub(crate) fn apart(self) -> Held {
+        if !(self.node.reads_borrowed() && is_borrowed(&self.node)) {
+            return self;
+        }
+        let held = Held::new(self.node.copy());
+        held.settle();
+        held
+    }
+
     fn into_node(mut self) -> Node {
         if std::mem::replace(&mut self.counted, false) {
             self.node.let_go();
@@ -98,7 +109,7 @@ fn own(node: Node) -> Node {
         return node;
     }
     // Of memory that is somebody else's, one tensor is enough.
-    let other = if is_borrowed(&node) { node.copy() } else { node.alias() };
+    let other = if may_be_borrowed(&node) { node.copy() } else { node.alias() };
     other.claim();
     other
 }
@@ -384,6 +395,10 @@ impl Line {
         let _other_turn = shared.as_ref().map(|shared| locked(&shared.storage.writing));
         let Writing { value, line, since } = writing;
         let whole = self.node();
+        // Whether it lies in memory that others see is known then.
+        if whole.reads_borrowed() {
+            settle(&whole);
+        }
         let facts = Facts::of(&whole);
         let seen = [part.map(|part| &part.layout), shared.as_ref().and_then(|shared| shared.region.as_ref())];
         if seen.into_iter().flatten().any(meets_itself) {
@@ -835,7 +850,11 @@ impl Tensor {
         }
         let (_, layout, region) = self.line();
         let layout = region.unwrap_or(layout);
-        Ok(Some(Sharing { id: line.memory_id().0, whole: Tensor::from_node(untracked(&whole)), layout }))
+        Ok(Some(Sharing {
+            id: line.memory_id().0,
+            whole: Tensor::from_held(Held::new(untracked(&whole))),
+            layout,
+        }))
     }
 
     /// Another tensor on this one's memory, without history, through a layout among its elements laid out densely: as
@@ -1007,6 +1026,11 @@ impl Tensor {
 /// Whether the value lies in memory that is somebody else's.
 pub(crate) fn is_borrowed(node: &Node) -> bool {
     matches!(node.value(), Some(Ok(value)) if value.buffer.is_borrowed())
+}
+
+/// Whether it does, or may once it is computed.
+pub(crate) fn may_be_borrowed(node: &Node) -> bool {
+    is_borrowed(node) || node.is_pending() && node.reads_borrowed()
 }
 
 /// Computes what must not wait: everything, where each operation is computed at once, and what reads memory that is somebody
