@@ -52,6 +52,6 @@ pub use node::{
 };
 pub use op::{Map, Op, SourceKind, View};
 pub use replay::{
-    Computed, Made, Outside, Recorded, Replay, Trace, is_recording, note_host_read, note_printing, on_replay,
-    record, started, unrecorded,
+    Computed, Made, Outside, Recorded, Replay, Trace, is_recording, note_host_read, note_printing,
+    on_failed_replay, on_replay, record, started, unrecorded,
 };

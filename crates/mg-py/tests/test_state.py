@@ -235,6 +235,50 @@ def test_what_could_not_be_written_has_not_been():
     assert w.tolist() == pytest.approx([0.8, 0.8])
 
 
+@pytest.mark.parametrize("how", [optim.Adam, optim.AdamW, lambda p, lr: optim.SGD(p, lr=lr, momentum=0.9)])
+def test_a_step_that_failed_was_not_made(how):
+    def trained(batches):
+        w, v = mg.Tensor([1.0, 1.0]), mg.Tensor([2.0])
+        opt = how([w, v], lr=0.1)
+        for bad in batches:
+            opt.zero_grad()
+            ((w * (late() if bad else 3)).sum() + (v * v).sum()).backward()
+            if bad:
+                with pytest.raises(IndexError):
+                    opt.step()
+            else:
+                opt.step()
+        state = opt.state_dict()["state"]
+        return w.tolist(), {k: x if isinstance(x, (int, float)) else x.tolist() for k, x in state.get(0, {}).items()}
+
+    # `v` has had the steps that `w` could not make.
+    assert trained([False, True, False, True, True, False]) == trained([False] * 3)
+    assert trained([True, False]) == trained([False])
+    assert trained([True, True]) == ([1, 1], trained([])[1])
+
+
+def test_a_replayed_step_that_failed_was_not_made():
+    w, table = mg.Tensor([1.0, 1.0]), T([[1.0, 2.0], [3.0, 4.0]])
+    opt = optim.Adam([w], lr=0.1)
+
+    @mg.jit
+    def step(i):
+        opt.zero_grad()
+        (w * table.index_select(0, i)[0]).sum().backward()
+        opt.step()
+        return w * 1
+
+    for _ in range(4):
+        step(T([1]))
+    before = w.tolist()
+    for _ in range(3):
+        with pytest.raises(IndexError):
+            step(T([5]))
+    assert w.tolist() == before and opt.state_dict()["state"][0]["step"] == 4
+    step(T([1]))
+    assert opt.state_dict()["state"][0]["step"] == 5
+
+
 def test_a_failure_that_nobody_was_told_of_is_not_forgotten():
     x = mg.ones(2).clone().realize()
     x.add_(late())
