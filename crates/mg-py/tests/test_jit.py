@@ -182,3 +182,38 @@ def test_steps_that_cannot_be_replayed():
     ):
         with pytest.raises(ValueError, match=why):
             mg.jit(step)(mg.ones(2))
+
+
+def test_numbers_of_contexts_and_threads():
+    import contextvars
+    import threading
+
+    scale, local = contextvars.ContextVar("scale", default=2.0), threading.local()
+    empty = contextvars.ContextVar("empty")
+    local.shift = 1.0
+
+    @mg.jit
+    def f(x):
+        return x * scale.get() + local.shift + empty.get(0.0)
+
+    x = mg.ones(1)
+    for _ in range(4):
+        assert f(x).item() == 3
+    assert f.is_replaying, f.reason
+    scale.set(5.0)
+    assert f(x).item() == 6
+    local.shift = 2.0
+    assert f(x).item() == 7
+    empty.set(1.0)
+    assert f(x).item() == 8
+    assert contextvars.Context().run(f, x).item() == 4
+    found = []
+
+    def other():
+        local.shift = 10.0
+        found.append(f(x).item())
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    assert found == [12]

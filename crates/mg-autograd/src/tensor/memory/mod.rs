@@ -16,7 +16,7 @@ use super::{Cell, Tensor};
 use crate::jit;
 use mg_device::cuda::Gpu;
 use mg_device::{DType, Device, Error, ErrorKind, Layout, Result, Shape};
-use mg_graph::{Node, Tag, View, WeakNode};
+use mg_graph::{Node, Op, Tag, View, WeakNode};
 use part::{part_of, view_of};
 use smallvec::SmallVec;
 use std::any::Any;
@@ -415,6 +415,14 @@ impl Line {
             }
             false => None,
         };
+        if part.is_some()
+            && shared.is_none()
+            && theirs.is_none()
+            && is_worth_writing_now(&whole, &value, region)
+        {
+            // The failure stays with the node.
+            let _ = mg_graph::realize_quietly(&[&value]);
+        }
         let whole = match part.is_some() && shared.is_none() && theirs.is_none() {
             true => match self.write_now(whole, &value, region, line, since) {
                 None => return Ok(()),
@@ -534,6 +542,25 @@ impl Line {
         state.whole = Some(Held::owned(node.clone()));
         Some(node)
     }
+}
+
+/// Whether a value that is not computed yet is better computed now, as it then goes into memory that is the line's alone: into a
+/// small part of much memory, all of which a plan with the writing in it may have to copy. `whole` has one handle of the caller's.
+fn is_worth_writing_now(whole: &Node, value: &Node, region: &Layout) -> bool {
+    const MUCH: usize = 1 << 16;
+    let size = value.dtype().size();
+    if !value.is_pending()
+        || whole.shape().numel() * size < MUCH
+        || region.numel() * 4 > whole.shape().numel()
+    {
+        return false;
+    }
+    let plain = !value.is_tracked() && !whole.is_tracked() && !mg_graph::is_recording();
+    let is_constant = |n: &Node| matches!(n.op(), Op::Source(_));
+    let constant =
+        is_constant(value) || matches!(value.op(), Op::View(_)) && value.sources().iter().all(is_constant);
+    let alone = |v: &mg_graph::Value| v.buffer.ref_count() == 1 && v.buffer.device().is_cpu();
+    plain && !constant && whole.handles() == 2 && matches!(whole.value(), Some(Ok(v)) if alone(v))
 }
 
 /// Whether some elements of a view share a place.
@@ -1001,6 +1028,28 @@ impl Tensor {
             }
         };
         node.hold();
+    }
+
+    /// Whether what is written to it, or to a part of it, goes into its memory at once: that is there, on the host, and nobody
+    /// else has it or its history.
+    pub fn is_written_at_once(&self) -> bool {
+        let alone = |held: &Held| match held.node.value() {
+            Some(Ok(value)) => {
+                let alone = held.node.handles() == 1 && value.buffer.ref_count() == 1;
+                alone
+                    && !held.node.is_tracked()
+                    && value.buffer.device().is_cpu()
+                    && !value.buffer.is_borrowed()
+            }
+            Some(Err(_)) | None => false,
+        };
+        let line = match &*self.state() {
+            State::Alone(held) => return held.as_ref().is_some_and(alone),
+            State::Whole(line) => line.clone(),
+            State::Part(part) => part.line.clone(),
+        };
+        let state = line.lock();
+        state.shared.is_none() && state.whole.as_ref().is_some_and(alone)
     }
 
     /// What the tensor's memory is known by.
