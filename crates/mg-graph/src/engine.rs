@@ -269,7 +269,7 @@ fn note_read_later(collected: &Collected) {
         if inner.value.get().is_some() || inner.op.is_source() || matches!(inner.op, Op::View(_)) {
             continue;
         }
-        // SAFETY (both): the engine's lock is held (a `Collected` exists).
+        // SAFETY: the engine's lock is held (a `Collected` exists).
         let mut stack: SmallVec<[&Node; 8]> = unsafe { inner.sources_unlocked() }.iter().collect();
         while let Some(source) = stack.pop() {
             match source.0.value.get() {
@@ -300,7 +300,7 @@ pub fn compute_readers(of: &[Node]) {
             let mut stack: Vec<(&Inner, usize)> = vec![(&node.0, 0)];
             while let Some((inner, next)) = stack.last_mut() {
                 let inner = *inner;
-                // SAFETY (all): the engine's lock is held.
+                // SAFETY: the engine's lock is held.
                 let sources = unsafe { inner.sources_unlocked() };
                 if let Some(source) = sources.get(*next).filter(|_| inner.value.get().is_none()) {
                     *next += 1;

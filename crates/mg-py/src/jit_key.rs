@@ -320,7 +320,7 @@ impl<'py> Words<'py> {
 }
 
 /// Whether an object is code, which does not change.
-fn is_code(obj: &Bound<'_, PyAny>) -> bool {
+pub fn is_code(obj: &Bound<'_, PyAny>) -> bool {
     obj.is_instance_of::<PyType>()
         || obj.is_instance_of::<PyModule>()
         || obj.is_instance_of::<PyFunction>()
