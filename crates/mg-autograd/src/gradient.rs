@@ -2,7 +2,7 @@
 
 use crate::caller::named;
 use crate::rules;
-use crate::tensor::memory::{is_borrowed, locked, settle, untracked};
+use crate::tensor::memory::{apart, locked, may_be_borrowed, settle};
 use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Result};
 use mg_graph::{Node, Op, Overwritten, Sources, Tag};
@@ -257,7 +257,7 @@ static ADDING: [Mutex<()>; 16] = [const { Mutex::new(()) }; 16];
 /// Adds to a leaf's gradient, in place, as everybody who has read it is to see.
 fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> Result<()> {
     // A gradient that is somebody else's memory is what is in that now.
-    let gradient = if is_borrowed(&gradient) { gradient.copy() } else { gradient };
+    let gradient = if may_be_borrowed(&gradient) { gradient.copy() } else { gradient };
     let turn = locked(&ADDING[leaf.id() / 64 % ADDING.len()]);
     let before = leaf.grad_unread();
     let kept = match before {
@@ -359,7 +359,7 @@ pub fn grad(
     walked.map_err(named("grad"))?;
     // A gradient may be somebody's node as it is; it has that one's history only where gradients have any.
     let of = |node: Node| match node.is_tracked() && !how.create_graph {
-        true => Tensor::from_node(untracked(&node)),
+        true => Tensor::from_node(apart(&node)),
         false => Tensor::from_node(node),
     };
     Ok(found.into_iter().map(|node| node.map(of)).collect())

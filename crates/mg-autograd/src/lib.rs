@@ -41,4 +41,4 @@ pub use jit::{Jit, jit};
 pub use operations::Padding;
 pub use ops::Operand;
 pub use ranked::Ranked;
-pub use tensor::{Tensor, in_place};
+pub use tensor::{Sharing, Tensor, in_place};

@@ -51,6 +51,8 @@ const OPTIONAL: u32 = 4;
 const BORROWED: u32 = 8;
 /// It is what a tensor stands for.
 const OWNED: u32 = 16;
+/// A graph that was computed has left something pending that reads its value.
+const READ_LATER: u32 = 32;
 
 /// What the layer above has attached to a node.
 pub enum Tag {
@@ -391,6 +393,20 @@ impl Node {
                 Some(Ok(value)) => value.buffer.is_borrowed(),
                 Some(Err(_)) => false,
             }
+    }
+
+    /// Says that the node's memory is somebody else's from now on, if its buffer is; see [`Node::reads_borrowed`].
+    pub fn set_borrowed(&self) {
+        self.0.flags.fetch_or(BORROWED, Ordering::Relaxed);
+    }
+
+    /// Whether a graph that was computed has left something that is computed again, of this node's value, when it is needed.
+    pub fn is_read_later(&self) -> bool {
+        self.0.flags.load(Ordering::Relaxed) & READ_LATER != 0
+    }
+
+    pub(crate) fn set_read_later(&self) {
+        self.0.flags.fetch_or(READ_LATER, Ordering::Relaxed);
     }
 
     /// Says that what the node stood for was written to: a walk that reads its value from now on reads what is gone.

@@ -181,8 +181,8 @@ def host(d: Draw) -> str | None:
         x = d.pick()
         return x and f"{d.new('h')} = {x}.{d.one(('tolist()', 'sum().item()'))}"
     if how < 0.4:
-        x = d.pick(lambda t: not t.requires_grad)
-        return x and f"{d.new('a')} = {x}.numpy()"
+        x = d.pick()
+        return x and f"{d.new('a')} = {x}{'.detach()' if d[x].requires_grad or d.rng.random() < 0.3 else ''}.numpy()"
     if how < 0.6:
         dtype = d.one(("float32", "float64", "int64"))
         shape = tuple(d.rng.choices((1, 2, 3), k=d.rng.randint(1, 2)))
@@ -193,14 +193,9 @@ def host(d: Draw) -> str | None:
     a = d.one(arrays)
     if how < 0.8:
         return d.one((f"{d.new()} = L.from_numpy({a})", f"{d.new()} = L.tensor({a})", f"{d.new()} = L.from_numpy({a}) * 2"))
-    if not d[a].flags.writeable or a in _exported(d):
+    if not d[a].flags.writeable or not d[a].ndim:
         return None
     return d.one((f"{a}[:] = {d.rng.randint(1, 5)}", f"{a} += 1", f"{a}[0] = {d.rng.randint(1, 5)}"))
-
-
-def _exported(d: Draw) -> set[str]:
-    """Arrays that a tensor gave: ours are read-only."""
-    return {line.split(" = ")[0] for line in d.lines if line.endswith(".numpy()")}
 
 
 def copies(d: Draw) -> str | None:

@@ -148,7 +148,10 @@ impl Picks {
             let t = &of.t;
             let plan = self.plan(t)?;
             let value = written(value, t)?;
-            plan.replaced(t, &value)
+            match mg_autograd::in_place(|| plan.write_at_once(t, &value))? {
+                true => Ok(None),
+                false => plan.replaced(t, &value),
+            }
         })?;
         match new {
             Some(new) => of.write(py, |t| t.assign(new)),
@@ -221,10 +224,70 @@ impl Plan {
         rows.reshape(&signed(&sizes))?.permute(&self.to_place(of)?)
     }
 
+    /// Writes a few rows into much memory that is the tensor's alone, each for itself: the rest is not touched. Answers whether
+    /// that was possible.
+    fn write_at_once(&self, of: &Tensor, value: &Tensor) -> Result<bool> {
+        let count = self.shape.numel();
+        let bytes = of.numel().saturating_mul(of.dtype().size());
+        // A row takes a microsecond or two, in which ten kilobytes of the whole are copied.
+        if count == 0 || count.saturating_mul(10_000) > bytes || is_recording() {
+            return Ok(false);
+        }
+        if value.requires_grad() || !of.is_written_at_once() {
+            return Ok(false);
+        }
+        let shape = of.shape();
+        let one = (value.rank() == 0).then(|| value.clone());
+        let value = self.rows_of_value(of, value)?;
+        if one.is_none() {
+            value.realize()?;
+        }
+        if !of.is_written_at_once() {
+            return Ok(false);
+        }
+        let picked: Vec<Vec<i64>> = self
+            .indices
+            .iter()
+            .map(|index| index.reshape(&[count as isize])?.to_vec())
+            .collect::<Result<_>>()?;
+        for (&axis, picked) in self.axes.iter().zip(&picked) {
+            let out = |at: &&i64| usize::try_from(**at).map_or(true, |at| at >= shape[axis]);
+            if let Some(&index) = picked.iter().find(out) {
+                return Err(error(ErrorKind::Index { index, axis, size: shape[axis] }));
+            }
+        }
+        for i in 0..count {
+            let mut row = of.clone();
+            // From the last axis on, so that the others keep their numbers.
+            for (&axis, picked) in self.axes.iter().zip(&picked).rev() {
+                row = row.select(axis as isize, picked[i] as isize)?;
+            }
+            match &one {
+                Some(one) => row.assign(one)?,
+                None => row.assign(value.select(0, i as isize)?)?,
+            }
+        }
+        Ok(true)
+    }
+
+    /// What is written to each position, one after the other in the first axis.
+    fn rows_of_value(&self, of: &Tensor, value: &Tensor) -> Result<Tensor> {
+        let value = value.expand(&signed(&self.result(of)?)).map_err(|e| e.with_op("index"))?;
+        // The axes back in front, and merged.
+        let mut inverse = vec![0isize; value.rank()];
+        for (i, a) in self.to_place(of)?.into_iter().enumerate() {
+            inverse[a as usize] = i as isize;
+        }
+        let shape = of.shape();
+        let mut sizes = vec![self.shape.numel()];
+        sizes.extend((0..of.rank()).filter(|a| !self.axes.contains(a)).map(|a| shape[a]));
+        value.permute(&inverse)?.reshape(&signed(&sizes))
+    }
+
     /// `of` with `value` written to what is picked; where a position occurs more than once, the last one stays. `None`
     /// where nothing is picked.
     fn replaced(&self, of: &Tensor, value: &Tensor) -> Result<Option<Tensor>> {
-        let value = value.expand(&signed(&self.result(of)?)).map_err(|e| e.with_op("index"))?;
+        let value = self.rows_of_value(of, value)?;
         let rows = self.rows(of)?;
         let (n, count) = (rows.shape()[0], self.shape.numel());
         if count == 0 {
@@ -234,14 +297,6 @@ impl Plan {
             return Err(error(ErrorKind::Index { index: 0, axis: self.axes[0], size: 0 }));
         }
         let picked = self.linear(of)?;
-        // The axes back in front, and merged.
-        let mut inverse = vec![0isize; value.rank()];
-        for (i, a) in self.to_place(of)?.into_iter().enumerate() {
-            inverse[a as usize] = i as isize;
-        }
-        let mut sizes = vec![count];
-        sizes.extend(rows.shape()[1..].iter());
-        let value = value.permute(&inverse)?.reshape(&signed(&sizes))?;
         let (from, hit) = if is_recording() || !of.device().is_cpu() {
             last_writers(&picked, n)?
         } else {

@@ -182,3 +182,68 @@ def test_steps_that_cannot_be_replayed():
     ):
         with pytest.raises(ValueError, match=why):
             mg.jit(step)(mg.ones(2))
+
+
+def test_numbers_of_contexts_and_threads():
+    import contextvars
+    import threading
+
+    scale, local = contextvars.ContextVar("scale", default=2.0), threading.local()
+    empty = contextvars.ContextVar("empty")
+    local.shift = 1.0
+
+    @mg.jit
+    def f(x):
+        return x * scale.get() + local.shift + empty.get(0.0)
+
+    x = mg.ones(1)
+    for _ in range(4):
+        assert f(x).item() == 3
+    assert f.is_replaying, f.reason
+    scale.set(5.0)
+    assert f(x).item() == 6
+    local.shift = 2.0
+    assert f(x).item() == 7
+    empty.set(1.0)
+    assert f(x).item() == 8
+    assert contextvars.Context().run(f, x).item() == 4
+    found = []
+
+    def other():
+        local.shift = 10.0
+        found.append(f(x).item())
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    assert found == [12]
+
+
+def test_nobody_is_kept_by_what_is_recorded():
+    import gc
+    import weakref
+
+    class Trainer:
+        def __init__(self, k):
+            self.net = nn.Linear(1, 1, bias=False)
+            self.net.weight.data = mg.tensor([[k]])
+
+        @mg.jit
+        def step(self, x):
+            return self.net(x) * 1
+
+    @mg.jit
+    def with_model(net, x):
+        return net(x) * 1
+
+    x = mg.ones(1, 1)
+    for k in (1.0, 2.0, 3.0, 4.0):
+        trainer = Trainer(k)
+        with mg.no_grad():
+            for _ in range(4):
+                assert trainer.step(x).item() == with_model(trainer.net, x).item() == k
+        assert Trainer.step.is_replaying and with_model.is_replaying
+        gone = weakref.ref(trainer), weakref.ref(trainer.net), weakref.ref(trainer.net.weight)
+        del trainer
+        gc.collect()
+        assert [g() for g in gone] == [None] * 3

@@ -4,14 +4,14 @@ mod host;
 pub(crate) mod memory;
 
 pub(crate) use host::element;
-pub use memory::in_place;
 pub(crate) use memory::{Kept, Line, MemoryId, Place};
+pub use memory::{Sharing, in_place};
 
 use crate::caller::public;
 use crate::jit;
 use memory::{Held, State, locked};
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
-use mg_graph::Node;
+use mg_graph::{Node, Value};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -44,12 +44,18 @@ pub(crate) struct Cell {
 }
 
 impl Tensor {
-    /// A handle on a node.
+    /// A handle on a node: a tensor with memory of its own.
     #[track_caller]
     pub fn from_node(node: Node) -> Tensor {
         let held = Held::new(node);
         held.settle();
-        Tensor::from_held(held)
+        Tensor::from_held(held.apart())
+    }
+
+    /// A tensor on memory that is there, which may be somebody else's: see [`Buffer::from_foreign`](mg_device::Buffer::from_foreign).
+    #[track_caller]
+    pub fn on(value: Value) -> Tensor {
+        Tensor::from_held(Held::new(Node::from_value(value)))
     }
 
     /// A gradient that nobody has read: computed along with others where that is free.

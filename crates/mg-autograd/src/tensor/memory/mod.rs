@@ -6,6 +6,7 @@
 //! what the others have written. Nodes never change: writing gives a tensor, a line, a storage another node, and whoever stands
 //! for a part of it finds out when it is asked next. docs/state.md says what that means to a user.
 
+mod export;
 mod part;
 mod place;
 
@@ -15,7 +16,7 @@ use super::{Cell, Tensor};
 use crate::jit;
 use mg_device::cuda::Gpu;
 use mg_device::{DType, Device, Error, ErrorKind, Layout, Result, Shape};
-use mg_graph::{Node, Tag, View, WeakNode};
+use mg_graph::{Node, Op, Tag, View, WeakNode};
 use part::{part_of, view_of};
 use smallvec::SmallVec;
 use std::any::Any;
@@ -74,6 +75,17 @@ impl Held {
         settle(&self.node);
     }
 
+    /// With memory of its own, where the value is in somebody else's: an operation may answer with a view of its operand.
+    #[track_caller]
+    pub(crate) fn apart(self) -> Held {
+        if !(self.node.reads_borrowed() && is_borrowed(&self.node)) {
+            return self;
+        }
+        let held = Held::new(self.node.copy());
+        held.settle();
+        held
+    }
+
     fn into_node(mut self) -> Node {
         if std::mem::replace(&mut self.counted, false) {
             self.node.let_go();
@@ -97,7 +109,7 @@ fn own(node: Node) -> Node {
         return node;
     }
     // Of memory that is somebody else's, one tensor is enough.
-    let other = if is_borrowed(&node) { node.copy() } else { node.alias() };
+    let other = if may_be_borrowed(&node) { node.copy() } else { node.alias() };
     other.claim();
     other
 }
@@ -115,6 +127,18 @@ pub(crate) fn untracked(node: &Node) -> Node {
             copy
         }
     }
+}
+
+/// As [`untracked`], for another tensor: not in memory that is somebody else's.
+#[track_caller]
+pub(crate) fn apart(node: &Node) -> Node {
+    if !is_borrowed(node) {
+        return untracked(node);
+    }
+    let was = mg_graph::set_tracking(false);
+    let copy = node.copy();
+    mg_graph::set_tracking(was);
+    copy
 }
 
 /// Where a walk over the graph goes on that comes to something with this history.
@@ -181,6 +205,10 @@ impl Given {
             self.bound = 2 * self.nodes.len();
         }
         self.nodes.push(node.downgrade());
+    }
+
+    fn alive(&self) -> Vec<Node> {
+        self.nodes.iter().filter_map(WeakNode::upgrade).collect()
     }
 
     fn overwrite(&mut self, line: &'static Location<'static>, since: u64) {
@@ -367,6 +395,10 @@ impl Line {
         let _other_turn = shared.as_ref().map(|shared| locked(&shared.storage.writing));
         let Writing { value, line, since } = writing;
         let whole = self.node();
+        // Whether it lies in memory that others see is known then.
+        if whole.reads_borrowed() {
+            settle(&whole);
+        }
         let facts = Facts::of(&whole);
         let seen = [part.map(|part| &part.layout), shared.as_ref().and_then(|shared| shared.region.as_ref())];
         if seen.into_iter().flatten().any(meets_itself) {
@@ -383,6 +415,14 @@ impl Line {
             }
             false => None,
         };
+        if part.is_some()
+            && shared.is_none()
+            && theirs.is_none()
+            && is_worth_writing_now(&whole, &value, region)
+        {
+            // The failure stays with the node.
+            let _ = mg_graph::realize_quietly(&[&value]);
+        }
         let whole = match part.is_some() && shared.is_none() && theirs.is_none() {
             true => match self.write_now(whole, &value, region, line, since) {
                 None => return Ok(()),
@@ -442,18 +482,21 @@ impl Line {
         new.set_before(whole);
         let new = Held { node: new, counted: false };
         let mut state = self.lock();
+        let made = new.node.clone();
         state.given.overwrite(line, since);
         garbage.extend(state.whole.replace(new));
         if let Some((shared, written, version)) = in_storage {
             let mut storage = locked(&shared.storage.state);
             storage.given.overwrite(line, since);
             storage.version = version;
+            storage.given.add(&made);
             garbage.push(std::mem::replace(&mut storage.node, written));
             if let Some(shared) = &mut state.shared {
                 shared.version = version;
             }
         }
         drop(state);
+        drop(made);
         // Others may be asked to compute what waits: not under a lock of the line's values.
         self.count();
         Ok(())
@@ -499,6 +542,25 @@ impl Line {
         state.whole = Some(Held::owned(node.clone()));
         Some(node)
     }
+}
+
+/// Whether a value that is not computed yet is better computed now, as it then goes into memory that is the line's alone: into a
+/// small part of much memory, all of which a plan with the writing in it may have to copy. `whole` has one handle of the caller's.
+fn is_worth_writing_now(whole: &Node, value: &Node, region: &Layout) -> bool {
+    const MUCH: usize = 1 << 16;
+    let size = value.dtype().size();
+    if !value.is_pending()
+        || whole.shape().numel() * size < MUCH
+        || region.numel() * 4 > whole.shape().numel()
+    {
+        return false;
+    }
+    let plain = !value.is_tracked() && !whole.is_tracked() && !mg_graph::is_recording();
+    let is_constant = |n: &Node| matches!(n.op(), Op::Source(_));
+    let constant =
+        is_constant(value) || matches!(value.op(), Op::View(_)) && value.sources().iter().all(is_constant);
+    let alone = |v: &mg_graph::Value| v.buffer.ref_count() == 1 && v.buffer.device().is_cpu();
+    plain && !constant && whole.handles() == 2 && matches!(whole.value(), Some(Ok(v)) if alone(v))
 }
 
 /// Whether some elements of a view share a place.
@@ -580,6 +642,16 @@ impl Part {
         node.hold();
         node
     }
+}
+
+/// A memory that several tensors see; see [`Tensor::sharing`].
+pub struct Sharing {
+    /// A number that two memories have in common only if they are one; another may have it when this one is gone.
+    pub id: usize,
+    /// All of the memory as it is now.
+    pub whole: Tensor,
+    /// Where the tensor's elements lie among those of `whole`, laid out densely.
+    pub layout: Layout,
 }
 
 /// What a tensor's memory is known by: two tensors share memory where these are the same.
@@ -781,10 +853,48 @@ impl Tensor {
         Line::new(Held::owned(node), leaf, Some(Shared { storage: shared.storage, region, version }))
     }
 
+    /// The memory that it shares with others, views or tensors of their own; `None` where nobody else sees its memory.
+    ///
+    /// # Errors
+    ///
+    /// A value that could not be computed.
+    pub fn sharing(&self) -> Result<Option<Sharing>> {
+        let Some(line) = self.line_of_view() else { return Ok(None) };
+        // With what others have written; a storage that only the line was left of is none any more.
+        let mut whole = line.node();
+        let shared = locked(&line.state).shared.clone();
+        // The tensor's own, and the one above.
+        if shared.is_none() && self.layout().is_none() && Arc::strong_count(&line) == 2 {
+            return Ok(None);
+        }
+        if let Some(shared) = &shared {
+            let mut garbage = Garbage::new();
+            whole = locked(&shared.storage.state).node.current(&mut garbage);
+        }
+        if let Some(Err(error)) = whole.value() {
+            error.report();
+            return Err(error.clone());
+        }
+        let (_, layout, region) = self.line();
+        let layout = region.unwrap_or(layout);
+        Ok(Some(Sharing {
+            id: line.memory_id().0,
+            whole: Tensor::from_held(Held::new(untracked(&whole))),
+            layout,
+        }))
+    }
+
+    /// Another tensor on this one's memory, without history, through a layout among its elements laid out densely: as
+    /// [`Sharing::layout`] has it.
+    #[track_caller]
+    pub fn seen_at(&self, layout: Layout) -> Tensor {
+        self.part(layout).detach()
+    }
+
     /// The value as it is now, apart from the tensor: without history, and what is written to either is not seen by the other.
     #[track_caller]
     pub fn snapshot(&self) -> Tensor {
-        Tensor::from_node(untracked(&self.node()))
+        Tensor::from_node(apart(&self.node()))
     }
 
     /// Makes the tensor a leaf, or a constant. Views that were made of it stay what they were.
@@ -836,6 +946,10 @@ impl Tensor {
             let mut state = line.lock();
             if let Some(whole) = &mut state.whole {
                 *whole = Held::new(grafted(&whole.node, &history));
+                let node = whole.node.clone();
+                if let Some(shared) = &state.shared {
+                    locked(&shared.storage.state).given.add(&node);
+                }
             }
         }
         jit::note_other_memory();
@@ -916,6 +1030,28 @@ impl Tensor {
         node.hold();
     }
 
+    /// Whether what is written to it, or to a part of it, goes into its memory at once: that is there, on the host, and nobody
+    /// else has it or its history.
+    pub fn is_written_at_once(&self) -> bool {
+        let alone = |held: &Held| match held.node.value() {
+            Some(Ok(value)) => {
+                let alone = held.node.handles() == 1 && value.buffer.ref_count() == 1;
+                alone
+                    && !held.node.is_tracked()
+                    && value.buffer.device().is_cpu()
+                    && !value.buffer.is_borrowed()
+            }
+            Some(Err(_)) | None => false,
+        };
+        let line = match &*self.state() {
+            State::Alone(held) => return held.as_ref().is_some_and(alone),
+            State::Whole(line) => line.clone(),
+            State::Part(part) => part.line.clone(),
+        };
+        let state = line.lock();
+        state.shared.is_none() && state.whole.as_ref().is_some_and(alone)
+    }
+
     /// What the tensor's memory is known by.
     pub(crate) fn memory_id(&self) -> MemoryId {
         let line = match &*self.state() {
@@ -939,6 +1075,11 @@ impl Tensor {
 /// Whether the value lies in memory that is somebody else's.
 pub(crate) fn is_borrowed(node: &Node) -> bool {
     matches!(node.value(), Some(Ok(value)) if value.buffer.is_borrowed())
+}
+
+/// Whether it does, or may once it is computed.
+pub(crate) fn may_be_borrowed(node: &Node) -> bool {
+    is_borrowed(node) || node.is_pending() && node.reads_borrowed()
 }
 
 /// Computes what must not wait: everything, where each operation is computed at once, and what reads memory that is somebody
