@@ -205,7 +205,8 @@ impl Tensor {
         public("var", || {
             let node = float(self);
             let mask = mask(&node, axes)?;
-            Ok(Tensor::from_node(variance(&node, mask, correction, keepdim)?))
+            let variance = wide(&node, |node| variance(node, mask, correction, keepdim))?;
+            Ok(Tensor::from_node(variance))
         })
     }
 
@@ -219,9 +220,11 @@ impl Tensor {
         public("std", || {
             let node = float(self);
             let mask = mask(&node, axes)?;
-            let variance = variance(&node, mask, correction, keepdim)?;
             // What does not vary has the gradient 0, not 0 · ∞.
-            Ok(Tensor::from_node(flat_at_zero(&variance, |v| v.map(Row::Sqrt))))
+            let deviation = |node: &Node| {
+                Ok(flat_at_zero(&variance(node, mask, correction, keepdim)?, |v| v.map(Row::Sqrt)))
+            };
+            Ok(Tensor::from_node(wide(&node, deviation)?))
         })
     }
 
@@ -236,28 +239,31 @@ impl Tensor {
         public("norm", || {
             let node = float(self);
             let mask = mask(&node, axes)?;
+            if p.is_nan() {
+                return Err(Error::new("norm", ErrorKind::Value("takes a number as p, got NaN".into())));
+            }
             let sum = |n: Node| n.reduce(ReduceKind::Sum, mask, keepdim);
             let power = |n: &Node, p: f64| Node::apply(Row::Pow, &[n, &n.lit(p)]);
-            let norm = if p.is_nan() {
-                return Err(Error::new("norm", ErrorKind::Value("takes a number as p, got NaN".into())));
-            } else if p == 2.0 {
-                flat_at_zero(&sum(node.map(Row::Square))?, |s| s.map(Row::Sqrt))
-            } else if p == 1.0 {
-                sum(node.map(Row::Abs))?
-            } else if p == 0.0 {
-                sum(Node::apply(Row::Ne, &[&node, &node.lit(0.0)]).cast(node.dtype()))?
-            } else if p.is_infinite() {
-                let kind = if p > 0.0 { ReduceKind::Max } else { ReduceKind::Min };
-                node.map(Row::Abs).reduce(kind, mask, keepdim)?
-            } else {
-                let magnitudes = node.map(Row::Abs);
-                // The slope of a power below 1 is infinite at 0.
-                let powers = match p < 1.0 && p > 0.0 {
-                    true => flat_at_zero(&magnitudes, |m| power(m, p)),
-                    false => power(&magnitudes, p),
-                };
-                flat_at_zero(&sum(powers)?, |s| power(s, 1.0 / p))
-            };
+            let norm = wide(&node, |node| {
+                if p == 2.0 {
+                    Ok(flat_at_zero(&sum(node.map(Row::Square))?, |s| s.map(Row::Sqrt)))
+                } else if p == 1.0 {
+                    sum(node.map(Row::Abs))
+                } else if p == 0.0 {
+                    sum(Node::apply(Row::Ne, &[node, &node.lit(0.0)]).cast(node.dtype()))
+                } else if p.is_infinite() {
+                    let kind = if p > 0.0 { ReduceKind::Max } else { ReduceKind::Min };
+                    node.map(Row::Abs).reduce(kind, mask, keepdim)
+                } else {
+                    let magnitudes = node.map(Row::Abs);
+                    // The slope of a power below 1 is infinite at 0.
+                    let powers = match p < 1.0 && p > 0.0 {
+                        true => flat_at_zero(&magnitudes, |m| power(m, p)),
+                        false => power(&magnitudes, p),
+                    };
+                    Ok(flat_at_zero(&sum(powers)?, |s| power(s, 1.0 / p)))
+                }
+            })?;
             Ok(Tensor::from_node(norm))
         })
     }
@@ -716,6 +722,14 @@ fn sum_over(node: &Node, mask: u8, keepdim: bool, n: usize) -> Result<Node> {
 /// The mean over the axes of a mask.
 fn mean(node: &Node, mask: u8, keepdim: bool) -> Result<Node> {
     sum_over(node, mask, keepdim, count(node.shape(), mask))
+}
+
+/// `f` of a node, in f32 for half types, and rounded once: squares and their sums go beyond f16 where the result does not.
+fn wide(node: &Node, f: impl FnOnce(&Node) -> Result<Node>) -> Result<Node> {
+    match node.dtype() {
+        half @ (DType::F16 | DType::BF16) => Ok(f(&node.cast(DType::F32))?.cast(half)),
+        DType::F64 | DType::F32 | DType::I64 | DType::I32 | DType::U8 | DType::Bool => f(node),
+    }
 }
 
 /// The variance over the axes of a mask, in two passes.

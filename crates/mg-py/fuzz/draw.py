@@ -31,6 +31,8 @@ class Draw:
         self.exact = True
         self.errors = 0
         self.count = 0
+        #: Arrays that tensors gave before the lines.
+        self.exported: set[str] = set()
         #: Names of variables that only a function's body knows; None outside of one.
         self.body: set[str] | None = None
 
@@ -144,6 +146,9 @@ class Draw:
                 self.names.pop(name, None)
             return False
         self.lines.append(line)
+        if "float16" in line or "half" in line:
+            # Sums of quarters are rounded there soon.
+            self.exact = False
         return True
 
     def too_large(self) -> bool:
