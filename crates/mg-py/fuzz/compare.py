@@ -122,7 +122,7 @@ def tensors_differ(a: Seen, b: Seen, program: Program, name: str) -> Difference 
     if a.dtype != b.dtype:
         return Difference("dtype", name, f"{b.dtype}, want {a.dtype}")
     if a.requires_grad != b.requires_grad:
-        return Difference("requires_grad", name, f"{b.requires_grad}, want {a.requires_grad}")
+        return Difference("requires_grad", name, f"{b.requires_grad}, want {a.requires_grad} of {list(a.shape)}")
     if a.is_leaf != b.is_leaf:
         return Difference("is_leaf", name, f"{b.is_leaf}, want {a.is_leaf}")
     if not same(a.value, b.value, a.dtype, program):
@@ -189,7 +189,7 @@ def mark(library: Library, found: dict[str, Any], order: list[str]) -> str | Non
 
 
 def sharing_differs(
-    a: dict[str, Any], b: dict[str, Any], of_a: Library, of_b: Library, reverse: bool
+    a: dict[str, Any], b: dict[str, Any], of_a: Library, of_b: Library, program: Program, reverse: bool
 ) -> Difference | None:
     order = [n for n, v in a.items() if isinstance(v, of_a.tensor) and can_mark(v)]
     if reverse:
@@ -208,7 +208,8 @@ def sharing_differs(
             left, right = wanted.tolist(), np.asarray(b[name]).tolist()
         else:
             continue
-        if left != right and flat(left) != flat(right) and not (str(left) == str(right)):
+        # What could not be marked is what it was, and may have been rounded.
+        if not same(left, right, dtype_name(wanted.dtype), program):
             who = sorted({int(x) - 2 for x in flat(left) + flat(right) if x == x and 0 <= x - 2 < len(order)})
             involved = ", ".join(order[w] for w in who)
             return Difference("sharing", name, f"after a write to {involved}: {right}, want {left}")
@@ -247,7 +248,9 @@ def _differs(
     a, b = parts(of_a, reference.names), parts(of_b, trace.names)
     found = values_differ(a, b, of_a, of_b, program)
     if found is None and sharing:
-        found = sharing_differs(a, b, of_a, of_b, False) or sharing_differs(a, b, of_a, of_b, True)
+        found = sharing_differs(a, b, of_a, of_b, program, False) or sharing_differs(
+            a, b, of_a, of_b, program, True
+        )
     if found is not None and intended.difference(program, found, of_a.name):
         return None
     return found

@@ -134,12 +134,22 @@ OUTCOMES = [
     ),
 ]
 
-OUTCOMES.append(
+OUTCOMES += [
     (
         "Truth values have no product of matrices; the reference has one where nothing is multiplied.",
         lambda line, wanted, got: not wanted and "matmul: does not take bool and bool" in got,
-    )
-)
+    ),
+    (
+        "A number divided by a tensor is a quotient, rounded once, whose gradient reads both; the reference multiplies the "
+        "reciprocal, and reads that.",
+        lambda line, wanted, got: not wanted and "div needs for its gradient a value" in got,
+    ),
+    (
+        "A view whose memory was written to is what it was to those who differentiate, so a gradient leads to it and may need what "
+        "was written over; in the reference it is a new result of the whole, and nothing leads there.",
+        lambda line, wanted, got: not wanted and "G(" in line and "allow_unused" in line and SAVED.search(got) is not None,
+    ),
+]
 
 KINDS = [
     (
@@ -198,6 +208,25 @@ DIFFERENCES = [
         lambda program, found, reference: found.what == "number"
         and found.detail == "a tensor, want None"
         and re.search(r"no_grad|\.data|detach\(", str(program)) is not None,
+    ),
+    (
+        "What a gradient is computed by is the engine's own: it may depend on a result on the way or not.",
+        lambda program, found, reference: "create_graph" in str(program)
+        and found.what in ("number", "type")
+        and re.fullmatch("a tensor, want None|NoneType, want a tensor", found.detail) is not None,
+    ),
+    (
+        "A gradient that is zero, or the same, whatever it is the gradient at (of what was overwritten, of no elements) has no "
+        "history of its own.",
+        lambda program, found, reference: "create_graph" in str(program)
+        and found.what == "requires_grad"
+        and found.detail.startswith("False, want True"),
+    ),
+    (
+        "PyTorch gives up the history of a gradient without elements, where it is of a view that was written to.",
+        lambda program, found, reference: "create_graph" in str(program)
+        and found.what == "requires_grad"
+        and re.match(r"True, want False of \[.*\b0\b", found.detail) is not None,
     ),
     (
         "PyTorch has no absolute values of truth values; here they are integers, as in NumPy's arithmetic of them.",

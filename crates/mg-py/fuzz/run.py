@@ -242,6 +242,9 @@ def _execute(program: Program, library: Library, mode: str, expected: list[Raise
             # A view whose base has come to require a gradient is taken for a leaf, until somebody looks.
             written = names.get(re.split(r"\W", line.removeprefix("with L.no_grad(): "), maxsplit=1)[0])
             trace.void |= getattr(written, "_base", None) is not None and not written.is_leaf
+            if "f(" in line:
+                made = library.tensors(names)
+                trace.void |= any(getattr(t, "_base", None) is not None and t._base.requires_grad for t in made)
         trace.outcomes.append(raised)
     if expected is None:
         trace.void |= any(isinstance(value, library.tensor) and odd(value) for value in names.values())

@@ -584,19 +584,21 @@ class Tensor:
     def softmax(self, dim: int) -> Tensor:
         if not self.numel():
             raise AttributeError("of some elements only")
-        if self.dtype.name == "float16":
-            return self.double().softmax(dim).half()
+        if self.dtype.name in ("float16", "float32"):
+            return self.double().softmax(dim).to(self.dtype)
         e = (self - self.detach().amax(dim, True)).exp()
         return e / e.sum(dim, True)
 
     def log_softmax(self, dim: int) -> Tensor:
-        if self.dtype.name == "float16":
-            return self.double().log_softmax(dim).half()
+        if self.dtype.name in ("float16", "float32"):
+            return self.double().log_softmax(dim).to(self.dtype)
         return self - self.logsumexp(dim, True)
 
     def logsumexp(self, dim: int, keepdim: bool = False) -> Tensor:
         if not isinstance(dim, int) or not self.dtype.is_floating_point or not self.numel():
             raise AttributeError("over one axis of floats only")
+        if self.dtype.name in ("float16", "float32"):
+            return self.double().logsumexp(dim, keepdim).to(self.dtype)
         best = self.detach().amax(dim, True)
         if not np.isfinite(best.value).all():
             raise AttributeError("of finite numbers only")

@@ -144,7 +144,9 @@ impl Picks {
         let host_read = of.numel() == 0 || self.0.iter().any(|p| p.index.is_bool());
         let get = || {
             let plan = self.plan(of)?;
-            plan.unfold(of, &plan.rows(of)?.index_select(0, &plan.linear(of)?)?)
+            let picked = plan.unfold(of, &plan.rows(of)?.index_select(0, &plan.linear(of)?)?)?;
+            // A tensor of its own, which lies as it is seen.
+            if picked.is_contiguous()? { Ok(picked) } else { Ok(picked.copy()) }
         };
         if host_read { compute(py, get) } else { build(py, get) }
     }

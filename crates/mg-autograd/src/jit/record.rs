@@ -34,7 +34,7 @@ impl Spot {
     }
 }
 
-/// How a value lies in memory, as far as plans depend on it.
+/// How a value lies in memory, and whatever else of it recordings depend on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Lie {
     shape: Shape,
@@ -44,6 +44,8 @@ pub(super) struct Lie {
     /// At a multiple of 16 bytes: what a CUDA kernel loads at once.
     aligned: bool,
     borrowed: bool,
+    /// Whether gradients flow to it.
+    tracked: bool,
 }
 
 impl Lie {
@@ -59,6 +61,7 @@ impl Lie {
             strides: layout.strides().into(),
             aligned: buffer.device().is_cpu() || start.is_multiple_of(16),
             borrowed: buffer.is_borrowed(),
+            tracked: node.is_tracked(),
         })
     }
 }
