@@ -186,15 +186,56 @@ class Calls:
         name = rng.choice(names)
         return f"{where}.{name}", getattr(owner, name)
 
+    def fitting(self, name: str) -> Any:
+        """An argument that its name lets expect, mostly."""
+        rng = self.rng
+        how = rng.random()
+        if how < 0.2:
+            return self.argument()
+        integers = [t for t in self.pool if t.dtype in (self.mg.int64, self.mg.int32)]
+        if any(word in name for word in ("dim", "axis", "axes", "source", "destination", "diagonal", "start")):
+            axes = rng.sample(range(-3, 4), rng.randint(1, 3))
+            return axes[0] if how < 0.8 else tuple(axes)
+        if any(word in name for word in ("size", "shape", "repeats", "sizes", "features", "length", "end", "sections")):
+            return self.shape() if how < 0.5 else rng.randint(-1, 5)
+        if name in ("keepdim", "requires_grad", "unbiased", "largest", "descending", "bias", "inplace", "training", "retain_graph"):
+            return rng.random() < 0.5
+        if name == "dtype":
+            return rng.choice(self.dtypes)
+        if "index" in name or name in ("indices", "target", "key") and how < 0.6:
+            return rng.choice(integers) if integers and how < 0.7 else rng.choice((0, -1, [0, 0], slice(None), None, ...))
+        if name in ("mask", "condition"):
+            return rng.choice(self.pool) > 0
+        if name in ("p", "value", "fill_value", "alpha", "eps", "lr", "min", "max", "exponent", "n", "step", "steps", "negative_slope"):
+            return rng.choice((self.number(), 0.5, 2, self.rng.choice(self.pool)))
+        if name in ("params", "parameters", "tensors", "inputs", "outputs"):
+            return rng.sample(self.pool, 2)
+        return rng.choice(self.pool) if how < 0.9 else self.number()
+
     def arguments(self, function: Callable[..., Any]) -> tuple[list[Any], dict[str, Any]]:
         rng = self.rng
-        args = [self.argument() for _ in range(rng.choices(range(6), (2, 6, 6, 3, 1, 1))[0])]
+        args: list[Any] = []
         named: dict[str, Any] = {}
-        if rng.random() < 0.3:
-            try:
-                known = [p.name for p in inspect.signature(function).parameters.values() if p.kind != p.POSITIONAL_ONLY]
-            except (TypeError, ValueError):
-                known = ["dim", "keepdim", "dtype", "axis"]
+        try:
+            parameters = list(inspect.signature(function).parameters.values())
+        except (TypeError, ValueError):
+            parameters = []
+        if parameters and rng.random() < 0.8:
+            for p in parameters:
+                if p.kind == p.VAR_POSITIONAL:
+                    args += [self.fitting(p.name) for _ in range(rng.randrange(4))]
+                elif p.kind == p.VAR_KEYWORD or (p.default is not p.empty and rng.random() < 0.6):
+                    continue
+                elif p.kind == p.KEYWORD_ONLY or named or (p.kind != p.POSITIONAL_ONLY and rng.random() < 0.1):
+                    named[p.name] = self.fitting(p.name)
+                elif len(args) == len([q for q in parameters[: parameters.index(p)]]):
+                    args.append(self.fitting(p.name))
+                else:
+                    named[p.name] = self.fitting(p.name)
+            return args, named
+        args = [self.argument() for _ in range(rng.choices(range(6), (3, 6, 5, 3, 1, 1))[0])]
+        if rng.random() < 0.2:
+            known = [p.name for p in parameters if p.kind != p.POSITIONAL_ONLY] or ["dim", "keepdim", "dtype", "axis"]
             for name in rng.sample(known, min(len(known), rng.randint(1, 2))):
                 named[name] = self.argument()
         return args, named

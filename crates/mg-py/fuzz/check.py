@@ -172,7 +172,7 @@ def _apart(line: str) -> str:
 def _counted(line: str) -> str:
     """A line that writes to `.data`, with `.detach()` for it."""
     changed = re.sub(r"\.data ([-+*])= (.*)$", lambda m: f".detach().{METHODS[m[1]]}({m[2]})", line, flags=re.M)
-    changed = re.sub(r"copy\.copy\((\w+)\)", r"\1.detach()", changed)
+    changed = re.sub(r"copy\.copy\((\w+)\)", r"\1.detach().requires_grad_(\1.requires_grad)", changed)
     return re.sub(r"\.data\b(?! = )", ".detach()", changed)
 
 

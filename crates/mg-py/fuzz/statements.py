@@ -45,6 +45,9 @@ def write(d: Draw) -> str | None:
     if not x:
         return None
     t = d[x]
+    if not d.exact and not d.is_float(t):
+        # What was rounded would jump.
+        return None
     leaf = t.requires_grad and t.is_leaf
     how = d.rng.random()
     number = d.number(d.dtype(x))

@@ -61,6 +61,7 @@ def step(g: Generator, d: Draw) -> None:
     inner.count = d.count
     for line in d.lines:
         inner.add(line, errors=False)
+    inner.exact = d.exact
     inner.exported = statements.exported(d)
     inner.lines = []
     inner.errors = 2

@@ -269,7 +269,7 @@ pub fn linear(
     let t = build(py, || {
         match weight.t.rank() {
             1 => {
-                let product = input.t.try_matmul(&weight.t)?;
+                let product = input.t.try_matmul(&weight.t).map_err(|e| e.with_op("linear"))?;
                 return bias.map_or(Ok(product.clone()), |bias| product.try_add(&bias.t));
             }
             2 => {}

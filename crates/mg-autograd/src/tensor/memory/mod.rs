@@ -429,6 +429,8 @@ impl Line {
             false => whole,
         };
         let new = match part {
+            // All of it, seen in another shape: nothing of what was there is left.
+            Some(Part { layout, .. }) if covers(layout, &facts.shape) => value.reshape(facts.shape)?,
             Some(part) => value.write_into(Some(&whole), facts.shape, part.layout)?,
             None => value.clone(),
         };
@@ -537,6 +539,11 @@ impl Line {
         state.whole = Some(Held::owned(node.clone()));
         Some(node)
     }
+}
+
+/// Whether a view sees all elements of something of this shape in their order.
+fn covers(layout: &Layout, whole: &Shape) -> bool {
+    layout.is_contiguous() && layout.offset() == 0 && layout.numel() == whole.numel()
 }
 
 /// Whether some elements of a view share a place.
