@@ -327,7 +327,8 @@ impl Tensor {
             }
             Ok(())
         });
-        let mut added = found.into_iter().map(|(leaf, gradient)| accumulate(&leaf, gradient, how.create_graph));
+        let mut added =
+            found.into_iter().map(|(leaf, gradient)| accumulate(&leaf, gradient, how.create_graph));
         walked.and_then(|()| added.try_for_each(|added| added)).map_err(named("backward"))
     }
 }
@@ -347,7 +348,10 @@ pub fn grad(
 ) -> Result<Vec<Option<Tensor>>> {
     let seeds = seeds("grad", outputs, seeds_given)?;
     if let Some(i) = inputs.iter().position(|t| !t.requires_grad()) {
-        return Err(Error::new("grad", ErrorKind::Gradient(format!("input {i} does not require a gradient"))));
+        return Err(Error::new(
+            "grad",
+            ErrorKind::Gradient(format!("input {i} does not require a gradient")),
+        ));
     }
     // A leaf is the same whatever was written to it since; anything else is the node that it was computed as.
     let wanted: Vec<(Node, Option<&Tensor>)> =

@@ -9,7 +9,9 @@ use smallvec::SmallVec;
 /// The gradient of source `i` of a node with these sources, given the node's gradient; `None` where it is zero.
 pub(crate) fn vjp(node: &Node, sources: &Sources, i: usize, g: &Node) -> Result<Option<Node>> {
     let source = &sources[i];
-    if let (Op::Map(Map::Row(Row::Pow)), 0, Some(0.0)) = (node.op(), i, sources.get(1).and_then(Node::literal)) {
+    if let (Op::Map(Map::Row(Row::Pow)), 0, Some(0.0)) =
+        (node.op(), i, sources.get(1).and_then(Node::literal))
+    {
         // One, whatever it is a power of.
         return Ok(None);
     }

@@ -16,6 +16,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,14 @@ LONGEST = 30
 LARGEST = 10**5
 #: Memory that the process may ask for.
 MEMORY = 8 << 30
+
+#: The process that calls.
+CHILD = [sys.executable, "-m", "fuzz.calls"]
+ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]),
+    "RUST_BACKTRACE": "0",
+}
 
 #: What an error may be.
 ERRORS = (
@@ -46,8 +55,7 @@ ERRORS = (
 )
 #: Names that write files, change what all others do, or are of Python's own making.
 NEVER = frozenset(
-    """save_safetensors load_safetensors save load set_default_device set_num_threads set_default_dtype
-    set_float32_matmul_precision __class__ __init_subclass__ __subclasshook__ __new__ __init__ __getattribute__ __setattr__
+    """save_safetensors load_safetensors save load __class__ __init_subclass__ __subclasshook__ __new__ __init__ __getattribute__ __setattr__
     __delattr__ __dir__ __doc__ __module__ __dict__ __weakref__ __sizeof__ __reduce__ __reduce_ex__ __annotations__
     __class_getitem__ test main to_svg""".split()
 )
@@ -178,13 +186,21 @@ class Calls:
                 owner = getattr(owner, part, mg)
         names = PUBLIC.get(id(type(owner)) if where == "tensor" else id(owner))
         if names is None:
-            names = [n for n in dir(owner) if n not in NEVER and (not n.startswith("_") or n.startswith("__"))]
+            names = self.names(owner)
             if where == "tensor":
                 PUBLIC[id(type(owner))] = names
             elif owner not in self.others:
                 PUBLIC[id(owner)] = names
         name = rng.choice(names)
         return f"{where}.{name}", getattr(owner, name)
+
+    def names(self, owner: Any) -> list[str]:
+        """Names that are the library's own, and can be called without changing what all others do."""
+        known = [n for n in dir(owner) if n not in NEVER and not n.startswith("set_")]
+        known = [n for n in known if not n.startswith("_") or n.startswith("__")]
+        if not inspect.ismodule(owner):
+            return known
+        return [n for n in known if str(getattr(getattr(owner, n), "__module__", "")).startswith("micrograd_rs")]
 
     def fitting(self, name: str) -> Any:
         """An argument that its name lets expect, mostly."""
@@ -329,8 +345,8 @@ def calls(count: int, seed: int) -> int:
     while at < end:
         with tempfile.NamedTemporaryFile(buffering=0) as status, tempfile.TemporaryFile("w+") as out:
             status.write(b" " * 1000)
-            command = [sys.executable, "-m", "fuzz.calls", str(at), str(end - at), status.name]
-            child = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+            command = [*CHILD, str(at), str(end - at), status.name]
+            child = subprocess.Popen(command, env=ENVIRONMENT, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
             before, since = b"", time.monotonic()
             hangs = False
             while child.poll() is None:
@@ -347,7 +363,8 @@ def calls(count: int, seed: int) -> int:
             where = status.read(100).decode().strip("\0 ").split()
             last = status.read(900).decode("utf-8", "replace").strip()
             out.seek(0)
-            for line in out.read().splitlines():
+            lines = out.read().splitlines()
+            for line in lines:
                 if line.startswith("block "):
                     add(line)
             if where == ["done"]:
@@ -357,7 +374,7 @@ def calls(count: int, seed: int) -> int:
                 out.seek(0)
                 print(f"the process does not begin: {out.read()[-2000:]}")
                 return 1
-            add(f"block {where[0]}, call {where[1]}: {last}: {how}")
+            add(f"block {where[0]}, call {where[1]}: {last}: {how}: {lines[-1] if lines else ''}")
             at = int(where[0]) + 1
     wrong = sum(found.values())
     print(f"{blocks * BLOCK} calls, {wrong} wrong", flush=True)

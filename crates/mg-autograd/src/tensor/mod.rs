@@ -203,7 +203,8 @@ impl Tensor {
         let grad = locked(&self.0.grad).clone()?;
         let waiting = grad.current();
         // Where something has failed since, it may have been what this waits for.
-        if waiting.is_pending() && waiting.sequence() < mg_graph::last_failure() && !mg_graph::is_recording() {
+        if waiting.is_pending() && waiting.sequence() < mg_graph::last_failure() && !mg_graph::is_recording()
+        {
             let _ = mg_graph::realize_quietly(&[&waiting]);
         }
         // One that could not be computed, as somebody was told, has not come to be.
