@@ -224,7 +224,7 @@ fn walk(
             Some(Tag::Forgotten(history)) => {
                 add(&mut front, history, history.lit(0.0));
                 // What was written may have a history of its own.
-                if !node.sources().iter().any(Node::is_tracked) {
+                if !node.is_released() && !node.sources().iter().any(Node::is_tracked) {
                     continue;
                 }
             }

@@ -72,6 +72,10 @@ def test_what_was_copied_over_gets_zeros():
     y.add_(1)
     y.copy_(y + v[1])
     assert [g.tolist() for g in grad(y, [w, v])] == [2, [0, 1]]
+    x = w.clone()
+    x.copy_(x.exp())
+    x.data.mul_(1)
+    assert grad(x, w)[0].item() == pytest.approx(20.0855, rel=1e-5)
     z = (v * v).sum()
     z[...] = 0.0
     (g,) = grad(z * z, [v], create_graph=True)

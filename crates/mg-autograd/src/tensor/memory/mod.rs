@@ -121,9 +121,16 @@ pub(crate) fn untracked(node: &Node) -> Node {
 /// Where a walk over the graph goes on that comes to something with this history.
 fn behind(history: &Node) -> Node {
     match history.tag() {
-        Some(Tag::History(behind) | Tag::Forgotten(behind)) => behind.clone(),
-        Some(Tag::Owner(_)) | None => history.clone(),
+        Some(Tag::History(behind)) => behind.clone(),
+        Some(Tag::Forgotten(behind)) if has_forgotten_all(history) => behind.clone(),
+        Some(Tag::Forgotten(_) | Tag::Owner(_)) | None => history.clone(),
     }
+}
+
+/// Whether nothing flows to what was written to something with this history.
+fn has_forgotten_all(history: &Node) -> bool {
+    let forgotten = matches!(history.tag(), Some(Tag::Forgotten(_)));
+    forgotten && !history.is_released() && !history.sources().iter().any(Node::is_tracked)
 }
 
 /// A node with the value of `value`, through which gradients flow to `history`.
@@ -131,11 +138,8 @@ fn behind(history: &Node) -> Node {
 fn grafted(value: &Node, history: &Node) -> Node {
     let node = untracked(value);
     node.set_tracked(true);
-    let tag = match history.tag() {
-        Some(Tag::Forgotten(_)) => Tag::Forgotten(behind(history)),
-        Some(Tag::History(_) | Tag::Owner(_)) | None => Tag::History(behind(history)),
-    };
-    node.set_tag(tag);
+    let tag = if has_forgotten_all(history) { Tag::Forgotten } else { Tag::History };
+    node.set_tag(tag(behind(history)));
     node
 }
 
