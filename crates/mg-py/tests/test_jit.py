@@ -225,3 +225,15 @@ def test_captured_tensors_that_are_frozen():
     w.requires_grad_()
     step(x)
     assert v.grad.tolist() == [18] and w.grad.tolist() == [5]
+
+
+def test_a_gradient_that_a_step_hands_back_is_the_one_there_is():
+    w = mg.zeros(1)
+    w.grad = mg.ones(1)
+    step = mg.jit(lambda x: (w.grad, x * 1))
+    for _ in range(3):
+        assert step(mg.zeros(1))[0].tolist() == [1]
+    w.grad = mg.tensor([7.0])
+    held = step(mg.zeros(1))[0]
+    w.grad.add_(1)
+    assert held.tolist() == [8]
