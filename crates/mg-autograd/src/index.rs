@@ -116,6 +116,8 @@ impl Tensor {
         public("flatten", || {
             let shape = self.shape();
             if shape.rank() == 0 {
+                // Taken to have one axis.
+                normalize_axis(start, 1)?;
                 return self.reshape(&[1]);
             }
             let start = normalize_axis(start, shape.rank())?;

@@ -531,12 +531,14 @@ impl Tensor {
             Some(1) => return Ok(Tensor::from_node(cast(self.node(), Row::Square.operand(own)).alias())),
             // 1 whatever the base is, and its gradient 0.
             Some(0) if own.is_float() => {
-                let node = self.node();
-                let never = Node::scalar_bits(0, DType::Bool, node.device(), false);
-                return Ok(match node.is_tracked() {
-                    true => Tensor::from_node(never.choose(&node, &node.lit(1.0))),
-                    false => self.ones_like(),
-                });
+                let (node, ones) = (self.node(), self.ones_like());
+                if node.is_tracked() && mg_graph::is_tracking() {
+                    let one = ones.node().alias();
+                    one.set_tracked(true);
+                    one.set_tag(mg_graph::Tag::Forgotten(node));
+                    return Ok(Tensor::from_node(one));
+                }
+                return Ok(ones);
             }
             Some(2) => return self.try_square(),
             Some(3) => return self.try_square()?.try_mul(self),

@@ -47,8 +47,8 @@ pub use interrupt::set_interrupt;
 pub use kernel::Kernel;
 pub use live::LiveScalar;
 pub use node::{
-    At, Node, Overwritten, Sources, Tag, Value, WeakNode, at, is_tracking, line, next_sequence, set_tracking,
-    within,
+    At, Node, Overwritten, Sources, Tag, Value, WeakNode, at, is_tracking, last_failure, line, next_sequence,
+    set_tracking, within,
 };
 pub use op::{Map, Op, SourceKind, View};
 pub use replay::{

@@ -194,6 +194,19 @@ pub fn next_sequence() -> u64 {
     SEQUENCE.load(Ordering::Relaxed)
 }
 
+/// What [`last_failure`] tells.
+static LAST_FAILURE: AtomicU64 = AtomicU64::new(0);
+
+/// Says that something could not be computed.
+pub(crate) fn note_failure() {
+    LAST_FAILURE.fetch_max(next_sequence(), Ordering::Relaxed);
+}
+
+/// The number that the next node had when something could not be computed last: what is older and waits may be waiting for that.
+pub fn last_failure() -> u64 {
+    LAST_FAILURE.load(Ordering::Relaxed)
+}
+
 impl Node {
     /// A node that is not computed yet. Shapes and dtypes have been checked.
     #[track_caller]

@@ -6,7 +6,10 @@ from .draw import FLOATS, INTS, Draw
 from .operations import Operation, fits, index, operand
 
 #: Operations whose answer jumps: after a rounded number they are no longer drawn.
-JUMPS = frozenset("argmax argmin sign eq ne lt le gt ge nonzero logic masked bool long int to any all".split())
+JUMPS = frozenset(
+    """argmax argmin sign eq ne lt le gt ge nonzero logic masked bool long int to any all floor ceil round trunc floor_divide
+    remainder fmod frac max min sort argsort topk count_nonzero isclose""".split()
+)
 
 
 def make(d: Draw) -> str:
@@ -21,7 +24,7 @@ def make(d: Draw) -> str:
 
 def compute(d: Draw, operations: list[Operation], weights: list[float]) -> str | None:
     operation = d.rng.choices(operations, weights)[0]
-    if not d.exact and operation.name in JUMPS and d.chance(0.9):
+    if not d.exact and operation.name.partition(" ")[0] in JUMPS:
         return None
     if not operation.exact and d.exact and len(d.lines) and not d.chance(0.35):
         return None
@@ -42,6 +45,9 @@ def write(d: Draw) -> str | None:
     if not x:
         return None
     t = d[x]
+    if not d.exact and not d.is_float(t):
+        # What was rounded would jump.
+        return None
     leaf = t.requires_grad and t.is_leaf
     how = d.rng.random()
     number = d.number(d.dtype(x))

@@ -56,6 +56,9 @@ fn positions(index: &Tensor, of: &Tensor, axis: usize) -> Result<Tensor> {
         let text = format!("a tensor of {dtype} cannot be an index: integers and truth values can");
         return Err(error(ErrorKind::DType(text)));
     }
+    if of.numel() == 0 {
+        told_now(index)?;
+    }
     let negative = index.check_indices("index", -(n as i64), axis, n)?;
     // Indices may lie on the host whatever they are an index of.
     let index = index.to_dtype(DType::I64).to(of.device())?;
@@ -66,9 +69,21 @@ fn positions(index: &Tensor, of: &Tensor, axis: usize) -> Result<Tensor> {
     Tensor::where_(&index.try_lt(0i64)?, index.try_add(n as i64)?, &index)
 }
 
+/// Computes an index of nothing: what is picked with it has no elements, so nobody would compute it and find it out of range.
+fn told_now(index: &Tensor) -> Result<()> {
+    if !is_recording() {
+        index.realize()?;
+    }
+    Ok(())
+}
+
 /// What PyTorch takes as the index of `index_select`, `gather` and `scatter_add`, as i64.
-fn checked(op: &'static str, index: &Tensor, axis: usize, size: usize) -> Result<Tensor> {
-    let dtype = index.dtype();
+fn checked(op: &'static str, index: &Tensor, axis: usize, of: &Tensor) -> Result<Tensor> {
+    let (shape, dtype) = (of.shape(), index.dtype());
+    let size = shape[axis];
+    if shape.numel() == 0 {
+        told_now(index)?;
+    }
     if !matches!(dtype, DType::I64 | DType::I32) {
         let text = format!("takes an index of i64 or i32, got {dtype}");
         return Err(Error::new(op, ErrorKind::DType(text)));
@@ -126,10 +141,12 @@ impl Picks {
 
     /// The elements picked from `of`.
     pub fn get(&self, py: Python<'_>, of: &Tensor) -> PyResult<Tensor> {
-        let host_read = self.0.iter().any(|p| p.index.is_bool());
+        let host_read = of.numel() == 0 || self.0.iter().any(|p| p.index.is_bool());
         let get = || {
             let plan = self.plan(of)?;
-            plan.unfold(of, &plan.rows(of)?.index_select(0, &plan.linear(of)?)?)
+            let picked = plan.unfold(of, &plan.rows(of)?.index_select(0, &plan.linear(of)?)?)?;
+            // A tensor of its own, which lies as it is seen.
+            if picked.is_contiguous()? { Ok(picked) } else { Ok(picked.copy()) }
         };
         if host_read { compute(py, get) } else { build(py, get) }
     }
@@ -144,20 +161,32 @@ impl Picks {
                 return of.write(py, |t| t.assign(Tensor::where_(&mask, value, t)?));
             }
         }
-        let new = compute(py, || {
+        let written = compute(py, || {
             let t = &of.t;
             let plan = self.plan(t)?;
-            let value = written(value, t)?;
-            match mg_autograd::in_place(|| plan.write_at_once(t, &value))? {
-                true => Ok(None),
-                false => plan.replaced(t, &value),
+            let value = self::written(value, t)?;
+            if mg_autograd::in_place(|| plan.write_at_once(t, &value))? {
+                return Ok(Written::AtOnce);
             }
+            Ok(plan.replaced(t, &value)?.map_or(Written::Nothing(value), Written::Whole))
         })?;
-        match new {
-            Some(new) => of.write(py, |t| t.assign(new)),
-            None => Ok(()),
+        match written {
+            Written::AtOnce => Ok(()),
+            Written::Whole(new) => of.write(py, |t| t.assign(new)),
+            // What requires a gradient makes the tensor require one all the same, as in PyTorch.
+            Written::Nothing(value) => of.write(py, |t| t.narrow(0, 0, 0)?.assign(value.sum())),
         }
     }
+}
+
+/// What became of a write into picked elements.
+enum Written {
+    /// It is done.
+    AtOnce,
+    /// The tensor with the elements in it.
+    Whole(Tensor),
+    /// Nothing is picked.
+    Nothing(Tensor),
 }
 
 impl Plan {
@@ -400,7 +429,7 @@ impl PyTensor {
         let index = &index.get().t;
         self.unary(py, |t| {
             let axis = mg_device::normalize_axis(dim, t.rank())?;
-            let index = checked("index_select", index, axis, t.shape()[axis])?;
+            let index = checked("index_select", index, axis, t)?;
             t.index_select(dim, &if index.rank() == 0 { index.reshape(&[1])? } else { index })
         })
     }
@@ -411,7 +440,7 @@ impl PyTensor {
         let index = &index.get().t;
         self.unary(py, |t| {
             let axis = mg_device::normalize_axis(dim, t.rank())?;
-            let index = checked("gather", index, axis, t.shape()[axis])?;
+            let index = checked("gather", index, axis, t)?;
             let (shape, wanted) = (t.shape(), index.shape());
             let mut part = t.clone();
             if shape.rank() == wanted.rank() {
@@ -440,7 +469,7 @@ impl PyTensor {
                 let text = format!("adds values of {} to {}", src.dtype(), t.dtype());
                 return Err(Error::new("scatter_add", ErrorKind::DType(text)));
             }
-            t.scatter_add(dim, &checked("scatter_add", index, axis, t.shape()[axis])?, src)
+            t.scatter_add(dim, &checked("scatter_add", index, axis, t)?, src)
         })
     }
 

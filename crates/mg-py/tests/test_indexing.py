@@ -410,3 +410,29 @@ def test_rows_written_by_tensors(whole):
     old = b * 1
     b[mg.tensor([0])] = b[2:3]
     assert b[:3].tolist() == [a[1].tolist(), a[0].tolist(), a[1].tolist()] and old[0].tolist() == a[0].tolist()
+def test_an_index_of_nothing_is_looked_at():
+    for of, more in ((mg.ones(0, 0), ()), (mg.ones(1, 0), ()), (mg.ones(1, 3), (slice(0, 0),))):
+        with pytest.raises(IndexError):
+            of[(mg.tensor([0]) + 1, *more)]
+    with pytest.raises(IndexError):
+        mg.ones(2, 0).index_select(0, mg.tensor([1]) + 1)
+
+
+def test_what_is_picked_lies_as_it_is_seen():
+    x = mg.tensor([[[1.0]], [[2.0]]])
+    t = x[:, [0, 0]]
+    assert t.is_contiguous() and t.contiguous() is t
+
+
+def test_a_view_of_nothing_at_an_end():
+    t = mg.zeros(2, 0, dtype=mg.bool)[1]
+    assert t[t].tolist() == [] and t.tolist() == []
+
+
+def test_leading_axes_of_size_one_are_none_where_elements_are_written():
+    w = mg.zeros(2)
+    w[0] = mg.tensor([5.0])
+    w[1] = mg.tensor([[7.0]])
+    assert w.tolist() == [5, 7]
+    with pytest.raises(ValueError):
+        w[0] = mg.tensor([1.0, 2.0])

@@ -247,3 +247,56 @@ def test_nobody_is_kept_by_what_is_recorded():
         del trainer
         gc.collect()
         assert [g() for g in gone] == [None] * 3
+def test_what_was_written_through_data_before_a_step_is_not_its_own():
+    w = mg.Tensor([1.0])
+    with mg.no_grad():
+        w[:,] = 1.0
+
+    @mg.jit
+    def double(x):
+        with mg.no_grad():
+            w.add_(w)
+        return x + 1
+
+    x = mg.zeros(1)
+    expected = 1.0
+    for k in range(6):
+        if k in (0, 1, 4):
+            w.data.add_(0.0)
+        double(x)
+        expected *= 2
+        assert w.tolist() == [expected]
+    assert double.reason is None
+
+
+def test_captured_tensors_that_are_frozen():
+    v, w = mg.Tensor([1.0]), mg.Tensor([2.0])
+
+    @mg.jit
+    def step(x):
+        (v * w * x).sum().backward()
+        return x * 1
+
+    x = mg.ones(1)
+    for _ in range(4):
+        step(x)
+    assert v.grad.tolist() == [8] and w.grad.tolist() == [4]
+    w.requires_grad_(False)
+    for _ in range(4):
+        step(x)
+    assert v.grad.tolist() == [16] and w.grad.tolist() == [4]
+    w.requires_grad_()
+    step(x)
+    assert v.grad.tolist() == [18] and w.grad.tolist() == [5]
+
+
+def test_a_gradient_that_a_step_hands_back_is_the_one_there_is():
+    w = mg.zeros(1)
+    w.grad = mg.ones(1)
+    step = mg.jit(lambda x: (w.grad, x * 1))
+    for _ in range(3):
+        assert step(mg.zeros(1))[0].tolist() == [1]
+    w.grad = mg.tensor([7.0])
+    held = step(mg.zeros(1))[0]
+    w.grad.add_(1)
+    assert held.tolist() == [8]

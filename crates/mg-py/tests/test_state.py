@@ -128,6 +128,107 @@ def test_a_parameter_takes_other_memory_and_stays_itself():
     assert w.tolist() == [[2.5], [3.5]]
 
 
+def test_a_backward_that_fails_adds_to_no_gradient():
+    a, b = mg.Tensor([1.0]), mg.Tensor([2.0])
+    y = (b * b).sum() + a.sum() * 3
+    with mg.no_grad():
+        b.add_(1)
+    with pytest.raises(RuntimeError, match="changed in place"):
+        y.backward()
+    assert a.grad is None and b.grad is None
+
+
+def test_what_was_copied_over_gets_zeros():
+    w, v = mg.Tensor(3.0), mg.Tensor([1.0, 2.0])
+    h = w.abs()
+    h.copy_(v[0])
+    h.backward()
+    assert w.grad.tolist() == 0 and v.grad.tolist() == [1, 0]
+    y = w * 2
+    y.add_(1)
+    y.copy_(y + v[1])
+    assert [g.tolist() for g in grad(y, [w, v])] == [2, [0, 1]]
+    x = w.clone()
+    x.copy_(x.exp())
+    x.data.mul_(1)
+    assert grad(x, w)[0].item() == pytest.approx(20.0855, rel=1e-5)
+    z = (v * v).sum()
+    z[...] = 0.0
+    (g,) = grad(z * z, [v], create_graph=True)
+    assert g.tolist() == [0, 0] and not g.requires_grad
+
+
+def test_a_view_forgets_what_was_written_over_it_whatever_comes_after():
+    w = mg.Tensor([1.0, 2.0])
+    y = w * 1
+    view = y[:1]
+    view[0] = 5.0
+    y.detach().mul_(2)
+    view.sum().backward()
+    assert view.tolist() == [10] and w.grad.tolist() == [0, 0]
+
+
+def test_a_write_to_nothing_keeps_its_history():
+    w = mg.Tensor(2.0)
+    for index in (T([False] * 3), [], slice(0, 0)):
+        t = mg.zeros(3)
+        t[index] = w
+        assert t.requires_grad
+    t = mg.zeros(0)
+    t[t > 0] += w
+    assert t.requires_grad
+    leaf = mg.zeros(3, requires_grad=True)
+    with pytest.raises(RuntimeError):
+        leaf[T([False] * 3)] = 1.0
+
+
+def test_gradients_are_constants():
+    a, b = mg.tensor(2.0, dtype=mg.float64, requires_grad=True), mg.Tensor(3.0)
+    (a * b).backward()
+    assert a.grad.tolist() == 3 and not a.grad.requires_grad and not b.grad.requires_grad
+
+
+def test_what_waits_for_what_failed_is_no_gradient():
+    m = nn.Linear(1, 2)
+    x = mg.zeros(2, 1)
+    mg.functional.cross_entropy(m(x), T([0, 0]) + 5).backward()
+    with pytest.raises(IndexError):
+        m.weight.grad.tolist()
+    assert m.bias.grad is None
+    m.zero_grad()
+    m(x).sum().backward()
+    mg.functional.cross_entropy(m(x), T([0, 0]) + 5).backward()
+    with pytest.raises(IndexError):
+        m.weight.grad.tolist()
+    assert m.bias.grad.tolist() == [2, 2]
+
+
+def test_nothing_of_a_broadcast_view_can_be_written():
+    row = mg.tensor([1.0, 2.0])
+    x = row.expand(3, 2).detach()
+    x[0:0].add_(1)
+    with pytest.raises(ValueError, match="broadcast"):
+        x.add_(1)
+
+
+def test_gradients_are_of_what_requires_them():
+    w, x = mg.Tensor(1.0), mg.tensor(2.0)
+    with pytest.raises(RuntimeError, match="input 1 does not require"):
+        grad(w * x, [w, x], allow_unused=True)
+
+
+def test_what_a_gradient_does_not_read_can_be_written_to():
+    w = mg.Tensor([2.0, 4.0])
+    y = w.reciprocal()
+    z = w**0
+    with mg.no_grad():
+        w.zero_()
+    y.sum().backward()
+    assert w.grad.tolist() == [-0.25, -0.0625]
+    (g,) = grad(z.sum(), [w], create_graph=True)
+    assert g.tolist() == [0, 0] and not g.requires_grad
+
+
 def test_views_that_are_leaves():
     flat = mg.zeros(6)
     w = flat[:3].requires_grad_()

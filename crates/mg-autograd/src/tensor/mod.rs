@@ -207,6 +207,12 @@ impl Tensor {
     /// As [`Tensor::grad_unread`], which no recording is told of.
     pub(crate) fn grad_now(&self) -> Option<Tensor> {
         let grad = locked(&self.0.grad).clone()?;
+        let waiting = grad.current();
+        // Where something has failed since, it may have been what this waits for.
+        if waiting.is_pending() && waiting.sequence() < mg_graph::last_failure() && !mg_graph::is_recording()
+        {
+            let _ = mg_graph::realize_quietly(&[&waiting]);
+        }
         // One that could not be computed, as somebody was told, has not come to be.
         let failed = matches!(grad.current().value(), Some(Err(error)) if error.is_reported());
         if failed {
@@ -282,7 +288,7 @@ impl Tensor {
     pub fn is_data_of_step(&self) -> bool {
         let node = self.current();
         let is_data = matches!(node.op(), mg_graph::Op::Source(mg_graph::SourceKind::Data));
-        is_data && !node.is_pending() && node.sequence() >= mg_graph::started()
+        is_data && !node.is_pending() && mg_graph::is_recording() && !jit::was_there(&node)
     }
 
     /// A number that two tensors have in common only if they are one; another tensor may have it when this one is gone.

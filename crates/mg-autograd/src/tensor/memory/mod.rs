@@ -20,6 +20,7 @@ use mg_graph::{Node, Op, Tag, View, WeakNode};
 use part::{part_of, view_of};
 use smallvec::SmallVec;
 use std::any::Any;
+use std::collections::HashSet;
 use std::panic::Location;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::Duration;
@@ -144,9 +145,16 @@ pub(crate) fn apart(node: &Node) -> Node {
 /// Where a walk over the graph goes on that comes to something with this history.
 fn behind(history: &Node) -> Node {
     match history.tag() {
-        Some(Tag::History(behind) | Tag::Forgotten(behind)) => behind.clone(),
-        Some(Tag::Owner(_)) | None => history.clone(),
+        Some(Tag::History(behind)) => behind.clone(),
+        Some(Tag::Forgotten(behind)) if has_forgotten_all(history) => behind.clone(),
+        Some(Tag::Forgotten(_) | Tag::Owner(_)) | None => history.clone(),
     }
+}
+
+/// Whether nothing flows to what was written to something with this history.
+fn has_forgotten_all(history: &Node) -> bool {
+    let forgotten = matches!(history.tag(), Some(Tag::Forgotten(_)));
+    forgotten && !history.is_released() && !history.sources().iter().any(Node::is_tracked)
 }
 
 /// A node with the value of `value`, through which gradients flow to `history`.
@@ -154,31 +162,49 @@ fn behind(history: &Node) -> Node {
 fn grafted(value: &Node, history: &Node) -> Node {
     let node = untracked(value);
     node.set_tracked(true);
-    let tag = match history.tag() {
-        Some(Tag::Forgotten(_)) => Tag::Forgotten(behind(history)),
-        Some(Tag::History(_) | Tag::Owner(_)) | None => Tag::History(behind(history)),
-    };
-    node.set_tag(tag);
+    let tag = if has_forgotten_all(history) { Tag::Forgotten } else { Tag::History };
+    node.set_tag(tag(behind(history)));
     node
 }
 
 /// What is written to something with a history. Without recording gradients only the numbers change. Where nothing that is
 /// written has a history of its own, the tensor keeps its, and the gradient ends there as zeros. (A leaf has no history.)
 #[track_caller]
-fn with_history(value: Node, old: &Node, leaf: bool) -> Node {
+fn with_history(value: Node, old: &Node, leaf: bool, since: u64) -> Node {
     if leaf || !old.is_tracked() {
         return value;
     }
     if !mg_graph::is_tracking() {
         return grafted(&value, old);
     }
-    if value.is_tracked() {
-        return value;
-    }
-    let node = untracked(&value);
+    let node = if value.is_tracked() {
+        if is_made_of(&value, old, since) {
+            return value;
+        }
+        // Gradients flow to what was written, and as zeros to what was there.
+        value.alias()
+    } else {
+        untracked(&value)
+    };
     node.set_tracked(true);
     node.set_tag(Tag::Forgotten(behind(old)));
     node
+}
+
+/// Whether an operation in place, whose nodes are no older than `since`, has made a value of what was there before.
+fn is_made_of(value: &Node, old: &Node, since: u64) -> bool {
+    let mut stack: SmallVec<[Node; 8]> = SmallVec::new();
+    stack.push(value.clone());
+    let mut met = HashSet::new();
+    while let Some(node) = stack.pop() {
+        if node.is(old) {
+            return true;
+        }
+        if node.sequence() >= since && met.insert(node.sequence()) {
+            stack.extend(node.sources());
+        }
+    }
+    false
 }
 
 /// Makes a node that of a leaf: gradients end there.
@@ -236,8 +262,23 @@ pub(crate) struct Part {
     /// Where it lies among the storage's, if the line is a part of that itself.
     region: Option<Layout>,
     made_at: &'static Location<'static>,
-    /// Once it was asked for: its node, and the line's node that it was made of.
-    known: Option<(Held, u64)>,
+    /// Once it was asked for.
+    known: Option<Known>,
+}
+
+/// A view's node.
+struct Known {
+    held: Held,
+    /// The line's node that it was made of.
+    of: u64,
+    /// The one that this had the history of.
+    history: u64,
+}
+
+impl Known {
+    fn new(held: Held, whole: &Node) -> Known {
+        Known { held, of: whole.sequence(), history: behind(whole).sequence() }
+    }
 }
 
 /// A memory with one history, for those who see all of it or a part.
@@ -355,7 +396,7 @@ impl Line {
     fn node(&self) -> Node {
         let mut garbage = Garbage::new();
         let mut state = self.lock();
-        state.take_in(&mut garbage);
+        state.look(&mut garbage);
         let LineState { whole: Some(whole), .. } = &mut *state else {
             unreachable!("it is there: see `lock`")
         };
@@ -401,7 +442,8 @@ impl Line {
         }
         let facts = Facts::of(&whole);
         let seen = [part.map(|part| &part.layout), shared.as_ref().and_then(|shared| shared.region.as_ref())];
-        if seen.into_iter().flatten().any(meets_itself) {
+        let nothing = part.is_some_and(|part| part.layout.numel() == 0);
+        if !nothing && seen.into_iter().flatten().any(meets_itself) {
             let text = "a broadcast view cannot be written to";
             return Err(Error::new("write", ErrorKind::Value(text.into())));
         }
@@ -431,6 +473,8 @@ impl Line {
             false => whole,
         };
         let new = match part {
+            // All of it, seen in another shape: nothing of what was there is left.
+            Some(Part { layout, .. }) if covers(layout, &facts.shape) => value.reshape(facts.shape)?,
             Some(part) => value.write_into(Some(&whole), facts.shape, part.layout)?,
             None => value.clone(),
         };
@@ -440,7 +484,7 @@ impl Line {
             None => new,
         };
         let leaf = locked(&self.state).leaf.clone();
-        let new = own(with_history(new, &whole, leaf.strong_count() > 0));
+        let new = own(with_history(new, &whole, leaf.strong_count() > 0, since));
         if leaf.strong_count() > 0 {
             make_leaf(&new, &leaf);
         }
@@ -563,6 +607,11 @@ fn is_worth_writing_now(whole: &Node, value: &Node, region: &Layout) -> bool {
     plain && !constant && whole.handles() == 2 && matches!(whole.value(), Some(Ok(v)) if alone(v))
 }
 
+/// Whether a view sees all elements of something of this shape in their order.
+fn covers(layout: &Layout, whole: &Shape) -> bool {
+    layout.is_contiguous() && layout.offset() == 0 && layout.numel() == whole.numel()
+}
+
 /// Whether some elements of a view share a place.
 fn meets_itself(layout: &Layout) -> bool {
     let mut axes = layout.strides().iter().zip(layout.shape().iter());
@@ -570,9 +619,18 @@ fn meets_itself(layout: &Layout) -> bool {
 }
 
 impl LineState {
-    /// Takes in what other lines have written, and leaves a storage that is the line's alone.
-    fn take_in(&mut self, garbage: &mut Garbage) {
-        let (Some(shared), Some(whole)) = (&mut self.shared, &mut self.whole) else { return };
+    /// Looks for what other lines have written. Before a step that is being recorded, that was there before it.
+    fn look(&mut self, garbage: &mut Garbage) {
+        if self.shared.is_some() && mg_graph::unrecorded(|| self.take_in(garbage)) {
+            jit::note_taken_in(self.whole.as_ref().map(|held| &held.node));
+        }
+    }
+
+    /// Takes in what other lines have written, and leaves a storage that is the line's alone. Answers with whether there was
+    /// something.
+    fn take_in(&mut self, garbage: &mut Garbage) -> bool {
+        let (Some(shared), Some(whole)) = (&mut self.shared, &mut self.whole) else { return false };
+        let mut taken = false;
         let alone = Arc::strong_count(&shared.storage) == 1;
         {
             let mut storage = locked(&shared.storage.state);
@@ -595,6 +653,7 @@ impl LineState {
                 new.set_before(whole.node.clone());
                 garbage.push(std::mem::replace(whole, Held::owned(new)));
                 shared.version = storage.version;
+                taken = true;
             }
         }
         if alone && let Some(shared) = self.shared.take() {
@@ -605,16 +664,17 @@ impl LineState {
                 garbage.push(state.node);
             }
         }
+        taken
     }
 }
 
 impl Part {
     fn node(&mut self, garbage: &mut Garbage) -> Node {
         let whole = self.line.node();
-        if let Some((held, of)) = &mut self.known
-            && *of == whole.sequence()
+        if let Some(known) = &self.known
+            && known.of == whole.sequence()
         {
-            return held.node.clone();
+            return known.held.node.clone();
         }
         if mg_graph::is_recording() {
             jit::note_line_read(&self.line, &whole);
@@ -625,10 +685,14 @@ impl Part {
         let node = part_of(&whole, &self.layout);
         mg_graph::set_tracking(was);
         // Where only the numbers of the whole have changed, the view is the same to those who differentiate.
-        let numbers_only = matches!(whole.tag(), Some(Tag::Owner(_) | Tag::History(_)));
+        let numbers_only = |known: &Known| match whole.tag() {
+            Some(Tag::Owner(_)) => true,
+            Some(Tag::History(history)) => history.sequence() == known.history,
+            Some(Tag::Forgotten(_)) | None => false,
+        };
         let node = match (&self.known, node) {
-            (Some((held, _)), Ok(node)) if numbers_only && held.node.is_tracked() => {
-                Ok(grafted(&node, &held.node))
+            (Some(known), Ok(node)) if known.held.node.is_tracked() && numbers_only(known) => {
+                Ok(grafted(&node, &known.held.node))
             }
             (_, node) => node,
         };
@@ -637,9 +701,8 @@ impl Part {
         if !node.is_tracked() {
             self.line.lock().given.add(&node);
         }
-        let old = self.known.replace((Held { node: node.clone(), counted: true }, whole.sequence()));
-        garbage.extend(old.map(|(held, _)| held));
-        node.hold();
+        let old = self.known.replace(Known::new(Held::owned(node.clone()), &whole));
+        garbage.extend(old.map(|known| known.held));
         node
     }
 }
@@ -777,9 +840,9 @@ impl Tensor {
         let known = if self.requires_grad() && crate::is_grad_enabled() {
             // Of this one, whose gradient may be asked for: not of the whole straight away.
             let own_node = self.current();
-            let of = line.node().sequence();
+            let whole = line.node();
             let node = view_of(&own_node, view, shape).unwrap_or_else(|error| Node::failed(error, &own_node));
-            Some((Held::new(node), of))
+            Some(Known::new(Held::new(node), &whole))
         } else {
             None
         };
@@ -798,7 +861,7 @@ impl Tensor {
         layout: Layout,
         region: Option<Layout>,
         made_at: &'static Location<'static>,
-        known: Option<(Held, u64)>,
+        known: Option<Known>,
     ) -> Tensor {
         Tensor::of_state(State::Part(Box::new(Part { line, layout, region, made_at, known })), false)
     }
@@ -968,7 +1031,7 @@ impl Tensor {
             State::Alone(Some(held)) if !is_borrowed(&held.node) => {
                 let old = held.current(&mut garbage);
                 jit::note_cell_change(self, &old);
-                let new = own(with_history(value, &old, self.keeps_grad()));
+                let new = own(with_history(value, &old, self.keeps_grad(), since));
                 if self.keeps_grad() {
                     make_leaf(&new, &Arc::downgrade(&self.0));
                 }
@@ -995,7 +1058,7 @@ impl Tensor {
             }
             State::Part(part) => {
                 // What it has seen so far is not wanted any more, and would keep the memory from being written at once.
-                garbage.extend(part.known.take().map(|(held, _)| held));
+                garbage.extend(part.known.take().map(|known| known.held));
                 garbage.clear();
                 let part = Part { known: None, line: part.line.clone(), ..**part };
                 drop(state);
@@ -1112,7 +1175,7 @@ impl Line {
     fn is_shared(&self) -> bool {
         let mut garbage = Garbage::new();
         let mut state = self.lock();
-        state.take_in(&mut garbage);
+        state.look(&mut garbage);
         state.shared.is_some()
     }
 }
