@@ -232,8 +232,7 @@ fn answered<'py>(
     borrowed: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let one = |t: Tensor| -> PyResult<Bound<'py, PyAny>> {
-        let t =
-            if operation.view { PyTensor::shared(t, borrowed) } else { PyTensor::result(py, t, borrowed)? };
+        let t = if operation.view { PyTensor::of(t, borrowed) } else { PyTensor::result(py, t, borrowed)? };
         Ok(Bound::new(py, t)?.into_any())
     };
     Ok(match answer {

@@ -95,11 +95,6 @@ impl PyTensor {
         Ok(())
     }
 
-    /// A tensor that shares memory with others, which may be somebody else's.
-    pub fn shared(t: Tensor, borrowed: bool) -> PyTensor {
-        PyTensor { t, borrowed }
-    }
-
     /// Whether its memory is somebody else's.
     pub fn is_borrowed(&self) -> bool {
         self.borrowed
