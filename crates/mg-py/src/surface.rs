@@ -17,6 +17,7 @@ use smallvec::SmallVec;
 
 use crate::arith::other;
 use crate::error::build;
+use crate::random::PyGenerator;
 use crate::tensor::{Other, PyTensor};
 use crate::{device, dtype, size};
 
@@ -105,7 +106,9 @@ impl<'a, 'py> Seats<'a, 'py> {
     /// The seat that a name stands for: PyTorch's, and NumPy's where there is one.
     fn named(&self, name: &str) -> Option<usize> {
         let find = |wanted: &str| self.operation.params.iter().position(|p| p.name == wanted);
-        if self.operation.has_receiver && (name == "input" || name == "self") {
+        if self.operation.has_receiver
+            && (matches!(name, "input" | "self") || matches!(name, "x" | "y" | "a" | "A") && find(name).is_none())
+        {
             return Some(0);
         }
         let synonym = match name {
@@ -114,10 +117,13 @@ impl<'a, 'py> Seats<'a, 'py> {
             "keepdims" => Some("keepdim"),
             "a_min" => Some("min"),
             "a_max" => Some("max"),
+            "ddof" => Some("correction"),
             _ => None,
         };
         let found = find(name).or_else(|| synonym.and_then(find));
         let found = found.or_else(|| (name == "axis" || name == "axes").then(|| find("dims")).flatten());
+        // Sizes that mathematics writes as capitals: `N`, `M`.
+        let found = found.or_else(|| find(&name.to_ascii_lowercase()).filter(|_| name.len() == 1));
         found.map(|at| at + self.first())
     }
 
@@ -301,16 +307,8 @@ impl Read {
         Ok(match param.kind {
             Kind::Tensor => self.tensor(object, param.name)?,
             Kind::Tensors => {
-                let mut tensors = Vec::new();
-                for item in object.try_iter().map_err(|_| unlike("a sequence of tensors"))? {
-                    let item = item?;
-                    let Ok(tensor) = item.cast::<PyTensor>() else {
-                        return Err(Self::unlike(param.name, "a sequence of tensors", &item));
-                    };
-                    self.borrowed |= tensor.get().is_borrowed();
-                    tensors.push(tensor.get().t.clone());
-                }
-                Arg::Tensors(tensors)
+                let items = object.try_iter().map_err(|_| unlike("a sequence of tensors"))?;
+                Arg::Tensors(items.map(|item| self.among(param, &item?)).collect::<PyResult<_>>()?)
             }
             Kind::Operand => {
                 let Other { operand, borrowed, huge } = other(object)?;
@@ -327,6 +325,35 @@ impl Read {
                 })?;
                 Arg::Size(n)
             }
+            Kind::Floats => Arg::Floats(
+                object.try_iter()?.map(|x| x?.extract()).collect::<PyResult<_>>().map_err(|_| unlike("numbers"))?,
+            ),
+            Kind::Order => match object.cast::<PyString>() {
+                Ok(_) => {
+                    let text: &'a Bound<'_, PyAny> = object;
+                    Arg::Text(text.cast::<PyString>()?.to_str()?)
+                }
+                Err(_) => Arg::Float(object.extract().map_err(|_| unlike("a number or a string"))?),
+            },
+            Kind::Pairing => match size::is_list(object) {
+                true => {
+                    let both = object.try_iter()?.map(|side| integers(&side?)).collect::<PyResult<Vec<_>>>();
+                    match <[_; 2]>::try_from(both.map_err(|_| unlike("an integer or two lists of axes"))?) {
+                        Ok([a, b]) => Arg::Pair(a, b),
+                        Err(_) => return Err(unlike("an integer or two lists of axes")),
+                    }
+                }
+                false => {
+                    let n = size::index(object).map_err(|_| unlike("an integer or two lists of axes"))?;
+                    Arg::Size(usize::try_from(n).map_err(|_| {
+                        PyValueError::new_err(format!("argument '{}' cannot be negative, got {n}", param.name))
+                    })?)
+                }
+            },
+            Kind::Generator => match object.cast::<PyGenerator>() {
+                Ok(generator) => Arg::Generator(&generator.get().0),
+                Err(_) => return Err(unlike("a Generator")),
+            },
             Kind::Ints => Arg::Ints(integers(object).map_err(|_| unlike("an integer or several"))?),
             Kind::Sizes => Arg::Sizes(size::shape(object)?.into()),
             Kind::Padding if object.is_instance_of::<PyString>() => {
@@ -347,8 +374,21 @@ impl Read {
         })
     }
 
+    /// One of several tensors.
+    fn among(&mut self, param: &Param, item: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+        let Ok(tensor) = item.cast::<PyTensor>() else {
+            return Err(Self::unlike(param.name, "a sequence of tensors", item));
+        };
+        self.borrowed |= tensor.get().is_borrowed();
+        Ok(tensor.get().t.clone())
+    }
+
     /// A list that is given as its items.
     fn items<'a>(&mut self, param: &Param, items: &'a [Borrowed<'_, '_, PyAny>]) -> PyResult<Arg<'a>> {
+        if param.kind == Kind::Tensors {
+            let tensors = items.iter().map(|item| self.among(param, item));
+            return Ok(Arg::Tensors(tensors.collect::<PyResult<_>>()?));
+        }
         let ints: PyResult<SmallVec<[isize; 8]>> = items.iter().map(|item| size::index(item)).collect();
         let ints = ints?;
         if param.kind != Kind::Sizes {
@@ -398,7 +438,11 @@ fn definition(
     let (function, words) = match form {
         Form::Plain => (PLAIN[number], operation.documentation.to_string()),
         Form::InPlace => {
-            (IN_PLACE[number], format!("`{}`, written into the tensor, which is answered.", operation.name))
+            let words = match operation.places.is_empty() {
+                true => operation.documentation.to_string(),
+                false => format!("`{}`, written into the tensor, which is answered.", operation.name),
+            };
+            (IN_PLACE[number], words)
         }
     };
     let text = |s: String| CString::new(s.replace('\0', "")).unwrap_or_default().into_raw() as *const _;
@@ -419,6 +463,7 @@ fn prefix(place: Place) -> Option<&'static str> {
         Place::Nn => Some("_nn_"),
         Place::Linalg => Some("_linalg_"),
         Place::Special => Some("_special_"),
+        Place::Windows => Some("_windows_"),
     }
 }
 

@@ -244,6 +244,11 @@ pub(crate) fn note_seed() {
     noting(|r| r.refused = Some("it seeds the generator of random numbers"));
 }
 
+/// Notes that another generator of random numbers than the global one is drawn from.
+pub(crate) fn note_generator() {
+    noting(|r| r.refused = Some("it draws random numbers from a generator of its own"));
+}
+
 /// Notes that a leaf's gradient is looked at (`Some`), or replaced unseen.
 pub(crate) fn note_grad(leaf: &Tensor, before: Option<Option<Tensor>>) {
     let was_there = was_there(&leaf.current());
