@@ -94,7 +94,7 @@ impl Generator {
             DRAWN.set(DRAWN.get().wrapping_add(taken));
         } else {
             // A replay goes on from where the global generator is, and knows of no other.
-            crate::jit::note_generator();
+            crate::jit::note_draw("it draws random numbers from a generator of its own");
         }
         let mut state = generator.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (seed, at) = *state;

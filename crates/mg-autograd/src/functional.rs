@@ -249,17 +249,7 @@ impl Tensor {
     /// An axis out of range or named twice.
     #[track_caller]
     pub fn logsumexp(&self, axes: &[isize], keepdim: bool) -> Result<Tensor> {
-        public("logsumexp", || {
-            let node = float(self);
-            let mask = mask(&node, axes)?;
-            if count(node.shape(), mask) == 0 {
-                // The logarithm of 0.
-                return Ok(Tensor::from_node(node.reduce(ReduceKind::Sum, mask, keepdim)?.map(Row::Log)));
-            }
-            let (max, sum) = shifted_exp_sum(&node, mask)?;
-            let result = sum.map(Row::Log).add(&max);
-            Ok(Tensor::from_node(result.reshape(kept(node.shape(), mask, keepdim))?))
-        })
+        self.try_logsumexp_over(axes, keepdim)
     }
 
     /// `eˣ / Σ eˣ` along an axis.

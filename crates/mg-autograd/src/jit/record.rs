@@ -244,9 +244,9 @@ pub(crate) fn note_seed() {
     noting(|r| r.refused = Some("it seeds the generator of random numbers"));
 }
 
-/// Notes that another generator of random numbers than the global one is drawn from.
-pub(crate) fn note_generator() {
-    noting(|r| r.refused = Some("it draws random numbers from a generator of its own"));
+/// Notes random numbers that a replay would not draw anew.
+pub(crate) fn note_draw(why: &'static str) {
+    noting(|r| r.refused = Some(why));
 }
 
 /// Notes that a leaf's gradient is looked at (`Some`), or replaced unseen.

@@ -324,8 +324,8 @@ impl Tensor {
     ) -> Result<Tensor> {
         let device = on(device)?;
         Shape::new(&[n])?;
-        // The order is found on the host, and a replay would repeat it.
-        crate::jit::note_generator();
+        // The order is found on the host: a replay would repeat it.
+        crate::jit::note_draw("it draws a random order, which is found on the host");
         let t = Tensor::from_vec(permutation(n, generator), &[n])?.to(device)?;
         finished(t.to_dtype(dtype.unwrap_or(DType::I64)).node(), requires_grad)
     }

@@ -172,7 +172,9 @@ fn pair(op: &'static str, a: &Labelled, b: &Labelled, kept: impl Fn(Label) -> bo
     let (n, k) = (product(a.sizes(&batch)), product(a.sizes(&inner)));
     let (rows, columns) = (a.sizes(&left), b.sizes(&right));
     let (m, p) = (product(rows.iter().copied()), product(columns.iter().copied()));
-    let lead: &[usize] = if batch.is_empty() { &[] } else { &[n] };
+    // Products of batches in several axes need them not together.
+    let apart = a.sizes(&batch);
+    let lead: &[usize] = if batch.len() + 2 <= MAX_RANK { &apart } else { &[n] };
     let shape = |x: usize, y: usize| Shape::new(&[lead, &[x, y]].concat());
     let rows_of_a = a.ordered(&[&batch[..], &left, &inner].concat())?.reshape(shape(m, k)?)?;
     let columns_of_b = b.ordered(&[&batch[..], &inner, &right].concat())?.reshape(shape(k, p)?)?;

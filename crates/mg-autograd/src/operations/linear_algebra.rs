@@ -145,14 +145,14 @@ fn chain(op: &'static str, tensors: &[Tensor]) -> Result<Tensor> {
     if row { out.squeeze(Some(0)) } else { Ok(out) }
 }
 
-/// Powers of what lies along the last axis, along a new one.
+/// Powers of what lies along the last axis, along a new one; of integers in i64.
 fn powers(x: &Tensor, n: usize, increasing: bool) -> Result<Tensor> {
     let ramp = Node::ramp(Shape::new(&[n])?, x.device());
     let exponents = match increasing {
         true => ramp,
         false => ramp.lit(n as f64 - 1.0).sub(&ramp),
     };
-    let x = if x.is_bool() { x.to_dtype(DType::I64) } else { x.clone() };
+    let x = if x.dtype().is_float() { x.clone() } else { x.to_dtype(DType::I64) };
     x.unsqueeze(-1)?.try_pow(Tensor::from_node(exponents.cast(x.dtype())))
 }
 
