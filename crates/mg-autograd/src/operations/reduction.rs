@@ -89,6 +89,47 @@ fn joined(parts: &[&Tensor], axis: usize) -> Result<Tensor> {
     Tensor::cat(&parts.iter().collect::<Vec<_>>(), axis as isize)
 }
 
+/// What lies under each two neighbours along an axis, less a common factor; the axis, and the factor.
+fn strips(
+    op: &'static str,
+    t: &Tensor,
+    x: Option<&Tensor>,
+    dx: Option<f64>,
+    dim: isize,
+) -> Result<(Tensor, isize, f64)> {
+    let axis = axis_of(op, t, dim)?;
+    let (after, before) = neighbours(t, axis)?;
+    let heights = after.try_add(&before)?;
+    let x = match (x, dx) {
+        (Some(_), Some(_)) => {
+            return refused(op, ErrorKind::Value("takes points or their distance, not both".into()));
+        }
+        (None, dx) => return Ok((heights, axis as isize, dx.unwrap_or(1.0) / 2.0)),
+        (Some(x), None) => x,
+    };
+    // Points have the axis of the values; of fewer axes, they are the last ones.
+    let (shape, line) = (t.shape(), x.rank() == 1);
+    let at = if line { Some(0) } else { (axis + x.rank()).checked_sub(shape.rank()) };
+    let points = at.and_then(|at| x.shape().get(at).copied()).unwrap_or(1);
+    if points != shape[axis] && (line || points != 1) {
+        let text = format!("{points} points for {} values along axis {axis}", shape[axis]);
+        return refused(op, ErrorKind::Shape(text));
+    }
+    let widths = match at {
+        Some(at) => x.try_diff(1, at as isize, None, None)?,
+        None => x.zeros_like(),
+    };
+    let widths = match line {
+        true => {
+            let mut sizes = vec![1; shape.rank()];
+            sizes[axis] = -1;
+            widths.reshape(&sizes)?
+        }
+        false => widths,
+    };
+    Ok((heights.try_mul(&widths)?, axis as isize, 0.5))
+}
+
 #[operations(REDUCTIONS)]
 impl Tensor {
     /// The sum of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
@@ -468,39 +509,24 @@ impl Tensor {
         #[default(None)] dx: Option<f64>,
         #[default(-1)] dim: isize,
     ) -> Result<Tensor> {
-        let axis = axis_of("trapezoid", self, dim)?;
-        let (after, before) = neighbours(self, axis)?;
-        let heights = after.try_add(&before)?;
-        let along = &[axis as isize];
-        match (x, dx) {
-            (Some(_), Some(_)) => {
-                refused("trapezoid", ErrorKind::Value("takes points or their distance, not both".into()))
-            }
-            (None, dx) => {
-                let sum = heights.sum_dim(along, false)?;
-                sum.try_mul(dx.unwrap_or(1.0) / 2.0)
-            }
-            (Some(x), None) => {
-                let shape = self.shape();
-                let line = x.rank() == 1;
-                let at = if line { 0 } else { (axis + x.rank()).checked_sub(shape.rank()).unwrap_or(usize::MAX) };
-                let points = x.shape().get(at).copied().unwrap_or(1);
-                if points != shape[axis] && (line || points != 1) {
-                    let text = format!("{points} points for {} values along axis {axis}", shape[axis]);
-                    return refused("trapezoid", ErrorKind::Shape(text));
-                }
-                let widths = if at == usize::MAX { x.zeros_like() } else { x.try_diff(1, at as isize, None, None)? };
-                let widths = match line {
-                    true => {
-                        let mut sizes = vec![1; shape.rank()];
-                        sizes[axis] = -1;
-                        widths.reshape(&sizes)?
-                    }
-                    false => widths,
-                };
-                heights.try_mul(&widths)?.sum_dim(along, false)?.try_div(2.0)
-            }
-        }
+        let (areas, axis, factor) = strips("trapezoid", self, x, dx, dim)?;
+        areas.sum_dim(&[axis], false)?.try_mul(factor)
+    }
+
+    /// The integral up to each point but the first along an axis by the trapezoidal rule; see `trapezoid`.
+    ///
+    /// # Errors
+    ///
+    /// A tensor without axes, an axis out of range; points that do not fit the values, or both `x` and `dx`.
+    #[surface(function, keywords_from = "dx")]
+    pub fn cumulative_trapezoid(
+        &self,
+        #[default(None)] x: Option<&Tensor>,
+        #[default(None)] dx: Option<f64>,
+        #[default(-1)] dim: isize,
+    ) -> Result<Tensor> {
+        let (areas, axis, factor) = strips("cumulative_trapezoid", self, x, dx, dim)?;
+        areas.try_cumsum(axis, None)?.try_mul(factor)
     }
 
     /// The covariance matrix of variables, which are rows, by observations, which are columns; of one row, the variance. Each

@@ -84,6 +84,14 @@ SAMPLES = {
         "L.trapezoid(e)",
         "L.trapezoid(i)",
     ],
+    "cumulative_trapezoid": [
+        "L.cumulative_trapezoid(x)",
+        "L.cumulative_trapezoid(x, dx=0.5, dim=0)",
+        "L.cumulative_trapezoid(x, v)",
+        "L.cumulative_trapezoid(x, y, dim=0)",
+        "L.cumulative_trapezoid(h, x)",
+        {"call": "L.cumulative_trapezoid(x, v, dim=0)", "error": True},
+    ],
     "cov": [
         "L.cov(x)",
         "v.cov()",
