@@ -43,9 +43,7 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::dlpack::from_dlpack;
     #[pymodule_export]
-    use crate::dtype::{
-        PyDType, can_cast, get_default_dtype, promote_types, result_type, set_default_dtype,
-    };
+    use crate::dtype::{PyDType, can_cast, get_default_dtype, promote_types, result_type, set_default_dtype};
     #[pymodule_export]
     use crate::error::{_after_fork, _before_fork};
     #[pymodule_export]
@@ -54,8 +52,8 @@ mod _micrograd_rs {
     use crate::export::{_rebuild, from_numpy};
     #[pymodule_export]
     use crate::factory::{
-        allclose, arange, as_tensor, cat, empty, empty_like, equal, eye, full, full_like, linspace,
-        one_hot, ones, ones_like, rand_like, randint, randn_like, stack, tensor, r#where, zeros, zeros_like,
+        allclose, arange, as_tensor, cat, empty, empty_like, equal, eye, full, full_like, linspace, one_hot,
+        ones, ones_like, rand_like, randint, randn_like, stack, tensor, r#where, zeros, zeros_like,
     };
     #[pymodule_export]
     use crate::files::{_batches, _drawn_digits, _mnist, load_safetensors, save_safetensors};
@@ -76,7 +74,7 @@ mod _micrograd_rs {
     use crate::optim::{PyOptimizer, PySchedule};
     #[pymodule_export]
     use crate::random::{
-        PyGenerator, _default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,
+        _default_generator, PyGenerator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,
     };
     #[pymodule_export]
     use crate::scalar::mlp::{PyLayer, PyMLP, PyNeuron};

@@ -12,7 +12,7 @@ use mg_autograd::surface::{
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 
 use crate::arith::other;
@@ -107,7 +107,8 @@ impl<'a, 'py> Seats<'a, 'py> {
     fn named(&self, name: &str) -> Option<usize> {
         let find = |wanted: &str| self.operation.params.iter().position(|p| p.name == wanted);
         if self.operation.has_receiver
-            && (matches!(name, "input" | "self") || matches!(name, "x" | "y" | "a" | "A") && find(name).is_none())
+            && (matches!(name, "input" | "self")
+                || matches!(name, "x" | "y" | "a" | "A") && find(name).is_none())
         {
             return Some(0);
         }
@@ -326,7 +327,11 @@ impl Read {
                 Arg::Size(n)
             }
             Kind::Floats => Arg::Floats(
-                object.try_iter()?.map(|x| x?.extract()).collect::<PyResult<_>>().map_err(|_| unlike("numbers"))?,
+                object
+                    .try_iter()?
+                    .map(|x| x?.extract())
+                    .collect::<PyResult<_>>()
+                    .map_err(|_| unlike("numbers"))?,
             ),
             Kind::Order => match object.cast::<PyString>() {
                 Ok(_) => {
@@ -346,7 +351,10 @@ impl Read {
                 false => {
                     let n = size::index(object).map_err(|_| unlike("an integer or two lists of axes"))?;
                     Arg::Size(usize::try_from(n).map_err(|_| {
-                        PyValueError::new_err(format!("argument '{}' cannot be negative, got {n}", param.name))
+                        PyValueError::new_err(format!(
+                            "argument '{}' cannot be negative, got {n}",
+                            param.name
+                        ))
                     })?)
                 }
             },
@@ -401,10 +409,15 @@ impl Read {
 }
 
 fn integers(object: &Bound<'_, PyAny>) -> PyResult<SmallVec<[isize; 8]>> {
+    // A truth value in an axis' place stands for something else.
+    let one = |item: &Bound<'_, PyAny>| match item.is_instance_of::<PyBool>() {
+        true => Err(PyTypeError::new_err("a truth value is no axis")),
+        false => size::index(item),
+    };
     if size::is_list(object) {
-        return object.try_iter()?.map(|item| size::index(&item?)).collect();
+        return object.try_iter()?.map(|item| one(&item?)).collect();
     }
-    Ok(SmallVec::from_elem(size::index(object)?, 1))
+    Ok(SmallVec::from_elem(one(object)?, 1))
 }
 
 /// The signature as Python writes it, without the name; `receiver` is what the tensor is called.

@@ -393,7 +393,9 @@ impl Tensor {
                 }
                 normal(size, dtype, on(device)?, generator)?
             }
-            ([], None) => return refused("normal", "takes a shape where mean and deviation are numbers".into()),
+            ([], None) => {
+                return refused("normal", "takes a shape where mean and deviation are numbers".into());
+            }
             (_, Some(_)) => return refused("normal", "takes no shape beside tensors".into()),
             ([first, others @ ..], None) => {
                 let (mut shape, mut of) = (first.shape(), first.dtype());
@@ -483,7 +485,11 @@ impl Tensor {
         let u = uniform(&self.shape(), self.dtype(), self.device(), generator)?;
         Ok(Tensor::from_node(match (from_, to) {
             (0.0, 1.0) => u,
-            _ => u.cast(wide(self.dtype())).scale(to - from_).add(&u.cast(wide(self.dtype())).lit(from_)).cast(self.dtype()),
+            _ => u
+                .cast(wide(self.dtype()))
+                .scale(to - from_)
+                .add(&u.cast(wide(self.dtype())).lit(from_))
+                .cast(self.dtype()),
         }))
     }
 

@@ -137,8 +137,7 @@ impl Labelled {
 
     /// With the axes in an order that has all of their labels; those that are not there have size 1.
     fn ordered(&self, order: &[Label]) -> Result<Node> {
-        let axes: Vec<usize> =
-            order.iter().filter_map(|l| self.labels.iter().position(|m| m == l)).collect();
+        let axes: Vec<usize> = order.iter().filter_map(|l| self.labels.iter().position(|m| m == l)).collect();
         self.node.permute(&axes)?.reshape(Shape::new(&self.sizes(order))?)
     }
 }
@@ -249,12 +248,7 @@ fn searched(sets: &[Vec<Label>], out: &[Label], cost: &dyn Fn(&[Label]) -> f64) 
             part = (part - 1) & of;
         }
     }
-    fn walk(
-        of: usize,
-        best: &[(f64, usize)],
-        next: &mut usize,
-        pairs: &mut Vec<(usize, usize)>,
-    ) -> usize {
+    fn walk(of: usize, best: &[(f64, usize)], next: &mut usize, pairs: &mut Vec<(usize, usize)>) -> usize {
         if of.count_ones() == 1 {
             return of.trailing_zeros() as usize;
         }
@@ -284,8 +278,8 @@ pub(crate) fn contract(op: &'static str, operands: &[(Tensor, Vec<Label>)], out:
     for (t, labels) in operands {
         let (mut node, mut labels) = (t.node().cast(dtype), labels.clone());
         // A label that is there twice is that of the diagonal.
-        while let Some((i, j)) =
-            (0..labels.len()).find_map(|i| (i + 1..labels.len()).find(|&j| labels[i] == labels[j]).map(|j| (i, j)))
+        while let Some((i, j)) = (0..labels.len())
+            .find_map(|i| (i + 1..labels.len()).find(|&j| labels[i] == labels[j]).map(|j| (i, j)))
         {
             let (n, m) = (node.shape()[i], node.shape()[j]);
             if n != m {
@@ -326,4 +320,38 @@ pub(crate) fn contract(op: &'static str, operands: &[(Tensor, Vec<Label>)], out:
     };
     let last = last.summed(|l| out.contains(&l))?;
     Ok(Tensor::from_node(last.ordered(out)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matrices(sizes: &[usize]) -> Vec<(Tensor, Vec<Label>)> {
+        let shapes = sizes.windows(2).enumerate();
+        shapes.map(|(i, s)| (Tensor::zeros(s, DType::F32).unwrap(), vec![i, i + 1])).collect()
+    }
+
+    fn order_of(sizes: &[usize]) -> Vec<(usize, usize)> {
+        let operands: Vec<Labelled> =
+            matrices(sizes).into_iter().map(|(t, labels)| Labelled { node: t.node(), labels }).collect();
+        order(&operands, sizes, &[0, sizes.len() - 1])
+    }
+
+    /// A chain of matrices whose cheapest order is known: that of Cormen, Leiserson, Rivest and Stein, "Introduction to
+    /// Algorithms", section 15.2.
+    #[test]
+    fn few_operands_take_the_cheapest_order() {
+        assert_eq!(order_of(&[10, 100, 5, 50]), [(0, 1), (3, 2)]);
+        let pairs = order_of(&[30, 35, 15, 5, 10, 20, 25]);
+        assert_eq!(pairs, [(1, 2), (0, 6), (3, 4), (8, 5), (7, 9)]);
+    }
+
+    #[test]
+    fn many_operands_are_all_contracted() {
+        let sizes = [2, 3, 2, 4, 2, 5, 2, 3, 2, 4, 3];
+        let ones: Vec<_> = matrices(&sizes).into_iter().map(|(t, l)| (t.ones_like(), l)).collect();
+        let out = contract("einsum", &ones, &[0, sizes.len() - 1]).unwrap();
+        let each: usize = sizes[1..sizes.len() - 1].iter().product();
+        assert_eq!(out.to_vec::<f32>().unwrap(), vec![each as f32; 6]);
+    }
 }

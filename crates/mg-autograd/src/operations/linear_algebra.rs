@@ -78,9 +78,8 @@ fn crossed(op: &'static str, a: &Tensor, b: &Tensor, axis: isize) -> Result<Tens
         return misfit(op, format!("takes vectors of 3 along axis {axis}, got shape {}", a.shape()));
     }
     let part = |t: &Tensor, i: isize| t.select(axis, i);
-    let parts = [(1, 2), (2, 0), (0, 1)].map(|(i, j)| {
-        part(&a, i)?.try_mul(part(&b, j)?)?.try_sub(part(&a, j)?.try_mul(part(&b, i)?)?)
-    });
+    let parts = [(1, 2), (2, 0), (0, 1)]
+        .map(|(i, j)| part(&a, i)?.try_mul(part(&b, j)?)?.try_sub(part(&a, j)?.try_mul(part(&b, i)?)?));
     let parts = parts.into_iter().collect::<Result<Vec<Tensor>>>()?;
     Tensor::stack(&parts.iter().collect::<Vec<_>>(), axis)
 }
@@ -113,7 +112,8 @@ fn chain(op: &'static str, tensors: &[Tensor]) -> Result<Tensor> {
     if column {
         all[n - 1] = last.unsqueeze(1)?;
     }
-    let fits = all.iter().all(|t| t.rank() == 2) && all.windows(2).all(|w| w[0].shape()[1] == w[1].shape()[0]);
+    let fits =
+        all.iter().all(|t| t.rank() == 2) && all.windows(2).all(|w| w[0].shape()[1] == w[1].shape()[0]);
     if !fits {
         let shapes: Vec<String> = tensors.iter().map(|t| t.shape().to_string()).collect();
         return misfit(op, format!("shapes {} do not fit one after the other", shapes.join(", ")));
@@ -162,7 +162,13 @@ fn float_as(t: &Tensor, dtype: Option<DType>) -> Node {
 }
 
 /// The norm of the matrices in two axes.
-fn norm_of_matrices(op: &'static str, x: &Node, order: Order<'_>, dim: &[isize], keepdim: bool) -> Result<Node> {
+fn norm_of_matrices(
+    op: &'static str,
+    x: &Node,
+    order: Order<'_>,
+    dim: &[isize],
+    keepdim: bool,
+) -> Result<Node> {
     let &[rows, columns] = dim else {
         return misfit(op, format!("takes two axes, got {dim:?}"));
     };
@@ -181,7 +187,8 @@ fn norm_of_matrices(op: &'static str, x: &Node, order: Order<'_>, dim: &[isize],
         Order::Number(f64::INFINITY) => of_sums(columns, rows, ReduceKind::Max),
         Order::Number(f64::NEG_INFINITY) => of_sums(columns, rows, ReduceKind::Min),
         Order::Word(_) | Order::Number(_) => {
-            let text = format!("takes \"fro\", 1, -1, inf or -inf as the order of a matrix norm, got {order:?}");
+            let text =
+                format!("takes \"fro\", 1, -1, inf or -inf as the order of a matrix norm, got {order:?}");
             Err(Error::new(op, ErrorKind::Value(text)))
         }
     }
@@ -209,7 +216,10 @@ fn contracted(a: &Tensor, b: &Tensor, dims: Pairing<'_>) -> Result<Tensor> {
     let (mut la, mut lb): (Vec<usize>, Vec<usize>) = ((0..ra).collect(), (ra..ra + rb).collect());
     for (&i, &j) in of_a.iter().zip(&of_b) {
         if i >= ra || j >= rb || lb[j] < ra || of_a.iter().filter(|&&k| k == i).count() > 1 {
-            return misfit("tensordot", format!("axes {of_a:?} and {of_b:?} are named twice or are not there"));
+            return misfit(
+                "tensordot",
+                format!("axes {of_a:?} and {of_b:?} are named twice or are not there"),
+            );
         }
         lb[j] = la[i];
     }
@@ -456,7 +466,11 @@ impl Tensor {
     ///
     /// Axes that are not there or named twice, sizes that differ, unlike devices.
     #[surface(function)]
-    pub fn tensordot(&self, other: &Tensor, #[default(Pairing::Count(2))] dims: Pairing<'_>) -> Result<Tensor> {
+    pub fn tensordot(
+        &self,
+        other: &Tensor,
+        #[default(Pairing::Count(2))] dims: Pairing<'_>,
+    ) -> Result<Tensor> {
         contracted(self, other, dims)
     }
 
@@ -674,7 +688,11 @@ impl Tensor {
     ///
     /// What is no vector.
     #[surface(function)]
-    pub fn vander(&self, #[default(None)] n: Option<usize>, #[default(false)] increasing: bool) -> Result<Tensor> {
+    pub fn vander(
+        &self,
+        #[default(None)] n: Option<usize>,
+        #[default(false)] increasing: bool,
+    ) -> Result<Tensor> {
         ranks("vander", [(self, 1)])?;
         powers(self, n.unwrap_or(self.numel()), increasing)
     }

@@ -1,7 +1,9 @@
 //! Reductions, and what is composed of them.
 
 use super::float;
-use crate::functional::{axis_mask, count, flat_at_zero, kept, mask, mean, norm_of, shifted_exp_sum, variance};
+use crate::functional::{
+    axis_mask, count, flat_at_zero, kept, mask, mean, norm_of, shifted_exp_sum, variance,
+};
 use crate::ops::Operand;
 use crate::surface::Order;
 use crate::tensor::Tensor;
@@ -454,10 +456,14 @@ impl Tensor {
         let node = float(self);
         let rank = node.shape().rank();
         if rank < 2 {
-            return refused("renorm", ErrorKind::Shape(format!("takes two axes or more, got {}", node.shape())));
+            return refused(
+                "renorm",
+                ErrorKind::Shape(format!("takes two axes or more, got {}", node.shape())),
+            );
         }
         if p.is_nan() || p <= 0.0 || maxnorm.is_nan() || maxnorm < 0.0 {
-            let text = format!("takes a positive p and a maxnorm that is not negative, got {p} and {maxnorm}");
+            let text =
+                format!("takes a positive p and a maxnorm that is not negative, got {p} and {maxnorm}");
             return refused("renorm", ErrorKind::Value(text));
         }
         let others = mask(&node, &[])? & !axis_mask(&node, dim)?;
@@ -671,7 +677,8 @@ impl Tensor {
         let x = x.reshape(Shape::of(&[x.shape().numel()]))?;
         let (low, high) = match min == max && x.shape().numel() > 0 {
             true => {
-                let (low, high) = (x.reduce(ReduceKind::Min, 1, false)?, x.reduce(ReduceKind::Max, 1, false)?);
+                let (low, high) =
+                    (x.reduce(ReduceKind::Min, 1, false)?, x.reduce(ReduceKind::Max, 1, false)?);
                 let same = low.eq(&high);
                 let one = low.lit(1.0);
                 (same.choose(&low.sub(&one), &low), same.choose(&high.add(&one), &high))
@@ -679,10 +686,8 @@ impl Tensor {
             false => (x.lit(min), x.lit(max)),
         };
         let place = x.sub(&low).div(&high.sub(&low)).scale(bins as f64).map(Row::Floor);
-        let inside = Node::apply(
-            Row::And,
-            &[&Node::apply(Row::Le, &[&low, &x]), &Node::apply(Row::Le, &[&x, &high])],
-        );
+        let inside =
+            Node::apply(Row::And, &[&Node::apply(Row::Le, &[&low, &x]), &Node::apply(Row::Le, &[&x, &high])]);
         let last = Node::apply(Row::Minimum, &[&place, &place.lit(bins as f64 - 1.0)]);
         let index = inside.choose(&last, &last.lit(0.0)).cast(DType::I64);
         let counts = inside.cast(x.dtype()).scatter_add(0, &index, bins)?;

@@ -17,10 +17,18 @@ struct Made {
 }
 
 impl Made {
-    fn of(op: &'static str, dtype: Option<DType>, device: Option<Device>, requires_grad: bool) -> Result<Made> {
+    fn of(
+        op: &'static str,
+        dtype: Option<DType>,
+        device: Option<Device>,
+        requires_grad: bool,
+    ) -> Result<Made> {
         let dtype = dtype.unwrap_or_else(DType::default_float);
         if !dtype.is_float() {
-            return Err(Error::new(op, ErrorKind::DType(format!("takes a floating-point dtype, got {dtype}"))));
+            return Err(Error::new(
+                op,
+                ErrorKind::DType(format!("takes a floating-point dtype, got {dtype}")),
+            ));
         }
         Ok(Made { dtype, device: on(device)?, requires_grad })
     }
@@ -135,7 +143,9 @@ impl Tensor {
         #[default(false)] requires_grad: bool,
     ) -> Result<Tensor> {
         if tau.is_nan() || tau <= 0.0 || sym && center.is_some() {
-            let text = format!("takes a positive tau, and no center where it is symmetric, got {tau} and {center:?}");
+            let text = format!(
+                "takes a positive tau, and no center where it is symmetric, got {tau} and {center:?}"
+            );
             return Err(Error::new("exponential", ErrorKind::Value(text)));
         }
         let made = Made::of("exponential", dtype, device, requires_grad)?;

@@ -1002,6 +1002,75 @@ class Tensor:
 
         Weights that are not floats, other than one or two axes; no samples, or without replacement more than there are weights.
         """
+    def cumsum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
+        order of additions depends on the shape alone.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def cumulative_sum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
+        order of additions depends on the shape alone.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def cumsum_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
+        """`cumsum`, written into the tensor, which is answered."""
+    def cumulative_sum_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
+        """`cumsum`, written into the tensor, which is answered."""
+    def cumprod(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """The product of each element and all before it along an axis. Integers become i64.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def cumulative_prod(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """The product of each element and all before it along an axis. Integers become i64.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def cumprod_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
+        """`cumprod`, written into the tensor, which is answered."""
+    def cumulative_prod_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
+        """`cumprod`, written into the tensor, which is answered."""
+    def logcumsumexp(self, dim: _int) -> Tensor:
+        """`log Σ eˣ` of each element and all before it along an axis, without overflow. Integers become f32.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def cummax(self, dim: _int) -> Extreme:
+        """The largest element so far along an axis, and its index (i64): of equal ones the last. NaN is larger than every number. The
+        gradient goes to the element at the index.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def cummin(self, dim: _int) -> Extreme:
+        """The smallest element so far along an axis, and its index (i64): of equal ones the last. NaN is smaller than every number. The
+        gradient goes to the element at the index.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def recurrence(self, factors: Tensor, dim: _int) -> Tensor:
+        """The linear recurrence `yᵢ = xᵢ + aᵢ yᵢ₋₁` along an axis, which begins with `y₋₁ = 0`; `factors` are the `aᵢ`, and broadcast.
+        Exponential averages, discounted returns and state-space models are of this kind. Integers become f32.
+
+        # Errors
+
+        An axis out of range; factors that do not broadcast to the shape.
+        """
 
     # Views and conversions.
     @overload
@@ -2629,6 +2698,14 @@ def trapz(input: Tensor, x: Tensor | None = None, *, dx: _float | None = None, d
     A tensor without axes, an axis out of range; points that do not fit the values, or both `x` and `dx`.
     """
 
+def cumulative_trapezoid(input: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1) -> Tensor:
+    """The integral up to each point but the first along an axis by the trapezoidal rule; see `trapezoid`.
+
+    # Errors
+
+    A tensor without axes, an axis out of range; points that do not fit the values, or both `x` and `dx`.
+    """
+
 def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
     """The covariance matrix of variables, which are rows, by observations, which are columns; of one row, the variance. Each
     observation counts `fweights` times (integers), and with `aweights`; both have one axis. Integers become f32.
@@ -2767,6 +2844,87 @@ def multinomial(input: Tensor, num_samples: _int, replacement: _bool = False, *,
     # Errors
 
     Weights that are not floats, other than one or two axes; no samples, or without replacement more than there are weights.
+    """
+
+def cumsum(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
+    order of additions depends on the shape alone.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def cumulative_sum(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
+    order of additions depends on the shape alone.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def cumsum_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """`cumsum`, written into the tensor."""
+
+def cumulative_sum_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """`cumsum`, written into the tensor."""
+
+def cumprod(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """The product of each element and all before it along an axis. Integers become i64.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def cumulative_prod(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """The product of each element and all before it along an axis. Integers become i64.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def cumprod_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """`cumprod`, written into the tensor."""
+
+def cumulative_prod_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """`cumprod`, written into the tensor."""
+
+def logcumsumexp(input: Tensor, dim: _int) -> Tensor:
+    """`log Σ eˣ` of each element and all before it along an axis, without overflow. Integers become f32.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def cummax(input: Tensor, dim: _int) -> Extreme:
+    """The largest element so far along an axis, and its index (i64): of equal ones the last. NaN is larger than every number. The
+    gradient goes to the element at the index.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def cummin(input: Tensor, dim: _int) -> Extreme:
+    """The smallest element so far along an axis, and its index (i64): of equal ones the last. NaN is smaller than every number. The
+    gradient goes to the element at the index.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def recurrence(input: Tensor, factors: Tensor, dim: _int) -> Tensor:
+    """The linear recurrence `yᵢ = xᵢ + aᵢ yᵢ₋₁` along an axis, which begins with `y₋₁ = 0`; `factors` are the `aᵢ`, and broadcast.
+    Exponential averages, discounted returns and state-space models are of this kind. Integers become f32.
+
+    # Errors
+
+    An axis out of range; factors that do not broadcast to the shape.
     """
 
 def _windows_bartlett(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
