@@ -190,6 +190,10 @@ fn call<'py>(
         let Some(at) = seats.named(name) else {
             return Err(seats.complain(&format!("got an unexpected keyword argument '{name}'")));
         };
+        let own = at.checked_sub(first).map_or("input", |at| operation.params[at].name);
+        if seats.seats[at].is_some() && own != name {
+            return Err(seats.complain(&format!("takes '{own}' and '{name}' for the same: give one of them")));
+        }
         seats.sit(at, object)?;
     }
     let mut read = Read { borrowed: false, huge: false };
@@ -325,6 +329,9 @@ impl Read {
                     PyValueError::new_err(format!("argument '{}' cannot be negative, got {n}", param.name))
                 })?;
                 Arg::Size(n)
+            }
+            Kind::Floats if !size::is_list(object) => {
+                Arg::Floats(SmallVec::from_elem(object.extract().map_err(|_| unlike("numbers"))?, 1))
             }
             Kind::Floats => Arg::Floats(
                 object

@@ -48,7 +48,7 @@ KINDS = {
     "text": "str",
     "dtype": "_DType",
     "device": "_Device",
-    "floats": "Sequence[_float]",
+    "floats": "_float | Sequence[_float]",
     "order": "_float | str",
     "pairing": "_int | Sequence[_Dims]",
     "generator": "Generator",

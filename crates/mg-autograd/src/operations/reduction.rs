@@ -132,6 +132,34 @@ fn strips(
     Ok((heights.try_mul(&widths)?, axis as isize, 0.5))
 }
 
+/// The ends of what is counted: those that are given, or the least and the largest element; one further where they are the same.
+fn ends(x: &Node, given: Option<(f64, f64)>) -> Result<(Node, Node)> {
+    let all = mask(x, &[])?;
+    let (low, high) = match given {
+        Some((low, high)) => (x.lit(low), x.lit(high)),
+        None if x.shape().numel() == 0 => (x.lit(0.0), x.lit(1.0)),
+        None => (x.reduce(ReduceKind::Min, all, false)?, x.reduce(ReduceKind::Max, all, false)?),
+    };
+    let (same, one) = (low.eq(&high), low.lit(1.0));
+    Ok((same.choose(&low.sub(&one), &low), same.choose(&high.add(&one), &high)))
+}
+
+/// The number of elements in each of `bins` intervals, or the sum of their weights; what is outside of them does not count.
+fn in_bins(x: &Node, low: &Node, high: &Node, bins: usize, weight: Option<&Node>) -> Result<Node> {
+    let line = Shape::of(&[x.shape().numel()]);
+    let x = x.reshape(line)?;
+    let place = x.sub(low).div(&high.sub(low)).scale(bins as f64).map(Row::Floor);
+    let inside = [Node::apply(Row::Le, &[low, &x]), Node::apply(Row::Le, &[&x, high])];
+    let inside = Node::apply(Row::And, &[&inside[0], &inside[1]]);
+    let last = Node::apply(Row::Minimum, &[&place, &place.lit(bins as f64 - 1.0)]);
+    let index = inside.choose(&last, &last.lit(0.0)).cast(DType::I64);
+    let counted = match weight {
+        None => inside.cast(x.dtype()),
+        Some(weight) => inside.choose(&weight.reshape(line)?, &x.lit(0.0)),
+    };
+    counted.scatter_add(0, &index, bins)
+}
+
 #[operations(REDUCTIONS)]
 impl Tensor {
     /// The sum of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
@@ -393,7 +421,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range or named twice.
-    #[surface(method, function, name = "logsumexp")]
+    #[surface(method, function, special, name = "logsumexp")]
     pub fn logsumexp_over(
         &self,
         #[default(&[])] dim: &[isize],
@@ -674,23 +702,106 @@ impl Tensor {
             return refused("histc", ErrorKind::Value(text));
         }
         let x = float(&self.detach());
-        let x = x.reshape(Shape::of(&[x.shape().numel()]))?;
-        let (low, high) = match min == max && x.shape().numel() > 0 {
-            true => {
-                let (low, high) =
-                    (x.reduce(ReduceKind::Min, 1, false)?, x.reduce(ReduceKind::Max, 1, false)?);
-                let same = low.eq(&high);
-                let one = low.lit(1.0);
-                (same.choose(&low.sub(&one), &low), same.choose(&high.add(&one), &high))
+        let (low, high) = ends(&x, (min < max).then_some((min, max)))?;
+        Ok(Tensor::from_node(in_bins(&x, &low, &high, bins, None)?))
+    }
+
+    /// How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
+    /// `range[0]` to `range[1]`, both included, or from the least element to the largest. With `weight`, of the tensor's shape, the
+    /// sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
+    /// f32.
+    ///
+    /// # Errors
+    ///
+    /// No bins; a range of other than two numbers that are finite and in order; weights of another shape.
+    #[surface(method, function, answers("hist", "bin_edges"), keywords_from = "range")]
+    pub fn histogram(
+        &self,
+        bins: usize,
+        #[default(None)] range: Option<&[f64]>,
+        #[default(None)] weight: Option<&Tensor>,
+        #[default(false)] density: bool,
+    ) -> Result<(Tensor, Tensor)> {
+        let range = match range {
+            None => None,
+            Some(&[low, high]) if low.is_finite() && high.is_finite() && low <= high => Some((low, high)),
+            Some(other) => {
+                let text = format!("takes two finite numbers in order as range, got {other:?}");
+                return refused("histogram", ErrorKind::Value(text));
             }
-            false => (x.lit(min), x.lit(max)),
         };
-        let place = x.sub(&low).div(&high.sub(&low)).scale(bins as f64).map(Row::Floor);
-        let inside =
-            Node::apply(Row::And, &[&Node::apply(Row::Le, &[&low, &x]), &Node::apply(Row::Le, &[&x, &high])]);
-        let last = Node::apply(Row::Minimum, &[&place, &place.lit(bins as f64 - 1.0)]);
-        let index = inside.choose(&last, &last.lit(0.0)).cast(DType::I64);
-        let counts = inside.cast(x.dtype()).scatter_add(0, &index, bins)?;
-        Ok(Tensor::from_node(counts))
+        if bins == 0 {
+            return refused("histogram", ErrorKind::Value("takes a bin at least".into()));
+        }
+        if let Some(weight) = weight.filter(|w| w.shape() != self.shape()) {
+            let text = format!("weights of shape {} for {}", weight.shape(), self.shape());
+            return refused("histogram", ErrorKind::Shape(text));
+        }
+        let x = float(&self.detach());
+        let (low, high) = ends(&x, range)?;
+        let weight = weight.map(|w| w.detach().node().cast(x.dtype()));
+        let counts = in_bins(&x, &low, &high, bins, weight.as_ref())?;
+        let width = high.sub(&low).scale(1.0 / bins as f64);
+        let at = Node::ramp(Shape::new(&[bins + 1])?, x.device()).cast(x.dtype());
+        // From the nearer end, so that both ends are exact.
+        let up = low.add(&at.mul(&width));
+        let down = high.sub(&at.lit(bins as f64).sub(&at).mul(&width));
+        let edges = at.lt(&at.lit(bins as f64 / 2.0)).choose(&up, &down);
+        let counts = match density {
+            true => counts.div(&counts.reduce(ReduceKind::Sum, 1, true)?.mul(&width)),
+            false => counts,
+        };
+        Ok((Tensor::from_node(counts), Tensor::from_node(edges)))
+    }
+
+    /// The slopes along axes (all, if none is named) by differences of neighbours, a tensor for each: central ones inside, at the
+    /// ends those of `edge_order` 1 or 2. `spacing` is the distance of points, one for all axes or one for each.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range or named twice, or with too few positions; another order; other than one distance or one for each axis.
+    #[surface(function, keywords_from = "spacing")]
+    pub fn gradient(
+        &self,
+        #[default(&[1.0])] spacing: &[f64],
+        #[default(&[])] dim: &[isize],
+        #[default(1)] edge_order: usize,
+    ) -> Result<Vec<Tensor>> {
+        let x = Tensor::from_node(float(self));
+        let shape = x.shape();
+        let named = mask(&x.node(), dim)?;
+        let axes: Vec<usize> = match dim.is_empty() {
+            true => (0..shape.rank()).filter(|d| named >> d & 1 == 1).collect(),
+            false => dim.iter().map(|&d| normalize_axis(d, shape.rank().max(1))).collect::<Result<_>>()?,
+        };
+        if !matches!(edge_order, 1 | 2) || spacing.len() != 1 && spacing.len() != axes.len() {
+            let text =
+                format!("edge order {edge_order}, {} distances for {} axes", spacing.len(), axes.len());
+            return refused("gradient", ErrorKind::Value(text));
+        }
+        let slope = |(i, &axis): (usize, &usize)| -> Result<Tensor> {
+            let h = *spacing.get(i).or(spacing.first()).unwrap_or(&1.0);
+            let n = shape.get(axis).copied().unwrap_or(0);
+            if n <= edge_order {
+                let text = format!("{n} positions along axis {axis} of {shape} for edge order {edge_order}");
+                return refused("gradient", ErrorKind::Shape(text));
+            }
+            let at = |from: usize, len: usize| x.narrow(axis as isize, from, len);
+            // What an end has of its own value and of the next ones.
+            let weights: &[f64] = if edge_order == 1 { &[-1.0, 1.0] } else { &[-1.5, 2.0, -0.5] };
+            let end = |from: usize, backwards: bool| -> Result<Tensor> {
+                let mut sum: Option<Tensor> = None;
+                for (i, weight) in weights.iter().enumerate() {
+                    let place = if backwards { from - i } else { from + i };
+                    let term = at(place, 1)?.try_mul(if backwards { -weight } else { *weight } / h)?;
+                    sum = Some(sum.map_or_else(|| Ok(term.clone()), |s| s.try_add(&term))?);
+                }
+                sum.map_or_else(|| at(from, 1), Ok)
+            };
+            let (first, last) = (end(0, false)?, end(n - 1, true)?);
+            let inside = at(2, n.max(2) - 2)?.try_sub(at(0, n.max(2) - 2)?)?.try_div(2.0 * h)?;
+            Tensor::cat(&[&first, &inside, &last], axis as isize)
+        };
+        axes.iter().enumerate().map(slope).collect()
     }
 }

@@ -36,7 +36,7 @@ pub enum Kind {
     DType,
     /// A device.
     Device,
-    /// Several numbers.
+    /// Several numbers, or one.
     Floats,
     /// A number or a word: what norm is meant.
     Order,

@@ -111,6 +111,23 @@ SAMPLES = {
         "L.bincount(at1[:0], minlength=3)",
         {"call": "L.bincount(at1 - 5)", "error": True},
     ],
+    "histogram": [
+        "L.histogram(x.detach(), 5)",
+        "x.detach().histogram(4, range=(-2.0, 2.0))",
+        "L.histogram(h.detach(), bins=3, weight=k.detach())",
+        "L.histogram(h.detach(), 6, range=(-3.0, 3.0), density=True)",
+        "L.histogram(L.ones(4), 4)",
+        {"call": "L.histogram(x.detach(), 4, range=(2.0, -2.0))", "error": True},
+    ],
+    "gradient": [
+        "L.gradient(x)",
+        "L.gradient(v, spacing=0.5)",
+        "L.gradient(h, dim=(0, 2), spacing=(2.0, 0.5))",
+        "L.gradient(x, dim=1, edge_order=2)",
+        "L.gradient(h[:, :, :2], dim=-1)",
+        {"call": "L.gradient(x[:1])", "error": True},
+        {"call": "L.gradient(x, spacing=[1.0, 2.0, 3.0])", "error": True},
+    ],
     "histc": [
         "L.histc(x.detach(), 5)",
         "L.histc(x.detach(), bins=4, min=-2, max=2)",
