@@ -309,6 +309,11 @@ impl Read {
             return Ok(Arg::None);
         }
         let unlike = |wanted: &str| Self::unlike(param.name, wanted, object);
+        // What is of the right kind and too large says so itself.
+        let not = |error: PyErr, wanted: &str| match error.is_instance_of::<PyTypeError>(object.py()) {
+            true => unlike(wanted),
+            false => error,
+        };
         Ok(match param.kind {
             Kind::Tensor => self.tensor(object, param.name)?,
             Kind::Tensors => {
@@ -322,9 +327,9 @@ impl Read {
                 Arg::Operand(operand)
             }
             Kind::Float => Arg::Float(object.extract().map_err(|_| unlike("a number"))?),
-            Kind::Int => Arg::Int(size::index(object).map_err(|_| unlike("an integer"))? as i64),
+            Kind::Int => Arg::Int(size::index(object).map_err(|e| not(e, "an integer"))? as i64),
             Kind::Size => {
-                let n = size::index(object).map_err(|_| unlike("an integer"))?;
+                let n = size::index(object).map_err(|e| not(e, "an integer"))?;
                 let n = usize::try_from(n).map_err(|_| {
                     PyValueError::new_err(format!("argument '{}' cannot be negative, got {n}", param.name))
                 })?;
@@ -369,7 +374,7 @@ impl Read {
                 Ok(generator) => Arg::Generator(&generator.get().0),
                 Err(_) => return Err(unlike("a Generator")),
             },
-            Kind::Ints => Arg::Ints(integers(object).map_err(|_| unlike("an integer or several"))?),
+            Kind::Ints => Arg::Ints(integers(object).map_err(|e| not(e, "an integer or several"))?),
             Kind::Sizes => Arg::Sizes(size::shape(object)?.into()),
             Kind::Padding if object.is_instance_of::<PyString>() => {
                 let text: &'a Bound<'_, PyAny> = object;

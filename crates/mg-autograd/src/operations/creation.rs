@@ -108,7 +108,7 @@ fn permutation(n: usize, generator: Option<&Generator>) -> Vec<i64> {
         let words = philox::block(seed, first / 4 + i as u64 / 2);
         let pair = i % 2 * 2;
         let bits = u128::from(words[pair]) << 32 | u128::from(words[pair + 1]);
-        all.swap(i, (bits * (i as u128 + 1) >> 64) as usize);
+        all.swap(i, ((bits * (i as u128 + 1)) >> 64) as usize);
     }
     all
 }

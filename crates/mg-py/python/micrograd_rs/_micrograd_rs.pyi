@@ -875,6 +875,16 @@ class Tensor:
 
         No bins; bounds that are not finite or in the wrong order.
         """
+    def histogram(self, bins: _int, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
+        """How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
+        `range[0]` to `range[1]`, both included, or from the least element to the largest. With `weight`, of the tensor's shape, the
+        sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
+        f32.
+
+        # Errors
+
+        No bins; a range of other than two numbers that are finite and in order; weights of another shape.
+        """
     @overload
     def new_zeros(self, size: _Sizes, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
         """Zeros of a shape, in the tensor's dtype and on its device unless others are named.
@@ -2642,6 +2652,14 @@ def logsumexp(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -
     An axis out of range or named twice.
     """
 
+def _special_logsumexp(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+    """`log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become f32.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
 def norm(input: Tensor, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False, dtype: _DType | None = None) -> Tensor:
     """The norm of all elements as one vector, or over some axes: the `p`-th root of the sum of `p`-th powers of magnitudes
     (2 for `"fro"`). With `p` infinite the largest magnitude, −∞ the smallest, 0 how many are not zero. The gradient of a
@@ -2740,6 +2758,26 @@ def histc(input: Tensor, bins: _int = 100, min: _float = 0.0, max: _float = 0.0)
     # Errors
 
     No bins; bounds that are not finite or in the wrong order.
+    """
+
+def histogram(input: Tensor, bins: _int, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
+    """How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
+    `range[0]` to `range[1]`, both included, or from the least element to the largest. With `weight`, of the tensor's shape, the
+    sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
+    f32.
+
+    # Errors
+
+    No bins; a range of other than two numbers that are finite and in order; weights of another shape.
+    """
+
+def gradient(input: Tensor, *, spacing: _float | Sequence[_float] = (1.0), dim: _Dims | None = None, edge_order: _int = 1) -> tuple[Tensor, ...]:
+    """The slopes along axes (all, if none is named) by differences of neighbours, a tensor for each: central ones inside, at the
+    ends those of `edge_order` 1 or 2. `spacing` is the distance of points, one for all axes or one for each.
+
+    # Errors
+
+    An axis out of range or named twice, or with too few positions; another order; other than one distance or one for each axis.
     """
 
 def scalar_tensor(s: _Operand, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
@@ -2968,7 +3006,7 @@ def _windows_gaussian(m: _int, *, std: _float = 1.0, sym: _bool = True, dtype: _
     A deviation that is not positive; a dtype that is not floating point; a device that is not there.
     """
 
-def _windows_general_cosine(m: _int, *, a: Sequence[_float], sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+def _windows_general_cosine(m: _int, *, a: _float | Sequence[_float], sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
     """A window of cosines: `Σ (−1)ᵏ aₖ cos(k x)`.
 
     # Errors
