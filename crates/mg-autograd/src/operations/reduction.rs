@@ -132,16 +132,17 @@ fn strips(
     Ok((heights.try_mul(&widths)?, axis as isize, 0.5))
 }
 
-/// The ends of what is counted: those that are given, or the least and the largest element; one further where they are the same.
-fn ends(x: &Node, given: Option<(f64, f64)>) -> Result<(Node, Node)> {
+/// The ends of what is counted: those that are given, or the least and the largest element; `apart` of
+/// them where they are the same.
+fn ends(x: &Node, given: Option<(f64, f64)>, apart: f64) -> Result<(Node, Node)> {
     let all = mask(x, &[])?;
     let (low, high) = match given {
         Some((low, high)) => (x.lit(low), x.lit(high)),
         None if x.shape().numel() == 0 => (x.lit(0.0), x.lit(1.0)),
         None => (x.reduce(ReduceKind::Min, all, false)?, x.reduce(ReduceKind::Max, all, false)?),
     };
-    let (same, one) = (low.eq(&high), low.lit(1.0));
-    Ok((same.choose(&low.sub(&one), &low), same.choose(&high.add(&one), &high)))
+    let (same, apart) = (low.eq(&high), low.lit(apart));
+    Ok((same.choose(&low.sub(&apart), &low), same.choose(&high.add(&apart), &high)))
 }
 
 /// The number of elements in each of `bins` intervals, or the sum of their weights; what is outside of them does not count.
@@ -702,7 +703,7 @@ impl Tensor {
             return refused("histc", ErrorKind::Value(text));
         }
         let x = float(&self.detach());
-        let (low, high) = ends(&x, (min < max).then_some((min, max)))?;
+        let (low, high) = ends(&x, (min < max).then_some((min, max)), 1.0)?;
         Ok(Tensor::from_node(in_bins(&x, &low, &high, bins, None)?))
     }
 
@@ -738,7 +739,7 @@ impl Tensor {
             return refused("histogram", ErrorKind::Shape(text));
         }
         let x = float(&self.detach());
-        let (low, high) = ends(&x, range)?;
+        let (low, high) = ends(&x, range, 0.5)?;
         let weight = weight.map(|w| w.detach().node().cast(x.dtype()));
         let counts = in_bins(&x, &low, &high, bins, weight.as_ref())?;
         let width = high.sub(&low).scale(1.0 / bins as f64);
