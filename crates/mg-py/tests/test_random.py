@@ -134,6 +134,8 @@ def test_global_state():
         inside = mg.rand(2).tolist()
         mg.manual_seed(99)
     assert mg.rand(2).tolist() == inside
+    mg.cuda.set_rng_state(mg.cuda.get_rng_state())
+    assert mg.cuda.get_rng_state().tolist() == mg.get_rng_state().tolist()
     before = mg.seed()
     assert mg.initial_seed() == before
 
