@@ -221,8 +221,9 @@ impl Tensor {
             let node = float(self);
             let mask = mask(&node, axes)?;
             // What does not vary has the gradient 0, not 0 · ∞.
-            let deviation =
-                flat_at_zero(&variance(&wide(&node), mask, correction as f64, keepdim)?, |v| v.map(Row::Sqrt));
+            let deviation = flat_at_zero(&variance(&wide(&node), mask, correction as f64, keepdim)?, |v| {
+                v.map(Row::Sqrt)
+            });
             Ok(Tensor::from_node(deviation.cast(node.dtype())))
         })
     }

@@ -2,7 +2,7 @@
 
 use super::float;
 use crate::functional::{
-    axis_mask, count, flat_at_zero, kept, mask, mean, norm_of, shifted_exp_sum, variance,
+    axis_mask, count, flat_at_zero, kept, mask, mean, norm_of, shifted_exp_sum, variance, wide,
 };
 use crate::ops::Operand;
 use crate::surface::Order;
@@ -62,6 +62,11 @@ fn truth(of: &Tensor, count: &Node, row: Row) -> Tensor {
 /// Bessel's correction: PyTorch's `correction`, or its older `unbiased`.
 fn corrected(correction: Option<f64>, unbiased: Option<bool>) -> f64 {
     correction.unwrap_or(if unbiased == Some(false) { 0.0 } else { 1.0 })
+}
+
+/// The variance, of half types in f32.
+fn spread(node: &Node, mask: u8, correction: f64, keepdim: bool) -> Result<Node> {
+    variance(&wide(node), mask, correction, keepdim)
 }
 
 /// The standard deviation; where nothing varies, its gradient is 0.
@@ -244,8 +249,7 @@ impl Tensor {
         #[default(None)] dtype: Option<DType>,
     ) -> Result<Tensor> {
         let node = float_as(self, dtype);
-        let half = matches!(node.dtype(), DType::F16 | DType::BF16);
-        let wide = if half { node.cast(DType::F32) } else { node.clone() };
+        let wide = wide(&node);
         let (mask, is_number) = (mask(&wide, dim)?, wide.eq(&wide));
         let sum = is_number.choose(&wide, &wide.lit(0.0)).reduce(ReduceKind::Sum, mask, keepdim)?;
         let count = is_number.cast(DType::I64).reduce(ReduceKind::Sum, mask, keepdim)?;
@@ -356,8 +360,8 @@ impl Tensor {
         #[default(None)] correction: Option<f64>,
     ) -> Result<Tensor> {
         let node = float(self);
-        let mask = mask(&node, dim)?;
-        Ok(Tensor::from_node(variance(&node, mask, corrected(correction, unbiased), keepdim)?))
+        let variance = spread(&node, mask(&node, dim)?, corrected(correction, unbiased), keepdim)?;
+        Ok(Tensor::from_node(variance.cast(node.dtype())))
     }
 
     /// The standard deviation, the square root of the variance, of all elements or over some axes; see `var`. Its gradient is 0
@@ -375,8 +379,8 @@ impl Tensor {
         #[default(None)] correction: Option<f64>,
     ) -> Result<Tensor> {
         let node = float(self);
-        let mask = mask(&node, dim)?;
-        Ok(Tensor::from_node(deviation(&variance(&node, mask, corrected(correction, unbiased), keepdim)?)))
+        let variance = spread(&node, mask(&node, dim)?, corrected(correction, unbiased), keepdim)?;
+        Ok(Tensor::from_node(deviation(&variance).cast(node.dtype())))
     }
 
     /// The variance (see `var`) and the mean, of all elements or over some axes. Integers become f32.
@@ -394,7 +398,7 @@ impl Tensor {
     ) -> Result<(Tensor, Tensor)> {
         let node = float(self);
         let mask = mask(&node, dim)?;
-        let variance = variance(&node, mask, corrected(correction, unbiased), keepdim)?;
+        let variance = spread(&node, mask, corrected(correction, unbiased), keepdim)?.cast(node.dtype());
         Ok((Tensor::from_node(variance), Tensor::from_node(mean(&node, mask, keepdim)?)))
     }
 
@@ -413,8 +417,9 @@ impl Tensor {
     ) -> Result<(Tensor, Tensor)> {
         let node = float(self);
         let mask = mask(&node, dim)?;
-        let variance = variance(&node, mask, corrected(correction, unbiased), keepdim)?;
-        Ok((Tensor::from_node(deviation(&variance)), Tensor::from_node(mean(&node, mask, keepdim)?)))
+        let variance = spread(&node, mask, corrected(correction, unbiased), keepdim)?;
+        let deviation = deviation(&variance).cast(node.dtype());
+        Ok((Tensor::from_node(deviation), Tensor::from_node(mean(&node, mask, keepdim)?)))
     }
 
     /// `log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become f32.
