@@ -237,7 +237,7 @@ class Tensor:
     def tolist(self) -> Any:
         """The elements as nested lists; a number for a tensor without axes."""
     def numpy(self) -> Any:
-        """A read-only NumPy array on the tensor's own memory."""
+        """A NumPy array that shares the tensor's memory; read-only where the tensor requires a gradient."""
     def __array__(self, dtype: Any = None, copy: _bool | None = None) -> Any: ...
     def __buffer__(self, flags: _int, /) -> memoryview: ...
     def __dlpack__(
@@ -260,7 +260,7 @@ class Tensor:
     def __reversed__(self) -> Iterator[Tensor]: ...
     def __contains__(self, value: Any, /) -> _bool: ...
     def __hash__(self) -> _int: ...
-    def __deepcopy__(self, _memo: dict[Any, Any], /) -> Tensor: ...
+    def __deepcopy__(self, memo: dict[Any, Any], /) -> Tensor: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
     def __getitem__(self, index: Any, /) -> Tensor: ...
     def __setitem__(self, index: Any, value: Any, /) -> None: ...
@@ -2201,6 +2201,116 @@ def _nn_celu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
 def logaddexp(input: Tensor, other: _Operand) -> Tensor:
     """`ln(exp(x) + exp(y))` without overflow."""
 
+def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
+    """The convolution (cross-correlation) of an input `[n, c, l]` (or `[c, l]`) with a weight `[o, c / groups, k]`, plus a bias `[o]`:
+    `[n, o, (l + 2 padding − dilation (k − 1) − 1) / stride + 1]`. A padding of `"same"` keeps `l`, `"valid"` is none. Products of
+    f32 are exact; half types are added in f32.
+
+    # Errors
+
+    Shapes that do not fit, a kernel larger than the padded input, numbers that are not positive, integers.
+    """
+
+def _nn_conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
+    """The convolution (cross-correlation) of an input `[n, c, l]` (or `[c, l]`) with a weight `[o, c / groups, k]`, plus a bias `[o]`:
+    `[n, o, (l + 2 padding − dilation (k − 1) − 1) / stride + 1]`. A padding of `"same"` keeps `l`, `"valid"` is none. Products of
+    f32 are exact; half types are added in f32.
+
+    # Errors
+
+    Shapes that do not fit, a kernel larger than the padded input, numbers that are not positive, integers.
+    """
+
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
+    """The convolution (cross-correlation) of an input `[n, c, h, w]` (or `[c, h, w]`) with a weight `[o, c / groups, kh, kw]`, plus a bias
+    `[o]`; see [`Tensor::conv1d`] for sizes. Stride, padding and dilation are one number, or one for each axis.
+
+    # Errors
+
+    As [`Tensor::conv1d`].
+    """
+
+def _nn_conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
+    """The convolution (cross-correlation) of an input `[n, c, h, w]` (or `[c, h, w]`) with a weight `[o, c / groups, kh, kw]`, plus a bias
+    `[o]`; see [`Tensor::conv1d`] for sizes. Stride, padding and dilation are one number, or one for each axis.
+
+    # Errors
+
+    As [`Tensor::conv1d`].
+    """
+
+def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
+    """The convolution (cross-correlation) of an input `[n, c, d, h, w]` (or `[c, d, h, w]`) with a weight `[o, c / groups, kd, kh, kw]`, plus a
+    bias `[o]`; see [`Tensor::conv1d`] for sizes.
+
+    # Errors
+
+    As [`Tensor::conv1d`].
+    """
+
+def _nn_conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
+    """The convolution (cross-correlation) of an input `[n, c, d, h, w]` (or `[c, d, h, w]`) with a weight `[o, c / groups, kd, kh, kw]`, plus a
+    bias `[o]`; see [`Tensor::conv1d`] for sizes.
+
+    # Errors
+
+    As [`Tensor::conv1d`].
+    """
+
+def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
+    """The transposed convolution of an input `[n, c, l]` (or `[c, l]`) with a weight `[c, o / groups, k]`, plus a bias `[o]`: the gradient of a
+    convolution by its input, `[n, o, (l − 1) stride − 2 padding + dilation (k − 1) + output_padding + 1]`.
+
+    # Errors
+
+    Shapes that do not fit; an output padding that is not smaller than stride or dilation.
+    """
+
+def _nn_conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
+    """The transposed convolution of an input `[n, c, l]` (or `[c, l]`) with a weight `[c, o / groups, k]`, plus a bias `[o]`: the gradient of a
+    convolution by its input, `[n, o, (l − 1) stride − 2 padding + dilation (k − 1) + output_padding + 1]`.
+
+    # Errors
+
+    Shapes that do not fit; an output padding that is not smaller than stride or dilation.
+    """
+
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
+    """The transposed convolution of an input `[n, c, h, w]` (or `[c, h, w]`) with a weight `[c, o / groups, kh, kw]`, plus a bias `[o]`; see
+    [`Tensor::conv_transpose1d`] for sizes.
+
+    # Errors
+
+    As [`Tensor::conv_transpose1d`].
+    """
+
+def _nn_conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
+    """The transposed convolution of an input `[n, c, h, w]` (or `[c, h, w]`) with a weight `[c, o / groups, kh, kw]`, plus a bias `[o]`; see
+    [`Tensor::conv_transpose1d`] for sizes.
+
+    # Errors
+
+    As [`Tensor::conv_transpose1d`].
+    """
+
+def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
+    """The transposed convolution of an input `[n, c, d, h, w]` (or `[c, d, h, w]`) with a weight `[c, o / groups, kd, kh, kw]`, plus a bias `[o]`;
+    see [`Tensor::conv_transpose1d`] for sizes.
+
+    # Errors
+
+    As [`Tensor::conv_transpose1d`].
+    """
+
+def _nn_conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
+    """The transposed convolution of an input `[n, c, d, h, w]` (or `[c, d, h, w]`) with a weight `[c, o / groups, kd, kh, kw]`, plus a bias `[o]`;
+    see [`Tensor::conv_transpose1d`] for sizes.
+
+    # Errors
+
+    As [`Tensor::conv_transpose1d`].
+    """
+
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """The matrix product, as NumPy's `@`: vectors are taken as a row on the left and a column on the right, batches
     broadcast.
@@ -2771,7 +2881,7 @@ def histogram(input: Tensor, bins: _int, *, range: _float | Sequence[_float] | N
     No bins; a range of other than two numbers that are finite and in order; weights of another shape.
     """
 
-def gradient(input: Tensor, *, spacing: _float | Sequence[_float] = (1.0), dim: _Dims | None = None, edge_order: _int = 1) -> tuple[Tensor, ...]:
+def gradient(input: Tensor, *, spacing: _float | Sequence[_float] = 1.0, dim: _Dims | None = None, edge_order: _int = 1) -> tuple[Tensor, ...]:
     """The slopes along axes (all, if none is named) by differences of neighbours, a tensor for each: central ones inside, at the
     ends those of `edge_order` 1 or 2. `spacing` is the distance of points, one for all axes or one for each.
 
