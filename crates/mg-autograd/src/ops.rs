@@ -88,7 +88,7 @@ impl Beside {
     fn kind(&self) -> (DType, Standing) {
         match self {
             Beside::Node(n) => kind(n),
-            Beside::Float(_) | Beside::Live(_) => (DType::F32, Standing::Number),
+            Beside::Float(_) | Beside::Live(_) => (DType::default_float(), Standing::Number),
             Beside::Int(_) => (DType::I64, Standing::Number),
             Beside::Bool(_) => (DType::Bool, Standing::Number),
         }
@@ -146,7 +146,7 @@ fn taken(row: Row, joint: DType) -> Result<(Row, DType)> {
     let row = if joint.is_bool() { of_truth_values(row)? } else { row };
     Ok(match row {
         // True division, as in Python.
-        Row::Div if !joint.is_float() => (row, DType::F32),
+        Row::Div if !joint.is_float() => (row, DType::default_float()),
         Row::Pow if joint.is_int() => (Row::IntPow, joint),
         _ if row.class() == Class::Integer && joint.is_float() => {
             return Err(Error::new(row.name(), ErrorKind::DType(format!("takes integers, got {joint}"))));

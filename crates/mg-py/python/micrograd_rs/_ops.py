@@ -8,6 +8,25 @@ from ._micrograd_rs import (
     abs_,
     absolute,
     absolute_,
+    addbmm,
+    addbmm_,
+    addmm,
+    addmm_,
+    addmv,
+    addmv_,
+    addr,
+    addr_,
+    all,
+    amax,
+    amin,
+    aminmax,
+    any,
+    argmax,
+    argmin,
+    baddbmm,
+    baddbmm_,
+    bernoulli,
+    bincount,
     bitwise_and,
     bitwise_and_,
     bitwise_left_shift,
@@ -18,18 +37,24 @@ from ._micrograd_rs import (
     bitwise_right_shift_,
     bitwise_xor,
     bitwise_xor_,
+    bmm,
     ceil,
     ceil_,
     celu,
     celu_,
+    chain_matmul,
     conv1d,
     conv2d,
     conv3d,
     conv_transpose1d,
     conv_transpose2d,
     conv_transpose3d,
+    corrcoef,
     cos,
     cos_,
+    count_nonzero,
+    cov,
+    cross,
     cummax,
     cummin,
     cumprod,
@@ -40,10 +65,15 @@ from ._micrograd_rs import (
     cumulative_prod_,
     cumulative_sum,
     cumulative_sum_,
+    cumulative_trapezoid,
+    diff,
+    dist,
     div,
     div_,
     divide,
     divide_,
+    dot,
+    einsum,
     eq,
     eq_,
     erf,
@@ -56,6 +86,12 @@ from ._micrograd_rs import (
     floor_,
     fmod,
     fmod_,
+    ger,
+    gradient,
+    histc,
+    histogram,
+    inner,
+    kron,
     le,
     le_,
     less,
@@ -74,29 +110,51 @@ from ._micrograd_rs import (
     logical_or_,
     logical_xor,
     logical_xor_,
+    logspace,
+    logsumexp,
     lt,
     lt_,
+    matmul,
+    matrix_power,
     maximum,
     maximum_,
+    mean,
     minimum,
     minimum_,
+    mm,
     mul,
     mul_,
+    multinomial,
     multiply,
     multiply_,
+    mv,
+    nanmean,
+    nansum,
     ne,
     ne_,
     neg,
     neg_,
     negative,
     negative_,
+    norm,
+    normal,
     not_equal,
     not_equal_,
+    outer,
+    prod,
+    rand,
+    randint_like,
+    randn,
+    randperm,
+    range,
     recurrence,
     relu,
     relu_,
+    renorm,
+    renorm_,
     round,
     round_,
+    scalar_tensor,
     sigmoid,
     sigmoid_,
     sign,
@@ -109,12 +167,23 @@ from ._micrograd_rs import (
     sqrt_,
     square,
     square_,
+    std,
+    std_mean,
+    sum,
     tanh,
     tanh_,
+    tensordot,
+    trace,
+    trapezoid,
+    trapz,
     true_divide,
     true_divide_,
     trunc,
     trunc_,
+    vander,
+    var,
+    var_mean,
+    vdot,
 )
 
 __all__ = [
@@ -123,12 +192,25 @@ __all__ = [
     "absolute",
     "absolute_",
     "add",
+    "addbmm",
+    "addbmm_",
+    "addmm",
+    "addmm_",
+    "addmv",
+    "addmv_",
+    "addr",
+    "addr_",
     "all",
     "amax",
     "amin",
+    "aminmax",
     "any",
     "argmax",
     "argmin",
+    "baddbmm",
+    "baddbmm_",
+    "bernoulli",
+    "bincount",
     "bitwise_and",
     "bitwise_and_",
     "bitwise_left_shift",
@@ -140,11 +222,13 @@ __all__ = [
     "bitwise_right_shift_",
     "bitwise_xor",
     "bitwise_xor_",
+    "bmm",
     "broadcast_to",
     "ceil",
     "ceil_",
     "celu",
     "celu_",
+    "chain_matmul",
     "chunk",
     "clamp",
     "clip",
@@ -155,8 +239,12 @@ __all__ = [
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
+    "corrcoef",
     "cos",
     "cos_",
+    "count_nonzero",
+    "cov",
+    "cross",
     "cummax",
     "cummin",
     "cumprod",
@@ -167,11 +255,15 @@ __all__ = [
     "cumulative_prod_",
     "cumulative_sum",
     "cumulative_sum_",
+    "cumulative_trapezoid",
+    "diff",
+    "dist",
     "div",
     "div_",
     "divide",
     "divide_",
     "dot",
+    "einsum",
     "eq",
     "eq_",
     "erf",
@@ -190,11 +282,18 @@ __all__ = [
     "frac",
     "gather",
     "ge",
+    "ger",
+    "gradient",
     "gt",
+    "histc",
+    "histogram",
     "index_select",
+    "inner",
+    "is_floating_point",
     "isfinite",
     "isinf",
     "isnan",
+    "kron",
     "le",
     "le_",
     "less",
@@ -214,12 +313,14 @@ __all__ = [
     "logical_or_",
     "logical_xor",
     "logical_xor_",
+    "logspace",
     "logsumexp",
     "lt",
     "lt_",
     "masked_fill",
     "masked_select",
     "matmul",
+    "matrix_power",
     "max",
     "maximum",
     "maximum_",
@@ -231,8 +332,12 @@ __all__ = [
     "movedim",
     "mul",
     "mul_",
+    "multinomial",
     "multiply",
     "multiply_",
+    "mv",
+    "nanmean",
+    "nansum",
     "narrow",
     "ne",
     "ne_",
@@ -242,22 +347,32 @@ __all__ = [
     "negative_",
     "nonzero",
     "norm",
+    "normal",
     "not_equal",
     "not_equal_",
     "numel",
+    "outer",
     "permute",
     "pow",
     "prod",
+    "rand",
+    "randint_like",
+    "randn",
+    "randperm",
+    "range",
     "ravel",
     "reciprocal",
     "recurrence",
     "relu",
     "relu_",
     "remainder",
+    "renorm",
+    "renorm_",
     "reshape",
     "round",
     "round_",
     "rsqrt",
+    "scalar_tensor",
     "scatter_add",
     "select",
     "sigmoid",
@@ -276,13 +391,18 @@ __all__ = [
     "square_",
     "squeeze",
     "std",
+    "std_mean",
     "sub",
     "sum",
     "swapaxes",
     "t",
     "tanh",
     "tanh_",
+    "tensordot",
+    "trace",
     "transpose",
+    "trapezoid",
+    "trapz",
     "tril",
     "triu",
     "true_divide",
@@ -291,23 +411,19 @@ __all__ = [
     "trunc_",
     "unbind",
     "unsqueeze",
+    "vander",
     "var",
+    "var_mean",
+    "vdot",
 ]
 
 add = Tensor.add
-all = Tensor.all
-amax = Tensor.amax
-amin = Tensor.amin
-any = Tensor.any
-argmax = Tensor.argmax
-argmin = Tensor.argmin
 bitwise_not = Tensor.bitwise_not
 broadcast_to = Tensor.broadcast_to
 chunk = Tensor.chunk
 clamp = Tensor.clamp
 clip = Tensor.clip
 clone = Tensor.clone
-dot = Tensor.dot
 flatten = Tensor.flatten
 flip = Tensor.flip
 floor_divide = Tensor.floor_divide
@@ -316,26 +432,21 @@ gather = Tensor.gather
 ge = Tensor.ge
 gt = Tensor.gt
 index_select = Tensor.index_select
+is_floating_point = Tensor.is_floating_point
 isfinite = Tensor.isfinite
 isinf = Tensor.isinf
 isnan = Tensor.isnan
 log_softmax = Tensor.log_softmax
-logsumexp = Tensor.logsumexp
 masked_fill = Tensor.masked_fill
 masked_select = Tensor.masked_select
-matmul = Tensor.matmul
 max = Tensor.max
-mean = Tensor.mean
 min = Tensor.min
-mm = Tensor.mm
 movedim = Tensor.movedim
 narrow = Tensor.narrow
 nonzero = Tensor.nonzero
-norm = Tensor.norm
 numel = Tensor.numel
 permute = Tensor.permute
 pow = Tensor.pow
-prod = Tensor.prod
 ravel = Tensor.ravel
 reciprocal = Tensor.reciprocal
 remainder = Tensor.remainder
@@ -346,9 +457,7 @@ select = Tensor.select
 softmax = Tensor.softmax
 split = Tensor.split
 squeeze = Tensor.squeeze
-std = Tensor.std
 sub = Tensor.sub
-sum = Tensor.sum
 swapaxes = Tensor.swapaxes
 t = Tensor.t
 transpose = Tensor.transpose
@@ -356,4 +465,3 @@ tril = Tensor.tril
 triu = Tensor.triu
 unbind = Tensor.unbind
 unsqueeze = Tensor.unsqueeze
-var = Tensor.var
