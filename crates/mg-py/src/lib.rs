@@ -52,15 +52,11 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::factory::{
         allclose, arange, as_tensor, cat, empty, empty_like, equal, eye, full, full_like, linspace,
-        manual_seed, one_hot, ones, ones_like, rand, rand_like, randint, randn, randn_like, stack, tensor,
-        r#where, zeros, zeros_like,
+        manual_seed, ones, ones_like, rand, rand_like, randint, randn, randn_like, stack, tensor, r#where,
+        zeros, zeros_like,
     };
     #[pymodule_export]
     use crate::files::{_batches, _drawn_digits, _mnist, load_safetensors, save_safetensors};
-    #[pymodule_export]
-    use crate::functional::{
-        binary_cross_entropy_with_logits, cross_entropy, embedding, layer_norm, linear, mse_loss, nll_loss,
-    };
     #[pymodule_export]
     use crate::grad::{_set_grad_enabled, grad, is_grad_enabled, realize};
     #[pymodule_export]

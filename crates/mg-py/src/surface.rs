@@ -334,6 +334,7 @@ impl Read {
                 Arg::Text(text.cast::<PyString>()?.to_str()?)
             }
             Kind::Padding => Arg::Sizes(size::shape(object)?.into()),
+            Kind::Floats => Arg::Floats(floats(object).map_err(|_| unlike("a number or several"))?),
             Kind::Bool => Arg::Bool(object.extract().map_err(|_| unlike("True or False"))?),
             Kind::Text => {
                 let text: &'a Bound<'_, PyAny> = object;
@@ -365,6 +366,13 @@ fn integers(object: &Bound<'_, PyAny>) -> PyResult<SmallVec<[isize; 8]>> {
         return object.try_iter()?.map(|item| size::index(&item?)).collect();
     }
     Ok(SmallVec::from_elem(size::index(object)?, 1))
+}
+
+fn floats(object: &Bound<'_, PyAny>) -> PyResult<SmallVec<[f64; 8]>> {
+    if size::is_list(object) {
+        return object.try_iter()?.map(|item| item?.extract()).collect();
+    }
+    Ok(SmallVec::from_elem(object.extract()?, 1))
 }
 
 /// The signature as Python writes it, without the name; `receiver` is what the tensor is called.

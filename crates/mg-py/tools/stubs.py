@@ -41,8 +41,8 @@ FILLED = {
 # Methods that PyTorch has as functions too, beside the op table's rows and the reductions.
 FUNCTIONS = """
     add bitwise_not broadcast_to chunk clamp clip clone dot flatten flip floor_divide frac gather ge gt index_select isfinite
-    isinf isnan log_softmax masked_fill masked_select matmul max min mm movedim narrow nonzero norm numel permute pow ravel
-    reciprocal remainder reshape rsqrt scatter_add select softmax split squeeze std sub swapaxes t transpose tril triu unbind
+    isinf isnan masked_fill masked_select matmul max min mm movedim narrow nonzero norm numel permute pow ravel
+    reciprocal remainder reshape rsqrt scatter_add select split squeeze std sub swapaxes t transpose tril triu unbind
     unsqueeze var
 """.split()
 
@@ -57,6 +57,7 @@ KINDS = {
     "ints": "_Dims",
     "sizes": "_Sizes",
     "padding": "_Sizes | str",
+    "floats": "_float | Sequence[_float]",
     "bool": "_bool",
     "text": "str",
     "dtype": "_DType",

@@ -27,6 +27,8 @@ pub enum Kind {
     Sizes,
     /// Sizes, or the word "same" or "valid" for them.
     Padding,
+    /// Several floating-point numbers, or one.
+    Floats,
     /// A truth value.
     Bool,
     /// A word.
@@ -61,6 +63,8 @@ pub enum Arg<'a> {
     Ints(SmallVec<[isize; 8]>),
     /// Several sizes.
     Sizes(SmallVec<[usize; 8]>),
+    /// Several floating-point numbers.
+    Floats(SmallVec<[f64; 8]>),
     /// A truth value.
     Bool(bool),
     /// A word.
@@ -138,6 +142,7 @@ from_arg! {
     usize: Size, Arg::Size(n) => *n;
     &'a [isize]: Ints, Arg::Ints(n) => n;
     &'a [usize]: Sizes, Arg::Sizes(n) => n;
+    &'a [f64]: Floats, Arg::Floats(x) => x;
     bool: Bool, Arg::Bool(b) => *b;
     &'a str: Text, Arg::Text(t) => t;
     DType: DType, Arg::DType(d) => *d;

@@ -91,6 +91,12 @@ const TABLES: &[&[Operation]] = &[
     crate::ops::ROWS,
     crate::operations::ACTIVATIONS,
     crate::operations::CONVOLUTIONS,
+    crate::operations::DISTANCES,
+    crate::operations::DROPOUTS,
+    crate::operations::IMAGES,
+    crate::operations::LAYERS,
+    crate::operations::LOSSES,
+    crate::operations::NORMALIZATIONS,
     crate::operations::SCANS, //
 ];
 
