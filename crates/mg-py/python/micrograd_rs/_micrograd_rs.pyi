@@ -429,10 +429,6 @@ class Tensor:
         """`1 / (1 + e⁻ᵃ)`."""
     def sigmoid_(self) -> Self:
         """`sigmoid`, written into the tensor, which is answered."""
-    def softplus(self) -> Tensor:
-        """`log(1 + eᵃ)`, without overflow."""
-    def softplus_(self) -> Self:
-        """`softplus`, written into the tensor, which is answered."""
     def sin(self) -> Tensor:
         """The sine, of radians."""
     def sin_(self) -> Self:
@@ -553,8 +549,80 @@ class Tensor:
         """`leaky_relu`, written into the tensor, which is answered."""
     def celu_(self, alpha: _float = 1.0) -> Self:
         """`celu`, written into the tensor, which is answered."""
+    def elu_(self, alpha: _float = 1.0) -> Self:
+        """`elu`, written into the tensor, which is answered."""
+    def selu_(self) -> Self:
+        """`selu`, written into the tensor, which is answered."""
+    def softplus(self, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
+        """`log(1 + exp(beta · x)) / beta`, without overflow, and `x` where `beta · x` is above `threshold`. From a threshold of 20
+        on that changes nothing that f32 could tell, and what is more exact is computed. Integers become f32.
+        """
+    def softplus_(self, beta: _float = 1.0, threshold: _float = 20.0) -> Self:
+        """`softplus`, written into the tensor, which is answered."""
+    def hardtanh_(self, min_val: _float = -1.0, max_val: _float = 1.0) -> Self:
+        """`hardtanh`, written into the tensor, which is answered."""
+    def relu6_(self) -> Self:
+        """`relu6`, written into the tensor, which is answered."""
+    def prelu(self, weight: Tensor) -> Tensor:
+        """`x`, or `weight · x` where `x` is not positive; `weight` is one number, or one for each position along axis 1 (He et al.,
+        2015). Integers become f32.
+
+        # Errors
+
+        A weight of more than one axis, or of another size than axis 1; unlike dtypes.
+        """
+    def mish_(self) -> Self:
+        """`mish`, written into the tensor, which is answered."""
+    def hardswish_(self) -> Self:
+        """`hardswish`, written into the tensor, which is answered."""
+    def hardsigmoid_(self) -> Self:
+        """`hardsigmoid`, written into the tensor, which is answered."""
+    def hardshrink(self, lambd: _float = 0.5) -> Tensor:
+        """`x`, or 0 where `|x|` is not above `lambd`; NaN stays. Integers become f32."""
+    def threshold_(self, threshold: _float, value: _float) -> Self:
+        """`threshold`, written into the tensor, which is answered."""
+    def softmax(self, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
+        """`eˣ / Σ eˣ` along an axis, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is taken, or axis 0 of
+        tensors of no, one or three axes.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def log_softmax(self, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
+        """`log softmax` along an axis, without overflow, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is
+        taken, or axis 0 of tensors of no, one or three axes.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def rrelu_(self, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Self:
+        """`rrelu`, written into the tensor, which is answered."""
     def logaddexp(self, other: _Operand) -> Tensor:
         """`ln(exp(x) + exp(y))` without overflow."""
+    def dropout(self, p: _float = 0.5, training: _bool = True) -> Tensor:
+        """In training, zeros with probability `p`, and the survivors scaled by 1/(1 − p) (Srivastava et al., 2014); else the tensor
+        itself. Integers become f32.
+
+        # Errors
+
+        A probability outside [0, 1].
+        """
+    def dropout_(self, p: _float = 0.5, training: _bool = True) -> Self:
+        """`dropout`, written into the tensor, which is answered."""
+    def feature_dropout_(self, p: _float = 0.5, training: _bool = True) -> Self:
+        """`feature_dropout`, written into the tensor, which is answered."""
+    def dropout1d_(self, p: _float = 0.5, training: _bool = True) -> Self:
+        """`dropout1d`, written into the tensor, which is answered."""
+    def dropout2d_(self, p: _float = 0.5, training: _bool = True) -> Self:
+        """`dropout2d`, written into the tensor, which is answered."""
+    def dropout3d_(self, p: _float = 0.5, training: _bool = True) -> Self:
+        """`dropout3d`, written into the tensor, which is answered."""
+    def alpha_dropout_(self, p: _float = 0.5, training: _bool = False) -> Self:
+        """`alpha_dropout`, written into the tensor, which is answered."""
+    def feature_alpha_dropout_(self, p: _float = 0.5, training: _bool = False) -> Self:
+        """`feature_alpha_dropout`, written into the tensor, which is answered."""
     def cumsum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
         """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
         order of additions depends on the shape alone.
@@ -929,12 +997,6 @@ class Tensor:
         """
 
     # Compositions.
-    def softmax(self, dim: _int | None = None, *, dtype: _DType | None = None, axis: _int | None = None) -> Tensor:
-        """`eˣ / Σ eˣ` along an axis."""
-    def log_softmax(
-        self, dim: _int | None = None, *, dtype: _DType | None = None, axis: _int | None = None
-    ) -> Tensor:
-        """`log softmax` along an axis, without overflow."""
     def clamp(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
         """Values no smaller than `min` and no larger than `max` (numbers or tensors), where given; NaN stays. The gradient
         passes between bounds that are numbers, and is 0 at them.
@@ -957,8 +1019,6 @@ class Tensor:
         """`1 / x`."""
     def rsqrt(self) -> Tensor:
         """`1 / √x`."""
-    def dropout(self, p: _float = 0.5, training: _bool = True) -> Tensor:
-        """Zeros with probability `p`, and the survivors scaled by 1/(1 − p)."""
 
 class Value:
     """A number (float64) that remembers how it was computed: micrograd's `Value`."""
@@ -1405,45 +1465,6 @@ def allclose(
 ) -> _bool:
     """Whether all elements are within `atol + rtol · |other|` of each other."""
 
-def one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
-    """Integers as rows of zeros with a one."""
-
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """`x Wᵀ + b` on the last axis, with weights `[out, in]`."""
-
-def embedding(input: Tensor, weight: Tensor) -> Tensor:
-    """Rows of a table `[n, dim]` by integers of any shape."""
-
-def layer_norm(
-    input: Tensor,
-    normalized_shape: _Sizes,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: _float = 1e-5,
-) -> Tensor:
-    """Normalised over the last axes, then scaled and shifted."""
-
-def cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    *,
-    ignore_index: _int = -100,
-    reduction: str = "mean",
-    label_smoothing: _float = 0.0,
-) -> Tensor:
-    """The cross entropy, in nats, of logits `[classes]`, `[n, classes]` or `[n, classes, …]` and a target: integer labels in
-    the logits' shape without the classes, or probabilities in the logits' shape."""
-
-def nll_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """The negative log likelihood of integer labels `[n]` under log probabilities `[n, classes]`."""
-
-def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """Squared differences."""
-
-def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """The cross entropy of logits and probabilities of the same shape."""
-
 def grad(
     outputs: Tensor | Sequence[Tensor],
     inputs: Tensor | Sequence[Tensor],
@@ -1660,12 +1681,6 @@ def sigmoid(input: Tensor) -> Tensor:
 def sigmoid_(input: Tensor) -> Tensor:
     """`sigmoid`, written into the tensor."""
 
-def softplus(input: Tensor) -> Tensor:
-    """`log(1 + eᵃ)`, without overflow."""
-
-def softplus_(input: Tensor) -> Tensor:
-    """`softplus`, written into the tensor."""
-
 def sin(input: Tensor) -> Tensor:
     """The sine, of radians."""
 
@@ -1861,6 +1876,229 @@ def celu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
 def _nn_celu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
     """`celu`, written into the tensor."""
 
+def _nn_elu(input: Tensor, alpha: _float = 1.0) -> Tensor:
+    """`x`, or `alpha (eˣ − 1)` where `x` is not positive (Clevert, Unterthiner and Hochreiter, 2015). Integers become f32."""
+
+def _nn_elu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
+    """`elu`, written into the tensor."""
+
+def selu(input: Tensor) -> Tensor:
+    """`elu` with the scales that keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017). Integers become f32."""
+
+def _nn_selu(input: Tensor) -> Tensor:
+    """`elu` with the scales that keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017). Integers become f32."""
+
+def selu_(input: Tensor) -> Tensor:
+    """`selu`, written into the tensor."""
+
+def _nn_selu_(input: Tensor) -> Tensor:
+    """`selu`, written into the tensor."""
+
+def softplus(input: Tensor, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
+    """`log(1 + exp(beta · x)) / beta`, without overflow, and `x` where `beta · x` is above `threshold`. From a threshold of 20
+    on that changes nothing that f32 could tell, and what is more exact is computed. Integers become f32.
+    """
+
+def _nn_softplus(input: Tensor, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
+    """`log(1 + exp(beta · x)) / beta`, without overflow, and `x` where `beta · x` is above `threshold`. From a threshold of 20
+    on that changes nothing that f32 could tell, and what is more exact is computed. Integers become f32.
+    """
+
+def softplus_(input: Tensor, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
+    """`softplus`, written into the tensor."""
+
+def _nn_softplus_(input: Tensor, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
+    """`softplus`, written into the tensor."""
+
+def _nn_hardtanh(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0) -> Tensor:
+    """`x`, no smaller than `min_val` and no larger than `max_val`; the gradient is 0 at the bounds. Integers stay.
+
+    # Errors
+
+    Truth values; a bound below 0 for unsigned integers; a `min_val` above `max_val`.
+    """
+
+def _nn_hardtanh_(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0) -> Tensor:
+    """`hardtanh`, written into the tensor."""
+
+def _nn_relu6(input: Tensor) -> Tensor:
+    """`x`, no smaller than 0 and no larger than 6; the gradient is 0 at the bounds. Integers stay.
+
+    # Errors
+
+    Truth values.
+    """
+
+def _nn_relu6_(input: Tensor) -> Tensor:
+    """`relu6`, written into the tensor."""
+
+def _nn_logsigmoid(input: Tensor) -> Tensor:
+    """`log σ(x)`, without overflow. Integers become f32."""
+
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """`x`, or `weight · x` where `x` is not positive; `weight` is one number, or one for each position along axis 1 (He et al.,
+    2015). Integers become f32.
+
+    # Errors
+
+    A weight of more than one axis, or of another size than axis 1; unlike dtypes.
+    """
+
+def _nn_prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """`x`, or `weight · x` where `x` is not positive; `weight` is one number, or one for each position along axis 1 (He et al.,
+    2015). Integers become f32.
+
+    # Errors
+
+    A weight of more than one axis, or of another size than axis 1; unlike dtypes.
+    """
+
+def _nn_mish(input: Tensor) -> Tensor:
+    """`x tanh(softplus(x))` (Misra, 2019). Integers become f32."""
+
+def _nn_mish_(input: Tensor) -> Tensor:
+    """`mish`, written into the tensor."""
+
+def _nn_softsign(input: Tensor) -> Tensor:
+    """`x / (1 + |x|)`. Integers become f32."""
+
+def _nn_hardswish(input: Tensor) -> Tensor:
+    """`x` times a sixth of `x + 3`, that no smaller than 0 and no larger than 6 (Howard et al., 2019). Integers become f32."""
+
+def _nn_hardswish_(input: Tensor) -> Tensor:
+    """`hardswish`, written into the tensor."""
+
+def _nn_hardsigmoid(input: Tensor) -> Tensor:
+    """A sixth of `x + 3`, that no smaller than 0 and no larger than 6. Integers become f32."""
+
+def _nn_hardsigmoid_(input: Tensor) -> Tensor:
+    """`hardsigmoid`, written into the tensor."""
+
+def hardshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
+    """`x`, or 0 where `|x|` is not above `lambd`; NaN stays. Integers become f32."""
+
+def _nn_hardshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
+    """`x`, or 0 where `|x|` is not above `lambd`; NaN stays. Integers become f32."""
+
+def _nn_softshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
+    """`x` moved towards 0 by `lambd`, and 0 where that would pass it; NaN stays. Integers become f32.
+
+    # Errors
+
+    A `lambd` below 0.
+    """
+
+def _nn_tanhshrink(input: Tensor) -> Tensor:
+    """`x − tanh(x)`. Integers become f32."""
+
+def threshold(input: Tensor, threshold: _float, value: _float) -> Tensor:
+    """`x` where it is above `threshold`, else `value`; NaN stays. Integers stay.
+
+    # Errors
+
+    Truth values.
+    """
+
+def _nn_threshold(input: Tensor, threshold: _float, value: _float) -> Tensor:
+    """`x` where it is above `threshold`, else `value`; NaN stays. Integers stay.
+
+    # Errors
+
+    Truth values.
+    """
+
+def threshold_(input: Tensor, threshold: _float, value: _float) -> Tensor:
+    """`threshold`, written into the tensor."""
+
+def _nn_threshold_(input: Tensor, threshold: _float, value: _float) -> Tensor:
+    """`threshold`, written into the tensor."""
+
+def _nn_glu(input: Tensor, dim: _int = -1) -> Tensor:
+    """The first half along an axis, times the sigmoid of the second (Dauphin et al., 2017). Integers become f32.
+
+    # Errors
+
+    No axes; an axis of odd size.
+    """
+
+def softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
+    """`eˣ / Σ eˣ` along an axis, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is taken, or axis 0 of
+    tensors of no, one or three axes.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def _nn_softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
+    """`eˣ / Σ eˣ` along an axis, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is taken, or axis 0 of
+    tensors of no, one or three axes.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def log_softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
+    """`log softmax` along an axis, without overflow, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is
+    taken, or axis 0 of tensors of no, one or three axes.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def _nn_log_softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
+    """`log softmax` along an axis, without overflow, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is
+    taken, or axis 0 of tensors of no, one or three axes.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def _nn_softmin(input: Tensor, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
+    """The softmax of `−x`; see `softmax`.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def _nn_gumbel_softmax(logits: Tensor, tau: _float = 1.0, hard: _bool = False, dim: _int = -1) -> Tensor:
+    """A sample of a categorical distribution with the log probabilities `logits`, softened: the softmax of what they are with
+    Gumbel noise, divided by `tau` (Jang, Gu and Poole, 2016; Maddison, Mnih and Teh, 2016). With `hard`, zeros and a one, with the
+    gradient of the softened sample. Integers become f32.
+
+    # Errors
+
+    An axis out of range; with `hard`, an axis of size 0.
+    """
+
+def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Tensor:
+    """`x`, or `x` times a slope where `x` is not positive: in training one for each element, drawn uniformly from [lower, upper),
+    else their mean (Xu et al., 2015). Integers become f32.
+
+    # Errors
+
+    A `lower` above `upper`.
+    """
+
+def _nn_rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Tensor:
+    """`x`, or `x` times a slope where `x` is not positive: in training one for each element, drawn uniformly from [lower, upper),
+    else their mean (Xu et al., 2015). Integers become f32.
+
+    # Errors
+
+    A `lower` above `upper`.
+    """
+
+def rrelu_(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Tensor:
+    """`rrelu`, written into the tensor."""
+
+def _nn_rrelu_(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Tensor:
+    """`rrelu`, written into the tensor."""
+
 def logaddexp(input: Tensor, other: _Operand) -> Tensor:
     """`ln(exp(x) + exp(y))` without overflow."""
 
@@ -1972,6 +2210,606 @@ def _nn_conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = No
     # Errors
 
     As [`Tensor::conv_transpose1d`].
+    """
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-8) -> Tensor:
+    """The cosine of the angle between vectors along an axis, whose lengths are taken for at least `eps`. Shapes broadcast,
+    integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices, an axis out of range.
+    """
+
+def _nn_cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-8) -> Tensor:
+    """The cosine of the angle between vectors along an axis, whose lengths are taken for at least `eps`. Shapes broadcast,
+    integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices, an axis out of range.
+    """
+
+def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-6, keepdim: _bool = False) -> Tensor:
+    """The `p`-norm of `x1 − x2 + eps` along the last axis. Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; as [`Tensor::norm`].
+    """
+
+def _nn_pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-6, keepdim: _bool = False) -> Tensor:
+    """The `p`-norm of `x1 − x2 + eps` along the last axis. Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; as [`Tensor::norm`].
+    """
+
+def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
+    """The `p`-norms of the differences of all pairs of rows `i < j` of a matrix, ordered by `i`, then `j`. Integers become f32.
+
+    # Errors
+
+    Another number of axes than two; a `p` below 0.
+    """
+
+def _nn_pdist(input: Tensor, p: _float = 2.0) -> Tensor:
+    """The `p`-norms of the differences of all pairs of rows `i < j` of a matrix, ordered by `i`, then `j`. Integers become f32.
+
+    # Errors
+
+    Another number of axes than two; a `p` below 0.
+    """
+
+def _nn_normalize(input: Tensor, p: _float = 2.0, dim: _Dims = 1, eps: _float = 1e-12) -> Tensor:
+    """`x / max(‖x‖, eps)` with the `p`-norm over some axes. Integers become f32.
+
+    # Errors
+
+    An axis out of range or named twice; as [`Tensor::norm`].
+    """
+
+def _nn_dropout(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """In training, zeros with probability `p`, and the survivors scaled by 1/(1 − p) (Srivastava et al., 2014); else the tensor
+    itself. Integers become f32.
+
+    # Errors
+
+    A probability outside [0, 1].
+    """
+
+def _nn_dropout_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """`dropout`, written into the tensor."""
+
+def feature_dropout(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """`dropout` of whole channels: of all behind the first two axes together.
+
+    # Errors
+
+    A probability outside [0, 1]; fewer than two axes.
+    """
+
+def feature_dropout_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """`feature_dropout`, written into the tensor."""
+
+def _nn_dropout1d(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """`dropout` of whole channels of `[n, channels, length]` or `[channels, length]`.
+
+    # Errors
+
+    A probability outside [0, 1]; another number of axes.
+    """
+
+def _nn_dropout1d_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """`dropout1d`, written into the tensor."""
+
+def _nn_dropout2d(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """`dropout` of whole channels of `[n, channels, height, width]`: of all behind the first two axes together.
+
+    # Errors
+
+    A probability outside [0, 1]; fewer than two axes.
+    """
+
+def _nn_dropout2d_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """`dropout2d`, written into the tensor."""
+
+def _nn_dropout3d(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """`dropout` of whole channels of `[n, channels, depth, height, width]`, or of that without a batch.
+
+    # Errors
+
+    A probability outside [0, 1]; fewer than two axes.
+    """
+
+def _nn_dropout3d_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """`dropout3d`, written into the tensor."""
+
+def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
+    """In training, the least value of `selu` with probability `p`, shifted and scaled so that mean 0 and variance 1 stay (Klambauer
+    et al., 2017); else the tensor itself. Integers become f32.
+
+    # Errors
+
+    A probability outside [0, 1].
+    """
+
+def _nn_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
+    """In training, the least value of `selu` with probability `p`, shifted and scaled so that mean 0 and variance 1 stay (Klambauer
+    et al., 2017); else the tensor itself. Integers become f32.
+
+    # Errors
+
+    A probability outside [0, 1].
+    """
+
+def alpha_dropout_(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
+    """`alpha_dropout`, written into the tensor."""
+
+def _nn_alpha_dropout_(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
+    """`alpha_dropout`, written into the tensor."""
+
+def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
+    """`alpha_dropout` of whole channels: of all behind the first two axes together.
+
+    # Errors
+
+    A probability outside [0, 1]; fewer than two axes.
+    """
+
+def _nn_feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
+    """`alpha_dropout` of whole channels: of all behind the first two axes together.
+
+    # Errors
+
+    A probability outside [0, 1]; fewer than two axes.
+    """
+
+def feature_alpha_dropout_(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
+    """`feature_alpha_dropout`, written into the tensor."""
+
+def _nn_feature_alpha_dropout_(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
+    """`feature_alpha_dropout`, written into the tensor."""
+
+def _nn_pad(input: Tensor, pad: _Dims, mode: str = "constant", value: _float | None = None) -> Tensor:
+    """With margins, whose widths are given from the last axis on, before and after: `[left, right, top, bottom, …]`. What is in them
+    says `mode`: "constant" is `value` (0), "reflect" the axis mirrored at its ends, "replicate" its ends, "circular" its other end. A
+    negative width takes away.
+
+    # Errors
+
+    An odd number of widths, or too many; another mode; a `value` for another mode than "constant"; more taken away, mirrored or
+    wrapped than there is.
+    """
+
+def _nn_interpolate(input: Tensor, size: _Sizes | None = None, scale_factor: _float | Sequence[_float] | None = None, mode: str = "nearest", align_corners: _bool | None = None, recompute_scale_factor: _bool | None = None) -> Tensor:
+    """In another size along the axes behind the first two: `size`, or the old one times `scale_factor`, rounded down; one for all axes
+    or one for each. `mode` is "nearest", "nearest-exact" (of pixels' centres), "linear" (one axis), "bilinear" (two), "bicubic" (two),
+    "trilinear" (three) or "area" (means). With `align_corners` the centres of the outermost pixels stay where they are, else their
+    outer edges. Positions follow from `scale_factor` as it is given, or with `recompute_scale_factor` from the sizes.
+
+    # Errors
+
+    Both a size and a factor, or neither; sizes for another number of axes; a mode for another number of axes; `align_corners` for a
+    mode that has none; an axis that becomes or is empty; integers where numbers are averaged.
+    """
+
+def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
+    """`[…, channels · r², height, width]` as `[…, channels, height · r, width · r]`, with `r` the `upscale_factor` (Shi et al., 2016).
+
+    # Errors
+
+    Fewer than three axes; channels that do not part so; a factor of 0.
+    """
+
+def _nn_pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
+    """`[…, channels · r², height, width]` as `[…, channels, height · r, width · r]`, with `r` the `upscale_factor` (Shi et al., 2016).
+
+    # Errors
+
+    Fewer than three axes; channels that do not part so; a factor of 0.
+    """
+
+def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
+    """`[…, channels, height · r, width · r]` as `[…, channels · r², height, width]`, with `r` the `downscale_factor`.
+
+    # Errors
+
+    Fewer than three axes; height or width that do not part so; a factor of 0.
+    """
+
+def _nn_pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
+    """`[…, channels, height · r, width · r]` as `[…, channels · r², height, width]`, with `r` the `downscale_factor`.
+
+    # Errors
+
+    Fewer than three axes; height or width that do not part so; a factor of 0.
+    """
+
+def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
+    """Channels (axis 1) in another order: the first of each of so many groups, then the second of each, … (Zhang et al., 2018).
+
+    # Errors
+
+    Fewer than three axes; channels that do not part into the groups.
+    """
+
+def _nn_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
+    """Channels (axis 1) in another order: the first of each of so many groups, then the second of each, … (Zhang et al., 2018).
+
+    # Errors
+
+    Fewer than three axes; channels that do not part into the groups.
+    """
+
+def _nn_linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`x Wᵀ + b` on the last axis, with a weight `[out, in]`, or `[in]` for one output without an axis.
+
+    # Errors
+
+    Shapes that do not fit, unlike devices.
+    """
+
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`Σ x1 W x2 + b` on the last axes of two tensors, with a weight `[out, in1, in2]`.
+
+    # Errors
+
+    Shapes that do not fit, unlike devices.
+    """
+
+def _nn_bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`Σ x1 W x2 + b` on the last axes of two tensors, with a weight `[out, in1, in2]`.
+
+    # Errors
+
+    Shapes that do not fit, unlike devices.
+    """
+
+def _nn_embedding(input: Tensor, weight: Tensor, padding_idx: _int | None = None) -> Tensor:
+    """Rows of a table `[n, size]` by integers of any shape, which become `[…, size]`. The row `padding_idx` gets no gradient.
+
+    # Errors
+
+    What is no table, no integers; a `padding_idx` outside the table; unlike devices. An index outside the table is found when the
+    value is computed, if not before.
+    """
+
+def _nn_embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, *, mode: str = "mean", per_sample_weights: Tensor | None = None, include_last_offset: _bool = False, padding_idx: _int | None = None) -> Tensor:
+    """Sums, means or largest elements (`mode`) of rows of a table `[n, size]`: of each row of indices `[bags, m]`, or of what lies between
+    the positions `offsets` in indices `[m]` (with `include_last_offset` the last of them is the end). The row `padding_idx` does
+    not count, `per_sample_weights` are what rows count in a sum; a bag of nothing is 0.
+
+    # Errors
+
+    What is no table, no integers, not as many axes; another mode than "sum", "mean" and "max"; the largest of bags that are given by
+    offsets; weights for another mode than sums; unlike devices. An index outside the table is found when the value is computed, if not
+    before.
+    """
+
+def one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
+    """Integers as rows of zeros with a one, i64. Without `num_classes` there are as many classes as the largest integer says, which is
+    read.
+
+    # Errors
+
+    What are no integers; an integer outside the classes is found when the value is computed.
+    """
+
+def _nn_one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
+    """Integers as rows of zeros with a one, i64. Without `num_classes` there are as many classes as the largest integer says, which is
+    read.
+
+    # Errors
+
+    What are no integers; an integer outside the classes is found when the value is computed.
+    """
+
+def _nn_mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
+    """Squared differences. Shapes broadcast, integers become f32. With a `weight` of the input's shape each counts that much, and the
+    mean is a weighted one.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
+    """Magnitudes of differences. Shapes broadcast, integers become f32. With a `weight` of the input's shape each counts that much,
+    and the mean is a weighted one.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: _float = 1.0) -> Tensor:
+    """Differences `d` below `beta` as `½d²/beta`, others as `d − ½beta` (Girshick, 2015). Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; a `beta` below 0; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: _float = 1.0, weight: Tensor | None = None) -> Tensor:
+    """Differences `d` below `delta` as `½d²`, others as `delta (d − ½delta)` (Huber, 1964). Shapes broadcast, integers become f32.
+    With a `weight` of the input's shape each counts that much.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; a `delta` that is not above 0; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: _int = -100, reduction: str = "mean") -> Tensor:
+    """The negative log likelihood of integer labels under log probabilities `[classes]`, `[n, classes]` or `[n, classes, …]`; the labels
+    have that shape without the classes. With a `weight` for each class, samples count as much as their label's, and the mean is a
+    weighted one; samples with the label `ignore_index` do not count. Integers become f32.
+
+    # Errors
+
+    Shapes that do not fit, labels that are not integers; another reduction than "mean", "sum" and "none". A label out of range is
+    found when the value is computed, if not before.
+    """
+
+def _nn_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: _int = -100, reduction: str = "mean", label_smoothing: _float = 0.0) -> Tensor:
+    """The cross entropy, in nats, of logits `[classes]`, `[n, classes]` or `[n, classes, …]` and a target: integer labels in
+    the logits' shape without the classes, or probabilities in the logits' shape. With a `weight` for each class, samples count as
+    much as their label's, and the mean is a weighted one; samples with the label `ignore_index` do not count; `label_smoothing` is
+    the part of each target that is spread evenly over all classes. Integers become f32.
+
+    # Errors
+
+    Shapes that do not fit, a smoothing outside [0, 1], probabilities beside a label to ignore; another reduction than "mean", "sum"
+    and "none". A label out of range is found when the value is computed, if not before.
+    """
+
+def _nn_binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean") -> Tensor:
+    """The cross entropy of probabilities and targets, `−y log x − (1 − y) log(1 − x)`, whose logarithms are taken for at least −100;
+    `weight` broadcasts to them.
+
+    # Errors
+
+    Shapes that differ, unlike devices, a weight that does not broadcast; another reduction than "mean", "sum" and "none".
+    """
+
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
+    """The cross entropy of logits and probabilities of one shape, `−y log σ(x) − (1 − y) log(1 − σ(x))`, without overflow. `weight`
+    broadcasts to them; `pos_weight` broadcasts to them too, and is what the first term counts.
+
+    # Errors
+
+    Shapes that differ, unlike devices, weights that do not broadcast; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
+    """The cross entropy of logits and probabilities of one shape, `−y log σ(x) − (1 − y) log(1 − σ(x))`, without overflow. `weight`
+    broadcasts to them; `pos_weight` broadcasts to them too, and is what the first term counts.
+
+    # Errors
+
+    Shapes that differ, unlike devices, weights that do not broadcast; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target: _bool = False) -> Tensor:
+    """The divergence of Kullback and Leibler of a target from log probabilities, by elements: `y (log y − x)`, 0 where `y` is. With
+    `log_target` the target is of logarithms, too. The reduction "batchmean" divides the sum by the size of the first axis.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "batchmean", "sum" and "none".
+    """
+
+def _nn_poisson_nll_loss(input: Tensor, target: Tensor, log_input: _bool = True, full: _bool = False, *, eps: _float = 1e-8, reduction: str = "mean") -> Tensor:
+    """The negative log likelihood of counts under Poisson distributions of rate `eˣ`, or with `log_input` false of rate `x`, to whose
+    logarithm's operand `eps` is added: `eˣ − y x`. With `full`, Stirling's approximation of `log y!` is added where `y > 1`.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_gaussian_nll_loss(input: Tensor, target: Tensor, var: _Operand, full: _bool = False, eps: _float = 1e-6, reduction: str = "mean") -> Tensor:
+    """The negative log likelihood of targets under normal distributions of mean `x` and variance `var`, which is taken for at least
+    `eps` (its gradient is as if it were not): `½(log var + (x − y)² / var)`, with `full` and ½ log 2π. `var` is a number, or has the
+    input's shape, that without the last axis, or that with one axis of size 1.
+
+    # Errors
+
+    Shapes that do not fit, unlike devices; a number below 0 as `var`; another reduction than "mean", "sum" and "none".
+    """
+
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, *, reduction: str = "mean") -> Tensor:
+    """`x` where the target is 1, and what `x` is below `margin` where it is −1. Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, *, reduction: str = "mean") -> Tensor:
+    """`x` where the target is 1, and what `x` is below `margin` where it is −1. Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
+    """How much is missing for `target · (input1 − input2)` to be `margin`, where something is. Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, or of unlike numbers of axes; unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
+    """How much is missing for `target · (input1 − input2)` to be `margin`, where something is. Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, or of unlike numbers of axes; unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
+    """`1 − cos(input1, input2)` where the target is 1, and what the cosine is above `margin` where it is −1. The vectors lie along the
+    last axis of `[n, size]` or `[size]`.
+
+    # Errors
+
+    Shapes that do not fit, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
+    """`1 − cos(input1, input2)` where the target is 1, and what the cosine is above `margin` where it is −1. The vectors lie along the
+    last axis of `[n, size]` or `[size]`.
+
+    # Errors
+
+    Shapes that do not fit, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-6, swap: _bool = False, *, reduction: str = "mean") -> Tensor:
+    """How much nearer than `margin` beyond the distance to `positive` the distance of `anchor` to `negative` is; distances are
+    `p`-norms of differences along the last axis, to which `eps` is added. With `swap`, the distance of `positive` to `negative` is
+    taken where it is smaller (Balntas et al., 2016).
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-6, swap: _bool = False, *, reduction: str = "mean") -> Tensor:
+    """How much nearer than `margin` beyond the distance to `positive` the distance of `anchor` to `negative` is; distances are
+    `p`-norms of differences along the last axis, to which `eps` is added. With `swap`, the distance of `positive` to `negative` is
+    taken where it is smaller (Balntas et al., 2016).
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_soft_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+    """`log(1 + exp(−y x))`, without overflow. Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_multi_margin_loss(input: Tensor, target: Tensor, p: _int = 1, margin: _float = 1.0, weight: Tensor | None = None, *, reduction: str = "mean") -> Tensor:
+    """For labels `[n]` of scores `[n, classes]` (or `[]` of `[classes]`): the mean over classes of what each other score is above the
+    label's less `margin`, to the power `p` and times the label's `weight`. Integers become f32.
+
+    # Errors
+
+    Shapes that do not fit, labels that are not integers; another `p` than 1 and 2; another reduction than "mean", "sum" and "none".
+    A label out of range is found when the value is computed, if not before.
+    """
+
+def _nn_multilabel_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+    """For targets `[n, classes]` (or `[classes]`), rows of labels up to the first −1: the sum over a row's labels and all classes that
+    are none of them of what the class's score is above the label's less 1, divided by the number of classes. Integers become f32.
+
+    # Errors
+
+    Shapes that differ, labels that are not integers; another reduction than "mean", "sum" and "none". A label out of range is found
+    when the value is computed.
+    """
+
+def _nn_multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean") -> Tensor:
+    """The mean over classes, the last axis, of the cross entropies of logits and targets; see `binary_cross_entropy_with_logits`.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices, a weight that does not broadcast; another reduction than "mean", "sum" and "none".
+    """
+
+def layer_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
+    """Normalised over the last axes, whose sizes are `normalized_shape`, then scaled and shifted (Ba, Kiros and Hinton, 2016).
+    Integers become f32.
+
+    # Errors
+
+    Sizes that are not the last ones; weight or bias of another shape.
+    """
+
+def _nn_layer_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
+    """Normalised over the last axes, whose sizes are `normalized_shape`, then scaled and shifted (Ba, Kiros and Hinton, 2016).
+    Integers become f32.
+
+    # Errors
+
+    Sizes that are not the last ones; weight or bias of another shape.
+    """
+
+def rms_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
+    """Divided by the root of the mean square over the last axes, whose sizes are `normalized_shape`, then scaled (Zhang and
+    Sennrich, 2019). `eps`, which is added to the mean square, is the distance of 1 to the next number of the dtype that is computed in
+    (f32 for half types) where it is not given. Integers become f32.
+
+    # Errors
+
+    Sizes that are not the last ones; a weight of another shape.
+    """
+
+def _nn_rms_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
+    """Divided by the root of the mean square over the last axes, whose sizes are `normalized_shape`, then scaled (Zhang and
+    Sennrich, 2019). `eps`, which is added to the mean square, is the distance of 1 to the next number of the dtype that is computed in
+    (f32 for half types) where it is not given. Integers become f32.
+
+    # Errors
+
+    Sizes that are not the last ones; a weight of another shape.
+    """
+
+def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
+    """Normalised over groups of channels (axis 1) and all that lies behind them, then scaled and shifted by channel (Wu and He,
+    2018). Integers become f32.
+
+    # Errors
+
+    Fewer than two axes; channels that do not part into `num_groups`; weight or bias that are not one number for each channel.
+    """
+
+def _nn_group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
+    """Normalised over groups of channels (axis 1) and all that lies behind them, then scaled and shifted by channel (Wu and He,
+    2018). Integers become f32.
+
+    # Errors
+
+    Fewer than two axes; channels that do not part into `num_groups`; weight or bias that are not one number for each channel.
+    """
+
+def _nn_batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None, bias: Tensor | None = None, training: _bool = False, momentum: _float = 0.1, eps: _float = 1e-5) -> Tensor:
+    """Normalised by channel (axis 1), then scaled and shifted (Ioffe and Szegedy, 2015): in training by mean and variance of the
+    input over all other axes, which `running_mean` and `running_var`, where given, are moved towards by `momentum`; else by those
+    two. Integers become f32.
+
+    # Errors
+
+    Fewer than two axes; in training, one value for each channel; else, no running mean or variance; what is not one number for
+    each channel.
+    """
+
+def _nn_instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: _bool = True, momentum: _float = 0.1, eps: _float = 1e-5) -> Tensor:
+    """Normalised by sample and channel over all axes behind those two, then scaled and shifted by channel (Ulyanov, Vedaldi and
+    Lempitsky, 2016). With `use_input_stats` by the input's own mean and variance, towards whose means over samples `running_mean`
+    and `running_var`, where given, are moved by `momentum`; else by those two. Integers become f32.
+
+    # Errors
+
+    Fewer than three axes; one value for each channel; without the input's own statistics, no running mean or variance; what is not one
+    number for each channel.
+    """
+
+def _nn_local_response_norm(input: Tensor, size: _int, alpha: _float = 1e-4, beta: _float = 0.75, k: _float = 1.0) -> Tensor:
+    """Divided by `(k + alpha · m)` to the power `beta`, where `m` is the mean of squares over `size` neighbouring channels (axis 1),
+    those beyond the ends taken for 0 (Krizhevsky, Sutskever and Hinton, 2012). Integers become f32.
+
+    # Errors
+
+    Fewer than three axes; a `size` of 0.
     """
 
 def cumsum(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
