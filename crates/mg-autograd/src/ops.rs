@@ -236,6 +236,8 @@ macro_rules! method {
     // `gate` is the gradient of relu; `where` takes its condition first: both stand apart.
     ([$($doc:literal)+] Gate $($rest:tt)*) => {};
     ([$($doc:literal)+] Where $($rest:tt)*) => {};
+    // Declared with its steepness: see the activations.
+    ([$($doc:literal)+] Softplus $($rest:tt)*) => {};
     // Special cases of the exponent: see `powf`; of integers: see `fmod`.
     ([$($doc:literal)+] Pow $($rest:tt)*) => {};
     ([$($doc:literal)+] IntPow $($rest:tt)*) => {};
@@ -326,9 +328,9 @@ macro_rules! described {
 mg_kernels::for_each_row!(described);
 
 /// Whether a row is an operation as it is: `gate` is the gradient of relu, `where` takes its condition first, sums take an
-/// `alpha`, exponents have special cases.
+/// `alpha`, exponents have special cases, `softplus` is declared.
 const fn is_public(row: Row) -> bool {
-    !matches!(row, Row::Gate | Row::Where | Row::Pow | Row::IntPow | Row::Add | Row::Sub)
+    !matches!(row, Row::Gate | Row::Where | Row::Pow | Row::IntPow | Row::Add | Row::Sub | Row::Softplus)
 }
 
 const fn operands(row: Row) -> &'static [Param] {

@@ -462,28 +462,3 @@ pub fn allclose(
         Ok(close.try_logical_not()?.to_dtype(DType::I64).sum_dim(&[], false)?.item::<i64>()? == 0)
     })
 }
-
-/// Integers as rows of zeros with a one.
-#[pyfunction]
-#[pyo3(signature = (input, num_classes=-1))]
-pub fn one_hot(py: Python<'_>, input: &Bound<'_, PyTensor>, num_classes: i64) -> PyResult<PyTensor> {
-    let t = &input.get().t;
-    let hot = crate::error::compute(py, || {
-        if !t.dtype().is_int() {
-            return Err(Error::new(
-                "one_hot",
-                ErrorKind::DType(format!("takes integers, got {}", t.dtype())),
-            ));
-        }
-        let t = t.to_dtype(DType::I64);
-        let classes = match num_classes {
-            0.. => num_classes,
-            _ if t.numel() == 0 => 0,
-            _ => t.max_dim(&[], false)?.item::<i64>()? + 1,
-        };
-        let n = count_of(classes as f64)?;
-        let checked = Tensor::from_node(t.node().guard(0, n));
-        Ok(checked.unsqueeze(-1)?.try_eq(Tensor::arange(n).to(t.device())?)?.to_dtype(DType::I64))
-    })?;
-    Ok(hot.into())
-}

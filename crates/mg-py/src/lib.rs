@@ -58,10 +58,6 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::files::{_batches, _drawn_digits, _mnist, load_safetensors, save_safetensors};
     #[pymodule_export]
-    use crate::functional::{
-        binary_cross_entropy_with_logits, cross_entropy, embedding, layer_norm, linear, mse_loss, nll_loss,
-    };
-    #[pymodule_export]
     use crate::grad::{_set_grad_enabled, grad, is_grad_enabled, realize};
     #[pymodule_export]
     use crate::init::{

@@ -335,16 +335,6 @@ impl Read {
                 })?;
                 Arg::Size(n)
             }
-            Kind::Floats if !size::is_list(object) => {
-                Arg::Floats(SmallVec::from_elem(object.extract().map_err(|_| unlike("numbers"))?, 1))
-            }
-            Kind::Floats => Arg::Floats(
-                object
-                    .try_iter()?
-                    .map(|x| x?.extract())
-                    .collect::<PyResult<_>>()
-                    .map_err(|_| unlike("numbers"))?,
-            ),
             Kind::Order => match object.cast::<PyString>() {
                 Ok(_) => {
                     let text: &'a Bound<'_, PyAny> = object;
@@ -381,6 +371,7 @@ impl Read {
                 Arg::Text(text.cast::<PyString>()?.to_str()?)
             }
             Kind::Padding => Arg::Sizes(size::shape(object)?.into()),
+            Kind::Floats => Arg::Floats(floats(object).map_err(|_| unlike("a number or several"))?),
             Kind::Bool => Arg::Bool(object.extract().map_err(|_| unlike("True or False"))?),
             Kind::Text => {
                 let text: &'a Bound<'_, PyAny> = object;
@@ -430,6 +421,13 @@ fn integers(object: &Bound<'_, PyAny>) -> PyResult<SmallVec<[isize; 8]>> {
         return object.try_iter()?.map(|item| one(&item?)).collect();
     }
     Ok(SmallVec::from_elem(one(object)?, 1))
+}
+
+fn floats(object: &Bound<'_, PyAny>) -> PyResult<SmallVec<[f64; 8]>> {
+    if size::is_list(object) {
+        return object.try_iter()?.map(|item| item?.extract()).collect();
+    }
+    Ok(SmallVec::from_elem(object.extract()?, 1))
 }
 
 /// The signature as Python writes it, without the name; `receiver` is what the tensor is called.

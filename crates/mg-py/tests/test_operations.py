@@ -27,7 +27,6 @@ REFERENCE = {
     "cos": math.cos,
     "tanh": math.tanh,
     "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
-    "softplus": lambda x: math.log1p(math.exp(x)),
     "erf": math.erf,
     "relu": lambda x: max(x, 0.0),
     "logical_not": lambda x: not x,
@@ -228,7 +227,7 @@ def test_dropout():
     assert set(kept.tolist()) == {0.0, mg.tensor(1 / 0.75).item()}
     assert 0.2 < (kept == 0).float().mean().item() < 0.3
     assert F.dropout(x, 0.25, training=False).tolist() == x.tolist()
-    for p in (-0.1, 1.0, 1.5, float("nan")):
+    for p in (-0.1, 1.5, float("nan")):
         with pytest.raises(ValueError, match="p"):
             F.dropout(x, p)
 

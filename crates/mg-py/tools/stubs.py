@@ -28,8 +28,8 @@ DRAWN = ["rand", "randn"]
 # Methods that PyTorch has as functions too, beside the op table's rows and the reductions.
 FUNCTIONS = """
     add bitwise_not broadcast_to chunk clamp clip clone flatten flip floor_divide frac gather ge gt index_select
-    is_floating_point isfinite isinf isnan log_softmax masked_fill masked_select max min movedim narrow nonzero numel
-    permute pow ravel reciprocal remainder reshape rsqrt scatter_add select softmax split squeeze sub swapaxes t
+    is_floating_point isfinite isinf isnan masked_fill masked_select max min movedim narrow nonzero numel
+    permute pow ravel reciprocal remainder reshape rsqrt scatter_add select split squeeze sub swapaxes t
     transpose tril triu unbind unsqueeze
 """.split()
 
@@ -44,11 +44,11 @@ KINDS = {
     "ints": "_Dims",
     "sizes": "_Sizes",
     "padding": "_Sizes | str",
+    "floats": "_float | Sequence[_float]",
     "bool": "_bool",
     "text": "str",
     "dtype": "_DType",
     "device": "_Device",
-    "floats": "_float | Sequence[_float]",
     "order": "_float | str",
     "pairing": "_int | Sequence[_Dims]",
     "generator": "Generator",

@@ -28,6 +28,8 @@ pub enum Kind {
     Sizes,
     /// Sizes, or the word "same" or "valid" for them.
     Padding,
+    /// Several floating-point numbers, or one.
+    Floats,
     /// A truth value.
     Bool,
     /// A word.
@@ -36,8 +38,6 @@ pub enum Kind {
     DType,
     /// A device.
     Device,
-    /// Several numbers, or one.
-    Floats,
     /// A number or a word: what norm is meant.
     Order,
     /// How many axes, or a list of axes on each side.
@@ -88,6 +88,8 @@ pub enum Arg<'a> {
     Ints(SmallVec<[isize; 8]>),
     /// Several sizes.
     Sizes(SmallVec<[usize; 8]>),
+    /// Several floating-point numbers.
+    Floats(SmallVec<[f64; 8]>),
     /// A truth value.
     Bool(bool),
     /// A word.
@@ -96,8 +98,6 @@ pub enum Arg<'a> {
     DType(DType),
     /// A device.
     Device(Device),
-    /// Several numbers.
-    Floats(SmallVec<[f64; 8]>),
     /// A list of axes on each side.
     Pair(SmallVec<[isize; 8]>, SmallVec<[isize; 8]>),
     /// A generator of random numbers.

@@ -98,6 +98,12 @@ const TABLES: &[&[Operation]] = &[
     crate::operations::CREATION,
     crate::operations::SCANS,
     crate::operations::WINDOWS,
+    crate::operations::DISTANCES,
+    crate::operations::DROPOUTS,
+    crate::operations::IMAGES,
+    crate::operations::LAYERS,
+    crate::operations::LOSSES,
+    crate::operations::NORMALIZATIONS,
 ];
 
 /// How many operations there are.

@@ -11,12 +11,15 @@ use mg_kernels::rows::Class;
 const FLOATS: [DType; 4] = [DType::F64, DType::F32, DType::F16, DType::BF16];
 
 macro_rules! one {
-    // The gradient of relu has no method, the power of integers not one of its own.
+    // The gradient of relu has no method, the power of integers not one of its own; `softplus` takes more.
     (IntPow $try_method:ident $x:ident ($($arg:ident)+)) => {
         Ok(Tensor::from_node(Node::map(Row::IntPow, &[&$x[0].node(), &$x[1].node()])?))
     };
     (Gate $try_method:ident $x:ident ($($arg:ident)+)) => {
         Ok(Tensor::from_node(Node::map(Row::Gate, &[&$x[0].node(), &$x[1].node()])?))
+    };
+    (Softplus $try_method:ident $x:ident ($($arg:ident)+)) => {
+        $x[0].try_softplus(1.0, 20.0)
     };
     (Where $try_method:ident $x:ident ($($arg:ident)+)) => {
         Tensor::where_($x[0], $x[1], $x[2])
