@@ -240,6 +240,8 @@ macro_rules! method {
     ([$($doc:literal)+] Pow $($rest:tt)*) => {};
     ([$($doc:literal)+] IntPow $($rest:tt)*) => {};
     ([$($doc:literal)+] Fmod $($rest:tt)*) => {};
+    // Declared by itself: half types have other neighbours.
+    ([$($doc:literal)+] NextAfter $($rest:tt)*) => {};
     ([$($doc:literal)+] $Name:ident $method:ident $try_method:ident ($a:ident)) => {
         $(#[doc = $doc])+
         ///
@@ -304,10 +306,10 @@ macro_rules! described {
             name: $name,
             aliases: other_names(Row::$Name),
             documentation: concat!($($doc, "\n"),+),
-            places: if is_public(Row::$Name) { &[Place::Method, Place::Function] } else { &[] },
+            places: places(Row::$Name),
             has_receiver: true,
             params: operands(Row::$Name),
-            in_place: is_public(Row::$Name),
+            in_place: is_public(Row::$Name) && !matches!(Row::$Name, Row::Erfcx | Row::I0e | Row::I1e),
             view: false,
             variadic: false,
             answers: &[],
@@ -328,7 +330,19 @@ mg_kernels::for_each_row!(described);
 /// Whether a row is an operation as it is: `gate` is the gradient of relu, `where` takes its condition first, sums take an
 /// `alpha`, exponents have special cases.
 const fn is_public(row: Row) -> bool {
-    !matches!(row, Row::Gate | Row::Where | Row::Pow | Row::IntPow | Row::Add | Row::Sub)
+    !matches!(row, Row::Gate | Row::Where | Row::Pow | Row::IntPow | Row::Add | Row::Sub | Row::NextAfter)
+}
+
+/// Where Python has a row.
+const fn places(row: Row) -> &'static [Place] {
+    match row {
+        row if !is_public(row) => &[],
+        Row::Erfcx | Row::I0e | Row::I1e => &[Place::Special],
+        Row::Erf | Row::Erfc | Row::Erfinv | Row::Expm1 | Row::Log1p | Row::Exp2 | Row::Digamma | Row::Round => {
+            &[Place::Method, Place::Function, Place::Special]
+        }
+        _ => &[Place::Method, Place::Function],
+    }
 }
 
 const fn operands(row: Row) -> &'static [Param] {
@@ -350,6 +364,13 @@ const fn other_names(row: Row) -> &'static [&'static str] {
         Row::Mul => &["multiply"],
         Row::Div => &["divide", "true_divide"],
         Row::Trunc => &["fix"],
+        Row::Asin => &["arcsin"],
+        Row::Acos => &["arccos"],
+        Row::Atan => &["arctan"],
+        Row::Atan2 => &["arctan2"],
+        Row::Asinh => &["arcsinh"],
+        Row::Acosh => &["arccosh"],
+        Row::Atanh => &["arctanh"],
         Row::Lt => &["less"],
         Row::Le => &["less_equal"],
         Row::Ne => &["not_equal"],
