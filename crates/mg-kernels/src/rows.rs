@@ -264,8 +264,16 @@ fn trigamma<T: Algebra>(x: &T) -> T {
     let r = one.div(&b);
     let square = r.map(Row::Square);
     // Bernoulli's numbers B₁₆, B₁₄, …, B₂.
-    let numbers =
-        [-3617.0 / 510.0, 7.0 / 6.0, -691.0 / 2730.0, 5.0 / 66.0, -1.0 / 30.0, 1.0 / 42.0, -1.0 / 30.0, 1.0 / 6.0];
+    let numbers = [
+        -3617.0 / 510.0,
+        7.0 / 6.0,
+        -691.0 / 2730.0,
+        5.0 / 66.0,
+        -1.0 / 30.0,
+        1.0 / 42.0,
+        -1.0 / 30.0,
+        1.0 / 6.0,
+    ];
     let series = numbers[1..].iter().fold(x.lit(numbers[0]), |s, &next| s.mul(&square).add(&x.lit(next)));
     let tail = r.mul(&square).mul(&series).add(&square.scale(0.5)).add(&r);
     let positive = sum.add(&tail);
@@ -455,6 +463,10 @@ op_table! {
     /// The inverse of the error function; NaN beyond 1.
     Erfinv "erfinv" erfinv try_erfinv Float |a| math::erfinv(a);
     grad |g, x, y| [Some(g.mul(&y.map(Row::Square).map(Row::Exp).scale(1.0 / FRAC_2_SQRT_PI)))]
+
+    /// The number below which the normal distribution has the part `a`; NaN outside [0, 1].
+    Ndtri "ndtri" ndtri try_ndtri Float |a| math::ndtri(a);
+    grad |g, x, y| [Some(g.mul(&y.map(Row::Square).scale(0.5).map(Row::Exp).scale((2.0 * PI).sqrt())))]
 
     /// The logarithm of the magnitude of the gamma function.
     Lgamma "lgamma" lgamma try_lgamma Float |a| math::lgamma(a);

@@ -39,33 +39,6 @@ impl PyTensor {
         self.unary(py, |t| t.to_dtype(dtype.unwrap_or(t.dtype())).log_softmax(dim))
     }
 
-    /// Values no smaller than `min` and no larger than `max` (numbers or tensors), where given; NaN stays. The gradient
-    /// passes between bounds that are numbers, and is 0 at them.
-    #[pyo3(signature = (min=None, max=None))]
-    fn clamp(
-        &self,
-        py: Python<'_>,
-        min: Option<&Bound<'_, PyAny>>,
-        max: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<PyTensor> {
-        let bound = |b: Option<&Bound<'_, PyAny>>| b.filter(|b| !b.is_none()).map(other).transpose();
-        let (min, max) = (bound(min)?, bound(max)?);
-        let borrowed = [&min, &max].into_iter().flatten().any(|b| b.borrowed) || self.borrowed;
-        let t = build(py, || self.t.try_clamp(min.map(|b| b.operand), max.map(|b| b.operand)))?;
-        PyTensor::result(py, t, borrowed)
-    }
-
-    /// As `clamp`.
-    #[pyo3(signature = (min=None, max=None))]
-    fn clip(
-        &self,
-        py: Python<'_>,
-        min: Option<&Bound<'_, PyAny>>,
-        max: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<PyTensor> {
-        self.clamp(py, min, max)
-    }
-
     /// `self` where the condition holds, else `other`.
     fn r#where(
         &self,
@@ -75,11 +48,6 @@ impl PyTensor {
     ) -> PyResult<PyTensor> {
         let condition = &condition.get().t;
         self.binary(py, self::other(other)?, |t, b| Tensor::where_(condition, t, b))
-    }
-
-    /// What is left of a number without its whole part; its sign stays.
-    fn frac(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.unary(py, |t| t.frac())
     }
 
     /// The elements on a diagonal of the last two axes (above the main one, if it is positive) and below it; 0 elsewhere.
@@ -94,6 +62,7 @@ impl PyTensor {
         self.unary(py, |t| t.triu(diagonal))
     }
 
+<<<<<<< HEAD
     /// Whether elements are no numbers.
     fn isnan(&self, py: Python<'_>) -> PyResult<PyTensor> {
         self.unary(py, |t| t.try_ne(t))
@@ -119,6 +88,8 @@ impl PyTensor {
         self.unary(py, |t| Ok(t.try_sqrt()?.reciprocal()))
     }
 
+=======
+>>>>>>> 82acf49 (Elementwise and special functions by PyTorch's names, declared once)
     /// Zeros with probability `p`, and the survivors scaled by 1/(1 − p).
     #[pyo3(signature = (p=0.5, training=true))]
     fn dropout(&self, py: Python<'_>, p: f64, training: bool) -> PyResult<PyTensor> {

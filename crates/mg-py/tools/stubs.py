@@ -40,10 +40,9 @@ FILLED = {
 
 # Methods that PyTorch has as functions too, beside the op table's rows and the reductions.
 FUNCTIONS = """
-    add bitwise_not broadcast_to chunk clamp clip clone dot flatten flip floor_divide frac gather ge gt index_select isfinite
-    isinf isnan log_softmax masked_fill masked_select matmul max min mm movedim narrow nonzero norm numel permute pow ravel
-    reciprocal remainder reshape rsqrt scatter_add select softmax split squeeze std sub swapaxes t transpose tril triu unbind
-    unsqueeze var
+    broadcast_to chunk clone dot flatten flip gather index_select log_softmax masked_fill masked_select matmul max min
+    mm movedim narrow nonzero norm numel permute ravel reshape scatter_add select softmax split squeeze std swapaxes t
+    transpose tril triu unbind unsqueeze var
 """.split()
 
 

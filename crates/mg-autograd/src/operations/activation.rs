@@ -1,8 +1,11 @@
 //! Activation functions.
 
 use super::float;
+<<<<<<< HEAD
 use crate::functional::wide;
 use crate::ops::Operand;
+=======
+>>>>>>> 82acf49 (Elementwise and special functions by PyTorch's names, declared once)
 use crate::tensor::Tensor;
 use mg_device::{Error, ErrorKind, Result};
 use mg_kernels::{Algebra, Row, Rules};
@@ -63,13 +66,5 @@ impl Tensor {
         let x = float(self);
         let below = x.scale(1.0 / alpha).map(Row::Exp).sub(&x.lit(1.0)).scale(alpha);
         Ok(Tensor::from_node(x.lit(0.0).lt(&x).choose(&x, &below)))
-    }
-
-    /// `ln(exp(x) + exp(y))` without overflow.
-    pub fn logaddexp(&self, other: Operand) -> Result<Tensor> {
-        let other = other.beside(self);
-        let larger = self.try_maximum(&other)?;
-        let apart = self.try_sub(&other)?.try_abs()?.try_neg()?;
-        larger.try_add(apart.try_exp()?.try_add(1.0)?.try_log()?)
     }
 }

@@ -2,12 +2,16 @@
 
 mod activation;
 mod convolution;
+mod elementwise;
 mod scan;
+mod special;
 
 pub(crate) use activation::ACTIVATIONS;
 pub(crate) use convolution::CONVOLUTIONS;
 pub use convolution::Padding;
+pub(crate) use elementwise::ELEMENTWISE;
 pub(crate) use scan::SCANS;
+pub(crate) use special::SPECIAL;
 
 use crate::tensor::Tensor;
 use mg_device::DType;

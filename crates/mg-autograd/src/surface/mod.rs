@@ -91,7 +91,9 @@ const TABLES: &[&[Operation]] = &[
     crate::ops::ROWS,
     crate::operations::ACTIVATIONS,
     crate::operations::CONVOLUTIONS,
-    crate::operations::SCANS, //
+    crate::operations::ELEMENTWISE,
+    crate::operations::SCANS,
+    crate::operations::SPECIAL,
 ];
 
 /// How many operations there are.

@@ -95,7 +95,7 @@ pub(crate) fn weight(program: &Program, frame: &Frame) -> usize {
                         Row::IntPow => 250,
                         Row::Sin | Row::Cos | Row::Tan => 120,
                         Row::Lgamma | Row::Digamma => 180,
-                        Row::Erfc | Row::Erfcx | Row::Erfinv | Row::Atan2 => 100,
+                        Row::Erfc | Row::Erfcx | Row::Erfinv | Row::Ndtri | Row::Atan2 => 100,
                         Row::I0e | Row::I1e => 60,
                         Row::Erf | Row::Atan | Row::Asin | Row::Acos | Row::Softplus => 60,
                         Row::Sinh | Row::Cosh | Row::Asinh | Row::Acosh | Row::Atanh => 60,

@@ -30,7 +30,11 @@ pub fn i1e<L: FloatLane>(x: L) -> L {
 
 /// Both polynomials at `a`, √`a`, and whether `a` is at most 8.
 #[inline(always)]
-fn bessel<L: FloatLane, const N: usize, const M: usize>(a: L, near: [f64; N], far: [f64; M]) -> (L, L, L, L::Mask) {
+fn bessel<L: FloatLane, const N: usize, const M: usize>(
+    a: L,
+    near: [f64; N],
+    far: [f64; M],
+) -> (L, L, L, L::Mask) {
     let (one, eight) = (a.lit(1.0), a.lit(8.0));
     let is_near = a.le(eight);
     let below = L::select(is_near, a, eight);
@@ -96,7 +100,8 @@ const I0_NEAR_DOUBLE: [f64; 32] = [
     -0.11300432688620549,
     0.2070019212239867,
 ];
-const I0_FAR_SINGLE: [f64; 6] = [3.54762e-07, 1.6390399e-06, 1.1122156e-05, 0.00013615616, 0.0033605532, 0.4021765];
+const I0_FAR_SINGLE: [f64; 6] =
+    [3.54762e-07, 1.6390399e-06, 1.1122156e-05, 0.00013615616, 0.0033605532, 0.4021765];
 const I0_FAR_DOUBLE: [f64; 25] = [
     -7.06893851181878e-11,
     -1.9216763724933513e-11,
@@ -180,14 +185,8 @@ const I1_NEAR_DOUBLE: [f64; 32] = [
     -0.06112433802966629,
     0.044687709875608835,
 ];
-const I1_FAR_SINGLE: [f64; 6] = [
-    -4.1209137e-07,
-    -2.0096372e-06,
-    -1.50152755e-05,
-    -0.00021916827,
-    -0.009749578,
-    0.38939846,
-];
+const I1_FAR_SINGLE: [f64; 6] =
+    [-4.1209137e-07, -2.0096372e-06, -1.50152755e-05, -0.00021916827, -0.009749578, 0.38939846];
 const I1_FAR_DOUBLE: [f64; 25] = [
     7.347992441734663e-11,
     1.7502497778701306e-11,

@@ -1,7 +1,9 @@
 //! eˣ − 1 and ln(1 + x), which keep their digits next to zero.
 
 use super::exp::Reduced;
-use super::log::{DOUBLE, LN2_REST_DOUBLE, LN2_REST_SINGLE, LN2_SHORT_DOUBLE, LN2_SHORT_SINGLE, SINGLE, split};
+use super::log::{
+    DOUBLE, LN2_REST_DOUBLE, LN2_REST_SINGLE, LN2_SHORT_DOUBLE, LN2_SHORT_SINGLE, SINGLE, split,
+};
 use super::{horner, lit};
 use crate::lane::{FloatLane, Format};
 

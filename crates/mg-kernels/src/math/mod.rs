@@ -34,7 +34,7 @@ pub use arc::{acos, asin, atan, atan2};
 pub use base::{exp2, log2, log10};
 pub use bessel::{i0e, i1e};
 pub use erf::erf;
-pub use erfc::{erfc, erfcx, erfinv};
+pub use erfc::{erfc, erfcx, erfinv, ndtri};
 pub use exp::exp;
 pub use expm1::{expm1, log1p};
 pub use gamma::{digamma, lgamma};

@@ -26,7 +26,6 @@ from ._micrograd_rs import (
     Tensor,
     Value,
     __version__,
-    allclose,
     arange,
     as_tensor,
     bfloat16,
@@ -34,7 +33,6 @@ from ._micrograd_rs import (
     dtype,
     empty,
     empty_like,
-    equal,
     explain,
     eye,
     float16,
@@ -80,7 +78,7 @@ from .autograd import enable_grad, no_grad, set_grad_enabled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import autograd, cuda, data, engine, functional, linalg, nn, optim
+    from . import autograd, cuda, data, engine, functional, linalg, nn, optim, special
 
 device = Device
 asarray = as_tensor
@@ -102,7 +100,6 @@ __all__ = [
     "Tensor",
     "Value",
     "__version__",
-    "allclose",
     "arange",
     "as_tensor",
     "asarray",
@@ -119,7 +116,6 @@ __all__ = [
     "empty_like",
     "enable_grad",
     "engine",
-    "equal",
     "explain",
     "eye",
     "float16",
@@ -158,6 +154,7 @@ __all__ = [
     "set_default_device",
     "set_float32_matmul_precision",
     "set_grad_enabled",
+    "special",
     "stack",
     "tensor",
     "uint8",
@@ -173,4 +170,4 @@ if hasattr(_os, "register_at_fork"):
     )
 
 # What is only needed by some is imported when it is first used; unknown names are answered with the nearest.
-__getattr__ = _Lazy(__name__, ("autograd", "cuda", "data", "engine", "functional", "linalg", "nn", "optim"))
+__getattr__ = _Lazy(__name__, ("autograd", "cuda", "data", "engine", "functional", "linalg", "nn", "optim", "special"))

@@ -233,7 +233,7 @@ class Tensor:
     def tolist(self) -> Any:
         """The elements as nested lists; a number for a tensor without axes."""
     def numpy(self) -> Any:
-        """A NumPy array that shares the tensor's memory; read-only where the tensor requires a gradient."""
+        """A read-only NumPy array on the tensor's own memory."""
     def __array__(self, dtype: Any = None, copy: _bool | None = None) -> Any: ...
     def __buffer__(self, flags: _int, /) -> memoryview: ...
     def __dlpack__(
@@ -256,7 +256,7 @@ class Tensor:
     def __reversed__(self) -> Iterator[Tensor]: ...
     def __contains__(self, value: Any, /) -> _bool: ...
     def __hash__(self) -> _int: ...
-    def __deepcopy__(self, memo: dict[Any, Any], /) -> Tensor: ...
+    def __deepcopy__(self, _memo: dict[Any, Any], /) -> Tensor: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
     def __getitem__(self, index: Any, /) -> Tensor: ...
     def __setitem__(self, index: Any, value: Any, /) -> None: ...
@@ -319,32 +319,12 @@ class Tensor:
     def __ne__(self, other: _Operand, /) -> Tensor: ...
     @overload
     def __ne__(self, other: object, /) -> Any: ...
-    def pow(self, exponent: _Operand) -> Tensor:
-        """`self` to a power: a tensor or a number."""
-    def gt(self, other: _Operand) -> Tensor:
-        """`self > other`."""
-    def ge(self, other: _Operand) -> Tensor:
-        """`self ≥ other`."""
     def matmul(self, other: _Operand) -> Tensor:
         """The matrix product, as NumPy's `@`."""
     def mm(self, other: _Operand) -> Tensor:
         """The matrix product, as NumPy's `@`."""
     def dot(self, other: _Operand) -> Tensor:
         """The matrix product, as NumPy's `@`."""
-    def floor_divide(self, other: _Operand) -> Tensor:
-        """`⌊self / other⌋`, as `//`."""
-    def remainder(self, other: _Operand) -> Tensor:
-        """The remainder of `self / other` with the sign of `other`, as `%`."""
-    def bitwise_not(self) -> Tensor:
-        """The bits of integers turned over; of truth values, `logical_not`."""
-    def add(self, other: _Operand, *, alpha: _float | None = None) -> Tensor:
-        """`self + alpha · other`."""
-    def sub(self, other: _Operand, *, alpha: _float | None = None) -> Tensor:
-        """`self − alpha · other`."""
-    def add_(self, other: _Operand, alpha: _float | None = None) -> Self:
-        """Adds `alpha · other` in place."""
-    def sub_(self, other: _Operand, alpha: _float | None = None) -> Self:
-        """Subtracts `alpha · other` in place."""
     def zero_(self) -> Self:
         """Sets every element to 0."""
     def fill_(self, value: _Operand) -> Self:
@@ -353,6 +333,18 @@ class Tensor:
         """Sets the elements to those of another tensor, which is broadcast and converted, and may be on another device."""
 
     # Operations that are declared in the engine.
+    def add(self, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+        """`a + b`."""
+    def add_(self, other: _Operand, *, alpha: _Operand = 1) -> Self:
+        """`add`, written into the tensor, which is answered."""
+    def sub(self, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+        """`a − b`."""
+    def subtract(self, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+        """`a − b`."""
+    def sub_(self, other: _Operand, *, alpha: _Operand = 1) -> Self:
+        """`sub`, written into the tensor, which is answered."""
+    def subtract_(self, other: _Operand, *, alpha: _Operand = 1) -> Self:
+        """`sub`, written into the tensor, which is answered."""
     def mul(self, other: _Operand) -> Tensor:
         """`a · b`."""
     def multiply(self, other: _Operand) -> Tensor:
@@ -361,17 +353,17 @@ class Tensor:
         """`mul`, written into the tensor, which is answered."""
     def multiply_(self, other: _Operand) -> Self:
         """`mul`, written into the tensor, which is answered."""
-    def div(self, other: _Operand) -> Tensor:
+    def div(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
-    def divide(self, other: _Operand) -> Tensor:
+    def divide(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
-    def true_divide(self, other: _Operand) -> Tensor:
+    def true_divide(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
-    def div_(self, other: _Operand) -> Self:
+    def div_(self, other: _Operand, *, rounding_mode: str | None = None) -> Self:
         """`div`, written into the tensor, which is answered."""
-    def divide_(self, other: _Operand) -> Self:
+    def divide_(self, other: _Operand, *, rounding_mode: str | None = None) -> Self:
         """`div`, written into the tensor, which is answered."""
-    def true_divide_(self, other: _Operand) -> Self:
+    def true_divide_(self, other: _Operand, *, rounding_mode: str | None = None) -> Self:
         """`div`, written into the tensor, which is answered."""
     def maximum(self, other: _Operand) -> Tensor:
         """The larger of `a` and `b`; NaN if either is."""
@@ -399,7 +391,11 @@ class Tensor:
         """`abs`, written into the tensor, which is answered."""
     def sign(self) -> Tensor:
         """−1, 0 or 1 with the sign of `a`; NaN stays."""
+    def sgn(self) -> Tensor:
+        """−1, 0 or 1 with the sign of `a`; NaN stays."""
     def sign_(self) -> Self:
+        """`sign`, written into the tensor, which is answered."""
+    def sgn_(self) -> Self:
         """`sign`, written into the tensor, which is answered."""
     def square(self) -> Tensor:
         """`a · a`."""
@@ -445,6 +441,114 @@ class Tensor:
         """The error function."""
     def erf_(self) -> Self:
         """`erf`, written into the tensor, which is answered."""
+    def expm1(self) -> Tensor:
+        """`eᵃ − 1`, which keeps its digits where `a` is small."""
+    def expm1_(self) -> Self:
+        """`expm1`, written into the tensor, which is answered."""
+    def log1p(self) -> Tensor:
+        """`log(1 + a)`, which keeps its digits where `a` is small."""
+    def log1p_(self) -> Self:
+        """`log1p`, written into the tensor, which is answered."""
+    def exp2(self) -> Tensor:
+        """`2ᵃ`."""
+    def exp2_(self) -> Self:
+        """`exp2`, written into the tensor, which is answered."""
+    def log2(self) -> Tensor:
+        """The logarithm of base 2."""
+    def log2_(self) -> Self:
+        """`log2`, written into the tensor, which is answered."""
+    def log10(self) -> Tensor:
+        """The logarithm of base 10."""
+    def log10_(self) -> Self:
+        """`log10`, written into the tensor, which is answered."""
+    def tan(self) -> Tensor:
+        """The tangent, of radians."""
+    def tan_(self) -> Self:
+        """`tan`, written into the tensor, which is answered."""
+    def asin(self) -> Tensor:
+        """The angle of a sine, from −π/2 to π/2."""
+    def arcsin(self) -> Tensor:
+        """The angle of a sine, from −π/2 to π/2."""
+    def asin_(self) -> Self:
+        """`asin`, written into the tensor, which is answered."""
+    def arcsin_(self) -> Self:
+        """`asin`, written into the tensor, which is answered."""
+    def acos(self) -> Tensor:
+        """The angle of a cosine, from 0 to π."""
+    def arccos(self) -> Tensor:
+        """The angle of a cosine, from 0 to π."""
+    def acos_(self) -> Self:
+        """`acos`, written into the tensor, which is answered."""
+    def arccos_(self) -> Self:
+        """`acos`, written into the tensor, which is answered."""
+    def atan(self) -> Tensor:
+        """The angle of a tangent, from −π/2 to π/2."""
+    def arctan(self) -> Tensor:
+        """The angle of a tangent, from −π/2 to π/2."""
+    def atan_(self) -> Self:
+        """`atan`, written into the tensor, which is answered."""
+    def arctan_(self) -> Self:
+        """`atan`, written into the tensor, which is answered."""
+    def atan2(self, other: _Operand) -> Tensor:
+        """The angle of the point with the coordinates `b` and `a`, from −π to π."""
+    def arctan2(self, other: _Operand) -> Tensor:
+        """The angle of the point with the coordinates `b` and `a`, from −π to π."""
+    def atan2_(self, other: _Operand) -> Self:
+        """`atan2`, written into the tensor, which is answered."""
+    def arctan2_(self, other: _Operand) -> Self:
+        """`atan2`, written into the tensor, which is answered."""
+    def sinh(self) -> Tensor:
+        """The hyperbolic sine."""
+    def sinh_(self) -> Self:
+        """`sinh`, written into the tensor, which is answered."""
+    def cosh(self) -> Tensor:
+        """The hyperbolic cosine."""
+    def cosh_(self) -> Self:
+        """`cosh`, written into the tensor, which is answered."""
+    def asinh(self) -> Tensor:
+        """The inverse of the hyperbolic sine."""
+    def arcsinh(self) -> Tensor:
+        """The inverse of the hyperbolic sine."""
+    def asinh_(self) -> Self:
+        """`asinh`, written into the tensor, which is answered."""
+    def arcsinh_(self) -> Self:
+        """`asinh`, written into the tensor, which is answered."""
+    def acosh(self) -> Tensor:
+        """The inverse of the hyperbolic cosine; NaN below 1."""
+    def arccosh(self) -> Tensor:
+        """The inverse of the hyperbolic cosine; NaN below 1."""
+    def acosh_(self) -> Self:
+        """`acosh`, written into the tensor, which is answered."""
+    def arccosh_(self) -> Self:
+        """`acosh`, written into the tensor, which is answered."""
+    def atanh(self) -> Tensor:
+        """The inverse of the hyperbolic tangent; NaN beyond 1."""
+    def arctanh(self) -> Tensor:
+        """The inverse of the hyperbolic tangent; NaN beyond 1."""
+    def atanh_(self) -> Self:
+        """`atanh`, written into the tensor, which is answered."""
+    def arctanh_(self) -> Self:
+        """`atanh`, written into the tensor, which is answered."""
+    def erfc(self) -> Tensor:
+        """`1 − erf a`, which keeps its digits where that is small."""
+    def erfc_(self) -> Self:
+        """`erfc`, written into the tensor, which is answered."""
+    def erfinv(self) -> Tensor:
+        """The inverse of the error function; NaN beyond 1."""
+    def erfinv_(self) -> Self:
+        """`erfinv`, written into the tensor, which is answered."""
+    def lgamma(self) -> Tensor:
+        """The logarithm of the magnitude of the gamma function."""
+    def lgamma_(self) -> Self:
+        """`lgamma`, written into the tensor, which is answered."""
+    def digamma(self) -> Tensor:
+        """The derivative of `lgamma`."""
+    def digamma_(self) -> Self:
+        """`digamma`, written into the tensor, which is answered."""
+    def copysign(self, other: _Operand) -> Tensor:
+        """`|a|` with the sign of `b`, zeros and NaN included."""
+    def copysign_(self, other: _Operand) -> Self:
+        """`copysign`, written into the tensor, which is answered."""
     def floor(self) -> Tensor:
         """The largest whole number that is no larger. Integers stay."""
     def floor_(self) -> Self:
@@ -453,9 +557,9 @@ class Tensor:
         """The smallest whole number that is no smaller. Integers stay."""
     def ceil_(self) -> Self:
         """`ceil`, written into the tensor, which is answered."""
-    def round(self) -> Tensor:
+    def round(self, *, decimals: _int = 0) -> Tensor:
         """The nearest whole number, of two the even one. Integers stay."""
-    def round_(self) -> Self:
+    def round_(self, *, decimals: _int = 0) -> Self:
         """`round`, written into the tensor, which is answered."""
     def trunc(self) -> Tensor:
         """The whole number next towards zero. Integers stay."""
@@ -553,77 +657,337 @@ class Tensor:
         """`leaky_relu`, written into the tensor, which is answered."""
     def celu_(self, alpha: _float = 1.0) -> Self:
         """`celu`, written into the tensor, which is answered."""
+    def gt(self, other: _Operand) -> Tensor:
+        """`self > other`.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def greater(self, other: _Operand) -> Tensor:
+        """`self > other`.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def gt_(self, other: _Operand) -> Self:
+        """`gt`, written into the tensor, which is answered."""
+    def greater_(self, other: _Operand) -> Self:
+        """`gt`, written into the tensor, which is answered."""
+    def ge(self, other: _Operand) -> Tensor:
+        """`self ≥ other`.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def greater_equal(self, other: _Operand) -> Tensor:
+        """`self ≥ other`.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def ge_(self, other: _Operand) -> Self:
+        """`ge`, written into the tensor, which is answered."""
+    def greater_equal_(self, other: _Operand) -> Self:
+        """`ge`, written into the tensor, which is answered."""
+    def remainder(self, other: _Operand) -> Tensor:
+        """The remainder of `self / other` with the sign of `other`, as Python's `%`.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices, truth values. An integer divided by zero is found when the value is
+        computed.
+        """
+    def remainder_(self, other: _Operand) -> Self:
+        """`remainder`, written into the tensor, which is answered."""
+    def floor_divide(self, other: _Operand) -> Tensor:
+        """`⌊self / other⌋`, as Python's `//`.
+
+        # Errors
+
+        As `remainder`.
+        """
+    def floor_divide_(self, other: _Operand) -> Self:
+        """`floor_divide`, written into the tensor, which is answered."""
+    def pow(self, exponent: _Operand) -> Tensor:
+        """`self` to a power: a tensor or a number. The exponents 2, 3, 1, 0.5, −1 and 0 take shorter ways, as in PyTorch.
+        Integers to the power of integers are integers.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices; a negative whole number as the exponent of an integer tensor (in a
+        tensor of exponents it gives 0, but for the bases 1 and −1); truth values on both sides.
+        """
+    def pow_(self, exponent: _Operand) -> Self:
+        """`pow`, written into the tensor, which is answered."""
+    def float_power(self, exponent: _Operand) -> Tensor:
+        """`self` to a power, in f64.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def float_power_(self, exponent: _Operand) -> Self:
+        """`float_power`, written into the tensor, which is answered."""
+    def clamp(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+        """Values no smaller than `min` and no larger than `max` (numbers or tensors), where given (`max`, if it is below
+        `min`); NaN stays. The gradient passes between bounds that are numbers, and is 0 at them; a tensor's equal elements
+        share it.
+
+        # Errors
+
+        No bound; truth values; a number as bound that every value of an integer dtype is beyond; shapes that do not
+        broadcast, unlike devices.
+        """
+    def clip(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+        """Values no smaller than `min` and no larger than `max` (numbers or tensors), where given (`max`, if it is below
+        `min`); NaN stays. The gradient passes between bounds that are numbers, and is 0 at them; a tensor's equal elements
+        share it.
+
+        # Errors
+
+        No bound; truth values; a number as bound that every value of an integer dtype is beyond; shapes that do not
+        broadcast, unlike devices.
+        """
+    def clamp_(self, min: _Operand | None = None, max: _Operand | None = None) -> Self:
+        """`clamp`, written into the tensor, which is answered."""
+    def clip_(self, min: _Operand | None = None, max: _Operand | None = None) -> Self:
+        """`clamp`, written into the tensor, which is answered."""
+    def clamp_min(self, min: _Operand) -> Tensor:
+        """Values no smaller than `min`, as `clamp`.
+
+        # Errors
+
+        As `clamp`.
+        """
+    def clamp_min_(self, min: _Operand) -> Self:
+        """`clamp_min`, written into the tensor, which is answered."""
+    def clamp_max(self, max: _Operand) -> Tensor:
+        """Values no larger than `max`, as `clamp`.
+
+        # Errors
+
+        As `clamp`.
+        """
+    def clamp_max_(self, max: _Operand) -> Self:
+        """`clamp_max`, written into the tensor, which is answered."""
+    def frac(self) -> Tensor:
+        """What is left of the number without its whole part; its sign stays.
+
+        # Errors
+
+        Integers and truth values.
+        """
+    def frac_(self) -> Self:
+        """`frac`, written into the tensor, which is answered."""
+    def bitwise_not(self) -> Tensor:
+        """The bits of integers turned over; of truth values, `logical_not`.
+
+        # Errors
+
+        Floats.
+        """
+    def bitwise_not_(self) -> Self:
+        """`bitwise_not`, written into the tensor, which is answered."""
+    def isnan(self) -> Tensor:
+        """Whether elements are no numbers."""
+    def isinf(self) -> Tensor:
+        """Whether elements are infinite."""
+    def isfinite(self) -> Tensor:
+        """Whether elements are neither infinite nor no numbers."""
+    def isposinf(self) -> Tensor:
+        """Whether elements are +∞."""
+    def isneginf(self) -> Tensor:
+        """Whether elements are −∞."""
+    def isreal(self) -> Tensor:
+        """True for every element: all numbers here are real."""
+    def signbit(self) -> Tensor:
+        """Whether the sign is minus, also that of a zero and of NaN."""
+    def positive(self) -> Tensor:
+        """The tensor itself, as another one of the same value.
+
+        # Errors
+
+        Truth values.
+        """
+    def reciprocal(self) -> Tensor:
+        """`1 / x`. Integers become f32."""
+    def reciprocal_(self) -> Self:
+        """`reciprocal`, written into the tensor, which is answered."""
+    def rsqrt(self) -> Tensor:
+        """`1 / √x`. Integers become f32."""
+    def rsqrt_(self) -> Self:
+        """`rsqrt`, written into the tensor, which is answered."""
+    def sinc(self) -> Tensor:
+        """`sin(πx) / πx`, and 1 at 0. Integers become f32."""
+    def sinc_(self) -> Self:
+        """`sinc`, written into the tensor, which is answered."""
+    def deg2rad(self) -> Tensor:
+        """Degrees as radians. Integers become f32."""
+    def deg2rad_(self) -> Self:
+        """`deg2rad`, written into the tensor, which is answered."""
+    def rad2deg(self) -> Tensor:
+        """Radians as degrees. Integers become f32."""
+    def rad2deg_(self) -> Self:
+        """`rad2deg`, written into the tensor, which is answered."""
+    def logit(self, eps: _float | None = None) -> Tensor:
+        """`log(x / (1 − x))`, after `x` was brought to between `eps` and `1 − eps`, if that is given. Integers become f32."""
+    def logit_(self, eps: _float | None = None) -> Self:
+        """`logit`, written into the tensor, which is answered."""
+    def nan_to_num(self, nan: _float | None = 0.0, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
+        """NaN and infinities replaced by numbers: `nan`, and the largest and the least number of the dtype unless others are
+        given. Integers stay.
+        """
+    def nan_to_num_(self, nan: _float | None = 0.0, posinf: _float | None = None, neginf: _float | None = None) -> Self:
+        """`nan_to_num`, written into the tensor, which is answered."""
+    def lerp(self, end: Tensor, weight: _Operand) -> Tensor:
+        """`self + weight · (end − self)`, from the nearer end; the weight is a number or a tensor.
+
+        # Errors
+
+        Integers; shapes that do not broadcast, unlike devices.
+        """
+    def lerp_(self, end: Tensor, weight: _Operand) -> Self:
+        """`lerp`, written into the tensor, which is answered."""
+    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
+        """`self + value · tensor1 · tensor2`.
+
+        # Errors
+
+        A `value` that is a float where the tensors are of integers; shapes that do not broadcast, unlike devices.
+        """
+    def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Self:
+        """`addcmul`, written into the tensor, which is answered."""
+    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
+        """`self + value · tensor1 / tensor2`.
+
+        # Errors
+
+        Integers; shapes that do not broadcast, unlike devices.
+        """
+    def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Self:
+        """`addcdiv`, written into the tensor, which is answered."""
+    def xlogy(self, other: _Operand) -> Tensor:
+        """`self · log other`, and 0 where `self` is 0 and `other` a number. Integers become f32.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def xlogy_(self, other: _Operand) -> Self:
+        """`xlogy`, written into the tensor, which is answered."""
     def logaddexp(self, other: _Operand) -> Tensor:
-        """`ln(exp(x) + exp(y))` without overflow."""
-    def cumsum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-        """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
-        order of additions depends on the shape alone.
+        """`ln(exp(x) + exp(y))` without overflow. Integers become f32.
 
         # Errors
 
-        An axis out of range.
+        Shapes that do not broadcast, unlike devices.
         """
-    def cumulative_sum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-        """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
-        order of additions depends on the shape alone.
+    def logaddexp2(self, other: _Operand) -> Tensor:
+        """`log₂(2ˣ + 2ʸ)` without overflow. Integers become f32.
 
         # Errors
 
-        An axis out of range.
+        Shapes that do not broadcast, unlike devices.
         """
-    def cumsum_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
-        """`cumsum`, written into the tensor, which is answered."""
-    def cumulative_sum_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
-        """`cumsum`, written into the tensor, which is answered."""
-    def cumprod(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-        """The product of each element and all before it along an axis. Integers become i64.
+    def heaviside(self, values: Tensor) -> Tensor:
+        """0 where `self` is negative, `values` where it is 0, 1 where it is positive; NaN stays.
 
         # Errors
 
-        An axis out of range.
+        Shapes that do not broadcast, unlike devices or dtypes.
         """
-    def cumulative_prod(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-        """The product of each element and all before it along an axis. Integers become i64.
+    def heaviside_(self, values: Tensor) -> Self:
+        """`heaviside`, written into the tensor, which is answered."""
+    def fmax(self, other: _Operand) -> Tensor:
+        """The larger one; where one is NaN, the other.
 
         # Errors
 
-        An axis out of range.
+        Shapes that do not broadcast, unlike devices.
         """
-    def cumprod_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
-        """`cumprod`, written into the tensor, which is answered."""
-    def cumulative_prod_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
-        """`cumprod`, written into the tensor, which is answered."""
-    def logcumsumexp(self, dim: _int) -> Tensor:
-        """`log Σ eˣ` of each element and all before it along an axis, without overflow. Integers become f32.
+    def fmin(self, other: _Operand) -> Tensor:
+        """The smaller one; where one is NaN, the other.
 
         # Errors
 
-        An axis out of range.
+        Shapes that do not broadcast, unlike devices.
         """
-    def cummax(self, dim: _int) -> Extreme:
-        """The largest element so far along an axis, and its index (i64): of equal ones the last. NaN is larger than every number. The
-        gradient goes to the element at the index.
+    def hypot(self, other: _Operand) -> Tensor:
+        """`√(self² + other²)` without overflow. Integers become f32.
 
         # Errors
 
-        An axis out of range.
+        Shapes that do not broadcast, unlike devices.
         """
-    def cummin(self, dim: _int) -> Extreme:
-        """The smallest element so far along an axis, and its index (i64): of equal ones the last. NaN is smaller than every number. The
-        gradient goes to the element at the index.
+    def hypot_(self, other: _Operand) -> Self:
+        """`hypot`, written into the tensor, which is answered."""
+    def nextafter(self, other: _Operand) -> Tensor:
+        """The next number of the dtype after `self` towards `other`.
 
         # Errors
 
-        An axis out of range.
+        Other dtypes than f32 and f64; shapes that do not broadcast, unlike devices.
         """
-    def recurrence(self, factors: Tensor, dim: _int) -> Tensor:
-        """The linear recurrence `yᵢ = xᵢ + aᵢ yᵢ₋₁` along an axis, which begins with `y₋₁ = 0`; `factors` are the `aᵢ`, and broadcast.
-        Exponential averages, discounted returns and state-space models are of this kind. Integers become f32.
+    def nextafter_(self, other: _Operand) -> Self:
+        """`nextafter`, written into the tensor, which is answered."""
+    def ldexp(self, other: _Operand) -> Tensor:
+        """`self · 2^other`. Integers become f32.
 
         # Errors
 
-        An axis out of range; factors that do not broadcast to the shape.
+        Shapes that do not broadcast, unlike devices.
         """
+    def ldexp_(self, other: _Operand) -> Self:
+        """`ldexp`, written into the tensor, which is answered."""
+    def frexp(self) -> tuple[Tensor, ...]:
+        """Numbers as a fraction from ½ to 1 (with their sign) times a power of two: the fractions and the exponents (i32). Zeros
+        and what is not finite are their own fractions.
+
+        # Errors
+
+        Integers and truth values.
+        """
+    def cbrt(self) -> Tensor:
+        """The cube root. Integers become f32."""
+    def isclose(self, other: Tensor, rtol: _float = 1e-5, atol: _float = 1e-8, equal_nan: _bool = False) -> Tensor:
+        """Whether elements are within `atol + rtol · |other|` of each other; equal infinities are, and NaN where `equal_nan`
+        says so.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices or dtypes; a negative tolerance.
+        """
+    def allclose(self, other: Tensor, rtol: _float = 1e-5, atol: _float = 1e-8, equal_nan: _bool = False) -> _bool:
+        """Whether all elements are within `atol + rtol · |other|` of each other. Waits for the value.
+
+        # Errors
+
+        As `isclose`; those of the computation.
+        """
+    def equal(self, other: Tensor) -> _bool:
+        """Whether two tensors have the same shape and the same elements. Waits for the value.
+
+        # Errors
+
+        Unlike devices; those of the computation.
+        """
+    def i0(self) -> Tensor:
+        """The modified Bessel function of the first kind and order 0. Integers become f32."""
+    def i0_(self) -> Self:
+        """`i0`, written into the tensor, which is answered."""
+    def mvlgamma(self, p: _int) -> Tensor:
+        """The logarithm of the multivariate gamma function of dimension p. Integers become f32.
+
+        # Errors
+
+        A dimension below 1.
+        """
+    def mvlgamma_(self, p: _int) -> Self:
+        """`mvlgamma`, written into the tensor, which is answered."""
 
     # Views and conversions.
     @overload
@@ -935,28 +1299,10 @@ class Tensor:
         self, dim: _int | None = None, *, dtype: _DType | None = None, axis: _int | None = None
     ) -> Tensor:
         """`log softmax` along an axis, without overflow."""
-    def clamp(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
-        """Values no smaller than `min` and no larger than `max` (numbers or tensors), where given; NaN stays. The gradient
-        passes between bounds that are numbers, and is 0 at them.
-        """
-    def clip(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
-        """As `clamp`."""
-    def frac(self) -> Tensor:
-        """What is left of a number without its whole part; its sign stays."""
     def tril(self, diagonal: _int = 0) -> Tensor:
         """The elements on a diagonal of the last two axes (above the main one, if it is positive) and below it; 0 elsewhere."""
     def triu(self, diagonal: _int = 0) -> Tensor:
         """The elements on a diagonal of the last two axes (above the main one, if it is positive) and above it; 0 elsewhere."""
-    def isnan(self) -> Tensor:
-        """Whether elements are no numbers."""
-    def isinf(self) -> Tensor:
-        """Whether elements are infinite."""
-    def isfinite(self) -> Tensor:
-        """Whether elements are neither infinite nor no numbers."""
-    def reciprocal(self) -> Tensor:
-        """`1 / x`."""
-    def rsqrt(self) -> Tensor:
-        """`1 / √x`."""
     def dropout(self, p: _float = 0.5, training: _bool = True) -> Tensor:
         """Zeros with probability `p`, and the survivors scaled by 1/(1 − p)."""
 
@@ -1397,14 +1743,6 @@ def where(condition: Tensor, input: None = None, other: None = None) -> tuple[Te
 def where(condition: Tensor, input: _Operand, other: _Operand) -> Tensor:
     """`input` where the condition holds, else `other`; with the condition alone, the positions where it does."""
 
-def equal(input: Tensor, other: Tensor) -> _bool:
-    """Whether two tensors have the same shape and elements."""
-
-def allclose(
-    input: Tensor, other: Tensor, rtol: _float = 1e-5, atol: _float = 1e-8, equal_nan: _bool = False
-) -> _bool:
-    """Whether all elements are within `atol + rtol · |other|` of each other."""
-
 def one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
     """Integers as rows of zeros with a one."""
 
@@ -1546,6 +1884,24 @@ def _drawn_digits(train: _int, test: _int, seed: _int) -> tuple[Tensor, Tensor, 
 def _batches(n: _int, batch: _int, shuffle_seed: _int | None, drop_last: _bool, epoch: _int) -> list[Tensor]: ...
 
 # Operations that are declared in the engine.
+def add(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+    """`a + b`."""
+
+def add_(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+    """`add`, written into the tensor."""
+
+def sub(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+    """`a − b`."""
+
+def subtract(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+    """`a − b`."""
+
+def sub_(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+    """`sub`, written into the tensor."""
+
+def subtract_(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+    """`sub`, written into the tensor."""
+
 def mul(input: Tensor, other: _Operand) -> Tensor:
     """`a · b`."""
 
@@ -1558,22 +1914,22 @@ def mul_(input: Tensor, other: _Operand) -> Tensor:
 def multiply_(input: Tensor, other: _Operand) -> Tensor:
     """`mul`, written into the tensor."""
 
-def div(input: Tensor, other: _Operand) -> Tensor:
+def div(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
     """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
 
-def divide(input: Tensor, other: _Operand) -> Tensor:
+def divide(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
     """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
 
-def true_divide(input: Tensor, other: _Operand) -> Tensor:
+def true_divide(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
     """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
 
-def div_(input: Tensor, other: _Operand) -> Tensor:
+def div_(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
     """`div`, written into the tensor."""
 
-def divide_(input: Tensor, other: _Operand) -> Tensor:
+def divide_(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
     """`div`, written into the tensor."""
 
-def true_divide_(input: Tensor, other: _Operand) -> Tensor:
+def true_divide_(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
     """`div`, written into the tensor."""
 
 def maximum(input: Tensor, other: _Operand) -> Tensor:
@@ -1615,7 +1971,13 @@ def absolute_(input: Tensor) -> Tensor:
 def sign(input: Tensor) -> Tensor:
     """−1, 0 or 1 with the sign of `a`; NaN stays."""
 
+def sgn(input: Tensor) -> Tensor:
+    """−1, 0 or 1 with the sign of `a`; NaN stays."""
+
 def sign_(input: Tensor) -> Tensor:
+    """`sign`, written into the tensor."""
+
+def sgn_(input: Tensor) -> Tensor:
     """`sign`, written into the tensor."""
 
 def square(input: Tensor) -> Tensor:
@@ -1681,8 +2043,224 @@ def cos_(input: Tensor) -> Tensor:
 def erf(input: Tensor) -> Tensor:
     """The error function."""
 
+def _special_erf(input: Tensor) -> Tensor:
+    """The error function."""
+
 def erf_(input: Tensor) -> Tensor:
     """`erf`, written into the tensor."""
+
+def _special_erf_(input: Tensor) -> Tensor:
+    """`erf`, written into the tensor."""
+
+def expm1(input: Tensor) -> Tensor:
+    """`eᵃ − 1`, which keeps its digits where `a` is small."""
+
+def _special_expm1(input: Tensor) -> Tensor:
+    """`eᵃ − 1`, which keeps its digits where `a` is small."""
+
+def expm1_(input: Tensor) -> Tensor:
+    """`expm1`, written into the tensor."""
+
+def _special_expm1_(input: Tensor) -> Tensor:
+    """`expm1`, written into the tensor."""
+
+def log1p(input: Tensor) -> Tensor:
+    """`log(1 + a)`, which keeps its digits where `a` is small."""
+
+def _special_log1p(input: Tensor) -> Tensor:
+    """`log(1 + a)`, which keeps its digits where `a` is small."""
+
+def log1p_(input: Tensor) -> Tensor:
+    """`log1p`, written into the tensor."""
+
+def _special_log1p_(input: Tensor) -> Tensor:
+    """`log1p`, written into the tensor."""
+
+def exp2(input: Tensor) -> Tensor:
+    """`2ᵃ`."""
+
+def _special_exp2(input: Tensor) -> Tensor:
+    """`2ᵃ`."""
+
+def exp2_(input: Tensor) -> Tensor:
+    """`exp2`, written into the tensor."""
+
+def _special_exp2_(input: Tensor) -> Tensor:
+    """`exp2`, written into the tensor."""
+
+def log2(input: Tensor) -> Tensor:
+    """The logarithm of base 2."""
+
+def log2_(input: Tensor) -> Tensor:
+    """`log2`, written into the tensor."""
+
+def log10(input: Tensor) -> Tensor:
+    """The logarithm of base 10."""
+
+def log10_(input: Tensor) -> Tensor:
+    """`log10`, written into the tensor."""
+
+def tan(input: Tensor) -> Tensor:
+    """The tangent, of radians."""
+
+def tan_(input: Tensor) -> Tensor:
+    """`tan`, written into the tensor."""
+
+def asin(input: Tensor) -> Tensor:
+    """The angle of a sine, from −π/2 to π/2."""
+
+def arcsin(input: Tensor) -> Tensor:
+    """The angle of a sine, from −π/2 to π/2."""
+
+def asin_(input: Tensor) -> Tensor:
+    """`asin`, written into the tensor."""
+
+def arcsin_(input: Tensor) -> Tensor:
+    """`asin`, written into the tensor."""
+
+def acos(input: Tensor) -> Tensor:
+    """The angle of a cosine, from 0 to π."""
+
+def arccos(input: Tensor) -> Tensor:
+    """The angle of a cosine, from 0 to π."""
+
+def acos_(input: Tensor) -> Tensor:
+    """`acos`, written into the tensor."""
+
+def arccos_(input: Tensor) -> Tensor:
+    """`acos`, written into the tensor."""
+
+def atan(input: Tensor) -> Tensor:
+    """The angle of a tangent, from −π/2 to π/2."""
+
+def arctan(input: Tensor) -> Tensor:
+    """The angle of a tangent, from −π/2 to π/2."""
+
+def atan_(input: Tensor) -> Tensor:
+    """`atan`, written into the tensor."""
+
+def arctan_(input: Tensor) -> Tensor:
+    """`atan`, written into the tensor."""
+
+def atan2(input: Tensor, other: _Operand) -> Tensor:
+    """The angle of the point with the coordinates `b` and `a`, from −π to π."""
+
+def arctan2(input: Tensor, other: _Operand) -> Tensor:
+    """The angle of the point with the coordinates `b` and `a`, from −π to π."""
+
+def atan2_(input: Tensor, other: _Operand) -> Tensor:
+    """`atan2`, written into the tensor."""
+
+def arctan2_(input: Tensor, other: _Operand) -> Tensor:
+    """`atan2`, written into the tensor."""
+
+def sinh(input: Tensor) -> Tensor:
+    """The hyperbolic sine."""
+
+def sinh_(input: Tensor) -> Tensor:
+    """`sinh`, written into the tensor."""
+
+def cosh(input: Tensor) -> Tensor:
+    """The hyperbolic cosine."""
+
+def cosh_(input: Tensor) -> Tensor:
+    """`cosh`, written into the tensor."""
+
+def asinh(input: Tensor) -> Tensor:
+    """The inverse of the hyperbolic sine."""
+
+def arcsinh(input: Tensor) -> Tensor:
+    """The inverse of the hyperbolic sine."""
+
+def asinh_(input: Tensor) -> Tensor:
+    """`asinh`, written into the tensor."""
+
+def arcsinh_(input: Tensor) -> Tensor:
+    """`asinh`, written into the tensor."""
+
+def acosh(input: Tensor) -> Tensor:
+    """The inverse of the hyperbolic cosine; NaN below 1."""
+
+def arccosh(input: Tensor) -> Tensor:
+    """The inverse of the hyperbolic cosine; NaN below 1."""
+
+def acosh_(input: Tensor) -> Tensor:
+    """`acosh`, written into the tensor."""
+
+def arccosh_(input: Tensor) -> Tensor:
+    """`acosh`, written into the tensor."""
+
+def atanh(input: Tensor) -> Tensor:
+    """The inverse of the hyperbolic tangent; NaN beyond 1."""
+
+def arctanh(input: Tensor) -> Tensor:
+    """The inverse of the hyperbolic tangent; NaN beyond 1."""
+
+def atanh_(input: Tensor) -> Tensor:
+    """`atanh`, written into the tensor."""
+
+def arctanh_(input: Tensor) -> Tensor:
+    """`atanh`, written into the tensor."""
+
+def erfc(input: Tensor) -> Tensor:
+    """`1 − erf a`, which keeps its digits where that is small."""
+
+def _special_erfc(input: Tensor) -> Tensor:
+    """`1 − erf a`, which keeps its digits where that is small."""
+
+def erfc_(input: Tensor) -> Tensor:
+    """`erfc`, written into the tensor."""
+
+def _special_erfc_(input: Tensor) -> Tensor:
+    """`erfc`, written into the tensor."""
+
+def _special_erfcx(input: Tensor) -> Tensor:
+    """`e^(a²) · erfc a`."""
+
+def erfinv(input: Tensor) -> Tensor:
+    """The inverse of the error function; NaN beyond 1."""
+
+def _special_erfinv(input: Tensor) -> Tensor:
+    """The inverse of the error function; NaN beyond 1."""
+
+def erfinv_(input: Tensor) -> Tensor:
+    """`erfinv`, written into the tensor."""
+
+def _special_erfinv_(input: Tensor) -> Tensor:
+    """`erfinv`, written into the tensor."""
+
+def _special_ndtri(input: Tensor) -> Tensor:
+    """The number below which the normal distribution has the part `a`; NaN outside [0, 1]."""
+
+def lgamma(input: Tensor) -> Tensor:
+    """The logarithm of the magnitude of the gamma function."""
+
+def lgamma_(input: Tensor) -> Tensor:
+    """`lgamma`, written into the tensor."""
+
+def digamma(input: Tensor) -> Tensor:
+    """The derivative of `lgamma`."""
+
+def _special_digamma(input: Tensor) -> Tensor:
+    """The derivative of `lgamma`."""
+
+def digamma_(input: Tensor) -> Tensor:
+    """`digamma`, written into the tensor."""
+
+def _special_digamma_(input: Tensor) -> Tensor:
+    """`digamma`, written into the tensor."""
+
+def _special_i0e(input: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind and order 0, times `e^(−|a|)`."""
+
+def _special_i1e(input: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind and order 1, times `e^(−|a|)`."""
+
+def copysign(input: Tensor, other: _Operand) -> Tensor:
+    """`|a|` with the sign of `b`, zeros and NaN included."""
+
+def copysign_(input: Tensor, other: _Operand) -> Tensor:
+    """`copysign`, written into the tensor."""
 
 def floor(input: Tensor) -> Tensor:
     """The largest whole number that is no larger. Integers stay."""
@@ -1696,10 +2274,16 @@ def ceil(input: Tensor) -> Tensor:
 def ceil_(input: Tensor) -> Tensor:
     """`ceil`, written into the tensor."""
 
-def round(input: Tensor) -> Tensor:
+def round(input: Tensor, *, decimals: _int = 0) -> Tensor:
     """The nearest whole number, of two the even one. Integers stay."""
 
-def round_(input: Tensor) -> Tensor:
+def _special_round(input: Tensor, *, decimals: _int = 0) -> Tensor:
+    """The nearest whole number, of two the even one. Integers stay."""
+
+def round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
+    """`round`, written into the tensor."""
+
+def _special_round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
     """`round`, written into the tensor."""
 
 def trunc(input: Tensor) -> Tensor:
@@ -1861,196 +2445,519 @@ def celu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
 def _nn_celu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
     """`celu`, written into the tensor."""
 
+def gt(input: Tensor, other: _Operand) -> Tensor:
+    """`self > other`.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def greater(input: Tensor, other: _Operand) -> Tensor:
+    """`self > other`.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def gt_(input: Tensor, other: _Operand) -> Tensor:
+    """`gt`, written into the tensor."""
+
+def greater_(input: Tensor, other: _Operand) -> Tensor:
+    """`gt`, written into the tensor."""
+
+def ge(input: Tensor, other: _Operand) -> Tensor:
+    """`self ≥ other`.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def greater_equal(input: Tensor, other: _Operand) -> Tensor:
+    """`self ≥ other`.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def ge_(input: Tensor, other: _Operand) -> Tensor:
+    """`ge`, written into the tensor."""
+
+def greater_equal_(input: Tensor, other: _Operand) -> Tensor:
+    """`ge`, written into the tensor."""
+
+def rsub(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+    """`other − alpha · self`.
+
+    # Errors
+
+    Truth values; an `alpha` that is a float where the result is not, or a tensor; shapes that do not broadcast.
+    """
+
+def remainder(input: Tensor, other: _Operand) -> Tensor:
+    """The remainder of `self / other` with the sign of `other`, as Python's `%`.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices, truth values. An integer divided by zero is found when the value is
+    computed.
+    """
+
+def remainder_(input: Tensor, other: _Operand) -> Tensor:
+    """`remainder`, written into the tensor."""
+
+def floor_divide(input: Tensor, other: _Operand) -> Tensor:
+    """`⌊self / other⌋`, as Python's `//`.
+
+    # Errors
+
+    As `remainder`.
+    """
+
+def floor_divide_(input: Tensor, other: _Operand) -> Tensor:
+    """`floor_divide`, written into the tensor."""
+
+def pow(input: Tensor, exponent: _Operand) -> Tensor:
+    """`self` to a power: a tensor or a number. The exponents 2, 3, 1, 0.5, −1 and 0 take shorter ways, as in PyTorch.
+    Integers to the power of integers are integers.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; a negative whole number as the exponent of an integer tensor (in a
+    tensor of exponents it gives 0, but for the bases 1 and −1); truth values on both sides.
+    """
+
+def pow_(input: Tensor, exponent: _Operand) -> Tensor:
+    """`pow`, written into the tensor."""
+
+def float_power(input: Tensor, exponent: _Operand) -> Tensor:
+    """`self` to a power, in f64.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def float_power_(input: Tensor, exponent: _Operand) -> Tensor:
+    """`float_power`, written into the tensor."""
+
+def clamp(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+    """Values no smaller than `min` and no larger than `max` (numbers or tensors), where given (`max`, if it is below
+    `min`); NaN stays. The gradient passes between bounds that are numbers, and is 0 at them; a tensor's equal elements
+    share it.
+
+    # Errors
+
+    No bound; truth values; a number as bound that every value of an integer dtype is beyond; shapes that do not
+    broadcast, unlike devices.
+    """
+
+def clip(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+    """Values no smaller than `min` and no larger than `max` (numbers or tensors), where given (`max`, if it is below
+    `min`); NaN stays. The gradient passes between bounds that are numbers, and is 0 at them; a tensor's equal elements
+    share it.
+
+    # Errors
+
+    No bound; truth values; a number as bound that every value of an integer dtype is beyond; shapes that do not
+    broadcast, unlike devices.
+    """
+
+def clamp_(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+    """`clamp`, written into the tensor."""
+
+def clip_(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+    """`clamp`, written into the tensor."""
+
+def clamp_min(input: Tensor, min: _Operand) -> Tensor:
+    """Values no smaller than `min`, as `clamp`.
+
+    # Errors
+
+    As `clamp`.
+    """
+
+def clamp_min_(input: Tensor, min: _Operand) -> Tensor:
+    """`clamp_min`, written into the tensor."""
+
+def clamp_max(input: Tensor, max: _Operand) -> Tensor:
+    """Values no larger than `max`, as `clamp`.
+
+    # Errors
+
+    As `clamp`.
+    """
+
+def clamp_max_(input: Tensor, max: _Operand) -> Tensor:
+    """`clamp_max`, written into the tensor."""
+
+def frac(input: Tensor) -> Tensor:
+    """What is left of the number without its whole part; its sign stays.
+
+    # Errors
+
+    Integers and truth values.
+    """
+
+def frac_(input: Tensor) -> Tensor:
+    """`frac`, written into the tensor."""
+
+def bitwise_not(input: Tensor) -> Tensor:
+    """The bits of integers turned over; of truth values, `logical_not`.
+
+    # Errors
+
+    Floats.
+    """
+
+def bitwise_not_(input: Tensor) -> Tensor:
+    """`bitwise_not`, written into the tensor."""
+
+def isnan(input: Tensor) -> Tensor:
+    """Whether elements are no numbers."""
+
+def isinf(input: Tensor) -> Tensor:
+    """Whether elements are infinite."""
+
+def isfinite(input: Tensor) -> Tensor:
+    """Whether elements are neither infinite nor no numbers."""
+
+def isposinf(input: Tensor) -> Tensor:
+    """Whether elements are +∞."""
+
+def isneginf(input: Tensor) -> Tensor:
+    """Whether elements are −∞."""
+
+def isreal(input: Tensor) -> Tensor:
+    """True for every element: all numbers here are real."""
+
+def signbit(input: Tensor) -> Tensor:
+    """Whether the sign is minus, also that of a zero and of NaN."""
+
+def positive(input: Tensor) -> Tensor:
+    """The tensor itself, as another one of the same value.
+
+    # Errors
+
+    Truth values.
+    """
+
+def reciprocal(input: Tensor) -> Tensor:
+    """`1 / x`. Integers become f32."""
+
+def reciprocal_(input: Tensor) -> Tensor:
+    """`reciprocal`, written into the tensor."""
+
+def rsqrt(input: Tensor) -> Tensor:
+    """`1 / √x`. Integers become f32."""
+
+def rsqrt_(input: Tensor) -> Tensor:
+    """`rsqrt`, written into the tensor."""
+
+def sinc(input: Tensor) -> Tensor:
+    """`sin(πx) / πx`, and 1 at 0. Integers become f32."""
+
+def _special_sinc(input: Tensor) -> Tensor:
+    """`sin(πx) / πx`, and 1 at 0. Integers become f32."""
+
+def sinc_(input: Tensor) -> Tensor:
+    """`sinc`, written into the tensor."""
+
+def _special_sinc_(input: Tensor) -> Tensor:
+    """`sinc`, written into the tensor."""
+
+def deg2rad(input: Tensor) -> Tensor:
+    """Degrees as radians. Integers become f32."""
+
+def deg2rad_(input: Tensor) -> Tensor:
+    """`deg2rad`, written into the tensor."""
+
+def rad2deg(input: Tensor) -> Tensor:
+    """Radians as degrees. Integers become f32."""
+
+def rad2deg_(input: Tensor) -> Tensor:
+    """`rad2deg`, written into the tensor."""
+
+def logit(input: Tensor, eps: _float | None = None) -> Tensor:
+    """`log(x / (1 − x))`, after `x` was brought to between `eps` and `1 − eps`, if that is given. Integers become f32."""
+
+def _special_logit(input: Tensor, eps: _float | None = None) -> Tensor:
+    """`log(x / (1 − x))`, after `x` was brought to between `eps` and `1 − eps`, if that is given. Integers become f32."""
+
+def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
+    """`logit`, written into the tensor."""
+
+def _special_logit_(input: Tensor, eps: _float | None = None) -> Tensor:
+    """`logit`, written into the tensor."""
+
+def nan_to_num(input: Tensor, nan: _float | None = 0.0, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
+    """NaN and infinities replaced by numbers: `nan`, and the largest and the least number of the dtype unless others are
+    given. Integers stay.
+    """
+
+def nan_to_num_(input: Tensor, nan: _float | None = 0.0, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
+    """`nan_to_num`, written into the tensor."""
+
+def lerp(input: Tensor, end: Tensor, weight: _Operand) -> Tensor:
+    """`self + weight · (end − self)`, from the nearer end; the weight is a number or a tensor.
+
+    # Errors
+
+    Integers; shapes that do not broadcast, unlike devices.
+    """
+
+def lerp_(input: Tensor, end: Tensor, weight: _Operand) -> Tensor:
+    """`lerp`, written into the tensor."""
+
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
+    """`self + value · tensor1 · tensor2`.
+
+    # Errors
+
+    A `value` that is a float where the tensors are of integers; shapes that do not broadcast, unlike devices.
+    """
+
+def addcmul_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
+    """`addcmul`, written into the tensor."""
+
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
+    """`self + value · tensor1 / tensor2`.
+
+    # Errors
+
+    Integers; shapes that do not broadcast, unlike devices.
+    """
+
+def addcdiv_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
+    """`addcdiv`, written into the tensor."""
+
+def xlogy(input: Tensor, other: _Operand) -> Tensor:
+    """`self · log other`, and 0 where `self` is 0 and `other` a number. Integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def _special_xlogy(input: Tensor, other: _Operand) -> Tensor:
+    """`self · log other`, and 0 where `self` is 0 and `other` a number. Integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def xlogy_(input: Tensor, other: _Operand) -> Tensor:
+    """`xlogy`, written into the tensor."""
+
+def _special_xlogy_(input: Tensor, other: _Operand) -> Tensor:
+    """`xlogy`, written into the tensor."""
+
+def _special_xlog1py(input: Tensor, other: _Operand) -> Tensor:
+    """`self · log(1 + other)`, and 0 where `self` is 0 and `other` a number. Integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
 def logaddexp(input: Tensor, other: _Operand) -> Tensor:
-    """`ln(exp(x) + exp(y))` without overflow."""
-
-def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
-    """The convolution (cross-correlation) of an input `[n, c, l]` (or `[c, l]`) with a weight `[o, c / groups, k]`, plus a bias `[o]`:
-    `[n, o, (l + 2 padding − dilation (k − 1) − 1) / stride + 1]`. A padding of `"same"` keeps `l`, `"valid"` is none. Products of
-    f32 are exact; half types are added in f32.
+    """`ln(exp(x) + exp(y))` without overflow. Integers become f32.
 
     # Errors
 
-    Shapes that do not fit, a kernel larger than the padded input, numbers that are not positive, integers.
+    Shapes that do not broadcast, unlike devices.
     """
 
-def _nn_conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
-    """The convolution (cross-correlation) of an input `[n, c, l]` (or `[c, l]`) with a weight `[o, c / groups, k]`, plus a bias `[o]`:
-    `[n, o, (l + 2 padding − dilation (k − 1) − 1) / stride + 1]`. A padding of `"same"` keeps `l`, `"valid"` is none. Products of
-    f32 are exact; half types are added in f32.
+def logaddexp2(input: Tensor, other: _Operand) -> Tensor:
+    """`log₂(2ˣ + 2ʸ)` without overflow. Integers become f32.
 
     # Errors
 
-    Shapes that do not fit, a kernel larger than the padded input, numbers that are not positive, integers.
+    Shapes that do not broadcast, unlike devices.
     """
 
-def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
-    """The convolution (cross-correlation) of an input `[n, c, h, w]` (or `[c, h, w]`) with a weight `[o, c / groups, kh, kw]`, plus a bias
-    `[o]`; see [`Tensor::conv1d`] for sizes. Stride, padding and dilation are one number, or one for each axis.
+def heaviside(input: Tensor, values: Tensor) -> Tensor:
+    """0 where `self` is negative, `values` where it is 0, 1 where it is positive; NaN stays.
 
     # Errors
 
-    As [`Tensor::conv1d`].
+    Shapes that do not broadcast, unlike devices or dtypes.
     """
 
-def _nn_conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
-    """The convolution (cross-correlation) of an input `[n, c, h, w]` (or `[c, h, w]`) with a weight `[o, c / groups, kh, kw]`, plus a bias
-    `[o]`; see [`Tensor::conv1d`] for sizes. Stride, padding and dilation are one number, or one for each axis.
+def heaviside_(input: Tensor, values: Tensor) -> Tensor:
+    """`heaviside`, written into the tensor."""
+
+def fmax(input: Tensor, other: _Operand) -> Tensor:
+    """The larger one; where one is NaN, the other.
 
     # Errors
 
-    As [`Tensor::conv1d`].
+    Shapes that do not broadcast, unlike devices.
     """
 
-def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
-    """The convolution (cross-correlation) of an input `[n, c, d, h, w]` (or `[c, d, h, w]`) with a weight `[o, c / groups, kd, kh, kw]`, plus a
-    bias `[o]`; see [`Tensor::conv1d`] for sizes.
+def fmin(input: Tensor, other: _Operand) -> Tensor:
+    """The smaller one; where one is NaN, the other.
 
     # Errors
 
-    As [`Tensor::conv1d`].
+    Shapes that do not broadcast, unlike devices.
     """
 
-def _nn_conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
-    """The convolution (cross-correlation) of an input `[n, c, d, h, w]` (or `[c, d, h, w]`) with a weight `[o, c / groups, kd, kh, kw]`, plus a
-    bias `[o]`; see [`Tensor::conv1d`] for sizes.
+def hypot(input: Tensor, other: _Operand) -> Tensor:
+    """`√(self² + other²)` without overflow. Integers become f32.
 
     # Errors
 
-    As [`Tensor::conv1d`].
+    Shapes that do not broadcast, unlike devices.
     """
 
-def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
-    """The transposed convolution of an input `[n, c, l]` (or `[c, l]`) with a weight `[c, o / groups, k]`, plus a bias `[o]`: the gradient of a
-    convolution by its input, `[n, o, (l − 1) stride − 2 padding + dilation (k − 1) + output_padding + 1]`.
+def hypot_(input: Tensor, other: _Operand) -> Tensor:
+    """`hypot`, written into the tensor."""
+
+def nextafter(input: Tensor, other: _Operand) -> Tensor:
+    """The next number of the dtype after `self` towards `other`.
 
     # Errors
 
-    Shapes that do not fit; an output padding that is not smaller than stride or dilation.
+    Other dtypes than f32 and f64; shapes that do not broadcast, unlike devices.
     """
 
-def _nn_conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
-    """The transposed convolution of an input `[n, c, l]` (or `[c, l]`) with a weight `[c, o / groups, k]`, plus a bias `[o]`: the gradient of a
-    convolution by its input, `[n, o, (l − 1) stride − 2 padding + dilation (k − 1) + output_padding + 1]`.
+def nextafter_(input: Tensor, other: _Operand) -> Tensor:
+    """`nextafter`, written into the tensor."""
+
+def ldexp(input: Tensor, other: _Operand) -> Tensor:
+    """`self · 2^other`. Integers become f32.
 
     # Errors
 
-    Shapes that do not fit; an output padding that is not smaller than stride or dilation.
+    Shapes that do not broadcast, unlike devices.
     """
 
-def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
-    """The transposed convolution of an input `[n, c, h, w]` (or `[c, h, w]`) with a weight `[c, o / groups, kh, kw]`, plus a bias `[o]`; see
-    [`Tensor::conv_transpose1d`] for sizes.
+def ldexp_(input: Tensor, other: _Operand) -> Tensor:
+    """`ldexp`, written into the tensor."""
+
+def frexp(input: Tensor) -> tuple[Tensor, ...]:
+    """Numbers as a fraction from ½ to 1 (with their sign) times a power of two: the fractions and the exponents (i32). Zeros
+    and what is not finite are their own fractions.
 
     # Errors
 
-    As [`Tensor::conv_transpose1d`].
+    Integers and truth values.
     """
 
-def _nn_conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
-    """The transposed convolution of an input `[n, c, h, w]` (or `[c, h, w]`) with a weight `[c, o / groups, kh, kw]`, plus a bias `[o]`; see
-    [`Tensor::conv_transpose1d`] for sizes.
+def cbrt(input: Tensor) -> Tensor:
+    """The cube root. Integers become f32."""
+
+def isclose(input: Tensor, other: Tensor, rtol: _float = 1e-5, atol: _float = 1e-8, equal_nan: _bool = False) -> Tensor:
+    """Whether elements are within `atol + rtol · |other|` of each other; equal infinities are, and NaN where `equal_nan`
+    says so.
 
     # Errors
 
-    As [`Tensor::conv_transpose1d`].
+    Shapes that do not broadcast, unlike devices or dtypes; a negative tolerance.
     """
 
-def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
-    """The transposed convolution of an input `[n, c, d, h, w]` (or `[c, d, h, w]`) with a weight `[c, o / groups, kd, kh, kw]`, plus a bias `[o]`;
-    see [`Tensor::conv_transpose1d`] for sizes.
+def allclose(input: Tensor, other: Tensor, rtol: _float = 1e-5, atol: _float = 1e-8, equal_nan: _bool = False) -> _bool:
+    """Whether all elements are within `atol + rtol · |other|` of each other. Waits for the value.
 
     # Errors
 
-    As [`Tensor::conv_transpose1d`].
+    As `isclose`; those of the computation.
     """
 
-def _nn_conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
-    """The transposed convolution of an input `[n, c, d, h, w]` (or `[c, d, h, w]`) with a weight `[c, o / groups, kd, kh, kw]`, plus a bias `[o]`;
-    see [`Tensor::conv_transpose1d`] for sizes.
+def equal(input: Tensor, other: Tensor) -> _bool:
+    """Whether two tensors have the same shape and the same elements. Waits for the value.
 
     # Errors
 
-    As [`Tensor::conv_transpose1d`].
+    Unlike devices; those of the computation.
     """
 
-def cumsum(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
-    order of additions depends on the shape alone.
+def isin(elements: Tensor, test_elements: _Operand, *, assume_unique: _bool = False, invert: _bool = False) -> Tensor:
+    """Whether each of `elements` is among `test_elements`, or where `invert` is set is not. Compares each with each.
 
     # Errors
 
-    An axis out of range.
+    Unlike devices.
     """
 
-def cumulative_sum(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
-    order of additions depends on the shape alone.
+def _special_gammaln(input: Tensor) -> Tensor:
+    """The logarithm of the magnitude of the gamma function. Integers become f32."""
+
+def _special_psi(input: Tensor) -> Tensor:
+    """The derivative of the logarithm of the gamma function. Integers become f32."""
+
+def _special_expit(input: Tensor) -> Tensor:
+    """`1 / (1 + e⁻ˣ)`. Integers become f32."""
+
+def _special_entr(input: Tensor) -> Tensor:
+    """`−x ln x`; 0 at 0, and −∞ below. Integers become f32."""
+
+def _special_ndtr(input: Tensor) -> Tensor:
+    """The distribution function of the normal distribution. Integers become f32."""
+
+def _special_log_ndtr(input: Tensor) -> Tensor:
+    """The logarithm of the distribution function of the normal distribution, far into its tail. Integers become f32."""
+
+def i0(input: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind and order 0. Integers become f32."""
+
+def _special_i0(input: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind and order 0. Integers become f32."""
+
+def i0_(input: Tensor) -> Tensor:
+    """`i0`, written into the tensor."""
+
+def _special_i0_(input: Tensor) -> Tensor:
+    """`i0`, written into the tensor."""
+
+def _special_i1(input: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind and order 1. Integers become f32."""
+
+def _special_zeta(input: Tensor, other: _Operand) -> Tensor:
+    """Hurwitz's zeta function, Σ 1/(q + k)ˣ over k ≥ 0, for x > 1. ∞ at whole numbers q that are not positive. Integers become
+    f32.
 
     # Errors
 
-    An axis out of range.
+    Shapes that do not broadcast, unlike devices.
     """
 
-def cumsum_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """`cumsum`, written into the tensor."""
-
-def cumulative_sum_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """`cumsum`, written into the tensor."""
-
-def cumprod(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """The product of each element and all before it along an axis. Integers become i64.
+def polygamma(n: _int, input: Tensor) -> Tensor:
+    """The derivative of order n of `digamma`. Integers become f32.
 
     # Errors
 
-    An axis out of range.
+    A negative order.
     """
 
-def cumulative_prod(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """The product of each element and all before it along an axis. Integers become i64.
+def _special_polygamma(n: _int, input: Tensor) -> Tensor:
+    """The derivative of order n of `digamma`. Integers become f32.
 
     # Errors
 
-    An axis out of range.
+    A negative order.
     """
 
-def cumprod_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """`cumprod`, written into the tensor."""
-
-def cumulative_prod_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """`cumprod`, written into the tensor."""
-
-def logcumsumexp(input: Tensor, dim: _int) -> Tensor:
-    """`log Σ eˣ` of each element and all before it along an axis, without overflow. Integers become f32.
+def mvlgamma(input: Tensor, p: _int) -> Tensor:
+    """The logarithm of the multivariate gamma function of dimension p. Integers become f32.
 
     # Errors
 
-    An axis out of range.
+    A dimension below 1.
     """
 
-def cummax(input: Tensor, dim: _int) -> Extreme:
-    """The largest element so far along an axis, and its index (i64): of equal ones the last. NaN is larger than every number. The
-    gradient goes to the element at the index.
+def mvlgamma_(input: Tensor, p: _int) -> Tensor:
+    """`mvlgamma`, written into the tensor."""
+
+def _special_multigammaln(input: Tensor, p: _int) -> Tensor:
+    """The logarithm of the multivariate gamma function of dimension p. Integers become f32.
 
     # Errors
 
-    An axis out of range.
-    """
-
-def cummin(input: Tensor, dim: _int) -> Extreme:
-    """The smallest element so far along an axis, and its index (i64): of equal ones the last. NaN is smaller than every number. The
-    gradient goes to the element at the index.
-
-    # Errors
-
-    An axis out of range.
-    """
-
-def recurrence(input: Tensor, factors: Tensor, dim: _int) -> Tensor:
-    """The linear recurrence `yᵢ = xᵢ + aᵢ yᵢ₋₁` along an axis, which begins with `y₋₁ = 0`; `factors` are the `aᵢ`, and broadcast.
-    Exponential averages, discounted returns and state-space models are of this kind. Integers become f32.
-
-    # Errors
-
-    An axis out of range; factors that do not broadcast to the shape.
+    A dimension below 1.
     """
