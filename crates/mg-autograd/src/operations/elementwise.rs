@@ -506,7 +506,7 @@ impl Tensor {
         binary("logaddexp2", self, other, |a, b| log_add(a, b, rest))
     }
 
-    /// 0 where `self` is negative, `values` where it is 0, 1 where it is positive; NaN stays.
+    /// 0 where `self` is negative or NaN, `values` where it is 0, 1 where it is positive.
     ///
     /// # Errors
     ///
@@ -522,8 +522,7 @@ impl Tensor {
             return Ok(Tensor::from_node(or(&x, &values)));
         }
         let (zero, one) = (x.lit(0.0), x.lit(1.0));
-        let step = x.lt(&zero).choose(&zero, &one);
-        let step = is_nan(&x).choose(&x, &step);
+        let step = zero.lt(&x).choose(&one, &zero);
         Ok(Tensor::from_node(x.eq(&zero).choose(&values, &step)))
     }
 

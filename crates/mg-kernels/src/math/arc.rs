@@ -5,7 +5,7 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 use super::{horner, lit, with_sign};
 use crate::lane::{BitLane, FloatLane, Format, Lane};
 
-/// arctan x, within 0.60 ulp in single and 0.60 in double precision.
+/// arctan x, within 0.75 ulp in single and 0.75 in double precision.
 #[inline(always)]
 pub fn atan<L: FloatLane>(x: L) -> L {
     let one = x.lit(1.0);
@@ -22,7 +22,7 @@ pub fn atan<L: FloatLane>(x: L) -> L {
     with_sign(result, x)
 }
 
-/// The angle of the point (x, y) with the first axis, from −π to π, within 0.60 ulp in single and 0.60 in double
+/// The angle of the point (x, y) with the first axis, from −π to π, within 0.75 ulp in single and 0.75 in double
 /// precision, with the special cases of C's `atan2` (ISO/IEC 9899:2018, F.10.1.4).
 #[inline(always)]
 pub fn atan2<L: FloatLane>(y: L, x: L) -> L {
@@ -69,7 +69,7 @@ pub fn asin<L: FloatLane>(x: L) -> L {
     L::select(x.is_nan(), x, with_sign(result.abs(), x))
 }
 
-/// arccos x, within 0.60 ulp in single and 0.60 in double precision; NaN outside [−1, 1].
+/// arccos x, within 0.65 ulp in single and 0.65 in double precision; NaN outside [−1, 1].
 #[inline(always)]
 pub fn acos<L: FloatLane>(x: L) -> L {
     let (zero, one, two) = (x.lit(0.0), x.lit(1.0), x.lit(2.0));

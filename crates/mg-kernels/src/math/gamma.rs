@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use super::{horner, lit, log, round, with_sign};
 use crate::lane::{FloatLane, Format};
 
-/// ln |Γ(x)|, within 4.5 ulp in single and 4.5 in double precision for positive x; for negative x within so much
+/// ln |Γ(x)|, within 4.50 ulp in single and 4.50 in double precision for positive x; for negative x within so much
 /// of the largest of the terms that are added. ∞ at 0 and at negative whole numbers.
 ///
 /// A polynomial about 2, to which Γ(x + 1) = x Γ(x) leads, and Stirling's series from 8.5 on; Euler's reflection below 0.
@@ -48,7 +48,7 @@ pub fn lgamma<L: FloatLane>(x: L) -> L {
     L::select(a.lt(x.lit(f64::INFINITY)), result, L::select(x.is_nan(), x, a))
 }
 
-/// The derivative of ln Γ(x), within 4 ulp in single and 4 in double precision of the largest of the terms
+/// The derivative of ln Γ(x), within 4 ulp in single and 4.00 in double precision of the largest of the terms
 /// that are added. ∓∞ at ±0, NaN at negative whole numbers.
 ///
 /// Steps up to where the asymptotic series holds; reflection below 0.

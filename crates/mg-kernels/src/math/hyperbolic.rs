@@ -4,7 +4,7 @@ use super::exp::exp_of_sum;
 use super::{horner, lit, log1p, with_sign};
 use crate::lane::{FloatLane, Format};
 
-/// sinh x, within 1.3 ulp in single and 1.6 in double precision.
+/// sinh x, within 1.60 ulp in single and 1.70 in double precision.
 #[inline(always)]
 pub fn sinh<L: FloatLane>(x: L) -> L {
     let a = x.abs();
@@ -24,7 +24,7 @@ pub fn sinh<L: FloatLane>(x: L) -> L {
     L::select(near, small, L::select(x.is_nan(), x, large))
 }
 
-/// cosh x, within 1.2 ulp in single and 1.3 in double precision.
+/// cosh x, within 1.30 ulp in single and 1.40 in double precision.
 #[inline(always)]
 pub fn cosh<L: FloatLane>(x: L) -> L {
     let half = half_exp(x.abs());
@@ -45,7 +45,7 @@ fn half_exp<L: FloatLane>(a: L) -> L {
     exp_of_sum(power, tail.sub(low))
 }
 
-/// arsinh x, within 1.4 ulp in single and 1.6 in double precision.
+/// arsinh x, within 1.60 ulp in single and 1.70 in double precision.
 #[inline(always)]
 pub fn asinh<L: FloatLane>(x: L) -> L {
     let a = x.abs();
@@ -62,7 +62,7 @@ pub fn asinh<L: FloatLane>(x: L) -> L {
     L::select(tiny.lt(a), with_sign(result.abs(), x), x)
 }
 
-/// arcosh x, within 1.9 ulp in single and 1.9 in double precision; NaN below 1.
+/// arcosh x, within 1.90 ulp in single and 1.90 in double precision; NaN below 1.
 #[inline(always)]
 pub fn acosh<L: FloatLane>(x: L) -> L {
     let one = x.lit(1.0);
@@ -74,7 +74,7 @@ pub fn acosh<L: FloatLane>(x: L) -> L {
     L::select(x.lt(one), x.lit(f64::NAN), result)
 }
 
-/// artanh x, within 1.7 ulp in single and 1.6 in double precision; ±1 gives ±∞, what is beyond NaN.
+/// artanh x, within 1.90 ulp in single and 1.90 in double precision; ±1 gives ±∞, what is beyond NaN.
 #[inline(always)]
 pub fn atanh<L: FloatLane>(x: L) -> L {
     let a = x.abs();

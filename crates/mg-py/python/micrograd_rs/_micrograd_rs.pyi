@@ -894,7 +894,7 @@ class Tensor:
         Shapes that do not broadcast, unlike devices.
         """
     def heaviside(self, values: Tensor) -> Tensor:
-        """0 where `self` is negative, `values` where it is 0, 1 where it is positive; NaN stays.
+        """0 where `self` is negative or NaN, `values` where it is 0, 1 where it is positive.
 
         # Errors
 
@@ -2781,7 +2781,7 @@ def logaddexp2(input: Tensor, other: _Operand) -> Tensor:
     """
 
 def heaviside(input: Tensor, values: Tensor) -> Tensor:
-    """0 where `self` is negative, `values` where it is 0, 1 where it is positive; NaN stays.
+    """0 where `self` is negative or NaN, `values` where it is 0, 1 where it is positive.
 
     # Errors
 

