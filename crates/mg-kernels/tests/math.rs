@@ -280,7 +280,7 @@ const FURTHER: [Further; 22] = [
     ("erfc", f32::erfc, f64::erfc, f32::MIN, f32::MAX, 4.0, 4.8),
     ("erfcx", f32::erfcx, f64::erfcx, -9.0, f32::MAX, 4.0, 5.0),
     ("erfinv", f32::erfinv, f64::erfinv, -1.0, 1.0, 3.0, 3.0),
-    ("ndtri", f32::ndtri, f64::ndtri, 0.0, 1.0, 3.5, 3.5),
+    ("ndtri", f32::ndtri, f64::ndtri, 0.0, 1.0, 4.0, 4.0),
     ("lgamma", f32::lgamma, f64::lgamma, 0.0, 1e30, 4.5, 4.5),
     ("digamma", f32::digamma, f64::digamma, 4.0, 1e30, 4.0, 4.0),
     ("i0e", f32::i0e, f64::i0e, -1e30, 1e30, 4.2, 4.2),

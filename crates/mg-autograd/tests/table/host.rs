@@ -20,7 +20,10 @@ unsafe extern "C" {
 /// e^(x²)·erfc x: a continued fraction (DLMF 7.9.1) where the product would lose digits.
 fn erfcx(x: f64) -> f64 {
     if x < 3.0 {
-        return (x * x).exp() * erfc(x);
+        // What the square loses by its rounding counts as often as the square is large.
+        let square = x * x;
+        let lost = if square.is_finite() { x.mul_add(x, -square) } else { 0.0 };
+        return square.exp() * (1.0 + lost) * erfc(x);
     }
     let tail = (1..120).rev().fold(0.0, |tail, k| f64::from(k) / 2.0 / (x + tail));
     1.0 / (std::f64::consts::PI.sqrt() * (x + tail))

@@ -82,7 +82,7 @@ pub fn erfinv<L: FloatLane>(x: L) -> L {
     L::select(one.lt(a), x.lit(f64::NAN), result)
 }
 
-/// The number below which the normal distribution has the part p, within 3.50 ulp in single and 3.50 in double
+/// The number below which the normal distribution has the part p, within 4.00 ulp in single and 4.00 in double
 /// precision; NaN outside [0, 1].
 ///
 /// √2·erfinv(2p − 1), by the same polynomials in w = −ln(4p(1 − p)) and by one in 1/√w far into the tails.

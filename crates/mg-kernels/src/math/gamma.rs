@@ -43,7 +43,8 @@ pub fn lgamma<L: FloatLane>(x: L) -> L {
     let rest = r.fma(series, x.lit(0.4189385332046727));
     let far = b.sub(half).fma(ln.sub(one), rest);
     let positive = L::select(big, far, near);
-    let reflected = log(x.lit(PI).div(sine_of_turns(a).0)).sub(positive);
+    // ln π less the logarithm: a quotient might overflow.
+    let reflected = x.lit(1.1447298858494002).sub(log(sine_of_turns(a).0)).sub(positive);
     let result = L::select(negative, reflected, positive);
     L::select(a.lt(x.lit(f64::INFINITY)), result, L::select(x.is_nan(), x, a))
 }
