@@ -95,14 +95,6 @@ impl PyTensor {
         Ok(())
     }
 
-<<<<<<< HEAD
-=======
-    /// A tensor that shares memory with others, which may be somebody else's.
-    pub fn shared(t: Tensor, borrowed: bool) -> PyTensor {
-        PyTensor::of(t, borrowed)
-    }
-
->>>>>>> 3db8eee (A shared tensor has a place for its gradient's object)
     /// Whether its memory is somebody else's.
     pub fn is_borrowed(&self) -> bool {
         self.borrowed
