@@ -464,82 +464,6 @@ impl Tensor {
         Beside::Node(self.node())
     }
 
-<<<<<<< HEAD
-    /// What is left of the number without its whole part; its sign stays.
-    ///
-    /// # Errors
-    ///
-    /// Integers and truth values.
-    #[track_caller]
-    pub fn frac(&self) -> Result<Tensor> {
-        public("frac", || {
-            if !self.dtype().is_float() {
-                let text = format!("takes floats, got {}", self.dtype());
-                return Err(Error::new("frac", ErrorKind::DType(text)));
-            }
-            self.try_sub(self.try_trunc()?)
-        })
-    }
-
-    /// `self` to a power: a tensor or a number. The exponents 2, 3, 1, 0.5, −1 and 0 take shorter ways, as in PyTorch.
-    /// Integers to the power of integers are integers.
-    ///
-    /// # Panics
-    ///
-    /// Where [`Tensor::try_pow`] answers with an error.
-    #[track_caller]
-    pub fn pow(&self, exponent: impl Into<Operand>) -> Tensor {
-        or_panic(self.try_pow(exponent))
-    }
-
-    /// As [`Tensor::pow`].
-    ///
-    /// # Errors
-    ///
-    /// Shapes that do not broadcast, unlike devices; a negative whole number as the exponent of an integer tensor (in a
-    /// tensor of exponents it gives 0, but for the bases 1 and −1); truth values on both sides.
-    #[track_caller]
-    pub fn try_pow(&self, exponent: impl Into<Operand>) -> Result<Tensor> {
-        let exponent = exponent.into();
-        let own = self.dtype();
-        let whole = match exponent {
-            Operand::Int(n) => Some(n),
-            Operand::Bool(b) if own.is_bool() => {
-                // To the power True it stays; to the power False it is 1.
-                return if b { Ok(Tensor::from_node(self.node().alias())) } else { Ok(self.ones_like()) };
-            }
-            Operand::Bool(b) => Some(b.into()),
-            Operand::Float(v) if own.is_float() && v == v.trunc() && v.abs() < 4.0 => Some(v as i64),
-            Operand::Tensor(_) | Operand::Float(_) | Operand::Live(_) => None,
-        };
-        match whole {
-            // Another tensor of the same value: writing to one does not change the other.
-            Some(1) => return Ok(Tensor::from_node(cast(self.node(), Row::Square.operand(own)).alias())),
-            // 1 whatever the base is, and its gradient 0.
-            Some(0) if own.is_float() => {
-                let (node, ones) = (self.node(), self.ones_like());
-                if node.is_tracked() && mg_graph::is_tracking() {
-                    let one = ones.node().alias();
-                    one.set_tracked(true);
-                    one.set_tag(mg_graph::Tag::Forgotten(node));
-                    return Ok(Tensor::from_node(one));
-                }
-                return Ok(ones);
-            }
-            Some(2) => return self.try_square(),
-            Some(3) => return self.try_square()?.try_mul(self),
-            Some(-1) if own.is_float() => return reflected(Row::Div, Beside::Float(1.0), self),
-            Some(n) if !own.is_float() => return integer_power(self, n),
-            _ => {}
-        }
-        if matches!(exponent, Operand::Float(0.5)) {
-            return self.try_sqrt();
-        }
-        binary(Row::Pow, self, exponent.look())
-    }
-
-=======
->>>>>>> 82acf49 (Elementwise and special functions by PyTorch's names, declared once)
     /// `self` to the power of a number.
     ///
     /// # Panics
@@ -607,12 +531,14 @@ pub(crate) fn power(base: &Tensor, exponent: Operand) -> Result<Tensor> {
         Some(1) => return Ok(Tensor::from_node(cast(base.node(), Row::Square.operand(own)).alias())),
         // 1 whatever the base is, and its gradient 0.
         Some(0) if own.is_float() => {
-            let node = base.node();
-            let never = Node::scalar_bits(0, DType::Bool, node.device(), false);
-            return Ok(match node.is_tracked() {
-                true => Tensor::from_node(never.choose(&node, &node.lit(1.0))),
-                false => base.ones_like(),
-            });
+            let (node, ones) = (base.node(), base.ones_like());
+            if node.is_tracked() && mg_graph::is_tracking() {
+                let one = ones.node().alias();
+                one.set_tracked(true);
+                one.set_tag(mg_graph::Tag::Forgotten(node));
+                return Ok(Tensor::from_node(one));
+            }
+            return Ok(ones);
         }
         Some(2) => return base.try_square(),
         Some(3) => return base.try_square()?.try_mul(base),

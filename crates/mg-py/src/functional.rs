@@ -62,34 +62,6 @@ impl PyTensor {
         self.unary(py, |t| t.triu(diagonal))
     }
 
-<<<<<<< HEAD
-    /// Whether elements are no numbers.
-    fn isnan(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.unary(py, |t| t.try_ne(t))
-    }
-
-    /// Whether elements are infinite.
-    fn isinf(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.unary(py, |t| t.try_abs()?.try_eq(f64::INFINITY))
-    }
-
-    /// Whether elements are neither infinite nor no numbers.
-    fn isfinite(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.unary(py, |t| t.try_abs()?.try_lt(f64::INFINITY))
-    }
-
-    /// `1 / x`.
-    fn reciprocal(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.unary(py, |t| Ok(t.reciprocal()))
-    }
-
-    /// `1 / √x`.
-    fn rsqrt(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.unary(py, |t| Ok(t.try_sqrt()?.reciprocal()))
-    }
-
-=======
->>>>>>> 82acf49 (Elementwise and special functions by PyTorch's names, declared once)
     /// Zeros with probability `p`, and the survivors scaled by 1/(1 − p).
     #[pyo3(signature = (p=0.5, training=true))]
     fn dropout(&self, py: Python<'_>, p: f64, training: bool) -> PyResult<PyTensor> {

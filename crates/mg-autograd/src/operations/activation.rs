@@ -1,11 +1,7 @@
 //! Activation functions.
 
 use super::float;
-<<<<<<< HEAD
 use crate::functional::wide;
-use crate::ops::Operand;
-=======
->>>>>>> 82acf49 (Elementwise and special functions by PyTorch's names, declared once)
 use crate::tensor::Tensor;
 use mg_device::{Error, ErrorKind, Result};
 use mg_kernels::{Algebra, Row, Rules};
