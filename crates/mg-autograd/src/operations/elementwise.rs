@@ -1,6 +1,7 @@
 //! Elementwise operations that are composed of rows.
 
 use super::float;
+use crate::functional::wide;
 use crate::ops::{self, Operand};
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
@@ -8,14 +9,6 @@ use mg_graph::Node;
 use mg_kernels::{Algebra, Row, Rules};
 use mg_macros::operations;
 use std::f64::consts::{LN_2, PI};
-
-/// Half types are computed with in f32, and rounded once.
-pub(super) fn wide(node: &Node) -> Node {
-    match node.dtype() {
-        DType::F16 | DType::BF16 => node.cast(DType::F32),
-        DType::F64 | DType::F32 | DType::I64 | DType::I32 | DType::U8 | DType::Bool => node.clone(),
-    }
-}
 
 /// A function of floats; integers become f32.
 pub(super) fn unary(t: &Tensor, f: impl FnOnce(&Node) -> Node) -> Result<Tensor> {
