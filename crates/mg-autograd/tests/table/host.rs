@@ -22,11 +22,11 @@ fn erfcx(x: f64) -> f64 {
     if x < 3.0 {
         // What the square loses by its rounding counts as often as the square is large.
         let square = x * x;
-        let lost = if square.is_finite() { x.mul_add(x, -square) } else { 0.0 };
+        let lost = if square < 800.0 { x.mul_add(x, -square) } else { 0.0 };
         return square.exp() * (1.0 + lost) * erfc(x);
     }
     let tail = (1..120).rev().fold(0.0, |tail, k| f64::from(k) / 2.0 / (x + tail));
-    1.0 / (std::f64::consts::PI.sqrt() * (x + tail))
+    1.0 / std::f64::consts::PI.sqrt() / (x + tail)
 }
 
 /// The number z ≥ 0 with erfc z = c, 0 < c ≤ 1, by Newton's method on the logarithm.

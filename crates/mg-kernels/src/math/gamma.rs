@@ -44,7 +44,10 @@ pub fn lgamma<L: FloatLane>(x: L) -> L {
     let far = b.sub(half).fma(ln.sub(one), rest);
     let positive = L::select(big, far, near);
     // ln π less the logarithm: a quotient might overflow.
-    let reflected = x.lit(1.1447298858494002).sub(log(sine_of_turns(a).0)).sub(positive);
+    let sine = sine_of_turns(a).0;
+    let reflected = x.lit(1.1447298858494002).sub(log(sine)).sub(positive);
+    // Whole numbers, so large ones among them that both terms are infinite.
+    let reflected = L::select(sine.eq(zero), x.lit(f64::INFINITY), reflected);
     let result = L::select(negative, reflected, positive);
     L::select(a.lt(x.lit(f64::INFINITY)), result, L::select(x.is_nan(), x, a))
 }
