@@ -7,7 +7,6 @@ use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::{Node, cell_bits_of_int};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
-use std::panic::Location;
 
 /// The axes as a mask; no axes means all.
 pub(crate) fn mask(node: &Node, axes: &[isize]) -> Result<u8> {
@@ -252,14 +251,6 @@ impl Tensor {
         self.try_logsumexp_over(axes, keepdim)
     }
 
-    /// `1 / x`, of integers in f32. Its gradient takes the result alone.
-    #[track_caller]
-    pub fn reciprocal(&self) -> Tensor {
-        let _at = mg_graph::at(Location::caller());
-        let x = float(self);
-        Tensor::from_node(x.lit(1.0).div(&x))
-    }
-
     /// The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and below it;
     /// 0 elsewhere.
     ///
@@ -285,7 +276,6 @@ impl Tensor {
             triangle("triu", &self.node(), diagonal, |row, column| Node::apply(Row::Le, &[row, column]))
         })
     }
-
 }
 
 /// The elements where `kept(row + diagonal, column)` holds.

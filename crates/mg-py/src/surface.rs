@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use mg_autograd::Tensor;
 use mg_autograd::surface::{
-    Answer, Arg, COUNT, Given, Kind, Operation, Param, Place, call_in_place, operations,
+    Answer, Arg, COUNT, Given, Kind, Operation, Param, Place, Returns, call_in_place, operations,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -16,7 +16,7 @@ use pyo3::types::{PyBool, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 
 use crate::arith::other;
-use crate::error::build;
+use crate::error::{build, compute};
 use crate::random::PyGenerator;
 use crate::tensor::{Other, PyTensor};
 use crate::{device, dtype, size};
@@ -160,7 +160,7 @@ fn call<'py>(
         && let Ok(tensor) = tensor.cast::<PyTensor>()
     {
         let tensor = tensor.get();
-        let answer = build(py, || (operation.call)(&Given { args: &[Arg::Tensor(&tensor.t)] }))?;
+        let answer = called(py, operation, &Given { args: &[Arg::Tensor(&tensor.t)] })?;
         return answered(py, number, operation, answer, tensor.is_borrowed());
     }
     let mut seats = Seats { operation, seats: SmallVec::from_elem(None, count) };
@@ -230,8 +230,19 @@ fn call<'py>(
         let written: &Bound<'_, PyAny> = written;
         return Ok(written.clone());
     }
-    let answer = build(py, || (operation.call)(&given))?;
+    let answer = called(py, operation, &given)?;
     answered(py, number, operation, answer, borrowed)
+}
+
+/// Calls an operation. One that answers with a value waits for it, which other threads need not do.
+#[inline]
+fn called(py: Python<'_>, operation: &'static Operation, given: &Given<'_, '_>) -> PyResult<Answer> {
+    match operation.returns {
+        Returns::Bool | Returns::Float => compute(py, || (operation.call)(given)),
+        Returns::Tensor | Returns::Several | Returns::List | Returns::Int | Returns::Sizes => {
+            build(py, || (operation.call)(given))
+        }
+    }
 }
 
 /// The answer as Python has it.
@@ -531,8 +542,9 @@ pub fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The elementwise operations that have a row in the op table: name, number of operands, documentation.
 #[pyfunction]
 pub fn _rows() -> Vec<(&'static str, usize, &'static str)> {
-    let rows = operations().take(mg_kernels::Row::ALL.len()).filter(|row| !row.places.is_empty());
-    rows.map(|row| (row.name, 1 + row.params.len(), row.documentation)).collect()
+    let rows = mg_kernels::Row::ALL.iter().zip(operations());
+    let public = rows.filter(|(_, operation)| operation.places.contains(&Place::Method));
+    public.map(|(row, operation)| (operation.name, row.arity(), operation.documentation)).collect()
 }
 
 /// What the operations are, for whoever writes stubs and tests: name, aliases, places, whether there is a receiver, whether

@@ -27,10 +27,9 @@ DRAWN = ["rand", "randn"]
 
 # Methods that PyTorch has as functions too, beside the op table's rows and the reductions.
 FUNCTIONS = """
-    add bitwise_not broadcast_to chunk clamp clip clone flatten flip floor_divide frac gather ge gt index_select
-    is_floating_point isfinite isinf isnan masked_fill masked_select max min movedim narrow nonzero numel
-    permute pow ravel reciprocal remainder reshape rsqrt scatter_add select split squeeze sub swapaxes t
-    transpose tril triu unbind unsqueeze
+    broadcast_to chunk clone flatten flip gather index_select is_floating_point masked_fill masked_select max min movedim
+    narrow nonzero numel permute ravel reshape scatter_add select split squeeze swapaxes t transpose tril triu unbind
+    unsqueeze
 """.split()
 
 

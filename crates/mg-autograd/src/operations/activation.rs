@@ -2,7 +2,6 @@
 
 use super::{axis_of, float, set_aside, with_noise};
 use crate::functional::wide;
-use crate::ops::Operand;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, normalize_axis};
 use mg_graph::Node;
@@ -402,13 +401,5 @@ impl Tensor {
             x.scale((lower + upper) / 2.0)
         };
         Ok(Tensor::from_node(x.lit(0.0).lt(&x).choose(&x, &below)))
-    }
-
-    /// `ln(exp(x) + exp(y))` without overflow.
-    pub fn logaddexp(&self, other: Operand) -> Result<Tensor> {
-        let other = other.beside(self);
-        let larger = self.try_maximum(&other)?;
-        let apart = self.try_sub(&other)?.try_abs()?.try_neg()?;
-        larger.try_add(apart.try_exp()?.try_add(1.0)?.try_log()?)
     }
 }

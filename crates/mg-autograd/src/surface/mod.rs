@@ -104,6 +104,8 @@ const TABLES: &[&[Operation]] = &[
     crate::operations::LAYERS,
     crate::operations::LOSSES,
     crate::operations::NORMALIZATIONS,
+    crate::operations::ELEMENTWISE,
+    crate::operations::SPECIAL,
 ];
 
 /// How many operations there are.

@@ -461,9 +461,12 @@ fn choosing_and_clamping() {
     both("where", |x| Ok(Tensor::where_(&condition, &x[0], &x[1])?.square()), &x);
     both("where with a number", |x| Ok(Tensor::where_(&condition, &x[0], 2.0)?.square()), &x[..1]);
     both("where of a comparison", |x| Tensor::where_(&x[0].lt(0.0), x[0].exp(), x[0].square()), &x[..1]);
-    both("clamp", |x| Ok(x[0].clamp(Some(-1.0), Some(0.9)).square()), &x[..1]);
-    both("clamp below", |x| Ok(x[0].clamp(Some(-0.1), None).square()), &x[..1]);
-    let t = f32s(&[4], &[-2.0, 0.5, 3.0, f32::NAN]).clamp(Some(-1.0), Some(1.0)).to_vec::<f32>().unwrap();
+    both("clamp", |x| Ok(x[0].clamp(Some((-1.0).into()), Some(0.9.into())).square()), &x[..1]);
+    both("clamp below", |x| Ok(x[0].clamp(Some((-0.1).into()), None).square()), &x[..1]);
+    let t = f32s(&[4], &[-2.0, 0.5, 3.0, f32::NAN])
+        .clamp(Some((-1.0).into()), Some(1.0.into()))
+        .to_vec::<f32>()
+        .unwrap();
     assert_eq!(t[..3], [-1.0, 0.5, 1.0]);
     assert!(t[3].is_nan());
 }

@@ -62,5 +62,4 @@ SAMPLES = {
         {"call": "F.gumbel_softmax(h, 0.5, dim=1).sum(1)", "order": 0},
     ],
     "rrelu": ["F.rrelu(x)", "F.rrelu(x, 0.2, 0.6)", "L.rrelu(x, 0.25, 0.25, True)", "F.rrelu(s)", {"call": "F.rrelu(x, 0.5, 0.2)", "error": True}],
-    "logaddexp": ["L.logaddexp(x, y)", "x.logaddexp(c)", "L.logaddexp(x, z)"],
 }
