@@ -33,6 +33,7 @@ mod live;
 mod node;
 mod op;
 mod plan;
+mod refusal;
 mod replay;
 mod schedule;
 mod write;
@@ -50,6 +51,6 @@ pub use node::{
 };
 pub use op::{Map, Op, SourceKind, View};
 pub use replay::{
-    Computed, Made, Outside, Recorded, Replay, Trace, is_recording, note_host_read, note_printing, on_replay,
-    record, started, unrecorded,
+    Computed, Made, Outside, Recorded, Replaced, Replay, Trace, is_recording, note_host_read, note_printing,
+    on_replay, record, started, unrecorded,
 };

@@ -158,6 +158,8 @@ pub(crate) struct Plan {
     pub(crate) overwrites_from: usize,
     /// The launches before this one may refuse what they read; those after it do not.
     pub(crate) checks_until: usize,
+    /// The CUDA device that launches with checks run on, and how many checks they have. What overwrites comes after them.
+    pub(crate) guarded: Option<(Device, usize)>,
 }
 
 /// What a run of a plan is given: the graph that it was found for, or what a recording says.
@@ -221,11 +223,16 @@ impl Launch {
 
     /// Whether it may refuse what it reads.
     pub(crate) fn is_checked(&self) -> bool {
-        let kernel = match &self.action {
-            Action::Kernel { kernel, .. } => kernel.is_checked(),
-            Action::Program(_) | Action::List(_) | Action::Copy { .. } => false,
+        self.checks() > 0
+    }
+
+    /// How many checks it makes.
+    pub(crate) fn checks(&self) -> usize {
+        let own = match &self.action {
+            Action::Kernel { kernel, .. } => usize::from(kernel.is_checked()),
+            Action::Program(_) | Action::List(_) | Action::Copy { .. } => 0,
         };
-        kernel || self.programs().iter().any(|p| !p.checks.is_empty())
+        own + self.programs().iter().map(|p| p.checks.len()).sum::<usize>()
     }
 
     /// What the launch reads.

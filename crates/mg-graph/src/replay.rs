@@ -7,11 +7,12 @@
 
 use crate::build::cell_bits;
 use crate::engine;
-use crate::execute::Whole;
+use crate::execute::{Room, Whole};
 use crate::live::LiveScalar;
 use crate::node::{Inner, Node, Value};
 use crate::op::{Op, SourceKind};
-use crate::plan::{Bindings, Origin, Plan};
+use crate::plan::{Bindings, Origin, Place, Plan};
+use crate::refusal::Refusal;
 use mg_device::cuda::{Gpu, Graph, Launches, Origin as GpuOrigin, Works};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result};
 use std::cell::RefCell;
@@ -253,6 +254,18 @@ struct Run<'a> {
     live: Vec<u64>,
     /// A plan has overwritten something: it cannot be as if nothing had happened.
     begun: bool,
+    refusal: Refusal,
+    replaced: &'a [Replaced<'a>],
+    /// Memory for what the steps compute; one after the other they take their parts.
+    rooms: std::vec::IntoIter<Room>,
+}
+
+/// What the caller will put a computed value in the place of.
+pub struct Replaced<'a> {
+    /// What is there now.
+    pub old: &'a Value,
+    /// What will be.
+    pub new: Computed,
 }
 
 /// A value that a replay computes: a result of one of its steps.
@@ -378,15 +391,18 @@ impl Replay {
     }
 
     /// Runs the step with these values from outside, in the order of their numbers, laid out as those that were recorded.
-    /// Random numbers come from `generator`, a seed and a position. A run that fails has overwritten nothing.
+    /// Random numbers come from `generator`, a seed and a position. A run that fails has overwritten nothing. What is `replaced`
+    /// stays as it is where a CUDA device refuses something, of which the host learns later.
     ///
     /// # Errors
     ///
     /// As realising the step would have.
     #[track_caller]
-    pub fn run(&mut self, outside: &[Outside], generator: (u64, u64)) -> Result<Made> {
+    pub fn run(&mut self, outside: &[Outside], replaced: &[Replaced], generator: (u64, u64)) -> Result<Made> {
         let live = self.on_host();
-        let mut run = Run { outside, generator, live, begun: false };
+        let refusal = Refusal::new(!replaced.is_empty());
+        let rooms = self.rooms()?.into_iter();
+        let mut run = Run { outside, generator, live, begun: false, refusal, replaced, rooms };
         match self.gpu {
             None => self.steps(&mut run),
             // Launches are collected, and go out as one graph; nobody else may launch meanwhile.
@@ -417,6 +433,11 @@ impl Replay {
     /// Runs the steps' plans as one graph.
     fn collected(&mut self, device: Device, line: &'static Location<'static>, run: &mut Run) -> Result<Made> {
         let gpu = Gpu::of(device)?;
+        let checks: usize = self.steps.iter().filter_map(|step| step.plan.guarded).map(|g| 2 * g.1).sum();
+        if checks > 0 {
+            // Waiting starts what is collected.
+            gpu.note_guards(checks)?;
+        }
         self.turns.swap(0, 1);
         gpu.collect_launches(std::mem::take(&mut self.turns[0].works));
         let result = self.steps(run);
@@ -454,7 +475,7 @@ impl Replay {
     fn steps(&self, run: &mut Run) -> Result<Made> {
         let mut made: Vec<Vec<Option<Value>>> = Vec::with_capacity(self.steps.len());
         let mut live = run.live.iter();
-        for step in &self.steps {
+        for (at, step) in self.steps.iter().enumerate() {
             let mut bound = Bound { origins: &step.origins, ..Bound::default() };
             for (position, from) in &step.read {
                 let value = match from {
@@ -480,9 +501,12 @@ impl Replay {
                 let lost = || Error::new("jit", ErrorKind::Internal("a value that no step computed".into()));
                 bound.values.insert(*position, value.ok_or_else(lost)?);
             }
+            let is_guarded = step.plan.guarded.is_some() || run.refusal.is_gathered();
             for (slot, donor) in step.plan.slots.iter().enumerate().filter_map(|(i, s)| Some((i, s.donor?))) {
                 // The plan overwrites this operand, since the recording found nobody who wanted it.
-                let spared = step.spared.contains(&slot);
+                let spared = step.spared.contains(&slot)
+                    || is_guarded
+                        && bound.values.get(&donor).is_some_and(|v| run.is_foreign(v, at, step, slot));
                 let wanted = |v: &&mut Value| spared || is_wanted(&v.buffer, run.outside, &made);
                 if let Some(value) = bound.values.get_mut(&donor).filter(wanted) {
                     value.buffer = copied(&value.buffer)?;
@@ -490,7 +514,10 @@ impl Replay {
             }
             let mut results = Vec::with_capacity(step.plan.results.len());
             let whole = if run.begun { Whole::ToTheEnd } else { Whole::OrNothing };
-            let mut execute = || step.plan.execute(&bound, whole, |_, value| results.push(value));
+            let room = run.rooms.next();
+            let refusal = &mut run.refusal;
+            let execute =
+                || step.plan.execute_in(room, &bound, whole, &[], refusal, |_, value| results.push(value));
             if self.gpu.is_some() {
                 execute()?
             } else {
@@ -499,7 +526,36 @@ impl Replay {
             run.begun |= step.plan.overwrites_from < step.plan.launches.len();
             made.push(results.into_iter().map(|value| value.map(Some)).collect::<Result<_>>()?);
         }
-        Ok(Made(made))
+        let made = Made(made);
+        if run.refusal.is_gathered() {
+            let pairs = run.replaced.iter().filter_map(|r| Some((r.old, made.get(r.new)?)));
+            let pairs: Vec<_> = pairs.collect();
+            if self.gpu.is_some() {
+                run.refusal.restore(&pairs)?;
+            } else {
+                engine::locked(|| run.refusal.restore(&pairs))?;
+            }
+        }
+        Ok(made)
+    }
+
+    /// Memory for all steps, asked for before the first begins: a later one that finds none would come too late. Launches that
+    /// are collected are started when all of them are known.
+    fn rooms(&self) -> Result<Vec<Room>> {
+        if self.gpu.is_some() || self.steps.len() < 2 {
+            return Ok(vec![]);
+        }
+        // Temporary values of one plan are gone when the next begins.
+        let mut arenas: Vec<(Device, usize)> = vec![];
+        for &(device, bytes) in self.steps.iter().flat_map(|step| &step.plan.arenas) {
+            match arenas.iter_mut().find(|a| a.0 == device) {
+                Some((_, most)) => *most = bytes.max(*most),
+                None => arenas.push((device, bytes)),
+            }
+        }
+        let arenas = arenas.into_iter().map(|(device, bytes)| Buffer::uninit(device, DType::U8, bytes));
+        let arenas = arenas.collect::<Result<Vec<_>>>()?;
+        self.steps.iter().map(|step| step.plan.room(&arenas)).collect()
     }
 
     /// The number of launches of a run.
@@ -544,6 +600,18 @@ struct Bound<'a> {
     values: HashMap<usize, Value>,
     arguments: HashMap<usize, SourceKind>,
     origins: &'a [(usize, Origin)],
+}
+
+impl Run<'_> {
+    /// Whether a slot of a step would take over memory of what something else than it replaces.
+    fn is_foreign(&self, donor: &Value, at: usize, step: &ReplayStep, slot: usize) -> bool {
+        let mut of = self.replaced.iter().filter(|r| r.old.buffer.ptr_eq(&donor.buffer)).peekable();
+        let is_it = |r: &Replaced| {
+            let result = step.plan.results.get(r.new.result).filter(|_| r.new.step == at);
+            result.is_some_and(|r| matches!(r.slot, Place::Slot(s) if s == slot) && r.layout.is_none())
+        };
+        of.peek().is_some() && !of.any(is_it)
+    }
 }
 
 impl Bindings for Bound<'_> {

@@ -132,9 +132,10 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
     }
     resolve(&mut plan, &slot_of)?;
     list_independent(&mut plan);
+    plan.checks_until = plan.launches.iter().rposition(Launch::is_checked).map_or(0, |at| at + 1);
+    guard(&mut plan);
     let overwrites = |l: &Launch| l.outputs().any(|s| plan.slots[s].donor.is_some());
     plan.overwrites_from = plan.launches.iter().position(overwrites).unwrap_or(usize::MAX);
-    plan.checks_until = plan.launches.iter().rposition(Launch::is_checked).map_or(0, |at| at + 1);
     // What leaves the plan.
     for (&node, &slot) in &slot_of {
         if is_wanted(graph, node) && !graph.known[node] {
@@ -158,6 +159,26 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
     plan.results.sort_by_key(|r| r.node);
     place_temporaries(&mut plan);
     Ok(plan)
+}
+
+/// What a CUDA device refuses is not known when what follows is launched. So that a plan with checks can do nothing at all where
+/// one of them refuses something, what comes before them overwrites nothing; what comes after them asks.
+fn guard(plan: &mut Plan) {
+    let checked = |l: &&Launch| l.device.is_cuda() && l.is_checked();
+    let Some(device) = plan.launches.iter().find(checked).map(|l| l.device) else { return };
+    let checks = plan.launches.iter().filter(|l| l.device == device).map(Launch::checks).sum();
+    plan.guarded = Some((device, checks));
+    for launch in plan.launches[..plan.checks_until].iter_mut().filter(|l| l.device.is_cuda()) {
+        let outputs: Vec<usize> = launch.outputs().filter(|&s| plan.slots[s].donor.is_some()).collect();
+        for slot in outputs {
+            plan.slots[slot].donor = None;
+            if let Action::Kernel { in_place, output: Some(output), .. } = &mut launch.action
+                && *output == slot
+            {
+                *in_place = false;
+            }
+        }
+    }
 }
 
 /// The operand of a program that only copies one value from memory.
@@ -369,7 +390,15 @@ fn program(
                 && !(inner.shape.numel() == 1 && has_total)
         };
         let full = program.outputs.get(slots.len()).is_some_and(|o| o.1 == Class::Full);
-        let donor = (0..inputs.len()).find(|&i| full && donated[i].is_none() && fits(i));
+        let may = |i: &usize| full && donated[*i].is_none() && fits(*i);
+        let replaces = |i: &usize| match inputs[*i].loc {
+            Loc::Node(source) => replaced_by(graph, source).map(|by| by == node),
+            Loc::Stored(_) | Loc::Slot(_) | Loc::Product => None,
+        };
+        // A tensor's own memory first. Another's is not there to go back to, should a CUDA device refuse something.
+        let own = (0..inputs.len()).find(|i| may(i) && replaces(i) == Some(true));
+        let or_other = |i: &usize| may(i) && (inner.device.is_cpu() || replaces(i) != Some(false));
+        let donor = own.or_else(|| (0..inputs.len()).find(or_other));
         if let Some(i) = donor {
             donated[i] = Some(slots.len());
         }
@@ -382,6 +411,28 @@ fn program(
     let device = outputs.first().map_or(Device::cpu(), |&node| graph.nodes[node].device);
     let code = Code::new(&program, &donated, device)?;
     Ok(ProgramLaunch { program, code, inputs, consts, outputs: slots, checks })
+}
+
+/// The node that a tensor will stand for which stands for a known one now.
+fn replaced_by(graph: &Graph, known: usize) -> Option<usize> {
+    let old = graph.nodes[known];
+    let stands_for = |&node: &usize| {
+        // SAFETY: the engine's lock is held (a `Collected` exists), and no reference is kept.
+        let mut before = unsafe { graph.nodes[node].before_unlocked() };
+        while let Some(found) = before {
+            if std::ptr::eq(&*found.0, old) {
+                return true;
+            }
+            if found.0.value.get().is_some() {
+                return false;
+            }
+            // SAFETY: as above.
+            before = unsafe { found.0.before_unlocked() };
+        }
+        false
+    };
+    // The last of several that are written one after the other.
+    (0..graph.nodes.len()).rev().filter(|&n| !graph.known[n]).find(stands_for)
 }
 
 /// Makes one launch of neighbouring elementwise programs that do not wait for each other.
