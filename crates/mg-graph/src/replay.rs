@@ -193,6 +193,8 @@ enum From {
 struct ReplayStep {
     plan: Arc<Plan>,
     read: Vec<(usize, From)>,
+    /// For each position of the plan's graph, where among `read` it is; [`NOT_READ`] where it is not.
+    index: Vec<u32>,
     origins: Vec<(usize, Origin)>,
     /// Operands whose memory the plan takes over while something may still be refused: copies of them are taken over, so that a
     /// replay that fails has changed nothing.
@@ -380,7 +382,11 @@ impl Replay {
                 read.push((*position, origin_of(x, y, &first, &second, made)?));
             }
             let spared = vec![];
-            steps.push(ReplayStep { plan: b.plan.clone(), read, origins: b.origins.clone(), spared });
+            let mut index = vec![NOT_READ; read.iter().map(|(position, _)| position + 1).max().unwrap_or(0)];
+            for (at, (position, _)) in read.iter().enumerate() {
+                index[*position] = at as u32;
+            }
+            steps.push(ReplayStep { plan: b.plan.clone(), read, index, origins: b.origins.clone(), spared });
         }
         spare(&mut steps);
         let mut launches = steps.iter().flat_map(|s: &ReplayStep| &s.plan.launches);
@@ -476,39 +482,39 @@ impl Replay {
         let mut made: Vec<Vec<Option<Value>>> = Vec::with_capacity(self.steps.len());
         let mut live = run.live.iter();
         for (at, step) in self.steps.iter().enumerate() {
-            let mut bound = Bound { origins: &step.origins, ..Bound::default() };
-            for (position, from) in &step.read {
+            let read = Vec::with_capacity(step.read.len());
+            let mut bound = Bound { index: &step.index, read, origins: &step.origins };
+            for (_, from) in &step.read {
                 let value = match from {
                     From::Outside(i) => run.outside.get(*i).map(|outside| outside.value.clone()),
                     From::Computed(s, r) => made[*s][*r].clone(),
                     From::Constant(value) => Some(value.clone()),
                     From::Scalar(kind) => {
-                        bound.arguments.insert(*position, kind.clone());
+                        bound.read.push(Read::Argument(kind.clone()));
                         continue;
                     }
                     From::Live(..) => {
                         let bits = live.next().copied().unwrap_or(0);
-                        bound.arguments.insert(*position, SourceKind::Const { bits, literal: false });
+                        bound.read.push(Read::Argument(SourceKind::Const { bits, literal: false }));
                         continue;
                     }
                     From::Random(at) => {
                         let (seed, start) = run.generator;
                         let kind = SourceKind::Random { seed, counter: start.wrapping_add(*at) };
-                        bound.arguments.insert(*position, kind);
+                        bound.read.push(Read::Argument(kind));
                         continue;
                     }
                 };
                 let lost = || Error::new("jit", ErrorKind::Internal("a value that no step computed".into()));
-                bound.values.insert(*position, value.ok_or_else(lost)?);
+                bound.read.push(Read::Value(value.ok_or_else(lost)?));
             }
             let is_guarded = step.plan.guarded.is_some() || run.refusal.is_gathered();
             for (slot, donor) in step.plan.slots.iter().enumerate().filter_map(|(i, s)| Some((i, s.donor?))) {
                 // The plan overwrites this operand, since the recording found nobody who wanted it.
                 let spared = step.spared.contains(&slot)
-                    || is_guarded
-                        && bound.values.get(&donor).is_some_and(|v| run.is_foreign(v, at, step, slot));
+                    || is_guarded && bound.value(donor).is_some_and(|v| run.is_foreign(v, at, step, slot));
                 let wanted = |v: &&mut Value| spared || is_wanted(&v.buffer, run.outside, &made);
-                if let Some(value) = bound.values.get_mut(&donor).filter(wanted) {
+                if let Some(value) = bound.value_mut(donor).filter(wanted) {
                     value.buffer = copied(&value.buffer)?;
                 }
             }
@@ -595,11 +601,28 @@ fn copied(buffer: &Buffer) -> Result<Buffer> {
     buffer.to_device(buffer.device())
 }
 
-#[derive(Default)]
+/// Not among what a step reads.
+const NOT_READ: u32 = u32::MAX;
+
+/// What a step reads, this time.
+enum Read {
+    Value(Value),
+    Argument(SourceKind),
+}
+
 struct Bound<'a> {
-    values: HashMap<usize, Value>,
-    arguments: HashMap<usize, SourceKind>,
+    index: &'a [u32],
+    read: Vec<Read>,
     origins: &'a [(usize, Origin)],
+}
+
+impl Bound<'_> {
+    fn value_mut(&mut self, node: usize) -> Option<&mut Value> {
+        match self.read.get_mut(*self.index.get(node)? as usize)? {
+            Read::Value(value) => Some(value),
+            Read::Argument(_) => None,
+        }
+    }
 }
 
 impl Run<'_> {
@@ -615,12 +638,20 @@ impl Run<'_> {
 }
 
 impl Bindings for Bound<'_> {
+    #[inline]
     fn value(&self, node: usize) -> Option<&Value> {
-        self.values.get(&node)
+        match self.read.get(*self.index.get(node)? as usize)? {
+            Read::Value(value) => Some(value),
+            Read::Argument(_) => None,
+        }
     }
 
+    #[inline]
     fn argument(&self, node: usize) -> Option<SourceKind> {
-        self.arguments.get(&node).cloned()
+        match self.read.get(*self.index.get(node)? as usize)? {
+            Read::Value(_) => None,
+            Read::Argument(kind) => Some(kind.clone()),
+        }
     }
 
     fn origin(&self, node: usize) -> Option<Origin> {

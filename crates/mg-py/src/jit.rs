@@ -1,6 +1,6 @@
 //! `jit`: steps that are recorded and replayed.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use mg_autograd::{Jit, Tensor};
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::error::{compute, exception, in_python};
-use crate::jit_key::{Surroundings, Words};
+use crate::jit_key::{Sorts, Surroundings, Words};
 use crate::tensor::PyTensor;
 
 /// How the function's answer is made of tensors.
@@ -46,14 +46,32 @@ struct Recorded {
     held: Vec<Py<PyAny>>,
 }
 
+/// A set of arguments and surroundings, in words.
+struct Known {
+    hash: u64,
+    key: Vec<u64>,
+    /// `None` while a thread is using it.
+    recorded: Option<Box<Recorded>>,
+}
+
+impl Known {
+    fn is(&self, hash: u64, key: &[u64]) -> bool {
+        self.hash == hash && self.key == key
+    }
+}
+
+/// Words as one.
+fn mixed(key: &[u64]) -> u64 {
+    key.iter().fold(0, |hash, word| (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23))
+}
+
 #[derive(Default)]
 struct All {
-    /// `None` while a thread is using it.
-    known: HashMap<Vec<u64>, Option<Box<Recorded>>>,
+    known: Vec<Known>,
     /// How often the function has changed what it finds around it.
     changed: HashMap<u64, u8>,
     /// What it changes each time, counting its calls, say: that is nothing to go by.
-    changing: HashSet<u64>,
+    changing: Arc<Vec<u64>>,
     last_was_replayed: bool,
     reason: Option<String>,
 }
@@ -70,6 +88,7 @@ pub struct PyJit {
     function: Py<PyAny>,
     /// Looked for at the first call, when what the function names has been defined.
     surroundings: OnceLock<Surroundings>,
+    sorts: Sorts,
     recorded: Mutex<All>,
 }
 
@@ -86,7 +105,7 @@ pub fn jit(py: Python<'_>, function: Py<PyAny>) -> PyResult<PyJit> {
     if !function.bind(py).is_callable() {
         return Err(PyTypeError::new_err("jit takes a function"));
     }
-    Ok(PyJit { function, surroundings: OnceLock::new(), recorded: Mutex::default() })
+    Ok(PyJit { function, surroundings: OnceLock::new(), sorts: Sorts::default(), recorded: Mutex::default() })
 }
 
 fn locked(slot: &Slot) -> MutexGuard<'_, Option<Call>> {
@@ -245,32 +264,49 @@ impl PyJit {
                 self.surroundings.get_or_init(|| found)
             }
         };
-        let mut words = Words::default();
-        words.arguments(args, kwargs)?;
         let changing = self.lock().changing.clone();
-        let before = surroundings.tell(py, &mut words, &changing)?;
-        let Words { key, tensors, held, unknown, .. } = words;
-        let taken = {
+        let tell = |holds: bool| {
+            let mut words = Words::new(&self.sorts, holds);
+            words.arguments(args, kwargs)?;
+            let told = surroundings.tell(py, &mut words, &changing)?;
+            Ok::<_, PyErr>((words, told))
+        };
+        let (mut words, mut before) = tell(false)?;
+        let mut hash = mixed(&words.key);
+        let take = |all: &mut All, hash: u64, key: &[u64]| {
+            all.known.iter_mut().find(|known| known.is(hash, key)).map(|known| known.recorded.take())
+        };
+        let mut taken = {
             let mut all = self.lock();
             all.last_was_replayed = false;
-            if unknown {
+            if words.unknown {
                 all.reason = Some(
                     "something that the function is given or knows may change without being seen to".into(),
                 );
-                None
+                Some(None)
             } else {
-                if all.known.len() >= KNOWN && !all.known.contains_key(&key) {
-                    all.known.retain(|_, recorded| recorded.is_none());
-                }
-                let held: Vec<Py<PyAny>> = held.into_iter().map(Bound::unbind).collect();
-                let new = || {
-                    let slot = Slot::default();
-                    let jit = mg_autograd::jit(step(slot.clone()));
-                    Some(Box::new(Recorded { jit, slot, answers: HashMap::new(), held }))
-                };
-                all.known.entry(key.clone()).or_insert_with(new).take()
+                take(&mut all, hash, &words.key)
             }
         };
+        if taken.is_none() {
+            // New: what is told by its address is held from now on.
+            (words, before) = tell(true)?;
+            hash = mixed(&words.key);
+            let held = std::mem::take(&mut words.held).into_iter().map(Bound::unbind).collect();
+            let mut all = self.lock();
+            taken = take(&mut all, hash, &words.key);
+            if taken.is_none() {
+                if all.known.len() >= KNOWN {
+                    all.known.retain(|known| known.recorded.is_none());
+                }
+                let slot = Slot::default();
+                let jit = mg_autograd::jit(step(slot.clone()));
+                all.known.push(Known { hash, key: words.key.clone(), recorded: None });
+                taken = Some(Some(Box::new(Recorded { jit, slot, answers: HashMap::new(), held })));
+            }
+        }
+        let Words { key, tensors, .. } = words;
+        let taken = taken.flatten();
         // Another thread uses the recording, or this one further up.
         let Some(mut recorded) = taken else { return plainly() };
         let answer = self.run(py, &mut recorded, args, kwargs, &tensors);
@@ -278,20 +314,26 @@ impl PyJit {
             (recorded.jit.is_replaying(), recorded.jit.reason().map(|e| exception(e).value(py).to_string()));
         let changed = match &answer {
             Ok(_) if !replayed => {
-                let after = surroundings.tell(py, &mut Words::default(), &changing)?;
-                let after: HashMap<u64, u64> = after.into_iter().collect();
-                before.iter().filter(|(n, was)| after.get(n) != Some(was)).map(|(n, _)| *n).collect()
+                let mut now = Words::new(&self.sorts, false);
+                let after: HashMap<u64, _> =
+                    surroundings.tell(py, &mut now, &changing)?.into_iter().collect();
+                let is = |n: &u64| after.get(n).and_then(|range| now.key.get(range.clone()));
+                let was = |range: &std::ops::Range<usize>| key.get(range.clone());
+                before.iter().filter(|(n, range)| is(n) != was(range)).map(|(n, _)| *n).collect()
             }
             Ok(_) | Err(_) => vec![],
         };
         let mut all = self.lock();
-        all.known.insert(key, Some(recorded));
+        match all.known.iter_mut().find(|known| known.is(hash, &key)) {
+            Some(known) => known.recorded = Some(recorded),
+            None => all.known.push(Known { hash, key, recorded: Some(recorded) }),
+        }
         (all.last_was_replayed, all.reason) = (replayed, reason);
         for number in changed {
             let times = all.changed.entry(number).or_default();
             *times = times.saturating_add(1);
-            if *times >= 2 {
-                all.changing.insert(number);
+            if *times >= 2 && !all.changing.contains(&number) {
+                Arc::make_mut(&mut all.changing).push(number);
             }
         }
         answer
@@ -349,12 +391,18 @@ impl PyJit {
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
         visit.call(&self.function)?;
+        self.sorts.traverse(&visit)?;
         if let Some(surroundings) = self.surroundings.get() {
             surroundings.traverse(&visit)?;
         }
         // Where the collector runs the interpreter stands still; a lock that is held then is held by who is about to use it.
         if let Ok(all) = self.recorded.try_lock() {
-            for object in all.known.values().flatten().flat_map(|recorded| &recorded.held) {
+            for object in all
+                .known
+                .iter()
+                .filter_map(|known| known.recorded.as_ref())
+                .flat_map(|recorded| &recorded.held)
+            {
                 visit.call(object)?;
             }
         }
