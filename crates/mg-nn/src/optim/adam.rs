@@ -149,9 +149,12 @@ impl Core {
         let AdamOptions { betas, eps, weight_decay, amsgrad, maximize, .. } = self.options;
         let (beta1, beta2) = betas;
         let mut wanted = Vec::with_capacity(5 * self.parameters.len());
+        // All that needs memory before anything is written: where there is none, no parameter has made a step.
         for (p, slot) in self.parameters.iter().zip(&mut self.moments) {
-            let Some(grad) = p.grad() else { continue };
-            let Moments { mean, square, largest, clock } = match slot {
+            if p.grad().is_none() {
+                continue;
+            }
+            let moments = match slot {
                 Some(moments) => moments,
                 None => slot.insert(Moments {
                     mean: zeros_like(p)?,
@@ -160,13 +163,19 @@ impl Core {
                     clock: Clock::new(0, &self.lr),
                 }),
             };
-            for remembered in [&mut *mean, &mut *square].into_iter().chain(largest.as_mut()) {
+            if amsgrad && moments.largest.is_none() {
+                moments.largest = Some(zeros_like(p)?);
+            }
+            let Moments { mean, square, largest, .. } = moments;
+            for remembered in [mean, square].into_iter().chain(largest) {
                 follow(remembered, p)?;
             }
-            let largest = match largest {
-                None if amsgrad => Some(&*largest.insert(zeros_like(p)?)),
-                held => held.as_ref().filter(|_| amsgrad),
+        }
+        for (p, slot) in self.parameters.iter().zip(&mut self.moments) {
+            let (Some(grad), Some(Moments { mean, square, largest, clock })) = (p.grad(), slot) else {
+                continue;
             };
+            let largest = largest.as_ref().filter(|_| amsgrad);
             clock.advance(betas, eps);
             let again = clock.clone();
             on_replay(move || again.advance(betas, eps));

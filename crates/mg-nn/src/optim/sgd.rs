@@ -4,7 +4,9 @@ use mg_autograd::{Tensor, no_grad};
 use mg_device::{Error, ErrorKind, Result};
 use mg_graph::LiveScalar;
 
-use super::{Optimizer, Recorded, at_least_0, check_parameters, follow, load_slots, save_slots, settled};
+use super::{
+    Optimizer, Recorded, at_least_0, check_parameters, follow, load_slots, save_slots, settled, zeros_like,
+};
 use crate::state::State;
 
 /// Options of [`SGD`], with PyTorch's defaults.
@@ -120,7 +122,19 @@ impl Optimizer for SGD {
         self.recorded.note();
         let SGDOptions { momentum, dampening, weight_decay, nesterov, maximize, .. } = self.options;
         let mut wanted = Vec::with_capacity(3 * self.parameters.len());
-        for (p, buffer) in self.parameters.iter().zip(&mut self.momentum) {
+        // All that needs memory before anything is written: where there is none, no parameter has made a step.
+        let mut first = vec![false; self.parameters.len()];
+        let all = self.parameters.iter().zip(&mut self.momentum).zip(&mut first);
+        for ((p, buffer), first) in all.filter(|((p, _), _)| momentum != 0.0 && p.grad().is_some()) {
+            match buffer {
+                Some(held) => follow(held, p)?,
+                None => {
+                    *buffer = Some(zeros_like(p)?);
+                    *first = true;
+                }
+            }
+        }
+        for ((p, held), first) in self.parameters.iter().zip(&self.momentum).zip(first) {
             let Some(grad) = p.grad() else { continue };
             let mut g = grad.clone();
             if maximize {
@@ -129,16 +143,13 @@ impl Optimizer for SGD {
             if weight_decay != 0.0 {
                 g = g.try_add(p.try_mul(weight_decay)?)?;
             }
-            if momentum != 0.0 {
-                let held = match buffer {
-                    Some(held) => {
-                        follow(held, p)?;
-                        // Written through, not replaced: `jit` follows what is written to.
-                        held.assign(settled(held.try_mul(momentum)?.try_add(g.try_mul(1.0 - dampening)?)?)?)?;
-                        held
-                    }
-                    None => buffer.insert(g.snapshot()),
-                };
+            if let Some(held) = held.as_ref().filter(|_| momentum != 0.0) {
+                // Written through, not replaced: `jit` follows what is written to.
+                held.assign(if first {
+                    g.snapshot()
+                } else {
+                    settled(held.try_mul(momentum)?.try_add(g.try_mul(1.0 - dampening)?)?)?
+                })?;
                 g = if nesterov { g.try_add(held.try_mul(momentum)?)? } else { held.clone() };
                 wanted.push(held.clone());
             }
