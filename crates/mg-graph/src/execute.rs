@@ -152,6 +152,42 @@ pub(crate) struct Room {
     results: Vec<Option<Buffer>>,
 }
 
+/// Where a run of plans finds its memory: where one before it did, as far as that is free.
+#[derive(Default)]
+pub(crate) struct Places {
+    before: Vec<u64>,
+    now: Vec<u64>,
+}
+
+impl Places {
+    /// As a run before, which found these.
+    pub(crate) fn as_before(before: Vec<u64>) -> Places {
+        let now = Vec::with_capacity(before.len());
+        Places { before, now }
+    }
+
+    fn find(&mut self, ask: impl FnOnce(u64) -> Result<Buffer>) -> Result<Buffer> {
+        let buffer = ask(self.before.get(self.now.len()).copied().unwrap_or(0))?;
+        self.now.push(buffer.address());
+        Ok(buffer)
+    }
+
+    /// What was found.
+    pub(crate) fn found(self) -> Vec<u64> {
+        self.now
+    }
+}
+
+/// How a plan is run.
+pub(crate) struct Manner<'a> {
+    pub(crate) room: Option<Room>,
+    pub(crate) whole: Whole,
+    /// Slots that do not take over the memory that was planned for them.
+    pub(crate) foreign: &'a [usize],
+    pub(crate) refusal: &'a mut Refusal,
+    pub(crate) places: &'a mut Places,
+}
+
 /// What becomes of a plan when something in it is refused.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whole {
@@ -211,7 +247,8 @@ impl Plan {
             }
             None
         };
-        self.results.iter().filter(|result| result.layout.is_none()).filter_map(old).collect()
+        let computed = |result: &&Output| matches!(result.slot, Place::Slot(_));
+        self.results.iter().filter(computed).filter_map(old).collect()
     }
 
     /// The slots that would take over memory of what another result replaces: if that is to be there again, they must not.
@@ -236,7 +273,8 @@ impl Plan {
         refusal: &mut Refusal,
         sink: impl FnMut(&Output, Result<Value>),
     ) -> Result<()> {
-        self.execute_in(None, graph, whole, foreign, refusal, sink)
+        let (room, places) = (None, &mut Places::default());
+        self.execute_in(Manner { room, whole, foreign, refusal, places }, graph, sink)
     }
 
     /// Memory for one run, with these arenas.
@@ -249,23 +287,21 @@ impl Plan {
         Ok(Room { arenas: arenas.iter().cloned().collect(), results })
     }
 
-    /// As [`Plan::execute`], in memory that was asked for before.
+    /// As [`Plan::execute`], in memory of some manner.
     pub(crate) fn execute_in<B: Bindings + Sync>(
         &self,
-        room: Option<Room>,
+        manner: Manner,
         graph: &B,
-        whole: Whole,
-        foreign: &[usize],
-        refusal: &mut Refusal,
         mut sink: impl FnMut(&Output, Result<Value>),
     ) -> Result<()> {
+        let Manner { room, whole, foreign, refusal, places } = manner;
         let mut memory =
             Memory { graph, slots: SmallVec::with_capacity(self.slots.len()), planned: &self.slots };
         let is_given = room.is_some();
         let Room { mut arenas, mut results } = room.unwrap_or_default();
         if !is_given {
             for &(device, bytes) in &self.arenas {
-                arenas.push(Buffer::uninit(device, DType::U8, bytes)?);
+                arenas.push(places.find(|at| Buffer::uninit_at(device, DType::U8, bytes, at))?);
             }
         }
         let mut buffers: SmallVec<[Option<Buffer>; 8]> = SmallVec::with_capacity(self.slots.len());
@@ -282,7 +318,7 @@ impl Plan {
                 let given = results.get_mut(i).and_then(Option::take);
                 let buffer = match given {
                     Some(given) => given,
-                    None => Buffer::uninit(slot.device, slot.dtype, slot.len)?,
+                    None => places.find(|at| Buffer::uninit_at(slot.device, slot.dtype, slot.len, at))?,
                 };
                 memory.slots.push(buffer.as_mut_ptr());
                 buffers.push(Some(buffer));

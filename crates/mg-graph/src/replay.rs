@@ -7,7 +7,7 @@
 
 use crate::build::cell_bits;
 use crate::engine;
-use crate::execute::{Room, Whole};
+use crate::execute::{Manner, Places, Room, Whole};
 use crate::live::LiveScalar;
 use crate::node::{Inner, Node, Value};
 use crate::op::{Op, SourceKind};
@@ -219,14 +219,18 @@ pub struct Replay {
     /// The CUDA device that all of it runs on.
     gpu: Option<Device>,
     /// Results of two runs in a row cannot lie in the same memory: each second run is like the one before the last.
-    turns: [Turn; 2],
+    turns: [Turn; TURNS],
 }
+
+/// Runs after which memory lies as it did before, mostly.
+const TURNS: usize = 2;
 
 /// What is known of a run's launches.
 #[derive(Default)]
 struct Turn {
     graph: Option<Graph>,
     works: Works,
+    places: Vec<u64>,
 }
 
 /// What the steps of a run computed.
@@ -260,6 +264,7 @@ struct Run<'a> {
     replaced: &'a [Replaced<'a>],
     /// Memory for what the steps compute; one after the other they take their parts.
     rooms: std::vec::IntoIter<Room>,
+    places: Places,
 }
 
 /// What the caller will put a computed value in the place of.
@@ -408,7 +413,8 @@ impl Replay {
         let live = self.on_host();
         let refusal = Refusal::new(!replaced.is_empty());
         let rooms = self.rooms()?.into_iter();
-        let mut run = Run { outside, generator, live, begun: false, refusal, replaced, rooms };
+        let places = Places::default();
+        let mut run = Run { outside, generator, live, begun: false, refusal, replaced, rooms, places };
         match self.gpu {
             None => self.steps(&mut run),
             // Launches are collected, and go out as one graph; nobody else may launch meanwhile.
@@ -444,9 +450,11 @@ impl Replay {
             // Waiting starts what is collected.
             gpu.note_guards(checks)?;
         }
-        self.turns.swap(0, 1);
+        self.turns.rotate_right(1);
+        run.places = Places::as_before(std::mem::take(&mut self.turns[0].places));
         gpu.collect_launches(std::mem::take(&mut self.turns[0].works));
         let result = self.steps(run);
+        self.turns[0].places = std::mem::take(&mut run.places).found();
         let Some(Launches { nodes: mut launches, keep, works }) = gpu.collected_launches() else {
             return result;
         };
@@ -520,10 +528,9 @@ impl Replay {
             }
             let mut results = Vec::with_capacity(step.plan.results.len());
             let whole = if run.begun { Whole::ToTheEnd } else { Whole::OrNothing };
-            let room = run.rooms.next();
-            let refusal = &mut run.refusal;
-            let execute =
-                || step.plan.execute_in(room, &bound, whole, &[], refusal, |_, value| results.push(value));
+            let (room, refusal, places) = (run.rooms.next(), &mut run.refusal, &mut run.places);
+            let manner = Manner { room, whole, foreign: &[], refusal, places };
+            let execute = || step.plan.execute_in(manner, &bound, |_, value| results.push(value));
             if self.gpu.is_some() {
                 execute()?
             } else {
@@ -631,7 +638,7 @@ impl Run<'_> {
         let mut of = self.replaced.iter().filter(|r| r.old.buffer.ptr_eq(&donor.buffer)).peekable();
         let is_it = |r: &Replaced| {
             let result = step.plan.results.get(r.new.result).filter(|_| r.new.step == at);
-            result.is_some_and(|r| matches!(r.slot, Place::Slot(s) if s == slot) && r.layout.is_none())
+            result.is_some_and(|r| matches!(r.slot, Place::Slot(s) if s == slot))
         };
         of.peek().is_some() && !of.any(is_it)
     }

@@ -43,7 +43,7 @@ class Training:
         return loss
 
     def state(self) -> list[bytes]:
-        return [p.detach().numpy().tobytes() for p in self.model.parameters()]
+        return [p.detach().cpu().numpy().tobytes() for p in self.model.parameters()]
 
 
 def trial(seed: int, steps: int = 12) -> str | None:
@@ -168,7 +168,7 @@ class Failing:
         return x, y
 
     def state(self) -> list[bytes]:
-        return [p.detach().numpy().tobytes() for p in self.model.parameters()]
+        return [p.detach().cpu().numpy().tobytes() for p in self.model.parameters()]
 
 
 def settle() -> None:

@@ -431,8 +431,9 @@ fn replaced_by(graph: &Graph, known: usize) -> Option<usize> {
         }
         false
     };
-    // The last of several that are written one after the other.
-    (0..graph.nodes.len()).rev().filter(|&n| !graph.known[n]).find(stands_for)
+    // The last of several that are written one after the other; it may be a view of what is computed.
+    let last = (0..graph.nodes.len()).rev().filter(|&n| !graph.known[n]).find(stands_for)?;
+    Some(graph.strip(last, &mut Path::new()))
 }
 
 /// Makes one launch of neighbouring elementwise programs that do not wait for each other.
