@@ -7,7 +7,7 @@ use crate::op::SourceKind;
 use crate::plan::{
     Action, Bind, Bindings, Code, ConstBind, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot,
 };
-use crate::refusal::{Refusal, is_machines};
+use crate::refusal::{Pair, Refusal, is_machines};
 use mg_device::cuda::Gpu;
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result};
 use mg_kernels::cpu::library;
@@ -152,6 +152,15 @@ pub(crate) struct Room {
     results: Vec<Option<Buffer>>,
 }
 
+/// A node that is written to a tensor, which may be refused.
+struct Replaced {
+    node: usize,
+    slot: usize,
+    /// What the tensor holds before.
+    old: Value,
+    depends: u64,
+}
+
 /// Where a run of plans finds its memory: where one before it did, as far as that is free.
 #[derive(Default)]
 pub(crate) struct Places {
@@ -205,12 +214,12 @@ impl Plan {
         let replaced = self.replaced(graph);
         let foreign = self.foreign(graph, &replaced);
         let overwrites = self.overwrites_from < self.launches.len();
-        let mut refusal = Refusal::new(overwrites || !replaced.is_empty());
-        let mut known: Vec<(&Value, Value)> = vec![];
+        let mut refusal = Refusal::new(overwrites || !replaced.is_empty(), false);
+        let mut known: Vec<(&Replaced, Value)> = vec![];
         self.execute(graph, Whole::OrParts, &foreign, &mut refusal, |result, value| {
             let inner: &Inner = graph.nodes[result.node];
             let computed = value.is_ok();
-            if let (Some((_, old)), Ok(new)) = (replaced.iter().find(|r| r.0 == result.node), &value) {
+            if let (Some(old), Ok(new)) = (replaced.iter().find(|r| r.node == result.node), &value) {
                 known.push((old, new.clone()));
             }
             let _ = inner.value.set(value);
@@ -224,22 +233,27 @@ impl Plan {
                 garbage.sources.push(unsafe { inner.cut() });
             }
         })?;
-        let known: Vec<(&Value, &Value)> = known.iter().map(|(old, new)| (*old, new)).collect();
+        let pairs = known.iter().map(|(of, new)| Pair { old: &of.old, new, depends: of.depends });
         // Errors stay with the nodes they concern; the caller looks at those it asked for.
-        refusal.restore(&known)
+        refusal.restore(&pairs.collect::<Vec<_>>())
     }
 
-    /// The nodes that are written to tensors by a plan with checks on a CUDA device, and what the tensors hold before.
-    fn replaced(&self, graph: &Collected) -> Vec<(usize, Value)> {
+    /// The nodes that are written to tensors by a plan with checks on a CUDA device that may refuse them, and what the tensors
+    /// hold before.
+    fn replaced(&self, graph: &Collected) -> Vec<Replaced> {
         if self.guarded.is_none() {
             return vec![];
         }
         let old = |result: &Output| {
+            let Place::Slot(slot) = result.slot else { return None };
+            let depends = self.slots[slot].depends;
             // SAFETY: the engine's lock is held (a `Collected` exists), and no reference is kept.
             let mut before = unsafe { graph.nodes[result.node].before_unlocked() };
-            while let Some(node) = before {
+            while let Some(node) = before.filter(|_| depends != 0) {
                 match node.0.value.get() {
-                    Some(Ok(value)) => return Some((result.node, value.clone())),
+                    Some(Ok(old)) => {
+                        return Some(Replaced { node: result.node, slot, old: old.clone(), depends });
+                    }
                     Some(Err(_)) => return None,
                     // SAFETY: as above.
                     None => before = unsafe { node.0.before_unlocked() },
@@ -247,17 +261,15 @@ impl Plan {
             }
             None
         };
-        let computed = |result: &&Output| matches!(result.slot, Place::Slot(_));
-        self.results.iter().filter(computed).filter_map(old).collect()
+        self.results.iter().filter_map(old).collect()
     }
 
     /// The slots that would take over memory of what another result replaces: if that is to be there again, they must not.
-    fn foreign(&self, graph: &Collected, replaced: &[(usize, Value)]) -> Vec<usize> {
+    fn foreign(&self, graph: &Collected, replaced: &[Replaced]) -> Vec<usize> {
         let is_foreign = |(slot, donor): &(usize, usize)| {
             let Some(donor) = graph.value(*donor) else { return false };
-            let of = replaced.iter().find(|(_, old)| old.buffer.ptr_eq(&donor.buffer));
-            let is_it = |r: &Output| matches!(r.slot, Place::Slot(s) if s == *slot);
-            of.is_some_and(|(node, _)| !self.results.iter().any(|r| r.node == *node && is_it(r)))
+            let of = replaced.iter().find(|r| r.old.buffer.ptr_eq(&donor.buffer));
+            of.is_some_and(|r| r.slot != *slot)
         };
         let donors = self.slots.iter().enumerate().filter_map(|(i, slot)| Some((i, slot.donor?)));
         donors.filter(is_foreign).map(|(slot, _)| slot).collect()
@@ -359,9 +371,16 @@ impl Plan {
                 launch.run(&memory, &mut failures);
                 continue;
             }
-            let overwrites =
-                launch.outputs().any(|slot| self.slots[slot].donor.is_some() && buffers[slot].is_none());
-            let gate = if overwrites { refusal.gate(launch.device)? } else { None };
+            let is_overwritten = |&slot: &usize| self.slots[slot].donor.is_some() && buffers[slot].is_none();
+            let gate = match launch
+                .outputs()
+                .filter(is_overwritten)
+                .map(|s| self.slots[s].depends)
+                .reduce(|a, b| a | b)
+            {
+                Some(depends) => refusal.gate(launch.device, depends)?,
+                None => None,
+            };
             if let Some(gpu) = collecting(launch.device) {
                 let asks = launch.is_checked() || gate.is_some();
                 let reads = launch.inputs().filter_map(|b| memory.span(b.loc));
@@ -374,12 +393,15 @@ impl Plan {
                 true => Gpu::of(launch.device).and_then(Gpu::bind),
                 false => Ok(()),
             };
-            if let Some(gpu) = gate {
-                gpu.set_gate(gpu.refusal());
+            if let Some((gpu, bits)) = gate {
+                gpu.set_gate(gpu.refusal(), bits);
             }
             let result = known.and_then(|()| bind()).and_then(|()| launch.on_device(&memory));
-            if let Some(gpu) = gate {
-                gpu.set_gate(0);
+            if let Some((gpu, _)) = gate {
+                gpu.set_gate(0, 0);
+            }
+            if let Some((device, _)) = self.guarded.filter(|_| launch.is_checked()) {
+                refusal.note(device, launch.bit)?;
             }
             // A transfer has bound the device that it read.
             bound = if launch.is_transfer() { Device::cpu() } else { launch.device };

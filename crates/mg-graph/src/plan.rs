@@ -114,6 +114,8 @@ pub(crate) struct Launch {
     pub(crate) dtype: DType,
     /// A library kernel's launches on a CUDA device, once they were made.
     pub(crate) prepared: Mutex<Option<Arc<Prepared>>>,
+    /// The bit of its checks, if it makes any.
+    pub(crate) bit: u64,
     /// Whether its epilogue may be part of a CUDA kernel, for all that is known.
     pub(crate) fuses: AtomicBool,
 }
@@ -128,6 +130,8 @@ pub(crate) struct Slot {
     pub(crate) donor: Option<usize>,
     /// It is a result: it gets a buffer of its own.
     pub(crate) leaves: bool,
+    /// The launches, by their bits, whose checks may refuse what it is computed from.
+    pub(crate) depends: u64,
     /// Where it lies in the arena, otherwise.
     pub(crate) offset: usize,
 }
@@ -224,6 +228,11 @@ impl Launch {
     /// Whether it may refuse what it reads.
     pub(crate) fn is_checked(&self) -> bool {
         self.checks() > 0
+    }
+
+    /// The launches whose checks may refuse what its results are computed from.
+    pub(crate) fn depends(&self, slots: &[Slot]) -> u64 {
+        self.outputs().fold(0, |bits, slot| bits | slots[slot].depends)
     }
 
     /// How many checks it makes.

@@ -12,7 +12,7 @@ use crate::live::LiveScalar;
 use crate::node::{Inner, Node, Value};
 use crate::op::{Op, SourceKind};
 use crate::plan::{Bindings, Origin, Place, Plan};
-use crate::refusal::Refusal;
+use crate::refusal::{Pair, Refusal};
 use mg_device::cuda::{Gpu, Graph, Launches, Origin as GpuOrigin, Works};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result};
 use std::cell::RefCell;
@@ -411,7 +411,7 @@ impl Replay {
     #[track_caller]
     pub fn run(&mut self, outside: &[Outside], replaced: &[Replaced], generator: (u64, u64)) -> Result<Made> {
         let live = self.on_host();
-        let refusal = Refusal::new(!replaced.is_empty());
+        let refusal = Refusal::new(!replaced.is_empty(), true);
         let rooms = self.rooms()?.into_iter();
         let places = Places::default();
         let mut run = Run { outside, generator, live, begun: false, refusal, replaced, rooms, places };
@@ -541,8 +541,11 @@ impl Replay {
         }
         let made = Made(made);
         if run.refusal.is_gathered() {
-            let pairs = run.replaced.iter().filter_map(|r| Some((r.old, made.get(r.new)?)));
-            let pairs: Vec<_> = pairs.collect();
+            let pairs: Vec<Pair> = run
+                .replaced
+                .iter()
+                .filter_map(|r| Some(Pair { old: r.old, new: made.get(r.new)?, depends: u64::MAX }))
+                .collect();
             if self.gpu.is_some() {
                 run.refusal.restore(&pairs)?;
             } else {

@@ -337,7 +337,7 @@ mod tests {
                     block: [1; 3],
                     shared: 0,
                     args,
-                    gate: 0,
+                    gate: [0; 2],
                     after,
                 });
             }

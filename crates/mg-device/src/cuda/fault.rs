@@ -58,8 +58,8 @@ pub(super) struct Watch {
     pub(super) free: Vec<usize>,
     /// The slot of each check, and the thread that asked for it.
     pub(super) pending: VecDeque<(usize, Guarded, u64)>,
-    /// Where the checks of the work under way say what they find, if somebody wants to know.
-    pub(super) noted: Option<Vec<u64>>,
+    /// Where checks say what they find, since somebody has asked.
+    pub(super) noted: Vec<u64>,
     /// What was found for threads that have not looked since.
     found: VecDeque<(u64, Error)>,
     launches: VecDeque<Origin>,
@@ -83,7 +83,7 @@ impl Default for Watch {
         Watch {
             free,
             pending: VecDeque::new(),
-            noted: None,
+            noted: vec![],
             found: VecDeque::new(),
             launches: VecDeque::new(),
         }

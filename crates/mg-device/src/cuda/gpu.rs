@@ -51,6 +51,8 @@ pub struct Gpu {
     pub(super) collects: AtomicBool,
     /// What launches take as their second parameter; see [`Gpu::set_gate`].
     gate: AtomicU64,
+    /// The bits of the word there that the launches look at.
+    gate_bits: AtomicU64,
     pub(super) collected: Mutex<Collected>,
     pub(super) staging: Mutex<Staging>,
     /// Ordinals of devices whose memory was looked for a direct way to.
@@ -222,6 +224,7 @@ impl Gpu {
             watch: Mutex::default(),
             collects: AtomicBool::new(false),
             gate: AtomicU64::new(0),
+            gate_bits: AtomicU64::new(0),
             collected: Mutex::new(Collected::new(scratch)),
             staging: Mutex::default(),
             reached: Mutex::default(),
@@ -273,22 +276,29 @@ impl Gpu {
         SCRATCH - TICKETS * 4 - FLAG
     }
 
-    /// A word (u32) on the device for whether a check of the work under way has refused something. One work has it at a time:
-    /// the engine's launches do not interleave.
+    /// A word (u64) on the device whose bits say which checks of the work under way have refused something. One work has it at
+    /// a time: the engine's launches do not interleave.
     pub fn refusal(&self) -> u64 {
         self.scratch + (SCRATCH - FLAG) as u64
     }
 
-    /// From now on launches are given an address as their second parameter, which kernels take that look at it before they
-    /// begin; 0: kernels have one parameter only.
-    pub fn set_gate(&self, address: u64) {
+    /// From now on launches are given the address of a word and some of its bits as their second parameter, which kernels take
+    /// that look at it before they begin; with no bits, kernels have one parameter only.
+    pub fn set_gate(&self, address: u64, bits: u64) {
         self.gate.store(address, Ordering::Relaxed);
+        self.gate_bits.store(bits, Ordering::Relaxed);
     }
 
     /// What [`Gpu::set_gate`] was told.
     #[inline]
-    pub fn gate(&self) -> u64 {
-        self.gate.load(Ordering::Relaxed)
+    pub fn gate(&self) -> [u64; 2] {
+        [self.gate.load(Ordering::Relaxed), self.gate_bits.load(Ordering::Relaxed)]
+    }
+
+    /// Whether launches look at a gate.
+    #[inline]
+    pub fn is_gated(&self) -> bool {
+        self.gate_bits.load(Ordering::Relaxed) != 0
     }
 
     /// Makes this the device that the calling thread's driver calls mean. Launches need it; it may be called again at no
@@ -457,7 +467,7 @@ impl Gpu {
         block: [u32; 3],
         shared: u32,
         args: &[u8],
-        gate: Address,
+        gate: [u64; 2],
         origin: Origin,
     ) -> Result<()> {
         // The kernel's parameter, and the gate where it has one; drivers read as many as the kernel takes. (Told as a buffer of all parameters, it would lie where the buffer begins, whatever
@@ -621,14 +631,14 @@ impl Gpu {
         let mut watch = self.watch();
         watch.pending.push_back((slot, guarded, this_thread()));
         let place = self.slots_on_device + (slot * size_of::<Slot>()) as u64;
-        if let Some(noted) = &mut watch.noted {
-            noted.push(place);
+        if watch.noted.len() < SLOTS {
+            watch.noted.push(place);
         }
         Ok(place)
     }
 
-    /// Begins to note the places that [`Gpu::guard`] answers with, and makes room for as many as this, so that none of them
-    /// has to wait for what was launched before.
+    /// Forgets the places that [`Gpu::guard`] has answered with so far, and makes room for as many as this, so that none of
+    /// them has to wait for what was launched before.
     ///
     /// # Errors
     ///
@@ -639,13 +649,13 @@ impl Gpu {
             self.synchronize()?;
             self.look_at(0, true)?;
         }
-        self.watch().noted = Some(vec![]);
+        self.watch().noted.clear();
         Ok(())
     }
 
-    /// The places noted since [`Gpu::note_guards`]; none is noted from now on.
+    /// The places that [`Gpu::guard`] has answered with since this or [`Gpu::note_guards`] was called.
     pub fn noted_guards(&self) -> Vec<u64> {
-        self.watch().noted.take().unwrap_or_default()
+        std::mem::take(&mut self.watch().noted)
     }
 }
 

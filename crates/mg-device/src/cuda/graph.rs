@@ -22,7 +22,7 @@ pub struct KernelNode {
     /// The bytes of the kernel's parameter.
     pub args: Box<[u8]>,
     /// The kernel's second parameter, where it has one; see [`Gpu::set_gate`].
-    pub gate: u64,
+    pub gate: [u64; 2],
     /// The launches before it, by position, that it waits for.
     pub after: Box<[u32]>,
 }

@@ -8,10 +8,12 @@ use super::store::Alias;
 use crate::engine::{Root, internal};
 use crate::kernel::Kernel;
 use crate::op::Op;
-use crate::plan::{Action, Bind, Code, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot};
+use crate::plan::{
+    Action, Bind, Check, Code, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot,
+};
 use mg_device::{Buffer, Device, Layout, Result, Shape};
 use mg_kernels::{Class, Source};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 /// Puts launches in order, compiles their programs and plans memory.
 pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Result<Plan> {
@@ -27,9 +29,11 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
     let mut slot_of: HashMap<usize, usize> = HashMap::new();
     let aliased: Vec<usize> = aliases.iter().map(|a| a.base).collect();
     // What may turn out to have no value, because a check refuses what it is computed from.
-    let mut fallible: HashSet<usize> = HashSet::new();
+    let mut fallible = Fallible::default();
     for (at, &id) in order.iter().enumerate() {
         let Some(group) = &groups.list[id] else { continue };
+        // Of more launches than there are bits some share one.
+        let bit = 1u64 << (at % 64);
         let leaves = |node: usize| {
             is_wanted(graph, node) || aliased.contains(&node) || groups.is_read_beside(node, id)
         };
@@ -42,10 +46,17 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                     let read_otherwise: Vec<usize> = operands.chain(aliased.iter().copied()).collect();
                     let emitted = emit(graph, epilogue, Some(node), leaves)?;
                     let kept = Kept { last_read: &last_read, at, read_otherwise: &read_otherwise };
-                    if groups.inputs(id).iter().any(|i| fallible.contains(i)) {
-                        fallible.insert(node);
-                    }
-                    Some(program(graph, emitted, kept, Some(node), &mut fallible, &mut slot_of, &mut plan)?)
+                    fallible.add(node, fallible.all(&groups.inputs(id)));
+                    Some(program(
+                        graph,
+                        emitted,
+                        kept,
+                        Some(node),
+                        bit,
+                        &mut fallible,
+                        &mut slot_of,
+                        &mut plan,
+                    )?)
                 }
                 None => None,
             };
@@ -53,9 +64,8 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
             let Op::Kernel(kernel) = &graph.nodes[node].op else {
                 return Err(internal("a kernel that is none"));
             };
-            if kernel.is_checked() || groups.inputs(id).iter().any(|i| fallible.contains(i)) {
-                fallible.insert(node);
-            }
+            let own = if kernel.is_checked() { bit } else { 0 };
+            fallible.add(node, own | fallible.all(&groups.inputs(id)));
             let mut in_place = false;
             // On CUDA the epilogue may become a launch of its own.
             let output = if raw || graph.nodes[node].device.is_cuda() {
@@ -95,6 +105,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 shape: graph.nodes[node].shape,
                 dtype: graph.nodes[node].dtype,
                 prepared: Default::default(),
+                bit,
                 fuses: true.into(),
             }
         } else {
@@ -111,6 +122,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                         emitted,
                         kept,
                         None,
+                        bit,
                         &mut fallible,
                         &mut slot_of,
                         &mut plan,
@@ -124,6 +136,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 dtype: graph.nodes[last].dtype,
                 node: last,
                 prepared: Default::default(),
+                bit,
                 fuses: true.into(),
                 action,
             }
@@ -131,6 +144,9 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
         plan.launches.push(launch);
     }
     resolve(&mut plan, &slot_of)?;
+    for (&node, &slot) in &slot_of {
+        plan.slots[slot].depends |= fallible.of(node);
+    }
     list_independent(&mut plan);
     plan.checks_until = plan.launches.iter().rposition(Launch::is_checked).map_or(0, |at| at + 1);
     guard(&mut plan);
@@ -278,6 +294,7 @@ fn slot(
         shape: inner.shape,
         donor,
         leaves: false,
+        depends: 0,
         offset: 0,
     });
     slot_of.insert(node, plan.slots.len() - 1);
@@ -343,12 +360,53 @@ fn fail_together(program: &mg_kernels::Program, is_fallible: impl Fn(usize) -> b
     masks.all(|mask| mask == first)
 }
 
+/// For each output of a program, the launches whose checks may refuse what it is computed from; its own have this bit.
+fn output_depends(
+    program: &mg_kernels::Program,
+    input: impl Fn(usize) -> u64,
+    checks: &[Check],
+    bit: u64,
+) -> Vec<u64> {
+    let mut from: Vec<u64> = Vec::with_capacity(program.values.len());
+    for (v, value) in program.values.iter().enumerate() {
+        let own = if checks.iter().any(|c| usize::from(c.value) == v) { bit } else { 0 };
+        from.push(match value.inst {
+            mg_kernels::Inst::Input(i) => own | input(i as usize),
+            _ => program.args(v as mg_kernels::Val).fold(own, |bits, a| bits | from[a as usize]),
+        });
+    }
+    program.outputs.iter().map(|&(v, _)| from[v as usize]).collect()
+}
+
+/// Nodes that may turn out to have no value, and the launches, by their bits, whose checks may refuse what they are computed
+/// from.
+#[derive(Default)]
+struct Fallible(HashMap<usize, u64>);
+
+impl Fallible {
+    fn of(&self, node: usize) -> u64 {
+        self.0.get(&node).copied().unwrap_or(0)
+    }
+
+    fn all(&self, nodes: &BTreeSet<usize>) -> u64 {
+        nodes.iter().fold(0, |bits, &node| bits | self.of(node))
+    }
+
+    fn add(&mut self, node: usize, bits: u64) {
+        if bits != 0 {
+            *self.0.entry(node).or_default() |= bits;
+        }
+    }
+}
+
+#[expect(clippy::too_many_arguments)]
 fn program(
     graph: &Graph,
     emitted: Emitted,
     kept: Kept,
     product: Option<usize>,
-    fallible: &mut HashSet<usize>,
+    bit: u64,
+    fallible: &mut Fallible,
     slot_of: &mut HashMap<usize, usize>,
     plan: &mut Plan,
 ) -> Result<ProgramLaunch> {
@@ -358,16 +416,15 @@ fn program(
         .values
         .iter()
         .any(|v| matches!(v.inst, mg_kernels::Inst::Reduce(_, mg_kernels::Over::All, _)));
-    let is_fallible = |i: usize| match inputs[i].loc {
-        Loc::Stored(node) | Loc::Node(node) => fallible.contains(&node),
-        Loc::Product => product.is_some_and(|node| fallible.contains(&node)),
-        Loc::Slot(_) => false,
+    let depends = |i: usize| match inputs[i].loc {
+        Loc::Stored(node) | Loc::Node(node) => fallible.of(node),
+        Loc::Product => product.map_or(0, |node| fallible.of(node)),
+        Loc::Slot(_) => 0,
     };
     // What is overwritten is gone, and must not be for the sake of a value that there is not.
-    let may_overwrite = checks.is_empty() && fail_together(&program, is_fallible);
-    let fails = !checks.is_empty() || (0..inputs.len()).any(is_fallible);
-    if fails {
-        fallible.extend(&outputs);
+    let may_overwrite = checks.is_empty() && fail_together(&program, |i| depends(i) != 0);
+    for (&node, bits) in outputs.iter().zip(output_depends(&program, depends, &checks, bit)) {
+        fallible.add(node, bits);
     }
     let mut slots = vec![];
     for &node in &outputs {
@@ -453,7 +510,11 @@ fn list_independent(plan: &mut Plan) {
                     .filter_map(|s| plan.slots[s].donor)
                     .any(|d| other.inputs().any(|b| b.loc == Loc::Node(d)))
             };
+            // What one check refuses is not to keep others from being written.
+            let (bits, others) = (launch.depends(&plan.slots), last.depends(&plan.slots));
+            let together = launch.device.is_cpu() || bits == others || bits & others != 0;
             elementwise(last)
+                && together
                 && elementwise(&launch)
                 && last.device == launch.device
                 && !waits
@@ -461,15 +522,18 @@ fn list_independent(plan: &mut Plan) {
                 && !donated(&launch, last)
         });
         match (launches.last_mut(), launch.action) {
-            (Some(last), Action::Program(p)) if joins => match &mut last.action {
-                Action::List(list) => list.push(p),
-                action => {
-                    let empty = Action::List(vec![]);
-                    if let Action::Program(first) = std::mem::replace(action, empty) {
-                        *action = Action::List(vec![first, p]);
+            (Some(last), Action::Program(p)) if joins => {
+                last.bit |= launch.bit;
+                match &mut last.action {
+                    Action::List(list) => list.push(p),
+                    action => {
+                        let empty = Action::List(vec![]);
+                        if let Action::Program(first) = std::mem::replace(action, empty) {
+                            *action = Action::List(vec![first, p]);
+                        }
                     }
                 }
-            },
+            }
             (_, action) => launches.push(Launch { action, ..launch }),
         }
     }
