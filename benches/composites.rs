@@ -19,7 +19,7 @@ fn scores(n: usize) -> Result<(Tensor, Tensor)> {
 fn forward(criterion: &mut Criterion) -> Result<()> {
     of_matrix(criterion, "softmax", curve(), |x| x.softmax(-1))?;
     of_matrix(criterion, "layer_norm", few(), |x| x.layer_norm(&[x.size(1)?], None, None, 1e-5))?;
-    of_one(criterion, "gelu", few(), (-1.0, 1.0), |x| Ok(x.gelu()))?;
+    of_one(criterion, "gelu", few(), (-1.0, 1.0), |x| x.try_gelu("none"))?;
     compare(criterion, "cross_entropy", few(), scores, |(x, y)| x.cross_entropy(y)?.realize().map(drop))
 }
 
@@ -37,7 +37,7 @@ fn backward(criterion: &mut Criterion) -> Result<()> {
     of_matrix(criterion, "layer_norm gradient", few(), |x| {
         gradient(x, |x| x.layer_norm(&[x.size(1)?], None, None, 1e-5)?.try_square())
     })?;
-    of_one(criterion, "gelu gradient", few(), (-1.0, 1.0), |x| gradient(x, |x| Ok(x.gelu())))?;
+    of_one(criterion, "gelu gradient", few(), (-1.0, 1.0), |x| gradient(x, |x| x.try_gelu("none")))?;
     compare(criterion, "cross_entropy gradient", few(), scores, |(x, y)| {
         gradient(x, |x| x.cross_entropy(y))?.realize().map(drop)
     })

@@ -162,7 +162,7 @@ impl Tensor {
             let text = format!("{} elements do not fill shape {shape}", buffer.len());
             return Err(Error::new("from_buffer", ErrorKind::Shape(text)));
         }
-        Ok(Tensor::from_node(Node::from_value(Value { buffer, layout: Layout::contiguous(shape) })))
+        Ok(Tensor::on(Value { buffer, layout: Layout::contiguous(shape) }))
     }
 
     /// A tensor without axes.

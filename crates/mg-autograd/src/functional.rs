@@ -205,7 +205,8 @@ impl Tensor {
         public("var", || {
             let node = float(self);
             let mask = mask(&node, axes)?;
-            Ok(Tensor::from_node(variance(&node, mask, correction, keepdim)?))
+            let variance = variance(&wide(&node), mask, correction, keepdim)?;
+            Ok(Tensor::from_node(variance.cast(node.dtype())))
         })
     }
 
@@ -219,9 +220,10 @@ impl Tensor {
         public("std", || {
             let node = float(self);
             let mask = mask(&node, axes)?;
-            let variance = variance(&node, mask, correction, keepdim)?;
             // What does not vary has the gradient 0, not 0 · ∞.
-            Ok(Tensor::from_node(flat_at_zero(&variance, |v| v.map(Row::Sqrt))))
+            let deviation =
+                flat_at_zero(&variance(&wide(&node), mask, correction, keepdim)?, |v| v.map(Row::Sqrt));
+            Ok(Tensor::from_node(deviation.cast(node.dtype())))
         })
     }
 
@@ -236,21 +238,23 @@ impl Tensor {
         public("norm", || {
             let node = float(self);
             let mask = mask(&node, axes)?;
+            if p.is_nan() {
+                return Err(Error::new("norm", ErrorKind::Value("takes a number as p, got NaN".into())));
+            }
             let sum = |n: Node| n.reduce(ReduceKind::Sum, mask, keepdim);
             let power = |n: &Node, p: f64| Node::apply(Row::Pow, &[n, &n.lit(p)]);
-            let norm = if p.is_nan() {
-                return Err(Error::new("norm", ErrorKind::Value("takes a number as p, got NaN".into())));
-            } else if p == 2.0 {
-                flat_at_zero(&sum(node.map(Row::Square))?, |s| s.map(Row::Sqrt))
+            let wide = wide(&node);
+            let norm = if p == 2.0 {
+                flat_at_zero(&sum(wide.map(Row::Square))?, |s| s.map(Row::Sqrt))
             } else if p == 1.0 {
-                sum(node.map(Row::Abs))?
+                sum(wide.map(Row::Abs))?
             } else if p == 0.0 {
-                sum(Node::apply(Row::Ne, &[&node, &node.lit(0.0)]).cast(node.dtype()))?
+                sum(Node::apply(Row::Ne, &[&wide, &wide.lit(0.0)]).cast(wide.dtype()))?
             } else if p.is_infinite() {
                 let kind = if p > 0.0 { ReduceKind::Max } else { ReduceKind::Min };
-                node.map(Row::Abs).reduce(kind, mask, keepdim)?
+                wide.map(Row::Abs).reduce(kind, mask, keepdim)?
             } else {
-                let magnitudes = node.map(Row::Abs);
+                let magnitudes = wide.map(Row::Abs);
                 // The slope of a power below 1 is infinite at 0.
                 let powers = match p < 1.0 && p > 0.0 {
                     true => flat_at_zero(&magnitudes, |m| power(m, p)),
@@ -258,7 +262,7 @@ impl Tensor {
                 };
                 flat_at_zero(&sum(powers)?, |s| power(s, 1.0 / p))
             };
-            Ok(Tensor::from_node(norm))
+            Ok(Tensor::from_node(norm.cast(node.dtype())))
         })
     }
 
@@ -321,40 +325,12 @@ impl Tensor {
         })
     }
 
-    /// Gaussian error linear unit, `x Φ(x)` (Hendrycks and Gimpel, 2016), by the error function.
+    /// `1 / x`, of integers in f32. Its gradient takes the result alone.
     #[track_caller]
-    pub fn gelu(&self) -> Tensor {
+    pub fn reciprocal(&self) -> Tensor {
         let _at = mg_graph::at(Location::caller());
         let x = float(self);
-        let phi = x.scale(std::f64::consts::FRAC_1_SQRT_2).map(Row::Erf).scale(0.5).add(&x.lit(0.5));
-        Tensor::from_node(x.mul(&phi))
-    }
-
-    /// Gaussian error linear unit in its tanh form, `½x (1 + tanh(√(2/π)(x + 0.044715x³)))`.
-    #[track_caller]
-    pub fn gelu_tanh(&self) -> Tensor {
-        let _at = mg_graph::at(Location::caller());
-        let x = float(self);
-        let cube = x.map(Row::Square).mul(&x);
-        let inner = x.add(&cube.scale(0.044715)).scale((2.0 / std::f64::consts::PI).sqrt());
-        let half = inner.map(Row::Tanh).scale(0.5).add(&x.lit(0.5));
-        Tensor::from_node(x.mul(&half))
-    }
-
-    /// `x σ(x)`.
-    #[track_caller]
-    pub fn silu(&self) -> Tensor {
-        let _at = mg_graph::at(Location::caller());
-        let x = float(self);
-        Tensor::from_node(x.mul(&x.map(Row::Sigmoid)))
-    }
-
-    /// `x`, or `slope · x` where not positive.
-    #[track_caller]
-    pub fn leaky_relu(&self, slope: f64) -> Tensor {
-        let _at = mg_graph::at(Location::caller());
-        let x = float(self);
-        Tensor::from_node(x.lit(0.0).lt(&x).choose(&x, &x.scale(slope)))
+        Tensor::from_node(x.lit(1.0).div(&x))
     }
 
     /// The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and below it;
@@ -397,7 +373,8 @@ impl Tensor {
         eps: f64,
     ) -> Result<Tensor> {
         public("layer_norm", || {
-            let x = float(self);
+            let own = float(self);
+            let x = wide(&own);
             let rank = x.shape().rank();
             if normalized.is_empty() || !x.shape().ends_with(normalized) {
                 let text =
@@ -419,7 +396,7 @@ impl Tensor {
                     y = Node::map(row, &[&y, &t.cast(x.dtype())])?;
                 }
             }
-            Ok(Tensor::from_node(y))
+            Ok(Tensor::from_node(y.cast(own.dtype())))
         })
     }
 
@@ -716,6 +693,15 @@ fn sum_over(node: &Node, mask: u8, keepdim: bool, n: usize) -> Result<Node> {
 /// The mean over the axes of a mask.
 fn mean(node: &Node, mask: u8, keepdim: bool) -> Result<Node> {
     sum_over(node, mask, keepdim, count(node.shape(), mask))
+}
+
+/// A node in f32, if it is of a half type: squares and their sums go beyond f16 where the result does not, and small differences
+/// are lost. The result is rounded once.
+pub(crate) fn wide(node: &Node) -> Node {
+    match node.dtype() {
+        DType::F16 | DType::BF16 => node.cast(DType::F32),
+        DType::F64 | DType::F32 | DType::I64 | DType::I32 | DType::U8 | DType::Bool => node.clone(),
+    }
 }
 
 /// The variance over the axes of a mask, in two passes.

@@ -25,10 +25,12 @@ mod functional;
 mod gradient;
 mod index;
 mod jit;
+mod operations;
 mod ops;
 mod ranked;
 mod rules;
 pub mod scalar;
+pub mod surface;
 mod tensor;
 
 pub use check::{gradcheck, gradgradcheck};
@@ -36,6 +38,7 @@ pub use creation::{default_device, manual_seed, set_default_device, with_default
 pub use functional::{CrossEntropy, Terms};
 pub use gradient::{Backward, NoGrad, enable_grad, grad, is_grad_enabled, no_grad};
 pub use jit::{Jit, jit};
+pub use operations::Padding;
 pub use ops::Operand;
 pub use ranked::Ranked;
-pub use tensor::{Tensor, in_place};
+pub use tensor::{Sharing, Tensor, in_place};

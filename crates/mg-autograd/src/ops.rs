@@ -1,6 +1,7 @@
 //! Elementwise operations: a method and its `try_` twin for each row of the op table, and the operators.
 
 use crate::caller::public;
+use crate::surface::{Answer, Kind, Operation, Param, Place, Returns};
 use crate::tensor::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape, Standing};
 use mg_graph::{LiveScalar, Node, cell_bits, cell_bits_of_int};
@@ -296,6 +297,77 @@ macro_rules! methods {
 }
 mg_kernels::for_each_row!(methods);
 
+macro_rules! described {
+    ($([$($doc:literal)+] $Name:ident $name:literal $method:ident $try_method:ident $class:ident ($($arg:ident)+);)*) => {
+        /// The rows of the op table as operations of the public surface.
+        pub(crate) const ROWS: &[Operation] = &[$(Operation {
+            name: $name,
+            aliases: other_names(Row::$Name),
+            documentation: concat!($($doc, "\n"),+),
+            places: if is_public(Row::$Name) { &[Place::Method, Place::Function] } else { &[] },
+            has_receiver: true,
+            params: operands(Row::$Name),
+            in_place: is_public(Row::$Name),
+            view: false,
+            variadic: false,
+            answers: &[],
+            returns: Returns::Tensor,
+            call: |args| {
+                let tensor: &Tensor = args.take(0)?;
+                let answer = match Row::$Name.arity() {
+                    1 => public($name, || unary(Row::$Name, tensor)),
+                    _ => public($name, || tensor.of_row(Row::$Name, args.take(1)?)),
+                };
+                answer.map(Answer::Tensor)
+            },
+        }),*];
+    };
+}
+mg_kernels::for_each_row!(described);
+
+/// Whether a row is an operation as it is: `gate` is the gradient of relu, `where` takes its condition first, sums take an
+/// `alpha`, exponents have special cases.
+const fn is_public(row: Row) -> bool {
+    !matches!(row, Row::Gate | Row::Where | Row::Pow | Row::IntPow | Row::Add | Row::Sub)
+}
+
+const fn operands(row: Row) -> &'static [Param] {
+    const OTHER: &[Param] = &[Param {
+        name: "other",
+        kind: Kind::Operand,
+        takes_none: false,
+        default: None,
+        keyword_only: false,
+    }];
+    if row.arity() == 1 { &[] } else { OTHER }
+}
+
+/// What PyTorch and the array API standard call a row besides.
+const fn other_names(row: Row) -> &'static [&'static str] {
+    match row {
+        Row::Abs => &["absolute"],
+        Row::Neg => &["negative"],
+        Row::Mul => &["multiply"],
+        Row::Div => &["divide", "true_divide"],
+        Row::Trunc => &["fix"],
+        Row::Lt => &["less"],
+        Row::Le => &["less_equal"],
+        Row::Ne => &["not_equal"],
+        _ => &[],
+    }
+}
+
+impl Tensor {
+    /// A binary row of this tensor and an operand, as its method does it.
+    #[track_caller]
+    fn of_row(&self, row: Row, other: Operand) -> Result<Tensor> {
+        match row {
+            Row::Fmod => self.try_fmod(other),
+            row => binary(row, self, other.look()),
+        }
+    }
+}
+
 #[allow(clippy::should_implement_trait)]
 impl Tensor {
     /// `self > other`.
@@ -459,12 +531,14 @@ impl Tensor {
             Some(1) => return Ok(Tensor::from_node(cast(self.node(), Row::Square.operand(own)).alias())),
             // 1 whatever the base is, and its gradient 0.
             Some(0) if own.is_float() => {
-                let node = self.node();
-                let never = Node::scalar_bits(0, DType::Bool, node.device(), false);
-                return Ok(match node.is_tracked() {
-                    true => Tensor::from_node(never.choose(&node, &node.lit(1.0))),
-                    false => self.ones_like(),
-                });
+                let (node, ones) = (self.node(), self.ones_like());
+                if node.is_tracked() && mg_graph::is_tracking() {
+                    let one = ones.node().alias();
+                    one.set_tracked(true);
+                    one.set_tag(mg_graph::Tag::Forgotten(node));
+                    return Ok(Tensor::from_node(one));
+                }
+                return Ok(ones);
             }
             Some(2) => return self.try_square(),
             Some(3) => return self.try_square()?.try_mul(self),

@@ -5,6 +5,7 @@ use crate::live::LiveScalar;
 use crate::node::{Node, Sources, called};
 use crate::op::{Map, Op, SourceKind, View};
 use mg_device::{DType, Device, Element, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, bf16, f16};
+use mg_kernels::library::{Library, Shaped};
 use mg_kernels::{ReduceKind, Row};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Borrow;
@@ -161,11 +162,7 @@ impl Node {
             ));
         }
         let shape = broadcast(name, &args)?;
-        let node = Node::pending(Op::Map(Map::Row(row)), args, shape, row.result(of), device);
-        if matches!(row.class(), mg_kernels::rows::Class::Compare | mg_kernels::rows::Class::Logic) {
-            node.set_tracked(false);
-        }
-        Ok(node)
+        Ok(Node::pending(Op::Map(Map::Row(row)), args, shape, row.result(of), device))
     }
 
     /// Conversion to another dtype; the node itself where nothing changes.
@@ -174,12 +171,7 @@ impl Node {
         if self.dtype() == dtype {
             return self.clone();
         }
-        let node =
-            Node::pending(Op::Map(Map::Cast), smallvec![self.clone()], *self.shape(), dtype, self.device());
-        if !dtype.is_float() {
-            node.set_tracked(false);
-        }
-        node
+        Node::pending(Op::Map(Map::Cast), smallvec![self.clone()], *self.shape(), dtype, self.device())
     }
 
     /// The same elements in memory of their own.
@@ -378,11 +370,7 @@ impl Node {
             return Ok(self.cast(dtype));
         }
         let op = Op::Reduce(kind, axes);
-        let node = Node::pending(op, smallvec![self.clone()], Shape::of(&kept[..n]), dtype, self.device());
-        if kind.is_arg() || !dtype.is_float() {
-            node.set_tracked(false);
-        }
-        Ok(node)
+        Ok(Node::pending(op, smallvec![self.clone()], Shape::of(&kept[..n]), dtype, self.device()))
     }
 
     /// The matrix product of `[…, m, k]` and `[…, k, n]`; batch dimensions broadcast. Operands have at least two axes.
@@ -474,6 +462,22 @@ impl Node {
         }
         let op = Op::Kernel(Kernel::Write { region: Box::new(region) });
         Ok(Node::pending(op, sources, shape, self.dtype(), self.device()))
+    }
+
+    /// A library kernel of operands, which are copied where they do not lie densely.
+    ///
+    /// # Errors
+    ///
+    /// Operands that the kernel does not take, or on different devices.
+    #[track_caller]
+    pub fn library(kernel: Library, operands: &[&Node]) -> Result<Node> {
+        let device = same_device(kernel.name(), operands)?;
+        let shaped = |n: &&Node| Shaped { shape: *n.shape(), dtype: n.dtype() };
+        let described: SmallVec<[Shaped; 4]> = operands.iter().map(shaped).collect();
+        let Shaped { shape, dtype } = kernel.result(&described)?;
+        let shape = countable(kernel.name(), &shape)?;
+        let sources = operands.iter().map(|n| if n.lies_densely() { (*n).clone() } else { n.copy() });
+        Ok(Node::pending(Op::Kernel(Kernel::Library(kernel)), sources.collect(), shape, dtype, device))
     }
 
     /// The same elements on another device; the node itself where it is there already.

@@ -2,13 +2,14 @@
 
 use crate::execute::Memory;
 use crate::kernel::Kernel;
-use crate::plan::{self, Action, Bindings, Launch, ProgramLaunch};
+use crate::plan::{self, Action, Bindings, KernelArg, Launch, ProgramLaunch};
 use mg_device::cuda::{Gpu, Guarded, Origin};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result};
 use mg_kernels::Inst;
 use mg_kernels::cpu::run::{Args, InputArg};
 use mg_kernels::cuda::library::{self, Pointer, copy, matmul};
 use mg_kernels::cuda::{Check, CudaEpilogue, CudaList, behind_gate};
+use mg_kernels::library::{Described, Shaped, Target};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -81,6 +82,14 @@ impl Launch {
         }
     }
 
+    /// A kernel's operands, as they were planned.
+    fn kernel_args(&self) -> &[KernelArg] {
+        match &self.action {
+            Action::Kernel { args, .. } => args,
+            Action::Program(_) | Action::List(_) | Action::Copy { .. } => &[],
+        }
+    }
+
     /// The check of a library kernel's indices.
     fn index_guard<B: Bindings>(&self, graph: &B) -> Guarded {
         let (axis, size) = match &self.action {
@@ -90,6 +99,11 @@ impl Launch {
             }
             Action::Kernel { kernel: Kernel::ScatterAdd { axis, .. }, .. } => {
                 (*axis as usize, self.shape[*axis as usize])
+            }
+            Action::Kernel { kernel: Kernel::Library(library), args, .. } => {
+                let shaped = |a: &KernelArg| Shaped { shape: *a.layout.shape(), dtype: a.dtype };
+                let operands: SmallVec<[Shaped; 4]> = args.iter().map(shaped).collect();
+                library.indexed(&operands, &Shaped { shape: self.shape, dtype: self.dtype })
             }
             _ => (0, 0),
         };
@@ -255,15 +269,10 @@ impl Launch {
         operands: &[(*const u8, Layout)],
         out: *mut u8,
     ) -> Result<()> {
-        let size = self.dtype.size();
-        let first =
-            |(base, layout): &(*const u8, Layout)| base.addr() as u64 + (layout.offset() * size) as u64;
-        let mut inputs: SmallVec<[u64; 4]> = operands.iter().map(first).collect();
-        if matches!(kernel, Kernel::Gather { .. } | Kernel::ScatterAdd { .. })
-            && let Some((base, layout)) = operands.get(1)
-        {
-            inputs[1] = base.addr() as u64 + (layout.offset() * DType::I64.size()) as u64;
-        }
+        let first = |((base, layout), arg): (&(*const u8, Layout), &KernelArg)| {
+            base.addr() as u64 + (layout.offset() * arg.dtype.size()) as u64
+        };
+        let inputs: SmallVec<[u64; 4]> = operands.iter().zip(self.kernel_args()).map(first).collect();
         let out = out.addr() as u64;
         let aligned: Aligned = inputs.iter().chain([&out]).map(alignment).collect();
         let prepared = self.prepare(gpu, kernel, operands, aligned)?;
@@ -348,6 +357,23 @@ impl Launch {
                     at += n;
                 }
                 plans
+            }
+            (Kernel::Library(library), _) => {
+                let described =
+                    |(((_, layout), arg), &align): ((&(*const u8, Layout), &KernelArg), &usize)| Described {
+                        layout: *layout,
+                        dtype: arg.dtype,
+                        align,
+                    };
+                let operands: SmallVec<[Described; 4]> =
+                    operands.iter().zip(self.kernel_args()).zip(aligned).map(described).collect();
+                if !operands.iter().all(|o| o.layout.is_contiguous()) {
+                    return Err(self.lost());
+                }
+                let result = Shaped { shape: self.shape, dtype: self.dtype };
+                let (major, minor) = gpu.capability();
+                let target = Target { align: out_align, capability: major * 10 + minor };
+                vec![(library.cuda(&operands, &result, target)?, all(operands.len()), 0)]
             }
             _ => return Err(self.lost()),
         })

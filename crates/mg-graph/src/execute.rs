@@ -10,8 +10,9 @@ use crate::plan::{
 use crate::refusal::{Pair, Refusal, is_machines};
 use mg_device::cuda::Gpu;
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result};
-use mg_kernels::cpu::library;
+use mg_kernels::cpu::library as routines;
 use mg_kernels::cpu::run::{Args, InputArg, OutOfRange, Refusals, ZERO_DIVISOR, join_refusals};
+use mg_kernels::library::{self, Library, Shaped};
 use mg_kernels::{Inst, Val};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -219,6 +220,9 @@ impl Plan {
         self.execute(graph, Whole::OrParts, &foreign, &mut refusal, |result, value| {
             let inner: &Inner = graph.nodes[result.node];
             let computed = value.is_ok();
+            if !computed {
+                crate::node::note_failure();
+            }
             if let (Some(old), Ok(new)) = (replaced.iter().find(|r| r.node == result.node), &value) {
                 known.push((old, new.clone()));
             }
@@ -511,8 +515,16 @@ impl Launch {
                 let dense = Layout::contiguous(*layout.shape());
                 // SAFETY: the operand lies as its layout says; the slot has room for as many elements.
                 unsafe {
-                    library::copy_strided(self.dtype.size(), src, &layout, memory.slots[*output], &dense)
+                    routines::copy_strided(self.dtype.size(), src, &layout, memory.slots[*output], &dense)
                 };
+            }
+            Action::Kernel { kernel: Kernel::Library(library), args, output: Some(output), .. } => {
+                if let Some(error) = args.iter().find_map(|a| failures.at(&a.bind)) {
+                    return failures.add(*output, error);
+                }
+                if let Err(error) = self.library_on_cpu(library, args, memory.slots[*output], memory) {
+                    failures.add(*output, error);
+                }
             }
             Action::Kernel { kernel, args, output, epilogue, .. } => {
                 let error = args.iter().find_map(|a| failures.at(&a.bind));
@@ -531,6 +543,29 @@ impl Launch {
                 }
             }
         }
+    }
+
+    /// Runs a kernel that has a room of its own.
+    fn library_on_cpu<B: Bindings>(
+        &self,
+        library: &Library,
+        args: &[KernelArg],
+        out: *mut u8,
+        memory: &Memory<B>,
+    ) -> Result<()> {
+        let mut operands: SmallVec<[library::Operand; 4]> = SmallVec::new();
+        for arg in args {
+            let (base, layout) = memory.operand(arg);
+            if !layout.is_contiguous() {
+                let text = "a kernel's operand does not lie densely".into();
+                return Err(Error::new(self.name, ErrorKind::Internal(text)));
+            }
+            operands.push(library::Operand { base, layout, dtype: arg.dtype });
+        }
+        let result = Shaped { shape: self.shape, dtype: self.dtype };
+        // SAFETY: operands and output are the plan's, and lie as their layouts say.
+        unsafe { library.cpu(&operands, out, &result) }
+            .map_err(|found| refused(memory.graph, self.node, found))
     }
 
     /// The launch's programs are another device's.
@@ -596,7 +631,7 @@ impl Launch {
                 let [(a, la), (b, lb)] = operands else { return Err(lost()) };
                 match epilogue {
                     // SAFETY: see above.
-                    None => unsafe { library::matmul(self.dtype, *a, la, *b, lb, out, None) },
+                    None => unsafe { routines::matmul(self.dtype, *a, la, *b, lb, out, None) },
                     Some(p) => {
                         let compiled = p.code.on_cpu()?;
                         let refusals: std::sync::Mutex<Refusals> = std::sync::Mutex::default();
@@ -616,7 +651,7 @@ impl Launch {
                                 }
                             };
                             // SAFETY: see above.
-                            unsafe { library::matmul(self.dtype, *a, la, *b, lb, out, Some(&after)) };
+                            unsafe { routines::matmul(self.dtype, *a, la, *b, lb, out, Some(&after)) };
                         });
                         let found = refusals.into_inner().unwrap_or_default();
                         let bad = p.bad_inputs(failures);
@@ -627,14 +662,14 @@ impl Launch {
             Kernel::Gather { axis, .. } => {
                 let ([(x, lx), (index, lindex)], Some(out)) = (operands, out) else { return Err(lost()) };
                 // SAFETY: see above.
-                unsafe { library::gather(size, *x, lx, *index, lindex, *axis as usize, out) }
+                unsafe { routines::gather(size, *x, lx, *index, lindex, *axis as usize, out) }
                     .map_err(refused)?;
             }
             Kernel::ScatterAdd { axis, .. } => {
                 let ([(x, lx), (index, lindex)], Some(out)) = (operands, out) else { return Err(lost()) };
                 let n = self.shape[*axis as usize];
                 // SAFETY: see above.
-                unsafe { library::scatter_add(self.dtype, *x, lx, *index, lindex, *axis as usize, n, out) }
+                unsafe { routines::scatter_add(self.dtype, *x, lx, *index, lindex, *axis as usize, n, out) }
                     .map_err(refused)?;
             }
             Kernel::Write { region } => {
@@ -645,11 +680,11 @@ impl Launch {
                         // All else is there already.
                         Some(_) if self.is_in_place() => {}
                         Some((base, lbase)) => {
-                            library::copy_strided(size, *base, lbase, out, &Layout::contiguous(self.shape));
+                            routines::copy_strided(size, *base, lbase, out, &Layout::contiguous(self.shape));
                         }
-                        None => library::fill_zero(out, self.shape.numel() * size),
+                        None => routines::fill_zero(out, self.shape.numel() * size),
                     }
-                    library::copy_strided(size, *x, lx, out, region);
+                    routines::copy_strided(size, *x, lx, out, region);
                 }
             }
             Kernel::Concat { axis } => {
@@ -660,12 +695,12 @@ impl Launch {
                     let n = lx.shape()[*axis as usize] as isize;
                     let part = whole.slice(*axis as usize, Some(at), Some(at + n), 1)?;
                     // SAFETY: see above.
-                    unsafe { library::copy_strided(size, *x, lx, out, &part) };
+                    unsafe { routines::copy_strided(size, *x, lx, out, &part) };
                     at += n;
                 }
             }
-            // Runs on the device that it comes from or goes to.
-            Kernel::Transfer => return Err(lost()),
+            // Runs on the device that it comes from or goes to; or as what it is.
+            Kernel::Transfer | Kernel::Library(_) => return Err(lost()),
         }
         Ok(())
     }

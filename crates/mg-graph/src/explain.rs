@@ -151,7 +151,7 @@ fn info(plan: &Plan, graph: &Collected, launch: &Launch, writer: &[Option<usize>
             for arg in read {
                 let dims = arg.layout.shape().iter().zip(arg.layout.strides());
                 let n: usize = dims.map(|(&n, &s)| if s == 0 { 1 } else { n }).product();
-                info.bytes_read += (n * launch.dtype.size()) as u64;
+                info.bytes_read += (n * arg.dtype.size()) as u64;
             }
             if *in_place {
                 info.bytes_written += info.bytes_read;

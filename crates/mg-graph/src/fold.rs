@@ -2,7 +2,8 @@
 
 use crate::node::{Node, Sources};
 use crate::op::{Op, SourceKind};
-use mg_device::{DType, Error};
+use mg_device::{DType, Error, Result, Shape};
+use mg_kernels::library::{Library, Structure};
 use mg_kernels::{Algebra, Row};
 
 impl Node {
@@ -70,5 +71,31 @@ impl Algebra for Node {
     #[track_caller]
     fn lit(&self, value: f64) -> Node {
         Node::scalar(value, self.dtype(), self.device(), true)
+    }
+}
+
+impl Structure for Node {
+    fn sizes(&self) -> Shape {
+        *self.shape()
+    }
+
+    #[track_caller]
+    fn kernel(kernel: Library, operands: &[&Node]) -> Result<Node> {
+        Node::library(kernel, operands)
+    }
+
+    #[track_caller]
+    fn part(&self, axis: usize, start: usize, len: usize) -> Result<Node> {
+        self.slice(axis, start, 1, len)
+    }
+
+    #[track_caller]
+    fn joined(parts: &[&Node], axis: usize) -> Result<Node> {
+        Node::concat(parts, axis)
+    }
+
+    #[track_caller]
+    fn filled(&self, value: f64, shape: Shape) -> Result<Node> {
+        self.lit(value).expand(shape)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::node::mix;
 use mg_device::Layout;
+use mg_kernels::library::Library;
 
 /// A library kernel and its parameters.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +35,8 @@ pub enum Kernel {
     },
     /// The source's elements on the node's device, which is another.
     Transfer,
+    /// A kernel with a room of its own; sources: its operands.
+    Library(Library),
 }
 
 impl Kernel {
@@ -46,6 +49,7 @@ impl Kernel {
             Kernel::Write { .. } => "write",
             Kernel::Concat { .. } => "concat",
             Kernel::Transfer => "to",
+            Kernel::Library(library) => library.name(),
         }
     }
 
@@ -53,6 +57,7 @@ impl Kernel {
     pub(crate) fn is_checked(&self) -> bool {
         match self {
             Kernel::Gather { .. } | Kernel::ScatterAdd { .. } => true,
+            Kernel::Library(library) => library.is_checked(),
             Kernel::MatMul | Kernel::Write { .. } | Kernel::Concat { .. } | Kernel::Transfer => false,
         }
     }
@@ -65,6 +70,7 @@ impl Kernel {
             Kernel::Write { region } => mix(4, layout_signature(region)),
             Kernel::Concat { axis } => mix(5, *axis as u64),
             Kernel::Transfer => 6,
+            Kernel::Library(library) => library.words().into_iter().fold(7, mix),
         }
     }
 }

@@ -80,6 +80,7 @@ pub(crate) struct KernelArg {
     pub(crate) bind: Bind,
     /// Strides as planned; the offset is the planned one and is replaced at the launch.
     pub(crate) layout: Layout,
+    pub(crate) dtype: DType,
 }
 
 pub(crate) enum Action {

@@ -43,6 +43,7 @@ pub mod cpu;
 pub mod cuda;
 mod indexed;
 pub mod lane;
+pub mod library;
 pub mod math;
 pub mod philox;
 pub mod program;

@@ -28,7 +28,7 @@ activations! {
     /// `1/(1 + e⁻ˣ)`.
     Sigmoid |x| x.try_sigmoid();
     /// `x σ(x)`.
-    SiLU |x| Ok(x.silu());
+    SiLU |x| x.try_silu();
     /// `log(1 + eˣ)`.
     Softplus |x| x.try_softplus();
 }
@@ -42,7 +42,7 @@ pub struct GELU {
 
 impl Module for GELU {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        Ok(if self.tanh { x.gelu_tanh() } else { x.gelu() })
+        x.try_gelu(if self.tanh { "tanh" } else { "none" })
     }
     fields!();
 
@@ -67,7 +67,7 @@ impl Default for LeakyReLU {
 
 impl Module for LeakyReLU {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        Ok(x.leaky_relu(self.negative_slope))
+        x.try_leaky_relu(self.negative_slope)
     }
     fields!();
 

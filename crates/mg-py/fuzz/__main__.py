@@ -39,6 +39,7 @@ def main() -> int:
     parser.add_argument("--interrupts", type=int, default=0, help="instead of programs: so many trainings, interrupted")
     parser.add_argument("--failures", type=int, default=0, help="instead of programs: so many trainings, of which a step fails")
     parser.add_argument("--device", help="where our tensors are made; the default device unless told otherwise")
+    parser.add_argument("--calls", type=int, default=0, help="instead of programs: so many calls with random arguments")
     options = parser.parse_args()
 
     seed = random.SystemRandom().randrange(10**9) if options.seed is None else options.seed
@@ -54,6 +55,10 @@ def main() -> int:
         from .interrupts import interrupts
 
         return interrupts(options.interrupts, seed)
+    if options.calls:
+        from .calls import calls
+
+        return calls(options.calls, seed)
     if options.jobs > 1:
         return in_processes(options, seed)
     subject = None if options.subject == "micrograd_rs" else reference(options.subject)

@@ -3,6 +3,7 @@
 // What `#[pymethods]` writes for functions that come out of a macro carries our spans, and so our lints.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+use mg_autograd::surface::written;
 use mg_autograd::{Operand, Tensor};
 use mg_device::{DType, Error, ErrorKind, Result};
 use pyo3::basic::CompareOp;
@@ -75,14 +76,9 @@ fn matmul(a: &Tensor, b: Operand) -> Result<Tensor> {
     }
 }
 
-/// An operator in place. As in PyTorch, the result must fit the tensor's dtype.
+/// An operator in place.
 fn in_place(t: &Tensor, new: Tensor) -> Result<()> {
-    let (from, to) = (new.dtype(), t.dtype());
-    if from.is_float() && !to.is_float() || !from.is_bool() && to.is_bool() {
-        let text = format!("a result of {from} cannot be written into a tensor of {to}");
-        return Err(Error::new("in place", ErrorKind::DType(text)));
-    }
-    t.assign(new)
+    written(t, || Ok(new))
 }
 
 macro_rules! operators {
@@ -309,20 +305,6 @@ impl PyTensor {
     ) -> PyResult<PyTensor> {
         let alpha = factor(alpha)?;
         self.binary(py, self::other(other)?, |a, b| difference(a, b, alpha))
-    }
-
-    /// Multiplies in place.
-    fn mul_<'py>(slf: Bound<'py, PyTensor>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTensor>> {
-        let other = self::other(other)?.operand;
-        slf.get().write(slf.py(), |t| in_place(t, t.try_mul(other)?))?;
-        Ok(slf)
-    }
-
-    /// Divides in place.
-    fn div_<'py>(slf: Bound<'py, PyTensor>, other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTensor>> {
-        let other = self::other(other)?.operand;
-        slf.get().write(slf.py(), |t| in_place(t, t.try_div(other)?))?;
-        Ok(slf)
     }
 
     /// Sets every element to 0.

@@ -56,6 +56,9 @@ fn positions(index: &Tensor, of: &Tensor, axis: usize) -> Result<Tensor> {
         let text = format!("a tensor of {dtype} cannot be an index: integers and truth values can");
         return Err(error(ErrorKind::DType(text)));
     }
+    if of.numel() == 0 {
+        told_now(index)?;
+    }
     let negative = index.check_indices("index", -(n as i64), axis, n)?;
     // Indices may lie on the host whatever they are an index of.
     let index = index.to_dtype(DType::I64).to(of.device())?;
@@ -66,9 +69,21 @@ fn positions(index: &Tensor, of: &Tensor, axis: usize) -> Result<Tensor> {
     Tensor::where_(&index.try_lt(0i64)?, index.try_add(n as i64)?, &index)
 }
 
+/// Computes an index of nothing: what is picked with it has no elements, so nobody would compute it and find it out of range.
+fn told_now(index: &Tensor) -> Result<()> {
+    if !is_recording() {
+        index.realize()?;
+    }
+    Ok(())
+}
+
 /// What PyTorch takes as the index of `index_select`, `gather` and `scatter_add`, as i64.
-fn checked(op: &'static str, index: &Tensor, axis: usize, size: usize) -> Result<Tensor> {
-    let dtype = index.dtype();
+fn checked(op: &'static str, index: &Tensor, axis: usize, of: &Tensor) -> Result<Tensor> {
+    let (shape, dtype) = (of.shape(), index.dtype());
+    let size = shape[axis];
+    if shape.numel() == 0 {
+        told_now(index)?;
+    }
     if !matches!(dtype, DType::I64 | DType::I32) {
         let text = format!("takes an index of i64 or i32, got {dtype}");
         return Err(Error::new(op, ErrorKind::DType(text)));
@@ -126,10 +141,12 @@ impl Picks {
 
     /// The elements picked from `of`.
     pub fn get(&self, py: Python<'_>, of: &Tensor) -> PyResult<Tensor> {
-        let host_read = self.0.iter().any(|p| p.index.is_bool());
+        let host_read = of.numel() == 0 || self.0.iter().any(|p| p.index.is_bool());
         let get = || {
             let plan = self.plan(of)?;
-            plan.unfold(of, &plan.rows(of)?.index_select(0, &plan.linear(of)?)?)
+            let picked = plan.unfold(of, &plan.rows(of)?.index_select(0, &plan.linear(of)?)?)?;
+            // A tensor of its own, which lies as it is seen.
+            if picked.is_contiguous()? { Ok(picked) } else { Ok(picked.copy()) }
         };
         if host_read { compute(py, get) } else { build(py, get) }
     }
@@ -144,17 +161,32 @@ impl Picks {
                 return of.write(py, |t| t.assign(Tensor::where_(&mask, value, t)?));
             }
         }
-        let new = compute(py, || {
+        let written = compute(py, || {
             let t = &of.t;
             let plan = self.plan(t)?;
-            let value = written(value, t)?;
-            plan.replaced(t, &value)
+            let value = self::written(value, t)?;
+            if mg_autograd::in_place(|| plan.write_at_once(t, &value))? {
+                return Ok(Written::AtOnce);
+            }
+            Ok(plan.replaced(t, &value)?.map_or(Written::Nothing(value), Written::Whole))
         })?;
-        match new {
-            Some(new) => of.write(py, |t| t.assign(new)),
-            None => Ok(()),
+        match written {
+            Written::AtOnce => Ok(()),
+            Written::Whole(new) => of.write(py, |t| t.assign(new)),
+            // What requires a gradient makes the tensor require one all the same, as in PyTorch.
+            Written::Nothing(value) => of.write(py, |t| t.narrow(0, 0, 0)?.assign(value.sum())),
         }
     }
+}
+
+/// What became of a write into picked elements.
+enum Written {
+    /// It is done.
+    AtOnce,
+    /// The tensor with the elements in it.
+    Whole(Tensor),
+    /// Nothing is picked.
+    Nothing(Tensor),
 }
 
 impl Plan {
@@ -221,10 +253,70 @@ impl Plan {
         rows.reshape(&signed(&sizes))?.permute(&self.to_place(of)?)
     }
 
+    /// Writes a few rows into much memory that is the tensor's alone, each for itself: the rest is not touched. Answers whether
+    /// that was possible.
+    fn write_at_once(&self, of: &Tensor, value: &Tensor) -> Result<bool> {
+        let count = self.shape.numel();
+        let bytes = of.numel().saturating_mul(of.dtype().size());
+        // A row takes a microsecond or two, in which ten kilobytes of the whole are copied.
+        if count == 0 || count.saturating_mul(10_000) > bytes || is_recording() {
+            return Ok(false);
+        }
+        if value.requires_grad() || !of.is_written_at_once() {
+            return Ok(false);
+        }
+        let shape = of.shape();
+        let one = (value.rank() == 0).then(|| value.clone());
+        let value = self.rows_of_value(of, value)?;
+        if one.is_none() {
+            value.realize()?;
+        }
+        if !of.is_written_at_once() {
+            return Ok(false);
+        }
+        let picked: Vec<Vec<i64>> = self
+            .indices
+            .iter()
+            .map(|index| index.reshape(&[count as isize])?.to_vec())
+            .collect::<Result<_>>()?;
+        for (&axis, picked) in self.axes.iter().zip(&picked) {
+            let out = |at: &&i64| usize::try_from(**at).map_or(true, |at| at >= shape[axis]);
+            if let Some(&index) = picked.iter().find(out) {
+                return Err(error(ErrorKind::Index { index, axis, size: shape[axis] }));
+            }
+        }
+        for i in 0..count {
+            let mut row = of.clone();
+            // From the last axis on, so that the others keep their numbers.
+            for (&axis, picked) in self.axes.iter().zip(&picked).rev() {
+                row = row.select(axis as isize, picked[i] as isize)?;
+            }
+            match &one {
+                Some(one) => row.assign(one)?,
+                None => row.assign(value.select(0, i as isize)?)?,
+            }
+        }
+        Ok(true)
+    }
+
+    /// What is written to each position, one after the other in the first axis.
+    fn rows_of_value(&self, of: &Tensor, value: &Tensor) -> Result<Tensor> {
+        let value = value.expand(&signed(&self.result(of)?)).map_err(|e| e.with_op("index"))?;
+        // The axes back in front, and merged.
+        let mut inverse = vec![0isize; value.rank()];
+        for (i, a) in self.to_place(of)?.into_iter().enumerate() {
+            inverse[a as usize] = i as isize;
+        }
+        let shape = of.shape();
+        let mut sizes = vec![self.shape.numel()];
+        sizes.extend((0..of.rank()).filter(|a| !self.axes.contains(a)).map(|a| shape[a]));
+        value.permute(&inverse)?.reshape(&signed(&sizes))
+    }
+
     /// `of` with `value` written to what is picked; where a position occurs more than once, the last one stays. `None`
     /// where nothing is picked.
     fn replaced(&self, of: &Tensor, value: &Tensor) -> Result<Option<Tensor>> {
-        let value = value.expand(&signed(&self.result(of)?)).map_err(|e| e.with_op("index"))?;
+        let value = self.rows_of_value(of, value)?;
         let rows = self.rows(of)?;
         let (n, count) = (rows.shape()[0], self.shape.numel());
         if count == 0 {
@@ -234,14 +326,6 @@ impl Plan {
             return Err(error(ErrorKind::Index { index: 0, axis: self.axes[0], size: 0 }));
         }
         let picked = self.linear(of)?;
-        // The axes back in front, and merged.
-        let mut inverse = vec![0isize; value.rank()];
-        for (i, a) in self.to_place(of)?.into_iter().enumerate() {
-            inverse[a as usize] = i as isize;
-        }
-        let mut sizes = vec![count];
-        sizes.extend(rows.shape()[1..].iter());
-        let value = value.permute(&inverse)?.reshape(&signed(&sizes))?;
         let (from, hit) = if is_recording() || !of.device().is_cpu() {
             last_writers(&picked, n)?
         } else {
@@ -347,7 +431,7 @@ impl PyTensor {
         let index = &index.get().t;
         self.unary(py, |t| {
             let axis = mg_device::normalize_axis(dim, t.rank())?;
-            let index = checked("index_select", index, axis, t.shape()[axis])?;
+            let index = checked("index_select", index, axis, t)?;
             t.index_select(dim, &if index.rank() == 0 { index.reshape(&[1])? } else { index })
         })
     }
@@ -358,7 +442,7 @@ impl PyTensor {
         let index = &index.get().t;
         self.unary(py, |t| {
             let axis = mg_device::normalize_axis(dim, t.rank())?;
-            let index = checked("gather", index, axis, t.shape()[axis])?;
+            let index = checked("gather", index, axis, t)?;
             let (shape, wanted) = (t.shape(), index.shape());
             let mut part = t.clone();
             if shape.rank() == wanted.rank() {
@@ -387,7 +471,7 @@ impl PyTensor {
                 let text = format!("adds values of {} to {}", src.dtype(), t.dtype());
                 return Err(Error::new("scatter_add", ErrorKind::DType(text)));
             }
-            t.scatter_add(dim, &checked("scatter_add", index, axis, t.shape()[axis])?, src)
+            t.scatter_add(dim, &checked("scatter_add", index, axis, t)?, src)
         })
     }
 

@@ -1,7 +1,7 @@
 //! `t[…]` and `t[…] = v`: numbers, slices, `None`, `...`, and (in `gather.rs`) indices and masks.
 
 use mg_autograd::{Operand, Tensor};
-use mg_device::DType;
+use mg_device::{DType, Result};
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -171,6 +171,17 @@ fn indexed(of: &PyTensor, index: &Bound<'_, PyAny>) -> PyResult<Indexed> {
     Ok(Indexed { view, picks })
 }
 
+/// A value that is written to something of `rank` axes: more in front, of size 1, are none.
+fn without_leading_ones(value: Operand, rank: usize) -> Result<Operand> {
+    let Operand::Tensor(value) = value else { return Ok(value) };
+    let shape = value.shape();
+    let more = shape.rank().saturating_sub(rank);
+    if more == 0 || shape[..more].iter().any(|&n| n != 1) {
+        return Ok(Operand::Tensor(value));
+    }
+    value.reshape(&crate::size::signed(&shape[more..])).map(Operand::Tensor)
+}
+
 #[pymethods]
 impl PyTensor {
     fn __getitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
@@ -202,7 +213,7 @@ impl PyTensor {
         };
         let Indexed { view, picks } = indexed(self, index)?;
         if picks.0.is_empty() {
-            return view.write(py, |t| t.assign(value));
+            return view.write(py, |t| t.assign(without_leading_ones(value, t.rank())?));
         }
         picks.set(py, &view, value)
     }

@@ -1,6 +1,7 @@
 //! `jit`: steps that are recorded and replayed.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use mg_autograd::{Jit, Tensor};
@@ -8,10 +9,10 @@ use mg_device::{Error, ErrorKind, Result};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyCFunction, PyDict, PyList, PyTuple, PyWeakrefReference};
 
 use crate::error::{compute, exception, in_python};
-use crate::jit_key::{Sorts, Surroundings, Words};
+use crate::jit_key::{Sorts, Surroundings, Words, is_code};
 use crate::tensor::PyTensor;
 
 /// How the function's answer is made of tensors.
@@ -42,8 +43,29 @@ struct Recorded {
     slot: Slot,
     /// By the recording that a call was of.
     answers: HashMap<u64, Answer>,
-    /// Keeps objects that are told by their addresses.
+    /// Objects that are told by their addresses, or weak references to them, by which `stale` is set: they are not to be others at the
+    /// same addresses.
     held: Vec<Py<PyAny>>,
+    /// Something that it is about is gone.
+    stale: Arc<AtomicBool>,
+}
+
+impl Recorded {
+    fn new(py: Python<'_>, objects: Vec<Bound<'_, PyAny>>) -> PyResult<Recorded> {
+        let slot = Slot::default();
+        let jit = mg_autograd::jit(step(slot.clone()));
+        let stale = Arc::new(AtomicBool::new(false));
+        let gone = stale.clone();
+        let gone =
+            move |_: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| gone.store(true, Ordering::Relaxed);
+        let gone = PyCFunction::new_closure(py, None, None, gone)?;
+        // Models and their tensors are not kept alive by what is known of them.
+        let held = objects.into_iter().map(|object| match PyWeakrefReference::new_with(&object, &gone) {
+            Ok(weak) if !is_code(&object) => weak.into_any().unbind(),
+            Ok(_) | Err(_) => object.unbind(),
+        });
+        Ok(Recorded { jit, slot, answers: HashMap::new(), held: held.collect(), stale })
+    }
 }
 
 /// A set of arguments and surroundings, in words.
@@ -57,6 +79,11 @@ struct Known {
 impl Known {
     fn is(&self, hash: u64, key: &[u64]) -> bool {
         self.hash == hash && self.key == key
+    }
+
+    /// Whether something that it is about is gone.
+    fn is_stale(&self) -> bool {
+        self.recorded.as_ref().is_some_and(|recorded| recorded.stale.load(Ordering::Relaxed))
     }
 }
 
@@ -274,7 +301,8 @@ impl PyJit {
         let (mut words, mut before) = tell(false)?;
         let mut hash = mixed(&words.key);
         let take = |all: &mut All, hash: u64, key: &[u64]| {
-            all.known.iter_mut().find(|known| known.is(hash, key)).map(|known| known.recorded.take())
+            let found = all.known.iter_mut().find(|known| known.is(hash, key) && !known.is_stale());
+            found.map(|known| known.recorded.take())
         };
         let mut taken = {
             let mut all = self.lock();
@@ -289,21 +317,24 @@ impl PyJit {
             }
         };
         if taken.is_none() {
-            // New: what is told by its address is held from now on.
+            // New: what is told by its address is held from now on, or seen to go.
             (words, before) = tell(true)?;
             hash = mixed(&words.key);
-            let held = std::mem::take(&mut words.held).into_iter().map(Bound::unbind).collect();
+            let mut new = Some(Box::new(Recorded::new(py, std::mem::take(&mut words.held))?));
+            let mut dropped = vec![];
             let mut all = self.lock();
             taken = take(&mut all, hash, &words.key);
             if taken.is_none() {
-                if all.known.len() >= KNOWN {
-                    all.known.retain(|known| known.recorded.is_none());
-                }
-                let slot = Slot::default();
-                let jit = mg_autograd::jit(step(slot.clone()));
+                let full = all.known.len() >= KNOWN;
+                dropped.extend(
+                    all.known.extract_if(.., |known| known.is_stale() || full && known.recorded.is_some()),
+                );
                 all.known.push(Known { hash, key: words.key.clone(), recorded: None });
-                taken = Some(Some(Box::new(Recorded { jit, slot, answers: HashMap::new(), held })));
+                taken = Some(new.take());
             }
+            drop(all);
+            // Not under the lock: what goes with them may be anybody's.
+            drop((dropped, new));
         }
         let Words { key, tensors, .. } = words;
         let taken = taken.flatten();

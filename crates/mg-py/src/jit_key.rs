@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pyo3::exceptions::PyLookupError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -58,6 +59,7 @@ enum Sort {
     List,
     Dict,
     Code,
+    Context,
     Module,
     Object(Arc<Object>),
 }
@@ -140,6 +142,9 @@ impl Sort {
             Sort::Dict
         } else if is_code(obj) {
             Sort::Code
+        } else if obj.get_type().is(context_type(py)?) {
+            // There are no subclasses of it.
+            Sort::Context
         } else if obj.is_instance(module_type(py)?)? {
             Sort::Module
         } else {
@@ -295,7 +300,13 @@ impl<'a, 'py> Words<'a, 'py> {
                 self.kind(Kind::Text);
                 self.key.push(hash_of(obj.cast::<PyBytes>()?.as_bytes()));
             }
-            Sort::Tuple | Sort::List | Sort::Dict | Sort::Code | Sort::Module | Sort::Object(_)
+            Sort::Tuple
+            | Sort::List
+            | Sort::Dict
+            | Sort::Code
+            | Sort::Context
+            | Sort::Module
+            | Sort::Object(_)
                 if is_deep =>
             {
                 self.kind(Kind::Object);
@@ -322,6 +333,12 @@ impl<'a, 'py> Words<'a, 'py> {
                 self.kind(Kind::Object);
                 self.address(obj);
                 self.numbers_of(obj, look)?;
+            }
+            Sort::Context => {
+                // What it holds may be another thing in each call, thread and task.
+                self.kind(Kind::Object);
+                self.address(obj);
+                self.tell(&context_value(obj)?, &look.deeper())?;
             }
             Sort::Module => self.object(obj, look, None)?,
             Sort::Object(of) => self.object(obj, look, Some(&of))?,
@@ -422,6 +439,22 @@ impl<'py> Words<'_, 'py> {
     }
 }
 
+fn context_type<'py>(py: Python<'py>) -> PyResult<&'py Bound<'py, PyAny>> {
+    static TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let found = TYPE
+        .get_or_try_init(py, || Ok::<_, PyErr>(py.import("contextvars")?.getattr("ContextVar")?.unbind()))?;
+    Ok(found.bind(py))
+}
+
+/// What a context variable holds now; an empty tuple if nothing.
+fn context_value<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = obj.py();
+    match obj.call_method0(intern!(py, "get")) {
+        Err(error) if error.is_instance_of::<PyLookupError>(py) => Ok(PyTuple::empty(py).into_any()),
+        found => found,
+    }
+}
+
 fn is_deque(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
     static TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = obj.py();
@@ -431,7 +464,7 @@ fn is_deque(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// Whether an object is code, which does not change.
-fn is_code(obj: &Bound<'_, PyAny>) -> bool {
+pub fn is_code(obj: &Bound<'_, PyAny>) -> bool {
     obj.is_instance_of::<PyType>()
         || obj.is_instance_of::<PyModule>()
         || obj.is_instance_of::<PyFunction>()

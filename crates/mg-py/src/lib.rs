@@ -23,10 +23,10 @@ mod jit_key;
 mod nested;
 mod optim;
 mod reduce;
-mod rows;
 mod scalar;
 mod show;
 mod size;
+mod surface;
 mod tensor;
 mod view;
 
@@ -73,13 +73,13 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::optim::{PyOptimizer, PySchedule};
     #[pymodule_export]
-    use crate::rows::_rows;
-    #[pymodule_export]
     use crate::scalar::mlp::{PyLayer, PyMLP, PyNeuron};
     #[pymodule_export]
     use crate::scalar::state::{_rebuild_value, Graph};
     #[pymodule_export]
     use crate::scalar::value::PyValue;
+    #[pymodule_export]
+    use crate::surface::{_operations, _rows};
     #[pymodule_export]
     use crate::tensor::PyTensor;
 
@@ -88,6 +88,7 @@ mod _micrograd_rs {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::error::listen();
+        crate::surface::install(module)?;
         for dtype in mg_device::DType::ALL {
             module.add(crate::dtype::long_name(dtype), PyDType(dtype))?;
         }

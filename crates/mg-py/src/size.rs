@@ -32,7 +32,8 @@ pub fn integers(args: &Bound<'_, PyTuple>) -> PyResult<Vec<isize>> {
     args.iter().map(|a| index(&a)).collect()
 }
 
-fn is_list(obj: &Bound<'_, PyAny>) -> bool {
+/// Whether it is a tuple or a list.
+pub fn is_list(obj: &Bound<'_, PyAny>) -> bool {
     obj.is_instance_of::<PyTuple>() || obj.is_instance_of::<PyList>()
 }
 

@@ -40,6 +40,9 @@ impl PyTensor {
         self.view(py, |t| {
             let rank = t.rank();
             if rank == 0 {
+                // Taken to have one axis.
+                mg_device::normalize_axis(start_dim, 1)?;
+                mg_device::normalize_axis(end_dim, 1)?;
                 return t.reshape(&[1]);
             }
             let axis = |dim| mg_device::normalize_axis(dim, rank);

@@ -8,6 +8,7 @@ The built package must be importable: what has a row in the op table is asked of
 
 from __future__ import annotations
 
+import inspect
 import sys
 from pathlib import Path
 
@@ -46,17 +47,117 @@ FUNCTIONS = """
 """.split()
 
 
-def doc(text: str) -> str:
-    lines = [line.strip() for line in text.strip().splitlines()]
-    return f'        """{" ".join(lines)}"""'
+KINDS = {
+    "tensor": "Tensor",
+    "tensors": "Sequence[Tensor]",
+    "operand": "_Operand",
+    "float": "_float",
+    "int": "_int",
+    "size": "_int",
+    "ints": "_Dims",
+    "sizes": "_Sizes",
+    "padding": "_Sizes | str",
+    "bool": "_bool",
+    "text": "str",
+    "dtype": "_DType",
+    "device": "_Device",
+}
+RETURNS = {
+    "tensor": "Tensor",
+    "list": "tuple[Tensor, ...]",
+    "bool": "_bool",
+    "int": "_int",
+    "float": "_float",
+    "sizes": "Size",
+}
+# Where the extension keeps the functions of a place.
+PREFIXES = {"function": "", "nn": "_nn_", "linalg": "_linalg_", "special": "_special_"}
 
 
-def rows() -> str:
+def doc(text: str, indent: str = "        ") -> str:
+    lines = text.strip().splitlines()
+    if len(lines) == 1:
+        return f'{indent}"""{lines[0]}"""'
+    body = [f"{indent}{line}".rstrip() for line in lines[1:]]
+    return "\n".join([f'{indent}"""{lines[0]}', *body, f'{indent}"""'])
+
+
+def parameters(operation: dict) -> list[str]:
+    out, by_name = [], False
+    for name, kind, default, takes_none, keyword_only in operation["params"]:
+        if keyword_only and not by_name:
+            out, by_name = [*out, "*"], True
+        kind = KINDS[kind] + (" | None" if takes_none or default == "None" else "")
+        out.append(f"{name}: {kind}" + ("" if default is None else f" = {default}"))
+    return out
+
+
+def spread(operation: dict) -> list[list[str]]:
+    """The ways in which the parameters can be written: the last list as its items, too."""
+    params = parameters(operation)
+    if not operation["variadic"]:
+        return [params]
+    name = operation["params"][-1][0]
+    return [params, [*params[:-1], f"*{name}: _int"]]
+
+
+def operation_names(operation: dict) -> list[tuple[str, bool]]:
+    names = [operation["name"], *operation["aliases"]]
+    return [(name, False) for name in names] + [(f"{name}_", True) for name in names if operation["in_place"]]
+
+
+def returned(operation: dict) -> str:
+    if operation["returns"] == "several":
+        return "Extreme" if operation["answers"] == ["values", "indices"] else "tuple[Tensor, ...]"
+    return RETURNS[operation["returns"]]
+
+
+def written(name: str, first: str, operation: dict, answer: str, text: str, indent: str) -> list[str]:
+    forms = spread(operation)
     out = []
-    for name, arity, text in rs._rows():
-        other = ", other: _Operand" if arity == 2 else ""
-        out += [f"    def {name}(self{other}) -> Tensor:", doc(text)]
+    for params in forms:
+        if len(forms) > 1:
+            out.append(f"{indent}@overload")
+        params = [*([first] if first else []), *params]
+        if params and params[-1] == "*":
+            params.pop()
+        out += [f"{indent}def {name}({', '.join(params)}) -> {answer}:", doc(text, indent + "    ")]
+    return out
+
+
+def methods() -> str:
+    out = []
+    for operation in rs._operations():
+        for name, in_place in operation_names(operation):
+            if in_place:
+                text = f"`{operation['name']}`, written into the tensor, which is answered."
+                out += written(name, "self", operation, "Self", text, "    ")
+            elif "method" in operation["places"]:
+                text = operation["documentation"]
+                out += written(name, "self", operation, returned(operation), text, "    ")
     return "\n".join(out)
+
+
+def declared_functions() -> str:
+    out = []
+    for operation in rs._operations():
+        places = [PREFIXES[place] for place in operation["places"] if place != "method"]
+        for name, in_place in operation_names(operation):
+            text = f"`{operation['name']}`, written into the tensor." if in_place else operation["documentation"]
+            for prefix in places:
+                first = "input: Tensor" if operation["receiver"] else ""
+                answer = "Tensor" if in_place else returned(operation)
+                out += [*written(prefix + name, first, operation, answer, text, ""), ""]
+    return "\n".join(out).rstrip()
+
+
+def place(wanted: str) -> list[tuple[str, str]]:
+    """The functions of a place: their names, and the extension's."""
+    found = []
+    for operation in rs._operations():
+        if wanted in operation["places"]:
+            found += [(name, PREFIXES[wanted] + name) for name, _ in operation_names(operation)]
+    return sorted(found)
 
 
 def reductions() -> str:
@@ -95,33 +196,84 @@ def filled() -> str:
     return "\n".join(out).rstrip()
 
 
+def with_words(text: str) -> str:
+    """Gives every entry that says nothing the words that the extension has for it."""
+    out, scope = [], rs
+    lines = text.split("\n")
+    for i, line in enumerate(lines):
+        if line.startswith("class "):
+            scope = getattr(rs, line.split()[1].split("(")[0].rstrip(":"), None)
+        elif line and not line[0].isspace() and line[0] not in ")@#":
+            scope = rs
+        if line.endswith(": ...") and "def " in " ".join(lines[max(0, i - 12) : i + 1]):
+            start = next(j for j in range(i, -1, -1) if lines[j].lstrip().startswith("def "))
+            name = lines[start].split("def ", 1)[1].split("(", 1)[0]
+            said = inspect.getdoc(getattr(scope, name, None)) if not name.startswith("_") else None
+            own = line.rstrip()[:-4]
+            if said and ".setter" not in lines[start - 1] and ".deleter" not in lines[start - 1]:
+                indent = lines[start][: len(lines[start]) - len(lines[start].lstrip())] + "    "
+                out += [own, doc(said, indent)]
+                continue
+        out.append(line)
+    return "\n".join(out)
+
+
 def stubs() -> str:
     text = (HERE / "_micrograd_rs.pyi.in").read_text()
-    text = text.replace("    # <rows>", rows()).replace("    # <reductions>", reductions())
-    return text.replace("# <filled>", filled())
+    text = text.replace("    # <operations>", methods()).replace("    # <reductions>", reductions())
+    text = text.replace("# <filled>", filled()).replace("# <functions>", declared_functions())
+    return with_words(text)
 
 
 def functions() -> str:
-    names = sorted({*(name for name, _, _ in rs._rows()), *REDUCTIONS, *FUNCTIONS})
+    declared = [name for name, _ in place("function")]
+    methods = sorted({*REDUCTIONS, *FUNCTIONS} - set(declared))
     lines = [
-        '"""Operations as functions: the methods of tensors, under their names. Written by tools/stubs.py."""',
+        '"""Operations as functions: those that are declared, and methods of tensors. Written by tools/stubs.py."""',
         "",
         "from __future__ import annotations",
         "",
-        "from ._micrograd_rs import Tensor",
+        "from ._micrograd_rs import (",
+        *(f"    {name}," for name in sorted(["Tensor", *declared], key=lambda n: (n != "Tensor", n))),
+        ")",
         "",
         "__all__ = [",
-        *(f'    "{name}",' for name in names),
+        *(f'    "{name}",' for name in sorted([*declared, *methods])),
         "]",
         "",
-        *(f"{name} = Tensor.{name}" for name in names),
+        *(f"{name} = Tensor.{name}" for name in methods),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def functions_of(wanted: str, what: str) -> str:
+    found = place(wanted)
+    lines = [
+        f'"""{what} Written by tools/stubs.py."""',
+        "",
+        "from __future__ import annotations",
+        "",
+        "from . import _micrograd_rs as _rs",
+        "",
+        "__all__ = [",
+        *(f'    "{name}",' for name, _ in found),
+        "]",
+        "",
+        *(f"{name} = _rs.{inner}" for name, inner in found),
         "",
     ]
     return "\n".join(lines)
 
 
 def main() -> int:
-    files = {PACKAGE / "_micrograd_rs.pyi": stubs(), PACKAGE / "_ops.py": functions()}
+    files = {
+        PACKAGE / "_micrograd_rs.pyi": stubs(),
+        PACKAGE / "_ops.py": functions(),
+        PACKAGE / "_nn_ops.py": functions_of("nn", "Operations that `nn.functional` has."),
+        PACKAGE / "_linalg_ops.py": functions_of("linalg", "Operations that `linalg` has."),
+        PACKAGE / "_special_ops.py": functions_of("special", "Operations that `special` has."),
+    }
     stale = [path for path, text in files.items() if not path.exists() or path.read_text() != text]
     if "--check" in sys.argv[1:]:
         for path in stale:

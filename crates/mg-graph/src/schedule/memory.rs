@@ -12,6 +12,7 @@ use crate::plan::{
     Action, Bind, Check, Code, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot,
 };
 use mg_device::{Buffer, Device, Layout, Result, Shape};
+use mg_kernels::library::Shaped;
 use mg_kernels::{Class, Source};
 use std::collections::{BTreeSet, HashMap};
 
@@ -95,7 +96,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                     .map_err(|_| internal("a kernel's operand that is no view"))?;
                 let loc = if graph.stored[base] { Loc::Stored(base) } else { Loc::Node(base) };
                 let delta = end.offset() as isize - layout.offset() as isize;
-                args.push(KernelArg { bind: Bind { loc, delta }, layout: end });
+                args.push(KernelArg { bind: Bind { loc, delta }, layout: end, dtype: graph.nodes[s].dtype });
             }
             Launch {
                 action: Action::Kernel { kernel: kernel.clone(), args, output, raw, in_place, epilogue },
@@ -215,7 +216,7 @@ fn copy_of(graph: &Graph, emitted: &Emitted) -> Result<Option<KernelArg>> {
     };
     let shape = Shape::new(&program.space)?;
     let layout = Layout::new(shape, &operand.strides[..shape.rank()], offset.max(0) as usize)?;
-    Ok(Some(KernelArg { bind: *bind, layout }))
+    Ok(Some(KernelArg { bind: *bind, layout, dtype: operand.dtype }))
 }
 
 /// Whether a node's value is set when the plan has run.
@@ -614,6 +615,10 @@ pub(crate) fn flops(kernel: &Kernel, args: &[KernelArg]) -> Option<u64> {
         (Kernel::MatMul, Some(a), Some(b)) => {
             let n = b.layout.shape().last().copied().unwrap_or(0);
             Some(2 * a.layout.numel() as u64 * n as u64)
+        }
+        (Kernel::Library(library), _, _) => {
+            let shaped = |a: &KernelArg| Shaped { shape: *a.layout.shape(), dtype: a.dtype };
+            library.flops(&args.iter().map(shaped).collect::<Vec<_>>())
         }
         _ => None,
     }

@@ -116,25 +116,20 @@ fn check_options(options: &SGDOptions) -> Result<()> {
     Ok(())
 }
 
-impl Optimizer for SGD {
-    fn step(&mut self) -> Result<()> {
-        let _guard = no_grad();
-        self.recorded.note();
+impl SGD {
+    /// Writes the parameters, and says whose momentum is `written`; others than those that `had` one begin theirs.
+    fn change(&mut self, had: &[bool], written: &mut [bool]) -> Result<()> {
         let SGDOptions { momentum, dampening, weight_decay, nesterov, maximize, .. } = self.options;
         let mut wanted = Vec::with_capacity(3 * self.parameters.len());
         // All that needs memory before anything is written: where there is none, no parameter has made a step.
-        let mut first = vec![false; self.parameters.len()];
-        let all = self.parameters.iter().zip(&mut self.momentum).zip(&mut first);
-        for ((p, buffer), first) in all.filter(|((p, _), _)| momentum != 0.0 && p.grad().is_some()) {
+        for (p, buffer) in self.parameters.iter().zip(&mut self.momentum) {
             match buffer {
+                _ if momentum == 0.0 || p.grad().is_none() => {}
                 Some(held) => follow(held, p)?,
-                None => {
-                    *buffer = Some(zeros_like(p)?);
-                    *first = true;
-                }
+                None => *buffer = Some(zeros_like(p)?),
             }
         }
-        for ((p, held), first) in self.parameters.iter().zip(&self.momentum).zip(first) {
+        for (i, (p, held)) in self.parameters.iter().zip(&self.momentum).enumerate() {
             let Some(grad) = p.grad() else { continue };
             let mut g = grad.clone();
             if maximize {
@@ -145,11 +140,12 @@ impl Optimizer for SGD {
             }
             if let Some(held) = held.as_ref().filter(|_| momentum != 0.0) {
                 // Written through, not replaced: `jit` follows what is written to.
-                held.assign(if first {
-                    g.snapshot()
-                } else {
+                held.assign(if had[i] {
                     settled(held.try_mul(momentum)?.try_add(g.try_mul(1.0 - dampening)?)?)?
+                } else {
+                    g.snapshot()
                 })?;
+                written[i] = true;
                 g = if nesterov { g.try_add(held.try_mul(momentum)?)? } else { held.clone() };
                 wanted.push(held.clone());
             }
@@ -157,6 +153,24 @@ impl Optimizer for SGD {
             wanted.extend([p.clone(), grad]);
         }
         Tensor::realize_all(&wanted)
+    }
+}
+
+impl Optimizer for SGD {
+    fn step(&mut self) -> Result<()> {
+        let _guard = no_grad();
+        self.recorded.note();
+        let had: Vec<bool> = self.momentum.iter().map(Option::is_some).collect();
+        let mut written = vec![false; had.len()];
+        let made = self.change(&had, &mut written);
+        if made.is_err() {
+            // What was to be remembered and could not be computed is not: the next step is the first.
+            for ((buffer, _), written) in self.momentum.iter_mut().zip(had).zip(written).filter(|b| !b.0.1) {
+                let is_made = |held: &mut Tensor| written && matches!(held.node().value(), Some(Ok(_)));
+                drop(buffer.take_if(|held| !is_made(held)));
+            }
+        }
+        made
     }
 
     fn parameters(&self) -> &[Tensor] {

@@ -1,11 +1,127 @@
-"""Operations as functions: the methods of tensors, under their names. Written by tools/stubs.py."""
+"""Operations as functions: those that are declared, and methods of tensors. Written by tools/stubs.py."""
 
 from __future__ import annotations
 
-from ._micrograd_rs import Tensor
+from ._micrograd_rs import (
+    Tensor,
+    abs,
+    abs_,
+    absolute,
+    absolute_,
+    bitwise_and,
+    bitwise_and_,
+    bitwise_left_shift,
+    bitwise_left_shift_,
+    bitwise_or,
+    bitwise_or_,
+    bitwise_right_shift,
+    bitwise_right_shift_,
+    bitwise_xor,
+    bitwise_xor_,
+    ceil,
+    ceil_,
+    celu,
+    celu_,
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+    cos,
+    cos_,
+    cummax,
+    cummin,
+    cumprod,
+    cumprod_,
+    cumsum,
+    cumsum_,
+    cumulative_prod,
+    cumulative_prod_,
+    cumulative_sum,
+    cumulative_sum_,
+    div,
+    div_,
+    divide,
+    divide_,
+    eq,
+    eq_,
+    erf,
+    erf_,
+    exp,
+    exp_,
+    fix,
+    fix_,
+    floor,
+    floor_,
+    fmod,
+    fmod_,
+    le,
+    le_,
+    less,
+    less_,
+    less_equal,
+    less_equal_,
+    log,
+    log_,
+    logaddexp,
+    logcumsumexp,
+    logical_and,
+    logical_and_,
+    logical_not,
+    logical_not_,
+    logical_or,
+    logical_or_,
+    logical_xor,
+    logical_xor_,
+    lt,
+    lt_,
+    maximum,
+    maximum_,
+    minimum,
+    minimum_,
+    mul,
+    mul_,
+    multiply,
+    multiply_,
+    ne,
+    ne_,
+    neg,
+    neg_,
+    negative,
+    negative_,
+    not_equal,
+    not_equal_,
+    recurrence,
+    relu,
+    relu_,
+    round,
+    round_,
+    sigmoid,
+    sigmoid_,
+    sign,
+    sign_,
+    sin,
+    sin_,
+    softplus,
+    softplus_,
+    sqrt,
+    sqrt_,
+    square,
+    square_,
+    tanh,
+    tanh_,
+    true_divide,
+    true_divide_,
+    trunc,
+    trunc_,
+)
 
 __all__ = [
     "abs",
+    "abs_",
+    "absolute",
+    "absolute_",
     "add",
     "all",
     "amax",
@@ -14,28 +130,63 @@ __all__ = [
     "argmax",
     "argmin",
     "bitwise_and",
+    "bitwise_and_",
     "bitwise_left_shift",
+    "bitwise_left_shift_",
     "bitwise_not",
     "bitwise_or",
+    "bitwise_or_",
     "bitwise_right_shift",
+    "bitwise_right_shift_",
     "bitwise_xor",
+    "bitwise_xor_",
     "broadcast_to",
     "ceil",
+    "ceil_",
+    "celu",
+    "celu_",
     "chunk",
     "clamp",
     "clip",
     "clone",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
     "cos",
+    "cos_",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumprod_",
+    "cumsum",
+    "cumsum_",
+    "cumulative_prod",
+    "cumulative_prod_",
+    "cumulative_sum",
+    "cumulative_sum_",
     "div",
+    "div_",
+    "divide",
+    "divide_",
     "dot",
     "eq",
+    "eq_",
     "erf",
+    "erf_",
     "exp",
+    "exp_",
+    "fix",
+    "fix_",
     "flatten",
     "flip",
     "floor",
+    "floor_",
     "floor_divide",
     "fmod",
+    "fmod_",
     "frac",
     "gather",
     "ge",
@@ -45,51 +196,84 @@ __all__ = [
     "isinf",
     "isnan",
     "le",
+    "le_",
+    "less",
+    "less_",
+    "less_equal",
+    "less_equal_",
     "log",
+    "log_",
     "log_softmax",
+    "logaddexp",
+    "logcumsumexp",
     "logical_and",
+    "logical_and_",
     "logical_not",
+    "logical_not_",
     "logical_or",
+    "logical_or_",
     "logical_xor",
+    "logical_xor_",
     "logsumexp",
     "lt",
+    "lt_",
     "masked_fill",
     "masked_select",
     "matmul",
     "max",
     "maximum",
+    "maximum_",
     "mean",
     "min",
     "minimum",
+    "minimum_",
     "mm",
     "movedim",
     "mul",
+    "mul_",
+    "multiply",
+    "multiply_",
     "narrow",
     "ne",
+    "ne_",
     "neg",
+    "neg_",
+    "negative",
+    "negative_",
     "nonzero",
     "norm",
+    "not_equal",
+    "not_equal_",
     "numel",
     "permute",
     "pow",
     "prod",
     "ravel",
     "reciprocal",
+    "recurrence",
     "relu",
+    "relu_",
     "remainder",
     "reshape",
     "round",
+    "round_",
     "rsqrt",
     "scatter_add",
     "select",
     "sigmoid",
+    "sigmoid_",
     "sign",
+    "sign_",
     "sin",
+    "sin_",
     "softmax",
     "softplus",
+    "softplus_",
     "split",
     "sqrt",
+    "sqrt_",
     "square",
+    "square_",
     "squeeze",
     "std",
     "sub",
@@ -97,16 +281,19 @@ __all__ = [
     "swapaxes",
     "t",
     "tanh",
+    "tanh_",
     "transpose",
     "tril",
     "triu",
+    "true_divide",
+    "true_divide_",
     "trunc",
+    "trunc_",
     "unbind",
     "unsqueeze",
     "var",
 ]
 
-abs = Tensor.abs
 add = Tensor.add
 all = Tensor.all
 amax = Tensor.amax
@@ -114,29 +301,16 @@ amin = Tensor.amin
 any = Tensor.any
 argmax = Tensor.argmax
 argmin = Tensor.argmin
-bitwise_and = Tensor.bitwise_and
-bitwise_left_shift = Tensor.bitwise_left_shift
 bitwise_not = Tensor.bitwise_not
-bitwise_or = Tensor.bitwise_or
-bitwise_right_shift = Tensor.bitwise_right_shift
-bitwise_xor = Tensor.bitwise_xor
 broadcast_to = Tensor.broadcast_to
-ceil = Tensor.ceil
 chunk = Tensor.chunk
 clamp = Tensor.clamp
 clip = Tensor.clip
 clone = Tensor.clone
-cos = Tensor.cos
-div = Tensor.div
 dot = Tensor.dot
-eq = Tensor.eq
-erf = Tensor.erf
-exp = Tensor.exp
 flatten = Tensor.flatten
 flip = Tensor.flip
-floor = Tensor.floor
 floor_divide = Tensor.floor_divide
-fmod = Tensor.fmod
 frac = Tensor.frac
 gather = Tensor.gather
 ge = Tensor.ge
@@ -145,29 +319,17 @@ index_select = Tensor.index_select
 isfinite = Tensor.isfinite
 isinf = Tensor.isinf
 isnan = Tensor.isnan
-le = Tensor.le
-log = Tensor.log
 log_softmax = Tensor.log_softmax
-logical_and = Tensor.logical_and
-logical_not = Tensor.logical_not
-logical_or = Tensor.logical_or
-logical_xor = Tensor.logical_xor
 logsumexp = Tensor.logsumexp
-lt = Tensor.lt
 masked_fill = Tensor.masked_fill
 masked_select = Tensor.masked_select
 matmul = Tensor.matmul
 max = Tensor.max
-maximum = Tensor.maximum
 mean = Tensor.mean
 min = Tensor.min
-minimum = Tensor.minimum
 mm = Tensor.mm
 movedim = Tensor.movedim
-mul = Tensor.mul
 narrow = Tensor.narrow
-ne = Tensor.ne
-neg = Tensor.neg
 nonzero = Tensor.nonzero
 norm = Tensor.norm
 numel = Tensor.numel
@@ -176,32 +338,22 @@ pow = Tensor.pow
 prod = Tensor.prod
 ravel = Tensor.ravel
 reciprocal = Tensor.reciprocal
-relu = Tensor.relu
 remainder = Tensor.remainder
 reshape = Tensor.reshape
-round = Tensor.round
 rsqrt = Tensor.rsqrt
 scatter_add = Tensor.scatter_add
 select = Tensor.select
-sigmoid = Tensor.sigmoid
-sign = Tensor.sign
-sin = Tensor.sin
 softmax = Tensor.softmax
-softplus = Tensor.softplus
 split = Tensor.split
-sqrt = Tensor.sqrt
-square = Tensor.square
 squeeze = Tensor.squeeze
 std = Tensor.std
 sub = Tensor.sub
 sum = Tensor.sum
 swapaxes = Tensor.swapaxes
 t = Tensor.t
-tanh = Tensor.tanh
 transpose = Tensor.transpose
 tril = Tensor.tril
 triu = Tensor.triu
-trunc = Tensor.trunc
 unbind = Tensor.unbind
 unsqueeze = Tensor.unsqueeze
 var = Tensor.var

@@ -57,3 +57,13 @@ class Extreme(_Pair):
 
     def __repr__(self) -> str:
         return f"(values={self[0]!r}, indices={self[1]!r})"
+
+
+def answers(name: str, fields: list[str]) -> type:
+    """The class of an operation's several results: a tuple whose fields have names."""
+    from collections import namedtuple
+
+    made = namedtuple(name, fields)
+    made.__module__ = "micrograd_rs"
+    made.__doc__ = f"What `{name}` answers with: {', '.join(fields)}."
+    return made

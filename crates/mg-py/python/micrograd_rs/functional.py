@@ -14,7 +14,8 @@ from ._micrograd_rs import (
     one_hot,
 )
 from ._names import Lazy as _Lazy
-from . import _ops
+from . import _nn_ops, _ops
+from ._nn_ops import *
 from ._ops import *
 
 __all__ = [
@@ -22,20 +23,14 @@ __all__ = [
     "cross_entropy",
     "dropout",
     "embedding",
-    "gelu",
     "layer_norm",
-    "leaky_relu",
     "linear",
     "mse_loss",
     "nll_loss",
     "one_hot",
-    "silu",
 ]
-__all__ += _ops.__all__
+__all__ += [*_ops.__all__, *_nn_ops.__all__]
 
 dropout = Tensor.dropout
-gelu = Tensor.gelu
-leaky_relu = Tensor.leaky_relu
-silu = Tensor.silu
 
 __getattr__ = _Lazy(__name__)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from ._micrograd_rs import Tensor
 from ._names import Lazy as _Lazy
+from . import _linalg_ops
+from ._linalg_ops import *
 
 __all__ = ["matmul", "norm", "vector_norm"]
+
+__all__ += _linalg_ops.__all__
 
 matmul = Tensor.matmul
 

@@ -12,7 +12,7 @@ pub use matmul::matmul;
 
 /// Addresses that tasks on several threads use.
 #[derive(Clone, Copy)]
-struct Shared<T>(T);
+pub(crate) struct Shared<T>(pub(crate) T);
 
 // SAFETY: the callers of the kernels vouch that their addresses may be used from any thread for the call, and tasks
 // write disjoint ranges.
@@ -22,7 +22,7 @@ unsafe impl<T> Send for Shared<T> {}
 
 impl<T: Copy> Shared<T> {
     /// The addresses. A method, so that closures capture the whole.
-    fn get(&self) -> T {
+    pub(crate) fn get(&self) -> T {
         self.0
     }
 }

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 /// Writes an argument; every field is aligned to its size, as the compiler of the kernels does it.
 #[derive(Default)]
-pub(super) struct Args {
+pub(crate) struct Args {
     bytes: SmallVec<[u8; 256]>,
     pointers: SmallVec<[(u16, Pointer, u64); 6]>,
     maps: Vec<Map>,
@@ -24,19 +24,19 @@ impl Args {
         self.bytes.resize(aligned, 0);
     }
 
-    pub(super) fn u32(&mut self, value: u32) -> &mut Args {
+    pub(crate) fn u32(&mut self, value: u32) -> &mut Args {
         self.put(value.to_ne_bytes())
     }
 
-    pub(super) fn i64(&mut self, value: isize) -> &mut Args {
+    pub(crate) fn i64(&mut self, value: isize) -> &mut Args {
         self.put((value as i64).to_ne_bytes())
     }
 
-    pub(super) fn u64(&mut self, value: u64) -> &mut Args {
+    pub(crate) fn u64(&mut self, value: u64) -> &mut Args {
         self.put(value.to_ne_bytes())
     }
 
-    pub(super) fn i64s(&mut self, values: &[isize]) -> &mut Args {
+    pub(crate) fn i64s(&mut self, values: &[isize]) -> &mut Args {
         for &value in values {
             self.i64(value);
         }
@@ -44,7 +44,7 @@ impl Args {
     }
 
     /// Room for an address, to which `offset` bytes are added; null without one.
-    pub(super) fn pointer(&mut self, pointer: Option<(Pointer, u64)>) -> &mut Args {
+    pub(crate) fn pointer(&mut self, pointer: Option<(Pointer, u64)>) -> &mut Args {
         self.u64(0);
         if let Some((pointer, offset)) = pointer {
             self.pointers.push(((self.bytes.len() - 8) as u16, pointer, offset));
@@ -53,14 +53,14 @@ impl Args {
     }
 
     /// Room for a tensor map.
-    pub(super) fn map(&mut self, pointer: Pointer, tensor: TensorMap) -> &mut Args {
+    pub(crate) fn map(&mut self, pointer: Pointer, tensor: TensorMap) -> &mut Args {
         self.pad(64);
         self.maps.push(Map { at: self.bytes.len(), pointer, offset: 0, tensor });
         self.room_for_map()
     }
 
     /// Room for a tensor map that the kernel does not use.
-    pub(super) fn no_map(&mut self) -> &mut Args {
+    pub(crate) fn no_map(&mut self) -> &mut Args {
         self.pad(64);
         self.room_for_map()
     }
@@ -72,7 +72,7 @@ impl Args {
 
     /// The argument, a multiple of 8 bytes long, and where its addresses and its tensor maps go.
     #[allow(clippy::type_complexity)]
-    pub(super) fn finish(mut self) -> (SmallVec<[u8; 256]>, SmallVec<[(u16, Pointer, u64); 6]>, Vec<Map>) {
+    pub(crate) fn finish(mut self) -> (SmallVec<[u8; 256]>, SmallVec<[(u16, Pointer, u64); 6]>, Vec<Map>) {
         self.pad(8);
         debug_assert!(self.bytes.len() <= super::MAX_ARGS, "{} bytes", self.bytes.len());
         (self.bytes, self.pointers, self.maps)

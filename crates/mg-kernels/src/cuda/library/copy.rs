@@ -140,7 +140,7 @@ pub fn fill(size: usize, count: usize, bits: u64) -> Result<Plan> {
 }
 
 /// A launch of blocks of 256 threads.
-pub(super) fn launch(op: &'static str, name: &str, blocks: usize, args: Args) -> Result<Launch> {
+pub(crate) fn launch(op: &'static str, name: &str, blocks: usize, args: Args) -> Result<Launch> {
     let Ok(grid) = i32::try_from(blocks) else {
         let text = format!("{blocks} blocks are needed, at most 2^31 - 1 are taken");
         return Err(Error::new(op, ErrorKind::Shape(text)));

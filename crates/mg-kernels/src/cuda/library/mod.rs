@@ -27,7 +27,7 @@
 //! # Ok::<(), mg_device::Error>(())
 //! ```
 
-mod args;
+pub(crate) mod args;
 mod axes;
 pub mod copy;
 mod gather;

@@ -1,0 +1,234 @@
+//! Arguments and answers, as they cross from a language that knows types only when it runs.
+
+use crate::operations::Padding;
+use crate::ops::Operand;
+use crate::tensor::Tensor;
+use mg_device::{DType, Device, Error, ErrorKind, Result};
+use smallvec::SmallVec;
+
+/// What an argument is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A tensor.
+    Tensor,
+    /// Several tensors.
+    Tensors,
+    /// A tensor or a number.
+    Operand,
+    /// A floating-point number.
+    Float,
+    /// An integer: an axis, a position, which may count from the end.
+    Int,
+    /// An integer that is not negative.
+    Size,
+    /// Several integers: axes, or one.
+    Ints,
+    /// Several sizes, or one.
+    Sizes,
+    /// Sizes, or the word "same" or "valid" for them.
+    Padding,
+    /// A truth value.
+    Bool,
+    /// A word.
+    Text,
+    /// A dtype.
+    DType,
+    /// A device.
+    Device,
+}
+
+/// An argument that is given.
+#[derive(Clone, Default)]
+pub enum Arg<'a> {
+    /// It is not given: its default holds.
+    #[default]
+    Missing,
+    /// Nothing at all.
+    None,
+    /// A tensor.
+    Tensor(&'a Tensor),
+    /// Several tensors.
+    Tensors(Vec<Tensor>),
+    /// A tensor or a number.
+    Operand(Operand),
+    /// A floating-point number.
+    Float(f64),
+    /// An integer.
+    Int(i64),
+    /// A size.
+    Size(usize),
+    /// Several integers.
+    Ints(SmallVec<[isize; 8]>),
+    /// Several sizes.
+    Sizes(SmallVec<[usize; 8]>),
+    /// A truth value.
+    Bool(bool),
+    /// A word.
+    Text(&'a str),
+    /// A dtype.
+    DType(DType),
+    /// A device.
+    Device(Device),
+}
+
+/// The arguments of a call, in the order of the description, after the tensor that it is called on.
+pub struct Given<'s, 'a> {
+    /// The arguments.
+    pub args: &'s [Arg<'a>],
+}
+
+impl<'s> Given<'s, '_> {
+    /// An argument that has to be given.
+    pub(crate) fn take<T: FromArg<'s>>(&self, at: usize) -> Result<T> {
+        match self.args.get(at) {
+            None | Some(Arg::Missing) => Err(unlike(at)),
+            Some(arg) => T::from_arg(arg).ok_or_else(|| unlike(at)),
+        }
+    }
+
+    /// An argument, or its default.
+    pub(crate) fn take_or<T: FromArg<'s>>(&self, at: usize, default: impl FnOnce() -> T) -> Result<T> {
+        match self.args.get(at) {
+            None | Some(Arg::Missing) => Ok(default()),
+            // A list without axes is what None stands for where all axes are the default.
+            Some(Arg::None) if !T::TAKES_NONE => Ok(default()),
+            Some(arg) => T::from_arg(arg).ok_or_else(|| unlike(at)),
+        }
+    }
+}
+
+#[cold]
+fn unlike(at: usize) -> Error {
+    Error::new(
+        "argument",
+        ErrorKind::Value(format!("argument {at} is not what the operation's description says")),
+    )
+}
+
+/// A type that arguments have.
+pub trait FromArg<'a>: Sized {
+    /// What such an argument is.
+    const KIND: Kind;
+    /// Whether it may be nothing at all.
+    const TAKES_NONE: bool = false;
+    /// The argument, if it is of this kind.
+    fn from_arg(arg: &'a Arg<'_>) -> Option<Self>;
+}
+
+macro_rules! from_arg {
+    ($($T:ty: $Kind:ident, $pattern:pat => $value:expr;)*) => {$(
+        impl<'a> FromArg<'a> for $T {
+            const KIND: Kind = Kind::$Kind;
+            fn from_arg(arg: &'a Arg<'_>) -> Option<$T> {
+                match arg {
+                    $pattern => Some($value),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+from_arg! {
+    &'a Tensor: Tensor, Arg::Tensor(t) => t;
+    &'a [Tensor]: Tensors, Arg::Tensors(t) => t;
+    Operand: Operand, Arg::Operand(o) => o.clone();
+    f64: Float, Arg::Float(x) => *x;
+    i64: Int, Arg::Int(n) => *n;
+    isize: Int, Arg::Int(n) => *n as isize;
+    usize: Size, Arg::Size(n) => *n;
+    &'a [isize]: Ints, Arg::Ints(n) => n;
+    &'a [usize]: Sizes, Arg::Sizes(n) => n;
+    bool: Bool, Arg::Bool(b) => *b;
+    &'a str: Text, Arg::Text(t) => t;
+    DType: DType, Arg::DType(d) => *d;
+    Device: Device, Arg::Device(d) => *d;
+}
+
+impl<'a> FromArg<'a> for Padding<'a> {
+    const KIND: Kind = Kind::Padding;
+    fn from_arg(arg: &'a Arg<'_>) -> Option<Padding<'a>> {
+        match arg {
+            Arg::Sizes(sizes) => Some(Padding::Sizes(sizes)),
+            Arg::Text(word) => Some(Padding::Word(word)),
+            _ => None,
+        }
+    }
+}
+
+impl<'a, T: FromArg<'a>> FromArg<'a> for Option<T> {
+    const KIND: Kind = T::KIND;
+    const TAKES_NONE: bool = true;
+    fn from_arg(arg: &'a Arg<'_>) -> Option<Option<T>> {
+        match arg {
+            Arg::None => Some(None),
+            arg => T::from_arg(arg).map(Some),
+        }
+    }
+}
+
+/// What an operation answers with.
+pub enum Answer {
+    /// A tensor.
+    Tensor(Tensor),
+    /// Several tensors, each with a meaning of its own.
+    Several(SmallVec<[Tensor; 3]>),
+    /// A list of tensors.
+    List(Vec<Tensor>),
+    /// A truth value.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A floating-point number.
+    Float(f64),
+    /// Sizes.
+    Sizes(Vec<usize>),
+}
+
+/// What an operation answers with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Returns {
+    /// A tensor.
+    Tensor,
+    /// Several tensors, each with a meaning of its own.
+    Several,
+    /// A list of tensors.
+    List,
+    /// A truth value.
+    Bool,
+    /// An integer.
+    Int,
+    /// A floating-point number.
+    Float,
+    /// Sizes.
+    Sizes,
+}
+
+/// A type that operations answer with.
+pub trait Returned: Into<Answer> {
+    /// What it is.
+    const RETURNS: Returns;
+}
+
+macro_rules! answers {
+    ($($T:ty: $Returns:ident, $v:pat => $answer:expr;)*) => {$(
+        impl From<$T> for Answer {
+            fn from($v: $T) -> Answer {
+                Answer::$Returns($answer)
+            }
+        }
+        impl Returned for $T {
+            const RETURNS: Returns = Returns::$Returns;
+        }
+    )*};
+}
+answers! {
+    Tensor: Tensor, t => t;
+    (Tensor, Tensor): Several, (a, b) => SmallVec::from_iter([a, b]);
+    (Tensor, Tensor, Tensor): Several, (a, b, c) => SmallVec::from_iter([a, b, c]);
+    Vec<Tensor>: List, list => list;
+    bool: Bool, b => b;
+    i64: Int, n => n;
+    usize: Int, n => n as i64;
+    f64: Float, x => x;
+    Vec<usize>: Sizes, sizes => sizes;
+}

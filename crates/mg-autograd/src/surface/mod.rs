@@ -1,0 +1,135 @@
+//! The public surface as a value: what operations there are, what they take, and how each is called by its description.
+//!
+//! An operation is declared once, as a function in an `impl Tensor` block under `#[operations]`; see [`mg_macros`]. The
+//! methods of [`Tensor`] come from that, and the [`Operation`]s below, which other languages and tests read.
+
+mod arguments;
+
+use crate::caller::public;
+use crate::tensor::{Tensor, in_place};
+use mg_device::{Error, ErrorKind, Result};
+
+pub use arguments::{Answer, Arg, FromArg, Given, Kind, Returned, Returns};
+
+/// Where Python has an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// A method of tensors.
+    Method,
+    /// A function of the package.
+    Function,
+    /// A function of `nn.functional`.
+    Nn,
+    /// A function of `linalg`.
+    Linalg,
+    /// A function of `special`.
+    Special,
+}
+
+/// An argument of an operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Param {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: Kind,
+    /// Whether it may be nothing at all.
+    pub takes_none: bool,
+    /// Its default as Python writes it, where it has one.
+    pub default: Option<&'static str>,
+    /// Whether it is given by name only.
+    pub keyword_only: bool,
+}
+
+/// An operation of the public surface.
+pub struct Operation {
+    /// Its name.
+    pub name: &'static str,
+    /// Other names of the same meaning.
+    pub aliases: &'static [&'static str],
+    /// What it computes, of what shapes and dtypes, and its errors.
+    pub documentation: &'static str,
+    /// Where Python has it.
+    pub places: &'static [Place],
+    /// Whether it is called on a tensor; functions take that first, as `input`.
+    pub has_receiver: bool,
+    /// What it takes besides.
+    pub params: &'static [Param],
+    /// Whether there is a twin with an underscore, which writes the result into the tensor.
+    pub in_place: bool,
+    /// Whether the result shares memory with the tensor.
+    pub view: bool,
+    /// Whether the last list may be given as several integers.
+    pub variadic: bool,
+    /// The names of several results.
+    pub answers: &'static [&'static str],
+    /// What it answers with.
+    pub returns: Returns,
+    /// Calls it.
+    pub call: fn(&Given<'_, '_>) -> Result<Answer>,
+}
+
+/// What an operation answers with, when it does not fail.
+pub trait Fallible {
+    /// The answer.
+    type Value;
+    /// What the answer is.
+    const RETURNS: Returns;
+}
+impl<T: Returned> Fallible for Result<T> {
+    type Value = T;
+    const RETURNS: Returns = T::RETURNS;
+}
+
+/// Every operation that is declared: rows of the op table first.
+pub fn operations() -> impl Iterator<Item = &'static Operation> {
+    TABLES.iter().flat_map(|table| table.iter())
+}
+
+/// The tables, each beside its operations.
+const TABLES: &[&[Operation]] = &[
+    crate::ops::ROWS,
+    crate::operations::ACTIVATIONS,
+    crate::operations::CONVOLUTIONS,
+    crate::operations::SCANS, //
+];
+
+/// How many operations there are.
+pub const COUNT: usize = {
+    let (mut count, mut table) = (0, 0);
+    while table < TABLES.len() {
+        count += TABLES[table].len();
+        table += 1;
+    }
+    count
+};
+
+/// Writes what an operation answers with into a tensor. As in PyTorch, the result must fit the tensor's dtype.
+#[track_caller]
+pub fn written(tensor: &Tensor, operation: impl FnOnce() -> Result<Tensor>) -> Result<()> {
+    in_place(|| {
+        let new = operation()?;
+        let (from, to) = (new.dtype(), tensor.dtype());
+        if from.is_float() && !to.is_float() || !from.is_bool() && to.is_bool() {
+            let text = format!("a result of {from} cannot be written into a tensor of {to}");
+            return Err(Error::new("in place", ErrorKind::DType(text)));
+        }
+        tensor.assign(new)
+    })
+}
+
+/// Calls an operation by its description, and writes the answer into its tensor: the twin with an underscore.
+///
+/// # Errors
+///
+/// Those of the operation; an answer that does not fit the tensor; an operation that has no such twin.
+#[track_caller]
+pub fn call_in_place(operation: &'static Operation, args: &Given<'_, '_>) -> Result<()> {
+    public(operation.name, || {
+        let tensor: &Tensor = args.take(0)?;
+        written(tensor, || match (operation.call)(args)? {
+            Answer::Tensor(answer) if operation.in_place => Ok(answer),
+            _ => Err(Error::new(operation.name, ErrorKind::Value("has no twin in place".into()))),
+        })
+    })
+}

@@ -1,0 +1,252 @@
+//! Library kernels that are one room each: a folder has the kernel's rules, its gradient, its CPU half and its CUDA half.
+//!
+//! A kernel is a small value: what it is and its parameters. The graph holds it as a [`Library`], which asks the room. A new kernel is a folder and
+//! its line in `library!` below; without a rule for its gradient it does not compile.
+
+pub mod conv;
+pub mod scan;
+
+use crate::cpu::run::OutOfRange;
+use crate::cuda::library::Plan;
+use crate::rows::Algebra;
+use mg_device::{DType, Layout, Result, Shape};
+
+pub use conv::{Conv, ConvKind};
+pub use scan::{Scan, ScanKind};
+
+/// A shape and a dtype.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shaped {
+    /// The shape.
+    pub shape: Shape,
+    /// The dtype.
+    pub dtype: DType,
+}
+
+/// An operand as a launch on the CPU has it.
+#[derive(Clone, Copy)]
+pub struct Operand {
+    /// The buffer's start.
+    pub base: *const u8,
+    /// How it lies there.
+    pub layout: Layout,
+    /// Its dtype.
+    pub dtype: DType,
+}
+
+impl Operand {
+    /// The element at index zero.
+    pub fn first(&self) -> *const u8 {
+        self.base.wrapping_add(self.layout.offset() * self.dtype.size())
+    }
+}
+
+/// An operand as a plan for CUDA has it: without an address.
+#[derive(Clone, Copy, Debug)]
+pub struct Described {
+    /// How it lies; the address is that of its element at index zero.
+    pub layout: Layout,
+    /// Its dtype.
+    pub dtype: DType,
+    /// What the address is a multiple of, in bytes, up to 16.
+    pub align: usize,
+}
+
+/// What a plan for CUDA is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// What the output's address is a multiple of, in bytes, up to 16.
+    pub align: usize,
+    /// The device's compute capability: 75, 80, 90, ….
+    pub capability: u32,
+}
+
+/// What gradient rules of kernels are written in: the rows' algebra, kernels and shapes.
+pub trait Structure: Algebra {
+    /// The shape.
+    fn sizes(&self) -> Shape;
+    /// A kernel applied to operands.
+    ///
+    /// # Errors
+    ///
+    /// Operands that the kernel does not take.
+    fn kernel(kernel: Library, operands: &[&Self]) -> Result<Self>;
+    /// `len` elements from `start` along an axis.
+    ///
+    /// # Errors
+    ///
+    /// Elements that are not there.
+    fn part(&self, axis: usize, start: usize, len: usize) -> Result<Self>;
+    /// Operands one after the other along an axis.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not fit.
+    fn joined(parts: &[&Self], axis: usize) -> Result<Self>;
+    /// A literal of this one's dtype, everywhere in a shape.
+    ///
+    /// # Errors
+    ///
+    /// A shape with too many elements.
+    fn filled(&self, value: f64, shape: Shape) -> Result<Self>;
+}
+
+/// What the rest of the engine asks of a kernel. Operands lie densely.
+pub trait Kernel: Copy {
+    /// The operation's name.
+    fn name(&self) -> &'static str;
+
+    /// The parameters, so that two kernels with different ones differ.
+    fn words(&self) -> [u64; 2];
+
+    /// The shape and the dtype of the result.
+    ///
+    /// # Errors
+    ///
+    /// Operands that the kernel does not take.
+    fn result(&self, operands: &[Shaped]) -> Result<Shaped>;
+
+    /// Whether it may refuse what it reads: an index.
+    fn is_checked(&self) -> bool;
+
+    /// The axis that is indexed and its size, of a kernel that may refuse an index.
+    fn indexed(&self, operands: &[Shaped], result: &Shaped) -> (usize, usize);
+
+    /// Multiplications and additions, for explanations.
+    fn flops(&self, operands: &[Shaped]) -> Option<u64>;
+
+    /// The gradient of operand `i`, given operands `x`, result `y` and its gradient `g` (of the result's shape); `None` where it is
+    /// zero everywhere.
+    ///
+    /// # Errors
+    ///
+    /// Operands that the rule's own operations do not take.
+    fn vjp<T: Structure>(&self, i: usize, x: &[T], y: &T, g: &T) -> Result<Option<T>>;
+
+    /// Computes it on the CPU.
+    ///
+    /// # Errors
+    ///
+    /// An index that is out of range.
+    ///
+    /// # Safety
+    ///
+    /// Operands and output are valid for what the shapes say, from any thread, for the time of the call; the output is dense.
+    unsafe fn cpu(
+        &self,
+        operands: &[Operand],
+        out: *mut u8,
+        result: &Shaped,
+    ) -> std::result::Result<(), OutOfRange>;
+
+    /// The launches that compute it on a CUDA device; the output is dense.
+    ///
+    /// # Errors
+    ///
+    /// Sizes that no launch can take.
+    fn cuda(&self, operands: &[Described], result: &Shaped, target: Target) -> Result<Plan>;
+}
+
+macro_rules! library {
+    ($($(#[doc = $doc:literal])+ $Name:ident;)*) => {
+        /// A library kernel and its parameters.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Library {
+            $($(#[doc = $doc])+ $Name($Name),)*
+        }
+
+        $(impl From<$Name> for Library {
+            fn from(kernel: $Name) -> Library {
+                Library::$Name(kernel)
+            }
+        })*
+
+        impl Library {
+            /// See [`Kernel::name`].
+            pub fn name(&self) -> &'static str {
+                match self { $(Library::$Name(k) => k.name()),* }
+            }
+
+            /// Which kernel it is, and its parameters.
+            pub fn words(&self) -> [u64; 3] {
+                #[derive(Clone, Copy)]
+                enum Number {
+                    $($Name,)*
+                }
+                match self {
+                    $(Library::$Name(k) => {
+                        let [a, b] = k.words();
+                        [Number::$Name as u64, a, b]
+                    })*
+                }
+            }
+
+            /// See [`Kernel::result`].
+            ///
+            /// # Errors
+            ///
+            /// Operands that the kernel does not take.
+            pub fn result(&self, operands: &[Shaped]) -> Result<Shaped> {
+                match self { $(Library::$Name(k) => k.result(operands)),* }
+            }
+
+            /// See [`Kernel::is_checked`].
+            pub fn is_checked(&self) -> bool {
+                match self { $(Library::$Name(k) => k.is_checked()),* }
+            }
+
+            /// See [`Kernel::indexed`].
+            pub fn indexed(&self, operands: &[Shaped], result: &Shaped) -> (usize, usize) {
+                match self { $(Library::$Name(k) => k.indexed(operands, result)),* }
+            }
+
+            /// See [`Kernel::flops`].
+            pub fn flops(&self, operands: &[Shaped]) -> Option<u64> {
+                match self { $(Library::$Name(k) => k.flops(operands)),* }
+            }
+
+            /// See [`Kernel::vjp`].
+            ///
+            /// # Errors
+            ///
+            /// Operands that the rule's own operations do not take.
+            pub fn vjp<T: Structure>(&self, i: usize, x: &[T], y: &T, g: &T) -> Result<Option<T>> {
+                match self { $(Library::$Name(k) => k.vjp(i, x, y, g)),* }
+            }
+
+            /// See [`Kernel::cpu`].
+            ///
+            /// # Errors
+            ///
+            /// An index that is out of range.
+            ///
+            /// # Safety
+            ///
+            /// As [`Kernel::cpu`].
+            pub unsafe fn cpu(
+                &self,
+                operands: &[Operand],
+                out: *mut u8,
+                result: &Shaped,
+            ) -> std::result::Result<(), OutOfRange> {
+                // SAFETY: this function's contract is the kernel's.
+                unsafe { match self { $(Library::$Name(k) => k.cpu(operands, out, result)),* } }
+            }
+
+            /// See [`Kernel::cuda`].
+            ///
+            /// # Errors
+            ///
+            /// Sizes that no launch can take.
+            pub fn cuda(&self, operands: &[Described], result: &Shaped, target: Target) -> Result<Plan> {
+                match self { $(Library::$Name(k) => k.cuda(operands, result, target)),* }
+            }
+        }
+    };
+}
+library! {
+    /// Running sums and their like.
+    Scan;
+    /// Convolutions and their gradients.
+    Conv;
+}

@@ -1,0 +1,36 @@
+//! Operations declared once.
+//!
+//! [`macro@operations`] stands on an `impl Tensor` block, and each public function in it is an operation of the public
+//! surface. From one function come the method that panics, its `try_` twin, the two that write in place, and a
+//! description (names, arguments with their defaults, documentation) from which the Python package makes its method, its
+//! function and its stub, and tests draw their calls.
+
+use proc_macro::TokenStream;
+
+mod declared;
+mod written;
+
+/// Makes operations of the functions of an `impl Tensor` block, and a table of their descriptions under the given name.
+///
+/// A function answers with a `Result` and has documentation; its name is the plain one. Its receiver is `&self`, or it has
+/// none. Arguments may have a default, `#[default(0.01)]`, which is Python's: in Rust every argument is given. What
+/// `#[surface(…)]` says beside a function:
+///
+/// | word | |
+/// |---|---|
+/// | `method`, `function`, `nn`, `linalg`, `special` | where Python has it; `method, function` where none is named |
+/// | `in_place` | there is a twin with an underscore that writes the result into the tensor |
+/// | `view` | the result shares memory with the tensor |
+/// | `variadic` | the last list may be given as several integers |
+/// | `alias = "…"` | another name, with the same meaning |
+/// | `answers("values", "indices")` | the names of several results |
+/// | `keywords_from = "…"` | this argument and those after it are taken by keyword only |
+#[proc_macro_attribute]
+pub fn operations(table: TokenStream, block: TokenStream) -> TokenStream {
+    let table = syn::parse_macro_input!(table as syn::Ident);
+    let block = syn::parse_macro_input!(block as syn::ItemImpl);
+    match declared::operations(&block) {
+        Ok(operations) => written::block(&table, &block, &operations).into(),
+        Err(error) => error.to_compile_error().into(),
+    }
+}

@@ -1,0 +1,9 @@
+"""Operations that `special` has. Written by tools/stubs.py."""
+
+from __future__ import annotations
+
+from . import _micrograd_rs as _rs
+
+__all__ = [
+]
+

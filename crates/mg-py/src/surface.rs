@@ -1,0 +1,510 @@
+//! Operations that are declared in the engine, as methods and functions: their names, arguments, defaults and words are read
+//! from [`mg_autograd::surface`], so that one that is added there is here.
+
+use std::ffi::CString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+
+use mg_autograd::Tensor;
+use mg_autograd::surface::{
+    Answer, Arg, COUNT, Given, Kind, Operation, Param, Place, call_in_place, operations,
+};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString, PyTuple};
+use smallvec::SmallVec;
+
+use crate::arith::other;
+use crate::error::build;
+use crate::tensor::{Other, PyTensor};
+use crate::{device, dtype, size};
+
+/// What is made of a result.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// It is answered.
+    Plain,
+    /// It is written into the tensor, which is answered.
+    InPlace,
+}
+
+type Fast = ffi::PyCFunctionFastWithKeywords;
+
+/// The operation of a number, and the names of its several results as a class.
+fn known(number: usize) -> Option<&'static Operation> {
+    static ALL: OnceLock<Vec<&'static Operation>> = OnceLock::new();
+    ALL.get_or_init(|| operations().collect()).get(number).copied()
+}
+
+/// What Python calls: nothing but the number of an operation.
+///
+/// # Safety
+///
+/// As CPython calls `METH_FASTCALL | METH_KEYWORDS`: with the interpreter's lock, an instance or null, and as many arguments as
+/// it says.
+unsafe extern "C" fn enter<const NUMBER: usize, const IN_PLACE: bool>(
+    slf: *mut ffi::PyObject,
+    args: *const *mut ffi::PyObject,
+    given: ffi::Py_ssize_t,
+    names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    let form = if IN_PLACE { Form::InPlace } else { Form::Plain };
+    // SAFETY: CPython holds its lock while it calls.
+    let py = unsafe { Python::assume_attached() };
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        let borrowed = |object: *mut ffi::PyObject| {
+            // SAFETY: a live object that the caller holds until this call returns.
+            unsafe { Borrowed::from_ptr(py, object) }
+        };
+        let mut all: SmallVec<[Borrowed<'_, '_, PyAny>; 8]> = SmallVec::new();
+        // A function belongs to no object.
+        if !slf.is_null() {
+            all.push(borrowed(slf));
+        }
+        let first = all.len();
+        let names = if names.is_null() { None } else { Some(borrowed(names).cast::<PyTuple>()?) };
+        let by_name = names.as_ref().map_or(0, |n| n.len());
+        // SAFETY: `args` has the positional arguments and those by name, one after the other.
+        (0..given as usize + by_name).for_each(|i| all.push(borrowed(unsafe { *args.add(i) })));
+        let positional = first + given as usize;
+        let operation = known(NUMBER).ok_or_else(|| PyRuntimeError::new_err("no such operation"))?;
+        let names = names.as_deref();
+        call(py, NUMBER, operation, form, &all[..positional], names, &all[positional..])
+    }));
+    match result {
+        Ok(Ok(object)) => object.into_ptr(),
+        Ok(Err(error)) => {
+            error.restore(py);
+            std::ptr::null_mut()
+        }
+        Err(_) => {
+            PyRuntimeError::new_err("internal error while the arguments of an operation were read")
+                .restore(py);
+            std::ptr::null_mut()
+        }
+    }
+}
+
+/// The arguments that are given, put where the operation's description has them.
+struct Seats<'a, 'py> {
+    operation: &'static Operation,
+    seats: SmallVec<[Option<Borrowed<'a, 'py, PyAny>>; 8]>,
+}
+
+impl<'a, 'py> Seats<'a, 'py> {
+    /// Number of seats before the first parameter: the tensor itself.
+    fn first(&self) -> usize {
+        usize::from(self.operation.has_receiver)
+    }
+
+    fn complain(&self, text: &str) -> PyErr {
+        PyTypeError::new_err(format!("{}() {text}", self.operation.name))
+    }
+
+    /// The seat that a name stands for: PyTorch's, and NumPy's where there is one.
+    fn named(&self, name: &str) -> Option<usize> {
+        let find = |wanted: &str| self.operation.params.iter().position(|p| p.name == wanted);
+        if self.operation.has_receiver && (name == "input" || name == "self") {
+            return Some(0);
+        }
+        let synonym = match name {
+            "axis" | "axes" => Some("dim"),
+            "dim" => Some("dims"),
+            "keepdims" => Some("keepdim"),
+            "a_min" => Some("min"),
+            "a_max" => Some("max"),
+            _ => None,
+        };
+        let found = find(name).or_else(|| synonym.and_then(find));
+        let found = found.or_else(|| (name == "axis" || name == "axes").then(|| find("dims")).flatten());
+        found.map(|at| at + self.first())
+    }
+
+    fn sit(&mut self, at: usize, object: Borrowed<'a, 'py, PyAny>) -> PyResult<()> {
+        if self.seats[at].replace(object).is_some() {
+            let name =
+                if at < self.first() { "input" } else { self.operation.params[at - self.first()].name };
+            return Err(self.complain(&format!("got multiple values for argument '{name}'")));
+        }
+        Ok(())
+    }
+}
+
+/// How many arguments may be given by position.
+fn positional_params(operation: &Operation) -> usize {
+    operation.params.iter().take_while(|p| !p.keyword_only).count()
+}
+
+#[allow(clippy::too_many_arguments)]
+fn call<'py>(
+    py: Python<'py>,
+    number: usize,
+    operation: &'static Operation,
+    form: Form,
+    positional: &[Borrowed<'_, 'py, PyAny>],
+    names: Option<&Bound<'py, PyTuple>>,
+    by_name: &[Borrowed<'_, 'py, PyAny>],
+) -> PyResult<Bound<'py, PyAny>> {
+    let first = usize::from(operation.has_receiver);
+    let count = first + operation.params.len();
+    // An operation on one tensor and nothing else has nothing to sort.
+    if let ([tensor], [], 1, Form::Plain) = (positional, by_name, count, form)
+        && let Ok(tensor) = tensor.cast::<PyTensor>()
+    {
+        let tensor = tensor.get();
+        let answer = build(py, || (operation.call)(&Given { args: &[Arg::Tensor(&tensor.t)] }))?;
+        return answered(py, number, operation, answer, tensor.is_borrowed());
+    }
+    let mut seats = Seats { operation, seats: SmallVec::from_elem(None, count) };
+    let mut form = form;
+    let most = first + positional_params(operation);
+    // The last list by position may be given as its items.
+    let spread = operation.variadic && most > 0 && positional.len() >= most && {
+        let last = most - 1;
+        positional.len() > most || positional.get(last).is_some_and(|o| !size::is_list(o))
+    };
+    let alone = if spread { most - 1 } else { positional.len() };
+    if alone > most {
+        let text = format!("takes {most} positional arguments but {} were given", positional.len());
+        return Err(seats.complain(&text));
+    }
+    for (at, &object) in positional[..alone].iter().enumerate() {
+        seats.sit(at, object)?;
+    }
+    for (i, &object) in by_name.iter().enumerate() {
+        let Some(name) = names.map(|n| n.get_item(i)).transpose()? else { break };
+        let name = name.cast::<PyString>()?.to_str()?;
+        // PyTorch's functions of `nn.functional` take their twin's name as a switch.
+        if name == "inplace" && operation.in_place {
+            form = if object.is_truthy()? { Form::InPlace } else { form };
+            continue;
+        }
+        let Some(at) = seats.named(name) else {
+            return Err(seats.complain(&format!("got an unexpected keyword argument '{name}'")));
+        };
+        seats.sit(at, object)?;
+    }
+    let mut read = Read { borrowed: false, huge: false };
+    let mut args: SmallVec<[Arg<'_>; 8]> = SmallVec::from_elem(Arg::Missing, count);
+    for at in 0..count {
+        if spread && at == most - 1 {
+            args[at] = read.items(&operation.params[at - first], &positional[alone..])?;
+            continue;
+        }
+        let Some(object) = &seats.seats[at] else {
+            if at < first {
+                return Err(seats.complain("missing required argument 'input'"));
+            }
+            let param = &operation.params[at - first];
+            if param.default.is_none() {
+                return Err(seats.complain(&format!("missing required argument '{}'", param.name)));
+            }
+            continue;
+        };
+        args[at] = match at < first {
+            true => read.tensor(object, "input")?,
+            false => read.one(&operation.params[at - first], object)?,
+        };
+    }
+    let Read { borrowed, huge } = read;
+    if huge && !matches!(&args[0], Arg::Tensor(t) if t.dtype().is_float()) {
+        return Err(PyValueError::new_err("an integer beyond 2**63 does not fit the tensor's dtype"));
+    }
+    let given = Given { args: &args };
+    if form == Form::InPlace
+        && let Some(written) = &seats.seats[0]
+    {
+        written.cast::<PyTensor>()?.get().write_by(py, || call_in_place(operation, &given))?;
+        let written: &Bound<'_, PyAny> = written;
+        return Ok(written.clone());
+    }
+    let answer = build(py, || (operation.call)(&given))?;
+    answered(py, number, operation, answer, borrowed)
+}
+
+/// The answer as Python has it.
+fn answered<'py>(
+    py: Python<'py>,
+    number: usize,
+    operation: &'static Operation,
+    answer: Answer,
+    borrowed: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let one = |t: Tensor| -> PyResult<Bound<'py, PyAny>> {
+        let t = if operation.view { PyTensor::of(t, borrowed) } else { PyTensor::result(py, t, borrowed)? };
+        Ok(Bound::new(py, t)?.into_any())
+    };
+    Ok(match answer {
+        Answer::Tensor(t) => one(t)?,
+        Answer::Several(tensors) => {
+            let all: Vec<_> = tensors.into_iter().map(one).collect::<PyResult<_>>()?;
+            match operation.answers.is_empty() {
+                true => PyTuple::new(py, all)?.into_any(),
+                false => named_answers(py, number, operation)?.call1(PyTuple::new(py, all)?)?,
+            }
+        }
+        Answer::List(tensors) => {
+            let all: Vec<_> = tensors.into_iter().map(one).collect::<PyResult<_>>()?;
+            PyTuple::new(py, all)?.into_any()
+        }
+        Answer::Bool(b) => b.into_pyobject(py)?.to_owned().into_any(),
+        Answer::Int(n) => n.into_pyobject(py)?.into_any(),
+        Answer::Float(x) => x.into_pyobject(py)?.into_any(),
+        Answer::Sizes(sizes) => size::size(py, sizes)?,
+    })
+}
+
+/// The class of an operation's several results: a tuple whose fields have names.
+fn named_answers<'py>(
+    py: Python<'py>,
+    number: usize,
+    operation: &'static Operation,
+) -> PyResult<Bound<'py, PyAny>> {
+    static CLASSES: OnceLock<Vec<OnceLock<Py<PyAny>>>> = OnceLock::new();
+    let classes = CLASSES.get_or_init(|| (0..COUNT).map(|_| OnceLock::new()).collect());
+    if let Some(class) = classes[number].get() {
+        return Ok(class.bind(py).clone());
+    }
+    let class = py.import("micrograd_rs._size")?.getattr("answers")?;
+    let class = class.call1((operation.name, operation.answers.to_vec()))?;
+    Ok(classes[number].get_or_init(|| class.unbind()).bind(py).clone())
+}
+
+/// Reads arguments by their kinds.
+struct Read {
+    /// Whether the memory of one of the tensors is somebody else's.
+    borrowed: bool,
+    /// Whether one of the numbers is an integer beyond 64 bits.
+    huge: bool,
+}
+
+impl Read {
+    fn unlike(param: &str, wanted: &str, object: &Bound<'_, PyAny>) -> PyErr {
+        let got = object.get_type().name().map_or("an object".to_string(), |n| n.to_string());
+        PyTypeError::new_err(format!("argument '{param}' must be {wanted}, not {got}"))
+    }
+
+    fn tensor<'a>(&mut self, object: &'a Borrowed<'_, '_, PyAny>, name: &str) -> PyResult<Arg<'a>> {
+        let Ok(tensor) = object.cast::<PyTensor>() else {
+            return Err(Self::unlike(name, "a tensor", object));
+        };
+        self.borrowed |= tensor.get().is_borrowed();
+        Ok(Arg::Tensor(&tensor.get().t))
+    }
+
+    fn one<'a>(&mut self, param: &Param, object: &'a Borrowed<'_, '_, PyAny>) -> PyResult<Arg<'a>> {
+        if object.is_none() && (param.takes_none || param.default == Some("None")) {
+            return Ok(Arg::None);
+        }
+        let unlike = |wanted: &str| Self::unlike(param.name, wanted, object);
+        Ok(match param.kind {
+            Kind::Tensor => self.tensor(object, param.name)?,
+            Kind::Tensors => {
+                let mut tensors = Vec::new();
+                for item in object.try_iter().map_err(|_| unlike("a sequence of tensors"))? {
+                    let item = item?;
+                    let Ok(tensor) = item.cast::<PyTensor>() else {
+                        return Err(Self::unlike(param.name, "a sequence of tensors", &item));
+                    };
+                    self.borrowed |= tensor.get().is_borrowed();
+                    tensors.push(tensor.get().t.clone());
+                }
+                Arg::Tensors(tensors)
+            }
+            Kind::Operand => {
+                let Other { operand, borrowed, huge } = other(object)?;
+                self.borrowed |= borrowed;
+                self.huge |= huge;
+                Arg::Operand(operand)
+            }
+            Kind::Float => Arg::Float(object.extract().map_err(|_| unlike("a number"))?),
+            Kind::Int => Arg::Int(size::index(object).map_err(|_| unlike("an integer"))? as i64),
+            Kind::Size => {
+                let n = size::index(object).map_err(|_| unlike("an integer"))?;
+                let n = usize::try_from(n).map_err(|_| {
+                    PyValueError::new_err(format!("argument '{}' cannot be negative, got {n}", param.name))
+                })?;
+                Arg::Size(n)
+            }
+            Kind::Ints => Arg::Ints(integers(object).map_err(|_| unlike("an integer or several"))?),
+            Kind::Sizes => Arg::Sizes(size::shape(object)?.into()),
+            Kind::Padding if object.is_instance_of::<PyString>() => {
+                let text: &'a Bound<'_, PyAny> = object;
+                Arg::Text(text.cast::<PyString>()?.to_str()?)
+            }
+            Kind::Padding => Arg::Sizes(size::shape(object)?.into()),
+            Kind::Bool => Arg::Bool(object.extract().map_err(|_| unlike("True or False"))?),
+            Kind::Text => {
+                let text: &'a Bound<'_, PyAny> = object;
+                Arg::Text(text.cast::<PyString>().map_err(|_| unlike("a string"))?.to_str()?)
+            }
+            Kind::DType => Arg::DType(dtype::dtype(object)?),
+            Kind::Device => match device::usable_device(Some(object))? {
+                Some(device) => Arg::Device(device),
+                None => Arg::None,
+            },
+        })
+    }
+
+    /// A list that is given as its items.
+    fn items<'a>(&mut self, param: &Param, items: &'a [Borrowed<'_, '_, PyAny>]) -> PyResult<Arg<'a>> {
+        let ints: PyResult<SmallVec<[isize; 8]>> = items.iter().map(|item| size::index(item)).collect();
+        let ints = ints?;
+        if param.kind != Kind::Sizes {
+            return Ok(Arg::Ints(ints));
+        }
+        let sizes: Option<SmallVec<[usize; 8]>> = ints.iter().map(|&n| usize::try_from(n).ok()).collect();
+        let fail = || PyValueError::new_err(format!("sizes cannot be negative, got {:?}", ints.as_slice()));
+        Ok(Arg::Sizes(sizes.ok_or_else(fail)?))
+    }
+}
+
+fn integers(object: &Bound<'_, PyAny>) -> PyResult<SmallVec<[isize; 8]>> {
+    if size::is_list(object) {
+        return object.try_iter()?.map(|item| size::index(&item?)).collect();
+    }
+    Ok(SmallVec::from_elem(size::index(object)?, 1))
+}
+
+/// The signature as Python writes it, without the name; `receiver` is what the tensor is called.
+fn signature(operation: &Operation, receiver: &str) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    if operation.has_receiver {
+        parts.push(receiver.into());
+    }
+    let mut by_keyword = false;
+    for param in operation.params {
+        if param.keyword_only && !by_keyword {
+            by_keyword = true;
+            parts.push("*".into());
+        }
+        parts.push(match param.default {
+            Some(default) => format!("{}={default}", param.name),
+            None => param.name.to_string(),
+        });
+    }
+    format!("({})", parts.join(", "))
+}
+
+/// A definition that lives as long as the process, as CPython wants it.
+fn definition(
+    number: usize,
+    operation: &Operation,
+    name: &str,
+    form: Form,
+    receiver: &str,
+) -> *mut ffi::PyMethodDef {
+    let (function, words) = match form {
+        Form::Plain => (PLAIN[number], operation.documentation.to_string()),
+        Form::InPlace => {
+            (IN_PLACE[number], format!("`{}`, written into the tensor, which is answered.", operation.name))
+        }
+    };
+    let text = |s: String| CString::new(s.replace('\0', "")).unwrap_or_default().into_raw() as *const _;
+    let definition = ffi::PyMethodDef {
+        ml_name: text(name.to_string()),
+        ml_meth: ffi::PyMethodDefPointer { PyCFunctionFastWithKeywords: function },
+        ml_flags: ffi::METH_FASTCALL | ffi::METH_KEYWORDS,
+        ml_doc: text(format!("{name}{}\n--\n\n{words}", signature(operation, receiver))),
+    };
+    Box::into_raw(Box::new(definition))
+}
+
+/// What the extension calls a function of a place; `None` for methods.
+fn prefix(place: Place) -> Option<&'static str> {
+    match place {
+        Place::Method => None,
+        Place::Function => Some(""),
+        Place::Nn => Some("_nn_"),
+        Place::Linalg => Some("_linalg_"),
+        Place::Special => Some("_special_"),
+    }
+}
+
+/// Makes every operation a method of `Tensor` and a function of the extension, as its description says.
+pub fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    let class = py.get_type::<PyTensor>();
+    for (number, operation) in operations().enumerate() {
+        let is_method = operation.places.contains(&Place::Method);
+        let prefixes: SmallVec<[_; 4]> = operation.places.iter().filter_map(|&p| prefix(p)).collect();
+        let plain = std::iter::once(operation.name).chain(operation.aliases.iter().copied());
+        let named = plain.flat_map(|name| {
+            let written = operation.in_place.then(|| (format!("{name}_"), Form::InPlace));
+            std::iter::once((name.to_string(), Form::Plain)).chain(written)
+        });
+        for (name, form) in named {
+            if is_method || form == Form::InPlace {
+                let definition = definition(number, operation, &name, form, "$self");
+                // SAFETY: the class is a type, the definition lives for ever.
+                let method = unsafe {
+                    Bound::from_owned_ptr_or_err(py, ffi::PyDescr_NewMethod(class.as_type_ptr(), definition))?
+                };
+                class.setattr(name.as_str(), method)?;
+            }
+            if prefixes.is_empty() {
+                continue;
+            }
+            let definition = definition(number, operation, &name, form, "input");
+            // SAFETY: the definition lives for ever; no object and no module belong to the function.
+            let function = unsafe {
+                let function = ffi::PyCFunction_NewEx(definition, std::ptr::null_mut(), std::ptr::null_mut());
+                Bound::from_owned_ptr_or_err(py, function)?
+            };
+            for prefix in &prefixes {
+                module.add(format!("{prefix}{name}").as_str(), &function)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The elementwise operations that have a row in the op table: name, number of operands, documentation.
+#[pyfunction]
+pub fn _rows() -> Vec<(&'static str, usize, &'static str)> {
+    let rows = operations().take(mg_kernels::Row::ALL.len()).filter(|row| !row.places.is_empty());
+    rows.map(|row| (row.name, 1 + row.params.len(), row.documentation)).collect()
+}
+
+/// What the operations are, for whoever writes stubs and tests: name, aliases, places, whether there is a receiver, whether
+/// there is a twin in place, the arguments (name, kind, default, whether it takes None, whether it is by keyword only),
+/// whether the last list may be given as its items, names of answers, documentation.
+#[pyfunction]
+pub fn _operations(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let all = PyList::empty(py);
+    for operation in operations() {
+        let entry = pyo3::types::PyDict::new(py);
+        entry.set_item("name", operation.name)?;
+        entry.set_item("aliases", operation.aliases.to_vec())?;
+        let places: Vec<String> = operation.places.iter().map(|p| format!("{p:?}").to_lowercase()).collect();
+        entry.set_item("places", places)?;
+        entry.set_item("receiver", operation.has_receiver)?;
+        entry.set_item("in_place", operation.in_place)?;
+        entry.set_item("variadic", operation.variadic)?;
+        entry.set_item("answers", operation.answers.to_vec())?;
+        entry.set_item("documentation", operation.documentation)?;
+        entry.set_item("returns", format!("{:?}", operation.returns).to_lowercase())?;
+        let params = operation.params.iter().map(|p| {
+            (p.name, format!("{:?}", p.kind).to_lowercase(), p.default, p.takes_none, p.keyword_only)
+        });
+        entry.set_item("params", params.collect::<Vec<_>>())?;
+        all.append(entry)?;
+    }
+    Ok(all)
+}
+
+/// As many functions as there may be operations; a definition takes the one of its number.
+const MOST: usize = 512;
+const _: () = assert!(COUNT <= MOST, "more operations than functions that Python can call");
+
+/// One function for each number.
+const fn table<const WRITES: bool>() -> [Fast; MOST] {
+    let mut table = [enter::<0, WRITES> as Fast; MOST];
+    seq_macro::seq!(N in 0..512 {
+        table[N] = enter::<N, WRITES>;
+    });
+    table
+}
+static PLAIN: [Fast; MOST] = table::<false>();
+static IN_PLACE: [Fast; MOST] = table::<true>();

@@ -1,0 +1,313 @@
+// Running sums, products, extremes and linear recurrences along an axis of a dense operand [outer, length, inner].
+//
+// Three passes where one block does not have a whole line: what each chunk comes to, what stands before each chunk, and the
+// chunks themselves ("reduce, then scan": Blelloch, "Prefix sums and their applications", 1990). The order of additions is
+// fixed by the sizes, so that the same operands give the same bits.
+#include "common.cuh"
+
+template <typename T>
+struct Wide;
+template <>
+struct Wide<float> { using type = double; };
+template <>
+struct Wide<double> { using type = double; };
+template <>
+struct Wide<f16> { using type = float; };
+template <>
+struct Wide<bf16> { using type = float; };
+template <>
+#if V_EXTREME
+struct Wide<i64> { using type = i64; };
+#else
+struct Wide<i64> { using type = u64; };  // wraps
+#endif
+template <>
+struct Wide<i32> { using type = i64; };
+template <>
+struct Wide<u8> { using type = i64; };
+
+__device__ __forceinline__ double widen(float x) { return x; }
+__device__ __forceinline__ double widen(double x) { return x; }
+__device__ __forceinline__ float widen(f16 x) { return to_f32(x); }
+__device__ __forceinline__ float widen(bf16 x) { return to_f32(x); }
+__device__ __forceinline__ Wide<i64>::type widen(i64 x) { return (Wide<i64>::type)x; }
+__device__ __forceinline__ i64 widen(i32 x) { return x; }
+__device__ __forceinline__ i64 widen(u8 x) { return x; }
+
+template <typename T, typename W>
+__device__ __forceinline__ T narrow(W x) { return (T)x; }
+template <>
+__device__ __forceinline__ f16 narrow<f16, float>(float x) { return to_f16(x); }
+template <>
+__device__ __forceinline__ bf16 narrow<bf16, float>(float x) { return to_bf16(x); }
+
+using T = V_T;
+using W = Wide<T>::type;
+
+// What is carried from element to element. `then` joins what is before with what comes after.
+#if V_SUM
+using Out = T;
+struct State {
+    W v;
+    __device__ static State none() { return {(W)0}; }
+    __device__ static State of(T x, T, i64) { return {widen(x)}; }
+    __device__ State then(State after, u32) const { return {v + after.v}; }
+    __device__ Out out() const { return narrow<T>(v); }
+};
+#elif V_PROD
+using Out = T;
+struct State {
+    W v;
+    __device__ static State none() { return {(W)1}; }
+    __device__ static State of(T x, T, i64) { return {widen(x)}; }
+    __device__ State then(State after, u32) const { return {v * after.v}; }
+    __device__ Out out() const { return narrow<T>(v); }
+};
+#elif V_LINEAR
+// y = x + a * (y before): a map of y, which is joined with the next one.
+using Out = T;
+struct State {
+    W a, v;
+    __device__ static State none() { return {(W)1, (W)0}; }
+    __device__ static State of(T x, T a, i64) { return {widen(a), widen(x)}; }
+    __device__ State then(State after, u32) const { return {a * after.a, after.a * v + after.v}; }
+    __device__ Out out() const { return narrow<T>(v); }
+};
+#elif V_LOGSUM
+using Out = T;
+struct State {
+    W m, s;  // m + log(s)
+    __device__ static State none() { return {-(W)__int_as_float(0x7f800000), (W)0}; }
+    __device__ static State of(T x, T, i64) { return {widen(x), (W)1}; }
+    __device__ State then(State after, u32) const {
+        W top = m > after.m || m != m ? m : after.m;
+        W here = m == top ? s : s * exp(m - top);
+        W there = after.m == top ? after.s : after.s * exp(after.m - top);
+        return {top, here + there};
+    }
+    __device__ Out out() const { return narrow<T>(m + log(s)); }
+};
+#elif V_EXTREME
+// The index of the largest (or smallest) element so far: of equal ones the last; NaN is beyond all.
+using Out = i64;
+struct State {
+    W v;
+    i64 at;
+    __device__ static State none() { return {(W)0, -1}; }
+    __device__ static State of(T x, T, i64 at) { return {widen(x), at}; }
+    __device__ State then(State after, u32 smallest) const {
+        if (after.at < 0) return *this;
+        if (at < 0) return after;
+        bool beyond = smallest ? after.v <= v : after.v >= v;
+        return after.v != after.v || (beyond && v == v) ? after : *this;
+    }
+    __device__ Out out() const { return at; }
+};
+#endif
+
+struct Scan {
+    Out* out;
+    const T* x;
+    const T* a;             // the factors of a recurrence
+    State* totals;          // of chunks; where they are there and `starts` is not, they are what is written
+    const State* starts;    // what stands before each chunk
+    u64 outer, length, inner;
+    u64 chunk;              // elements along the axis that one warp, block or thread has
+    u64 chunks;             // in a line
+    u32 reverse;
+    u32 smallest;
+    u32 together;           // the warps of a block share a chunk
+    u32 vector;             // four elements at a time
+};
+
+__device__ __forceinline__ State up(State s, u32 by) {
+    constexpr int N = sizeof(State) / 4;
+    union {
+        State state;
+        u32 word[N];
+    } from, to;
+    from.state = s;
+#pragma unroll
+    for (int i = 0; i < N; i++) to.word[i] = __shfl_up_sync(0xffffffffu, from.word[i], by);
+    return to.state;
+}
+__device__ __forceinline__ State from_lane(State s, u32 lane) {
+    constexpr int N = sizeof(State) / 4;
+    union {
+        State state;
+        u32 word[N];
+    } from, to;
+    from.state = s;
+#pragma unroll
+    for (int i = 0; i < N; i++) to.word[i] = __shfl_sync(0xffffffffu, from.word[i], lane);
+    return to.state;
+}
+
+// The states of all lanes up to this one, joined.
+__device__ __forceinline__ State across(State s, u32 smallest) {
+    u32 lane = threadIdx.x & 31;
+#pragma unroll
+    for (u32 by = 1; by < 32; by *= 2) {
+        State before = up(s, by);
+        if (lane >= by) s = before.then(s, smallest);
+    }
+    return s;
+}
+
+#if V_ROWS
+// Lines whose elements lie side by side: inner is 1.
+constexpr int EACH = 4;
+constexpr int TIMES = 8;
+constexpr int WARP = 32 * EACH * TIMES;
+
+struct alignas(EACH * sizeof(T) < 16 ? EACH * sizeof(T) : 16) Pack {
+    T v[EACH];
+};
+
+// A whole group's four elements of a line, in the order in which they are joined.
+__device__ __forceinline__ void load(const Scan& p, const T* line, u64 at, T (&v)[EACH]) {
+    if (p.vector && at + EACH <= p.length) {
+        Pack pack = *(const Pack*)(line + (p.reverse ? p.length - EACH - at : at));
+#pragma unroll
+        for (int e = 0; e < EACH; e++) v[e] = pack.v[p.reverse ? EACH - 1 - e : e];
+        return;
+    }
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+        u64 j = at + e;
+        v[e] = j < p.length ? line[p.reverse ? p.length - 1 - j : j] : T();
+    }
+}
+
+// Chunks' starts from their totals, in place: a block for each line.
+__device__ void combine(const Scan& p) {
+    __shared__ State sums[8];
+    State* line = p.totals + (u64)blockIdx.x * p.chunks;
+    u64 each = (p.chunks + 255) / 256;
+    u64 from = threadIdx.x * each, to = min(from + each, p.chunks);
+    State mine = State::none();
+    for (u64 i = from; i < to; i++) mine = mine.then(line[i], p.smallest);
+    State all = across(mine, p.smallest);
+    u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    if (lane == 31) sums[warp] = all;
+    __syncthreads();
+    State before = State::none();
+    for (u32 w = 0; w < warp; w++) before = before.then(sums[w], p.smallest);
+    State lanes = up(all, 1);
+    if (lane > 0) before = before.then(lanes, p.smallest);
+    for (u64 i = from; i < to; i++) {
+        State total = line[i];
+        line[i] = before;
+        before = before.then(total, p.smallest);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Scan p) {
+    if (!p.x) return combine(p);
+    __shared__ State sums[8];
+    u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    u64 number = p.together ? blockIdx.x : (u64)blockIdx.x * 8 + warp;
+    u64 row = number / p.chunks, chunk = number - row * p.chunks;
+    bool idle = row >= p.outer;
+    if (idle && !p.together) return;
+    const T* line = p.x + row * p.length;
+    u64 first = chunk * p.chunk + (p.together ? (u64)warp * WARP : 0);
+    T v[TIMES][EACH];
+#if V_LINEAR
+    const T* factors = p.a + row * p.length;
+    T a[TIMES][EACH];
+#endif
+#pragma unroll
+    for (int t = 0; t < TIMES; t++) {
+        u64 at = first + (u64)(t * 32 + lane) * EACH;
+        if (at < p.length) {
+            load(p, line, at, v[t]);
+#if V_LINEAR
+            load(p, factors, at, a[t]);
+#endif
+        }
+    }
+    // Each lane's four are joined, then the lanes, then the groups one after the other.
+    State carry = State::none();
+    State before[TIMES];
+#pragma unroll
+    for (int t = 0; t < TIMES; t++) {
+        u64 at = first + (u64)(t * 32 + lane) * EACH;
+        State mine = State::none();
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+            if (at + e < p.length) {
+                i64 j = (i64)(p.reverse ? p.length - 1 - at - e : at + e);
+#if V_LINEAR
+                mine = mine.then(State::of(v[t][e], a[t][e], j), p.smallest);
+#else
+                mine = mine.then(State::of(v[t][e], v[t][e], j), p.smallest);
+#endif
+            }
+        }
+        State all = across(mine, p.smallest);
+        State lanes = up(all, 1);
+        before[t] = lane > 0 ? carry.then(lanes, p.smallest) : carry;
+        carry = carry.then(from_lane(all, 31), p.smallest);
+    }
+    State start = State::none();
+    if (p.starts) start = p.starts[number];
+    if (p.together) {
+        if (lane == 31) sums[warp] = carry;
+        __syncthreads();
+        if (p.totals && !p.starts) {
+            if (threadIdx.x == 0) {
+                for (u32 w = 0; w < 8; w++) start = start.then(sums[w], p.smallest);
+                p.totals[number] = start;
+            }
+            return;
+        }
+        for (u32 w = 0; w < warp; w++) start = start.then(sums[w], p.smallest);
+    }
+    Out* to = p.out + row * p.length;
+#pragma unroll
+    for (int t = 0; t < TIMES; t++) {
+        u64 at = first + (u64)(t * 32 + lane) * EACH;
+        State now = start.then(before[t], p.smallest);
+#pragma unroll
+        for (int e = 0; e < EACH; e++) {
+            if (at + e >= p.length) break;
+            u64 j = p.reverse ? p.length - 1 - at - e : at + e;
+#if V_LINEAR
+            now = now.then(State::of(v[t][e], a[t][e], (i64)j), p.smallest);
+#else
+            now = now.then(State::of(v[t][e], v[t][e], (i64)j), p.smallest);
+#endif
+            to[j] = now.out();
+        }
+    }
+}
+#endif
+
+#if V_COLUMNS
+// Lines beside each other: neighbouring threads have neighbouring lines.
+extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Scan p) {
+    u64 number = (u64)blockIdx.x * 256 + threadIdx.x;
+    u64 column = number % p.inner, rest = number / p.inner;
+    // Starts lie as totals do: a line's chunks one after the other.
+    u64 row = rest / p.chunks, chunk = rest - row * p.chunks;
+    if (row >= p.outer) return;
+    u64 place = (row * p.inner + column) * p.chunks + chunk;
+    u64 from = chunk * p.chunk, to = min(from + p.chunk, p.length);
+    State now = p.starts ? p.starts[place] : State::none();
+    u64 base = row * p.length * p.inner + column;
+    bool whole = p.starts || !p.totals;
+#pragma unroll 8
+    for (u64 i = from; i < to; i++) {
+        u64 j = p.reverse ? p.length - 1 - i : i;
+        T x = p.x[base + j * p.inner];
+#if V_LINEAR
+        now = now.then(State::of(x, p.a[base + j * p.inner], (i64)j), p.smallest);
+#else
+        now = now.then(State::of(x, x, (i64)j), p.smallest);
+#endif
+        if (whole) p.out[base + j * p.inner] = now.out();
+    }
+    if (!whole) p.totals[place] = now;
+}
+#endif
