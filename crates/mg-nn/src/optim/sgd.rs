@@ -2,7 +2,7 @@
 
 use mg_autograd::{Tensor, no_grad};
 use mg_device::{Error, ErrorKind, Result};
-use mg_graph::LiveScalar;
+use mg_graph::{LiveScalar, Node};
 
 use super::{
     Optimizer, Recorded, at_least_0, check_parameters, follow, load_slots, save_slots, settled, zeros_like,
@@ -117,8 +117,8 @@ fn check_options(options: &SGDOptions) -> Result<()> {
 }
 
 impl SGD {
-    /// Writes the parameters, and says whose momentum is `written`; others than those that `had` one begin theirs.
-    fn change(&mut self, had: &[bool], written: &mut [bool]) -> Result<()> {
+    /// Writes the parameters, and tells the momenta that are `written`; others than those that `had` one begin theirs.
+    fn change(&mut self, had: &[bool], written: &mut [Option<Node>]) -> Result<()> {
         let SGDOptions { momentum, dampening, weight_decay, nesterov, maximize, .. } = self.options;
         let mut wanted = Vec::with_capacity(3 * self.parameters.len());
         // All that needs memory before anything is written: where there is none, no parameter has made a step.
@@ -145,7 +145,7 @@ impl SGD {
                 } else {
                     g.snapshot()
                 })?;
-                written[i] = true;
+                written[i] = Some(held.node());
                 g = if nesterov { g.try_add(held.try_mul(momentum)?)? } else { held.clone() };
                 wanted.push(held.clone());
             }
@@ -161,13 +161,15 @@ impl Optimizer for SGD {
         let _guard = no_grad();
         self.recorded.note();
         let had: Vec<bool> = self.momentum.iter().map(Option::is_some).collect();
-        let mut written = vec![false; had.len()];
+        let mut written = vec![None; had.len()];
         let made = self.change(&had, &mut written);
         if made.is_err() {
             // What was to be remembered and could not be computed is not: the next step is the first.
-            for ((buffer, _), written) in self.momentum.iter_mut().zip(had).zip(written).filter(|b| !b.0.1) {
-                let is_made = |held: &mut Tensor| written && matches!(held.node().value(), Some(Ok(_)));
-                drop(buffer.take_if(|held| !is_made(held)));
+            for ((buffer, had), written) in self.momentum.iter_mut().zip(had).zip(written) {
+                let is_made = |node: Node| matches!(node.value(), Some(Ok(_)));
+                if !had && !written.is_some_and(is_made) {
+                    *buffer = None;
+                }
             }
         }
         made
