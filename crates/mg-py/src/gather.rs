@@ -329,7 +329,9 @@ impl Plan {
         let (from, hit) = if is_recording() || !of.device().is_cpu() {
             last_writers(&picked, n)?
         } else {
-            known_writers(&picked.to_vec::<i64>()?, n, self.axes[0])?
+            let (from, hit) = known_writers(&picked.to_vec::<i64>()?, n, self.axes[0])?;
+            // What is made of data lies on the default device.
+            (from.to(of.device())?, hit.to(of.device())?)
         };
         let mut column = vec![1isize; rows.rank()];
         column[0] = n as isize;
