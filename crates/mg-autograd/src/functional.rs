@@ -1,17 +1,15 @@
 //! What is composed of rows and reductions, in numerically safe form. The scheduler makes one pass of each.
 
 use crate::caller::public;
-use crate::checks::{Found, known_indices};
-use crate::creation::with_default_device;
+
 use crate::ops::or_panic;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::{Node, cell_bits_of_int};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
-use std::panic::Location;
 
 /// The axes as a mask; no axes means all.
-fn mask(node: &Node, axes: &[isize]) -> Result<u8> {
+pub(crate) fn mask(node: &Node, axes: &[isize]) -> Result<u8> {
     let rank = node.shape().rank();
     if axes.is_empty() {
         return Ok(((1u16 << rank) - 1) as u8);
@@ -31,26 +29,26 @@ fn mask(node: &Node, axes: &[isize]) -> Result<u8> {
     Ok(if rank == 0 { 0 } else { mask })
 }
 
-fn axis_mask(node: &Node, axis: isize) -> Result<u8> {
+pub(crate) fn axis_mask(node: &Node, axis: isize) -> Result<u8> {
     Ok(1 << normalize_axis(axis, node.shape().rank().max(1))?)
 }
 
 /// A float node: integers become f32.
 fn float(t: &Tensor) -> Node {
     let node = t.node();
-    let dtype = if node.dtype().is_float() { node.dtype() } else { DType::F32 };
+    let dtype = if node.dtype().is_float() { node.dtype() } else { DType::default_float() };
     node.cast(dtype)
 }
 
 /// The shape that a reduction over the axes of a mask leaves.
-fn kept(shape: &Shape, mask: u8, keepdim: bool) -> Shape {
+pub(crate) fn kept(shape: &Shape, mask: u8, keepdim: bool) -> Shape {
     let sizes = (0..shape.rank()).filter(|&d| keepdim || mask >> d & 1 == 0);
     let sizes: Vec<usize> = sizes.map(|d| if mask >> d & 1 == 1 { 1 } else { shape[d] }).collect();
     Shape::of(&sizes)
 }
 
 /// How many elements each result of a reduction is of.
-fn count(shape: &Shape, mask: u8) -> usize {
+pub(crate) fn count(shape: &Shape, mask: u8) -> usize {
     (0..shape.rank()).filter(|&d| mask >> d & 1 == 1).map(|d| shape[d]).product()
 }
 
@@ -205,7 +203,7 @@ impl Tensor {
         public("var", || {
             let node = float(self);
             let mask = mask(&node, axes)?;
-            let variance = variance(&wide(&node), mask, correction, keepdim)?;
+            let variance = variance(&wide(&node), mask, correction as f64, keepdim)?;
             Ok(Tensor::from_node(variance.cast(node.dtype())))
         })
     }
@@ -221,8 +219,9 @@ impl Tensor {
             let node = float(self);
             let mask = mask(&node, axes)?;
             // What does not vary has the gradient 0, not 0 · ∞.
-            let deviation =
-                flat_at_zero(&variance(&wide(&node), mask, correction, keepdim)?, |v| v.map(Row::Sqrt));
+            let deviation = flat_at_zero(&variance(&wide(&node), mask, correction as f64, keepdim)?, |v| {
+                v.map(Row::Sqrt)
+            });
             Ok(Tensor::from_node(deviation.cast(node.dtype())))
         })
     }
@@ -238,31 +237,7 @@ impl Tensor {
         public("norm", || {
             let node = float(self);
             let mask = mask(&node, axes)?;
-            if p.is_nan() {
-                return Err(Error::new("norm", ErrorKind::Value("takes a number as p, got NaN".into())));
-            }
-            let sum = |n: Node| n.reduce(ReduceKind::Sum, mask, keepdim);
-            let power = |n: &Node, p: f64| Node::apply(Row::Pow, &[n, &n.lit(p)]);
-            let wide = wide(&node);
-            let norm = if p == 2.0 {
-                flat_at_zero(&sum(wide.map(Row::Square))?, |s| s.map(Row::Sqrt))
-            } else if p == 1.0 {
-                sum(wide.map(Row::Abs))?
-            } else if p == 0.0 {
-                sum(Node::apply(Row::Ne, &[&wide, &wide.lit(0.0)]).cast(wide.dtype()))?
-            } else if p.is_infinite() {
-                let kind = if p > 0.0 { ReduceKind::Max } else { ReduceKind::Min };
-                wide.map(Row::Abs).reduce(kind, mask, keepdim)?
-            } else {
-                let magnitudes = wide.map(Row::Abs);
-                // The slope of a power below 1 is infinite at 0.
-                let powers = match p < 1.0 && p > 0.0 {
-                    true => flat_at_zero(&magnitudes, |m| power(m, p)),
-                    false => power(&magnitudes, p),
-                };
-                flat_at_zero(&sum(powers)?, |s| power(s, 1.0 / p))
-            };
-            Ok(Tensor::from_node(norm.cast(node.dtype())))
+            Ok(Tensor::from_node(norm_of(&node, p, mask, keepdim)?))
         })
     }
 
@@ -273,64 +248,7 @@ impl Tensor {
     /// An axis out of range or named twice.
     #[track_caller]
     pub fn logsumexp(&self, axes: &[isize], keepdim: bool) -> Result<Tensor> {
-        public("logsumexp", || {
-            let node = float(self);
-            let mask = mask(&node, axes)?;
-            if count(node.shape(), mask) == 0 {
-                // The logarithm of 0.
-                return Ok(Tensor::from_node(node.reduce(ReduceKind::Sum, mask, keepdim)?.map(Row::Log)));
-            }
-            let (max, sum) = shifted_exp_sum(&node, mask)?;
-            let result = sum.map(Row::Log).add(&max);
-            Ok(Tensor::from_node(result.reshape(kept(node.shape(), mask, keepdim))?))
-        })
-    }
-
-    /// `eˣ / Σ eˣ` along an axis.
-    ///
-    /// # Errors
-    ///
-    /// An axis out of range.
-    #[track_caller]
-    pub fn softmax(&self, axis: isize) -> Result<Tensor> {
-        public("softmax", || {
-            let node = float(self);
-            let mask = axis_mask(&node, axis)?;
-            if node.shape().numel() == 0 {
-                return Ok(Tensor::from_node(node));
-            }
-            let e = node.sub(&largest(&node, mask)?).map(Row::Exp);
-            // One division a row: its rounding costs at most one ulp, a division an element would cost a third of the time.
-            let scale = node.lit(1.0).div(&e.reduce(ReduceKind::Sum, mask, true)?);
-            Ok(Tensor::from_node(e.mul(&scale)))
-        })
-    }
-
-    /// `log softmax` along an axis, without overflow.
-    ///
-    /// # Errors
-    ///
-    /// An axis out of range.
-    #[track_caller]
-    pub fn log_softmax(&self, axis: isize) -> Result<Tensor> {
-        public("log_softmax", || {
-            let node = float(self);
-            let mask = axis_mask(&node, axis)?;
-            if node.shape().numel() == 0 {
-                return Ok(Tensor::from_node(node));
-            }
-            let shifted = node.sub(&largest(&node, mask)?);
-            let sum = shifted.map(Row::Exp).reduce(ReduceKind::Sum, mask, true)?;
-            Ok(Tensor::from_node(shifted.sub(&sum.map(Row::Log))))
-        })
-    }
-
-    /// `1 / x`, of integers in f32. Its gradient takes the result alone.
-    #[track_caller]
-    pub fn reciprocal(&self) -> Tensor {
-        let _at = mg_graph::at(Location::caller());
-        let x = float(self);
-        Tensor::from_node(x.lit(1.0).div(&x))
+        self.try_logsumexp_over(axes, keepdim)
     }
 
     /// The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and below it;
@@ -358,174 +276,6 @@ impl Tensor {
             triangle("triu", &self.node(), diagonal, |row, column| Node::apply(Row::Le, &[row, column]))
         })
     }
-
-    /// Normalised over the last axes (as many as `weight` has), then scaled and shifted (Ba, Kiros, Hinton, 2016).
-    ///
-    /// # Errors
-    ///
-    /// Weight or bias of another shape than the last axes.
-    #[track_caller]
-    pub fn layer_norm(
-        &self,
-        normalized: &[usize],
-        weight: Option<&Tensor>,
-        bias: Option<&Tensor>,
-        eps: f64,
-    ) -> Result<Tensor> {
-        public("layer_norm", || {
-            let own = float(self);
-            let x = wide(&own);
-            let rank = x.shape().rank();
-            if normalized.is_empty() || !x.shape().ends_with(normalized) {
-                let text =
-                    format!("normalises over {normalized:?}, which are not the last sizes of {}", x.shape());
-                return Err(Error::new("layer_norm", ErrorKind::Shape(text)));
-            }
-            let mask = (rank - normalized.len()..rank).fold(0u8, |m, d| m | 1 << d);
-            let centred = x.sub(&mean(&x, mask, true)?);
-            let variance = mean(&centred.map(Row::Square), mask, true)?;
-            let scale = x.lit(1.0).div(&variance.add(&x.lit(eps)).map(Row::Sqrt));
-            let mut y = centred.mul(&scale);
-            for (name, t, row) in [("weight", weight, Row::Mul), ("bias", bias, Row::Add)] {
-                if let Some(t) = t {
-                    let t = t.node();
-                    if **t.shape() != *normalized {
-                        let text = format!("{name} of shape {} for {normalized:?}", t.shape());
-                        return Err(Error::new("layer_norm", ErrorKind::Shape(text)));
-                    }
-                    y = Node::map(row, &[&y, &t.cast(x.dtype())])?;
-                }
-            }
-            Ok(Tensor::from_node(y.cast(own.dtype())))
-        })
-    }
-
-    /// The mean cross entropy of logits `[n, classes]` and labels `[n]` (integers); see
-    /// [`Tensor::cross_entropy_with`] for other shapes, and for targets that are probabilities.
-    ///
-    /// # Errors
-    ///
-    /// Shapes that do not fit. A label out of range is found when the value is computed.
-    #[track_caller]
-    pub fn cross_entropy(&self, target: &Tensor) -> Result<Tensor> {
-        public("cross_entropy", || Ok(self.cross_entropy_each(target)?.mean()))
-    }
-
-    /// The cross entropy of each sample; see [`Tensor::cross_entropy`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Tensor::cross_entropy`].
-    #[track_caller]
-    pub fn cross_entropy_each(&self, target: &Tensor) -> Result<Tensor> {
-        public("cross_entropy", || Ok(self.cross_entropy_with(target, &CrossEntropy::default())?.each))
-    }
-
-    /// The cross entropy of logits `[classes]`, `[n, classes]` or `[n, classes, …]`, for each sample, with all that PyTorch
-    /// takes: the target is labels (integers, in the logits' shape without the classes) or probabilities (floats, in the
-    /// logits' shape).
-    ///
-    /// # Errors
-    ///
-    /// Shapes that do not fit, a smoothing outside [0, 1], probabilities beside a label to ignore. A label out of range is
-    /// found when the value is computed.
-    #[track_caller]
-    pub fn cross_entropy_with(&self, target: &Tensor, options: &CrossEntropy<'_>) -> Result<Terms> {
-        public("cross_entropy", || cross_entropy(&float(self), &target.node(), options))
-    }
-
-    /// The mean of squared differences.
-    ///
-    /// # Errors
-    ///
-    /// Shapes that do not broadcast, unlike devices.
-    #[track_caller]
-    pub fn mse_loss(&self, target: &Tensor) -> Result<Tensor> {
-        public("mse_loss", || Ok(self.try_sub(target)?.square().mean()))
-    }
-
-    /// The matrix product, as NumPy's `@`: vectors are taken as a row on the left and a column on the right, batches
-    /// broadcast.
-    ///
-    /// # Errors
-    ///
-    /// Scalars, inner sizes that differ, batches that do not broadcast, unlike devices.
-    #[track_caller]
-    pub fn try_matmul(&self, other: &Tensor) -> Result<Tensor> {
-        public("matmul", || {
-            let (mut a, mut b) = (self.node(), other.node());
-            let fail = |text: String| Error::new("matmul", ErrorKind::Shape(text));
-            let (ra, rb) = (a.shape().rank(), b.shape().rank());
-            if ra == 0 || rb == 0 {
-                return Err(fail(format!(
-                    "takes at least one axis on each side, got {} and {}",
-                    a.shape(),
-                    b.shape()
-                )));
-            }
-            let (inner_a, inner_b) = (a.shape()[ra - 1], b.shape()[rb.max(2) - 2]);
-            if inner_a != inner_b {
-                return Err(fail(format!(
-                    "shapes {} and {} do not fit: {inner_a} is not {inner_b}",
-                    a.shape(),
-                    b.shape()
-                )));
-            }
-            let dtype = DType::promote(a.dtype(), b.dtype());
-            (a, b) = (a.cast(dtype), b.cast(dtype));
-            if ra == 1 && rb == 1 && matches!(dtype, DType::F32 | DType::F64) {
-                // A sum's parts are added in pairs; a product of matrices adds along its inner axis one after the other,
-                // which over millions of terms loses digits.
-                let products = Tensor::from_node(a).try_mul(Tensor::from_node(b))?;
-                return products.sum_dim(&[0], false);
-            }
-            if ra == 1 {
-                a = a.reshape(Shape::of(&[1, inner_a]))?;
-            }
-            if rb == 1 {
-                b = b.reshape(Shape::of(&[inner_b, 1]))?;
-            }
-            let mut out = a.matmul(&b)?;
-            let mut shape = *out.shape();
-            if rb == 1 {
-                shape = shape.remove(shape.rank() - 1);
-            }
-            if ra == 1 {
-                shape = shape.remove(shape.rank() - 1 - (rb != 1) as usize);
-            }
-            out = out.reshape(shape)?;
-            Ok(Tensor::from_node(out))
-        })
-    }
-
-    /// As [`Tensor::try_matmul`].
-    ///
-    /// # Panics
-    ///
-    /// Where that answers with an error.
-    #[track_caller]
-    pub fn matmul(&self, other: &Tensor) -> Tensor {
-        or_panic(self.try_matmul(other))
-    }
-
-    /// Zeros with probability `p`, and the survivors scaled by 1/(1 − p) (Srivastava et al., 2014).
-    ///
-    /// # Errors
-    ///
-    /// A probability outside [0, 1).
-    #[track_caller]
-    pub fn dropout(&self, p: f64) -> Result<Tensor> {
-        public("dropout", || {
-            if !(0.0..1.0).contains(&p) {
-                let text = format!("takes a probability in [0, 1), got {p}");
-                return Err(Error::new("dropout", ErrorKind::Value(text)));
-            }
-            let x = float(self);
-            let random = with_default_device(self.device(), || Tensor::rand(x.shape(), DType::F32))??;
-            let keep = random.ge(p).node();
-            Ok(Tensor::from_node(keep.choose(&x.scale(1.0 / (1.0 - p)), &x.lit(0.0))))
-        })
-    }
 }
 
 /// The elements where `kept(row + diagonal, column)` holds.
@@ -547,152 +297,55 @@ fn triangle(
     Ok(Tensor::from_node(kept(&row, &column).choose(x, &x.lit(0.0))))
 }
 
-/// What a cross entropy takes beside logits and target.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CrossEntropy<'a> {
-    /// A weight for each class, `[classes]`.
-    pub weight: Option<&'a Tensor>,
-    /// The label of samples that do not count.
-    pub ignore_index: Option<i64>,
-    /// The part of each target that is spread evenly over all classes.
-    pub label_smoothing: f64,
-}
-
-/// The losses of single samples, and what their sum is divided by for their mean.
-pub struct Terms {
-    /// The losses.
-    pub each: Tensor,
-    /// The sum of the weights of the samples that count; `None` where that is the number of samples.
-    pub weight: Option<Tensor>,
-}
-
-impl Terms {
-    /// The mean.
-    #[track_caller]
-    pub fn mean(&self) -> Result<Tensor> {
-        match &self.weight {
-            Some(weight) => self.each.sum().try_div(weight),
-            None => Ok(self.each.mean()),
-        }
-    }
-}
-
-#[track_caller]
-fn cross_entropy(x: &Node, target: &Node, options: &CrossEntropy<'_>) -> Result<Terms> {
-    let fail = |kind| Err(Error::new("cross_entropy", kind));
-    let shape = *x.shape();
-    let rank = shape.rank();
-    let smoothing = options.label_smoothing;
-    if !(0.0..=1.0).contains(&smoothing) {
-        return fail(ErrorKind::Value(format!("takes a label smoothing in [0, 1], got {smoothing}")));
-    }
-    let axis = usize::from(rank > 1);
-    let by_class = target.dtype().is_float() && *target.shape() == shape;
-    if rank == 0 || !by_class && *target.shape() != shape.remove(axis) {
-        let text = format!(
-            "takes logits [n, classes] and labels [n] (or probabilities [n, classes]), got {shape} and {}",
-            target.shape()
-        );
-        return fail(ErrorKind::Shape(text));
-    }
-    if !by_class && !target.dtype().is_int() {
-        return fail(ErrorKind::DType(format!("takes integer labels, got {}", target.dtype())));
-    }
-    let classes = shape[axis];
-    if classes == 0 {
-        return fail(ErrorKind::Shape(format!("no classes in shape {shape}")));
-    }
-    let mask = 1u8 << axis;
-    // One number for each class, beside the logits.
-    let along = (0..rank).fold(shape, |s, d| if d == axis { s } else { s.with(d, 1) });
-    let weight = match options.weight {
-        None => None,
-        Some(weight) if *weight.shape() == [classes] => Some(weight.node().cast(x.dtype()).reshape(along)?),
-        Some(weight) => {
-            return fail(ErrorKind::Shape(format!(
-                "takes a weight for each of {classes} classes, got shape {}",
-                weight.shape()
-            )));
-        }
-    };
-    let weighted = |n: &Node| weight.as_ref().map_or_else(|| n.clone(), |w| n.mul(w));
-    let sum = |n: &Node| n.reduce(ReduceKind::Sum, mask, true);
-    let out = shape.remove(axis);
-    let shifted = x.sub(&largest(x, mask)?);
-    let log_sum = sum(&shifted.map(Row::Exp))?.map(Row::Log);
-    let surprise = || log_sum.sub(&shifted);
-    if by_class {
-        if options.ignore_index.is_some() {
-            let text = "ignores labels, not probabilities: there is no ignore_index for them";
-            return fail(ErrorKind::Value(text.into()));
-        }
-        let target = target.cast(x.dtype());
-        let target = match smoothing == 0.0 {
-            true => target,
-            false => target.scale(1.0 - smoothing).add(&target.lit(smoothing / classes as f64)),
+/// The norm over the axes of a mask; see [`Tensor::norm`].
+pub(crate) fn p_norm(node: &Node, p: f64, mask: u8, keepdim: bool) -> Result<Node> {
+    let sum = |n: Node| n.reduce(ReduceKind::Sum, mask, keepdim);
+    let power = |n: &Node, p: f64| Node::apply(Row::Pow, &[n, &n.lit(p)]);
+    Ok(if p.is_nan() {
+        return Err(Error::new("norm", ErrorKind::Value("takes a number as p, got NaN".into())));
+    } else if p == 2.0 {
+        flat_at_zero(&sum(node.map(Row::Square))?, |s| s.map(Row::Sqrt))
+    } else if p == 1.0 {
+        sum(node.map(Row::Abs))?
+    } else if p == 0.0 {
+        sum(Node::apply(Row::Ne, &[node, &node.lit(0.0)]).cast(node.dtype()))?
+    } else if p.is_infinite() {
+        let kind = if p > 0.0 { ReduceKind::Max } else { ReduceKind::Min };
+        node.map(Row::Abs).reduce(kind, mask, keepdim)?
+    } else {
+        let magnitudes = node.map(Row::Abs);
+        // The slope of a power below 1 is infinite at 0.
+        let powers = match p < 1.0 && p > 0.0 {
+            true => flat_at_zero(&magnitudes, |m| power(m, p)),
+            false => power(&magnitudes, p),
         };
-        let each = sum(&weighted(&surprise().mul(&target)))?.reshape(out)?;
-        return Ok(Terms { each: Tensor::from_node(each), weight: None });
-    }
-    let labels = target.cast(DType::I64).reshape(shape.with(axis, 1))?;
-    // A label that is known is told of here, before anything is made of it.
-    let known = known_indices("cross_entropy", target, 0..classes as i64, options.ignore_index)?;
-    if let Found::Outside(index) = known {
-        return Err(Error::new("cross_entropy", ErrorKind::Index { index, axis, size: classes }));
-    }
-    let ignored = options.ignore_index.map(|ignored| {
-        let ignored = Node::scalar_bits(cell_bits_of_int(ignored, DType::I64), DType::I64, x.device(), false);
-        labels.eq(&ignored)
-    });
-    let labels = match &ignored {
-        Some(ignored) => ignored.choose(&labels.lit(0.0), &labels),
-        None => labels,
-    };
-    let labels = labels.guard(axis, classes);
-    let here = Node::apply(Row::Eq, &[&Node::ramp(along, x.device()), &labels]);
-    let zero = x.lit(0.0);
-    let mut each = log_sum.sub(&sum(&here.choose(&shifted, &zero))?);
-    let mut counts = match &weight {
-        Some(w) => Some(sum(&here.choose(w, &zero))?),
-        None => None,
-    };
-    if let Some(counts) = &counts {
-        each = each.mul(counts);
-    }
-    if smoothing != 0.0 {
-        let evenly = sum(&weighted(&surprise()))?.scale(smoothing / classes as f64);
-        each = each.scale(1.0 - smoothing).add(&evenly);
-    }
-    if let Some(ignored) = &ignored {
-        each = ignored.choose(&zero, &each);
-        let count = counts.unwrap_or_else(|| x.lit(1.0));
-        counts = Some(ignored.choose(&zero, &count));
-    }
-    let weight = match counts {
-        Some(counts) => Some(Tensor::from_node(counts.reshape(out)?).sum()),
-        None => None,
-    };
-    Ok(Terms { each: Tensor::from_node(each.reshape(out)?), weight })
+        flat_at_zero(&sum(powers)?, |s| power(s, 1.0 / p))
+    })
+}
+
+/// [`p_norm`], of half types in f32, rounded once.
+pub(crate) fn norm_of(node: &Node, p: f64, mask: u8, keepdim: bool) -> Result<Node> {
+    Ok(p_norm(&wide(node), p, mask, keepdim)?.cast(node.dtype()))
 }
 
 /// `f` of what is not negative, but where that is 0: there the value and all gradients are 0.
-fn flat_at_zero(x: &Node, f: impl FnOnce(&Node) -> Node) -> Node {
+pub(crate) fn flat_at_zero(x: &Node, f: impl FnOnce(&Node) -> Node) -> Node {
     let (zero, one) = (x.lit(0.0), x.lit(1.0));
     let is_zero = x.eq(&zero);
     is_zero.choose(&zero, &f(&is_zero.choose(&one, x)))
 }
 
 /// A sum over the axes of a mask, divided by `n`. Half types are added and divided in f32, and rounded once.
-fn sum_over(node: &Node, mask: u8, keepdim: bool, n: usize) -> Result<Node> {
+pub(crate) fn sum_over(node: &Node, mask: u8, keepdim: bool, n: f64) -> Result<Node> {
     let half = matches!(node.dtype(), DType::F16 | DType::BF16);
     let wide = if half { node.cast(DType::F32) } else { node.clone() };
     let sum = wide.reduce(ReduceKind::Sum, mask, keepdim)?;
-    Ok(sum.div(&sum.lit(n as f64)).cast(node.dtype()))
+    Ok(sum.div(&sum.lit(n)).cast(node.dtype()))
 }
 
 /// The mean over the axes of a mask.
-fn mean(node: &Node, mask: u8, keepdim: bool) -> Result<Node> {
-    sum_over(node, mask, keepdim, count(node.shape(), mask))
+pub(crate) fn mean(node: &Node, mask: u8, keepdim: bool) -> Result<Node> {
+    sum_over(node, mask, keepdim, count(node.shape(), mask) as f64)
 }
 
 /// A node in f32, if it is of a half type: squares and their sums go beyond f16 where the result does not, and small differences
@@ -705,14 +358,15 @@ pub(crate) fn wide(node: &Node) -> Node {
 }
 
 /// The variance over the axes of a mask, in two passes.
-fn variance(node: &Node, mask: u8, correction: usize, keepdim: bool) -> Result<Node> {
+pub(crate) fn variance(node: &Node, mask: u8, correction: f64, keepdim: bool) -> Result<Node> {
     let centred = node.sub(&mean(node, mask, true)?);
-    sum_over(&centred.map(Row::Square), mask, keepdim, count(node.shape(), mask).saturating_sub(correction))
+    let freedom = (count(node.shape(), mask) as f64 - correction).max(0.0);
+    sum_over(&centred.map(Row::Square), mask, keepdim, freedom)
 }
 
 /// The largest along the axes of a mask, without a gradient of its own: shifting by it changes no value. Where it is
 /// infinite, the difference to it is NaN, and with it the softmax, as everywhere.
-fn largest(node: &Node, mask: u8) -> Result<Node> {
+pub(crate) fn largest(node: &Node, mask: u8) -> Result<Node> {
     let was = mg_graph::set_tracking(false);
     let largest = node.reduce(ReduceKind::Max, mask, true);
     mg_graph::set_tracking(was);
@@ -726,7 +380,7 @@ fn peak(node: &Node, mask: u8) -> Result<Node> {
     Ok(finite.choose(&max, &max.lit(0.0)))
 }
 
-fn shifted_exp_sum(node: &Node, mask: u8) -> Result<(Node, Node)> {
+pub(crate) fn shifted_exp_sum(node: &Node, mask: u8) -> Result<(Node, Node)> {
     let max = peak(node, mask)?;
     let sum = node.sub(&max).map(Row::Exp).reduce(ReduceKind::Sum, mask, true)?;
     Ok((max, sum))

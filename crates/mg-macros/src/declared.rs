@@ -1,5 +1,6 @@
 //! What an `impl` block declares.
 
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
     Attribute, Error, Expr, FnArg, ImplItem, ImplItemFn, ItemImpl, Lit, Meta, Pat, Result, Type, UnOp,
@@ -32,6 +33,15 @@ pub struct Surface {
     pub aliases: Vec<String>,
     pub answers: Vec<String>,
     pub keywords_from: Option<String>,
+    pub name: Option<String>,
+    pub in_place_only: bool,
+}
+
+impl Operation {
+    /// What Python calls it.
+    pub fn name(&self) -> String {
+        self.surface.name.clone().unwrap_or_else(|| self.function.sig.ident.unraw().to_string())
+    }
 }
 
 pub fn operations(block: &ItemImpl) -> Result<Vec<Operation>> {
@@ -84,8 +94,10 @@ fn surface(attribute: &Attribute) -> Result<Surface> {
             Ok(meta.value()?.parse::<syn::LitStr>()?.value())
         };
         match word.to_string().as_str() {
-            "method" | "function" | "nn" | "linalg" | "special" => found.places.push(word),
+            "method" | "function" | "nn" | "linalg" | "special" | "windows" => found.places.push(word),
             "in_place" => found.in_place = true,
+            "in_place_only" => (found.in_place, found.in_place_only) = (true, true),
+            "name" => found.name = Some(text(&meta)?),
             "view" => found.view = true,
             "variadic" => found.variadic = true,
             "alias" => found.aliases.push(text(&meta)?),

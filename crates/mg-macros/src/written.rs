@@ -36,8 +36,8 @@ fn outer(param: &Param) -> TokenStream {
 fn methods(operation: &Operation) -> TokenStream {
     let function = &operation.function;
     let (plain, answer, body) = (&function.sig.ident, &function.sig.output, &function.block);
-    let text = plain.unraw().to_string();
-    let fallible = format_ident!("try_{}", text.trim_end_matches('_'));
+    let text = operation.name();
+    let fallible = format_ident!("try_{}", plain.unraw().to_string().trim_end_matches('_'));
     let (documentation, attributes) = (&operation.documentation, &function.attrs);
     let parameters: Vec<_> = operation.params.iter().map(outer).collect();
     let names: Vec<_> = operation.params.iter().map(|p| &p.name).collect();
@@ -51,7 +51,7 @@ fn methods(operation: &Operation) -> TokenStream {
     let in_place = operation.surface.in_place.then(|| {
         let (written, fallibly) = (format_ident!("{text}_"), format_ident!("try_{text}_"));
         let (says, twin) =
-            (format!("[`Tensor::{text}`], written into the tensor."), format!("As [`Tensor::{written}`]."));
+            (format!("[`Tensor::{plain}`], written into the tensor."), format!("As [`Tensor::{written}`]."));
         quote! {
             #[doc = #says]
             ///
@@ -106,10 +106,11 @@ fn methods(operation: &Operation) -> TokenStream {
 /// The entry of the table.
 fn description(operation: &Operation) -> TokenStream {
     let surface = &operation.surface;
-    let plain = operation.function.sig.ident.unraw().to_string();
-    let fallible = format_ident!("try_{}", plain);
+    let (plain, function) = (operation.name(), operation.function.sig.ident.unraw().to_string());
+    let fallible = format_ident!("try_{}", function.trim_end_matches('_'));
     let documentation = text(operation);
     let places: Vec<Ident> = match surface.places.is_empty() {
+        true if surface.in_place_only => vec![],
         true => vec![format_ident!("Method"), format_ident!("Function")],
         false => surface.places.iter().map(place).collect(),
     };

@@ -7,16 +7,17 @@ use std::sync::OnceLock;
 
 use mg_autograd::Tensor;
 use mg_autograd::surface::{
-    Answer, Arg, COUNT, Given, Kind, Operation, Param, Place, call_in_place, operations,
+    Answer, Arg, COUNT, Given, Kind, Operation, Param, Place, Returns, call_in_place, operations,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 
 use crate::arith::other;
-use crate::error::build;
+use crate::error::{build, compute};
+use crate::random::PyGenerator;
 use crate::tensor::{Other, PyTensor};
 use crate::{device, dtype, size};
 
@@ -105,7 +106,10 @@ impl<'a, 'py> Seats<'a, 'py> {
     /// The seat that a name stands for: PyTorch's, and NumPy's where there is one.
     fn named(&self, name: &str) -> Option<usize> {
         let find = |wanted: &str| self.operation.params.iter().position(|p| p.name == wanted);
-        if self.operation.has_receiver && (name == "input" || name == "self") {
+        if self.operation.has_receiver
+            && (matches!(name, "input" | "self")
+                || matches!(name, "x" | "y" | "a" | "A") && find(name).is_none())
+        {
             return Some(0);
         }
         let synonym = match name {
@@ -114,10 +118,13 @@ impl<'a, 'py> Seats<'a, 'py> {
             "keepdims" => Some("keepdim"),
             "a_min" => Some("min"),
             "a_max" => Some("max"),
+            "ddof" => Some("correction"),
             _ => None,
         };
         let found = find(name).or_else(|| synonym.and_then(find));
         let found = found.or_else(|| (name == "axis" || name == "axes").then(|| find("dims")).flatten());
+        // Sizes that mathematics writes as capitals: `N`, `M`.
+        let found = found.or_else(|| find(&name.to_ascii_lowercase()).filter(|_| name.len() == 1));
         found.map(|at| at + self.first())
     }
 
@@ -153,7 +160,7 @@ fn call<'py>(
         && let Ok(tensor) = tensor.cast::<PyTensor>()
     {
         let tensor = tensor.get();
-        let answer = build(py, || (operation.call)(&Given { args: &[Arg::Tensor(&tensor.t)] }))?;
+        let answer = called(py, operation, &Given { args: &[Arg::Tensor(&tensor.t)] })?;
         return answered(py, number, operation, answer, tensor.is_borrowed());
     }
     let mut seats = Seats { operation, seats: SmallVec::from_elem(None, count) };
@@ -183,6 +190,10 @@ fn call<'py>(
         let Some(at) = seats.named(name) else {
             return Err(seats.complain(&format!("got an unexpected keyword argument '{name}'")));
         };
+        let own = at.checked_sub(first).map_or("input", |at| operation.params[at].name);
+        if seats.seats[at].is_some() && own != name {
+            return Err(seats.complain(&format!("takes '{own}' and '{name}' for the same: give one of them")));
+        }
         seats.sit(at, object)?;
     }
     let mut read = Read { borrowed: false, huge: false };
@@ -219,8 +230,19 @@ fn call<'py>(
         let written: &Bound<'_, PyAny> = written;
         return Ok(written.clone());
     }
-    let answer = build(py, || (operation.call)(&given))?;
+    let answer = called(py, operation, &given)?;
     answered(py, number, operation, answer, borrowed)
+}
+
+/// Calls an operation. One that answers with a value waits for it, which other threads need not do.
+#[inline]
+fn called(py: Python<'_>, operation: &'static Operation, given: &Given<'_, '_>) -> PyResult<Answer> {
+    match operation.returns {
+        Returns::Bool | Returns::Float => compute(py, || (operation.call)(given)),
+        Returns::Tensor | Returns::Several | Returns::List | Returns::Int | Returns::Sizes => {
+            build(py, || (operation.call)(given))
+        }
+    }
 }
 
 /// The answer as Python has it.
@@ -298,19 +320,16 @@ impl Read {
             return Ok(Arg::None);
         }
         let unlike = |wanted: &str| Self::unlike(param.name, wanted, object);
+        // What is of the right kind and too large says so itself.
+        let not = |error: PyErr, wanted: &str| match error.is_instance_of::<PyTypeError>(object.py()) {
+            true => unlike(wanted),
+            false => error,
+        };
         Ok(match param.kind {
             Kind::Tensor => self.tensor(object, param.name)?,
             Kind::Tensors => {
-                let mut tensors = Vec::new();
-                for item in object.try_iter().map_err(|_| unlike("a sequence of tensors"))? {
-                    let item = item?;
-                    let Ok(tensor) = item.cast::<PyTensor>() else {
-                        return Err(Self::unlike(param.name, "a sequence of tensors", &item));
-                    };
-                    self.borrowed |= tensor.get().is_borrowed();
-                    tensors.push(tensor.get().t.clone());
-                }
-                Arg::Tensors(tensors)
+                let items = object.try_iter().map_err(|_| unlike("a sequence of tensors"))?;
+                Arg::Tensors(items.map(|item| self.among(param, &item?)).collect::<PyResult<_>>()?)
             }
             Kind::Operand => {
                 let Other { operand, borrowed, huge } = other(object)?;
@@ -319,21 +338,51 @@ impl Read {
                 Arg::Operand(operand)
             }
             Kind::Float => Arg::Float(object.extract().map_err(|_| unlike("a number"))?),
-            Kind::Int => Arg::Int(size::index(object).map_err(|_| unlike("an integer"))? as i64),
+            Kind::Int => Arg::Int(size::index(object).map_err(|e| not(e, "an integer"))? as i64),
             Kind::Size => {
-                let n = size::index(object).map_err(|_| unlike("an integer"))?;
+                let n = size::index(object).map_err(|e| not(e, "an integer"))?;
                 let n = usize::try_from(n).map_err(|_| {
                     PyValueError::new_err(format!("argument '{}' cannot be negative, got {n}", param.name))
                 })?;
                 Arg::Size(n)
             }
-            Kind::Ints => Arg::Ints(integers(object).map_err(|_| unlike("an integer or several"))?),
+            Kind::Order => match object.cast::<PyString>() {
+                Ok(_) => {
+                    let text: &'a Bound<'_, PyAny> = object;
+                    Arg::Text(text.cast::<PyString>()?.to_str()?)
+                }
+                Err(_) => Arg::Float(object.extract().map_err(|_| unlike("a number or a string"))?),
+            },
+            Kind::Pairing => match size::is_list(object) {
+                true => {
+                    let both = object.try_iter()?.map(|side| integers(&side?)).collect::<PyResult<Vec<_>>>();
+                    match <[_; 2]>::try_from(both.map_err(|_| unlike("an integer or two lists of axes"))?) {
+                        Ok([a, b]) => Arg::Pair(a, b),
+                        Err(_) => return Err(unlike("an integer or two lists of axes")),
+                    }
+                }
+                false => {
+                    let n = size::index(object).map_err(|_| unlike("an integer or two lists of axes"))?;
+                    Arg::Size(usize::try_from(n).map_err(|_| {
+                        PyValueError::new_err(format!(
+                            "argument '{}' cannot be negative, got {n}",
+                            param.name
+                        ))
+                    })?)
+                }
+            },
+            Kind::Generator => match object.cast::<PyGenerator>() {
+                Ok(generator) => Arg::Generator(&generator.get().0),
+                Err(_) => return Err(unlike("a Generator")),
+            },
+            Kind::Ints => Arg::Ints(integers(object).map_err(|e| not(e, "an integer or several"))?),
             Kind::Sizes => Arg::Sizes(size::shape(object)?.into()),
             Kind::Padding if object.is_instance_of::<PyString>() => {
                 let text: &'a Bound<'_, PyAny> = object;
                 Arg::Text(text.cast::<PyString>()?.to_str()?)
             }
             Kind::Padding => Arg::Sizes(size::shape(object)?.into()),
+            Kind::Floats => Arg::Floats(floats(object).map_err(|_| unlike("a number or several"))?),
             Kind::Bool => Arg::Bool(object.extract().map_err(|_| unlike("True or False"))?),
             Kind::Text => {
                 let text: &'a Bound<'_, PyAny> = object;
@@ -347,8 +396,21 @@ impl Read {
         })
     }
 
+    /// One of several tensors.
+    fn among(&mut self, param: &Param, item: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+        let Ok(tensor) = item.cast::<PyTensor>() else {
+            return Err(Self::unlike(param.name, "a sequence of tensors", item));
+        };
+        self.borrowed |= tensor.get().is_borrowed();
+        Ok(tensor.get().t.clone())
+    }
+
     /// A list that is given as its items.
     fn items<'a>(&mut self, param: &Param, items: &'a [Borrowed<'_, '_, PyAny>]) -> PyResult<Arg<'a>> {
+        if param.kind == Kind::Tensors {
+            let tensors = items.iter().map(|item| self.among(param, item));
+            return Ok(Arg::Tensors(tensors.collect::<PyResult<_>>()?));
+        }
         let ints: PyResult<SmallVec<[isize; 8]>> = items.iter().map(|item| size::index(item)).collect();
         let ints = ints?;
         if param.kind != Kind::Sizes {
@@ -361,10 +423,22 @@ impl Read {
 }
 
 fn integers(object: &Bound<'_, PyAny>) -> PyResult<SmallVec<[isize; 8]>> {
+    // A truth value in an axis' place stands for something else.
+    let one = |item: &Bound<'_, PyAny>| match item.is_instance_of::<PyBool>() {
+        true => Err(PyTypeError::new_err("a truth value is no axis")),
+        false => size::index(item),
+    };
     if size::is_list(object) {
-        return object.try_iter()?.map(|item| size::index(&item?)).collect();
+        return object.try_iter()?.map(|item| one(&item?)).collect();
     }
-    Ok(SmallVec::from_elem(size::index(object)?, 1))
+    Ok(SmallVec::from_elem(one(object)?, 1))
+}
+
+fn floats(object: &Bound<'_, PyAny>) -> PyResult<SmallVec<[f64; 8]>> {
+    if size::is_list(object) {
+        return object.try_iter()?.map(|item| item?.extract()).collect();
+    }
+    Ok(SmallVec::from_elem(object.extract()?, 1))
 }
 
 /// The signature as Python writes it, without the name; `receiver` is what the tensor is called.
@@ -398,7 +472,11 @@ fn definition(
     let (function, words) = match form {
         Form::Plain => (PLAIN[number], operation.documentation.to_string()),
         Form::InPlace => {
-            (IN_PLACE[number], format!("`{}`, written into the tensor, which is answered.", operation.name))
+            let words = match operation.places.is_empty() {
+                true => operation.documentation.to_string(),
+                false => format!("`{}`, written into the tensor, which is answered.", operation.name),
+            };
+            (IN_PLACE[number], words)
         }
     };
     let text = |s: String| CString::new(s.replace('\0', "")).unwrap_or_default().into_raw() as *const _;
@@ -419,6 +497,7 @@ fn prefix(place: Place) -> Option<&'static str> {
         Place::Nn => Some("_nn_"),
         Place::Linalg => Some("_linalg_"),
         Place::Special => Some("_special_"),
+        Place::Windows => Some("_windows_"),
     }
 }
 
@@ -463,8 +542,9 @@ pub fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The elementwise operations that have a row in the op table: name, number of operands, documentation.
 #[pyfunction]
 pub fn _rows() -> Vec<(&'static str, usize, &'static str)> {
-    let rows = operations().take(mg_kernels::Row::ALL.len()).filter(|row| !row.places.is_empty());
-    rows.map(|row| (row.name, 1 + row.params.len(), row.documentation)).collect()
+    let rows = mg_kernels::Row::ALL.iter().zip(operations());
+    let public = rows.filter(|(_, operation)| operation.places.contains(&Place::Method));
+    public.map(|(row, operation)| (operation.name, row.arity(), operation.documentation)).collect()
 }
 
 /// What the operations are, for whoever writes stubs and tests: name, aliases, places, whether there is a receiver, whether

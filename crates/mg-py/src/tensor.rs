@@ -217,7 +217,7 @@ impl PyTensor {
     ) -> PyResult<PyTensor> {
         // Before the data is read, which may be long.
         usable_device(device)?;
-        let dtype = optional_dtype(dtype)?.unwrap_or(DType::F32);
+        let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
         let mut t = nested::tensor(data, Some(dtype))?;
         if let Some(shape) = shape.filter(|s| !s.is_none()) {
             let shape = size::signed(&size::shape(shape)?);

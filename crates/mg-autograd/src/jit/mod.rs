@@ -3,8 +3,8 @@
 mod record;
 
 pub(crate) use record::{
-    note_cell_change, note_grad, note_leaf, note_line, note_line_change, note_line_read, note_other_memory,
-    note_read, note_seed, note_shared_write, note_taken_in, was_there,
+    note_cell_change, note_draw, note_grad, note_leaf, note_line, note_line_change, note_line_read,
+    note_other_memory, note_read, note_seed, note_shared_write, note_taken_in, was_there,
 };
 
 use crate::creation;

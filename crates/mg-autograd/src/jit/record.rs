@@ -244,6 +244,11 @@ pub(crate) fn note_seed() {
     noting(|r| r.refused = Some("it seeds the generator of random numbers"));
 }
 
+/// Notes random numbers that a replay would not draw anew.
+pub(crate) fn note_draw(why: &'static str) {
+    noting(|r| r.refused = Some(why));
+}
+
 /// Notes that a leaf's gradient is looked at (`Some`), or replaced unseen.
 pub(crate) fn note_grad(leaf: &Tensor, before: Option<Option<Tensor>>) {
     let was_there = was_there(&leaf.current());

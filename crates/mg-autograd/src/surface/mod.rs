@@ -9,7 +9,7 @@ use crate::caller::public;
 use crate::tensor::{Tensor, in_place};
 use mg_device::{Error, ErrorKind, Result};
 
-pub use arguments::{Answer, Arg, FromArg, Given, Kind, Returned, Returns};
+pub use arguments::{Answer, Arg, FromArg, Given, Kind, Order, Pairing, Returned, Returns};
 
 /// Where Python has an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +24,8 @@ pub enum Place {
     Linalg,
     /// A function of `special`.
     Special,
+    /// A function of `signal.windows`.
+    Windows,
 }
 
 /// An argument of an operation.
@@ -59,7 +61,7 @@ pub struct Operation {
     pub in_place: bool,
     /// Whether the result shares memory with the tensor.
     pub view: bool,
-    /// Whether the last list may be given as several integers.
+    /// Whether the last list may be given as its items.
     pub variadic: bool,
     /// The names of several results.
     pub answers: &'static [&'static str],
@@ -91,7 +93,19 @@ const TABLES: &[&[Operation]] = &[
     crate::ops::ROWS,
     crate::operations::ACTIVATIONS,
     crate::operations::CONVOLUTIONS,
-    crate::operations::SCANS, //
+    crate::operations::LINEAR_ALGEBRA,
+    crate::operations::REDUCTIONS,
+    crate::operations::CREATION,
+    crate::operations::SCANS,
+    crate::operations::WINDOWS,
+    crate::operations::DISTANCES,
+    crate::operations::DROPOUTS,
+    crate::operations::IMAGES,
+    crate::operations::LAYERS,
+    crate::operations::LOSSES,
+    crate::operations::NORMALIZATIONS,
+    crate::operations::ELEMENTWISE,
+    crate::operations::SPECIAL,
 ];
 
 /// How many operations there are.

@@ -20,21 +20,21 @@ from ._micrograd_rs import (
     MLP,
     Device,
     Explanation,
+    Generator,
     Jit,
     Layer,
     Neuron,
     Tensor,
     Value,
     __version__,
-    allclose,
     arange,
     as_tensor,
     bfloat16,
+    can_cast,
     cat,
     dtype,
     empty,
     empty_like,
-    equal,
     explain,
     eye,
     float16,
@@ -45,7 +45,10 @@ from ._micrograd_rs import (
     full,
     full_like,
     get_default_device,
+    get_default_dtype,
     get_float32_matmul_precision,
+    get_rng_state,
+    initial_seed,
     int32,
     int64,
     is_grad_enabled,
@@ -53,18 +56,20 @@ from ._micrograd_rs import (
     linspace,
     load_safetensors,
     manual_seed,
-    one_hot,
     ones,
     ones_like,
-    rand,
+    promote_types,
     rand_like,
     randint,
-    randn,
     randn_like,
     realize,
+    result_type,
     save_safetensors,
+    seed,
     set_default_device,
+    set_default_dtype,
     set_float32_matmul_precision,
+    set_rng_state,
     stack,
     tensor,
     uint8,
@@ -73,14 +78,17 @@ from ._micrograd_rs import (
     zeros_like,
 )
 from ._micrograd_rs import bool as bool
+from ._dtypes import finfo, iinfo
 from ._names import Lazy as _Lazy
 from ._ops import *
 from ._size import Size
 from .autograd import enable_grad, no_grad, set_grad_enabled
+from .random import default_generator
 
+_bool = type(True)
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import autograd, cuda, data, engine, functional, linalg, nn, optim
+    from . import autograd, cuda, data, engine, functional, linalg, nn, optim, random, signal, special
 
 device = Device
 asarray = as_tensor
@@ -95,6 +103,7 @@ __all__ = [
     "MLP",
     "Device",
     "Explanation",
+    "Generator",
     "Jit",
     "Layer",
     "Neuron",
@@ -102,16 +111,17 @@ __all__ = [
     "Tensor",
     "Value",
     "__version__",
-    "allclose",
     "arange",
     "as_tensor",
     "asarray",
     "autograd",
     "bfloat16",
+    "can_cast",
     "cat",
     "concat",
     "cuda",
     "data",
+    "default_generator",
     "device",
     "double",
     "dtype",
@@ -119,9 +129,9 @@ __all__ = [
     "empty_like",
     "enable_grad",
     "engine",
-    "equal",
     "explain",
     "eye",
+    "finfo",
     "float16",
     "float32",
     "float64",
@@ -131,11 +141,16 @@ __all__ = [
     "full_like",
     "functional",
     "get_default_device",
+    "get_default_dtype",
     "get_float32_matmul_precision",
+    "get_rng_state",
     "half",
+    "iinfo",
+    "initial_seed",
     "int32",
     "int64",
     "is_grad_enabled",
+    "is_tensor",
     "jit",
     "linalg",
     "linspace",
@@ -144,20 +159,27 @@ __all__ = [
     "manual_seed",
     "nn",
     "no_grad",
-    "one_hot",
     "ones",
     "ones_like",
     "optim",
+    "promote_types",
     "rand",
     "rand_like",
     "randint",
     "randn",
     "randn_like",
+    "random",
     "realize",
+    "result_type",
     "save_safetensors",
+    "seed",
     "set_default_device",
+    "set_default_dtype",
     "set_float32_matmul_precision",
     "set_grad_enabled",
+    "set_rng_state",
+    "signal",
+    "special",
     "stack",
     "tensor",
     "uint8",
@@ -166,6 +188,11 @@ __all__ = [
     "zeros_like",
 ]
 
+def is_tensor(obj: object) -> _bool:
+    """Whether it is a tensor."""
+    return isinstance(obj, Tensor)
+
+
 # A child of a fork has none of the parent's threads: nobody may be in the engine when it is made.
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(
@@ -173,4 +200,17 @@ if hasattr(_os, "register_at_fork"):
     )
 
 # What is only needed by some is imported when it is first used; unknown names are answered with the nearest.
-__getattr__ = _Lazy(__name__, ("autograd", "cuda", "data", "engine", "functional", "linalg", "nn", "optim"))
+__getattr__ = _Lazy(__name__, (
+        "autograd",
+        "cuda",
+        "data",
+        "engine",
+        "functional",
+        "linalg",
+        "nn",
+        "optim",
+        "random",
+        "signal",
+        "special",
+    ),
+)
