@@ -320,32 +320,6 @@ impl Tensor {
         })
     }
 
-    /// The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and below it;
-    /// 0 elsewhere.
-    ///
-    /// # Errors
-    ///
-    /// Fewer than two axes.
-    #[track_caller]
-    pub fn tril(&self, diagonal: i64) -> Result<Tensor> {
-        public("tril", || {
-            triangle("tril", &self.node(), diagonal, |row, column| Node::apply(Row::Le, &[column, row]))
-        })
-    }
-
-    /// The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and above it;
-    /// 0 elsewhere.
-    ///
-    /// # Errors
-    ///
-    /// Fewer than two axes.
-    #[track_caller]
-    pub fn triu(&self, diagonal: i64) -> Result<Tensor> {
-        public("triu", || {
-            triangle("triu", &self.node(), diagonal, |row, column| Node::apply(Row::Le, &[row, column]))
-        })
-    }
-
     /// Normalised over the last axes (as many as `weight` has), then scaled and shifted (Ba, Kiros, Hinton, 2016).
     ///
     /// # Errors
@@ -512,25 +486,6 @@ impl Tensor {
             Ok(Tensor::from_node(keep.choose(&x.scale(1.0 / (1.0 - p)), &x.lit(0.0))))
         })
     }
-}
-
-/// The elements where `kept(row + diagonal, column)` holds.
-fn triangle(
-    op: &'static str,
-    x: &Node,
-    diagonal: i64,
-    kept: impl FnOnce(&Node, &Node) -> Node,
-) -> Result<Tensor> {
-    let rank = x.shape().rank();
-    if rank < 2 {
-        return Err(Error::new(op, ErrorKind::Shape(format!("takes matrices, got shape {}", x.shape()))));
-    }
-    let (rows, columns) = (x.shape()[rank - 2], x.shape()[rank - 1]);
-    let bits = cell_bits_of_int(diagonal, DType::I64);
-    let diagonal = Node::scalar_bits(bits, DType::I64, x.device(), false);
-    let row = Node::ramp(Shape::of(&[rows, 1]), x.device()).add(&diagonal);
-    let column = Node::ramp(Shape::of(&[1, columns]), x.device());
-    Ok(Tensor::from_node(kept(&row, &column).choose(x, &x.lit(0.0))))
 }
 
 /// What a cross entropy takes beside logits and target.

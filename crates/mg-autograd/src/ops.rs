@@ -310,6 +310,8 @@ macro_rules! described {
             in_place: is_public(Row::$Name),
             view: false,
             variadic: false,
+            each: false,
+            reads: false,
             answers: &[],
             returns: Returns::Tensor,
             call: |args| {
@@ -614,12 +616,6 @@ impl Tensor {
             return self.clone();
         }
         Tensor::from_node(node.cast(dtype))
-    }
-
-    /// A copy of the value in its own memory; gradients flow through it.
-    #[track_caller]
-    pub fn copy(&self) -> Tensor {
-        Tensor::from_node(self.node().copy())
     }
 }
 

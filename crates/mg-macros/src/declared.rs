@@ -32,6 +32,30 @@ pub struct Surface {
     pub aliases: Vec<String>,
     pub answers: Vec<String>,
     pub keywords_from: Option<String>,
+    pub name: Option<String>,
+    pub each: bool,
+    pub reads: bool,
+}
+
+/// What stands in the attribute: the table's name, and whether the plain functions answer with a `Result`.
+pub struct Table {
+    pub name: syn::Ident,
+    pub fallible: bool,
+}
+
+impl syn::parse::Parse for Table {
+    fn parse(input: syn::parse::ParseStream<'_>) -> Result<Table> {
+        let name = input.parse()?;
+        let mut fallible = false;
+        if input.parse::<Option<syn::Token![,]>>()?.is_some() {
+            let word: syn::Ident = input.parse()?;
+            if word != "fallible" {
+                return Err(Error::new(word.span(), "not a word of `operations`"));
+            }
+            fallible = true;
+        }
+        Ok(Table { name, fallible })
+    }
 }
 
 pub fn operations(block: &ItemImpl) -> Result<Vec<Operation>> {
@@ -88,6 +112,9 @@ fn surface(attribute: &Attribute) -> Result<Surface> {
             "in_place" => found.in_place = true,
             "view" => found.view = true,
             "variadic" => found.variadic = true,
+            "each" => found.each = true,
+            "reads" => found.reads = true,
+            "name" => found.name = Some(text(&meta)?),
             "alias" => found.aliases.push(text(&meta)?),
             "keywords_from" => found.keywords_from = Some(text(&meta)?),
             "answers" => {

@@ -5,11 +5,12 @@ use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 use syn::{Ident, ItemImpl, Type};
 
-use crate::declared::{Operation, Param};
+use crate::declared::{Operation, Param, Table};
 
-pub fn block(table: &Ident, block: &ItemImpl, operations: &[Operation]) -> TokenStream {
-    let methods = operations.iter().map(methods);
-    let descriptions = operations.iter().map(description);
+pub fn block(table: &Table, block: &ItemImpl, operations: &[Operation]) -> TokenStream {
+    let methods = operations.iter().map(|o| methods(o, table.fallible));
+    let descriptions = operations.iter().map(|o| description(o, table.fallible));
+    let table = &table.name;
     let (generics, ty, attributes) = (&block.generics, &block.self_ty, &block.attrs);
     quote! {
         #(#attributes)*
@@ -22,26 +23,67 @@ pub fn block(table: &Ident, block: &ItemImpl, operations: &[Operation]) -> Token
     }
 }
 
-/// Whether a type is `Operand`, for which the public functions take anything that can be one.
-fn is_operand(ty: &Type) -> bool {
-    matches!(ty, Type::Path(path) if path.path.is_ident("Operand"))
+/// A type for which the public functions take anything that can be one.
+fn is_made_of_others(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.is_ident("Operand") || path.path.is_ident("Sections"))
+}
+
+/// Whether a type is `&[Tensor]`, for which the public functions take references too.
+fn is_tensors(ty: &Type) -> bool {
+    let Type::Reference(reference) = ty else { return false };
+    let Type::Slice(slice) = &*reference.elem else { return false };
+    matches!(&*slice.elem, Type::Path(path) if path.path.is_ident("Tensor"))
 }
 
 fn outer(param: &Param) -> TokenStream {
     let (name, ty) = (&param.name, &param.ty);
-    if is_operand(ty) { quote!(#name: impl Into<Operand>) } else { quote!(#name: #ty) }
+    match ty {
+        ty if is_made_of_others(ty) => quote!(#name: impl Into<#ty>),
+        ty if is_tensors(ty) => quote!(#name: &[impl std::borrow::Borrow<Tensor>]),
+        ty => quote!(#name: #ty),
+    }
+}
+
+/// What makes of an argument, as the public functions take it, what the body takes.
+fn converted(param: &Param) -> Option<TokenStream> {
+    let (name, ty) = (&param.name, &param.ty);
+    match ty {
+        ty if is_made_of_others(ty) => Some(quote!(let #name: #ty = #name.into();)),
+        ty if is_tensors(ty) => Some(quote! {
+            let #name: Vec<Tensor> = #name.iter().map(|t| std::borrow::Borrow::<Tensor>::borrow(t).clone()).collect();
+            let #name: &[Tensor] = &#name;
+        }),
+        _ => None,
+    }
+}
+
+/// The name of the function that answers with a `Result`, and what is written in place.
+fn fallible_names(operation: &Operation, is_fallible: bool) -> (Ident, Ident, Ident) {
+    let text = operation.function.sig.ident.unraw().to_string();
+    let text = text.trim_end_matches('_');
+    let written = format_ident!("{text}_");
+    match is_fallible {
+        true => (operation.function.sig.ident.clone(), written.clone(), written),
+        false => (format_ident!("try_{text}"), written, format_ident!("try_{text}_")),
+    }
+}
+
+/// What Python calls it.
+fn known_as(operation: &Operation) -> String {
+    let plain = || operation.function.sig.ident.unraw().to_string();
+    operation.surface.name.clone().unwrap_or_else(plain)
 }
 
 /// The plain method, its `try_` twin, and those in place.
-fn methods(operation: &Operation) -> TokenStream {
+fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
     let function = &operation.function;
     let (plain, answer, body) = (&function.sig.ident, &function.sig.output, &function.block);
-    let text = plain.unraw().to_string();
-    let fallible = format_ident!("try_{}", text.trim_end_matches('_'));
+    let (fallible, written, fallibly) = fallible_names(operation, is_fallible);
+    let (text, in_rust) = (known_as(operation), plain.unraw().to_string());
     let (documentation, attributes) = (&operation.documentation, &function.attrs);
     let parameters: Vec<_> = operation.params.iter().map(outer).collect();
     let names: Vec<_> = operation.params.iter().map(|p| &p.name).collect();
-    let converted: Vec<_> = operation.params.iter().filter(|p| is_operand(&p.ty)).map(|p| &p.name).collect();
+    let converted: Vec<_> = operation.params.iter().filter_map(converted).collect();
     let receiver = operation.has_receiver.then(|| quote!(&self,));
     let on = if operation.has_receiver { quote!(self.) } else { quote!(Self::) };
     let result = match answer {
@@ -49,20 +91,24 @@ fn methods(operation: &Operation) -> TokenStream {
         syn::ReturnType::Default => quote!(()),
     };
     let in_place = operation.surface.in_place.then(|| {
-        let (written, fallibly) = (format_ident!("{text}_"), format_ident!("try_{text}_"));
-        let (says, twin) =
-            (format!("[`Tensor::{text}`], written into the tensor."), format!("As [`Tensor::{written}`]."));
-        quote! {
-            #[doc = #says]
-            ///
-            /// # Panics
-            ///
-            /// Where its `try_` twin answers with an error.
-            #(#attributes)*
-            #[track_caller]
-            pub fn #written(&self, #(#parameters),*) {
-                crate::ops::or_panic(self.#fallibly(#(#names),*))
+        let says = format!("[`Tensor::{in_rust}`], written into the tensor.");
+        let twin = if is_fallible { says.clone() } else { format!("As [`Tensor::{written}`].") };
+        let panicking = (!is_fallible).then(|| {
+            quote! {
+                #[doc = #says]
+                ///
+                /// # Panics
+                ///
+                /// Where its `try_` twin answers with an error.
+                #(#attributes)*
+                #[track_caller]
+                pub fn #written(&self, #(#parameters),*) {
+                    crate::ops::or_panic(self.#fallibly(#(#names),*))
+                }
             }
+        });
+        quote! {
+            #panicking
 
             #[doc = #twin]
             ///
@@ -79,23 +125,28 @@ fn methods(operation: &Operation) -> TokenStream {
             }
         }
     });
-    quote! {
-        #(#documentation)*
-        ///
-        /// # Panics
-        ///
-        /// Where its `try_` twin answers with an error.
-        #(#attributes)*
-        #[track_caller]
-        pub fn #plain(#receiver #(#parameters),*) -> <#result as crate::surface::Fallible>::Value {
-            crate::ops::or_panic(#on #fallible(#(#names),*))
+    let panicking = (!is_fallible).then(|| {
+        quote! {
+            #(#documentation)*
+            ///
+            /// # Panics
+            ///
+            /// Where its `try_` twin answers with an error.
+            #(#attributes)*
+            #[track_caller]
+            pub fn #plain(#receiver #(#parameters),*) -> <#result as crate::surface::Fallible>::Value {
+                crate::ops::or_panic(#on #fallible(#(#names),*))
+            }
         }
+    });
+    quote! {
+        #panicking
 
         #(#documentation)*
         #(#attributes)*
         #[track_caller]
         pub fn #fallible(#receiver #(#parameters),*) #answer {
-            #(let #converted: Operand = #converted.into();)*
+            #(#converted)*
             crate::caller::public(#text, || -> #result #body)
         }
 
@@ -104,10 +155,10 @@ fn methods(operation: &Operation) -> TokenStream {
 }
 
 /// The entry of the table.
-fn description(operation: &Operation) -> TokenStream {
+fn description(operation: &Operation, is_fallible: bool) -> TokenStream {
     let surface = &operation.surface;
-    let plain = operation.function.sig.ident.unraw().to_string();
-    let fallible = format_ident!("try_{}", plain);
+    let plain = known_as(operation);
+    let (fallible, ..) = fallible_names(operation, is_fallible);
     let documentation = text(operation);
     let places: Vec<Ident> = match surface.places.is_empty() {
         true => vec![format_ident!("Method"), format_ident!("Function")],
@@ -115,6 +166,7 @@ fn description(operation: &Operation) -> TokenStream {
     };
     let (aliases, answers) = (&surface.aliases, &surface.answers);
     let (in_place, view, variadic) = (surface.in_place, surface.view, surface.variadic);
+    let (each, reads) = (surface.each, surface.reads);
     let has_receiver = operation.has_receiver;
     let mut by_keyword = false;
     let params = operation.params.iter().map(|param| {
@@ -163,6 +215,8 @@ fn description(operation: &Operation) -> TokenStream {
             in_place: #in_place,
             view: #view,
             variadic: #variadic,
+            each: #each,
+            reads: #reads,
             answers: &[#(#answers),*],
             returns: <#result as crate::surface::Fallible>::RETURNS,
             call: |args| {

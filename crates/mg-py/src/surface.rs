@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use mg_autograd::Tensor;
 use mg_autograd::surface::{
-    Answer, Arg, COUNT, Given, Kind, Operation, Param, Place, call_in_place, operations,
+    Answer, Arg, COUNT, Given, Kind, Operation, Param, Place, Sections, call_in_place, operations,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -16,9 +16,9 @@ use pyo3::types::{PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 
 use crate::arith::other;
-use crate::error::build;
+use crate::error::{build, compute};
 use crate::tensor::{Other, PyTensor};
-use crate::{device, dtype, size};
+use crate::{device, dtype, nested, size};
 
 /// What is made of a result.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -112,6 +112,10 @@ impl<'a, 'py> Seats<'a, 'py> {
             "axis" | "axes" => Some("dim"),
             "dim" => Some("dims"),
             "keepdims" => Some("keepdim"),
+            "shape" | "sizes" => Some("size"),
+            "value" => Some("src"),
+            "split_size_or_sections" => Some("split_size"),
+            "indices" | "sections" => Some("indices_or_sections"),
             "a_min" => Some("min"),
             "a_max" => Some("max"),
             _ => None,
@@ -153,8 +157,20 @@ fn call<'py>(
         && let Ok(tensor) = tensor.cast::<PyTensor>()
     {
         let tensor = tensor.get();
-        let answer = build(py, || (operation.call)(&Given { args: &[Arg::Tensor(&tensor.t)] }))?;
+        let answer = made(py, operation, &Given { args: &[Arg::Tensor(&tensor.t)] })?;
         return answered(py, number, operation, answer, tensor.is_borrowed());
+    }
+    if operation.each && by_name.is_empty() {
+        let items: Option<Vec<Bound<'py, PyAny>>> = match positional {
+            [one] if size::is_list(one) => Some(one.try_iter()?.collect::<PyResult<_>>()?),
+            [_] => None,
+            several => Some(several.iter().map(|&item| item.to_owned()).collect()),
+        };
+        if let Some(items) = items {
+            let each =
+                items.iter().map(|item| call(py, number, operation, form, &[item.as_borrowed()], None, &[]));
+            return Ok(PyTuple::new(py, each.collect::<PyResult<Vec<_>>>()?)?.into_any());
+        }
     }
     let mut seats = Seats { operation, seats: SmallVec::from_elem(None, count) };
     let mut form = form;
@@ -219,8 +235,16 @@ fn call<'py>(
         let written: &Bound<'_, PyAny> = written;
         return Ok(written.clone());
     }
-    let answer = build(py, || (operation.call)(&given))?;
+    let answer = made(py, operation, &given)?;
     answered(py, number, operation, answer, borrowed)
+}
+
+/// Calls an operation, which computes where it has to look at values.
+fn made(py: Python<'_>, operation: &'static Operation, given: &Given<'_, '_>) -> PyResult<Answer> {
+    match operation.reads {
+        true => compute(py, || (operation.call)(given)),
+        false => build(py, || (operation.call)(given)),
+    }
 }
 
 /// The answer as Python has it.
@@ -294,6 +318,13 @@ impl Read {
         Ok(Arg::Tensor(&tensor.get().t))
     }
 
+    /// A tensor, or what can be made one: a number, a NumPy array.
+    fn tensor_like(&mut self, object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+        let PyTensor { t, borrowed } = nested::tensor_like(object)?;
+        self.borrowed |= borrowed;
+        Ok(t)
+    }
+
     fn one<'a>(&mut self, param: &Param, object: &'a Borrowed<'_, '_, PyAny>) -> PyResult<Arg<'a>> {
         if object.is_none() && (param.takes_none || param.default == Some("None")) {
             return Ok(Arg::None);
@@ -304,12 +335,7 @@ impl Read {
             Kind::Tensors => {
                 let mut tensors = Vec::new();
                 for item in object.try_iter().map_err(|_| unlike("a sequence of tensors"))? {
-                    let item = item?;
-                    let Ok(tensor) = item.cast::<PyTensor>() else {
-                        return Err(Self::unlike(param.name, "a sequence of tensors", &item));
-                    };
-                    self.borrowed |= tensor.get().is_borrowed();
-                    tensors.push(tensor.get().t.clone());
+                    tensors.push(self.tensor_like(&item?)?);
                 }
                 Arg::Tensors(tensors)
             }
@@ -330,6 +356,19 @@ impl Read {
             }
             Kind::Ints => Arg::Ints(integers(object).map_err(|_| unlike("an integer or several"))?),
             Kind::Sizes => Arg::Sizes(size::shape(object)?.into()),
+            Kind::Sections => {
+                // A tensor stands for the numbers in it, PyTorch's third way to say where parts end.
+                let listed = match object.cast::<PyTensor>() {
+                    Ok(tensor) => Some(tensor.call_method0("tolist")?),
+                    Err(_) => None,
+                };
+                let given: &Bound<'_, PyAny> = listed.as_ref().unwrap_or(object);
+                let all = integers(given).map_err(|_| unlike("an integer or several"))?;
+                Arg::Sections(match size::is_list(given) {
+                    true => Sections::List(all),
+                    false => Sections::Number(all[0]),
+                })
+            }
             Kind::Bool => Arg::Bool(object.extract().map_err(|_| unlike("True or False"))?),
             Kind::Text => {
                 let text: &'a Bound<'_, PyAny> = object;
@@ -345,6 +384,10 @@ impl Read {
 
     /// A list that is given as its items.
     fn items<'a>(&mut self, param: &Param, items: &'a [Borrowed<'_, '_, PyAny>]) -> PyResult<Arg<'a>> {
+        if param.kind == Kind::Tensors {
+            let tensors = items.iter().map(|item| self.tensor_like(item));
+            return Ok(Arg::Tensors(tensors.collect::<PyResult<_>>()?));
+        }
         let ints: PyResult<SmallVec<[isize; 8]>> = items.iter().map(|item| size::index(item)).collect();
         let ints = ints?;
         if param.kind != Kind::Sizes {

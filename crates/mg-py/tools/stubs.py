@@ -56,6 +56,7 @@ KINDS = {
     "size": "_int",
     "ints": "_Dims",
     "sizes": "_Sizes",
+    "sections": "_Dims",
     "bool": "_bool",
     "text": "str",
     "dtype": "_DType",
@@ -96,8 +97,10 @@ def spread(operation: dict) -> list[list[str]]:
     params = parameters(operation)
     if not operation["variadic"]:
         return [params]
-    name = operation["params"][-1][0]
-    return [params, [*params[:-1], f"*{name}: _int"]]
+    last = max(i for i, param in enumerate(operation["params"]) if not param[4])
+    name, kind = operation["params"][last][:2]
+    behind = [param for param in params[last + 1 :] if param != "*"]
+    return [params, [*params[:last], f"*{name}: {'Tensor' if kind == 'tensors' else '_int'}", *behind]]
 
 
 def operation_names(operation: dict) -> list[tuple[str, bool]]:

@@ -1,13 +1,17 @@
 //! Operations that are composed of others, by family. Each is declared once: see [`crate::surface`].
 
 mod activation;
+mod indexing;
+mod movement;
 mod scan;
 
 pub(crate) use activation::ACTIVATIONS;
+pub(crate) use indexing::INDEXING;
+pub(crate) use movement::{MOVEMENT, PLAIN_MOVEMENT, bounds};
 pub(crate) use scan::SCANS;
 
 use crate::tensor::Tensor;
-use mg_device::DType;
+use mg_device::{DType, Result, normalize_axis};
 use mg_graph::Node;
 
 /// A float node: integers become f32.
@@ -15,4 +19,14 @@ pub(crate) fn float(t: &Tensor) -> Node {
     let node = t.node();
     let dtype = if node.dtype().is_float() { node.dtype() } else { DType::F32 };
     node.cast(dtype)
+}
+
+/// An axis, from the end where it is negative. A tensor without axes is taken to have one.
+pub(crate) fn axis_of(dim: isize, rank: usize) -> Result<usize> {
+    normalize_axis(dim, rank.max(1))
+}
+
+/// Signed sizes, as views take them.
+pub(crate) fn signed(sizes: &[usize]) -> Vec<isize> {
+    sizes.iter().map(|&n| n as isize).collect()
 }

@@ -9,7 +9,7 @@ use crate::caller::public;
 use crate::tensor::{Tensor, in_place};
 use mg_device::{Error, ErrorKind, Result};
 
-pub use arguments::{Answer, Arg, FromArg, Given, Kind, Returned, Returns};
+pub use arguments::{Answer, Arg, FromArg, Given, Kind, Returned, Returns, Sections};
 
 /// Where Python has an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,8 +59,12 @@ pub struct Operation {
     pub in_place: bool,
     /// Whether the result shares memory with the tensor.
     pub view: bool,
-    /// Whether the last list may be given as several integers.
+    /// Whether the last list may be given as its items.
     pub variadic: bool,
+    /// Whether the function takes several tensors too, and answers with a result for each.
+    pub each: bool,
+    /// Whether values decide the result's shape, and are computed for that.
+    pub reads: bool,
     /// The names of several results.
     pub answers: &'static [&'static str],
     /// What it answers with.
@@ -87,7 +91,14 @@ pub fn operations() -> impl Iterator<Item = &'static Operation> {
 }
 
 /// The tables, each beside its operations.
-const TABLES: &[&[Operation]] = &[crate::ops::ROWS, crate::operations::ACTIVATIONS, crate::operations::SCANS];
+const TABLES: &[&[Operation]] = &[
+    crate::ops::ROWS,
+    crate::operations::ACTIVATIONS,
+    crate::operations::INDEXING,
+    crate::operations::MOVEMENT,
+    crate::operations::PLAIN_MOVEMENT,
+    crate::operations::SCANS,
+];
 
 /// How many operations there are.
 pub const COUNT: usize = {
