@@ -4,7 +4,7 @@ use crate::caller::public;
 use crate::ops::{Operand, or_panic};
 use crate::tensor::Tensor;
 use crate::tensor::memory::is_borrowed;
-use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, normalize_axis};
+use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape};
 use mg_graph::{Node, View, cell_bits, cell_bits_of_int};
 
 impl Tensor {

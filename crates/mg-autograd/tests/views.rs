@@ -85,7 +85,7 @@ fn the_value_broadcasts_and_is_converted() {
 #[test]
 fn a_tensor_can_be_written_with_its_own_parts() {
     let x = base();
-    x.assign(x.flip(1).unwrap()).unwrap();
+    x.assign(x.flip(&[1]).unwrap()).unwrap();
     assert_eq!(values(&x), [2.0, 1.0, 0.0, 5.0, 4.0, 3.0]);
     let (a, b) = (x.select(0, 0).unwrap(), x.select(0, 1).unwrap());
     a.assign(&b + &a).unwrap();

@@ -196,7 +196,7 @@ fn description(operation: &Operation, is_fallible: bool) -> TokenStream {
     let taken = operation.params.iter().enumerate().map(|(i, param)| {
         let (name, ty, at) = (&param.name, &param.ty, i + first);
         match &param.default {
-            Some((default, _)) => quote!(let #name: #ty = args.take_or(#at, || #default)?;),
+            Some((default, _)) => quote!(let #name: #ty = args.take_or(#at, || -> #ty { #default })?;),
             None => quote!(let #name: #ty = args.take(#at)?;),
         }
     });

@@ -113,7 +113,7 @@ impl NLLLoss {
         }
         labels.check_indices("NLLLoss", 0, 1, x[1])?;
         let index = labels.to_dtype(DType::I64).unsqueeze(1)?;
-        Ok(self.reduction.apply(log_probabilities.gather(1, &index)?.squeeze(Some(1))?.try_neg()?))
+        Ok(self.reduction.apply(log_probabilities.gather(1, &index)?.squeeze(Some(&[1]))?.try_neg()?))
     }
 }
 

@@ -118,7 +118,7 @@ fn steps_find_their_plan() {
         let mut made = 0;
         for i in 0..20 {
             let order: Vec<i64> = (0..640).map(|j| (j * 7 + i) % 640).collect();
-            let index = Tensor::from_slice(&order).narrow(0, 32 * i as usize, 32).unwrap();
+            let index = Tensor::from_slice(&order).narrow(0, 32 * i as isize, 32).unwrap();
             let (x, y) = (data.index_select(0, &index).unwrap(), labels.index_select(0, &index).unwrap());
             let loss = model.forward(&x).unwrap().cross_entropy(&y).unwrap();
             optimizer.zero_grad();
@@ -152,7 +152,7 @@ fn memory_stays_flat() {
     let mut figures = vec![];
     for i in 0..10_000 {
         let at = i % 8 * 32;
-        let (x, y) = (data.narrow(0, at, 32).unwrap(), labels.narrow(0, at, 32).unwrap());
+        let (x, y) = (data.narrow(0, at as isize, 32).unwrap(), labels.narrow(0, at as isize, 32).unwrap());
         let loss = model.forward(&x).unwrap().cross_entropy(&y).unwrap();
         adam.zero_grad();
         loss.backward().unwrap();
@@ -187,7 +187,7 @@ fn mnist_is_learnt_in_1000_steps() {
     manual_seed(1337);
     let pixels = |idx: data::Idx| {
         let images = Tensor::from_buffer(idx.data, idx.shape).unwrap();
-        images.to(default_device()).unwrap().flatten(1).unwrap()
+        images.to(default_device()).unwrap().flatten(1, -1).unwrap()
     };
     let (images, labels) = (
         pixels(mnist.train_images),

@@ -82,18 +82,6 @@ impl PyTensor {
         self.unary(py, |t| t.frac())
     }
 
-    /// The elements on a diagonal of the last two axes (above the main one, if it is positive) and below it; 0 elsewhere.
-    #[pyo3(signature = (diagonal=0))]
-    fn tril(&self, py: Python<'_>, diagonal: i64) -> PyResult<PyTensor> {
-        self.unary(py, |t| t.tril(diagonal))
-    }
-
-    /// The elements on a diagonal of the last two axes (above the main one, if it is positive) and above it; 0 elsewhere.
-    #[pyo3(signature = (diagonal=0))]
-    fn triu(&self, py: Python<'_>, diagonal: i64) -> PyResult<PyTensor> {
-        self.unary(py, |t| t.triu(diagonal))
-    }
-
     /// Whether elements are no numbers.
     fn isnan(&self, py: Python<'_>) -> PyResult<PyTensor> {
         self.unary(py, |t| t.try_ne(t))

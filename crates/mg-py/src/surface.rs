@@ -153,7 +153,7 @@ fn call<'py>(
     let first = usize::from(operation.has_receiver);
     let count = first + operation.params.len();
     // An operation on one tensor and nothing else has nothing to sort.
-    if let ([tensor], [], 1, Form::Plain) = (positional, by_name, count, form)
+    if let ([tensor], [], 1, 1, Form::Plain) = (positional, by_name, first, count, form)
         && let Ok(tensor) = tensor.cast::<PyTensor>()
     {
         let tensor = tensor.get();
@@ -213,6 +213,10 @@ fn call<'py>(
                 return Err(seats.complain("missing required argument 'input'"));
             }
             let param = &operation.params[at - first];
+            if operation.variadic && param.kind == Kind::Tensors {
+                args[at] = Arg::Tensors(vec![]);
+                continue;
+            }
             if param.default.is_none() {
                 return Err(seats.complain(&format!("missing required argument '{}'", param.name)));
             }

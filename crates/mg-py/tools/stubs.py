@@ -40,10 +40,8 @@ FILLED = {
 
 # Methods that PyTorch has as functions too, beside the op table's rows and the reductions.
 FUNCTIONS = """
-    add bitwise_not broadcast_to chunk clamp clip clone dot flatten flip floor_divide frac gather ge gt index_select isfinite
-    isinf isnan log_softmax masked_fill masked_select matmul max min mm movedim narrow nonzero norm numel permute pow ravel
-    reciprocal remainder reshape rsqrt scatter_add select softmax split squeeze std sub swapaxes t transpose tril triu unbind
-    unsqueeze var
+    add bitwise_not clamp clip dot floor_divide frac ge gt isfinite isinf isnan log_softmax matmul max min mm nonzero norm numel
+    pow reciprocal remainder rsqrt softmax std sub var
 """.split()
 
 

@@ -208,8 +208,9 @@ impl Places {
                 }
             }
             Reduce::Prod => {
-                let (products, hit) = self.pairwise(values, Row::Mul)?;
-                let all = if include_self { node.mul(&products) } else { products };
+                let row = if node.dtype().is_bool() { Row::And } else { Row::Mul };
+                let (products, hit) = self.pairwise(values, row)?;
+                let all = if include_self { Node::apply(row, &[node, &products]) } else { products };
                 Ok(hit.choose(&all, node))
             }
             Reduce::Amax => self.extreme(node, values, Row::Maximum, include_self),
@@ -219,6 +220,11 @@ impl Places {
 
     /// The extremes, whose gradient is shared evenly by all that are equal to them.
     fn extreme(&self, node: &Node, values: &Node, row: Row, include_self: bool) -> Result<Node> {
+        let row = match (node.dtype().is_bool(), row) {
+            (true, Row::Maximum) => Row::Or,
+            (true, _) => Row::And,
+            (false, row) => row,
+        };
         let (own, given) = (untracked(node), untracked(values));
         let (found, hit) = self.pairwise(&given, row)?;
         let found = if include_self { Node::apply(row, &[&own, &found]) } else { found };
@@ -272,7 +278,7 @@ impl Places {
                     second.push(match (i + half < *n, row) {
                         (true, _) => other,
                         // Of extremes it is met with itself.
-                        (false, Row::Maximum | Row::Minimum) => start + i as i64,
+                        (false, Row::Maximum | Row::Minimum | Row::Or | Row::And) => start + i as i64,
                         (false, _) => nothing,
                     });
                 }

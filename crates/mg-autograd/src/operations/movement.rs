@@ -1,6 +1,7 @@
 //! Movement: the same elements in another shape or order, parts of them, several tensors as one.
 
 use super::{axis_of, signed};
+use crate::ops::Operand;
 use crate::surface::Sections;
 use crate::tensor::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Layout, Result, Shape, normalize_axis};
@@ -745,6 +746,69 @@ impl Tensor {
         let missing = self.rank().saturating_sub(dims.len());
         let all: Axes = std::iter::repeat_n(1, missing).chain(dims.iter().copied()).collect();
         self.repeat(&all)
+    }
+
+    /// Each position along an axis so many times: the same number for all, or one for each. All elements in one axis, where none is
+    /// named. Of a tensor of numbers alone, their positions, each as often as the number says.
+    ///
+    /// `output_size`, the size of the result's axis where a tensor says the numbers, is checked.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range; negative numbers, or as many as the axis is not long; numbers that are no integers.
+    #[surface(method, function, reads, keywords_from = "output_size")]
+    pub fn repeat_interleave(
+        &self,
+        #[default(None)] repeats: Option<Operand>,
+        #[default(None)] dim: Option<isize>,
+        #[default(None)] output_size: Option<usize>,
+    ) -> Result<Tensor> {
+        let Some(repeats) = repeats else {
+            let all = Tensor::arange(self.numel()).to(self.device())?;
+            return all.repeat_interleave(Some(Operand::Tensor(self.clone())), Some(0), output_size);
+        };
+        let x = match dim {
+            Some(_) if self.rank() > 0 => self.node(),
+            _ => self.node().reshape(Shape::of(&[self.numel()]))?,
+        };
+        let shape = *x.shape();
+        let axis = normalize_axis(dim.unwrap_or(0), shape.rank())?;
+        let n = shape[axis];
+        let counts = match repeats {
+            Operand::Int(count) => vec![count],
+            Operand::Tensor(t) if t.rank() < 2 && matches!(t.dtype(), DType::I64 | DType::I32) => {
+                t.to_dtype(DType::I64).to_vec::<i64>()?
+            }
+            _ => {
+                let text = "takes an integer, or a vector of i64 or i32, as the number of repetitions";
+                return Err(Error::new("repeat_interleave", ErrorKind::DType(text.into())));
+            }
+        };
+        if let Some(count) = counts.iter().find(|&&count| count < 0) {
+            return wrong_value(format!("{count} repetitions"));
+        }
+        if let &[count] = &counts[..] {
+            let count = count as usize;
+            // A new axis of repetitions behind the axis, then merged with it.
+            let size = Shape::new(&shape.with(axis, n.saturating_mul(count)))?;
+            if output_size.is_some_and(|wanted| wanted != size[axis]) {
+                return wrong_value(format!("a result of {} positions, not of {output_size:?}", size[axis]));
+            }
+            let (before, behind) = shape.split_at(axis + 1);
+            let apart = |times| shape_of(before.iter().copied().chain([times]).chain(behind.iter().copied()));
+            return Ok(Tensor::from_node(x.reshape(apart(1)?)?.expand(apart(count)?)?.reshape(size)?.copy()));
+        }
+        if counts.len() != n {
+            return wrong_value(format!("{} numbers for {n} positions along axis {axis} of {shape}", counts.len()));
+        }
+        let total = counts.iter().fold(0i64, |sum, &count| sum.saturating_add(count));
+        if output_size.is_some_and(|wanted| wanted as i64 != total) {
+            return wrong_value(format!("a result of {total} positions, not of {output_size:?}"));
+        }
+        Shape::new(&shape.with(axis, total as usize))?;
+        let which = counts.iter().zip(0i64..).flat_map(|(&count, i)| std::iter::repeat_n(i, count as usize));
+        let index = Tensor::from_vec(which.collect::<Vec<i64>>(), &[total as usize])?.to(self.device())?;
+        Tensor::from_node(x).index_select(axis as isize, &index)
     }
 
     /// A new axis of size 1 before `dim`, which may be one past the last; a view.

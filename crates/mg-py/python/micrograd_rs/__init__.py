@@ -30,7 +30,7 @@ from ._micrograd_rs import (
     arange,
     as_tensor,
     bfloat16,
-    cat,
+    broadcast_shapes,
     dtype,
     empty,
     empty_like,
@@ -65,7 +65,6 @@ from ._micrograd_rs import (
     save_safetensors,
     set_default_device,
     set_float32_matmul_precision,
-    stack,
     tensor,
     uint8,
     where,
@@ -84,7 +83,6 @@ if TYPE_CHECKING:
 
 device = Device
 asarray = as_tensor
-concat = cat
 double = float64
 float = float32
 half = float16
@@ -108,6 +106,7 @@ __all__ = [
     "asarray",
     "autograd",
     "bfloat16",
+    "broadcast_shapes",
     "cat",
     "concat",
     "cuda",
