@@ -132,7 +132,8 @@ impl View {
                 let rest = (0..along.len()).filter(|&axis| axis != first && axis != second);
                 rest.enumerate().for_each(|(i, axis)| strides[i] = along[axis]);
                 strides[shape.rank() - 1] = along[first].wrapping_add(along[second]);
-                let start = if offset < 0 { -offset * along[first] as i64 } else { offset * along[second] as i64 };
+                let start =
+                    if offset < 0 { -offset * along[first] as i64 } else { offset * along[second] as i64 };
                 let start = layout.offset() as i64 + if shape.numel() > 0 { start } else { 0 };
                 Layout::new(*shape, &strides[..shape.rank()], start.max(0) as usize).ok()
             }

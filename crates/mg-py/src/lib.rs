@@ -51,8 +51,8 @@ mod _micrograd_rs {
     use crate::export::{_rebuild, from_numpy};
     #[pymodule_export]
     use crate::factory::{
-        allclose, arange, as_tensor, broadcast_shapes, empty, empty_like, equal, eye, full, full_like, linspace,
-        manual_seed, one_hot, ones, ones_like, rand, rand_like, randint, randn, randn_like, tensor,
+        allclose, arange, as_tensor, broadcast_shapes, empty, empty_like, equal, eye, full, full_like,
+        linspace, manual_seed, one_hot, ones, ones_like, rand, rand_like, randint, randn, randn_like, tensor,
         r#where, zeros, zeros_like,
     };
     #[pymodule_export]

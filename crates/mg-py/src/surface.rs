@@ -213,8 +213,9 @@ fn call<'py>(
                 return Err(seats.complain("missing required argument 'input'"));
             }
             let param = &operation.params[at - first];
-            if operation.variadic && param.kind == Kind::Tensors {
-                args[at] = Arg::Tensors(vec![]);
+            // No items are an empty list, as `x.reshape(*shape)` has them for no axes.
+            if operation.variadic && at == most - 1 && by_name.is_empty() && param.default.is_none() {
+                args[at] = read.items(param, &[])?;
                 continue;
             }
             if param.default.is_none() {

@@ -92,7 +92,9 @@ impl Places {
         let line = line(index, axis, shape[axis])?;
         let count = line.shape()[0];
         if *values != shape.with(axis, count) {
-            return wrong_shape(format!("values of shape {values} for {count} positions along axis {axis} of {shape}"));
+            return wrong_shape(format!(
+                "values of shape {values} for {count} positions along axis {axis} of {shape}"
+            ));
         }
         let own = Shape::of(&[1; mg_device::MAX_RANK][..shape.rank()]).with(axis, count);
         Ok(Places { axis, index: line.reshape(own)?.expand(*values)?, shape })
@@ -142,7 +144,8 @@ impl Places {
         let wanted = *self.index.shape();
         let has = *src.shape();
         let fits = wanted.numel() == 0
-            || has.rank() == wanted.rank() && has.iter().zip(wanted.iter()).all(|(has, wanted)| wanted <= has);
+            || has.rank() == wanted.rank()
+                && has.iter().zip(wanted.iter()).all(|(has, wanted)| wanted <= has);
         if !fits {
             return wrong_shape(format!("index of shape {wanted} for values of shape {has}"));
         }
@@ -165,7 +168,10 @@ impl Places {
         };
         at = at.mul(&whole(dense.strides()[self.axis] as i64, DType::I64, &at));
         for axis in (0..rank).filter(|&axis| axis != self.axis) {
-            let line = Node::ramp(Shape::of(&[1; mg_device::MAX_RANK][..rank]).with(axis, wanted[axis]), at.device());
+            let line = Node::ramp(
+                Shape::of(&[1; mg_device::MAX_RANK][..rank]).with(axis, wanted[axis]),
+                at.device(),
+            );
             at = at.add(&line.mul(&whole(dense.strides()[axis] as i64, DType::I64, &at)));
         }
         at.reshape(Shape::of(&[wanted.numel()]))
@@ -416,7 +422,9 @@ impl Tensor {
         let (own, wanted) = (self.shape(), indices.shape());
         let axis = axis_of(dim, own.rank())?;
         if own.rank() != wanted.rank() {
-            return wrong_shape(format!("indices of shape {wanted} for a tensor of shape {own}: as many axes are wanted"));
+            return wrong_shape(format!(
+                "indices of shape {wanted} for a tensor of shape {own}: as many axes are wanted"
+            ));
         }
         if own.rank() == 0 {
             return self.gather(dim, indices);
@@ -481,7 +489,9 @@ impl Tensor {
         src: Operand,
         #[default(None)] reduce: Option<&str>,
     ) -> Result<Tensor> {
-        let how = reduce.map(|word| Reduce::of(word, &[("add", Reduce::Sum), ("multiply", Reduce::Prod)])).transpose()?;
+        let how = reduce
+            .map(|word| Reduce::of(word, &[("add", Reduce::Sum), ("multiply", Reduce::Prod)]))
+            .transpose()?;
         let (node, places) = Places::of(self, dim, index)?;
         let number = match &src {
             Operand::Tensor(t) if t.rank() == 0 && index.rank() > 0 => Some(t.to_dtype(self.dtype()).node()),

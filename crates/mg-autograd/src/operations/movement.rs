@@ -50,13 +50,19 @@ fn joined(nodes: &[Node], dim: isize) -> Result<Tensor> {
     let all = if longer.is_empty() { nodes.iter().collect() } else { longer };
     let rank = all.first().map_or(1, |node| node.shape().rank());
     if all.iter().any(|node| node.shape().rank() == 0) {
-        return wrong_shape("tensors without axes cannot be put one after the other; stack() makes an axis".into());
+        return wrong_shape(
+            "tensors without axes cannot be put one after the other; stack() makes an axis".into(),
+        );
     }
     Ok(Tensor::from_node(Node::concat(&all, normalize_axis(dim, rank)?)?))
 }
 
 /// Each of the tensors with as many axes as `of` makes of it, one after the other along an axis.
-fn joined_as(tensors: &[Tensor], of: impl Fn(&Tensor) -> Result<Tensor>, dim: impl Fn(usize) -> isize) -> Result<Tensor> {
+fn joined_as(
+    tensors: &[Tensor],
+    of: impl Fn(&Tensor) -> Result<Tensor>,
+    dim: impl Fn(usize) -> isize,
+) -> Result<Tensor> {
     let wide = tensors.iter().map(of).collect::<Result<Vec<_>>>()?;
     let rank = wide.first().map_or(1, Tensor::rank);
     joined(&met(&wide), dim(rank))
@@ -125,7 +131,10 @@ fn put(base: Option<&Node>, shape: Shape, src: &Node, view: &View, seen: Shape) 
 /// Refuses what is to replace a part of another shape.
 fn check_part(src: &Tensor, part: &[usize]) -> Result<()> {
     if *src.shape() != *part {
-        return wrong_shape(format!("a part of shape {part:?} is not replaced by one of shape {}", src.shape()));
+        return wrong_shape(format!(
+            "a part of shape {part:?} is not replaced by one of shape {}",
+            src.shape()
+        ));
     }
     Ok(())
 }
@@ -194,10 +203,15 @@ fn repeated(x: &Node, times: &[usize]) -> Result<Node> {
         match apart {
             Ok(apart) => {
                 let wide = Shape::new(&apart.with(axis, times))?;
-                out = out.reshape(apart)?.expand(wide)?.reshape(Shape::new(&now.with(axis, now[axis] * times))?)?;
+                out = out
+                    .reshape(apart)?
+                    .expand(wide)?
+                    .reshape(Shape::new(&now.with(axis, now[axis] * times))?)?;
             }
             // As many axes as there can be.
-            Err(_) => out = Node::concat(&vec![&out; times.max(1)], axis)?.slice(axis, 0, 1, now[axis] * times)?,
+            Err(_) => {
+                out = Node::concat(&vec![&out; times.max(1)], axis)?.slice(axis, 0, 1, now[axis] * times)?
+            }
         }
     }
     debug_assert_eq!(*out.shape(), total);
@@ -270,7 +284,9 @@ impl Tensor {
             return wrong_value(format!("axis {start_dim} comes after axis {end_dim}"));
         }
         let one = shape[start..=end].iter().product();
-        self.reshaped(shape_of(shape[..start].iter().copied().chain([one]).chain(shape[end + 1..].iter().copied()))?)
+        self.reshaped(shape_of(
+            shape[..start].iter().copied().chain([one]).chain(shape[end + 1..].iter().copied()),
+        )?)
     }
 
     /// An axis as several, of sizes whose product is its size; one may be −1.
@@ -296,7 +312,9 @@ impl Tensor {
             return wrong_shape(format!("sizes {sizes:?} for axis {axis} of shape {shape}"));
         }
         let inner = sizes.iter().map(|&d| if d < 0 { n / known } else { d as usize });
-        self.reshaped(shape_of(shape[..axis].iter().copied().chain(inner).chain(shape[axis + 1..].iter().copied()))?)
+        self.reshaped(shape_of(
+            shape[..axis].iter().copied().chain(inner).chain(shape[axis + 1..].iter().copied()),
+        )?)
     }
 
     /// All elements in one axis: the same memory where they lie one after the other, else a copy.
@@ -368,7 +386,9 @@ impl Tensor {
         let rank = self.rank();
         let (from, to) = (axes_of(source, rank)?, axes_of(destination, rank)?);
         if from.len() != to.len() {
-            return wrong_value(format!("axes {source:?} are not moved to {destination:?}: as many are wanted"));
+            return wrong_value(format!(
+                "axes {source:?} are not moved to {destination:?}: as many are wanted"
+            ));
         }
         if rank == 0 {
             return self.permuted(&[]);
@@ -475,9 +495,13 @@ impl Tensor {
         let shape = self.shape();
         let axis = normalize_axis(dim, shape.rank())?;
         let sizes: Option<Axes> = split_sizes.iter().map(|&n| usize::try_from(n).ok()).collect();
-        let sizes = sizes.filter(|sizes| sizes.iter().fold(0usize, |a, &b| a.saturating_add(b)) == shape[axis]);
+        let sizes =
+            sizes.filter(|sizes| sizes.iter().fold(0usize, |a, &b| a.saturating_add(b)) == shape[axis]);
         let Some(sizes) = sizes else {
-            return wrong_value(format!("parts of {split_sizes:?} positions do not make an axis of size {}", shape[axis]));
+            return wrong_value(format!(
+                "parts of {split_sizes:?} positions do not make an axis of size {}",
+                shape[axis]
+            ));
         };
         parts(self, axis, sizes)
     }
@@ -508,7 +532,11 @@ impl Tensor {
     ///
     /// An axis out of range, no parts.
     #[surface(method, function, view)]
-    pub fn tensor_split(&self, indices_or_sections: Sections, #[default(0)] dim: isize) -> Result<Vec<Tensor>> {
+    pub fn tensor_split(
+        &self,
+        indices_or_sections: Sections,
+        #[default(0)] dim: isize,
+    ) -> Result<Vec<Tensor>> {
         let shape = self.shape();
         let axis = normalize_axis(dim, shape.rank())?;
         let n = shape[axis];
@@ -640,10 +668,16 @@ impl Tensor {
                 let axes = dims.iter().map(|&dim| axis_of(dim, shape.rank())).collect::<Result<Axes>>()?;
                 match shape.rank() {
                     0 => x.clone(),
-                    _ => axes.iter().zip(shifts).try_fold(x.clone(), |x, (&axis, &by)| rolled(&x, axis, by))?,
+                    _ => {
+                        axes.iter().zip(shifts).try_fold(x.clone(), |x, (&axis, &by)| rolled(&x, axis, by))?
+                    }
                 }
             }
-            _ => return wrong_value(format!("{shifts:?} for axes {dims:?}: as many numbers as axes are wanted")),
+            _ => {
+                return wrong_value(format!(
+                    "{shifts:?} for axes {dims:?}: as many numbers as axes are wanted"
+                ));
+            }
         };
         Ok(Tensor::from_node(if moved.is(&x) { x.copy() } else { moved }))
     }
@@ -729,7 +763,8 @@ impl Tensor {
     pub fn repeat(&self, repeats: &[usize]) -> Result<Tensor> {
         let x = self.node();
         let Some(lead) = repeats.len().checked_sub(x.shape().rank()) else {
-            let text = format!("{repeats:?} for shape {}: as many numbers as axes are taken, or more", x.shape());
+            let text =
+                format!("{repeats:?} for shape {}: as many numbers as axes are taken, or more", x.shape());
             return wrong_shape(text);
         };
         let wide = shape_of(std::iter::repeat_n(1, lead).chain(x.shape().iter().copied()))?;
@@ -799,7 +834,10 @@ impl Tensor {
             return Ok(Tensor::from_node(x.reshape(apart(1)?)?.expand(apart(count)?)?.reshape(size)?.copy()));
         }
         if counts.len() != n {
-            return wrong_value(format!("{} numbers for {n} positions along axis {axis} of {shape}", counts.len()));
+            return wrong_value(format!(
+                "{} numbers for {n} positions along axis {axis} of {shape}",
+                counts.len()
+            ));
         }
         let total = counts.iter().fold(0i64, |sum, &count| sum.saturating_add(count));
         if output_size.is_some_and(|wanted| wanted as i64 != total) {
@@ -820,7 +858,10 @@ impl Tensor {
     pub fn unsqueeze(&self, dim: isize) -> Result<Tensor> {
         let shape = self.shape();
         let axis = normalize_axis(dim, shape.rank() + 1)?;
-        self.seen(View::Reshape, shape_of(shape[..axis].iter().copied().chain([1]).chain(shape[axis..].iter().copied()))?)
+        self.seen(
+            View::Reshape,
+            shape_of(shape[..axis].iter().copied().chain([1]).chain(shape[axis..].iter().copied()))?,
+        )
     }
 
     /// Without axes of size 1: one, several (others stay), or all of them; a view.
@@ -871,7 +912,9 @@ impl Tensor {
         let n = x.shape()[rank - 1].saturating_add(offset.unsigned_abs());
         let axes = axes_of(&[dim1, dim2], rank + 1)?;
         let mut rest = x.shape()[..rank - 1].iter().copied();
-        let shape = shape_of((0..rank + 1).map(|axis| if axes.contains(&axis) { n } else { rest.next().unwrap_or(n) }))?;
+        let shape = shape_of(
+            (0..rank + 1).map(|axis| if axes.contains(&axis) { n } else { rest.next().unwrap_or(n) }),
+        )?;
         let diagonal = Diagonal::of(&shape, offset, [dim1, dim2])?;
         put(None, shape, &x, &diagonal.view(), *x.shape())
     }
@@ -964,7 +1007,9 @@ impl Tensor {
         let axis = axis_of(dimension, shape.rank())?;
         let n = shape.get(axis).copied().unwrap_or(1);
         if step == 0 || size > n {
-            return wrong_value(format!("windows of {size} positions by {step} along axis {axis} of {shape}"));
+            return wrong_value(format!(
+                "windows of {size} positions by {step} along axis {axis} of {shape}"
+            ));
         }
         if shape.rank() == 0 {
             return self.reshape(&[size as isize]);
@@ -1087,7 +1132,8 @@ impl Tensor {
     /// As `cat`.
     #[surface(function)]
     pub fn column_stack(tensors: &[Tensor]) -> Result<Tensor> {
-        let column = |t: &Tensor| if t.rank() < 2 { t.reshape(&[t.numel() as isize, 1]) } else { Ok(t.clone()) };
+        let column =
+            |t: &Tensor| if t.rank() < 2 { t.reshape(&[t.numel() as isize, 1]) } else { Ok(t.clone()) };
         joined_as(tensors, column, |_| 1)
     }
 
@@ -1164,7 +1210,8 @@ impl Tensor {
         if let [one] = tensors {
             return Ok(one.clone());
         }
-        let columns = Tensor::meshgrid(tensors, "ij")?.iter().map(|t| t.reshape(&[-1])).collect::<Result<Vec<_>>>()?;
+        let columns =
+            Tensor::meshgrid(tensors, "ij")?.iter().map(|t| t.reshape(&[-1])).collect::<Result<Vec<_>>>()?;
         Tensor::stack(&columns, 1)
     }
 
@@ -1173,7 +1220,11 @@ impl Tensor {
     /// # Errors
     ///
     /// A tensor that is no vector.
-    pub fn combinations(&self, #[default(2)] r: usize, #[default(false)] with_replacement: bool) -> Result<Tensor> {
+    pub fn combinations(
+        &self,
+        #[default(2)] r: usize,
+        #[default(false)] with_replacement: bool,
+    ) -> Result<Tensor> {
         let shape = self.shape();
         if shape.rank() != 1 {
             return wrong_shape(format!("takes a vector, got shape {shape}"));
@@ -1309,7 +1360,12 @@ impl Tensor {
 }
 
 /// The first of the positions that Python's slice means along an axis of `n`, and how many there are.
-pub(crate) fn bounds(n: usize, start: Option<isize>, end: Option<isize>, step: isize) -> Result<(usize, usize)> {
+pub(crate) fn bounds(
+    n: usize,
+    start: Option<isize>,
+    end: Option<isize>,
+    step: isize,
+) -> Result<(usize, usize)> {
     // The layout algebra knows Python's rules; a line of that length tells start and count.
     let line = Layout::contiguous(Shape::of(&[n])).slice(0, start, end, step)?;
     Ok((if line.numel() == 0 { 0 } else { line.offset() }, line.shape()[0]))

@@ -151,7 +151,15 @@ impl Graph<'_> {
             let (Elem::View(v) | Elem::Broadcast(v)) = *elem;
             let node = self.nodes[v as usize];
             let stretch = match (elem, &node.op) {
-                (Elem::View(_), Op::View(view @ (View::Slice { .. } | View::Permute(_) | View::Diagonal { .. } | View::Windows { .. }))) => {
+                (
+                    Elem::View(_),
+                    Op::View(
+                        view @ (View::Slice { .. }
+                        | View::Permute(_)
+                        | View::Diagonal { .. }
+                        | View::Windows { .. }),
+                    ),
+                ) => {
                     let before = match place.last() {
                         Some(Stretch::Affine(layout)) => *layout,
                         _ => Layout::contiguous(shape),
