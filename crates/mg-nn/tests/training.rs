@@ -203,7 +203,7 @@ fn mnist_is_learnt_in_1000_steps() {
         let order = batches.epoch(epoch);
         let order = Tensor::from_slice(order.order());
         for i in 0..batches.len().min(1000 - steps) {
-            let index = order.narrow(0, 128 * i, 128).unwrap();
+            let index = order.narrow(0, 128 * i as isize, 128).unwrap();
             let x = images.index_select(0, &index).unwrap().to_dtype(DType::F32) / 255.0;
             let loss =
                 model.forward(&x).unwrap().cross_entropy(&labels.index_select(0, &index).unwrap()).unwrap();
