@@ -442,7 +442,7 @@ proptest! {
         read(a.flatten(axis, -1));
         read(a.slice(axis, Some(index), Some(other), step));
         read(a.slice(axis, None, Some(index), step));
-        read(a.narrow(axis, start, len));
+        read(a.narrow(axis, start as isize, len));
         read(a.select(axis, index));
         read(a.flip(&[axis]));
         read(a.unsqueeze(axis));

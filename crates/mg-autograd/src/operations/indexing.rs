@@ -697,8 +697,9 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A mask of another dtype, or that does not broadcast; fewer elements than places; another dtype.
-    #[surface(method, function, in_place, reads)]
+    /// A mask of another dtype, or that does not broadcast; another dtype. Fewer elements than places are found when the value is
+    /// computed.
+    #[surface(method, function, in_place)]
     pub fn masked_scatter(&self, mask: &Tensor, source: &Tensor) -> Result<Tensor> {
         check_mask(mask)?;
         let node = self.node();
@@ -707,26 +708,23 @@ impl Tensor {
         let Some(shape) = Shape::broadcast(&a, &b) else {
             return wrong_shape(format!("shapes {a} and {b} do not broadcast"));
         };
-        let mask = mask.expand(&signed(&shape))?;
-        let mut next = 0i64;
-        let which: Vec<i64> = mask
-            .to_vec::<bool>()?
-            .into_iter()
-            .map(|holds| {
-                next += i64::from(holds);
-                (next - 1).max(0)
-            })
-            .collect();
-        if next as usize > source.numel() {
-            return wrong_value(format!("{} elements for {next} places", source.numel()));
-        }
-        if next == 0 {
+        let mask = mask.expand(&signed(&shape))?.node();
+        let count = shape.numel();
+        if count == 0 {
             return Ok(self.expand(&signed(&shape))?.copy());
         }
-        let count = which.len();
-        let from = Tensor::from_vec(which, &[count])?.to(self.device())?;
-        let new = source.reshape(&[-1])?.node().gather(0, &from.node())?.reshape(shape)?;
-        Ok(Tensor::from_node(Node::map(Row::Where, &[&mask.node(), &new, &node])?))
+        // The element that each place takes, where it takes one: as many places are before it. One beyond the source is an index out
+        // of range.
+        let holds = mask.cast(DType::I64).reshape(Shape::of(&[count]))?;
+        let before = Tensor::from_node(holds.clone()).try_cumsum(0, None)?.node().sub(&holds);
+        let source = source.reshape(&[-1])?.node();
+        let (source, from) = match source.shape().numel() {
+            // There is nothing to take: one element for those that take none.
+            0 => (source.lit(0.0).expand(Shape::of(&[1]))?, holds),
+            _ => (source, before.mul(&holds)),
+        };
+        let new = source.gather(0, &from)?.reshape(shape)?;
+        Ok(Tensor::from_node(Node::map(Row::Where, &[&mask, &new, &node])?))
     }
 
     /// The positions of what is not zero: a row each.

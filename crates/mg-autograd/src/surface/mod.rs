@@ -94,14 +94,10 @@ pub fn operations() -> impl Iterator<Item = &'static Operation> {
 const TABLES: &[&[Operation]] = &[
     crate::ops::ROWS,
     crate::operations::ACTIVATIONS,
-const TABLES: &[&[Operation]] = &[
-    crate::ops::ROWS,
-    crate::operations::ACTIVATIONS,
     crate::operations::INDEXING,
     crate::operations::MOVEMENT,
     crate::operations::PLAIN_MOVEMENT,
     crate::operations::SCANS,
-];
 ];
 
 /// How many operations there are.

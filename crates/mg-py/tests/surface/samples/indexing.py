@@ -69,7 +69,7 @@ SAMPLES = {
     ],
     "masked_fill": ["x.masked_fill(t, 0)", "x.masked_fill(f, -inf)", "L.masked_fill(x, t, z)", "x.clone().masked_fill_(t, 1.5)", "v.masked_fill(t, 2)", {"call": "x.masked_fill(i, 0)", "error": True}, {"call": "x.masked_fill(t, v)", "error": True}],
     "masked_select": ["x.masked_select(t)", "L.masked_select(x, f)", "v.masked_select(t)", "x.masked_select(x.detach() > 100)", "z.masked_select(z.detach() < 100)"],
-    "masked_scatter": ["x.masked_scatter(t, y)", "L.masked_scatter(x, f, y)", "x.clone().masked_scatter_(t, h)", "x.masked_scatter(x.detach() > 100, y)", {"call": "x.masked_scatter(t, v)", "error": True}],
+    "masked_scatter": ["x.masked_scatter(t, y)", "L.masked_scatter(x, f, y)", "x.clone().masked_scatter_(t, h)", "x.masked_scatter(x.detach() > 100, y)", "x.masked_scatter(x.detach() > 100, y[:0])", {"call": "x.masked_scatter(t, v)", "error": True}, {"call": "v.masked_scatter(L.tensor([True, False, False, False]), w[:0])", "error": True}],
     "argwhere": ["L.argwhere(i)", "t.argwhere()", "i0.argwhere()"],
     "unravel_index": ["L.unravel_index(L.tensor([5, 11, 0]), (3, 4))", "L.unravel_index(at, (2, 2, 3))", {"call": "L.unravel_index(x, (3, 4))", "error": True}],
     "nonzero": [{"call": "i.nonzero()", "dtypes": False}, "i.nonzero(as_tuple=True)", "L.nonzero(t)", "i0.nonzero(as_tuple=True)", "i0.nonzero()", "e.nonzero()"],
