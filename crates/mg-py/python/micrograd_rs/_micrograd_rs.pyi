@@ -555,6 +555,640 @@ class Tensor:
         """`celu`, written into the tensor, which is answered."""
     def logaddexp(self, other: _Operand) -> Tensor:
         """`ln(exp(x) + exp(y))` without overflow."""
+    def index_select(self, dim: _int, index: Tensor) -> Tensor:
+        """What lies along an axis at some positions, by their indices (integers, in one axis).
+
+        # Errors
+
+        An axis out of range, indices that are no integers or have more axes. An index out of range is an error at once where it is
+        known, else when the value is computed.
+        """
+    def gather(self, dim: _int, index: Tensor) -> Tensor:
+        """`out[…, j, …] = self[…, index[…, j, …], …]` along an axis, for an index (integers) that is nowhere else longer than the
+        tensor.
+
+        # Errors
+
+        As `index_select`; an index of other axes than the tensor's, or longer.
+        """
+    def take_along_dim(self, indices: Tensor, dim: _int | None = None) -> Tensor:
+        """Elements by the positions that `indices` have along an axis (negative ones count from its end), where all other axes
+        broadcast; by their positions among all elements, in one axis, where no axis is named.
+
+        # Errors
+
+        As `gather`; shapes that do not broadcast.
+        """
+    def take(self, index: Tensor) -> Tensor:
+        """Elements by their positions among all, in row-major order; negative ones count from the end. The result has the shape of the
+        index.
+
+        # Errors
+
+        Indices that are no integers, or out of range.
+        """
+    def put(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+        """A copy with the elements of `source` at the positions among all elements that `index` says (negative ones count from the
+        end), the last one where a position occurs more than once; or added there, with `accumulate`.
+
+        # Errors
+
+        Indices that are no integers, or out of range; another number or dtype of elements.
+        """
+    def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Self:
+        """`put`, written into the tensor, which is answered."""
+    def scatter(self, dim: _int, index: Tensor, src: _Operand, *, reduce: str | None = None) -> Tensor:
+        """`src` (a tensor, or one number) written at the places that `index` names along an axis, the last one where a place is met more
+        than once; with `reduce`, added (`"add"`) or multiplied (`"multiply"`).
+
+        # Errors
+
+        As `gather`; a `src` that is shorter than the index, or of another dtype.
+        """
+    def scatter_(self, dim: _int, index: Tensor, src: _Operand, *, reduce: str | None = None) -> Self:
+        """`scatter`, written into the tensor, which is answered."""
+    def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+        """`src` added at the places that `index` names along an axis, in order.
+
+        # Errors
+
+        As `gather`; a `src` that is shorter than the index, or of another dtype.
+        """
+    def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Self:
+        """`scatter_add`, written into the tensor, which is answered."""
+    def scatter_reduce(self, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
+        """`src` at the places that `index` names along an axis, all that meet at a place reduced: `"sum"`, `"prod"`, `"mean"`,
+        `"amax"` or `"amin"`, with the tensor's own element unless `include_self` is false.
+
+        # Errors
+
+        As `gather`; a `src` that is shorter than the index, or of another dtype; another word.
+        """
+    def scatter_reduce_(self, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True) -> Self:
+        """`scatter_reduce`, written into the tensor, which is answered."""
+    def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Operand = 1) -> Tensor:
+        """`alpha · source` added at some positions along an axis, by their indices (integers, in one axis), in order.
+
+        # Errors
+
+        As `index_select`; a `source` that does not fit, or of another dtype.
+        """
+    def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Operand = 1) -> Self:
+        """`index_add`, written into the tensor, which is answered."""
+    def index_copy(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+        """`source` written to some positions along an axis, by their indices (integers, in one axis); the last one where a position
+        occurs more than once.
+
+        # Errors
+
+        As `index_select`; a `source` that does not fit, or of another dtype.
+        """
+    def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Self:
+        """`index_copy`, written into the tensor, which is answered."""
+    def index_fill(self, dim: _int, index: Tensor, value: _Operand) -> Tensor:
+        """One number written to some positions along an axis, by their indices (integers, in one axis).
+
+        # Errors
+
+        As `index_select`; a tensor with axes as the value.
+        """
+    def index_fill_(self, dim: _int, index: Tensor, value: _Operand) -> Self:
+        """`index_fill`, written into the tensor, which is answered."""
+    def index_reduce(self, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
+        """`source` at some positions along an axis, by their indices, all that meet at a position reduced with the tensor's own element
+        (unless `include_self` is false): `"prod"`, `"mean"`, `"amax"` or `"amin"`.
+
+        # Errors
+
+        As `index_select`; a `source` that does not fit, or of another dtype; another word.
+        """
+    def index_reduce_(self, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True) -> Self:
+        """`index_reduce`, written into the tensor, which is answered."""
+    def index_put(self, indices: Sequence[Tensor], values: Tensor, accumulate: _bool = False) -> Tensor:
+        """`values` written to what tensors of integers or truth values pick of the first axes, as by `x[indices] = values`; with
+        `accumulate` added there, as often as a place is picked.
+
+        # Errors
+
+        Indices that do not broadcast or are out of range; values of another dtype, or that do not broadcast.
+        """
+    def index_put_(self, indices: Sequence[Tensor], values: Tensor, accumulate: _bool = False) -> Self:
+        """`index_put`, written into the tensor, which is answered."""
+    def masked_fill(self, mask: Tensor, value: _Operand) -> Tensor:
+        """The tensor with one number where a mask of truth values holds, which broadcasts.
+
+        # Errors
+
+        A mask of another dtype, or that does not broadcast; a tensor with axes as the value.
+        """
+    def masked_fill_(self, mask: Tensor, value: _Operand) -> Self:
+        """`masked_fill`, written into the tensor, which is answered."""
+    def masked_select(self, mask: Tensor) -> Tensor:
+        """The elements where a mask of truth values holds, in one axis. Tensor and mask broadcast.
+
+        # Errors
+
+        A mask of another dtype, or that does not broadcast.
+        """
+    def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
+        """The tensor with the elements of `source`, in order, where a mask of truth values holds, which broadcasts.
+
+        # Errors
+
+        A mask of another dtype, or that does not broadcast; another dtype. Fewer elements than places are found when the value is
+        computed.
+        """
+    def masked_scatter_(self, mask: Tensor, source: Tensor) -> Self:
+        """`masked_scatter`, written into the tensor, which is answered."""
+    def argwhere(self) -> Tensor:
+        """The positions of what is not zero: a row each."""
+    @overload
+    def reshape(self, shape: _Dims) -> Tensor:
+        """The same elements in another shape; one size may be −1, and follows from the others. A view where the elements lie so
+        that there can be one, as PyTorch has it; else a copy.
+
+        # Errors
+
+        Another number of elements.
+        """
+    @overload
+    def reshape(self, *shape: _int) -> Tensor:
+        """The same elements in another shape; one size may be −1, and follows from the others. A view where the elements lie so
+        that there can be one, as PyTorch has it; else a copy.
+
+        # Errors
+
+        Another number of elements.
+        """
+    def reshape_as(self, other: Tensor) -> Tensor:
+        """As `reshape`, to the shape of another tensor.
+
+        # Errors
+
+        Another number of elements.
+        """
+    @overload
+    def view(self, shape: _Dims) -> Tensor:
+        """As `reshape`, and always a view.
+
+        # Errors
+
+        Another number of elements; elements that do not lie so that they can be seen in that shape, as those of a transposed
+        matrix in one axis.
+        """
+    @overload
+    def view(self, *shape: _int) -> Tensor:
+        """As `reshape`, and always a view.
+
+        # Errors
+
+        Another number of elements; elements that do not lie so that they can be seen in that shape, as those of a transposed
+        matrix in one axis.
+        """
+    def view_as(self, other: Tensor) -> Tensor:
+        """As `view`, to the shape of another tensor.
+
+        # Errors
+
+        As `view`.
+        """
+    def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
+        """Axes `start_dim` to `end_dim` as one.
+
+        # Errors
+
+        An axis out of range; a first one behind the last.
+        """
+    def unflatten(self, dim: _int, sizes: _Dims) -> Tensor:
+        """An axis as several, of sizes whose product is its size; one may be −1.
+
+        # Errors
+
+        An axis out of range, another product.
+        """
+    def ravel(self) -> Tensor:
+        """All elements in one axis: the same memory where they lie one after the other, else a copy.
+
+        # Errors
+
+        A value that could not be computed.
+        """
+    @overload
+    def permute(self, dims: _Dims) -> Tensor:
+        """Axes in another order, a view.
+
+        # Errors
+
+        What is no permutation of the axes.
+        """
+    @overload
+    def permute(self, *dims: _int) -> Tensor:
+        """Axes in another order, a view.
+
+        # Errors
+
+        What is no permutation of the axes.
+        """
+    @overload
+    def permute_dims(self, dims: _Dims) -> Tensor:
+        """Axes in another order, a view.
+
+        # Errors
+
+        What is no permutation of the axes.
+        """
+    @overload
+    def permute_dims(self, *dims: _int) -> Tensor:
+        """Axes in another order, a view.
+
+        # Errors
+
+        What is no permutation of the axes.
+        """
+    def transpose(self, dim0: _int, dim1: _int) -> Tensor:
+        """Two axes exchanged, a view.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
+        """Two axes exchanged, a view.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
+        """Two axes exchanged, a view: `transpose`, by NumPy's name.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def adjoint(self) -> Tensor:
+        """The last two axes exchanged, a view.
+
+        # Errors
+
+        Fewer than two axes.
+        """
+    def matrix_transpose(self) -> Tensor:
+        """The last two axes exchanged, a view.
+
+        # Errors
+
+        Fewer than two axes.
+        """
+    def movedim(self, source: _Dims, destination: _Dims) -> Tensor:
+        """Axes moved to other places, a view; those that are not named keep their order.
+
+        # Errors
+
+        An axis out of range or twice the same; as many sources as destinations are wanted.
+        """
+    def moveaxis(self, source: _Dims, destination: _Dims) -> Tensor:
+        """Axes moved to other places, a view; those that are not named keep their order.
+
+        # Errors
+
+        An axis out of range or twice the same; as many sources as destinations are wanted.
+        """
+    def slice(self, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
+        """Positions `start`, `start + step`, … before `end` along an axis, as Python's slices: negative ends count from the
+        end, `None` is the end that the step comes from or goes to, bounds are clamped, the step may be negative. A view.
+
+        # Errors
+
+        An axis out of range, step 0.
+        """
+    def narrow(self, dim: _int, start: _int, length: _int) -> Tensor:
+        """`length` positions from `start` (from the end, if it is negative) along an axis, a view.
+
+        # Errors
+
+        An axis out of range, positions outside of it.
+        """
+    def select(self, dim: _int, index: _int) -> Tensor:
+        """One position along an axis, which disappears; a view.
+
+        # Errors
+
+        An axis or index out of range.
+        """
+    def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
+        """The positions along an axis, each without it; views.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def split(self, split_size: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
+        """Parts along an axis, of so many positions each (the last may have fewer) or of the sizes in a list; views.
+
+        # Errors
+
+        An axis out of range, sizes that do not make it, parts of no positions.
+        """
+    def split_with_sizes(self, split_sizes: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
+        """Parts of these sizes along an axis, views.
+
+        # Errors
+
+        An axis out of range, sizes that do not make it.
+        """
+    def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+        """At most so many parts of equal size along an axis (the last may be smaller), views.
+
+        # Errors
+
+        An axis out of range, no parts.
+        """
+    def tensor_split(self, indices_or_sections: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
+        """So many parts along an axis, whose sizes differ by 1 at most, or those that end before each position in a list; views.
+
+        # Errors
+
+        An axis out of range, no parts.
+        """
+    def hsplit(self, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+        """Parts along the second axis, or the only one, as `tensor_split`, where a number divides it; views.
+
+        # Errors
+
+        No axes; a number that does not divide the axis.
+        """
+    def vsplit(self, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+        """Parts along the first axis, as `hsplit`.
+
+        # Errors
+
+        Fewer than two axes; a number that does not divide the axis.
+        """
+    def dsplit(self, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+        """Parts along the third axis, as `hsplit`.
+
+        # Errors
+
+        Fewer than three axes; a number that does not divide the axis.
+        """
+    @overload
+    def flip(self, dims: _Dims) -> Tensor:
+        """Axes backwards: a copy, as PyTorch has it. [`Tensor::slice`] by −1 is a view.
+
+        # Errors
+
+        An axis out of range, or twice the same.
+        """
+    @overload
+    def flip(self, *dims: _int) -> Tensor:
+        """Axes backwards: a copy, as PyTorch has it. [`Tensor::slice`] by −1 is a view.
+
+        # Errors
+
+        An axis out of range, or twice the same.
+        """
+    def fliplr(self) -> Tensor:
+        """The second axis backwards, a copy.
+
+        # Errors
+
+        Fewer than two axes.
+        """
+    def flipud(self) -> Tensor:
+        """The first axis backwards, a copy.
+
+        # Errors
+
+        No axes.
+        """
+    def rot90(self, k: _int = 1, dims: _Dims = (0, 1)) -> Tensor:
+        """Turned by `k` right angles in the plane of two axes, from the first towards the second; a copy.
+
+        # Errors
+
+        Other than two axes, or twice the same.
+        """
+    def roll(self, shifts: _Dims, dims: _Dims | None = None) -> Tensor:
+        """Each axis moved by so many positions, where what goes beyond its end comes in at its start; all elements in row-major
+        order where no axes are named. A copy.
+
+        # Errors
+
+        As many numbers as axes are wanted.
+        """
+    @overload
+    def expand(self, size: _Dims) -> Tensor:
+        """Broadcast to a shape, a view; −1 keeps a size.
+
+        # Errors
+
+        A shape that it does not broadcast to.
+        """
+    @overload
+    def expand(self, *size: _int) -> Tensor:
+        """Broadcast to a shape, a view; −1 keeps a size.
+
+        # Errors
+
+        A shape that it does not broadcast to.
+        """
+    def expand_as(self, other: Tensor) -> Tensor:
+        """Broadcast to the shape of another tensor, a view.
+
+        # Errors
+
+        A shape that it does not broadcast to.
+        """
+    @overload
+    def broadcast_to(self, size: _Dims) -> Tensor:
+        """Broadcast to a shape, a view; −1 keeps a size.
+
+        # Errors
+
+        A shape that it does not broadcast to.
+        """
+    @overload
+    def broadcast_to(self, *size: _int) -> Tensor:
+        """Broadcast to a shape, a view; −1 keeps a size.
+
+        # Errors
+
+        A shape that it does not broadcast to.
+        """
+    @overload
+    def sum_to_size(self, size: _Sizes) -> Tensor:
+        """The sum over those axes that, of the shape `size`, would be broadcast to the tensor's own: the reverse of `expand`.
+
+        # Errors
+
+        A shape that does not broadcast to the tensor's.
+        """
+    @overload
+    def sum_to_size(self, *size: _int) -> Tensor:
+        """The sum over those axes that, of the shape `size`, would be broadcast to the tensor's own: the reverse of `expand`.
+
+        # Errors
+
+        A shape that does not broadcast to the tensor's.
+        """
+    @overload
+    def repeat(self, repeats: _Sizes) -> Tensor:
+        """The tensor so many times along each axis; more numbers than axes make new axes in front.
+
+        # Errors
+
+        Fewer numbers than axes.
+        """
+    @overload
+    def repeat(self, *repeats: _int) -> Tensor:
+        """The tensor so many times along each axis; more numbers than axes make new axes in front.
+
+        # Errors
+
+        Fewer numbers than axes.
+        """
+    @overload
+    def tile(self, dims: _Sizes) -> Tensor:
+        """As `repeat`; fewer numbers than axes are those of the last axes.
+
+        # Errors
+
+        More than 8 axes.
+        """
+    @overload
+    def tile(self, *dims: _int) -> Tensor:
+        """As `repeat`; fewer numbers than axes are those of the last axes.
+
+        # Errors
+
+        More than 8 axes.
+        """
+    def repeat_interleave(self, repeats: _Operand | None = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
+        """Each position along an axis so many times: the same number for all, or one for each. All elements in one axis, where none is
+        named. Of a tensor of numbers alone, their positions, each as often as the number says.
+
+        `output_size`, the size of the result's axis where a tensor says the numbers, is checked.
+
+        # Errors
+
+        An axis out of range; negative numbers, or as many as the axis is not long; numbers that are no integers.
+        """
+    def unsqueeze(self, dim: _int) -> Tensor:
+        """A new axis of size 1 before `dim`, which may be one past the last; a view.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def squeeze(self, dim: _Dims | None = None) -> Tensor:
+        """Without axes of size 1: one, several (others stay), or all of them; a view.
+
+        # Errors
+
+        An axis out of range, or twice the same.
+        """
+    def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+        """The diagonal of two axes (above the main one by `offset`), which go; it becomes the last. A view.
+
+        # Errors
+
+        An axis out of range, or twice the same.
+        """
+    def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+        """The last axis as the diagonal of two new ones (above the main one by `offset`), among zeros.
+
+        # Errors
+
+        No axes; an axis out of range, or twice the same.
+        """
+    def diag(self, diagonal: _int = 0) -> Tensor:
+        """Of a vector, the matrix with it as a diagonal; of a matrix, a copy of that diagonal.
+
+        # Errors
+
+        Other than one or two axes.
+        """
+    def diagflat(self, offset: _int = 0) -> Tensor:
+        """All elements as a diagonal of a matrix.
+
+        # Errors
+
+        More elements than a matrix can have rows.
+        """
+    def tril(self, diagonal: _int = 0) -> Tensor:
+        """The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and below it;
+        0 elsewhere.
+
+        # Errors
+
+        Fewer than two axes.
+        """
+    def tril_(self, diagonal: _int = 0) -> Self:
+        """`tril`, written into the tensor, which is answered."""
+    def triu(self, diagonal: _int = 0) -> Tensor:
+        """The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and above it;
+        0 elsewhere.
+
+        # Errors
+
+        Fewer than two axes.
+        """
+    def triu_(self, diagonal: _int = 0) -> Self:
+        """`triu`, written into the tensor, which is answered."""
+    def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
+        """Windows of `size` positions along an axis, every `step`; the axis counts them, and a new last one is within them. A view:
+        where windows overlap they share their elements.
+
+        # Errors
+
+        An axis out of range, windows longer than it, step 0.
+        """
+    def as_strided(self, size: _Sizes, stride: _Dims, storage_offset: _int | None = None) -> Tensor:
+        """The memory that the tensor is of, seen with these sizes and strides from `storage_offset` on, all in elements (from where
+        the tensor begins, if that is not given). A view; what lies in memory as computed results do is row-major.
+
+        # Errors
+
+        What lies outside of the memory; as many strides as sizes are wanted; a detached view.
+        """
+    def combinations(self, r: _int = 2, with_replacement: _bool = False) -> Tensor:
+        """All choices of `r` elements of a vector in its order, a row each; the same one more than once with `with_replacement`.
+
+        # Errors
+
+        A tensor that is no vector.
+        """
+    def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor:
+        """A copy with `src` in place of one position along an axis.
+
+        # Errors
+
+        An axis or index out of range; a `src` of another shape.
+        """
+    def slice_scatter(self, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
+        """A copy with `src` in place of positions along an axis; see `slice`.
+
+        # Errors
+
+        An axis out of range, step 0; a `src` of another shape.
+        """
+    def diagonal_scatter(self, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+        """A copy with `src` in place of a diagonal; see `diagonal`.
+
+        # Errors
+
+        An axis out of range, or twice the same; a `src` of another shape.
+        """
+    def t(self) -> Tensor:
+        """The transpose of a matrix; a view of all of it for vectors and scalars.
+
+        # Errors
+
+        More than two axes.
+        """
+    def clone(self) -> Tensor:
+        """A copy of the value in its own memory; gradients flow through it."""
     def cumsum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
         """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
         order of additions depends on the shape alone.
@@ -626,90 +1260,12 @@ class Tensor:
         """
 
     # Views and conversions.
-    @overload
-    def reshape(self, shape: Sequence[_int], /) -> Tensor:
-        """The same elements in another shape; one size may be −1, and follows from the others."""
-    @overload
-    def reshape(self, *shape: _int) -> Tensor:
-        """The same elements in another shape; one size may be −1, and follows from the others."""
-    @overload
-    def view(self, shape: Sequence[_int], /) -> Tensor:
-        """As `reshape`, and always a view: an error where the elements do not lie so that there is one."""
-    @overload
-    def view(self, *shape: _int) -> Tensor:
-        """As `reshape`, and always a view: an error where the elements do not lie so that there is one."""
-    def view_as(self, other: Tensor) -> Tensor:
-        """As `reshape`, to the shape of another tensor."""
-    def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
-        """Axes `start_dim` to `end_dim` as one."""
-    def ravel(self) -> Tensor:
-        """All elements in one axis: the same memory where they lie one after the other, else a copy."""
-    def transpose(self, dim0: _int, dim1: _int) -> Tensor:
-        """Two axes exchanged."""
-    def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
-        """Two axes exchanged."""
-    def t(self) -> Tensor:
-        """The transpose of a matrix; vectors and scalars as they are."""
     @property
     def T(self) -> Tensor:
         """All axes in reverse order."""
     @property
     def mT(self) -> Tensor:
         """The last two axes exchanged."""
-    @overload
-    def permute(self, dims: Sequence[_int], /) -> Tensor:
-        """Axes in another order."""
-    @overload
-    def permute(self, *dims: _int) -> Tensor:
-        """Axes in another order."""
-    def movedim(self, source: _int, destination: _int) -> Tensor:
-        """An axis moved to another place."""
-    def slice(self, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
-        """Positions `start`, `start + step`, … before `end` along an axis, as Python's slices: negative ends count from the
-        end, the step may be negative.
-        """
-    def narrow(self, dim: _int, start: _int, length: _int) -> Tensor:
-        """`length` positions along an axis from `start`."""
-    def select(self, dim: _int, index: _int) -> Tensor:
-        """One position along an axis, which goes."""
-    @overload
-    def flip(self, dims: Sequence[_int], /) -> Tensor:
-        """Axes backwards."""
-    @overload
-    def flip(self, *dims: _int) -> Tensor:
-        """Axes backwards."""
-    @overload
-    def expand(self, sizes: Sequence[_int], /) -> Tensor:
-        """Broadcast to a shape; −1 keeps a size."""
-    @overload
-    def expand(self, *sizes: _int) -> Tensor:
-        """Broadcast to a shape; −1 keeps a size."""
-    def expand_as(self, other: Tensor) -> Tensor:
-        """Broadcast to the shape of another tensor."""
-    @overload
-    def broadcast_to(self, shape: Sequence[_int], /) -> Tensor:
-        """Broadcast to a shape."""
-    @overload
-    def broadcast_to(self, *shape: _int) -> Tensor:
-        """Broadcast to a shape."""
-    @overload
-    def repeat(self, repeats: Sequence[_int], /) -> Tensor:
-        """The tensor so many times along each axis."""
-    @overload
-    def repeat(self, *repeats: _int) -> Tensor:
-        """The tensor so many times along each axis."""
-    def unsqueeze(self, dim: _int) -> Tensor:
-        """A new axis of size 1 before `dim`, which may be one past the last."""
-    def squeeze(self, dim: _int | None = None) -> Tensor:
-        """Without an axis of size 1 (others stay), or without all of them."""
-    def split(self, split_size: _Sizes, dim: _int = 0) -> tuple[Tensor, ...]:
-        """Parts of `split_size` positions along an axis (the last may be smaller), or of the sizes in a list."""
-    def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-        """At most so many parts of equal size along an axis."""
-    def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
-        """The positions along an axis, each without it."""
-    def clone(self) -> Tensor:
-        """A copy in memory of its own; gradients flow through it."""
     def to(
         self,
         *args: Tensor | _DType | _Device,
@@ -747,18 +1303,6 @@ class Tensor:
         """As `to(bool)`."""
 
     # Indexing.
-    def index_select(self, dim: _int, index: Tensor) -> Tensor:
-        """Rows (or what lies along `dim`) by their indices, i64 or i32 with one axis. IndexError for one outside of the axis."""
-    def gather(self, dim: _int, index: Tensor) -> Tensor:
-        """`out[…, j, …] = self[…, index[…, j, …], …]` along an axis, for an index of i64 or i32 that is nowhere else longer than
-        the tensor. IndexError for an index outside of the axis.
-        """
-    def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
-        """`src` added at `index` (i64 or i32) along an axis. IndexError for an index outside of the axis."""
-    def masked_select(self, mask: Tensor) -> Tensor:
-        """The elements where a mask holds, in one axis. Tensor and mask broadcast."""
-    def masked_fill(self, mask: Tensor, value: _Operand) -> Tensor:
-        """The tensor with `value` where a mask of truth values holds, which broadcasts."""
     def nonzero(self, *, as_tuple: _bool = False) -> Any:
         """The positions of what is not zero: a row each. With `as_tuple`, a tensor for each axis."""
     def where(self, condition: Tensor, other: _Operand) -> Tensor:
@@ -943,10 +1487,6 @@ class Tensor:
         """As `clamp`."""
     def frac(self) -> Tensor:
         """What is left of a number without its whole part; its sign stays."""
-    def tril(self, diagonal: _int = 0) -> Tensor:
-        """The elements on a diagonal of the last two axes (above the main one, if it is positive) and below it; 0 elsewhere."""
-    def triu(self, diagonal: _int = 0) -> Tensor:
-        """The elements on a diagonal of the last two axes (above the main one, if it is positive) and above it; 0 elsewhere."""
     def isnan(self) -> Tensor:
         """Whether elements are no numbers."""
     def isinf(self) -> Tensor:
@@ -1384,11 +1924,8 @@ def get_float32_matmul_precision() -> Literal["highest", "high"]:
 def manual_seed(seed: _int) -> None:
     """Seeds the generator of random tensors: the same seed gives the same numbers, on every device."""
 
-def cat(tensors: Sequence[Any] | Iterator[Any], dim: _int = 0, *, axis: _int | None = None) -> Tensor:
-    """Tensors one after the other along an axis."""
-
-def stack(tensors: Sequence[Any] | Iterator[Any], dim: _int = 0, *, axis: _int | None = None) -> Tensor:
-    """Tensors of one shape along a new axis."""
+def broadcast_shapes(*shapes: _Sizes) -> Size:
+    """The shape that shapes broadcast to."""
 
 @overload
 def where(condition: Tensor, input: None = None, other: None = None) -> tuple[Tensor, ...]:
@@ -1863,6 +2400,808 @@ def _nn_celu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
 
 def logaddexp(input: Tensor, other: _Operand) -> Tensor:
     """`ln(exp(x) + exp(y))` without overflow."""
+
+def index_select(input: Tensor, dim: _int, index: Tensor) -> Tensor:
+    """What lies along an axis at some positions, by their indices (integers, in one axis).
+
+    # Errors
+
+    An axis out of range, indices that are no integers or have more axes. An index out of range is an error at once where it is
+    known, else when the value is computed.
+    """
+
+def gather(input: Tensor, dim: _int, index: Tensor) -> Tensor:
+    """`out[…, j, …] = self[…, index[…, j, …], …]` along an axis, for an index (integers) that is nowhere else longer than the
+    tensor.
+
+    # Errors
+
+    As `index_select`; an index of other axes than the tensor's, or longer.
+    """
+
+def take_along_dim(input: Tensor, indices: Tensor, dim: _int | None = None) -> Tensor:
+    """Elements by the positions that `indices` have along an axis (negative ones count from its end), where all other axes
+    broadcast; by their positions among all elements, in one axis, where no axis is named.
+
+    # Errors
+
+    As `gather`; shapes that do not broadcast.
+    """
+
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """Elements by their positions among all, in row-major order; negative ones count from the end. The result has the shape of the
+    index.
+
+    # Errors
+
+    Indices that are no integers, or out of range.
+    """
+
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+    """A copy with the elements of `source` at the positions among all elements that `index` says (negative ones count from the
+    end), the last one where a position occurs more than once; or added there, with `accumulate`.
+
+    # Errors
+
+    Indices that are no integers, or out of range; another number or dtype of elements.
+    """
+
+def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+    """`put`, written into the tensor."""
+
+def scatter(input: Tensor, dim: _int, index: Tensor, src: _Operand, *, reduce: str | None = None) -> Tensor:
+    """`src` (a tensor, or one number) written at the places that `index` names along an axis, the last one where a place is met more
+    than once; with `reduce`, added (`"add"`) or multiplied (`"multiply"`).
+
+    # Errors
+
+    As `gather`; a `src` that is shorter than the index, or of another dtype.
+    """
+
+def scatter_(input: Tensor, dim: _int, index: Tensor, src: _Operand, *, reduce: str | None = None) -> Tensor:
+    """`scatter`, written into the tensor."""
+
+def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+    """`src` added at the places that `index` names along an axis, in order.
+
+    # Errors
+
+    As `gather`; a `src` that is shorter than the index, or of another dtype.
+    """
+
+def scatter_add_(input: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+    """`scatter_add`, written into the tensor."""
+
+def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
+    """`src` at the places that `index` names along an axis, all that meet at a place reduced: `"sum"`, `"prod"`, `"mean"`,
+    `"amax"` or `"amin"`, with the tensor's own element unless `include_self` is false.
+
+    # Errors
+
+    As `gather`; a `src` that is shorter than the index, or of another dtype; another word.
+    """
+
+def scatter_reduce_(input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
+    """`scatter_reduce`, written into the tensor."""
+
+def index_add(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Operand = 1) -> Tensor:
+    """`alpha · source` added at some positions along an axis, by their indices (integers, in one axis), in order.
+
+    # Errors
+
+    As `index_select`; a `source` that does not fit, or of another dtype.
+    """
+
+def index_add_(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Operand = 1) -> Tensor:
+    """`index_add`, written into the tensor."""
+
+def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+    """`source` written to some positions along an axis, by their indices (integers, in one axis); the last one where a position
+    occurs more than once.
+
+    # Errors
+
+    As `index_select`; a `source` that does not fit, or of another dtype.
+    """
+
+def index_copy_(input: Tensor, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+    """`index_copy`, written into the tensor."""
+
+def index_fill(input: Tensor, dim: _int, index: Tensor, value: _Operand) -> Tensor:
+    """One number written to some positions along an axis, by their indices (integers, in one axis).
+
+    # Errors
+
+    As `index_select`; a tensor with axes as the value.
+    """
+
+def index_fill_(input: Tensor, dim: _int, index: Tensor, value: _Operand) -> Tensor:
+    """`index_fill`, written into the tensor."""
+
+def index_reduce(input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
+    """`source` at some positions along an axis, by their indices, all that meet at a position reduced with the tensor's own element
+    (unless `include_self` is false): `"prod"`, `"mean"`, `"amax"` or `"amin"`.
+
+    # Errors
+
+    As `index_select`; a `source` that does not fit, or of another dtype; another word.
+    """
+
+def index_reduce_(input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
+    """`index_reduce`, written into the tensor."""
+
+def index_put(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: _bool = False) -> Tensor:
+    """`values` written to what tensors of integers or truth values pick of the first axes, as by `x[indices] = values`; with
+    `accumulate` added there, as often as a place is picked.
+
+    # Errors
+
+    Indices that do not broadcast or are out of range; values of another dtype, or that do not broadcast.
+    """
+
+def index_put_(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: _bool = False) -> Tensor:
+    """`index_put`, written into the tensor."""
+
+def masked_fill(input: Tensor, mask: Tensor, value: _Operand) -> Tensor:
+    """The tensor with one number where a mask of truth values holds, which broadcasts.
+
+    # Errors
+
+    A mask of another dtype, or that does not broadcast; a tensor with axes as the value.
+    """
+
+def masked_fill_(input: Tensor, mask: Tensor, value: _Operand) -> Tensor:
+    """`masked_fill`, written into the tensor."""
+
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """The elements where a mask of truth values holds, in one axis. Tensor and mask broadcast.
+
+    # Errors
+
+    A mask of another dtype, or that does not broadcast.
+    """
+
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """The tensor with the elements of `source`, in order, where a mask of truth values holds, which broadcasts.
+
+    # Errors
+
+    A mask of another dtype, or that does not broadcast; another dtype. Fewer elements than places are found when the value is
+    computed.
+    """
+
+def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """`masked_scatter`, written into the tensor."""
+
+def argwhere(input: Tensor) -> Tensor:
+    """The positions of what is not zero: a row each."""
+
+def unravel_index(input: Tensor, shape: _Sizes) -> tuple[Tensor, ...]:
+    """The positions along axes of a shape that positions among all elements in row-major order have: a tensor for each axis.
+
+    # Errors
+
+    Indices that are no integers.
+    """
+
+@overload
+def reshape(input: Tensor, shape: _Dims) -> Tensor:
+    """The same elements in another shape; one size may be −1, and follows from the others. A view where the elements lie so
+    that there can be one, as PyTorch has it; else a copy.
+
+    # Errors
+
+    Another number of elements.
+    """
+@overload
+def reshape(input: Tensor, *shape: _int) -> Tensor:
+    """The same elements in another shape; one size may be −1, and follows from the others. A view where the elements lie so
+    that there can be one, as PyTorch has it; else a copy.
+
+    # Errors
+
+    Another number of elements.
+    """
+
+def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
+    """Axes `start_dim` to `end_dim` as one.
+
+    # Errors
+
+    An axis out of range; a first one behind the last.
+    """
+
+def unflatten(input: Tensor, dim: _int, sizes: _Dims) -> Tensor:
+    """An axis as several, of sizes whose product is its size; one may be −1.
+
+    # Errors
+
+    An axis out of range, another product.
+    """
+
+def ravel(input: Tensor) -> Tensor:
+    """All elements in one axis: the same memory where they lie one after the other, else a copy.
+
+    # Errors
+
+    A value that could not be computed.
+    """
+
+@overload
+def permute(input: Tensor, dims: _Dims) -> Tensor:
+    """Axes in another order, a view.
+
+    # Errors
+
+    What is no permutation of the axes.
+    """
+@overload
+def permute(input: Tensor, *dims: _int) -> Tensor:
+    """Axes in another order, a view.
+
+    # Errors
+
+    What is no permutation of the axes.
+    """
+
+@overload
+def permute_dims(input: Tensor, dims: _Dims) -> Tensor:
+    """Axes in another order, a view.
+
+    # Errors
+
+    What is no permutation of the axes.
+    """
+@overload
+def permute_dims(input: Tensor, *dims: _int) -> Tensor:
+    """Axes in another order, a view.
+
+    # Errors
+
+    What is no permutation of the axes.
+    """
+
+def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """Two axes exchanged, a view.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """Two axes exchanged, a view.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
+    """Two axes exchanged, a view: `transpose`, by NumPy's name.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def adjoint(input: Tensor) -> Tensor:
+    """The last two axes exchanged, a view.
+
+    # Errors
+
+    Fewer than two axes.
+    """
+
+def matrix_transpose(input: Tensor) -> Tensor:
+    """The last two axes exchanged, a view.
+
+    # Errors
+
+    Fewer than two axes.
+    """
+
+def movedim(input: Tensor, source: _Dims, destination: _Dims) -> Tensor:
+    """Axes moved to other places, a view; those that are not named keep their order.
+
+    # Errors
+
+    An axis out of range or twice the same; as many sources as destinations are wanted.
+    """
+
+def moveaxis(input: Tensor, source: _Dims, destination: _Dims) -> Tensor:
+    """Axes moved to other places, a view; those that are not named keep their order.
+
+    # Errors
+
+    An axis out of range or twice the same; as many sources as destinations are wanted.
+    """
+
+def narrow(input: Tensor, dim: _int, start: _int, length: _int) -> Tensor:
+    """`length` positions from `start` (from the end, if it is negative) along an axis, a view.
+
+    # Errors
+
+    An axis out of range, positions outside of it.
+    """
+
+def select(input: Tensor, dim: _int, index: _int) -> Tensor:
+    """One position along an axis, which disappears; a view.
+
+    # Errors
+
+    An axis or index out of range.
+    """
+
+def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
+    """The positions along an axis, each without it; views.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def split(input: Tensor, split_size: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
+    """Parts along an axis, of so many positions each (the last may have fewer) or of the sizes in a list; views.
+
+    # Errors
+
+    An axis out of range, sizes that do not make it, parts of no positions.
+    """
+
+def split_with_sizes(input: Tensor, split_sizes: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
+    """Parts of these sizes along an axis, views.
+
+    # Errors
+
+    An axis out of range, sizes that do not make it.
+    """
+
+def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """At most so many parts of equal size along an axis (the last may be smaller), views.
+
+    # Errors
+
+    An axis out of range, no parts.
+    """
+
+def tensor_split(input: Tensor, indices_or_sections: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
+    """So many parts along an axis, whose sizes differ by 1 at most, or those that end before each position in a list; views.
+
+    # Errors
+
+    An axis out of range, no parts.
+    """
+
+def hsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+    """Parts along the second axis, or the only one, as `tensor_split`, where a number divides it; views.
+
+    # Errors
+
+    No axes; a number that does not divide the axis.
+    """
+
+def vsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+    """Parts along the first axis, as `hsplit`.
+
+    # Errors
+
+    Fewer than two axes; a number that does not divide the axis.
+    """
+
+def dsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+    """Parts along the third axis, as `hsplit`.
+
+    # Errors
+
+    Fewer than three axes; a number that does not divide the axis.
+    """
+
+@overload
+def flip(input: Tensor, dims: _Dims) -> Tensor:
+    """Axes backwards: a copy, as PyTorch has it. [`Tensor::slice`] by −1 is a view.
+
+    # Errors
+
+    An axis out of range, or twice the same.
+    """
+@overload
+def flip(input: Tensor, *dims: _int) -> Tensor:
+    """Axes backwards: a copy, as PyTorch has it. [`Tensor::slice`] by −1 is a view.
+
+    # Errors
+
+    An axis out of range, or twice the same.
+    """
+
+def fliplr(input: Tensor) -> Tensor:
+    """The second axis backwards, a copy.
+
+    # Errors
+
+    Fewer than two axes.
+    """
+
+def flipud(input: Tensor) -> Tensor:
+    """The first axis backwards, a copy.
+
+    # Errors
+
+    No axes.
+    """
+
+def rot90(input: Tensor, k: _int = 1, dims: _Dims = (0, 1)) -> Tensor:
+    """Turned by `k` right angles in the plane of two axes, from the first towards the second; a copy.
+
+    # Errors
+
+    Other than two axes, or twice the same.
+    """
+
+def roll(input: Tensor, shifts: _Dims, dims: _Dims | None = None) -> Tensor:
+    """Each axis moved by so many positions, where what goes beyond its end comes in at its start; all elements in row-major
+    order where no axes are named. A copy.
+
+    # Errors
+
+    As many numbers as axes are wanted.
+    """
+
+@overload
+def expand(input: Tensor, size: _Dims) -> Tensor:
+    """Broadcast to a shape, a view; −1 keeps a size.
+
+    # Errors
+
+    A shape that it does not broadcast to.
+    """
+@overload
+def expand(input: Tensor, *size: _int) -> Tensor:
+    """Broadcast to a shape, a view; −1 keeps a size.
+
+    # Errors
+
+    A shape that it does not broadcast to.
+    """
+
+@overload
+def broadcast_to(input: Tensor, size: _Dims) -> Tensor:
+    """Broadcast to a shape, a view; −1 keeps a size.
+
+    # Errors
+
+    A shape that it does not broadcast to.
+    """
+@overload
+def broadcast_to(input: Tensor, *size: _int) -> Tensor:
+    """Broadcast to a shape, a view; −1 keeps a size.
+
+    # Errors
+
+    A shape that it does not broadcast to.
+    """
+
+@overload
+def broadcast_tensors(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Tensors broadcast to one shape, views.
+
+    # Errors
+
+    Shapes that do not broadcast.
+    """
+@overload
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Tensors broadcast to one shape, views.
+
+    # Errors
+
+    Shapes that do not broadcast.
+    """
+
+@overload
+def tile(input: Tensor, dims: _Sizes) -> Tensor:
+    """As `repeat`; fewer numbers than axes are those of the last axes.
+
+    # Errors
+
+    More than 8 axes.
+    """
+@overload
+def tile(input: Tensor, *dims: _int) -> Tensor:
+    """As `repeat`; fewer numbers than axes are those of the last axes.
+
+    # Errors
+
+    More than 8 axes.
+    """
+
+def repeat_interleave(input: Tensor, repeats: _Operand | None = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
+    """Each position along an axis so many times: the same number for all, or one for each. All elements in one axis, where none is
+    named. Of a tensor of numbers alone, their positions, each as often as the number says.
+
+    `output_size`, the size of the result's axis where a tensor says the numbers, is checked.
+
+    # Errors
+
+    An axis out of range; negative numbers, or as many as the axis is not long; numbers that are no integers.
+    """
+
+def unsqueeze(input: Tensor, dim: _int) -> Tensor:
+    """A new axis of size 1 before `dim`, which may be one past the last; a view.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def squeeze(input: Tensor, dim: _Dims | None = None) -> Tensor:
+    """Without axes of size 1: one, several (others stay), or all of them; a view.
+
+    # Errors
+
+    An axis out of range, or twice the same.
+    """
+
+def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+    """The diagonal of two axes (above the main one by `offset`), which go; it becomes the last. A view.
+
+    # Errors
+
+    An axis out of range, or twice the same.
+    """
+
+def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+    """The last axis as the diagonal of two new ones (above the main one by `offset`), among zeros.
+
+    # Errors
+
+    No axes; an axis out of range, or twice the same.
+    """
+
+def diag(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """Of a vector, the matrix with it as a diagonal; of a matrix, a copy of that diagonal.
+
+    # Errors
+
+    Other than one or two axes.
+    """
+
+def diagflat(input: Tensor, offset: _int = 0) -> Tensor:
+    """All elements as a diagonal of a matrix.
+
+    # Errors
+
+    More elements than a matrix can have rows.
+    """
+
+def tril(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and below it;
+    0 elsewhere.
+
+    # Errors
+
+    Fewer than two axes.
+    """
+
+def tril_(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """`tril`, written into the tensor."""
+
+def triu(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and above it;
+    0 elsewhere.
+
+    # Errors
+
+    Fewer than two axes.
+    """
+
+def triu_(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """`triu`, written into the tensor."""
+
+def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _DType | None = None, device: _Device | None = None) -> Tensor:
+    """The positions of the lower triangle of a matrix, row by row: `[2, n]`, rows first.
+
+    # Errors
+
+    A dtype other than i64 and i32.
+    """
+
+def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _DType | None = None, device: _Device | None = None) -> Tensor:
+    """The positions of the upper triangle of a matrix, row by row: `[2, n]`, rows first.
+
+    # Errors
+
+    A dtype other than i64 and i32.
+    """
+
+def as_strided(input: Tensor, size: _Sizes, stride: _Dims, storage_offset: _int | None = None) -> Tensor:
+    """The memory that the tensor is of, seen with these sizes and strides from `storage_offset` on, all in elements (from where
+    the tensor begins, if that is not given). A view; what lies in memory as computed results do is row-major.
+
+    # Errors
+
+    What lies outside of the memory; as many strides as sizes are wanted; a detached view.
+    """
+
+def atleast_1d(input: Tensor) -> Tensor:
+    """With at least one axis; a view."""
+
+def atleast_2d(input: Tensor) -> Tensor:
+    """With at least two axes, new ones in front; a view."""
+
+def atleast_3d(input: Tensor) -> Tensor:
+    """With at least three axes: of a vector the middle one, of a matrix the first two; a view."""
+
+def cat(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
+    """Tensors one after the other along an axis, in the dtype in which they meet. As in PyTorch, a tensor of shape `[0]` has its
+    say about the dtype, and fits anything.
+
+    # Errors
+
+    No tensors, shapes that differ off the axis, unlike devices.
+    """
+
+def concat(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
+    """Tensors one after the other along an axis, in the dtype in which they meet. As in PyTorch, a tensor of shape `[0]` has its
+    say about the dtype, and fits anything.
+
+    # Errors
+
+    No tensors, shapes that differ off the axis, unlike devices.
+    """
+
+def concatenate(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
+    """Tensors one after the other along an axis, in the dtype in which they meet. As in PyTorch, a tensor of shape `[0]` has its
+    say about the dtype, and fits anything.
+
+    # Errors
+
+    No tensors, shapes that differ off the axis, unlike devices.
+    """
+
+def stack(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
+    """Tensors of one shape along a new axis, in the dtype in which they meet.
+
+    # Errors
+
+    No tensors, shapes that differ, unlike devices.
+    """
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors beside each other: along the second axis, vectors along the only one.
+
+    # Errors
+
+    As `cat`.
+    """
+
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors below each other: along the first axis, vectors as rows.
+
+    # Errors
+
+    As `cat`.
+    """
+
+def row_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors below each other: along the first axis, vectors as rows.
+
+    # Errors
+
+    As `cat`.
+    """
+
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors behind each other: along the third axis.
+
+    # Errors
+
+    As `cat`.
+    """
+
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors beside each other, vectors as columns.
+
+    # Errors
+
+    As `cat`.
+    """
+
+@overload
+def block_diag(tensors: Sequence[Tensor]) -> Tensor:
+    """Matrices (vectors are rows, numbers of one element) along the diagonal of a larger one, among zeros.
+
+    # Errors
+
+    More than two axes, unlike devices.
+    """
+@overload
+def block_diag(*tensors: Tensor) -> Tensor:
+    """Matrices (vectors are rows, numbers of one element) along the diagonal of a larger one, among zeros.
+
+    # Errors
+
+    More than two axes, unlike devices.
+    """
+
+@overload
+def meshgrid(tensors: Sequence[Tensor], *, indexing: str = "ij") -> tuple[Tensor, ...]:
+    """Coordinates of a grid: each vector along an axis of its own, broadcast along the others; views. With `indexing = "xy"` the
+    first two axes are exchanged.
+
+    # Errors
+
+    No tensors, tensors with more than one axis, unlike dtypes or devices; another word than `"ij"` and `"xy"`.
+    """
+@overload
+def meshgrid(*tensors: Tensor, indexing: str = "ij") -> tuple[Tensor, ...]:
+    """Coordinates of a grid: each vector along an axis of its own, broadcast along the others; views. With `indexing = "xy"` the
+    first two axes are exchanged.
+
+    # Errors
+
+    No tensors, tensors with more than one axis, unlike dtypes or devices; another word than `"ij"` and `"xy"`.
+    """
+
+@overload
+def cartesian_prod(tensors: Sequence[Tensor]) -> Tensor:
+    """All choices of one element from each vector, a row each; of one vector, that itself.
+
+    # Errors
+
+    Tensors that are no vectors.
+    """
+@overload
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All choices of one element from each vector, a row each; of one vector, that itself.
+
+    # Errors
+
+    Tensors that are no vectors.
+    """
+
+def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) -> Tensor:
+    """All choices of `r` elements of a vector in its order, a row each; the same one more than once with `with_replacement`.
+
+    # Errors
+
+    A tensor that is no vector.
+    """
+
+def select_scatter(input: Tensor, src: Tensor, dim: _int, index: _int) -> Tensor:
+    """A copy with `src` in place of one position along an axis.
+
+    # Errors
+
+    An axis or index out of range; a `src` of another shape.
+    """
+
+def slice_scatter(input: Tensor, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
+    """A copy with `src` in place of positions along an axis; see `slice`.
+
+    # Errors
+
+    An axis out of range, step 0; a `src` of another shape.
+    """
+
+def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+    """A copy with `src` in place of a diagonal; see `diagonal`.
+
+    # Errors
+
+    An axis out of range, or twice the same; a `src` of another shape.
+    """
+
+def t(input: Tensor) -> Tensor:
+    """The transpose of a matrix; a view of all of it for vectors and scalars.
+
+    # Errors
+
+    More than two axes.
+    """
+
+def clone(input: Tensor) -> Tensor:
+    """A copy of the value in its own memory; gradients flow through it."""
 
 def cumsum(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
     """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
