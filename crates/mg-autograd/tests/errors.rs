@@ -267,20 +267,28 @@ fn a_wrong_gradient_is_named() {
     assert_eq!((error.location().file(), error.location().line()), (file!(), line));
 }
 
+/// Indices that are known only when they are computed.
+fn later(shape: &[usize], data: &[i64]) -> Tensor {
+    i64s(shape, data).try_add(0i64).unwrap()
+}
+
 /// What is found out when the value is computed names the line that asked for it.
 #[test]
 fn late_errors_name_the_line_of_the_operation() {
     let a = matrix();
-    let (picked, line) = (a.index_select(0, &i64s(&[2], &[0, 2])).unwrap(), line!());
+    let (picked, line) = (a.index_select(0, &later(&[2], &[0, 2])).unwrap(), line!());
     let error = picked.to_vec::<f32>().unwrap_err();
     assert_eq!(*error.kind(), ErrorKind::Index { index: 2, axis: 0, size: 2 });
     assert_eq!((error.location().file(), error.location().line()), (file!(), line), "{error}");
     assert_eq!(error.op(), "index_select");
-    let (picked, line) = (a.gather(1, &i64s(&[2, 1], &[0, -1])).unwrap(), line!());
+    let (picked, line) = (a.gather(1, &later(&[2, 1], &[0, -1])).unwrap(), line!());
     let error = (&picked + 1.0).sum().item::<f32>().unwrap_err();
     assert_eq!(*error.kind(), ErrorKind::Index { index: -1, axis: 1, size: 3 });
     assert_eq!((error.location().file(), error.location().line()), (file!(), line), "{error}");
-    // Labels that are known are told of at once.
+    // Indices and labels that are known are told of at once.
+    let (known, line) = (a.index_select(0, &i64s(&[2], &[0, 2])).map(drop).unwrap_err(), line!());
+    assert_eq!(*known.kind(), ErrorKind::Index { index: 2, axis: 0, size: 2 });
+    assert_eq!((known.location().file(), known.location().line()), (file!(), line), "{known}");
     let (known, line) = (a.cross_entropy(&i64s(&[2], &[0, 3])).map(drop).unwrap_err(), line!());
     assert!(matches!(known.kind(), ErrorKind::Index { index: 3, size: 3, .. }), "{known}");
     assert_eq!((known.location().file(), known.location().line()), (file!(), line), "{known}");
@@ -290,7 +298,7 @@ fn late_errors_name_the_line_of_the_operation() {
     assert!(matches!(error.kind(), ErrorKind::Index { index: 3, size: 3, .. }), "{error}");
     assert_eq!((error.location().file(), error.location().line()), (file!(), line), "{error}");
     let values = f32s(&[1, 3], &[1.0; 3]);
-    let (sum, line) = (a.scatter_add(0, &i64s(&[1, 3], &[0, 1, 7]), &values).unwrap(), line!());
+    let (sum, line) = (a.scatter_add(0, &later(&[1, 3], &[0, 1, 7]), &values).unwrap(), line!());
     let error = sum.to_vec::<f32>().unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Index { index: 7, size: 2, .. }), "{error}");
     assert_eq!((error.location().file(), error.location().line()), (file!(), line), "{error}");
@@ -300,7 +308,7 @@ fn late_errors_name_the_line_of_the_operation() {
 #[test]
 fn a_failure_stays_where_it_belongs() {
     let a = matrix();
-    let bad = a.index_select(0, &i64s(&[1], &[9])).unwrap();
+    let bad = a.index_select(0, &later(&[1], &[9])).unwrap();
     let (good, after) = (&a * 2.0, &bad + 1.0);
     let first = bad.to_vec::<f32>().unwrap_err();
     assert_eq!(good.to_vec::<f32>().unwrap(), [2.0, 4.0, 6.0, 8.0, 10.0, 12.0]);
