@@ -8,7 +8,11 @@
 template <typename T>
 struct Wide;
 template <>
+#if V_LOGSUM
+struct Wide<float> { using type = float; };
+#else
 struct Wide<float> { using type = double; };
+#endif
 template <>
 struct Wide<double> { using type = double; };
 template <>
@@ -26,7 +30,7 @@ struct Wide<i32> { using type = i64; };
 template <>
 struct Wide<u8> { using type = i64; };
 
-__device__ __forceinline__ double widen(float x) { return x; }
+__device__ __forceinline__ Wide<float>::type widen(float x) { return x; }
 __device__ __forceinline__ double widen(double x) { return x; }
 __device__ __forceinline__ float widen(f16 x) { return to_f32(x); }
 __device__ __forceinline__ float widen(bf16 x) { return to_f32(x); }
@@ -160,16 +164,20 @@ constexpr int EACH = 4;
 constexpr int TIMES = 8;
 constexpr int WARP = 32 * EACH * TIMES;
 
-struct alignas(EACH * sizeof(T) < 16 ? EACH * sizeof(T) : 16) Pack {
-    T v[EACH];
+template <typename N>
+struct alignas(EACH * sizeof(N) < 16 ? EACH * sizeof(N) : 16) Pack {
+    N v[EACH];
 };
 
-// A whole group's four elements of a line, in the order in which they are joined.
-__device__ __forceinline__ void load(const Scan& p, const T* line, u64 at, T (&v)[EACH]) {
-    if (p.vector && at + EACH <= p.length) {
-        Pack pack = *(const Pack*)(line + (p.reverse ? p.length - EACH - at : at));
+// Where a group's elements begin, in the order of memory.
+__device__ __forceinline__ u64 place(const Scan& p, u64 at) { return p.reverse ? p.length - EACH - at : at; }
+
+// Four elements of a line, in the order in which they are joined; `whole` says that there are four, side by side and aligned.
+__device__ __forceinline__ void load(const Scan& p, const T* line, u64 at, bool whole, T (&v)[EACH]) {
+    if (whole) {
+        Pack<T> pack = *(const Pack<T>*)(line + place(p, at));
 #pragma unroll
-        for (int e = 0; e < EACH; e++) v[e] = pack.v[p.reverse ? EACH - 1 - e : e];
+        for (int e = 0; e < EACH; e++) v[e] = p.reverse ? pack.v[EACH - 1 - e] : pack.v[e];
         return;
     }
 #pragma unroll
@@ -212,39 +220,44 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
     if (idle && !p.together) return;
     const T* line = p.x + row * p.length;
     u64 first = chunk * p.chunk + (p.together ? (u64)warp * WARP : 0);
-    T v[TIMES][EACH];
+    T v[TIMES][EACH] = {};
 #if V_LINEAR
     const T* factors = p.a + row * p.length;
-    T a[TIMES][EACH];
+    T a[TIMES][EACH] = {};
 #endif
+    // Groups of elements that this warp has: the same number for all of its lanes.
+    u64 left = p.length > first ? p.length - first : 0;
+    int times = (int)min((u64)TIMES, (left + 32 * EACH - 1) / (32 * EACH));
+    u64 mine_at = first + lane * EACH;
+    auto whole = [&](int t) { return p.vector && mine_at + (u64)(t * 32 * EACH) + EACH <= p.length; };
+    auto element = [&](int t, int e) {
+        u64 at = mine_at + (u64)(t * 32 * EACH) + e;
+        i64 j = (i64)(p.reverse ? p.length - 1 - at : at);
+#if V_LINEAR
+        return State::of(v[t][e], a[t][e], j);
+#else
+        return State::of(v[t][e], v[t][e], j);
+#endif
+    };
 #pragma unroll
     for (int t = 0; t < TIMES; t++) {
-        u64 at = first + (u64)(t * 32 + lane) * EACH;
-        if (at < p.length) {
-            load(p, line, at, v[t]);
+        if (t >= times) break;
+        load(p, line, mine_at + t * 32 * EACH, whole(t), v[t]);
 #if V_LINEAR
-            load(p, factors, at, a[t]);
+        load(p, factors, mine_at + t * 32 * EACH, whole(t), a[t]);
 #endif
-        }
     }
     // Each lane's four are joined, then the lanes, then the groups one after the other.
     State carry = State::none();
     State before[TIMES];
 #pragma unroll
     for (int t = 0; t < TIMES; t++) {
-        u64 at = first + (u64)(t * 32 + lane) * EACH;
+        if (t >= times) break;
         State mine = State::none();
+        bool all_there = whole(t);
 #pragma unroll
-        for (int e = 0; e < EACH; e++) {
-            if (at + e < p.length) {
-                i64 j = (i64)(p.reverse ? p.length - 1 - at - e : at + e);
-#if V_LINEAR
-                mine = mine.then(State::of(v[t][e], a[t][e], j), p.smallest);
-#else
-                mine = mine.then(State::of(v[t][e], v[t][e], j), p.smallest);
-#endif
-            }
-        }
+        for (int e = 0; e < EACH; e++)
+            if (all_there || mine_at + (u64)(t * 32 * EACH) + e < p.length) mine = mine.then(element(t, e), p.smallest);
         State all = across(mine, p.smallest);
         State lanes = up(all, 1);
         before[t] = lane > 0 ? carry.then(lanes, p.smallest) : carry;
@@ -267,18 +280,25 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
     Out* to = p.out + row * p.length;
 #pragma unroll
     for (int t = 0; t < TIMES; t++) {
-        u64 at = first + (u64)(t * 32 + lane) * EACH;
+        if (t >= times) break;
         State now = start.then(before[t], p.smallest);
+        u64 at = mine_at + (u64)(t * 32 * EACH);
+        if (whole(t)) {
+            Pack<Out> pack;
+#pragma unroll
+            for (int e = 0; e < EACH; e++) {
+                now = now.then(element(t, e), p.smallest);
+                if (p.reverse) pack.v[EACH - 1 - e] = now.out();
+                else pack.v[e] = now.out();
+            }
+            *(Pack<Out>*)(to + place(p, at)) = pack;
+            continue;
+        }
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
             if (at + e >= p.length) break;
-            u64 j = p.reverse ? p.length - 1 - at - e : at + e;
-#if V_LINEAR
-            now = now.then(State::of(v[t][e], a[t][e], (i64)j), p.smallest);
-#else
-            now = now.then(State::of(v[t][e], v[t][e], (i64)j), p.smallest);
-#endif
-            to[j] = now.out();
+            now = now.then(element(t, e), p.smallest);
+            to[p.reverse ? p.length - 1 - at - e : at + e] = now.out();
         }
     }
 }

@@ -6,10 +6,106 @@ use mg_device::{Buffer, DType, Device, Element, Error, ErrorKind, Layout, Result
 use mg_graph::{Node, Value, cell_bits};
 use mg_kernels::{Algebra, Row, Rules};
 use std::cell::Cell;
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
 
-/// The generator: key and next position. Every random node takes its positions when it is made, in program order.
-static GENERATOR: Mutex<(u64, u64)> = Mutex::new((0x6d69_6372_6f67_7261, 0));
+/// A generator of random numbers: a seed, which is the key of Philox4x32-10, and the position of the next number.
+///
+/// What is drawn takes its positions when the operation is called, in program order, whenever and wherever it is computed: the
+/// same seed gives the same numbers on every device, fused or not. A draw of `n` uniform numbers takes `n` positions, rounded up
+/// to a multiple of 4; the element at row-major position `i` is the number at the draw's first position plus `i`. An f32 is the
+/// upper 24 bits of word `at % 4` of the block at counter `at / 4`; an f64 the upper 53 bits of words `2 (at % 2)` and the next
+/// of the block at counter `2⁶³ + at / 2`.
+///
+/// Uniform, exponential, geometric, Cauchy and Bernoulli numbers, samples of `multinomial`, and integers from a range of less
+/// than 2⁵³ take one draw of as many numbers (integers in f64, others in f64 for f64 tensors and in f32 else); normal and
+/// log-normal numbers, and integers from larger ranges, two draws, one after the other. A permutation of `n` takes `2n` positions.
+///
+/// Clones are handles on one generator.
+///
+/// ```
+/// use mg_autograd::{Generator, Tensor};
+/// use mg_device::DType;
+///
+/// let (a, b) = (Generator::new(), Generator::new());
+/// a.manual_seed(7);
+/// b.manual_seed(7);
+/// let x = Tensor::zeros(&[3], DType::F32)?;
+/// assert_eq!(
+///     x.uniform_like(0.0, 1.0, Some(&a)).to_vec::<f32>()?,
+///     x.uniform_like(0.0, 1.0, Some(&b)).to_vec::<f32>()?,
+/// );
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Generator(Arc<Mutex<(u64, u64)>>);
+
+impl Default for Generator {
+    fn default() -> Generator {
+        Generator::new()
+    }
+}
+
+impl Generator {
+    /// A generator of its own, with the seed that PyTorch's generators have at first.
+    pub fn new() -> Generator {
+        Generator(Arc::new(Mutex::new((67_280_421_310_721, 0))))
+    }
+
+    /// The generator that random tensors come from where none is named.
+    pub fn global() -> Generator {
+        GENERATOR.clone()
+    }
+
+    fn is_global(&self) -> bool {
+        Arc::ptr_eq(&self.0, &GENERATOR.0)
+    }
+
+    /// Starts anew with a seed.
+    pub fn manual_seed(&self, seed: u64) {
+        self.set_state(seed, 0);
+    }
+
+    /// Starts anew with a seed that nobody knows, and answers with it.
+    pub fn seed(&self) -> u64 {
+        let seed = RandomState::new().build_hasher().finish();
+        self.manual_seed(seed);
+        seed
+    }
+
+    /// The seed and the position of the next number.
+    pub fn state(&self) -> (u64, u64) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Goes on with a seed from a position; see [`Generator::state`].
+    pub fn set_state(&self, seed: u64, position: u64) {
+        crate::jit::note_seed();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (seed, position);
+    }
+
+    /// Takes `n` positions, and answers with the seed and the first of them.
+    pub(crate) fn draw(generator: Option<&Generator>, n: usize) -> (u64, u64) {
+        let generator = generator.unwrap_or(&GENERATOR);
+        // Whole blocks of Philox, so that neighbours never share one.
+        let taken = n.next_multiple_of(4) as u64;
+        if generator.is_global() {
+            DRAWN.set(DRAWN.get().wrapping_add(taken));
+        } else {
+            // A replay goes on from where the global generator is, and knows of no other.
+            crate::jit::note_draw("it draws random numbers from a generator of its own");
+        }
+        let mut state = generator.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (seed, at) = *state;
+        state.1 = at.wrapping_add(taken);
+        (seed, at)
+    }
+}
+
+/// Every random node takes its positions when it is made, in program order.
+static GENERATOR: LazyLock<Generator> =
+    LazyLock::new(|| Generator(Arc::new(Mutex::new((0x6d69_6372_6f67_7261, 0)))));
 
 /// The default device, once it was asked for.
 static DEFAULT_DEVICE: RwLock<Option<Device>> = RwLock::new(None);
@@ -82,20 +178,17 @@ fn placed(buffer: Buffer) -> Result<Buffer> {
 
 /// Seeds the generator of random tensors: the same seed gives the same numbers, on every device, fused or not.
 pub fn manual_seed(seed: u64) {
-    crate::jit::note_seed();
-    if let Ok(mut generator) = GENERATOR.lock() {
-        *generator = (seed, 0);
-    }
+    GENERATOR.manual_seed(seed);
 }
 
 /// The generator's seed and next position.
 pub(crate) fn generator() -> (u64, u64) {
-    *GENERATOR.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    GENERATOR.state()
 }
 
 /// Takes positions that a replayed step has drawn.
 pub(crate) fn advance(n: u64) {
-    let mut generator = GENERATOR.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut generator = GENERATOR.0.lock().unwrap_or_else(PoisonError::into_inner);
     generator.1 = generator.1.wrapping_add(n);
 }
 
@@ -107,17 +200,6 @@ thread_local! {
 /// How many positions this thread has taken so far.
 pub(crate) fn drawn() -> u64 {
     DRAWN.get()
-}
-
-/// Takes `n` positions.
-fn draw(n: usize) -> (u64, u64) {
-    let mut generator = GENERATOR.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let (seed, at) = *generator;
-    // Whole blocks of Philox, so that neighbours never share one.
-    let taken = n.next_multiple_of(4) as u64;
-    DRAWN.set(DRAWN.get().wrapping_add(taken));
-    generator.1 = at.wrapping_add(taken);
-    (seed, at)
 }
 
 impl Tensor {
@@ -162,7 +244,7 @@ impl Tensor {
             let text = format!("{} elements do not fill shape {shape}", buffer.len());
             return Err(Error::new("from_buffer", ErrorKind::Shape(text)));
         }
-        Ok(Tensor::from_node(Node::from_value(Value { buffer, layout: Layout::contiguous(shape) })))
+        Ok(Tensor::on(Value { buffer, layout: Layout::contiguous(shape) }))
     }
 
     /// A tensor without axes.
@@ -226,7 +308,7 @@ impl Tensor {
     /// A dtype that is not floating point; as [`Tensor::full`].
     #[track_caller]
     pub fn rand(shape: &[usize], dtype: DType) -> Result<Tensor> {
-        public("rand", || Ok(Tensor::from_node(uniform(shape, dtype)?)))
+        public("rand", || Ok(Tensor::from_node(uniform(shape, dtype, default_device(), None)?)))
     }
 
     /// Uniform random numbers in [low, high).
@@ -237,7 +319,7 @@ impl Tensor {
     #[track_caller]
     pub fn uniform(shape: &[usize], low: f64, high: f64, dtype: DType) -> Result<Tensor> {
         public("uniform", || {
-            let u = uniform(shape, dtype)?;
+            let u = uniform(shape, dtype, default_device(), None)?;
             Ok(Tensor::from_node(u.scale(high - low).add(&u.lit(low))))
         })
     }
@@ -253,12 +335,7 @@ impl Tensor {
             if !dtype.is_float() {
                 return Err(Error::new("randn", takes_floats(dtype)));
             }
-            let wide = if dtype == DType::F64 { DType::F64 } else { DType::F32 };
-            let (u, v) = (uniform(shape, wide)?, uniform(shape, wide)?);
-            // 1 − u is in (0, 1], where the logarithm is finite.
-            let radius = u.lit(1.0).sub(&u).map(Row::Log).scale(-2.0).map(Row::Sqrt);
-            let normal = radius.mul(&v.scale(std::f64::consts::TAU).map(Row::Cos));
-            Ok(Tensor::from_node(normal.cast(dtype)))
+            Ok(Tensor::from_node(normal(shape, dtype, default_device(), None)?))
         })
     }
 
@@ -277,21 +354,46 @@ impl Tensor {
     }
 }
 
-fn takes_floats(dtype: DType) -> ErrorKind {
+pub(crate) fn takes_floats(dtype: DType) -> ErrorKind {
     ErrorKind::DType(format!("takes a floating-point dtype, got {dtype}"))
 }
 
-fn uniform(shape: &[usize], dtype: DType) -> Result<Node> {
+/// The dtype in which random numbers of a dtype are computed.
+pub(crate) fn wide(dtype: DType) -> DType {
+    if dtype == DType::F64 { DType::F64 } else { DType::F32 }
+}
+
+/// Uniform random numbers in [0, 1).
+pub(crate) fn uniform(
+    shape: &[usize],
+    dtype: DType,
+    device: Device,
+    generator: Option<&Generator>,
+) -> Result<Node> {
     if !dtype.is_float() {
         return Err(Error::new("uniform", takes_floats(dtype)));
     }
     let shape = Shape::new(shape)?;
-    let (seed, counter) = draw(shape.numel());
-    let node = Node::random(shape, dtype, default_device(), seed, counter);
+    let (seed, counter) = Generator::draw(generator, shape.numel());
+    let node = Node::random(shape, dtype, device, seed, counter);
     // A half type rounds 1 − 2⁻²⁴ up to 1: such values become the largest below.
     if matches!(dtype, DType::F16 | DType::BF16) {
         let largest = if dtype == DType::F16 { 1.0 - f64::powi(2.0, -11) } else { 1.0 - f64::powi(2.0, -8) };
         return Ok(Node::apply(Row::Minimum, &[&node, &node.lit(largest)]).cast(dtype));
     }
     Ok(node)
+}
+
+/// Normal random numbers of mean 0 and variance 1 (Box and Muller, 1958).
+pub(crate) fn normal(
+    shape: &[usize],
+    dtype: DType,
+    device: Device,
+    generator: Option<&Generator>,
+) -> Result<Node> {
+    let (u, v) =
+        (uniform(shape, wide(dtype), device, generator)?, uniform(shape, wide(dtype), device, generator)?);
+    // 1 − u is in (0, 1], where the logarithm is finite.
+    let radius = u.lit(1.0).sub(&u).map(Row::Log).scale(-2.0).map(Row::Sqrt);
+    Ok(radius.mul(&v.scale(std::f64::consts::TAU).map(Row::Cos)).cast(dtype))
 }

@@ -8,9 +8,10 @@ use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::{Node, cell_bits_of_int};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
+use std::panic::Location;
 
 /// The axes as a mask; no axes means all.
-fn mask(node: &Node, axes: &[isize]) -> Result<u8> {
+pub(crate) fn mask(node: &Node, axes: &[isize]) -> Result<u8> {
     let rank = node.shape().rank();
     if axes.is_empty() {
         return Ok(((1u16 << rank) - 1) as u8);
@@ -30,26 +31,26 @@ fn mask(node: &Node, axes: &[isize]) -> Result<u8> {
     Ok(if rank == 0 { 0 } else { mask })
 }
 
-fn axis_mask(node: &Node, axis: isize) -> Result<u8> {
+pub(crate) fn axis_mask(node: &Node, axis: isize) -> Result<u8> {
     Ok(1 << normalize_axis(axis, node.shape().rank().max(1))?)
 }
 
 /// A float node: integers become f32.
 fn float(t: &Tensor) -> Node {
     let node = t.node();
-    let dtype = if node.dtype().is_float() { node.dtype() } else { DType::F32 };
+    let dtype = if node.dtype().is_float() { node.dtype() } else { DType::default_float() };
     node.cast(dtype)
 }
 
 /// The shape that a reduction over the axes of a mask leaves.
-fn kept(shape: &Shape, mask: u8, keepdim: bool) -> Shape {
+pub(crate) fn kept(shape: &Shape, mask: u8, keepdim: bool) -> Shape {
     let sizes = (0..shape.rank()).filter(|&d| keepdim || mask >> d & 1 == 0);
     let sizes: Vec<usize> = sizes.map(|d| if mask >> d & 1 == 1 { 1 } else { shape[d] }).collect();
     Shape::of(&sizes)
 }
 
 /// How many elements each result of a reduction is of.
-fn count(shape: &Shape, mask: u8) -> usize {
+pub(crate) fn count(shape: &Shape, mask: u8) -> usize {
     (0..shape.rank()).filter(|&d| mask >> d & 1 == 1).map(|d| shape[d]).product()
 }
 
@@ -204,7 +205,8 @@ impl Tensor {
         public("var", || {
             let node = float(self);
             let mask = mask(&node, axes)?;
-            Ok(Tensor::from_node(variance(&node, mask, correction, keepdim)?))
+            let variance = variance(&wide(&node), mask, correction as f64, keepdim)?;
+            Ok(Tensor::from_node(variance.cast(node.dtype())))
         })
     }
 
@@ -218,9 +220,11 @@ impl Tensor {
         public("std", || {
             let node = float(self);
             let mask = mask(&node, axes)?;
-            let variance = variance(&node, mask, correction, keepdim)?;
             // What does not vary has the gradient 0, not 0 · ∞.
-            Ok(Tensor::from_node(flat_at_zero(&variance, |v| v.map(Row::Sqrt))))
+            let deviation = flat_at_zero(&variance(&wide(&node), mask, correction as f64, keepdim)?, |v| {
+                v.map(Row::Sqrt)
+            });
+            Ok(Tensor::from_node(deviation.cast(node.dtype())))
         })
     }
 
@@ -235,29 +239,7 @@ impl Tensor {
         public("norm", || {
             let node = float(self);
             let mask = mask(&node, axes)?;
-            let sum = |n: Node| n.reduce(ReduceKind::Sum, mask, keepdim);
-            let power = |n: &Node, p: f64| Node::apply(Row::Pow, &[n, &n.lit(p)]);
-            let norm = if p.is_nan() {
-                return Err(Error::new("norm", ErrorKind::Value("takes a number as p, got NaN".into())));
-            } else if p == 2.0 {
-                flat_at_zero(&sum(node.map(Row::Square))?, |s| s.map(Row::Sqrt))
-            } else if p == 1.0 {
-                sum(node.map(Row::Abs))?
-            } else if p == 0.0 {
-                sum(Node::apply(Row::Ne, &[&node, &node.lit(0.0)]).cast(node.dtype()))?
-            } else if p.is_infinite() {
-                let kind = if p > 0.0 { ReduceKind::Max } else { ReduceKind::Min };
-                node.map(Row::Abs).reduce(kind, mask, keepdim)?
-            } else {
-                let magnitudes = node.map(Row::Abs);
-                // The slope of a power below 1 is infinite at 0.
-                let powers = match p < 1.0 && p > 0.0 {
-                    true => flat_at_zero(&magnitudes, |m| power(m, p)),
-                    false => power(&magnitudes, p),
-                };
-                flat_at_zero(&sum(powers)?, |s| power(s, 1.0 / p))
-            };
-            Ok(Tensor::from_node(norm))
+            Ok(Tensor::from_node(norm_of(&node, p, mask, keepdim)?))
         })
     }
 
@@ -268,17 +250,7 @@ impl Tensor {
     /// An axis out of range or named twice.
     #[track_caller]
     pub fn logsumexp(&self, axes: &[isize], keepdim: bool) -> Result<Tensor> {
-        public("logsumexp", || {
-            let node = float(self);
-            let mask = mask(&node, axes)?;
-            if count(node.shape(), mask) == 0 {
-                // The logarithm of 0.
-                return Ok(Tensor::from_node(node.reduce(ReduceKind::Sum, mask, keepdim)?.map(Row::Log)));
-            }
-            let (max, sum) = shifted_exp_sum(&node, mask)?;
-            let result = sum.map(Row::Log).add(&max);
-            Ok(Tensor::from_node(result.reshape(kept(node.shape(), mask, keepdim))?))
-        })
+        self.try_logsumexp_over(axes, keepdim)
     }
 
     /// `eˣ / Σ eˣ` along an axis.
@@ -320,6 +292,14 @@ impl Tensor {
         })
     }
 
+    /// `1 / x`, of integers in f32. Its gradient takes the result alone.
+    #[track_caller]
+    pub fn reciprocal(&self) -> Tensor {
+        let _at = mg_graph::at(Location::caller());
+        let x = float(self);
+        Tensor::from_node(x.lit(1.0).div(&x))
+    }
+
     /// Normalised over the last axes (as many as `weight` has), then scaled and shifted (Ba, Kiros, Hinton, 2016).
     ///
     /// # Errors
@@ -334,7 +314,8 @@ impl Tensor {
         eps: f64,
     ) -> Result<Tensor> {
         public("layer_norm", || {
-            let x = float(self);
+            let own = float(self);
+            let x = wide(&own);
             let rank = x.shape().rank();
             if normalized.is_empty() || !x.shape().ends_with(normalized) {
                 let text =
@@ -356,7 +337,7 @@ impl Tensor {
                     y = Node::map(row, &[&y, &t.cast(x.dtype())])?;
                 }
             }
-            Ok(Tensor::from_node(y))
+            Ok(Tensor::from_node(y.cast(own.dtype())))
         })
     }
 
@@ -402,70 +383,6 @@ impl Tensor {
     #[track_caller]
     pub fn mse_loss(&self, target: &Tensor) -> Result<Tensor> {
         public("mse_loss", || Ok(self.try_sub(target)?.square().mean()))
-    }
-
-    /// The matrix product, as NumPy's `@`: vectors are taken as a row on the left and a column on the right, batches
-    /// broadcast.
-    ///
-    /// # Errors
-    ///
-    /// Scalars, inner sizes that differ, batches that do not broadcast, unlike devices.
-    #[track_caller]
-    pub fn try_matmul(&self, other: &Tensor) -> Result<Tensor> {
-        public("matmul", || {
-            let (mut a, mut b) = (self.node(), other.node());
-            let fail = |text: String| Error::new("matmul", ErrorKind::Shape(text));
-            let (ra, rb) = (a.shape().rank(), b.shape().rank());
-            if ra == 0 || rb == 0 {
-                return Err(fail(format!(
-                    "takes at least one axis on each side, got {} and {}",
-                    a.shape(),
-                    b.shape()
-                )));
-            }
-            let (inner_a, inner_b) = (a.shape()[ra - 1], b.shape()[rb.max(2) - 2]);
-            if inner_a != inner_b {
-                return Err(fail(format!(
-                    "shapes {} and {} do not fit: {inner_a} is not {inner_b}",
-                    a.shape(),
-                    b.shape()
-                )));
-            }
-            let dtype = DType::promote(a.dtype(), b.dtype());
-            (a, b) = (a.cast(dtype), b.cast(dtype));
-            if ra == 1 && rb == 1 && matches!(dtype, DType::F32 | DType::F64) {
-                // A sum's parts are added in pairs; a product of matrices adds along its inner axis one after the other,
-                // which over millions of terms loses digits.
-                let products = Tensor::from_node(a).try_mul(Tensor::from_node(b))?;
-                return products.sum_dim(&[0], false);
-            }
-            if ra == 1 {
-                a = a.reshape(Shape::of(&[1, inner_a]))?;
-            }
-            if rb == 1 {
-                b = b.reshape(Shape::of(&[inner_b, 1]))?;
-            }
-            let mut out = a.matmul(&b)?;
-            let mut shape = *out.shape();
-            if rb == 1 {
-                shape = shape.remove(shape.rank() - 1);
-            }
-            if ra == 1 {
-                shape = shape.remove(shape.rank() - 1 - (rb != 1) as usize);
-            }
-            out = out.reshape(shape)?;
-            Ok(Tensor::from_node(out))
-        })
-    }
-
-    /// As [`Tensor::try_matmul`].
-    ///
-    /// # Panics
-    ///
-    /// Where that answers with an error.
-    #[track_caller]
-    pub fn matmul(&self, other: &Tensor) -> Tensor {
-        or_panic(self.try_matmul(other))
     }
 
     /// Zeros with probability `p`, and the survivors scaled by 1/(1 − p) (Srivastava et al., 2014).
@@ -616,30 +533,69 @@ fn cross_entropy(x: &Node, target: &Node, options: &CrossEntropy<'_>) -> Result<
     Ok(Terms { each: Tensor::from_node(each.reshape(out)?), weight })
 }
 
+/// The norm over the axes of a mask; half types in f32, and rounded once. Where the norm is 0, its gradient is.
+pub(crate) fn norm_of(node: &Node, p: f64, mask: u8, keepdim: bool) -> Result<Node> {
+    let (own, node) = (node.dtype(), &wide(node));
+    let sum = |n: Node| n.reduce(ReduceKind::Sum, mask, keepdim);
+    let power = |n: &Node, p: f64| Node::apply(Row::Pow, &[n, &n.lit(p)]);
+    if p.is_nan() {
+        return Err(Error::new("norm", ErrorKind::Value("takes a number as p, got NaN".into())));
+    }
+    let norm = if p == 2.0 {
+        flat_at_zero(&sum(node.map(Row::Square))?, |s| s.map(Row::Sqrt))
+    } else if p == 1.0 {
+        sum(node.map(Row::Abs))?
+    } else if p == 0.0 {
+        sum(Node::apply(Row::Ne, &[node, &node.lit(0.0)]).cast(node.dtype()))?
+    } else if p.is_infinite() {
+        let kind = if p > 0.0 { ReduceKind::Max } else { ReduceKind::Min };
+        node.map(Row::Abs).reduce(kind, mask, keepdim)?
+    } else {
+        let magnitudes = node.map(Row::Abs);
+        // The slope of a power below 1 is infinite at 0.
+        let powers = match p < 1.0 && p > 0.0 {
+            true => flat_at_zero(&magnitudes, |m| power(m, p)),
+            false => power(&magnitudes, p),
+        };
+        flat_at_zero(&sum(powers)?, |s| power(s, 1.0 / p))
+    };
+    Ok(norm.cast(own))
+}
+
 /// `f` of what is not negative, but where that is 0: there the value and all gradients are 0.
-fn flat_at_zero(x: &Node, f: impl FnOnce(&Node) -> Node) -> Node {
+pub(crate) fn flat_at_zero(x: &Node, f: impl FnOnce(&Node) -> Node) -> Node {
     let (zero, one) = (x.lit(0.0), x.lit(1.0));
     let is_zero = x.eq(&zero);
     is_zero.choose(&zero, &f(&is_zero.choose(&one, x)))
 }
 
 /// A sum over the axes of a mask, divided by `n`. Half types are added and divided in f32, and rounded once.
-fn sum_over(node: &Node, mask: u8, keepdim: bool, n: usize) -> Result<Node> {
+fn sum_over(node: &Node, mask: u8, keepdim: bool, n: f64) -> Result<Node> {
     let half = matches!(node.dtype(), DType::F16 | DType::BF16);
     let wide = if half { node.cast(DType::F32) } else { node.clone() };
     let sum = wide.reduce(ReduceKind::Sum, mask, keepdim)?;
-    Ok(sum.div(&sum.lit(n as f64)).cast(node.dtype()))
+    Ok(sum.div(&sum.lit(n)).cast(node.dtype()))
 }
 
 /// The mean over the axes of a mask.
-fn mean(node: &Node, mask: u8, keepdim: bool) -> Result<Node> {
-    sum_over(node, mask, keepdim, count(node.shape(), mask))
+pub(crate) fn mean(node: &Node, mask: u8, keepdim: bool) -> Result<Node> {
+    sum_over(node, mask, keepdim, count(node.shape(), mask) as f64)
+}
+
+/// A node in f32, if it is of a half type: squares and their sums go beyond f16 where the result does not, and small differences
+/// are lost. The result is rounded once.
+pub(crate) fn wide(node: &Node) -> Node {
+    match node.dtype() {
+        DType::F16 | DType::BF16 => node.cast(DType::F32),
+        DType::F64 | DType::F32 | DType::I64 | DType::I32 | DType::U8 | DType::Bool => node.clone(),
+    }
 }
 
 /// The variance over the axes of a mask, in two passes.
-fn variance(node: &Node, mask: u8, correction: usize, keepdim: bool) -> Result<Node> {
+pub(crate) fn variance(node: &Node, mask: u8, correction: f64, keepdim: bool) -> Result<Node> {
     let centred = node.sub(&mean(node, mask, true)?);
-    sum_over(&centred.map(Row::Square), mask, keepdim, count(node.shape(), mask).saturating_sub(correction))
+    let freedom = (count(node.shape(), mask) as f64 - correction).max(0.0);
+    sum_over(&centred.map(Row::Square), mask, keepdim, freedom)
 }
 
 /// The largest along the axes of a mask, without a gradient of its own: shifting by it changes no value. Where it is
@@ -658,7 +614,7 @@ fn peak(node: &Node, mask: u8) -> Result<Node> {
     Ok(finite.choose(&max, &max.lit(0.0)))
 }
 
-fn shifted_exp_sum(node: &Node, mask: u8) -> Result<(Node, Node)> {
+pub(crate) fn shifted_exp_sum(node: &Node, mask: u8) -> Result<(Node, Node)> {
     let max = peak(node, mask)?;
     let sum = node.sub(&max).map(Row::Exp).reduce(ReduceKind::Sum, mask, true)?;
     Ok((max, sum))

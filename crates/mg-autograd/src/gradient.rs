@@ -2,7 +2,7 @@
 
 use crate::caller::named;
 use crate::rules;
-use crate::tensor::memory::{is_borrowed, locked, settle, untracked};
+use crate::tensor::memory::{apart, locked, may_be_borrowed, settle, untracked};
 use crate::tensor::{Cell, Tensor};
 use mg_device::{Error, ErrorKind, Result};
 use mg_graph::{Node, Op, Overwritten, Sources, Tag};
@@ -172,7 +172,11 @@ fn leading(seeds: &Seeds, wanted: impl Fn(&Node) -> bool) -> HashSet<u64> {
         }
         let sources: Sources = match node.tag() {
             Some(Tag::Owner(_)) => Sources::new(),
-            Some(Tag::History(history) | Tag::Forgotten(history)) => [history.clone()].into_iter().collect(),
+            Some(Tag::History(history)) => [history.clone()].into_iter().collect(),
+            Some(Tag::Forgotten(history)) => {
+                let sources = node.sources().into_iter().filter(Node::is_tracked);
+                sources.chain([history.clone()]).collect()
+            }
             None => node.sources().into_iter().filter(Node::is_tracked).collect(),
         };
         stack.extend(sources.iter().cloned());
@@ -219,7 +223,10 @@ fn walk(
             }
             Some(Tag::Forgotten(history)) => {
                 add(&mut front, history, history.lit(0.0));
-                continue;
+                // What was written may have a history of its own.
+                if !node.is_released() && !node.sources().iter().any(Node::is_tracked) {
+                    continue;
+                }
             }
             None => {}
         }
@@ -257,7 +264,9 @@ static ADDING: [Mutex<()>; 16] = [const { Mutex::new(()) }; 16];
 /// Adds to a leaf's gradient, in place, as everybody who has read it is to see.
 fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> Result<()> {
     // A gradient that is somebody else's memory is what is in that now.
-    let gradient = if is_borrowed(&gradient) { gradient.copy() } else { gradient };
+    let gradient = if may_be_borrowed(&gradient) { gradient.copy() } else { gradient };
+    // It may be a node of the graph as it is; it has that one's history only where gradients have any.
+    let gradient = if gradient.is_tracked() && !create_graph { untracked(&gradient) } else { gradient };
     let turn = locked(&ADDING[leaf.id() / 64 % ADDING.len()]);
     let before = leaf.grad_unread();
     let kept = match before {
@@ -309,14 +318,18 @@ impl Tensor {
     #[track_caller]
     pub fn backward_with(&self, seed: Option<&Tensor>, how: Backward) -> Result<()> {
         let seeds = seeds("backward", &[self], &[seed])?;
+        // What fails on the way has added to no gradient.
+        let mut found: SmallVec<[(Tensor, Node); 16]> = SmallVec::new();
         let walked = walk(seeds, how, None, is_leaf, |node, gradient| {
             // A leaf that was made a constant since wants no gradient any more.
             if let Some(leaf) = leaf_of(node).filter(Tensor::keeps_grad) {
-                accumulate(&leaf, gradient, how.create_graph)?;
+                found.push((leaf, gradient));
             }
             Ok(())
         });
-        walked.map_err(named("backward"))
+        let mut added =
+            found.into_iter().map(|(leaf, gradient)| accumulate(&leaf, gradient, how.create_graph));
+        walked.and_then(|()| added.try_for_each(|added| added)).map_err(named("backward"))
     }
 }
 
@@ -334,6 +347,12 @@ pub fn grad(
     how: Backward,
 ) -> Result<Vec<Option<Tensor>>> {
     let seeds = seeds("grad", outputs, seeds_given)?;
+    if let Some(i) = inputs.iter().position(|t| !t.requires_grad()) {
+        return Err(Error::new(
+            "grad",
+            ErrorKind::Gradient(format!("input {i} does not require a gradient")),
+        ));
+    }
     // A leaf is the same whatever was written to it since; anything else is the node that it was computed as.
     let wanted: Vec<(Node, Option<&Tensor>)> =
         inputs.iter().map(|&t| (as_computed(t.node()), t.keeps_grad().then_some(t))).collect();
@@ -359,7 +378,7 @@ pub fn grad(
     walked.map_err(named("grad"))?;
     // A gradient may be somebody's node as it is; it has that one's history only where gradients have any.
     let of = |node: Node| match node.is_tracked() && !how.create_graph {
-        true => Tensor::from_node(untracked(&node)),
+        true => Tensor::from_node(apart(&node)),
         false => Tensor::from_node(node),
     };
     Ok(found.into_iter().map(|node| node.map(of)).collect())

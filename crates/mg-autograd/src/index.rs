@@ -3,7 +3,7 @@
 use crate::caller::public;
 use crate::ops::{Operand, or_panic};
 use crate::tensor::Tensor;
-use crate::tensor::memory::is_borrowed;
+use crate::tensor::memory::may_be_borrowed;
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape};
 use mg_graph::{Node, View, cell_bits, cell_bits_of_int};
 
@@ -108,7 +108,7 @@ impl Tensor {
                 return Err(Error::new("assign", ErrorKind::Device(text)));
             }
             // Memory that is somebody else's stays that: what is written is what is in it now.
-            let new = if is_borrowed(&new) { new.copy() } else { new };
+            let new = if may_be_borrowed(&new) { new.copy() } else { new };
             self.write(new.expand(own.shape)?)
         })
     }
@@ -154,7 +154,9 @@ impl Tensor {
         }
         let node = self.node();
         match node.value() {
-            Some(Ok(value)) if value.buffer.is_borrowed() => Ok(value.layout),
+            Some(Ok(value)) if value.buffer.is_borrowed() && !value.layout.is_contiguous() => {
+                Ok(value.layout)
+            }
             Some(Err(error)) => {
                 error.report();
                 Err(error.clone())

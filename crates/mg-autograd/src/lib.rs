@@ -35,11 +35,12 @@ pub mod surface;
 mod tensor;
 
 pub use check::{gradcheck, gradgradcheck};
-pub use creation::{default_device, manual_seed, set_default_device, with_default_device};
+pub use creation::{Generator, default_device, manual_seed, set_default_device, with_default_device};
 pub use functional::{CrossEntropy, Terms};
 pub use gradient::{Backward, NoGrad, enable_grad, grad, is_grad_enabled, no_grad};
 pub use jit::{Jit, jit};
+pub use operations::Padding;
 pub use ops::Operand;
 pub use picks::{Index, Selection};
 pub use ranked::Ranked;
-pub use tensor::{Tensor, in_place};
+pub use tensor::{Sharing, Tensor, in_place};

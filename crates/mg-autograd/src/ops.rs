@@ -88,7 +88,7 @@ impl Beside {
     fn kind(&self) -> (DType, Standing) {
         match self {
             Beside::Node(n) => kind(n),
-            Beside::Float(_) | Beside::Live(_) => (DType::F32, Standing::Number),
+            Beside::Float(_) | Beside::Live(_) => (DType::default_float(), Standing::Number),
             Beside::Int(_) => (DType::I64, Standing::Number),
             Beside::Bool(_) => (DType::Bool, Standing::Number),
         }
@@ -146,7 +146,7 @@ fn taken(row: Row, joint: DType) -> Result<(Row, DType)> {
     let row = if joint.is_bool() { of_truth_values(row)? } else { row };
     Ok(match row {
         // True division, as in Python.
-        Row::Div if !joint.is_float() => (row, DType::F32),
+        Row::Div if !joint.is_float() => (row, DType::default_float()),
         Row::Pow if joint.is_int() => (Row::IntPow, joint),
         _ if row.class() == Class::Integer && joint.is_float() => {
             return Err(Error::new(row.name(), ErrorKind::DType(format!("takes integers, got {joint}"))));
@@ -533,12 +533,14 @@ impl Tensor {
             Some(1) => return Ok(Tensor::from_node(cast(self.node(), Row::Square.operand(own)).alias())),
             // 1 whatever the base is, and its gradient 0.
             Some(0) if own.is_float() => {
-                let node = self.node();
-                let never = Node::scalar_bits(0, DType::Bool, node.device(), false);
-                return Ok(match node.is_tracked() {
-                    true => Tensor::from_node(never.choose(&node, &node.lit(1.0))),
-                    false => self.ones_like(),
-                });
+                let (node, ones) = (self.node(), self.ones_like());
+                if node.is_tracked() && mg_graph::is_tracking() {
+                    let one = ones.node().alias();
+                    one.set_tracked(true);
+                    one.set_tag(mg_graph::Tag::Forgotten(node));
+                    return Ok(Tensor::from_node(one));
+                }
+                return Ok(ones);
             }
             Some(2) => return self.try_square(),
             Some(3) => return self.try_square()?.try_mul(self),

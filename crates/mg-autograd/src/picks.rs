@@ -122,6 +122,9 @@ pub(crate) fn positions(index: &Tensor, of: &Tensor, axis: usize, n: usize) -> R
         let text = format!("a tensor of {dtype} cannot be an index: integers and truth values can");
         return Err(error(ErrorKind::DType(text)));
     }
+    if of.numel() == 0 {
+        told_now(index)?;
+    }
     let negative = index.check_indices("index", -(n as i64), axis, n)?;
     // Indices may lie on the host whatever they are an index of.
     let index = index.to_dtype(DType::I64).to(of.device())?;
@@ -130,6 +133,15 @@ pub(crate) fn positions(index: &Tensor, of: &Tensor, axis: usize, n: usize) -> R
         return Ok(index);
     }
     Tensor::where_(&index.try_lt(0i64)?, index.try_add(n as i64)?, &index)
+}
+
+/// Computes an index of nothing: what is picked with it has no elements, so nobody would compute it and find it out of range.
+#[track_caller]
+pub(crate) fn told_now(index: &Tensor) -> Result<()> {
+    if !is_recording() {
+        index.realize()?;
+    }
+    Ok(())
 }
 
 impl Tensor {
@@ -219,9 +231,9 @@ impl Selection {
         self.picks.is_empty()
     }
 
-    /// Whether looking at it computes which elements a mask picks.
+    /// Whether looking at it computes: which elements a mask picks, or whether there is what is picked of nothing.
     pub fn reads(&self) -> bool {
-        self.picks.iter().any(|pick| pick.index.is_bool())
+        !self.is_view() && self.view.numel() == 0 || self.picks.iter().any(|pick| pick.index.is_bool())
     }
 
     /// What is selected.
@@ -236,7 +248,10 @@ impl Selection {
                 return Ok(self.view.clone());
             }
             let plan = self.plan()?;
-            plan.unfold(&self.view, &plan.rows(&self.view)?.index_select(0, &plan.linear(&self.view)?)?)
+            let rows = plan.rows(&self.view)?.index_select(0, &plan.linear(&self.view)?)?;
+            let picked = plan.unfold(&self.view, &rows)?;
+            // A tensor of its own, which lies as it is seen.
+            if picked.is_contiguous()? { Ok(picked) } else { Ok(picked.copy()) }
         })
     }
 
@@ -249,27 +264,36 @@ impl Selection {
     pub fn set(&self, value: impl Into<Operand>) -> Result<()> {
         let value = value.into();
         public("index", || {
-            in_place(|| match self.is_view() {
-                true => self.view.assign(value),
-                false => match self.replaced(value)? {
-                    Some(new) => self.view.assign(new),
-                    None => Ok(()),
-                },
+            in_place(|| {
+                let t = &self.view;
+                if self.is_view() {
+                    return t.assign(without_leading_ones(value, t.rank())?);
+                }
+                if let Some(new) = self.chosen(&value)? {
+                    return t.assign(new);
+                }
+                let (plan, value) = (self.plan()?, written(value, t)?);
+                if plan.write_at_once(t, &value)? {
+                    return Ok(());
+                }
+                match plan.replaced(t, &value)? {
+                    Some(new) => t.assign(new),
+                    // What requires a gradient makes the tensor require one all the same, as in PyTorch.
+                    None => t.narrow(0, 0, 0)?.assign(value.sum()),
+                }
             })
         })
     }
 
-    /// The view with `value` written to what is picked of it; `None` where nothing is.
-    fn replaced(&self, value: Operand) -> Result<Option<Tensor>> {
-        let t = &self.view;
+    /// The view with `value` where a mask picks, if that is all that picks and each place can tell its value.
+    fn chosen(&self, value: &Operand) -> Result<Option<Tensor>> {
         if let [Pick { axis, index }] = &self.picks[..]
             && index.is_bool()
-            && let Some((mask, value)) = masked_value(t, *axis, index, &value)?
+            && let Some((mask, value)) = masked_value(&self.view, *axis, index, value)?
         {
-            return Tensor::where_(&mask, value, t).map(Some);
+            return Tensor::where_(&mask, value, &self.view).map(Some);
         }
-        let plan = self.plan()?;
-        plan.replaced(t, &written(value, t)?)
+        Ok(None)
     }
 
     fn plan(&self) -> Result<Plan> {
@@ -311,6 +335,17 @@ impl Selection {
     }
 }
 
+/// A value that is written to something of `rank` axes: more in front, of size 1, are none.
+fn without_leading_ones(value: Operand, rank: usize) -> Result<Operand> {
+    let Operand::Tensor(value) = value else { return Ok(value) };
+    let shape = value.shape();
+    let more = shape.rank().saturating_sub(rank);
+    if more == 0 || shape[..more].iter().any(|&n| n != 1) {
+        return Ok(Operand::Tensor(value));
+    }
+    value.reshape(&signed(&shape[more..])).map(Operand::Tensor)
+}
+
 /// `base` with `values` written to what tensors pick of its first axes, or added to it: PyTorch's `index_put`.
 pub(crate) fn put(base: &Tensor, indices: &[Tensor], values: &Tensor, accumulate: bool) -> Result<Tensor> {
     let items: Vec<Index> = indices.iter().map(Index::from).collect();
@@ -319,10 +354,13 @@ pub(crate) fn put(base: &Tensor, indices: &[Tensor], values: &Tensor, accumulate
         return Err(error(ErrorKind::Value("takes at least one index".into())));
     }
     let values = values.to_dtype(base.dtype());
-    if !accumulate {
-        return Ok(selection.replaced(Operand::Tensor(values))?.unwrap_or_else(|| base.copy()));
+    if accumulate {
+        return selection.plan()?.added(base, &values);
     }
-    selection.plan()?.added(base, &values)
+    if let Some(new) = selection.chosen(&Operand::Tensor(values.clone()))? {
+        return Ok(new);
+    }
+    Ok(selection.plan()?.replaced(base, &values)?.unwrap_or_else(|| base.copy()))
 }
 
 impl Plan {
@@ -389,16 +427,64 @@ impl Plan {
         rows.reshape(&signed(&sizes))?.permute(&self.to_place(of)?)
     }
 
-    /// From the result's shape, to which the values broadcast, to rows of so many elements.
-    fn fold(&self, of: &Tensor, value: &Tensor, row: &[usize]) -> Result<Tensor> {
+    /// Writes a few rows into much memory that is the tensor's alone, each for itself: the rest is not touched. Answers whether
+    /// that was possible.
+    fn write_at_once(&self, of: &Tensor, value: &Tensor) -> Result<bool> {
+        let count = self.shape.numel();
+        let bytes = of.numel().saturating_mul(of.dtype().size());
+        // A row takes a microsecond or two, in which ten kilobytes of the whole are copied.
+        if count == 0 || count.saturating_mul(10_000) > bytes || is_recording() {
+            return Ok(false);
+        }
+        if value.requires_grad() || !of.is_written_at_once() {
+            return Ok(false);
+        }
+        let shape = of.shape();
+        let one = (value.rank() == 0).then(|| value.clone());
+        let value = self.fold(of, value)?;
+        if one.is_none() {
+            value.realize()?;
+        }
+        if !of.is_written_at_once() {
+            return Ok(false);
+        }
+        let picked: Vec<Vec<i64>> = self
+            .indices
+            .iter()
+            .map(|index| index.reshape(&[count as isize])?.to_vec())
+            .collect::<Result<_>>()?;
+        for (&axis, picked) in self.axes.iter().zip(&picked) {
+            let out = |at: &&i64| usize::try_from(**at).map_or(true, |at| at >= shape[axis]);
+            if let Some(&index) = picked.iter().find(out) {
+                return Err(error(ErrorKind::Index { index, axis, size: shape[axis] }));
+            }
+        }
+        for i in 0..count {
+            let mut row = of.clone();
+            // From the last axis on, so that the others keep their numbers.
+            for (&axis, picked) in self.axes.iter().zip(&picked).rev() {
+                row = row.select(axis as isize, picked[i] as isize)?;
+            }
+            match &one {
+                Some(one) => row.assign(one)?,
+                None => row.assign(value.select(0, i as isize)?)?,
+            }
+        }
+        Ok(true)
+    }
+
+    /// From the result's shape, to which the values broadcast, to what is written to each position, one after the other in the
+    /// first axis.
+    fn fold(&self, of: &Tensor, value: &Tensor) -> Result<Tensor> {
         let value = value.expand(&signed(&self.result(of)?)).map_err(|e| e.with_op("index"))?;
         // The axes back in front, and merged.
         let mut inverse = vec![0isize; value.rank()];
         for (i, a) in self.to_place(of)?.into_iter().enumerate() {
             inverse[a as usize] = i as isize;
         }
+        let shape = of.shape();
         let mut sizes = vec![self.shape.numel()];
-        sizes.extend(row.iter());
+        sizes.extend((0..of.rank()).filter(|a| !self.axes.contains(a)).map(|a| shape[a]));
         value.permute(&inverse)?.reshape(&signed(&sizes))
     }
 
@@ -419,7 +505,7 @@ impl Plan {
     fn replaced(&self, of: &Tensor, value: &Tensor) -> Result<Option<Tensor>> {
         let rows = self.rows(of)?;
         let (n, count) = (rows.shape()[0], self.shape.numel());
-        let value = self.fold(of, value, &rows.shape()[1..])?;
+        let value = self.fold(of, value)?;
         if count == 0 {
             return Ok(None);
         }
@@ -436,7 +522,7 @@ impl Plan {
     /// `of` with `value` added to what is picked, as often as it is.
     fn added(&self, of: &Tensor, value: &Tensor) -> Result<Tensor> {
         let rows = self.rows(of)?;
-        let value = self.fold(of, value, &rows.shape()[1..])?;
+        let value = self.fold(of, value)?;
         let sum = rows.index_add(0, &self.linear(of)?, &value, 1i64)?;
         self.restored(of, &sum)
     }

@@ -9,6 +9,20 @@ use smallvec::SmallVec;
 /// The gradient of source `i` of a node with these sources, given the node's gradient; `None` where it is zero.
 pub(crate) fn vjp(node: &Node, sources: &Sources, i: usize, g: &Node) -> Result<Option<Node>> {
     let source = &sources[i];
+    if let (Op::Map(Map::Row(Row::Pow)), 0, Some(0.0)) =
+        (node.op(), i, sources.get(1).and_then(Node::literal))
+    {
+        // One, whatever it is a power of.
+        return Ok(None);
+    }
+    if let (Op::Map(Map::Row(Row::Div)), 1, Some(number)) = (node.op(), i, sources[0].literal())
+        && number != 0.0
+    {
+        // Of a number divided by a tensor, the quotient is all that it takes.
+        let quotient = if number == 1.0 { node.clone() } else { node.scale(1.0 / number) };
+        let gradient = g.neg().mul(&node.mul(&quotient));
+        return sum_to(&gradient, node.shape(), source.shape()).map(Some);
+    }
     Ok(match node.op() {
         Op::Source(_) | Op::Map(Map::Guard { .. }) => None,
         Op::Map(Map::Copy) => Some(g.clone()),

@@ -209,6 +209,7 @@ impl<M: RawMemory> Pool<M> {
         state.active += size;
         Ok(Box::new(Storage {
             refs: AtomicUsize::new(1),
+            exports: AtomicUsize::new(0),
             ptr,
             len: 0,
             dtype: DType::U8,

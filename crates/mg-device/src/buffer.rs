@@ -163,6 +163,7 @@ impl Buffer {
         let (vector, ptr) = AdoptedVec::new(values);
         Buffer::from_storage(Box::new(Storage {
             refs: AtomicUsize::new(1),
+            exports: AtomicUsize::new(0),
             ptr,
             len,
             dtype: T::DTYPE,
@@ -207,6 +208,7 @@ impl Buffer {
         let ptr = if len == 0 { None } else { NonNull::new(ptr) };
         Buffer::from_storage(Box::new(Storage {
             refs: AtomicUsize::new(1),
+            exports: AtomicUsize::new(0),
             ptr: ptr.unwrap_or(nowhere()),
             len,
             dtype,
@@ -271,11 +273,20 @@ impl Buffer {
         self.storage().ptr.addr().get() as u64
     }
 
-    /// Whether the memory is somebody else's, by [`Buffer::from_foreign`].
+    /// Whether the memory is somebody else's, by [`Buffer::from_foreign`], or handed out, by [`Buffer::export`]: others read and
+    /// write it at any time.
     #[inline]
     #[must_use]
     pub fn is_borrowed(&self) -> bool {
-        matches!(self.storage().owner, Owner::Foreign { .. })
+        let storage = self.storage();
+        matches!(storage.owner, Owner::Foreign { .. }) || storage.exports.load(Ordering::Acquire) != 0
+    }
+
+    /// Hands the memory out: until what this answers with is dropped, somebody else reads and writes it too, as agreed.
+    #[must_use = "the memory is nobody else's again when this is dropped"]
+    pub fn export(&self) -> Exported {
+        self.storage().exports.fetch_add(1, Ordering::Relaxed);
+        Exported(self.clone())
     }
 
     /// How many clones there are, this one included. If it is 1, nobody else can come to hold the memory.
@@ -333,6 +344,16 @@ impl Buffer {
     fn storage(&self) -> &Storage {
         // SAFETY: the storage lives while the count that this buffer holds is not given up, which only `drop` does.
         unsafe { self.storage.as_ref() }
+    }
+}
+
+/// Memory that somebody else has as long as this lives; see [`Buffer::export`].
+pub struct Exported(Buffer);
+
+impl Drop for Exported {
+    fn drop(&mut self) {
+        // Release: what the other one wrote comes before what is done by those who find that nobody else has it.
+        self.0.storage().exports.fetch_sub(1, Ordering::Release);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use half::{bf16, f16};
 
@@ -39,6 +40,8 @@ pub enum DType {
     /// Truth value: one byte, 0 or 1.
     Bool,
 }
+
+static DEFAULT_FLOAT: AtomicU8 = AtomicU8::new(DType::F32 as u8);
 
 impl DType {
     /// Every dtype.
@@ -115,7 +118,7 @@ impl DType {
     }
 
     /// The dtype in which operands meet, as PyTorch's `result_type` has it. Operands of one [`Standing`] are promoted; what
-    /// stands lower then only counts if its category (bool, integer, float) is higher. Without operands, f32.
+    /// stands lower then only counts if its category (bool, integer, float) is higher. Without operands, the default float.
     ///
     /// ```
     /// use mg_device::{DType, Standing};
@@ -134,7 +137,30 @@ impl DType {
             *slot = Some(slot.map_or(dtype, |before| DType::promote(before, dtype)));
         }
         let above = |low: DType, high: DType| if low.category() > high.category() { low } else { high };
-        met.into_iter().flatten().reduce(above).unwrap_or(DType::F32)
+        met.into_iter().flatten().reduce(above).unwrap_or_else(DType::default_float)
+    }
+
+    /// The dtype of floating-point numbers that nobody gave one: f32, unless [`DType::set_default_float`] said otherwise.
+    #[must_use]
+    pub fn default_float() -> DType {
+        let tag = DEFAULT_FLOAT.load(Ordering::Relaxed);
+        DType::ALL.into_iter().find(|d| *d as u8 == tag).unwrap_or(DType::F32)
+    }
+
+    /// Makes this the dtype of floating-point numbers that nobody gave one: of tensors that are made without naming a dtype, and
+    /// of what integers become where they meet such numbers, or what takes floats. `torch.set_default_dtype`.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::DType`] for a dtype that is not floating point.
+    #[track_caller]
+    pub fn set_default_float(dtype: DType) -> Result<()> {
+        if !dtype.is_float() {
+            let text = format!("takes a floating-point dtype, got {dtype}");
+            return Err(Error::new("set_default_dtype", ErrorKind::DType(text)));
+        }
+        DEFAULT_FLOAT.store(dtype as u8, Ordering::Relaxed);
+        Ok(())
     }
 
     /// The least and the largest value of an integer dtype; `None` for floats and `bool`.

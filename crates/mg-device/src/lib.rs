@@ -30,7 +30,7 @@ mod shape;
 mod storage;
 
 pub use allocator::MemoryStats;
-pub use buffer::Buffer;
+pub use buffer::{Buffer, Exported};
 pub use collapse::{collapse, merge_dims};
 pub use device::Device;
 pub use dtype::{DType, Element, Standing};

@@ -20,6 +20,8 @@ pub(crate) struct Storage {
     pub(crate) dtype: DType,
     pub(crate) device: Device,
     pub(crate) owner: Owner,
+    /// How often it is handed out by `Buffer::export`.
+    pub(crate) exports: AtomicUsize,
 }
 
 /// Who owns the memory at `Storage::ptr`.

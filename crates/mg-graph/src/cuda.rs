@@ -9,7 +9,7 @@ use mg_kernels::Inst;
 use mg_kernels::cpu::run::{Args, InputArg};
 use mg_kernels::cuda::library::{self, Pointer, copy, matmul};
 use mg_kernels::cuda::{Check, CudaEpilogue, CudaList};
-use mg_kernels::library::{Described, Shaped};
+use mg_kernels::library::{Described, Shaped, Target};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -371,7 +371,9 @@ impl Launch {
                     return Err(self.lost());
                 }
                 let result = Shaped { shape: self.shape, dtype: self.dtype };
-                vec![(library.cuda(&operands, &result, out_align)?, all(operands.len()), 0)]
+                let (major, minor) = gpu.capability();
+                let target = Target { align: out_align, capability: (major * 10 + minor) as u32 };
+                vec![(library.cuda(&operands, &result, target)?, all(operands.len()), 0)]
             }
             _ => return Err(self.lost()),
         })

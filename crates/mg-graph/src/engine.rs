@@ -259,6 +259,70 @@ pub(crate) fn with_plan<R>(nodes: &[&Node], f: impl FnOnce(&Plan, &Collected) ->
     Ok(Some(result))
 }
 
+/// Marks the values that are read again when something is computed that a plan has left out.
+fn note_read_later(collected: &Collected) {
+    if !collected.info.iter().any(|info| info.tracked) {
+        return;
+    }
+    for inner in &collected.nodes {
+        // A view of memory sees what is written there in any case.
+        if inner.value.get().is_some() || inner.op.is_source() || matches!(inner.op, Op::View(_)) {
+            continue;
+        }
+        // SAFETY: the engine's lock is held (a `Collected` exists).
+        let mut stack: SmallVec<[&Node; 8]> = unsafe { inner.sources_unlocked() }.iter().collect();
+        while let Some(source) = stack.pop() {
+            match source.0.value.get() {
+                Some(_) => source.set_read_later(),
+                None if matches!(source.0.op, Op::View(_)) => {
+                    // SAFETY: see above.
+                    stack.extend(unsafe { source.0.sources_unlocked() });
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+/// Computes whatever somebody holds that is pending and is computed of the values of these nodes. Failures stay with the nodes
+/// that they concern.
+pub fn compute_readers(of: &[Node]) {
+    let waiting: Vec<Node> = {
+        let entries = registry();
+        entries.iter().filter_map(Weak::upgrade).map(Node).collect()
+    };
+    let mut reading: Vec<&Node> = vec![];
+    {
+        let _engine = lock();
+        let mut seen: HashMap<*const Inner, bool> = of.iter().map(|n| (Arc::as_ptr(&n.0), true)).collect();
+        for node in waiting.iter().filter(|n| n.is_pending()) {
+            // Depth first: a node's answer is known when it is met again on the way back.
+            let mut stack: Vec<(&Inner, usize)> = vec![(&node.0, 0)];
+            while let Some((inner, next)) = stack.last_mut() {
+                let inner = *inner;
+                // SAFETY: the engine's lock is held.
+                let sources = unsafe { inner.sources_unlocked() };
+                if let Some(source) = sources.get(*next).filter(|_| inner.value.get().is_none()) {
+                    *next += 1;
+                    if !seen.contains_key(&Arc::as_ptr(&source.0)) {
+                        stack.push((&source.0, 0));
+                    }
+                    continue;
+                }
+                let known = |n: &Node| seen.get(&Arc::as_ptr(&n.0)).copied().unwrap_or(false);
+                let reads = inner.value.get().is_none() && sources.iter().any(known);
+                seen.insert(std::ptr::from_ref(inner), reads);
+                stack.pop();
+            }
+            if seen.get(&Arc::as_ptr(&node.0)).copied().unwrap_or(false) {
+                reading.push(node);
+            }
+        }
+    }
+    // What several of them have in common is computed once.
+    let _ = realize_quietly(&reading);
+}
+
 #[derive(Default)]
 pub(crate) struct Garbage {
     pub(crate) nodes: SmallVec<[Node; 8]>,
@@ -276,6 +340,7 @@ impl Engine {
                 note(&collected, &plan);
             }
             let result = plan.run(&collected, garbage);
+            note_read_later(&collected);
             self.recycle(collected);
             result
         })();

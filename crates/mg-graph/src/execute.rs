@@ -161,6 +161,9 @@ impl Plan {
         self.execute(graph, Whole::OrParts, |result, value| {
             let inner: &Inner = graph.nodes[result.node];
             let computed = value.is_ok();
+            if !computed {
+                crate::node::note_failure();
+            }
             let _ = inner.value.set(value);
             let (tracked, released) = inner.flags();
             if computed {

@@ -39,17 +39,19 @@ mod write;
 
 pub use build::{cell_bits, cell_bits_of_int};
 pub use cuda::{get_float32_matmul_precision, set_float32_matmul_precision};
-pub use engine::{PlanStats, clear_plans, is_eager, plan_stats, realize, realize_quietly, set_eager};
+pub use engine::{
+    PlanStats, clear_plans, compute_readers, is_eager, plan_stats, realize, realize_quietly, set_eager,
+};
 pub use explain::{Explanation, LaunchInfo, explain};
 pub use interrupt::set_interrupt;
 pub use kernel::Kernel;
 pub use live::LiveScalar;
 pub use node::{
-    At, Node, Overwritten, Sources, Tag, Value, WeakNode, at, is_tracking, line, next_sequence, set_tracking,
-    within,
+    At, Node, Overwritten, Sources, Tag, Value, WeakNode, at, is_tracking, last_failure, line, next_sequence,
+    set_tracking, within,
 };
 pub use op::{Map, Op, SourceKind, View};
 pub use replay::{
-    Computed, Made, Outside, Recorded, Replay, Trace, is_recording, note_host_read, note_printing, on_replay,
-    record, started, unrecorded,
+    Computed, Made, Outside, Recorded, Replay, Trace, is_recording, note_host_read, note_printing,
+    on_failed_replay, on_replay, record, started, unrecorded,
 };

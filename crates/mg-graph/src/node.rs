@@ -51,6 +51,8 @@ const OPTIONAL: u32 = 4;
 const BORROWED: u32 = 8;
 /// It is what a tensor stands for.
 const OWNED: u32 = 16;
+/// A graph that was computed has left something pending that reads its value.
+const READ_LATER: u32 = 32;
 
 /// What the layer above has attached to a node.
 pub enum Tag {
@@ -190,6 +192,19 @@ pub(crate) fn mix(hash: u64, word: u64) -> u64 {
 /// The number that the next node will have at least: nodes made from now on are not older.
 pub fn next_sequence() -> u64 {
     SEQUENCE.load(Ordering::Relaxed)
+}
+
+/// What [`last_failure`] tells.
+static LAST_FAILURE: AtomicU64 = AtomicU64::new(0);
+
+/// Says that something could not be computed.
+pub(crate) fn note_failure() {
+    LAST_FAILURE.fetch_max(next_sequence(), Ordering::Relaxed);
+}
+
+/// The number that the next node had when something could not be computed last: what is older and waits may be waiting for that.
+pub fn last_failure() -> u64 {
+    LAST_FAILURE.load(Ordering::Relaxed)
 }
 
 impl Node {
@@ -391,6 +406,20 @@ impl Node {
                 Some(Ok(value)) => value.buffer.is_borrowed(),
                 Some(Err(_)) => false,
             }
+    }
+
+    /// Says that the node's memory is somebody else's from now on, if its buffer is; see [`Node::reads_borrowed`].
+    pub fn set_borrowed(&self) {
+        self.0.flags.fetch_or(BORROWED, Ordering::Relaxed);
+    }
+
+    /// Whether a graph that was computed has left something that is computed again, of this node's value, when it is needed.
+    pub fn is_read_later(&self) -> bool {
+        self.0.flags.load(Ordering::Relaxed) & READ_LATER != 0
+    }
+
+    pub(crate) fn set_read_later(&self) {
+        self.0.flags.fetch_or(READ_LATER, Ordering::Relaxed);
     }
 
     /// Says that what the node stood for was written to: a walk that reads its value from now on reads what is gone.

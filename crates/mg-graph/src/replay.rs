@@ -79,6 +79,7 @@ pub struct Trace {
     host_read: Option<String>,
     /// With the number of steps before it.
     host_work: Vec<(usize, HostWork)>,
+    undone: Vec<HostWork>,
 }
 
 /// What the host does at each replay.
@@ -99,7 +100,7 @@ pub fn record<R>(f: impl FnOnce() -> R) -> Result<(R, Trace)> {
         return Err(Error::new("jit", ErrorKind::Value("a recording within a recording".into())));
     }
     let start = crate::node::next_sequence();
-    TRACE.set(Some(Trace { start, steps: vec![], host_read: None, host_work: vec![] }));
+    TRACE.set(Some(Trace { start, steps: vec![], host_read: None, host_work: vec![], undone: vec![] }));
     struct Stop;
     impl Drop for Stop {
         fn drop(&mut self) {
@@ -167,6 +168,16 @@ pub fn on_replay(work: impl Fn() + Send + Sync + 'static) {
     });
 }
 
+/// Has work be done when a replay of what is being recorded fails, which then has not happened: the reverse of what
+/// [`on_replay`] does.
+pub fn on_failed_replay(work: impl Fn() + Send + Sync + 'static) {
+    TRACE.with_borrow_mut(|trace| {
+        if let Some(trace) = trace {
+            trace.undone.push(Arc::new(work));
+        }
+    });
+}
+
 pub(crate) fn note_step(step: Step) {
     TRACE.with_borrow_mut(|trace| {
         if let Some(trace) = trace {
@@ -213,6 +224,7 @@ pub struct Replay {
     steps: Vec<ReplayStep>,
     /// With the number of steps before it.
     host_work: Vec<(usize, HostWork)>,
+    undone: Vec<HostWork>,
     /// The CUDA device that all of it runs on.
     gpu: Option<Device>,
     /// Results of two runs in a row cannot lie in the same memory: each second run is like the one before the last.
@@ -374,7 +386,13 @@ impl Replay {
         let device = launches.next().map(|l| l.device).filter(|d| d.is_cuda());
         let alone = launches.all(|l| Some(l.device) == device) && device.is_some();
         let gpu = device.filter(|_| alone && steps.iter().all(|s| !s.plan.transfers()));
-        Ok(Replay { steps, host_work: now.host_work.clone(), gpu, turns: Default::default() })
+        Ok(Replay {
+            steps,
+            host_work: now.host_work.clone(),
+            undone: now.undone.clone(),
+            gpu,
+            turns: Default::default(),
+        })
     }
 
     /// Runs the step with these values from outside, in the order of their numbers, laid out as those that were recorded.
@@ -387,14 +405,18 @@ impl Replay {
     pub fn run(&mut self, outside: &[Outside], generator: (u64, u64)) -> Result<Made> {
         let live = self.on_host();
         let mut run = Run { outside, generator, live, begun: false };
-        match self.gpu {
+        let made = match self.gpu {
             None => self.steps(&mut run),
             // Launches are collected, and go out as one graph; nobody else may launch meanwhile.
             Some(device) => {
                 let line = Location::caller();
                 engine::locked(|| self.collected(device, line, &mut run))
             }
+        };
+        if made.is_err() {
+            self.undone.iter().rev().for_each(|work| work());
         }
+        made
     }
 
     /// Does the host's work, and answers with the live scalars' bits as each step finds them.

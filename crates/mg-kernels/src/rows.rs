@@ -433,7 +433,7 @@ impl Row {
     /// The dtype in which operands of (promoted) dtype `of` are taken.
     pub fn operand(self, of: DType) -> DType {
         match self.class() {
-            Class::Float if !of.is_float() => DType::F32,
+            Class::Float if !of.is_float() => DType::default_float(),
             Class::Numeric if of == DType::Bool => DType::I64,
             Class::Integer if !of.is_int() => DType::I64,
             Class::Logic => DType::Bool,

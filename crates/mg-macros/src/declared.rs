@@ -1,5 +1,6 @@
 //! What an `impl` block declares.
 
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
     Attribute, Error, Expr, FnArg, ImplItem, ImplItemFn, ItemImpl, Lit, Meta, Pat, Result, Type, UnOp,
@@ -33,6 +34,7 @@ pub struct Surface {
     pub answers: Vec<String>,
     pub keywords_from: Option<String>,
     pub name: Option<String>,
+    pub in_place_only: bool,
     pub each: bool,
     pub reads: bool,
 }
@@ -55,6 +57,13 @@ impl syn::parse::Parse for Table {
             fallible = true;
         }
         Ok(Table { name, fallible })
+    }
+}
+
+impl Operation {
+    /// What Python calls it.
+    pub fn name(&self) -> String {
+        self.surface.name.clone().unwrap_or_else(|| self.function.sig.ident.unraw().to_string())
     }
 }
 
@@ -108,13 +117,14 @@ fn surface(attribute: &Attribute) -> Result<Surface> {
             Ok(meta.value()?.parse::<syn::LitStr>()?.value())
         };
         match word.to_string().as_str() {
-            "method" | "function" | "nn" | "linalg" | "special" => found.places.push(word),
+            "method" | "function" | "nn" | "linalg" | "special" | "windows" => found.places.push(word),
             "in_place" => found.in_place = true,
+            "in_place_only" => (found.in_place, found.in_place_only) = (true, true),
+            "name" => found.name = Some(text(&meta)?),
             "view" => found.view = true,
             "variadic" => found.variadic = true,
             "each" => found.each = true,
             "reads" => found.reads = true,
-            "name" => found.name = Some(text(&meta)?),
             "alias" => found.aliases.push(text(&meta)?),
             "keywords_from" => found.keywords_from = Some(text(&meta)?),
             "answers" => {
@@ -147,11 +157,12 @@ fn python(default: &Expr) -> Result<String> {
         },
         Expr::Unary(minus) if matches!(minus.op, UnOp::Neg(_)) => format!("-{}", python(&minus.expr)?),
         Expr::Path(path) if path.path.is_ident("None") => "None".into(),
-        // `Some(x)` of an optional argument.
+        // `Some(x)` of an optional argument, or `Padding::Sizes(x)` of one that is of several kinds.
         Expr::Call(call) if call.args.len() == 1 => python(&call.args[0])?,
         // No axes are all axes: Python's None.
         Expr::Reference(list) => match &*list.expr {
             Expr::Array(array) if array.elems.is_empty() => "None".into(),
+            Expr::Array(array) if array.elems.len() == 1 => python(&array.elems[0])?,
             Expr::Array(array) => {
                 let all = array.elems.iter().map(python).collect::<Result<Vec<_>>>()?;
                 format!("({})", all.join(", "))

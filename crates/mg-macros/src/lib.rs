@@ -21,13 +21,14 @@ mod written;
 ///
 /// | word | |
 /// |---|---|
-/// | `method`, `function`, `nn`, `linalg`, `special` | where Python has it; `method, function` where none is named |
+/// | `method`, `function`, `nn`, `linalg`, `special`, `windows` | where Python has it; `method, function` where none is named |
 /// | `in_place` | there is a twin with an underscore that writes the result into the tensor |
+/// | `in_place_only` | there is that twin only |
+/// | `name = "…"` | what Python calls it, and the twin with an underscore, where Rust has something else under that name |
 /// | `view` | the result shares memory with the tensor |
-/// | `variadic` | the last list may be given as several integers |
+/// | `variadic` | the last list may be given as its items |
 /// | `each` | Python's function takes several tensors too, and answers with a result for each |
 /// | `reads` | values decide the result's shape: they are computed at once, while other threads of Python run |
-/// | `name = "…"` | what Python calls it, where that is no name for a function in Rust |
 /// | `alias = "…"` | another name, with the same meaning |
 /// | `answers("values", "indices")` | the names of several results |
 /// | `keywords_from = "…"` | this argument and those after it are taken by keyword only |

@@ -57,32 +57,27 @@ fn converted(param: &Param) -> Option<TokenStream> {
     }
 }
 
-/// The name of the function that answers with a `Result`, and what is written in place.
-fn fallible_names(operation: &Operation, is_fallible: bool) -> (Ident, Ident, Ident) {
-    let text = operation.function.sig.ident.unraw().to_string();
-    let text = text.trim_end_matches('_');
-    let written = format_ident!("{text}_");
+/// The function that answers with a `Result`, and the two that write in place: one that may panic (the other again, where none
+/// does), and one that answers with a `Result`.
+fn names(operation: &Operation, is_fallible: bool) -> (Ident, Ident, Ident) {
+    let plain = &operation.function.sig.ident;
+    let (in_rust, text) = (plain.unraw().to_string(), operation.name());
+    let (in_rust, written) = (in_rust.trim_end_matches('_'), format_ident!("{text}_"));
     match is_fallible {
-        true => (operation.function.sig.ident.clone(), written.clone(), written),
-        false => (format_ident!("try_{text}"), written, format_ident!("try_{text}_")),
+        true => (plain.clone(), written.clone(), written),
+        false => (format_ident!("try_{in_rust}"), written, format_ident!("try_{text}_")),
     }
-}
-
-/// What Python calls it.
-fn known_as(operation: &Operation) -> String {
-    let plain = || operation.function.sig.ident.unraw().to_string();
-    operation.surface.name.clone().unwrap_or_else(plain)
 }
 
 /// The plain method, its `try_` twin, and those in place.
 fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
     let function = &operation.function;
     let (plain, answer, body) = (&function.sig.ident, &function.sig.output, &function.block);
-    let (fallible, written, fallibly) = fallible_names(operation, is_fallible);
-    let (text, in_rust) = (known_as(operation), plain.unraw().to_string());
+    let text = operation.name();
+    let (fallible, written, fallibly) = names(operation, is_fallible);
     let (documentation, attributes) = (&operation.documentation, &function.attrs);
     let parameters: Vec<_> = operation.params.iter().map(outer).collect();
-    let names: Vec<_> = operation.params.iter().map(|p| &p.name).collect();
+    let arguments: Vec<_> = operation.params.iter().map(|p| &p.name).collect();
     let converted: Vec<_> = operation.params.iter().filter_map(converted).collect();
     let receiver = operation.has_receiver.then(|| quote!(&self,));
     let on = if operation.has_receiver { quote!(self.) } else { quote!(Self::) };
@@ -91,7 +86,7 @@ fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
         syn::ReturnType::Default => quote!(()),
     };
     let in_place = operation.surface.in_place.then(|| {
-        let says = format!("[`Tensor::{in_rust}`], written into the tensor.");
+        let says = format!("[`Tensor::{plain}`], written into the tensor.");
         let twin = if is_fallible { says.clone() } else { format!("As [`Tensor::{written}`].") };
         let panicking = (!is_fallible).then(|| {
             quote! {
@@ -103,7 +98,7 @@ fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
                 #(#attributes)*
                 #[track_caller]
                 pub fn #written(&self, #(#parameters),*) {
-                    crate::ops::or_panic(self.#fallibly(#(#names),*))
+                    crate::ops::or_panic(self.#fallibly(#(#arguments),*))
                 }
             }
         });
@@ -120,7 +115,7 @@ fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
             #[track_caller]
             pub fn #fallibly(&self, #(#parameters),*) -> mg_device::Result<()> {
                 crate::caller::public(#text, || {
-                    crate::surface::written(self, || self.#fallible(#(#names),*))
+                    crate::surface::written(self, || self.#fallible(#(#arguments),*))
                 })
             }
         }
@@ -135,7 +130,7 @@ fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
             #(#attributes)*
             #[track_caller]
             pub fn #plain(#receiver #(#parameters),*) -> <#result as crate::surface::Fallible>::Value {
-                crate::ops::or_panic(#on #fallible(#(#names),*))
+                crate::ops::or_panic(#on #fallible(#(#arguments),*))
             }
         }
     });
@@ -157,10 +152,11 @@ fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
 /// The entry of the table.
 fn description(operation: &Operation, is_fallible: bool) -> TokenStream {
     let surface = &operation.surface;
-    let plain = known_as(operation);
-    let (fallible, ..) = fallible_names(operation, is_fallible);
+    let plain = operation.name();
+    let (fallible, ..) = names(operation, is_fallible);
     let documentation = text(operation);
     let places: Vec<Ident> = match surface.places.is_empty() {
+        true if surface.in_place_only => vec![],
         true => vec![format_ident!("Method"), format_ident!("Function")],
         false => surface.places.iter().map(place).collect(),
     };
@@ -192,7 +188,7 @@ fn description(operation: &Operation, is_fallible: bool) -> TokenStream {
         syn::ReturnType::Default => quote!(()),
     };
     let first = usize::from(has_receiver);
-    let names: Vec<_> = operation.params.iter().map(|p| &p.name).collect();
+    let arguments: Vec<_> = operation.params.iter().map(|p| &p.name).collect();
     let taken = operation.params.iter().enumerate().map(|(i, param)| {
         let (name, ty, at) = (&param.name, &param.ty, i + first);
         match &param.default {
@@ -201,8 +197,8 @@ fn description(operation: &Operation, is_fallible: bool) -> TokenStream {
         }
     });
     let call = match has_receiver {
-        true => quote! { let this: &Tensor = args.take(0)?; this.#fallible(#(#names),*) },
-        false => quote! { Tensor::#fallible(#(#names),*) },
+        true => quote! { let this: &Tensor = args.take(0)?; this.#fallible(#(#arguments),*) },
+        false => quote! { Tensor::#fallible(#(#arguments),*) },
     };
     quote! {
         crate::surface::Operation {

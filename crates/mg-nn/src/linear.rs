@@ -57,7 +57,8 @@ impl Module for Linear {
             return Err(Error::new("Linear", ErrorKind::Shape(text)));
         };
         // One product of matrices, whatever the leading axes: the weight is not broadcast over them.
-        let flat = if lead.len() > 1 { x.reshape(&[-1, last as isize])? } else { x.clone() };
+        let rows: usize = lead.iter().product();
+        let flat = if lead.len() > 1 { x.reshape(&[rows as isize, last as isize])? } else { x.clone() };
         let mut y = flat.try_matmul(&self.weight.t())?;
         if let Some(bias) = &self.bias {
             y = y.try_add(bias)?;

@@ -37,6 +37,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="processes beside each other")
     parser.add_argument("--out", help="a folder for the smallest programs, as scripts")
     parser.add_argument("--interrupts", type=int, default=0, help="instead of programs: so many trainings, interrupted")
+    parser.add_argument("--calls", type=int, default=0, help="instead of programs: so many calls with random arguments")
     options = parser.parse_args()
 
     seed = random.SystemRandom().randrange(10**9) if options.seed is None else options.seed
@@ -44,6 +45,10 @@ def main() -> int:
         from .interrupts import interrupts
 
         return interrupts(options.interrupts, seed)
+    if options.calls:
+        from .calls import calls
+
+        return calls(options.calls, seed)
     if options.jobs > 1:
         return in_processes(options, seed)
     subject = None if options.subject == "micrograd_rs" else reference(options.subject)

@@ -9,7 +9,7 @@ from .compare import Difference, differs, parts, values_differ
 from .generate import Generator
 from .operations import available, undrawn
 from .program import Program
-from .run import MODES, Library, Trace, execute, ours, together, torch
+from .run import MODES, Library, Trace, converts_beyond, execute, ours, together, torch
 from .shrink import shrink
 
 
@@ -64,7 +64,11 @@ class Checker:
 
     def astray(self, program: Program, trace: Trace) -> bool:
         """Whether it is the reference that is wrong."""
-        return self.saved_values_change(program, trace) or self.reads_what_it_writes(program)
+        return (
+            self.saved_values_change(program, trace)
+            or self.reads_what_it_writes(program)
+            or converts_beyond(program, self.reference)
+        )
 
     def reads_what_it_writes(self, program: Program) -> bool:
         """Whether the reference answers otherwise when what is written from is copied first: it then read what it had just
@@ -77,18 +81,18 @@ class Checker:
         if any((a is None) != (b is None) for a, b in zip(traces[0].outcomes, traces[1].outcomes)):
             return False
         a, b = (parts(self.reference, trace.names) for trace in traces)
-        return values_differ(a, b, self.reference, self.reference, program.exact) is not None
+        return values_differ(a, b, self.reference, self.reference, program) is not None
 
     def saved_values_change(self, program: Program, trace: Trace) -> bool:
-        """Whether a write to `.data` changes what was saved for a gradient: the reference answers with a wrong one then. Shown
-        by `.detach()` in its place, whose writes the reference counts.
+        """Whether a write to `.data` (or a shallow copy) changes what was saved for a gradient: the reference answers with a wrong
+        one then. Shown by `.detach()` in its place, whose writes the reference counts.
         """
-        if not any(".data" in line for line in program.lines):
+        if not any(".data" in line or "copy.copy(" in line for line in program.lines):
             return False
         counted = [_counted(line) for line in program.lines]
         again = execute(program.with_lines(counted), self.reference)
         return any(
-            now is not None and was is None and "modified by an inplace operation" in str(now)
+            now is not None and was is None and re.search("modified by an inplace operation|returns multiple views", str(now))
             for was, now in zip(trace.outcomes, again.outcomes)
         )
 
@@ -168,6 +172,7 @@ def _apart(line: str) -> str:
 def _counted(line: str) -> str:
     """A line that writes to `.data`, with `.detach()` for it."""
     changed = re.sub(r"\.data ([-+*])= (.*)$", lambda m: f".detach().{METHODS[m[1]]}({m[2]})", line, flags=re.M)
+    changed = re.sub(r"copy\.copy\((\w+)\)", r"\1.detach().requires_grad_(\1.requires_grad)", changed)
     return re.sub(r"\.data\b(?! = )", ".detach()", changed)
 
 

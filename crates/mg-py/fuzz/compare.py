@@ -96,7 +96,7 @@ TOLERANCE = {"float64": 3e-4, "float32": 3e-4, "float16": 2e-2, "bfloat16": 1e-1
 EXACT_UP_TO = {"float64": 2.0**40, "float32": 2.0**12}
 
 
-def same(a: Any, b: Any, dtype: str, exact: bool) -> bool:
+def same(a: Any, b: Any, dtype: str, program: Program) -> bool:
     """Whether nested lists of numbers are the same, as far as the dtype and the program promise it."""
     a, b = flat(a), flat(b)
     if len(a) != len(b):
@@ -105,8 +105,8 @@ def same(a: Any, b: Any, dtype: str, exact: bool) -> bool:
         return a == b
     finite = [abs(x) for x in a if math.isfinite(x)]
     scale = max(finite, default=0.0)
-    limit = TOLERANCE[dtype] * max(scale, 1.0)
-    if exact and scale <= EXACT_UP_TO.get(dtype, -1.0):
+    limit = (TOLERANCE["float16"] if program.half else TOLERANCE[dtype]) * max(scale, 1.0)
+    if program.exact and scale <= EXACT_UP_TO.get(dtype, -1.0):
         limit = 0.0
     for x, y in zip(a, b):
         if x == y or (x != x and y != y):
@@ -116,28 +116,28 @@ def same(a: Any, b: Any, dtype: str, exact: bool) -> bool:
     return True
 
 
-def tensors_differ(a: Seen, b: Seen, exact: bool, name: str) -> Difference | None:
+def tensors_differ(a: Seen, b: Seen, program: Program, name: str) -> Difference | None:
     if a.shape != b.shape:
         return Difference("shape", name, f"{list(b.shape)}, want {list(a.shape)}")
     if a.dtype != b.dtype:
         return Difference("dtype", name, f"{b.dtype}, want {a.dtype}")
     if a.requires_grad != b.requires_grad:
-        return Difference("requires_grad", name, f"{b.requires_grad}, want {a.requires_grad}")
+        return Difference("requires_grad", name, f"{b.requires_grad}, want {a.requires_grad} of {list(a.shape)}")
     if a.is_leaf != b.is_leaf:
         return Difference("is_leaf", name, f"{b.is_leaf}, want {a.is_leaf}")
-    if not same(a.value, b.value, a.dtype, exact):
+    if not same(a.value, b.value, a.dtype, program):
         return Difference("value", name, f"{b}, want {a}")
     if (a.grad is None) != (b.grad is None):
         return Difference("grad", name, f"{b.grad}, want {a.grad}")
     if a.grad is not None and b.grad is not None:
-        inner = tensors_differ(a.grad, b.grad, exact, name)
+        inner = tensors_differ(a.grad, b.grad, program, name)
         if inner is not None:
             return Difference(f"grad's {inner.what}", name, inner.detail)
     return None
 
 
 def values_differ(
-    a: dict[str, Any], b: dict[str, Any], of_a: Library, of_b: Library, exact: bool
+    a: dict[str, Any], b: dict[str, Any], of_a: Library, of_b: Library, program: Program
 ) -> Difference | None:
     for name, wanted in a.items():
         if isinstance(wanted, of_a.tensor):
@@ -153,19 +153,19 @@ def values_differ(
                 there = seen(got)
             except Exception as error:
                 return Difference("unreadable", name, f"{Raised(error)}, want {seen(wanted)}")
-            found = tensors_differ(seen(wanted), there, exact, name)
+            found = tensors_differ(seen(wanted), there, program, name)
             if found is not None:
                 return found
         elif isinstance(wanted, np.ndarray):
             got = np.asarray(got)
             if wanted.shape != got.shape or wanted.dtype != got.dtype:
                 return Difference("array", name, f"{got.dtype}{got.shape}, want {wanted.dtype}{wanted.shape}")
-            if not same(wanted.tolist(), got.tolist(), str(wanted.dtype), exact):
+            if not same(wanted.tolist(), got.tolist(), str(wanted.dtype), program):
                 return Difference("array", name, f"{got.tolist()}, want {wanted.tolist()}")
         elif hasattr(got, "requires_grad"):
             return Difference("number", name, f"a tensor, want {wanted!r}")
         elif isinstance(wanted, float):
-            if not isinstance(got, float) or not same(wanted, got, "float32", exact):
+            if not isinstance(got, float) or not same(wanted, got, "float32", program):
                 return Difference("number", name, f"{got!r}, want {wanted!r}")
         elif type(wanted) is not type(got) or wanted != got:
             return Difference("number", name, f"{got!r}, want {wanted!r}")
@@ -189,7 +189,7 @@ def mark(library: Library, found: dict[str, Any], order: list[str]) -> str | Non
 
 
 def sharing_differs(
-    a: dict[str, Any], b: dict[str, Any], of_a: Library, of_b: Library, reverse: bool
+    a: dict[str, Any], b: dict[str, Any], of_a: Library, of_b: Library, program: Program, reverse: bool
 ) -> Difference | None:
     order = [n for n, v in a.items() if isinstance(v, of_a.tensor) and can_mark(v)]
     if reverse:
@@ -208,7 +208,8 @@ def sharing_differs(
             left, right = wanted.tolist(), np.asarray(b[name]).tolist()
         else:
             continue
-        if left != right and flat(left) != flat(right) and not (str(left) == str(right)):
+        # What could not be marked is what it was, and may have been rounded.
+        if not same(left, right, dtype_name(wanted.dtype), program):
             who = sorted({int(x) - 2 for x in flat(left) + flat(right) if x == x and 0 <= x - 2 < len(order)})
             involved = ", ".join(order[w] for w in who)
             return Difference("sharing", name, f"after a write to {involved}: {right}, want {left}")
@@ -245,9 +246,11 @@ def _differs(
             if not intended.kinds(program.lines[at], wanted, got):
                 return Difference("kind of error", program.lines[at].split("\n")[0], f"{got}, want {wanted}")
     a, b = parts(of_a, reference.names), parts(of_b, trace.names)
-    found = values_differ(a, b, of_a, of_b, program.exact)
+    found = values_differ(a, b, of_a, of_b, program)
     if found is None and sharing:
-        found = sharing_differs(a, b, of_a, of_b, False) or sharing_differs(a, b, of_a, of_b, True)
-    if found is not None and intended.difference(program, found):
+        found = sharing_differs(a, b, of_a, of_b, program, False) or sharing_differs(
+            a, b, of_a, of_b, program, True
+        )
+    if found is not None and intended.difference(program, found, of_a.name):
         return None
     return found

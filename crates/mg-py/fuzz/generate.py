@@ -51,8 +51,7 @@ class Generator:
         else:
             for _ in range(rng.randint(4, 18)):
                 self.line(d)
-        half = any("float16" in line or "half" in line for line in d.lines)
-        return Program(tuple(d.lines), d.exact and not half, seed)
+        return Program(tuple(d.lines), d.exact, seed)
 
     def line(self, d: Draw) -> bool:
         """Draws one more line, if one comes to mind."""

@@ -110,7 +110,7 @@ def _(d: Draw) -> str | None:
     if not x:
         return None
     y = operand(d, x)
-    sign = d.one("+-*+-*+-*<>")
+    sign = d.one("+-*+-*+-*<>" if d.exact else "+-*")
     if d.chance(0.15):
         return f"{y} {sign} {x}"
     if d.chance(0.05):

@@ -26,6 +26,11 @@ class Program:
         return replace(self, lines=tuple(lines))
 
     @property
+    def half(self) -> bool:
+        """Whether something in it is of half precision, and so may be whatever was computed of that."""
+        return any("float16" in line or "half" in line for line in self.lines)
+
+    @property
     def has_step(self) -> bool:
         return any("J(" in line for line in self.lines)
 

@@ -8,7 +8,7 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,12 +60,46 @@ class Library:
                 if all(v is not t and v.untyped_storage().data_ptr() != place for v in others):
                     names[name] = t.detach().contiguous().requires_grad_(t.requires_grad) if t.is_leaf else t.contiguous()
 
-    def late_leaf(self, line: str, names: dict[str, Any]) -> bool:
-        """Whether a tensor of which there are views became a leaf: PyTorch says of some that they require a gradient then."""
-        if self.name != "torch" or "requires_grad_(" not in line:
+    def late_leaf(self, names: dict[str, Any], leaves: dict[int, Any]) -> bool:
+        """Whether a tensor of which there are views became a leaf: PyTorch says of some that they require a gradient then. Or
+        whether a view that was a leaf is none any more, since what it is a view of was written to. `leaves` knows such views.
+        """
+        if self.name != "torch":
             return False
-        made = [v for v in names.values() if isinstance(v, self.tensor)]
+        made = list(self.tensors(names))
+        leaves.update((id(t), t) for t in made if t._base is not None and not odd(t) and t.is_leaf and t.requires_grad)
+        if any(odd(t) or not t.is_leaf for t in leaves.values()):
+            return True
         return any(t.is_leaf and t.requires_grad and any(v._base is t for v in made) for t in made if not odd(t))
+
+    def tensors(self, value: Any) -> Iterator[Any]:
+        """Tensors, also those inside of lists and the like."""
+        if isinstance(value, self.tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            for item in value:
+                yield from self.tensors(item)
+        elif isinstance(value, dict):
+            for name, item in value.items():
+                if name not in BASIC:
+                    yield from self.tensors(item)
+        elif hasattr(value, "named_parameters"):
+            yield from value.parameters()
+
+    def kept_gradients(self, names: dict[str, Any]) -> Callable[[], None]:
+        """Keeps the gradients that there are, and answers with what puts them back: PyTorch's `backward` that fails has added to
+        some already, ours to none.
+        """
+        leaves = {id(t): t for t in self.tensors(names) if not odd(t) and t.is_leaf and t.requires_grad}
+        kept = [(t, t.grad, None if t.grad is None else t.grad.detach().clone()) for t in leaves.values()]
+
+        def restore() -> None:
+            for leaf, grad, value in kept:
+                leaf.grad = grad
+                if grad is not None:
+                    grad.data.copy_(value)
+
+        return restore
 
     def gradients(self, *args: Any, **options: Any) -> list[Any]:
         """`autograd.grad`, with memory of their own for all: PyTorch gives one to several, or one number to all elements."""
@@ -167,13 +201,16 @@ def _execute(program: Program, library: Library, mode: str, expected: list[Raise
     trace = Trace(names=library.names(library.module.jit if mode == "jit" else None))
     names = trace.names
     rng = random.Random(program.seed)
+    leaves: dict[int, Any] | None = {} if any("requires_grad_(" in line for line in program.lines) else None
     for at, line in enumerate(program.lines):
         raised = None
+        restore = library.kept_gradients(names) if library.name == "torch" and "backward(" in line else None
         try:
             exec(code(line), names)
             if expected is None:
                 library.settle(line, names)
-                trace.void |= library.late_leaf(line, names)
+                if leaves is not None:
+                    trace.void |= library.late_leaf(names, leaves)
             if mode == "eager":
                 for name in targets(line):
                     if isinstance(names.get(name), library.tensor):
@@ -184,6 +221,8 @@ def _execute(program: Program, library: Library, mode: str, expected: list[Raise
                     names[rng.choice(known)].tolist()
         except Exception as error:
             raised = Raised(error)
+            if restore is not None:
+                restore()
         if expected is not None:
             wanted = expected[at]
             if wanted is not None and raised is None:
@@ -203,6 +242,9 @@ def _execute(program: Program, library: Library, mode: str, expected: list[Raise
             # A view whose base has come to require a gradient is taken for a leaf, until somebody looks.
             written = names.get(re.split(r"\W", line.removeprefix("with L.no_grad(): "), maxsplit=1)[0])
             trace.void |= getattr(written, "_base", None) is not None and not written.is_leaf
+            if "f(" in line:
+                made = library.tensors(names)
+                trace.void |= any(getattr(t, "_base", None) is not None and t._base.requires_grad for t in made)
         trace.outcomes.append(raised)
     if expected is None:
         trace.void |= any(isinstance(value, library.tensor) and odd(value) for value in names.values())
@@ -237,6 +279,48 @@ def together(
 def by_halves(line: str, raised: Raised) -> bool:
     """Whether a write at several places failed at one of them: the reference has written to those before it."""
     return raised.kind == "index" and re.search(r"\[.*(\[|L\.tensor).*\] .?= ", line) is not None
+
+
+def converts_beyond(program: Program, library: Library) -> bool:
+    """Whether PyTorch converts a float to an integer type that it does not fit: what comes of that depends on the processor. (Our
+    own reference does not know such conversions.)
+    """
+    if library.name != "torch":
+        return False
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    found = False
+
+    class Conversions(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            nonlocal found
+            kwargs = kwargs or {}
+            name = func.overloadpacket.__name__
+            source, target = None, None
+            if name == "_to_copy":
+                source, target = args[0], kwargs.get("dtype")
+            elif name == "copy_":
+                source, target = args[1], args[0].dtype
+            if source is not None and target is not None and source.dtype.is_floating_point and not target.is_floating_point:
+                found |= not fits_integer(source.detach().double().numpy(), str(target).rpartition(".")[2])
+            return func(*args, **kwargs)
+
+    with Conversions():
+        execute(program, library)
+    return found
+
+
+#: The bounds of integer types.
+BOUNDS = {"int64": (-(2.0**63), 2.0**63), "int32": (-(2.0**31), 2.0**31), "uint8": (0.0, 256.0)}
+
+
+def fits_integer(values: np.ndarray, dtype: str) -> bool:
+    """Whether floats, without their fractions, are numbers of an integer type."""
+    if dtype not in BOUNDS:
+        return True
+    low, high = BOUNDS[dtype]
+    values = np.trunc(values)
+    return bool(np.all((values >= low) & (values < high)))
 
 
 def odd(t: Any) -> bool:

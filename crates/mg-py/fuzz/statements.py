@@ -6,7 +6,10 @@ from .draw import FLOATS, INTS, Draw
 from .operations import Operation, fits, index, operand
 
 #: Operations whose answer jumps: after a rounded number they are no longer drawn.
-JUMPS = frozenset("argmax argmin sign eq ne lt le gt ge nonzero logic masked bool long int to any all".split())
+JUMPS = frozenset(
+    """argmax argmin sign eq ne lt le gt ge nonzero logic masked bool long int to any all floor ceil round trunc floor_divide
+    remainder fmod frac max min sort argsort topk count_nonzero isclose""".split()
+)
 
 
 def make(d: Draw) -> str:
@@ -21,7 +24,7 @@ def make(d: Draw) -> str:
 
 def compute(d: Draw, operations: list[Operation], weights: list[float]) -> str | None:
     operation = d.rng.choices(operations, weights)[0]
-    if not d.exact and operation.name in JUMPS and d.chance(0.9):
+    if not d.exact and operation.name.partition(" ")[0] in JUMPS:
         return None
     if not operation.exact and d.exact and len(d.lines) and not d.chance(0.35):
         return None
@@ -42,6 +45,9 @@ def write(d: Draw) -> str | None:
     if not x:
         return None
     t = d[x]
+    if not d.exact and not d.is_float(t):
+        # What was rounded would jump.
+        return None
     leaf = t.requires_grad and t.is_leaf
     how = d.rng.random()
     number = d.number(d.dtype(x))
@@ -181,8 +187,8 @@ def host(d: Draw) -> str | None:
         x = d.pick()
         return x and f"{d.new('h')} = {x}.{d.one(('tolist()', 'sum().item()'))}"
     if how < 0.4:
-        x = d.pick(lambda t: not t.requires_grad)
-        return x and f"{d.new('a')} = {x}.numpy()"
+        x = d.pick()
+        return x and f"{d.new('a')} = {x}{'.detach()' if d[x].requires_grad or d.rng.random() < 0.3 else ''}.numpy()"
     if how < 0.6:
         dtype = d.one(("float32", "float64", "int64"))
         shape = tuple(d.rng.choices((1, 2, 3), k=d.rng.randint(1, 2)))
@@ -193,14 +199,9 @@ def host(d: Draw) -> str | None:
     a = d.one(arrays)
     if how < 0.8:
         return d.one((f"{d.new()} = L.from_numpy({a})", f"{d.new()} = L.tensor({a})", f"{d.new()} = L.from_numpy({a}) * 2"))
-    if not d[a].flags.writeable or a in _exported(d):
+    if not d[a].flags.writeable or not d[a].ndim:
         return None
     return d.one((f"{a}[:] = {d.rng.randint(1, 5)}", f"{a} += 1", f"{a}[0] = {d.rng.randint(1, 5)}"))
-
-
-def _exported(d: Draw) -> set[str]:
-    """Arrays that a tensor gave: ours are read-only."""
-    return {line.split(" = ")[0] for line in d.lines if line.endswith(".numpy()")}
 
 
 def copies(d: Draw) -> str | None:

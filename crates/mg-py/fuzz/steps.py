@@ -61,6 +61,7 @@ def step(g: Generator, d: Draw) -> None:
     inner.count = d.count
     for line in d.lines:
         inner.add(line, errors=False)
+    inner.exact = d.exact
     inner.lines = []
     inner.errors = 2
     known = set(inner.names)
@@ -77,6 +78,8 @@ def step(g: Generator, d: Draw) -> None:
     inside = [n for n in inner.tensors() if n in parameters or n not in known]
     begun = [line.removeprefix("with L.no_grad(): ").split(" = ")[0] for line in body]
     inside = [n for n in inside if n in begun or n in parameters]
+    if not inside:
+        return
     answers = d.rng.sample(inside, d.rng.randint(1, min(2, len(inside))))
     if captured and d.chance(0.1):
         answers.append(d.one(captured))

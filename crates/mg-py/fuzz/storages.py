@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from .run import fits_integer
+
 DTYPES = {
     "float64": np.float64,
     "float32": np.float32,
@@ -429,8 +431,7 @@ class Tensor:
         if recorded:
             leaves = {**self.track.slopes, **(source.track.slopes if source.requires_grad else {})}
             slopes = {leaf: np.array(source._slope(leaf)) for leaf in leaves}
-        with np.errstate(all="ignore"):
-            self.storage[at] = source.value.astype(self.storage.dtype)
+        self.storage[at] = converted(source.value, self.dtype.name)
         for leaf, rows in slopes.items():
             if leaf not in self.track.slopes:
                 self.track.slopes[leaf] = np.zeros((leaf.size, self.storage.size))
@@ -472,7 +473,7 @@ class Tensor:
             raise RuntimeError("not one number")
         if not self.requires_grad and not isinstance(value, Tensor):
             # Also where elements share places.
-            self.storage[self.at] = np.asarray(value).astype(self.storage.dtype)
+            self.storage[self.at] = converted(np.asarray(value), self.dtype.name)
             return self
         return self._write(value)
 
@@ -583,20 +584,24 @@ class Tensor:
     def softmax(self, dim: int) -> Tensor:
         if not self.numel():
             raise AttributeError("of some elements only")
-        if self.dtype.name == "float16":
-            return self.double().softmax(dim).half()
+        if self.dtype.name in ("float16", "float32"):
+            return self.double().softmax(dim).to(self.dtype)
         e = (self - self.detach().amax(dim, True)).exp()
         return e / e.sum(dim, True)
 
     def log_softmax(self, dim: int) -> Tensor:
-        if self.dtype.name == "float16":
-            return self.double().log_softmax(dim).half()
+        if self.dtype.name in ("float16", "float32"):
+            return self.double().log_softmax(dim).to(self.dtype)
         return self - self.logsumexp(dim, True)
 
     def logsumexp(self, dim: int, keepdim: bool = False) -> Tensor:
         if not isinstance(dim, int) or not self.dtype.is_floating_point or not self.numel():
             raise AttributeError("over one axis of floats only")
+        if self.dtype.name in ("float16", "float32"):
+            return self.double().logsumexp(dim, keepdim).to(self.dtype)
         best = self.detach().amax(dim, True)
+        if not np.isfinite(best.value).all():
+            raise AttributeError("of finite numbers only")
         total = (self - best).exp().sum(dim, True).log() + best
         return total if keepdim or not self.ndim else total.squeeze(dim)
 
@@ -658,9 +663,16 @@ def _key(key: Any, t: Tensor) -> tuple[Any, bool]:
     return tuple(items), copies
 
 
-def fresh_tensor(value: Any, name: str) -> Tensor:
+def converted(value: np.ndarray, name: str) -> np.ndarray:
+    """Numbers in another dtype. What a float becomes that an integer type has no place for is nobody's measure."""
+    if value.dtype.kind == "f" and not fits_integer(value, name):
+        raise AttributeError("floats that do not fit the integers")
     with np.errstate(all="ignore"):
-        value = np.array(value).astype(DTYPES[name])
+        return value.astype(DTYPES[name])
+
+
+def fresh_tensor(value: Any, name: str) -> Tensor:
+    value = converted(np.array(value), name)
     return Tensor(value.ravel(), np.arange(value.size).reshape(value.shape), Track(value.size))
 
 
@@ -696,7 +708,7 @@ def _aligned(rows: np.ndarray, ndim: int) -> np.ndarray:
 
 def _times(by: Any, rows: np.ndarray) -> np.ndarray:
     """What does not depend on a leaf stays so, however steep."""
-    return np.where(rows == 0, 0.0, by * rows)
+    return np.where((rows == 0) | (isinstance(by, float) and by == 0), 0.0, by * rows)
 
 
 def _elementwise(f: Any, by_first: Any, by_second: Any = None, name: Any = None) -> Callable[..., Tensor]:
@@ -717,8 +729,9 @@ def _elementwise(f: Any, by_first: Any, by_second: Any = None, name: Any = None)
             total = _times(by_first(*values), _aligned(rows[0], ndim))
             return total if by_second is None else total + _times(by_second(*values), _aligned(rows[1], ndim))
 
-        if category(result) == 1:
-            inputs = [x.to(dtypes[result]) for x in inputs]
+        meeting = promoted(*both)
+        if category(meeting) == 1 and category(result) < 2:
+            inputs = [x.to(dtypes[meeting]) for x in inputs]
         return lift(f, result, inputs, slope)
 
     return call
@@ -735,6 +748,12 @@ def _boolean(name: str) -> str:
 def _no_bool(name: str) -> str:
     if name == "bool":
         raise RuntimeError("not supported for truth values")
+    return name
+
+
+def _no_truth(name: str) -> str:
+    if name == "bool":
+        raise AttributeError("NumPy's are truth values, ours integers")
     return name
 
 
@@ -759,7 +778,7 @@ minimum = _elementwise(np.minimum, lambda a, b: (a < b) + (a == b) / 2, lambda a
 
 UNARY = {
     "neg": (np.negative, lambda x: -1.0, _no_bool),
-    "abs": (np.abs, np.sign, None),
+    "abs": (np.abs, np.sign, _no_truth),
     "square": (lambda x: x * x, lambda x: 2 * x, lambda name: "int64" if name == "bool" else name),
     "relu": (lambda x: np.maximum(x, 0), lambda x: ~(x <= 0) * 1.0, _no_bool),
     "sign": (lambda x: x if x.dtype == bool else np.sign(x), lambda x: 0.0, None),

@@ -89,8 +89,13 @@ class functional:
     sigmoid = staticmethod(lambda x: x.sigmoid())
     tanh = staticmethod(lambda x: x.tanh())
     linear = staticmethod(lambda x, w: matmul(x, w.t()))
-    embedding = staticmethod(lambda index, w: w[index])
     dropout = staticmethod(lambda x, p: x)
+
+    @staticmethod
+    def embedding(index: Tensor, w: Tensor) -> Tensor:
+        if w.ndim != 2:
+            raise RuntimeError("no table")
+        return w[index]
 
     @staticmethod
     def mse_loss(x: Tensor, y: Tensor, reduction: str = "mean") -> Tensor:
@@ -99,6 +104,8 @@ class functional:
 
     @staticmethod
     def nll_loss(x: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
+        if x.ndim != 2 or labels.shape != x.shape[:1]:
+            raise RuntimeError("shapes that do not fit")
         if labels.numel() and (labels.value.max() >= x.shape[1] or labels.value.min() < 0):
             raise IndexError("a label that is out of bounds")
         picked = -x.gather(1, labels.unsqueeze(1)).squeeze(1)

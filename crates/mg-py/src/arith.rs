@@ -223,21 +223,6 @@ impl PyTensor {
     fn ge(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
         self.binary(py, self::other(other)?, |a, b| compare(a, b, CompareOp::Ge))
     }
-
-    /// The matrix product, as NumPy's `@`.
-    fn matmul(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
-        self.binary(py, self::other(other)?, matmul)
-    }
-
-    /// The matrix product, as NumPy's `@`.
-    fn mm(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
-        self.matmul(py, other)
-    }
-
-    /// The matrix product, as NumPy's `@`.
-    fn dot(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
-        self.matmul(py, other)
-    }
 }
 
 fn compare(a: &Tensor, b: Operand, op: CompareOp) -> Result<Tensor> {

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_void};
 
 use mg_autograd::Tensor;
 use mg_device::cuda::Gpu;
-use mg_device::{Buffer, DType, Device, Layout, MAX_RANK, Shape};
+use mg_device::{Buffer, DType, Device, Exported, Layout, MAX_RANK, Shape};
 use mg_graph::{Node, Value};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -106,6 +106,8 @@ struct Export<T> {
     shape: [i64; MAX_RANK],
     strides: [i64; MAX_RANK],
     _value: Value,
+    /// Who has the capsule sees what is written to the tensor, and the other way round.
+    _exported: Option<Exported>,
 }
 
 /// # Safety
@@ -162,14 +164,19 @@ fn fill(value: &Value, shape: &mut [i64; MAX_RANK], strides: &mut [i64; MAX_RANK
     }
 }
 
-fn capsule<'py>(py: Python<'py>, value: Value, versioned: bool, copied: bool) -> PyResult<Bound<'py, PyAny>> {
+fn capsule<'py>(
+    py: Python<'py>,
+    (value, exported): (Value, Option<Exported>),
+    versioned: bool,
+    copied: bool,
+) -> PyResult<Bound<'py, PyAny>> {
     // The arrays must stay where they are: they are filled in their box.
     let (shape, strides) = ([0; MAX_RANK], [0; MAX_RANK]);
     let (pointer, name) = if versioned {
         // SAFETY: null pointers, zeros and no function are values of every field.
         let managed: Versioned = unsafe { std::mem::zeroed() };
-        let mut export = Box::new(Export { managed, shape, strides, _value: value });
-        let Export { managed, shape, strides, _value } = &mut *export;
+        let mut export = Box::new(Export { managed, shape, strides, _value: value, _exported: exported });
+        let Export { managed, shape, strides, _value, .. } = &mut *export;
         managed.tensor = fill(_value, shape, strides);
         (managed.major, managed.minor) = VERSION;
         managed.deleter = Some(delete_versioned);
@@ -184,8 +191,8 @@ fn capsule<'py>(py: Python<'py>, value: Value, versioned: bool, copied: bool) ->
     } else {
         // SAFETY: as above.
         let managed: Managed = unsafe { std::mem::zeroed() };
-        let mut export = Box::new(Export { managed, shape, strides, _value: value });
-        let Export { managed, shape, strides, _value } = &mut *export;
+        let mut export = Box::new(Export { managed, shape, strides, _value: value, _exported: exported });
+        let Export { managed, shape, strides, _value, .. } = &mut *export;
         managed.tensor = fill(_value, shape, strides);
         managed.deleter = Some(delete_managed);
         let raw = Box::into_raw(export);
@@ -207,8 +214,8 @@ fn capsule<'py>(py: Python<'py>, value: Value, versioned: bool, copied: bool) ->
 
 #[pymethods]
 impl PyTensor {
-    /// A capsule for `from_dlpack` of other libraries, on the tensor's own memory unless a copy is asked for. Do not write
-    /// there. On a CUDA device the consumer's `stream` (None and 1: the legacy default stream) waits for the tensor's work,
+    /// A capsule for `from_dlpack` of other libraries, on the tensor's own memory unless a copy is asked for. On the host what is
+    /// written to either is seen by the other, unless the tensor requires a gradient; otherwise do not write there. On a CUDA device the consumer's `stream` (None and 1: the legacy default stream) waits for the tensor's work,
     /// unless it is -1. A tensor on such a device is copied to the host where `dl_device` asks for it there.
     #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
     fn __dlpack__<'py>(
@@ -241,10 +248,10 @@ impl PyTensor {
             _ => 1,
         };
         let mut copied = to_host || copy == Some(true);
-        let mut value = match (to_host, copied) {
-            (true, _) => compute(py, || self.t.to(Device::cpu())?.value())?,
-            (false, true) => compute(py, || self.t.copy().value())?,
-            (false, false) => self.value(py)?,
+        let (mut value, mut exported) = match (to_host, copied) {
+            (true, _) => (compute(py, || self.t.to(Device::cpu())?.value())?, None),
+            (false, true) => (compute(py, || self.t.copy().value())?, None),
+            (false, false) => self.export(py)?,
         };
         // Not every consumer takes memory that runs backwards: PyTorch does not.
         let is_backwards = |value: &Value| value.layout.strides().iter().any(|&stride| stride < 0);
@@ -255,6 +262,7 @@ impl PyTensor {
                 return Err(PyBufferError::new_err(text));
             }
             copied = true;
+            exported = None;
             value = compute(py, || Tensor::from_node(Node::from_value(value)).copy().value())?;
         }
         let device = value.buffer.device();
@@ -262,7 +270,7 @@ impl PyTensor {
             // SAFETY: the protocol has the caller name a stream of this device, which frameworks keep in the primary context.
             compute(py, || unsafe { Gpu::of(device)?.hand_over(stream.max(1) as u64) })?;
         }
-        capsule(py, value, max_version.is_some_and(|(major, _)| major >= 1), copied)
+        capsule(py, (value, exported), max_version.is_some_and(|(major, _)| major >= 1), copied)
     }
 
     /// The kind of the device and its number, as DLPack counts them.
@@ -410,7 +418,7 @@ fn truths(py: Python<'_>, bytes: &Tensor) -> PyResult<Tensor> {
     // SAFETY: the memory of the buffer, which the owner keeps; all of its bytes that the layout reaches are truth values.
     let buffer =
         unsafe { Buffer::from_foreign_on(device, start, len, DType::Bool, Box::new(value.buffer.clone())) };
-    Ok(Tensor::from_node(Node::from_value(Value { buffer, layout: value.layout })))
+    Ok(Tensor::on(Value { buffer, layout: value.layout }))
 }
 
 /// A tensor on foreign memory; of truth values, its bytes.
@@ -467,7 +475,7 @@ fn on_foreign(foreign: Foreign, dl: &DLTensor) -> PyResult<Tensor> {
     let buffer = unsafe { Buffer::from_foreign_on(device, start, len, dtype, Box::new(foreign)) };
     let layout = if empty { Ok(Layout::contiguous(shape)) } else { Layout::new(shape, &strides, before) };
     let layout = layout.map_err(|e| exception(&e))?;
-    Ok(Tensor::from_node(Node::from_value(Value { buffer, layout })))
+    Ok(Tensor::on(Value { buffer, layout }))
 }
 
 /// A tensor of what another library exports by DLPack, on the device where it is: a copy, unless `copy=False` asks for its

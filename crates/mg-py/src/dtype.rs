@@ -5,6 +5,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyType};
 
+use crate::arith::other;
 use crate::error::exception;
 
 /// The type of a tensor's elements: `micrograd_rs.float32` and its like.
@@ -66,6 +67,38 @@ pub fn dtype(obj: &Bound<'_, PyAny>) -> PyResult<DType> {
 /// As [`dtype`], where there is one.
 pub fn optional_dtype(obj: Option<&Bound<'_, PyAny>>) -> PyResult<Option<DType>> {
     obj.filter(|o| !o.is_none()).map(dtype).transpose()
+}
+
+/// The dtype in which two dtypes meet.
+#[pyfunction]
+pub fn promote_types(type1: &Bound<'_, PyAny>, type2: &Bound<'_, PyAny>) -> PyResult<PyDType> {
+    Ok(PyDType(DType::promote(dtype(type1)?, dtype(type2)?)))
+}
+
+/// The dtype of the result of an operation on two tensors or numbers.
+#[pyfunction]
+pub fn result_type(tensor1: &Bound<'_, PyAny>, tensor2: &Bound<'_, PyAny>) -> PyResult<PyDType> {
+    let kinds = [other(tensor1)?.operand.kind(), other(tensor2)?.operand.kind()];
+    Ok(PyDType(DType::result_type(kinds)))
+}
+
+/// Whether a conversion stays within what an operation may do to its result: no floats to integers, nothing to truth values.
+#[pyfunction]
+pub fn can_cast(from_: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let (from, to) = (dtype(from_)?, dtype(to)?);
+    Ok((!from.is_float() || to.is_float()) && (from.is_bool() || !to.is_bool()))
+}
+
+/// Makes this the dtype of floating-point numbers that nobody gave one; float32 at first.
+#[pyfunction]
+pub fn set_default_dtype(d: &Bound<'_, PyAny>) -> PyResult<()> {
+    DType::set_default_float(dtype(d)?).map_err(|e| exception(&e))
+}
+
+/// The dtype of floating-point numbers that nobody gave one.
+#[pyfunction]
+pub fn get_default_dtype() -> PyDType {
+    PyDType(DType::default_float())
 }
 
 #[pymethods]

@@ -2,7 +2,8 @@
 
 use std::ffi::{CStr, c_int, c_void};
 
-use mg_device::{DType, Device, MAX_RANK, bf16, f16};
+use mg_autograd::Tensor;
+use mg_device::{DType, Device, Exported, MAX_RANK, bf16, f16};
 use mg_graph::Value;
 use pyo3::exceptions::{PyBufferError, PyImportError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -46,6 +47,11 @@ fn nested<'py>(py: Python<'py>, value: &Value, axis: usize, at: isize) -> PyResu
 }
 
 impl PyTensor {
+    /// The computed value, in memory that whoever gets it shares; see [`Tensor::export`].
+    pub fn export(&self, py: Python<'_>) -> PyResult<(Value, Option<Exported>)> {
+        compute(py, || self.t.export())
+    }
+
     /// The only element.
     pub fn only<'py>(&self, py: Python<'py>, op: &str) -> PyResult<Bound<'py, PyAny>> {
         let value = self.host_value(py)?;
@@ -90,8 +96,9 @@ impl PyTensor {
         nested(py, &value, 0, value.layout.offset() as isize)
     }
 
-    /// A NumPy array on the tensor's own memory, without a copy: read-only, for a tensor's value never changes under those
-    /// who hold it. `numpy.array(t)` is a copy that can be written.
+    /// A NumPy array on the tensor's own memory: what is written to either is seen by the other. Operations on the tensor are
+    /// computed before they return, while there is such an array. That of a tensor which requires a gradient is read-only, and
+    /// shows the values as they are now; `t.detach().numpy()` shares. `numpy.array(t)` is a copy.
     fn numpy<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyAny>> {
         PyTensor::numpy_array(slf)
     }
@@ -125,11 +132,11 @@ impl PyTensor {
         view: *mut ffi::Py_buffer,
         flags: c_int,
     ) -> PyResult<()> {
-        let value = slf.get().value(slf.py())?;
+        let (value, exported) = slf.get().export(slf.py())?;
         let refuse = |text: &str| Err(PyBufferError::new_err(text.to_string()));
-        if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
+        if flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE && exported.is_none() {
             return refuse(
-                "a tensor's memory is read-only to others; numpy.array(t) is a copy that can be written",
+                "the memory of a tensor that requires a gradient is read-only to others; t.detach() can be written",
             );
         }
         if !value.buffer.device().is_cpu() {
@@ -142,14 +149,15 @@ impl PyTensor {
         if !strided && !value.layout.is_contiguous() {
             return refuse("the tensor is not contiguous; t.contiguous() is");
         }
-        let export = Box::new(Export::new(value, format));
+        let readonly = c_int::from(exported.is_none());
+        let export = Box::new(Export::new(value, exported, format));
         // SAFETY: `view` is the caller's to fill. What it points to lives in the export, which `__releasebuffer__` frees,
         // and the object that it holds a count of keeps the type alive.
         unsafe {
             (*view).buf = export.start as *mut c_void;
             (*view).len = export.len;
             (*view).itemsize = export.itemsize;
-            (*view).readonly = 1;
+            (*view).readonly = readonly;
             (*view).ndim = export.rank as c_int;
             (*view).format = match flags & ffi::PyBUF_FORMAT == ffi::PyBUF_FORMAT {
                 true => export.format.as_ptr().cast_mut(),
@@ -268,6 +276,8 @@ impl PyTensor {
 struct Export {
     /// Keeps the memory, which the engine does not use again meanwhile.
     _value: Value,
+    /// Who has the buffer sees what is written to the tensor, and the other way round.
+    _exported: Option<Exported>,
     start: *const u8,
     len: ffi::Py_ssize_t,
     itemsize: ffi::Py_ssize_t,
@@ -278,7 +288,7 @@ struct Export {
 }
 
 impl Export {
-    fn new(value: Value, format: &'static CStr) -> Export {
+    fn new(value: Value, exported: Option<Exported>, format: &'static CStr) -> Export {
         let size = value.buffer.dtype().size();
         let (mut shape, mut strides) = ([0; MAX_RANK], [0; MAX_RANK]);
         for (axis, (&n, &stride)) in value.layout.shape().iter().zip(value.layout.strides()).enumerate() {
@@ -293,6 +303,7 @@ impl Export {
             shape,
             strides,
             _value: value,
+            _exported: exported,
         }
     }
 }
@@ -353,6 +364,13 @@ pub fn _rebuild(
     PyTensor::finished(py, t, Some(device), requires_grad)
 }
 
+/// The value in memory of its own.
+fn copied(t: &Tensor) -> mg_device::Result<Tensor> {
+    let copy = t.detach().copy();
+    copy.realize()?;
+    Ok(copy)
+}
+
 #[pymethods]
 impl PyTensor {
     fn __reduce__<'py>(slf: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyAny>> {
@@ -385,25 +403,51 @@ impl PyTensor {
         Ok(if self.borrowed { PyTensor::borrowed(copy) } else { copy.into() })
     }
 
-    /// A copy in memory of its own, with a copy of its gradient. Leaves and constants only: what computed a result is not
-    /// copied.
-    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyDict>) -> PyResult<PyTensor> {
-        let t = &self.t;
+    /// A copy in memory of its own, with a copy of its gradient; tensors that share memory and are copied together share the
+    /// copy's. Leaves and constants only: what computed a result is not copied.
+    fn __deepcopy__<'py>(&self, memo: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyTensor>> {
+        let (py, t) = (memo.py(), &self.t);
+        // `x.float()` and its like may answer with another object of the same tensor.
+        let this = ("micrograd_rs.tensor", t.id());
+        if let Some(copy) = memo.get_item(this)? {
+            return Ok(copy.cast_into::<PyTensor>()?);
+        }
         if !t.is_leaf() {
             let text = "only leaves can be deep-copied; use t.detach().clone() for the value of a result";
             return Err(PyRuntimeError::new_err(text));
         }
-        let copy = compute(py, || {
-            let copy = t.detach().copy();
-            copy.realize()?;
-            let copy = copy.requires_grad_(t.requires_grad())?;
-            if let Some(grad) = t.grad() {
-                let grad = grad.detach().copy();
-                grad.realize()?;
-                copy.set_grad(Some(&grad))?;
+        let copy = match build(py, || t.sharing())? {
+            None => compute(py, || copied(t))?,
+            Some(sharing) => {
+                // All of the memory is copied, once for all that see it. `copy` keeps what it has copied while it has the memo,
+                // so no other memory comes by the number meanwhile.
+                let key = ("micrograd_rs.memory", sharing.id);
+                let whole = match memo.get_item(key)? {
+                    Some(whole) => whole.cast_into::<PyTensor>()?,
+                    None => {
+                        let whole = compute(py, || copied(&sharing.whole))?;
+                        let whole = Bound::new(py, PyTensor::from(whole))?;
+                        memo.set_item(key, &whole)?;
+                        whole
+                    }
+                };
+                let whole = &whole.get().t;
+                build(py, || Ok(whole.seen_at(sharing.layout)))?
             }
-            Ok(copy)
-        })?;
-        Ok(copy.into())
+        };
+        let copy = build(py, || copy.requires_grad_(t.requires_grad()))?;
+        let copy = Bound::new(py, PyTensor::from(copy))?;
+        memo.set_item(this, &copy)?;
+        if let Some(grad) = self.grad_object(py)? {
+            let of = &grad.get().t;
+            let detached = build(py, || Ok((!of.is_leaf()).then(|| of.detach())))?;
+            let grad = match detached {
+                Some(detached) => Bound::new(py, PyTensor::from(detached))?,
+                None => grad,
+            };
+            let grad = py.import("copy")?.call_method1("deepcopy", (grad, memo))?;
+            copy.get().set_grad(py, Some(grad.cast::<PyTensor>()?))?;
+        }
+        Ok(copy)
     }
 }

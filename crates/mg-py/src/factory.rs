@@ -10,6 +10,7 @@ use crate::arith::other;
 use crate::dtype::optional_dtype;
 use crate::error::build;
 use crate::nested;
+use crate::random::PyGenerator;
 use crate::size::{signed, sizes};
 use crate::tensor::PyTensor;
 
@@ -98,7 +99,7 @@ macro_rules! filled {
             requires_grad: bool,
         ) -> PyResult<PyTensor> {
             let $shape = self::shape(shape, size)?;
-            let $dtype = optional_dtype(dtype)?.unwrap_or(DType::F32);
+            let $dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
             made(py, device, requires_grad, || $make)
         }
     )*};
@@ -110,10 +111,6 @@ filled! {
     ones |shape, dtype| Tensor::ones(&shape, dtype);
     /// As `zeros`: there is no memory that nobody wrote.
     empty |shape, dtype| Tensor::zeros(&shape, dtype);
-    /// Uniform random numbers in [0, 1).
-    rand |shape, dtype| Tensor::rand(&shape, dtype);
-    /// Normal random numbers of mean 0 and variance 1.
-    randn |shape, dtype| Tensor::randn(&shape, dtype);
 }
 
 /// The same value everywhere; its dtype is that of `tensor(fill_value)` unless asked otherwise.
@@ -150,7 +147,7 @@ pub fn eye(
     device: Option<&Bound<'_, PyAny>>,
     requires_grad: bool,
 ) -> PyResult<PyTensor> {
-    let dtype = optional_dtype(dtype)?.unwrap_or(DType::F32);
+    let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
     made(py, device, requires_grad, || {
         let (rows, columns) = (Tensor::arange(n).unsqueeze(1)?, Tensor::arange(m.unwrap_or(n)));
         Ok(rows.try_eq(&columns)?.to_dtype(dtype))
@@ -188,7 +185,7 @@ pub fn arange(
             None => (0.0, float(start)?),
         };
         let by = step.map_or(Ok(1.0), float)?;
-        let dtype = wanted.unwrap_or(DType::F32);
+        let dtype = wanted.unwrap_or_else(DType::default_float);
         made(py, device, requires_grad, || Ok(real_range(from, to, by)?.to_dtype(dtype)))
     }
 }
@@ -241,7 +238,7 @@ pub fn linspace(
     device: Option<&Bound<'_, PyAny>>,
     requires_grad: bool,
 ) -> PyResult<PyTensor> {
-    let dtype = optional_dtype(dtype)?.unwrap_or(DType::F32);
+    let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
     made(py, device, requires_grad, || {
         let n = count_of(steps as f64)?;
         // From the nearer end, so that both ends are exact.
@@ -256,14 +253,17 @@ pub fn linspace(
 
 /// Random integers from `low` (0, if one bound is given) up to `high`, which is left out.
 #[pyfunction]
-#[pyo3(signature = (low, high=None, size=None, *, dtype=None, device=None))]
+#[pyo3(signature = (low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=false))]
+#[allow(clippy::too_many_arguments)]
 pub fn randint(
     py: Python<'_>,
     low: i64,
     high: Option<&Bound<'_, PyAny>>,
     size: Option<&Bound<'_, PyAny>>,
+    generator: Option<&Bound<'_, PyGenerator>>,
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
+    requires_grad: bool,
 ) -> PyResult<PyTensor> {
     // randint(high, size) and randint(low, high, size).
     let (low, high, size) = match (high.filter(|h| !h.is_none()), size) {
@@ -275,17 +275,28 @@ pub fn randint(
     };
     let shape = crate::size::shape(size)?;
     let dtype = optional_dtype(dtype)?.unwrap_or(DType::I64);
-    made(py, device, false, || {
-        let width = high.checked_sub(low).filter(|&w| w > 0 && w < 1 << 53);
-        let Some(width) = width else {
-            let text = format!("no integers from {low} up to {high}, or more than 2**53");
-            return Err(Error::new("randint", ErrorKind::Value(text)));
-        };
-        let u = Tensor::rand(&shape, DType::F64)?.try_mul(width as f64)?;
-        // Below `width` also where the product is rounded up to it.
-        let whole = u.to_dtype(DType::I64).try_minimum(width - 1)?;
-        Ok(whole.try_add(low)?.to_dtype(dtype))
-    })
+    let generator = generator.map(|g| &g.get().0);
+    made(py, device, requires_grad, || Tensor::randint(low, high, &shape, dtype, generator))
+}
+
+#[pymethods]
+impl PyTensor {
+    /// A tensor of data, copied, in this tensor's dtype and on its device unless others are named.
+    #[pyo3(signature = (data, *, dtype=None, device=None, requires_grad=false))]
+    fn new_tensor(
+        &self,
+        py: Python<'_>,
+        data: &Bound<'_, PyAny>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        device: Option<&Bound<'_, PyAny>>,
+        requires_grad: bool,
+    ) -> PyResult<PyTensor> {
+        let (own, there) = build(py, || Ok((self.t.dtype(), self.t.device())))?;
+        let t = nested::tensor(data, Some(optional_dtype(dtype)?.unwrap_or(own)))?;
+        let device = crate::device::usable_device(device)?.unwrap_or(there);
+        let t = build(py, || t.to(device))?;
+        PyTensor::finished(py, t, None, requires_grad)
+    }
 }
 
 macro_rules! like {
@@ -345,12 +356,6 @@ pub fn full_like(
         Ok(value.expand(&signed(&shape))?.copy())
     })?;
     PyTensor::finished(py, t, None, requires_grad)
-}
-
-/// Seeds the generator of random tensors: the same seed gives the same numbers, on every device.
-#[pyfunction]
-pub fn manual_seed(seed: i64) {
-    mg_autograd::manual_seed(seed as u64);
 }
 
 /// `input` where the condition holds, else `other`; with the condition alone, the positions where it does.

@@ -1,6 +1,6 @@
 //! What is composed of rows and reductions: methods of tensors, and functions where PyTorch has functions only.
 
-use mg_autograd::{Operand, Tensor};
+use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result};
 use mg_nn::{BCEWithLogitsLoss, CrossEntropyLoss, Embedding, Linear, MSELoss, Module, NLLLoss, Reduction};
 use pyo3::prelude::*;
@@ -99,12 +99,12 @@ impl PyTensor {
 
     /// `1 / x`.
     fn reciprocal(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.unary(py, |t| Operand::Float(1.0).beside(t).try_div(t))
+        self.unary(py, |t| Ok(t.reciprocal()))
     }
 
     /// `1 / √x`.
     fn rsqrt(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.unary(py, |t| Operand::Float(1.0).beside(t).try_div(t.try_sqrt()?))
+        self.unary(py, |t| Ok(t.try_sqrt()?.reciprocal()))
     }
 
     /// Zeros with probability `p`, and the survivors scaled by 1/(1 − p).
@@ -220,7 +220,7 @@ losses! {
     binary_cross_entropy_with_logits BCEWithLogitsLoss;
 }
 
-/// `x Wᵀ + b` on the last axis, with weights `[out, in]`.
+/// `x Wᵀ + b` on the last axis, with weights `[out, in]`; with weights `[in]`, that axis goes.
 #[pyfunction]
 #[pyo3(signature = (input, weight, bias=None))]
 pub fn linear(
@@ -231,9 +231,16 @@ pub fn linear(
 ) -> PyResult<PyTensor> {
     let (input, weight, bias) = (input.get(), weight.get(), bias.map(Bound::get));
     let t = build(py, || {
-        if weight.t.rank() != 2 {
-            let text = format!("takes a weight [out, in], got shape {}", weight.t.shape());
-            return Err(Error::new("linear", ErrorKind::Shape(text)));
+        match weight.t.rank() {
+            1 => {
+                let product = input.t.try_matmul(&weight.t).map_err(|e| e.with_op("linear"))?;
+                return bias.map_or(Ok(product.clone()), |bias| product.try_add(&bias.t));
+            }
+            2 => {}
+            _ => {
+                let text = format!("takes a weight [out, in] or [in], got shape {}", weight.t.shape());
+                return Err(Error::new("linear", ErrorKind::Shape(text)));
+            }
         }
         Linear { weight: weight.t.clone(), bias: bias.map(|b| b.t.clone()) }.forward(&input.t)
     })?;

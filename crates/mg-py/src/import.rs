@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use mg_autograd::Tensor;
 use mg_device::{Buffer, DType, Device, Layout, MAX_RANK, Shape};
-use mg_graph::{Node, Value};
+use mg_graph::Value;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -242,7 +242,11 @@ pub fn shared(obj: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
     let size = dtype.size() as isize;
     let uneven = view.strides().iter().zip(view.sizes()).any(|(&s, &n)| n > 1 && s % size != 0);
     // What may not be written is copied: writing to the tensor would write there.
-    let unshared = dtype == DType::Bool || view.0.readonly != 0;
+    let mut unshared = view.0.readonly != 0;
+    if dtype == DType::Bool {
+        // SAFETY: the walk meets elements of the view, of one byte.
+        view.each(|byte| unshared |= unsafe { *byte } > 1);
+    }
     if unshared || uneven || view.0.buf.align_offset(dtype.size()) != 0 || shape.numel() == 0 {
         return Ok(None);
     }
@@ -266,5 +270,5 @@ pub fn shared(obj: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
     // engine reads it at once, while the interpreter's lock is not held by the writer or the writer races itself.
     let buffer = unsafe { Buffer::from_foreign(start, len, dtype, owner) };
     let layout = Layout::new(shape, &strides, before as usize).map_err(|e| exception(&e))?;
-    Ok(Some(Tensor::from_node(Node::from_value(Value { buffer, layout }))))
+    Ok(Some(Tensor::on(Value { buffer, layout })))
 }

@@ -122,7 +122,7 @@ impl PyTensor {
             false => build(py, || selection.get())?,
         };
         match selection.is_view() {
-            true => Ok(PyTensor::shared(selected, self.borrowed)),
+            true => Ok(PyTensor::of(selected, self.borrowed)),
             false => PyTensor::result(py, selected, self.borrowed),
         }
     }

@@ -20,7 +20,7 @@ pub fn _linear_parameters(
     bias: bool,
     dtype: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Parameters> {
-    let dtype = optional_dtype(dtype)?.unwrap_or(DType::F32);
+    let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
     let layer = compute(py, || Linear::with_options(in_features, out_features, bias, dtype))?;
     Ok((Some(layer.weight.into()), layer.bias.map(PyTensor::from)))
 }
@@ -33,7 +33,7 @@ pub fn _embedding_parameters(
     embedding_dim: usize,
     dtype: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyTensor> {
-    let dtype = optional_dtype(dtype)?.unwrap_or(DType::F32);
+    let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
     let layer = compute(py, || mg_nn::Embedding::with_options(num_embeddings, embedding_dim, dtype))?;
     Ok(layer.weight.into())
 }
@@ -47,7 +47,7 @@ pub fn _layer_norm_parameters(
     affine: bool,
     dtype: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Parameters> {
-    let dtype = optional_dtype(dtype)?.unwrap_or(DType::F32);
+    let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
     let layer = compute(py, || LayerNorm::with_options(&normalized_shape, eps, affine, dtype))?;
     Ok((layer.weight.map(PyTensor::from), layer.bias.map(PyTensor::from)))
 }

@@ -1,6 +1,7 @@
 //! `jit`: steps that are recorded and replayed.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use mg_autograd::{Jit, Tensor};
@@ -8,10 +9,10 @@ use mg_device::{Error, ErrorKind, Result};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyCFunction, PyDict, PyList, PyTuple, PyWeakrefReference};
 
 use crate::error::{compute, exception, in_python};
-use crate::jit_key::{Surroundings, Words};
+use crate::jit_key::{Surroundings, Words, is_code};
 use crate::tensor::PyTensor;
 
 /// How the function's answer is made of tensors.
@@ -42,8 +43,29 @@ struct Recorded {
     slot: Slot,
     /// By the recording that a call was of.
     answers: HashMap<u64, Answer>,
-    /// Keeps objects that are told by their addresses.
+    /// Objects that are told by their addresses, or weak references to them, by which `stale` is set: they are not to be others at the
+    /// same addresses.
     held: Vec<Py<PyAny>>,
+    /// Something that it is about is gone.
+    stale: Arc<AtomicBool>,
+}
+
+impl Recorded {
+    fn new(py: Python<'_>, objects: Vec<Bound<'_, PyAny>>) -> PyResult<Recorded> {
+        let slot = Slot::default();
+        let jit = mg_autograd::jit(step(slot.clone()));
+        let stale = Arc::new(AtomicBool::new(false));
+        let gone = stale.clone();
+        let gone =
+            move |_: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| gone.store(true, Ordering::Relaxed);
+        let gone = PyCFunction::new_closure(py, None, None, gone)?;
+        // Models and their tensors are not kept alive by what is known of them.
+        let held = objects.into_iter().map(|object| match PyWeakrefReference::new_with(&object, &gone) {
+            Ok(weak) if !is_code(&object) => weak.into_any().unbind(),
+            Ok(_) | Err(_) => object.unbind(),
+        });
+        Ok(Recorded { jit, slot, answers: HashMap::new(), held: held.collect(), stale })
+    }
 }
 
 #[derive(Default)]
@@ -250,6 +272,7 @@ impl PyJit {
         let changing = self.lock().changing.clone();
         let before = surroundings.tell(py, &mut words, &changing)?;
         let Words { key, tensors, held, unknown, .. } = words;
+        let mut dropped = vec![];
         let taken = {
             let mut all = self.lock();
             all.last_was_replayed = false;
@@ -259,17 +282,33 @@ impl PyJit {
                 );
                 None
             } else {
-                if all.known.len() >= KNOWN && !all.known.contains_key(&key) {
-                    all.known.retain(|_, recorded| recorded.is_none());
-                }
-                let held: Vec<Py<PyAny>> = held.into_iter().map(Bound::unbind).collect();
-                let new = || {
-                    let slot = Slot::default();
-                    let jit = mg_autograd::jit(step(slot.clone()));
-                    Some(Box::new(Recorded { jit, slot, answers: HashMap::new(), held }))
+                let is_stale = |known: &Option<Box<Recorded>>| {
+                    known.as_ref().is_some_and(|recorded| recorded.stale.load(Ordering::Relaxed))
                 };
-                all.known.entry(key.clone()).or_insert_with(new).take()
+                match all.known.get_mut(&key) {
+                    Some(known) if !is_stale(known) => Some(known.take()),
+                    Some(_) | None => {
+                        let full = all.known.len() >= KNOWN;
+                        let old = all.known.extract_if(|_, r| is_stale(r) || full && r.is_some());
+                        dropped.extend(old.filter_map(|(_, recorded)| recorded));
+                        all.known.insert(key.clone(), None);
+                        None
+                    }
+                }
             }
+        };
+        // Not under the lock: what goes with them may be anybody's.
+        drop(dropped);
+        let taken = match taken {
+            Some(taken) => taken,
+            None if unknown => None,
+            None => match Recorded::new(py, held) {
+                Ok(new) => Some(Box::new(new)),
+                Err(error) => {
+                    self.lock().known.remove(&key);
+                    return Err(error);
+                }
+            },
         };
         // Another thread uses the recording, or this one further up.
         let Some(mut recorded) = taken else { return plainly() };

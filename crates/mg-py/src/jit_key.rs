@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use pyo3::exceptions::PyLookupError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -181,6 +182,12 @@ impl<'py> Words<'py> {
             self.address(obj);
             return self.numbers_of(obj, look);
         }
+        if let Some(value) = context_value(obj)? {
+            // What it holds may be another thing in each call, thread and task.
+            self.kind(Kind::Object);
+            self.address(obj);
+            return self.tell(&value, &look.deeper());
+        }
         // Of the type: what an object answers for names that it does not have may be long in coming.
         let class = obj.get_type();
         let is_module = obj.is_instance(module_type(obj.py())?)?;
@@ -269,6 +276,23 @@ impl<'py> Words<'py> {
     }
 }
 
+/// What a context variable holds now; an empty tuple if nothing. `None` for everything else.
+fn context_value<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    static TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = obj.py();
+    let found = TYPE
+        .get_or_try_init(py, || Ok::<_, PyErr>(py.import("contextvars")?.getattr("ContextVar")?.unbind()))?;
+    // There are no subclasses of it.
+    if !obj.get_type().is(found.bind(py)) {
+        return Ok(None);
+    }
+    match obj.call_method0(intern!(py, "get")) {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_instance_of::<PyLookupError>(py) => Ok(Some(PyTuple::empty(py).into_any())),
+        Err(error) => Err(error),
+    }
+}
+
 fn is_deque(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
     static TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = obj.py();
@@ -296,7 +320,7 @@ impl<'py> Words<'py> {
 }
 
 /// Whether an object is code, which does not change.
-fn is_code(obj: &Bound<'_, PyAny>) -> bool {
+pub fn is_code(obj: &Bound<'_, PyAny>) -> bool {
     obj.is_instance_of::<PyType>()
         || obj.is_instance_of::<PyModule>()
         || obj.is_instance_of::<PyFunction>()

@@ -22,6 +22,7 @@ mod jit;
 mod jit_key;
 mod nested;
 mod optim;
+mod random;
 mod reduce;
 mod scalar;
 mod show;
@@ -42,7 +43,7 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::dlpack::from_dlpack;
     #[pymodule_export]
-    use crate::dtype::PyDType;
+    use crate::dtype::{PyDType, can_cast, get_default_dtype, promote_types, result_type, set_default_dtype};
     #[pymodule_export]
     use crate::error::{_after_fork, _before_fork};
     #[pymodule_export]
@@ -52,8 +53,8 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::factory::{
         allclose, arange, as_tensor, broadcast_shapes, empty, empty_like, equal, eye, full, full_like,
-        linspace, manual_seed, one_hot, ones, ones_like, rand, rand_like, randint, randn, randn_like, tensor,
-        r#where, zeros, zeros_like,
+        linspace, one_hot, ones, ones_like, rand_like, randint, randn_like, tensor, r#where, zeros,
+        zeros_like,
     };
     #[pymodule_export]
     use crate::files::{_batches, _drawn_digits, _mnist, load_safetensors, save_safetensors};
@@ -72,6 +73,10 @@ mod _micrograd_rs {
     use crate::jit::{PyJit, jit};
     #[pymodule_export]
     use crate::optim::{PyOptimizer, PySchedule};
+    #[pymodule_export]
+    use crate::random::{
+        _default_generator, PyGenerator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,
+    };
     #[pymodule_export]
     use crate::scalar::mlp::{PyLayer, PyMLP, PyNeuron};
     #[pymodule_export]

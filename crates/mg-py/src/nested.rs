@@ -162,7 +162,7 @@ impl Builder {
             asked,
             met,
             numbers,
-            exact: false,
+            exact: asked.is_none() && DType::default_float() == DType::F64,
             restart: false,
             shape: vec![],
             rank: None,
@@ -178,8 +178,10 @@ impl Builder {
         };
         let single = self.asked.is_none() && met != Some(DType::F64);
         let t = match self.data {
-            // As in PyTorch, nothing is f32.
-            _ if nothing => Tensor::from_vec(Vec::<f32>::new(), &self.shape),
+            // As in PyTorch, nothing is of the default float.
+            _ if nothing => {
+                Tensor::from_vec(Vec::<f32>::new(), &self.shape).map(|t| t.to_dtype(DType::default_float()))
+            }
             Data::Bool(v) => Tensor::from_vec(v, &self.shape),
             Data::Int(v) => Tensor::from_vec(v, &self.shape),
             Data::Single(v) => Tensor::from_vec(v, &self.shape),
@@ -265,7 +267,7 @@ impl Builder {
         let dtype = match number {
             Number::Bool(_) => DType::Bool,
             Number::Int(_) | Number::Huge(_) => DType::I64,
-            Number::Float(_) => DType::F32,
+            Number::Float(_) => DType::default_float(),
         };
         self.numbers = Some(self.numbers.map_or(dtype, |before| DType::promote(before, dtype)));
     }

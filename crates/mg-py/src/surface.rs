@@ -12,11 +12,12 @@ use mg_autograd::surface::{
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 
 use crate::arith::other;
 use crate::error::{build, compute};
+use crate::random::PyGenerator;
 use crate::tensor::{Other, PyTensor};
 use crate::{device, dtype, nested, size};
 
@@ -105,7 +106,10 @@ impl<'a, 'py> Seats<'a, 'py> {
     /// The seat that a name stands for: PyTorch's, and NumPy's where there is one.
     fn named(&self, name: &str) -> Option<usize> {
         let find = |wanted: &str| self.operation.params.iter().position(|p| p.name == wanted);
-        if self.operation.has_receiver && (name == "input" || name == "self") {
+        if self.operation.has_receiver
+            && (matches!(name, "input" | "self")
+                || matches!(name, "x" | "y" | "a" | "A") && find(name).is_none())
+        {
             return Some(0);
         }
         let synonym = match name {
@@ -118,10 +122,13 @@ impl<'a, 'py> Seats<'a, 'py> {
             "indices" | "sections" => Some("indices_or_sections"),
             "a_min" => Some("min"),
             "a_max" => Some("max"),
+            "ddof" => Some("correction"),
             _ => None,
         };
         let found = find(name).or_else(|| synonym.and_then(find));
         let found = found.or_else(|| (name == "axis" || name == "axes").then(|| find("dims")).flatten());
+        // Sizes that mathematics writes as capitals: `N`, `M`.
+        let found = found.or_else(|| find(&name.to_ascii_lowercase()).filter(|_| name.len() == 1));
         found.map(|at| at + self.first())
     }
 
@@ -199,6 +206,10 @@ fn call<'py>(
         let Some(at) = seats.named(name) else {
             return Err(seats.complain(&format!("got an unexpected keyword argument '{name}'")));
         };
+        let own = at.checked_sub(first).map_or("input", |at| operation.params[at].name);
+        if seats.seats[at].is_some() && own != name {
+            return Err(seats.complain(&format!("takes '{own}' and '{name}' for the same: give one of them")));
+        }
         seats.sit(at, object)?;
     }
     let mut read = Read { borrowed: false, huge: false };
@@ -261,8 +272,7 @@ fn answered<'py>(
     borrowed: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let one = |t: Tensor| -> PyResult<Bound<'py, PyAny>> {
-        let t =
-            if operation.view { PyTensor::shared(t, borrowed) } else { PyTensor::result(py, t, borrowed)? };
+        let t = if operation.view { PyTensor::of(t, borrowed) } else { PyTensor::result(py, t, borrowed)? };
         Ok(Bound::new(py, t)?.into_any())
     };
     Ok(match answer {
@@ -325,7 +335,7 @@ impl Read {
 
     /// A tensor, or what can be made one: a number, a NumPy array.
     fn tensor_like(&mut self, object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
-        let PyTensor { t, borrowed } = nested::tensor_like(object)?;
+        let PyTensor { t, borrowed, .. } = nested::tensor_like(object)?;
         self.borrowed |= borrowed;
         Ok(t)
     }
@@ -335,14 +345,16 @@ impl Read {
             return Ok(Arg::None);
         }
         let unlike = |wanted: &str| Self::unlike(param.name, wanted, object);
+        // What is of the right kind and too large says so itself.
+        let not = |error: PyErr, wanted: &str| match error.is_instance_of::<PyTypeError>(object.py()) {
+            true => unlike(wanted),
+            false => error,
+        };
         Ok(match param.kind {
             Kind::Tensor => self.tensor(object, param.name)?,
             Kind::Tensors => {
-                let mut tensors = Vec::new();
-                for item in object.try_iter().map_err(|_| unlike("a sequence of tensors"))? {
-                    tensors.push(self.tensor_like(&item?)?);
-                }
-                Arg::Tensors(tensors)
+                let items = object.try_iter().map_err(|_| unlike("a sequence of tensors"))?;
+                Arg::Tensors(items.map(|item| self.tensor_like(&item?)).collect::<PyResult<_>>()?)
             }
             Kind::Operand => {
                 let Other { operand, borrowed, huge } = other(object)?;
@@ -351,15 +363,54 @@ impl Read {
                 Arg::Operand(operand)
             }
             Kind::Float => Arg::Float(object.extract().map_err(|_| unlike("a number"))?),
-            Kind::Int => Arg::Int(size::index(object).map_err(|_| unlike("an integer"))? as i64),
+            Kind::Int => Arg::Int(size::index(object).map_err(|e| not(e, "an integer"))? as i64),
             Kind::Size => {
-                let n = size::index(object).map_err(|_| unlike("an integer"))?;
+                let n = size::index(object).map_err(|e| not(e, "an integer"))?;
                 let n = usize::try_from(n).map_err(|_| {
                     PyValueError::new_err(format!("argument '{}' cannot be negative, got {n}", param.name))
                 })?;
                 Arg::Size(n)
             }
-            Kind::Ints => Arg::Ints(integers(object).map_err(|_| unlike("an integer or several"))?),
+            Kind::Floats if !size::is_list(object) => {
+                Arg::Floats(SmallVec::from_elem(object.extract().map_err(|_| unlike("numbers"))?, 1))
+            }
+            Kind::Floats => Arg::Floats(
+                object
+                    .try_iter()?
+                    .map(|x| x?.extract())
+                    .collect::<PyResult<_>>()
+                    .map_err(|_| unlike("numbers"))?,
+            ),
+            Kind::Order => match object.cast::<PyString>() {
+                Ok(_) => {
+                    let text: &'a Bound<'_, PyAny> = object;
+                    Arg::Text(text.cast::<PyString>()?.to_str()?)
+                }
+                Err(_) => Arg::Float(object.extract().map_err(|_| unlike("a number or a string"))?),
+            },
+            Kind::Pairing => match size::is_list(object) {
+                true => {
+                    let both = object.try_iter()?.map(|side| integers(&side?)).collect::<PyResult<Vec<_>>>();
+                    match <[_; 2]>::try_from(both.map_err(|_| unlike("an integer or two lists of axes"))?) {
+                        Ok([a, b]) => Arg::Pair(a, b),
+                        Err(_) => return Err(unlike("an integer or two lists of axes")),
+                    }
+                }
+                false => {
+                    let n = size::index(object).map_err(|_| unlike("an integer or two lists of axes"))?;
+                    Arg::Size(usize::try_from(n).map_err(|_| {
+                        PyValueError::new_err(format!(
+                            "argument '{}' cannot be negative, got {n}",
+                            param.name
+                        ))
+                    })?)
+                }
+            },
+            Kind::Generator => match object.cast::<PyGenerator>() {
+                Ok(generator) => Arg::Generator(&generator.get().0),
+                Err(_) => return Err(unlike("a Generator")),
+            },
+            Kind::Ints => Arg::Ints(integers(object).map_err(|e| not(e, "an integer or several"))?),
             Kind::Sizes => Arg::Sizes(size::shape(object)?.into()),
             Kind::Sections => {
                 // A tensor stands for the numbers in it, PyTorch's third way to say where parts end.
@@ -368,12 +419,17 @@ impl Read {
                     Err(_) => None,
                 };
                 let given: &Bound<'_, PyAny> = listed.as_ref().unwrap_or(object);
-                let all = integers(given).map_err(|_| unlike("an integer or several"))?;
+                let all = integers(given).map_err(|e| not(e, "an integer or several"))?;
                 Arg::Sections(match size::is_list(given) {
                     true => Sections::List(all),
                     false => Sections::Number(all[0]),
                 })
             }
+            Kind::Padding if object.is_instance_of::<PyString>() => {
+                let text: &'a Bound<'_, PyAny> = object;
+                Arg::Text(text.cast::<PyString>()?.to_str()?)
+            }
+            Kind::Padding => Arg::Sizes(size::shape(object)?.into()),
             Kind::Bool => Arg::Bool(object.extract().map_err(|_| unlike("True or False"))?),
             Kind::Text => {
                 let text: &'a Bound<'_, PyAny> = object;
@@ -405,10 +461,15 @@ impl Read {
 }
 
 fn integers(object: &Bound<'_, PyAny>) -> PyResult<SmallVec<[isize; 8]>> {
+    // A truth value in an axis' place stands for something else.
+    let one = |item: &Bound<'_, PyAny>| match item.is_instance_of::<PyBool>() {
+        true => Err(PyTypeError::new_err("a truth value is no axis")),
+        false => size::index(item),
+    };
     if size::is_list(object) {
-        return object.try_iter()?.map(|item| size::index(&item?)).collect();
+        return object.try_iter()?.map(|item| one(&item?)).collect();
     }
-    Ok(SmallVec::from_elem(size::index(object)?, 1))
+    Ok(SmallVec::from_elem(one(object)?, 1))
 }
 
 /// The signature as Python writes it, without the name; `receiver` is what the tensor is called.
@@ -442,7 +503,11 @@ fn definition(
     let (function, words) = match form {
         Form::Plain => (PLAIN[number], operation.documentation.to_string()),
         Form::InPlace => {
-            (IN_PLACE[number], format!("`{}`, written into the tensor, which is answered.", operation.name))
+            let words = match operation.places.is_empty() {
+                true => operation.documentation.to_string(),
+                false => format!("`{}`, written into the tensor, which is answered.", operation.name),
+            };
+            (IN_PLACE[number], words)
         }
     };
     let text = |s: String| CString::new(s.replace('\0', "")).unwrap_or_default().into_raw() as *const _;
@@ -463,6 +528,7 @@ fn prefix(place: Place) -> Option<&'static str> {
         Place::Nn => Some("_nn_"),
         Place::Linalg => Some("_linalg_"),
         Place::Special => Some("_special_"),
+        Place::Windows => Some("_windows_"),
     }
 }
 

@@ -1,11 +1,14 @@
 //! `Tensor`: the handle that Python holds, and what it tells about itself.
 
+use std::sync::{Mutex, PoisonError};
+
 use mg_autograd::{Operand, Tensor};
 use mg_device::cuda::Gpu;
 use mg_device::{DType, Device, Result};
 use mg_graph::Value;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
 
 use crate::device::{PyDevice, usable_device};
 use crate::dtype::{PyDType, optional_dtype};
@@ -22,12 +25,14 @@ pub struct PyTensor {
     pub t: Tensor,
     /// Its memory is somebody else's, who may write it: what reads it is computed at once, while other threads run.
     pub borrowed: bool,
+    /// Python's object of the gradient, while somebody has it: `t.grad is t.grad`.
+    grad: Mutex<Option<Py<PyWeakrefReference>>>,
 }
 
 impl From<Tensor> for PyTensor {
     #[inline]
     fn from(t: Tensor) -> PyTensor {
-        PyTensor { t, borrowed: false }
+        PyTensor::of(t, false)
     }
 }
 
@@ -55,14 +60,39 @@ fn settled(device: Device) -> Result<()> {
 }
 
 impl PyTensor {
-    /// A tensor whose memory is somebody else's.
-    pub fn borrowed(t: Tensor) -> PyTensor {
-        PyTensor { t, borrowed: true }
+    /// A tensor; `borrowed` says whether its memory is somebody else's.
+    #[inline]
+    pub fn of(t: Tensor, borrowed: bool) -> PyTensor {
+        PyTensor { t, borrowed, grad: Mutex::new(None) }
     }
 
-    /// A tensor that shares memory with others, which may be somebody else's.
-    pub fn shared(t: Tensor, borrowed: bool) -> PyTensor {
-        PyTensor { t, borrowed }
+    /// A tensor whose memory is somebody else's.
+    pub fn borrowed(t: Tensor) -> PyTensor {
+        PyTensor::of(t, true)
+    }
+
+    /// Python's object of the gradient: the one that somebody has, or a new one.
+    pub fn grad_object<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTensor>>> {
+        let Some(grad) = build(py, || Ok(self.t.grad()))? else { return Ok(None) };
+        let known = {
+            let slot = self.grad.lock().unwrap_or_else(PoisonError::into_inner);
+            slot.as_ref().and_then(|known| known.bind(py).upgrade())
+        };
+        if let Some(known) = known.and_then(|known| known.cast_into::<PyTensor>().ok())
+            && known.get().t.is(&grad)
+        {
+            return Ok(Some(known));
+        }
+        let made = Bound::new(py, PyTensor::from(grad))?;
+        self.remember_grad(&made)?;
+        Ok(Some(made))
+    }
+
+    fn remember_grad(&self, grad: &Bound<'_, PyTensor>) -> PyResult<()> {
+        let known = PyWeakrefReference::new(grad.as_any())?.unbind();
+        let old = self.grad.lock().unwrap_or_else(PoisonError::into_inner).replace(known);
+        drop(old);
+        Ok(())
     }
 
     /// Whether its memory is somebody else's.
@@ -123,7 +153,7 @@ impl PyTensor {
         f: impl FnOnce(&Tensor) -> Result<Tensor> + Send,
     ) -> PyResult<PyTensor> {
         let t = build(py, || f(&self.t))?;
-        Ok(PyTensor { t, borrowed: self.borrowed })
+        Ok(PyTensor::of(t, self.borrowed))
     }
 
     /// Changes the tensor in place.
@@ -187,7 +217,7 @@ impl PyTensor {
     ) -> PyResult<PyTensor> {
         // Before the data is read, which may be long.
         usable_device(device)?;
-        let dtype = optional_dtype(dtype)?.unwrap_or(DType::F32);
+        let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
         let mut t = nested::tensor(data, Some(dtype))?;
         if let Some(shape) = shape.filter(|s| !s.is_none()) {
             let shape = size::signed(&size::shape(shape)?);
@@ -306,20 +336,21 @@ impl PyTensor {
 
     /// The gradient that `backward` left, or None. Can be set and deleted.
     #[getter]
-    fn grad(&self, py: Python<'_>) -> PyResult<Option<PyTensor>> {
-        Ok(build(py, || Ok(self.t.grad()))?.map(PyTensor::from))
+    fn grad<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTensor>>> {
+        self.grad_object(py)
     }
 
     #[setter]
-    fn set_grad(&self, py: Python<'_>, grad: Option<&Bound<'_, PyTensor>>) -> PyResult<()> {
-        let grad = grad.map(Bound::get);
-        build(py, || match grad {
+    pub fn set_grad(&self, py: Python<'_>, grad: Option<&Bound<'_, PyTensor>>) -> PyResult<()> {
+        let other = grad.map(Bound::get);
+        build(py, || match other {
             Some(grad) => self.t.set_grad(Some(&grad.t)),
             None => {
                 self.t.zero_grad();
                 Ok(())
             }
-        })
+        })?;
+        grad.map_or(Ok(()), |grad| self.remember_grad(grad))
     }
 
     #[deleter]
@@ -344,7 +375,7 @@ impl PyTensor {
     /// either is seen by the other.
     fn detach(&self, py: Python<'_>) -> PyResult<PyTensor> {
         let t = build(py, || Ok(self.t.detach()))?;
-        Ok(PyTensor { t, borrowed: self.borrowed })
+        Ok(PyTensor::of(t, self.borrowed))
     }
 
     /// Makes it a leaf whose gradient is kept, or a constant.

@@ -33,7 +33,7 @@ impl PyTensor {
             return Err(PyTypeError::new_err("a tensor without axes cannot be iterated over"));
         }
         let all = build(py, || self.t.unbind(0))?.into_iter();
-        let all = all.map(|t| Bound::new(py, PyTensor::shared(t, self.borrowed)));
+        let all = all.map(|t| Bound::new(py, PyTensor::of(t, self.borrowed)));
         Ok(PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)?.into_any().try_iter()?.into_any())
     }
 

@@ -17,6 +17,7 @@ pytest.importorskip("numpy")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from fuzz import surface  # noqa: E402
+from fuzz.calls import calls  # noqa: E402
 from fuzz.check import Checker  # noqa: E402
 from fuzz.compare import differs, parts  # noqa: E402
 from fuzz.interrupts import trial  # noqa: E402
@@ -27,15 +28,13 @@ from fuzz.shrink import shrink  # noqa: E402
 
 PROGRAMS = int(os.environ.get("FUZZ_PROGRAMS", "1000"))
 TRIALS = int(os.environ.get("FUZZ_INTERRUPTS", "4"))
+CALLS = int(os.environ.get("FUZZ_CALLS", "20000"))
 
 
 def fresh_seed() -> int:
-    """The seed of a run, which pytest shows where a test fails; FUZZ_SEED for that of another run, or `fresh` for one of its own.
-
-    Of programs with fresh seeds some in ten thousand still differ (docs/fuzzing.md), so a run without a word takes some that agree.
-    """
-    given = os.environ.get("FUZZ_SEED", "20261122")
-    seed = random.SystemRandom().randrange(10**9) if given == "fresh" else int(given)
+    """The seed of a run, which pytest shows where a test fails: another each time, or FUZZ_SEED for that of another run."""
+    given = os.environ.get("FUZZ_SEED")
+    seed = random.SystemRandom().randrange(10**9) if given is None else int(given)
     print(f"FUZZ_SEED={seed}")
     return seed
 
@@ -76,6 +75,31 @@ def test_interrupted_trainings():
     for at in range(TRIALS):
         wrong = trial(seed + at)
         assert wrong is None, f"seed {seed + at}: {wrong}"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit of a process's memory")
+def test_random_calls(capfd):
+    assert calls(CALLS, fresh_seed()) == 0, capfd.readouterr().out
+
+
+def test_calls_that_end_badly_are_told_of(capfd, monkeypatch):
+    pytest.importorskip("resource")
+    planted = """
+import os, sys, time
+import micrograd_rs as mg
+import fuzz.calls as calls
+def crash(*_, **__): os.abort()
+def hang(*_, **__): time.sleep(60)
+def fault(*_, **__): raise RuntimeError("internal error, please report it: planted")
+mg.cat, mg.eye, mg.full = crash, hang, fault
+for f in (crash, hang, fault): f.__module__ = "micrograd_rs"
+sys.exit(calls.work(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]))
+"""
+    monkeypatch.setattr("fuzz.calls.CHILD", [sys.executable, "-c", planted])
+    monkeypatch.setattr("fuzz.calls.LONGEST", 2)
+    assert calls(8000, 1) == 1
+    told = capfd.readouterr().out
+    assert "planted" in told and "hangs" in told and "ends the process" in told
 
 
 # The reference.

@@ -375,3 +375,67 @@ def test_writes_by_masks_are_recorded():
     for wrong in (mg.ones(2), mg.ones(2, 3)):
         with pytest.raises(ValueError):
             y[y > 0] = wrong
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["rows", "whole"])
+def test_rows_written_by_tensors(whole):
+    """A few rows in much memory are written where they are; the same by way of all of it."""
+    numpy = pytest.importorskip("numpy")
+    n = 50_000 if not whole else 50
+    a = numpy.arange(n * 6, dtype="float32").reshape(n, 3, 2)
+    picks = [
+        (mg.tensor([3, 41, -1]), slice(None)),
+        (mg.tensor([[3], [3]]), mg.tensor([0, 2])),
+        (slice(None, 9), mg.tensor([2, 1, 2])),
+        (mg.tensor([5, 5, 5]),),
+        (mg.tensor([5, 7]), slice(None), mg.tensor([1, 0])),
+    ]
+    for pick in picks:
+        as_numpy = tuple(numpy.array(p.tolist()) if isinstance(p, mg.Tensor) else p for p in pick)
+        shape = a[as_numpy].shape
+        for value in (mg.rand(*shape), mg.rand(shape[-1]), 7.0, mg.rand(*shape) * 2):
+            b, wanted = mg.tensor(a), a.copy()
+            held = b.numpy().copy() if whole else None
+            b[pick] = value
+            wanted[as_numpy] = numpy.asarray(value) if isinstance(value, mg.Tensor) else value
+            assert (b.numpy() == wanted).all() and (held is None or (held == a).all())
+        with pytest.raises(IndexError):
+            b[mg.tensor([0, n])] = 1.0
+        assert (b.numpy() == wanted).all()
+    if not whole:
+        b = mg.tensor(a)
+        at = b.data_ptr()
+        b[mg.tensor([3, 41, -1])] = mg.rand(3, 2)
+        assert b.data_ptr() == at
+    # Of itself, and with somebody who has the old value.
+    b = mg.tensor(a)
+    b[mg.tensor([1, 2])] = b[:2]
+    old = b * 1
+    b[mg.tensor([0])] = b[2:3]
+    assert b[:3].tolist() == [a[1].tolist(), a[0].tolist(), a[1].tolist()] and old[0].tolist() == a[0].tolist()
+def test_an_index_of_nothing_is_looked_at():
+    for of, more in ((mg.ones(0, 0), ()), (mg.ones(1, 0), ()), (mg.ones(1, 3), (slice(0, 0),))):
+        with pytest.raises(IndexError):
+            of[(mg.tensor([0]) + 1, *more)]
+    with pytest.raises(IndexError):
+        mg.ones(2, 0).index_select(0, mg.tensor([1]) + 1)
+
+
+def test_what_is_picked_lies_as_it_is_seen():
+    x = mg.tensor([[[1.0]], [[2.0]]])
+    t = x[:, [0, 0]]
+    assert t.is_contiguous() and t.contiguous() is t
+
+
+def test_a_view_of_nothing_at_an_end():
+    t = mg.zeros(2, 0, dtype=mg.bool)[1]
+    assert t[t].tolist() == [] and t.tolist() == []
+
+
+def test_leading_axes_of_size_one_are_none_where_elements_are_written():
+    w = mg.zeros(2)
+    w[0] = mg.tensor([5.0])
+    w[1] = mg.tensor([[7.0]])
+    assert w.tolist() == [5, 7]
+    with pytest.raises(ValueError):
+        w[0] = mg.tensor([1.0, 2.0])

@@ -182,3 +182,121 @@ def test_steps_that_cannot_be_replayed():
     ):
         with pytest.raises(ValueError, match=why):
             mg.jit(step)(mg.ones(2))
+
+
+def test_numbers_of_contexts_and_threads():
+    import contextvars
+    import threading
+
+    scale, local = contextvars.ContextVar("scale", default=2.0), threading.local()
+    empty = contextvars.ContextVar("empty")
+    local.shift = 1.0
+
+    @mg.jit
+    def f(x):
+        return x * scale.get() + local.shift + empty.get(0.0)
+
+    x = mg.ones(1)
+    for _ in range(4):
+        assert f(x).item() == 3
+    assert f.is_replaying, f.reason
+    scale.set(5.0)
+    assert f(x).item() == 6
+    local.shift = 2.0
+    assert f(x).item() == 7
+    empty.set(1.0)
+    assert f(x).item() == 8
+    assert contextvars.Context().run(f, x).item() == 4
+    found = []
+
+    def other():
+        local.shift = 10.0
+        found.append(f(x).item())
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    thread.join()
+    assert found == [12]
+
+
+def test_nobody_is_kept_by_what_is_recorded():
+    import gc
+    import weakref
+
+    class Trainer:
+        def __init__(self, k):
+            self.net = nn.Linear(1, 1, bias=False)
+            self.net.weight.data = mg.tensor([[k]])
+
+        @mg.jit
+        def step(self, x):
+            return self.net(x) * 1
+
+    @mg.jit
+    def with_model(net, x):
+        return net(x) * 1
+
+    x = mg.ones(1, 1)
+    for k in (1.0, 2.0, 3.0, 4.0):
+        trainer = Trainer(k)
+        with mg.no_grad():
+            for _ in range(4):
+                assert trainer.step(x).item() == with_model(trainer.net, x).item() == k
+        assert Trainer.step.is_replaying and with_model.is_replaying
+        gone = weakref.ref(trainer), weakref.ref(trainer.net), weakref.ref(trainer.net.weight)
+        del trainer
+        gc.collect()
+        assert [g() for g in gone] == [None] * 3
+def test_what_was_written_through_data_before_a_step_is_not_its_own():
+    w = mg.Tensor([1.0])
+    with mg.no_grad():
+        w[:,] = 1.0
+
+    @mg.jit
+    def double(x):
+        with mg.no_grad():
+            w.add_(w)
+        return x + 1
+
+    x = mg.zeros(1)
+    expected = 1.0
+    for k in range(6):
+        if k in (0, 1, 4):
+            w.data.add_(0.0)
+        double(x)
+        expected *= 2
+        assert w.tolist() == [expected]
+    assert double.reason is None
+
+
+def test_captured_tensors_that_are_frozen():
+    v, w = mg.Tensor([1.0]), mg.Tensor([2.0])
+
+    @mg.jit
+    def step(x):
+        (v * w * x).sum().backward()
+        return x * 1
+
+    x = mg.ones(1)
+    for _ in range(4):
+        step(x)
+    assert v.grad.tolist() == [8] and w.grad.tolist() == [4]
+    w.requires_grad_(False)
+    for _ in range(4):
+        step(x)
+    assert v.grad.tolist() == [16] and w.grad.tolist() == [4]
+    w.requires_grad_()
+    step(x)
+    assert v.grad.tolist() == [18] and w.grad.tolist() == [5]
+
+
+def test_a_gradient_that_a_step_hands_back_is_the_one_there_is():
+    w = mg.zeros(1)
+    w.grad = mg.ones(1)
+    step = mg.jit(lambda x: (w.grad, x * 1))
+    for _ in range(3):
+        assert step(mg.zeros(1))[0].tolist() == [1]
+    w.grad = mg.tensor([7.0])
+    held = step(mg.zeros(1))[0]
+    w.grad.add_(1)
+    assert held.tolist() == [8]

@@ -62,7 +62,7 @@ def test_tensor_views_go_out(dtype, view):
         "fortran": t.permute(2, 1, 0).contiguous().permute(2, 1, 0),
     }
     out = views[view].numpy()
-    assert out.tolist() == VIEWS[view](a).tolist() and not out.flags.writeable
+    assert out.tolist() == VIEWS[view](a).tolist() and out.flags.writeable
     assert memoryview(views[view]).shape == out.shape and numpy.asarray(views[view]).tolist() == out.tolist()
     if dtype != "bool":
         assert numpy.from_dlpack(views[view]).tolist() == out.tolist()
@@ -105,13 +105,124 @@ def test_unfit_arrays(make, error, word):
 def test_out_without_a_copy():
     t = mg.rand(1000).realize()
     a = t.numpy()
-    assert a.ctypes.data == t.data_ptr() and not a.flags.writeable
-    with pytest.raises(ValueError, match="read-only"):
-        a[0] = 1
-    before = a.copy()
+    assert a.ctypes.data == t.data_ptr() and a.flags.writeable
     t += 1
     t[0] = 5
-    assert (a == before).all() and t[0].item() == 5
+    assert a.tolist() == t.tolist() and a[0] == 5 and a.min() >= 1
+    a[1] = 7
+    doubled = t * 2
+    a[1] = 8
+    assert t[1].item() == 8 and doubled[1].item() == 14 and a.ctypes.data == t.data_ptr()
+    for read in (numpy.asarray, memoryview, numpy.from_dlpack):
+        b = read(t)
+        b[2] = 9
+        assert a[2] == t[2].item() == 9
+        t[2] = 1
+        assert b[2] == 1
+
+
+def test_arrays_share_with_all_that_share():
+    x = mg.arange(6.0)
+    rows, turned, apart, copy = x.view(2, 3), x.view(2, 3).t(), x[1:4].detach(), x.clone()
+    sum_of = x + 1
+    for t in (rows, turned, apart, x):
+        a = t.numpy()
+        a[...] = 1
+        x.fill_(0)
+        turned[0, 1] = 5
+        assert a.sum() == 5
+        a[...] = 2
+        assert t.tolist() == numpy.full(t.shape, 2).tolist()
+        apart[2] = 3
+        assert rows.tolist() == x.view(2, 3).tolist() and turned.tolist() == rows.t().tolist() and x[3].item() == 3
+        assert apart.tolist() == x[1:4].tolist() and 3 in a
+    assert copy.tolist() == [0, 1, 2, 3, 4, 5] and sum_of.tolist() == [1, 2, 3, 4, 5, 6]
+    # With the last array the memory is as any other.
+    del a
+    gc.collect()
+    later = x * 1
+    x.fill_(8)
+    apart[0] = 9
+    assert later.tolist() == [2, 2, 2, 3, 2, 2] and x.tolist() == [8, 9, 8, 8, 8, 8] and turned[1, 0].item() == 9
+
+
+@pytest.mark.parametrize("how", [mg.optim.SGD, mg.optim.Adam])
+def test_arrays_of_parameters(how):
+    w = Tensor([1.0, 2.0])
+    a = w.detach().numpy()
+    opt = how([w], lr=1.0)
+    for _ in range(3):
+        opt.zero_grad()
+        (w * w).sum().backward()
+        opt.step()
+        assert a.tolist() == w.tolist()
+    a[:] = 3
+    assert w.tolist() == [3, 3] and w.is_leaf and w.requires_grad
+    (w * w).sum().backward()
+    g = w.grad.numpy()
+    before = g.copy()
+    (w * 1).sum().backward()
+    assert (g == before + 1).all()
+    g[:] = 0
+    assert w.grad.tolist() == [0, 0]
+    # What requires a gradient is shown as it is, and not to be written.
+    b = w.numpy()
+    assert not b.flags.writeable and b.tolist() == [3, 3]
+    with pytest.raises(TypeError, match="not writable"):
+        (ctypes.c_char * 4).from_buffer(w)
+    y = w * 2
+    c = y.detach().numpy()
+    c[:] = 4
+    assert y.tolist() == [4, 4] and c.ctypes.data == y.data_ptr()
+
+
+def test_arrays_of_what_a_graph_has_read():
+    w, v, x = Tensor([1.0, 2.0]), Tensor([1.0, 1.0]), mg.tensor([3.0, 4.0])
+    for read in (False, True):
+        h = x * 2 * w
+        loss = (h * v).sum()
+        if read:
+            loss.item()
+        pending = x + 1
+        a = x.numpy()
+        a[:] = 0
+        assert pending.tolist() == [4, 5] and loss.item() == 22 and x.tolist() == [0, 0]
+        w.grad = v.grad = None
+        loss.backward()
+        assert v.grad.tolist() == [6, 16]
+        a[:] = 3, 4
+    # A batch is not copied, and all the data less so, since a graph has it.
+    data = mg.rand(100, 8).realize()
+    at = data.data_ptr()
+    batch = data[10:20]
+    loss = (batch.view(10, 8) @ Tensor(mg.rand(8, 4).tolist())).relu().sum()
+    loss.item()
+    assert batch.numpy().ctypes.data == at + 10 * 32 and data.data_ptr() == at
+
+
+def test_arrays_and_replayed_steps():
+    w, state = mg.tensor([1.0, 2.0]), mg.zeros(2)
+
+    @mg.jit
+    def step(x):
+        state.add_(x)
+        return (w * x).sum()
+
+    one = mg.ones(2)
+    for _ in range(4):
+        assert step(one).item() == 3
+    a, b = w.numpy(), state.numpy()
+    for k in range(5):
+        a[0] = k
+        assert step(one).item() == k + 2 and b.tolist() == state.tolist() == [5 + k] * 2
+    b[:] = 0
+    c = one.numpy()
+    c[:] = 2
+    assert step(one).item() == 12 and state.tolist() == [2, 2] == b.tolist()
+    del a, b, c
+    gc.collect()
+    for k in range(4):
+        assert step(one).item() == 12 and state.tolist() == [4 + 2 * k] * 2
 
 
 def test_exported_memory_is_not_used_again():
@@ -192,11 +303,12 @@ def test_the_buffer_protocol():
     assert mg.tensor((ctypes.c_float * 2)(1, 2)).tolist() == [1, 2]
     t = mg.tensor([[1.0, 2.0], [3.0, 4.0]])
     view = memoryview(t)
-    assert view.readonly and view.format == "f" and view.tolist() == t.tolist() and view.c_contiguous
+    assert not view.readonly and view.format == "f" and view.tolist() == t.tolist() and view.c_contiguous
     assert bytes(t[0]) == bytes(view[:1].cast("B"))[:8] if view.c_contiguous else True
     assert bytes(memoryview(t.t())) == bytes(memoryview(t.t().contiguous()))
-    with pytest.raises(TypeError, match="not writable"):
-        (ctypes.c_char * 4).from_buffer(t)
+    (ctypes.c_float * 1).from_buffer(t)[0] = 5
+    assert t.tolist() == [[5, 2], [3, 4]] and view[0, 0] == 5
+    assert memoryview(Tensor([1.0])).readonly
     with pytest.raises((BufferError, TypeError)):
         memoryview(t.bfloat16())
 

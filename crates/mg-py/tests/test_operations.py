@@ -245,3 +245,19 @@ def test_lazy_errors_have_their_line():
         mg.ones(2) + mg.ones(3)
     assert caught.traceback[-1].path.name == "test_operations.py"
     assert "add" in str(caught.value) and ".rs" not in str(caught.value)
+
+
+def test_half_precision_is_lost_in_no_intermediate():
+    x = mg.tensor([300.0, 400.0], dtype=mg.float16)
+    assert x.norm().item() == 500 and mg.tensor([300.0, -300.0], dtype=mg.float16).std().item() == pytest.approx(424.25, abs=0.3)
+    assert mg.tensor(-3.0, dtype=mg.float16).gelu().item() == pytest.approx(-0.0040497, rel=2e-3)
+    y = mg.functional.layer_norm(mg.tensor([-2.998, -2.96], dtype=mg.float16), (2,))
+    assert y[0].item() == pytest.approx(-y[1].item(), rel=2e-3)
+
+
+def test_edges_of_shapes():
+    with pytest.raises(IndexError):
+        mg.tensor(1.0).flatten(1)
+    assert mg.tensor(1.0).flatten(-1, 0).shape == (1,)
+    assert mg.functional.linear(mg.zeros(1, 0, 0), mg.zeros(0, 0)).shape == (1, 0, 0)
+    assert mg.functional.linear(mg.ones(2, 3), mg.ones(3), mg.tensor(1.0)).tolist() == [4, 4]

@@ -40,6 +40,82 @@ def test_data_and_detach_share_memory():
     assert view.tolist() == [3, 3] and other.tolist() == [3] * 4
 
 
+def test_a_gradient_is_one_object():
+    w = mg.Tensor([1.0, 2.0])
+    (w * w).sum().backward()
+    g = w.grad
+    assert w.grad is g and w.grad is w.grad
+    (w * w).sum().backward()
+    g.mul_(2)
+    assert w.grad is g and g.tolist() == [8, 16]
+    w.grad = None
+    assert w.grad is None and g.tolist() == [8, 16]
+    (w * 3).sum().backward()
+    assert w.grad is not g and w.grad.tolist() == [3, 3]
+    w.grad = g
+    assert w.grad is g
+    (w * w).sum().backward(create_graph=True)
+    assert w.grad is not g and w.grad is w.grad
+    del w.grad
+    v = mg.Tensor([1.0, 2.0])
+    v.grad = w.grad = g
+    assert v.grad is w.grad is g
+    optim.SGD([w, v], lr=0.1).zero_grad(set_to_none=False)
+    assert v.grad is g and g.tolist() == [0, 0]
+    # Nobody is kept: neither the tensor by its gradient nor the gradient by who has asked for it.
+    gone = weakref.ref(w), weakref.ref(g)
+    optim.SGD([w, v], lr=0.1).zero_grad()
+    del g
+    assert gone[1]() is None
+    del w
+    assert gone[0]() is None
+
+
+def test_deep_copies_share_what_was_shared():
+    x = mg.arange(6.0)
+    all_of = {"x": x, "row": x[2:4], "turned": x.view(2, 3).t(), "detached": x.detach(), "part": x[1:5].detach()[1:]}
+    other = copy.deepcopy(all_of)
+    other["row"].fill_(9)
+    assert x.tolist() == [0, 1, 2, 3, 4, 5]
+    assert other["x"].tolist() == other["detached"].tolist() == [0, 1, 9, 9, 4, 5]
+    assert other["turned"].tolist() == [[0, 9], [1, 4], [9, 5]] and other["part"].tolist() == [9, 9, 4]
+    other["part"].mul_(-1)
+    other["detached"].add_(1)
+    assert other["x"].tolist() == [1, 2, -8, -8, -3, 6] and other["turned"].tolist() == [[1, -8], [2, -3], [-8, 6]]
+    same = copy.deepcopy([x, x.float()])
+    same[0].fill_(3)
+    assert same[1].tolist() == [3] * 6
+    alone = copy.deepcopy(x[2:4])
+    alone.zero_()
+    assert x.tolist() == [0, 1, 2, 3, 4, 5] and alone.tolist() == [0, 0]
+    # A leaf with a gradient that others have, and a view that became a leaf.
+    flat = mg.zeros(4)
+    w = flat[:2].requires_grad_()
+    (w * 3).sum().backward()
+    flat, w, g = copy.deepcopy((flat, w, w.grad))
+    assert w.is_leaf and w.requires_grad and not flat.requires_grad and w.grad is g and g.tolist() == [3, 3]
+    flat.add_(1)
+    assert w.tolist() == [1, 1]
+    optim.SGD([w], lr=1.0).step()
+    assert flat.tolist() == [-2, -2, 1, 1]
+
+
+def test_deep_copies_of_modules_share_what_was_shared():
+    class Net(nn.Module):
+        def __init__(self):
+            self.a, self.b = nn.Linear(2, 2), nn.Linear(2, 2)
+            self.b.weight = self.a.weight
+            self.register_buffer("seen", self.a.weight.detach()[0])
+
+    net = Net()
+    other = copy.deepcopy(net)
+    with mg.no_grad():
+        other.a.weight.fill_(7)
+    assert other.b.weight is other.a.weight and other.seen.tolist() == [7, 7]
+    assert 7 not in net.seen.tolist()
+    assert len(list(other.parameters())) == 3
+
+
 def test_a_parameter_takes_other_memory_and_stays_itself():
     w = mg.Tensor([1.0, 2.0])
     opt = optim.SGD([w], lr=0.5)
@@ -50,6 +126,107 @@ def test_a_parameter_takes_other_memory_and_stays_itself():
     w.sum().backward()
     opt.step()
     assert w.tolist() == [[2.5], [3.5]]
+
+
+def test_a_backward_that_fails_adds_to_no_gradient():
+    a, b = mg.Tensor([1.0]), mg.Tensor([2.0])
+    y = (b * b).sum() + a.sum() * 3
+    with mg.no_grad():
+        b.add_(1)
+    with pytest.raises(RuntimeError, match="changed in place"):
+        y.backward()
+    assert a.grad is None and b.grad is None
+
+
+def test_what_was_copied_over_gets_zeros():
+    w, v = mg.Tensor(3.0), mg.Tensor([1.0, 2.0])
+    h = w.abs()
+    h.copy_(v[0])
+    h.backward()
+    assert w.grad.tolist() == 0 and v.grad.tolist() == [1, 0]
+    y = w * 2
+    y.add_(1)
+    y.copy_(y + v[1])
+    assert [g.tolist() for g in grad(y, [w, v])] == [2, [0, 1]]
+    x = w.clone()
+    x.copy_(x.exp())
+    x.data.mul_(1)
+    assert grad(x, w)[0].item() == pytest.approx(20.0855, rel=1e-5)
+    z = (v * v).sum()
+    z[...] = 0.0
+    (g,) = grad(z * z, [v], create_graph=True)
+    assert g.tolist() == [0, 0] and not g.requires_grad
+
+
+def test_a_view_forgets_what_was_written_over_it_whatever_comes_after():
+    w = mg.Tensor([1.0, 2.0])
+    y = w * 1
+    view = y[:1]
+    view[0] = 5.0
+    y.detach().mul_(2)
+    view.sum().backward()
+    assert view.tolist() == [10] and w.grad.tolist() == [0, 0]
+
+
+def test_a_write_to_nothing_keeps_its_history():
+    w = mg.Tensor(2.0)
+    for index in (T([False] * 3), [], slice(0, 0)):
+        t = mg.zeros(3)
+        t[index] = w
+        assert t.requires_grad
+    t = mg.zeros(0)
+    t[t > 0] += w
+    assert t.requires_grad
+    leaf = mg.zeros(3, requires_grad=True)
+    with pytest.raises(RuntimeError):
+        leaf[T([False] * 3)] = 1.0
+
+
+def test_gradients_are_constants():
+    a, b = mg.tensor(2.0, dtype=mg.float64, requires_grad=True), mg.Tensor(3.0)
+    (a * b).backward()
+    assert a.grad.tolist() == 3 and not a.grad.requires_grad and not b.grad.requires_grad
+
+
+def test_what_waits_for_what_failed_is_no_gradient():
+    m = nn.Linear(1, 2)
+    x = mg.zeros(2, 1)
+    mg.functional.cross_entropy(m(x), T([0, 0]) + 5).backward()
+    with pytest.raises(IndexError):
+        m.weight.grad.tolist()
+    assert m.bias.grad is None
+    m.zero_grad()
+    m(x).sum().backward()
+    mg.functional.cross_entropy(m(x), T([0, 0]) + 5).backward()
+    with pytest.raises(IndexError):
+        m.weight.grad.tolist()
+    assert m.bias.grad.tolist() == [2, 2]
+
+
+def test_nothing_of_a_broadcast_view_can_be_written():
+    row = mg.tensor([1.0, 2.0])
+    x = row.expand(3, 2).detach()
+    x[0:0].add_(1)
+    with pytest.raises(ValueError, match="broadcast"):
+        x.add_(1)
+
+
+def test_gradients_are_of_what_requires_them():
+    w, x = mg.Tensor(1.0), mg.tensor(2.0)
+    with pytest.raises(RuntimeError, match="input 1 does not require"):
+        grad(w * x, [w, x], allow_unused=True)
+
+
+def test_what_a_gradient_does_not_read_can_be_written_to():
+    w = mg.Tensor([2.0, 4.0])
+    y = w.reciprocal()
+    z = w**0
+    with mg.no_grad():
+        w.zero_()
+    y.sum().backward()
+    assert w.grad.tolist() == [-0.25, -0.0625]
+    (g,) = grad(z.sum(), [w], create_graph=True)
+    assert g.tolist() == [0, 0] and not g.requires_grad
 
 
 def test_views_that_are_leaves():
@@ -157,6 +334,50 @@ def test_what_could_not_be_written_has_not_been():
     with pytest.raises(IndexError):
         w.tolist()
     assert w.tolist() == pytest.approx([0.8, 0.8])
+
+
+@pytest.mark.parametrize("how", [optim.Adam, optim.AdamW, lambda p, lr: optim.SGD(p, lr=lr, momentum=0.9)])
+def test_a_step_that_failed_was_not_made(how):
+    def trained(batches):
+        w, v = mg.Tensor([1.0, 1.0]), mg.Tensor([2.0])
+        opt = how([w, v], lr=0.1)
+        for bad in batches:
+            opt.zero_grad()
+            ((w * (late() if bad else 3)).sum() + (v * v).sum()).backward()
+            if bad:
+                with pytest.raises(IndexError):
+                    opt.step()
+            else:
+                opt.step()
+        state = opt.state_dict()["state"]
+        return w.tolist(), {k: x if isinstance(x, (int, float)) else x.tolist() for k, x in state.get(0, {}).items()}
+
+    # `v` has had the steps that `w` could not make.
+    assert trained([False, True, False, True, True, False]) == trained([False] * 3)
+    assert trained([True, False]) == trained([False])
+    assert trained([True, True]) == ([1, 1], trained([])[1])
+
+
+def test_a_replayed_step_that_failed_was_not_made():
+    w, table = mg.Tensor([1.0, 1.0]), T([[1.0, 2.0], [3.0, 4.0]])
+    opt = optim.Adam([w], lr=0.1)
+
+    @mg.jit
+    def step(i):
+        opt.zero_grad()
+        (w * table.index_select(0, i)[0]).sum().backward()
+        opt.step()
+        return w * 1
+
+    for _ in range(4):
+        step(T([1]))
+    before = w.tolist()
+    for _ in range(3):
+        with pytest.raises(IndexError):
+            step(T([5]))
+    assert w.tolist() == before and opt.state_dict()["state"][0]["step"] == 4
+    step(T([1]))
+    assert opt.state_dict()["state"][0]["step"] == 5
 
 
 def test_a_failure_that_nobody_was_told_of_is_not_forgotten():

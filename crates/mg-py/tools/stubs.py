@@ -17,31 +17,18 @@ from micrograd_rs import _micrograd_rs as rs
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "python" / "micrograd_rs"
 
-REDUCTIONS = {
-    "sum": ("The sum of all elements, or over some axes. Integers become i64.", True, True),
-    "mean": ("The mean of all elements, or over some axes; of integers, in f32.", True, True),
-    "prod": ("The product of all elements, or over some axes.", False, True),
-    "amax": ("The largest element, or the largest over some axes.", False, True),
-    "amin": ("The smallest element, or the smallest over some axes.", False, True),
-    "argmax": ("The index of the first largest element along an axis, or of the flattened tensor.", False, False),
-    "argmin": ("The index of the first smallest element along an axis, or of the flattened tensor.", False, False),
-    "logsumexp": ("`log Σ eˣ` over some axes, without overflow.", False, True),
-    "any": ("Whether any element is not zero, of all or over some axes.", False, True),
-    "all": ("Whether no element is zero, of all or over some axes.", False, True),
-}
-
 FILLED = {
     "zeros": "Zeros, f32 unless asked otherwise.",
     "ones": "Ones, f32 unless asked otherwise.",
     "empty": "As `zeros`: there is no memory that nobody wrote.",
-    "rand": "Uniform random numbers in [0, 1).",
-    "randn": "Normal random numbers of mean 0 and variance 1.",
 }
+# Those that are declared: what is like another tensor stands here.
+DRAWN = ["rand", "randn"]
 
 # Methods that PyTorch has as functions too, beside the op table's rows and the reductions.
 FUNCTIONS = """
-    add bitwise_not clamp clip dot floor_divide frac ge gt isfinite isinf isnan log_softmax matmul max min mm nonzero norm numel
-    pow reciprocal remainder rsqrt softmax std sub var
+    add bitwise_not clamp clip floor_divide frac ge gt is_floating_point isfinite isinf isnan log_softmax max min nonzero numel
+    pow reciprocal remainder rsqrt softmax sub
 """.split()
 
 
@@ -55,10 +42,15 @@ KINDS = {
     "ints": "_Dims",
     "sizes": "_Sizes",
     "sections": "_Dims",
+    "padding": "_Sizes | str",
     "bool": "_bool",
     "text": "str",
     "dtype": "_DType",
     "device": "_Device",
+    "floats": "_float | Sequence[_float]",
+    "order": "_float | str",
+    "pairing": "_int | Sequence[_Dims]",
+    "generator": "Generator",
 }
 RETURNS = {
     "tensor": "Tensor",
@@ -69,7 +61,7 @@ RETURNS = {
     "sizes": "Size",
 }
 # Where the extension keeps the functions of a place.
-PREFIXES = {"function": "", "nn": "_nn_", "linalg": "_linalg_", "special": "_special_"}
+PREFIXES = {"function": "", "nn": "_nn_", "linalg": "_linalg_", "special": "_special_", "windows": "_windows_"}
 
 
 def doc(text: str, indent: str = "        ") -> str:
@@ -95,10 +87,11 @@ def spread(operation: dict) -> list[list[str]]:
     params = parameters(operation)
     if not operation["variadic"]:
         return [params]
+    # What is by keyword only comes after the list.
     last = max(i for i, param in enumerate(operation["params"]) if not param[4])
     name, kind = operation["params"][last][:2]
-    behind = [param for param in params[last + 1 :] if param != "*"]
-    return [params, [*params[:last], f"*{name}: {'Tensor' if kind == 'tensors' else '_int'}", *behind]]
+    rest = [param for param in params[last + 1 :] if param != "*"]
+    return [params, [*params[:last], f"*{name}: {'Tensor' if kind == 'tensors' else '_int'}", *rest]]
 
 
 def operation_names(operation: dict) -> list[tuple[str, bool]]:
@@ -131,6 +124,7 @@ def methods() -> str:
         for name, in_place in operation_names(operation):
             if in_place:
                 text = f"`{operation['name']}`, written into the tensor, which is answered."
+                text = text if operation["places"] else operation["documentation"]
                 out += written(name, "self", operation, "Self", text, "    ")
             elif "method" in operation["places"]:
                 text = operation["documentation"]
@@ -160,25 +154,6 @@ def place(wanted: str) -> list[tuple[str, str]]:
     return sorted(found)
 
 
-def reductions() -> str:
-    out = []
-    for name, (text, dtype, several) in REDUCTIONS.items():
-        dims = "_Dims" if several else "_int"
-        out += [
-            f"    def {name}(",
-            "        self,",
-            f"        dim: {dims} | None = None,",
-            "        keepdim: _bool = False,",
-            "        *,",
-            *(["        dtype: _DType | None = None,"] if dtype else []),
-            f"        axis: {dims} | None = None,",
-            "        keepdims: _bool | None = None,",
-            "    ) -> Tensor:",
-            doc(text),
-        ]
-    return "\n".join(out)
-
-
 def filled() -> str:
     out = []
     keywords = [
@@ -191,6 +166,9 @@ def filled() -> str:
         out += ["@overload", f"def {name}(", "    shape: Sequence[_int],", "    /,", "    *,", *keywords[:3]]
         out += [") -> Tensor: ...", "@overload", f"def {name}(", "    *shape: _int,"]
         out += ["    size: _Sizes | None = None,", *keywords, f'    """{text}"""', ""]
+        out += [f"def {name}_like(", "    input: Tensor,", "    *,", *keywords]
+        out += [f'    """As `{name}`, in the shape and dtype of another tensor."""', ""]
+    for name in DRAWN:
         out += [f"def {name}_like(", "    input: Tensor,", "    *,", *keywords]
         out += [f'    """As `{name}`, in the shape and dtype of another tensor."""', ""]
     return "\n".join(out).rstrip()
@@ -220,14 +198,14 @@ def with_words(text: str) -> str:
 
 def stubs() -> str:
     text = (HERE / "_micrograd_rs.pyi.in").read_text()
-    text = text.replace("    # <operations>", methods()).replace("    # <reductions>", reductions())
+    text = text.replace("    # <operations>", methods())
     text = text.replace("# <filled>", filled()).replace("# <functions>", declared_functions())
     return with_words(text)
 
 
 def functions() -> str:
     declared = [name for name, _ in place("function")]
-    methods = sorted({*REDUCTIONS, *FUNCTIONS} - set(declared))
+    methods = sorted({*FUNCTIONS} - set(declared))
     lines = [
         '"""Operations as functions: those that are declared, and methods of tensors. Written by tools/stubs.py."""',
         "",
@@ -272,6 +250,7 @@ def main() -> int:
         PACKAGE / "_ops.py": functions(),
         PACKAGE / "_nn_ops.py": functions_of("nn", "Operations that `nn.functional` has."),
         PACKAGE / "_linalg_ops.py": functions_of("linalg", "Operations that `linalg` has."),
+        PACKAGE / "_windows_ops.py": functions_of("windows", "Operations that `signal.windows` has."),
         PACKAGE / "_special_ops.py": functions_of("special", "Operations that `special` has."),
     }
     stale = [path for path, text in files.items() if not path.exists() or path.read_text() != text]

@@ -3,8 +3,8 @@
 mod record;
 
 pub(crate) use record::{
-    note_cell_change, note_grad, note_leaf, note_line, note_line_change, note_line_read, note_other_memory,
-    note_read, note_seed, note_shared_write,
+    note_cell_change, note_draw, note_grad, note_leaf, note_line, note_line_change, note_line_read,
+    note_other_memory, note_read, note_seed, note_shared_write, note_taken_in, was_there,
 };
 
 use crate::creation;
@@ -130,8 +130,8 @@ enum Home {
 #[derive(Clone)]
 enum Output {
     Argument(usize),
-    /// A tensor from outside that the step hands back as it is.
-    Same(Tensor),
+    /// The tensor that stands somewhere outside, which the step hands back as it is.
+    Same(Spot),
     Made(usize),
     Part(Home, Layout),
 }
@@ -396,7 +396,7 @@ impl Run {
             let is_it = |spot: &&&Spot| matches!(spot.find(arguments), Some(Kept::Tensor(k)) if k.is(t));
             match (found.iter().find(is_it).or(found.first()).copied(), t.layout()) {
                 (Some(spot), None) if is_it(&&spot) => {
-                    answers.push(Output::Same(t.clone()));
+                    answers.push(Output::Same(spot.clone()));
                     continue;
                 }
                 // A part of something from outside: of all of that, not of a view.
@@ -411,6 +411,10 @@ impl Run {
             }
             if t.keeps_grad() {
                 return Err(refused("an answer is a leaf that it has made"));
+            }
+            let is_grad = |leaf: &Tensor| leaf.grad_now().is_some_and(|grad| grad.memory_id() == id);
+            if record.grads.iter().any(|grad| is_grad(&grad.leaf)) {
+                return Err(refused("an answer is a gradient that it has made"));
             }
             let at = match lines.iter().find(|(known, _)| *known == id) {
                 Some(&(_, at)) => at,
@@ -629,7 +633,10 @@ impl Replaying {
         }
         let outputs = run.outputs.iter().map(|output| match output {
             Output::Argument(i) => arguments.get(*i).map(|&t| t.clone()).ok_or_else(lost),
-            Output::Same(tensor) => Ok(tensor.clone()),
+            Output::Same(spot) => match spot.find(arguments) {
+                Some(Kept::Tensor(tensor)) => Ok(tensor),
+                Some(Kept::Line(_)) | None => Err(lost()),
+            },
             Output::Made(at) => bases.get(*at).cloned().ok_or_else(lost),
             Output::Part(Home::Made(at), layout) => Ok(bases.get(*at).ok_or_else(lost)?.part(*layout)),
             Output::Part(Home::Spot(spot), layout) => match spot.find(arguments) {

@@ -5,7 +5,7 @@ use mg_device::{DType, Device, Shape};
 use mg_graph::Node;
 use smallvec::SmallVec;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
 
 /// Where something stands that a step reads or changes.
@@ -34,7 +34,7 @@ impl Spot {
     }
 }
 
-/// How a value lies in memory, as far as plans depend on it.
+/// How a value lies in memory, and whatever else of it recordings depend on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Lie {
     shape: Shape,
@@ -44,6 +44,8 @@ pub(super) struct Lie {
     /// At a multiple of 16 bytes: what a CUDA kernel loads at once.
     aligned: bool,
     borrowed: bool,
+    /// Whether gradients flow to it.
+    tracked: bool,
 }
 
 impl Lie {
@@ -59,6 +61,7 @@ impl Lie {
             strides: layout.strides().into(),
             aligned: buffer.device().is_cpu() || start.is_multiple_of(16),
             borrowed: buffer.is_borrowed(),
+            tracked: node.is_tracked(),
         })
     }
 }
@@ -80,6 +83,8 @@ pub(super) struct Record {
     pub(super) lies: Vec<Option<Lie>>,
     /// The number of the slot that a node is read from, by its sequence.
     pub(super) outside: HashMap<u64, usize>,
+    /// Nodes that stand for what was written before the step, made when they were asked for.
+    taken_in: HashSet<u64>,
     /// The tensors that stand for all of a line.
     homes: Vec<(usize, Weak<Cell>)>,
     pub(super) changed: Vec<(Spot, Kept)>,
@@ -153,8 +158,17 @@ impl Record {
 }
 
 /// Whether a node was there before the step that is being recorded.
-fn was_there(node: &Node) -> bool {
-    node.sequence() < mg_graph::started()
+pub(crate) fn was_there(node: &Node) -> bool {
+    let sequence = node.sequence();
+    sequence < mg_graph::started() || noting(|r| r.taken_in.contains(&sequence)) == Some(true)
+}
+
+/// Notes a node that stands for what was written before the step. (What is written within it to memory that is seen in several
+/// ways is not replayed at all.)
+pub(crate) fn note_taken_in(node: Option<&Node>) {
+    if let Some(node) = node {
+        noting(|r| r.taken_in.insert(node.sequence()));
+    }
 }
 
 fn note_node(node: &Node, spot: impl FnOnce(&Record) -> Spot) {
@@ -230,12 +244,17 @@ pub(crate) fn note_seed() {
     noting(|r| r.refused = Some("it seeds the generator of random numbers"));
 }
 
+/// Notes random numbers that a replay would not draw anew.
+pub(crate) fn note_draw(why: &'static str) {
+    noting(|r| r.refused = Some(why));
+}
+
 /// Notes that a leaf's gradient is looked at (`Some`), or replaced unseen.
 pub(crate) fn note_grad(leaf: &Tensor, before: Option<Option<Tensor>>) {
-    let node = leaf.current();
+    let was_there = was_there(&leaf.current());
     let known = noting(|r| {
         let changed = r.changed.iter().any(|(_, kept)| matches!(kept, Kept::Tensor(t) if t.is(leaf)));
-        !(changed || was_there(&node)) || r.grads.iter().any(|g| g.leaf.is(leaf))
+        !(changed || was_there) || r.grads.iter().any(|g| g.leaf.is(leaf))
     });
     if known != Some(false) {
         return;

@@ -1,6 +1,7 @@
 //! Activation functions.
 
 use super::float;
+use crate::functional::wide;
 use crate::ops::Operand;
 use crate::tensor::Tensor;
 use mg_device::{Error, ErrorKind, Result};
@@ -17,7 +18,8 @@ impl Tensor {
     /// Another word than `"none"` and `"tanh"`.
     #[surface(method, nn)]
     pub fn gelu(&self, #[default("none")] approximate: &str) -> Result<Tensor> {
-        let x = float(self);
+        let own = float(self);
+        let x = wide(&own);
         let phi = match approximate {
             "none" => x.scale(std::f64::consts::FRAC_1_SQRT_2).map(Row::Erf),
             "tanh" => {
@@ -30,14 +32,15 @@ impl Tensor {
                 return Err(Error::new("gelu", ErrorKind::Value(text)));
             }
         };
-        Ok(Tensor::from_node(x.mul(&phi.scale(0.5).add(&x.lit(0.5)))))
+        Ok(Tensor::from_node(x.mul(&phi.scale(0.5).add(&x.lit(0.5))).cast(own.dtype())))
     }
 
     /// Sigmoid linear unit, `x σ(x)`. Integers become f32.
     #[surface(method, nn, in_place)]
     pub fn silu(&self) -> Result<Tensor> {
-        let x = float(self);
-        Ok(Tensor::from_node(x.mul(&x.map(Row::Sigmoid))))
+        let own = float(self);
+        let x = wide(&own);
+        Ok(Tensor::from_node(x.mul(&x.map(Row::Sigmoid)).cast(own.dtype())))
     }
 
     /// `x`, or `negative_slope · x` where `x` is not positive. Integers become f32.

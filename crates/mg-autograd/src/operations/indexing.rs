@@ -39,9 +39,12 @@ fn check_dtype(src: &Tensor, of: &Node) -> Result<()> {
     Err(Error::new("index", ErrorKind::DType(text)))
 }
 
-/// Indices of any integer dtype as i64, none negative; what is known already is checked at once.
-fn checked(index: &Tensor, axis: usize, size: usize) -> Result<Node> {
-    index.check_indices("index", 0, axis, size)?;
+/// Indices of any integer dtype as i64, none negative, along an axis of a shape; what is known already is checked at once.
+fn checked(index: &Tensor, axis: usize, of: &Shape) -> Result<Node> {
+    if of.numel() == 0 {
+        picks::told_now(index)?;
+    }
+    index.check_indices("index", 0, axis, of[axis])?;
     Ok(index.node().cast(DType::I64))
 }
 
@@ -74,9 +77,8 @@ impl Places {
         let (node, at) = (lined(tensor)?, lined(index)?);
         let (shape, wanted) = (*node.shape(), *at.shape());
         let axis = axis_of(dim, shape.rank())?;
-        let n = shape[axis];
         // Before the shapes: what is no index fits nowhere.
-        let checked = checked(index, axis, n)?.reshape(wanted)?;
+        let checked = checked(index, axis, &shape)?.reshape(wanted)?;
         let fits = wanted.rank() == shape.rank()
             && (wanted.numel() == 0 || (0..shape.rank()).all(|d| d == axis || wanted[d] <= shape[d]));
         if !fits {
@@ -89,7 +91,7 @@ impl Places {
     fn along(node: &Node, dim: isize, index: &Tensor, values: &Shape) -> Result<Places> {
         let shape = *node.shape();
         let axis = axis_of(dim, shape.rank())?;
-        let line = line(index, axis, shape[axis])?;
+        let line = line(index, axis, &shape)?;
         let count = line.shape()[0];
         if *values != shape.with(axis, count) {
             return wrong_shape(format!(
@@ -360,11 +362,11 @@ impl Reduce {
 }
 
 /// Indices for one axis: a line of them.
-fn line(index: &Tensor, axis: usize, size: usize) -> Result<Node> {
+fn line(index: &Tensor, axis: usize, of: &Shape) -> Result<Node> {
     if index.rank() > 1 {
         return wrong_shape(format!("takes indices with one axis, got shape {}", index.shape()));
     }
-    let checked = checked(index, axis, size)?;
+    let checked = checked(index, axis, of)?;
     checked.reshape(Shape::of(&[index.numel()]))
 }
 
@@ -389,7 +391,7 @@ impl Tensor {
     pub fn index_select(&self, dim: isize, index: &Tensor) -> Result<Tensor> {
         let node = lined(self)?;
         let axis = axis_of(dim, node.shape().rank())?;
-        let at = line(index, axis, node.shape()[axis])?;
+        let at = line(index, axis, node.shape())?;
         let wide = Shape::new(&node.shape().with(axis, at.shape()[0]))?;
         let picked = node.gather(axis, &column(&at, axis, wide.rank())?.expand(wide)?)?;
         match self.rank() {
@@ -599,7 +601,7 @@ impl Tensor {
         if index.numel() == 0 || node.shape().numel() == 0 {
             return Ok(self.copy());
         }
-        let line = line(index, axis, n)?;
+        let line = line(index, axis, node.shape())?;
         let (from, hit) = picks::writers(&Tensor::from_node(line), n, axis)?;
         let from = column(&from.node(), axis, rank)?.expand(*node.shape())?;
         let new = values.gather(axis, &from)?;
@@ -616,7 +618,7 @@ impl Tensor {
         let node = lined(self)?;
         let (axis, rank) = (axis_of(dim, node.shape().rank())?, node.shape().rank());
         let n = node.shape()[axis];
-        let places = Places { axis: 0, index: line(index, axis, n)?, shape: Shape::of(&[n]) };
+        let places = Places { axis: 0, index: line(index, axis, node.shape())?, shape: Shape::of(&[n]) };
         let number = one(value, self)?;
         shaped(self, column(&places.hit()?, axis, rank)?.choose(&number, &node))
     }

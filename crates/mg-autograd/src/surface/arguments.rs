@@ -1,5 +1,7 @@
 //! Arguments and answers, as they cross from a language that knows types only when it runs.
 
+use crate::creation::Generator;
+use crate::operations::Padding;
 use crate::ops::Operand;
 use crate::tensor::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Result};
@@ -26,6 +28,8 @@ pub enum Kind {
     Sizes,
     /// An integer, or several that mean something else.
     Sections,
+    /// Sizes, or the word "same" or "valid" for them.
+    Padding,
     /// A truth value.
     Bool,
     /// A word.
@@ -34,6 +38,32 @@ pub enum Kind {
     DType,
     /// A device.
     Device,
+    /// Several numbers, or one.
+    Floats,
+    /// A number or a word: what norm is meant.
+    Order,
+    /// How many axes, or a list of axes on each side.
+    Pairing,
+    /// A generator of random numbers.
+    Generator,
+}
+
+/// What norm is meant: a number, or a word such as `"fro"`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Order<'a> {
+    /// The order of the norm.
+    Number(f64),
+    /// Its name.
+    Word(&'a str),
+}
+
+/// Which axes of two tensors belong together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pairing<'a> {
+    /// So many: the last ones of the first and the first ones of the second.
+    Count(usize),
+    /// These of the first with those of the second.
+    Axes(&'a [isize], &'a [isize]),
 }
 
 /// An integer, or several that mean something else: a number of parts, or where they end.
@@ -95,6 +125,12 @@ pub enum Arg<'a> {
     DType(DType),
     /// A device.
     Device(Device),
+    /// Several numbers.
+    Floats(SmallVec<[f64; 8]>),
+    /// A list of axes on each side.
+    Pair(SmallVec<[isize; 8]>, SmallVec<[isize; 8]>),
+    /// A generator of random numbers.
+    Generator(&'a Generator),
 }
 
 /// The arguments of a call, in the order of the description, after the tensor that it is called on.
@@ -169,6 +205,41 @@ from_arg! {
     &'a str: Text, Arg::Text(t) => t;
     DType: DType, Arg::DType(d) => *d;
     Device: Device, Arg::Device(d) => *d;
+    &'a [f64]: Floats, Arg::Floats(x) => x;
+    &'a Generator: Generator, Arg::Generator(g) => g;
+}
+
+impl<'a> FromArg<'a> for Order<'a> {
+    const KIND: Kind = Kind::Order;
+    fn from_arg(arg: &'a Arg<'_>) -> Option<Order<'a>> {
+        match arg {
+            Arg::Float(p) => Some(Order::Number(*p)),
+            Arg::Text(word) => Some(Order::Word(word)),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> FromArg<'a> for Pairing<'a> {
+    const KIND: Kind = Kind::Pairing;
+    fn from_arg(arg: &'a Arg<'_>) -> Option<Pairing<'a>> {
+        match arg {
+            Arg::Size(n) => Some(Pairing::Count(*n)),
+            Arg::Pair(a, b) => Some(Pairing::Axes(a, b)),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> FromArg<'a> for Padding<'a> {
+    const KIND: Kind = Kind::Padding;
+    fn from_arg(arg: &'a Arg<'_>) -> Option<Padding<'a>> {
+        match arg {
+            Arg::Sizes(sizes) => Some(Padding::Sizes(sizes)),
+            Arg::Text(word) => Some(Padding::Word(word)),
+            _ => None,
+        }
+    }
 }
 
 impl<'a, T: FromArg<'a>> FromArg<'a> for Option<T> {

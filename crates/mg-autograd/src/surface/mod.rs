@@ -9,7 +9,7 @@ use crate::caller::public;
 use crate::tensor::{Tensor, in_place};
 use mg_device::{Error, ErrorKind, Result};
 
-pub use arguments::{Answer, Arg, FromArg, Given, Kind, Returned, Returns, Sections};
+pub use arguments::{Answer, Arg, FromArg, Given, Kind, Order, Pairing, Returned, Returns, Sections};
 
 /// Where Python has an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,6 +24,8 @@ pub enum Place {
     Linalg,
     /// A function of `special`.
     Special,
+    /// A function of `signal.windows`.
+    Windows,
 }
 
 /// An argument of an operation.
@@ -94,10 +96,15 @@ pub fn operations() -> impl Iterator<Item = &'static Operation> {
 const TABLES: &[&[Operation]] = &[
     crate::ops::ROWS,
     crate::operations::ACTIVATIONS,
+    crate::operations::CONVOLUTIONS,
+    crate::operations::CREATION,
     crate::operations::INDEXING,
+    crate::operations::LINEAR_ALGEBRA,
     crate::operations::MOVEMENT,
     crate::operations::PLAIN_MOVEMENT,
+    crate::operations::REDUCTIONS,
     crate::operations::SCANS,
+    crate::operations::WINDOWS,
 ];
 
 /// How many operations there are.

@@ -63,8 +63,9 @@ impl Tensor {
         let value = self.host_value()?;
         let data = value.buffer.as_slice::<T>().map_err(named("to_vec"))?;
         if value.layout.is_contiguous() {
+            // No elements may lie anywhere.
             let start = value.layout.offset();
-            return Ok(data[start..start + value.layout.numel()].to_vec());
+            return Ok(data.get(start..start + value.layout.numel()).unwrap_or_default().to_vec());
         }
         Ok(value.layout.offsets().map(|at| data[at]).collect())
     }

@@ -4,14 +4,14 @@ mod host;
 pub(crate) mod memory;
 
 pub(crate) use host::element;
-pub use memory::in_place;
 pub(crate) use memory::{Kept, Line, MemoryId, Place};
+pub use memory::{Sharing, in_place};
 
 use crate::caller::public;
 use crate::jit;
 use memory::{Held, State, locked};
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
-use mg_graph::Node;
+use mg_graph::{Node, Value};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -44,12 +44,18 @@ pub(crate) struct Cell {
 }
 
 impl Tensor {
-    /// A handle on a node.
+    /// A handle on a node: a tensor with memory of its own.
     #[track_caller]
     pub fn from_node(node: Node) -> Tensor {
         let held = Held::new(node);
         held.settle();
-        Tensor::from_held(held)
+        Tensor::from_held(held.apart())
+    }
+
+    /// A tensor on memory that is there, which may be somebody else's: see [`Buffer::from_foreign`](mg_device::Buffer::from_foreign).
+    #[track_caller]
+    pub fn on(value: Value) -> Tensor {
+        Tensor::from_held(Held::new(Node::from_value(value)))
     }
 
     /// A gradient that nobody has read: computed along with others where that is free.
@@ -201,6 +207,12 @@ impl Tensor {
     /// As [`Tensor::grad_unread`], which no recording is told of.
     pub(crate) fn grad_now(&self) -> Option<Tensor> {
         let grad = locked(&self.0.grad).clone()?;
+        let waiting = grad.current();
+        // Where something has failed since, it may have been what this waits for.
+        if waiting.is_pending() && waiting.sequence() < mg_graph::last_failure() && !mg_graph::is_recording()
+        {
+            let _ = mg_graph::realize_quietly(&[&waiting]);
+        }
         // One that could not be computed, as somebody was told, has not come to be.
         let failed = matches!(grad.current().value(), Some(Err(error)) if error.is_reported());
         if failed {
@@ -276,7 +288,7 @@ impl Tensor {
     pub fn is_data_of_step(&self) -> bool {
         let node = self.current();
         let is_data = matches!(node.op(), mg_graph::Op::Source(mg_graph::SourceKind::Data));
-        is_data && !node.is_pending() && node.sequence() >= mg_graph::started()
+        is_data && !node.is_pending() && mg_graph::is_recording() && !jit::was_there(&node)
     }
 
     /// A number that two tensors have in common only if they are one; another tensor may have it when this one is gone.

@@ -10,6 +10,7 @@ use crate::kernel::Kernel;
 use crate::op::Op;
 use crate::plan::{Action, Bind, Code, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot};
 use mg_device::{Buffer, Device, Layout, Result, Shape};
+use mg_kernels::library::Shaped;
 use mg_kernels::{Class, Source};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -498,6 +499,10 @@ pub(crate) fn flops(kernel: &Kernel, args: &[KernelArg]) -> Option<u64> {
         (Kernel::MatMul, Some(a), Some(b)) => {
             let n = b.layout.shape().last().copied().unwrap_or(0);
             Some(2 * a.layout.numel() as u64 * n as u64)
+        }
+        (Kernel::Library(library), _, _) => {
+            let shaped = |a: &KernelArg| Shaped { shape: *a.layout.shape(), dtype: a.dtype };
+            library.flops(&args.iter().map(shaped).collect::<Vec<_>>())
         }
         _ => None,
     }

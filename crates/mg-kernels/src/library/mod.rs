@@ -3,6 +3,7 @@
 //! A kernel is a small value: what it is and its parameters. The graph holds it as a [`Library`], which asks the room. A new kernel is a folder and
 //! its line in `library!` below; without a rule for its gradient it does not compile.
 
+pub mod conv;
 pub mod scan;
 
 use crate::cpu::run::OutOfRange;
@@ -10,6 +11,7 @@ use crate::cuda::library::Plan;
 use crate::rows::Algebra;
 use mg_device::{DType, Layout, Result, Shape};
 
+pub use conv::{Conv, ConvKind};
 pub use scan::{Scan, ScanKind};
 
 /// A shape and a dtype.
@@ -48,6 +50,15 @@ pub struct Described {
     pub dtype: DType,
     /// What the address is a multiple of, in bytes, up to 16.
     pub align: usize,
+}
+
+/// What a plan for CUDA is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// What the output's address is a multiple of, in bytes, up to 16.
+    pub align: usize,
+    /// The device's compute capability: 75, 80, 90, ….
+    pub capability: u32,
 }
 
 /// What gradient rules of kernels are written in: the rows' algebra, kernels and shapes.
@@ -101,6 +112,9 @@ pub trait Kernel: Copy {
     /// The axis that is indexed and its size, of a kernel that may refuse an index.
     fn indexed(&self, operands: &[Shaped], result: &Shaped) -> (usize, usize);
 
+    /// Multiplications and additions, for explanations.
+    fn flops(&self, operands: &[Shaped]) -> Option<u64>;
+
     /// The gradient of operand `i`, given operands `x`, result `y` and its gradient `g` (of the result's shape); `None` where it is
     /// zero everywhere.
     ///
@@ -125,12 +139,12 @@ pub trait Kernel: Copy {
         result: &Shaped,
     ) -> std::result::Result<(), OutOfRange>;
 
-    /// The launches that compute it on a CUDA device; the output is dense, at an address that is a multiple of `align`.
+    /// The launches that compute it on a CUDA device; the output is dense.
     ///
     /// # Errors
     ///
     /// Sizes that no launch can take.
-    fn cuda(&self, operands: &[Described], result: &Shaped, align: usize) -> Result<Plan>;
+    fn cuda(&self, operands: &[Described], result: &Shaped, target: Target) -> Result<Plan>;
 }
 
 macro_rules! library {
@@ -186,6 +200,11 @@ macro_rules! library {
                 match self { $(Library::$Name(k) => k.indexed(operands, result)),* }
             }
 
+            /// See [`Kernel::flops`].
+            pub fn flops(&self, operands: &[Shaped]) -> Option<u64> {
+                match self { $(Library::$Name(k) => k.flops(operands)),* }
+            }
+
             /// See [`Kernel::vjp`].
             ///
             /// # Errors
@@ -219,8 +238,8 @@ macro_rules! library {
             /// # Errors
             ///
             /// Sizes that no launch can take.
-            pub fn cuda(&self, operands: &[Described], result: &Shaped, align: usize) -> Result<Plan> {
-                match self { $(Library::$Name(k) => k.cuda(operands, result, align)),* }
+            pub fn cuda(&self, operands: &[Described], result: &Shaped, target: Target) -> Result<Plan> {
+                match self { $(Library::$Name(k) => k.cuda(operands, result, target)),* }
             }
         }
     };
@@ -228,4 +247,6 @@ macro_rules! library {
 library! {
     /// Running sums and their like.
     Scan;
+    /// Convolutions and their gradients.
+    Conv;
 }

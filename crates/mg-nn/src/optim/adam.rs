@@ -2,7 +2,7 @@
 
 use mg_autograd::{Tensor, no_grad};
 use mg_device::Result;
-use mg_graph::{LiveScalar, on_replay};
+use mg_graph::{LiveScalar, Node, on_failed_replay, on_replay};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -79,7 +79,15 @@ impl Clock {
         self.rate.set(self.lr.get() * root / correction(betas.0));
         self.scaled_eps.set(eps * root);
     }
+
+    /// A step that was not made.
+    fn go_back(&self) {
+        self.steps.fetch_sub(1, Ordering::Relaxed);
+    }
 }
+
+/// Parameters as they are to be after a step: the number of each, its new value, and whether it is its first step.
+type Changes = Vec<(usize, Node, bool)>;
 
 #[track_caller]
 fn check_options(name: &'static str, options: &AdamOptions) -> Result<()> {
@@ -146,11 +154,29 @@ impl Core {
     fn step(&mut self) -> Result<()> {
         let _guard = no_grad();
         self.recorded.note();
+        let mut changes = Changes::with_capacity(self.parameters.len());
+        let made = self.change(&mut changes);
+        if made.is_err() {
+            // What was not written has had no step; what does not depend on the failure has.
+            for (i, _, is_first) in changes.iter().filter(|(_, node, _)| !matches!(node.value(), Some(Ok(_))))
+            {
+                let slot = &mut self.moments[*i];
+                match slot {
+                    Some(moments) if !is_first => moments.clock.go_back(),
+                    Some(_) | None => *slot = None,
+                }
+            }
+        }
+        made
+    }
+
+    fn change(&mut self, changes: &mut Changes) -> Result<()> {
         let AdamOptions { betas, eps, weight_decay, amsgrad, maximize, .. } = self.options;
         let (beta1, beta2) = betas;
         let mut wanted = Vec::with_capacity(5 * self.parameters.len());
-        for (p, slot) in self.parameters.iter().zip(&mut self.moments) {
+        for (i, (p, slot)) in self.parameters.iter().zip(&mut self.moments).enumerate() {
             let Some(grad) = p.grad() else { continue };
+            let is_first = slot.is_none();
             let Moments { mean, square, largest, clock } = match slot {
                 Some(moments) => moments,
                 None => slot.insert(Moments {
@@ -167,9 +193,6 @@ impl Core {
                 None if amsgrad => Some(&*largest.insert(zeros_like(p)?)),
                 held => held.as_ref().filter(|_| amsgrad),
             };
-            clock.advance(betas, eps);
-            let again = clock.clone();
-            on_replay(move || again.advance(betas, eps));
             let mut g = grad.clone();
             if maximize {
                 g = g.try_neg()?;
@@ -188,10 +211,15 @@ impl Core {
             if let Some(largest) = largest {
                 largest.assign(largest.try_maximum(&*square)?)?;
             }
+            clock.advance(betas, eps);
+            let (again, back) = (clock.clone(), clock.clone());
+            on_replay(move || again.advance(betas, eps));
+            on_failed_replay(move || back.go_back());
             let root = largest.unwrap_or(square).try_sqrt()?;
             // m̂/(√v̂ + eps) with both corrections drawn into scalars: an operation less for every element.
             let change = mean.try_mul(&clock.rate)?.try_div(root.try_add(&clock.scaled_eps)?)?;
             p.assign(value.try_sub(change)?)?;
+            changes.push((i, p.node(), is_first));
             wanted.extend([p.clone(), grad, mean.clone(), square.clone()]);
             wanted.extend(largest.cloned());
         }

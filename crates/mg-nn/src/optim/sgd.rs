@@ -114,13 +114,12 @@ fn check_options(options: &SGDOptions) -> Result<()> {
     Ok(())
 }
 
-impl Optimizer for SGD {
-    fn step(&mut self) -> Result<()> {
-        let _guard = no_grad();
-        self.recorded.note();
+impl SGD {
+    /// Writes the parameters; `first` are the numbers of those whose momentum begins.
+    fn change(&mut self, first: &mut Vec<usize>) -> Result<()> {
         let SGDOptions { momentum, dampening, weight_decay, nesterov, maximize, .. } = self.options;
         let mut wanted = Vec::with_capacity(3 * self.parameters.len());
-        for (p, buffer) in self.parameters.iter().zip(&mut self.momentum) {
+        for (i, (p, buffer)) in self.parameters.iter().zip(&mut self.momentum).enumerate() {
             let Some(grad) = p.grad() else { continue };
             let mut g = grad.clone();
             if maximize {
@@ -137,7 +136,10 @@ impl Optimizer for SGD {
                         held.assign(settled(held.try_mul(momentum)?.try_add(g.try_mul(1.0 - dampening)?)?)?)?;
                         held
                     }
-                    None => buffer.insert(g.snapshot()),
+                    None => {
+                        first.push(i);
+                        buffer.insert(g.snapshot())
+                    }
                 };
                 g = if nesterov { g.try_add(held.try_mul(momentum)?)? } else { held.clone() };
                 wanted.push(held.clone());
@@ -146,6 +148,23 @@ impl Optimizer for SGD {
             wanted.extend([p.clone(), grad]);
         }
         Tensor::realize_all(&wanted)
+    }
+}
+
+impl Optimizer for SGD {
+    fn step(&mut self) -> Result<()> {
+        let _guard = no_grad();
+        self.recorded.note();
+        let mut first = vec![];
+        let made = self.change(&mut first);
+        if made.is_err() {
+            // What was to be remembered and could not be computed is not: the next step is the first.
+            for i in first {
+                let held = self.momentum[i].take_if(|held| !matches!(held.node().value(), Some(Ok(_))));
+                drop(held);
+            }
+        }
+        made
     }
 
     fn parameters(&self) -> &[Tensor] {

@@ -20,6 +20,7 @@ from ._micrograd_rs import (
     MLP,
     Device,
     Explanation,
+    Generator,
     Jit,
     Layer,
     Neuron,
@@ -31,6 +32,7 @@ from ._micrograd_rs import (
     as_tensor,
     bfloat16,
     broadcast_shapes,
+    can_cast,
     dtype,
     empty,
     empty_like,
@@ -45,7 +47,10 @@ from ._micrograd_rs import (
     full,
     full_like,
     get_default_device,
+    get_default_dtype,
     get_float32_matmul_precision,
+    get_rng_state,
+    initial_seed,
     int32,
     int64,
     is_grad_enabled,
@@ -56,15 +61,18 @@ from ._micrograd_rs import (
     one_hot,
     ones,
     ones_like,
-    rand,
+    promote_types,
     rand_like,
     randint,
-    randn,
     randn_like,
     realize,
+    result_type,
     save_safetensors,
+    seed,
     set_default_device,
+    set_default_dtype,
     set_float32_matmul_precision,
+    set_rng_state,
     tensor,
     uint8,
     where,
@@ -72,14 +80,17 @@ from ._micrograd_rs import (
     zeros_like,
 )
 from ._micrograd_rs import bool as bool
+from ._dtypes import finfo, iinfo
 from ._names import Lazy as _Lazy
 from ._ops import *
 from ._size import Size
 from .autograd import enable_grad, no_grad, set_grad_enabled
+from .random import default_generator
 
+_bool = type(True)
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import autograd, cuda, data, engine, functional, linalg, nn, optim
+    from . import autograd, cuda, data, engine, functional, linalg, nn, optim, random, signal, special
 
 device = Device
 asarray = as_tensor
@@ -93,6 +104,7 @@ __all__ = [
     "MLP",
     "Device",
     "Explanation",
+    "Generator",
     "Jit",
     "Layer",
     "Neuron",
@@ -107,10 +119,12 @@ __all__ = [
     "autograd",
     "bfloat16",
     "broadcast_shapes",
+    "can_cast",
     "cat",
     "concat",
     "cuda",
     "data",
+    "default_generator",
     "device",
     "double",
     "dtype",
@@ -121,6 +135,7 @@ __all__ = [
     "equal",
     "explain",
     "eye",
+    "finfo",
     "float16",
     "float32",
     "float64",
@@ -130,11 +145,16 @@ __all__ = [
     "full_like",
     "functional",
     "get_default_device",
+    "get_default_dtype",
     "get_float32_matmul_precision",
+    "get_rng_state",
     "half",
+    "iinfo",
+    "initial_seed",
     "int32",
     "int64",
     "is_grad_enabled",
+    "is_tensor",
     "jit",
     "linalg",
     "linspace",
@@ -147,16 +167,24 @@ __all__ = [
     "ones",
     "ones_like",
     "optim",
+    "promote_types",
     "rand",
     "rand_like",
     "randint",
     "randn",
     "randn_like",
+    "random",
     "realize",
+    "result_type",
     "save_safetensors",
+    "seed",
     "set_default_device",
+    "set_default_dtype",
     "set_float32_matmul_precision",
     "set_grad_enabled",
+    "set_rng_state",
+    "signal",
+    "special",
     "stack",
     "tensor",
     "uint8",
@@ -165,6 +193,11 @@ __all__ = [
     "zeros_like",
 ]
 
+def is_tensor(obj: object) -> _bool:
+    """Whether it is a tensor."""
+    return isinstance(obj, Tensor)
+
+
 # A child of a fork has none of the parent's threads: nobody may be in the engine when it is made.
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(
@@ -172,4 +205,17 @@ if hasattr(_os, "register_at_fork"):
     )
 
 # What is only needed by some is imported when it is first used; unknown names are answered with the nearest.
-__getattr__ = _Lazy(__name__, ("autograd", "cuda", "data", "engine", "functional", "linalg", "nn", "optim"))
+__getattr__ = _Lazy(__name__, (
+        "autograd",
+        "cuda",
+        "data",
+        "engine",
+        "functional",
+        "linalg",
+        "nn",
+        "optim",
+        "random",
+        "signal",
+        "special",
+    ),
+)

@@ -182,6 +182,10 @@ class Tensor:
         """Whether it is on the host."""
     def is_floating_point(self) -> _bool:
         """Whether the elements are floating-point numbers."""
+    def new_tensor(
+        self, data: Any, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False
+    ) -> Tensor:
+        """A tensor of data, copied, in this tensor's dtype and on its device unless others are named."""
     @property
     def is_realized(self) -> _bool:
         """Whether the value is computed already."""
@@ -233,7 +237,7 @@ class Tensor:
     def tolist(self) -> Any:
         """The elements as nested lists; a number for a tensor without axes."""
     def numpy(self) -> Any:
-        """A read-only NumPy array on the tensor's own memory."""
+        """A NumPy array that shares the tensor's memory; read-only where the tensor requires a gradient."""
     def __array__(self, dtype: Any = None, copy: _bool | None = None) -> Any: ...
     def __buffer__(self, flags: _int, /) -> memoryview: ...
     def __dlpack__(
@@ -256,7 +260,7 @@ class Tensor:
     def __reversed__(self) -> Iterator[Tensor]: ...
     def __contains__(self, value: Any, /) -> _bool: ...
     def __hash__(self) -> _int: ...
-    def __deepcopy__(self, _memo: dict[Any, Any], /) -> Tensor: ...
+    def __deepcopy__(self, memo: dict[Any, Any], /) -> Tensor: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
     def __getitem__(self, index: Any, /) -> Tensor: ...
     def __setitem__(self, index: Any, value: Any, /) -> None: ...
@@ -325,12 +329,6 @@ class Tensor:
         """`self > other`."""
     def ge(self, other: _Operand) -> Tensor:
         """`self ≥ other`."""
-    def matmul(self, other: _Operand) -> Tensor:
-        """The matrix product, as NumPy's `@`."""
-    def mm(self, other: _Operand) -> Tensor:
-        """The matrix product, as NumPy's `@`."""
-    def dot(self, other: _Operand) -> Tensor:
-        """The matrix product, as NumPy's `@`."""
     def floor_divide(self, other: _Operand) -> Tensor:
         """`⌊self / other⌋`, as `//`."""
     def remainder(self, other: _Operand) -> Tensor:
@@ -555,6 +553,133 @@ class Tensor:
         """`celu`, written into the tensor, which is answered."""
     def logaddexp(self, other: _Operand) -> Tensor:
         """`ln(exp(x) + exp(y))` without overflow."""
+    @overload
+    def new_zeros(self, size: _Sizes, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+        """Zeros of a shape, in the tensor's dtype and on its device unless others are named.
+
+        # Errors
+
+        More than 8 axes, sizes that overflow; a device that is not there.
+        """
+    @overload
+    def new_zeros(self, *size: _int, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+        """Zeros of a shape, in the tensor's dtype and on its device unless others are named.
+
+        # Errors
+
+        More than 8 axes, sizes that overflow; a device that is not there.
+        """
+    @overload
+    def new_ones(self, size: _Sizes, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+        """Ones of a shape, in the tensor's dtype and on its device unless others are named.
+
+        # Errors
+
+        More than 8 axes, sizes that overflow; a device that is not there.
+        """
+    @overload
+    def new_ones(self, *size: _int, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+        """Ones of a shape, in the tensor's dtype and on its device unless others are named.
+
+        # Errors
+
+        More than 8 axes, sizes that overflow; a device that is not there.
+        """
+    @overload
+    def new_empty(self, size: _Sizes, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+        """As `new_zeros`: there is no memory that nobody wrote.
+
+        # Errors
+
+        More than 8 axes, sizes that overflow; a device that is not there.
+        """
+    @overload
+    def new_empty(self, *size: _int, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+        """As `new_zeros`: there is no memory that nobody wrote.
+
+        # Errors
+
+        More than 8 axes, sizes that overflow; a device that is not there.
+        """
+    def new_full(self, size: _Sizes, fill_value: _Operand, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+        """The same value everywhere, in the tensor's dtype and on its device unless others are named.
+
+        # Errors
+
+        More than 8 axes, sizes that overflow; a device that is not there; a value with axes.
+        """
+    def bernoulli(self, p: _float | None = None, *, generator: Generator | None = None) -> Tensor:
+        """1 with the probabilities that a tensor holds (or with `p` everywhere), else 0, in its dtype. Gradients do not flow through it.
+
+        # Errors
+
+        Probabilities that are not floats; a `p` outside [0, 1].
+        """
+    def bernoulli_(self, p: _Operand = 0.5, *, generator: Generator | None = None) -> Self:
+        """1 with probability `p`, a number or a tensor that broadcasts, else 0, in the tensor's shape and dtype.
+
+        # Errors
+
+        A number outside [0, 1]; a tensor that is not of floats or does not broadcast to the shape.
+        """
+    def uniform_(self, from_: _float = 0.0, to: _float = 1.0, *, generator: Generator | None = None) -> Self:
+        """Uniform random numbers from `from` up to `to`, in the tensor's shape and dtype.
+
+        # Errors
+
+        A tensor that is not of floats; bounds in the wrong order.
+        """
+    def normal_(self, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None) -> Self:
+        """Normal random numbers of a mean and a standard deviation, in the tensor's shape and dtype.
+
+        # Errors
+
+        A tensor that is not of floats; a negative deviation.
+        """
+    def log_normal_(self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None) -> Self:
+        """Random numbers whose logarithms are normal, of a mean and a standard deviation, in the tensor's shape and dtype.
+
+        # Errors
+
+        A tensor that is not of floats; a deviation that is not positive.
+        """
+    def exponential_(self, lambd: _float = 1.0, *, generator: Generator | None = None) -> Self:
+        """Exponential random numbers of the rate `lambd`, in the tensor's shape and dtype.
+
+        # Errors
+
+        A tensor that is not of floats; a rate that is not positive.
+        """
+    def cauchy_(self, median: _float = 0.0, sigma: _float = 1.0, *, generator: Generator | None = None) -> Self:
+        """Random numbers of Cauchy's distribution about `median`, in the tensor's shape and dtype.
+
+        # Errors
+
+        A tensor that is not of floats; a `sigma` that is not positive.
+        """
+    def geometric_(self, p: _float, *, generator: Generator | None = None) -> Self:
+        """How many trials of probability `p` it takes to the first success, random numbers in the tensor's shape and dtype.
+
+        # Errors
+
+        Truth values; a `p` outside (0, 1).
+        """
+    def random_(self, from_: _int | None = None, to: _int | None = None, *, generator: Generator | None = None) -> Self:
+        """Random integers from `from` up to `to`, which is left out, in the tensor's shape and dtype. With one bound, from 0 up to it;
+        with none, all that are not negative, of floats those up to which there are all.
+
+        # Errors
+
+        Bounds with no integer between them, or beyond the dtype's.
+        """
+    def multinomial(self, num_samples: _int, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
+        """Positions (i64) drawn with the weights along the last axis, which need not add up to 1: `num_samples` of each row. Without
+        replacement, the first of an exponential race (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006).
+
+        # Errors
+
+        Weights that are not floats, other than one or two axes; no samples, or without replacement more than there are weights.
+        """
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """What lies along an axis at some positions, by their indices (integers, in one axis).
 
@@ -702,6 +827,147 @@ class Tensor:
         """`masked_scatter`, written into the tensor, which is answered."""
     def argwhere(self) -> Tensor:
         """The positions of what is not zero: a row each."""
+    def matmul(self, other: Tensor) -> Tensor:
+        """The matrix product, as NumPy's `@`: vectors are taken as a row on the left and a column on the right, batches
+        broadcast.
+
+        # Errors
+
+        Scalars, inner sizes that differ, batches that do not broadcast, unlike devices.
+        """
+    def mm(self, mat2: Tensor) -> Tensor:
+        """The product of two matrices.
+
+        # Errors
+
+        What is no matrix, inner sizes that differ, unlike devices.
+        """
+    def bmm(self, mat2: Tensor) -> Tensor:
+        """The products of two batches of matrices, `[b, n, m]` and `[b, m, p]`.
+
+        # Errors
+
+        Other than three axes, batches or inner sizes that differ, unlike devices.
+        """
+    def mv(self, vec: Tensor) -> Tensor:
+        """The product of a matrix and a vector.
+
+        # Errors
+
+        What is no matrix or no vector, sizes that differ, unlike devices.
+        """
+    def dot(self, tensor: Tensor) -> Tensor:
+        """The sum of the products of two vectors' elements.
+
+        # Errors
+
+        What is no vector, sizes that differ, unlike devices.
+        """
+    def vdot(self, tensor: Tensor) -> Tensor:
+        """The sum of the products of two vectors' elements.
+
+        # Errors
+
+        What is no vector, sizes that differ, unlike devices.
+        """
+    def inner(self, other: Tensor) -> Tensor:
+        """The sums of products along the last axes of both; with a tensor without axes, the product.
+
+        # Errors
+
+        Last axes that differ, unlike devices.
+        """
+    def outer(self, vec2: Tensor) -> Tensor:
+        """The products of each element of a vector with each of another: `[n, m]`.
+
+        # Errors
+
+        What is no vector, unlike devices.
+        """
+    def ger(self, vec2: Tensor) -> Tensor:
+        """The products of each element of a vector with each of another: `[n, m]`.
+
+        # Errors
+
+        What is no vector, unlike devices.
+        """
+    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+        """`beta · self + alpha · mat1 @ mat2`, of matrices; the tensor broadcasts to the product. With `beta` 0 it is not looked at.
+
+        # Errors
+
+        What is no matrix, shapes that do not fit, unlike devices, a float as factor of integers.
+        """
+    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
+        """`addmm`, written into the tensor, which is answered."""
+    def addmv(self, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+        """`beta · self + alpha · mat @ vec`, of a matrix and a vector; the tensor broadcasts to the product. With `beta` 0 it is not
+        looked at.
+
+        # Errors
+
+        What is no matrix or no vector, shapes that do not fit, unlike devices, a float as factor of integers.
+        """
+    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
+        """`addmv`, written into the tensor, which is answered."""
+    def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+        """`beta · self + alpha · Σ batch1[i] @ batch2[i]`, of batches of matrices; the tensor broadcasts to the sum. With `beta` 0 it
+        is not looked at.
+
+        # Errors
+
+        Other than three axes, shapes that do not fit, unlike devices, a float as factor of integers.
+        """
+    def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
+        """`addbmm`, written into the tensor, which is answered."""
+    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+        """`beta · self + alpha · batch1 @ batch2`, of batches of matrices; the tensor broadcasts to the products. With `beta` 0 it is
+        not looked at.
+
+        # Errors
+
+        Other than three axes, shapes that do not fit, unlike devices, a float as factor of integers.
+        """
+    def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
+        """`baddbmm`, written into the tensor, which is answered."""
+    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+        """`beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at.
+
+        # Errors
+
+        What is no vector, shapes that do not fit, unlike devices, a float as factor of integers.
+        """
+    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
+        """`addr`, written into the tensor, which is answered."""
+    def trace(self) -> Tensor:
+        """The sum of a matrix' diagonal; of integers in i64.
+
+        # Errors
+
+        What is no matrix.
+        """
+    def kron(self, other: Tensor) -> Tensor:
+        """The Kronecker product: blocks of the other tensor, each times an element of this one. The tensor of fewer axes has axes of
+        size 1 before them.
+
+        # Errors
+
+        More than four axes that are larger than 1, unlike devices.
+        """
+    def cross(self, other: Tensor, dim: _int | None = None) -> Tensor:
+        """The cross product of vectors along an axis of three positions: the first such axis, if none is named. Shapes broadcast.
+
+        # Errors
+
+        No such axis, shapes that do not broadcast, unlike devices.
+        """
+    def matrix_power(self, n: _int) -> Tensor:
+        """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0. By squaring.
+
+        # Errors
+
+        What is no square matrix; a negative `n`.
+        """
     @overload
     def reshape(self, shape: _Dims) -> Tensor:
         """The same elements in another shape; one size may be −1, and follows from the others. A view where the elements lie so
@@ -1189,6 +1455,197 @@ class Tensor:
         """
     def clone(self) -> Tensor:
         """A copy of the value in its own memory; gradients flow through it."""
+    def sum(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+        """The sum of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
+        converted to before.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def prod(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+        """The product of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
+        converted to before.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def mean(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+        """The mean of all elements, or over some axes; of integers, in f32 unless `dtype` says otherwise.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def nansum(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+        """The sum of what is not NaN, of all elements or over some axes.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def nanmean(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+        """The mean of what is not NaN, of all elements or over some axes; of integers, in f32.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def amax(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+        """The largest element, or the largest over some axes; NaN if any is. Equal ones share the gradient.
+
+        # Errors
+
+        An axis out of range or named twice; no elements.
+        """
+    def amin(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+        """The smallest element, or the smallest over some axes; NaN if any is. Equal ones share the gradient.
+
+        # Errors
+
+        An axis out of range or named twice; no elements.
+        """
+    def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False) -> tuple[Tensor, ...]:
+        """The smallest and the largest element, of all or along an axis. Equal ones share the gradient.
+
+        # Errors
+
+        An axis out of range; no elements.
+        """
+    def argmax(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+        """The index (i64) of the first largest element along an axis, or of the flattened tensor.
+
+        # Errors
+
+        An axis out of range; no elements.
+        """
+    def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+        """The index (i64) of the first smallest element along an axis, or of the flattened tensor.
+
+        # Errors
+
+        An axis out of range; no elements.
+        """
+    def any(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+        """Whether any element is not zero, of all or over some axes: a truth value, and of u8 a u8.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def all(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+        """Whether no element is zero, of all or over some axes: a truth value, and of u8 a u8.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def count_nonzero(self, dim: _Dims | None = None) -> Tensor:
+        """How many elements are not zero (i64), of all or over some axes.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def var(self, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
+        """The variance of all elements, or over some axes: squares of deviations from the mean, over their count less
+        `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger. Integers become f32.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def std(self, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
+        """The standard deviation, the square root of the variance, of all elements or over some axes; see `var`. Its gradient is 0
+        where nothing varies. Integers become f32.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def logsumexp(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+        """`log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become f32.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def norm(self, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False, dtype: _DType | None = None) -> Tensor:
+        """The norm of all elements as one vector, or over some axes: the `p`-th root of the sum of `p`-th powers of magnitudes
+        (2 for `"fro"`). With `p` infinite the largest magnitude, −∞ the smallest, 0 how many are not zero. The gradient of a
+        norm that is 0 is 0. Integers become f32.
+
+        # Errors
+
+        An axis out of range or named twice; a `p` that is NaN or another word; with an infinite `p`, no elements.
+        """
+    def dist(self, other: Tensor, p: _float = 2.0) -> Tensor:
+        """The `p`-norm of the difference to another tensor, which is broadcast.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices; a `p` that is NaN.
+        """
+    def renorm(self, p: _float, dim: _int, maxnorm: _float) -> Tensor:
+        """The parts along an axis, those whose `p`-norm is larger than `maxnorm` scaled down to it.
+
+        # Errors
+
+        Fewer than two axes, an axis out of range, a `p` that is not positive, a negative `maxnorm`.
+        """
+    def renorm_(self, p: _float, dim: _int, maxnorm: _float) -> Self:
+        """`renorm`, written into the tensor, which is answered."""
+    def diff(self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
+        """Differences of neighbours along an axis, taken `n` times; of truth values, whether they differ. `prepend` and `append`
+        are put before and after the elements first.
+
+        # Errors
+
+        A tensor without axes, an axis out of range; what is put beside it and does not fit.
+        """
+    def cov(self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
+        """The covariance matrix of variables, which are rows, by observations, which are columns; of one row, the variance. Each
+        observation counts `fweights` times (integers), and with `aweights`; both have one axis. Integers become f32.
+
+        # Errors
+
+        More than two axes; weights of another number than the observations', or that are no integers or floats.
+        """
+    def corrcoef(self) -> Tensor:
+        """The matrix of correlation coefficients of variables, which are rows, by observations, which are columns. Integers become
+        f32.
+
+        # Errors
+
+        More than two axes.
+        """
+    def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
+        """How often each integer occurs, from 0 to the largest one (at least `minlength` of them): i64. With `weights`, the sum of
+        the weights of its occurrences: f32 of f32, else f64. The values are looked at, since the shape depends on them.
+
+        # Errors
+
+        What is no line of integers, a negative one; weights of another shape.
+        """
+    def histc(self, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
+        """How many elements lie in each of `bins` intervals of the same width from `min` to `max`, both included; from the least
+        element to the largest, if these are the same. What lies outside does not count. Integers become f32.
+
+        # Errors
+
+        No bins; bounds that are not finite or in the wrong order.
+        """
+    def histogram(self, bins: _int, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
+        """How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
+        `range[0]` to `range[1]`, both included, or from the least element to the largest. With `weight`, of the tensor's shape, the
+        sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
+        f32.
+
+        # Errors
+
+        No bins; a range of other than two numbers that are finite and in order; weights of another shape.
+        """
     def cumsum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
         """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
         order of additions depends on the shape alone.
@@ -1309,98 +1766,6 @@ class Tensor:
         """`self` where the condition holds, else `other`."""
 
     # Reductions.
-    def sum(
-        self,
-        dim: _Dims | None = None,
-        keepdim: _bool = False,
-        *,
-        dtype: _DType | None = None,
-        axis: _Dims | None = None,
-        keepdims: _bool | None = None,
-    ) -> Tensor:
-        """The sum of all elements, or over some axes. Integers become i64."""
-    def mean(
-        self,
-        dim: _Dims | None = None,
-        keepdim: _bool = False,
-        *,
-        dtype: _DType | None = None,
-        axis: _Dims | None = None,
-        keepdims: _bool | None = None,
-    ) -> Tensor:
-        """The mean of all elements, or over some axes; of integers, in f32."""
-    def prod(
-        self,
-        dim: _Dims | None = None,
-        keepdim: _bool = False,
-        *,
-        axis: _Dims | None = None,
-        keepdims: _bool | None = None,
-    ) -> Tensor:
-        """The product of all elements, or over some axes."""
-    def amax(
-        self,
-        dim: _Dims | None = None,
-        keepdim: _bool = False,
-        *,
-        axis: _Dims | None = None,
-        keepdims: _bool | None = None,
-    ) -> Tensor:
-        """The largest element, or the largest over some axes."""
-    def amin(
-        self,
-        dim: _Dims | None = None,
-        keepdim: _bool = False,
-        *,
-        axis: _Dims | None = None,
-        keepdims: _bool | None = None,
-    ) -> Tensor:
-        """The smallest element, or the smallest over some axes."""
-    def argmax(
-        self,
-        dim: _int | None = None,
-        keepdim: _bool = False,
-        *,
-        axis: _int | None = None,
-        keepdims: _bool | None = None,
-    ) -> Tensor:
-        """The index of the first largest element along an axis, or of the flattened tensor."""
-    def argmin(
-        self,
-        dim: _int | None = None,
-        keepdim: _bool = False,
-        *,
-        axis: _int | None = None,
-        keepdims: _bool | None = None,
-    ) -> Tensor:
-        """The index of the first smallest element along an axis, or of the flattened tensor."""
-    def logsumexp(
-        self,
-        dim: _Dims | None = None,
-        keepdim: _bool = False,
-        *,
-        axis: _Dims | None = None,
-        keepdims: _bool | None = None,
-    ) -> Tensor:
-        """`log Σ eˣ` over some axes, without overflow."""
-    def any(
-        self,
-        dim: _Dims | None = None,
-        keepdim: _bool = False,
-        *,
-        axis: _Dims | None = None,
-        keepdims: _bool | None = None,
-    ) -> Tensor:
-        """Whether any element is not zero, of all or over some axes."""
-    def all(
-        self,
-        dim: _Dims | None = None,
-        keepdim: _bool = False,
-        *,
-        axis: _Dims | None = None,
-        keepdims: _bool | None = None,
-    ) -> Tensor:
-        """Whether no element is zero, of all or over some axes."""
     @overload
     def max(self, dim: _int, keepdim: _bool = False, *, keepdims: _bool | None = None) -> Extreme:
         """The largest element; with another tensor, the larger of each pair. Along one `dim`, PyTorch's pair of values and
@@ -1434,42 +1799,6 @@ class Tensor:
     ) -> Tensor:
         """The smallest element; with another tensor, the smaller of each pair. Along one `dim`, PyTorch's pair of values and
         indices; over NumPy's `axis`, or several axes, the values.
-        """
-    def var(
-        self,
-        dim: _Dims | None = None,
-        unbiased: _bool | None = None,
-        keepdim: _bool = False,
-        *,
-        correction: _int | None = None,
-        axis: _Dims | None = None,
-        keepdims: _bool | None = None,
-        ddof: _int | None = None,
-    ) -> Tensor:
-        """The variance of all elements, or over some axes, with Bessel's correction."""
-    def std(
-        self,
-        dim: _Dims | None = None,
-        unbiased: _bool | None = None,
-        keepdim: _bool = False,
-        *,
-        correction: _int | None = None,
-        axis: _Dims | None = None,
-        keepdims: _bool | None = None,
-        ddof: _int | None = None,
-    ) -> Tensor:
-        """The standard deviation of all elements, or over some axes, with Bessel's correction."""
-    def norm(
-        self,
-        p: _float = 2.0,
-        dim: _Dims | None = None,
-        keepdim: _bool = False,
-        *,
-        axis: _Dims | None = None,
-        keepdims: _bool | None = None,
-    ) -> Tensor:
-        """The Euclidean norm of all elements, or over some axes; with `p` 1, the sum of magnitudes, with infinity the largest,
-        with 0 how many are not zero. The gradient of a norm that is 0 is 0.
         """
 
     # Compositions.
@@ -1782,26 +2111,6 @@ def empty_like(
 ) -> Tensor:
     """As `empty`, in the shape and dtype of another tensor."""
 
-@overload
-def rand(
-    shape: Sequence[_int],
-    /,
-    *,
-    dtype: _DType | None = None,
-    device: _Device | None = None,
-    requires_grad: _bool = False,
-) -> Tensor:
-    """Uniform random numbers in [0, 1)."""
-@overload
-def rand(
-    *shape: _int,
-    size: _Sizes | None = None,
-    dtype: _DType | None = None,
-    device: _Device | None = None,
-    requires_grad: _bool = False,
-) -> Tensor:
-    """Uniform random numbers in [0, 1)."""
-
 def rand_like(
     input: Tensor,
     *,
@@ -1810,26 +2119,6 @@ def rand_like(
     requires_grad: _bool = False,
 ) -> Tensor:
     """As `rand`, in the shape and dtype of another tensor."""
-
-@overload
-def randn(
-    shape: Sequence[_int],
-    /,
-    *,
-    dtype: _DType | None = None,
-    device: _Device | None = None,
-    requires_grad: _bool = False,
-) -> Tensor:
-    """Normal random numbers of mean 0 and variance 1."""
-@overload
-def randn(
-    *shape: _int,
-    size: _Sizes | None = None,
-    dtype: _DType | None = None,
-    device: _Device | None = None,
-    requires_grad: _bool = False,
-) -> Tensor:
-    """Normal random numbers of mean 0 and variance 1."""
 
 def randn_like(
     input: Tensor,
@@ -1894,7 +2183,14 @@ def linspace(
 
 @overload
 def randint(
-    low: _int, size: Sequence[_int], /, *, dtype: _DType | None = None, device: _Device | None = None
+    low: _int,
+    size: Sequence[_int],
+    /,
+    *,
+    generator: Generator | None = None,
+    dtype: _DType | None = None,
+    device: _Device | None = None,
+    requires_grad: _bool = False,
 ) -> Tensor:
     """Random integers from `low` (0, if one bound is given) up to `high`, which is left out."""
 @overload
@@ -1903,8 +2199,10 @@ def randint(
     high: _int | None = None,
     size: Sequence[_int] | None = None,
     *,
+    generator: Generator | None = None,
     dtype: _DType | None = None,
     device: _Device | None = None,
+    requires_grad: _bool = False,
 ) -> Tensor:
     """Random integers from `low` (0, if one bound is given) up to `high`, which is left out."""
 
@@ -1921,8 +2219,46 @@ def set_float32_matmul_precision(precision: Literal["highest", "high", "medium"]
 def get_float32_matmul_precision() -> Literal["highest", "high"]:
     """How products of f32 matrices are computed on CUDA devices; "medium" counts as "high"."""
 
-def manual_seed(seed: _int) -> None:
-    """Seeds the generator of random tensors: the same seed gives the same numbers, on every device."""
+class Generator:
+    """A generator of random numbers: a seed and a position. The same seed gives the same numbers on every device."""
+
+    def __new__(cls, device: _Device | None = None) -> Self: ...
+    def manual_seed(self, seed: _int) -> Self:
+        """Starts anew with a seed; answers with the generator itself."""
+    def seed(self) -> _int:
+        """Starts anew with a seed that nobody knows, and answers with it."""
+    def initial_seed(self) -> _int:
+        """The seed."""
+    def get_state(self) -> Tensor:
+        """The state as a tensor of bytes: seed and position."""
+    def set_state(self, new_state: Tensor) -> Self:
+        """Goes on from a state that `get_state` answered with."""
+    def clone_state(self) -> Generator:
+        """A generator of its own in the same state."""
+    @property
+    def device(self) -> Device:
+        """The device that it was made for; it makes the same numbers on every one."""
+
+def manual_seed(seed: _int) -> Generator:
+    """Seeds the generator of random tensors, and answers with it: the same seed gives the same numbers, on every device."""
+def seed() -> _int:
+    """Seeds the generator of random tensors with a seed that nobody knows, and answers with it."""
+def initial_seed() -> _int:
+    """The seed of the generator of random tensors."""
+def get_rng_state() -> Tensor:
+    """The state of the generator of random tensors, as a tensor of bytes."""
+def set_rng_state(new_state: Tensor) -> None:
+    """Lets the generator of random tensors go on from a state that `get_rng_state` answered with."""
+def promote_types(type1: _DType, type2: _DType) -> _DTypeClass:
+    """The dtype in which two dtypes meet."""
+def result_type(tensor1: _Operand, tensor2: _Operand) -> _DTypeClass:
+    """The dtype of the result of an operation on two tensors or numbers."""
+def can_cast(from_: _DType, to: _DType) -> _bool:
+    """Whether a conversion stays within what an operation may do to its result: no floats to integers, nothing to truth values."""
+def set_default_dtype(d: _DType) -> None:
+    """Makes this the dtype of floating-point numbers that nobody gave one; float32 at first."""
+def get_default_dtype() -> _DTypeClass:
+    """The dtype of floating-point numbers that nobody gave one."""
 
 def broadcast_shapes(*shapes: _Sizes) -> Size:
     """The shape that shapes broadcast to."""
@@ -2065,6 +2401,7 @@ class _Schedule:
 class _Graph:
     def __new__(cls, outside: Sequence[tuple[_Graph, _int]], nodes: Sequence[Any]) -> Self: ...
 
+def _default_generator() -> Generator: ...
 def _set_grad_enabled(on: _bool) -> _bool: ...
 def _before_fork() -> None: ...
 def _after_fork() -> None: ...
@@ -2401,6 +2738,220 @@ def _nn_celu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
 def logaddexp(input: Tensor, other: _Operand) -> Tensor:
     """`ln(exp(x) + exp(y))` without overflow."""
 
+def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
+    """The convolution (cross-correlation) of an input `[n, c, l]` (or `[c, l]`) with a weight `[o, c / groups, k]`, plus a bias `[o]`:
+    `[n, o, (l + 2 padding − dilation (k − 1) − 1) / stride + 1]`. A padding of `"same"` keeps `l`, `"valid"` is none. Products of
+    f32 are exact; half types are added in f32.
+
+    # Errors
+
+    Shapes that do not fit, a kernel larger than the padded input, numbers that are not positive, integers.
+    """
+
+def _nn_conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
+    """The convolution (cross-correlation) of an input `[n, c, l]` (or `[c, l]`) with a weight `[o, c / groups, k]`, plus a bias `[o]`:
+    `[n, o, (l + 2 padding − dilation (k − 1) − 1) / stride + 1]`. A padding of `"same"` keeps `l`, `"valid"` is none. Products of
+    f32 are exact; half types are added in f32.
+
+    # Errors
+
+    Shapes that do not fit, a kernel larger than the padded input, numbers that are not positive, integers.
+    """
+
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
+    """The convolution (cross-correlation) of an input `[n, c, h, w]` (or `[c, h, w]`) with a weight `[o, c / groups, kh, kw]`, plus a bias
+    `[o]`; see [`Tensor::conv1d`] for sizes. Stride, padding and dilation are one number, or one for each axis.
+
+    # Errors
+
+    As [`Tensor::conv1d`].
+    """
+
+def _nn_conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
+    """The convolution (cross-correlation) of an input `[n, c, h, w]` (or `[c, h, w]`) with a weight `[o, c / groups, kh, kw]`, plus a bias
+    `[o]`; see [`Tensor::conv1d`] for sizes. Stride, padding and dilation are one number, or one for each axis.
+
+    # Errors
+
+    As [`Tensor::conv1d`].
+    """
+
+def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
+    """The convolution (cross-correlation) of an input `[n, c, d, h, w]` (or `[c, d, h, w]`) with a weight `[o, c / groups, kd, kh, kw]`, plus a
+    bias `[o]`; see [`Tensor::conv1d`] for sizes.
+
+    # Errors
+
+    As [`Tensor::conv1d`].
+    """
+
+def _nn_conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
+    """The convolution (cross-correlation) of an input `[n, c, d, h, w]` (or `[c, d, h, w]`) with a weight `[o, c / groups, kd, kh, kw]`, plus a
+    bias `[o]`; see [`Tensor::conv1d`] for sizes.
+
+    # Errors
+
+    As [`Tensor::conv1d`].
+    """
+
+def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
+    """The transposed convolution of an input `[n, c, l]` (or `[c, l]`) with a weight `[c, o / groups, k]`, plus a bias `[o]`: the gradient of a
+    convolution by its input, `[n, o, (l − 1) stride − 2 padding + dilation (k − 1) + output_padding + 1]`.
+
+    # Errors
+
+    Shapes that do not fit; an output padding that is not smaller than stride or dilation.
+    """
+
+def _nn_conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
+    """The transposed convolution of an input `[n, c, l]` (or `[c, l]`) with a weight `[c, o / groups, k]`, plus a bias `[o]`: the gradient of a
+    convolution by its input, `[n, o, (l − 1) stride − 2 padding + dilation (k − 1) + output_padding + 1]`.
+
+    # Errors
+
+    Shapes that do not fit; an output padding that is not smaller than stride or dilation.
+    """
+
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
+    """The transposed convolution of an input `[n, c, h, w]` (or `[c, h, w]`) with a weight `[c, o / groups, kh, kw]`, plus a bias `[o]`; see
+    [`Tensor::conv_transpose1d`] for sizes.
+
+    # Errors
+
+    As [`Tensor::conv_transpose1d`].
+    """
+
+def _nn_conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
+    """The transposed convolution of an input `[n, c, h, w]` (or `[c, h, w]`) with a weight `[c, o / groups, kh, kw]`, plus a bias `[o]`; see
+    [`Tensor::conv_transpose1d`] for sizes.
+
+    # Errors
+
+    As [`Tensor::conv_transpose1d`].
+    """
+
+def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
+    """The transposed convolution of an input `[n, c, d, h, w]` (or `[c, d, h, w]`) with a weight `[c, o / groups, kd, kh, kw]`, plus a bias `[o]`;
+    see [`Tensor::conv_transpose1d`] for sizes.
+
+    # Errors
+
+    As [`Tensor::conv_transpose1d`].
+    """
+
+def _nn_conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
+    """The transposed convolution of an input `[n, c, d, h, w]` (or `[c, d, h, w]`) with a weight `[c, o / groups, kd, kh, kw]`, plus a bias `[o]`;
+    see [`Tensor::conv_transpose1d`] for sizes.
+
+    # Errors
+
+    As [`Tensor::conv_transpose1d`].
+    """
+
+def scalar_tensor(s: _Operand, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """A number as a tensor without axes; of the default dtype unless another is named.
+
+    # Errors
+
+    A device that is not there.
+    """
+
+@overload
+def rand(size: _Sizes | None = None, *, generator: Generator | None = None, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Uniform random numbers in [0, 1), of the default dtype unless another is named.
+
+    # Errors
+
+    A dtype that is not floating point; more than 8 axes, sizes that overflow; a device that is not there.
+    """
+@overload
+def rand(*size: _int, generator: Generator | None = None, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Uniform random numbers in [0, 1), of the default dtype unless another is named.
+
+    # Errors
+
+    A dtype that is not floating point; more than 8 axes, sizes that overflow; a device that is not there.
+    """
+
+@overload
+def randn(size: _Sizes | None = None, *, generator: Generator | None = None, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Normal random numbers of mean 0 and variance 1, of the default dtype unless another is named.
+
+    # Errors
+
+    A dtype that is not floating point; more than 8 axes, sizes that overflow; a device that is not there.
+    """
+@overload
+def randn(*size: _int, generator: Generator | None = None, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Normal random numbers of mean 0 and variance 1, of the default dtype unless another is named.
+
+    # Errors
+
+    A dtype that is not floating point; more than 8 axes, sizes that overflow; a device that is not there.
+    """
+
+def logspace(start: _float, end: _float, steps: _int, base: _float = 10.0, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """`steps` powers of `base`, whose exponents are evenly spaced from `start` to `end`, both included. Computed in f64, and
+    rounded once.
+
+    # Errors
+
+    Too many of them; a device that is not there.
+    """
+
+def range(start: _float, end: _float, step: _float = 1.0, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """`start`, `start + step`, … up to `end`, which is included; of the default dtype unless another is named. `arange`, which
+    leaves the end out, is what one wants.
+
+    # Errors
+
+    Bounds that are not finite or that the step does not lead to; a step of 0; a device that is not there.
+    """
+
+def randperm(n: _int, *, generator: Generator | None = None, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """The integers below `n` in a random order, i64 unless another dtype is named.
+
+    # Errors
+
+    A device that is not there.
+    """
+
+def randint_like(input: Tensor, low: _int, high: _int | None = None, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Random integers from `low` up to `high`, which is left out (from 0 up to `low`, if one bound is given), in the shape of a
+    tensor; in its dtype and on its device unless others are named.
+
+    # Errors
+
+    Bounds with no integer between them; a device that is not there.
+    """
+
+def normal(mean: _Operand, std: _Operand = 1.0, size: _Sizes | None = None, *, generator: Generator | None = None, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Normal random numbers of a mean and a standard deviation, which are numbers or tensors that broadcast; of two numbers, in
+    a shape. Gradients do not flow through it.
+
+    # Errors
+
+    Tensors that are not of floats, that do not broadcast, or on unlike devices; a negative number as deviation; numbers
+    without a shape, a shape beside tensors.
+    """
+
+def bernoulli(input: Tensor, p: _float | None = None, *, generator: Generator | None = None) -> Tensor:
+    """1 with the probabilities that a tensor holds (or with `p` everywhere), else 0, in its dtype. Gradients do not flow through it.
+
+    # Errors
+
+    Probabilities that are not floats; a `p` outside [0, 1].
+    """
+
+def multinomial(input: Tensor, num_samples: _int, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
+    """Positions (i64) drawn with the weights along the last axis, which need not add up to 1: `num_samples` of each row. Without
+    replacement, the first of an exponential race (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006).
+
+    # Errors
+
+    Weights that are not floats, other than one or two axes; no samples, or without replacement more than there are weights.
+    """
+
 def index_select(input: Tensor, dim: _int, index: Tensor) -> Tensor:
     """What lies along an axis at some positions, by their indices (integers, in one axis).
 
@@ -2582,6 +3133,318 @@ def unravel_index(input: Tensor, shape: _Sizes) -> tuple[Tensor, ...]:
     # Errors
 
     Indices that are no integers.
+    """
+
+def matmul(input: Tensor, other: Tensor) -> Tensor:
+    """The matrix product, as NumPy's `@`: vectors are taken as a row on the left and a column on the right, batches
+    broadcast.
+
+    # Errors
+
+    Scalars, inner sizes that differ, batches that do not broadcast, unlike devices.
+    """
+
+def _linalg_matmul(input: Tensor, other: Tensor) -> Tensor:
+    """The matrix product, as NumPy's `@`: vectors are taken as a row on the left and a column on the right, batches
+    broadcast.
+
+    # Errors
+
+    Scalars, inner sizes that differ, batches that do not broadcast, unlike devices.
+    """
+
+def mm(input: Tensor, mat2: Tensor) -> Tensor:
+    """The product of two matrices.
+
+    # Errors
+
+    What is no matrix, inner sizes that differ, unlike devices.
+    """
+
+def bmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """The products of two batches of matrices, `[b, n, m]` and `[b, m, p]`.
+
+    # Errors
+
+    Other than three axes, batches or inner sizes that differ, unlike devices.
+    """
+
+def mv(input: Tensor, vec: Tensor) -> Tensor:
+    """The product of a matrix and a vector.
+
+    # Errors
+
+    What is no matrix or no vector, sizes that differ, unlike devices.
+    """
+
+def dot(input: Tensor, tensor: Tensor) -> Tensor:
+    """The sum of the products of two vectors' elements.
+
+    # Errors
+
+    What is no vector, sizes that differ, unlike devices.
+    """
+
+def vdot(input: Tensor, tensor: Tensor) -> Tensor:
+    """The sum of the products of two vectors' elements.
+
+    # Errors
+
+    What is no vector, sizes that differ, unlike devices.
+    """
+
+def inner(input: Tensor, other: Tensor) -> Tensor:
+    """The sums of products along the last axes of both; with a tensor without axes, the product.
+
+    # Errors
+
+    Last axes that differ, unlike devices.
+    """
+
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
+    """The products of each element of a vector with each of another: `[n, m]`.
+
+    # Errors
+
+    What is no vector, unlike devices.
+    """
+
+def ger(input: Tensor, vec2: Tensor) -> Tensor:
+    """The products of each element of a vector with each of another: `[n, m]`.
+
+    # Errors
+
+    What is no vector, unlike devices.
+    """
+
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`beta · self + alpha · mat1 @ mat2`, of matrices; the tensor broadcasts to the product. With `beta` 0 it is not looked at.
+
+    # Errors
+
+    What is no matrix, shapes that do not fit, unlike devices, a float as factor of integers.
+    """
+
+def addmm_(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`addmm`, written into the tensor."""
+
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`beta · self + alpha · mat @ vec`, of a matrix and a vector; the tensor broadcasts to the product. With `beta` 0 it is not
+    looked at.
+
+    # Errors
+
+    What is no matrix or no vector, shapes that do not fit, unlike devices, a float as factor of integers.
+    """
+
+def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`addmv`, written into the tensor."""
+
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`beta · self + alpha · Σ batch1[i] @ batch2[i]`, of batches of matrices; the tensor broadcasts to the sum. With `beta` 0 it
+    is not looked at.
+
+    # Errors
+
+    Other than three axes, shapes that do not fit, unlike devices, a float as factor of integers.
+    """
+
+def addbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`addbmm`, written into the tensor."""
+
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`beta · self + alpha · batch1 @ batch2`, of batches of matrices; the tensor broadcasts to the products. With `beta` 0 it is
+    not looked at.
+
+    # Errors
+
+    Other than three axes, shapes that do not fit, unlike devices, a float as factor of integers.
+    """
+
+def baddbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`baddbmm`, written into the tensor."""
+
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at.
+
+    # Errors
+
+    What is no vector, shapes that do not fit, unlike devices, a float as factor of integers.
+    """
+
+def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`addr`, written into the tensor."""
+
+@overload
+def einsum(equation: str, operands: Sequence[Tensor]) -> Tensor:
+    """Sums of products of tensors whose axes are named by letters, as Einstein wrote them: `"ij,jk->ik"` is the matrix product.
+    An axis of size 1 broadcasts. A letter that occurs twice in an operand takes its diagonal; `...` are further axes, which
+    broadcast. Without `->`, the result has the letters that occur once, in alphabetical order, after the further axes.
+
+    Operands are contracted two at a time by matrix products, in the order that takes the fewest multiplications (up to 8 of
+    them; of more, the cheapest pair first).
+
+    # Errors
+
+    An equation that is none or does not fit the operands, axes of one letter and different sizes, unlike devices.
+    """
+@overload
+def einsum(equation: str, *operands: Tensor) -> Tensor:
+    """Sums of products of tensors whose axes are named by letters, as Einstein wrote them: `"ij,jk->ik"` is the matrix product.
+    An axis of size 1 broadcasts. A letter that occurs twice in an operand takes its diagonal; `...` are further axes, which
+    broadcast. Without `->`, the result has the letters that occur once, in alphabetical order, after the further axes.
+
+    Operands are contracted two at a time by matrix products, in the order that takes the fewest multiplications (up to 8 of
+    them; of more, the cheapest pair first).
+
+    # Errors
+
+    An equation that is none or does not fit the operands, axes of one letter and different sizes, unlike devices.
+    """
+
+def tensordot(input: Tensor, other: Tensor, dims: _int | Sequence[_Dims] = 2) -> Tensor:
+    """Sums of products over axes of both tensors that belong together: the last `dims` of the first and the first of the second,
+    or a list of axes of each. The other axes stay, those of the first one first. By matrix products.
+
+    # Errors
+
+    Axes that are not there or named twice, sizes that differ, unlike devices.
+    """
+
+def trace(input: Tensor) -> Tensor:
+    """The sum of a matrix' diagonal; of integers in i64.
+
+    # Errors
+
+    What is no matrix.
+    """
+
+def kron(input: Tensor, other: Tensor) -> Tensor:
+    """The Kronecker product: blocks of the other tensor, each times an element of this one. The tensor of fewer axes has axes of
+    size 1 before them.
+
+    # Errors
+
+    More than four axes that are larger than 1, unlike devices.
+    """
+
+@overload
+def chain_matmul(matrices: Sequence[Tensor]) -> Tensor:
+    """The product of several matrices, in the order that takes the fewest multiplications.
+
+    # Errors
+
+    No matrices, what is no matrix, shapes that do not fit, unlike devices.
+    """
+@overload
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    """The product of several matrices, in the order that takes the fewest multiplications.
+
+    # Errors
+
+    No matrices, what is no matrix, shapes that do not fit, unlike devices.
+    """
+
+def _linalg_multi_dot(tensors: Sequence[Tensor]) -> Tensor:
+    """The product of several matrices, in the order that takes the fewest multiplications; the first may be a vector, taken as a
+    row, and the last, taken as a column.
+
+    # Errors
+
+    No tensors, what is neither, shapes that do not fit, unlike devices.
+    """
+
+def cross(input: Tensor, other: Tensor, dim: _int | None = None) -> Tensor:
+    """The cross product of vectors along an axis of three positions: the first such axis, if none is named. Shapes broadcast.
+
+    # Errors
+
+    No such axis, shapes that do not broadcast, unlike devices.
+    """
+
+def _linalg_cross(input: Tensor, other: Tensor, *, dim: _int = -1) -> Tensor:
+    """The cross product of vectors along an axis of three positions. Shapes broadcast.
+
+    # Errors
+
+    Another size along the axis, shapes that do not broadcast, unlike devices.
+    """
+
+def _linalg_vecdot(input: Tensor, y: Tensor, *, dim: _int = -1) -> Tensor:
+    """The sums of products of vectors along an axis. Shapes broadcast.
+
+    # Errors
+
+    An axis out of range, shapes that do not broadcast, unlike devices.
+    """
+
+def matrix_power(input: Tensor, n: _int) -> Tensor:
+    """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0. By squaring.
+
+    # Errors
+
+    What is no square matrix; a negative `n`.
+    """
+
+def _linalg_matrix_power(input: Tensor, n: _int) -> Tensor:
+    """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0. By squaring.
+
+    # Errors
+
+    What is no square matrix; a negative `n`.
+    """
+
+def _linalg_vector_norm(input: Tensor, ord: _float = 2.0, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+    """The norm of vectors: of all elements as one, or over some axes. See `norm` for the orders. Integers become f32.
+
+    # Errors
+
+    An axis out of range or named twice; an order that is NaN; with an infinite or negative one, no elements.
+    """
+
+def _linalg_matrix_norm(input: Tensor, ord: _float | str = "fro", dim: _Dims = (-2, -1), keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+    """The norm of the matrices in two axes: `"fro"` is the root of the sum of squares; 1 and −1 the largest and the least sum of a
+    column's magnitudes, infinity and −infinity of a row's. Integers become f32.
+
+    # Errors
+
+    Fewer than two axes, axes out of range or the same; other orders, which take singular values.
+    """
+
+def _linalg_norm(input: Tensor, ord: _float | str | None = None, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+    """The norm of a vector or a matrix. Without an order the root of the sum of squares, of all elements or over some axes; with
+    one, that of vectors over one axis (or of a tensor of one), that of matrices over two (or of a tensor of two). See
+    `vector_norm` and `matrix_norm`. Integers become f32.
+
+    # Errors
+
+    With an order, other than one or two axes; those of `vector_norm` and `matrix_norm`.
+    """
+
+def vander(input: Tensor, n: _int | None = None, increasing: _bool = False) -> Tensor:
+    """The powers of a vector's elements as columns: from the `n − 1`-th (`n` is the vector's size, if it is not given) down to
+    the 0-th, or up to it.
+
+    # Errors
+
+    What is no vector.
+    """
+
+def _linalg_diagonal(input: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+    """The diagonals of matrices (above the main one by `offset`) as the last axis: a view. `dim1` and `dim2` say which axes the matrices
+    have.
+
+    # Errors
+
+    An axis out of range, or twice the same.
+    """
+
+def _linalg_vander(input: Tensor, *, n: _int | None = None) -> Tensor:
+    """The powers of the elements along the last axis, from the 0-th up, as many as there are elements unless `n` says how many.
+
+    # Errors
+
+    A tensor without axes, `n` not larger than 1.
     """
 
 @overload
@@ -3203,6 +4066,282 @@ def t(input: Tensor) -> Tensor:
 def clone(input: Tensor) -> Tensor:
     """A copy of the value in its own memory; gradients flow through it."""
 
+def sum(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+    """The sum of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
+    converted to before.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def prod(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+    """The product of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
+    converted to before.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def mean(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+    """The mean of all elements, or over some axes; of integers, in f32 unless `dtype` says otherwise.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def nansum(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+    """The sum of what is not NaN, of all elements or over some axes.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def nanmean(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+    """The mean of what is not NaN, of all elements or over some axes; of integers, in f32.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def amax(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+    """The largest element, or the largest over some axes; NaN if any is. Equal ones share the gradient.
+
+    # Errors
+
+    An axis out of range or named twice; no elements.
+    """
+
+def amin(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+    """The smallest element, or the smallest over some axes; NaN if any is. Equal ones share the gradient.
+
+    # Errors
+
+    An axis out of range or named twice; no elements.
+    """
+
+def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False) -> tuple[Tensor, ...]:
+    """The smallest and the largest element, of all or along an axis. Equal ones share the gradient.
+
+    # Errors
+
+    An axis out of range; no elements.
+    """
+
+def argmax(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+    """The index (i64) of the first largest element along an axis, or of the flattened tensor.
+
+    # Errors
+
+    An axis out of range; no elements.
+    """
+
+def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+    """The index (i64) of the first smallest element along an axis, or of the flattened tensor.
+
+    # Errors
+
+    An axis out of range; no elements.
+    """
+
+def any(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+    """Whether any element is not zero, of all or over some axes: a truth value, and of u8 a u8.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def all(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+    """Whether no element is zero, of all or over some axes: a truth value, and of u8 a u8.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def count_nonzero(input: Tensor, dim: _Dims | None = None) -> Tensor:
+    """How many elements are not zero (i64), of all or over some axes.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def var(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
+    """The variance of all elements, or over some axes: squares of deviations from the mean, over their count less
+    `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger. Integers become f32.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def std(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
+    """The standard deviation, the square root of the variance, of all elements or over some axes; see `var`. Its gradient is 0
+    where nothing varies. Integers become f32.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def var_mean(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> tuple[Tensor, ...]:
+    """The variance (see `var`) and the mean, of all elements or over some axes. Integers become f32.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def std_mean(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> tuple[Tensor, ...]:
+    """The standard deviation (see `std`) and the mean, of all elements or over some axes. Integers become f32.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def logsumexp(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+    """`log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become f32.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def _special_logsumexp(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+    """`log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become f32.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def norm(input: Tensor, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False, dtype: _DType | None = None) -> Tensor:
+    """The norm of all elements as one vector, or over some axes: the `p`-th root of the sum of `p`-th powers of magnitudes
+    (2 for `"fro"`). With `p` infinite the largest magnitude, −∞ the smallest, 0 how many are not zero. The gradient of a
+    norm that is 0 is 0. Integers become f32.
+
+    # Errors
+
+    An axis out of range or named twice; a `p` that is NaN or another word; with an infinite `p`, no elements.
+    """
+
+def dist(input: Tensor, other: Tensor, p: _float = 2.0) -> Tensor:
+    """The `p`-norm of the difference to another tensor, which is broadcast.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; a `p` that is NaN.
+    """
+
+def renorm(input: Tensor, p: _float, dim: _int, maxnorm: _float) -> Tensor:
+    """The parts along an axis, those whose `p`-norm is larger than `maxnorm` scaled down to it.
+
+    # Errors
+
+    Fewer than two axes, an axis out of range, a `p` that is not positive, a negative `maxnorm`.
+    """
+
+def renorm_(input: Tensor, p: _float, dim: _int, maxnorm: _float) -> Tensor:
+    """`renorm`, written into the tensor."""
+
+def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
+    """Differences of neighbours along an axis, taken `n` times; of truth values, whether they differ. `prepend` and `append`
+    are put before and after the elements first.
+
+    # Errors
+
+    A tensor without axes, an axis out of range; what is put beside it and does not fit.
+    """
+
+def trapezoid(input: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1) -> Tensor:
+    """The integral along an axis by the trapezoidal rule: of values at the points `x` (one axis, or a shape that broadcasts
+    with the tensor's), or at points that are `dx` apart.
+
+    # Errors
+
+    A tensor without axes, an axis out of range; points that do not fit the values, or both `x` and `dx`.
+    """
+
+def trapz(input: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1) -> Tensor:
+    """The integral along an axis by the trapezoidal rule: of values at the points `x` (one axis, or a shape that broadcasts
+    with the tensor's), or at points that are `dx` apart.
+
+    # Errors
+
+    A tensor without axes, an axis out of range; points that do not fit the values, or both `x` and `dx`.
+    """
+
+def cumulative_trapezoid(input: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1) -> Tensor:
+    """The integral up to each point but the first along an axis by the trapezoidal rule; see `trapezoid`.
+
+    # Errors
+
+    A tensor without axes, an axis out of range; points that do not fit the values, or both `x` and `dx`.
+    """
+
+def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
+    """The covariance matrix of variables, which are rows, by observations, which are columns; of one row, the variance. Each
+    observation counts `fweights` times (integers), and with `aweights`; both have one axis. Integers become f32.
+
+    # Errors
+
+    More than two axes; weights of another number than the observations', or that are no integers or floats.
+    """
+
+def corrcoef(input: Tensor) -> Tensor:
+    """The matrix of correlation coefficients of variables, which are rows, by observations, which are columns. Integers become
+    f32.
+
+    # Errors
+
+    More than two axes.
+    """
+
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
+    """How often each integer occurs, from 0 to the largest one (at least `minlength` of them): i64. With `weights`, the sum of
+    the weights of its occurrences: f32 of f32, else f64. The values are looked at, since the shape depends on them.
+
+    # Errors
+
+    What is no line of integers, a negative one; weights of another shape.
+    """
+
+def histc(input: Tensor, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
+    """How many elements lie in each of `bins` intervals of the same width from `min` to `max`, both included; from the least
+    element to the largest, if these are the same. What lies outside does not count. Integers become f32.
+
+    # Errors
+
+    No bins; bounds that are not finite or in the wrong order.
+    """
+
+def histogram(input: Tensor, bins: _int, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
+    """How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
+    `range[0]` to `range[1]`, both included, or from the least element to the largest. With `weight`, of the tensor's shape, the
+    sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
+    f32.
+
+    # Errors
+
+    No bins; a range of other than two numbers that are finite and in order; weights of another shape.
+    """
+
+def gradient(input: Tensor, *, spacing: _float | Sequence[_float] = 1.0, dim: _Dims | None = None, edge_order: _int = 1) -> tuple[Tensor, ...]:
+    """The slopes along axes (all, if none is named) by differences of neighbours, a tensor for each: central ones inside, at the
+    ends those of `edge_order` 1 or 2. `spacing` is the distance of points, one for all axes or one for each.
+
+    # Errors
+
+    An axis out of range or named twice, or with too few positions; another order; other than one distance or one for each axis.
+    """
+
 def cumsum(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
     """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
     order of additions depends on the shape alone.
@@ -3282,4 +4421,95 @@ def recurrence(input: Tensor, factors: Tensor, dim: _int) -> Tensor:
     # Errors
 
     An axis out of range; factors that do not broadcast to the shape.
+    """
+
+def _windows_bartlett(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Bartlett's window, a triangle.
+
+    # Errors
+
+    A dtype that is not floating point; a device that is not there.
+    """
+
+def _windows_blackman(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Blackman's window: `0.42 − 0.5 cos x + 0.08 cos 2x`.
+
+    # Errors
+
+    A dtype that is not floating point; a device that is not there.
+    """
+
+def _windows_cosine(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """A window of half a period of the sine.
+
+    # Errors
+
+    A dtype that is not floating point; a device that is not there.
+    """
+
+def _windows_exponential(m: _int, *, center: _float | None = None, tau: _float = 1.0, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """A window that falls off exponentially by `tau` from `center`, which a symmetric one has in its middle.
+
+    # Errors
+
+    A `tau` that is not positive, a `center` of a symmetric window; a dtype that is not floating point; a device that is not
+    there.
+    """
+
+def _windows_gaussian(m: _int, *, std: _float = 1.0, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Gauss' bell, of a standard deviation.
+
+    # Errors
+
+    A deviation that is not positive; a dtype that is not floating point; a device that is not there.
+    """
+
+def _windows_general_cosine(m: _int, *, a: _float | Sequence[_float], sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """A window of cosines: `Σ (−1)ᵏ aₖ cos(k x)`.
+
+    # Errors
+
+    No weights; a dtype that is not floating point; a device that is not there.
+    """
+
+def _windows_general_hamming(m: _int, *, alpha: _float = 0.54, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """A window of one cosine: `α − (1 − α) cos x`.
+
+    # Errors
+
+    A dtype that is not floating point; a device that is not there.
+    """
+
+def _windows_hamming(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Hamming's window: `0.54 − 0.46 cos x`.
+
+    # Errors
+
+    A dtype that is not floating point; a device that is not there.
+    """
+
+def _windows_hann(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Hann's window: `½ − ½ cos x`.
+
+    # Errors
+
+    A dtype that is not floating point; a device that is not there.
+    """
+
+def _windows_kaiser(m: _int, *, beta: _float = 12.0, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Kaiser's window, `I₀(β √(1 − x²)) / I₀(β)`. The modified Bessel function is the mean of `exp(y cos θ)` over a circle, by the
+    trapezoidal rule, which converges exponentially on what is periodic (Trefethen and Weideman, "The exponentially convergent
+    trapezoidal rule", 2014).
+
+    # Errors
+
+    A negative `beta`; a dtype that is not floating point; a device that is not there.
+    """
+
+def _windows_nuttall(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Nuttall's window, of four cosines.
+
+    # Errors
+
+    A dtype that is not floating point; a device that is not there.
     """

@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from . import _micrograd_rs as _rs
-from ._micrograd_rs import Device, manual_seed
+from ._micrograd_rs import Device, Tensor, initial_seed, manual_seed, seed
+from ._micrograd_rs import get_rng_state as _get_rng_state
+from ._micrograd_rs import set_rng_state as _set_rng_state
 from ._names import Lazy as _Lazy
 
 __all__ = [
@@ -20,6 +22,8 @@ __all__ = [
     "get_device_capability",
     "get_device_name",
     "get_device_properties",
+    "get_rng_state",
+    "initial_seed",
     "is_available",
     "manual_seed",
     "manual_seed_all",
@@ -28,6 +32,9 @@ __all__ = [
     "memory_reserved",
     "memory_stats",
     "reset_peak_memory_stats",
+    "seed",
+    "seed_all",
+    "set_rng_state",
     "synchronize",
 ]
 
@@ -129,6 +136,21 @@ def empty_cache() -> None:
 def manual_seed_all(seed: int) -> None:
     """Seeds the generator of random tensors, which all devices share."""
     manual_seed(seed)
+
+
+def seed_all() -> None:
+    """Seeds the generator of random tensors with a seed that nobody knows."""
+    seed()
+
+
+def get_rng_state(device: int | str | Device | None = None) -> Tensor:
+    """The state of the generator of random tensors, which all devices share."""
+    return _get_rng_state()
+
+
+def set_rng_state(new_state: Tensor, device: int | str | Device | None = None) -> None:
+    """Lets the generator of random tensors, which all devices share, go on from a state."""
+    _set_rng_state(new_state)
 
 
 __getattr__ = _Lazy(__name__)

@@ -6,6 +6,7 @@
 //! what the others have written. Nodes never change: writing gives a tensor, a line, a storage another node, and whoever stands
 //! for a part of it finds out when it is asked next. docs/state.md says what that means to a user.
 
+mod export;
 mod part;
 mod place;
 
@@ -15,10 +16,11 @@ use super::{Cell, Tensor};
 use crate::jit;
 use mg_device::cuda::Gpu;
 use mg_device::{DType, Device, Error, ErrorKind, Layout, Result, Shape};
-use mg_graph::{Node, Tag, View, WeakNode};
+use mg_graph::{Node, Op, Tag, View, WeakNode};
 use part::{part_of, view_of};
 use smallvec::SmallVec;
 use std::any::Any;
+use std::collections::HashSet;
 use std::panic::Location;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::time::Duration;
@@ -74,6 +76,17 @@ impl Held {
         settle(&self.node);
     }
 
+    /// With memory of its own, where the value is in somebody else's: an operation may answer with a view of its operand.
+    #[track_caller]
+    pub(crate) fn apart(self) -> Held {
+        if !(self.node.reads_borrowed() && is_borrowed(&self.node)) {
+            return self;
+        }
+        let held = Held::new(self.node.copy());
+        held.settle();
+        held
+    }
+
     fn into_node(mut self) -> Node {
         if std::mem::replace(&mut self.counted, false) {
             self.node.let_go();
@@ -97,7 +110,7 @@ fn own(node: Node) -> Node {
         return node;
     }
     // Of memory that is somebody else's, one tensor is enough.
-    let other = if is_borrowed(&node) { node.copy() } else { node.alias() };
+    let other = if may_be_borrowed(&node) { node.copy() } else { node.alias() };
     other.claim();
     other
 }
@@ -117,12 +130,31 @@ pub(crate) fn untracked(node: &Node) -> Node {
     }
 }
 
+/// As [`untracked`], for another tensor: not in memory that is somebody else's.
+#[track_caller]
+pub(crate) fn apart(node: &Node) -> Node {
+    if !is_borrowed(node) {
+        return untracked(node);
+    }
+    let was = mg_graph::set_tracking(false);
+    let copy = node.copy();
+    mg_graph::set_tracking(was);
+    copy
+}
+
 /// Where a walk over the graph goes on that comes to something with this history.
 fn behind(history: &Node) -> Node {
     match history.tag() {
-        Some(Tag::History(behind) | Tag::Forgotten(behind)) => behind.clone(),
-        Some(Tag::Owner(_)) | None => history.clone(),
+        Some(Tag::History(behind)) => behind.clone(),
+        Some(Tag::Forgotten(behind)) if has_forgotten_all(history) => behind.clone(),
+        Some(Tag::Forgotten(_) | Tag::Owner(_)) | None => history.clone(),
     }
+}
+
+/// Whether nothing flows to what was written to something with this history.
+fn has_forgotten_all(history: &Node) -> bool {
+    let forgotten = matches!(history.tag(), Some(Tag::Forgotten(_)));
+    forgotten && !history.is_released() && !history.sources().iter().any(Node::is_tracked)
 }
 
 /// A node with the value of `value`, through which gradients flow to `history`.
@@ -130,31 +162,49 @@ fn behind(history: &Node) -> Node {
 fn grafted(value: &Node, history: &Node) -> Node {
     let node = untracked(value);
     node.set_tracked(true);
-    let tag = match history.tag() {
-        Some(Tag::Forgotten(_)) => Tag::Forgotten(behind(history)),
-        Some(Tag::History(_) | Tag::Owner(_)) | None => Tag::History(behind(history)),
-    };
-    node.set_tag(tag);
+    let tag = if has_forgotten_all(history) { Tag::Forgotten } else { Tag::History };
+    node.set_tag(tag(behind(history)));
     node
 }
 
 /// What is written to something with a history. Without recording gradients only the numbers change. Where nothing that is
 /// written has a history of its own, the tensor keeps its, and the gradient ends there as zeros. (A leaf has no history.)
 #[track_caller]
-fn with_history(value: Node, old: &Node, leaf: bool) -> Node {
+fn with_history(value: Node, old: &Node, leaf: bool, since: u64) -> Node {
     if leaf || !old.is_tracked() {
         return value;
     }
     if !mg_graph::is_tracking() {
         return grafted(&value, old);
     }
-    if value.is_tracked() {
-        return value;
-    }
-    let node = untracked(&value);
+    let node = if value.is_tracked() {
+        if is_made_of(&value, old, since) {
+            return value;
+        }
+        // Gradients flow to what was written, and as zeros to what was there.
+        value.alias()
+    } else {
+        untracked(&value)
+    };
     node.set_tracked(true);
     node.set_tag(Tag::Forgotten(behind(old)));
     node
+}
+
+/// Whether an operation in place, whose nodes are no older than `since`, has made a value of what was there before.
+fn is_made_of(value: &Node, old: &Node, since: u64) -> bool {
+    let mut stack: SmallVec<[Node; 8]> = SmallVec::new();
+    stack.push(value.clone());
+    let mut met = HashSet::new();
+    while let Some(node) = stack.pop() {
+        if node.is(old) {
+            return true;
+        }
+        if node.sequence() >= since && met.insert(node.sequence()) {
+            stack.extend(node.sources());
+        }
+    }
+    false
 }
 
 /// Makes a node that of a leaf: gradients end there.
@@ -183,6 +233,10 @@ impl Given {
         self.nodes.push(node.downgrade());
     }
 
+    fn alive(&self) -> Vec<Node> {
+        self.nodes.iter().filter_map(WeakNode::upgrade).collect()
+    }
+
     fn overwrite(&mut self, line: &'static Location<'static>, since: u64) {
         for node in self.nodes.drain(..).filter_map(|weak| weak.upgrade()) {
             node.overwrite(line, since);
@@ -208,8 +262,23 @@ pub(crate) struct Part {
     /// Where it lies among the storage's, if the line is a part of that itself.
     region: Option<Layout>,
     made_at: &'static Location<'static>,
-    /// Once it was asked for: its node, and the line's node that it was made of.
-    known: Option<(Held, u64)>,
+    /// Once it was asked for.
+    known: Option<Known>,
+}
+
+/// A view's node.
+struct Known {
+    held: Held,
+    /// The line's node that it was made of.
+    of: u64,
+    /// The one that this had the history of.
+    history: u64,
+}
+
+impl Known {
+    fn new(held: Held, whole: &Node) -> Known {
+        Known { held, of: whole.sequence(), history: behind(whole).sequence() }
+    }
 }
 
 /// A memory with one history, for those who see all of it or a part.
@@ -327,7 +396,7 @@ impl Line {
     fn node(&self) -> Node {
         let mut garbage = Garbage::new();
         let mut state = self.lock();
-        state.take_in(&mut garbage);
+        state.look(&mut garbage);
         let LineState { whole: Some(whole), .. } = &mut *state else {
             unreachable!("it is there: see `lock`")
         };
@@ -367,9 +436,14 @@ impl Line {
         let _other_turn = shared.as_ref().map(|shared| locked(&shared.storage.writing));
         let Writing { value, line, since } = writing;
         let whole = self.node();
+        // Whether it lies in memory that others see is known then.
+        if whole.reads_borrowed() {
+            settle(&whole);
+        }
         let facts = Facts::of(&whole);
         let seen = [part.map(|part| &part.layout), shared.as_ref().and_then(|shared| shared.region.as_ref())];
-        if seen.into_iter().flatten().any(Layout::overlaps) {
+        let nothing = part.is_some_and(|part| part.layout.numel() == 0);
+        if !nothing && seen.into_iter().flatten().any(Layout::overlaps) {
             let text = "a broadcast view, or one whose windows overlap, cannot be written to";
             return Err(Error::new("write", ErrorKind::Value(text.into())));
         }
@@ -383,6 +457,14 @@ impl Line {
             }
             false => None,
         };
+        if part.is_some()
+            && shared.is_none()
+            && theirs.is_none()
+            && is_worth_writing_now(&whole, &value, region)
+        {
+            // The failure stays with the node.
+            let _ = mg_graph::realize_quietly(&[&value]);
+        }
         let whole = match part.is_some() && shared.is_none() && theirs.is_none() {
             true => match self.write_now(whole, &value, region, line, since) {
                 None => return Ok(()),
@@ -391,6 +473,8 @@ impl Line {
             false => whole,
         };
         let new = match part {
+            // All of it, seen in another shape: nothing of what was there is left.
+            Some(Part { layout, .. }) if covers(layout, &facts.shape) => value.reshape(facts.shape)?,
             Some(part) => value.write_into(Some(&whole), facts.shape, part.layout)?,
             None => value.clone(),
         };
@@ -400,7 +484,7 @@ impl Line {
             None => new,
         };
         let leaf = locked(&self.state).leaf.clone();
-        let new = own(with_history(new, &whole, leaf.strong_count() > 0));
+        let new = own(with_history(new, &whole, leaf.strong_count() > 0, since));
         if leaf.strong_count() > 0 {
             make_leaf(&new, &leaf);
         }
@@ -442,18 +526,21 @@ impl Line {
         new.set_before(whole);
         let new = Held { node: new, counted: false };
         let mut state = self.lock();
+        let made = new.node.clone();
         state.given.overwrite(line, since);
         garbage.extend(state.whole.replace(new));
         if let Some((shared, written, version)) = in_storage {
             let mut storage = locked(&shared.storage.state);
             storage.given.overwrite(line, since);
             storage.version = version;
+            storage.given.add(&made);
             garbage.push(std::mem::replace(&mut storage.node, written));
             if let Some(shared) = &mut state.shared {
                 shared.version = version;
             }
         }
         drop(state);
+        drop(made);
         // Others may be asked to compute what waits: not under a lock of the line's values.
         self.count();
         Ok(())
@@ -501,10 +588,43 @@ impl Line {
     }
 }
 
+/// Whether a value that is not computed yet is better computed now, as it then goes into memory that is the line's alone: into a
+/// small part of much memory, all of which a plan with the writing in it may have to copy. `whole` has one handle of the caller's.
+fn is_worth_writing_now(whole: &Node, value: &Node, region: &Layout) -> bool {
+    const MUCH: usize = 1 << 16;
+    let size = value.dtype().size();
+    if !value.is_pending()
+        || whole.shape().numel() * size < MUCH
+        || region.numel() * 4 > whole.shape().numel()
+    {
+        return false;
+    }
+    let plain = !value.is_tracked() && !whole.is_tracked() && !mg_graph::is_recording();
+    let is_constant = |n: &Node| matches!(n.op(), Op::Source(_));
+    let constant =
+        is_constant(value) || matches!(value.op(), Op::View(_)) && value.sources().iter().all(is_constant);
+    let alone = |v: &mg_graph::Value| v.buffer.ref_count() == 1 && v.buffer.device().is_cpu();
+    plain && !constant && whole.handles() == 2 && matches!(whole.value(), Some(Ok(v)) if alone(v))
+}
+
+/// Whether a view sees all elements of something of this shape in their order.
+fn covers(layout: &Layout, whole: &Shape) -> bool {
+    layout.is_contiguous() && layout.offset() == 0 && layout.numel() == whole.numel()
+}
+
 impl LineState {
-    /// Takes in what other lines have written, and leaves a storage that is the line's alone.
-    fn take_in(&mut self, garbage: &mut Garbage) {
-        let (Some(shared), Some(whole)) = (&mut self.shared, &mut self.whole) else { return };
+    /// Looks for what other lines have written. Before a step that is being recorded, that was there before it.
+    fn look(&mut self, garbage: &mut Garbage) {
+        if self.shared.is_some() && mg_graph::unrecorded(|| self.take_in(garbage)) {
+            jit::note_taken_in(self.whole.as_ref().map(|held| &held.node));
+        }
+    }
+
+    /// Takes in what other lines have written, and leaves a storage that is the line's alone. Answers with whether there was
+    /// something.
+    fn take_in(&mut self, garbage: &mut Garbage) -> bool {
+        let (Some(shared), Some(whole)) = (&mut self.shared, &mut self.whole) else { return false };
+        let mut taken = false;
         let alone = Arc::strong_count(&shared.storage) == 1;
         {
             let mut storage = locked(&shared.storage.state);
@@ -527,6 +647,7 @@ impl LineState {
                 new.set_before(whole.node.clone());
                 garbage.push(std::mem::replace(whole, Held::owned(new)));
                 shared.version = storage.version;
+                taken = true;
             }
         }
         if alone && let Some(shared) = self.shared.take() {
@@ -537,16 +658,17 @@ impl LineState {
                 garbage.push(state.node);
             }
         }
+        taken
     }
 }
 
 impl Part {
     fn node(&mut self, garbage: &mut Garbage) -> Node {
         let whole = self.line.node();
-        if let Some((held, of)) = &mut self.known
-            && *of == whole.sequence()
+        if let Some(known) = &self.known
+            && known.of == whole.sequence()
         {
-            return held.node.clone();
+            return known.held.node.clone();
         }
         if mg_graph::is_recording() {
             jit::note_line_read(&self.line, &whole);
@@ -557,10 +679,14 @@ impl Part {
         let node = part_of(&whole, &self.layout);
         mg_graph::set_tracking(was);
         // Where only the numbers of the whole have changed, the view is the same to those who differentiate.
-        let numbers_only = matches!(whole.tag(), Some(Tag::Owner(_) | Tag::History(_)));
+        let numbers_only = |known: &Known| match whole.tag() {
+            Some(Tag::Owner(_)) => true,
+            Some(Tag::History(history)) => history.sequence() == known.history,
+            Some(Tag::Forgotten(_)) | None => false,
+        };
         let node = match (&self.known, node) {
-            (Some((held, _)), Ok(node)) if numbers_only && held.node.is_tracked() => {
-                Ok(grafted(&node, &held.node))
+            (Some(known), Ok(node)) if known.held.node.is_tracked() && numbers_only(known) => {
+                Ok(grafted(&node, &known.held.node))
             }
             (_, node) => node,
         };
@@ -569,11 +695,20 @@ impl Part {
         if !node.is_tracked() {
             self.line.lock().given.add(&node);
         }
-        let old = self.known.replace((Held { node: node.clone(), counted: true }, whole.sequence()));
-        garbage.extend(old.map(|(held, _)| held));
-        node.hold();
+        let old = self.known.replace(Known::new(Held::owned(node.clone()), &whole));
+        garbage.extend(old.map(|known| known.held));
         node
     }
+}
+
+/// A memory that several tensors see; see [`Tensor::sharing`].
+pub struct Sharing {
+    /// A number that two memories have in common only if they are one; another may have it when this one is gone.
+    pub id: usize,
+    /// All of the memory as it is now.
+    pub whole: Tensor,
+    /// Where the tensor's elements lie among those of `whole`, laid out densely.
+    pub layout: Layout,
 }
 
 /// What a tensor's memory is known by: two tensors share memory where these are the same.
@@ -699,9 +834,9 @@ impl Tensor {
         let known = if self.requires_grad() && crate::is_grad_enabled() {
             // Of this one, whose gradient may be asked for: not of the whole straight away.
             let own_node = self.current();
-            let of = line.node().sequence();
+            let whole = line.node();
             let node = view_of(&own_node, view, shape).unwrap_or_else(|error| Node::failed(error, &own_node));
-            Some((Held::new(node), of))
+            Some(Known::new(Held::new(node), &whole))
         } else {
             None
         };
@@ -720,7 +855,7 @@ impl Tensor {
         layout: Layout,
         region: Option<Layout>,
         made_at: &'static Location<'static>,
-        known: Option<(Held, u64)>,
+        known: Option<Known>,
     ) -> Tensor {
         Tensor::of_state(State::Part(Box::new(Part { line, layout, region, made_at, known })), false)
     }
@@ -804,10 +939,48 @@ impl Tensor {
         Line::new(Held::owned(node), leaf, Some(Shared { storage: shared.storage, region, version }))
     }
 
+    /// The memory that it shares with others, views or tensors of their own; `None` where nobody else sees its memory.
+    ///
+    /// # Errors
+    ///
+    /// A value that could not be computed.
+    pub fn sharing(&self) -> Result<Option<Sharing>> {
+        let Some(line) = self.line_of_view() else { return Ok(None) };
+        // With what others have written; a storage that only the line was left of is none any more.
+        let mut whole = line.node();
+        let shared = locked(&line.state).shared.clone();
+        // The tensor's own, and the one above.
+        if shared.is_none() && self.layout().is_none() && Arc::strong_count(&line) == 2 {
+            return Ok(None);
+        }
+        if let Some(shared) = &shared {
+            let mut garbage = Garbage::new();
+            whole = locked(&shared.storage.state).node.current(&mut garbage);
+        }
+        if let Some(Err(error)) = whole.value() {
+            error.report();
+            return Err(error.clone());
+        }
+        let (_, layout, region) = self.line();
+        let layout = region.unwrap_or(layout);
+        Ok(Some(Sharing {
+            id: line.memory_id().0,
+            whole: Tensor::from_held(Held::new(untracked(&whole))),
+            layout,
+        }))
+    }
+
+    /// Another tensor on this one's memory, without history, through a layout among its elements laid out densely: as
+    /// [`Sharing::layout`] has it.
+    #[track_caller]
+    pub fn seen_at(&self, layout: Layout) -> Tensor {
+        self.part(layout).detach()
+    }
+
     /// The value as it is now, apart from the tensor: without history, and what is written to either is not seen by the other.
     #[track_caller]
     pub fn snapshot(&self) -> Tensor {
-        Tensor::from_node(untracked(&self.node()))
+        Tensor::from_node(apart(&self.node()))
     }
 
     /// Makes the tensor a leaf, or a constant. Views that were made of it stay what they were.
@@ -859,6 +1032,10 @@ impl Tensor {
             let mut state = line.lock();
             if let Some(whole) = &mut state.whole {
                 *whole = Held::new(grafted(&whole.node, &history));
+                let node = whole.node.clone();
+                if let Some(shared) = &state.shared {
+                    locked(&shared.storage.state).given.add(&node);
+                }
             }
         }
         jit::note_other_memory();
@@ -877,7 +1054,7 @@ impl Tensor {
             State::Alone(Some(held)) if !is_borrowed(&held.node) => {
                 let old = held.current(&mut garbage);
                 jit::note_cell_change(self, &old);
-                let new = own(with_history(value, &old, self.keeps_grad()));
+                let new = own(with_history(value, &old, self.keeps_grad(), since));
                 if self.keeps_grad() {
                     make_leaf(&new, &Arc::downgrade(&self.0));
                 }
@@ -904,7 +1081,7 @@ impl Tensor {
             }
             State::Part(part) => {
                 // What it has seen so far is not wanted any more, and would keep the memory from being written at once.
-                garbage.extend(part.known.take().map(|(held, _)| held));
+                garbage.extend(part.known.take().map(|known| known.held));
                 garbage.clear();
                 let part = Part { known: None, line: part.line.clone(), ..**part };
                 drop(state);
@@ -939,6 +1116,28 @@ impl Tensor {
         node.hold();
     }
 
+    /// Whether what is written to it, or to a part of it, goes into its memory at once: that is there, on the host, and nobody
+    /// else has it or its history.
+    pub fn is_written_at_once(&self) -> bool {
+        let alone = |held: &Held| match held.node.value() {
+            Some(Ok(value)) => {
+                let alone = held.node.handles() == 1 && value.buffer.ref_count() == 1;
+                alone
+                    && !held.node.is_tracked()
+                    && value.buffer.device().is_cpu()
+                    && !value.buffer.is_borrowed()
+            }
+            Some(Err(_)) | None => false,
+        };
+        let line = match &*self.state() {
+            State::Alone(held) => return held.as_ref().is_some_and(alone),
+            State::Whole(line) => line.clone(),
+            State::Part(part) => part.line.clone(),
+        };
+        let state = line.lock();
+        state.shared.is_none() && state.whole.as_ref().is_some_and(alone)
+    }
+
     /// What the tensor's memory is known by.
     pub(crate) fn memory_id(&self) -> MemoryId {
         let line = match &*self.state() {
@@ -962,6 +1161,11 @@ impl Tensor {
 /// Whether the value lies in memory that is somebody else's.
 pub(crate) fn is_borrowed(node: &Node) -> bool {
     matches!(node.value(), Some(Ok(value)) if value.buffer.is_borrowed())
+}
+
+/// Whether it does, or may once it is computed.
+pub(crate) fn may_be_borrowed(node: &Node) -> bool {
+    is_borrowed(node) || node.is_pending() && node.reads_borrowed()
 }
 
 /// Computes what must not wait: everything, where each operation is computed at once, and what reads memory that is somebody
@@ -994,7 +1198,7 @@ impl Line {
     fn is_shared(&self) -> bool {
         let mut garbage = Garbage::new();
         let mut state = self.lock();
-        state.take_in(&mut garbage);
+        state.look(&mut garbage);
         state.shared.is_some()
     }
 }

@@ -4,9 +4,15 @@ use mg_device::{Layout, Result, Shape};
 use mg_graph::{Node, View};
 use smallvec::SmallVec;
 
-/// The elements of a node that a layout reaches, among its own laid out densely.
+/// The elements of a node that a layout reaches, among its own laid out densely: never the node itself.
 #[track_caller]
 pub(super) fn part_of(whole: &Node, layout: &Layout) -> Result<Node> {
+    let part = seen(whole, layout)?;
+    Ok(if part.is(whole) { whole.alias() } else { part })
+}
+
+#[track_caller]
+fn seen(whole: &Node, layout: &Layout) -> Result<Node> {
     let shape = *layout.shape();
     if layout.is_contiguous() && layout.offset() == 0 && shape.numel() == whole.shape().numel() {
         return if shape == *whole.shape() { Ok(whole.alias()) } else { whole.reshape(shape) };
@@ -30,9 +36,15 @@ pub(super) fn part_of(whole: &Node, layout: &Layout) -> Result<Node> {
     whole.region(Layout::new(narrow, layout.strides(), layout.offset())?)?.expand(shape)
 }
 
-/// A view's node.
+/// A view's node: never the one that it is a view of.
 #[track_caller]
 pub(super) fn view_of(of: &Node, view: &View, shape: Shape) -> Result<Node> {
+    let node = viewed(of, view, shape)?;
+    Ok(if node.is(of) { of.alias() } else { node })
+}
+
+#[track_caller]
+fn viewed(of: &Node, view: &View, shape: Shape) -> Result<Node> {
     match view {
         View::Reshape => of.reshape(shape),
         View::Permute(axes) => {

@@ -1,6 +1,6 @@
 //! Where replayed steps find what they read and change, and how they have it to themselves meanwhile.
 
-use super::{Held, Line, MemoryId, State, locked, make_leaf, own, returned};
+use super::{Held, Line, MemoryId, State, is_borrowed, locked, make_leaf, own, returned};
 use crate::tensor::{Cell, Tensor};
 use mg_device::Layout;
 use mg_graph::Node;
@@ -81,10 +81,11 @@ impl Kept {
 
     /// Whether a step can have its value and put another in its place: all of a memory, which no other line sees.
     pub(crate) fn can_be_lent(&self) -> bool {
-        match self.line() {
+        let is_alone = match self.line() {
             Some(line) => !line.is_shared(),
             None => matches!(self, Kept::Tensor(tensor) if tensor.layout().is_none()),
-        }
+        };
+        is_alone && !is_borrowed(&self.node())
     }
 
     /// Takes the node away: whoever asks for it waits until [`Kept::put_back`].

@@ -45,7 +45,7 @@ pub(super) fn countable(op: &'static str, sizes: &[usize], strides: [[isize; MAX
 
 impl Args {
     /// `struct Divisor`.
-    pub(super) fn divisor(&mut self, size: usize) -> &mut Args {
+    pub(crate) fn divisor(&mut self, size: usize) -> &mut Args {
         let (multiplier, shift) = divisor(size);
         self.u32(size.min(u32::MAX as usize) as u32).u32(multiplier).u32(shift).u32(0)
     }

@@ -17,7 +17,13 @@ const SHORTEST: usize = 64;
 
 /// Bytes of what is carried from chunk to chunk: `State` of `scan.cu`.
 fn state_bytes(kind: ScanKind, dtype: DType) -> usize {
-    let wide = if matches!(dtype, DType::F16 | DType::BF16) { 4 } else { 8 };
+    let narrow = match dtype {
+        DType::F16 | DType::BF16 => true,
+        // Exponentials in f64 would take longer than the memory does.
+        DType::F32 => kind == ScanKind::LogSumExp,
+        DType::F64 | DType::I64 | DType::I32 | DType::U8 | DType::Bool => false,
+    };
+    let wide = if narrow { 4 } else { 8 };
     match kind {
         ScanKind::Sum | ScanKind::Prod => wide,
         ScanKind::LogSumExp | ScanKind::Linear => 2 * wide,
@@ -75,8 +81,13 @@ pub(super) fn plan(scan: &Scan, operands: &[Described], align: usize) -> Result<
         return Ok(Plan::default());
     }
     let Division { chunk, chunks, blocks, together } = divide(&lines);
-    let pack = (4 * x.dtype.size()).min(16);
-    let aligned = operands.iter().all(|o| o.align.is_multiple_of(pack)) && align.is_multiple_of(pack);
+    let pack = |size: usize| (4 * size).min(16);
+    let out = match scan.kind {
+        ScanKind::ArgMax | ScanKind::ArgMin => DType::I64.size(),
+        ScanKind::Sum | ScanKind::Prod | ScanKind::LogSumExp | ScanKind::Linear => x.dtype.size(),
+    };
+    let aligned = operands.iter().all(|o| o.align.is_multiple_of(pack(x.dtype.size())))
+        && align.is_multiple_of(pack(out));
     let vector = aligned && length.is_multiple_of(4);
     let row_name = name(scan, x.dtype, true);
     let kernel = if inner == 1 { row_name.clone() } else { name(scan, x.dtype, false) };

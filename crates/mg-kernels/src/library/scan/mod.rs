@@ -3,7 +3,7 @@
 mod cpu;
 mod cuda;
 
-use super::{Described, Kernel, Library, Operand, Shaped, Structure};
+use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
 use crate::rows::{Row, Rules};
@@ -127,6 +127,10 @@ impl Kernel for Scan {
         (0, 0)
     }
 
+    fn flops(&self, _: &[Shaped]) -> Option<u64> {
+        None
+    }
+
     fn vjp<T: Structure>(&self, i: usize, x: &[T], y: &T, g: &T) -> Result<Option<T>> {
         Ok(match self.kind {
             ScanKind::Sum => Some(T::kernel(self.turned(ScanKind::Sum), &[g])?),
@@ -168,7 +172,7 @@ impl Kernel for Scan {
         Ok(())
     }
 
-    fn cuda(&self, operands: &[Described], _: &Shaped, align: usize) -> Result<Plan> {
-        cuda::plan(self, operands, align)
+    fn cuda(&self, operands: &[Described], _: &Shaped, target: Target) -> Result<Plan> {
+        cuda::plan(self, operands, target.align)
     }
 }

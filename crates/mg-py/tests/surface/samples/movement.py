@@ -50,7 +50,7 @@ SAMPLES = {
     ],
     "unsqueeze": ["x.unsqueeze(1)", "L.unsqueeze(x, -1)", "z.unsqueeze(0)"],
     "squeeze": ["c.squeeze()", "c.squeeze(1)", "c.squeeze(0)", "L.squeeze(x.reshape(1, 3, 1, 4), (0, 2))", "c.squeeze(())", "z.squeeze(0)", {"call": "c.squeeze(2)", "error": True}],
-    "diagonal": ["x.diagonal()", "x.diagonal(1)", "x.diagonal(-2)", "L.diagonal(h, 1, 0, 2)", "x.diagonal(5)", "h.diagonal(offset=-1, dim1=-1, dim2=0)", "x.T.diagonal()", "h[:, ::2].diagonal(0, 1, 2)", "x.exp().diagonal() * 2", {"call": "x.diagonal(0, 1, 1)", "error": True}],
+    "diagonal": ["x.diagonal()", "x.diagonal(1)", "x.diagonal(-2)", "L.diagonal(h, 1, 0, 2)", "x.diagonal(5)", "h.diagonal(offset=-1, dim1=-1, dim2=0)", "x.T.diagonal()", "h[:, ::2].diagonal(0, 1, 2)", "x.exp().diagonal() * 2", "L.linalg.diagonal(h)", "L.linalg.diagonal(h, offset=1, dim1=0)", {"call": "L.linalg.diagonal(v)", "error": True}, {"call": "x.diagonal(0, 1, 1)", "error": True}],
     "diag_embed": ["v.diag_embed()", "x.diag_embed(1)", "L.diag_embed(x, offset=-1, dim1=0, dim2=2)", {"call": "z.diag_embed()", "error": True}],
     "diag": ["x.diag()", "v.diag(1)", "L.diag(x, -1)", {"call": "h.diag()", "error": True}],
     "diagflat": ["x.diagflat()", "L.diagflat(v, -1)", "z.diagflat()"],

@@ -331,7 +331,6 @@ impl<T: Entry> Plan<T> {
         c_row: usize,
         c_column: usize,
     ) {
-        let c0 = c;
         let (p, kernels) = (&self.p, self.kernels);
         let (width, lanes) = (kernels.columns(), kernels.lanes);
         for block in 0..self.blocks {
@@ -374,10 +373,6 @@ impl<T: Entry> Plan<T> {
                         } else {
                             (b, 0)
                         };
-                    let dbg = 0;
-                    let b = if dbg & 1 != 0 { self.packed_b.cast_const() } else { b };
-                    let a = if dbg & 2 != 0 { p.a.cast::<T::Acc>() } else { a };
-                    let c = if dbg & 4 != 0 { c0 } else { c };
                     let mut tile = Tile {
                         k: steps.len(),
                         a,

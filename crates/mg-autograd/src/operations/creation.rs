@@ -1,0 +1,665 @@
+//! Tensors from nothing, and random numbers.
+
+use crate::caller::public;
+use crate::creation::{Generator, default_device, normal, takes_floats, uniform, wide};
+use crate::ops::Operand;
+use crate::tensor::Tensor;
+use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
+use mg_graph::{Node, cell_bits, cell_bits_of_int};
+use mg_kernels::philox;
+use mg_kernels::{Algebra, ReduceKind, Row, Rules};
+use mg_macros::operations;
+
+fn refused<T>(op: &'static str, text: String) -> Result<T> {
+    Err(Error::new(op, ErrorKind::Value(text)))
+}
+
+/// A leaf, if one is asked for.
+pub(super) fn finished(node: Node, requires_grad: bool) -> Result<Tensor> {
+    let t = Tensor::from_node(node);
+    if requires_grad { t.requires_grad_(true) } else { Ok(t) }
+}
+
+/// The device of what is made without naming one.
+pub(super) fn on(device: Option<Device>) -> Result<Device> {
+    let device = device.unwrap_or_else(default_device);
+    device.check()?;
+    Ok(device)
+}
+
+/// A number everywhere.
+fn filled(op: &'static str, shape: &[usize], value: Operand, dtype: DType, device: Device) -> Result<Node> {
+    device.check()?;
+    let node = match value {
+        Operand::Tensor(t) if t.rank() == 0 => t.node().cast(dtype).to_device(device)?,
+        Operand::Tensor(t) => {
+            let text = format!("takes a number or a tensor without axes, got shape {}", t.shape());
+            return Err(Error::new(op, ErrorKind::Shape(text)));
+        }
+        Operand::Float(v) => Node::scalar_bits(cell_bits(v, dtype), dtype, device, false),
+        Operand::Int(v) => Node::scalar_bits(cell_bits_of_int(v, dtype), dtype, device, false),
+        Operand::Bool(v) => Node::scalar_bits(cell_bits_of_int(v.into(), dtype), dtype, device, false),
+        Operand::Live(v) => Node::live(&v, dtype, device),
+    };
+    node.expand(Shape::new(shape)?)
+}
+
+/// Uniform numbers in [0, 1) in a tensor's shape, in the dtype in which its dtype's are computed.
+fn uniform_of(t: &Tensor, generator: Option<&Generator>) -> Result<Node> {
+    uniform(&t.shape(), wide(t.dtype()), t.device(), generator)
+}
+
+/// Refuses what cannot hold numbers between whole ones.
+fn floats(op: &'static str, t: &Tensor) -> Result<()> {
+    if t.dtype().is_float() { Ok(()) } else { Err(Error::new(op, takes_floats(t.dtype()))) }
+}
+
+/// `−log(1 − u)`, of uniform numbers.
+fn surprise(u: &Node) -> Node {
+    u.lit(1.0).sub(u).map(Row::Log).neg()
+}
+
+/// Whole numbers from `low` up to `high`, which is left out.
+pub(crate) fn integers(
+    op: &'static str,
+    shape: &[usize],
+    (low, high): (i64, i128),
+    device: Device,
+    generator: Option<&Generator>,
+) -> Result<Tensor> {
+    let width = high - i128::from(low);
+    if width <= 0 || width > 1 << 63 {
+        return refused(op, format!("no integers from {low} up to {high}, or more than 2⁶³"));
+    }
+    let bits = |width: f64| -> Result<Tensor> {
+        let u = uniform(shape, DType::F64, device, generator)?;
+        Ok(Tensor::from_node(u.scale(width).cast(DType::I64)))
+    };
+    let whole = match width < 1 << 53 {
+        // Below `width` also where the product is rounded up to it.
+        true => bits(width as f64)?.try_minimum((width - 1) as i64)?,
+        false => {
+            let (upper, lower) = (bits(4_294_967_296.0)?, bits(2_147_483_648.0)?);
+            let all = upper.try_mul(1i64 << 31)?.try_add(lower)?;
+            if width == 1 << 63 { all } else { all.try_remainder(width as i64)? }
+        }
+    };
+    whole.try_add(low)
+}
+
+/// The integers that a dtype holds, from 0 on; of floats those up to which it holds all.
+fn last_integer(dtype: DType) -> i128 {
+    match dtype {
+        DType::F64 => 1 << 53,
+        DType::F32 => 1 << 24,
+        DType::F16 => 1 << 11,
+        DType::BF16 => 1 << 8,
+        DType::I64 | DType::I32 | DType::U8 => dtype.int_range().map_or(0, |(_, last)| last.into()),
+        DType::Bool => 1,
+    }
+}
+
+/// A permutation of the integers below `n` (Durstenfeld, "Algorithm 235: random permutation", 1964), each of its integers by the
+/// upper half of a product (Lemire, "Fast random integer generation in an interval", 2019).
+fn permutation(n: usize, generator: Option<&Generator>) -> Vec<i64> {
+    let (seed, first) = Generator::draw(generator, 2 * n);
+    let mut all: Vec<i64> = (0..n as i64).collect();
+    for i in (1..n).rev() {
+        let words = philox::block(seed, first / 4 + i as u64 / 2);
+        let pair = i % 2 * 2;
+        let bits = u128::from(words[pair]) << 32 | u128::from(words[pair + 1]);
+        all.swap(i, ((bits * (i as u128 + 1)) >> 64) as usize);
+    }
+    all
+}
+
+impl Tensor {
+    /// Random integers from `low` up to `high`, which is left out.
+    ///
+    /// # Errors
+    ///
+    /// Bounds with no integer between them; as [`Tensor::full`].
+    #[track_caller]
+    pub fn randint(
+        low: i64,
+        high: i64,
+        shape: &[usize],
+        dtype: DType,
+        generator: Option<&Generator>,
+    ) -> Result<Tensor> {
+        public("randint", || {
+            let whole = integers("randint", shape, (low, high.into()), default_device(), generator)?;
+            Ok(whole.to_dtype(dtype))
+        })
+    }
+}
+
+#[operations(CREATION)]
+impl Tensor {
+    /// Zeros of a shape, in the tensor's dtype and on its device unless others are named.
+    ///
+    /// # Errors
+    ///
+    /// More than 8 axes, sizes that overflow; a device that is not there.
+    #[surface(method, variadic, keywords_from = "dtype")]
+    pub fn new_zeros(
+        &self,
+        size: &[usize],
+        #[default(None)] dtype: Option<DType>,
+        #[default(None)] device: Option<Device>,
+        #[default(false)] requires_grad: bool,
+    ) -> Result<Tensor> {
+        self.try_new_full(size, 0i64, dtype, device, requires_grad)
+    }
+
+    /// Ones of a shape, in the tensor's dtype and on its device unless others are named.
+    ///
+    /// # Errors
+    ///
+    /// More than 8 axes, sizes that overflow; a device that is not there.
+    #[surface(method, variadic, keywords_from = "dtype")]
+    pub fn new_ones(
+        &self,
+        size: &[usize],
+        #[default(None)] dtype: Option<DType>,
+        #[default(None)] device: Option<Device>,
+        #[default(false)] requires_grad: bool,
+    ) -> Result<Tensor> {
+        self.try_new_full(size, 1i64, dtype, device, requires_grad)
+    }
+
+    /// As `new_zeros`: there is no memory that nobody wrote.
+    ///
+    /// # Errors
+    ///
+    /// More than 8 axes, sizes that overflow; a device that is not there.
+    #[surface(method, variadic, keywords_from = "dtype")]
+    pub fn new_empty(
+        &self,
+        size: &[usize],
+        #[default(None)] dtype: Option<DType>,
+        #[default(None)] device: Option<Device>,
+        #[default(false)] requires_grad: bool,
+    ) -> Result<Tensor> {
+        self.try_new_full(size, 0i64, dtype, device, requires_grad)
+    }
+
+    /// The same value everywhere, in the tensor's dtype and on its device unless others are named.
+    ///
+    /// # Errors
+    ///
+    /// More than 8 axes, sizes that overflow; a device that is not there; a value with axes.
+    #[surface(method, keywords_from = "dtype")]
+    pub fn new_full(
+        &self,
+        size: &[usize],
+        fill_value: Operand,
+        #[default(None)] dtype: Option<DType>,
+        #[default(None)] device: Option<Device>,
+        #[default(false)] requires_grad: bool,
+    ) -> Result<Tensor> {
+        let (dtype, device) = (dtype.unwrap_or(self.dtype()), device.unwrap_or(self.device()));
+        finished(filled("new_full", size, fill_value, dtype, device)?, requires_grad)
+    }
+
+    /// A number as a tensor without axes; of the default dtype unless another is named.
+    ///
+    /// # Errors
+    ///
+    /// A device that is not there.
+    #[surface(function, keywords_from = "dtype")]
+    pub fn scalar_tensor(
+        s: Operand,
+        #[default(None)] dtype: Option<DType>,
+        #[default(None)] device: Option<Device>,
+        #[default(false)] requires_grad: bool,
+    ) -> Result<Tensor> {
+        let dtype = dtype.unwrap_or_else(DType::default_float);
+        finished(filled("scalar_tensor", &[], s, dtype, on(device)?)?, requires_grad)
+    }
+
+    /// Uniform random numbers in [0, 1), of the default dtype unless another is named.
+    ///
+    /// # Errors
+    ///
+    /// A dtype that is not floating point; more than 8 axes, sizes that overflow; a device that is not there.
+    #[surface(function, name = "rand", variadic, keywords_from = "generator")]
+    pub fn rand_of(
+        #[default(&[])] size: &[usize],
+        #[default(None)] generator: Option<&Generator>,
+        #[default(None)] dtype: Option<DType>,
+        #[default(None)] device: Option<Device>,
+        #[default(false)] requires_grad: bool,
+    ) -> Result<Tensor> {
+        let dtype = dtype.unwrap_or_else(DType::default_float);
+        finished(uniform(size, dtype, on(device)?, generator)?, requires_grad)
+    }
+
+    /// Normal random numbers of mean 0 and variance 1, of the default dtype unless another is named.
+    ///
+    /// # Errors
+    ///
+    /// A dtype that is not floating point; more than 8 axes, sizes that overflow; a device that is not there.
+    #[surface(function, name = "randn", variadic, keywords_from = "generator")]
+    pub fn randn_of(
+        #[default(&[])] size: &[usize],
+        #[default(None)] generator: Option<&Generator>,
+        #[default(None)] dtype: Option<DType>,
+        #[default(None)] device: Option<Device>,
+        #[default(false)] requires_grad: bool,
+    ) -> Result<Tensor> {
+        let dtype = dtype.unwrap_or_else(DType::default_float);
+        if !dtype.is_float() {
+            return Err(Error::new("randn", takes_floats(dtype)));
+        }
+        finished(normal(size, dtype, on(device)?, generator)?, requires_grad)
+    }
+
+    /// `steps` powers of `base`, whose exponents are evenly spaced from `start` to `end`, both included. Computed in f64, and
+    /// rounded once.
+    ///
+    /// # Errors
+    ///
+    /// Too many of them; a device that is not there.
+    #[surface(function, keywords_from = "dtype")]
+    pub fn logspace(
+        start: f64,
+        end: f64,
+        steps: usize,
+        #[default(10.0)] base: f64,
+        #[default(None)] dtype: Option<DType>,
+        #[default(None)] device: Option<Device>,
+        #[default(false)] requires_grad: bool,
+    ) -> Result<Tensor> {
+        let dtype = dtype.unwrap_or_else(DType::default_float);
+        let i = Node::ramp(Shape::new(&[steps])?, on(device)?).cast(DType::F64);
+        let gaps = steps.saturating_sub(1) as f64;
+        let step = if steps > 1 { (end - start) / gaps } else { 0.0 };
+        // From the nearer end, so that both ends are exact.
+        let up = i.scale(step).add(&i.lit(start));
+        let down = i.sub(&i.lit(gaps)).scale(step).add(&i.lit(end));
+        let exponents = match steps {
+            0 | 1 => up,
+            _ => i.lt(&i.lit(steps as f64 / 2.0)).choose(&up, &down),
+        };
+        finished(Node::apply(Row::Pow, &[&i.lit(base), &exponents]).cast(dtype), requires_grad)
+    }
+
+    /// `start`, `start + step`, … up to `end`, which is included; of the default dtype unless another is named. `arange`, which
+    /// leaves the end out, is what one wants.
+    ///
+    /// # Errors
+    ///
+    /// Bounds that are not finite or that the step does not lead to; a step of 0; a device that is not there.
+    #[surface(function, keywords_from = "dtype")]
+    pub fn range(
+        start: f64,
+        end: f64,
+        #[default(1.0)] step: f64,
+        #[default(None)] dtype: Option<DType>,
+        #[default(None)] device: Option<Device>,
+        #[default(false)] requires_grad: bool,
+    ) -> Result<Tensor> {
+        let count = ((end - start) / step).floor() + 1.0;
+        if !(count >= 1.0 && count < isize::MAX as f64 / 16.0) || step == 0.0 {
+            return refused("range", format!("no steps of {step} from {start} to {end}"));
+        }
+        let dtype = dtype.unwrap_or_else(DType::default_float);
+        let i = Node::ramp(Shape::new(&[count as usize])?, on(device)?).cast(DType::F64);
+        finished(i.scale(step).add(&i.lit(start)).cast(dtype), requires_grad)
+    }
+
+    /// The integers below `n` in a random order, i64 unless another dtype is named.
+    ///
+    /// # Errors
+    ///
+    /// A device that is not there.
+    #[surface(function, keywords_from = "generator")]
+    pub fn randperm(
+        n: usize,
+        #[default(None)] generator: Option<&Generator>,
+        #[default(None)] dtype: Option<DType>,
+        #[default(None)] device: Option<Device>,
+        #[default(false)] requires_grad: bool,
+    ) -> Result<Tensor> {
+        let device = on(device)?;
+        Shape::new(&[n])?;
+        // The order is found on the host: a replay would repeat it.
+        crate::jit::note_draw("it draws a random order, which is found on the host");
+        let t = Tensor::from_vec(permutation(n, generator), &[n])?.to(device)?;
+        finished(t.to_dtype(dtype.unwrap_or(DType::I64)).node(), requires_grad)
+    }
+
+    /// Random integers from `low` up to `high`, which is left out (from 0 up to `low`, if one bound is given), in the shape of a
+    /// tensor; in its dtype and on its device unless others are named.
+    ///
+    /// # Errors
+    ///
+    /// Bounds with no integer between them; a device that is not there.
+    #[surface(function, keywords_from = "dtype")]
+    pub fn randint_like(
+        &self,
+        low: i64,
+        #[default(None)] high: Option<i64>,
+        #[default(None)] dtype: Option<DType>,
+        #[default(None)] device: Option<Device>,
+        #[default(false)] requires_grad: bool,
+    ) -> Result<Tensor> {
+        let (low, high) = high.map_or((0, low), |high| (low, high));
+        let device = device.unwrap_or(self.device());
+        let whole = integers("randint_like", &self.shape(), (low, high.into()), device, None)?;
+        finished(whole.to_dtype(dtype.unwrap_or(self.dtype())).node(), requires_grad)
+    }
+
+    /// Normal random numbers of a mean and a standard deviation, which are numbers or tensors that broadcast; of two numbers, in
+    /// a shape. Gradients do not flow through it.
+    ///
+    /// # Errors
+    ///
+    /// Tensors that are not of floats, that do not broadcast, or on unlike devices; a negative number as deviation; numbers
+    /// without a shape, a shape beside tensors.
+    #[surface(function, keywords_from = "generator")]
+    pub fn normal(
+        mean: Operand,
+        #[default(Operand::Float(1.0))] std: Operand,
+        #[default(None)] size: Option<&[usize]>,
+        #[default(None)] generator: Option<&Generator>,
+        #[default(None)] dtype: Option<DType>,
+        #[default(None)] device: Option<Device>,
+        #[default(false)] requires_grad: bool,
+    ) -> Result<Tensor> {
+        if let Operand::Float(v) = std
+            && v < 0.0
+        {
+            return refused("normal", format!("a negative standard deviation, {v}"));
+        }
+        let detached = |operand: Operand| match operand {
+            Operand::Tensor(t) => Operand::Tensor(t.detach()),
+            number => number,
+        };
+        let (mean, std) = (detached(mean), detached(std));
+        let mut given: Vec<&Tensor> = vec![];
+        for operand in [&mean, &std] {
+            if let Operand::Tensor(t) = operand {
+                floats("normal", t)?;
+                given.push(t);
+            }
+        }
+        let z = match (&given[..], size) {
+            ([], Some(size)) => {
+                let dtype = dtype.unwrap_or_else(DType::default_float);
+                if !dtype.is_float() {
+                    return Err(Error::new("normal", takes_floats(dtype)));
+                }
+                normal(size, dtype, on(device)?, generator)?
+            }
+            ([], None) => {
+                return refused("normal", "takes a shape where mean and deviation are numbers".into());
+            }
+            (_, Some(_)) => return refused("normal", "takes no shape beside tensors".into()),
+            ([first, others @ ..], None) => {
+                let (mut shape, mut of) = (first.shape(), first.dtype());
+                for t in others {
+                    let Some(both) = Shape::broadcast(&shape, &t.shape()) else {
+                        let text = format!("shapes {shape} and {} cannot be broadcast together", t.shape());
+                        return Err(Error::new("normal", ErrorKind::Shape(text)));
+                    };
+                    (shape, of) = (both, DType::promote(of, t.dtype()));
+                }
+                normal(&shape, of, first.device(), generator)?
+            }
+        };
+        finished(Tensor::from_node(z).try_mul(std)?.try_add(mean)?.node(), requires_grad)
+    }
+
+    /// 1 with the probabilities that a tensor holds (or with `p` everywhere), else 0, in its dtype. Gradients do not flow through it.
+    ///
+    /// # Errors
+    ///
+    /// Probabilities that are not floats; a `p` outside [0, 1].
+    #[surface(method, function, keywords_from = "generator")]
+    pub fn bernoulli(
+        &self,
+        #[default(None)] p: Option<f64>,
+        #[default(None)] generator: Option<&Generator>,
+    ) -> Result<Tensor> {
+        match p {
+            Some(p) => self.try_bernoulli_like(p, generator),
+            None => {
+                floats("bernoulli", self)?;
+                self.try_bernoulli_like(self, generator)
+            }
+        }
+    }
+
+    /// 1 with probability `p`, a number or a tensor that broadcasts, else 0, in the tensor's shape and dtype.
+    ///
+    /// # Errors
+    ///
+    /// A number outside [0, 1]; a tensor that is not of floats or does not broadcast to the shape.
+    #[surface(in_place_only, name = "bernoulli", keywords_from = "generator")]
+    pub fn bernoulli_like(
+        &self,
+        #[default(Operand::Float(0.5))] p: Operand,
+        #[default(None)] generator: Option<&Generator>,
+    ) -> Result<Tensor> {
+        let p = match p {
+            Operand::Tensor(t) => {
+                floats("bernoulli", &t)?;
+                Operand::Tensor(t.detach())
+            }
+            Operand::Float(v) if !(0.0..=1.0).contains(&v) => {
+                return refused("bernoulli", format!("takes a probability in [0, 1], got {v}"));
+            }
+            Operand::Int(v) if !(0..=1).contains(&v) => {
+                return refused("bernoulli", format!("takes a probability in [0, 1], got {v}"));
+            }
+            number => number,
+        };
+        let (shape, dtype) = (self.shape(), self.dtype());
+        if let Operand::Tensor(t) = &p
+            && Shape::broadcast(&t.shape(), &shape) != Some(shape)
+        {
+            let text = format!("probabilities of shape {} for {shape}", t.shape());
+            return Err(Error::new("bernoulli", ErrorKind::Shape(text)));
+        }
+        Ok(Tensor::from_node(uniform_of(self, generator)?).try_lt(p)?.to_dtype(dtype))
+    }
+
+    /// Uniform random numbers from `from` up to `to`, in the tensor's shape and dtype.
+    ///
+    /// # Errors
+    ///
+    /// A tensor that is not of floats; bounds in the wrong order.
+    #[surface(in_place_only, name = "uniform", keywords_from = "generator")]
+    pub fn uniform_like(
+        &self,
+        #[default(0.0)] from_: f64,
+        #[default(1.0)] to: f64,
+        #[default(None)] generator: Option<&Generator>,
+    ) -> Result<Tensor> {
+        floats("uniform", self)?;
+        if from_.is_nan() || to.is_nan() || from_ > to {
+            return refused("uniform", format!("takes bounds in order, got {from_} and {to}"));
+        }
+        let u = uniform(&self.shape(), self.dtype(), self.device(), generator)?;
+        Ok(Tensor::from_node(match (from_, to) {
+            (0.0, 1.0) => u,
+            _ => u
+                .cast(wide(self.dtype()))
+                .scale(to - from_)
+                .add(&u.cast(wide(self.dtype())).lit(from_))
+                .cast(self.dtype()),
+        }))
+    }
+
+    /// Normal random numbers of a mean and a standard deviation, in the tensor's shape and dtype.
+    ///
+    /// # Errors
+    ///
+    /// A tensor that is not of floats; a negative deviation.
+    #[surface(in_place_only, name = "normal", keywords_from = "generator")]
+    pub fn normal_like(
+        &self,
+        #[default(0.0)] mean: f64,
+        #[default(1.0)] std: f64,
+        #[default(None)] generator: Option<&Generator>,
+    ) -> Result<Tensor> {
+        floats("normal", self)?;
+        if std.is_nan() || std < 0.0 {
+            return refused("normal", format!("takes a deviation that is not negative, got {std}"));
+        }
+        let z = normal(&self.shape(), wide(self.dtype()), self.device(), generator)?;
+        Ok(Tensor::from_node(z.scale(std).add(&z.lit(mean)).cast(self.dtype())))
+    }
+
+    /// Random numbers whose logarithms are normal, of a mean and a standard deviation, in the tensor's shape and dtype.
+    ///
+    /// # Errors
+    ///
+    /// A tensor that is not of floats; a deviation that is not positive.
+    #[surface(in_place_only, name = "log_normal", keywords_from = "generator")]
+    pub fn log_normal_like(
+        &self,
+        #[default(1.0)] mean: f64,
+        #[default(2.0)] std: f64,
+        #[default(None)] generator: Option<&Generator>,
+    ) -> Result<Tensor> {
+        floats("log_normal", self)?;
+        if std.is_nan() || std <= 0.0 {
+            return refused("log_normal", format!("takes a positive deviation, got {std}"));
+        }
+        let z = normal(&self.shape(), wide(self.dtype()), self.device(), generator)?;
+        Ok(Tensor::from_node(z.scale(std).add(&z.lit(mean)).map(Row::Exp).cast(self.dtype())))
+    }
+
+    /// Exponential random numbers of the rate `lambd`, in the tensor's shape and dtype.
+    ///
+    /// # Errors
+    ///
+    /// A tensor that is not of floats; a rate that is not positive.
+    #[surface(in_place_only, name = "exponential", keywords_from = "generator")]
+    pub fn exponential_like(
+        &self,
+        #[default(1.0)] lambd: f64,
+        #[default(None)] generator: Option<&Generator>,
+    ) -> Result<Tensor> {
+        floats("exponential", self)?;
+        if lambd.is_nan() || lambd <= 0.0 {
+            return refused("exponential", format!("takes a positive rate, got {lambd}"));
+        }
+        Ok(Tensor::from_node(surprise(&uniform_of(self, generator)?).scale(1.0 / lambd).cast(self.dtype())))
+    }
+
+    /// Random numbers of Cauchy's distribution about `median`, in the tensor's shape and dtype.
+    ///
+    /// # Errors
+    ///
+    /// A tensor that is not of floats; a `sigma` that is not positive.
+    #[surface(in_place_only, name = "cauchy", keywords_from = "generator")]
+    pub fn cauchy_like(
+        &self,
+        #[default(0.0)] median: f64,
+        #[default(1.0)] sigma: f64,
+        #[default(None)] generator: Option<&Generator>,
+    ) -> Result<Tensor> {
+        floats("cauchy", self)?;
+        if sigma.is_nan() || sigma <= 0.0 {
+            return refused("cauchy", format!("takes a positive sigma, got {sigma}"));
+        }
+        let u = uniform_of(self, generator)?;
+        let angle = u.sub(&u.lit(0.5)).scale(std::f64::consts::PI);
+        let tangent = angle.map(Row::Sin).div(&angle.map(Row::Cos));
+        Ok(Tensor::from_node(tangent.scale(sigma).add(&tangent.lit(median)).cast(self.dtype())))
+    }
+
+    /// How many trials of probability `p` it takes to the first success, random numbers in the tensor's shape and dtype.
+    ///
+    /// # Errors
+    ///
+    /// Truth values; a `p` outside (0, 1).
+    #[surface(in_place_only, name = "geometric", keywords_from = "generator")]
+    pub fn geometric_like(&self, p: f64, #[default(None)] generator: Option<&Generator>) -> Result<Tensor> {
+        if self.is_bool() || p.is_nan() || p <= 0.0 || p >= 1.0 {
+            let text = format!("takes numbers and a probability in (0, 1), got {} and {p}", self.dtype());
+            return refused("geometric", text);
+        }
+        let trials = surprise(&uniform_of(self, generator)?).scale(-1.0 / (-p).ln_1p()).map(Row::Floor);
+        Ok(Tensor::from_node(trials.add(&trials.lit(1.0)).cast(self.dtype())))
+    }
+
+    /// Random integers from `from` up to `to`, which is left out, in the tensor's shape and dtype. With one bound, from 0 up to it;
+    /// with none, all that are not negative, of floats those up to which there are all.
+    ///
+    /// # Errors
+    ///
+    /// Bounds with no integer between them, or beyond the dtype's.
+    #[surface(in_place_only, name = "random", keywords_from = "generator")]
+    pub fn random_like(
+        &self,
+        #[default(None)] from_: Option<i64>,
+        #[default(None)] to: Option<i64>,
+        #[default(None)] generator: Option<&Generator>,
+    ) -> Result<Tensor> {
+        let dtype = self.dtype();
+        let (low, high) = match (from_, to) {
+            (Some(low), Some(high)) => (low, i128::from(high)),
+            (Some(high), None) | (None, Some(high)) => (0, i128::from(high)),
+            (None, None) => (0, last_integer(dtype) + 1),
+        };
+        if let Some((least, last)) = dtype.int_range()
+            && (low < least || high - 1 > i128::from(last))
+        {
+            return refused("random", format!("integers from {low} up to {high} do not fit {dtype}"));
+        }
+        Ok(integers("random", &self.shape(), (low, high), self.device(), generator)?.to_dtype(dtype))
+    }
+
+    /// Positions (i64) drawn with the weights along the last axis, which need not add up to 1: `num_samples` of each row. Without
+    /// replacement, the first of an exponential race (Efraimidis and Spirakis, "Weighted random sampling with a reservoir", 2006).
+    ///
+    /// # Errors
+    ///
+    /// Weights that are not floats, other than one or two axes; no samples, or without replacement more than there are weights.
+    #[surface(method, function, keywords_from = "generator")]
+    pub fn multinomial(
+        &self,
+        num_samples: usize,
+        #[default(false)] replacement: bool,
+        #[default(None)] generator: Option<&Generator>,
+    ) -> Result<Tensor> {
+        floats("multinomial", self)?;
+        let shape = self.shape();
+        let rank = shape.rank();
+        if !(1..=2).contains(&rank) || shape[rank - 1] == 0 {
+            return refused("multinomial", format!("takes weights in one or two axes, got shape {shape}"));
+        }
+        let n = shape[rank - 1];
+        if num_samples == 0 || !replacement && num_samples > n {
+            return refused("multinomial", format!("{num_samples} samples of {n} weights"));
+        }
+        let wide = wide(self.dtype());
+        let weights = self.detach().node().cast(wide);
+        // How early each arrives; none at 0, which a weight of 0 would be divided by.
+        let race = |shape: &[usize], weights: &Node| -> Result<Node> {
+            let u = uniform(shape, wide, self.device(), generator)?;
+            Node::map(Row::Div, &[weights, &u.add(&u.lit(f64::powi(2.0, -26))).map(Row::Log).neg()])
+        };
+        if num_samples == 1 || replacement {
+            let (mut sizes, mut beside) = (shape.to_vec(), shape.to_vec());
+            sizes.insert(rank - 1, num_samples);
+            beside.insert(rank - 1, 1);
+            let keys = race(&sizes, &weights.reshape(Shape::new(&beside)?)?)?;
+            return Ok(Tensor::from_node(keys.reduce(ReduceKind::ArgMax, 1 << rank, false)?));
+        }
+        let mut keys = race(&shape, &weights)?;
+        let along = Node::ramp(Shape::new(&[n])?, self.device());
+        let mut places = Vec::with_capacity(num_samples);
+        for _ in 0..num_samples {
+            let place = keys.reduce(ReduceKind::ArgMax, 1 << (rank - 1), true)?;
+            keys = Node::map(Row::Eq, &[&along, &place])?.choose(&keys.lit(-1.0), &keys);
+            places.push(place);
+        }
+        Ok(Tensor::from_node(Node::concat(&places.iter().collect::<Vec<_>>(), rank - 1)?))
+    }
+}

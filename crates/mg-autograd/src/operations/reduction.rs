@@ -1,0 +1,813 @@
+//! Reductions, and what is composed of them.
+
+use super::float;
+use crate::functional::{
+    axis_mask, count, flat_at_zero, kept, mask, mean, norm_of, shifted_exp_sum, variance, wide,
+};
+use crate::ops::Operand;
+use crate::surface::Order;
+use crate::tensor::Tensor;
+use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
+use mg_graph::Node;
+use mg_kernels::{Algebra, ReduceKind, Row, Rules};
+use mg_macros::operations;
+
+fn refused<T>(op: &'static str, kind: ErrorKind) -> Result<T> {
+    Err(Error::new(op, kind))
+}
+
+/// A reduction in a dtype that is asked for.
+fn reduced(
+    t: &Tensor,
+    kind: ReduceKind,
+    dim: &[isize],
+    keepdim: bool,
+    dtype: Option<DType>,
+) -> Result<Tensor> {
+    let node = t.node();
+    let node = dtype.map_or_else(|| node.clone(), |dtype| node.cast(dtype));
+    let reduced = node.reduce(kind, mask(&node, dim)?, keepdim)?;
+    Ok(Tensor::from_node(dtype.map_or_else(|| reduced.clone(), |dtype| reduced.cast(dtype))))
+}
+
+/// The float node of a tensor, in a dtype that is asked for.
+fn float_as(t: &Tensor, dtype: Option<DType>) -> Node {
+    dtype.filter(|d| d.is_float()).map_or_else(|| float(t), |dtype| t.node().cast(dtype))
+}
+
+fn argument(t: &Tensor, kind: ReduceKind, dim: Option<isize>, keepdim: bool) -> Result<Tensor> {
+    let node = t.node();
+    let mask = match dim {
+        Some(dim) => axis_mask(&node, dim)?,
+        None => mask(&node, &[])?,
+    };
+    let index = node.reduce(kind, mask, false)?;
+    let all = if dim.is_some() { mask } else { !0 };
+    Ok(Tensor::from_node(index.reshape(kept(node.shape(), all, keepdim))?))
+}
+
+/// How many elements are zero, or are not, over some axes.
+fn counted(t: &Tensor, row: Row, dim: &[isize], keepdim: bool) -> Result<Node> {
+    let node = t.node();
+    let holds = Node::apply(row, &[&node, &node.lit(0.0)]).cast(DType::I64);
+    holds.reduce(ReduceKind::Sum, mask(&node, dim)?, keepdim)
+}
+
+/// What `any` and `all` answer: truth values, and of u8 numbers 0 and 1.
+fn truth(of: &Tensor, count: &Node, row: Row) -> Tensor {
+    let holds = Node::apply(row, &[count, &count.lit(0.0)]);
+    Tensor::from_node(if of.dtype() == DType::U8 { holds.cast(DType::U8) } else { holds })
+}
+
+/// Bessel's correction: PyTorch's `correction`, or its older `unbiased`.
+fn corrected(correction: Option<f64>, unbiased: Option<bool>) -> f64 {
+    correction.unwrap_or(if unbiased == Some(false) { 0.0 } else { 1.0 })
+}
+
+/// The variance, of half types in f32.
+fn spread(node: &Node, mask: u8, correction: f64, keepdim: bool) -> Result<Node> {
+    variance(&wide(node), mask, correction, keepdim)
+}
+
+/// The standard deviation; where nothing varies, its gradient is 0.
+fn deviation(variance: &Node) -> Node {
+    flat_at_zero(variance, |v| v.map(Row::Sqrt))
+}
+
+/// The axis, of at least one: a tensor without axes is taken to have one.
+fn axis_of(op: &'static str, t: &Tensor, dim: isize) -> Result<usize> {
+    let rank = t.rank();
+    if rank == 0 {
+        return refused(op, ErrorKind::Shape("takes a tensor with at least one axis".into()));
+    }
+    normalize_axis(dim, rank)
+}
+
+/// Neighbours along an axis: all but the first, and all but the last.
+fn neighbours(t: &Tensor, axis: usize) -> Result<(Tensor, Tensor)> {
+    let axis = axis as isize;
+    Ok((t.slice(axis, Some(1), None, 1)?, t.slice(axis, None, Some(-1), 1)?))
+}
+
+/// Tensors of the dtype in which they meet, one after the other.
+fn joined(parts: &[&Tensor], axis: usize) -> Result<Tensor> {
+    let dtype = parts.iter().map(|t| t.dtype()).reduce(DType::promote).unwrap_or(DType::F32);
+    let parts: Vec<Tensor> = parts.iter().map(|t| t.to_dtype(dtype)).collect();
+    Tensor::cat(&parts.iter().collect::<Vec<_>>(), axis as isize)
+}
+
+/// What lies under each two neighbours along an axis, less a common factor; the axis, and the factor.
+fn strips(
+    op: &'static str,
+    t: &Tensor,
+    x: Option<&Tensor>,
+    dx: Option<f64>,
+    dim: isize,
+) -> Result<(Tensor, isize, f64)> {
+    let axis = axis_of(op, t, dim)?;
+    let (after, before) = neighbours(t, axis)?;
+    let heights = after.try_add(&before)?;
+    let x = match (x, dx) {
+        (Some(_), Some(_)) => {
+            return refused(op, ErrorKind::Value("takes points or their distance, not both".into()));
+        }
+        (None, dx) => return Ok((heights, axis as isize, dx.unwrap_or(1.0) / 2.0)),
+        (Some(x), None) => x,
+    };
+    // Points have the axis of the values; of fewer axes, they are the last ones.
+    let (shape, line) = (t.shape(), x.rank() == 1);
+    let at = if line { Some(0) } else { (axis + x.rank()).checked_sub(shape.rank()) };
+    let points = at.and_then(|at| x.shape().get(at).copied()).unwrap_or(1);
+    if points != shape[axis] && (line || points != 1) {
+        let text = format!("{points} points for {} values along axis {axis}", shape[axis]);
+        return refused(op, ErrorKind::Shape(text));
+    }
+    let widths = match at {
+        Some(at) => x.try_diff(1, at as isize, None, None)?,
+        None => x.zeros_like(),
+    };
+    let widths = match line {
+        true => {
+            let mut sizes = vec![1; shape.rank()];
+            sizes[axis] = -1;
+            widths.reshape(&sizes)?
+        }
+        false => widths,
+    };
+    Ok((heights.try_mul(&widths)?, axis as isize, 0.5))
+}
+
+/// The ends of what is counted: those that are given, or the least and the largest element; `apart` of
+/// them where they are the same.
+fn ends(x: &Node, given: Option<(f64, f64)>, apart: f64) -> Result<(Node, Node)> {
+    let all = mask(x, &[])?;
+    let (low, high) = match given {
+        Some((low, high)) => (x.lit(low), x.lit(high)),
+        None if x.shape().numel() == 0 => (x.lit(0.0), x.lit(1.0)),
+        None => (x.reduce(ReduceKind::Min, all, false)?, x.reduce(ReduceKind::Max, all, false)?),
+    };
+    let (same, apart) = (low.eq(&high), low.lit(apart));
+    Ok((same.choose(&low.sub(&apart), &low), same.choose(&high.add(&apart), &high)))
+}
+
+/// The number of elements in each of `bins` intervals, or the sum of their weights; what is outside of them does not count.
+fn in_bins(x: &Node, low: &Node, high: &Node, bins: usize, weight: Option<&Node>) -> Result<Node> {
+    let line = Shape::of(&[x.shape().numel()]);
+    let x = x.reshape(line)?;
+    let place = x.sub(low).div(&high.sub(low)).scale(bins as f64).map(Row::Floor);
+    let inside = [Node::apply(Row::Le, &[low, &x]), Node::apply(Row::Le, &[&x, high])];
+    let inside = Node::apply(Row::And, &[&inside[0], &inside[1]]);
+    let last = Node::apply(Row::Minimum, &[&place, &place.lit(bins as f64 - 1.0)]);
+    let index = inside.choose(&last, &last.lit(0.0)).cast(DType::I64);
+    let counted = match weight {
+        None => inside.cast(x.dtype()),
+        Some(weight) => inside.choose(&weight.reshape(line)?, &x.lit(0.0)),
+    };
+    counted.scatter_add(0, &index, bins)
+}
+
+#[operations(REDUCTIONS)]
+impl Tensor {
+    /// The sum of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
+    /// converted to before.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range or named twice.
+    #[surface(method, function, name = "sum", keywords_from = "dtype")]
+    pub fn sum_over(
+        &self,
+        #[default(&[])] dim: &[isize],
+        #[default(false)] keepdim: bool,
+        #[default(None)] dtype: Option<DType>,
+    ) -> Result<Tensor> {
+        reduced(self, ReduceKind::Sum, dim, keepdim, dtype)
+    }
+
+    /// The product of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
+    /// converted to before.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range or named twice.
+    #[surface(method, function, name = "prod", keywords_from = "dtype")]
+    pub fn prod_over(
+        &self,
+        #[default(&[])] dim: &[isize],
+        #[default(false)] keepdim: bool,
+        #[default(None)] dtype: Option<DType>,
+    ) -> Result<Tensor> {
+        reduced(self, ReduceKind::Prod, dim, keepdim, dtype)
+    }
+
+    /// The mean of all elements, or over some axes; of integers, in f32 unless `dtype` says otherwise.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range or named twice.
+    #[surface(method, function, name = "mean", keywords_from = "dtype")]
+    pub fn mean_over(
+        &self,
+        #[default(&[])] dim: &[isize],
+        #[default(false)] keepdim: bool,
+        #[default(None)] dtype: Option<DType>,
+    ) -> Result<Tensor> {
+        let node = float_as(self, dtype);
+        Ok(Tensor::from_node(mean(&node, mask(&node, dim)?, keepdim)?))
+    }
+
+    /// The sum of what is not NaN, of all elements or over some axes.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range or named twice.
+    #[surface(method, function, keywords_from = "dtype")]
+    pub fn nansum(
+        &self,
+        #[default(&[])] dim: &[isize],
+        #[default(false)] keepdim: bool,
+        #[default(None)] dtype: Option<DType>,
+    ) -> Result<Tensor> {
+        let node = self.node();
+        let numbers = match node.dtype().is_float() {
+            true => Tensor::from_node(node.eq(&node).choose(&node, &node.lit(0.0))),
+            false => self.clone(),
+        };
+        reduced(&numbers, ReduceKind::Sum, dim, keepdim, dtype)
+    }
+
+    /// The mean of what is not NaN, of all elements or over some axes; of integers, in f32.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range or named twice.
+    #[surface(method, function, keywords_from = "dtype")]
+    pub fn nanmean(
+        &self,
+        #[default(&[])] dim: &[isize],
+        #[default(false)] keepdim: bool,
+        #[default(None)] dtype: Option<DType>,
+    ) -> Result<Tensor> {
+        let node = float_as(self, dtype);
+        let wide = wide(&node);
+        let (mask, is_number) = (mask(&wide, dim)?, wide.eq(&wide));
+        let sum = is_number.choose(&wide, &wide.lit(0.0)).reduce(ReduceKind::Sum, mask, keepdim)?;
+        let count = is_number.cast(DType::I64).reduce(ReduceKind::Sum, mask, keepdim)?;
+        Ok(Tensor::from_node(sum.div(&count.cast(wide.dtype())).cast(node.dtype())))
+    }
+
+    /// The largest element, or the largest over some axes; NaN if any is. Equal ones share the gradient.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range or named twice; no elements.
+    pub fn amax(&self, #[default(&[])] dim: &[isize], #[default(false)] keepdim: bool) -> Result<Tensor> {
+        reduced(self, ReduceKind::Max, dim, keepdim, None)
+    }
+
+    /// The smallest element, or the smallest over some axes; NaN if any is. Equal ones share the gradient.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range or named twice; no elements.
+    pub fn amin(&self, #[default(&[])] dim: &[isize], #[default(false)] keepdim: bool) -> Result<Tensor> {
+        reduced(self, ReduceKind::Min, dim, keepdim, None)
+    }
+
+    /// The smallest and the largest element, of all or along an axis. Equal ones share the gradient.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range; no elements.
+    #[surface(method, function, keywords_from = "dim", answers("min", "max"))]
+    pub fn aminmax(
+        &self,
+        #[default(None)] dim: Option<isize>,
+        #[default(false)] keepdim: bool,
+    ) -> Result<(Tensor, Tensor)> {
+        let dim = dim.as_slice();
+        let least = reduced(self, ReduceKind::Min, dim, keepdim, None)?;
+        Ok((least, reduced(self, ReduceKind::Max, dim, keepdim, None)?))
+    }
+
+    /// The index (i64) of the first largest element along an axis, or of the flattened tensor.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range; no elements.
+    #[surface(method, function, name = "argmax")]
+    pub fn argmax_over(
+        &self,
+        #[default(None)] dim: Option<isize>,
+        #[default(false)] keepdim: bool,
+    ) -> Result<Tensor> {
+        argument(self, ReduceKind::ArgMax, dim, keepdim)
+    }
+
+    /// The index (i64) of the first smallest element along an axis, or of the flattened tensor.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range; no elements.
+    #[surface(method, function, name = "argmin")]
+    pub fn argmin_over(
+        &self,
+        #[default(None)] dim: Option<isize>,
+        #[default(false)] keepdim: bool,
+    ) -> Result<Tensor> {
+        argument(self, ReduceKind::ArgMin, dim, keepdim)
+    }
+
+    /// Whether any element is not zero, of all or over some axes: a truth value, and of u8 a u8.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range or named twice.
+    pub fn any(&self, #[default(&[])] dim: &[isize], #[default(false)] keepdim: bool) -> Result<Tensor> {
+        Ok(truth(self, &counted(self, Row::Ne, dim, keepdim)?, Row::Ne))
+    }
+
+    /// Whether no element is zero, of all or over some axes: a truth value, and of u8 a u8.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range or named twice.
+    pub fn all(&self, #[default(&[])] dim: &[isize], #[default(false)] keepdim: bool) -> Result<Tensor> {
+        Ok(truth(self, &counted(self, Row::Eq, dim, keepdim)?, Row::Eq))
+    }
+
+    /// How many elements are not zero (i64), of all or over some axes.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range or named twice.
+    pub fn count_nonzero(&self, #[default(&[])] dim: &[isize]) -> Result<Tensor> {
+        Ok(Tensor::from_node(counted(self, Row::Ne, dim, false)?))
+    }
+
+    /// The variance of all elements, or over some axes: squares of deviations from the mean, over their count less
+    /// `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range or named twice.
+    #[surface(method, function, name = "var", keywords_from = "correction")]
+    pub fn var_over(
+        &self,
+        #[default(&[])] dim: &[isize],
+        #[default(None)] unbiased: Option<bool>,
+        #[default(false)] keepdim: bool,
+        #[default(None)] correction: Option<f64>,
+    ) -> Result<Tensor> {
+        let node = float(self);
+        let variance = spread(&node, mask(&node, dim)?, corrected(correction, unbiased), keepdim)?;
+        Ok(Tensor::from_node(variance.cast(node.dtype())))
+    }
+
+    /// The standard deviation, the square root of the variance, of all elements or over some axes; see `var`. Its gradient is 0
+    /// where nothing varies. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range or named twice.
+    #[surface(method, function, name = "std", keywords_from = "correction")]
+    pub fn std_over(
+        &self,
+        #[default(&[])] dim: &[isize],
+        #[default(None)] unbiased: Option<bool>,
+        #[default(false)] keepdim: bool,
+        #[default(None)] correction: Option<f64>,
+    ) -> Result<Tensor> {
+        let node = float(self);
+        let variance = spread(&node, mask(&node, dim)?, corrected(correction, unbiased), keepdim)?;
+        Ok(Tensor::from_node(deviation(&variance).cast(node.dtype())))
+    }
+
+    /// The variance (see `var`) and the mean, of all elements or over some axes. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range or named twice.
+    #[surface(function, keywords_from = "correction")]
+    pub fn var_mean(
+        &self,
+        #[default(&[])] dim: &[isize],
+        #[default(None)] unbiased: Option<bool>,
+        #[default(false)] keepdim: bool,
+        #[default(None)] correction: Option<f64>,
+    ) -> Result<(Tensor, Tensor)> {
+        let node = float(self);
+        let mask = mask(&node, dim)?;
+        let variance = spread(&node, mask, corrected(correction, unbiased), keepdim)?.cast(node.dtype());
+        Ok((Tensor::from_node(variance), Tensor::from_node(mean(&node, mask, keepdim)?)))
+    }
+
+    /// The standard deviation (see `std`) and the mean, of all elements or over some axes. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range or named twice.
+    #[surface(function, keywords_from = "correction")]
+    pub fn std_mean(
+        &self,
+        #[default(&[])] dim: &[isize],
+        #[default(None)] unbiased: Option<bool>,
+        #[default(false)] keepdim: bool,
+        #[default(None)] correction: Option<f64>,
+    ) -> Result<(Tensor, Tensor)> {
+        let node = float(self);
+        let mask = mask(&node, dim)?;
+        let variance = spread(&node, mask, corrected(correction, unbiased), keepdim)?;
+        let deviation = deviation(&variance).cast(node.dtype());
+        Ok((Tensor::from_node(deviation), Tensor::from_node(mean(&node, mask, keepdim)?)))
+    }
+
+    /// `log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range or named twice.
+    #[surface(method, function, special, name = "logsumexp")]
+    pub fn logsumexp_over(
+        &self,
+        #[default(&[])] dim: &[isize],
+        #[default(false)] keepdim: bool,
+    ) -> Result<Tensor> {
+        let node = float(self);
+        let mask = mask(&node, dim)?;
+        if count(node.shape(), mask) == 0 {
+            // The logarithm of 0.
+            return Ok(Tensor::from_node(node.reduce(ReduceKind::Sum, mask, keepdim)?.map(Row::Log)));
+        }
+        let (max, sum) = shifted_exp_sum(&node, mask)?;
+        Ok(Tensor::from_node(sum.map(Row::Log).add(&max).reshape(kept(node.shape(), mask, keepdim))?))
+    }
+
+    /// The norm of all elements as one vector, or over some axes: the `p`-th root of the sum of `p`-th powers of magnitudes
+    /// (2 for `"fro"`). With `p` infinite the largest magnitude, −∞ the smallest, 0 how many are not zero. The gradient of a
+    /// norm that is 0 is 0. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range or named twice; a `p` that is NaN or another word; with an infinite `p`, no elements.
+    #[surface(method, function, name = "norm")]
+    pub fn norm_over(
+        &self,
+        #[default(Order::Word("fro"))] p: Order<'_>,
+        #[default(&[])] dim: &[isize],
+        #[default(false)] keepdim: bool,
+        #[default(None)] dtype: Option<DType>,
+    ) -> Result<Tensor> {
+        let p = match p {
+            Order::Number(p) => p,
+            Order::Word("fro") => 2.0,
+            Order::Word(other) => {
+                let text = format!("takes a number or \"fro\" as p, got {other:?}");
+                return refused("norm", ErrorKind::Value(text));
+            }
+        };
+        let node = float_as(self, dtype);
+        Ok(Tensor::from_node(norm_of(&node, p, mask(&node, dim)?, keepdim)?))
+    }
+
+    /// The `p`-norm of the difference to another tensor, which is broadcast.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices; a `p` that is NaN.
+    pub fn dist(&self, other: &Tensor, #[default(2.0)] p: f64) -> Result<Tensor> {
+        let apart = float(&self.try_sub(other)?);
+        Ok(Tensor::from_node(norm_of(&apart, p, mask(&apart, &[])?, false)?))
+    }
+
+    /// The parts along an axis, those whose `p`-norm is larger than `maxnorm` scaled down to it.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than two axes, an axis out of range, a `p` that is not positive, a negative `maxnorm`.
+    #[surface(method, function, in_place)]
+    pub fn renorm(&self, p: f64, dim: isize, maxnorm: f64) -> Result<Tensor> {
+        let node = float(self);
+        let rank = node.shape().rank();
+        if rank < 2 {
+            return refused(
+                "renorm",
+                ErrorKind::Shape(format!("takes two axes or more, got {}", node.shape())),
+            );
+        }
+        if p.is_nan() || p <= 0.0 || maxnorm.is_nan() || maxnorm < 0.0 {
+            let text =
+                format!("takes a positive p and a maxnorm that is not negative, got {p} and {maxnorm}");
+            return refused("renorm", ErrorKind::Value(text));
+        }
+        let others = mask(&node, &[])? & !axis_mask(&node, dim)?;
+        let norm = norm_of(&node, p, others, true)?;
+        let (limit, one) = (norm.lit(maxnorm), norm.lit(1.0));
+        let factor = limit.div(&norm.add(&norm.lit(1e-7)));
+        Ok(Tensor::from_node(node.mul(&limit.lt(&norm).choose(&factor, &one))))
+    }
+
+    /// Differences of neighbours along an axis, taken `n` times; of truth values, whether they differ. `prepend` and `append`
+    /// are put before and after the elements first.
+    ///
+    /// # Errors
+    ///
+    /// A tensor without axes, an axis out of range; what is put beside it and does not fit.
+    pub fn diff(
+        &self,
+        #[default(1)] n: usize,
+        #[default(-1)] dim: isize,
+        #[default(None)] prepend: Option<&Tensor>,
+        #[default(None)] append: Option<&Tensor>,
+    ) -> Result<Tensor> {
+        let axis = axis_of("diff", self, dim)?;
+        let parts: Vec<&Tensor> = prepend.into_iter().chain([self]).chain(append).collect();
+        let mut t = if parts.len() > 1 { joined(&parts, axis)? } else { self.clone() };
+        if n == 0 {
+            return Ok(t.copy());
+        }
+        for _ in 0..n {
+            let (after, before) = neighbours(&t, axis)?;
+            t = if t.is_bool() { after.try_ne(&before)? } else { after.try_sub(&before)? };
+            if t.numel() == 0 {
+                break;
+            }
+        }
+        Ok(t)
+    }
+
+    /// The integral along an axis by the trapezoidal rule: of values at the points `x` (one axis, or a shape that broadcasts
+    /// with the tensor's), or at points that are `dx` apart.
+    ///
+    /// # Errors
+    ///
+    /// A tensor without axes, an axis out of range; points that do not fit the values, or both `x` and `dx`.
+    #[surface(function, alias = "trapz", keywords_from = "dx")]
+    pub fn trapezoid(
+        &self,
+        #[default(None)] x: Option<&Tensor>,
+        #[default(None)] dx: Option<f64>,
+        #[default(-1)] dim: isize,
+    ) -> Result<Tensor> {
+        let (areas, axis, factor) = strips("trapezoid", self, x, dx, dim)?;
+        areas.sum_dim(&[axis], false)?.try_mul(factor)
+    }
+
+    /// The integral up to each point but the first along an axis by the trapezoidal rule; see `trapezoid`.
+    ///
+    /// # Errors
+    ///
+    /// A tensor without axes, an axis out of range; points that do not fit the values, or both `x` and `dx`.
+    #[surface(function, keywords_from = "dx")]
+    pub fn cumulative_trapezoid(
+        &self,
+        #[default(None)] x: Option<&Tensor>,
+        #[default(None)] dx: Option<f64>,
+        #[default(-1)] dim: isize,
+    ) -> Result<Tensor> {
+        let (areas, axis, factor) = strips("cumulative_trapezoid", self, x, dx, dim)?;
+        areas.try_cumsum(axis, None)?.try_mul(factor)
+    }
+
+    /// The covariance matrix of variables, which are rows, by observations, which are columns; of one row, the variance. Each
+    /// observation counts `fweights` times (integers), and with `aweights`; both have one axis. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// More than two axes; weights of another number than the observations', or that are no integers or floats.
+    #[surface(method, function, keywords_from = "correction")]
+    pub fn cov(
+        &self,
+        #[default(1)] correction: i64,
+        #[default(None)] fweights: Option<&Tensor>,
+        #[default(None)] aweights: Option<&Tensor>,
+    ) -> Result<Tensor> {
+        let shape = self.shape();
+        if shape.rank() > 2 {
+            return refused("cov", ErrorKind::Shape(format!("takes a matrix of observations, got {shape}")));
+        }
+        let x = Tensor::from_node(float(self));
+        let x = if shape.rank() < 2 { x.reshape(&[1, -1])? } else { x };
+        let observations = x.shape()[1];
+        for (name, weights, floats) in [("fweights", fweights, false), ("aweights", aweights, true)] {
+            let Some(weights) = weights else { continue };
+            if *weights.shape() != [observations] {
+                let text = format!("{name} of shape {} for {observations} observations", weights.shape());
+                return refused("cov", ErrorKind::Shape(text));
+            }
+            if weights.dtype().is_float() != floats {
+                let wanted = if floats { "floats" } else { "integers" };
+                let text = format!("{name} are {wanted}, got {}", weights.dtype());
+                return refused("cov", ErrorKind::DType(text));
+            }
+        }
+        let to = |t: &Tensor| t.to_dtype(x.dtype());
+        let weights = match (fweights, aweights) {
+            (Some(f), Some(a)) => Some(to(f).try_mul(to(a))?),
+            (Some(one), None) | (None, Some(one)) => Some(to(one)),
+            (None, None) => None,
+        };
+        let rows = &[1];
+        let (centre, norm) = match &weights {
+            None => (x.mean_dim(rows, true)?, None),
+            Some(w) => {
+                let sum = w.sum();
+                let centre = x.try_mul(w)?.sum_dim(rows, true)?.try_div(&sum)?;
+                let less = match aweights {
+                    Some(a) if correction != 0 => {
+                        let squares = w.try_mul(to(a))?.sum();
+                        squares.try_mul(correction as f64)?.try_div(&sum)?
+                    }
+                    _ => Operand::Float(correction as f64).beside(&sum),
+                };
+                (centre, Some(sum.try_sub(less)?))
+            }
+        };
+        let apart = x.try_sub(centre)?;
+        let weighed = weights.map_or_else(|| Ok(apart.clone()), |w| apart.try_mul(w))?;
+        let products = apart.try_matmul(&weighed.transpose(0, 1)?)?;
+        let cov = match norm {
+            None => products.try_div((observations as f64 - correction as f64).max(0.0))?,
+            Some(norm) => products.try_div(norm.try_relu()?)?,
+        };
+        cov.squeeze(None)
+    }
+
+    /// The matrix of correlation coefficients of variables, which are rows, by observations, which are columns. Integers become
+    /// f32.
+    ///
+    /// # Errors
+    ///
+    /// More than two axes.
+    pub fn corrcoef(&self) -> Result<Tensor> {
+        let cov = self.try_cov(1, None, None)?;
+        if cov.rank() == 0 {
+            return cov.try_div(&cov);
+        }
+        let deviation = super::linear_algebra::diagonal(&cov.node(), 0, 0, 1)?.map(Row::Sqrt);
+        let deviation = Tensor::from_node(deviation);
+        let ratio = cov.try_div(deviation.unsqueeze(1)?)?.try_div(deviation)?;
+        ratio.try_clamp(Some(Operand::Float(-1.0)), Some(Operand::Float(1.0)))
+    }
+
+    /// How often each integer occurs, from 0 to the largest one (at least `minlength` of them): i64. With `weights`, the sum of
+    /// the weights of its occurrences: f32 of f32, else f64. The values are looked at, since the shape depends on them.
+    ///
+    /// # Errors
+    ///
+    /// What is no line of integers, a negative one; weights of another shape.
+    pub fn bincount(
+        &self,
+        #[default(None)] weights: Option<&Tensor>,
+        #[default(0)] minlength: usize,
+    ) -> Result<Tensor> {
+        if self.rank() != 1 || !self.dtype().is_int() {
+            let text = format!("takes one axis of integers, got {} {}", self.dtype(), self.shape());
+            return refused("bincount", ErrorKind::Value(text));
+        }
+        if let Some(weights) = weights.filter(|w| w.shape() != self.shape()) {
+            let text = format!("weights of shape {} for {}", weights.shape(), self.shape());
+            return refused("bincount", ErrorKind::Shape(text));
+        }
+        let index = self.to_dtype(DType::I64);
+        let bins = match self.numel() {
+            0 => 0,
+            _ => {
+                let (least, most) = index.try_aminmax(None, false)?;
+                Tensor::realize_all([&least, &most])?;
+                let (least, most) = (least.item::<i64>()?, most.item::<i64>()?);
+                if least < 0 {
+                    return refused("bincount", ErrorKind::Value(format!("a negative integer, {least}")));
+                }
+                Shape::new(&[usize::try_from(most).unwrap_or(usize::MAX).saturating_add(1)])?[0]
+            }
+        };
+        let values = match weights {
+            None => index.ones_like(),
+            Some(w) if w.dtype() == DType::F32 => w.clone(),
+            Some(w) => w.to_dtype(DType::F64),
+        };
+        let added = values.detach().node().scatter_add(0, &index.node(), bins.max(minlength))?;
+        Ok(Tensor::from_node(added))
+    }
+
+    /// How many elements lie in each of `bins` intervals of the same width from `min` to `max`, both included; from the least
+    /// element to the largest, if these are the same. What lies outside does not count. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// No bins; bounds that are not finite or in the wrong order.
+    pub fn histc(
+        &self,
+        #[default(100)] bins: usize,
+        #[default(0.0)] min: f64,
+        #[default(0.0)] max: f64,
+    ) -> Result<Tensor> {
+        if bins == 0 || !(min.is_finite() && max.is_finite() && min <= max) {
+            let text = format!("{bins} bins from {min} to {max}");
+            return refused("histc", ErrorKind::Value(text));
+        }
+        let x = float(&self.detach());
+        let (low, high) = ends(&x, (min < max).then_some((min, max)), 1.0)?;
+        Ok(Tensor::from_node(in_bins(&x, &low, &high, bins, None)?))
+    }
+
+    /// How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
+    /// `range[0]` to `range[1]`, both included, or from the least element to the largest. With `weight`, of the tensor's shape, the
+    /// sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
+    /// f32.
+    ///
+    /// # Errors
+    ///
+    /// No bins; a range of other than two numbers that are finite and in order; weights of another shape.
+    #[surface(method, function, answers("hist", "bin_edges"), keywords_from = "range")]
+    pub fn histogram(
+        &self,
+        bins: usize,
+        #[default(None)] range: Option<&[f64]>,
+        #[default(None)] weight: Option<&Tensor>,
+        #[default(false)] density: bool,
+    ) -> Result<(Tensor, Tensor)> {
+        let range = match range {
+            None => None,
+            Some(&[low, high]) if low.is_finite() && high.is_finite() && low <= high => Some((low, high)),
+            Some(other) => {
+                let text = format!("takes two finite numbers in order as range, got {other:?}");
+                return refused("histogram", ErrorKind::Value(text));
+            }
+        };
+        if bins == 0 {
+            return refused("histogram", ErrorKind::Value("takes a bin at least".into()));
+        }
+        if let Some(weight) = weight.filter(|w| w.shape() != self.shape()) {
+            let text = format!("weights of shape {} for {}", weight.shape(), self.shape());
+            return refused("histogram", ErrorKind::Shape(text));
+        }
+        let x = float(&self.detach());
+        let (low, high) = ends(&x, range, 0.5)?;
+        let weight = weight.map(|w| w.detach().node().cast(x.dtype()));
+        let counts = in_bins(&x, &low, &high, bins, weight.as_ref())?;
+        let width = high.sub(&low).scale(1.0 / bins as f64);
+        let at = Node::ramp(Shape::new(&[bins + 1])?, x.device()).cast(x.dtype());
+        // From the nearer end, so that both ends are exact.
+        let up = low.add(&at.mul(&width));
+        let down = high.sub(&at.lit(bins as f64).sub(&at).mul(&width));
+        let edges = at.lt(&at.lit(bins as f64 / 2.0)).choose(&up, &down);
+        let counts = match density {
+            true => counts.div(&counts.reduce(ReduceKind::Sum, 1, true)?.mul(&width)),
+            false => counts,
+        };
+        Ok((Tensor::from_node(counts), Tensor::from_node(edges)))
+    }
+
+    /// The slopes along axes (all, if none is named) by differences of neighbours, a tensor for each: central ones inside, at the
+    /// ends those of `edge_order` 1 or 2. `spacing` is the distance of points, one for all axes or one for each.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range or named twice, or with too few positions; another order; other than one distance or one for each axis.
+    #[surface(function, keywords_from = "spacing")]
+    pub fn gradient(
+        &self,
+        #[default(&[1.0])] spacing: &[f64],
+        #[default(&[])] dim: &[isize],
+        #[default(1)] edge_order: usize,
+    ) -> Result<Vec<Tensor>> {
+        let x = Tensor::from_node(float(self));
+        let shape = x.shape();
+        let named = mask(&x.node(), dim)?;
+        let axes: Vec<usize> = match dim.is_empty() {
+            true => (0..shape.rank()).filter(|d| named >> d & 1 == 1).collect(),
+            false => dim.iter().map(|&d| normalize_axis(d, shape.rank().max(1))).collect::<Result<_>>()?,
+        };
+        if !matches!(edge_order, 1 | 2) || spacing.len() != 1 && spacing.len() != axes.len() {
+            let text =
+                format!("edge order {edge_order}, {} distances for {} axes", spacing.len(), axes.len());
+            return refused("gradient", ErrorKind::Value(text));
+        }
+        let slope = |(i, &axis): (usize, &usize)| -> Result<Tensor> {
+            let h = *spacing.get(i).or(spacing.first()).unwrap_or(&1.0);
+            let n = shape.get(axis).copied().unwrap_or(0);
+            if n <= edge_order {
+                let text = format!("{n} positions along axis {axis} of {shape} for edge order {edge_order}");
+                return refused("gradient", ErrorKind::Shape(text));
+            }
+            let at = |from: usize, len: usize| x.narrow(axis as isize, from as isize, len);
+            // What an end has of its own value and of the next ones.
+            let weights: &[f64] = if edge_order == 1 { &[-1.0, 1.0] } else { &[-1.5, 2.0, -0.5] };
+            let end = |from: usize, backwards: bool| -> Result<Tensor> {
+                let mut sum: Option<Tensor> = None;
+                for (i, weight) in weights.iter().enumerate() {
+                    let place = if backwards { from - i } else { from + i };
+                    let term = at(place, 1)?.try_mul(if backwards { -weight } else { *weight } / h)?;
+                    sum = Some(sum.map_or_else(|| Ok(term.clone()), |s| s.try_add(&term))?);
+                }
+                sum.map_or_else(|| at(from, 1), Ok)
+            };
+            let (first, last) = (end(0, false)?, end(n - 1, true)?);
+            let inside = at(2, n.max(2) - 2)?.try_sub(at(0, n.max(2) - 2)?)?.try_div(2.0 * h)?;
+            Tensor::cat(&[&first, &inside, &last], axis as isize)
+        };
+        axes.iter().enumerate().map(slope).collect()
+    }
+}

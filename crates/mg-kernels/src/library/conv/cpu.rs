@@ -1,0 +1,353 @@
+//! Convolutions on the CPU: windows of some outputs at a time are laid out beside each other, in the nearest caches, and multiplied as matrices.
+
+use super::{ConvKind, Geometry};
+use crate::cpu::library::{Shared, fill_zero, matmul};
+use crate::cpu::pool::parallel;
+use mg_device::{DType, Layout, Shape, bf16, f16};
+use std::ops::Range;
+
+/// Elements of the windows that are laid out at a time.
+const TILE: usize = 1 << 16;
+/// Multiplications from which threads share the work.
+const PARALLEL: usize = 1 << 19;
+/// Parts in which a weight's gradient is summed, whatever the number of threads.
+const PARTS: usize = 8;
+
+/// A number that can be added to another.
+trait Entry: Copy + Send + Sync + 'static {
+    const DTYPE: DType;
+    const ZERO: Self;
+    fn plus(self, o: Self) -> Self;
+}
+macro_rules! entry {
+    ($($T:ty: $D:ident;)*) => {$(
+        impl Entry for $T {
+            const DTYPE: DType = DType::$D;
+            const ZERO: $T = 0.0;
+            #[inline(always)]
+            fn plus(self, o: $T) -> $T {
+                self + o
+            }
+        }
+    )*};
+}
+entry! {
+    f32: F32;
+    f64: F64;
+}
+
+/// Computes a convolution or one of its gradients: of `a` and `b`, into `out`, all dense.
+///
+/// # Safety
+///
+/// The addresses are valid for what the geometry says, from any thread, for the time of the call.
+pub(super) unsafe fn conv(
+    kind: ConvKind,
+    g: &Geometry,
+    dtype: DType,
+    a: *const u8,
+    b: *const u8,
+    out: *mut u8,
+) {
+    // Half types are multiplied and added in f32, and rounded once.
+    macro_rules! widened {
+        ($T:ty) => {{
+            let sizes = [ConvKind::Input, ConvKind::Weight, ConvKind::Forward].map(|kind| elements(kind, g));
+            let [x, w, y] = sizes;
+            let (na, nb, n) = match kind {
+                ConvKind::Forward => (x, w, y),
+                ConvKind::Input => (y, w, x),
+                ConvKind::Weight => (x, y, w),
+            };
+            // SAFETY: this function's contract.
+            unsafe {
+                let wide = |from: *const u8, n: usize| -> Vec<f32> {
+                    (0..n).map(|i| (*from.cast::<$T>().add(i)).to_f32()).collect()
+                };
+                let (a, b, mut sums) = (wide(a, na), wide(b, nb), room::<f32>(n));
+                run::<f32>(kind, g, a.as_ptr(), b.as_ptr(), sums.as_mut_ptr());
+                for (i, sum) in sums.into_iter().enumerate() {
+                    out.cast::<$T>().add(i).write(<$T>::from_f32(sum));
+                }
+            }
+        }};
+    }
+    match dtype {
+        // SAFETY: this function's contract.
+        DType::F32 => unsafe { run::<f32>(kind, g, a.cast(), b.cast(), out.cast()) },
+        // SAFETY: this function's contract.
+        DType::F64 => unsafe { run::<f64>(kind, g, a.cast(), b.cast(), out.cast()) },
+        DType::F16 => widened!(f16),
+        DType::BF16 => widened!(bf16),
+        // `Conv::result` refuses them.
+        DType::I64 | DType::I32 | DType::U8 | DType::Bool => {}
+    }
+}
+
+/// The number of elements of what a kernel computes.
+fn elements(kind: ConvKind, g: &Geometry) -> usize {
+    match kind {
+        ConvKind::Forward => g.batch * g.groups * g.o * g.outputs(),
+        ConvKind::Input => g.batch * g.groups * g.c * g.inputs(),
+        ConvKind::Weight => g.groups * g.o * g.depth(),
+    }
+}
+
+unsafe fn run<T: Entry>(kind: ConvKind, g: &Geometry, a: *const T, b: *const T, out: *mut T) {
+    if g.batch * g.groups * g.outputs() * g.o * g.depth() == 0 {
+        let n = elements(kind, g);
+        // SAFETY: the output has so many elements.
+        return unsafe { fill_zero(out.cast(), n * size_of::<T>()) };
+    }
+    // SAFETY: this function's contract.
+    unsafe {
+        match kind {
+            ConvKind::Forward => forward(g, a, b, out),
+            ConvKind::Input => input(g, a, b, out),
+            ConvKind::Weight => weight(g, a, b, out),
+        }
+    }
+}
+
+/// Outputs whose windows are laid out at a time, and how many such tiles there are.
+fn tiles(g: &Geometry) -> (usize, usize) {
+    let each = (TILE / g.depth()).clamp(16, 4096).min(g.outputs());
+    (each, g.outputs().div_ceil(each))
+}
+
+fn shared(tasks: usize, work: usize, task: &(dyn Fn(usize) + Sync)) {
+    if work < PARALLEL { (0..tasks).for_each(task) } else { parallel(tasks, task) }
+}
+
+/// `a · b` of dense or transposed matrices, densely.
+unsafe fn product<T: Entry>(
+    a: *const T,
+    la: [usize; 2],
+    sa: [isize; 2],
+    b: *const T,
+    lb: [usize; 2],
+    sb: [isize; 2],
+    out: *mut T,
+) {
+    let layout = |sizes: [usize; 2], strides: [isize; 2]| Layout::new(Shape::of(&sizes), &strides, 0);
+    let (Ok(la), Ok(lb)) = (layout(la, sa), layout(lb, sb)) else { return };
+    // SAFETY: the callers' matrices.
+    unsafe { matmul(T::DTYPE, a.cast(), &la, b.cast(), &lb, Some(out.cast()), None) };
+}
+
+/// The windows of some outputs of one image and group: `[depth, outputs]`, zeros where the kernel hangs over.
+unsafe fn windows<T: Entry>(g: &Geometry, x: *const T, positions: Range<usize>, to: *mut T) {
+    let width = positions.len();
+    // SAFETY: `each` names elements of the image, and `to` has room for all windows.
+    unsafe {
+        each(g, positions, |row, segment| match segment {
+            Segment::Outside(from, len) => {
+                for i in 0..len {
+                    to.add(row * width + from + i).write(T::ZERO);
+                }
+            }
+            Segment::Inside(from, len, at, step) => {
+                let to = to.add(row * width + from);
+                if step == 1 {
+                    std::ptr::copy_nonoverlapping(x.add(at), to, len);
+                } else {
+                    for i in 0..len {
+                        to.add(i).write(*x.add(at + i * step));
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// Neighbouring outputs in a row of the windows: the first among those asked for, and how many.
+enum Segment {
+    /// The kernel hangs over the edge.
+    Outside(usize, usize),
+    /// It meets the image from a place on, in steps.
+    Inside(usize, usize, usize, usize),
+}
+
+/// Tells of every element of some outputs' windows where in the image it lies.
+fn each(g: &Geometry, positions: Range<usize>, mut visit: impl FnMut(usize, Segment)) {
+    let [_, h, w] = g.input;
+    let [_, oh, ow] = g.output;
+    let mut row = 0;
+    for channel in 0..g.c {
+        for kd in 0..g.kernel[0] {
+            for kh in 0..g.kernel[1] {
+                for kw in 0..g.kernel[2] {
+                    // Outputs along the last axis that meet the image at this place of the kernel.
+                    let shift = kw * g.dilation[2];
+                    let first = g.padding[2].saturating_sub(shift).div_ceil(g.stride[2]);
+                    let end = match (w + g.padding[2]).checked_sub(shift + 1) {
+                        Some(last) => last / g.stride[2] + 1,
+                        None => 0,
+                    };
+                    let (first, end) = (first.min(ow), end.min(ow));
+                    let mut p = positions.start;
+                    while p < positions.end {
+                        let (line, from) = (p / ow, p % ow);
+                        let to = ow.min(from + positions.end - p);
+                        let (d, y) = (line / oh, line % oh);
+                        let z = (d * g.stride[0] + kd * g.dilation[0]).checked_sub(g.padding[0]);
+                        let y = (y * g.stride[1] + kh * g.dilation[1]).checked_sub(g.padding[1]);
+                        let at = p - positions.start;
+                        match (z.filter(|&z| z < g.input[0]), y.filter(|&y| y < h)) {
+                            (Some(z), Some(y)) => {
+                                let (lo, hi) =
+                                    (first.clamp(from, to), end.clamp(from, to).max(first.clamp(from, to)));
+                                if lo > from {
+                                    visit(row, Segment::Outside(at, lo - from));
+                                }
+                                if hi > lo {
+                                    let x = lo * g.stride[2] + shift - g.padding[2];
+                                    let place = ((channel * g.input[0] + z) * h + y) * w + x;
+                                    visit(row, Segment::Inside(at + lo - from, hi - lo, place, g.stride[2]));
+                                }
+                                if to > hi {
+                                    visit(row, Segment::Outside(at + hi - from, to - hi));
+                                }
+                            }
+                            _ => visit(row, Segment::Outside(at, to - from)),
+                        }
+                        p += to - from;
+                    }
+                    row += 1;
+                }
+            }
+        }
+    }
+}
+
+/// Memory for the time of a task.
+fn room<T: Entry>(len: usize) -> Vec<T> {
+    vec![T::ZERO; len]
+}
+
+unsafe fn forward<T: Entry>(g: &Geometry, x: *const T, w: *const T, y: *mut T) {
+    let (depth, outputs, inputs) = (g.depth(), g.outputs(), g.inputs());
+    let (size, count) = tiles(g);
+    let at = Shared((x, w, y));
+    let task = |task: usize| {
+        let (x, w, y) = at.get();
+        let (image, tile) = (task / count, task % count);
+        let positions = tile * size..outputs.min((tile + 1) * size);
+        let n = positions.len();
+        let group = image % g.groups;
+        let mut laid = room::<T>(depth * n);
+        // SAFETY: tasks write disjoint outputs; the operands have what the geometry says.
+        unsafe {
+            windows(g, x.add(image * g.c * inputs), positions.clone(), laid.as_mut_ptr());
+            let w = w.add(group * g.o * depth);
+            let y = y.add(image * g.o * outputs);
+            let dense = |m: usize| [m as isize, 1];
+            if count == 1 {
+                return product(w, [g.o, depth], dense(depth), laid.as_ptr(), [depth, n], dense(n), y);
+            }
+            let mut out = room::<T>(g.o * n);
+            product(w, [g.o, depth], dense(depth), laid.as_ptr(), [depth, n], dense(n), out.as_mut_ptr());
+            for o in 0..g.o {
+                std::ptr::copy_nonoverlapping(
+                    out.as_ptr().add(o * n),
+                    y.add(o * outputs + positions.start),
+                    n,
+                );
+            }
+        }
+    };
+    let tasks = g.batch * g.groups * count;
+    if tasks == 1 {
+        // The product itself is shared.
+        return task(0);
+    }
+    shared(tasks, g.batch * g.groups * g.o * outputs * depth, &task);
+}
+
+unsafe fn input<T: Entry>(g: &Geometry, y: *const T, w: *const T, x: *mut T) {
+    let (depth, outputs, inputs) = (g.depth(), g.outputs(), g.inputs());
+    let (size, count) = tiles(g);
+    let at = Shared((y, w, x));
+    let task = |image: usize| {
+        let (y, w, x) = at.get();
+        let group = image % g.groups;
+        // SAFETY: tasks write disjoint images; the operands have what the geometry says.
+        unsafe {
+            let (y, w) = (y.add(image * g.o * outputs), w.add(group * g.o * depth));
+            let x = x.add(image * g.c * inputs);
+            fill_zero(x.cast(), g.c * inputs * size_of::<T>());
+            for tile in 0..count {
+                let positions = tile * size..outputs.min((tile + 1) * size);
+                let n = positions.len();
+                let mut shares = room::<T>(depth * n);
+                // wᵀ · y of these outputs.
+                product(
+                    w,
+                    [depth, g.o],
+                    [1, depth as isize],
+                    y.add(positions.start),
+                    [g.o, n],
+                    [outputs as isize, 1],
+                    shares.as_mut_ptr(),
+                );
+                each(g, positions, |row, segment| {
+                    if let Segment::Inside(from, len, place, step) = segment {
+                        for i in 0..len {
+                            let to = x.add(place + i * step);
+                            to.write((*to).plus(shares[row * n + from + i]));
+                        }
+                    }
+                });
+            }
+        }
+    };
+    shared(g.batch * g.groups, g.batch * g.groups * g.o * outputs * depth, &task);
+}
+
+unsafe fn weight<T: Entry>(g: &Geometry, x: *const T, y: *const T, w: *mut T) {
+    let (depth, outputs, inputs) = (g.depth(), g.outputs(), g.inputs());
+    let (size, count) = tiles(g);
+    // The images are summed in parts that do not depend on the number of threads.
+    let parts = PARTS.min(g.batch);
+    let len = g.o * depth;
+    let mut sums = room::<T>(parts * g.groups * len);
+    let at = Shared((x, y, sums.as_mut_ptr()));
+    let task = |task: usize| {
+        let (x, y, sums) = at.get();
+        let (part, group) = (task / g.groups, task % g.groups);
+        let mut one = room::<T>(len);
+        // SAFETY: each task has a sum of its own; the operands have what the geometry says.
+        unsafe {
+            let sum = std::slice::from_raw_parts_mut(sums.add(task * len), len);
+            for n in part * g.batch / parts..(part + 1) * g.batch / parts {
+                let image = n * g.groups + group;
+                for tile in 0..count {
+                    let positions = tile * size..outputs.min((tile + 1) * size);
+                    let n = positions.len();
+                    let mut laid = room::<T>(depth * n);
+                    windows(g, x.add(image * g.c * inputs), positions.clone(), laid.as_mut_ptr());
+                    // y of these outputs · windowsᵀ.
+                    product(
+                        y.add(image * g.o * outputs + positions.start),
+                        [g.o, n],
+                        [outputs as isize, 1],
+                        laid.as_ptr(),
+                        [n, depth],
+                        [1, n as isize],
+                        one.as_mut_ptr(),
+                    );
+                    sum.iter_mut().zip(&one).for_each(|(s, &v)| *s = s.plus(v));
+                }
+            }
+        }
+    };
+    shared(parts * g.groups, g.batch * g.groups * g.o * outputs * depth, &task);
+    for group in 0..g.groups {
+        for i in 0..len {
+            let all =
+                (1..parts).fold(sums[group * len + i], |s, p| s.plus(sums[(p * g.groups + group) * len + i]));
+            // SAFETY: the weight has so many elements.
+            unsafe { w.add(group * len + i).write(all) };
+        }
+    }
+}

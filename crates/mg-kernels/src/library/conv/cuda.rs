@@ -1,0 +1,98 @@
+//! Launches of `kernels/conv.cu`.
+
+use super::{ConvKind, Geometry};
+use crate::cuda::library::args::Args;
+use crate::cuda::library::copy::{fill, launch};
+use crate::cuda::library::{Plan, Pointer};
+use mg_device::{DType, Error, ErrorKind, Result};
+
+/// A block's sums: rows and columns.
+const TILE: [usize; 2] = [64, 128];
+/// The inner axis of a block at a time, at most.
+const STEP: usize = 32;
+/// Blocks that keep a device busy.
+const BUSY: usize = 2 * 132;
+/// Steps below which a part of the inner axis is not worth a block of its own.
+const SHORTEST: usize = 8;
+/// Threads of a block.
+const THREADS: usize = 256;
+
+/// The product that a kernel is: rows, columns, inner axis.
+fn product(kind: ConvKind, g: &Geometry) -> [usize; 3] {
+    match kind {
+        ConvKind::Forward => [g.o, g.batch * g.outputs(), g.depth()],
+        ConvKind::Input => [g.c, g.batch * g.inputs(), g.o * g.depth() / g.c.max(1)],
+        ConvKind::Weight => [g.o, g.depth(), g.batch * g.outputs()],
+    }
+}
+
+fn name(kind: ConvKind, dtype: DType, capability: u32) -> String {
+    let kind = match kind {
+        ConvKind::Forward => "forward",
+        ConvKind::Input => "input",
+        ConvKind::Weight => "weight",
+    };
+    let tensor_cores = capability >= 80 && matches!(dtype, DType::F16 | DType::BF16);
+    format!("conv_{kind}_{}{}", dtype.name(), if tensor_cores { "_mma" } else { "" })
+}
+
+pub(super) fn plan(kind: ConvKind, g: &Geometry, dtype: DType, capability: u32) -> Result<Plan> {
+    const OP: &str = "conv";
+    let [m, n, k] = product(kind, g);
+    let count = g.groups * m * n;
+    if count == 0 {
+        return Ok(Plan::default());
+    }
+    if k == 0 {
+        return fill(dtype.size(), count, 0);
+    }
+    let most = [n, m, g.inputs(), g.outputs(), g.c * g.o * g.depth()].into_iter().max().unwrap_or(0);
+    if most >= 1 << 31 || (kind != ConvKind::Weight && k >= 1 << 31) {
+        let text = format!("{most} positions are more than a launch counts: at most 2^31 - 1 are taken");
+        return Err(Error::new(OP, ErrorKind::Shape(text)));
+    }
+    let tiles = [m.div_ceil(TILE[0]), n.div_ceil(TILE[1])];
+    let blocks = tiles[0] * tiles[1] * g.groups;
+    // A weight's gradient has few elements and a long sum for each.
+    let splits = match kind {
+        ConvKind::Weight => BUSY.div_ceil(blocks).min(k.div_ceil(STEP * SHORTEST)).max(1),
+        ConvKind::Forward | ConvKind::Input => 1,
+    };
+    let chunk = k.div_ceil(splits).next_multiple_of(STEP);
+    let splits = k.div_ceil(chunk);
+    let sum = if dtype == DType::F64 { 8 } else { 4 };
+    let partial = (splits > 1).then_some((Pointer::Workspace, 0));
+    let volume = g.kernel.iter().product::<usize>();
+    let args = |reads: bool| {
+        let mut args = Args::default();
+        args.pointer(Some((Pointer::Output(0), 0)))
+            .pointer(reads.then_some((Pointer::Input(0), 0)))
+            .pointer(reads.then_some((Pointer::Input(1), 0)))
+            .pointer(partial);
+        for number in [g.batch, g.groups, g.c, g.o, g.depth(), volume, m, n] {
+            args.u32(number as u32);
+        }
+        args.u64(k as u64).u64(g.inputs() as u64).u64(g.outputs() as u64);
+        for number in [splits, tiles[0], tiles[1], 0] {
+            args.u32(number as u32);
+        }
+        args.u64(chunk as u64);
+        for sizes in [g.input, g.kernel, g.output, g.stride] {
+            for size in sizes {
+                args.divisor(size);
+            }
+        }
+        for number in g.padding.into_iter().chain(g.dilation) {
+            args.u32(number as u32);
+        }
+        args
+    };
+    let kernel = name(kind, dtype, capability);
+    let mut plan = Plan::default();
+    plan.launches.push(launch(OP, &kernel, blocks * splits, args(true))?);
+    if splits > 1 {
+        plan.workspace = splits * count * sum;
+        plan.launches.push(launch(OP, &kernel, count.div_ceil(THREADS), args(false))?);
+    }
+    Ok(plan)
+}

@@ -1,0 +1,143 @@
+//! Generators of random numbers.
+
+use mg_autograd::{Generator, Tensor};
+use mg_device::{Device, Error, ErrorKind, Result};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::device::{PyDevice, usable_device};
+use crate::error::{build, compute};
+use crate::tensor::PyTensor;
+
+/// A generator of random numbers: a seed and a position. The same seed gives the same numbers on every device.
+#[pyclass(frozen, name = "Generator", module = "micrograd_rs")]
+pub struct PyGenerator(pub Generator, Device);
+
+/// A seed as it is given: negative ones count from the end, as in PyTorch.
+fn seed_of(seed: &Bound<'_, PyAny>) -> PyResult<u64> {
+    if let Ok(seed) = seed.extract::<u64>() {
+        return Ok(seed);
+    }
+    match seed.extract::<i64>() {
+        Ok(seed) => Ok(seed as u64),
+        Err(_) => Err(PyValueError::new_err(format!("takes a seed of 64 bits, got {}", seed.repr()?))),
+    }
+}
+
+/// The state as a tensor: seed and position, 16 bytes.
+fn state(generator: &Generator) -> Result<Tensor> {
+    let (seed, position) = generator.state();
+    let bytes: Vec<u8> = seed.to_le_bytes().into_iter().chain(position.to_le_bytes()).collect();
+    Tensor::from_vec(bytes, &[16])?.to(Device::cpu())
+}
+
+fn set_state(generator: &Generator, state: &Tensor) -> Result<()> {
+    let bytes = state.to_vec::<u8>()?;
+    let (words, []) = bytes.as_chunks::<8>() else { return Err(no_state()) };
+    let [seed, position] = words else { return Err(no_state()) };
+    generator.set_state(u64::from_le_bytes(*seed), u64::from_le_bytes(*position));
+    Ok(())
+}
+
+fn no_state() -> Error {
+    Error::new("set_state", ErrorKind::Value("takes what get_state() answers: 16 bytes".into()))
+}
+
+#[pymethods]
+impl PyGenerator {
+    #[new]
+    #[pyo3(signature = (device=None))]
+    fn new(device: Option<&Bound<'_, PyAny>>) -> PyResult<PyGenerator> {
+        Ok(PyGenerator(Generator::new(), usable_device(device)?.unwrap_or(Device::cpu())))
+    }
+
+    /// Starts anew with a seed; answers with the generator itself.
+    fn manual_seed<'py>(slf: Bound<'py, Self>, seed: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+        slf.get().0.manual_seed(seed_of(seed)?);
+        Ok(slf)
+    }
+
+    /// Starts anew with a seed that nobody knows, and answers with it.
+    fn seed(&self) -> u64 {
+        self.0.seed()
+    }
+
+    /// The seed.
+    fn initial_seed(&self) -> u64 {
+        self.0.state().0
+    }
+
+    /// The state as a tensor of bytes: seed and position.
+    fn get_state(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        Ok(build(py, || state(&self.0))?.into())
+    }
+
+    /// Goes on from a state that `get_state` answered with.
+    fn set_state<'py>(slf: Bound<'py, Self>, new_state: &Bound<'py, PyTensor>) -> PyResult<Bound<'py, Self>> {
+        let (generator, new) = (&slf.get().0, &new_state.get().t);
+        compute(slf.py(), || self::set_state(generator, new))?;
+        Ok(slf)
+    }
+
+    /// A generator of its own in the same state.
+    fn clone_state(&self) -> PyGenerator {
+        let (seed, position) = self.0.state();
+        let other = Generator::new();
+        other.set_state(seed, position);
+        PyGenerator(other, self.1)
+    }
+
+    /// The device that it was made for; it makes the same numbers on every one.
+    #[getter]
+    fn device(&self) -> PyDevice {
+        PyDevice(self.1)
+    }
+
+    fn __repr__(&self) -> String {
+        let (seed, position) = self.0.state();
+        format!("Generator(seed={seed}, position={position})")
+    }
+}
+
+fn global() -> PyGenerator {
+    PyGenerator(Generator::global(), Device::cpu())
+}
+
+/// Seeds the generator of random tensors, and answers with it: the same seed gives the same numbers, on every device.
+#[pyfunction]
+pub fn manual_seed(seed: &Bound<'_, PyAny>) -> PyResult<PyGenerator> {
+    let generator = global();
+    generator.0.manual_seed(seed_of(seed)?);
+    Ok(generator)
+}
+
+/// Seeds the generator of random tensors with a seed that nobody knows, and answers with it.
+#[pyfunction]
+pub fn seed() -> u64 {
+    global().0.seed()
+}
+
+/// The seed of the generator of random tensors.
+#[pyfunction]
+pub fn initial_seed() -> u64 {
+    global().0.state().0
+}
+
+/// The state of the generator of random tensors, as a tensor of bytes.
+#[pyfunction]
+pub fn get_rng_state(py: Python<'_>) -> PyResult<PyTensor> {
+    global().get_state(py)
+}
+
+/// Lets the generator of random tensors go on from a state that `get_rng_state` answered with.
+#[pyfunction]
+pub fn set_rng_state(py: Python<'_>, new_state: &Bound<'_, PyTensor>) -> PyResult<()> {
+    let new = &new_state.get().t;
+    compute(py, || set_state(&Generator::global(), new))
+}
+
+/// The generator of random tensors.
+#[pyfunction]
+pub fn _default_generator() -> PyGenerator {
+    global()
+}

@@ -1,0 +1,81 @@
+"""Dtypes: their limits, how they meet, the one that floats have."""
+
+from __future__ import annotations
+
+import micrograd_rs as mg
+import numpy
+import pytest
+
+
+@pytest.fixture
+def default():
+    before = mg.get_default_dtype()
+    yield
+    mg.set_default_dtype(before)
+
+
+@pytest.mark.parametrize("name", ["float64", "float32", "float16"])
+def test_limits_of_floats(name):
+    ours, theirs = mg.finfo(getattr(mg, name)), numpy.finfo(name)
+    assert (ours.bits, ours.eps, ours.max, ours.min, ours.tiny) == tuple(
+        getattr(theirs, key).item() if hasattr(getattr(theirs, key), "item") else getattr(theirs, key)
+        for key in ("bits", "eps", "max", "min", "tiny")
+    )
+    assert ours.resolution == pytest.approx(float(theirs.resolution), rel=1e-3) and ours.smallest_normal == ours.tiny
+    assert ours.dtype == name
+
+
+def test_limits():
+    assert mg.finfo(mg.bfloat16).max == pytest.approx(3.3895313892515355e38) and mg.finfo(mg.bfloat16).eps == 0.0078125
+    assert mg.finfo().bits == 32
+    for name in ["int64", "int32", "uint8"]:
+        ours, theirs = mg.iinfo(getattr(mg, name)), numpy.iinfo(name)
+        assert (ours.bits, ours.min, ours.max, ours.dtype) == (theirs.bits, theirs.min, theirs.max, name)
+    for call in [lambda: mg.finfo(mg.int64), lambda: mg.iinfo(mg.float32), lambda: mg.iinfo(mg.bool)]:
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_how_dtypes_meet():
+    assert mg.promote_types(mg.float16, mg.bfloat16) == mg.float32
+    assert mg.promote_types(mg.uint8, mg.int32) == mg.int32
+    assert mg.result_type(mg.tensor([1, 2]), 1.5) == mg.float32
+    assert mg.result_type(mg.tensor([1.0], dtype=mg.float16), mg.tensor(1.0, dtype=mg.float64)) == mg.float16
+    assert mg.result_type(mg.tensor([1], dtype=mg.uint8), 3) == mg.uint8
+    assert mg.can_cast(mg.float64, mg.float16) and mg.can_cast(mg.int64, mg.uint8) and mg.can_cast(mg.bool, mg.bool)
+    assert not mg.can_cast(mg.float32, mg.int64) and not mg.can_cast(mg.int32, mg.bool)
+    assert mg.is_tensor(mg.zeros(1)) and not mg.is_tensor([1.0])
+    assert mg.is_floating_point(mg.zeros(1)) and not mg.is_floating_point(mg.arange(2))
+
+
+@pytest.mark.usefixtures("default")
+def test_default_dtype():
+    mg.set_default_dtype(mg.float64)
+    assert mg.get_default_dtype() == mg.float64
+    made = [
+        mg.zeros(2),
+        mg.rand(2),
+        mg.randn(2),
+        mg.tensor(0.1),
+        mg.tensor([1, 0.5]),
+        mg.tensor([]),
+        mg.full((2,), 0.5),
+        mg.arange(0, 1, 0.25),
+        mg.linspace(0, 1, 3),
+        mg.eye(2),
+        mg.arange(3) + 0.5,
+        mg.arange(3) / 2,
+        mg.arange(3).sqrt(),
+        mg.arange(3).mean(),
+        mg.nn.Linear(2, 2).weight,
+        mg.scalar_tensor(1),
+        mg.signal.windows.hann(3),
+    ]
+    assert [t.dtype for t in made] == [mg.float64] * len(made)
+    assert mg.tensor(0.1).item() == 0.1 and mg.tensor([0.1, 1]).tolist() == [0.1, 1]
+    assert (mg.ones(2, dtype=mg.float32) * 0.5).dtype == mg.float32
+    assert mg.tensor([1, 2]).dtype == mg.int64
+    with pytest.raises(TypeError):
+        mg.set_default_dtype(mg.int64)
+    mg.set_default_dtype(mg.float16)
+    assert mg.zeros(1).dtype == mg.tensor([0.5]).dtype == (mg.arange(2) * 0.5).dtype == mg.float16

@@ -1,0 +1,184 @@
+"""Random numbers: distributions, generators, the state of the global one."""
+
+from __future__ import annotations
+
+import math
+
+import micrograd_rs as mg
+import pytest
+
+N = 40_000
+
+
+def moments(t):
+    t = t.double()
+    return t.mean().item(), t.std().item()
+
+
+@pytest.mark.parametrize(
+    ("draw", "mean", "std"),
+    [
+        (lambda t: t.uniform_(-1, 3), 1, 4 / math.sqrt(12)),
+        (lambda t: t.normal_(2, 3), 2, 3),
+        (lambda t: t.exponential_(0.5), 2, 2),
+        (lambda t: t.log_normal_(0.5, 0.25), math.exp(0.5 + 0.25**2 / 2), None),
+        (lambda t: t.geometric_(0.25), 4, math.sqrt(0.75) / 0.25),
+        (lambda t: t.bernoulli_(0.3), 0.3, math.sqrt(0.21)),
+        (lambda t: t.random_(10, 20), 14.5, math.sqrt(99 / 12)),
+        (lambda t: t.random_(7), 3, 2),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_moments(device, draw, mean, std, dtype):
+    t = mg.zeros(N, dtype=dtype, device=device)
+    assert draw(t) is t
+    got, spread = moments(t)
+    assert got == pytest.approx(mean, abs=0.05 * max(1, abs(mean)))
+    if std is not None:
+        assert spread == pytest.approx(std, rel=0.05)
+
+
+def test_bounds(device):
+    u = mg.empty(N, device=device).uniform_(2, 5)
+    assert 2 <= u.min().item() and u.max().item() < 5
+    assert mg.empty(N, device=device).exponential_().min().item() >= 0
+    g = mg.empty(N, dtype="int64", device=device).geometric_(0.9)
+    assert g.min().item() == 1 and g.dtype == mg.int64
+    assert sorted(set(mg.empty(N, dtype="int32", device=device).random_(-3, 3).tolist())) == [-3, -2, -1, 0, 1, 2]
+    assert set(mg.empty(N, dtype="bool", device=device).random_().tolist()) == {True, False}
+    wide = mg.empty(N, dtype="int64", device=device).random_()
+    assert wide.min().item() >= 0 and wide.max().item() > 2**62
+    every = mg.randint(-(2**62), 2**62, (N,), device=device)
+    assert every.min().item() < 0 < every.max().item() and abs(every.double().mean().item()) < 2**62 / 50
+    # Half of Cauchy's numbers are within sigma of the median.
+    c = mg.empty(N, dtype="float64", device=device).cauchy_(3, 2)
+    assert (c - 3).abs().lt(2).double().mean().item() == pytest.approx(0.5, abs=0.02)
+
+
+def test_refused():
+    t = mg.zeros(3)
+    for call in [
+        lambda: t.uniform_(2, 1),
+        lambda: t.normal_(0, -1),
+        lambda: t.exponential_(0),
+        lambda: t.cauchy_(0, 0),
+        lambda: t.geometric_(1),
+        lambda: t.bernoulli_(1.5),
+        lambda: t.random_(3, 3),
+        lambda: mg.zeros(3, dtype="uint8").random_(0, 300),
+        lambda: mg.zeros(3, dtype="int64").normal_(),
+        lambda: mg.normal(1.0, 2.0),
+        lambda: mg.tensor([1, 2]).multinomial(1),
+        lambda: mg.Generator().set_state(mg.zeros(4, dtype="uint8")),
+    ]:
+        with pytest.raises((ValueError, TypeError, RuntimeError)):
+            call()
+    leaf = mg.zeros(3, requires_grad=True)
+    with pytest.raises(RuntimeError):
+        leaf.uniform_()
+    with mg.no_grad():
+        leaf.uniform_()
+    assert leaf.requires_grad and leaf.is_leaf
+
+
+def test_generators(device):
+    def draw(generator):
+        t = mg.zeros(5, device=device)
+        return [
+            t.uniform_(generator=generator).tolist(),
+            t.normal_(generator=generator).tolist(),
+            mg.rand(3, generator=generator, device=device).tolist(),
+            mg.randn(3, generator=generator, device=device).tolist(),
+            mg.randint(0, 100, (3,), generator=generator, device=device).tolist(),
+            mg.randperm(9, generator=generator, device=device).tolist(),
+            mg.multinomial(mg.ones(4, device=device), 3, generator=generator).tolist(),
+            mg.normal(0.0, 1.0, (2,), generator=generator, device=device).tolist(),
+            mg.bernoulli(mg.full((6,), 0.5, device=device), generator=generator).tolist(),
+        ]
+
+    g = mg.Generator(device)
+    assert g.manual_seed(5) is g and g.initial_seed() == 5
+    first = draw(g)
+    after = g.get_state()
+    assert draw(g) != first
+    assert draw(mg.Generator().manual_seed(5)) == first
+    again = g.set_state(after).clone_state()
+    assert draw(again) == draw(g)
+    assert mg.Generator().manual_seed(-1).initial_seed() == 2**64 - 1
+    # Another generator's numbers leave the global one where it is, and are those of the same seed.
+    assert mg.manual_seed(5).initial_seed() == mg.initial_seed() == 5
+    assert draw(None) == first
+    assert mg.default_generator.get_state().tolist() == mg.get_rng_state().tolist() == after.tolist()
+
+
+def test_numbers_are_the_same_everywhere(device):
+    """The first numbers of seed 0, as they are documented: words of Philox."""
+    mg.manual_seed(0)
+    cpu = mg.rand(4)
+    mg.manual_seed(0)
+    assert mg.rand(4, device=device).tolist() == cpu.tolist()
+    # Random123's words for counter 0 and key 0.
+    words = [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
+    assert cpu.tolist() == [(word >> 8) / 2**24 for word in words]
+    mg.manual_seed(0)
+    assert mg.zeros(4, device=device).uniform_().tolist() == cpu.tolist()
+
+
+def test_global_state():
+    mg.manual_seed(3)
+    state = mg.get_rng_state()
+    a = mg.randn(4).tolist()
+    mg.set_rng_state(state)
+    assert mg.randn(4).tolist() == a
+    with mg.random.fork_rng():
+        inside = mg.rand(2).tolist()
+        mg.manual_seed(99)
+    assert mg.rand(2).tolist() == inside
+    mg.cuda.set_rng_state(mg.cuda.get_rng_state())
+    assert mg.cuda.get_rng_state().tolist() == mg.get_rng_state().tolist()
+    before = mg.seed()
+    assert mg.initial_seed() == before
+
+
+def test_permutations(device):
+    p = mg.randperm(1000, device=device)
+    assert sorted(p.tolist()) == list(range(1000)) and p.tolist() != list(range(1000))
+    counts = [[0] * 4 for _ in range(4)]
+    for _ in range(2000):
+        for at, value in enumerate(mg.randperm(4).tolist()):
+            counts[at][value] += 1
+    assert all(400 < c < 600 for row in counts for c in row), counts
+
+
+def test_samples_of_weights(device):
+    weights = mg.tensor([1.0, 0.0, 3.0], device=device)
+    drawn = mg.multinomial(weights, N, replacement=True).tolist()
+    assert drawn.count(1) == 0 and drawn.count(2) / N == pytest.approx(0.75, abs=0.01)
+    rows = mg.tensor([[1.0, 2.0, 3.0, 4.0]], device=device).expand(4000, 4)
+    without = mg.multinomial(rows, 4).tolist()
+    assert all(sorted(row) == [0, 1, 2, 3] for row in without)
+    first = [row[0] for row in without]
+    assert first.count(3) / 4000 == pytest.approx(0.4, abs=0.03)
+    # The second one, given that the first was 3: of the weights that are left.
+    second = [row[1] for row in without if row[0] == 3]
+    assert second.count(2) / len(second) == pytest.approx(0.5, abs=0.05)
+
+
+def test_steps_draw_anew():
+    """A replayed step goes on with the global generator, and is not replayed where it draws from another."""
+
+    @mg.jit
+    def step(x):
+        return x + mg.zeros(3).uniform_()
+
+    x = mg.zeros(3)
+    results = [tuple(step(x).tolist()) for _ in range(5)]
+    assert len(set(results)) == 5 and step.is_replaying
+    g = mg.Generator()
+
+    @mg.jit
+    def other(x):
+        return x + mg.rand(3, generator=g)
+
+    results = [tuple(other(x).tolist()) for _ in range(5)]
+    assert len(set(results)) == 5 and not other.is_replaying
