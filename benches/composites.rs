@@ -17,10 +17,12 @@ fn scores(n: usize) -> Result<(Tensor, Tensor)> {
 }
 
 fn forward(criterion: &mut Criterion) -> Result<()> {
-    of_matrix(criterion, "softmax", curve(), |x| x.softmax(-1))?;
-    of_matrix(criterion, "layer_norm", few(), |x| x.layer_norm(&[x.size(1)?], None, None, 1e-5))?;
+    of_matrix(criterion, "softmax", curve(), |x| x.try_softmax(Some(-1), None))?;
+    of_matrix(criterion, "layer_norm", few(), |x| x.try_layer_norm(&[x.size(1)?], None, None, 1e-5))?;
     of_one(criterion, "gelu", few(), (-1.0, 1.0), |x| x.try_gelu("none"))?;
-    compare(criterion, "cross_entropy", few(), scores, |(x, y)| x.cross_entropy(y)?.realize().map(drop))
+    compare(criterion, "cross_entropy", few(), scores, |(x, y)| {
+        x.try_cross_entropy(y, None, -100, "mean", 0.0)?.realize().map(drop)
+    })
 }
 
 /// The gradient of `f` at `x`, for ones from above.
@@ -33,13 +35,15 @@ fn gradient(x: &Tensor, f: impl Fn(&Tensor) -> Result<Tensor>) -> Result<Tensor>
 }
 
 fn backward(criterion: &mut Criterion) -> Result<()> {
-    of_matrix(criterion, "softmax gradient", few(), |x| gradient(x, |x| x.softmax(-1)?.try_square()))?;
+    of_matrix(criterion, "softmax gradient", few(), |x| {
+        gradient(x, |x| x.try_softmax(Some(-1), None)?.try_square())
+    })?;
     of_matrix(criterion, "layer_norm gradient", few(), |x| {
-        gradient(x, |x| x.layer_norm(&[x.size(1)?], None, None, 1e-5)?.try_square())
+        gradient(x, |x| x.try_layer_norm(&[x.size(1)?], None, None, 1e-5)?.try_square())
     })?;
     of_one(criterion, "gelu gradient", few(), (-1.0, 1.0), |x| gradient(x, |x| x.try_gelu("none")))?;
     compare(criterion, "cross_entropy gradient", few(), scores, |(x, y)| {
-        gradient(x, |x| x.cross_entropy(y))?.realize().map(drop)
+        gradient(x, |x| x.try_cross_entropy(y, None, -100, "mean", 0.0))?.realize().map(drop)
     })
 }
 

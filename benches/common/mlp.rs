@@ -72,7 +72,7 @@ impl Trainer {
     /// One step on images (batch, 784) and their classes; answers with the loss before it.
     pub fn step(&mut self, images: &Tensor, classes: &Tensor) -> Result<Tensor> {
         self.optimizer.zero_grad();
-        let loss = self.model.forward(images)?.cross_entropy(classes)?;
+        let loss = self.model.forward(images)?.try_cross_entropy(classes, None, -100, "mean", 0.0)?;
         loss.backward()?;
         self.optimizer.step()?;
         loss.realize()?;

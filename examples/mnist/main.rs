@@ -126,7 +126,7 @@ fn learn(model: &Sequential, train: &Set, test: &Set, options: &Options) -> Outc
     // Recorded once and replayed from then on; it takes the indices of the images.
     let mut learn = jit(|indices: &[Tensor]| {
         let (x, y) = train.batch(&indices[0])?;
-        let loss = model.forward(&x)?.cross_entropy(&y)?;
+        let loss = CrossEntropyLoss::default().forward(&model.forward(&x)?, &y)?;
         let mut adam = adam.borrow_mut();
         adam.zero_grad();
         loss.backward()?;
@@ -194,7 +194,7 @@ fn show(model: &Sequential, test: &Set) -> Outcome<()> {
     let _guard = no_grad();
     let n = test.len().min(TEST_BATCH);
     let (x, y) = test.batch(&Tensor::arange(n))?;
-    let odds = model.forward(&x)?.softmax(1)?;
+    let odds = model.forward(&x)?.try_softmax(Some(1), None)?;
     let predictions = odds.argmax(Some(1))?.to_vec::<i64>()?;
     let probabilities = odds.max_dim(&[1], false)?.to_vec::<f32>()?;
     let (labels, pixels) = (y.to_vec::<u8>()?, test.images.narrow(0, 0, n)?.to_vec::<u8>()?);

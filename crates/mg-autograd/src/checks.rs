@@ -26,7 +26,7 @@ impl Tensor {
         let found = known_indices(op, &self.node(), lowest..size as i64, None)?;
         match found {
             Found::Outside(index) => Err(Error::new(op, ErrorKind::Index { index, axis, size })),
-            Found::Inside { negative } => Ok(Some(negative)),
+            Found::Inside { negative, .. } => Ok(Some(negative)),
             Found::Unknown => Ok(None),
         }
     }
@@ -63,6 +63,8 @@ pub(crate) enum Found {
     Outside(i64),
     Inside {
         negative: bool,
+        /// Whether the one that is always taken for one inside is among them.
+        excepted: bool,
     },
     /// They are not computed yet, or not on the host.
     Unknown,
@@ -70,7 +72,7 @@ pub(crate) enum Found {
 
 fn search<T: Element + Into<i64>>(value: &Value, valid: &Range<i64>, except: Option<i64>) -> Result<Found> {
     let all = value.buffer.as_slice::<T>()?;
-    let mut negative = false;
+    let (mut negative, mut excepted) = (false, false);
     let layout = &value.layout;
     if layout.is_contiguous() {
         let start = layout.offset().min(all.len());
@@ -80,8 +82,9 @@ fn search<T: Element + Into<i64>>(value: &Value, valid: &Range<i64>, except: Opt
                 return Ok(Found::Outside(index));
             }
             negative |= index < 0;
+            excepted |= Some(index) == except;
         }
-        return Ok(Found::Inside { negative });
+        return Ok(Found::Inside { negative, excepted });
     }
     for at in layout.offsets() {
         let index: i64 = all[at].into();
@@ -89,6 +92,7 @@ fn search<T: Element + Into<i64>>(value: &Value, valid: &Range<i64>, except: Opt
             return Ok(Found::Outside(index));
         }
         negative |= index < 0;
+        excepted |= Some(index) == except;
     }
-    Ok(Found::Inside { negative })
+    Ok(Found::Inside { negative, excepted })
 }

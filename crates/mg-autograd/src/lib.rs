@@ -36,7 +36,6 @@ mod tensor;
 
 pub use check::{gradcheck, gradgradcheck};
 pub use creation::{Generator, default_device, manual_seed, set_default_device, with_default_device};
-pub use functional::{CrossEntropy, Terms};
 pub use gradient::{Backward, NoGrad, enable_grad, grad, is_grad_enabled, no_grad};
 pub use jit::{Jit, jit};
 pub use operations::Padding;

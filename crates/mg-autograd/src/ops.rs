@@ -73,6 +73,12 @@ impl Operand {
         }
     }
 
+    /// The operand as a node of a dtype: a number without axes, on a device.
+    #[track_caller]
+    pub(crate) fn on(self, dtype: DType, device: Device) -> Node {
+        self.look().into_node(dtype, device)
+    }
+
     fn look(&self) -> Beside {
         match self {
             Operand::Tensor(t) => Beside::Node(t.node()),
@@ -225,7 +231,7 @@ fn reflected(row: Row, a: Beside, b: &Tensor) -> Result<Tensor> {
 
 /// `other ∘ tensor`.
 #[track_caller]
-fn turned(row: Row, other: Operand, tensor: &Tensor) -> Result<Tensor> {
+pub(crate) fn turned(row: Row, other: Operand, tensor: &Tensor) -> Result<Tensor> {
     match other {
         Operand::Tensor(t) => binary(row, &t, Beside::Node(tensor.node())),
         number => reflected(row, number.look(), tensor),
@@ -236,10 +242,14 @@ macro_rules! method {
     // `gate` is the gradient of relu; `where` takes its condition first: both stand apart.
     ([$($doc:literal)+] Gate $($rest:tt)*) => {};
     ([$($doc:literal)+] Where $($rest:tt)*) => {};
+    // Declared with its steepness: see the activations.
+    ([$($doc:literal)+] Softplus $($rest:tt)*) => {};
     // Special cases of the exponent: see `powf`; of integers: see `fmod`.
     ([$($doc:literal)+] Pow $($rest:tt)*) => {};
     ([$($doc:literal)+] IntPow $($rest:tt)*) => {};
     ([$($doc:literal)+] Fmod $($rest:tt)*) => {};
+    // Declared by itself: half types have other neighbours.
+    ([$($doc:literal)+] NextAfter $($rest:tt)*) => {};
     ([$($doc:literal)+] $Name:ident $method:ident $try_method:ident ($a:ident)) => {
         $(#[doc = $doc])+
         ///
@@ -304,10 +314,10 @@ macro_rules! described {
             name: $name,
             aliases: other_names(Row::$Name),
             documentation: concat!($($doc, "\n"),+),
-            places: if is_public(Row::$Name) { &[Place::Method, Place::Function] } else { &[] },
+            places: places(Row::$Name),
             has_receiver: true,
             params: operands(Row::$Name),
-            in_place: is_public(Row::$Name),
+            in_place: is_public(Row::$Name) && !matches!(Row::$Name, Row::Erfcx | Row::Ndtri | Row::I0e | Row::I1e),
             view: false,
             variadic: false,
             each: false,
@@ -316,10 +326,20 @@ macro_rules! described {
             returns: Returns::Tensor,
             call: |args| {
                 let tensor: &Tensor = args.take(0)?;
-                let answer = match Row::$Name.arity() {
-                    1 => public($name, || unary(Row::$Name, tensor)),
-                    _ => public($name, || tensor.of_row(Row::$Name, args.take(1)?)),
-                };
+                let answer = public($name, || match Row::$Name {
+                    Row::Round => rounded(tensor, args.take_or(1, || 0)?),
+                    row if row.arity() == 1 => unary(row, tensor),
+                    Row::Div => divided(tensor, args.take(1)?, args.take_or(2, || None)?),
+                    Row::Add => match args.take_or(2, || None::<Operand>)? {
+                        None => tensor.try_add(args.take::<Operand>(1)?),
+                        Some(alpha) => tensor.add_scaled(args.take::<Operand>(1)?, alpha),
+                    },
+                    Row::Sub => match args.take_or(2, || None::<Operand>)? {
+                        None => tensor.try_sub(args.take::<Operand>(1)?),
+                        Some(alpha) => tensor.sub_scaled(args.take::<Operand>(1)?, alpha),
+                    },
+                    row => tensor.of_row(row, args.take(1)?),
+                });
                 answer.map(Answer::Tensor)
             },
         }),*];
@@ -327,21 +347,41 @@ macro_rules! described {
 }
 mg_kernels::for_each_row!(described);
 
-/// Whether a row is an operation as it is: `gate` is the gradient of relu, `where` takes its condition first, sums take an
-/// `alpha`, exponents have special cases.
+/// Whether a row is an operation as it is: `gate` is the gradient of relu, `where` takes its condition first, exponents have special
+/// cases, `softplus` is declared.
 const fn is_public(row: Row) -> bool {
-    !matches!(row, Row::Gate | Row::Where | Row::Pow | Row::IntPow | Row::Add | Row::Sub)
+    !matches!(row, Row::Gate | Row::Where | Row::Pow | Row::IntPow | Row::NextAfter | Row::Softplus)
+}
+
+/// Where Python has a row.
+const fn places(row: Row) -> &'static [Place] {
+    match row {
+        row if !is_public(row) => &[],
+        Row::Erfcx | Row::Ndtri | Row::I0e | Row::I1e => &[Place::Special],
+        Row::Erf
+        | Row::Erfc
+        | Row::Erfinv
+        | Row::Expm1
+        | Row::Log1p
+        | Row::Exp2
+        | Row::Digamma
+        | Row::Round => &[Place::Method, Place::Function, Place::Special],
+        _ => &[Place::Method, Place::Function],
+    }
 }
 
 const fn operands(row: Row) -> &'static [Param] {
-    const OTHER: &[Param] = &[Param {
-        name: "other",
-        kind: Kind::Operand,
-        takes_none: false,
-        default: None,
-        keyword_only: false,
-    }];
-    if row.arity() == 1 { &[] } else { OTHER }
+    const fn param(name: &'static str, kind: Kind, default: Option<&'static str>) -> Param {
+        Param { name, kind, takes_none: false, default, keyword_only: default.is_some() }
+    }
+    const OTHER: Param = param("other", Kind::Operand, None);
+    match row {
+        Row::Round => const { &[param("decimals", Kind::Int, Some("0"))] },
+        Row::Add | Row::Sub => const { &[OTHER, param("alpha", Kind::Operand, Some("1"))] },
+        Row::Div => const { &[OTHER, param("rounding_mode", Kind::Text, Some("None"))] },
+        row if row.arity() == 1 => &[],
+        _ => const { &[OTHER] },
+    }
 }
 
 /// What PyTorch and the array API standard call a row besides.
@@ -349,9 +389,18 @@ const fn other_names(row: Row) -> &'static [&'static str] {
     match row {
         Row::Abs => &["absolute"],
         Row::Neg => &["negative"],
+        Row::Sign => &["sgn"],
+        Row::Sub => &["subtract"],
         Row::Mul => &["multiply"],
         Row::Div => &["divide", "true_divide"],
         Row::Trunc => &["fix"],
+        Row::Asin => &["arcsin"],
+        Row::Acos => &["arccos"],
+        Row::Atan => &["arctan"],
+        Row::Atan2 => &["arctan2"],
+        Row::Asinh => &["arcsinh"],
+        Row::Acosh => &["arccosh"],
+        Row::Atanh => &["arctanh"],
         Row::Lt => &["less"],
         Row::Le => &["less_equal"],
         Row::Ne => &["not_equal"],
@@ -372,26 +421,6 @@ impl Tensor {
 
 #[allow(clippy::should_implement_trait)]
 impl Tensor {
-    /// `self > other`.
-    ///
-    /// # Panics
-    ///
-    /// As [`Tensor::lt`].
-    #[track_caller]
-    pub fn gt(&self, other: impl Into<Operand>) -> Tensor {
-        or_panic(public("gt", || turned(Row::Lt, other.into(), self)))
-    }
-
-    /// `self ≥ other`.
-    ///
-    /// # Panics
-    ///
-    /// As [`Tensor::le`].
-    #[track_caller]
-    pub fn ge(&self, other: impl Into<Operand>) -> Tensor {
-        or_panic(public("ge", || turned(Row::Le, other.into(), self)))
-    }
-
     /// `self + alpha · other`.
     ///
     /// # Errors
@@ -435,123 +464,8 @@ impl Tensor {
         })
     }
 
-    /// The remainder of `self / other` with the sign of `other`, as Python's `%`.
-    ///
-    /// # Panics
-    ///
-    /// Where [`Tensor::try_remainder`] answers with an error.
-    #[track_caller]
-    pub fn remainder(&self, other: impl Into<Operand>) -> Tensor {
-        or_panic(self.try_remainder(other))
-    }
-
-    /// As [`Tensor::remainder`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Tensor::try_fmod`].
-    #[track_caller]
-    pub fn try_remainder(&self, other: impl Into<Operand>) -> Result<Tensor> {
-        let divided = || Division::of("remainder", self.look(), other.into().look());
-        public("remainder", || Ok(Tensor::from_node(divided()?.remainder())))
-    }
-
-    /// `⌊self / other⌋`, as Python's `//`.
-    ///
-    /// # Panics
-    ///
-    /// Where [`Tensor::try_floor_divide`] answers with an error.
-    #[track_caller]
-    pub fn floor_divide(&self, other: impl Into<Operand>) -> Tensor {
-        or_panic(self.try_floor_divide(other))
-    }
-
-    /// As [`Tensor::floor_divide`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Tensor::try_fmod`].
-    #[track_caller]
-    pub fn try_floor_divide(&self, other: impl Into<Operand>) -> Result<Tensor> {
-        let divided = || Division::of("floor_divide", self.look(), other.into().look());
-        public("floor_divide", || Ok(Tensor::from_node(divided()?.quotient())))
-    }
-
     fn look(&self) -> Beside {
         Beside::Node(self.node())
-    }
-
-    /// What is left of the number without its whole part; its sign stays.
-    ///
-    /// # Errors
-    ///
-    /// Integers and truth values.
-    #[track_caller]
-    pub fn frac(&self) -> Result<Tensor> {
-        public("frac", || {
-            if !self.dtype().is_float() {
-                let text = format!("takes floats, got {}", self.dtype());
-                return Err(Error::new("frac", ErrorKind::DType(text)));
-            }
-            self.try_sub(self.try_trunc()?)
-        })
-    }
-
-    /// `self` to a power: a tensor or a number. The exponents 2, 3, 1, 0.5, −1 and 0 take shorter ways, as in PyTorch.
-    /// Integers to the power of integers are integers.
-    ///
-    /// # Panics
-    ///
-    /// Where [`Tensor::try_pow`] answers with an error.
-    #[track_caller]
-    pub fn pow(&self, exponent: impl Into<Operand>) -> Tensor {
-        or_panic(self.try_pow(exponent))
-    }
-
-    /// As [`Tensor::pow`].
-    ///
-    /// # Errors
-    ///
-    /// Shapes that do not broadcast, unlike devices; a negative whole number as the exponent of an integer tensor (in a
-    /// tensor of exponents it gives 0, but for the bases 1 and −1); truth values on both sides.
-    #[track_caller]
-    pub fn try_pow(&self, exponent: impl Into<Operand>) -> Result<Tensor> {
-        let exponent = exponent.into();
-        let own = self.dtype();
-        let whole = match exponent {
-            Operand::Int(n) => Some(n),
-            Operand::Bool(b) if own.is_bool() => {
-                // To the power True it stays; to the power False it is 1.
-                return if b { Ok(Tensor::from_node(self.node().alias())) } else { Ok(self.ones_like()) };
-            }
-            Operand::Bool(b) => Some(b.into()),
-            Operand::Float(v) if own.is_float() && v == v.trunc() && v.abs() < 4.0 => Some(v as i64),
-            Operand::Tensor(_) | Operand::Float(_) | Operand::Live(_) => None,
-        };
-        match whole {
-            // Another tensor of the same value: writing to one does not change the other.
-            Some(1) => return Ok(Tensor::from_node(cast(self.node(), Row::Square.operand(own)).alias())),
-            // 1 whatever the base is, and its gradient 0.
-            Some(0) if own.is_float() => {
-                let (node, ones) = (self.node(), self.ones_like());
-                if node.is_tracked() && mg_graph::is_tracking() {
-                    let one = ones.node().alias();
-                    one.set_tracked(true);
-                    one.set_tag(mg_graph::Tag::Forgotten(node));
-                    return Ok(Tensor::from_node(one));
-                }
-                return Ok(ones);
-            }
-            Some(2) => return self.try_square(),
-            Some(3) => return self.try_square()?.try_mul(self),
-            Some(-1) if own.is_float() => return reflected(Row::Div, Beside::Float(1.0), self),
-            Some(n) if !own.is_float() => return integer_power(self, n),
-            _ => {}
-        }
-        if matches!(exponent, Operand::Float(0.5)) {
-            return self.try_sqrt();
-        }
-        binary(Row::Pow, self, exponent.look())
     }
 
     /// `self` to the power of a number.
@@ -585,31 +499,6 @@ impl Tensor {
         Ok(Tensor::from_node(Node::map(Row::Where, &[&condition, &a, &b])?))
     }
 
-    /// Values no smaller than `min` and no larger than `max`, where given; NaN stays.
-    ///
-    /// # Panics
-    ///
-    /// Truth values.
-    #[track_caller]
-    pub fn clamp(&self, min: Option<f64>, max: Option<f64>) -> Tensor {
-        match (min, max) {
-            (None, None) => self.clone(),
-            _ => or_panic(self.try_clamp(min.map(Operand::Float), max.map(Operand::Float))),
-        }
-    }
-
-    /// Values no smaller than `min` and no larger than `max`, where given (`max`, if it is below `min`); NaN stays. The
-    /// gradient passes between bounds that are numbers, and is 0 at them; a tensor's equal elements share it.
-    ///
-    /// # Errors
-    ///
-    /// No bound; truth values; a number as bound that every value of an integer dtype is beyond; shapes that do not
-    /// broadcast, unlike devices.
-    #[track_caller]
-    pub fn try_clamp(&self, min: Option<Operand>, max: Option<Operand>) -> Result<Tensor> {
-        public("clamp", || clamp(self, min.map(|m| m.look()), max.map(|m| m.look())))
-    }
-
     /// Conversion to another dtype. Floats to integers truncate and saturate, NaN gives 0.
     #[track_caller]
     pub fn to_dtype(&self, dtype: DType) -> Tensor {
@@ -619,6 +508,96 @@ impl Tensor {
         }
         Tensor::from_node(node.cast(dtype))
     }
+}
+
+/// A tensor to a power; see [`Tensor::pow`].
+#[track_caller]
+pub(crate) fn power(base: &Tensor, exponent: Operand) -> Result<Tensor> {
+    let own = base.dtype();
+    let whole = match exponent {
+        Operand::Int(n) => Some(n),
+        Operand::Bool(b) if own.is_bool() => {
+            // To the power True it stays; to the power False it is 1.
+            return if b { Ok(Tensor::from_node(base.node().alias())) } else { Ok(base.ones_like()) };
+        }
+        Operand::Bool(b) => Some(b.into()),
+        Operand::Float(v) if own.is_float() && v == v.trunc() && v.abs() < 4.0 => Some(v as i64),
+        Operand::Tensor(_) | Operand::Float(_) | Operand::Live(_) => None,
+    };
+    match whole {
+        // Another tensor of the same value: writing to one does not change the other.
+        Some(1) => return Ok(Tensor::from_node(cast(base.node(), Row::Square.operand(own)).alias())),
+        // 1 whatever the base is, and its gradient 0.
+        Some(0) if own.is_float() => {
+            let (node, ones) = (base.node(), base.ones_like());
+            if node.is_tracked() && mg_graph::is_tracking() {
+                let one = ones.node().alias();
+                one.set_tracked(true);
+                one.set_tag(mg_graph::Tag::Forgotten(node));
+                return Ok(Tensor::from_node(one));
+            }
+            return Ok(ones);
+        }
+        Some(2) => return base.try_square(),
+        Some(3) => return base.try_square()?.try_mul(base),
+        Some(-1) if own.is_float() => return reflected(Row::Div, Beside::Float(1.0), base),
+        Some(n) if !own.is_float() => return integer_power(base, n),
+        _ => {}
+    }
+    if matches!(exponent, Operand::Float(0.5)) {
+        return base.try_sqrt();
+    }
+    binary(Row::Pow, base, exponent.look())
+}
+
+/// The remainder with the sign of the divisor.
+#[track_caller]
+pub(crate) fn remainder(a: &Tensor, b: Operand) -> Result<Tensor> {
+    Ok(Tensor::from_node(Division::of("remainder", a.look(), b.look())?.remainder()))
+}
+
+/// The quotient's largest whole number that is no larger.
+#[track_caller]
+pub(crate) fn floor_divide(op: &'static str, a: &Tensor, b: Operand) -> Result<Tensor> {
+    Ok(Tensor::from_node(Division::of(op, a.look(), b.look())?.quotient()))
+}
+
+/// The quotient, true or rounded: `"trunc"` towards zero, `"floor"` down.
+#[track_caller]
+fn divided(a: &Tensor, b: Operand, rounding: Option<&str>) -> Result<Tensor> {
+    match rounding {
+        None => binary(Row::Div, a, b.look()),
+        Some("floor") => floor_divide("div", a, b),
+        Some("trunc") => Ok(Tensor::from_node(Division::of("div", a.look(), b.look())?.cut())),
+        Some(other) => {
+            let text = format!("rounding_mode is None, \"trunc\" or \"floor\", got {other:?}");
+            Err(Error::new("div", ErrorKind::Value(text)))
+        }
+    }
+}
+
+/// Rounded to so many decimals; tens, hundreds, … where they are negative.
+#[track_caller]
+fn rounded(a: &Tensor, decimals: i64) -> Result<Tensor> {
+    if decimals == 0 || !a.dtype().is_float() {
+        return unary(Row::Round, a);
+    }
+    let own = a.node();
+    let scale = 10f64.powi(i32::try_from(decimals.unsigned_abs()).unwrap_or(i32::MAX));
+    let half = matches!(own.dtype(), DType::F16 | DType::BF16);
+    let x = if half { own.cast(DType::F32) } else { own.clone() };
+    let scale = x.lit(scale);
+    let y = match decimals > 0 {
+        true => x.mul(&scale).map(Row::Round).div(&scale),
+        false => x.div(&scale).map(Row::Round).mul(&scale),
+    };
+    Ok(Tensor::from_node(y.cast(own.dtype())))
+}
+
+/// Values between bounds, where they are given.
+#[track_caller]
+pub(crate) fn clamped(t: &Tensor, min: Option<Operand>, max: Option<Operand>) -> Result<Tensor> {
+    clamp(t, min.map(|m| m.look()), max.map(|m| m.look()))
 }
 
 /// A number divided by another with a whole quotient.
@@ -674,6 +653,13 @@ impl Division {
     fn remainder(&self) -> Node {
         let remainder = self.fmod();
         self.differs(&remainder).choose(&remainder.add(&self.b), &remainder)
+    }
+
+    /// Rounded towards zero.
+    fn cut(&self) -> Node {
+        let (a, b) = (&self.a, &self.b);
+        let ratio = a.div(b);
+        if a.dtype().is_float() { ratio.map(Row::Trunc) } else { ratio }
     }
 
     fn quotient(&self) -> Node {

@@ -236,7 +236,7 @@ fn sizes_around_the_edges() {
                 let less = &grid - grid.max_dim(&[1], true).unwrap();
                 let expected = |i: usize| by(i / columns, i % columns) - most[i / columns];
                 expect("rows less their maximum", &less, &expected, 3 * n);
-                let soft = grid.softmax(1).unwrap().sum_dim(&[1], false).unwrap();
+                let soft = grid.try_softmax(Some(1), None).unwrap().sum_dim(&[1], false).unwrap();
                 assert_close("softmax", &soft, &vec![1.0; rows], 1e-5, 0.0);
             }
             let ones = Tensor::ones(&[columns, 2], DType::F32).unwrap();
@@ -269,7 +269,7 @@ fn threads_change_nothing() {
             x.sum().to_f64_vec().unwrap(),
             grid.sum_dim(&[0], false).unwrap().to_f64_vec().unwrap(),
             grid.sum_dim(&[1], false).unwrap().to_f64_vec().unwrap(),
-            grid.softmax(1).unwrap().to_f64_vec().unwrap(),
+            grid.try_softmax(Some(1), None).unwrap().to_f64_vec().unwrap(),
             (&x * &x + 1.0).to_f64_vec().unwrap(),
         ]
     };
@@ -315,7 +315,7 @@ fn backward_of_more_than_one_element() {
     let (x, target) = (leaf(&[2], &[1.0, 2.0]), f32s(&[2], &[2.0, 3.0]));
     let y = &x * 2.0;
     assert!(matches!(y.backward().unwrap_err().kind(), ErrorKind::Gradient(_)));
-    let loss = x.mse_loss(&target).unwrap();
+    let loss = x.try_mse_loss(&target, "mean", None).unwrap();
     assert_eq!(loss.item::<f32>().unwrap(), 1.0);
     loss.backward_with(Some(&Tensor::scalar(10f32)), Backward::default()).unwrap();
     grad_close(&x, &[-10.0, -10.0]);
@@ -371,7 +371,7 @@ fn activations() {
     for scale in [1.0, 1e4, -1e4] {
         let x = f32s(&[2, 3], &[1.0, 2.0, 3.0, -1.0, 0.0, 1.0]) * scale;
         for axis in [0, 1] {
-            let s = x.softmax(axis).unwrap();
+            let s = x.try_softmax(Some(axis), None).unwrap();
             let sums = s.sum_dim(&[axis], false).unwrap();
             assert!(f32_vec(&sums).iter().all(|v| (v - 1.0).abs() < 1e-6), "axis {axis}, scale {scale}");
         }
@@ -381,13 +381,16 @@ fn activations() {
 #[test]
 fn losses() {
     let x = leaf(&[1, 3], &[2.0, 1.0, 0.1]);
-    let loss = x.cross_entropy(&labels(&[0])).unwrap();
+    let loss = x.try_cross_entropy(&labels(&[0]), None, -100, "mean", 0.0).unwrap();
     close(&loss, &[0.417030]);
     loss.backward().unwrap();
     grad_close(&x, &[-0.340999, 0.242433, 0.098566]);
-    close(&f32s(&[1, 3], &[0.7, 0.2, 0.1]).cross_entropy(&labels(&[1])).unwrap(), &[1.267950]);
+    close(
+        &f32s(&[1, 3], &[0.7, 0.2, 0.1]).try_cross_entropy(&labels(&[1]), None, -100, "mean", 0.0).unwrap(),
+        &[1.267950],
+    );
     let x = leaf(&[2], &[1.0, 2.0]);
-    let loss = x.mse_loss(&f32s(&[2], &[2.0, 3.0])).unwrap();
+    let loss = x.try_mse_loss(&f32s(&[2], &[2.0, 3.0]), "mean", None).unwrap();
     close(&loss, &[1.0]);
     loss.backward().unwrap();
     grad_close(&x, &[-1.0, -1.0]);

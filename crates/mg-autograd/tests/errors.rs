@@ -123,10 +123,10 @@ fn reductions() {
     fails!(ErrorKind::Value(_), "argmax", ["[0, 3]"], none.argmax(None));
     fails!(ErrorKind::Value(_), "argmin", ["[0, 3]"], none.argmin(Some(0)));
     fails!(ErrorKind::Axis { .. }, "argmax", ["axis 2"], a.argmax(Some(2)));
-    fails!(ErrorKind::Axis { .. }, "softmax", ["axis 2"], a.softmax(2));
-    fails!(ErrorKind::Axis { .. }, "log_softmax", ["axis -3"], a.log_softmax(-3));
+    fails!(ErrorKind::Axis { .. }, "softmax", ["axis 2"], a.try_softmax(Some(2), None));
+    fails!(ErrorKind::Axis { .. }, "log_softmax", ["axis -3"], a.try_log_softmax(Some(-3), None));
     fails!(ErrorKind::Axis { .. }, "logsumexp", ["axis 7"], a.logsumexp(&[7], false));
-    fails!(ErrorKind::Axis { .. }, "softmax", ["axis 5"], none.softmax(5));
+    fails!(ErrorKind::Axis { .. }, "softmax", ["axis 5"], none.try_softmax(Some(5), None));
     no_faults();
 }
 
@@ -163,19 +163,29 @@ fn kernels_and_losses() {
     fails!(ErrorKind::Shape(_), "cat", ["[2, 3]", "[2]"], Tensor::cat(&[&a, &vector(2)], 0));
     fails!(ErrorKind::Axis { .. }, "cat", ["axis 2"], Tensor::cat(&[&a, &a], 2));
     fails!(ErrorKind::Shape(_), "stack", ["[1, 2]", "[1, 3]"], Tensor::stack(&[&vector(2), &vector(3)], 0));
-    fails!(ErrorKind::Shape(_), "cross_entropy", ["[2, 3]", "[3]"], a.cross_entropy(&i64s(&[3], &[0; 3])));
-    fails!(ErrorKind::DType(_), "cross_entropy", ["f32"], a.cross_entropy(&vector(2)));
-    fails!(ErrorKind::Shape(_), "mse_loss", ["[2, 3]", "[2]"], a.mse_loss(&vector(2)));
-    fails!(ErrorKind::Shape(_), "layer_norm", ["[4]", "[2, 3]"], a.layer_norm(&[4], None, None, 1e-5));
+    fails!(
+        ErrorKind::Shape(_),
+        "cross_entropy",
+        ["[2, 3]", "[3]"],
+        a.try_cross_entropy(&i64s(&[3], &[0; 3]), None, -100, "mean", 0.0)
+    );
+    fails!(
+        ErrorKind::DType(_),
+        "cross_entropy",
+        ["f32"],
+        a.try_cross_entropy(&vector(2), None, -100, "mean", 0.0)
+    );
+    fails!(ErrorKind::Shape(_), "mse_loss", ["[2, 3]", "[2]"], a.try_mse_loss(&vector(2), "mean", None));
+    fails!(ErrorKind::Shape(_), "layer_norm", ["[4]", "[2, 3]"], a.try_layer_norm(&[4], None, None, 1e-5));
     fails!(
         ErrorKind::Shape(_),
         "layer_norm",
         ["weight", "[2]"],
-        a.layer_norm(&[3], Some(&vector(2)), None, 1e-5)
+        a.try_layer_norm(&[3], Some(&vector(2)), None, 1e-5)
     );
-    fails!(ErrorKind::Value(_), "dropout", ["1"], a.dropout(1.0));
-    fails!(ErrorKind::Value(_), "dropout", ["-0.1"], a.dropout(-0.1));
-    fails!(ErrorKind::Value(_), "dropout", ["NaN"], a.dropout(f64::NAN));
+    fails!(ErrorKind::Value(_), "dropout", ["1.5"], a.try_dropout(1.5, true));
+    fails!(ErrorKind::Value(_), "dropout", ["-0.1"], a.try_dropout(-0.1, true));
+    fails!(ErrorKind::Value(_), "dropout", ["NaN"], a.try_dropout(f64::NAN, true));
     no_faults();
 }
 
@@ -289,11 +299,12 @@ fn late_errors_name_the_line_of_the_operation() {
     let (known, line) = (a.index_select(0, &i64s(&[2], &[0, 2])).map(drop).unwrap_err(), line!());
     assert_eq!(*known.kind(), ErrorKind::Index { index: 2, axis: 0, size: 2 });
     assert_eq!((known.location().file(), known.location().line()), (file!(), line), "{known}");
-    let (known, line) = (a.cross_entropy(&i64s(&[2], &[0, 3])).map(drop).unwrap_err(), line!());
+    let (known, line) =
+        (a.try_cross_entropy(&i64s(&[2], &[0, 3]), None, -100, "mean", 0.0).map(drop).unwrap_err(), line!());
     assert!(matches!(known.kind(), ErrorKind::Index { index: 3, size: 3, .. }), "{known}");
     assert_eq!((known.location().file(), known.location().line()), (file!(), line), "{known}");
     let labels = i64s(&[2], &[-1, 2]).try_add(1i64).unwrap();
-    let (loss, line) = (a.cross_entropy(&labels).unwrap(), line!());
+    let (loss, line) = (a.try_cross_entropy(&labels, None, -100, "mean", 0.0).unwrap(), line!());
     let error = loss.item::<f32>().unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Index { index: 3, size: 3, .. }), "{error}");
     assert_eq!((error.location().file(), error.location().line()), (file!(), line), "{error}");
@@ -464,13 +475,13 @@ proptest! {
         read(a.var_dim(&axes, start, keep));
         read(a.argmax(Some(axis)));
         read(a.argmin(None));
-        read(a.softmax(axis));
-        read(a.log_softmax(axis));
+        read(a.try_softmax(Some(axis), None));
+        read(a.try_log_softmax(Some(axis), None));
         read(a.logsumexp(&axes, keep));
         read(a.try_matmul(&b));
-        read(a.mse_loss(&b));
-        read(a.cross_entropy(&b));
-        read(a.layer_norm(&b.shape(), Some(&b), Some(&c), 1e-5));
+        read(a.try_mse_loss(&b, "mean", None));
+        read(a.try_cross_entropy(&b, None, -100, "mean", 0.0));
+        read(a.try_layer_norm(&b.shape(), Some(&b), Some(&c), 1e-5));
         read(a.gather(axis, &b));
         read(a.gather(axis, &b.to_dtype(DType::I64)));
         read(a.index_select(axis, &b.to_dtype(DType::I64)));
@@ -479,7 +490,7 @@ proptest! {
         read(Tensor::cat(&[&a, &a], axis));
         read(Tensor::stack(&[&a, &b], axis));
         read(Tensor::stack(&[&a, &a], axis));
-        read(a.dropout(index as f64 / 4.0));
+        read(a.try_dropout(index as f64 / 4.0, true));
         read(a.contiguous());
         let _ = a.item::<f32>();
         let _ = a.to_vec::<u8>();
@@ -504,7 +515,7 @@ proptest! {
         let results = [
             a.try_mul(&b), a.try_div(&b), a.try_pow(&b), a.try_maximum(&b), a.try_matmul(&b),
             a.sum_dim(&axes, keep), a.prod_dim(&axes, keep), a.max_dim(&axes, keep), a.var_dim(&axes, 0, keep),
-            a.softmax(0), a.logsumexp(&axes, keep), Tensor::cat(&[&a, &b], 0), a.flip(&[-1]),
+            a.try_softmax(Some(0), None), a.logsumexp(&axes, keep), Tensor::cat(&[&a, &b], 0), a.flip(&[-1]),
         ];
         for y in results.into_iter().flatten() {
             let g = grad(&[&y.sum()], &[&a, &b], &[], Backward::default()).unwrap();

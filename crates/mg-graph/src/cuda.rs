@@ -372,7 +372,7 @@ impl Launch {
                 }
                 let result = Shaped { shape: self.shape, dtype: self.dtype };
                 let (major, minor) = gpu.capability();
-                let target = Target { align: out_align, capability: (major * 10 + minor) as u32 };
+                let target = Target { align: out_align, capability: major * 10 + minor };
                 vec![(library.cuda(&operands, &result, target)?, all(operands.len()), 0)]
             }
             _ => return Err(self.lost()),

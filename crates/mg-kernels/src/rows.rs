@@ -7,6 +7,7 @@
 use crate::lane::{FloatLane, IntLane, Lane};
 use crate::math;
 use mg_device::DType;
+use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, PI};
 
 /// Which dtypes a row takes and what it answers with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -239,6 +240,50 @@ fn not_below<T: Algebra>(own: &T, other: &T, g: &T) -> T {
     own.lt(other).choose(&g.lit(0.0), &share)
 }
 
+/// `1 / (a² + b²)`, and 0 where both are 0.
+fn inverse_norm<T: Algebra>(x: &[T]) -> T {
+    let norm = x[0].map(Row::Square).add(&x[1].map(Row::Square));
+    let zero = norm.eq(&norm.lit(0.0));
+    let one = norm.lit(1.0);
+    zero.choose(&norm.lit(0.0), &one.div(&zero.choose(&one, &norm)))
+}
+
+/// The second derivative of `lgamma`: steps up to where the asymptotic series (DLMF 5.15.9) holds; below 0 the reflection
+/// `π² / sin²(πx) − ψ′(1 − x)`.
+fn trigamma<T: Algebra>(x: &T) -> T {
+    let (zero, one) = (x.lit(0.0), x.lit(1.0));
+    let negative = x.lt(&zero);
+    let mut b = negative.choose(&one.sub(x), x);
+    let mut sum = zero.clone();
+    for _ in 0..10 {
+        let small = b.lt(&b.lit(10.0));
+        let square = small.choose(&b, &one).map(Row::Square);
+        sum = sum.add(&small.choose(&one.div(&square), &zero));
+        b = small.choose(&b.add(&one), &b);
+    }
+    let r = one.div(&b);
+    let square = r.map(Row::Square);
+    // Bernoulli's numbers B₁₆, B₁₄, …, B₂.
+    let numbers = [
+        -3617.0 / 510.0,
+        7.0 / 6.0,
+        -691.0 / 2730.0,
+        5.0 / 66.0,
+        -1.0 / 30.0,
+        1.0 / 42.0,
+        -1.0 / 30.0,
+        1.0 / 6.0,
+    ];
+    let series = numbers[1..].iter().fold(x.lit(numbers[0]), |s, &next| s.mul(&square).add(&x.lit(next)));
+    let tail = r.mul(&square).mul(&series).add(&square.scale(0.5)).add(&r);
+    let positive = sum.add(&tail);
+    let turns = x.sub(&x.map(Row::Round));
+    let turns = negative.choose(&turns, &x.lit(0.5));
+    let sine = turns.scale(PI).map(Row::Sin);
+    let reflected = x.lit(PI * PI).div(&sine.map(Row::Square)).sub(&positive);
+    negative.choose(&reflected, &positive)
+}
+
 op_table! {
     ($)
     /// `a + b`.
@@ -345,7 +390,117 @@ op_table! {
 
     /// The error function.
     Erf "erf" erf try_erf Float |a| math::erf(a);
-    grad |g, x, y| [Some(g.mul(&x[0].map(Row::Square).neg().map(Row::Exp).scale(std::f64::consts::FRAC_2_SQRT_PI)))]
+    grad |g, x, y| [Some(g.mul(&x[0].map(Row::Square).neg().map(Row::Exp).scale(FRAC_2_SQRT_PI)))]
+
+    /// `eᵃ − 1`, which keeps its digits where `a` is small.
+    Expm1 "expm1" expm1 try_expm1 Float |a| math::expm1(a);
+    grad |g, x, y| [Some(g.mul(&y.add(&y.lit(1.0))))]
+
+    /// `log(1 + a)`, which keeps its digits where `a` is small.
+    Log1p "log1p" log1p try_log1p Float |a| math::log1p(a);
+    grad |g, x, y| [Some(g.div(&x[0].add(&x[0].lit(1.0))))]
+
+    /// `2ᵃ`.
+    Exp2 "exp2" exp2 try_exp2 Float |a| math::exp2(a);
+    grad |g, x, y| [Some(g.mul(y).scale(LN_2))]
+
+    /// The logarithm of base 2.
+    Log2 "log2" log2 try_log2 Float |a| math::log2(a);
+    grad |g, x, y| [Some(g.div(&x[0].scale(LN_2)))]
+
+    /// The logarithm of base 10.
+    Log10 "log10" log10 try_log10 Float |a| math::log10(a);
+    grad |g, x, y| [Some(g.div(&x[0].scale(LN_10)))]
+
+    /// The tangent, of radians.
+    Tan "tan" tan try_tan Float |a| math::tan(a);
+    grad |g, x, y| [Some(g.mul(&y.map(Row::Square).add(&y.lit(1.0))))]
+
+    /// The angle of a sine, from −π/2 to π/2.
+    Asin "asin" asin try_asin Float |a| math::asin(a);
+    grad |g, x, y| [Some(g.div(&x[0].lit(1.0).sub(&x[0].map(Row::Square)).map(Row::Sqrt)))]
+
+    /// The angle of a cosine, from 0 to π.
+    Acos "acos" acos try_acos Float |a| math::acos(a);
+    grad |g, x, y| [Some(g.div(&x[0].lit(1.0).sub(&x[0].map(Row::Square)).map(Row::Sqrt)).neg())]
+
+    /// The angle of a tangent, from −π/2 to π/2.
+    Atan "atan" atan try_atan Float |a| math::atan(a);
+    grad |g, x, y| [Some(g.div(&x[0].map(Row::Square).add(&x[0].lit(1.0))))]
+
+    /// The angle of the point with the coordinates `b` and `a`, from −π to π.
+    Atan2 "atan2" atan2 try_atan2 Float |a, b| math::atan2(a, b);
+    grad |g, x, y| [Some(g.mul(&x[1].mul(&inverse_norm(x)))), Some(g.mul(&x[0].mul(&inverse_norm(x))).neg())]
+
+    /// The hyperbolic sine.
+    Sinh "sinh" sinh try_sinh Float |a| math::sinh(a);
+    grad |g, x, y| [Some(g.mul(&x[0].map(Row::Cosh)))]
+
+    /// The hyperbolic cosine.
+    Cosh "cosh" cosh try_cosh Float |a| math::cosh(a);
+    grad |g, x, y| [Some(g.mul(&x[0].map(Row::Sinh)))]
+
+    /// The inverse of the hyperbolic sine.
+    Asinh "asinh" asinh try_asinh Float |a| math::asinh(a);
+    grad |g, x, y| [Some(g.div(&x[0].map(Row::Square).add(&x[0].lit(1.0)).map(Row::Sqrt)))]
+
+    /// The inverse of the hyperbolic cosine; NaN below 1.
+    Acosh "acosh" acosh try_acosh Float |a| math::acosh(a);
+    grad |g, x, y| [Some(g.div(&x[0].map(Row::Square).sub(&x[0].lit(1.0)).map(Row::Sqrt)))]
+
+    /// The inverse of the hyperbolic tangent; NaN beyond 1.
+    Atanh "atanh" atanh try_atanh Float |a| math::atanh(a);
+    grad |g, x, y| [Some(g.div(&x[0].lit(1.0).sub(&x[0].map(Row::Square))))]
+
+    /// `1 − erf a`, which keeps its digits where that is small.
+    Erfc "erfc" erfc try_erfc Float |a| math::erfc(a);
+    grad |g, x, y| [Some(g.mul(&x[0].map(Row::Square).neg().map(Row::Exp).scale(-FRAC_2_SQRT_PI)))]
+
+    /// `e^(a²) · erfc a`.
+    Erfcx "erfcx" erfcx try_erfcx Float |a| math::erfcx(a);
+    grad |g, x, y| [Some(g.mul(&x[0].mul(y).scale(2.0).sub(&y.lit(FRAC_2_SQRT_PI))))]
+
+    /// The inverse of the error function; NaN beyond 1.
+    Erfinv "erfinv" erfinv try_erfinv Float |a| math::erfinv(a);
+    grad |g, x, y| [Some(g.mul(&y.map(Row::Square).map(Row::Exp).scale(1.0 / FRAC_2_SQRT_PI)))]
+
+    /// The number below which the normal distribution has the part `a`; NaN outside [0, 1].
+    Ndtri "ndtri" ndtri try_ndtri Float |a| math::ndtri(a);
+    grad |g, x, y| [Some(g.mul(&y.map(Row::Square).scale(0.5).map(Row::Exp).scale((2.0 * PI).sqrt())))]
+
+    /// The logarithm of the magnitude of the gamma function.
+    Lgamma "lgamma" lgamma try_lgamma Float |a| math::lgamma(a);
+    grad |g, x, y| [Some(g.mul(&x[0].map(Row::Digamma)))]
+
+    /// The derivative of `lgamma`.
+    Digamma "digamma" digamma try_digamma Float |a| math::digamma(a);
+    grad |g, x, y| [Some(g.mul(&trigamma(&x[0])))]
+
+    /// The modified Bessel function of the first kind and order 0, times `e^(−|a|)`.
+    I0e "i0e" i0e try_i0e Float |a| math::i0e(a);
+    grad |g, x, y| [Some(g.mul(&x[0].map(Row::I1e).sub(&x[0].map(Row::Sign).mul(y))))]
+
+    /// The modified Bessel function of the first kind and order 1, times `e^(−|a|)`.
+    I1e "i1e" i1e try_i1e Float |a| math::i1e(a);
+    grad |g, x, y| [Some({
+        // y/a is ½ at 0.
+        let zero = x[0].eq(&x[0].lit(0.0));
+        let ratio = y.div(&zero.choose(&x[0].lit(1.0), &x[0]));
+        let ratio = zero.choose(&x[0].lit(0.5), &ratio);
+        g.mul(&x[0].map(Row::I0e).sub(&x[0].map(Row::Sign).mul(y)).sub(&ratio))
+    })]
+
+    /// `|a|` with the sign of `b`, zeros and NaN included.
+    Copysign "copysign" copysign try_copysign Float |a, b| math::copysign(a, b);
+    grad |g, x, y| [Some({
+        let zero = x[0].eq(&x[0].lit(0.0));
+        let ratio = y.div(&zero.choose(&x[0].lit(1.0), &x[0]));
+        g.mul(&zero.choose(&g.lit(0.0), &ratio))
+    })]
+
+    /// The next number after `a` towards `b`.
+    NextAfter "nextafter" nextafter try_nextafter Float |a, b| math::nextafter(a, b);
+    grad |g, x, y| [Some(g.clone()), None]
 
     /// The largest whole number that is no larger. Integers stay.
     Floor "floor" floor try_floor Float |a| math::floor(a);

@@ -47,8 +47,10 @@ macro_rules! loops {
         }
     };
 }
-loops!(f32, exp log tanh sigmoid softplus sin cos erf);
-loops!(f64, exp log tanh sigmoid softplus sin cos erf);
+loops!(f32, exp log tanh sigmoid softplus sin cos erf
+    expm1 log1p exp2 log2 log10 tan asin acos atan sinh cosh asinh acosh atanh erfc erfcx erfinv ndtri lgamma digamma i0e i1e);
+loops!(f64, exp log tanh sigmoid softplus sin cos erf
+    expm1 log1p exp2 log2 log10 tan asin acos atan sinh cosh asinh acosh atanh erfc erfcx erfinv ndtri lgamma digamma i0e i1e);
 
 #[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {
@@ -243,7 +245,8 @@ fn instruction_sets_agree_bit_by_bit() {
             }
         )*};
     }
-    check!(exp log tanh sigmoid softplus sin cos erf);
+    check!(exp log tanh sigmoid softplus sin cos erf
+        expm1 log1p exp2 log2 log10 tan asin acos atan sinh cosh asinh acosh atanh erfc erfcx erfinv ndtri lgamma digamma i0e i1e);
 }
 
 #[test]
@@ -255,6 +258,204 @@ fn single_precision_keeps_its_bounds() {
 #[ignore = "some minutes: all 2³² arguments of each function"]
 fn single_precision_keeps_its_bounds_everywhere() {
     check_single(1);
+}
+
+/// Name, loops, the span of arguments, and the bounds that the documentation states in single and double precision.
+type Further = (&'static str, Loop<f32>, Loop<f64>, f32, f32, f64, f64);
+const FURTHER: [Further; 22] = [
+    ("expm1", f32::expm1, f64::expm1, f32::MIN, f32::MAX, 0.95, 1.0),
+    ("log1p", f32::log1p, f64::log1p, -0.9999, f32::MAX, 0.85, 0.85),
+    ("exp2", f32::exp2, f64::exp2, f32::MIN, f32::MAX, 0.8, 0.85),
+    ("log2", f32::log2, f64::log2, 0.0, f32::MAX, 0.8, 0.8),
+    ("log10", f32::log10, f64::log10, 0.0, f32::MAX, 0.9, 0.8),
+    ("tan", f32::tan, f64::tan, -1e9, 1e9, 1.4, 1.1),
+    ("asin", f32::asin, f64::asin, -1.0, 1.0, 0.65, 0.65),
+    ("acos", f32::acos, f64::acos, -1.0, 1.0, 0.65, 0.65),
+    ("atan", f32::atan, f64::atan, f32::MIN, f32::MAX, 0.75, 0.75),
+    ("sinh", f32::sinh, f64::sinh, f32::MIN, f32::MAX, 1.6, 1.7),
+    ("cosh", f32::cosh, f64::cosh, f32::MIN, f32::MAX, 1.3, 1.4),
+    ("asinh", f32::asinh, f64::asinh, f32::MIN, f32::MAX, 1.6, 1.7),
+    ("acosh", f32::acosh, f64::acosh, 1.0, f32::MAX, 1.9, 1.9),
+    ("atanh", f32::atanh, f64::atanh, -1.0, 1.0, 1.9, 1.9),
+    ("erfc", f32::erfc, f64::erfc, f32::MIN, f32::MAX, 4.0, 4.8),
+    ("erfcx", f32::erfcx, f64::erfcx, -9.0, f32::MAX, 4.0, 5.0),
+    ("erfinv", f32::erfinv, f64::erfinv, -1.0, 1.0, 3.0, 3.0),
+    ("ndtri", f32::ndtri, f64::ndtri, 0.0, 1.0, 4.0, 4.0),
+    ("lgamma", f32::lgamma, f64::lgamma, 0.0, 1e30, 4.5, 4.5),
+    ("digamma", f32::digamma, f64::digamma, 4.0, 1e30, 4.0, 4.0),
+    ("i0e", f32::i0e, f64::i0e, -1e30, 1e30, 4.2, 4.2),
+    ("i1e", f32::i1e, f64::i1e, -1e30, 1e30, 4.2, 4.2),
+];
+
+/// In single precision against our own in double precision; that against numbers of 60 digits, computed with mpmath: the
+/// argument, the result as a sum of two numbers.
+#[test]
+fn further_functions_keep_their_bounds() {
+    let known = include_str!("math/known.txt");
+    for (name, single, double, low, high, bound, bound_double) in FURTHER {
+        let from: Vec<f32> = (0..1u64 << 32)
+            .step_by(4001)
+            .map(|bits| f32::from_bits(bits as u32))
+            .filter(|x| (low..=high).contains(x))
+            .collect();
+        let wide: Vec<f64> = from.iter().map(|&x| f64::from(x)).collect();
+        let (mut to, mut exact) = (vec![0.0; from.len()], vec![0.0; from.len()]);
+        single(&mut to, &from);
+        double(&mut exact, &wide);
+        let mut worst = (0.0, 0.0);
+        for ((&got, &exact), &x) in to.iter().zip(&exact).zip(&from) {
+            // A zero may have lost its sign to an underflow.
+            let error = if got == 0.0 && exact.abs() < 1e-46 { 0.0 } else { ulps(got, exact) };
+            if error > worst.0 {
+                worst = (error, x);
+            }
+        }
+        println!("{name}: {:.4} ulp at {:e}", worst.0, worst.1);
+        assert!(worst.0 <= bound, "{name}({:e}) is off by {} ulp", worst.1, worst.0);
+        let numbers: Vec<Vec<f64>> = known
+            .lines()
+            .filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
+            .map(|line| line.split(' ').map(|number| number.parse().unwrap()).collect())
+            .collect();
+        assert!(numbers.len() > 20, "{name}");
+        let from: Vec<f64> = numbers.iter().map(|line| line[0]).collect();
+        let mut to = vec![0.0; from.len()];
+        double(&mut to, &from);
+        for (line, &got) in numbers.iter().zip(&to) {
+            let exact = Exact { value: reference::Double(line[1], line[2]), exponent: 0 };
+            let error = exact.ulps(got);
+            assert!(error <= bound_double, "{name}({:e}) = {got:e} is off by {error} ulp", line[0]);
+        }
+    }
+}
+
+#[test]
+fn further_functions_handle_special_arguments() {
+    let (infinity, nan) = (f64::INFINITY, f64::NAN);
+    let same = |got: f64, want: f64, what: &str| {
+        assert!(
+            got.to_bits() == want.to_bits() || (got.is_nan() && want.is_nan()),
+            "{what}: {got:e} for {want:e}"
+        );
+    };
+    // Odd functions keep the sign of zero, and what is small is its own result.
+    for sign in [1.0, -1.0] {
+        for x in [0.0, 5e-324, 1e-310] {
+            for f in [
+                math::expm1,
+                math::log1p,
+                math::tan,
+                math::asin,
+                math::atan,
+                math::sinh,
+                math::asinh,
+                math::atanh,
+            ] {
+                same(f(sign * x), sign * x, "small");
+            }
+        }
+        same(math::atan(sign * infinity), sign * std::f64::consts::FRAC_PI_2, "atan ∞");
+        same(math::sinh(sign * infinity), sign * infinity, "sinh ∞");
+        same(math::cosh(sign * infinity), infinity, "cosh ∞");
+        same(math::asinh(sign * infinity), sign * infinity, "asinh ∞");
+        same(math::atanh(sign), sign * infinity, "atanh 1");
+        same(math::atanh(sign * infinity), nan, "atanh ∞");
+        same(math::asin(sign * 1.1), nan, "asin 1.1");
+        same(math::acos(sign * 1.1), nan, "acos 1.1");
+        same(math::erfinv(sign), sign * infinity, "erfinv 1");
+        same(math::erfinv(sign * 1.5), nan, "erfinv 1.5");
+        same(math::erfinv(sign * 0.0), sign * 0.0, "erfinv 0");
+        same(math::tan(sign * infinity), nan, "tan ∞");
+        same(math::digamma(sign * 0.0), sign * -infinity, "digamma 0");
+        same(math::lgamma(sign * 0.0), infinity, "lgamma 0");
+        same(math::lgamma(sign * infinity), infinity, "lgamma ∞");
+    }
+    same(math::expm1(-infinity), -1.0, "expm1 −∞");
+    same(math::expm1(infinity), infinity, "expm1 ∞");
+    same(math::expm1(709.782712893384), 1.7976931348622732e308, "expm1 of its last finite argument");
+    same(math::log1p(-1.0), -infinity, "log1p −1");
+    same(math::log1p(-1.5), nan, "log1p −1.5");
+    same(math::log1p(infinity), infinity, "log1p ∞");
+    same(math::acos(1.0), 0.0, "acos 1");
+    same(math::acos(-1.0), std::f64::consts::PI, "acos −1");
+    same(math::acosh(1.0), 0.0, "acosh 1");
+    same(math::acosh(0.5), nan, "acosh ½");
+    same(math::acosh(infinity), infinity, "acosh ∞");
+    same(math::erfc(infinity), 0.0, "erfc ∞");
+    same(math::erfc(-infinity), 2.0, "erfc −∞");
+    same(math::erfc(0.0), 1.0, "erfc 0");
+    same(math::erfcx(-30.0), infinity, "erfcx −30");
+    same(math::ndtri(0.0), -infinity, "ndtri 0");
+    same(math::ndtri(1.0), infinity, "ndtri 1");
+    same(math::ndtri(0.5), 0.0, "ndtri ½");
+    same(math::ndtri(-0.1), nan, "ndtri −0.1");
+    same(math::lgamma(1.0), 0.0, "lgamma 1");
+    same(math::lgamma(2.0), 0.0, "lgamma 2");
+    same(math::lgamma(-3.0), infinity, "lgamma −3");
+    same(math::digamma(-3.0), nan, "digamma −3");
+    for n in -1074..1024 {
+        let x = if n < -1022 {
+            f64::from_bits(1 << (n + 1074))
+        } else {
+            f64::from_bits(((n + 1023) as u64) << 52)
+        };
+        same(math::exp2(f64::from(n)), x, "exp2 of a whole number");
+        same(math::log2(x), f64::from(n), "log2 of a power of two");
+    }
+    for n in 0..23 {
+        same(math::log10(10f64.powi(n)), f64::from(n), "log10 of a power of ten");
+    }
+    let functions: [fn(f64) -> f64; 22] = [
+        math::expm1,
+        math::log1p,
+        math::exp2,
+        math::log2,
+        math::log10,
+        math::tan,
+        math::asin,
+        math::acos,
+        math::atan,
+        math::sinh,
+        math::cosh,
+        math::asinh,
+        math::acosh,
+        math::atanh,
+        math::erfc,
+        math::erfcx,
+        math::erfinv,
+        math::ndtri,
+        math::lgamma,
+        math::digamma,
+        math::i0e,
+        math::i1e,
+    ];
+    for function in functions {
+        same(function(nan), nan, "NaN");
+        same(function(-nan), nan, "−NaN");
+    }
+    // As C has them, here by the standard library.
+    let numbers = [0.0, 5e-324, 1e-308, 1e-200, 0.3, 1.0, 1.5, 1e200, f64::MAX, infinity, nan];
+    for y in numbers.into_iter().flat_map(|y| [y, -y]) {
+        for x in numbers.into_iter().flat_map(|x| [x, -x]) {
+            let (got, want) = (math::atan2(y, x), y.atan2(x));
+            let near = (got - want).abs() <= want.abs() * 2.3e-16 + 5e-324;
+            assert!(
+                (near && got.is_sign_negative() == want.is_sign_negative())
+                    || (got.is_nan() && want.is_nan()),
+                "atan2({y:e}, {x:e}) = {got:e}, not {want:e}"
+            );
+            same(math::copysign(y, x).abs(), y.abs(), "copysign");
+            assert_eq!(math::copysign(y, x).is_sign_negative(), x.is_sign_negative());
+            let next = match () {
+                () if y.is_nan() || x.is_nan() => nan,
+                () if y == x => x,
+                () if y < x => y.next_up(),
+                () => y.next_down(),
+            };
+            let next = if next == 0.0 && y != x { 0f64.copysign(y) } else { next };
+            same(math::nextafter(y, x), next, "nextafter");
+        }
+    }
 }
 
 /// Xorshift, Marsaglia 2003: the same numbers in each run.

@@ -30,7 +30,7 @@ activations! {
     /// `x σ(x)`.
     SiLU |x| x.try_silu();
     /// `log(1 + eˣ)`.
-    Softplus |x| x.try_softplus();
+    Softplus |x| x.try_softplus(1.0, 20.0);
 }
 
 /// Gaussian error linear unit: Hendrycks and Gimpel, 2016.
@@ -85,7 +85,7 @@ pub struct Softmax {
 
 impl Module for Softmax {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        x.softmax(self.dim)
+        x.try_softmax(Some(self.dim), None)
     }
     fields!();
 
@@ -103,7 +103,7 @@ pub struct LogSoftmax {
 
 impl Module for LogSoftmax {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        x.log_softmax(self.dim)
+        x.try_log_softmax(Some(self.dim), None)
     }
     fields!();
 

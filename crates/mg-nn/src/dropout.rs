@@ -30,11 +30,11 @@ impl Dropout {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Value`] for a probability outside [0, 1).
+    /// [`ErrorKind::Value`] for a probability outside [0, 1].
     #[track_caller]
     pub fn new(p: f64) -> Result<Dropout> {
-        if !(0.0..1.0).contains(&p) {
-            let text = format!("takes a probability in [0, 1), got {p}");
+        if !(0.0..=1.0).contains(&p) {
+            let text = format!("takes a probability in [0, 1], got {p}");
             return Err(Error::new("Dropout", ErrorKind::Value(text)));
         }
         Ok(Dropout { p, mode: Mode::default() })
@@ -43,7 +43,7 @@ impl Dropout {
 
 impl Module for Dropout {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        if self.mode.is_training() && self.p > 0.0 { x.dropout(self.p) } else { Ok(x.clone()) }
+        x.try_dropout(self.p, self.mode.is_training())
     }
     fn visit<'a>(&'a self, visitor: &mut Visitor<'a>) {
         visitor.mode(&self.mode);

@@ -51,23 +51,7 @@ impl Linear {
 
 impl Module for Linear {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        let (shape, weight) = (x.shape(), self.weight.shape());
-        let Some((&last, lead)) = shape.split_last().filter(|(n, _)| **n == weight[1]) else {
-            let text = format!("takes […, {}], got {shape}", weight[1]);
-            return Err(Error::new("Linear", ErrorKind::Shape(text)));
-        };
-        // One product of matrices, whatever the leading axes: the weight is not broadcast over them.
-        let rows: usize = lead.iter().product();
-        let flat = if lead.len() > 1 { x.reshape(&[rows as isize, last as isize])? } else { x.clone() };
-        let mut y = flat.try_matmul(&self.weight.t())?;
-        if let Some(bias) = &self.bias {
-            y = y.try_add(bias)?;
-        }
-        if lead.len() > 1 {
-            let dims: Vec<isize> = lead.iter().chain([&weight[0]]).map(|&n| n as isize).collect();
-            y = y.reshape(&dims)?;
-        }
-        Ok(y)
+        x.try_linear(&self.weight, self.bias.as_ref())
     }
     fields!(weight, bias);
 
@@ -109,16 +93,7 @@ impl Embedding {
 impl Module for Embedding {
     /// An index outside the table is found here where it is known already, on the host; else when the value is computed.
     fn forward(&self, indices: &Tensor) -> Result<Tensor> {
-        if !indices.dtype().is_int() {
-            let text = format!("takes integers, got {}", indices.dtype());
-            return Err(Error::new("Embedding", ErrorKind::DType(text)));
-        }
-        indices.check_indices("Embedding", 0, 0, self.weight.shape()[0])?;
-        let shape = indices.shape();
-        let rows =
-            self.weight.index_select(0, &indices.to_dtype(DType::I64).reshape(&[shape.numel() as isize])?)?;
-        let dims: Vec<isize> = shape.iter().chain([&self.weight.shape()[1]]).map(|&n| n as isize).collect();
-        rows.reshape(&dims)
+        indices.try_embedding(&self.weight, None)
     }
     fields!(weight);
 
@@ -183,7 +158,7 @@ impl LayerNorm {
 
 impl Module for LayerNorm {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        x.layer_norm(&self.normalized_shape, self.weight.as_ref(), self.bias.as_ref(), self.eps)
+        x.try_layer_norm(&self.normalized_shape, self.weight.as_ref(), self.bias.as_ref(), self.eps)
     }
     fields!(weight, bias);
 

@@ -1,7 +1,7 @@
 //! Losses: how far outputs are from what they should be.
 
-use mg_autograd::{CrossEntropy, Tensor};
-use mg_device::{DType, Error, ErrorKind, Result};
+use mg_autograd::Tensor;
+use mg_device::Result;
 
 /// What becomes of the losses of the single samples or elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,11 +16,12 @@ pub enum Reduction {
 }
 
 impl Reduction {
-    fn apply(self, each: Tensor) -> Tensor {
+    /// As the losses of tensors call it.
+    fn name(self) -> &'static str {
         match self {
-            Reduction::Mean => each.mean(),
-            Reduction::Sum => each.sum(),
-            Reduction::None => each,
+            Reduction::Mean => "mean",
+            Reduction::Sum => "sum",
+            Reduction::None => "none",
         }
     }
 }
@@ -58,14 +59,14 @@ pub struct CrossEntropyLoss {
     pub reduction: Reduction,
     /// A weight for each class, `[classes]`.
     pub weight: Option<Tensor>,
-    /// The label of samples that do not count.
+    /// The label of samples that do not count: −100 where none is named.
     pub ignore_index: Option<i64>,
     /// The part of each target that is spread evenly over all classes.
     pub label_smoothing: f64,
 }
 
 losses! {
-    /// The negative log likelihood of integer labels `[n]` under log probabilities `[n, classes]`.
+    /// The negative log likelihood of integer labels `[n]` under log probabilities `[n, classes]` (or `[classes]`, `[n, classes, …]`).
     NLLLoss;
     /// Squared differences.
     MSELoss;
@@ -73,47 +74,36 @@ losses! {
     BCEWithLogitsLoss;
 }
 
+/// The label that does not count where none is named.
+const IGNORED: i64 = -100;
+
 impl CrossEntropyLoss {
     /// The loss of logits for labels or probabilities.
     ///
     /// # Errors
     ///
-    /// As [`Tensor::cross_entropy_with`].
+    /// As [`Tensor::try_cross_entropy`].
     #[track_caller]
     pub fn forward(&self, logits: &Tensor, target: &Tensor) -> Result<Tensor> {
-        let options = CrossEntropy {
-            weight: self.weight.as_ref(),
-            ignore_index: self.ignore_index,
-            label_smoothing: self.label_smoothing,
-        };
-        let terms = logits.cross_entropy_with(target, &options)?;
-        match self.reduction {
-            Reduction::Mean => terms.mean(),
-            Reduction::Sum | Reduction::None => Ok(self.reduction.apply(terms.each)),
-        }
+        logits.try_cross_entropy(
+            target,
+            self.weight.as_ref(),
+            self.ignore_index.unwrap_or(IGNORED),
+            self.reduction.name(),
+            self.label_smoothing,
+        )
     }
 }
 
 impl NLLLoss {
-    /// The loss of log probabilities `[n, classes]` for labels `[n]`.
+    /// The loss of log probabilities for labels.
     ///
     /// # Errors
     ///
-    /// Shapes that do not fit, labels that are not integers. A label out of range is found when the value is computed.
+    /// As [`Tensor::try_nll_loss`].
     #[track_caller]
     pub fn forward(&self, log_probabilities: &Tensor, labels: &Tensor) -> Result<Tensor> {
-        let (x, n) = (log_probabilities.shape(), labels.shape());
-        if x.rank() != 2 || n.rank() != 1 || x[0] != n[0] {
-            let text = format!("takes log probabilities [n, classes] and labels [n], got {x} and {n}");
-            return Err(Error::new("NLLLoss", ErrorKind::Shape(text)));
-        }
-        if !labels.dtype().is_int() {
-            let text = format!("takes integer labels, got {}", labels.dtype());
-            return Err(Error::new("NLLLoss", ErrorKind::DType(text)));
-        }
-        labels.check_indices("NLLLoss", 0, 1, x[1])?;
-        let index = labels.to_dtype(DType::I64).unsqueeze(1)?;
-        Ok(self.reduction.apply(log_probabilities.gather(1, &index)?.squeeze(Some(&[1]))?.try_neg()?))
+        log_probabilities.try_nll_loss(labels, None, IGNORED, self.reduction.name())
     }
 }
 
@@ -122,10 +112,10 @@ impl MSELoss {
     ///
     /// # Errors
     ///
-    /// Shapes that do not broadcast, unlike devices.
+    /// As [`Tensor::try_mse_loss`].
     #[track_caller]
     pub fn forward(&self, output: &Tensor, target: &Tensor) -> Result<Tensor> {
-        Ok(self.reduction.apply(output.try_sub(target)?.try_square()?))
+        output.try_mse_loss(target, self.reduction.name(), None)
     }
 }
 
@@ -134,15 +124,9 @@ impl BCEWithLogitsLoss {
     ///
     /// # Errors
     ///
-    /// Shapes that differ, unlike devices.
+    /// As [`Tensor::try_binary_cross_entropy_with_logits`].
     #[track_caller]
     pub fn forward(&self, logits: &Tensor, target: &Tensor) -> Result<Tensor> {
-        if logits.shape() != target.shape() {
-            let text = format!("takes one shape, got {} and {}", logits.shape(), target.shape());
-            return Err(Error::new("BCEWithLogitsLoss", ErrorKind::Shape(text)));
-        }
-        // max(x, 0) − x y + log(1 + e^−|x|). `maximum`, unlike `relu`, has the slope ½ at 0, where |x| has none.
-        let linear = logits.try_maximum(0.0)?.try_sub(logits.try_mul(target)?)?;
-        Ok(self.reduction.apply(linear.try_add(logits.try_abs()?.try_neg()?.try_softplus()?)?))
+        logits.try_binary_cross_entropy_with_logits(target, None, self.reduction.name(), None)
     }
 }

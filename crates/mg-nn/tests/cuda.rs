@@ -88,7 +88,7 @@ fn losses(device: Device, task: Task, make: Make, replayed: bool) -> Vec<f32> {
     }
     let mut optimizer = make(model.parameters());
     let mut step = |x: &Tensor, y: &Tensor| {
-        let loss = model.forward(x)?.cross_entropy(y)?;
+        let loss = model.forward(x)?.try_cross_entropy(y, None, -100, "mean", 0.0)?;
         optimizer.zero_grad();
         loss.backward()?;
         optimizer.step()?;

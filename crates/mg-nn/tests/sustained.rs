@@ -38,7 +38,7 @@ fn train(replayed: bool) -> Result<()> {
     let x = Tensor::rand(&[batch, 784], DType::F32)?;
     let y = Tensor::from_slice(&(0..batch as i64).map(|i| i % 10).collect::<Vec<_>>());
     let mut plain = move |x: &Tensor, y: &Tensor| -> Result<Tensor> {
-        let loss = model.forward(x)?.cross_entropy(y)?;
+        let loss = model.forward(x)?.try_cross_entropy(y, None, -100, "mean", 0.0)?;
         sgd.zero_grad();
         loss.backward()?;
         sgd.step()?;

@@ -76,7 +76,14 @@ fn losses(seed: u64, n: usize) -> Vec<f32> {
     x.realize().unwrap();
     let labels = x.narrow(1, 0, 3).unwrap().argmax(Some(1)).unwrap();
     let mut adam = AdamW::new(model.parameters(), 0.01).unwrap();
-    (0..n).map(|_| step(&mut adam, model.forward(&x).unwrap().cross_entropy(&labels).unwrap())).collect()
+    (0..n)
+        .map(|_| {
+            step(
+                &mut adam,
+                model.forward(&x).unwrap().try_cross_entropy(&labels, None, -100, "mean", 0.0).unwrap(),
+            )
+        })
+        .collect()
 }
 
 #[test]
@@ -120,7 +127,7 @@ fn steps_find_their_plan() {
             let order: Vec<i64> = (0..640).map(|j| (j * 7 + i) % 640).collect();
             let index = Tensor::from_slice(&order).narrow(0, 32 * i as isize, 32).unwrap();
             let (x, y) = (data.index_select(0, &index).unwrap(), labels.index_select(0, &index).unwrap());
-            let loss = model.forward(&x).unwrap().cross_entropy(&y).unwrap();
+            let loss = model.forward(&x).unwrap().try_cross_entropy(&y, None, -100, "mean", 0.0).unwrap();
             optimizer.zero_grad();
             loss.backward().unwrap();
             optimizer.step().unwrap();
@@ -153,7 +160,7 @@ fn memory_stays_flat() {
     for i in 0..10_000 {
         let at = i % 8 * 32;
         let (x, y) = (data.narrow(0, at as isize, 32).unwrap(), labels.narrow(0, at as isize, 32).unwrap());
-        let loss = model.forward(&x).unwrap().cross_entropy(&y).unwrap();
+        let loss = model.forward(&x).unwrap().try_cross_entropy(&y, None, -100, "mean", 0.0).unwrap();
         adam.zero_grad();
         loss.backward().unwrap();
         adam.step().unwrap();
@@ -205,8 +212,11 @@ fn mnist_is_learnt_in_1000_steps() {
         for i in 0..batches.len().min(1000 - steps) {
             let index = order.narrow(0, 128 * i as isize, 128).unwrap();
             let x = images.index_select(0, &index).unwrap().to_dtype(DType::F32) / 255.0;
-            let loss =
-                model.forward(&x).unwrap().cross_entropy(&labels.index_select(0, &index).unwrap()).unwrap();
+            let loss = model
+                .forward(&x)
+                .unwrap()
+                .try_cross_entropy(&labels.index_select(0, &index).unwrap(), None, -100, "mean", 0.0)
+                .unwrap();
             adam.zero_grad();
             loss.backward().unwrap();
             adam.step().unwrap();
@@ -244,7 +254,7 @@ fn replayed_training_is_training() {
         let mut schedule = Scheduler::new(&mut *optimizer, CosineAnnealingLR::new(20, 0.0)?)?;
         let optimizer = std::cell::RefCell::new(optimizer);
         let once = |args: &[Tensor]| {
-            let loss = model.forward(&args[0])?.cross_entropy(&args[1])?;
+            let loss = model.forward(&args[0])?.try_cross_entropy(&args[1], None, -100, "mean", 0.0)?;
             let mut optimizer = optimizer.borrow_mut();
             optimizer.zero_grad();
             loss.backward()?;

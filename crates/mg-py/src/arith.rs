@@ -5,7 +5,7 @@
 
 use mg_autograd::surface::written;
 use mg_autograd::{Operand, Tensor};
-use mg_device::{DType, Error, ErrorKind, Result};
+use mg_device::{Error, ErrorKind, Result};
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -162,11 +162,6 @@ impl PyTensor {
         self.write(py, |t| in_place(t, t.try_pow(other.operand)?))
     }
 
-    /// `self` to a power: a tensor or a number.
-    fn pow(&self, py: Python<'_>, exponent: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
-        self.binary(py, other(exponent)?, |a, b| a.try_pow(b))
-    }
-
     fn __neg__(&self, py: Python<'_>) -> PyResult<PyTensor> {
         self.unary(py, Tensor::try_neg)
     }
@@ -180,27 +175,7 @@ impl PyTensor {
     }
 
     fn __invert__(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.unary(py, |t| match t.dtype() {
-            DType::Bool => t.try_logical_not(),
-            // −1 − x is what the bits of an integer are turned over.
-            d if d.is_int() => t.try_neg()?.try_sub(1i64),
-            d => Err(Error::new("~", ErrorKind::DType(format!("takes truth values and integers, got {d}")))),
-        })
-    }
-
-    /// The bits of integers turned over; of truth values, `logical_not`.
-    fn bitwise_not(&self, py: Python<'_>) -> PyResult<PyTensor> {
-        self.__invert__(py)
-    }
-
-    /// `⌊self / other⌋`, as `//`.
-    fn floor_divide(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
-        self.binary(py, self::other(other)?, |a, b| a.try_floor_divide(b))
-    }
-
-    /// The remainder of `self / other` with the sign of `other`, as `%`.
-    fn remainder(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
-        self.binary(py, self::other(other)?, |a, b| a.try_remainder(b))
+        self.unary(py, Tensor::try_bitwise_not)
     }
 
     fn __richcmp__<'py>(
@@ -213,16 +188,6 @@ impl PyTensor {
         let result = self.binary(py, other, |a, b| compare(a, b, op))?;
         Ok(Bound::new(py, result)?.into_any())
     }
-
-    /// `self > other`.
-    fn gt(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
-        self.binary(py, self::other(other)?, |a, b| compare(a, b, CompareOp::Gt))
-    }
-
-    /// `self ≥ other`.
-    fn ge(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<PyTensor> {
-        self.binary(py, self::other(other)?, |a, b| compare(a, b, CompareOp::Ge))
-    }
 }
 
 fn compare(a: &Tensor, b: Operand, op: CompareOp) -> Result<Tensor> {
@@ -231,62 +196,14 @@ fn compare(a: &Tensor, b: Operand, op: CompareOp) -> Result<Tensor> {
         CompareOp::Le => a.try_le(b),
         CompareOp::Eq => a.try_eq(b),
         CompareOp::Ne => a.try_ne(b),
-        CompareOp::Gt => reflected(b, a, |b, a| b.try_lt(a)),
-        CompareOp::Ge => reflected(b, a, |b, a| b.try_le(a)),
+        CompareOp::Gt => a.try_gt(b),
+        CompareOp::Ge => a.try_ge(b),
     }
 }
 
 /// In-place operations by PyTorch's names.
 #[pymethods]
 impl PyTensor {
-    /// Adds `alpha · other` in place.
-    #[pyo3(signature = (other, alpha=None))]
-    fn add_<'py>(
-        slf: Bound<'py, PyTensor>,
-        other: &Bound<'py, PyAny>,
-        alpha: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyTensor>> {
-        let (other, alpha) = (self::other(other)?.operand, factor(alpha)?);
-        slf.get().write(slf.py(), |t| in_place(t, sum(t, other, alpha)?))?;
-        Ok(slf)
-    }
-
-    /// Subtracts `alpha · other` in place.
-    #[pyo3(signature = (other, alpha=None))]
-    fn sub_<'py>(
-        slf: Bound<'py, PyTensor>,
-        other: &Bound<'py, PyAny>,
-        alpha: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyTensor>> {
-        let (other, alpha) = (self::other(other)?.operand, factor(alpha)?);
-        slf.get().write(slf.py(), |t| in_place(t, difference(t, other, alpha)?))?;
-        Ok(slf)
-    }
-
-    /// `self + alpha · other`.
-    #[pyo3(signature = (other, *, alpha=None))]
-    fn add(
-        &self,
-        py: Python<'_>,
-        other: &Bound<'_, PyAny>,
-        alpha: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<PyTensor> {
-        let alpha = factor(alpha)?;
-        self.binary(py, self::other(other)?, |a, b| sum(a, b, alpha))
-    }
-
-    /// `self − alpha · other`.
-    #[pyo3(signature = (other, *, alpha=None))]
-    fn sub(
-        &self,
-        py: Python<'_>,
-        other: &Bound<'_, PyAny>,
-        alpha: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<PyTensor> {
-        let alpha = factor(alpha)?;
-        self.binary(py, self::other(other)?, |a, b| difference(a, b, alpha))
-    }
-
     /// Sets every element to 0.
     fn zero_(slf: Bound<'_, PyTensor>) -> PyResult<Bound<'_, PyTensor>> {
         slf.get().write(slf.py(), |t| filled(t, Operand::Int(0)))?;
@@ -308,25 +225,6 @@ impl PyTensor {
             value => t.assign(value),
         })?;
         Ok(slf)
-    }
-}
-
-/// The number that `alpha` is.
-fn factor(alpha: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Operand>> {
-    Ok(alpha.filter(|a| !a.is_none()).map(other).transpose()?.map(|alpha| alpha.operand))
-}
-
-fn sum(a: &Tensor, b: Operand, alpha: Option<Operand>) -> Result<Tensor> {
-    match alpha {
-        None => a.try_add(b),
-        Some(alpha) => a.add_scaled(b, alpha),
-    }
-}
-
-fn difference(a: &Tensor, b: Operand, alpha: Option<Operand>) -> Result<Tensor> {
-    match alpha {
-        None => a.try_sub(b),
-        Some(alpha) => a.sub_scaled(b, alpha),
     }
 }
 

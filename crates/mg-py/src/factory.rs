@@ -380,67 +380,6 @@ pub fn r#where<'py>(
     }
 }
 
-/// Whether two tensors have the same shape and elements.
-#[pyfunction]
-pub fn equal(py: Python<'_>, input: &Bound<'_, PyTensor>, other: &Bound<'_, PyTensor>) -> PyResult<bool> {
-    let (a, b) = (&input.get().t, &other.get().t);
-    crate::error::compute(py, || {
-        if a.shape() != b.shape() {
-            return Ok(false);
-        }
-        Ok(a.try_ne(b)?.to_dtype(DType::I64).sum_dim(&[], false)?.item::<i64>()? == 0)
-    })
-}
-
-/// Whether all elements are within `atol + rtol · |other|` of each other.
-#[pyfunction]
-#[pyo3(signature = (input, other, rtol=1e-5, atol=1e-8, equal_nan=false))]
-pub fn allclose(
-    py: Python<'_>,
-    input: &Bound<'_, PyTensor>,
-    other: &Bound<'_, PyTensor>,
-    rtol: f64,
-    atol: f64,
-    equal_nan: bool,
-) -> PyResult<bool> {
-    let (a, b) = (&input.get().t, &other.get().t);
-    crate::error::compute(py, || {
-        let bound = b.try_abs()?.try_mul(rtol)?.try_add(atol)?;
-        let near = a.try_sub(b)?.try_abs()?.try_le(bound)?;
-        // The same infinity is equal, though the difference is no number.
-        let mut close = near.try_logical_or(a.try_eq(b)?)?;
-        if equal_nan {
-            close = close.try_logical_or(a.try_ne(a)?.try_logical_and(b.try_ne(b)?)?)?;
-        }
-        Ok(close.try_logical_not()?.to_dtype(DType::I64).sum_dim(&[], false)?.item::<i64>()? == 0)
-    })
-}
-
-/// Integers as rows of zeros with a one.
-#[pyfunction]
-#[pyo3(signature = (input, num_classes=-1))]
-pub fn one_hot(py: Python<'_>, input: &Bound<'_, PyTensor>, num_classes: i64) -> PyResult<PyTensor> {
-    let t = &input.get().t;
-    let hot = crate::error::compute(py, || {
-        if !t.dtype().is_int() {
-            return Err(Error::new(
-                "one_hot",
-                ErrorKind::DType(format!("takes integers, got {}", t.dtype())),
-            ));
-        }
-        let t = t.to_dtype(DType::I64);
-        let classes = match num_classes {
-            0.. => num_classes,
-            _ if t.numel() == 0 => 0,
-            _ => t.max_dim(&[], false)?.item::<i64>()? + 1,
-        };
-        let n = count_of(classes as f64)?;
-        let checked = Tensor::from_node(t.node().guard(0, n));
-        Ok(checked.unsqueeze(-1)?.try_eq(Tensor::arange(n).to(t.device())?)?.to_dtype(DType::I64))
-    })?;
-    Ok(hot.into())
-}
-
 /// The shape that shapes (sequences, or sizes of one axis) broadcast to.
 #[pyfunction]
 #[pyo3(signature = (*shapes))]

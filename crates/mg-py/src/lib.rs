@@ -52,16 +52,11 @@ mod _micrograd_rs {
     use crate::export::{_rebuild, from_numpy};
     #[pymodule_export]
     use crate::factory::{
-        allclose, arange, as_tensor, broadcast_shapes, empty, empty_like, equal, eye, full, full_like,
-        linspace, one_hot, ones, ones_like, rand_like, randint, randn_like, tensor, r#where, zeros,
-        zeros_like,
+        arange, as_tensor, broadcast_shapes, empty, empty_like, eye, full, full_like, linspace, ones,
+        ones_like, rand_like, randint, randn_like, tensor, r#where, zeros, zeros_like,
     };
     #[pymodule_export]
     use crate::files::{_batches, _drawn_digits, _mnist, load_safetensors, save_safetensors};
-    #[pymodule_export]
-    use crate::functional::{
-        binary_cross_entropy_with_logits, cross_entropy, embedding, layer_norm, linear, mse_loss, nll_loss,
-    };
     #[pymodule_export]
     use crate::grad::{_set_grad_enabled, grad, is_grad_enabled, realize};
     #[pymodule_export]

@@ -76,15 +76,6 @@ pub fn dims(dim: Option<&Bound<'_, PyAny>>, axis: Option<&Bound<'_, PyAny>>) -> 
     Ok(Some(if is_list(obj) { listed(obj)? } else { vec![index(obj)?] }))
 }
 
-/// The one axis that `dim` (or NumPy's `axis`) names.
-pub fn one_dim(dim: Option<&Bound<'_, PyAny>>, axis: Option<&Bound<'_, PyAny>>) -> PyResult<Option<isize>> {
-    match dims(dim, axis)?.as_deref() {
-        None => Ok(None),
-        Some([axis]) => Ok(Some(*axis)),
-        Some(axes) => Err(PyTypeError::new_err(format!("takes one axis, got {axes:?}"))),
-    }
-}
-
 /// `keepdim`, or NumPy's `keepdims`.
 pub fn keep(keepdim: bool, keepdims: Option<bool>) -> bool {
     keepdims.unwrap_or(keepdim)

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use mg_autograd::Tensor;
 use mg_autograd::surface::{
-    Answer, Arg, COUNT, Given, Kind, Operation, Param, Place, Sections, call_in_place, operations,
+    Answer, Arg, COUNT, Given, Kind, Operation, Param, Place, Returns, Sections, call_in_place, operations,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -164,7 +164,7 @@ fn call<'py>(
         && let Ok(tensor) = tensor.cast::<PyTensor>()
     {
         let tensor = tensor.get();
-        let answer = made(py, operation, &Given { args: &[Arg::Tensor(&tensor.t)] })?;
+        let answer = called(py, operation, &Given { args: &[Arg::Tensor(&tensor.t)] })?;
         return answered(py, number, operation, answer, tensor.is_borrowed());
     }
     if operation.each && by_name.is_empty() {
@@ -251,13 +251,19 @@ fn call<'py>(
         let written: &Bound<'_, PyAny> = written;
         return Ok(written.clone());
     }
-    let answer = made(py, operation, &given)?;
+    let answer = called(py, operation, &given)?;
     answered(py, number, operation, answer, borrowed)
 }
 
-/// Calls an operation, which computes where it has to look at values.
-fn made(py: Python<'_>, operation: &'static Operation, given: &Given<'_, '_>) -> PyResult<Answer> {
-    match operation.reads {
+/// Calls an operation. One that answers with a value, or looks at values for its result's shape, waits for them, which other
+/// threads need not do.
+#[inline]
+fn called(py: Python<'_>, operation: &'static Operation, given: &Given<'_, '_>) -> PyResult<Answer> {
+    let waits = match operation.returns {
+        Returns::Bool | Returns::Float => true,
+        Returns::Tensor | Returns::Several | Returns::List | Returns::Int | Returns::Sizes => operation.reads,
+    };
+    match waits {
         true => compute(py, || (operation.call)(given)),
         false => build(py, || (operation.call)(given)),
     }
@@ -371,16 +377,6 @@ impl Read {
                 })?;
                 Arg::Size(n)
             }
-            Kind::Floats if !size::is_list(object) => {
-                Arg::Floats(SmallVec::from_elem(object.extract().map_err(|_| unlike("numbers"))?, 1))
-            }
-            Kind::Floats => Arg::Floats(
-                object
-                    .try_iter()?
-                    .map(|x| x?.extract())
-                    .collect::<PyResult<_>>()
-                    .map_err(|_| unlike("numbers"))?,
-            ),
             Kind::Order => match object.cast::<PyString>() {
                 Ok(_) => {
                     let text: &'a Bound<'_, PyAny> = object;
@@ -430,6 +426,7 @@ impl Read {
                 Arg::Text(text.cast::<PyString>()?.to_str()?)
             }
             Kind::Padding => Arg::Sizes(size::shape(object)?.into()),
+            Kind::Floats => Arg::Floats(floats(object).map_err(|_| unlike("a number or several"))?),
             Kind::Bool => Arg::Bool(object.extract().map_err(|_| unlike("True or False"))?),
             Kind::Text => {
                 let text: &'a Bound<'_, PyAny> = object;
@@ -470,6 +467,13 @@ fn integers(object: &Bound<'_, PyAny>) -> PyResult<SmallVec<[isize; 8]>> {
         return object.try_iter()?.map(|item| one(&item?)).collect();
     }
     Ok(SmallVec::from_elem(one(object)?, 1))
+}
+
+fn floats(object: &Bound<'_, PyAny>) -> PyResult<SmallVec<[f64; 8]>> {
+    if size::is_list(object) {
+        return object.try_iter()?.map(|item| item?.extract()).collect();
+    }
+    Ok(SmallVec::from_elem(object.extract()?, 1))
 }
 
 /// The signature as Python writes it, without the name; `receiver` is what the tensor is called.
@@ -573,8 +577,9 @@ pub fn install(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The elementwise operations that have a row in the op table: name, number of operands, documentation.
 #[pyfunction]
 pub fn _rows() -> Vec<(&'static str, usize, &'static str)> {
-    let rows = operations().take(mg_kernels::Row::ALL.len()).filter(|row| !row.places.is_empty());
-    rows.map(|row| (row.name, 1 + row.params.len(), row.documentation)).collect()
+    let rows = mg_kernels::Row::ALL.iter().zip(operations());
+    let public = rows.filter(|(_, operation)| operation.places.contains(&Place::Method));
+    public.map(|(row, operation)| (operation.name, row.arity(), operation.documentation)).collect()
 }
 
 /// What the operations are, for whoever writes stubs and tests: name, aliases, places, whether there is a receiver, whether

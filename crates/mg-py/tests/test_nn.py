@@ -95,7 +95,7 @@ def test_modes():
     assert net(x).tolist() == net(x).tolist()
     net.train()
     assert net[1].training
-    for p in (-0.1, 1.0):
+    for p in (-0.1, 1.5):
         with pytest.raises(ValueError):
             nn.Dropout(p)
 
@@ -298,7 +298,7 @@ def test_layers():
     assert nn.Flatten()(mg.ones(2, 3, 4)).shape == (2, 12)
     close(nn.Softmax()(mg.randn(2, 3)).sum(-1), [1, 1])
     close(nn.LogSoftmax(0)(mg.randn(2, 3)).exp().sum(0), [1, 1, 1])
-    with pytest.raises(ValueError, match="Linear: takes"):
+    with pytest.raises(ValueError, match="linear: takes"):
         linear(mg.ones(4, 2))
 
 

@@ -27,8 +27,7 @@ DRAWN = ["rand", "randn"]
 
 # Methods that PyTorch has as functions too, beside the op table's rows and the reductions.
 FUNCTIONS = """
-    add bitwise_not clamp clip floor_divide frac ge gt is_floating_point isfinite isinf isnan log_softmax max min nonzero numel
-    pow reciprocal remainder rsqrt softmax sub
+    is_floating_point max min nonzero numel
 """.split()
 
 
@@ -43,11 +42,11 @@ KINDS = {
     "sizes": "_Sizes",
     "sections": "_Dims",
     "padding": "_Sizes | str",
+    "floats": "_float | Sequence[_float]",
     "bool": "_bool",
     "text": "str",
     "dtype": "_DType",
     "device": "_Device",
-    "floats": "_float | Sequence[_float]",
     "order": "_float | str",
     "pairing": "_int | Sequence[_Dims]",
     "generator": "Generator",

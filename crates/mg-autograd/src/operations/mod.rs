@@ -3,27 +3,46 @@
 mod activation;
 mod convolution;
 mod creation;
+mod distance;
+mod dropout;
 mod einsum;
+mod elementwise;
+mod image;
 mod indexing;
+mod layer;
 mod linear_algebra;
+mod loss;
 mod movement;
+mod normalization;
 mod reduction;
 mod scan;
+mod special;
 mod window;
 
 pub(crate) use activation::ACTIVATIONS;
 pub(crate) use convolution::CONVOLUTIONS;
 pub use convolution::Padding;
 pub(crate) use creation::CREATION;
+pub(crate) use distance::DISTANCES;
+pub(crate) use dropout::DROPOUTS;
+pub(crate) use elementwise::ELEMENTWISE;
+pub(crate) use image::IMAGES;
 pub(crate) use indexing::INDEXING;
+pub(crate) use layer::LAYERS;
 pub(crate) use linear_algebra::LINEAR_ALGEBRA;
+pub(crate) use loss::LOSSES;
 pub(crate) use movement::{MOVEMENT, PLAIN_MOVEMENT, bounds};
+pub(crate) use normalization::NORMALIZATIONS;
 pub(crate) use reduction::REDUCTIONS;
 pub(crate) use scan::SCANS;
+pub(crate) use special::SPECIAL;
 pub(crate) use window::WINDOWS;
 
+use crate::creation::with_default_device;
+use crate::functional::axis_mask;
+use crate::ops::kind;
 use crate::tensor::Tensor;
-use mg_device::{DType, Result, normalize_axis};
+use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::Node;
 
 /// A float node: integers become the default float.
@@ -41,4 +60,59 @@ pub(crate) fn axis_of(dim: isize, rank: usize) -> Result<usize> {
 /// Signed sizes, as views take them.
 pub(crate) fn signed(sizes: &[usize]) -> Vec<isize> {
     sizes.iter().map(|&n| n as isize).collect()
+}
+
+/// The dtype in which numbers of a dtype are added and divided: half types in f32.
+fn wide(dtype: DType) -> DType {
+    match dtype {
+        DType::F16 | DType::BF16 => DType::F32,
+        other => other,
+    }
+}
+
+/// What is made without a gradient of its own.
+fn set_aside<T>(f: impl FnOnce() -> T) -> T {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            mg_graph::set_tracking(self.0);
+        }
+    }
+    let _restore = Restore(mg_graph::set_tracking(false));
+    f()
+}
+
+/// Uniform random numbers in [0, 1) in a node's shape, f64 beside f64 and else f32.
+fn with_noise(x: &Node) -> Result<Node> {
+    noise(x, *x.shape(), wide(x.dtype()))
+}
+
+/// Uniform random numbers in [0, 1) on a node's device.
+fn noise(x: &Node, shape: Shape, dtype: DType) -> Result<Node> {
+    Ok(with_default_device(x.device(), || Tensor::rand(&shape, dtype))??.node())
+}
+
+/// Two operands as floats of one dtype whose shapes broadcast.
+fn meet(op: &'static str, a: &Tensor, b: &Tensor) -> Result<(Node, Node)> {
+    let (a, b) = (a.node(), b.node());
+    let dtype = DType::result_type([kind(&a), kind(&b)]);
+    let dtype = if dtype.is_float() { dtype } else { DType::F32 };
+    if Shape::broadcast(a.shape(), b.shape()).is_none() {
+        let text = format!("shapes {} and {} cannot be broadcast together", a.shape(), b.shape());
+        return Err(Error::new(op, ErrorKind::Shape(text)));
+    }
+    if a.device() != b.device() {
+        let text = format!(
+            "tensors must be on the same device (no implicit device transfers), got {} and {}",
+            a.device(),
+            b.device()
+        );
+        return Err(Error::new(op, ErrorKind::Device(text)));
+    }
+    Ok((a.cast(dtype), b.cast(dtype)))
+}
+
+/// The mask of all axes.
+fn all_axes(node: &Node) -> u8 {
+    ((1u16 << node.shape().rank()) - 1) as u8
 }

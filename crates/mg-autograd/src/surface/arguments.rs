@@ -30,6 +30,8 @@ pub enum Kind {
     Sections,
     /// Sizes, or the word "same" or "valid" for them.
     Padding,
+    /// Several floating-point numbers, or one.
+    Floats,
     /// A truth value.
     Bool,
     /// A word.
@@ -38,8 +40,6 @@ pub enum Kind {
     DType,
     /// A device.
     Device,
-    /// Several numbers, or one.
-    Floats,
     /// A number or a word: what norm is meant.
     Order,
     /// How many axes, or a list of axes on each side.
@@ -117,6 +117,8 @@ pub enum Arg<'a> {
     Sizes(SmallVec<[usize; 8]>),
     /// An integer, or several that mean something else.
     Sections(Sections),
+    /// Several floating-point numbers.
+    Floats(SmallVec<[f64; 8]>),
     /// A truth value.
     Bool(bool),
     /// A word.
@@ -125,8 +127,6 @@ pub enum Arg<'a> {
     DType(DType),
     /// A device.
     Device(Device),
-    /// Several numbers.
-    Floats(SmallVec<[f64; 8]>),
     /// A list of axes on each side.
     Pair(SmallVec<[isize; 8]>, SmallVec<[isize; 8]>),
     /// A generator of random numbers.

@@ -28,7 +28,7 @@ fn activations() {
         ("gelu", |x| x.gelu("none")),
         ("gelu of tanh", |x| x.gelu("tanh")),
         ("silu", Tensor::silu),
-        ("softplus", Tensor::softplus),
+        ("softplus", |x: &Tensor| x.softplus(1.0, 20.0)),
         ("leaky_relu", |x| x.leaky_relu(0.1)),
         ("square of tanh", |x| x.tanh().square()),
     ];
@@ -39,7 +39,13 @@ fn activations() {
     }
     let x = f32s(&[7], &[-1e4, -20.0, -1.0, 0.0, 1.0, 20.0, 1e4]);
     let of = |f: fn(f64) -> f64| x.to_f64_vec().unwrap().into_iter().map(f).collect::<Vec<_>>();
-    assert_close("softplus", &x.softplus(), &of(|v| v.max(0.0) + (-v.abs()).exp().ln_1p()), 1e-6, 0.0);
+    assert_close(
+        "softplus",
+        &x.softplus(1.0, 20.0),
+        &of(|v| v.max(0.0) + (-v.abs()).exp().ln_1p()),
+        1e-6,
+        0.0,
+    );
     assert_close("silu", &x.silu(), &of(|v| v / (1.0 + (-v).exp())), 1e-6, 0.0);
     assert_close("leaky_relu", &x.leaky_relu(0.1), &of(|v| if v < 0.0 { 0.1 * v } else { v }), 1e-6, 0.0);
     let one = f32s(&[1], &[1.0]);
@@ -56,7 +62,7 @@ fn softplus_keeps_its_digits_everywhere() {
         Array::new(&[values.len()], DType::F32, values.iter().map(|&v| Cell::F(f(v as f64))).collect())
     };
     let x = Tensor::from_slice(&values).requires_grad_(true).unwrap();
-    let y = x.softplus();
+    let y = x.softplus(1.0, 20.0);
     assert_ulps("softplus", &y, &wide(|v| v.max(0.0) + (-v.abs()).exp().ln_1p()), 2);
     y.sum().backward().unwrap();
     let sigmoid = |v: f64| if v < 0.0 { v.exp() / (1.0 + v.exp()) } else { 1.0 / (1.0 + (-v).exp()) };
@@ -70,35 +76,45 @@ fn softmax_along_each_axis() {
     let mut rng = Rng(2);
     let x = [leaf(&mut rng, &[2, 3, 4])];
     for axis in [0, 1, 2, -1] {
-        both(&format!("softmax {axis}"), |x| x[0].softmax(axis), &x);
-        both(&format!("log_softmax {axis}"), |x| x[0].log_softmax(axis), &x);
+        both(&format!("softmax {axis}"), |x| x[0].try_softmax(Some(axis), None), &x);
+        both(&format!("log_softmax {axis}"), |x| x[0].try_log_softmax(Some(axis), None), &x);
         for (scale, shift) in [(1.0, 0.0), (1e4, 0.0), (1.0, 1e4), (1.0, -1e4)] {
             let t = &(&x[0].detach() * scale) + shift;
-            let sums = t.softmax(axis).unwrap().sum_dim(&[axis], false).unwrap().to_f64_vec().unwrap();
+            let sums = t
+                .try_softmax(Some(axis), None)
+                .unwrap()
+                .sum_dim(&[axis], false)
+                .unwrap()
+                .to_f64_vec()
+                .unwrap();
             assert!(
                 sums.iter().all(|s| (s - 1.0).abs() < 1e-12),
                 "softmax along {axis} of {scale}·x + {shift}"
             );
-            let logs = t.log_softmax(axis).unwrap();
+            let logs = t.try_log_softmax(Some(axis), None).unwrap();
             assert_close(
                 "log_softmax",
                 &logs.exp(),
-                &t.softmax(axis).unwrap().to_f64_vec().unwrap(),
+                &t.try_softmax(Some(axis), None).unwrap().to_f64_vec().unwrap(),
                 1e-9,
                 1e-300,
             );
         }
     }
     let t = f32s(&[2, 2], &[1e4, -1e4, -1e4, -1e4]);
-    assert_eq!(t.softmax(1).unwrap().to_vec::<f32>().unwrap(), [1.0, 0.0, 0.5, 0.5]);
-    assert_eq!(t.log_softmax(1).unwrap().to_vec::<f32>().unwrap()[..2], [0.0, -2e4]);
+    assert_eq!(t.try_softmax(Some(1), None).unwrap().to_vec::<f32>().unwrap(), [1.0, 0.0, 0.5, 0.5]);
+    assert_eq!(t.try_log_softmax(Some(1), None).unwrap().to_vec::<f32>().unwrap()[..2], [0.0, -2e4]);
     let infinite = f32s(&[3], &[f32::NEG_INFINITY, 0.0, 0.0]);
-    assert_eq!(infinite.softmax(0).unwrap().to_vec::<f32>().unwrap(), [0.0, 0.5, 0.5]);
+    assert_eq!(infinite.try_softmax(Some(0), None).unwrap().to_vec::<f32>().unwrap(), [0.0, 0.5, 0.5]);
     // As PyTorch: nothing is certain beside what is infinite, or where nothing is possible.
     for row in [[f32::INFINITY, 1.0, 2.0], [f32::NEG_INFINITY; 3]] {
         let row = f32s(&[1, 3], &row);
         let label = Tensor::from_slice(&[1i64]);
-        for t in [row.softmax(1), row.log_softmax(1), row.cross_entropy(&label)] {
+        for t in [
+            row.try_softmax(Some(1), None),
+            row.try_log_softmax(Some(1), None),
+            row.try_cross_entropy(&label, None, -100, "mean", 0.0),
+        ] {
             let values = t.unwrap().to_vec::<f32>().unwrap();
             assert!(values.iter().all(|v| v.is_nan()), "{values:?}");
         }
@@ -124,11 +140,11 @@ fn log_of_sums_of_exponentials() {
 fn normalisation() {
     let mut rng = Rng(4);
     let x = [leaf(&mut rng, &[3, 2, 4]), leaf(&mut rng, &[4]), leaf(&mut rng, &[4])];
-    both("layer_norm", |x| x[0].layer_norm(&[4], Some(&x[1]), Some(&x[2]), 1e-5), &x);
-    both("layer_norm without weights", |x| x[0].layer_norm(&[4], None, None, 1e-5), &x[..1]);
+    both("layer_norm", |x| x[0].try_layer_norm(&[4], Some(&x[1]), Some(&x[2]), 1e-5), &x);
+    both("layer_norm without weights", |x| x[0].try_layer_norm(&[4], None, None, 1e-5), &x[..1]);
     let x = [leaf(&mut rng, &[3, 2, 4]), leaf(&mut rng, &[2, 4]), leaf(&mut rng, &[2, 4])];
-    both("layer_norm over two axes", |x| x[0].layer_norm(&[2, 4], Some(&x[1]), Some(&x[2]), 1e-5), &x);
-    let y = x[0].layer_norm(&[2, 4], None, None, 0.0).unwrap();
+    both("layer_norm over two axes", |x| x[0].try_layer_norm(&[2, 4], Some(&x[1]), Some(&x[2]), 1e-5), &x);
+    let y = x[0].try_layer_norm(&[2, 4], None, None, 0.0).unwrap();
     assert_close("mean", &y.mean_dim(&[1, 2], false).unwrap(), &[0.0; 3], 0.0, 1e-12);
     assert_close("variance", &y.var_dim(&[1, 2], 0, false).unwrap(), &[1.0; 3], 1e-12, 0.0);
 }
@@ -138,20 +154,26 @@ fn losses() {
     let mut rng = Rng(5);
     let labels = i64s(&[4], &[2, 0, 1, 2]);
     let x = [leaf(&mut rng, &[4, 3])];
-    both("cross_entropy", |x| x[0].cross_entropy(&labels), &x);
-    both("cross_entropy of each row", |x| x[0].cross_entropy_each(&labels), &x);
+    both("cross_entropy", |x| x[0].try_cross_entropy(&labels, None, -100, "mean", 0.0), &x);
+    both("cross_entropy of each row", |x| x[0].try_cross_entropy(&labels, None, -100, "none", 0.0), &x);
     both(
         "cross_entropy of a transpose",
-        |x| x[0].t().narrow(0, 0, 3)?.cross_entropy(&i64s(&[3], &[3, 1, 0])),
+        |x| x[0].t().narrow(0, 0, 3)?.try_cross_entropy(&i64s(&[3], &[3, 1, 0]), None, -100, "mean", 0.0),
         &x,
     );
     let narrow = labels.to_dtype(DType::I32);
-    let (a, b) = (x[0].cross_entropy(&labels).unwrap(), x[0].cross_entropy(&narrow).unwrap());
+    let (a, b) = (
+        x[0].try_cross_entropy(&labels, None, -100, "mean", 0.0).unwrap(),
+        x[0].try_cross_entropy(&narrow, None, -100, "mean", 0.0).unwrap(),
+    );
     assert_eq!(a.item::<f64>().unwrap(), b.item::<f64>().unwrap());
     let big = f32s(&[1, 2], &[1e4, -1e4]);
-    assert_eq!(big.cross_entropy(&i64s(&[1], &[1])).unwrap().item::<f32>().unwrap(), 2e4);
+    assert_eq!(
+        big.try_cross_entropy(&i64s(&[1], &[1]), None, -100, "mean", 0.0).unwrap().item::<f32>().unwrap(),
+        2e4
+    );
     let x = [leaf(&mut rng, &[2, 3]), leaf(&mut rng, &[2, 3])];
-    both("mse_loss", |x| x[0].mse_loss(&x[1]), &x);
+    both("mse_loss", |x| x[0].try_mse_loss(&x[1], "mean", None), &x);
 }
 
 #[test]
@@ -439,9 +461,12 @@ fn choosing_and_clamping() {
     both("where", |x| Ok(Tensor::where_(&condition, &x[0], &x[1])?.square()), &x);
     both("where with a number", |x| Ok(Tensor::where_(&condition, &x[0], 2.0)?.square()), &x[..1]);
     both("where of a comparison", |x| Tensor::where_(&x[0].lt(0.0), x[0].exp(), x[0].square()), &x[..1]);
-    both("clamp", |x| Ok(x[0].clamp(Some(-1.0), Some(0.9)).square()), &x[..1]);
-    both("clamp below", |x| Ok(x[0].clamp(Some(-0.1), None).square()), &x[..1]);
-    let t = f32s(&[4], &[-2.0, 0.5, 3.0, f32::NAN]).clamp(Some(-1.0), Some(1.0)).to_vec::<f32>().unwrap();
+    both("clamp", |x| Ok(x[0].clamp(Some((-1.0).into()), Some(0.9.into())).square()), &x[..1]);
+    both("clamp below", |x| Ok(x[0].clamp(Some((-0.1).into()), None).square()), &x[..1]);
+    let t = f32s(&[4], &[-2.0, 0.5, 3.0, f32::NAN])
+        .clamp(Some((-1.0).into()), Some(1.0.into()))
+        .to_vec::<f32>()
+        .unwrap();
     assert_eq!(t[..3], [-1.0, 0.5, 1.0]);
     assert!(t[3].is_nan());
 }
@@ -452,18 +477,18 @@ fn dropout_with_a_seed() {
     let x = [leaf(&mut rng, &[4, 5])];
     let f = |x: &[Tensor]| {
         manual_seed(7);
-        Ok(x[0].dropout(0.4)?.square())
+        Ok(x[0].try_dropout(0.4, true)?.square())
     };
     // The generator is one for the process: other tests draw too, so the seed and the draw must not be torn apart.
     let _alone = GENERATOR.lock().unwrap_or_else(|e| e.into_inner());
     both("dropout", f, &x);
     manual_seed(3);
     let ones = Tensor::ones(&[100_000], DType::F32).unwrap();
-    let kept = ones.dropout(0.25).unwrap().to_vec::<f32>().unwrap();
+    let kept = ones.try_dropout(0.25, true).unwrap().to_vec::<f32>().unwrap();
     assert!(kept.iter().all(|&v| v == 0.0 || (v - 1.0 / 0.75).abs() < 1e-6), "survivors are scaled");
     let n = kept.iter().filter(|&&v| v != 0.0).count();
     assert!((74_000..76_000).contains(&n), "{n} of 100000 survived");
-    assert_eq!(ones.dropout(0.0).unwrap().to_vec::<f32>().unwrap(), vec![1.0; 100_000]);
+    assert_eq!(ones.try_dropout(0.0, true).unwrap().to_vec::<f32>().unwrap(), vec![1.0; 100_000]);
 }
 
 /// Held by tests that seed the generator.

@@ -4,10 +4,125 @@ use crate::common::{Array, Cell, indices, joint};
 use mg_device::DType;
 use mg_kernels::Row;
 use mg_kernels::rows::Class;
+use std::f64::consts::PI;
 
 unsafe extern "C" {
     /// The C library's error function, within 1 ulp.
     safe fn erf(x: f64) -> f64;
+    /// The others of its functions that the standard library has not or has with less care.
+    safe fn erfc(x: f64) -> f64;
+    safe fn lgamma(x: f64) -> f64;
+    safe fn asinh(x: f64) -> f64;
+    safe fn acosh(x: f64) -> f64;
+    safe fn atanh(x: f64) -> f64;
+}
+
+/// e^(x²)·erfc x: a continued fraction (DLMF 7.9.1) where the product would lose digits.
+fn erfcx(x: f64) -> f64 {
+    if x < 3.0 {
+        // What the square loses by its rounding counts as often as the square is large.
+        let square = x * x;
+        let lost = if square < 800.0 { x.mul_add(x, -square) } else { 0.0 };
+        return square.exp() * (1.0 + lost) * erfc(x);
+    }
+    let tail = (1..120).rev().fold(0.0, |tail, k| f64::from(k) / 2.0 / (x + tail));
+    1.0 / std::f64::consts::PI.sqrt() / (x + tail)
+}
+
+/// The number z ≥ 0 with erfc z = c, 0 < c ≤ 1, by Newton's method on the logarithm.
+fn inverse_erfc(c: f64) -> f64 {
+    let mut z = if c > 0.1 { 0.886 * (1.0 - c) } else { (-c.ln()).sqrt() * 0.9 };
+    for _ in 0..60 {
+        let scaled = erfcx(z);
+        let off = scaled.ln() - z * z - c.ln();
+        z += off * scaled * std::f64::consts::PI.sqrt() / 2.0;
+    }
+    z
+}
+
+fn erfinv(x: f64) -> f64 {
+    match x.abs() {
+        a if a > 1.0 || a.is_nan() => f64::NAN,
+        1.0 => f64::INFINITY.copysign(x),
+        // The first terms of the series, below which nothing is left.
+        a if a < 1e-4 => x * (PI.sqrt() / 2.0) * (1.0 + PI / 12.0 * x * x),
+        a if a < 0.5 => {
+            let step = |y: f64| y - (erf(y) - a) * PI.sqrt() / 2.0 * (y * y).exp();
+            (0..20).fold(a, |y, _| step(y)).copysign(x)
+        }
+        a => inverse_erfc(1.0 - a).copysign(x),
+    }
+}
+
+fn ndtri(p: f64) -> f64 {
+    match p {
+        0.0 => f64::NEG_INFINITY,
+        1.0 => f64::INFINITY,
+        p if !(0.0..=1.0).contains(&p) => f64::NAN,
+        p if (p - 0.5).abs() < 0.25 => std::f64::consts::SQRT_2 * erfinv(2.0 * p - 1.0),
+        p if p < 0.5 => -std::f64::consts::SQRT_2 * inverse_erfc(2.0 * p),
+        p => std::f64::consts::SQRT_2 * inverse_erfc(2.0 * (1.0 - p)),
+    }
+}
+
+fn digamma(x: f64) -> f64 {
+    if x == 0.0 {
+        return f64::NEG_INFINITY.copysign(-x);
+    }
+    if x < 0.0 {
+        let turns = x - x.round();
+        return if turns == 0.0 || x.is_infinite() {
+            f64::NAN
+        } else {
+            digamma(1.0 - x) - PI / (PI * turns).tan()
+        };
+    }
+    let (mut x, mut steps) = (x, 0.0);
+    while x < 12.0 {
+        (steps, x) = (steps + 1.0 / x, x + 1.0);
+    }
+    let z = 1.0 / (x * x);
+    let numbers = [691.0 / 32760.0, -1.0 / 132.0, 1.0 / 240.0, -1.0 / 252.0, 1.0 / 120.0, -1.0 / 12.0];
+    let series = numbers.iter().fold(-1.0 / 12.0, |sum, number| sum * z + number);
+    x.ln() - 0.5 / x + z * series - steps
+}
+
+/// e^(−|x|)·Iₙ(x) for n of 0 and 1: the power series, or the asymptotic one (DLMF 10.40.1).
+fn bessel(n: u32, x: f64) -> f64 {
+    let a = x.abs();
+    let value = if a < 20.0 {
+        let (mut term, mut sum) = (if n == 0 { 1.0 } else { a / 2.0 }, 0.0);
+        for k in 1..100 {
+            sum += term;
+            term *= a * a / 4.0 / f64::from(k) / f64::from(k + n);
+        }
+        sum * (-a).exp()
+    } else {
+        let (mut term, mut sum) = (1.0, 0.0);
+        for k in 1..20 {
+            sum += term;
+            let odd = f64::from(2 * k - 1);
+            term *= -(f64::from(4 * n * n) - odd * odd) / (8.0 * f64::from(k) * a);
+        }
+        sum / (2.0 * PI).sqrt() / a.sqrt()
+    };
+    if n == 1 && x < 0.0 { -value } else { value }
+}
+
+/// The next number after a towards b, of f64 or of f32.
+fn next_after(dtype: DType, a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() {
+        return f64::NAN;
+    }
+    if a == b {
+        return b;
+    }
+    match dtype {
+        DType::F64 if a < b => a.next_up(),
+        DType::F64 => a.next_down(),
+        _ if a < b => f64::from((a as f32).next_up()),
+        _ => f64::from((a as f32).next_down()),
+    }
 }
 
 /// aᵇ as integers have it.
@@ -84,6 +199,31 @@ pub fn reference(row: Row, dtype: DType, x: &[Cell]) -> Cell {
         Row::Sin => float(f(0).sin()),
         Row::Cos => float(f(0).cos()),
         Row::Erf => float(erf(f(0))),
+        Row::Expm1 => float(f(0).exp_m1()),
+        Row::Log1p => float(f(0).ln_1p()),
+        Row::Exp2 => float(f(0).exp2()),
+        Row::Log2 => float(f(0).log2()),
+        Row::Log10 => float(f(0).log10()),
+        Row::Tan => float(f(0).tan()),
+        Row::Asin => float(f(0).asin()),
+        Row::Acos => float(f(0).acos()),
+        Row::Atan => float(f(0).atan()),
+        Row::Atan2 => float(f(0).atan2(f(1))),
+        Row::Sinh => float(f(0).sinh()),
+        Row::Cosh => float(f(0).cosh()),
+        Row::Asinh => float(asinh(f(0))),
+        Row::Acosh => float(acosh(f(0))),
+        Row::Atanh => float(atanh(f(0))),
+        Row::Erfc => float(erfc(f(0))),
+        Row::Erfcx => float(erfcx(f(0))),
+        Row::Erfinv => float(erfinv(f(0))),
+        Row::Ndtri => float(ndtri(f(0))),
+        Row::Lgamma => float(lgamma(f(0))),
+        Row::Digamma => float(digamma(f(0))),
+        Row::I0e => float(bessel(0, f(0))),
+        Row::I1e => float(bessel(1, f(0))),
+        Row::Copysign => float(f(0).copysign(f(1))),
+        Row::NextAfter => float(next_after(dtype, f(0), f(1))),
         Row::Lt => compared(f(0) < f(1), i(0) < i(1)),
         Row::Le => compared(f(0) <= f(1), i(0) <= i(1)),
         Row::Eq => compared(f(0) == f(1), i(0) == i(1)),
@@ -108,6 +248,29 @@ pub fn reference(row: Row, dtype: DType, x: &[Cell]) -> Cell {
 pub fn tolerance(row: Row, dtype: DType) -> u64 {
     match (row, row.class(), dtype) {
         (Row::Sqrt | Row::Floor | Row::Ceil | Row::Round | Row::Trunc | Row::Fmod, ..) => 0,
+        (Row::Copysign | Row::NextAfter, ..) => 0,
+        // Near their zeros and poles below 0 the terms of the sum are larger than the result.
+        (Row::Lgamma | Row::Digamma, _, DType::F64 | DType::F32) => 1 << 14,
+        (Row::Lgamma | Row::Digamma, ..) => 64,
+        // The references lose digits themselves.
+        (Row::Erfcx | Row::Erfinv | Row::Ndtri | Row::I0e | Row::I1e, _, DType::F64) => 64,
+        (Row::Erfc | Row::Asinh | Row::Acosh | Row::Atanh, _, DType::F64) => 8,
+        (
+            Row::Erfc
+            | Row::Erfcx
+            | Row::Erfinv
+            | Row::Ndtri
+            | Row::I0e
+            | Row::I1e
+            | Row::Asinh
+            | Row::Acosh
+            | Row::Atanh
+            | Row::Sinh
+            | Row::Cosh
+            | Row::Tan,
+            _,
+            DType::F32,
+        ) => 4,
         (_, Class::Float, DType::F64) => 4,
         (_, Class::Float, _) => 1,
         _ => 0,
@@ -127,6 +290,7 @@ pub fn meant(row: Row, dtypes: &[DType]) -> Option<(Row, DType)> {
         Row::BitXor if joined.is_bool() => Row::Xor,
         Row::Neg | Row::Pow | Row::Fmod | Row::Shl | Row::Shr if joined.is_bool() => return None,
         Row::Pow if joined.is_int() => Row::IntPow,
+        Row::NextAfter if !matches!(joined, DType::F32 | DType::F64) => return None,
         _ if rounds && joined.is_bool() => return None,
         _ if row.class() == Class::Integer && joined.is_float() => return None,
         row => row,

@@ -211,7 +211,7 @@ fn integers_have_bounds_of_their_own() {
     let i = Tensor::from_slice(&[5i32, -5]);
     let wide = i.try_clamp(Some(Operand::Int(-(1 << 40))), Some(Operand::Int(1 << 40))).unwrap();
     assert_eq!(wide.to_vec::<i32>().unwrap(), [5, -5]);
-    assert_eq!(i.clamp(Some(-0.5), Some(1.5)).to_vec::<f32>().unwrap(), [1.5, -0.5]);
+    assert_eq!(i.clamp(Some((-0.5).into()), Some(1.5.into())).to_vec::<f32>().unwrap(), [1.5, -0.5]);
     let (none, truth) = (i.try_clamp(None, None), Tensor::from_slice(&[true]));
     assert!(matches!(none.unwrap_err().kind(), ErrorKind::Value(_)));
     assert!(matches!(truth.try_clamp(Some(true.into()), None).unwrap_err().kind(), ErrorKind::DType(_)));

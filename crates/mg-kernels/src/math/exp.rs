@@ -75,6 +75,18 @@ impl<L: FloatLane> Reduced<L> {
         }
     }
 
+    /// What [`Reduced::sum`] misses by its rounding and by that of its argument.
+    #[inline(always)]
+    pub fn whole_sum_tail(self) -> L {
+        self.square.fma(self.series, self.base.sub(self.sum())).add(self.base_tail)
+    }
+
+    /// 2ⁿ⁻¹.
+    #[inline(always)]
+    pub fn half_scale(self) -> L {
+        L::from_bits(self.count.sub(self.count.lit(1)).shl(fraction_bits(self.base)))
+    }
+
     /// 2ⁿ.
     #[inline(always)]
     pub fn scale(self) -> L {

@@ -12,24 +12,40 @@
 //! The general scheme of argument reduction, polynomial and reconstruction, and of arithmetic in unevaluated sums of
 //! two numbers, is that of Muller, "Elementary Functions: Algorithms and Implementation", 3rd edition, 2016.
 
+mod arc;
+mod base;
+mod bessel;
 mod erf;
+mod erfc;
 mod exp;
+mod expm1;
+mod gamma;
+mod hyperbolic;
 mod log;
 mod pow;
 mod sigmoid;
+mod sign;
 mod softplus;
 mod tanh;
 mod trig;
 mod whole;
 
+pub use arc::{acos, asin, atan, atan2};
+pub use base::{exp2, log2, log10};
+pub use bessel::{i0e, i1e};
 pub use erf::erf;
+pub use erfc::{erfc, erfcx, erfinv, ndtri};
 pub use exp::exp;
+pub use expm1::{expm1, log1p};
+pub use gamma::{digamma, lgamma};
+pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh};
 pub use log::log;
 pub use pow::pow;
 pub use sigmoid::sigmoid;
+pub use sign::{copysign, nextafter};
 pub use softplus::softplus;
 pub use tanh::tanh;
-pub use trig::{cos, sin};
+pub use trig::{cos, sin, tan};
 pub use whole::{ceil, floor, fmod, int_pow, round, trunc};
 
 use crate::lane::{BitLane, FloatLane, Format};

@@ -323,26 +323,6 @@ class Tensor:
     def __ne__(self, other: _Operand, /) -> Tensor: ...
     @overload
     def __ne__(self, other: object, /) -> Any: ...
-    def pow(self, exponent: _Operand) -> Tensor:
-        """`self` to a power: a tensor or a number."""
-    def gt(self, other: _Operand) -> Tensor:
-        """`self > other`."""
-    def ge(self, other: _Operand) -> Tensor:
-        """`self ≥ other`."""
-    def floor_divide(self, other: _Operand) -> Tensor:
-        """`⌊self / other⌋`, as `//`."""
-    def remainder(self, other: _Operand) -> Tensor:
-        """The remainder of `self / other` with the sign of `other`, as `%`."""
-    def bitwise_not(self) -> Tensor:
-        """The bits of integers turned over; of truth values, `logical_not`."""
-    def add(self, other: _Operand, *, alpha: _float | None = None) -> Tensor:
-        """`self + alpha · other`."""
-    def sub(self, other: _Operand, *, alpha: _float | None = None) -> Tensor:
-        """`self − alpha · other`."""
-    def add_(self, other: _Operand, alpha: _float | None = None) -> Self:
-        """Adds `alpha · other` in place."""
-    def sub_(self, other: _Operand, alpha: _float | None = None) -> Self:
-        """Subtracts `alpha · other` in place."""
     def zero_(self) -> Self:
         """Sets every element to 0."""
     def fill_(self, value: _Operand) -> Self:
@@ -351,6 +331,18 @@ class Tensor:
         """Sets the elements to those of another tensor, which is broadcast and converted, and may be on another device."""
 
     # Operations that are declared in the engine.
+    def add(self, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+        """`a + b`."""
+    def add_(self, other: _Operand, *, alpha: _Operand = 1) -> Self:
+        """`add`, written into the tensor, which is answered."""
+    def sub(self, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+        """`a − b`."""
+    def subtract(self, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+        """`a − b`."""
+    def sub_(self, other: _Operand, *, alpha: _Operand = 1) -> Self:
+        """`sub`, written into the tensor, which is answered."""
+    def subtract_(self, other: _Operand, *, alpha: _Operand = 1) -> Self:
+        """`sub`, written into the tensor, which is answered."""
     def mul(self, other: _Operand) -> Tensor:
         """`a · b`."""
     def multiply(self, other: _Operand) -> Tensor:
@@ -359,17 +351,17 @@ class Tensor:
         """`mul`, written into the tensor, which is answered."""
     def multiply_(self, other: _Operand) -> Self:
         """`mul`, written into the tensor, which is answered."""
-    def div(self, other: _Operand) -> Tensor:
+    def div(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
-    def divide(self, other: _Operand) -> Tensor:
+    def divide(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
-    def true_divide(self, other: _Operand) -> Tensor:
+    def true_divide(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
-    def div_(self, other: _Operand) -> Self:
+    def div_(self, other: _Operand, *, rounding_mode: str | None = None) -> Self:
         """`div`, written into the tensor, which is answered."""
-    def divide_(self, other: _Operand) -> Self:
+    def divide_(self, other: _Operand, *, rounding_mode: str | None = None) -> Self:
         """`div`, written into the tensor, which is answered."""
-    def true_divide_(self, other: _Operand) -> Self:
+    def true_divide_(self, other: _Operand, *, rounding_mode: str | None = None) -> Self:
         """`div`, written into the tensor, which is answered."""
     def maximum(self, other: _Operand) -> Tensor:
         """The larger of `a` and `b`; NaN if either is."""
@@ -397,7 +389,11 @@ class Tensor:
         """`abs`, written into the tensor, which is answered."""
     def sign(self) -> Tensor:
         """−1, 0 or 1 with the sign of `a`; NaN stays."""
+    def sgn(self) -> Tensor:
+        """−1, 0 or 1 with the sign of `a`; NaN stays."""
     def sign_(self) -> Self:
+        """`sign`, written into the tensor, which is answered."""
+    def sgn_(self) -> Self:
         """`sign`, written into the tensor, which is answered."""
     def square(self) -> Tensor:
         """`a · a`."""
@@ -427,10 +423,6 @@ class Tensor:
         """`1 / (1 + e⁻ᵃ)`."""
     def sigmoid_(self) -> Self:
         """`sigmoid`, written into the tensor, which is answered."""
-    def softplus(self) -> Tensor:
-        """`log(1 + eᵃ)`, without overflow."""
-    def softplus_(self) -> Self:
-        """`softplus`, written into the tensor, which is answered."""
     def sin(self) -> Tensor:
         """The sine, of radians."""
     def sin_(self) -> Self:
@@ -443,6 +435,114 @@ class Tensor:
         """The error function."""
     def erf_(self) -> Self:
         """`erf`, written into the tensor, which is answered."""
+    def expm1(self) -> Tensor:
+        """`eᵃ − 1`, which keeps its digits where `a` is small."""
+    def expm1_(self) -> Self:
+        """`expm1`, written into the tensor, which is answered."""
+    def log1p(self) -> Tensor:
+        """`log(1 + a)`, which keeps its digits where `a` is small."""
+    def log1p_(self) -> Self:
+        """`log1p`, written into the tensor, which is answered."""
+    def exp2(self) -> Tensor:
+        """`2ᵃ`."""
+    def exp2_(self) -> Self:
+        """`exp2`, written into the tensor, which is answered."""
+    def log2(self) -> Tensor:
+        """The logarithm of base 2."""
+    def log2_(self) -> Self:
+        """`log2`, written into the tensor, which is answered."""
+    def log10(self) -> Tensor:
+        """The logarithm of base 10."""
+    def log10_(self) -> Self:
+        """`log10`, written into the tensor, which is answered."""
+    def tan(self) -> Tensor:
+        """The tangent, of radians."""
+    def tan_(self) -> Self:
+        """`tan`, written into the tensor, which is answered."""
+    def asin(self) -> Tensor:
+        """The angle of a sine, from −π/2 to π/2."""
+    def arcsin(self) -> Tensor:
+        """The angle of a sine, from −π/2 to π/2."""
+    def asin_(self) -> Self:
+        """`asin`, written into the tensor, which is answered."""
+    def arcsin_(self) -> Self:
+        """`asin`, written into the tensor, which is answered."""
+    def acos(self) -> Tensor:
+        """The angle of a cosine, from 0 to π."""
+    def arccos(self) -> Tensor:
+        """The angle of a cosine, from 0 to π."""
+    def acos_(self) -> Self:
+        """`acos`, written into the tensor, which is answered."""
+    def arccos_(self) -> Self:
+        """`acos`, written into the tensor, which is answered."""
+    def atan(self) -> Tensor:
+        """The angle of a tangent, from −π/2 to π/2."""
+    def arctan(self) -> Tensor:
+        """The angle of a tangent, from −π/2 to π/2."""
+    def atan_(self) -> Self:
+        """`atan`, written into the tensor, which is answered."""
+    def arctan_(self) -> Self:
+        """`atan`, written into the tensor, which is answered."""
+    def atan2(self, other: _Operand) -> Tensor:
+        """The angle of the point with the coordinates `b` and `a`, from −π to π."""
+    def arctan2(self, other: _Operand) -> Tensor:
+        """The angle of the point with the coordinates `b` and `a`, from −π to π."""
+    def atan2_(self, other: _Operand) -> Self:
+        """`atan2`, written into the tensor, which is answered."""
+    def arctan2_(self, other: _Operand) -> Self:
+        """`atan2`, written into the tensor, which is answered."""
+    def sinh(self) -> Tensor:
+        """The hyperbolic sine."""
+    def sinh_(self) -> Self:
+        """`sinh`, written into the tensor, which is answered."""
+    def cosh(self) -> Tensor:
+        """The hyperbolic cosine."""
+    def cosh_(self) -> Self:
+        """`cosh`, written into the tensor, which is answered."""
+    def asinh(self) -> Tensor:
+        """The inverse of the hyperbolic sine."""
+    def arcsinh(self) -> Tensor:
+        """The inverse of the hyperbolic sine."""
+    def asinh_(self) -> Self:
+        """`asinh`, written into the tensor, which is answered."""
+    def arcsinh_(self) -> Self:
+        """`asinh`, written into the tensor, which is answered."""
+    def acosh(self) -> Tensor:
+        """The inverse of the hyperbolic cosine; NaN below 1."""
+    def arccosh(self) -> Tensor:
+        """The inverse of the hyperbolic cosine; NaN below 1."""
+    def acosh_(self) -> Self:
+        """`acosh`, written into the tensor, which is answered."""
+    def arccosh_(self) -> Self:
+        """`acosh`, written into the tensor, which is answered."""
+    def atanh(self) -> Tensor:
+        """The inverse of the hyperbolic tangent; NaN beyond 1."""
+    def arctanh(self) -> Tensor:
+        """The inverse of the hyperbolic tangent; NaN beyond 1."""
+    def atanh_(self) -> Self:
+        """`atanh`, written into the tensor, which is answered."""
+    def arctanh_(self) -> Self:
+        """`atanh`, written into the tensor, which is answered."""
+    def erfc(self) -> Tensor:
+        """`1 − erf a`, which keeps its digits where that is small."""
+    def erfc_(self) -> Self:
+        """`erfc`, written into the tensor, which is answered."""
+    def erfinv(self) -> Tensor:
+        """The inverse of the error function; NaN beyond 1."""
+    def erfinv_(self) -> Self:
+        """`erfinv`, written into the tensor, which is answered."""
+    def lgamma(self) -> Tensor:
+        """The logarithm of the magnitude of the gamma function."""
+    def lgamma_(self) -> Self:
+        """`lgamma`, written into the tensor, which is answered."""
+    def digamma(self) -> Tensor:
+        """The derivative of `lgamma`."""
+    def digamma_(self) -> Self:
+        """`digamma`, written into the tensor, which is answered."""
+    def copysign(self, other: _Operand) -> Tensor:
+        """`|a|` with the sign of `b`, zeros and NaN included."""
+    def copysign_(self, other: _Operand) -> Self:
+        """`copysign`, written into the tensor, which is answered."""
     def floor(self) -> Tensor:
         """The largest whole number that is no larger. Integers stay."""
     def floor_(self) -> Self:
@@ -451,9 +551,9 @@ class Tensor:
         """The smallest whole number that is no smaller. Integers stay."""
     def ceil_(self) -> Self:
         """`ceil`, written into the tensor, which is answered."""
-    def round(self) -> Tensor:
+    def round(self, *, decimals: _int = 0) -> Tensor:
         """The nearest whole number, of two the even one. Integers stay."""
-    def round_(self) -> Self:
+    def round_(self, *, decimals: _int = 0) -> Self:
         """`round`, written into the tensor, which is answered."""
     def trunc(self) -> Tensor:
         """The whole number next towards zero. Integers stay."""
@@ -551,8 +651,56 @@ class Tensor:
         """`leaky_relu`, written into the tensor, which is answered."""
     def celu_(self, alpha: _float = 1.0) -> Self:
         """`celu`, written into the tensor, which is answered."""
-    def logaddexp(self, other: _Operand) -> Tensor:
-        """`ln(exp(x) + exp(y))` without overflow."""
+    def elu_(self, alpha: _float = 1.0) -> Self:
+        """`elu`, written into the tensor, which is answered."""
+    def selu_(self) -> Self:
+        """`selu`, written into the tensor, which is answered."""
+    def softplus(self, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
+        """`log(1 + exp(beta · x)) / beta`, without overflow, and `x` where `beta · x` is above `threshold`. From a threshold of 20
+        on that changes nothing that f32 could tell, and what is more exact is computed. Integers become f32.
+        """
+    def softplus_(self, beta: _float = 1.0, threshold: _float = 20.0) -> Self:
+        """`softplus`, written into the tensor, which is answered."""
+    def hardtanh_(self, min_val: _float = -1.0, max_val: _float = 1.0) -> Self:
+        """`hardtanh`, written into the tensor, which is answered."""
+    def relu6_(self) -> Self:
+        """`relu6`, written into the tensor, which is answered."""
+    def prelu(self, weight: Tensor) -> Tensor:
+        """`x`, or `weight · x` where `x` is not positive; `weight` is one number, or one for each position along axis 1 (He et al.,
+        2015). Integers become f32.
+
+        # Errors
+
+        A weight of more than one axis, or of another size than axis 1; unlike dtypes.
+        """
+    def mish_(self) -> Self:
+        """`mish`, written into the tensor, which is answered."""
+    def hardswish_(self) -> Self:
+        """`hardswish`, written into the tensor, which is answered."""
+    def hardsigmoid_(self) -> Self:
+        """`hardsigmoid`, written into the tensor, which is answered."""
+    def hardshrink(self, lambd: _float = 0.5) -> Tensor:
+        """`x`, or 0 where `|x|` is not above `lambd`; NaN stays. Integers become f32."""
+    def threshold_(self, threshold: _float, value: _float) -> Self:
+        """`threshold`, written into the tensor, which is answered."""
+    def softmax(self, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
+        """`eˣ / Σ eˣ` along an axis, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is taken, or axis 0 of
+        tensors of no, one or three axes.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def log_softmax(self, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
+        """`log softmax` along an axis, without overflow, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is
+        taken, or axis 0 of tensors of no, one or three axes.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def rrelu_(self, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Self:
+        """`rrelu`, written into the tensor, which is answered."""
     @overload
     def new_zeros(self, size: _Sizes, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
         """Zeros of a shape, in the tensor's dtype and on its device unless others are named.
@@ -679,6 +827,346 @@ class Tensor:
         # Errors
 
         Weights that are not floats, other than one or two axes; no samples, or without replacement more than there are weights.
+        """
+    def dropout(self, p: _float = 0.5, training: _bool = True) -> Tensor:
+        """In training, zeros with probability `p`, and the survivors scaled by 1/(1 − p) (Srivastava et al., 2014); else the tensor
+        itself. Integers become f32.
+
+        # Errors
+
+        A probability outside [0, 1].
+        """
+    def dropout_(self, p: _float = 0.5, training: _bool = True) -> Self:
+        """`dropout`, written into the tensor, which is answered."""
+    def feature_dropout_(self, p: _float = 0.5, training: _bool = True) -> Self:
+        """`feature_dropout`, written into the tensor, which is answered."""
+    def dropout1d_(self, p: _float = 0.5, training: _bool = True) -> Self:
+        """`dropout1d`, written into the tensor, which is answered."""
+    def dropout2d_(self, p: _float = 0.5, training: _bool = True) -> Self:
+        """`dropout2d`, written into the tensor, which is answered."""
+    def dropout3d_(self, p: _float = 0.5, training: _bool = True) -> Self:
+        """`dropout3d`, written into the tensor, which is answered."""
+    def alpha_dropout_(self, p: _float = 0.5, training: _bool = False) -> Self:
+        """`alpha_dropout`, written into the tensor, which is answered."""
+    def feature_alpha_dropout_(self, p: _float = 0.5, training: _bool = False) -> Self:
+        """`feature_alpha_dropout`, written into the tensor, which is answered."""
+    def gt(self, other: _Operand) -> Tensor:
+        """`self > other`.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def greater(self, other: _Operand) -> Tensor:
+        """`self > other`.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def gt_(self, other: _Operand) -> Self:
+        """`gt`, written into the tensor, which is answered."""
+    def greater_(self, other: _Operand) -> Self:
+        """`gt`, written into the tensor, which is answered."""
+    def ge(self, other: _Operand) -> Tensor:
+        """`self ≥ other`.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def greater_equal(self, other: _Operand) -> Tensor:
+        """`self ≥ other`.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def ge_(self, other: _Operand) -> Self:
+        """`ge`, written into the tensor, which is answered."""
+    def greater_equal_(self, other: _Operand) -> Self:
+        """`ge`, written into the tensor, which is answered."""
+    def remainder(self, other: _Operand) -> Tensor:
+        """The remainder of `self / other` with the sign of `other`, as Python's `%`.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices, truth values. An integer divided by zero is found when the value is
+        computed.
+        """
+    def remainder_(self, other: _Operand) -> Self:
+        """`remainder`, written into the tensor, which is answered."""
+    def floor_divide(self, other: _Operand) -> Tensor:
+        """`⌊self / other⌋`, as Python's `//`.
+
+        # Errors
+
+        As `remainder`.
+        """
+    def floor_divide_(self, other: _Operand) -> Self:
+        """`floor_divide`, written into the tensor, which is answered."""
+    def pow(self, exponent: _Operand) -> Tensor:
+        """`self` to a power: a tensor or a number. The exponents 2, 3, 1, 0.5, −1 and 0 take shorter ways, as in PyTorch.
+        Integers to the power of integers are integers.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices; a negative whole number as the exponent of an integer tensor (in a
+        tensor of exponents it gives 0, but for the bases 1 and −1); truth values on both sides.
+        """
+    def pow_(self, exponent: _Operand) -> Self:
+        """`pow`, written into the tensor, which is answered."""
+    def float_power(self, exponent: _Operand) -> Tensor:
+        """`self` to a power, in f64.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def float_power_(self, exponent: _Operand) -> Self:
+        """`float_power`, written into the tensor, which is answered."""
+    def clamp(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+        """Values no smaller than `min` and no larger than `max` (numbers or tensors), where given (`max`, if it is below
+        `min`); NaN stays. The gradient passes between bounds that are numbers, and is 0 at them; a tensor's equal elements
+        share it.
+
+        # Errors
+
+        No bound; truth values; a number as bound that every value of an integer dtype is beyond; shapes that do not
+        broadcast, unlike devices.
+        """
+    def clip(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+        """Values no smaller than `min` and no larger than `max` (numbers or tensors), where given (`max`, if it is below
+        `min`); NaN stays. The gradient passes between bounds that are numbers, and is 0 at them; a tensor's equal elements
+        share it.
+
+        # Errors
+
+        No bound; truth values; a number as bound that every value of an integer dtype is beyond; shapes that do not
+        broadcast, unlike devices.
+        """
+    def clamp_(self, min: _Operand | None = None, max: _Operand | None = None) -> Self:
+        """`clamp`, written into the tensor, which is answered."""
+    def clip_(self, min: _Operand | None = None, max: _Operand | None = None) -> Self:
+        """`clamp`, written into the tensor, which is answered."""
+    def clamp_min(self, min: _Operand) -> Tensor:
+        """Values no smaller than `min`, as `clamp`.
+
+        # Errors
+
+        As `clamp`.
+        """
+    def clamp_min_(self, min: _Operand) -> Self:
+        """`clamp_min`, written into the tensor, which is answered."""
+    def clamp_max(self, max: _Operand) -> Tensor:
+        """Values no larger than `max`, as `clamp`.
+
+        # Errors
+
+        As `clamp`.
+        """
+    def clamp_max_(self, max: _Operand) -> Self:
+        """`clamp_max`, written into the tensor, which is answered."""
+    def frac(self) -> Tensor:
+        """What is left of the number without its whole part; its sign stays.
+
+        # Errors
+
+        Integers and truth values.
+        """
+    def frac_(self) -> Self:
+        """`frac`, written into the tensor, which is answered."""
+    def bitwise_not(self) -> Tensor:
+        """The bits of integers turned over; of truth values, `logical_not`.
+
+        # Errors
+
+        Floats.
+        """
+    def bitwise_not_(self) -> Self:
+        """`bitwise_not`, written into the tensor, which is answered."""
+    def isnan(self) -> Tensor:
+        """Whether elements are no numbers."""
+    def isinf(self) -> Tensor:
+        """Whether elements are infinite."""
+    def isfinite(self) -> Tensor:
+        """Whether elements are neither infinite nor no numbers."""
+    def isposinf(self) -> Tensor:
+        """Whether elements are +∞."""
+    def isneginf(self) -> Tensor:
+        """Whether elements are −∞."""
+    def isreal(self) -> Tensor:
+        """True for every element: all numbers here are real."""
+    def signbit(self) -> Tensor:
+        """Whether the sign is minus, also that of a zero and of NaN."""
+    def positive(self) -> Tensor:
+        """The tensor itself, as another one of the same value.
+
+        # Errors
+
+        Truth values.
+        """
+    def reciprocal(self) -> Tensor:
+        """`1 / x`. Integers become f32."""
+    def reciprocal_(self) -> Self:
+        """`reciprocal`, written into the tensor, which is answered."""
+    def rsqrt(self) -> Tensor:
+        """`1 / √x`. Integers become f32."""
+    def rsqrt_(self) -> Self:
+        """`rsqrt`, written into the tensor, which is answered."""
+    def sinc(self) -> Tensor:
+        """`sin(πx) / πx`, and 1 at 0. Integers become f32."""
+    def sinc_(self) -> Self:
+        """`sinc`, written into the tensor, which is answered."""
+    def deg2rad(self) -> Tensor:
+        """Degrees as radians. Integers become f32."""
+    def deg2rad_(self) -> Self:
+        """`deg2rad`, written into the tensor, which is answered."""
+    def rad2deg(self) -> Tensor:
+        """Radians as degrees. Integers become f32."""
+    def rad2deg_(self) -> Self:
+        """`rad2deg`, written into the tensor, which is answered."""
+    def logit(self, eps: _float | None = None) -> Tensor:
+        """`log(x / (1 − x))`, after `x` was brought to between `eps` and `1 − eps`, if that is given. Integers become f32."""
+    def logit_(self, eps: _float | None = None) -> Self:
+        """`logit`, written into the tensor, which is answered."""
+    def nan_to_num(self, nan: _float | None = 0.0, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
+        """NaN and infinities replaced by numbers: `nan`, and the largest and the least number of the dtype unless others are
+        given. Integers stay.
+        """
+    def nan_to_num_(self, nan: _float | None = 0.0, posinf: _float | None = None, neginf: _float | None = None) -> Self:
+        """`nan_to_num`, written into the tensor, which is answered."""
+    def lerp(self, end: Tensor, weight: _Operand) -> Tensor:
+        """`self + weight · (end − self)`, from the nearer end; the weight is a number or a tensor.
+
+        # Errors
+
+        Integers; shapes that do not broadcast, unlike devices.
+        """
+    def lerp_(self, end: Tensor, weight: _Operand) -> Self:
+        """`lerp`, written into the tensor, which is answered."""
+    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
+        """`self + value · tensor1 · tensor2`.
+
+        # Errors
+
+        A `value` that is a float where the tensors are of integers; shapes that do not broadcast, unlike devices.
+        """
+    def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Self:
+        """`addcmul`, written into the tensor, which is answered."""
+    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
+        """`self + value · tensor1 / tensor2`.
+
+        # Errors
+
+        Integers; shapes that do not broadcast, unlike devices.
+        """
+    def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Self:
+        """`addcdiv`, written into the tensor, which is answered."""
+    def xlogy(self, other: _Operand) -> Tensor:
+        """`self · log other`, and 0 where `self` is 0 and `other` a number. Integers become f32.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def xlogy_(self, other: _Operand) -> Self:
+        """`xlogy`, written into the tensor, which is answered."""
+    def logaddexp(self, other: _Operand) -> Tensor:
+        """`ln(exp(x) + exp(y))` without overflow. Integers become f32.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def logaddexp2(self, other: _Operand) -> Tensor:
+        """`log₂(2ˣ + 2ʸ)` without overflow. Integers become f32.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def heaviside(self, values: Tensor) -> Tensor:
+        """0 where `self` is negative or NaN, `values` where it is 0, 1 where it is positive.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices or dtypes.
+        """
+    def heaviside_(self, values: Tensor) -> Self:
+        """`heaviside`, written into the tensor, which is answered."""
+    def fmax(self, other: _Operand) -> Tensor:
+        """The larger one; where one is NaN, the other.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def fmin(self, other: _Operand) -> Tensor:
+        """The smaller one; where one is NaN, the other.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def hypot(self, other: _Operand) -> Tensor:
+        """`√(self² + other²)` without overflow. Integers become f32.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def hypot_(self, other: _Operand) -> Self:
+        """`hypot`, written into the tensor, which is answered."""
+    def nextafter(self, other: _Operand) -> Tensor:
+        """The next number of the dtype after `self` towards `other`.
+
+        # Errors
+
+        Other dtypes than f32 and f64; shapes that do not broadcast, unlike devices.
+        """
+    def nextafter_(self, other: _Operand) -> Self:
+        """`nextafter`, written into the tensor, which is answered."""
+    def ldexp(self, other: _Operand) -> Tensor:
+        """`self · 2^other`. Integers become f32.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def ldexp_(self, other: _Operand) -> Self:
+        """`ldexp`, written into the tensor, which is answered."""
+    def frexp(self) -> tuple[Tensor, ...]:
+        """Numbers as a fraction from ½ to 1 (with their sign) times a power of two: the fractions and the exponents (i32). Zeros
+        and what is not finite are their own fractions.
+
+        # Errors
+
+        Integers and truth values.
+        """
+    def cbrt(self) -> Tensor:
+        """The cube root. Integers become f32."""
+    def isclose(self, other: Tensor, rtol: _float = 1e-5, atol: _float = 1e-8, equal_nan: _bool = False) -> Tensor:
+        """Whether elements are within `atol + rtol · |other|` of each other; equal infinities are, and NaN where `equal_nan`
+        says so.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices or dtypes; a negative tolerance.
+        """
+    def allclose(self, other: Tensor, rtol: _float = 1e-5, atol: _float = 1e-8, equal_nan: _bool = False) -> _bool:
+        """Whether all elements are within `atol + rtol · |other|` of each other. Waits for the value.
+
+        # Errors
+
+        As `isclose`; those of the computation.
+        """
+    def equal(self, other: Tensor) -> _bool:
+        """Whether two tensors have the same shape and the same elements. Waits for the value.
+
+        # Errors
+
+        Unlike devices; those of the computation.
         """
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """What lies along an axis at some positions, by their indices (integers, in one axis).
@@ -1715,6 +2203,19 @@ class Tensor:
 
         An axis out of range; factors that do not broadcast to the shape.
         """
+    def i0(self) -> Tensor:
+        """The modified Bessel function of the first kind and order 0. Integers become f32."""
+    def i0_(self) -> Self:
+        """`i0`, written into the tensor, which is answered."""
+    def mvlgamma(self, p: _int) -> Tensor:
+        """The logarithm of the multivariate gamma function of dimension p. Integers become f32.
+
+        # Errors
+
+        A dimension below 1.
+        """
+    def mvlgamma_(self, p: _int) -> Self:
+        """`mvlgamma`, written into the tensor, which is answered."""
 
     # Views and conversions.
     @property
@@ -1800,34 +2301,6 @@ class Tensor:
         """The smallest element; with another tensor, the smaller of each pair. Along one `dim`, PyTorch's pair of values and
         indices; over NumPy's `axis`, or several axes, the values.
         """
-
-    # Compositions.
-    def softmax(self, dim: _int | None = None, *, dtype: _DType | None = None, axis: _int | None = None) -> Tensor:
-        """`eˣ / Σ eˣ` along an axis."""
-    def log_softmax(
-        self, dim: _int | None = None, *, dtype: _DType | None = None, axis: _int | None = None
-    ) -> Tensor:
-        """`log softmax` along an axis, without overflow."""
-    def clamp(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
-        """Values no smaller than `min` and no larger than `max` (numbers or tensors), where given; NaN stays. The gradient
-        passes between bounds that are numbers, and is 0 at them.
-        """
-    def clip(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
-        """As `clamp`."""
-    def frac(self) -> Tensor:
-        """What is left of a number without its whole part; its sign stays."""
-    def isnan(self) -> Tensor:
-        """Whether elements are no numbers."""
-    def isinf(self) -> Tensor:
-        """Whether elements are infinite."""
-    def isfinite(self) -> Tensor:
-        """Whether elements are neither infinite nor no numbers."""
-    def reciprocal(self) -> Tensor:
-        """`1 / x`."""
-    def rsqrt(self) -> Tensor:
-        """`1 / √x`."""
-    def dropout(self, p: _float = 0.5, training: _bool = True) -> Tensor:
-        """Zeros with probability `p`, and the survivors scaled by 1/(1 − p)."""
 
 class Value:
     """A number (float64) that remembers how it was computed: micrograd's `Value`."""
@@ -2270,52 +2743,6 @@ def where(condition: Tensor, input: None = None, other: None = None) -> tuple[Te
 def where(condition: Tensor, input: _Operand, other: _Operand) -> Tensor:
     """`input` where the condition holds, else `other`; with the condition alone, the positions where it does."""
 
-def equal(input: Tensor, other: Tensor) -> _bool:
-    """Whether two tensors have the same shape and elements."""
-
-def allclose(
-    input: Tensor, other: Tensor, rtol: _float = 1e-5, atol: _float = 1e-8, equal_nan: _bool = False
-) -> _bool:
-    """Whether all elements are within `atol + rtol · |other|` of each other."""
-
-def one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
-    """Integers as rows of zeros with a one."""
-
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """`x Wᵀ + b` on the last axis, with weights `[out, in]`."""
-
-def embedding(input: Tensor, weight: Tensor) -> Tensor:
-    """Rows of a table `[n, dim]` by integers of any shape."""
-
-def layer_norm(
-    input: Tensor,
-    normalized_shape: _Sizes,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: _float = 1e-5,
-) -> Tensor:
-    """Normalised over the last axes, then scaled and shifted."""
-
-def cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    *,
-    ignore_index: _int = -100,
-    reduction: str = "mean",
-    label_smoothing: _float = 0.0,
-) -> Tensor:
-    """The cross entropy, in nats, of logits `[classes]`, `[n, classes]` or `[n, classes, …]` and a target: integer labels in
-    the logits' shape without the classes, or probabilities in the logits' shape."""
-
-def nll_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """The negative log likelihood of integer labels `[n]` under log probabilities `[n, classes]`."""
-
-def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """Squared differences."""
-
-def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """The cross entropy of logits and probabilities of the same shape."""
 
 def grad(
     outputs: Tensor | Sequence[Tensor],
@@ -2420,6 +2847,24 @@ def _drawn_digits(train: _int, test: _int, seed: _int) -> tuple[Tensor, Tensor, 
 def _batches(n: _int, batch: _int, shuffle_seed: _int | None, drop_last: _bool, epoch: _int) -> list[Tensor]: ...
 
 # Operations that are declared in the engine.
+def add(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+    """`a + b`."""
+
+def add_(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+    """`add`, written into the tensor."""
+
+def sub(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+    """`a − b`."""
+
+def subtract(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+    """`a − b`."""
+
+def sub_(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+    """`sub`, written into the tensor."""
+
+def subtract_(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+    """`sub`, written into the tensor."""
+
 def mul(input: Tensor, other: _Operand) -> Tensor:
     """`a · b`."""
 
@@ -2432,22 +2877,22 @@ def mul_(input: Tensor, other: _Operand) -> Tensor:
 def multiply_(input: Tensor, other: _Operand) -> Tensor:
     """`mul`, written into the tensor."""
 
-def div(input: Tensor, other: _Operand) -> Tensor:
+def div(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
     """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
 
-def divide(input: Tensor, other: _Operand) -> Tensor:
+def divide(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
     """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
 
-def true_divide(input: Tensor, other: _Operand) -> Tensor:
+def true_divide(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
     """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
 
-def div_(input: Tensor, other: _Operand) -> Tensor:
+def div_(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
     """`div`, written into the tensor."""
 
-def divide_(input: Tensor, other: _Operand) -> Tensor:
+def divide_(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
     """`div`, written into the tensor."""
 
-def true_divide_(input: Tensor, other: _Operand) -> Tensor:
+def true_divide_(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
     """`div`, written into the tensor."""
 
 def maximum(input: Tensor, other: _Operand) -> Tensor:
@@ -2489,7 +2934,13 @@ def absolute_(input: Tensor) -> Tensor:
 def sign(input: Tensor) -> Tensor:
     """−1, 0 or 1 with the sign of `a`; NaN stays."""
 
+def sgn(input: Tensor) -> Tensor:
+    """−1, 0 or 1 with the sign of `a`; NaN stays."""
+
 def sign_(input: Tensor) -> Tensor:
+    """`sign`, written into the tensor."""
+
+def sgn_(input: Tensor) -> Tensor:
     """`sign`, written into the tensor."""
 
 def square(input: Tensor) -> Tensor:
@@ -2534,12 +2985,6 @@ def sigmoid(input: Tensor) -> Tensor:
 def sigmoid_(input: Tensor) -> Tensor:
     """`sigmoid`, written into the tensor."""
 
-def softplus(input: Tensor) -> Tensor:
-    """`log(1 + eᵃ)`, without overflow."""
-
-def softplus_(input: Tensor) -> Tensor:
-    """`softplus`, written into the tensor."""
-
 def sin(input: Tensor) -> Tensor:
     """The sine, of radians."""
 
@@ -2555,8 +3000,224 @@ def cos_(input: Tensor) -> Tensor:
 def erf(input: Tensor) -> Tensor:
     """The error function."""
 
+def _special_erf(input: Tensor) -> Tensor:
+    """The error function."""
+
 def erf_(input: Tensor) -> Tensor:
     """`erf`, written into the tensor."""
+
+def _special_erf_(input: Tensor) -> Tensor:
+    """`erf`, written into the tensor."""
+
+def expm1(input: Tensor) -> Tensor:
+    """`eᵃ − 1`, which keeps its digits where `a` is small."""
+
+def _special_expm1(input: Tensor) -> Tensor:
+    """`eᵃ − 1`, which keeps its digits where `a` is small."""
+
+def expm1_(input: Tensor) -> Tensor:
+    """`expm1`, written into the tensor."""
+
+def _special_expm1_(input: Tensor) -> Tensor:
+    """`expm1`, written into the tensor."""
+
+def log1p(input: Tensor) -> Tensor:
+    """`log(1 + a)`, which keeps its digits where `a` is small."""
+
+def _special_log1p(input: Tensor) -> Tensor:
+    """`log(1 + a)`, which keeps its digits where `a` is small."""
+
+def log1p_(input: Tensor) -> Tensor:
+    """`log1p`, written into the tensor."""
+
+def _special_log1p_(input: Tensor) -> Tensor:
+    """`log1p`, written into the tensor."""
+
+def exp2(input: Tensor) -> Tensor:
+    """`2ᵃ`."""
+
+def _special_exp2(input: Tensor) -> Tensor:
+    """`2ᵃ`."""
+
+def exp2_(input: Tensor) -> Tensor:
+    """`exp2`, written into the tensor."""
+
+def _special_exp2_(input: Tensor) -> Tensor:
+    """`exp2`, written into the tensor."""
+
+def log2(input: Tensor) -> Tensor:
+    """The logarithm of base 2."""
+
+def log2_(input: Tensor) -> Tensor:
+    """`log2`, written into the tensor."""
+
+def log10(input: Tensor) -> Tensor:
+    """The logarithm of base 10."""
+
+def log10_(input: Tensor) -> Tensor:
+    """`log10`, written into the tensor."""
+
+def tan(input: Tensor) -> Tensor:
+    """The tangent, of radians."""
+
+def tan_(input: Tensor) -> Tensor:
+    """`tan`, written into the tensor."""
+
+def asin(input: Tensor) -> Tensor:
+    """The angle of a sine, from −π/2 to π/2."""
+
+def arcsin(input: Tensor) -> Tensor:
+    """The angle of a sine, from −π/2 to π/2."""
+
+def asin_(input: Tensor) -> Tensor:
+    """`asin`, written into the tensor."""
+
+def arcsin_(input: Tensor) -> Tensor:
+    """`asin`, written into the tensor."""
+
+def acos(input: Tensor) -> Tensor:
+    """The angle of a cosine, from 0 to π."""
+
+def arccos(input: Tensor) -> Tensor:
+    """The angle of a cosine, from 0 to π."""
+
+def acos_(input: Tensor) -> Tensor:
+    """`acos`, written into the tensor."""
+
+def arccos_(input: Tensor) -> Tensor:
+    """`acos`, written into the tensor."""
+
+def atan(input: Tensor) -> Tensor:
+    """The angle of a tangent, from −π/2 to π/2."""
+
+def arctan(input: Tensor) -> Tensor:
+    """The angle of a tangent, from −π/2 to π/2."""
+
+def atan_(input: Tensor) -> Tensor:
+    """`atan`, written into the tensor."""
+
+def arctan_(input: Tensor) -> Tensor:
+    """`atan`, written into the tensor."""
+
+def atan2(input: Tensor, other: _Operand) -> Tensor:
+    """The angle of the point with the coordinates `b` and `a`, from −π to π."""
+
+def arctan2(input: Tensor, other: _Operand) -> Tensor:
+    """The angle of the point with the coordinates `b` and `a`, from −π to π."""
+
+def atan2_(input: Tensor, other: _Operand) -> Tensor:
+    """`atan2`, written into the tensor."""
+
+def arctan2_(input: Tensor, other: _Operand) -> Tensor:
+    """`atan2`, written into the tensor."""
+
+def sinh(input: Tensor) -> Tensor:
+    """The hyperbolic sine."""
+
+def sinh_(input: Tensor) -> Tensor:
+    """`sinh`, written into the tensor."""
+
+def cosh(input: Tensor) -> Tensor:
+    """The hyperbolic cosine."""
+
+def cosh_(input: Tensor) -> Tensor:
+    """`cosh`, written into the tensor."""
+
+def asinh(input: Tensor) -> Tensor:
+    """The inverse of the hyperbolic sine."""
+
+def arcsinh(input: Tensor) -> Tensor:
+    """The inverse of the hyperbolic sine."""
+
+def asinh_(input: Tensor) -> Tensor:
+    """`asinh`, written into the tensor."""
+
+def arcsinh_(input: Tensor) -> Tensor:
+    """`asinh`, written into the tensor."""
+
+def acosh(input: Tensor) -> Tensor:
+    """The inverse of the hyperbolic cosine; NaN below 1."""
+
+def arccosh(input: Tensor) -> Tensor:
+    """The inverse of the hyperbolic cosine; NaN below 1."""
+
+def acosh_(input: Tensor) -> Tensor:
+    """`acosh`, written into the tensor."""
+
+def arccosh_(input: Tensor) -> Tensor:
+    """`acosh`, written into the tensor."""
+
+def atanh(input: Tensor) -> Tensor:
+    """The inverse of the hyperbolic tangent; NaN beyond 1."""
+
+def arctanh(input: Tensor) -> Tensor:
+    """The inverse of the hyperbolic tangent; NaN beyond 1."""
+
+def atanh_(input: Tensor) -> Tensor:
+    """`atanh`, written into the tensor."""
+
+def arctanh_(input: Tensor) -> Tensor:
+    """`atanh`, written into the tensor."""
+
+def erfc(input: Tensor) -> Tensor:
+    """`1 − erf a`, which keeps its digits where that is small."""
+
+def _special_erfc(input: Tensor) -> Tensor:
+    """`1 − erf a`, which keeps its digits where that is small."""
+
+def erfc_(input: Tensor) -> Tensor:
+    """`erfc`, written into the tensor."""
+
+def _special_erfc_(input: Tensor) -> Tensor:
+    """`erfc`, written into the tensor."""
+
+def _special_erfcx(input: Tensor) -> Tensor:
+    """`e^(a²) · erfc a`."""
+
+def erfinv(input: Tensor) -> Tensor:
+    """The inverse of the error function; NaN beyond 1."""
+
+def _special_erfinv(input: Tensor) -> Tensor:
+    """The inverse of the error function; NaN beyond 1."""
+
+def erfinv_(input: Tensor) -> Tensor:
+    """`erfinv`, written into the tensor."""
+
+def _special_erfinv_(input: Tensor) -> Tensor:
+    """`erfinv`, written into the tensor."""
+
+def _special_ndtri(input: Tensor) -> Tensor:
+    """The number below which the normal distribution has the part `a`; NaN outside [0, 1]."""
+
+def lgamma(input: Tensor) -> Tensor:
+    """The logarithm of the magnitude of the gamma function."""
+
+def lgamma_(input: Tensor) -> Tensor:
+    """`lgamma`, written into the tensor."""
+
+def digamma(input: Tensor) -> Tensor:
+    """The derivative of `lgamma`."""
+
+def _special_digamma(input: Tensor) -> Tensor:
+    """The derivative of `lgamma`."""
+
+def digamma_(input: Tensor) -> Tensor:
+    """`digamma`, written into the tensor."""
+
+def _special_digamma_(input: Tensor) -> Tensor:
+    """`digamma`, written into the tensor."""
+
+def _special_i0e(input: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind and order 0, times `e^(−|a|)`."""
+
+def _special_i1e(input: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind and order 1, times `e^(−|a|)`."""
+
+def copysign(input: Tensor, other: _Operand) -> Tensor:
+    """`|a|` with the sign of `b`, zeros and NaN included."""
+
+def copysign_(input: Tensor, other: _Operand) -> Tensor:
+    """`copysign`, written into the tensor."""
 
 def floor(input: Tensor) -> Tensor:
     """The largest whole number that is no larger. Integers stay."""
@@ -2570,10 +3231,16 @@ def ceil(input: Tensor) -> Tensor:
 def ceil_(input: Tensor) -> Tensor:
     """`ceil`, written into the tensor."""
 
-def round(input: Tensor) -> Tensor:
+def round(input: Tensor, *, decimals: _int = 0) -> Tensor:
     """The nearest whole number, of two the even one. Integers stay."""
 
-def round_(input: Tensor) -> Tensor:
+def _special_round(input: Tensor, *, decimals: _int = 0) -> Tensor:
+    """The nearest whole number, of two the even one. Integers stay."""
+
+def round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
+    """`round`, written into the tensor."""
+
+def _special_round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
     """`round`, written into the tensor."""
 
 def trunc(input: Tensor) -> Tensor:
@@ -2735,8 +3402,228 @@ def celu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
 def _nn_celu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
     """`celu`, written into the tensor."""
 
-def logaddexp(input: Tensor, other: _Operand) -> Tensor:
-    """`ln(exp(x) + exp(y))` without overflow."""
+def _nn_elu(input: Tensor, alpha: _float = 1.0) -> Tensor:
+    """`x`, or `alpha (eˣ − 1)` where `x` is not positive (Clevert, Unterthiner and Hochreiter, 2015). Integers become f32."""
+
+def _nn_elu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
+    """`elu`, written into the tensor."""
+
+def selu(input: Tensor) -> Tensor:
+    """`elu` with the scales that keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017). Integers become f32."""
+
+def _nn_selu(input: Tensor) -> Tensor:
+    """`elu` with the scales that keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017). Integers become f32."""
+
+def selu_(input: Tensor) -> Tensor:
+    """`selu`, written into the tensor."""
+
+def _nn_selu_(input: Tensor) -> Tensor:
+    """`selu`, written into the tensor."""
+
+def softplus(input: Tensor, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
+    """`log(1 + exp(beta · x)) / beta`, without overflow, and `x` where `beta · x` is above `threshold`. From a threshold of 20
+    on that changes nothing that f32 could tell, and what is more exact is computed. Integers become f32.
+    """
+
+def _nn_softplus(input: Tensor, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
+    """`log(1 + exp(beta · x)) / beta`, without overflow, and `x` where `beta · x` is above `threshold`. From a threshold of 20
+    on that changes nothing that f32 could tell, and what is more exact is computed. Integers become f32.
+    """
+
+def softplus_(input: Tensor, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
+    """`softplus`, written into the tensor."""
+
+def _nn_softplus_(input: Tensor, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
+    """`softplus`, written into the tensor."""
+
+def _nn_hardtanh(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0) -> Tensor:
+    """`x`, no smaller than `min_val` and no larger than `max_val`; the gradient is 0 at the bounds. Integers stay.
+
+    # Errors
+
+    Truth values; a bound below 0 for unsigned integers; a `min_val` above `max_val`.
+    """
+
+def _nn_hardtanh_(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0) -> Tensor:
+    """`hardtanh`, written into the tensor."""
+
+def _nn_relu6(input: Tensor) -> Tensor:
+    """`x`, no smaller than 0 and no larger than 6; the gradient is 0 at the bounds. Integers stay.
+
+    # Errors
+
+    Truth values.
+    """
+
+def _nn_relu6_(input: Tensor) -> Tensor:
+    """`relu6`, written into the tensor."""
+
+def _nn_logsigmoid(input: Tensor) -> Tensor:
+    """`log σ(x)`, without overflow. Integers become f32."""
+
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """`x`, or `weight · x` where `x` is not positive; `weight` is one number, or one for each position along axis 1 (He et al.,
+    2015). Integers become f32.
+
+    # Errors
+
+    A weight of more than one axis, or of another size than axis 1; unlike dtypes.
+    """
+
+def _nn_prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """`x`, or `weight · x` where `x` is not positive; `weight` is one number, or one for each position along axis 1 (He et al.,
+    2015). Integers become f32.
+
+    # Errors
+
+    A weight of more than one axis, or of another size than axis 1; unlike dtypes.
+    """
+
+def _nn_mish(input: Tensor) -> Tensor:
+    """`x tanh(softplus(x))` (Misra, 2019). Integers become f32."""
+
+def _nn_mish_(input: Tensor) -> Tensor:
+    """`mish`, written into the tensor."""
+
+def _nn_softsign(input: Tensor) -> Tensor:
+    """`x / (1 + |x|)`. Integers become f32."""
+
+def _nn_hardswish(input: Tensor) -> Tensor:
+    """`x` times a sixth of `x + 3`, that no smaller than 0 and no larger than 6 (Howard et al., 2019). Integers become f32."""
+
+def _nn_hardswish_(input: Tensor) -> Tensor:
+    """`hardswish`, written into the tensor."""
+
+def _nn_hardsigmoid(input: Tensor) -> Tensor:
+    """A sixth of `x + 3`, that no smaller than 0 and no larger than 6. Integers become f32."""
+
+def _nn_hardsigmoid_(input: Tensor) -> Tensor:
+    """`hardsigmoid`, written into the tensor."""
+
+def hardshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
+    """`x`, or 0 where `|x|` is not above `lambd`; NaN stays. Integers become f32."""
+
+def _nn_hardshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
+    """`x`, or 0 where `|x|` is not above `lambd`; NaN stays. Integers become f32."""
+
+def _nn_softshrink(input: Tensor, lambd: _float = 0.5) -> Tensor:
+    """`x` moved towards 0 by `lambd`, and 0 where that would pass it; NaN stays. Integers become f32.
+
+    # Errors
+
+    A `lambd` below 0.
+    """
+
+def _nn_tanhshrink(input: Tensor) -> Tensor:
+    """`x − tanh(x)`. Integers become f32."""
+
+def threshold(input: Tensor, threshold: _float, value: _float) -> Tensor:
+    """`x` where it is above `threshold`, else `value`; NaN stays. Integers stay.
+
+    # Errors
+
+    Truth values.
+    """
+
+def _nn_threshold(input: Tensor, threshold: _float, value: _float) -> Tensor:
+    """`x` where it is above `threshold`, else `value`; NaN stays. Integers stay.
+
+    # Errors
+
+    Truth values.
+    """
+
+def threshold_(input: Tensor, threshold: _float, value: _float) -> Tensor:
+    """`threshold`, written into the tensor."""
+
+def _nn_threshold_(input: Tensor, threshold: _float, value: _float) -> Tensor:
+    """`threshold`, written into the tensor."""
+
+def _nn_glu(input: Tensor, dim: _int = -1) -> Tensor:
+    """The first half along an axis, times the sigmoid of the second (Dauphin et al., 2017). Integers become f32.
+
+    # Errors
+
+    No axes; an axis of odd size.
+    """
+
+def softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
+    """`eˣ / Σ eˣ` along an axis, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is taken, or axis 0 of
+    tensors of no, one or three axes.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def _nn_softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
+    """`eˣ / Σ eˣ` along an axis, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is taken, or axis 0 of
+    tensors of no, one or three axes.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def log_softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
+    """`log softmax` along an axis, without overflow, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is
+    taken, or axis 0 of tensors of no, one or three axes.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def _nn_log_softmax(input: Tensor, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
+    """`log softmax` along an axis, without overflow, after conversion to `dtype`. Integers become f32. Without `dim`, axis 1 is
+    taken, or axis 0 of tensors of no, one or three axes.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def _nn_softmin(input: Tensor, dim: _int | None = None, dtype: _DType | None = None) -> Tensor:
+    """The softmax of `−x`; see `softmax`.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def _nn_gumbel_softmax(logits: Tensor, tau: _float = 1.0, hard: _bool = False, dim: _int = -1) -> Tensor:
+    """A sample of a categorical distribution with the log probabilities `logits`, softened: the softmax of what they are with
+    Gumbel noise, divided by `tau` (Jang, Gu and Poole, 2016; Maddison, Mnih and Teh, 2016). With `hard`, zeros and a one, with the
+    gradient of the softened sample. Integers become f32.
+
+    # Errors
+
+    An axis out of range; with `hard`, an axis of size 0.
+    """
+
+def rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Tensor:
+    """`x`, or `x` times a slope where `x` is not positive: in training one for each element, drawn uniformly from [lower, upper),
+    else their mean (Xu et al., 2015). Integers become f32.
+
+    # Errors
+
+    A `lower` above `upper`.
+    """
+
+def _nn_rrelu(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Tensor:
+    """`x`, or `x` times a slope where `x` is not positive: in training one for each element, drawn uniformly from [lower, upper),
+    else their mean (Xu et al., 2015). Integers become f32.
+
+    # Errors
+
+    A `lower` above `upper`.
+    """
+
+def rrelu_(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Tensor:
+    """`rrelu`, written into the tensor."""
+
+def _nn_rrelu_(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Tensor:
+    """`rrelu`, written into the tensor."""
 
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
     """The convolution (cross-correlation) of an input `[n, c, l]` (or `[c, l]`) with a weight `[o, c / groups, k]`, plus a bias `[o]`:
@@ -2952,6 +3839,677 @@ def multinomial(input: Tensor, num_samples: _int, replacement: _bool = False, *,
     Weights that are not floats, other than one or two axes; no samples, or without replacement more than there are weights.
     """
 
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-8) -> Tensor:
+    """The cosine of the angle between vectors along an axis, whose lengths are taken for at least `eps`. Shapes broadcast,
+    integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices, an axis out of range.
+    """
+
+def _nn_cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-8) -> Tensor:
+    """The cosine of the angle between vectors along an axis, whose lengths are taken for at least `eps`. Shapes broadcast,
+    integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices, an axis out of range.
+    """
+
+def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-6, keepdim: _bool = False) -> Tensor:
+    """The `p`-norm of `x1 − x2 + eps` along the last axis. Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; as [`Tensor::norm`].
+    """
+
+def _nn_pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-6, keepdim: _bool = False) -> Tensor:
+    """The `p`-norm of `x1 − x2 + eps` along the last axis. Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; as [`Tensor::norm`].
+    """
+
+def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
+    """The `p`-norms of the differences of all pairs of rows `i < j` of a matrix, ordered by `i`, then `j`. Integers become f32.
+
+    # Errors
+
+    Another number of axes than two; a `p` below 0.
+    """
+
+def _nn_pdist(input: Tensor, p: _float = 2.0) -> Tensor:
+    """The `p`-norms of the differences of all pairs of rows `i < j` of a matrix, ordered by `i`, then `j`. Integers become f32.
+
+    # Errors
+
+    Another number of axes than two; a `p` below 0.
+    """
+
+def _nn_normalize(input: Tensor, p: _float = 2.0, dim: _Dims = 1, eps: _float = 1e-12) -> Tensor:
+    """`x / max(‖x‖, eps)` with the `p`-norm over some axes. Integers become f32.
+
+    # Errors
+
+    An axis out of range or named twice; as [`Tensor::norm`].
+    """
+
+def _nn_dropout(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """In training, zeros with probability `p`, and the survivors scaled by 1/(1 − p) (Srivastava et al., 2014); else the tensor
+    itself. Integers become f32.
+
+    # Errors
+
+    A probability outside [0, 1].
+    """
+
+def _nn_dropout_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """`dropout`, written into the tensor."""
+
+def feature_dropout(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """`dropout` of whole channels: of all behind the first two axes together.
+
+    # Errors
+
+    A probability outside [0, 1]; fewer than two axes.
+    """
+
+def feature_dropout_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """`feature_dropout`, written into the tensor."""
+
+def _nn_dropout1d(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """`dropout` of whole channels of `[n, channels, length]` or `[channels, length]`.
+
+    # Errors
+
+    A probability outside [0, 1]; another number of axes.
+    """
+
+def _nn_dropout1d_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """`dropout1d`, written into the tensor."""
+
+def _nn_dropout2d(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """`dropout` of whole channels of `[n, channels, height, width]`: of all behind the first two axes together.
+
+    # Errors
+
+    A probability outside [0, 1]; fewer than two axes.
+    """
+
+def _nn_dropout2d_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """`dropout2d`, written into the tensor."""
+
+def _nn_dropout3d(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """`dropout` of whole channels of `[n, channels, depth, height, width]`, or of that without a batch.
+
+    # Errors
+
+    A probability outside [0, 1]; fewer than two axes.
+    """
+
+def _nn_dropout3d_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
+    """`dropout3d`, written into the tensor."""
+
+def alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
+    """In training, the least value of `selu` with probability `p`, shifted and scaled so that mean 0 and variance 1 stay (Klambauer
+    et al., 2017); else the tensor itself. Integers become f32.
+
+    # Errors
+
+    A probability outside [0, 1].
+    """
+
+def _nn_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
+    """In training, the least value of `selu` with probability `p`, shifted and scaled so that mean 0 and variance 1 stay (Klambauer
+    et al., 2017); else the tensor itself. Integers become f32.
+
+    # Errors
+
+    A probability outside [0, 1].
+    """
+
+def alpha_dropout_(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
+    """`alpha_dropout`, written into the tensor."""
+
+def _nn_alpha_dropout_(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
+    """`alpha_dropout`, written into the tensor."""
+
+def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
+    """`alpha_dropout` of whole channels: of all behind the first two axes together.
+
+    # Errors
+
+    A probability outside [0, 1]; fewer than two axes.
+    """
+
+def _nn_feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
+    """`alpha_dropout` of whole channels: of all behind the first two axes together.
+
+    # Errors
+
+    A probability outside [0, 1]; fewer than two axes.
+    """
+
+def feature_alpha_dropout_(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
+    """`feature_alpha_dropout`, written into the tensor."""
+
+def _nn_feature_alpha_dropout_(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
+    """`feature_alpha_dropout`, written into the tensor."""
+
+def gt(input: Tensor, other: _Operand) -> Tensor:
+    """`self > other`.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def greater(input: Tensor, other: _Operand) -> Tensor:
+    """`self > other`.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def gt_(input: Tensor, other: _Operand) -> Tensor:
+    """`gt`, written into the tensor."""
+
+def greater_(input: Tensor, other: _Operand) -> Tensor:
+    """`gt`, written into the tensor."""
+
+def ge(input: Tensor, other: _Operand) -> Tensor:
+    """`self ≥ other`.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def greater_equal(input: Tensor, other: _Operand) -> Tensor:
+    """`self ≥ other`.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def ge_(input: Tensor, other: _Operand) -> Tensor:
+    """`ge`, written into the tensor."""
+
+def greater_equal_(input: Tensor, other: _Operand) -> Tensor:
+    """`ge`, written into the tensor."""
+
+def rsub(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+    """`other − alpha · self`.
+
+    # Errors
+
+    Truth values; an `alpha` that is a float where the result is not, or a tensor; shapes that do not broadcast.
+    """
+
+def remainder(input: Tensor, other: _Operand) -> Tensor:
+    """The remainder of `self / other` with the sign of `other`, as Python's `%`.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices, truth values. An integer divided by zero is found when the value is
+    computed.
+    """
+
+def remainder_(input: Tensor, other: _Operand) -> Tensor:
+    """`remainder`, written into the tensor."""
+
+def floor_divide(input: Tensor, other: _Operand) -> Tensor:
+    """`⌊self / other⌋`, as Python's `//`.
+
+    # Errors
+
+    As `remainder`.
+    """
+
+def floor_divide_(input: Tensor, other: _Operand) -> Tensor:
+    """`floor_divide`, written into the tensor."""
+
+def pow(input: Tensor, exponent: _Operand) -> Tensor:
+    """`self` to a power: a tensor or a number. The exponents 2, 3, 1, 0.5, −1 and 0 take shorter ways, as in PyTorch.
+    Integers to the power of integers are integers.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; a negative whole number as the exponent of an integer tensor (in a
+    tensor of exponents it gives 0, but for the bases 1 and −1); truth values on both sides.
+    """
+
+def pow_(input: Tensor, exponent: _Operand) -> Tensor:
+    """`pow`, written into the tensor."""
+
+def float_power(input: Tensor, exponent: _Operand) -> Tensor:
+    """`self` to a power, in f64.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def float_power_(input: Tensor, exponent: _Operand) -> Tensor:
+    """`float_power`, written into the tensor."""
+
+def clamp(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+    """Values no smaller than `min` and no larger than `max` (numbers or tensors), where given (`max`, if it is below
+    `min`); NaN stays. The gradient passes between bounds that are numbers, and is 0 at them; a tensor's equal elements
+    share it.
+
+    # Errors
+
+    No bound; truth values; a number as bound that every value of an integer dtype is beyond; shapes that do not
+    broadcast, unlike devices.
+    """
+
+def clip(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+    """Values no smaller than `min` and no larger than `max` (numbers or tensors), where given (`max`, if it is below
+    `min`); NaN stays. The gradient passes between bounds that are numbers, and is 0 at them; a tensor's equal elements
+    share it.
+
+    # Errors
+
+    No bound; truth values; a number as bound that every value of an integer dtype is beyond; shapes that do not
+    broadcast, unlike devices.
+    """
+
+def clamp_(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+    """`clamp`, written into the tensor."""
+
+def clip_(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+    """`clamp`, written into the tensor."""
+
+def clamp_min(input: Tensor, min: _Operand) -> Tensor:
+    """Values no smaller than `min`, as `clamp`.
+
+    # Errors
+
+    As `clamp`.
+    """
+
+def clamp_min_(input: Tensor, min: _Operand) -> Tensor:
+    """`clamp_min`, written into the tensor."""
+
+def clamp_max(input: Tensor, max: _Operand) -> Tensor:
+    """Values no larger than `max`, as `clamp`.
+
+    # Errors
+
+    As `clamp`.
+    """
+
+def clamp_max_(input: Tensor, max: _Operand) -> Tensor:
+    """`clamp_max`, written into the tensor."""
+
+def frac(input: Tensor) -> Tensor:
+    """What is left of the number without its whole part; its sign stays.
+
+    # Errors
+
+    Integers and truth values.
+    """
+
+def frac_(input: Tensor) -> Tensor:
+    """`frac`, written into the tensor."""
+
+def bitwise_not(input: Tensor) -> Tensor:
+    """The bits of integers turned over; of truth values, `logical_not`.
+
+    # Errors
+
+    Floats.
+    """
+
+def bitwise_not_(input: Tensor) -> Tensor:
+    """`bitwise_not`, written into the tensor."""
+
+def isnan(input: Tensor) -> Tensor:
+    """Whether elements are no numbers."""
+
+def isinf(input: Tensor) -> Tensor:
+    """Whether elements are infinite."""
+
+def isfinite(input: Tensor) -> Tensor:
+    """Whether elements are neither infinite nor no numbers."""
+
+def isposinf(input: Tensor) -> Tensor:
+    """Whether elements are +∞."""
+
+def isneginf(input: Tensor) -> Tensor:
+    """Whether elements are −∞."""
+
+def isreal(input: Tensor) -> Tensor:
+    """True for every element: all numbers here are real."""
+
+def signbit(input: Tensor) -> Tensor:
+    """Whether the sign is minus, also that of a zero and of NaN."""
+
+def positive(input: Tensor) -> Tensor:
+    """The tensor itself, as another one of the same value.
+
+    # Errors
+
+    Truth values.
+    """
+
+def reciprocal(input: Tensor) -> Tensor:
+    """`1 / x`. Integers become f32."""
+
+def reciprocal_(input: Tensor) -> Tensor:
+    """`reciprocal`, written into the tensor."""
+
+def rsqrt(input: Tensor) -> Tensor:
+    """`1 / √x`. Integers become f32."""
+
+def rsqrt_(input: Tensor) -> Tensor:
+    """`rsqrt`, written into the tensor."""
+
+def sinc(input: Tensor) -> Tensor:
+    """`sin(πx) / πx`, and 1 at 0. Integers become f32."""
+
+def _special_sinc(input: Tensor) -> Tensor:
+    """`sin(πx) / πx`, and 1 at 0. Integers become f32."""
+
+def sinc_(input: Tensor) -> Tensor:
+    """`sinc`, written into the tensor."""
+
+def _special_sinc_(input: Tensor) -> Tensor:
+    """`sinc`, written into the tensor."""
+
+def deg2rad(input: Tensor) -> Tensor:
+    """Degrees as radians. Integers become f32."""
+
+def deg2rad_(input: Tensor) -> Tensor:
+    """`deg2rad`, written into the tensor."""
+
+def rad2deg(input: Tensor) -> Tensor:
+    """Radians as degrees. Integers become f32."""
+
+def rad2deg_(input: Tensor) -> Tensor:
+    """`rad2deg`, written into the tensor."""
+
+def logit(input: Tensor, eps: _float | None = None) -> Tensor:
+    """`log(x / (1 − x))`, after `x` was brought to between `eps` and `1 − eps`, if that is given. Integers become f32."""
+
+def _special_logit(input: Tensor, eps: _float | None = None) -> Tensor:
+    """`log(x / (1 − x))`, after `x` was brought to between `eps` and `1 − eps`, if that is given. Integers become f32."""
+
+def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
+    """`logit`, written into the tensor."""
+
+def _special_logit_(input: Tensor, eps: _float | None = None) -> Tensor:
+    """`logit`, written into the tensor."""
+
+def nan_to_num(input: Tensor, nan: _float | None = 0.0, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
+    """NaN and infinities replaced by numbers: `nan`, and the largest and the least number of the dtype unless others are
+    given. Integers stay.
+    """
+
+def nan_to_num_(input: Tensor, nan: _float | None = 0.0, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
+    """`nan_to_num`, written into the tensor."""
+
+def lerp(input: Tensor, end: Tensor, weight: _Operand) -> Tensor:
+    """`self + weight · (end − self)`, from the nearer end; the weight is a number or a tensor.
+
+    # Errors
+
+    Integers; shapes that do not broadcast, unlike devices.
+    """
+
+def lerp_(input: Tensor, end: Tensor, weight: _Operand) -> Tensor:
+    """`lerp`, written into the tensor."""
+
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
+    """`self + value · tensor1 · tensor2`.
+
+    # Errors
+
+    A `value` that is a float where the tensors are of integers; shapes that do not broadcast, unlike devices.
+    """
+
+def addcmul_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
+    """`addcmul`, written into the tensor."""
+
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
+    """`self + value · tensor1 / tensor2`.
+
+    # Errors
+
+    Integers; shapes that do not broadcast, unlike devices.
+    """
+
+def addcdiv_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
+    """`addcdiv`, written into the tensor."""
+
+def xlogy(input: Tensor, other: _Operand) -> Tensor:
+    """`self · log other`, and 0 where `self` is 0 and `other` a number. Integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def _special_xlogy(input: Tensor, other: _Operand) -> Tensor:
+    """`self · log other`, and 0 where `self` is 0 and `other` a number. Integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def xlogy_(input: Tensor, other: _Operand) -> Tensor:
+    """`xlogy`, written into the tensor."""
+
+def _special_xlogy_(input: Tensor, other: _Operand) -> Tensor:
+    """`xlogy`, written into the tensor."""
+
+def _special_xlog1py(input: Tensor, other: _Operand) -> Tensor:
+    """`self · log(1 + other)`, and 0 where `self` is 0 and `other` a number. Integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def logaddexp(input: Tensor, other: _Operand) -> Tensor:
+    """`ln(exp(x) + exp(y))` without overflow. Integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def logaddexp2(input: Tensor, other: _Operand) -> Tensor:
+    """`log₂(2ˣ + 2ʸ)` without overflow. Integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def heaviside(input: Tensor, values: Tensor) -> Tensor:
+    """0 where `self` is negative or NaN, `values` where it is 0, 1 where it is positive.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices or dtypes.
+    """
+
+def heaviside_(input: Tensor, values: Tensor) -> Tensor:
+    """`heaviside`, written into the tensor."""
+
+def fmax(input: Tensor, other: _Operand) -> Tensor:
+    """The larger one; where one is NaN, the other.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def fmin(input: Tensor, other: _Operand) -> Tensor:
+    """The smaller one; where one is NaN, the other.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def hypot(input: Tensor, other: _Operand) -> Tensor:
+    """`√(self² + other²)` without overflow. Integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def hypot_(input: Tensor, other: _Operand) -> Tensor:
+    """`hypot`, written into the tensor."""
+
+def nextafter(input: Tensor, other: _Operand) -> Tensor:
+    """The next number of the dtype after `self` towards `other`.
+
+    # Errors
+
+    Other dtypes than f32 and f64; shapes that do not broadcast, unlike devices.
+    """
+
+def nextafter_(input: Tensor, other: _Operand) -> Tensor:
+    """`nextafter`, written into the tensor."""
+
+def ldexp(input: Tensor, other: _Operand) -> Tensor:
+    """`self · 2^other`. Integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def ldexp_(input: Tensor, other: _Operand) -> Tensor:
+    """`ldexp`, written into the tensor."""
+
+def frexp(input: Tensor) -> tuple[Tensor, ...]:
+    """Numbers as a fraction from ½ to 1 (with their sign) times a power of two: the fractions and the exponents (i32). Zeros
+    and what is not finite are their own fractions.
+
+    # Errors
+
+    Integers and truth values.
+    """
+
+def cbrt(input: Tensor) -> Tensor:
+    """The cube root. Integers become f32."""
+
+def isclose(input: Tensor, other: Tensor, rtol: _float = 1e-5, atol: _float = 1e-8, equal_nan: _bool = False) -> Tensor:
+    """Whether elements are within `atol + rtol · |other|` of each other; equal infinities are, and NaN where `equal_nan`
+    says so.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices or dtypes; a negative tolerance.
+    """
+
+def allclose(input: Tensor, other: Tensor, rtol: _float = 1e-5, atol: _float = 1e-8, equal_nan: _bool = False) -> _bool:
+    """Whether all elements are within `atol + rtol · |other|` of each other. Waits for the value.
+
+    # Errors
+
+    As `isclose`; those of the computation.
+    """
+
+def equal(input: Tensor, other: Tensor) -> _bool:
+    """Whether two tensors have the same shape and the same elements. Waits for the value.
+
+    # Errors
+
+    Unlike devices; those of the computation.
+    """
+
+def isin(elements: Tensor, test_elements: _Operand, *, assume_unique: _bool = False, invert: _bool = False) -> Tensor:
+    """Whether each of `elements` is among `test_elements`, or where `invert` is set is not. Compares each with each.
+
+    # Errors
+
+    Unlike devices.
+    """
+
+def _nn_pad(input: Tensor, pad: _Dims, mode: str = "constant", value: _float | None = None) -> Tensor:
+    """With margins, whose widths are given from the last axis on, before and after: `[left, right, top, bottom, …]`. What is in them
+    says `mode`: "constant" is `value` (0), "reflect" the axis mirrored at its ends, "replicate" its ends, "circular" its other end. A
+    negative width takes away.
+
+    # Errors
+
+    An odd number of widths, or too many; another mode; a `value` for another mode than "constant"; more taken away, mirrored or
+    wrapped than there is.
+    """
+
+def _nn_interpolate(input: Tensor, size: _Sizes | None = None, scale_factor: _float | Sequence[_float] | None = None, mode: str = "nearest", align_corners: _bool | None = None, recompute_scale_factor: _bool | None = None) -> Tensor:
+    """In another size along the axes behind the first two: `size`, or the old one times `scale_factor`, rounded down; one for all axes
+    or one for each. `mode` is "nearest", "nearest-exact" (of pixels' centres), "linear" (one axis), "bilinear" (two), "bicubic" (two),
+    "trilinear" (three) or "area" (means). With `align_corners` the centres of the outermost pixels stay where they are, else their
+    outer edges. Positions follow from `scale_factor` as it is given, or with `recompute_scale_factor` from the sizes.
+
+    # Errors
+
+    Both a size and a factor, or neither; sizes for another number of axes; a mode for another number of axes; `align_corners` for a
+    mode that has none; an axis that becomes or is empty; integers where numbers are averaged.
+    """
+
+def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
+    """`[…, channels · r², height, width]` as `[…, channels, height · r, width · r]`, with `r` the `upscale_factor` (Shi et al., 2016).
+
+    # Errors
+
+    Fewer than three axes; channels that do not part so; a factor of 0.
+    """
+
+def _nn_pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
+    """`[…, channels · r², height, width]` as `[…, channels, height · r, width · r]`, with `r` the `upscale_factor` (Shi et al., 2016).
+
+    # Errors
+
+    Fewer than three axes; channels that do not part so; a factor of 0.
+    """
+
+def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
+    """`[…, channels, height · r, width · r]` as `[…, channels · r², height, width]`, with `r` the `downscale_factor`.
+
+    # Errors
+
+    Fewer than three axes; height or width that do not part so; a factor of 0.
+    """
+
+def _nn_pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
+    """`[…, channels, height · r, width · r]` as `[…, channels · r², height, width]`, with `r` the `downscale_factor`.
+
+    # Errors
+
+    Fewer than three axes; height or width that do not part so; a factor of 0.
+    """
+
+def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
+    """Channels (axis 1) in another order: the first of each of so many groups, then the second of each, … (Zhang et al., 2018).
+
+    # Errors
+
+    Fewer than three axes; channels that do not part into the groups.
+    """
+
+def _nn_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
+    """Channels (axis 1) in another order: the first of each of so many groups, then the second of each, … (Zhang et al., 2018).
+
+    # Errors
+
+    Fewer than three axes; channels that do not part into the groups.
+    """
+
 def index_select(input: Tensor, dim: _int, index: Tensor) -> Tensor:
     """What lies along an axis at some positions, by their indices (integers, in one axis).
 
@@ -3133,6 +4691,69 @@ def unravel_index(input: Tensor, shape: _Sizes) -> tuple[Tensor, ...]:
     # Errors
 
     Indices that are no integers.
+    """
+
+def _nn_linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`x Wᵀ + b` on the last axis, with a weight `[out, in]`, or `[in]` for one output without an axis.
+
+    # Errors
+
+    Shapes that do not fit, unlike devices.
+    """
+
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`Σ x1 W x2 + b` on the last axes of two tensors, with a weight `[out, in1, in2]`.
+
+    # Errors
+
+    Shapes that do not fit, unlike devices.
+    """
+
+def _nn_bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`Σ x1 W x2 + b` on the last axes of two tensors, with a weight `[out, in1, in2]`.
+
+    # Errors
+
+    Shapes that do not fit, unlike devices.
+    """
+
+def _nn_embedding(input: Tensor, weight: Tensor, padding_idx: _int | None = None) -> Tensor:
+    """Rows of a table `[n, size]` by integers of any shape, which become `[…, size]`. The row `padding_idx` gets no gradient.
+
+    # Errors
+
+    What is no table, no integers; a `padding_idx` outside the table; unlike devices. An index outside the table is found when the
+    value is computed, if not before.
+    """
+
+def _nn_embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, *, mode: str = "mean", per_sample_weights: Tensor | None = None, include_last_offset: _bool = False, padding_idx: _int | None = None) -> Tensor:
+    """Sums, means or largest elements (`mode`) of rows of a table `[n, size]`: of each row of indices `[bags, m]`, or of what lies between
+    the positions `offsets` in indices `[m]` (with `include_last_offset` the last of them is the end). The row `padding_idx` does
+    not count, `per_sample_weights` are what rows count in a sum; a bag of nothing is 0.
+
+    # Errors
+
+    What is no table, no integers, not as many axes; another mode than "sum", "mean" and "max"; the largest of bags that are given by
+    offsets; weights for another mode than sums; unlike devices. An index outside the table is found when the value is computed, if not
+    before.
+    """
+
+def one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
+    """Integers as rows of zeros with a one, i64. Without `num_classes` there are as many classes as the largest integer says, which is
+    read.
+
+    # Errors
+
+    What are no integers; an integer outside the classes is found when the value is computed.
+    """
+
+def _nn_one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
+    """Integers as rows of zeros with a one, i64. Without `num_classes` there are as many classes as the largest integer says, which is
+    read.
+
+    # Errors
+
+    What are no integers; an integer outside the classes is found when the value is computed.
     """
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:
@@ -3445,6 +5066,225 @@ def _linalg_vander(input: Tensor, *, n: _int | None = None) -> Tensor:
     # Errors
 
     A tensor without axes, `n` not larger than 1.
+    """
+
+def _nn_mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
+    """Squared differences. Shapes broadcast, integers become f32. With a `weight` of the input's shape each counts that much, and the
+    mean is a weighted one.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
+    """Magnitudes of differences. Shapes broadcast, integers become f32. With a `weight` of the input's shape each counts that much,
+    and the mean is a weighted one.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: _float = 1.0) -> Tensor:
+    """Differences `d` below `beta` as `½d²/beta`, others as `d − ½beta` (Girshick, 2015). Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; a `beta` below 0; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: _float = 1.0, weight: Tensor | None = None) -> Tensor:
+    """Differences `d` below `delta` as `½d²`, others as `delta (d − ½delta)` (Huber, 1964). Shapes broadcast, integers become f32.
+    With a `weight` of the input's shape each counts that much.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; a `delta` that is not above 0; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: _int = -100, reduction: str = "mean") -> Tensor:
+    """The negative log likelihood of integer labels under log probabilities `[classes]`, `[n, classes]` or `[n, classes, …]`; the labels
+    have that shape without the classes. With a `weight` for each class, samples count as much as their label's, and the mean is a
+    weighted one; samples with the label `ignore_index` do not count. Integers become f32.
+
+    # Errors
+
+    Shapes that do not fit, labels that are not integers; another reduction than "mean", "sum" and "none". A label out of range is
+    found when the value is computed, if not before.
+    """
+
+def _nn_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: _int = -100, reduction: str = "mean", label_smoothing: _float = 0.0) -> Tensor:
+    """The cross entropy, in nats, of logits `[classes]`, `[n, classes]` or `[n, classes, …]` and a target: integer labels in
+    the logits' shape without the classes, or probabilities in the logits' shape. With a `weight` for each class, samples count as
+    much as their label's, and the mean is a weighted one; samples with the label `ignore_index` do not count; `label_smoothing` is
+    the part of each target that is spread evenly over all classes. Integers become f32.
+
+    # Errors
+
+    Shapes that do not fit, a smoothing outside [0, 1], probabilities beside a label to ignore; another reduction than "mean", "sum"
+    and "none". A label out of range is found when the value is computed, if not before.
+    """
+
+def _nn_binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean") -> Tensor:
+    """The cross entropy of probabilities and targets, `−y log x − (1 − y) log(1 − x)`, whose logarithms are taken for at least −100;
+    `weight` broadcasts to them.
+
+    # Errors
+
+    Shapes that differ, unlike devices, a weight that does not broadcast; another reduction than "mean", "sum" and "none".
+    """
+
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
+    """The cross entropy of logits and probabilities of one shape, `−y log σ(x) − (1 − y) log(1 − σ(x))`, without overflow. `weight`
+    broadcasts to them; `pos_weight` broadcasts to them too, and is what the first term counts.
+
+    # Errors
+
+    Shapes that differ, unlike devices, weights that do not broadcast; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
+    """The cross entropy of logits and probabilities of one shape, `−y log σ(x) − (1 − y) log(1 − σ(x))`, without overflow. `weight`
+    broadcasts to them; `pos_weight` broadcasts to them too, and is what the first term counts.
+
+    # Errors
+
+    Shapes that differ, unlike devices, weights that do not broadcast; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target: _bool = False) -> Tensor:
+    """The divergence of Kullback and Leibler of a target from log probabilities, by elements: `y (log y − x)`, 0 where `y` is. With
+    `log_target` the target is of logarithms, too. The reduction "batchmean" divides the sum by the size of the first axis.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "batchmean", "sum" and "none".
+    """
+
+def _nn_poisson_nll_loss(input: Tensor, target: Tensor, log_input: _bool = True, full: _bool = False, *, eps: _float = 1e-8, reduction: str = "mean") -> Tensor:
+    """The negative log likelihood of counts under Poisson distributions of rate `eˣ`, or with `log_input` false of rate `x`, to whose
+    logarithm's operand `eps` is added: `eˣ − y x`. With `full`, Stirling's approximation of `log y!` is added where `y > 1`.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_gaussian_nll_loss(input: Tensor, target: Tensor, var: _Operand, full: _bool = False, eps: _float = 1e-6, reduction: str = "mean") -> Tensor:
+    """The negative log likelihood of targets under normal distributions of mean `x` and variance `var`, which is taken for at least
+    `eps` (its gradient is as if it were not): `½(log var + (x − y)² / var)`, with `full` and ½ log 2π. `var` is a number, or has the
+    input's shape, that without the last axis, or that with one axis of size 1.
+
+    # Errors
+
+    Shapes that do not fit, unlike devices; a number below 0 as `var`; another reduction than "mean", "sum" and "none".
+    """
+
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, *, reduction: str = "mean") -> Tensor:
+    """`x` where the target is 1, and what `x` is below `margin` where it is −1. Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, *, reduction: str = "mean") -> Tensor:
+    """`x` where the target is 1, and what `x` is below `margin` where it is −1. Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
+    """How much is missing for `target · (input1 − input2)` to be `margin`, where something is. Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, or of unlike numbers of axes; unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
+    """How much is missing for `target · (input1 − input2)` to be `margin`, where something is. Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, or of unlike numbers of axes; unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
+    """`1 − cos(input1, input2)` where the target is 1, and what the cosine is above `margin` where it is −1. The vectors lie along the
+    last axis of `[n, size]` or `[size]`.
+
+    # Errors
+
+    Shapes that do not fit, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
+    """`1 − cos(input1, input2)` where the target is 1, and what the cosine is above `margin` where it is −1. The vectors lie along the
+    last axis of `[n, size]` or `[size]`.
+
+    # Errors
+
+    Shapes that do not fit, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-6, swap: _bool = False, *, reduction: str = "mean") -> Tensor:
+    """How much nearer than `margin` beyond the distance to `positive` the distance of `anchor` to `negative` is; distances are
+    `p`-norms of differences along the last axis, to which `eps` is added. With `swap`, the distance of `positive` to `negative` is
+    taken where it is smaller (Balntas et al., 2016).
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-6, swap: _bool = False, *, reduction: str = "mean") -> Tensor:
+    """How much nearer than `margin` beyond the distance to `positive` the distance of `anchor` to `negative` is; distances are
+    `p`-norms of differences along the last axis, to which `eps` is added. With `swap`, the distance of `positive` to `negative` is
+    taken where it is smaller (Balntas et al., 2016).
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_soft_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+    """`log(1 + exp(−y x))`, without overflow. Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_multi_margin_loss(input: Tensor, target: Tensor, p: _int = 1, margin: _float = 1.0, weight: Tensor | None = None, *, reduction: str = "mean") -> Tensor:
+    """For labels `[n]` of scores `[n, classes]` (or `[]` of `[classes]`): the mean over classes of what each other score is above the
+    label's less `margin`, to the power `p` and times the label's `weight`. Integers become f32.
+
+    # Errors
+
+    Shapes that do not fit, labels that are not integers; another `p` than 1 and 2; another reduction than "mean", "sum" and "none".
+    A label out of range is found when the value is computed, if not before.
+    """
+
+def _nn_multilabel_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+    """For targets `[n, classes]` (or `[classes]`), rows of labels up to the first −1: the sum over a row's labels and all classes that
+    are none of them of what the class's score is above the label's less 1, divided by the number of classes. Integers become f32.
+
+    # Errors
+
+    Shapes that differ, labels that are not integers; another reduction than "mean", "sum" and "none". A label out of range is found
+    when the value is computed.
+    """
+
+def _nn_multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean") -> Tensor:
+    """The mean over classes, the last axis, of the cross entropies of logits and targets; see `binary_cross_entropy_with_logits`.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices, a weight that does not broadcast; another reduction than "mean", "sum" and "none".
     """
 
 @overload
@@ -4055,6 +5895,93 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 
     An axis out of range, or twice the same; a `src` of another shape.
     """
 
+def layer_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
+    """Normalised over the last axes, whose sizes are `normalized_shape`, then scaled and shifted (Ba, Kiros and Hinton, 2016).
+    Integers become f32.
+
+    # Errors
+
+    Sizes that are not the last ones; weight or bias of another shape.
+    """
+
+def _nn_layer_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
+    """Normalised over the last axes, whose sizes are `normalized_shape`, then scaled and shifted (Ba, Kiros and Hinton, 2016).
+    Integers become f32.
+
+    # Errors
+
+    Sizes that are not the last ones; weight or bias of another shape.
+    """
+
+def rms_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
+    """Divided by the root of the mean square over the last axes, whose sizes are `normalized_shape`, then scaled (Zhang and
+    Sennrich, 2019). `eps`, which is added to the mean square, is the distance of 1 to the next number of the dtype that is computed in
+    (f32 for half types) where it is not given. Integers become f32.
+
+    # Errors
+
+    Sizes that are not the last ones; a weight of another shape.
+    """
+
+def _nn_rms_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
+    """Divided by the root of the mean square over the last axes, whose sizes are `normalized_shape`, then scaled (Zhang and
+    Sennrich, 2019). `eps`, which is added to the mean square, is the distance of 1 to the next number of the dtype that is computed in
+    (f32 for half types) where it is not given. Integers become f32.
+
+    # Errors
+
+    Sizes that are not the last ones; a weight of another shape.
+    """
+
+def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
+    """Normalised over groups of channels (axis 1) and all that lies behind them, then scaled and shifted by channel (Wu and He,
+    2018). Integers become f32.
+
+    # Errors
+
+    Fewer than two axes; channels that do not part into `num_groups`; weight or bias that are not one number for each channel.
+    """
+
+def _nn_group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
+    """Normalised over groups of channels (axis 1) and all that lies behind them, then scaled and shifted by channel (Wu and He,
+    2018). Integers become f32.
+
+    # Errors
+
+    Fewer than two axes; channels that do not part into `num_groups`; weight or bias that are not one number for each channel.
+    """
+
+def _nn_batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None, bias: Tensor | None = None, training: _bool = False, momentum: _float = 0.1, eps: _float = 1e-5) -> Tensor:
+    """Normalised by channel (axis 1), then scaled and shifted (Ioffe and Szegedy, 2015): in training by mean and variance of the
+    input over all other axes, which `running_mean` and `running_var`, where given, are moved towards by `momentum`; else by those
+    two. Integers become f32.
+
+    # Errors
+
+    Fewer than two axes; in training, one value for each channel; else, no running mean or variance; what is not one number for
+    each channel.
+    """
+
+def _nn_instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: _bool = True, momentum: _float = 0.1, eps: _float = 1e-5) -> Tensor:
+    """Normalised by sample and channel over all axes behind those two, then scaled and shifted by channel (Ulyanov, Vedaldi and
+    Lempitsky, 2016). With `use_input_stats` by the input's own mean and variance, towards whose means over samples `running_mean`
+    and `running_var`, where given, are moved by `momentum`; else by those two. Integers become f32.
+
+    # Errors
+
+    Fewer than three axes; one value for each channel; without the input's own statistics, no running mean or variance; what is not one
+    number for each channel.
+    """
+
+def _nn_local_response_norm(input: Tensor, size: _int, alpha: _float = 1e-4, beta: _float = 0.75, k: _float = 1.0) -> Tensor:
+    """Divided by `(k + alpha · m)` to the power `beta`, where `m` is the mean of squares over `size` neighbouring channels (axis 1),
+    those beyond the ends taken for 0 (Krizhevsky, Sutskever and Hinton, 2012). Integers become f32.
+
+    # Errors
+
+    Fewer than three axes; a `size` of 0.
+    """
+
 def t(input: Tensor) -> Tensor:
     """The transpose of a matrix; a view of all of it for vectors and scalars.
 
@@ -4421,6 +6348,83 @@ def recurrence(input: Tensor, factors: Tensor, dim: _int) -> Tensor:
     # Errors
 
     An axis out of range; factors that do not broadcast to the shape.
+    """
+
+def _special_gammaln(input: Tensor) -> Tensor:
+    """The logarithm of the magnitude of the gamma function. Integers become f32."""
+
+def _special_psi(input: Tensor) -> Tensor:
+    """The derivative of the logarithm of the gamma function. Integers become f32."""
+
+def _special_expit(input: Tensor) -> Tensor:
+    """`1 / (1 + e⁻ˣ)`. Integers become f32."""
+
+def _special_entr(input: Tensor) -> Tensor:
+    """`−x ln x`; 0 at 0, and −∞ below. Integers become f32."""
+
+def _special_ndtr(input: Tensor) -> Tensor:
+    """The distribution function of the normal distribution. Integers become f32."""
+
+def _special_log_ndtr(input: Tensor) -> Tensor:
+    """The logarithm of the distribution function of the normal distribution, far into its tail. Integers become f32."""
+
+def i0(input: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind and order 0. Integers become f32."""
+
+def _special_i0(input: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind and order 0. Integers become f32."""
+
+def i0_(input: Tensor) -> Tensor:
+    """`i0`, written into the tensor."""
+
+def _special_i0_(input: Tensor) -> Tensor:
+    """`i0`, written into the tensor."""
+
+def _special_i1(input: Tensor) -> Tensor:
+    """The modified Bessel function of the first kind and order 1. Integers become f32."""
+
+def _special_zeta(input: Tensor, other: _Operand) -> Tensor:
+    """Hurwitz's zeta function, Σ 1/(q + k)ˣ over k ≥ 0, for x > 1. ∞ at whole numbers q that are not positive. Integers become
+    f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def polygamma(n: _int, input: Tensor) -> Tensor:
+    """The derivative of order n of `digamma`. Integers become f32.
+
+    # Errors
+
+    A negative order.
+    """
+
+def _special_polygamma(n: _int, input: Tensor) -> Tensor:
+    """The derivative of order n of `digamma`. Integers become f32.
+
+    # Errors
+
+    A negative order.
+    """
+
+def mvlgamma(input: Tensor, p: _int) -> Tensor:
+    """The logarithm of the multivariate gamma function of dimension p. Integers become f32.
+
+    # Errors
+
+    A dimension below 1.
+    """
+
+def mvlgamma_(input: Tensor, p: _int) -> Tensor:
+    """`mvlgamma`, written into the tensor."""
+
+def _special_multigammaln(input: Tensor, p: _int) -> Tensor:
+    """The logarithm of the multivariate gamma function of dimension p. Integers become f32.
+
+    # Errors
+
+    A dimension below 1.
     """
 
 def _windows_bartlett(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:

@@ -14,10 +14,9 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     public = [k for k in known if not k.startswith("_")]
-    near = get_close_matches(name, public, n=1, cutoff=0.6)
-    if not near:
-        folded = {k.lower().replace("_", ""): k for k in public}
-        near = [folded[name.lower().replace("_", "")]] if name.lower().replace("_", "") in folded else []
+    folded = {k.lower().replace("_", ""): k for k in public}
+    same = folded.get(name.lower().replace("_", ""))
+    near = [same] if same else get_close_matches(name, public, n=1, cutoff=0.6)
     hint = f"; did you mean '{near[0]}'?" if near else ""
     return f"{what} has no attribute '{name}'{hint}"
 

@@ -17,7 +17,7 @@ def value(part):
         return {"number": part if isinstance(part, (bool, int, float)) else str(part)}
     detached = part.detach()
     if detached.dtype.is_floating_point:
-        numbers = detached.double().flatten().tolist()
+        numbers = (detached + 0).double().flatten().tolist()  # with 0, for what PyTorch only says is zeros
     else:
         numbers = detached.flatten().tolist()
     return {"dtype": name_of(part.dtype), "shape": list(part.shape), "values": numbers}
@@ -56,7 +56,7 @@ def evaluate(L, F, expression: str, order: int = 2, device: str = "cpu") -> dict
 
 def any_value(gradient) -> bool:
     """Whether a gradient is anything but zeros: whether zeros are there or absent is not a difference."""
-    return any(number != 0 for number in gradient.detach().flatten().tolist())
+    return any(number != 0 for number in (gradient.detach() + 0).flatten().tolist())
 
 
 def dtypes(L, F, expression: str, device: str = "cpu") -> dict:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self, overload
 
-from .module import Module
+from .._micrograd_rs import Tensor
+from .module import Module, Parameter
 
 
 class Sequential(Module):
@@ -109,3 +110,103 @@ class ModuleDict(Module):
     def items(self) -> Iterable[tuple[str, Module]]:
         """Names and modules."""
         return list(self.named_children())
+
+
+class ParameterList(Module):
+    """Tensors in a list: what are parameters is trained, other tensors become parameters. Their names are `0`, `1`, …"""
+
+    def __init__(self, values: Iterable[Any] | None = None) -> None:
+        self._size = 0
+        self.extend(values or ())
+
+    def append(self, value: Any) -> Self:
+        """Adds a tensor at the end."""
+        self._size += 1
+        self[self._size - 1] = value
+        return self
+
+    def extend(self, values: Iterable[Any]) -> Self:
+        """Adds tensors at the end."""
+        for value in values:
+            self.append(value)
+        return self
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self[i] for i in range(self._size)])
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> ParameterList: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return ParameterList(self[i] for i in range(self._size)[index])
+        return getattr(self, str(range(self._size)[index]))
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        setattr(self, str(range(self._size)[index]), _parameter(value))
+
+
+class ParameterDict(Module):
+    """Tensors in a dictionary: what are parameters is trained, other tensors become parameters."""
+
+    def __init__(self, values: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None) -> None:
+        self._names: list[str] = []
+        self.update(values or {})
+
+    def update(self, values: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
+        """Adds tensors by name."""
+        for name, value in values.items() if isinstance(values, Mapping) else values:
+            self[name] = value
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name not in self._names:
+            if hasattr(self, name):
+                raise KeyError(f"{name!r} is something else of a ParameterDict")
+            self._names.append(name)
+        setattr(self, name, _parameter(value))
+
+    def __delitem__(self, name: str) -> None:
+        if name not in self._names:
+            raise KeyError(name)
+        self._names.remove(name)
+        delattr(self, name)
+
+    def pop(self, name: str) -> Any:
+        """Removes a tensor, and answers with it."""
+        value = self[name]
+        del self[name]
+        return value
+
+    def keys(self) -> Iterable[str]:
+        """The names."""
+        return list(self._names)
+
+    def values(self) -> Iterable[Any]:
+        """The tensors."""
+        return [self[name] for name in self._names]
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        """Names and tensors."""
+        return [(name, self[name]) for name in self._names]
+
+
+def _parameter(value: Any) -> Any:
+    return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value

@@ -1,4 +1,4 @@
-"""Layers with parameters, and functions to stand between them."""
+"""Layers with parameters, and distances."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from .._micrograd_rs import (
     _layer_norm_parameters,
     _linear_parameters,
     dtype,
-    zeros,
+    empty,
 )
-from .module import Module
+from ..autograd import no_grad
+from .init import uniform_
+from .module import Module, Parameter
 
 
 class Linear(Module):
@@ -45,27 +47,169 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
+def _row(padding_idx: int | None, num_embeddings: int) -> int | None:
+    """The row that stands for nothing, counted from the start."""
+    if padding_idx is None:
+        return None
+    if not -num_embeddings <= padding_idx < num_embeddings:
+        raise ValueError(f"padding_idx {padding_idx} is not among {num_embeddings} rows")
+    return padding_idx % num_embeddings
+
+
+def _table(num_embeddings: int, embedding_dim: int, padding_idx: int | None, on: tuple[Any, Any]) -> Tensor:
+    device, kind = on
+    weight: Tensor = _embedding_parameters(num_embeddings, embedding_dim, kind)
+    if padding_idx is not None:
+        with no_grad():
+            weight[padding_idx] = 0
+    if device is not None:
+        weight.data = weight.detach().to(device)
+    return weight
+
+
 class Embedding(Module):
-    """A table of vectors, looked up by integers of any shape; drawn from the normal distribution."""
+    """A table of vectors, looked up by integers of any shape; drawn from the normal distribution.
+
+    The row `padding_idx` is 0 at first and gets no gradient.
+    """
 
     def __init__(
         self,
         num_embeddings: int,
         embedding_dim: int,
+        padding_idx: int | None = None,
         device: Device | str | None = None,
         dtype: dtype | str | None = None,
     ) -> None:
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
-        self.weight: Tensor = _embedding_parameters(num_embeddings, embedding_dim, dtype)
-        if device is not None:
-            self.to(device)
+        self.padding_idx = _row(padding_idx, num_embeddings)
+        self.weight: Tensor = _table(num_embeddings, embedding_dim, self.padding_idx, (device, dtype))
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.embedding(input, self.weight)
+        return F.embedding(input, self.weight, self.padding_idx)
 
     def extra_repr(self) -> str:
-        return f"{self.num_embeddings}, {self.embedding_dim}"
+        padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
+        return f"{self.num_embeddings}, {self.embedding_dim}{padding}"
+
+
+class EmbeddingBag(Module):
+    """Sums, means or largest elements of rows of a table, drawn from the normal distribution; see `embedding_bag`.
+
+    The row `padding_idx` is 0 at first, does not count and gets no gradient.
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        *,
+        mode: str = "mean",
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        if mode not in ("sum", "mean", "max"):
+            raise ValueError(f'a mode is "sum", "mean" or "max", got {mode!r}')
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
+        self.mode = mode
+        self.include_last_offset = include_last_offset
+        self.padding_idx = _row(padding_idx, num_embeddings)
+        self.weight: Tensor = _table(num_embeddings, embedding_dim, self.padding_idx, (device, dtype))
+
+    def forward(
+        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
+    ) -> Tensor:
+        return F.embedding_bag(
+            input,
+            self.weight,
+            offsets,
+            mode=self.mode,
+            per_sample_weights=per_sample_weights,
+            include_last_offset=self.include_last_offset,
+            padding_idx=self.padding_idx,
+        )
+
+    def extra_repr(self) -> str:
+        padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
+        return f"{self.num_embeddings}, {self.embedding_dim}, mode={self.mode!r}{padding}"
+
+
+class Bilinear(Module):
+    """`Σ x1 W x2 + b` on the last axes of two inputs. Weight and bias are drawn uniformly from ±1/√`in1_features`."""
+
+    bias: Tensor | None
+
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        if in1_features < 1:
+            raise ValueError(f"takes at least one feature, got {in1_features}")
+        self.in1_features = in1_features
+        self.in2_features = in2_features
+        self.out_features = out_features
+        bound = in1_features**-0.5
+
+        def drawn(*shape: int) -> Any:
+            return Parameter(uniform_(empty(shape, device=device, dtype=dtype), -bound, bound))
+
+        self.weight: Tensor = drawn(out_features, in1_features, in2_features)
+        self.register_parameter("bias", drawn(out_features) if bias else None)
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        return F.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        sizes = f"in1_features={self.in1_features}, in2_features={self.in2_features}, out_features={self.out_features}"
+        return f"{sizes}, bias={self.bias is not None}"
+
+
+class CosineSimilarity(Module):
+    """The cosine of the angle between vectors along an axis."""
+
+    def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
+        self.dim = dim
+        self.eps = eps
+
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        return F.cosine_similarity(x1, x2, self.dim, self.eps)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}, eps={self.eps}"
+
+
+class PairwiseDistance(Module):
+    """The `p`-norm of `x1 − x2 + eps` along the last axis."""
+
+    def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
+        self.norm = p
+        self.eps = eps
+        self.keepdim = keepdim
+
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
+        return F.pairwise_distance(x1, x2, self.norm, self.eps, self.keepdim)
+
+    def extra_repr(self) -> str:
+        return f"p={self.norm}, eps={self.eps}, keepdim={self.keepdim}"
+
+
+class Identity(Module):
+    """The input itself."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+    def forward(self, input: Any) -> Any:
+        return input
 
 
 class LayerNorm(Module):
@@ -98,135 +242,3 @@ class LayerNorm(Module):
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
-
-
-class Dropout(Module):
-    """In training, zeros with probability `p` and the rest scaled by 1/(1 − p); otherwise the input itself."""
-
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        # An unfit probability is an error here, not at the first use.
-        F.dropout(zeros(0), p)
-        self.p = p
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.dropout(input, self.p, self.training)
-
-    def extra_repr(self) -> str:
-        return f"p={self.p}"
-
-
-class Identity(Module):
-    """The input itself."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        pass
-
-    def forward(self, input: Any) -> Any:
-        return input
-
-
-class ReLU(Module):
-    """`max(x, 0)`."""
-
-    def __init__(self, inplace: bool = False) -> None:
-        pass
-
-    def forward(self, input: Tensor) -> Tensor:
-        return input.relu()
-
-
-class Tanh(Module):
-    """The hyperbolic tangent."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        return input.tanh()
-
-
-class Sigmoid(Module):
-    """`1 / (1 + e⁻ˣ)`."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        return input.sigmoid()
-
-
-class SiLU(Module):
-    """`x σ(x)`."""
-
-    def __init__(self, inplace: bool = False) -> None:
-        pass
-
-    def forward(self, input: Tensor) -> Tensor:
-        return input.silu()
-
-
-class Softplus(Module):
-    """`log(1 + eˣ)`."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        return input.softplus()
-
-
-class GELU(Module):
-    """The Gaussian error linear unit, by the error function or (`approximate="tanh"`) by the hyperbolic tangent."""
-
-    def __init__(self, approximate: str = "none") -> None:
-        self.approximate = approximate
-
-    def forward(self, input: Tensor) -> Tensor:
-        return input.gelu(self.approximate)
-
-    def extra_repr(self) -> str:
-        return f"approximate={self.approximate!r}"
-
-
-class LeakyReLU(Module):
-    """`x`, or `negative_slope · x` where negative."""
-
-    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
-        self.negative_slope = negative_slope
-
-    def forward(self, input: Tensor) -> Tensor:
-        return input.leaky_relu(self.negative_slope)
-
-    def extra_repr(self) -> str:
-        return f"negative_slope={self.negative_slope}"
-
-
-class Softmax(Module):
-    """`eˣ / Σ eˣ` along an axis."""
-
-    def __init__(self, dim: int = -1) -> None:
-        self.dim = dim
-
-    def forward(self, input: Tensor) -> Tensor:
-        return input.softmax(self.dim)
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
-
-
-class LogSoftmax(Module):
-    """`log softmax` along an axis."""
-
-    def __init__(self, dim: int = -1) -> None:
-        self.dim = dim
-
-    def forward(self, input: Tensor) -> Tensor:
-        return input.log_softmax(self.dim)
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
-
-
-class Flatten(Module):
-    """Some axes as one: all but the first, which counts the samples."""
-
-    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
-        self.start_dim = start_dim
-        self.end_dim = end_dim
-
-    def forward(self, input: Tensor) -> Tensor:
-        return input.flatten(self.start_dim, self.end_dim)
-
-    def extra_repr(self) -> str:
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"

@@ -1,0 +1,729 @@
+//! Elementwise operations that are composed of rows.
+
+use super::float;
+use crate::functional::wide;
+use crate::ops::{self, Operand};
+use crate::tensor::Tensor;
+use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use mg_graph::Node;
+use mg_kernels::{Algebra, Row, Rules};
+use mg_macros::operations;
+use std::f64::consts::{LN_2, PI};
+
+/// A function of floats; integers become f32.
+pub(super) fn unary(t: &Tensor, f: impl FnOnce(&Node) -> Node) -> Result<Tensor> {
+    let x = float(t);
+    Ok(Tensor::from_node(f(&wide(&x)).cast(x.dtype())))
+}
+
+/// A function of two operands in the dtype in which they meet; integers become f32.
+pub(super) fn binary(
+    op: &'static str,
+    a: &Tensor,
+    b: Operand,
+    f: impl FnOnce(&Node, &Node) -> Node,
+) -> Result<Tensor> {
+    let ([a, b], dtype) = floats(op, [Operand::from(a), b])?;
+    Ok(Tensor::from_node(f(&a, &b).cast(dtype)))
+}
+
+/// Operands as floats that are wide enough, and the dtype in which they meet.
+pub(super) fn floats<const N: usize>(op: &'static str, operands: [Operand; N]) -> Result<([Node; N], DType)> {
+    let (nodes, dtype) = joined(op, operands)?;
+    let dtype = if dtype.is_float() { dtype } else { DType::F32 };
+    Ok((nodes.map(|node| wide(&node.cast(dtype))), dtype))
+}
+
+/// Operands in the dtype in which they meet. The first is a tensor.
+pub(super) fn joined<const N: usize>(op: &'static str, operands: [Operand; N]) -> Result<([Node; N], DType)> {
+    let dtype = DType::result_type(operands.iter().map(Operand::kind));
+    let device = operands.iter().find_map(|o| match o {
+        Operand::Tensor(t) => Some(t.device()),
+        Operand::Float(_) | Operand::Int(_) | Operand::Bool(_) | Operand::Live(_) => None,
+    });
+    let device = device.unwrap_or_else(crate::default_device);
+    let nodes = operands.map(|operand| operand.on(dtype, device));
+    let mut shape = Shape::scalar();
+    for node in &nodes {
+        let Some(joint) = Shape::broadcast(&shape, node.shape()) else {
+            let text = format!("shapes {shape} and {} cannot be broadcast together", node.shape());
+            return Err(Error::new(op, ErrorKind::Shape(text)));
+        };
+        shape = joint;
+        if node.device() != device {
+            let text = format!(
+                "tensors must be on the same device (no implicit device transfers), got {device} and {}",
+                node.device()
+            );
+            return Err(Error::new(op, ErrorKind::Device(text)));
+        }
+    }
+    Ok((nodes, dtype))
+}
+
+/// Both truth values.
+pub(super) fn and(a: &Node, b: &Node) -> Node {
+    Node::apply(Row::And, &[a, b])
+}
+
+/// Either truth value.
+pub(super) fn or(a: &Node, b: &Node) -> Node {
+    Node::apply(Row::Or, &[a, b])
+}
+
+fn le(a: &Node, b: &Node) -> Node {
+    Node::apply(Row::Le, &[a, b])
+}
+
+fn is_nan(a: &Node) -> Node {
+    Node::apply(Row::Ne, &[a, a])
+}
+
+fn infinity(like: &Node) -> Node {
+    like.lit(f64::INFINITY)
+}
+
+/// What is computed here has no gradient.
+fn untracked<T>(f: impl FnOnce() -> T) -> T {
+    let was = mg_graph::set_tracking(false);
+    let result = f();
+    mg_graph::set_tracking(was);
+    result
+}
+
+/// `x log y`, and 0 where `x` is 0 and `y` a number; `log` is that of y or of 1 + y, which is 0 where y is `least`.
+fn x_log_y(x: &Node, y: &Node, row: Row, least: f64, neutral: f64) -> Node {
+    let outside = or(&le(y, &y.lit(least)), &y.eq(&infinity(y)));
+    let nothing = and(&x.eq(&x.lit(0.0)), &outside);
+    let safe = nothing.choose(&y.lit(neutral), y);
+    nothing.choose(&x.lit(0.0), &x.mul(&safe.map(row)))
+}
+
+/// Of the larger one and the magnitude of the difference, which is 0 where both are the same infinity.
+fn log_add(a: &Node, b: &Node, rest: impl FnOnce(&Node) -> Node) -> Node {
+    let larger = Node::apply(Row::Maximum, &[a, b]);
+    let apart = a.eq(b).choose(&a.lit(0.0), &a.sub(b)).map(Row::Abs);
+    larger.add(&rest(&apart.neg()))
+}
+
+fn takes_floats(op: &'static str, dtype: DType) -> Result<()> {
+    match dtype.is_float() {
+        true => Ok(()),
+        false => Err(Error::new(op, ErrorKind::DType(format!("takes floats, got {dtype}")))),
+    }
+}
+
+#[operations(ELEMENTWISE)]
+impl Tensor {
+    /// `self > other`.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices.
+    #[surface(method, function, in_place, alias = "greater")]
+    pub fn gt(&self, other: Operand) -> Result<Tensor> {
+        ops::turned(Row::Lt, other, self)
+    }
+
+    /// `self ≥ other`.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices.
+    #[surface(method, function, in_place, alias = "greater_equal")]
+    pub fn ge(&self, other: Operand) -> Result<Tensor> {
+        ops::turned(Row::Le, other, self)
+    }
+
+    /// `other − alpha · self`.
+    ///
+    /// # Errors
+    ///
+    /// Truth values; an `alpha` that is a float where the result is not, or a tensor; shapes that do not broadcast.
+    #[surface(function, keywords_from = "alpha")]
+    pub fn rsub(&self, other: Operand, #[default(Operand::Int(1))] alpha: Operand) -> Result<Tensor> {
+        other.beside(self).sub_scaled(self, alpha)
+    }
+
+    /// The remainder of `self / other` with the sign of `other`, as Python's `%`.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices, truth values. An integer divided by zero is found when the value is
+    /// computed.
+    #[surface(method, function, in_place)]
+    pub fn remainder(&self, other: Operand) -> Result<Tensor> {
+        ops::remainder(self, other)
+    }
+
+    /// `⌊self / other⌋`, as Python's `//`.
+    ///
+    /// # Errors
+    ///
+    /// As `remainder`.
+    #[surface(method, function, in_place)]
+    pub fn floor_divide(&self, other: Operand) -> Result<Tensor> {
+        ops::floor_divide("floor_divide", self, other)
+    }
+
+    /// `self` to a power: a tensor or a number. The exponents 2, 3, 1, 0.5, −1 and 0 take shorter ways, as in PyTorch.
+    /// Integers to the power of integers are integers.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices; a negative whole number as the exponent of an integer tensor (in a
+    /// tensor of exponents it gives 0, but for the bases 1 and −1); truth values on both sides.
+    #[surface(method, function, in_place)]
+    pub fn pow(&self, exponent: Operand) -> Result<Tensor> {
+        ops::power(self, exponent)
+    }
+
+    /// `self` to a power, in f64.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices.
+    #[surface(method, function, in_place)]
+    pub fn float_power(&self, exponent: Operand) -> Result<Tensor> {
+        let exponent = match exponent {
+            Operand::Tensor(t) => Operand::Tensor(t.to_dtype(DType::F64)),
+            Operand::Int(n) => Operand::Float(n as f64),
+            Operand::Bool(b) => Operand::Float(b.into()),
+            number @ (Operand::Float(_) | Operand::Live(_)) => number,
+        };
+        ops::power(&self.to_dtype(DType::F64), exponent)
+    }
+
+    /// Values no smaller than `min` and no larger than `max` (numbers or tensors), where given (`max`, if it is below
+    /// `min`); NaN stays. The gradient passes between bounds that are numbers, and is 0 at them; a tensor's equal elements
+    /// share it.
+    ///
+    /// # Errors
+    ///
+    /// No bound; truth values; a number as bound that every value of an integer dtype is beyond; shapes that do not
+    /// broadcast, unlike devices.
+    #[surface(method, function, in_place, alias = "clip")]
+    pub fn clamp(
+        &self,
+        #[default(None)] min: Option<Operand>,
+        #[default(None)] max: Option<Operand>,
+    ) -> Result<Tensor> {
+        ops::clamped(self, min, max)
+    }
+
+    /// Values no smaller than `min`, as `clamp`.
+    ///
+    /// # Errors
+    ///
+    /// As `clamp`.
+    #[surface(method, function, in_place)]
+    pub fn clamp_min(&self, min: Operand) -> Result<Tensor> {
+        ops::clamped(self, Some(min), None)
+    }
+
+    /// Values no larger than `max`, as `clamp`.
+    ///
+    /// # Errors
+    ///
+    /// As `clamp`.
+    #[surface(method, function, in_place)]
+    pub fn clamp_max(&self, max: Operand) -> Result<Tensor> {
+        ops::clamped(self, None, Some(max))
+    }
+
+    /// What is left of the number without its whole part; its sign stays.
+    ///
+    /// # Errors
+    ///
+    /// Integers and truth values.
+    #[surface(method, function, in_place)]
+    pub fn frac(&self) -> Result<Tensor> {
+        takes_floats("frac", self.dtype())?;
+        self.try_sub(self.try_trunc()?)
+    }
+
+    /// The bits of integers turned over; of truth values, `logical_not`.
+    ///
+    /// # Errors
+    ///
+    /// Floats.
+    #[surface(method, function, in_place)]
+    pub fn bitwise_not(&self) -> Result<Tensor> {
+        match self.dtype() {
+            DType::Bool => self.try_logical_not(),
+            // −1 − x is what the bits of an integer are turned over.
+            d if d.is_int() => self.try_neg()?.try_sub(1i64),
+            d => {
+                let text = format!("takes truth values and integers, got {d}");
+                Err(Error::new("bitwise_not", ErrorKind::DType(text)))
+            }
+        }
+    }
+
+    /// Whether elements are no numbers.
+    pub fn isnan(&self) -> Result<Tensor> {
+        self.try_ne(self)
+    }
+
+    /// Whether elements are infinite.
+    pub fn isinf(&self) -> Result<Tensor> {
+        let x = float(self);
+        Ok(Tensor::from_node(x.map(Row::Abs).eq(&infinity(&x))))
+    }
+
+    /// Whether elements are neither infinite nor no numbers.
+    pub fn isfinite(&self) -> Result<Tensor> {
+        // Integers are, also those that no f16 holds.
+        let x = self.node();
+        let x = if x.dtype().is_float() { x } else { x.cast(DType::F64) };
+        Ok(Tensor::from_node(x.map(Row::Abs).lt(&infinity(&x))))
+    }
+
+    /// Whether elements are +∞.
+    pub fn isposinf(&self) -> Result<Tensor> {
+        let x = float(self);
+        Ok(Tensor::from_node(x.eq(&infinity(&x))))
+    }
+
+    /// Whether elements are −∞.
+    pub fn isneginf(&self) -> Result<Tensor> {
+        let x = float(self);
+        Ok(Tensor::from_node(x.eq(&x.lit(f64::NEG_INFINITY))))
+    }
+
+    /// True for every element: all numbers here are real.
+    pub fn isreal(&self) -> Result<Tensor> {
+        Ok(self.detach().ones_like().to_dtype(DType::Bool))
+    }
+
+    /// Whether the sign is minus, also that of a zero and of NaN.
+    pub fn signbit(&self) -> Result<Tensor> {
+        let x = float(self);
+        let one = x.lit(1.0);
+        Ok(Tensor::from_node(Node::apply(Row::Copysign, &[&one, &x]).lt(&x.lit(0.0))))
+    }
+
+    /// The tensor itself, as another one of the same value.
+    ///
+    /// # Errors
+    ///
+    /// Truth values.
+    pub fn positive(&self) -> Result<Tensor> {
+        match self.dtype() {
+            DType::Bool => {
+                let text = "truth values have no sign; convert to an integer first";
+                Err(Error::new("positive", ErrorKind::DType(text.into())))
+            }
+            _ => Ok(Tensor::from_node(self.node().alias())),
+        }
+    }
+
+    /// `1 / x`. Integers become f32.
+    #[surface(method, function, in_place)]
+    pub fn reciprocal(&self) -> Result<Tensor> {
+        unary(self, |x| x.lit(1.0).div(x))
+    }
+
+    /// `1 / √x`. Integers become f32.
+    #[surface(method, function, in_place)]
+    pub fn rsqrt(&self) -> Result<Tensor> {
+        unary(self, |x| x.lit(1.0).div(&x.map(Row::Sqrt)))
+    }
+
+    /// `sin(πx) / πx`, and 1 at 0. Integers become f32.
+    #[surface(method, function, special, in_place)]
+    pub fn sinc(&self) -> Result<Tensor> {
+        unary(self, |x| {
+            let zero = x.eq(&x.lit(0.0));
+            let angle = zero.choose(&x.lit(1.0), x).scale(PI);
+            zero.choose(&x.lit(1.0), &angle.map(Row::Sin).div(&angle))
+        })
+    }
+
+    /// Degrees as radians. Integers become f32.
+    #[surface(method, function, in_place)]
+    pub fn deg2rad(&self) -> Result<Tensor> {
+        unary(self, |x| x.scale(PI / 180.0))
+    }
+
+    /// Radians as degrees. Integers become f32.
+    #[surface(method, function, in_place)]
+    pub fn rad2deg(&self) -> Result<Tensor> {
+        unary(self, |x| x.scale(180.0 / PI))
+    }
+
+    /// `log(x / (1 − x))`, after `x` was brought to between `eps` and `1 − eps`, if that is given. Integers become f32.
+    #[surface(method, function, special, in_place)]
+    pub fn logit(&self, #[default(None)] eps: Option<f64>) -> Result<Tensor> {
+        unary(self, |x| {
+            let one = x.lit(1.0);
+            let x = match eps {
+                None => x.clone(),
+                Some(eps) => {
+                    let (low, high) = (x.lit(eps), x.lit(1.0 - eps));
+                    let x = x.lt(&low).choose(&low, x);
+                    high.lt(&x).choose(&high, &x)
+                }
+            };
+            x.div(&one.sub(&x)).map(Row::Log)
+        })
+    }
+
+    /// NaN and infinities replaced by numbers: `nan`, and the largest and the least number of the dtype unless others are
+    /// given. Integers stay.
+    #[surface(method, function, in_place)]
+    pub fn nan_to_num(
+        &self,
+        #[default(Some(0.0))] nan: Option<f64>,
+        #[default(None)] posinf: Option<f64>,
+        #[default(None)] neginf: Option<f64>,
+    ) -> Result<Tensor> {
+        let x = self.node();
+        let largest = match x.dtype() {
+            DType::F64 => f64::MAX,
+            DType::F32 => f64::from(f32::MAX),
+            DType::F16 => 65504.0,
+            DType::BF16 => 3.389_531_389_251_535_5e38,
+            DType::I64 | DType::I32 | DType::U8 | DType::Bool => return Ok(Tensor::from_node(x.alias())),
+        };
+        let (high, low) = (posinf.unwrap_or(largest), neginf.unwrap_or(-largest));
+        let y = is_nan(&x).choose(&x.lit(nan.unwrap_or(0.0)), &x);
+        let y = x.eq(&infinity(&x)).choose(&x.lit(high), &y);
+        Ok(Tensor::from_node(x.eq(&x.lit(f64::NEG_INFINITY)).choose(&x.lit(low), &y)))
+    }
+
+    /// `self + weight · (end − self)`, from the nearer end; the weight is a number or a tensor.
+    ///
+    /// # Errors
+    ///
+    /// Integers; shapes that do not broadcast, unlike devices.
+    #[surface(method, function, in_place)]
+    pub fn lerp(&self, end: &Tensor, weight: Operand) -> Result<Tensor> {
+        takes_floats("lerp", self.dtype())?;
+        let ([a, b, w], dtype) = floats("lerp", [self.into(), end.into(), weight])?;
+        let (apart, one) = (b.sub(&a), w.lit(1.0));
+        let near = a.add(&w.mul(&apart));
+        let far = b.sub(&apart.mul(&one.sub(&w)));
+        Ok(Tensor::from_node(w.map(Row::Abs).lt(&w.lit(0.5)).choose(&near, &far).cast(dtype)))
+    }
+
+    /// `self + value · tensor1 · tensor2`.
+    ///
+    /// # Errors
+    ///
+    /// A `value` that is a float where the tensors are of integers; shapes that do not broadcast, unlike devices.
+    #[surface(method, function, in_place, keywords_from = "value")]
+    pub fn addcmul(
+        &self,
+        tensor1: &Tensor,
+        tensor2: &Tensor,
+        #[default(Operand::Int(1))] value: Operand,
+    ) -> Result<Tensor> {
+        let ([x, a, b], dtype) = joined("addcmul", [self.into(), tensor1.into(), tensor2.into()])?;
+        if matches!(value, Operand::Float(_) | Operand::Live(_)) && !dtype.is_float() {
+            let text = "takes an integer as value where the tensors are of integers, got a float";
+            return Err(Error::new("addcmul", ErrorKind::DType(text.into())));
+        }
+        if dtype.is_bool() {
+            let text = "truth values are not added up; convert to an integer first";
+            return Err(Error::new("addcmul", ErrorKind::DType(text.into())));
+        }
+        let (x, a, b) = (wide(&x), wide(&a), wide(&b));
+        let product = match value {
+            Operand::Int(1) => a.mul(&b),
+            value => value.on(a.dtype(), a.device()).mul(&a).mul(&b),
+        };
+        Ok(Tensor::from_node(x.add(&product).cast(dtype)))
+    }
+
+    /// `self + value · tensor1 / tensor2`.
+    ///
+    /// # Errors
+    ///
+    /// Integers; shapes that do not broadcast, unlike devices.
+    #[surface(method, function, in_place, keywords_from = "value")]
+    pub fn addcdiv(
+        &self,
+        tensor1: &Tensor,
+        tensor2: &Tensor,
+        #[default(Operand::Int(1))] value: Operand,
+    ) -> Result<Tensor> {
+        if !tensor1.dtype().is_float() && !tensor2.dtype().is_float() {
+            let text = "integers are not divided here; convert to a float first";
+            return Err(Error::new("addcdiv", ErrorKind::DType(text.into())));
+        }
+        let ([x, a, b], dtype) = floats("addcdiv", [self.into(), tensor1.into(), tensor2.into()])?;
+        let quotient = match value {
+            Operand::Int(1) => a.div(&b),
+            value => value.on(a.dtype(), a.device()).mul(&a).div(&b),
+        };
+        Ok(Tensor::from_node(x.add(&quotient).cast(dtype)))
+    }
+
+    /// `self · log other`, and 0 where `self` is 0 and `other` a number. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices.
+    #[surface(method, function, special, in_place)]
+    pub fn xlogy(&self, other: Operand) -> Result<Tensor> {
+        binary("xlogy", self, other, |x, y| x_log_y(x, y, Row::Log, 0.0, 1.0))
+    }
+
+    /// `self · log(1 + other)`, and 0 where `self` is 0 and `other` a number. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices.
+    #[surface(special)]
+    pub fn xlog1py(&self, other: Operand) -> Result<Tensor> {
+        binary("xlog1py", self, other, |x, y| x_log_y(x, y, Row::Log1p, -1.0, 0.0))
+    }
+
+    /// `ln(exp(x) + exp(y))` without overflow. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices.
+    pub fn logaddexp(&self, other: Operand) -> Result<Tensor> {
+        binary("logaddexp", self, other, |a, b| log_add(a, b, |apart| apart.map(Row::Softplus)))
+    }
+
+    /// `log₂(2ˣ + 2ʸ)` without overflow. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices.
+    pub fn logaddexp2(&self, other: Operand) -> Result<Tensor> {
+        let rest = |apart: &Node| apart.map(Row::Exp2).map(Row::Log1p).scale(1.0 / LN_2);
+        binary("logaddexp2", self, other, |a, b| log_add(a, b, rest))
+    }
+
+    /// 0 where `self` is negative or NaN, `values` where it is 0, 1 where it is positive.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices or dtypes.
+    #[surface(method, function, in_place)]
+    pub fn heaviside(&self, values: &Tensor) -> Result<Tensor> {
+        if self.dtype() != values.dtype() {
+            let text = format!("takes two tensors of one dtype, got {} and {}", self.dtype(), values.dtype());
+            return Err(Error::new("heaviside", ErrorKind::DType(text)));
+        }
+        let ([x, values], dtype) = joined("heaviside", [self.into(), values.into()])?;
+        if dtype.is_bool() {
+            return Ok(Tensor::from_node(or(&x, &values)));
+        }
+        let (zero, one) = (x.lit(0.0), x.lit(1.0));
+        let step = zero.lt(&x).choose(&one, &zero);
+        Ok(Tensor::from_node(x.eq(&zero).choose(&values, &step)))
+    }
+
+    /// The larger one; where one is NaN, the other.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices.
+    pub fn fmax(&self, other: Operand) -> Result<Tensor> {
+        let ([a, b], _) = joined("fmax", [self.into(), other])?;
+        Ok(Tensor::from_node(or(&le(&b, &a), &is_nan(&b)).choose(&a, &b)))
+    }
+
+    /// The smaller one; where one is NaN, the other.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices.
+    pub fn fmin(&self, other: Operand) -> Result<Tensor> {
+        let ([a, b], _) = joined("fmin", [self.into(), other])?;
+        Ok(Tensor::from_node(or(&le(&a, &b), &is_nan(&b)).choose(&a, &b)))
+    }
+
+    /// `√(self² + other²)` without overflow. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices.
+    #[surface(method, function, in_place)]
+    pub fn hypot(&self, other: Operand) -> Result<Tensor> {
+        binary("hypot", self, other, |a, b| {
+            // A power of two, by which nothing is rounded; what it is does not change the result.
+            let (scale, endless) = untracked(|| {
+                let (a, b) = (a.map(Row::Abs), b.map(Row::Abs));
+                let most = or(&le(&b, &a), &is_nan(&b)).choose(&a, &b);
+                let endless = most.eq(&infinity(&most));
+                let plain = and(&most.lit(0.0).lt(&most), &most.lt(&infinity(&most)));
+                let scale = plain.choose(&most, &most.lit(1.0)).map(Row::Log2).map(Row::Floor).map(Row::Exp2);
+                (scale, endless)
+            });
+            let squares = a.div(&scale).map(Row::Square).add(&b.div(&scale).map(Row::Square));
+            endless.choose(&infinity(a), &squares.map(Row::Sqrt).mul(&scale))
+        })
+    }
+
+    /// The next number of the dtype after `self` towards `other`.
+    ///
+    /// # Errors
+    ///
+    /// Other dtypes than f32 and f64; shapes that do not broadcast, unlike devices.
+    #[surface(method, function, in_place)]
+    pub fn nextafter(&self, other: Operand) -> Result<Tensor> {
+        let ([a, b], dtype) = joined("nextafter", [self.into(), other])?;
+        match dtype {
+            DType::F32 | DType::F64 => Ok(Tensor::from_node(Node::map(Row::NextAfter, &[&a, &b])?)),
+            DType::F16 | DType::BF16 | DType::I64 | DType::I32 | DType::U8 | DType::Bool => {
+                Err(Error::new("nextafter", ErrorKind::DType(format!("takes f32 and f64, got {dtype}"))))
+            }
+        }
+    }
+
+    /// `self · 2^other`. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices.
+    #[surface(method, function, in_place)]
+    pub fn ldexp(&self, other: Operand) -> Result<Tensor> {
+        binary("ldexp", self, other, |x, n| x.mul(&n.map(Row::Exp2)))
+    }
+
+    /// Numbers as a fraction from ½ to 1 (with their sign) times a power of two: the fractions and the exponents (i32). Zeros
+    /// and what is not finite are their own fractions.
+    ///
+    /// # Errors
+    ///
+    /// Integers and truth values.
+    #[surface(method, function, answers("mantissa", "exponent"))]
+    pub fn frexp(&self) -> Result<(Tensor, Tensor)> {
+        takes_floats("frexp", self.dtype())?;
+        let own = self.node();
+        let x = wide(&own);
+        let (exponent, first, second) = untracked(|| {
+            let a = x.map(Row::Abs);
+            let plain = and(&a.lit(0.0).lt(&a), &a.lt(&infinity(&a)));
+            let guess = plain.choose(&a, &a.lit(0.5)).map(Row::Log2).map(Row::Floor);
+            // In two steps, each of which the format holds.
+            let halves = |e: &Node| {
+                let first = e.scale(0.5).map(Row::Floor);
+                let second = e.sub(&first);
+                (first.neg().map(Row::Exp2), second.neg().map(Row::Exp2))
+            };
+            let (first, second) = halves(&guess);
+            // From 1 to 2, but where the logarithm was rounded up or down to a whole number.
+            let part = a.mul(&first).mul(&second);
+            let one = a.lit(1.0);
+            let up = le(&a.lit(2.0), &part).choose(&a.lit(2.0), &one);
+            let up = part.lt(&one).choose(&a.lit(0.0), &up);
+            let exponent = plain.choose(&guess.add(&up), &a.lit(0.0));
+            let (first, second) = halves(&exponent);
+            (exponent, first, second)
+        });
+        let mantissa = x.mul(&first).mul(&second).cast(own.dtype());
+        Ok((Tensor::from_node(mantissa), Tensor::from_node(exponent.cast(DType::I32))))
+    }
+
+    /// The cube root. Integers become f32.
+    pub fn cbrt(&self) -> Result<Tensor> {
+        unary(self, |x| {
+            let a = x.map(Row::Abs);
+            let plain = and(&a.lit(0.0).lt(&a), &a.lt(&infinity(&a)));
+            let safe = plain.choose(&a, &a.lit(1.0));
+            let root = Node::apply(Row::Pow, &[&safe, &safe.lit(1.0 / 3.0)]);
+            // A step of Newton's method: the exponent is not quite a third.
+            let off = root.sub(&safe.div(&root).div(&root)).scale(1.0 / 3.0);
+            let root = root.sub(&off);
+            plain.choose(&root.mul(&x.map(Row::Sign)), x)
+        })
+    }
+
+    /// Whether elements are within `atol + rtol · |other|` of each other; equal infinities are, and NaN where `equal_nan`
+    /// says so.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices or dtypes; a negative tolerance.
+    pub fn isclose(
+        &self,
+        other: &Tensor,
+        #[default(1e-5)] rtol: f64,
+        #[default(1e-8)] atol: f64,
+        #[default(false)] equal_nan: bool,
+    ) -> Result<Tensor> {
+        if self.dtype() != other.dtype() {
+            let text = format!("takes two tensors of one dtype, got {} and {}", self.dtype(), other.dtype());
+            return Err(Error::new("isclose", ErrorKind::DType(text)));
+        }
+        if rtol < 0.0 || atol < 0.0 {
+            let text = format!("takes tolerances that are not negative, got rtol {rtol} and atol {atol}");
+            return Err(Error::new("isclose", ErrorKind::Value(text)));
+        }
+        let ([a, b], dtype) = joined("isclose", [self.into(), other.into()])?;
+        let mut close = a.eq(&b);
+        if dtype.is_float() || rtol > 0.0 || atol > 0.0 {
+            let (x, y) = match dtype.is_float() {
+                true => (wide(&a), wide(&b)),
+                false => (a.cast(DType::F64), b.cast(DType::F64)),
+            };
+            let bound = y.map(Row::Abs).scale(rtol).add(&y.lit(atol));
+            let apart = x.sub(&y).map(Row::Abs);
+            // An infinite distance is never small.
+            close = or(&close, &and(&apart.lt(&infinity(&apart)), &le(&apart, &bound)));
+        }
+        if equal_nan {
+            close = or(&close, &and(&is_nan(&a), &is_nan(&b)));
+        }
+        Ok(Tensor::from_node(close))
+    }
+
+    /// Whether all elements are within `atol + rtol · |other|` of each other. Waits for the value.
+    ///
+    /// # Errors
+    ///
+    /// As `isclose`; those of the computation.
+    pub fn allclose(
+        &self,
+        other: &Tensor,
+        #[default(1e-5)] rtol: f64,
+        #[default(1e-8)] atol: f64,
+        #[default(false)] equal_nan: bool,
+    ) -> Result<bool> {
+        none(&self.try_isclose(other, rtol, atol, equal_nan)?.try_logical_not()?)
+    }
+
+    /// Whether two tensors have the same shape and the same elements. Waits for the value.
+    ///
+    /// # Errors
+    ///
+    /// Unlike devices; those of the computation.
+    pub fn equal(&self, other: &Tensor) -> Result<bool> {
+        if self.shape() != other.shape() {
+            return Ok(false);
+        }
+        none(&self.try_ne(other)?)
+    }
+
+    /// Whether each of `elements` is among `test_elements`, or where `invert` is set is not. Compares each with each.
+    ///
+    /// # Errors
+    ///
+    /// Unlike devices.
+    #[surface(function, keywords_from = "assume_unique")]
+    pub fn isin(
+        elements: &Tensor,
+        test_elements: Operand,
+        #[default(false)] assume_unique: bool,
+        #[default(false)] invert: bool,
+    ) -> Result<Tensor> {
+        // What is unique is found in the same way.
+        let _ = assume_unique;
+        let tests = test_elements.beside(elements).detach().reshape(&[-1])?;
+        let found = elements.detach().unsqueeze(-1)?.try_eq(&tests)?;
+        let found = found.to_dtype(DType::I64).sum_dim(&[-1], false)?.try_ne(0i64)?;
+        if invert { found.try_logical_not() } else { Ok(found) }
+    }
+}
+
+/// Whether no element is true.
+fn none(t: &Tensor) -> Result<bool> {
+    Ok(t.to_dtype(DType::I64).sum_dim(&[], false)?.item::<i64>()? == 0)
+}

@@ -1,0 +1,510 @@
+//! Images and what is like them: margins, other sizes, channels as pixels.
+
+use super::wide;
+use crate::functional::mean;
+use crate::tensor::Tensor;
+use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
+use mg_graph::{Node, cell_bits};
+use mg_kernels::{Algebra, ReduceKind, Row, Rules};
+use mg_macros::operations;
+
+/// What stands beyond the ends of an axis.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Margin {
+    Reflect,
+    Replicate,
+    Circular,
+}
+
+/// An axis with margins of these widths.
+fn margin(x: &Node, axis: usize, before: usize, after: usize, kind: Margin) -> Result<Node> {
+    let n = x.shape()[axis];
+    let most = match kind {
+        Margin::Reflect => n.saturating_sub(1),
+        Margin::Replicate if n == 0 => 0,
+        Margin::Replicate => usize::MAX,
+        Margin::Circular => n,
+    };
+    if before > most || after > most {
+        let text = format!(
+            "margins of {before} and {after} take more of axis {axis} than there is: its size is {n}"
+        );
+        return Err(Error::new("pad", ErrorKind::Shape(text)));
+    }
+    let part = |start: usize, step: isize, len: usize| match len {
+        0 => Ok(None),
+        _ => x.slice(axis, start, step, len).map(Some),
+    };
+    let edge = |at: usize, len: usize| match len {
+        0 => Ok(None),
+        _ => x.slice(axis, at, 1, 1)?.expand(Shape::new(&x.shape().with(axis, len))?).map(Some),
+    };
+    let (left, right) = match kind {
+        Margin::Reflect => (part(before, -1, before)?, part(n.saturating_sub(2), -1, after)?),
+        Margin::Replicate => (edge(0, before)?, edge(n.saturating_sub(1), after)?),
+        Margin::Circular => (part(n - before, 1, before)?, part(0, 1, after)?),
+    };
+    let all: Vec<&Node> = [left.as_ref(), Some(x), right.as_ref()].into_iter().flatten().collect();
+    Node::concat(&all, axis)
+}
+
+/// A vector laid along an axis.
+fn along(vector: &Node, axis: usize, rank: usize) -> Result<Node> {
+    let n = vector.shape().numel();
+    let sizes: Vec<usize> = (0..rank).map(|d| if d == axis { n } else { 1 }).collect();
+    vector.reshape(Shape::of(&sizes))
+}
+
+/// Positions along an axis by a vector of them, i64.
+fn pick(x: &Node, axis: usize, at: &Node) -> Result<Node> {
+    let n = at.shape().numel();
+    x.gather(axis, &along(at, axis, x.shape().rank())?.expand(Shape::new(&x.shape().with(axis, n))?)?)
+}
+
+/// How an axis gets another size.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Nearest,
+    NearestExact,
+    Linear,
+    Cubic,
+    Area,
+}
+
+/// An axis that gets another size, and how many of its old positions one new one is.
+#[derive(Clone, Copy)]
+struct Resize {
+    axis: usize,
+    size: usize,
+    scale: f64,
+}
+
+impl Resize {
+    /// The old positions that new ones stand for, as numbers.
+    fn positions(&self, x: &Node, n: usize, aligned: bool, clamped: bool) -> Node {
+        let dtype = if x.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
+        let at = Node::ramp(Shape::of(&[self.size]), x.device()).cast(dtype);
+        if aligned {
+            let step = if self.size > 1 { (n as f64 - 1.0) / (self.size as f64 - 1.0) } else { 0.0 };
+            return at.scale(step);
+        }
+        let at = at.add(&at.lit(0.5)).scale(self.scale).sub(&at.lit(0.5));
+        if clamped { Node::apply(Row::Maximum, &[&at, &at.lit(0.0)]) } else { at }
+    }
+
+    /// Positions as indices that are inside of the axis.
+    fn inside(at: &Node, n: usize) -> Node {
+        let at = at.cast(DType::I64);
+        let at = Node::apply(Row::Maximum, &[&at, &at.lit(0.0)]);
+        Node::apply(Row::Minimum, &[&at, &at.lit(n as f64 - 1.0)])
+    }
+
+    /// The nearest old position.
+    fn nearest(&self, x: &Node, exact: bool) -> Result<Node> {
+        let n = x.shape()[self.axis];
+        // Every so many: a view.
+        if self.scale >= 1.0 && self.scale.fract() == 0.0 && self.scale * self.size as f64 <= n as f64 {
+            let step = self.scale as usize;
+            return x.slice(self.axis, if exact { step / 2 } else { 0 }, step as isize, self.size);
+        }
+        let at = Node::ramp(Shape::of(&[self.size]), x.device()).cast(DType::F32);
+        let at = if exact { at.add(&at.lit(0.5)) } else { at };
+        pick(x, self.axis, &Resize::inside(&at.scale(self.scale).map(Row::Floor), n))
+    }
+
+    /// A sum of neighbours by weights.
+    fn weighed(&self, x: &Node, taps: &[(Node, Node)]) -> Result<Node> {
+        let rank = x.shape().rank();
+        let mut sum: Option<Node> = None;
+        for (at, weight) in taps {
+            let part = pick(x, self.axis, at)?.mul(&along(&weight.cast(x.dtype()), self.axis, rank)?);
+            sum = Some(sum.map_or(part.clone(), |s| s.add(&part)));
+        }
+        sum.map_or_else(|| Ok(x.clone()), Ok)
+    }
+
+    fn linear(&self, x: &Node, aligned: bool) -> Result<Node> {
+        let n = x.shape()[self.axis];
+        let at = self.positions(x, n, aligned, true);
+        let floor = at.map(Row::Floor);
+        let share = Node::apply(Row::Minimum, &[&at.sub(&floor), &at.lit(1.0)]);
+        let next = floor.add(&at.lit(1.0));
+        let taps = [(Resize::inside(&floor, n), at.lit(1.0).sub(&share)), (Resize::inside(&next, n), share)];
+        self.weighed(x, &taps)
+    }
+
+    /// Keys' convolution with a = −0.75 (1981).
+    fn cubic(&self, x: &Node, aligned: bool) -> Result<Node> {
+        const A: f64 = -0.75;
+        let n = x.shape()[self.axis];
+        let at = self.positions(x, n, aligned, false);
+        let floor = at.map(Row::Floor);
+        let share = at.sub(&floor);
+        let lit = |v: f64| at.lit(v);
+        let near = |t: &Node| t.scale(A + 2.0).sub(&lit(A + 3.0)).mul(t).mul(t).add(&lit(1.0));
+        let far =
+            |t: &Node| t.scale(A).sub(&lit(5.0 * A)).mul(t).add(&lit(8.0 * A)).mul(t).sub(&lit(4.0 * A));
+        let rest = lit(1.0).sub(&share);
+        let weights = [far(&share.add(&lit(1.0))), near(&share), near(&rest), far(&rest.add(&lit(1.0)))];
+        let taps: Vec<(Node, Node)> = weights
+            .into_iter()
+            .enumerate()
+            .map(|(i, w)| (Resize::inside(&floor.add(&lit(i as f64 - 1.0)), n), w))
+            .collect();
+        self.weighed(x, &taps)
+    }
+
+    /// The means of windows that cover the axis.
+    fn area(&self, x: &Node) -> Result<Node> {
+        let (n, m, axis) = (x.shape()[self.axis], self.size, self.axis);
+        let with = |sizes: &[usize]| {
+            let shape = x.shape();
+            let all: Vec<usize> =
+                shape[..axis].iter().chain(sizes).chain(&shape[axis + 1..]).copied().collect();
+            Shape::new(&all)
+        };
+        let begin = |i: usize| i * n / m;
+        let end = |i: usize| ((i + 1) * n).div_ceil(m);
+        let most = (0..m).map(|i| end(i) - begin(i)).max().unwrap_or(1);
+        // Window by window, each taken for as long as the longest; what is too much counts 0.
+        let (mut at, mut weights) = (Vec::with_capacity(m * most), Vec::with_capacity(m * most));
+        for i in 0..m {
+            for j in 0..most {
+                at.push((begin(i) + j).min(n - 1) as i64);
+                weights.push(if begin(i) + j < end(i) { 1.0 / (end(i) - begin(i)) as f64 } else { 0.0 });
+            }
+        }
+        let at = Tensor::from_vec(at, &[m * most])?.to(x.device())?.node();
+        let weights = Tensor::from_vec(weights, &[m * most])?.to(x.device())?.node().cast(x.dtype());
+        let parts = pick(x, axis, &at)?.mul(&along(&weights, axis, x.shape().rank())?);
+        parts.reshape(with(&[m, most])?)?.reduce(ReduceKind::Sum, 1 << (axis + 1), false)
+    }
+}
+
+/// The means of blocks of so many positions along some axes, in one step.
+fn blocks(x: &Node, sizes: &[usize]) -> Result<Node> {
+    let (mut parts, mut out, mut mask) = (vec![], vec![], 0u8);
+    for (&n, &size) in x.shape().iter().zip(sizes) {
+        parts.push(n / size);
+        out.push(n / size);
+        if size > 1 {
+            mask |= 1 << parts.len();
+            parts.push(size);
+        }
+    }
+    mean(&x.reshape(Shape::new(&parts)?)?, mask, false)?.reshape(Shape::new(&out)?)
+}
+
+/// Every position several times along some axes, in one step.
+fn repeated(x: &Node, times: &[usize]) -> Result<Node> {
+    let shape = *x.shape();
+    let (mut narrow, mut broad, mut out) = (vec![], vec![], vec![]);
+    for (&n, &times) in shape.iter().zip(times) {
+        narrow.push(n);
+        broad.push(n);
+        out.push(n * times);
+        if times > 1 {
+            narrow.push(1);
+            broad.push(times);
+        }
+    }
+    x.reshape(Shape::new(&narrow)?)?.expand(Shape::new(&broad)?)?.reshape(Shape::new(&out)?)
+}
+
+/// What is said of sizes: one for all axes, or one for each.
+fn each<T: Copy>(given: &[T], axes: usize, name: &str) -> Result<Vec<T>> {
+    match given {
+        [one] => Ok(vec![*one; axes]),
+        all if all.len() == axes => Ok(all.to_vec()),
+        other => {
+            let text = format!("takes one {name} or {axes}, got {}", other.len());
+            Err(Error::new("interpolate", ErrorKind::Value(text)))
+        }
+    }
+}
+
+/// Channels and the two axes behind them, all before as one: `[batch, channels, height, width]`.
+fn pictures(op: &'static str, x: &Node) -> Result<[usize; 4]> {
+    let shape = x.shape();
+    let rank = shape.rank();
+    if rank < 3 {
+        let text = format!("takes at least channels, height and width, got shape {shape}");
+        return Err(Error::new(op, ErrorKind::Shape(text)));
+    }
+    let batch = shape[..rank - 3].iter().product();
+    Ok([batch, shape[rank - 3], shape[rank - 2], shape[rank - 1]])
+}
+
+/// A shape with other sizes in the place of the last three.
+fn with_last(shape: &Shape, last: [usize; 3]) -> Result<Shape> {
+    let all: Vec<usize> = shape[..shape.rank() - 3].iter().copied().chain(last).collect();
+    Shape::new(&all)
+}
+
+#[operations(IMAGES)]
+impl Tensor {
+    /// With margins, whose widths are given from the last axis on, before and after: `[left, right, top, bottom, …]`. What is in them
+    /// says `mode`: "constant" is `value` (0), "reflect" the axis mirrored at its ends, "replicate" its ends, "circular" its other end. A
+    /// negative width takes away.
+    ///
+    /// # Errors
+    ///
+    /// An odd number of widths, or too many; another mode; a `value` for another mode than "constant"; more taken away, mirrored or
+    /// wrapped than there is.
+    #[surface(nn)]
+    pub fn pad(
+        &self,
+        pad: &[isize],
+        #[default("constant")] mode: &str,
+        #[default(None)] value: Option<f64>,
+    ) -> Result<Tensor> {
+        let fail = |kind| Err(Error::new("pad", kind));
+        let mut x = self.node();
+        let rank = x.shape().rank();
+        if pad.len() % 2 == 1 || pad.len() / 2 > rank {
+            let text =
+                format!("takes two widths for each axis that gets margins, got {pad:?} for {}", x.shape());
+            return fail(ErrorKind::Value(text));
+        }
+        let kind = match mode {
+            "constant" => None,
+            "reflect" => Some(Margin::Reflect),
+            "replicate" => Some(Margin::Replicate),
+            "circular" => Some(Margin::Circular),
+            other => {
+                let text = format!(
+                    "a mode is \"constant\", \"reflect\", \"replicate\" or \"circular\", got {other:?}"
+                );
+                return fail(ErrorKind::Value(text));
+            }
+        };
+        if kind.is_some() && value.is_some_and(|v| v != 0.0) {
+            return fail(ErrorKind::Value(format!(
+                "takes a value for the mode \"constant\", not for {mode:?}"
+            )));
+        }
+        let widths = pad.chunks_exact(2).enumerate().map(|(i, w)| (rank - 1 - i, w[0], w[1]));
+        for (axis, before, after) in widths.clone() {
+            let n = x.shape()[axis];
+            let (from, off) = (before.min(0).unsigned_abs(), after.min(0).unsigned_abs());
+            let Some(left) = n.checked_sub(from).and_then(|n| n.checked_sub(off)) else {
+                let text = format!("takes {from} and {off} away from axis {axis} of size {n}");
+                return fail(ErrorKind::Shape(text));
+            };
+            if left < n {
+                x = x.slice(axis, from, 1, left)?;
+            }
+        }
+        let wide = widths.clone().any(|(_, before, after)| before > 0 || after > 0);
+        if !wide {
+            return Ok(Tensor::from_node(x.copy()));
+        }
+        if let Some(kind) = kind {
+            for (axis, before, after) in widths {
+                if before > 0 || after > 0 {
+                    x = margin(&x, axis, before.max(0) as usize, after.max(0) as usize, kind)?;
+                }
+            }
+            return Ok(Tensor::from_node(x));
+        }
+        let mut sizes = x.shape().to_vec();
+        for (axis, before, after) in widths.clone() {
+            let margins = (before.max(0) as usize).saturating_add(after.max(0) as usize);
+            sizes[axis] = sizes[axis].saturating_add(margins);
+        }
+        let shape = Shape::new(&sizes)?;
+        let value = value.unwrap_or(0.0);
+        let constant =
+            || Node::scalar_bits(cell_bits(value, x.dtype()), x.dtype(), x.device(), false).expand(shape);
+        if x.shape().numel() == 0 {
+            return Ok(Tensor::from_node(constant()?));
+        }
+        let mut region = Layout::contiguous(shape);
+        for (axis, before, _) in widths {
+            let (start, n) = (before.max(0), x.shape()[axis] as isize);
+            region = region.slice(axis, Some(start), Some(start + n), 1)?;
+        }
+        let base = if value == 0.0 { None } else { Some(constant()?) };
+        Ok(Tensor::from_node(x.write_into(base.as_ref(), shape, region)?))
+    }
+
+    /// In another size along the axes behind the first two: `size`, or the old one times `scale_factor`, rounded down; one for all axes
+    /// or one for each. `mode` is "nearest", "nearest-exact" (of pixels' centres), "linear" (one axis), "bilinear" (two), "bicubic" (two),
+    /// "trilinear" (three) or "area" (means). With `align_corners` the centres of the outermost pixels stay where they are, else their
+    /// outer edges. Positions follow from `scale_factor` as it is given, or with `recompute_scale_factor` from the sizes.
+    ///
+    /// # Errors
+    ///
+    /// Both a size and a factor, or neither; sizes for another number of axes; a mode for another number of axes; `align_corners` for a
+    /// mode that has none; an axis that becomes or is empty; integers where numbers are averaged.
+    #[surface(nn)]
+    #[allow(clippy::too_many_arguments)] // PyTorch's
+    pub fn interpolate(
+        &self,
+        #[default(None)] size: Option<&[usize]>,
+        #[default(None)] scale_factor: Option<&[f64]>,
+        #[default("nearest")] mode: &str,
+        #[default(None)] align_corners: Option<bool>,
+        #[default(None)] recompute_scale_factor: Option<bool>,
+    ) -> Result<Tensor> {
+        let fail = |kind| Err(Error::new("interpolate", kind));
+        let shape = self.shape();
+        let axes = shape.rank().saturating_sub(2);
+        let (kind, wanted) = match mode {
+            "nearest" => (Mode::Nearest, 1..=3),
+            "nearest-exact" => (Mode::NearestExact, 1..=3),
+            "area" => (Mode::Area, 1..=3),
+            "linear" => (Mode::Linear, 1..=1),
+            "bilinear" => (Mode::Linear, 2..=2),
+            "trilinear" => (Mode::Linear, 3..=3),
+            "bicubic" => (Mode::Cubic, 2..=2),
+            other => {
+                let text = format!(
+                    "a mode is \"nearest\", \"nearest-exact\", \"linear\", \"bilinear\", \"trilinear\", \"bicubic\" or \
+                     \"area\", got {other:?}"
+                );
+                return fail(ErrorKind::Value(text));
+            }
+        };
+        if !wanted.contains(&axes) {
+            return fail(ErrorKind::Shape(format!("mode {mode:?} does not take shape {shape}")));
+        }
+        let smooth = matches!(kind, Mode::Linear | Mode::Cubic);
+        if align_corners.is_some() && !smooth {
+            return fail(ErrorKind::Value(format!("mode {mode:?} does not take align_corners")));
+        }
+        let aligned = align_corners.unwrap_or(false);
+        let recompute = recompute_scale_factor.unwrap_or(false);
+        let (sizes, factors) = match (size, scale_factor) {
+            (Some(_), None) if recompute => {
+                return fail(ErrorKind::Value("recomputes a scale_factor, and none is given".into()));
+            }
+            (Some(size), None) => (each(size, axes, "size")?, None),
+            (None, Some(factor)) => {
+                let factors = each(factor, axes, "scale_factor")?;
+                let scaled = shape[2..].iter().zip(&factors).map(|(&n, &f)| (n as f64 * f).floor() as usize);
+                (scaled.collect(), (!recompute && kind != Mode::Area).then_some(factors))
+            }
+            (Some(_), Some(_)) | (None, None) => {
+                return fail(ErrorKind::Value("takes a size or a scale_factor".into()));
+            }
+        };
+        if sizes.contains(&0) || shape[1..].contains(&0) {
+            return fail(ErrorKind::Shape(format!("shape {shape} cannot become one of sizes {sizes:?}")));
+        }
+        let keeps = matches!(kind, Mode::Nearest | Mode::NearestExact);
+        if !keeps && !self.dtype().is_float() {
+            return fail(ErrorKind::DType(format!("mode {mode:?} takes floats, got {}", self.dtype())));
+        }
+        let x = self.node();
+        let resizes: Vec<Resize> = (0..axes)
+            .map(|i| {
+                let ratio = shape[i + 2] as f64 / sizes[i] as f64;
+                let scale = factors.as_ref().map_or(ratio, |f| 1.0 / f[i]);
+                Resize { axis: i + 2, size: sizes[i], scale }
+            })
+            .collect();
+        if keeps {
+            // What is a whole number of times as large is repeated, at once along all such axes.
+            let times = |r: &Resize| {
+                let n = shape[r.axis];
+                let whole = r.size.is_multiple_of(n) && r.scale == n as f64 / r.size as f64;
+                if whole { r.size / n } else { 1 }
+            };
+            let mut x = x;
+            for r in resizes.iter().filter(|r| times(r) == 1 && (r.size != shape[r.axis] || r.scale != 1.0)) {
+                x = r.nearest(&x, kind == Mode::NearestExact)?;
+            }
+            let all: Vec<usize> = [1, 1].into_iter().chain(resizes.iter().map(times)).collect();
+            let x = if all.iter().any(|&t| t > 1) { repeated(&x, &all)? } else { x.copy() };
+            return Ok(Tensor::from_node(x));
+        }
+        let mut y = x.cast(wide(x.dtype()));
+        let mut resizes = resizes;
+        // What becomes smaller first makes less to do for the others.
+        resizes.sort_by(|a, b| b.scale.total_cmp(&a.scale));
+        if kind == Mode::Area {
+            let block = |r: &Resize| match shape[r.axis].is_multiple_of(r.size) {
+                true => shape[r.axis] / r.size,
+                false => 1,
+            };
+            let mut sizes = vec![1; shape.rank()];
+            resizes.iter().for_each(|r| sizes[r.axis] = block(r));
+            if sizes.iter().any(|&n| n > 1) {
+                y = blocks(&y, &sizes)?;
+            }
+        }
+        for r in &resizes {
+            let n = y.shape()[r.axis];
+            if r.size == n && (aligned || r.scale == 1.0 || kind == Mode::Area) {
+                continue;
+            }
+            y = match kind {
+                Mode::Linear => r.linear(&y, aligned)?,
+                Mode::Cubic => r.cubic(&y, aligned)?,
+                Mode::Area => r.area(&y)?,
+                Mode::Nearest => r.nearest(&y, false)?,
+                Mode::NearestExact => r.nearest(&y, true)?,
+            };
+        }
+        Ok(Tensor::from_node(y.cast(x.dtype())))
+    }
+
+    /// `[…, channels · r², height, width]` as `[…, channels, height · r, width · r]`, with `r` the `upscale_factor` (Shi et al., 2016).
+    ///
+    /// # Errors
+    ///
+    /// Fewer than three axes; channels that do not part so; a factor of 0.
+    #[surface(function, nn)]
+    pub fn pixel_shuffle(&self, upscale_factor: usize) -> Result<Tensor> {
+        let (x, r) = (self.node(), upscale_factor);
+        let [batch, channels, height, width] = pictures("pixel_shuffle", &x)?;
+        if r == 0 || !r.checked_mul(r).is_some_and(|square| channels.is_multiple_of(square)) {
+            let text = format!("{channels} channels do not part into squares of {r}");
+            return Err(Error::new("pixel_shuffle", ErrorKind::Shape(text)));
+        }
+        let parts = x.reshape(Shape::new(&[batch, channels / (r * r), r, r, height, width])?)?;
+        let out = with_last(x.shape(), [channels / (r * r), height * r, width * r])?;
+        Ok(Tensor::from_node(parts.permute(&[0, 1, 4, 2, 5, 3])?.reshape(out)?))
+    }
+
+    /// `[…, channels, height · r, width · r]` as `[…, channels · r², height, width]`, with `r` the `downscale_factor`.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than three axes; height or width that do not part so; a factor of 0.
+    #[surface(function, nn)]
+    pub fn pixel_unshuffle(&self, downscale_factor: usize) -> Result<Tensor> {
+        let (x, r) = (self.node(), downscale_factor);
+        let [batch, channels, height, width] = pictures("pixel_unshuffle", &x)?;
+        if r == 0 || !height.is_multiple_of(r) || !width.is_multiple_of(r) {
+            let text = format!("{height} by {width} do not part into squares of {r}");
+            return Err(Error::new("pixel_unshuffle", ErrorKind::Shape(text)));
+        }
+        let parts = x.reshape(Shape::new(&[batch, channels, height / r, r, width / r, r])?)?;
+        let out = with_last(x.shape(), [channels * r * r, height / r, width / r])?;
+        Ok(Tensor::from_node(parts.permute(&[0, 1, 3, 5, 2, 4])?.reshape(out)?))
+    }
+
+    /// Channels (axis 1) in another order: the first of each of so many groups, then the second of each, … (Zhang et al., 2018).
+    ///
+    /// # Errors
+    ///
+    /// Fewer than three axes; channels that do not part into the groups.
+    #[surface(function, nn)]
+    pub fn channel_shuffle(&self, groups: usize) -> Result<Tensor> {
+        let x = self.node();
+        let shape = *x.shape();
+        if shape.rank() < 3 {
+            let text = format!("takes a batch, channels and more, got shape {shape}");
+            return Err(Error::new("channel_shuffle", ErrorKind::Shape(text)));
+        }
+        if groups == 0 || !shape[1].is_multiple_of(groups) {
+            let text = format!("{} channels do not part into {groups} groups", shape[1]);
+            return Err(Error::new("channel_shuffle", ErrorKind::Shape(text)));
+        }
+        let inner = shape[2..].iter().product();
+        let parts = x.reshape(Shape::new(&[shape[0], groups, shape[1] / groups, inner])?)?;
+        Ok(Tensor::from_node(parts.permute(&[0, 2, 1, 3])?.reshape(shape)?))
+    }
+}

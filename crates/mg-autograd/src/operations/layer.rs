@@ -1,0 +1,313 @@
+//! What layers do: products with weights, and rows of tables.
+
+use super::set_aside;
+use crate::tensor::Tensor;
+use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use mg_graph::{Node, cell_bits_of_int};
+use mg_kernels::{Algebra, ReduceKind, Row, Rules};
+use mg_macros::operations;
+
+/// Rows of a table `[n, size]` by positions `[m]`, i64.
+fn rows(table: &Node, at: &Node) -> Result<Node> {
+    let (m, size) = (at.shape()[0], table.shape()[1]);
+    table.gather(0, &at.reshape(Shape::of(&[m, 1]))?.expand(Shape::of(&[m, size]))?)
+}
+
+/// A table, and positions in it of any shape, one after the other.
+fn looked_up(op: &'static str, index: &Tensor, table: &Tensor) -> Result<(Node, Node)> {
+    let shape = table.shape();
+    if shape.rank() != 2 {
+        let text = format!("takes a table [n, size], got shape {shape}");
+        return Err(Error::new(op, ErrorKind::Shape(text)));
+    }
+    if !index.dtype().is_int() {
+        return Err(Error::new(op, ErrorKind::DType(format!("takes integers, got {}", index.dtype()))));
+    }
+    if index.device() != table.device() {
+        let text = format!(
+            "tensors must be on the same device (no implicit device transfers), got {} and {}",
+            index.device(),
+            table.device()
+        );
+        return Err(Error::new(op, ErrorKind::Device(text)));
+    }
+    index.check_indices(op, 0, 0, shape[0])?;
+    let at = index.node().cast(DType::I64);
+    let count = at.shape().numel();
+    Ok((table.node(), at.reshape(Shape::of(&[count]))?))
+}
+
+/// The row that stands for nothing, counted from the end if it is negative.
+fn padding(op: &'static str, index: Option<i64>, size: usize) -> Result<Option<i64>> {
+    let Some(index) = index else { return Ok(None) };
+    let n = size as i64;
+    if !(-n..n).contains(&index) {
+        return Err(Error::new(
+            op,
+            ErrorKind::Value(format!("padding_idx {index} is not among {size} rows")),
+        ));
+    }
+    Ok(Some(if index < 0 { index + n } else { index }))
+}
+
+fn integer(like: &Node, value: i64) -> Node {
+    Node::scalar_bits(cell_bits_of_int(value, DType::I64), DType::I64, like.device(), false)
+}
+
+/// The bag that each of `count` positions is in, by the positions where bags begin.
+fn bags(offsets: &Node, bags: usize, count: usize) -> Result<Node> {
+    let shape = Shape::of(&[count]);
+    let (at, one) = (Node::ramp(shape, offsets.device()), integer(offsets, 1));
+    // How many bags begin at or before each position, by halving.
+    let mut low = integer(offsets, 0).expand(shape)?;
+    let mut high = integer(offsets, bags as i64).expand(shape)?;
+    let last = integer(offsets, bags as i64 - 1);
+    for _ in 0..usize::BITS - bags.leading_zeros() {
+        let open = low.lt(&high);
+        let middle = Node::apply(Row::Shr, &[&low.add(&high), &one]);
+        let begin = offsets.gather(0, &Node::apply(Row::Minimum, &[&middle, &last]))?;
+        let begun = Node::apply(Row::Le, &[&begin, &at]);
+        let (up, down) =
+            (Node::apply(Row::And, &[&open, &begun]), Node::apply(Row::And, &[&open, &begun.map(Row::Not)]));
+        (low, high) = (up.choose(&middle.add(&one), &low), down.choose(&middle, &high));
+    }
+    Ok(low.sub(&one).guard(0, bags))
+}
+
+#[operations(LAYERS)]
+impl Tensor {
+    /// `x Wᵀ + b` on the last axis, with a weight `[out, in]`, or `[in]` for one output without an axis.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not fit, unlike devices.
+    #[surface(nn)]
+    pub fn linear(&self, weight: &Tensor, #[default(None)] bias: Option<&Tensor>) -> Result<Tensor> {
+        let fail = |text: String| Err(Error::new("linear", ErrorKind::Shape(text)));
+        let (shape, sizes) = (self.shape(), weight.shape());
+        let (outputs, inputs) = match *sizes.dims() {
+            [inputs] => (None, inputs),
+            [outputs, inputs] => (Some(outputs), inputs),
+            _ => return fail(format!("takes a weight [out, in], got shape {sizes}")),
+        };
+        let Some((_, lead)) = shape.split_last().filter(|(n, _)| **n == inputs) else {
+            return fail(format!("takes […, {inputs}], got {shape}"));
+        };
+        // One product of matrices, whatever the leading axes: the weight is not broadcast over them.
+        let rows: usize = lead.iter().product();
+        let x = if lead.len() > 1 {
+            Tensor::from_node(self.node().reshape(Shape::new(&[rows, inputs])?)?)
+        } else {
+            self.clone()
+        };
+        let transposed = if outputs.is_some() {
+            Tensor::from_node(weight.node().permute(&[1, 0])?)
+        } else {
+            weight.clone()
+        };
+        let mut y = x.try_matmul(&transposed)?;
+        if let Some(bias) = bias {
+            y = y.try_add(bias)?;
+        }
+        if lead.len() > 1 {
+            let out: Vec<usize> = lead.iter().copied().chain(outputs).collect();
+            y = Tensor::from_node(y.node().reshape(Shape::new(&out)?)?);
+        }
+        Ok(y)
+    }
+
+    /// `Σ x1 W x2 + b` on the last axes of two tensors, with a weight `[out, in1, in2]`.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not fit, unlike devices.
+    #[surface(function, nn)]
+    pub fn bilinear(
+        input1: &Tensor,
+        input2: &Tensor,
+        weight: &Tensor,
+        #[default(None)] bias: Option<&Tensor>,
+    ) -> Result<Tensor> {
+        let (own, other, sizes) = (input1.shape(), input2.shape(), weight.shape());
+        let fits = match (own.split_last(), other.split_last()) {
+            (Some((a, lead)), Some((b, same))) => lead == same && sizes.rank() == 3 && sizes[1..] == [*a, *b],
+            _ => false,
+        };
+        if !fits || bias.is_some_and(|b| *b.shape() != sizes[..1]) {
+            let text =
+                format!("takes […, in1], […, in2] and [out, in1, in2], got {own}, {other} and {sizes}");
+            return Err(Error::new("bilinear", ErrorKind::Shape(text)));
+        }
+        let lead = &own[..own.rank() - 1];
+        let (n, outputs): (usize, usize) = (lead.iter().product(), sizes[0]);
+        let dtype = DType::promote(DType::promote(input1.dtype(), input2.dtype()), weight.dtype());
+        let (a, b, w) = (input1.node().cast(dtype), input2.node().cast(dtype), weight.node().cast(dtype));
+        let w = w.permute(&[1, 0, 2])?.reshape(Shape::new(&[sizes[1], outputs * sizes[2]])?)?;
+        let first = a.reshape(Shape::of(&[n, sizes[1]]))?.matmul(&w)?;
+        let first = first.reshape(Shape::new(&[n, outputs, sizes[2]])?)?;
+        let products = Node::map(Row::Mul, &[&first, &b.reshape(Shape::of(&[n, 1, sizes[2]]))?])?;
+        let y = products.reduce(ReduceKind::Sum, 1 << 2, false)?.cast(dtype);
+        let out: Vec<usize> = lead.iter().copied().chain([outputs]).collect();
+        let y = Tensor::from_node(y.reshape(Shape::new(&out)?)?);
+        match bias {
+            Some(bias) => y.try_add(bias),
+            None => Ok(y),
+        }
+    }
+
+    /// Rows of a table `[n, size]` by integers of any shape, which become `[…, size]`. The row `padding_idx` gets no gradient.
+    ///
+    /// # Errors
+    ///
+    /// What is no table, no integers; a `padding_idx` outside the table; unlike devices. An index outside the table is found when the
+    /// value is computed, if not before.
+    #[surface(nn)]
+    pub fn embedding(&self, weight: &Tensor, #[default(None)] padding_idx: Option<i64>) -> Result<Tensor> {
+        let (table, at) = looked_up("embedding", self, weight)?;
+        let size = table.shape()[1];
+        let mut found = rows(&table, &at)?;
+        if let Some(padding) = padding("embedding", padding_idx, table.shape()[0])?
+            && table.is_tracked()
+        {
+            let row = set_aside(|| table.slice(0, padding as usize, 1, 1))?;
+            let is = at.eq(&integer(&at, padding)).reshape(Shape::of(&[at.shape()[0], 1]))?;
+            found = is.choose(&row, &found);
+        }
+        let out: Vec<usize> = self.shape().iter().copied().chain([size]).collect();
+        Ok(Tensor::from_node(found.reshape(Shape::new(&out)?)?))
+    }
+
+    /// Sums, means or largest elements (`mode`) of rows of a table `[n, size]`: of each row of indices `[bags, m]`, or of what lies between
+    /// the positions `offsets` in indices `[m]` (with `include_last_offset` the last of them is the end). The row `padding_idx` does
+    /// not count, `per_sample_weights` are what rows count in a sum; a bag of nothing is 0.
+    ///
+    /// # Errors
+    ///
+    /// What is no table, no integers, not as many axes; another mode than "sum", "mean" and "max"; the largest of bags that are given by
+    /// offsets; weights for another mode than sums; unlike devices. An index outside the table is found when the value is computed, if not
+    /// before.
+    #[surface(nn, keywords_from = "mode")]
+    #[allow(clippy::too_many_arguments)] // PyTorch's
+    pub fn embedding_bag(
+        &self,
+        weight: &Tensor,
+        #[default(None)] offsets: Option<&Tensor>,
+        #[default("mean")] mode: &str,
+        #[default(None)] per_sample_weights: Option<&Tensor>,
+        #[default(false)] include_last_offset: bool,
+        #[default(None)] padding_idx: Option<i64>,
+    ) -> Result<Tensor> {
+        let op = "embedding_bag";
+        let fail = |kind| Err(Error::new(op, kind));
+        if !matches!(mode, "sum" | "mean" | "max") {
+            return fail(ErrorKind::Value(format!("a mode is \"sum\", \"mean\" or \"max\", got {mode:?}")));
+        }
+        let shape = self.shape();
+        if per_sample_weights.is_some_and(|w| w.shape() != shape)
+            || per_sample_weights.is_some() && mode != "sum"
+        {
+            let text = "takes per_sample_weights of the indices' shape, for the mode \"sum\"";
+            return fail(ErrorKind::Value(text.into()));
+        }
+        let (table, at) = looked_up(op, self, weight)?;
+        let (count, size) = (at.shape()[0], table.shape()[1]);
+        let padding = padding(op, padding_idx, table.shape()[0])?;
+        let column = Shape::of(&[count, 1]);
+        let counts = match padding {
+            Some(padding) => Node::apply(Row::Ne, &[&at, &integer(&at, padding)]).reshape(column)?,
+            None => Node::scalar_bits(1, DType::Bool, at.device(), false).expand(column)?,
+        };
+        let mut found = rows(&table, &at)?;
+        if let Some(weights) = per_sample_weights {
+            found = found.mul(&weights.node().cast(found.dtype()).reshape(column)?);
+        }
+        let zero = found.lit(0.0);
+        let kept = counts.choose(&found, &zero);
+        let ones = counts.cast(found.dtype());
+        let (sum, n) = match (offsets, shape.rank()) {
+            (None, 2) => {
+                let (bags, m) = (shape[0], shape[1]);
+                let wide = Shape::of(&[bags, m, size]);
+                if mode == "max" {
+                    if m == 0 {
+                        return Tensor::full_on(&[bags, size], 0.0, found.dtype(), found.device());
+                    }
+                    let found = counts.choose(&found, &found.lit(f64::NEG_INFINITY)).reshape(wide)?;
+                    let first = set_aside(|| found.reduce(ReduceKind::ArgMax, 1 << 1, true))?;
+                    let largest = found.gather(1, &first)?.reshape(Shape::of(&[bags, size]))?;
+                    let any = counts.cast(DType::I64).reshape(Shape::of(&[bags, m]))?;
+                    let any = any.reduce(ReduceKind::Max, 1 << 1, true)?;
+                    let largest = any.lit(0.0).lt(&any).choose(&largest, &zero);
+                    return Ok(Tensor::from_node(largest));
+                }
+                let sum = kept.reshape(wide)?.reduce(ReduceKind::Sum, 1 << 1, false)?;
+                let n = ones.reshape(Shape::of(&[bags, m]))?.reduce(ReduceKind::Sum, 1 << 1, true)?;
+                (sum, n)
+            }
+            (Some(offsets), 1) => {
+                if offsets.rank() != 1 || !offsets.dtype().is_int() || offsets.device() != self.device() {
+                    let text = format!(
+                        "takes integers with one axis as offsets, got {} {}",
+                        offsets.dtype(),
+                        offsets.shape()
+                    );
+                    return fail(ErrorKind::Shape(text));
+                }
+                if mode == "max" {
+                    let text = "takes the largest of rows of indices [bags, m], not of bags that are given by offsets";
+                    return fail(ErrorKind::Value(text.into()));
+                }
+                let number = offsets.numel().checked_sub(usize::from(include_last_offset));
+                let Some(number) = number else {
+                    return fail(ErrorKind::Value("takes at least one offset".into()));
+                };
+                if number == 0 {
+                    return Tensor::full_on(&[0, size], 0.0, found.dtype(), found.device());
+                }
+                let bag = bags(&offsets.node().cast(DType::I64), number, count)?.reshape(column)?;
+                let sum = kept.scatter_add(0, &bag.expand(Shape::of(&[count, size]))?, number)?;
+                (sum, ones.scatter_add(0, &bag, number)?)
+            }
+            _ => {
+                let text = format!("takes indices [bags, m], or [m] with offsets, got shape {shape}");
+                return fail(ErrorKind::Shape(text));
+            }
+        };
+        let bag = match mode {
+            "mean" => sum.div(&Node::apply(Row::Maximum, &[&n, &n.lit(1.0)])),
+            _ => sum,
+        };
+        Ok(Tensor::from_node(bag))
+    }
+
+    /// Integers as rows of zeros with a one, i64. Without `num_classes` there are as many classes as the largest integer says, which is
+    /// read.
+    ///
+    /// # Errors
+    ///
+    /// What are no integers; an integer outside the classes is found when the value is computed.
+    #[surface(function, nn)]
+    pub fn one_hot(&self, #[default(-1)] num_classes: i64) -> Result<Tensor> {
+        let op = "one_hot";
+        if !self.dtype().is_int() {
+            return Err(Error::new(op, ErrorKind::DType(format!("takes integers, got {}", self.dtype()))));
+        }
+        let at = self.node().cast(DType::I64);
+        let classes = match num_classes {
+            0.. => num_classes,
+            _ if at.shape().numel() == 0 => 0,
+            _ => {
+                let largest = at.reduce(ReduceKind::Max, super::all_axes(&at), false)?;
+                Tensor::from_node(largest).item::<i64>()?.saturating_add(1)
+            }
+        };
+        let fits = |n: &usize| *n <= isize::MAX as usize / 16;
+        let Some(classes) = usize::try_from(classes).ok().filter(fits) else {
+            return Err(Error::new(op, ErrorKind::Value(format!("{classes} is no number of classes"))));
+        };
+        let out: Vec<usize> = at.shape().iter().copied().chain([1]).collect();
+        let at = at.guard(0, classes).reshape(Shape::new(&out)?)?;
+        let ramp = Node::ramp(Shape::new(&[classes])?, at.device());
+        Ok(Tensor::from_node(Node::map(Row::Eq, &[&at, &ramp])?.cast(DType::I64)))
+    }
+}

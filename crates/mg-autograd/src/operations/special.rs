@@ -1,0 +1,187 @@
+//! Special functions that are composed of rows.
+
+use super::elementwise::{and, binary, floats, or, unary};
+use crate::ops::Operand;
+use crate::tensor::Tensor;
+use mg_device::{Error, ErrorKind, Result};
+use mg_graph::Node;
+use mg_kernels::{Algebra, Row, Rules};
+use mg_macros::operations;
+use std::f64::consts::{FRAC_1_SQRT_2, PI};
+
+/// Σ 1/(q + k)ˢ over k ≥ 0, by Euler's and Maclaurin's formula (DLMF 25.11.5) after ten terms.
+fn hurwitz(s: &Node, q: &Node) -> Node {
+    let (zero, one) = (q.lit(0.0), q.lit(1.0));
+    let power = |base: &Node, exponent: &Node| Node::apply(Row::Pow, &[base, exponent]);
+    // At a pole and outside the domain other numbers stand in, so that nothing is 0 · ∞.
+    let pole = and(&Node::apply(Row::Le, &[q, &zero]), &q.eq(&q.map(Row::Floor)));
+    let inside = one.lt(s);
+    let order = inside.choose(s, &s.lit(2.0));
+    let base = pole.choose(&one, q);
+    let minus = order.neg();
+    let terms = (0..10).map(|k| power(&base.add(&base.lit(f64::from(k))), &minus));
+    let Some(sum) = terms.reduce(|a, b| a.add(&b)) else { return q.clone() };
+    let a = base.add(&base.lit(10.0));
+    let last = power(&a, &minus);
+    let mut sum = sum.add(&last.mul(&a).div(&order.sub(&one))).add(&last.scale(0.5));
+    // B₂ⱼ/(2j)!.
+    let numbers = [
+        1.0 / 12.0,
+        -1.0 / 720.0,
+        1.0 / 30240.0,
+        -1.0 / 1209600.0,
+        1.0 / 47900160.0,
+        -691.0 / 1307674368000.0,
+        1.0 / 74724249600.0,
+        -3617.0 / 10670622842880000.0,
+    ];
+    let square = one.div(&a.map(Row::Square));
+    let mut factor = last.mul(&order).div(&a);
+    for (j, &number) in numbers.iter().enumerate() {
+        sum = sum.add(&factor.scale(number));
+        let (first, second) = (2.0 * j as f64 + 1.0, 2.0 * j as f64 + 2.0);
+        let rise = order.add(&order.lit(first)).mul(&order.add(&order.lit(second)));
+        factor = factor.mul(&rise).mul(&square);
+    }
+    let sum = pole.choose(&q.lit(f64::INFINITY), &sum);
+    let sum = inside.choose(&sum, &q.lit(f64::NAN));
+    s.eq(&one).choose(&q.lit(f64::INFINITY), &sum)
+}
+
+/// The distribution function of the normal distribution.
+fn normal(x: &Node) -> Node {
+    x.scale(-FRAC_1_SQRT_2).map(Row::Erfc).scale(0.5)
+}
+
+/// The derivative of order n of `digamma`.
+fn derivative(n: i64, x: &Node) -> Node {
+    if n == 0 {
+        return x.map(Row::Digamma);
+    }
+    let factorial: f64 = (1..=n).map(|k| k as f64).product();
+    let sign = if n % 2 == 0 { -1.0 } else { 1.0 };
+    hurwitz(&x.lit(n as f64 + 1.0), x).scale(sign * factorial)
+}
+
+/// The logarithm of the multivariate gamma function of dimension p.
+fn multivariate(op: &'static str, t: &Tensor, p: i64) -> Result<Tensor> {
+    if p < 1 {
+        return Err(Error::new(op, ErrorKind::Value(format!("takes a dimension of at least 1, got {p}"))));
+    }
+    unary(t, |x| {
+        let constant = x.lit((p * (p - 1)) as f64 * 0.25 * PI.ln());
+        (0..p).fold(constant, |sum, j| sum.add(&x.sub(&x.lit(0.5 * j as f64)).map(Row::Lgamma)))
+    })
+}
+
+#[operations(SPECIAL)]
+impl Tensor {
+    /// The logarithm of the magnitude of the gamma function. Integers become f32.
+    #[surface(special)]
+    pub fn gammaln(&self) -> Result<Tensor> {
+        self.try_lgamma()
+    }
+
+    /// The derivative of the logarithm of the gamma function. Integers become f32.
+    #[surface(special)]
+    pub fn psi(&self) -> Result<Tensor> {
+        self.try_digamma()
+    }
+
+    /// `1 / (1 + e⁻ˣ)`. Integers become f32.
+    #[surface(special)]
+    pub fn expit(&self) -> Result<Tensor> {
+        self.try_sigmoid()
+    }
+
+    /// `−x ln x`; 0 at 0, and −∞ below. Integers become f32.
+    #[surface(special)]
+    pub fn entr(&self) -> Result<Tensor> {
+        unary(self, |x| {
+            let zero = x.lit(0.0);
+            let outside = or(&x.lt(&zero), &x.eq(&zero));
+            let safe = outside.choose(&x.lit(1.0), x);
+            let inside = safe.mul(&safe.map(Row::Log)).neg();
+            x.lt(&zero).choose(&x.lit(f64::NEG_INFINITY), &x.eq(&zero).choose(&zero, &inside))
+        })
+    }
+
+    /// The distribution function of the normal distribution. Integers become f32.
+    #[surface(special)]
+    pub fn ndtr(&self) -> Result<Tensor> {
+        unary(self, normal)
+    }
+
+    /// The logarithm of the distribution function of the normal distribution, far into its tail. Integers become f32.
+    #[surface(special)]
+    pub fn log_ndtr(&self) -> Result<Tensor> {
+        unary(self, |x| {
+            let below = x.lt(&x.lit(-1.0));
+            // ln(½ erfcx(−x/√2)) − x²/2 where it is small; ln(1 − ½ erfc(x/√2)) elsewhere.
+            let low = below.choose(x, &x.lit(-1.0));
+            let left = low.scale(-FRAC_1_SQRT_2).map(Row::Erfcx).scale(0.5).map(Row::Log);
+            let left = left.sub(&low.map(Row::Square).scale(0.5));
+            let high = below.choose(&x.lit(-1.0), x);
+            let right = high.scale(FRAC_1_SQRT_2).map(Row::Erfc).scale(-0.5).map(Row::Log1p);
+            below.choose(&left, &right)
+        })
+    }
+
+    /// The modified Bessel function of the first kind and order 0. Integers become f32.
+    #[surface(method, function, special, in_place)]
+    pub fn i0(&self) -> Result<Tensor> {
+        unary(self, |x| x.map(Row::I0e).mul(&x.map(Row::Abs).map(Row::Exp)))
+    }
+
+    /// The modified Bessel function of the first kind and order 1. Integers become f32.
+    #[surface(special)]
+    pub fn i1(&self) -> Result<Tensor> {
+        unary(self, |x| x.map(Row::I1e).mul(&x.map(Row::Abs).map(Row::Exp)))
+    }
+
+    /// Hurwitz's zeta function, Σ 1/(q + k)ˣ over k ≥ 0, for x > 1. ∞ at whole numbers q that are not positive. Integers become
+    /// f32.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices.
+    #[surface(special)]
+    pub fn zeta(&self, other: Operand) -> Result<Tensor> {
+        binary("zeta", self, other, hurwitz)
+    }
+
+    /// The derivative of order n of `digamma`. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// A negative order.
+    #[surface(function, special)]
+    pub fn polygamma(n: i64, input: &Tensor) -> Result<Tensor> {
+        if n < 0 {
+            let text = format!("takes an order that is not negative, got {n}");
+            return Err(Error::new("polygamma", ErrorKind::Value(text)));
+        }
+        let ([x], dtype) = floats("polygamma", [input.into()])?;
+        Ok(Tensor::from_node(derivative(n, &x).cast(dtype)))
+    }
+
+    /// The logarithm of the multivariate gamma function of dimension p. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// A dimension below 1.
+    #[surface(method, function, in_place)]
+    pub fn mvlgamma(&self, p: i64) -> Result<Tensor> {
+        multivariate("mvlgamma", self, p)
+    }
+
+    /// The logarithm of the multivariate gamma function of dimension p. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// A dimension below 1.
+    #[surface(special)]
+    pub fn multigammaln(&self, p: i64) -> Result<Tensor> {
+        multivariate("multigammaln", self, p)
+    }
+}

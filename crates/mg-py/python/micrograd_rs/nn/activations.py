@@ -1,0 +1,383 @@
+"""Functions to stand between layers."""
+
+from __future__ import annotations
+
+from .. import functional as F
+from .._micrograd_rs import Device, Tensor, dtype, full
+from .module import Module, Parameter
+
+
+class _InPlace(Module):
+    """What may write its result into its input."""
+
+    inplace: bool
+
+    def __init__(self, inplace: bool = False) -> None:
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        return "inplace=True" if self.inplace else ""
+
+    def _said(self, text: str) -> str:
+        return f"{text}, inplace=True" if self.inplace else text
+
+
+class ReLU(_InPlace):
+    """`max(x, 0)`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input.relu_() if self.inplace else input.relu()
+
+
+class ReLU6(_InPlace):
+    """`x`, no smaller than 0 and no larger than 6."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.relu6_(input) if self.inplace else F.relu6(input)
+
+
+class SELU(_InPlace):
+    """`elu` with the scales that keep mean 0 and variance 1 from layer to layer."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.selu_(input) if self.inplace else F.selu(input)
+
+
+class SiLU(_InPlace):
+    """`x σ(x)`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.silu_(input) if self.inplace else F.silu(input)
+
+
+class Mish(_InPlace):
+    """`x tanh(softplus(x))`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.mish_(input) if self.inplace else F.mish(input)
+
+
+class Hardswish(_InPlace):
+    """`x` times a sixth of `x + 3`, that no smaller than 0 and no larger than 6."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.hardswish_(input) if self.inplace else F.hardswish(input)
+
+
+class Hardsigmoid(_InPlace):
+    """A sixth of `x + 3`, that no smaller than 0 and no larger than 6."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.hardsigmoid_(input) if self.inplace else F.hardsigmoid(input)
+
+
+class ELU(_InPlace):
+    """`x`, or `alpha (eˣ − 1)` where `x` is not positive."""
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.alpha = alpha
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.elu_(input, self.alpha) if self.inplace else F.elu(input, self.alpha)
+
+    def extra_repr(self) -> str:
+        return self._said(f"alpha={self.alpha}")
+
+
+class CELU(_InPlace):
+    """`x`, or `alpha (exp(x / alpha) − 1)` where `x` is not positive."""
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.alpha = alpha
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.celu_(input, self.alpha) if self.inplace else F.celu(input, self.alpha)
+
+    def extra_repr(self) -> str:
+        return self._said(f"alpha={self.alpha}")
+
+
+class LeakyReLU(_InPlace):
+    """`x`, or `negative_slope · x` where `x` is not positive."""
+
+    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.negative_slope = negative_slope
+
+    def forward(self, input: Tensor) -> Tensor:
+        slope = self.negative_slope
+        return F.leaky_relu_(input, slope) if self.inplace else F.leaky_relu(input, slope)
+
+    def extra_repr(self) -> str:
+        return self._said(f"negative_slope={self.negative_slope}")
+
+
+class RReLU(_InPlace):
+    """`x`, or `x` times a slope where `x` is not positive: in training one for each element, drawn uniformly, else their mean."""
+
+    def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.lower = lower
+        self.upper = upper
+
+    def forward(self, input: Tensor) -> Tensor:
+        function = F.rrelu_ if self.inplace else F.rrelu
+        return function(input, self.lower, self.upper, self.training)
+
+    def extra_repr(self) -> str:
+        return self._said(f"lower={self.lower}, upper={self.upper}")
+
+
+class Hardtanh(_InPlace):
+    """`x`, no smaller than `min_val` and no larger than `max_val`."""
+
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        if not min_val < max_val:
+            raise ValueError(f"takes a min_val below max_val, got {min_val} and {max_val}")
+        self.min_val = min_val
+        self.max_val = max_val
+
+    def forward(self, input: Tensor) -> Tensor:
+        function = F.hardtanh_ if self.inplace else F.hardtanh
+        return function(input, self.min_val, self.max_val)
+
+    def extra_repr(self) -> str:
+        return self._said(f"min_val={self.min_val}, max_val={self.max_val}")
+
+
+class Threshold(_InPlace):
+    """`x` where it is above `threshold`, else `value`."""
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.threshold = threshold
+        self.value = value
+
+    def forward(self, input: Tensor) -> Tensor:
+        function = F.threshold_ if self.inplace else F.threshold
+        return function(input, self.threshold, self.value)
+
+    def extra_repr(self) -> str:
+        return self._said(f"threshold={self.threshold}, value={self.value}")
+
+
+class Tanh(Module):
+    """The hyperbolic tangent."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input.tanh()
+
+
+class Sigmoid(Module):
+    """`1 / (1 + e⁻ˣ)`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input.sigmoid()
+
+
+class LogSigmoid(Module):
+    """The logarithm of the sigmoid."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.logsigmoid(input)
+
+
+class Softsign(Module):
+    """`x / (1 + |x|)`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.softsign(input)
+
+
+class Tanhshrink(Module):
+    """`x − tanh(x)`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.tanhshrink(input)
+
+
+class Hardshrink(Module):
+    """`x`, or 0 where `|x|` is not above `lambd`."""
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        self.lambd = lambd
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.hardshrink(input, self.lambd)
+
+    def extra_repr(self) -> str:
+        return f"{self.lambd}"
+
+
+class Softshrink(Module):
+    """`x` moved towards 0 by `lambd`, and 0 where that would pass it."""
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        self.lambd = lambd
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.softshrink(input, self.lambd)
+
+    def extra_repr(self) -> str:
+        return f"{self.lambd}"
+
+
+class Softplus(Module):
+    """`log(1 + exp(beta · x)) / beta`, and `x` where `beta · x` is above `threshold`."""
+
+    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
+        self.beta = beta
+        self.threshold = threshold
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.softplus(input, self.beta, self.threshold)
+
+    def extra_repr(self) -> str:
+        return f"beta={self.beta}, threshold={self.threshold}"
+
+
+class GELU(Module):
+    """The Gaussian error linear unit, by the error function or (`approximate="tanh"`) by the hyperbolic tangent."""
+
+    def __init__(self, approximate: str = "none") -> None:
+        self.approximate = approximate
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.gelu(input, self.approximate)
+
+    def extra_repr(self) -> str:
+        return f"approximate={self.approximate!r}"
+
+
+class GLU(Module):
+    """The first half along an axis, times the sigmoid of the second."""
+
+    def __init__(self, dim: int = -1) -> None:
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.glu(input, self.dim)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}"
+
+
+class PReLU(Module):
+    """`x`, or `weight · x` where `x` is not positive: one weight, or one for each channel (axis 1), `init` at first."""
+
+    weight: Tensor
+
+    def __init__(
+        self,
+        num_parameters: int = 1,
+        init: float = 0.25,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        self.num_parameters = num_parameters
+        self.init = init
+        self.weight = Parameter(full((num_parameters,), init, dtype=dtype, device=device))
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        return f"num_parameters={self.num_parameters}"
+
+
+class _Along(Module):
+    """A function along an axis."""
+
+    def __init__(self, dim: int | None = None) -> None:
+        self.dim = dim
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}"
+
+
+class Softmax(_Along):
+    """`eˣ / Σ eˣ` along an axis."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.softmax(input, self.dim)
+
+
+class LogSoftmax(_Along):
+    """`log softmax` along an axis."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.log_softmax(input, self.dim)
+
+
+class Softmin(_Along):
+    """The softmax of `−x` along an axis."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.softmin(input, self.dim)
+
+
+class Softmax2d(Module):
+    """The softmax over channels of `[n, channels, height, width]` or `[channels, height, width]`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.dim() not in (3, 4):
+            raise ValueError(f"takes [n, channels, height, width] or that without n, got {input.shape}")
+        return F.softmax(input, -3)
+
+
+class _Dropout(_InPlace):
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        # Here, not at the first use.
+        if not 0 <= p <= 1:
+            raise ValueError(f"takes a probability p in [0, 1], got {p}")
+        self.p = p
+
+    def extra_repr(self) -> str:
+        return self._said(f"p={self.p}")
+
+
+class Dropout(_Dropout):
+    """In training, zeros with probability `p` and the rest scaled by 1/(1 − p); otherwise the input itself."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return (F.dropout_ if self.inplace else F.dropout)(input, self.p, self.training)
+
+
+class Dropout1d(_Dropout):
+    """`Dropout` of whole channels of `[n, channels, length]` or `[channels, length]`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return (F.dropout1d_ if self.inplace else F.dropout1d)(input, self.p, self.training)
+
+
+class Dropout2d(_Dropout):
+    """`Dropout` of whole channels of `[n, channels, height, width]`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return (F.dropout2d_ if self.inplace else F.dropout2d)(input, self.p, self.training)
+
+
+class Dropout3d(_Dropout):
+    """`Dropout` of whole channels of `[n, channels, depth, height, width]`, or of that without n."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return (F.dropout3d_ if self.inplace else F.dropout3d)(input, self.p, self.training)
+
+
+class AlphaDropout(_Dropout):
+    """In training, the least value of `SELU` with probability `p`, shifted and scaled so that mean 0 and variance 1 stay."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return (F.alpha_dropout_ if self.inplace else F.alpha_dropout)(input, self.p, self.training)
+
+
+class FeatureAlphaDropout(_Dropout):
+    """`AlphaDropout` of whole channels."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        function = F.feature_alpha_dropout_ if self.inplace else F.feature_alpha_dropout
+        return function(input, self.p, self.training)

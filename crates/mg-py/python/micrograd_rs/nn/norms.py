@@ -1,0 +1,243 @@
+"""Normalisation, and what it keeps of what it has seen."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from .. import functional as F
+from .._micrograd_rs import Device, Tensor, dtype, ones, tensor, zeros
+from ..autograd import no_grad
+from .module import Module, Parameter
+
+
+class _Norm(Module):
+    """Normalisation by channel, with running statistics or without."""
+
+    weight: Tensor | None
+    bias: Tensor | None
+    running_mean: Tensor | None
+    running_var: Tensor | None
+    num_batches_tracked: Tensor | None
+    # The numbers of axes that inputs have, the last of them with a batch.
+    axes: ClassVar[tuple[int, ...]]
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float,
+        momentum: float | None,
+        affine: bool,
+        track_running_stats: bool,
+        device: Device | str | None,
+        dtype: dtype | str | None,
+    ) -> None:
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        shape, on = (num_features,), {"device": device, "dtype": dtype}
+        self.register_parameter("weight", Parameter(ones(shape, **on)) if affine else None)
+        self.register_parameter("bias", Parameter(zeros(shape, **on)) if affine else None)
+        tracked = track_running_stats
+        self.register_buffer("running_mean", zeros(shape, **on) if tracked else None)
+        self.register_buffer("running_var", ones(shape, **on) if tracked else None)
+        self.register_buffer("num_batches_tracked", tensor(0, device=device) if tracked else None)
+
+    def reset_running_stats(self) -> None:
+        """Forgets what was seen."""
+        with no_grad():
+            for kept, value in ((self.running_mean, 0), (self.running_var, 1), (self.num_batches_tracked, 0)):
+                if kept is not None:
+                    kept.fill_(value)
+
+    def _check(self, input: Tensor) -> None:
+        if input.dim() not in self.axes:
+            counts = " or ".join(str(n) for n in self.axes)
+            raise ValueError(f"{type(self).__name__} takes {counts} axes, got shape {tuple(input.shape)}")
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+            f"track_running_stats={self.track_running_stats}"
+        )
+
+
+class _BatchNorm(_Norm):
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check(input)
+        momentum = self.momentum
+        if self.training and self.num_batches_tracked is not None:
+            with no_grad():
+                self.num_batches_tracked.add_(1)
+            if momentum is None:
+                # The mean of all that was seen.
+                momentum = 1.0 / float(self.num_batches_tracked.item())
+        follows = not self.training or self.track_running_stats
+        return F.batch_norm(
+            input,
+            self.running_mean if follows else None,
+            self.running_var if follows else None,
+            self.weight,
+            self.bias,
+            self.training or self.running_mean is None,
+            0.0 if momentum is None else momentum,
+            self.eps,
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    """Normalises `[n, channels]` or `[n, channels, length]` by channel, then scales and shifts.
+
+    In training by the batch's mean and variance, which the running ones follow by `momentum` (None: as the mean of all batches),
+    otherwise by the running ones.
+    """
+
+    axes = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """As `BatchNorm1d`, of `[n, channels, height, width]`."""
+
+    axes = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    """As `BatchNorm1d`, of `[n, channels, depth, height, width]`."""
+
+    axes = (5,)
+
+
+class _InstanceNorm(_Norm):
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check(input)
+        alone = input.dim() == self.axes[0]
+        output = F.instance_norm(
+            input.unsqueeze(0) if alone else input,
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            self.training or not self.track_running_stats,
+            0.0 if self.momentum is None else self.momentum,
+            self.eps,
+        )
+        return output.squeeze(0) if alone else output
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """Normalises `[n, channels, length]` or `[channels, length]` by sample and channel; with `affine` scales and shifts."""
+
+    axes = (2, 3)
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """As `InstanceNorm1d`, with height and width."""
+
+    axes = (3, 4)
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """As `InstanceNorm1d`, with depth, height and width."""
+
+    axes = (4, 5)
+
+
+class GroupNorm(Module):
+    """Normalises over groups of channels (axis 1) and all that lies behind them, then scales and shifts by channel."""
+
+    weight: Tensor | None
+    bias: Tensor | None
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        if num_groups < 1 or num_channels % num_groups:
+            raise ValueError(f"{num_channels} channels do not part into {num_groups} groups")
+        self.num_groups = num_groups
+        self.num_channels = num_channels
+        self.eps = eps
+        self.affine = affine
+        shape, on = (num_channels,), {"device": device, "dtype": dtype}
+        self.register_parameter("weight", Parameter(ones(shape, **on)) if affine else None)
+        self.register_parameter("bias", Parameter(zeros(shape, **on)) if affine else None)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+
+
+class RMSNorm(Module):
+    """Divides by the root of the mean square over the last axes, then scales."""
+
+    weight: Tensor | None
+
+    def __init__(
+        self,
+        normalized_shape: int | list[int] | tuple[int, ...],
+        eps: float | None = None,
+        elementwise_affine: bool = True,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        self.normalized_shape = (
+            (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        )
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        weight = Parameter(ones(self.normalized_shape, device=device, dtype=dtype)) if elementwise_affine else None
+        self.register_parameter("weight", weight)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self) -> str:
+        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+
+
+class LocalResponseNorm(Module):
+    """Divides by `(k + alpha · m)` to the power `beta`, where `m` is the mean of squares over `size` neighbouring channels."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
