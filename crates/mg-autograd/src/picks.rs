@@ -534,7 +534,9 @@ pub(crate) fn writers(picked: &Tensor, n: usize, axis: usize) -> Result<(Tensor,
     if is_recording() || !picked.device().is_cpu() {
         last_writers(picked, n)
     } else {
-        known_writers(&picked.to_vec::<i64>()?, n, axis)
+        let (from, hit) = known_writers(&picked.to_vec::<i64>()?, n, axis)?;
+        // What is made of data lies on the default device.
+        Ok((from.to(picked.device())?, hit.to(picked.device())?))
     }
 }
 

@@ -113,11 +113,18 @@ impl<M: RawMemory> Pool<M> {
         Pool { memory, device, state: Mutex::new(state) }
     }
 
-    /// A block of at least `bytes` bytes, with one reference, for `len` elements of `dtype`.
+    /// A block of at least `bytes` bytes, with one reference, for `len` elements of `dtype`; if there is one at this address,
+    /// that.
     #[inline]
-    pub(crate) fn take(&self, bytes: usize, dtype: DType, len: usize) -> Result<Box<Storage>, ErrorKind> {
+    pub(crate) fn take_at(
+        &self,
+        bytes: usize,
+        dtype: DType,
+        len: usize,
+        at: usize,
+    ) -> Result<Box<Storage>, ErrorKind> {
         let mut state = self.lock();
-        let mut storage = match state.find(bytes) {
+        let mut storage = match state.find(bytes, at) {
             Some(storage) => storage,
             None => self.miss(&mut state, bytes)?,
         };
@@ -130,7 +137,7 @@ impl<M: RawMemory> Pool<M> {
         Ok(storage)
     }
 
-    /// Takes back what [`take`](Pool::take) gave.
+    /// Takes back what [`take_at`](Pool::take_at) gave.
     #[inline]
     pub(crate) fn put(&self, mut storage: Box<Storage>) {
         let Owner::Pool(tag) = &mut storage.owner else { return };
@@ -251,8 +258,15 @@ impl<M: RawMemory> Drop for Pool<M> {
 impl State {
     /// A cached block that holds `bytes`, counted as active from here on.
     #[inline]
-    fn find(&mut self, bytes: usize) -> Option<Box<Storage>> {
+    fn find(&mut self, bytes: usize, at: usize) -> Option<Box<Storage>> {
         let class = class_of(bytes)?;
+        if at != 0 {
+            let free = &mut self.free[class];
+            let found = (0..free.len()).rev().take(NEAR).find(|&i| free[i].ptr.addr().get() == at);
+            if let Some(storage) = found.and_then(|i| free.remove(i)) {
+                free.push_back(storage);
+            }
+        }
         let mut found = self.free[class].pop_back().map(|s| (s, class));
         if found.is_none() && bytes >= LARGE {
             found = (class + 1..CLASSES)
@@ -266,6 +280,9 @@ impl State {
         Some(storage)
     }
 }
+
+/// Blocks of a class among which one at an address is looked for.
+const NEAR: usize = 16;
 
 /// The class whose blocks hold `bytes` with the least waste; `None` for sizes no machine has.
 #[inline]
@@ -389,7 +406,7 @@ mod tests {
     }
 
     fn take(pool: &Pool<&Counted>, bytes: usize) -> Result<Box<Storage>, ErrorKind> {
-        pool.take(bytes, DType::U8, bytes)
+        pool.take_at(bytes, DType::U8, bytes, 0)
     }
 
     #[test]

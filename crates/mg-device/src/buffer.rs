@@ -51,11 +51,22 @@ impl Buffer {
     #[inline]
     #[track_caller]
     pub fn uninit(device: Device, dtype: DType, len: usize) -> Result<Buffer> {
+        Buffer::uninit_at(device, dtype, len, 0)
+    }
+
+    /// As [`Buffer::uninit`], at an address where memory was given back, if there is some: work that repeats finds all as it was.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::uninit`].
+    #[inline]
+    #[track_caller]
+    pub fn uninit_at(device: Device, dtype: DType, len: usize, at: u64) -> Result<Buffer> {
         let bytes = len.saturating_mul(dtype.size());
         let taken = if device.is_cpu() {
-            HOST.take(bytes, dtype, len)
+            HOST.take_at(bytes, dtype, len, at as usize)
         } else {
-            Gpu::of(device).map_err(|e| e.with_op("allocate"))?.pool.take(bytes, dtype, len)
+            Gpu::of(device).map_err(|e| e.with_op("allocate"))?.pool.take_at(bytes, dtype, len, at as usize)
         };
         match taken {
             Ok(storage) => Ok(Buffer::from_storage(storage)),

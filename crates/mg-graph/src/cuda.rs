@@ -8,7 +8,7 @@ use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result};
 use mg_kernels::Inst;
 use mg_kernels::cpu::run::{Args, InputArg};
 use mg_kernels::cuda::library::{self, Pointer, copy, matmul};
-use mg_kernels::cuda::{Check, CudaEpilogue, CudaList};
+use mg_kernels::cuda::{Check, CudaEpilogue, CudaList, behind_gate};
 use mg_kernels::library::{Described, Shaped, Target};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -527,6 +527,7 @@ impl Step {
                 }
                 _ => args,
             };
+            let kernel = behind_gate(gpu, kernel)?;
             // SAFETY: the description's arguments are its kernel's; operands and output are the plan's, and lie as it was
             // told.
             unsafe { gpu.launch(kernel, step.grid, step.block, step.shared, args, launch.origin(graph))? };

@@ -7,6 +7,7 @@ use crate::op::SourceKind;
 use crate::plan::{
     Action, Bind, Bindings, Code, ConstBind, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot,
 };
+use crate::refusal::{Pair, Refusal, is_machines};
 use mg_device::cuda::Gpu;
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Layout, Result};
 use mg_kernels::cpu::library as routines;
@@ -144,6 +145,59 @@ fn refused<B: Bindings>(graph: &B, node: usize, found: OutOfRange) -> Error {
     Error::new(origin.op, kind).with_location(origin.line)
 }
 
+/// Memory of one run of a plan: temporary, and for results.
+#[derive(Default)]
+pub(crate) struct Room {
+    arenas: SmallVec<[Buffer; 1]>,
+    /// By slot.
+    results: Vec<Option<Buffer>>,
+}
+
+/// A node that is written to a tensor, which may be refused.
+struct Replaced {
+    node: usize,
+    slot: usize,
+    /// What the tensor holds before.
+    old: Value,
+    depends: u64,
+}
+
+/// Where a run of plans finds its memory: where one before it did, as far as that is free.
+#[derive(Default)]
+pub(crate) struct Places {
+    before: Vec<u64>,
+    now: Vec<u64>,
+}
+
+impl Places {
+    /// As a run before, which found these.
+    pub(crate) fn as_before(before: Vec<u64>) -> Places {
+        let now = Vec::with_capacity(before.len());
+        Places { before, now }
+    }
+
+    fn find(&mut self, ask: impl FnOnce(u64) -> Result<Buffer>) -> Result<Buffer> {
+        let buffer = ask(self.before.get(self.now.len()).copied().unwrap_or(0))?;
+        self.now.push(buffer.address());
+        Ok(buffer)
+    }
+
+    /// What was found.
+    pub(crate) fn found(self) -> Vec<u64> {
+        self.now
+    }
+}
+
+/// How a plan is run.
+pub(crate) struct Manner<'a> {
+    pub(crate) room: Option<Room>,
+    pub(crate) whole: Whole,
+    /// Slots that do not take over the memory that was planned for them.
+    pub(crate) foreign: &'a [usize],
+    pub(crate) refusal: &'a mut Refusal,
+    pub(crate) places: &'a mut Places,
+}
+
 /// What becomes of a plan when something in it is refused.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whole {
@@ -158,11 +212,19 @@ pub(crate) enum Whole {
 impl Plan {
     /// Runs the launches and sets the results' values.
     pub(crate) fn run(&self, graph: &Collected, garbage: &mut Garbage) -> Result<()> {
-        self.execute(graph, Whole::OrParts, |result, value| {
+        let replaced = self.replaced(graph);
+        let foreign = self.foreign(graph, &replaced);
+        let overwrites = self.overwrites_from < self.launches.len();
+        let mut refusal = Refusal::new(overwrites || !replaced.is_empty(), false);
+        let mut known: Vec<(&Replaced, Value)> = vec![];
+        self.execute(graph, Whole::OrParts, &foreign, &mut refusal, |result, value| {
             let inner: &Inner = graph.nodes[result.node];
             let computed = value.is_ok();
             if !computed {
                 crate::node::note_failure();
+            }
+            if let (Some(old), Ok(new)) = (replaced.iter().find(|r| r.node == result.node), &value) {
+                known.push((old, new.clone()));
             }
             let _ = inner.value.set(value);
             let (tracked, released) = inner.flags();
@@ -175,31 +237,105 @@ impl Plan {
                 garbage.sources.push(unsafe { inner.cut() });
             }
         })?;
+        let pairs = known.iter().map(|(of, new)| Pair { old: &of.old, new, depends: of.depends });
         // Errors stay with the nodes they concern; the caller looks at those it asked for.
-        Ok(())
+        refusal.restore(&pairs.collect::<Vec<_>>())
     }
 
-    /// Runs the launches, and tells `sink` the value of each result, or why there is none.
+    /// The nodes that are written to tensors by a plan with checks on a CUDA device that may refuse them, and what the tensors
+    /// hold before.
+    fn replaced(&self, graph: &Collected) -> Vec<Replaced> {
+        if self.guarded.is_none() {
+            return vec![];
+        }
+        let old = |result: &Output| {
+            let Place::Slot(slot) = result.slot else { return None };
+            let depends = self.slots[slot].depends;
+            // SAFETY: the engine's lock is held (a `Collected` exists), and no reference is kept.
+            let mut before = unsafe { graph.nodes[result.node].before_unlocked() };
+            while let Some(node) = before.filter(|_| depends != 0) {
+                match node.0.value.get() {
+                    Some(Ok(old)) => {
+                        return Some(Replaced { node: result.node, slot, old: old.clone(), depends });
+                    }
+                    Some(Err(_)) => return None,
+                    // SAFETY: as above.
+                    None => before = unsafe { node.0.before_unlocked() },
+                }
+            }
+            None
+        };
+        self.results.iter().filter_map(old).collect()
+    }
+
+    /// The slots that would take over memory of what another result replaces: if that is to be there again, they must not.
+    fn foreign(&self, graph: &Collected, replaced: &[Replaced]) -> Vec<usize> {
+        let is_foreign = |(slot, donor): &(usize, usize)| {
+            let Some(donor) = graph.value(*donor) else { return false };
+            let of = replaced.iter().find(|r| r.old.buffer.ptr_eq(&donor.buffer));
+            of.is_some_and(|r| r.slot != *slot)
+        };
+        let donors = self.slots.iter().enumerate().filter_map(|(i, slot)| Some((i, slot.donor?)));
+        donors.filter(is_foreign).map(|(slot, _)| slot).collect()
+    }
+
+    /// Runs the launches, and tells `sink` the value of each result, or why there is none. Slots that are `foreign` do not take
+    /// over the memory that was planned for them.
     pub(crate) fn execute<B: Bindings + Sync>(
         &self,
         graph: &B,
         whole: Whole,
+        foreign: &[usize],
+        refusal: &mut Refusal,
+        sink: impl FnMut(&Output, Result<Value>),
+    ) -> Result<()> {
+        let (room, places) = (None, &mut Places::default());
+        self.execute_in(Manner { room, whole, foreign, refusal, places }, graph, sink)
+    }
+
+    /// Memory for one run, with these arenas.
+    pub(crate) fn room(&self, arenas: &[Buffer]) -> Result<Room> {
+        let own = |slot: &Slot| match slot.donor.is_none() && slot.leaves {
+            true => Buffer::uninit(slot.device, slot.dtype, slot.len).map(Some),
+            false => Ok(None),
+        };
+        let results = self.slots.iter().map(own).collect::<Result<_>>()?;
+        Ok(Room { arenas: arenas.iter().cloned().collect(), results })
+    }
+
+    /// As [`Plan::execute`], in memory of some manner.
+    pub(crate) fn execute_in<B: Bindings + Sync>(
+        &self,
+        manner: Manner,
+        graph: &B,
         mut sink: impl FnMut(&Output, Result<Value>),
     ) -> Result<()> {
+        let Manner { room, whole, foreign, refusal, places } = manner;
         let mut memory =
             Memory { graph, slots: SmallVec::with_capacity(self.slots.len()), planned: &self.slots };
-        let mut arenas: SmallVec<[Buffer; 1]> = SmallVec::new();
-        for &(device, bytes) in &self.arenas {
-            arenas.push(Buffer::uninit(device, DType::U8, bytes)?);
+        let is_given = room.is_some();
+        let Room { mut arenas, mut results } = room.unwrap_or_default();
+        if !is_given {
+            for &(device, bytes) in &self.arenas {
+                arenas.push(places.find(|at| Buffer::uninit_at(device, DType::U8, bytes, at))?);
+            }
         }
         let mut buffers: SmallVec<[Option<Buffer>; 8]> = SmallVec::with_capacity(self.slots.len());
-        for slot in &self.slots {
-            if let Some(value) = slot.donor.and_then(|d| memory.value(d)) {
+        for (i, slot) in self.slots.iter().enumerate() {
+            if let (Some(value), true) = (slot.donor.and_then(|d| memory.value(d)), foreign.contains(&i)) {
+                let buffer = self.instead(i, value)?;
+                memory.slots.push(buffer.as_mut_ptr());
+                buffers.push(Some(buffer));
+            } else if let Some(value) = slot.donor.and_then(|d| memory.value(d)) {
                 let at = value.layout.offset() * slot.dtype.size();
                 memory.slots.push(value.buffer.as_mut_ptr().wrapping_add(at));
                 buffers.push(None);
             } else if slot.leaves {
-                let buffer = Buffer::uninit(slot.device, slot.dtype, slot.len)?;
+                let given = results.get_mut(i).and_then(Option::take);
+                let buffer = match given {
+                    Some(given) => given,
+                    None => places.find(|at| Buffer::uninit_at(slot.device, slot.dtype, slot.len, at))?,
+                };
                 memory.slots.push(buffer.as_mut_ptr());
                 buffers.push(Some(buffer));
             } else {
@@ -215,6 +351,9 @@ impl Plan {
                 gpu.keep(buffer);
             }
         }
+        if let Some((device, checks)) = self.guarded {
+            Gpu::of(device)?.note_guards(2 * checks)?;
+        }
         let mut failures = Failures::default();
         let mut bound = Device::cpu();
         for (at, launch) in self.launches.iter().enumerate() {
@@ -229,12 +368,27 @@ impl Plan {
             {
                 return Err(error.clone());
             }
+            if let Some((device, _)) = self.guarded.filter(|_| at == self.checks_until) {
+                refusal.gather(device)?;
+            }
             if launch.device.is_cpu() && !launch.is_transfer() {
                 launch.run(&memory, &mut failures);
                 continue;
             }
+            let is_overwritten = |&slot: &usize| self.slots[slot].donor.is_some() && buffers[slot].is_none();
+            let gate = match launch
+                .outputs()
+                .filter(is_overwritten)
+                .map(|s| self.slots[s].depends)
+                .reduce(|a, b| a | b)
+            {
+                Some(depends) => refusal.gate(launch.device, depends)?,
+                None => None,
+            };
             if let Some(gpu) = collecting(launch.device) {
-                let reads = launch.inputs().filter_map(|b| memory.span(b.loc)).collect();
+                let asks = launch.is_checked() || gate.is_some();
+                let reads = launch.inputs().filter_map(|b| memory.span(b.loc));
+                let reads = reads.chain(asks.then(|| Refusal::of_checks(gpu))).collect();
                 let writes = launch.outputs().filter_map(|slot| memory.span(Loc::Slot(slot))).collect();
                 gpu.collects_work(reads, writes);
             }
@@ -243,7 +397,16 @@ impl Plan {
                 true => Gpu::of(launch.device).and_then(Gpu::bind),
                 false => Ok(()),
             };
+            if let Some((gpu, bits)) = gate {
+                gpu.set_gate(gpu.refusal(), bits);
+            }
             let result = known.and_then(|()| bind()).and_then(|()| launch.on_device(&memory));
+            if let Some((gpu, _)) = gate {
+                gpu.set_gate(0, 0);
+            }
+            if let Some((device, _)) = self.guarded.filter(|_| launch.is_checked()) {
+                refusal.note(device, launch.bit)?;
+            }
             // A transfer has bound the device that it read.
             bound = if launch.is_transfer() { Device::cpu() } else { launch.device };
             if let Err(error) = result {
@@ -255,13 +418,34 @@ impl Plan {
                     }
                     _ => error,
                 };
+                // Nothing was overwritten yet: all can stay pending, and be asked for again.
+                if at <= self.overwrites_from && whole != Whole::ToTheEnd && is_machines(&error) {
+                    return Err(error);
+                }
                 launch.outputs().for_each(|slot| failures.add(slot, error.clone()));
             }
+        }
+        if let Some((device, _)) = self.guarded.filter(|_| self.checks_until >= self.launches.len()) {
+            refusal.gather(device)?;
         }
         for result in &self.results {
             sink(result, self.result(result, &memory, &buffers, &failures));
         }
         Ok(())
+    }
+
+    /// Memory for a slot in place of that which it would have taken over, with what lies there if that is a part of the result.
+    fn instead(&self, slot: usize, donor: &Value) -> Result<Buffer> {
+        let planned = &self.slots[slot];
+        let buffer = Buffer::uninit(planned.device, planned.dtype, planned.len)?;
+        if self.launches.iter().any(|l| l.is_in_place() && l.outputs().any(|s| s == slot)) {
+            let gpu = Gpu::of(planned.device)?;
+            let size = planned.dtype.size();
+            let from = donor.buffer.address() + (donor.layout.offset() * size) as u64;
+            // SAFETY: the donor lies densely, and is of as many elements as the slot; both live until the copy was asked for.
+            unsafe { gpu.copy_from(buffer.address(), gpu, from, planned.len * size)? };
+        }
+        Ok(buffer)
     }
 
     fn result<B: Bindings>(
@@ -279,16 +463,16 @@ impl Plan {
                 }
                 let planned = &self.slots[slot];
                 match (planned.donor.and_then(|d| memory.value(d)), &buffers[slot]) {
-                    (Some(donor), _) => Value {
+                    (_, Some(buffer)) => {
+                        Value { buffer: buffer.clone(), layout: Layout::contiguous(planned.shape) }
+                    }
+                    (Some(donor), None) => Value {
                         buffer: donor.buffer.clone(),
                         layout: with_offset(
                             &Layout::contiguous(planned.shape),
                             donor.layout.offset() as isize,
                         ),
                     },
-                    (None, Some(buffer)) => {
-                        Value { buffer: buffer.clone(), layout: Layout::contiguous(planned.shape) }
-                    }
                     (None, None) => return Err(lost()),
                 }
             }

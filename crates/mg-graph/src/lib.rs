@@ -33,6 +33,7 @@ mod live;
 mod node;
 mod op;
 mod plan;
+mod refusal;
 mod replay;
 mod schedule;
 mod write;
@@ -52,6 +53,6 @@ pub use node::{
 };
 pub use op::{Map, Op, SourceKind, View};
 pub use replay::{
-    Computed, Made, Outside, Recorded, Replay, Trace, is_recording, note_host_read, note_printing,
+    Computed, Made, Outside, Recorded, Replaced, Replay, Trace, is_recording, note_host_read, note_printing,
     on_failed_replay, on_replay, record, started, unrecorded,
 };

@@ -115,6 +115,8 @@ pub(crate) struct Launch {
     pub(crate) dtype: DType,
     /// A library kernel's launches on a CUDA device, once they were made.
     pub(crate) prepared: Mutex<Option<Arc<Prepared>>>,
+    /// The bit of its checks, if it makes any.
+    pub(crate) bit: u64,
     /// Whether its epilogue may be part of a CUDA kernel, for all that is known.
     pub(crate) fuses: AtomicBool,
 }
@@ -129,6 +131,8 @@ pub(crate) struct Slot {
     pub(crate) donor: Option<usize>,
     /// It is a result: it gets a buffer of its own.
     pub(crate) leaves: bool,
+    /// The launches, by their bits, whose checks may refuse what it is computed from.
+    pub(crate) depends: u64,
     /// Where it lies in the arena, otherwise.
     pub(crate) offset: usize,
 }
@@ -159,6 +163,8 @@ pub(crate) struct Plan {
     pub(crate) overwrites_from: usize,
     /// The launches before this one may refuse what they read; those after it do not.
     pub(crate) checks_until: usize,
+    /// The CUDA device that launches with checks run on, and how many checks they have. What overwrites comes after them.
+    pub(crate) guarded: Option<(Device, usize)>,
 }
 
 /// What a run of a plan is given: the graph that it was found for, or what a recording says.
@@ -222,11 +228,21 @@ impl Launch {
 
     /// Whether it may refuse what it reads.
     pub(crate) fn is_checked(&self) -> bool {
-        let kernel = match &self.action {
-            Action::Kernel { kernel, .. } => kernel.is_checked(),
-            Action::Program(_) | Action::List(_) | Action::Copy { .. } => false,
+        self.checks() > 0
+    }
+
+    /// The launches whose checks may refuse what its results are computed from.
+    pub(crate) fn depends(&self, slots: &[Slot]) -> u64 {
+        self.outputs().fold(0, |bits, slot| bits | slots[slot].depends)
+    }
+
+    /// How many checks it makes.
+    pub(crate) fn checks(&self) -> usize {
+        let own = match &self.action {
+            Action::Kernel { kernel, .. } => usize::from(kernel.is_checked()),
+            Action::Program(_) | Action::List(_) | Action::Copy { .. } => 0,
         };
-        kernel || self.programs().iter().any(|p| !p.checks.is_empty())
+        own + self.programs().iter().map(|p| p.checks.len()).sum::<usize>()
     }
 
     /// What the launch reads.

@@ -7,11 +7,12 @@
 
 use crate::build::cell_bits;
 use crate::engine;
-use crate::execute::Whole;
+use crate::execute::{Manner, Places, Room, Whole};
 use crate::live::LiveScalar;
 use crate::node::{Inner, Node, Value};
 use crate::op::{Op, SourceKind};
-use crate::plan::{Bindings, Origin, Plan};
+use crate::plan::{Bindings, Origin, Place, Plan};
+use crate::refusal::{Pair, Refusal};
 use mg_device::cuda::{Gpu, Graph, Launches, Origin as GpuOrigin, Works};
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result};
 use std::cell::RefCell;
@@ -203,6 +204,8 @@ enum From {
 struct ReplayStep {
     plan: Arc<Plan>,
     read: Vec<(usize, From)>,
+    /// For each position of the plan's graph, where among `read` it is; [`NOT_READ`] where it is not.
+    index: Vec<u32>,
     origins: Vec<(usize, Origin)>,
     /// Operands whose memory the plan takes over while something may still be refused: copies of them are taken over, so that a
     /// replay that fails has changed nothing.
@@ -228,14 +231,18 @@ pub struct Replay {
     /// The CUDA device that all of it runs on.
     gpu: Option<Device>,
     /// Results of two runs in a row cannot lie in the same memory: each second run is like the one before the last.
-    turns: [Turn; 2],
+    turns: [Turn; TURNS],
 }
+
+/// Runs after which memory lies as it did before, mostly.
+const TURNS: usize = 2;
 
 /// What is known of a run's launches.
 #[derive(Default)]
 struct Turn {
     graph: Option<Graph>,
     works: Works,
+    places: Vec<u64>,
 }
 
 /// What the steps of a run computed.
@@ -265,6 +272,19 @@ struct Run<'a> {
     live: Vec<u64>,
     /// A plan has overwritten something: it cannot be as if nothing had happened.
     begun: bool,
+    refusal: Refusal,
+    replaced: &'a [Replaced<'a>],
+    /// Memory for what the steps compute; one after the other they take their parts.
+    rooms: std::vec::IntoIter<Room>,
+    places: Places,
+}
+
+/// What the caller will put a computed value in the place of.
+pub struct Replaced<'a> {
+    /// What is there now.
+    pub old: &'a Value,
+    /// What will be.
+    pub new: Computed,
 }
 
 /// A value that a replay computes: a result of one of its steps.
@@ -379,7 +399,11 @@ impl Replay {
                 read.push((*position, origin_of(x, y, &first, &second, made)?));
             }
             let spared = vec![];
-            steps.push(ReplayStep { plan: b.plan.clone(), read, origins: b.origins.clone(), spared });
+            let mut index = vec![NOT_READ; read.iter().map(|(position, _)| position + 1).max().unwrap_or(0)];
+            for (at, (position, _)) in read.iter().enumerate() {
+                index[*position] = at as u32;
+            }
+            steps.push(ReplayStep { plan: b.plan.clone(), read, index, origins: b.origins.clone(), spared });
         }
         spare(&mut steps);
         let mut launches = steps.iter().flat_map(|s: &ReplayStep| &s.plan.launches);
@@ -396,27 +420,43 @@ impl Replay {
     }
 
     /// Runs the step with these values from outside, in the order of their numbers, laid out as those that were recorded.
-    /// Random numbers come from `generator`, a seed and a position. A run that fails has overwritten nothing.
+    /// Random numbers come from `generator`, a seed and a position. A run that fails has overwritten nothing. What is `replaced`
+    /// stays as it is where a CUDA device refuses something, of which the host learns later.
     ///
     /// # Errors
     ///
     /// As realising the step would have.
     #[track_caller]
-    pub fn run(&mut self, outside: &[Outside], generator: (u64, u64)) -> Result<Made> {
+    pub fn run(&mut self, outside: &[Outside], replaced: &[Replaced], generator: (u64, u64)) -> Result<Made> {
         let live = self.on_host();
-        let mut run = Run { outside, generator, live, begun: false };
-        let made = match self.gpu {
+        let made = self.run_steps(outside, replaced, generator, live);
+        if made.is_err() {
+            self.undone.iter().rev().for_each(|work| work());
+        }
+        made
+    }
+
+    /// Runs the steps, after the host has done its work.
+    #[track_caller]
+    fn run_steps(
+        &mut self,
+        outside: &[Outside],
+        replaced: &[Replaced],
+        generator: (u64, u64),
+        live: Vec<u64>,
+    ) -> Result<Made> {
+        let refusal = Refusal::new(!replaced.is_empty(), true);
+        let rooms = self.rooms()?.into_iter();
+        let places = Places::default();
+        let mut run = Run { outside, generator, live, begun: false, refusal, replaced, rooms, places };
+        match self.gpu {
             None => self.steps(&mut run),
             // Launches are collected, and go out as one graph; nobody else may launch meanwhile.
             Some(device) => {
                 let line = Location::caller();
                 engine::locked(|| self.collected(device, line, &mut run))
             }
-        };
-        if made.is_err() {
-            self.undone.iter().rev().for_each(|work| work());
         }
-        made
     }
 
     /// Does the host's work, and answers with the live scalars' bits as each step finds them.
@@ -439,9 +479,16 @@ impl Replay {
     /// Runs the steps' plans as one graph.
     fn collected(&mut self, device: Device, line: &'static Location<'static>, run: &mut Run) -> Result<Made> {
         let gpu = Gpu::of(device)?;
-        self.turns.swap(0, 1);
+        let checks: usize = self.steps.iter().filter_map(|step| step.plan.guarded).map(|g| 2 * g.1).sum();
+        if checks > 0 {
+            // Waiting starts what is collected.
+            gpu.note_guards(checks)?;
+        }
+        self.turns.rotate_right(1);
+        run.places = Places::as_before(std::mem::take(&mut self.turns[0].places));
         gpu.collect_launches(std::mem::take(&mut self.turns[0].works));
         let result = self.steps(run);
+        self.turns[0].places = std::mem::take(&mut run.places).found();
         let Some(Launches { nodes: mut launches, keep, works }) = gpu.collected_launches() else {
             return result;
         };
@@ -476,43 +523,48 @@ impl Replay {
     fn steps(&self, run: &mut Run) -> Result<Made> {
         let mut made: Vec<Vec<Option<Value>>> = Vec::with_capacity(self.steps.len());
         let mut live = run.live.iter();
-        for step in &self.steps {
-            let mut bound = Bound { origins: &step.origins, ..Bound::default() };
-            for (position, from) in &step.read {
+        for (at, step) in self.steps.iter().enumerate() {
+            let read = Vec::with_capacity(step.read.len());
+            let mut bound = Bound { index: &step.index, read, origins: &step.origins };
+            for (_, from) in &step.read {
                 let value = match from {
                     From::Outside(i) => run.outside.get(*i).map(|outside| outside.value.clone()),
                     From::Computed(s, r) => made[*s][*r].clone(),
                     From::Constant(value) => Some(value.clone()),
                     From::Scalar(kind) => {
-                        bound.arguments.insert(*position, kind.clone());
+                        bound.read.push(Read::Argument(kind.clone()));
                         continue;
                     }
                     From::Live(..) => {
                         let bits = live.next().copied().unwrap_or(0);
-                        bound.arguments.insert(*position, SourceKind::Const { bits, literal: false });
+                        bound.read.push(Read::Argument(SourceKind::Const { bits, literal: false }));
                         continue;
                     }
                     From::Random(at) => {
                         let (seed, start) = run.generator;
                         let kind = SourceKind::Random { seed, counter: start.wrapping_add(*at) };
-                        bound.arguments.insert(*position, kind);
+                        bound.read.push(Read::Argument(kind));
                         continue;
                     }
                 };
                 let lost = || Error::new("jit", ErrorKind::Internal("a value that no step computed".into()));
-                bound.values.insert(*position, value.ok_or_else(lost)?);
+                bound.read.push(Read::Value(value.ok_or_else(lost)?));
             }
+            let is_guarded = step.plan.guarded.is_some() || run.refusal.is_gathered();
             for (slot, donor) in step.plan.slots.iter().enumerate().filter_map(|(i, s)| Some((i, s.donor?))) {
                 // The plan overwrites this operand, since the recording found nobody who wanted it.
-                let spared = step.spared.contains(&slot);
+                let spared = step.spared.contains(&slot)
+                    || is_guarded && bound.value(donor).is_some_and(|v| run.is_foreign(v, at, step, slot));
                 let wanted = |v: &&mut Value| spared || is_wanted(&v.buffer, run.outside, &made);
-                if let Some(value) = bound.values.get_mut(&donor).filter(wanted) {
+                if let Some(value) = bound.value_mut(donor).filter(wanted) {
                     value.buffer = copied(&value.buffer)?;
                 }
             }
             let mut results = Vec::with_capacity(step.plan.results.len());
             let whole = if run.begun { Whole::ToTheEnd } else { Whole::OrNothing };
-            let mut execute = || step.plan.execute(&bound, whole, |_, value| results.push(value));
+            let (room, refusal, places) = (run.rooms.next(), &mut run.refusal, &mut run.places);
+            let manner = Manner { room, whole, foreign: &[], refusal, places };
+            let execute = || step.plan.execute_in(manner, &bound, |_, value| results.push(value));
             if self.gpu.is_some() {
                 execute()?
             } else {
@@ -521,7 +573,39 @@ impl Replay {
             run.begun |= step.plan.overwrites_from < step.plan.launches.len();
             made.push(results.into_iter().map(|value| value.map(Some)).collect::<Result<_>>()?);
         }
-        Ok(Made(made))
+        let made = Made(made);
+        if run.refusal.is_gathered() {
+            let pairs: Vec<Pair> = run
+                .replaced
+                .iter()
+                .filter_map(|r| Some(Pair { old: r.old, new: made.get(r.new)?, depends: u64::MAX }))
+                .collect();
+            if self.gpu.is_some() {
+                run.refusal.restore(&pairs)?;
+            } else {
+                engine::locked(|| run.refusal.restore(&pairs))?;
+            }
+        }
+        Ok(made)
+    }
+
+    /// Memory for all steps, asked for before the first begins: a later one that finds none would come too late. Launches that
+    /// are collected are started when all of them are known.
+    fn rooms(&self) -> Result<Vec<Room>> {
+        if self.gpu.is_some() || self.steps.len() < 2 {
+            return Ok(vec![]);
+        }
+        // Temporary values of one plan are gone when the next begins.
+        let mut arenas: Vec<(Device, usize)> = vec![];
+        for &(device, bytes) in self.steps.iter().flat_map(|step| &step.plan.arenas) {
+            match arenas.iter_mut().find(|a| a.0 == device) {
+                Some((_, most)) => *most = bytes.max(*most),
+                None => arenas.push((device, bytes)),
+            }
+        }
+        let arenas = arenas.into_iter().map(|(device, bytes)| Buffer::uninit(device, DType::U8, bytes));
+        let arenas = arenas.collect::<Result<Vec<_>>>()?;
+        self.steps.iter().map(|step| step.plan.room(&arenas)).collect()
     }
 
     /// The number of launches of a run.
@@ -561,20 +645,57 @@ fn copied(buffer: &Buffer) -> Result<Buffer> {
     buffer.to_device(buffer.device())
 }
 
-#[derive(Default)]
+/// Not among what a step reads.
+const NOT_READ: u32 = u32::MAX;
+
+/// What a step reads, this time.
+enum Read {
+    Value(Value),
+    Argument(SourceKind),
+}
+
 struct Bound<'a> {
-    values: HashMap<usize, Value>,
-    arguments: HashMap<usize, SourceKind>,
+    index: &'a [u32],
+    read: Vec<Read>,
     origins: &'a [(usize, Origin)],
 }
 
+impl Bound<'_> {
+    fn value_mut(&mut self, node: usize) -> Option<&mut Value> {
+        match self.read.get_mut(*self.index.get(node)? as usize)? {
+            Read::Value(value) => Some(value),
+            Read::Argument(_) => None,
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Whether a slot of a step would take over memory of what something else than it replaces.
+    fn is_foreign(&self, donor: &Value, at: usize, step: &ReplayStep, slot: usize) -> bool {
+        let mut of = self.replaced.iter().filter(|r| r.old.buffer.ptr_eq(&donor.buffer)).peekable();
+        let is_it = |r: &Replaced| {
+            let result = step.plan.results.get(r.new.result).filter(|_| r.new.step == at);
+            result.is_some_and(|r| matches!(r.slot, Place::Slot(s) if s == slot))
+        };
+        of.peek().is_some() && !of.any(is_it)
+    }
+}
+
 impl Bindings for Bound<'_> {
+    #[inline]
     fn value(&self, node: usize) -> Option<&Value> {
-        self.values.get(&node)
+        match self.read.get(*self.index.get(node)? as usize)? {
+            Read::Value(value) => Some(value),
+            Read::Argument(_) => None,
+        }
     }
 
+    #[inline]
     fn argument(&self, node: usize) -> Option<SourceKind> {
-        self.arguments.get(&node).cloned()
+        match self.read.get(*self.index.get(node)? as usize)? {
+            Read::Value(_) => None,
+            Read::Argument(kind) => Some(kind.clone()),
+        }
     }
 
     fn origin(&self, node: usize) -> Option<Origin> {

@@ -3,7 +3,7 @@
 
 use mg_device::{DType, Device, MAX_RANK};
 use mg_kernels::cuda::library::{KERNELS, Prebuilt};
-use mg_kernels::cuda::{CudaEpilogue, CudaProgram};
+use mg_kernels::cuda::{CudaEpilogue, CudaProgram, gate_ptx, gated_ptx};
 use mg_kernels::{Class, Inst, Operand, Over, Program, ReduceKind, Row, Source, Val, Value};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -341,5 +341,30 @@ fn epilogues_assemble() {
     }
     if ptxas.is_none() {
         eprintln!("skipped: no ptxas");
+    }
+}
+
+/// Kernels of every kind with the gate before them, and those that set it and make up for it.
+#[test]
+fn gates_assemble() {
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("ptx-gates");
+    std::fs::create_dir_all(&dir).unwrap();
+    let mut texts: Vec<String> = gate_ptx().map(String::from).into();
+    for kernel in KERNELS.iter().filter(|k| k.name.ends_with("b32") || k.name.contains("128x128_k")) {
+        texts.push(gated_ptx(kernel.ptx()).unwrap_or_else(|| panic!("{} has no entry", kernel.name)));
+    }
+    for (_, program) in corpus().iter().step_by(25) {
+        let program = CudaProgram::new(program, Device::cpu()).unwrap();
+        texts.push(gated_ptx(program.ptx(true).unwrap()).unwrap());
+    }
+    assert!(texts[2..].iter().all(|text| text.matches("[mg_gate]").count() == 1));
+    let Some(ptxas) = ptxas() else {
+        eprintln!("skipped: no ptxas");
+        return;
+    };
+    for (i, text) in texts.iter().enumerate() {
+        let path = dir.join(format!("{i}.ptx"));
+        std::fs::write(&path, text).unwrap();
+        assembles_well(&ptxas, &path);
     }
 }

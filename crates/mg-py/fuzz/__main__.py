@@ -37,10 +37,20 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="processes beside each other")
     parser.add_argument("--out", help="a folder for the smallest programs, as scripts")
     parser.add_argument("--interrupts", type=int, default=0, help="instead of programs: so many trainings, interrupted")
+    parser.add_argument("--failures", type=int, default=0, help="instead of programs: so many trainings, of which a step fails")
+    parser.add_argument("--device", help="where our tensors are made; the default device unless told otherwise")
     parser.add_argument("--calls", type=int, default=0, help="instead of programs: so many calls with random arguments")
     options = parser.parse_args()
 
     seed = random.SystemRandom().randrange(10**9) if options.seed is None else options.seed
+    if options.device:
+        import micrograd_rs
+
+        micrograd_rs.set_default_device(options.device)
+    if options.failures:
+        from .interrupts import failures
+
+        return failures(options.failures, seed)
     if options.interrupts:
         from .interrupts import interrupts
 

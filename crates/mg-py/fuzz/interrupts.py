@@ -1,4 +1,4 @@
-"""Trainings that are interrupted: whenever that is, every parameter is there afterwards, as some step left it."""
+"""Trainings that are interrupted or fail: whenever that is, every parameter is there afterwards, as some step left it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Training:
         return loss
 
     def state(self) -> list[bytes]:
-        return [p.detach().numpy().tobytes() for p in self.model.parameters()]
+        return [p.detach().cpu().numpy().tobytes() for p in self.model.parameters()]
 
 
 def trial(seed: int, steps: int = 12) -> str | None:
@@ -101,6 +101,158 @@ def interrupts(trials: int, seed: int) -> int:
     lost = 0
     for at in range(trials):
         wrong = trial(seed + at)
+        if wrong:
+            lost += 1
+            print(f"seed {seed + at}: {wrong}", flush=True)
+    print(f"{trials} trainings, {lost} wrong")
+    return 1 if lost else 0
+
+
+class Failing:
+    """A classifier and its step, of a seed: made twice, it does the same. Its labels are known to the device alone."""
+
+    CLASSES = 5
+
+    def __init__(self, seed: int) -> None:
+        rng = random.Random(seed)
+        mg.manual_seed(seed)
+        width = rng.choice((4, 16, 64, 200))
+        self.words = rng.random() < 0.5
+        layers: list[Any] = [mg.nn.Embedding(20, width), mg.nn.Flatten()] if self.words else [mg.nn.Linear(6, 3 * width)]
+        for _ in range(rng.randint(0, 2)):
+            layers += [mg.nn.Linear(3 * width, 3 * width), mg.nn.ReLU()]
+        self.model = mg.nn.Sequential(*layers, mg.nn.Linear(3 * width, self.CLASSES))
+        kind = rng.choice(("SGD", "momentum", "Adam"))
+        self.counts = kind == "Adam"
+        parameters = self.model.parameters()
+        self.optimiser = (
+            mg.optim.Adam(parameters, lr=1e-2)
+            if kind == "Adam"
+            else mg.optim.SGD(parameters, lr=1e-1, momentum=0.5 if kind == "momentum" else 0.0)
+        )
+        self.keeps = rng.random() < 0.3
+        self.total = mg.zeros(3)
+        self.jit = rng.random() < 0.5
+        batch = rng.choice((3, 32, 100))
+        self.batches = []
+        for _ in range(4):
+            x = mg.randint(0, 20, (batch, 3)) if self.words else mg.randn(batch, 6)
+            self.batches.append((x.realize(), mg.randint(0, self.CLASSES, (batch,)).realize()))
+        self.step = mg.jit(self.plain) if self.jit else self.plain
+        if rng.random() < 0.3:
+            # Memory that somebody else sees is not taken over.
+            self.seen = [p.detach() for p in parameters]
+        how = "jit" if self.jit else "plain"
+        self.name = f"{'words' if self.words else 'numbers'}, {len(layers)} layers of {width}, {kind}, batches of {batch}, {how}"
+
+    def plain(self, x: Any, y: Any) -> Any:
+        loss = mg.functional.cross_entropy(self.model(x), y)
+        if not self.keeps:
+            self.optimiser.zero_grad()
+        loss.backward()
+        self.optimiser.step()
+        with mg.no_grad():
+            self.total += 1
+        return loss
+
+    def bad(self, x: Any, y: Any, rng: random.Random) -> tuple[Any, Any]:
+        """The batch with one label, or one word, that there is not; the device finds it."""
+        off = [0] * y.shape[0]
+        off[rng.randrange(len(off))] = rng.choice((self.CLASSES, 10**6, -200, -(10**9)))
+        if self.words and rng.random() < 0.5:
+            x = x + mg.tensor(off).reshape(-1, 1) * rng.choice((20, 50))
+        else:
+            y = y + mg.tensor(off)
+        if rng.random() < 0.5:
+            mg.realize(x, y)
+        return x, y
+
+    def state(self) -> list[bytes]:
+        return [p.detach().cpu().numpy().tobytes() for p in self.model.parameters()]
+
+
+def settle() -> None:
+    """Waits for what is under way, and raises what it has found."""
+    device = mg.get_default_device()
+    if device.is_cuda():
+        mg.cuda.synchronize()
+
+
+def failing_trial(seed: int, steps: int = 10) -> str | None:
+    """One training in which a step fails; what is wrong afterwards, if anything is."""
+    rng = random.Random(seed + 1)
+    at = rng.randrange(steps)
+    memory = rng.random() < 0.3
+    late = rng.random() < 0.5
+    calm, training = Failing(seed), Failing(seed)
+    calm.state(), training.state()
+    device = mg.get_default_device()
+    failed = False
+    for i in range(steps):
+        x, y = calm.batches[i % 4]
+        before = training.state() if i == at else None
+        if i != at:
+            calm.step(x, y)
+            try:
+                training.step(x, y)
+                if not late:
+                    settle()
+            except IndexError:
+                # The device was waited for in this step, which is told of the one before.
+                if failed or i < at:
+                    return f"{training.name}: told of a batch that was good, at step {i} of {at}"
+                failed = True
+                return None
+            continue
+        try:
+            if memory:
+                settle()
+                device.empty_cache()
+                device.set_memory_limit(device.memory_stats()["active"] + rng.choice((0, 1000, 10**4, 10**5, 10**6)))
+                training.step(x, y)
+            else:
+                training.step(*training.bad(x, y, rng))
+            if not late or memory:
+                settle()
+        except (IndexError, MemoryError, RuntimeError) as error:
+            failed = True
+            told = f"{type(error).__name__}: {error}"
+        finally:
+            device.set_memory_limit(None)
+        if memory and not failed:
+            calm.step(x, y)
+            continue
+        if not memory and not failed and not device.is_cuda():
+            return f"{training.name}: nobody was told of the bad batch"
+        if failed:
+            # Gradients that the step has made are none.
+            training.optimiser.zero_grad()
+            after = training.state()
+            if after != before:
+                where = [i for i, (a, b) in enumerate(zip(before or [], after)) if a != b]
+                return f"{training.name}: step {at} failed ({told}) and has changed parameters {where} of {len(after)}"
+    if not failed and not memory:
+        try:
+            settle()
+            return f"{training.name}: nobody was told of the bad batch"
+        except IndexError:
+            pass
+    try:
+        found, wanted = training.state(), calm.state()
+    except BaseException as error:
+        return f"{training.name}: a parameter cannot be read: {type(error).__name__}: {error}"
+    # Adam counts steps on the host, failed ones too; gradients that are kept are those of the failed one.
+    if found != wanted and not training.counts and not training.keeps:
+        where = [i for i, (a, b) in enumerate(zip(wanted, found)) if a != b]
+        return f"{training.name}: went on otherwise after step {at}, parameters {where} of {len(found)}"
+    return None
+
+
+def failures(trials: int, seed: int) -> int:
+    print(f"{trials} trainings with a step that fails, from seed {seed}, on {mg.get_default_device()}", flush=True)
+    lost = 0
+    for at in range(trials):
+        wrong = failing_trial(seed + at)
         if wrong:
             lost += 1
             print(f"seed {seed + at}: {wrong}", flush=True)

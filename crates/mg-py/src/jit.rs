@@ -1,6 +1,6 @@
 //! `jit`: steps that are recorded and replayed.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyDict, PyList, PyTuple, PyWeakrefReference};
 
 use crate::error::{compute, exception, in_python};
-use crate::jit_key::{Surroundings, Words, is_code};
+use crate::jit_key::{Sorts, Surroundings, Words, is_code};
 use crate::tensor::PyTensor;
 
 /// How the function's answer is made of tensors.
@@ -68,14 +68,37 @@ impl Recorded {
     }
 }
 
+/// A set of arguments and surroundings, in words.
+struct Known {
+    hash: u64,
+    key: Vec<u64>,
+    /// `None` while a thread is using it.
+    recorded: Option<Box<Recorded>>,
+}
+
+impl Known {
+    fn is(&self, hash: u64, key: &[u64]) -> bool {
+        self.hash == hash && self.key == key
+    }
+
+    /// Whether something that it is about is gone.
+    fn is_stale(&self) -> bool {
+        self.recorded.as_ref().is_some_and(|recorded| recorded.stale.load(Ordering::Relaxed))
+    }
+}
+
+/// Words as one.
+fn mixed(key: &[u64]) -> u64 {
+    key.iter().fold(0, |hash, word| (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23))
+}
+
 #[derive(Default)]
 struct All {
-    /// `None` while a thread is using it.
-    known: HashMap<Vec<u64>, Option<Box<Recorded>>>,
+    known: Vec<Known>,
     /// How often the function has changed what it finds around it.
     changed: HashMap<u64, u8>,
     /// What it changes each time, counting its calls, say: that is nothing to go by.
-    changing: HashSet<u64>,
+    changing: Arc<Vec<u64>>,
     last_was_replayed: bool,
     reason: Option<String>,
 }
@@ -92,6 +115,7 @@ pub struct PyJit {
     function: Py<PyAny>,
     /// Looked for at the first call, when what the function names has been defined.
     surroundings: OnceLock<Surroundings>,
+    sorts: Sorts,
     recorded: Mutex<All>,
 }
 
@@ -108,7 +132,7 @@ pub fn jit(py: Python<'_>, function: Py<PyAny>) -> PyResult<PyJit> {
     if !function.bind(py).is_callable() {
         return Err(PyTypeError::new_err("jit takes a function"));
     }
-    Ok(PyJit { function, surroundings: OnceLock::new(), recorded: Mutex::default() })
+    Ok(PyJit { function, surroundings: OnceLock::new(), sorts: Sorts::default(), recorded: Mutex::default() })
 }
 
 fn locked(slot: &Slot) -> MutexGuard<'_, Option<Call>> {
@@ -267,49 +291,53 @@ impl PyJit {
                 self.surroundings.get_or_init(|| found)
             }
         };
-        let mut words = Words::default();
-        words.arguments(args, kwargs)?;
         let changing = self.lock().changing.clone();
-        let before = surroundings.tell(py, &mut words, &changing)?;
-        let Words { key, tensors, held, unknown, .. } = words;
-        let mut dropped = vec![];
-        let taken = {
+        let tell = |holds: bool| {
+            let mut words = Words::new(&self.sorts, holds);
+            words.arguments(args, kwargs)?;
+            let told = surroundings.tell(py, &mut words, &changing)?;
+            Ok::<_, PyErr>((words, told))
+        };
+        let (mut words, mut before) = tell(false)?;
+        let mut hash = mixed(&words.key);
+        let take = |all: &mut All, hash: u64, key: &[u64]| {
+            let found = all.known.iter_mut().find(|known| known.is(hash, key) && !known.is_stale());
+            found.map(|known| known.recorded.take())
+        };
+        let mut taken = {
             let mut all = self.lock();
             all.last_was_replayed = false;
-            if unknown {
+            if words.unknown {
                 all.reason = Some(
                     "something that the function is given or knows may change without being seen to".into(),
                 );
-                None
+                Some(None)
             } else {
-                let is_stale = |known: &Option<Box<Recorded>>| {
-                    known.as_ref().is_some_and(|recorded| recorded.stale.load(Ordering::Relaxed))
-                };
-                match all.known.get_mut(&key) {
-                    Some(known) if !is_stale(known) => Some(known.take()),
-                    Some(_) | None => {
-                        let full = all.known.len() >= KNOWN;
-                        let old = all.known.extract_if(|_, r| is_stale(r) || full && r.is_some());
-                        dropped.extend(old.filter_map(|(_, recorded)| recorded));
-                        all.known.insert(key.clone(), None);
-                        None
-                    }
-                }
+                take(&mut all, hash, &words.key)
             }
         };
-        // Not under the lock: what goes with them may be anybody's.
-        drop(dropped);
-        let taken = match taken {
-            Some(taken) => taken,
-            None if unknown => None,
-            None => match Recorded::new(py, held) {
-                Ok(new) => Some(Box::new(new)),
-                Err(error) => {
-                    self.lock().known.remove(&key);
-                    return Err(error);
-                }
-            },
-        };
+        if taken.is_none() {
+            // New: what is told by its address is held from now on, or seen to go.
+            (words, before) = tell(true)?;
+            hash = mixed(&words.key);
+            let mut new = Some(Box::new(Recorded::new(py, std::mem::take(&mut words.held))?));
+            let mut dropped = vec![];
+            let mut all = self.lock();
+            taken = take(&mut all, hash, &words.key);
+            if taken.is_none() {
+                let full = all.known.len() >= KNOWN;
+                dropped.extend(
+                    all.known.extract_if(.., |known| known.is_stale() || full && known.recorded.is_some()),
+                );
+                all.known.push(Known { hash, key: words.key.clone(), recorded: None });
+                taken = Some(new.take());
+            }
+            drop(all);
+            // Not under the lock: what goes with them may be anybody's.
+            drop((dropped, new));
+        }
+        let Words { key, tensors, .. } = words;
+        let taken = taken.flatten();
         // Another thread uses the recording, or this one further up.
         let Some(mut recorded) = taken else { return plainly() };
         let answer = self.run(py, &mut recorded, args, kwargs, &tensors);
@@ -317,20 +345,26 @@ impl PyJit {
             (recorded.jit.is_replaying(), recorded.jit.reason().map(|e| exception(e).value(py).to_string()));
         let changed = match &answer {
             Ok(_) if !replayed => {
-                let after = surroundings.tell(py, &mut Words::default(), &changing)?;
-                let after: HashMap<u64, u64> = after.into_iter().collect();
-                before.iter().filter(|(n, was)| after.get(n) != Some(was)).map(|(n, _)| *n).collect()
+                let mut now = Words::new(&self.sorts, false);
+                let after: HashMap<u64, _> =
+                    surroundings.tell(py, &mut now, &changing)?.into_iter().collect();
+                let is = |n: &u64| after.get(n).and_then(|range| now.key.get(range.clone()));
+                let was = |range: &std::ops::Range<usize>| key.get(range.clone());
+                before.iter().filter(|(n, range)| is(n) != was(range)).map(|(n, _)| *n).collect()
             }
             Ok(_) | Err(_) => vec![],
         };
         let mut all = self.lock();
-        all.known.insert(key, Some(recorded));
+        match all.known.iter_mut().find(|known| known.is(hash, &key)) {
+            Some(known) => known.recorded = Some(recorded),
+            None => all.known.push(Known { hash, key, recorded: Some(recorded) }),
+        }
         (all.last_was_replayed, all.reason) = (replayed, reason);
         for number in changed {
             let times = all.changed.entry(number).or_default();
             *times = times.saturating_add(1);
-            if *times >= 2 {
-                all.changing.insert(number);
+            if *times >= 2 && !all.changing.contains(&number) {
+                Arc::make_mut(&mut all.changing).push(number);
             }
         }
         answer
@@ -388,12 +422,18 @@ impl PyJit {
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
         visit.call(&self.function)?;
+        self.sorts.traverse(&visit)?;
         if let Some(surroundings) = self.surroundings.get() {
             surroundings.traverse(&visit)?;
         }
         // Where the collector runs the interpreter stands still; a lock that is held then is held by who is about to use it.
         if let Ok(all) = self.recorded.try_lock() {
-            for object in all.known.values().flatten().flat_map(|recorded| &recorded.held) {
+            for object in all
+                .known
+                .iter()
+                .filter_map(|known| known.recorded.as_ref())
+                .flat_map(|recorded| &recorded.held)
+            {
                 visit.call(object)?;
             }
         }

@@ -3,6 +3,8 @@
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyLookupError;
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -43,17 +45,146 @@ enum Kind {
     End,
 }
 
-/// What is taken for granted, as it is now.
+/// What there is to tell of objects of a type.
+#[derive(Clone, PartialEq)]
+enum Sort {
+    Tensor,
+    None,
+    Bool,
+    Int,
+    Float,
+    Text,
+    Bytes,
+    Tuple,
+    List,
+    Dict,
+    Code,
+    Context,
+    Module,
+    Object(Arc<Object>),
+}
+
+/// Of objects that are none of the others.
+#[derive(PartialEq)]
+struct Object {
+    is_dataclass: bool,
+    /// It can change, and is not looked into.
+    is_unknown: bool,
+    /// What it has in slots, not in a dictionary.
+    slots: Vec<Interned>,
+}
+
+/// The name of an attribute.
+struct Interned(Py<PyString>);
+
+impl PartialEq for Interned {
+    fn eq(&self, other: &Interned) -> bool {
+        self.0.is(&other.0)
+    }
+}
+
+/// Types that were met, and what there is to tell of their objects: to ask each object anew takes most of a call's time.
 #[derive(Default)]
-pub struct Words<'py> {
+pub struct Sorts(Mutex<Vec<(Py<PyType>, Sort)>>);
+
+/// Types that are remembered.
+const SORTS: usize = 64;
+
+impl Sorts {
+    fn of(&self, obj: &Bound<'_, PyAny>) -> PyResult<Sort> {
+        let class = obj.get_type_ptr();
+        // Held for moments only: what Python may run is asked without it.
+        let known = |all: &[(Py<PyType>, Sort)]| {
+            all.iter().find(|(t, _)| std::ptr::eq(t.as_ptr().cast(), class)).map(|(_, sort)| sort.clone())
+        };
+        if let Some(sort) = known(&self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return Ok(sort);
+        }
+        let sort = Sort::of(obj)?;
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() < SORTS {
+            all.push((obj.get_type().unbind(), sort.clone()));
+        }
+        Ok(sort)
+    }
+
+    /// Shows the collector what is held.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self.0.try_lock() {
+            Ok(all) => all.iter().try_for_each(|(class, _)| visit.call(class)),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+impl Sort {
+    fn of(obj: &Bound<'_, PyAny>) -> PyResult<Sort> {
+        let py = obj.py();
+        Ok(if obj.cast::<PyTensor>().is_ok() {
+            Sort::Tensor
+        } else if obj.is_none() {
+            Sort::None
+        } else if obj.is_exact_instance_of::<PyBool>() {
+            Sort::Bool
+        } else if obj.is_exact_instance_of::<PyInt>() {
+            Sort::Int
+        } else if obj.is_exact_instance_of::<PyFloat>() {
+            Sort::Float
+        } else if obj.is_exact_instance_of::<PyString>() {
+            Sort::Text
+        } else if obj.is_exact_instance_of::<PyBytes>() {
+            Sort::Bytes
+        } else if obj.is_instance_of::<PyTuple>() {
+            Sort::Tuple
+        } else if obj.is_instance_of::<PyList>() {
+            Sort::List
+        } else if obj.is_instance_of::<PyDict>() {
+            Sort::Dict
+        } else if is_code(obj) {
+            Sort::Code
+        } else if obj.get_type().is(context_type(py)?) {
+            // There are no subclasses of it.
+            Sort::Context
+        } else if obj.is_instance(module_type(py)?)? {
+            Sort::Module
+        } else {
+            // Of the type: what an object answers for names that it does not have may be long in coming.
+            let class = obj.get_type();
+            // Arrays and buffers are read when tensors are made of them, and may hold other numbers by then.
+            let is_array = class.hasattr(intern!(py, "__array_interface__"))?
+                || class.hasattr(intern!(py, "__dlpack__"))?;
+            let is_set = obj.is_instance_of::<PySet>() || obj.is_instance_of::<PyByteArray>();
+            let mut slots = vec![];
+            for class in class.mro().iter() {
+                let Ok(names) = class.getattr(intern!(py, "__slots__")) else { continue };
+                let one = names.is_instance_of::<PyString>();
+                let all = if one { PyTuple::new(py, [names])?.into_any() } else { names };
+                for name in all.try_iter()? {
+                    slots.push(Interned(name?.cast::<PyString>()?.clone().unbind()));
+                }
+            }
+            Sort::Object(Arc::new(Object {
+                is_dataclass: class.hasattr(intern!(py, "__dataclass_fields__"))?,
+                is_unknown: is_array || is_set || is_deque(obj)?,
+                slots,
+            }))
+        })
+    }
+}
+
+/// What is taken for granted, as it is now.
+pub struct Words<'a, 'py> {
     pub key: Vec<u64>,
+    sorts: &'a Sorts,
+    /// Whether to hold what is told by its address.
+    holds: bool,
     /// The tensors among the arguments, in order.
     pub tensors: Vec<Bound<'py, PyTensor>>,
     /// What is told by its address, and must not be another thing at the same address later.
     pub held: Vec<Bound<'py, PyAny>>,
     /// There is something that may change without its words changing.
     pub unknown: bool,
-    met: HashSet<usize>,
+    met: Vec<usize>,
 }
 
 /// What is looked at of what surrounds a function.
@@ -84,14 +215,29 @@ fn hash_of(thing: &(impl Hash + ?Sized)) -> u64 {
     hasher.finish()
 }
 
-impl<'py> Words<'py> {
+impl<'a, 'py> Words<'a, 'py> {
+    /// None yet. Only ones that hold what they tell of can be compared with others later.
+    pub fn new(sorts: &'a Sorts, holds: bool) -> Words<'a, 'py> {
+        Words {
+            key: Vec::with_capacity(128),
+            sorts,
+            holds,
+            tensors: vec![],
+            held: vec![],
+            unknown: false,
+            met: vec![],
+        }
+    }
+
     fn kind(&mut self, kind: Kind) {
         self.key.push(kind as u64);
     }
 
     fn address(&mut self, obj: &Bound<'py, PyAny>) {
         self.key.push(obj.as_ptr() as u64);
-        self.held.push(obj.clone());
+        if self.holds {
+            self.held.push(obj.clone());
+        }
     }
 
     /// The arguments of a call.
@@ -114,56 +260,88 @@ impl<'py> Words<'py> {
     }
 
     fn tell(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
-        if let Ok(t) = obj.cast::<PyTensor>() {
-            if look.arguments {
-                self.kind(Kind::Argument);
-                self.tensors.push(t.clone());
-            } else {
-                self.kind(Kind::Tensor);
-                self.key.push(t.get().t.id() as u64);
-                self.held.push(obj.clone());
+        let sort = self.sorts.of(obj)?;
+        let is_deep = look.depth >= DEPTH;
+        match sort {
+            Sort::Tensor => {
+                let t = obj.cast::<PyTensor>()?;
+                if look.arguments {
+                    self.kind(Kind::Argument);
+                    self.tensors.push(t.clone());
+                } else {
+                    self.kind(Kind::Tensor);
+                    self.key.push(t.get().t.id() as u64);
+                    if self.holds {
+                        self.held.push(obj.clone());
+                    }
+                }
             }
-            return Ok(());
-        }
-        if obj.is_none() {
-            self.kind(Kind::None);
-        } else if let Ok(b) = obj.cast_exact::<PyBool>() {
-            self.kind(Kind::Bool);
-            self.key.push(u64::from(b.is_true()));
-        } else if let Ok(n) = obj.cast_exact::<PyInt>() {
-            self.kind(Kind::Int);
-            match n.extract::<i64>() {
-                Ok(n) => self.key.push(n as u64),
-                Err(_) => self.key.push(hash_of(n.str()?.to_str()?.as_bytes())),
+            Sort::None => self.kind(Kind::None),
+            Sort::Bool => {
+                self.kind(Kind::Bool);
+                self.key.push(u64::from(obj.is_truthy()?));
             }
-        } else if let Ok(v) = obj.cast_exact::<PyFloat>() {
-            self.kind(Kind::Float);
-            self.key.push(v.value().to_bits());
-        } else if let Ok(s) = obj.cast_exact::<PyString>() {
-            self.kind(Kind::Text);
-            self.key.push(hash_of(s.to_string_lossy().as_bytes()));
-        } else if let Ok(b) = obj.cast_exact::<PyBytes>() {
-            self.kind(Kind::Text);
-            self.key.push(hash_of(b.as_bytes()));
-        } else if look.depth >= DEPTH {
-            self.kind(Kind::Object);
-            self.address(obj);
-        } else if let Ok(tuple) = obj.cast::<PyTuple>() {
-            self.kind(Kind::Tuple);
-            self.key.push(obj.get_type().as_ptr() as u64);
-            self.all(tuple.iter(), look)?;
-        } else if let Ok(list) = obj.cast::<PyList>() {
-            self.kind(Kind::List);
-            self.all(list.iter(), look)?;
-        } else if let Ok(dict) = obj.cast::<PyDict>() {
-            self.kind(Kind::Dict);
-            for (name, value) in dict.iter() {
-                self.tell(&name, &look.deeper())?;
-                self.tell(&value, &look.deeper())?;
+            Sort::Int => {
+                self.kind(Kind::Int);
+                match obj.extract::<i64>() {
+                    Ok(n) => self.key.push(n as u64),
+                    Err(_) => self.key.push(hash_of(obj.str()?.to_str()?.as_bytes())),
+                }
             }
-            self.kind(Kind::End);
-        } else {
-            self.object(obj, look)?;
+            Sort::Float => {
+                self.kind(Kind::Float);
+                self.key.push(obj.extract::<f64>()?.to_bits());
+            }
+            Sort::Text => {
+                self.kind(Kind::Text);
+                self.key.push(hash_of(obj.cast::<PyString>()?.to_string_lossy().as_bytes()));
+            }
+            Sort::Bytes => {
+                self.kind(Kind::Text);
+                self.key.push(hash_of(obj.cast::<PyBytes>()?.as_bytes()));
+            }
+            Sort::Tuple
+            | Sort::List
+            | Sort::Dict
+            | Sort::Code
+            | Sort::Context
+            | Sort::Module
+            | Sort::Object(_)
+                if is_deep =>
+            {
+                self.kind(Kind::Object);
+                self.address(obj);
+            }
+            Sort::Tuple => {
+                self.kind(Kind::Tuple);
+                self.key.push(obj.get_type_ptr() as u64);
+                self.all(obj.cast::<PyTuple>()?.iter(), look)?;
+            }
+            Sort::List => {
+                self.kind(Kind::List);
+                self.all(obj.cast::<PyList>()?.iter(), look)?;
+            }
+            Sort::Dict => {
+                self.kind(Kind::Dict);
+                for (name, value) in obj.cast::<PyDict>()?.iter() {
+                    self.tell(&name, &look.deeper())?;
+                    self.tell(&value, &look.deeper())?;
+                }
+                self.kind(Kind::End);
+            }
+            Sort::Code => {
+                self.kind(Kind::Object);
+                self.address(obj);
+                self.numbers_of(obj, look)?;
+            }
+            Sort::Context => {
+                // What it holds may be another thing in each call, thread and task.
+                self.kind(Kind::Object);
+                self.address(obj);
+                self.tell(&context_value(obj)?, &look.deeper())?;
+            }
+            Sort::Module => self.object(obj, look, None)?,
+            Sort::Object(of) => self.object(obj, look, Some(&of))?,
         }
         Ok(())
     }
@@ -176,25 +354,14 @@ impl<'py> Words<'py> {
         Ok(())
     }
 
-    fn object(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
-        if is_code(obj) {
-            self.kind(Kind::Object);
-            self.address(obj);
-            return self.numbers_of(obj, look);
-        }
-        if let Some(value) = context_value(obj)? {
-            // What it holds may be another thing in each call, thread and task.
-            self.kind(Kind::Object);
-            self.address(obj);
-            return self.tell(&value, &look.deeper());
-        }
-        // Of the type: what an object answers for names that it does not have may be long in coming.
-        let class = obj.get_type();
-        let is_module = obj.is_instance(module_type(obj.py())?)?;
-        if look.arguments && !is_module && class.hasattr("__dataclass_fields__")? {
+    /// A module, or an object of another kind.
+    fn object(&mut self, obj: &Bound<'py, PyAny>, look: &Look, of: Option<&Object>) -> PyResult<()> {
+        let py = obj.py();
+        if look.arguments && of.is_some_and(|of| of.is_dataclass) {
+            let class = obj.get_type();
             self.kind(Kind::Fields);
             self.key.push(class.as_ptr() as u64);
-            let fields = class.getattr("__dataclass_fields__")?;
+            let fields = class.getattr(intern!(py, "__dataclass_fields__"))?;
             for name in fields.try_iter()? {
                 let name = name?;
                 let value = obj.getattr(name.cast::<PyString>()?)?;
@@ -203,33 +370,29 @@ impl<'py> Words<'py> {
             self.kind(Kind::End);
             return Ok(());
         }
-        // What can change and is not looked into. Arrays and buffers are read when tensors are made of them, and may hold other
-        // numbers by then.
-        let is_array =
-            || Ok::<_, PyErr>(class.hasattr("__array_interface__")? || class.hasattr("__dlpack__")?);
-        let is_set = obj.is_instance_of::<PySet>() || obj.is_instance_of::<PyByteArray>();
-        if !is_module && (is_set || is_array()? || is_deque(obj)?) {
-            self.unknown = true;
-        }
-        self.kind(if is_module { Kind::Module } else { Kind::Object });
+        self.unknown |= of.is_some_and(|of| of.is_unknown);
+        self.kind(if of.is_none() { Kind::Module } else { Kind::Object });
         self.address(obj);
-        if !self.met.insert(obj.as_ptr() as usize) {
+        if self.met.contains(&(obj.as_ptr() as usize)) {
             self.kind(Kind::Met);
             return Ok(());
         }
-        if !is_module {
-            self.slots(obj, look)?;
-        }
-        let Ok(attributes) = obj.getattr("__dict__") else { return Ok(()) };
-        let Ok(attributes) = attributes.cast_into::<PyDict>() else { return Ok(()) };
+        self.met.push(obj.as_ptr() as usize);
         // Tensors of an object are told by identity, whoever holds it: a step reads them where it finds them.
         let inside = Look { arguments: false, names: look.names, depth: look.depth + 1 };
+        for name in of.iter().flat_map(|of| &of.slots) {
+            if let Ok(value) = obj.getattr(name.0.bind(py)) {
+                self.tell(&value, &inside)?;
+            }
+        }
+        let Ok(attributes) = obj.getattr(intern!(py, "__dict__")) else { return Ok(()) };
+        let Ok(attributes) = attributes.cast_into::<PyDict>() else { return Ok(()) };
         for (name, value) in attributes.iter() {
             let Ok(name) = name.cast::<PyString>() else { continue };
-            let is_told = match is_module {
+            let is_told = match of {
                 // What a module's attributes are follows from what they are.
-                true => !name.is(intern!(obj.py(), "_kinds")),
-                false => look.names.is_none_or(|names| names.contains(&*name.to_string_lossy())),
+                None => !name.is(intern!(py, "_kinds")),
+                Some(_) => look.names.is_none_or(|names| names.contains(&*name.to_string_lossy())),
             };
             if is_told {
                 // Names of attributes are one object each.
@@ -242,7 +405,7 @@ impl<'py> Words<'py> {
     }
 }
 
-impl<'py> Words<'py> {
+impl<'py> Words<'_, 'py> {
     /// Numbers and texts that a Python module or a class has under names that the function's code uses.
     fn numbers_of(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
         let (Some(names), true) =
@@ -259,7 +422,7 @@ impl<'py> Words<'py> {
         {
             return Ok(());
         }
-        let Ok(attributes) = obj.getattr("__dict__") else { return Ok(()) };
+        let Ok(attributes) = obj.getattr(intern!(obj.py(), "__dict__")) else { return Ok(()) };
         for name in names {
             let Ok(value) = attributes.get_item(name) else { continue };
             let plain = value.is_exact_instance_of::<PyInt>()
@@ -276,20 +439,19 @@ impl<'py> Words<'py> {
     }
 }
 
-/// What a context variable holds now; an empty tuple if nothing. `None` for everything else.
-fn context_value<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+fn context_type<'py>(py: Python<'py>) -> PyResult<&'py Bound<'py, PyAny>> {
     static TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let py = obj.py();
     let found = TYPE
         .get_or_try_init(py, || Ok::<_, PyErr>(py.import("contextvars")?.getattr("ContextVar")?.unbind()))?;
-    // There are no subclasses of it.
-    if !obj.get_type().is(found.bind(py)) {
-        return Ok(None);
-    }
+    Ok(found.bind(py))
+}
+
+/// What a context variable holds now; an empty tuple if nothing.
+fn context_value<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = obj.py();
     match obj.call_method0(intern!(py, "get")) {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if error.is_instance_of::<PyLookupError>(py) => Ok(Some(PyTuple::empty(py).into_any())),
-        Err(error) => Err(error),
+        Err(error) if error.is_instance_of::<PyLookupError>(py) => Ok(PyTuple::empty(py).into_any()),
+        found => found,
     }
 }
 
@@ -299,24 +461,6 @@ fn is_deque(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
     let found =
         TYPE.get_or_try_init(py, || Ok::<_, PyErr>(py.import("collections")?.getattr("deque")?.unbind()))?;
     obj.is_instance(found.bind(py))
-}
-
-impl<'py> Words<'py> {
-    /// What an object has in slots, not in a dictionary.
-    fn slots(&mut self, obj: &Bound<'py, PyAny>, look: &Look) -> PyResult<()> {
-        let inside = Look { arguments: false, names: look.names, depth: look.depth + 1 };
-        for class in obj.get_type().mro().iter() {
-            let Ok(slots) = class.getattr("__slots__") else { continue };
-            let one = slots.is_instance_of::<PyString>();
-            let all = if one { PyTuple::new(obj.py(), [slots])?.into_any() } else { slots };
-            for name in all.try_iter()? {
-                if let Ok(value) = obj.getattr(name?.cast::<PyString>()?) {
-                    self.tell(&value, &inside)?;
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Whether an object is code, which does not change.
@@ -420,17 +564,12 @@ impl Surroundings {
         self.globals.iter().try_for_each(|(globals, _)| visit.call(globals))
     }
 
-    /// Tells what is there now, but for what changes by itself; answers with a number for each thing and what it was.
-    pub fn tell<'py>(
-        &self,
-        py: Python<'py>,
-        words: &mut Words<'py>,
-        changing: &HashSet<u64>,
-    ) -> PyResult<Told> {
+    /// Tells what is there now, but for what changes by itself; answers with a number for each thing and which words it is.
+    pub fn tell<'py>(&self, py: Python<'py>, words: &mut Words<'_, 'py>, changing: &[u64]) -> PyResult<Told> {
         let look = Look { arguments: false, names: Some(&self.names), depth: 0 };
         let mut told = vec![];
         let mut entry =
-            |words: &mut Words<'py>, number: u64, value: Option<Bound<'py, PyAny>>| -> PyResult<()> {
+            |words: &mut Words<'_, 'py>, number: u64, value: Option<Bound<'py, PyAny>>| -> PyResult<()> {
                 if changing.contains(&number) {
                     return Ok(());
                 }
@@ -439,13 +578,13 @@ impl Surroundings {
                     Some(value) => words.tell(&value, &look)?,
                     None => words.kind(Kind::End),
                 }
-                told.push((number, hash_of(&words.key[start..])));
+                told.push((number, start..words.key.len()));
                 Ok(())
             };
         let mut number = 0;
         for cell in &self.cells {
             // An empty cell has no contents.
-            entry(words, number, cell.bind(py).getattr("cell_contents").ok())?;
+            entry(words, number, cell.bind(py).getattr(intern!(py, "cell_contents")).ok())?;
             number += 1;
         }
         for (globals, name) in &self.globals {
@@ -461,7 +600,7 @@ impl Surroundings {
             words.address(object);
             if object.is_instance(module_type(py)?)? {
                 entry(words, number, Some(object.clone()))?;
-            } else if let Ok(attributes) = object.getattr("__dict__")
+            } else if let Ok(attributes) = object.getattr(intern!(py, "__dict__"))
                 && let Ok(attributes) = attributes.cast_into::<PyDict>()
             {
                 for (name, value) in attributes.iter() {
@@ -477,8 +616,8 @@ impl Surroundings {
     }
 }
 
-/// What was told: a number for each thing, and a hash of what it was.
-pub type Told = Vec<(u64, u64)>;
+/// What was told: a number for each thing, and its words.
+pub type Told = Vec<(u64, Range<usize>)>;
 
 /// Puts the methods of an object's class on the stack: those that Python code can call on it. The package's own know themselves.
 fn methods_of<'py>(object: &Bound<'py, PyAny>, stack: &mut Vec<Bound<'py, PyAny>>) -> PyResult<()> {

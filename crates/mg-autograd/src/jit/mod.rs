@@ -10,7 +10,7 @@ pub(crate) use record::{
 use crate::creation;
 use crate::tensor::{Cell, Kept, MemoryId, Tensor};
 use mg_device::{Error, ErrorKind, Layout, Result};
-use mg_graph::{Computed, Node, Outside, Recorded, Replay, Tag, Trace};
+use mg_graph::{Computed, Node, Outside, Recorded, Replaced, Replay, Tag, Trace};
 use record::{Lie, Spot};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -592,7 +592,14 @@ impl Replaying {
             let alone = |at: usize| lent.0[at].1.as_ref().is_some_and(|node| node.handles() == 1);
             outside.lent = at.is_some_and(alone);
         }
-        let made = self.replay.run(&outside, creation::generator())?;
+        let replaced = run.changed.iter().zip(&lent.0).filter_map(|((_, after), (_, old))| {
+            let After::Computed(new) = after else { return None };
+            let old = old.as_ref()?.value()?.as_ref().ok()?;
+            Some(Replaced { old, new: *new })
+        });
+        let replaced: SmallVec<[Replaced; 8]> = replaced.collect();
+        let made = self.replay.run(&outside, &replaced, creation::generator())?;
+        drop(replaced);
         creation::advance(run.drawn);
         let value = |after: &After| {
             let value = match after {

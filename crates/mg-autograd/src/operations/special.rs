@@ -65,8 +65,10 @@ fn derivative(n: i64, x: &Node) -> Node {
 
 /// The logarithm of the multivariate gamma function of dimension p.
 fn multivariate(op: &'static str, t: &Tensor, p: i64) -> Result<Tensor> {
-    if p < 1 {
-        return Err(Error::new(op, ErrorKind::Value(format!("takes a dimension of at least 1, got {p}"))));
+    // Each dimension is a term of its own.
+    const MOST: i64 = 1 << 10;
+    if !(1..=MOST).contains(&p) {
+        return Err(Error::new(op, ErrorKind::Value(format!("takes a dimension from 1 to {MOST}, got {p}"))));
     }
     unary(t, |x| {
         let constant = x.lit((p * (p - 1)) as f64 * 0.25 * PI.ln());
@@ -169,7 +171,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A dimension below 1.
+    /// A dimension below 1 or above 1024.
     #[surface(method, function, in_place)]
     pub fn mvlgamma(&self, p: i64) -> Result<Tensor> {
         multivariate("mvlgamma", self, p)
@@ -179,7 +181,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A dimension below 1.
+    /// A dimension below 1 or above 1024.
     #[surface(special)]
     pub fn multigammaln(&self, p: i64) -> Result<Tensor> {
         multivariate("multigammaln", self, p)

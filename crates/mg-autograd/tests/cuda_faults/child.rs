@@ -15,6 +15,7 @@ fn child() {
         Ok("memory") => memory(),
         Ok("replay") => replay(),
         Ok("plans") => plans(),
+        Ok("gate") => gate(),
         Ok("drop") => drops(),
         Ok("two") => two(),
         Ok("fork") => fork(),
@@ -112,6 +113,19 @@ fn memory() {
     drop(held);
     let n = on_gpu(256).unwrap().to_vec::<f32>().unwrap().len();
     println!("after: {n} values, active {}", gpu().memory_stats().active);
+}
+
+/// An update that depends on labels, one that depends on none, and labels alone.
+fn gate() {
+    let labels = Tensor::from_vec(vec![0i64, 1], &[2]).unwrap().to(gpu()).unwrap();
+    labels.realize().unwrap();
+    let (table, weight, other) = (on_gpu(4).unwrap(), on_gpu(4).unwrap(), on_gpu(4).unwrap());
+    let picked = table.index_select(0, &labels).unwrap().sum();
+    if std::env::var_os("GATE_ALONE").is_none() {
+        weight.assign(&weight + &picked).unwrap();
+    }
+    other.assign(&other * 2.0).unwrap();
+    Tensor::realize_all([&weight, &other, &picked]).unwrap();
 }
 
 /// A replayed step that cannot be started, or finds no memory.

@@ -82,6 +82,14 @@ fn a_replayed_plan_overwrites_what_plans_before_it_computed() {
     contains(&stub.run("plans", &[]), &["allocations 1\n"]);
 }
 
+/// What depends on labels is written where they are good, and only that waits for them.
+#[test]
+fn what_depends_on_checks_looks_at_them_before_it_overwrites() {
+    let Some(stub) = Stub::new("gate") else { return };
+    contains(&stub.run("gate", &[]), &["launches behind the gate 1\n"]);
+    contains(&stub.run("gate", &[("GATE_ALONE", "1")]), &["launches behind the gate 0\n"]);
+}
+
 #[test]
 fn a_fault_found_late_names_the_launches_and_their_lines() {
     let Some(stub) = Stub::new("late") else { return };

@@ -295,7 +295,9 @@ impl Gpu {
         let origin = Origin { name: "jit", line: std::panic::Location::caller() };
         let start = |node: &KernelNode| {
             // SAFETY: whoever asked for the launch vouched for it, in this order.
-            unsafe { self.start(node.kernel, node.grid, node.block, node.shared, &node.args, origin) }
+            unsafe {
+                self.start(node.kernel, node.grid, node.block, node.shared, &node.args, node.gate, origin)
+            }
         };
         let result = launches.nodes.iter().try_for_each(start);
         self.collects.store(false, Ordering::Relaxed);
@@ -329,7 +331,15 @@ mod tests {
                 let kernel = Kernel { function: std::ptr::null_mut() };
                 let args = args.to_ne_bytes().into();
                 let after = Box::default();
-                collected.push(KernelNode { kernel, grid: [1; 3], block: [1; 3], shared: 0, args, after });
+                collected.push(KernelNode {
+                    kernel,
+                    grid: [1; 3],
+                    block: [1; 3],
+                    shared: 0,
+                    args,
+                    gate: [0; 2],
+                    after,
+                });
             }
         }
         collected.take()

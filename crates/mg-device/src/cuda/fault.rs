@@ -58,6 +58,8 @@ pub(super) struct Watch {
     pub(super) free: Vec<usize>,
     /// The slot of each check, and the thread that asked for it.
     pub(super) pending: VecDeque<(usize, Guarded, u64)>,
+    /// Where checks say what they find, since somebody has asked.
+    pub(super) noted: Vec<u64>,
     /// What was found for threads that have not looked since.
     found: VecDeque<(u64, Error)>,
     launches: VecDeque<Origin>,
@@ -78,7 +80,13 @@ pub(super) fn this_thread() -> u64 {
 impl Default for Watch {
     fn default() -> Watch {
         let free = (0..SLOTS).rev().collect();
-        Watch { free, pending: VecDeque::new(), found: VecDeque::new(), launches: VecDeque::new() }
+        Watch {
+            free,
+            pending: VecDeque::new(),
+            noted: vec![],
+            found: VecDeque::new(),
+            launches: VecDeque::new(),
+        }
     }
 }
 

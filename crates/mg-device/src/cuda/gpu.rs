@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_int, c_uint, c_void};
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::api::{Address, Api, Handle, api};
@@ -22,6 +22,8 @@ const MOST: usize = 64;
 const SCRATCH: usize = 32 << 20;
 /// Counters at the start of the scratch memory, zero between launches.
 const TICKETS: usize = 1 << 16;
+/// Bytes at the end of the scratch memory that hold the flag of [`Gpu::refusal`].
+const FLAG: usize = 256;
 /// The most shared memory that a block is given without being asked for.
 const PLAIN_SHARED: u32 = 48 << 10;
 
@@ -47,6 +49,10 @@ pub struct Gpu {
     pub(super) watch: Mutex<Watch>,
     /// Whether launches are collected rather than started.
     pub(super) collects: AtomicBool,
+    /// What launches take as their second parameter; see [`Gpu::set_gate`].
+    gate: AtomicU64,
+    /// The bits of the word there that the launches look at.
+    gate_bits: AtomicU64,
     pub(super) collected: Mutex<Collected>,
     pub(super) staging: Mutex<Staging>,
     /// Ordinals of devices whose memory was looked for a direct way to.
@@ -217,6 +223,8 @@ impl Gpu {
             synchronous,
             watch: Mutex::default(),
             collects: AtomicBool::new(false),
+            gate: AtomicU64::new(0),
+            gate_bits: AtomicU64::new(0),
             collected: Mutex::new(Collected::new(scratch)),
             staging: Mutex::default(),
             reached: Mutex::default(),
@@ -265,7 +273,32 @@ impl Gpu {
 
     /// The size of [`Gpu::scratch`], in bytes.
     pub fn scratch_bytes(&self) -> usize {
-        SCRATCH - TICKETS * 4
+        SCRATCH - TICKETS * 4 - FLAG
+    }
+
+    /// A word (u64) on the device whose bits say which checks of the work under way have refused something. One work has it at
+    /// a time: the engine's launches do not interleave.
+    pub fn refusal(&self) -> u64 {
+        self.scratch + (SCRATCH - FLAG) as u64
+    }
+
+    /// From now on launches are given the address of a word and some of its bits as their second parameter, which kernels take
+    /// that look at it before they begin; with no bits, kernels have one parameter only.
+    pub fn set_gate(&self, address: u64, bits: u64) {
+        self.gate.store(address, Ordering::Relaxed);
+        self.gate_bits.store(bits, Ordering::Relaxed);
+    }
+
+    /// What [`Gpu::set_gate`] was told.
+    #[inline]
+    pub fn gate(&self) -> [u64; 2] {
+        [self.gate.load(Ordering::Relaxed), self.gate_bits.load(Ordering::Relaxed)]
+    }
+
+    /// Whether launches look at a gate.
+    #[inline]
+    pub fn is_gated(&self) -> bool {
+        self.gate_bits.load(Ordering::Relaxed) != 0
     }
 
     /// Makes this the device that the calling thread's driver calls mean. Launches need it; it may be called again at no
@@ -388,7 +421,7 @@ impl Gpu {
     }
 
     /// Launches a kernel; the context must be current ([`Gpu::bind`]). The kernel has one parameter, a structure, and
-    /// `args` are its bytes.
+    /// `args` are its bytes; where a gate is set ([`Gpu::set_gate`]), it has that as another.
     ///
     /// # Errors
     ///
@@ -415,16 +448,18 @@ impl Gpu {
             if self.collects.load(Ordering::Relaxed) {
                 self.watch().launched(origin);
                 let (args, after) = (args.into(), Box::default());
-                collected.push(KernelNode { kernel, grid, block, shared, args, after });
+                let gate = self.gate();
+                collected.push(KernelNode { kernel, grid, block, shared, args, gate, after });
                 return Ok(());
             }
         }
         // SAFETY: this function's contract.
-        unsafe { self.start(kernel, grid, block, shared, args, origin) }
+        unsafe { self.start(kernel, grid, block, shared, args, self.gate(), origin) }
     }
 
     /// [`Gpu::launch`], whether launches are collected or not.
     #[inline]
+    #[expect(clippy::too_many_arguments)]
     pub(super) unsafe fn start(
         &self,
         kernel: Kernel,
@@ -432,18 +467,20 @@ impl Gpu {
         block: [u32; 3],
         shared: u32,
         args: &[u8],
+        gate: [u64; 2],
         origin: Origin,
     ) -> Result<()> {
-        // The kernel's only parameter. (Told as a buffer of all parameters, it would lie where the buffer begins, whatever
+        // The kernel's parameter, and the gate where it has one; drivers read as many as the kernel takes. (Told as a buffer of all parameters, it would lie where the buffer begins, whatever
         // alignment the kernel asks for.)
-        let mut params: [*mut c_void; 1] = [args.as_ptr().cast_mut().cast()];
+        let mut params: [*mut c_void; 2] =
+            [args.as_ptr().cast_mut().cast(), (&raw const gate).cast_mut().cast()];
         let [gx, gy, gz] = grid;
         let [bx, by, bz] = block;
         self.watch().launched(origin);
         if shared > PLAIN_SHARED {
             self.allow_shared(kernel, shared).map_err(|e| e.with_location(origin.line))?;
         }
-        // SAFETY: the driver reads the parameter, of which there is one; the rest is this function's contract.
+        // SAFETY: the driver reads the parameters that the kernel has; the rest is this function's contract.
         let code = unsafe {
             (self.api.launch)(
                 kernel.function,
@@ -593,7 +630,32 @@ impl Gpu {
         };
         let mut watch = self.watch();
         watch.pending.push_back((slot, guarded, this_thread()));
-        Ok(self.slots_on_device + (slot * size_of::<Slot>()) as u64)
+        let place = self.slots_on_device + (slot * size_of::<Slot>()) as u64;
+        if watch.noted.len() < SLOTS {
+            watch.noted.push(place);
+        }
+        Ok(place)
+    }
+
+    /// Forgets the places that [`Gpu::guard`] has answered with so far, and makes room for as many as this, so that none of
+    /// them has to wait for what was launched before.
+    ///
+    /// # Errors
+    ///
+    /// Where too many checks are under way they are waited for, and this answers what they found.
+    #[track_caller]
+    pub fn note_guards(&self, n: usize) -> Result<()> {
+        if self.watch().free.len() < n.min(SLOTS) {
+            self.synchronize()?;
+            self.look_at(0, true)?;
+        }
+        self.watch().noted.clear();
+        Ok(())
+    }
+
+    /// The places that [`Gpu::guard`] has answered with since this or [`Gpu::note_guards`] was called.
+    pub fn noted_guards(&self) -> Vec<u64> {
+        std::mem::take(&mut self.watch().noted)
     }
 }
 

@@ -19,8 +19,10 @@ pub struct KernelNode {
     pub block: [u32; 3],
     /// Bytes of shared memory.
     pub shared: u32,
-    /// The bytes of the kernel's only parameter.
+    /// The bytes of the kernel's parameter.
     pub args: Box<[u8]>,
+    /// The kernel's second parameter, where it has one; see [`Gpu::set_gate`].
+    pub gate: [u64; 2],
     /// The launches before it, by position, that it waits for.
     pub after: Box<[u32]>,
 }
@@ -53,7 +55,8 @@ unsafe impl Send for Graph {}
 /// Calls `f` with a node's parameters as the driver takes them.
 fn with_params<R>(node: &KernelNode, f: impl FnOnce(*const c_void) -> R) -> R {
     // As `Gpu::start` tells it.
-    let mut args: [*mut c_void; 1] = [node.args.as_ptr().cast_mut().cast()];
+    let mut args: [*mut c_void; 2] =
+        [node.args.as_ptr().cast_mut().cast(), (&raw const node.gate).cast_mut().cast()];
     let params = Params {
         function: node.kernel.function,
         grid: node.grid,

@@ -8,11 +8,13 @@ use super::store::Alias;
 use crate::engine::{Root, internal};
 use crate::kernel::Kernel;
 use crate::op::Op;
-use crate::plan::{Action, Bind, Code, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot};
+use crate::plan::{
+    Action, Bind, Check, Code, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot,
+};
 use mg_device::{Buffer, Device, Layout, Result, Shape};
 use mg_kernels::library::Shaped;
 use mg_kernels::{Class, Source};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 /// Puts launches in order, compiles their programs and plans memory.
 pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Result<Plan> {
@@ -28,9 +30,11 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
     let mut slot_of: HashMap<usize, usize> = HashMap::new();
     let aliased: Vec<usize> = aliases.iter().map(|a| a.base).collect();
     // What may turn out to have no value, because a check refuses what it is computed from.
-    let mut fallible: HashSet<usize> = HashSet::new();
+    let mut fallible = Fallible::default();
     for (at, &id) in order.iter().enumerate() {
         let Some(group) = &groups.list[id] else { continue };
+        // Of more launches than there are bits some share one.
+        let bit = 1u64 << (at % 64);
         let leaves = |node: usize| {
             is_wanted(graph, node) || aliased.contains(&node) || groups.is_read_beside(node, id)
         };
@@ -43,10 +47,17 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                     let read_otherwise: Vec<usize> = operands.chain(aliased.iter().copied()).collect();
                     let emitted = emit(graph, epilogue, Some(node), leaves)?;
                     let kept = Kept { last_read: &last_read, at, read_otherwise: &read_otherwise };
-                    if groups.inputs(id).iter().any(|i| fallible.contains(i)) {
-                        fallible.insert(node);
-                    }
-                    Some(program(graph, emitted, kept, Some(node), &mut fallible, &mut slot_of, &mut plan)?)
+                    fallible.add(node, fallible.all(&groups.inputs(id)));
+                    Some(program(
+                        graph,
+                        emitted,
+                        kept,
+                        Some(node),
+                        bit,
+                        &mut fallible,
+                        &mut slot_of,
+                        &mut plan,
+                    )?)
                 }
                 None => None,
             };
@@ -54,9 +65,8 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
             let Op::Kernel(kernel) = &graph.nodes[node].op else {
                 return Err(internal("a kernel that is none"));
             };
-            if kernel.is_checked() || groups.inputs(id).iter().any(|i| fallible.contains(i)) {
-                fallible.insert(node);
-            }
+            let own = if kernel.is_checked() { bit } else { 0 };
+            fallible.add(node, own | fallible.all(&groups.inputs(id)));
             let mut in_place = false;
             // On CUDA the epilogue may become a launch of its own.
             let output = if raw || graph.nodes[node].device.is_cuda() {
@@ -96,6 +106,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 shape: graph.nodes[node].shape,
                 dtype: graph.nodes[node].dtype,
                 prepared: Default::default(),
+                bit,
                 fuses: true.into(),
             }
         } else {
@@ -112,6 +123,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                         emitted,
                         kept,
                         None,
+                        bit,
                         &mut fallible,
                         &mut slot_of,
                         &mut plan,
@@ -125,6 +137,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                 dtype: graph.nodes[last].dtype,
                 node: last,
                 prepared: Default::default(),
+                bit,
                 fuses: true.into(),
                 action,
             }
@@ -132,10 +145,14 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
         plan.launches.push(launch);
     }
     resolve(&mut plan, &slot_of)?;
+    for (&node, &slot) in &slot_of {
+        plan.slots[slot].depends |= fallible.of(node);
+    }
     list_independent(&mut plan);
+    plan.checks_until = plan.launches.iter().rposition(Launch::is_checked).map_or(0, |at| at + 1);
+    guard(&mut plan);
     let overwrites = |l: &Launch| l.outputs().any(|s| plan.slots[s].donor.is_some());
     plan.overwrites_from = plan.launches.iter().position(overwrites).unwrap_or(usize::MAX);
-    plan.checks_until = plan.launches.iter().rposition(Launch::is_checked).map_or(0, |at| at + 1);
     // What leaves the plan.
     for (&node, &slot) in &slot_of {
         if is_wanted(graph, node) && !graph.known[node] {
@@ -159,6 +176,26 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
     plan.results.sort_by_key(|r| r.node);
     place_temporaries(&mut plan);
     Ok(plan)
+}
+
+/// What a CUDA device refuses is not known when what follows is launched. So that a plan with checks can do nothing at all where
+/// one of them refuses something, what comes before them overwrites nothing; what comes after them asks.
+fn guard(plan: &mut Plan) {
+    let checked = |l: &&Launch| l.device.is_cuda() && l.is_checked();
+    let Some(device) = plan.launches.iter().find(checked).map(|l| l.device) else { return };
+    let checks = plan.launches.iter().filter(|l| l.device == device).map(Launch::checks).sum();
+    plan.guarded = Some((device, checks));
+    for launch in plan.launches[..plan.checks_until].iter_mut().filter(|l| l.device.is_cuda()) {
+        let outputs: Vec<usize> = launch.outputs().filter(|&s| plan.slots[s].donor.is_some()).collect();
+        for slot in outputs {
+            plan.slots[slot].donor = None;
+            if let Action::Kernel { in_place, output: Some(output), .. } = &mut launch.action
+                && *output == slot
+            {
+                *in_place = false;
+            }
+        }
+    }
 }
 
 /// The operand of a program that only copies one value from memory.
@@ -258,6 +295,7 @@ fn slot(
         shape: inner.shape,
         donor,
         leaves: false,
+        depends: 0,
         offset: 0,
     });
     slot_of.insert(node, plan.slots.len() - 1);
@@ -323,12 +361,53 @@ fn fail_together(program: &mg_kernels::Program, is_fallible: impl Fn(usize) -> b
     masks.all(|mask| mask == first)
 }
 
+/// For each output of a program, the launches whose checks may refuse what it is computed from; its own have this bit.
+fn output_depends(
+    program: &mg_kernels::Program,
+    input: impl Fn(usize) -> u64,
+    checks: &[Check],
+    bit: u64,
+) -> Vec<u64> {
+    let mut from: Vec<u64> = Vec::with_capacity(program.values.len());
+    for (v, value) in program.values.iter().enumerate() {
+        let own = if checks.iter().any(|c| usize::from(c.value) == v) { bit } else { 0 };
+        from.push(match value.inst {
+            mg_kernels::Inst::Input(i) => own | input(i as usize),
+            _ => program.args(v as mg_kernels::Val).fold(own, |bits, a| bits | from[a as usize]),
+        });
+    }
+    program.outputs.iter().map(|&(v, _)| from[v as usize]).collect()
+}
+
+/// Nodes that may turn out to have no value, and the launches, by their bits, whose checks may refuse what they are computed
+/// from.
+#[derive(Default)]
+struct Fallible(HashMap<usize, u64>);
+
+impl Fallible {
+    fn of(&self, node: usize) -> u64 {
+        self.0.get(&node).copied().unwrap_or(0)
+    }
+
+    fn all(&self, nodes: &BTreeSet<usize>) -> u64 {
+        nodes.iter().fold(0, |bits, &node| bits | self.of(node))
+    }
+
+    fn add(&mut self, node: usize, bits: u64) {
+        if bits != 0 {
+            *self.0.entry(node).or_default() |= bits;
+        }
+    }
+}
+
+#[expect(clippy::too_many_arguments)]
 fn program(
     graph: &Graph,
     emitted: Emitted,
     kept: Kept,
     product: Option<usize>,
-    fallible: &mut HashSet<usize>,
+    bit: u64,
+    fallible: &mut Fallible,
     slot_of: &mut HashMap<usize, usize>,
     plan: &mut Plan,
 ) -> Result<ProgramLaunch> {
@@ -338,16 +417,15 @@ fn program(
         .values
         .iter()
         .any(|v| matches!(v.inst, mg_kernels::Inst::Reduce(_, mg_kernels::Over::All, _)));
-    let is_fallible = |i: usize| match inputs[i].loc {
-        Loc::Stored(node) | Loc::Node(node) => fallible.contains(&node),
-        Loc::Product => product.is_some_and(|node| fallible.contains(&node)),
-        Loc::Slot(_) => false,
+    let depends = |i: usize| match inputs[i].loc {
+        Loc::Stored(node) | Loc::Node(node) => fallible.of(node),
+        Loc::Product => product.map_or(0, |node| fallible.of(node)),
+        Loc::Slot(_) => 0,
     };
     // What is overwritten is gone, and must not be for the sake of a value that there is not.
-    let may_overwrite = checks.is_empty() && fail_together(&program, is_fallible);
-    let fails = !checks.is_empty() || (0..inputs.len()).any(is_fallible);
-    if fails {
-        fallible.extend(&outputs);
+    let may_overwrite = checks.is_empty() && fail_together(&program, |i| depends(i) != 0);
+    for (&node, bits) in outputs.iter().zip(output_depends(&program, depends, &checks, bit)) {
+        fallible.add(node, bits);
     }
     let mut slots = vec![];
     for &node in &outputs {
@@ -370,7 +448,15 @@ fn program(
                 && !(inner.shape.numel() == 1 && has_total)
         };
         let full = program.outputs.get(slots.len()).is_some_and(|o| o.1 == Class::Full);
-        let donor = (0..inputs.len()).find(|&i| full && donated[i].is_none() && fits(i));
+        let may = |i: &usize| full && donated[*i].is_none() && fits(*i);
+        let replaces = |i: &usize| match inputs[*i].loc {
+            Loc::Node(source) => replaced_by(graph, source).map(|by| by == node),
+            Loc::Stored(_) | Loc::Slot(_) | Loc::Product => None,
+        };
+        // A tensor's own memory first. Another's is not there to go back to, should a CUDA device refuse something.
+        let own = (0..inputs.len()).find(|i| may(i) && replaces(i) == Some(true));
+        let or_other = |i: &usize| may(i) && (inner.device.is_cpu() || replaces(i) != Some(false));
+        let donor = own.or_else(|| (0..inputs.len()).find(or_other));
         if let Some(i) = donor {
             donated[i] = Some(slots.len());
         }
@@ -383,6 +469,29 @@ fn program(
     let device = outputs.first().map_or(Device::cpu(), |&node| graph.nodes[node].device);
     let code = Code::new(&program, &donated, device)?;
     Ok(ProgramLaunch { program, code, inputs, consts, outputs: slots, checks })
+}
+
+/// The node that a tensor will stand for which stands for a known one now.
+fn replaced_by(graph: &Graph, known: usize) -> Option<usize> {
+    let old = graph.nodes[known];
+    let stands_for = |&node: &usize| {
+        // SAFETY: the engine's lock is held (a `Collected` exists), and no reference is kept.
+        let mut before = unsafe { graph.nodes[node].before_unlocked() };
+        while let Some(found) = before {
+            if std::ptr::eq(&*found.0, old) {
+                return true;
+            }
+            if found.0.value.get().is_some() {
+                return false;
+            }
+            // SAFETY: as above.
+            before = unsafe { found.0.before_unlocked() };
+        }
+        false
+    };
+    // The last of several that are written one after the other; it may be a view of what is computed.
+    let last = (0..graph.nodes.len()).rev().filter(|&n| !graph.known[n]).find(stands_for)?;
+    Some(graph.strip(last, &mut Path::new()))
 }
 
 /// Makes one launch of neighbouring elementwise programs that do not wait for each other.
@@ -402,7 +511,11 @@ fn list_independent(plan: &mut Plan) {
                     .filter_map(|s| plan.slots[s].donor)
                     .any(|d| other.inputs().any(|b| b.loc == Loc::Node(d)))
             };
+            // What one check refuses is not to keep others from being written.
+            let (bits, others) = (launch.depends(&plan.slots), last.depends(&plan.slots));
+            let together = launch.device.is_cpu() || bits == others || bits & others != 0;
             elementwise(last)
+                && together
                 && elementwise(&launch)
                 && last.device == launch.device
                 && !waits
@@ -410,15 +523,18 @@ fn list_independent(plan: &mut Plan) {
                 && !donated(&launch, last)
         });
         match (launches.last_mut(), launch.action) {
-            (Some(last), Action::Program(p)) if joins => match &mut last.action {
-                Action::List(list) => list.push(p),
-                action => {
-                    let empty = Action::List(vec![]);
-                    if let Action::Program(first) = std::mem::replace(action, empty) {
-                        *action = Action::List(vec![first, p]);
+            (Some(last), Action::Program(p)) if joins => {
+                last.bit |= launch.bit;
+                match &mut last.action {
+                    Action::List(list) => list.push(p),
+                    action => {
+                        let empty = Action::List(vec![]);
+                        if let Action::Program(first) = std::mem::replace(action, empty) {
+                            *action = Action::List(vec![first, p]);
+                        }
                     }
                 }
-            },
+            }
             (_, action) => launches.push(Launch { action, ..launch }),
         }
     }

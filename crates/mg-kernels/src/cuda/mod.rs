@@ -4,6 +4,7 @@ mod body;
 mod column;
 mod emit;
 mod frame;
+mod gate;
 mod lanes;
 pub mod library;
 mod map;
@@ -18,4 +19,5 @@ mod splice;
 mod values;
 
 pub use body::Check;
+pub use gate::{Restored, behind_gate, gate_ptx, gated_ptx, gather_refusals, restore_refused};
 pub use program::{CudaEpilogue, CudaList, CudaProgram, prebuilt};

@@ -4,6 +4,7 @@
 use super::body::Check;
 use super::emit::{Emitted, SCRATCH, emit, widest};
 use super::frame::{Form, Frame};
+use super::gate::behind_gate;
 use super::map::{LIST_BYTES, LIST_HEADER};
 use super::params::{Field, Params};
 use crate::cpu::run::{Args, InputArg};
@@ -37,7 +38,7 @@ fn shared(text: &str) -> Arc<str> {
 }
 
 /// The kernel of a text, assembled if it is new.
-fn kernel(gpu: &Gpu, text: &str) -> Result<Kernel> {
+pub(super) fn kernel(gpu: &Gpu, text: &str) -> Result<Kernel> {
     named_kernel(gpu, text, "k")
 }
 
@@ -56,14 +57,28 @@ fn named_kernel(gpu: &Gpu, text: &str, name: &str) -> Result<Kernel> {
     Ok(*known().get_or_insert_default().entry(key).or_insert(kernel))
 }
 
+/// Library kernels that were assembled, by name.
+static PREBUILT: Mutex<Vec<(Device, &'static str, Kernel)>> = Mutex::new(Vec::new());
+
+/// The text that a kernel was assembled from.
+pub(super) fn text_of(gpu: &Gpu, kernel: Kernel) -> Option<Arc<str>> {
+    let known = PREBUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known.iter().find(|k| k.0 == gpu.device() && k.2 == kernel) {
+        return super::library::Prebuilt::find(found.1).map(|prebuilt| prebuilt.ptx().into());
+    }
+    drop(known);
+    let known = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = known.iter().flatten();
+    known.find(|(key, found)| key.0 == gpu.device() && **found == kernel).map(|(key, _)| key.1.clone())
+}
+
 /// A library kernel, assembled if it is new.
 ///
 /// # Errors
 ///
 /// What the driver says of it.
 pub fn prebuilt(gpu: &Gpu, kernel: &'static super::library::Prebuilt) -> Result<Kernel> {
-    static KNOWN: Mutex<Vec<(Device, &'static str, Kernel)>> = Mutex::new(Vec::new());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = PREBUILT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = known.iter().find(|k| k.0 == gpu.device() && k.1 == kernel.name) {
         return Ok(found.2);
     }
@@ -216,7 +231,7 @@ impl CudaProgram {
             return Ok(());
         }
         let emitted = &variant.emitted;
-        let kernel = variant.kernel(gpu)?;
+        let kernel = behind_gate(gpu, variant.kernel(gpu)?)?;
         let mut packed: SmallVec<[u8; 1024]> = SmallVec::new();
         // Asked for once: if another thread starts what is collected meanwhile, it is other memory afterwards.
         let scratch = OnceCell::new();
@@ -458,6 +473,7 @@ impl CudaList {
     pub unsafe fn launch(&self, gpu: &Gpu, origin: Origin) -> Result<()> {
         for group in &self.groups {
             let Some((&blocks, first)) = group.first.split_last() else { continue };
+            let kernel = behind_gate(gpu, group.kernel)?;
             let start = (LIST_HEADER + 4 * first.len()).next_multiple_of(8);
             let mut packed: SmallVec<[u8; 4096]> = SmallVec::new();
             for word in [start as u32, group.distance as u32, first.len() as u32].iter().chain(first) {
@@ -467,7 +483,7 @@ impl CudaList {
             packed.extend_from_slice(&group.entries);
             packed.resize(LIST_BYTES, 0);
             // SAFETY: the parameters are laid out as the text reads them; addresses are the callers'.
-            unsafe { gpu.launch(group.kernel, [blocks, 1, 1], [group.block, 1, 1], 0, &packed, origin)? };
+            unsafe { gpu.launch(kernel, [blocks, 1, 1], [group.block, 1, 1], 0, &packed, origin)? };
         }
         Ok(())
     }

@@ -86,8 +86,8 @@ impl Clock {
     }
 }
 
-/// Parameters as they are to be after a step: the number of each, its new value, and whether it is its first step.
-type Changes = Vec<(usize, Node, bool)>;
+/// Parameters as they are to be after a step, by their numbers; none for what was not written.
+type Changes = Vec<Option<Node>>;
 
 #[track_caller]
 fn check_options(name: &'static str, options: &AdamOptions) -> Result<()> {
@@ -154,15 +154,17 @@ impl Core {
     fn step(&mut self) -> Result<()> {
         let _guard = no_grad();
         self.recorded.note();
-        let mut changes = Changes::with_capacity(self.parameters.len());
+        let had: Vec<bool> = self.moments.iter().map(Option::is_some).collect();
+        let mut changes: Changes = vec![None; had.len()];
         let made = self.change(&mut changes);
         if made.is_err() {
             // What was not written has had no step; what does not depend on the failure has.
-            for (i, _, is_first) in changes.iter().filter(|(_, node, _)| !matches!(node.value(), Some(Ok(_))))
-            {
-                let slot = &mut self.moments[*i];
+            for ((slot, had), change) in self.moments.iter_mut().zip(had).zip(changes) {
+                let is_made = change.as_ref().is_some_and(|node| matches!(node.value(), Some(Ok(_))));
                 match slot {
-                    Some(moments) if !is_first => moments.clock.go_back(),
+                    _ if is_made => {}
+                    Some(moments) if had && change.is_some() => moments.clock.go_back(),
+                    Some(_) if had => {}
                     Some(_) | None => *slot = None,
                 }
             }
@@ -170,14 +172,16 @@ impl Core {
         made
     }
 
-    fn change(&mut self, changes: &mut Changes) -> Result<()> {
+    fn change(&mut self, changes: &mut [Option<Node>]) -> Result<()> {
         let AdamOptions { betas, eps, weight_decay, amsgrad, maximize, .. } = self.options;
         let (beta1, beta2) = betas;
         let mut wanted = Vec::with_capacity(5 * self.parameters.len());
-        for (i, (p, slot)) in self.parameters.iter().zip(&mut self.moments).enumerate() {
-            let Some(grad) = p.grad() else { continue };
-            let is_first = slot.is_none();
-            let Moments { mean, square, largest, clock } = match slot {
+        // All that needs memory before anything is written: where there is none, no parameter has made a step.
+        for (p, slot) in self.parameters.iter().zip(&mut self.moments) {
+            if p.grad().is_none() {
+                continue;
+            }
+            let moments = match slot {
                 Some(moments) => moments,
                 None => slot.insert(Moments {
                     mean: zeros_like(p)?,
@@ -186,13 +190,19 @@ impl Core {
                     clock: Clock::new(0, &self.lr),
                 }),
             };
-            for remembered in [&mut *mean, &mut *square].into_iter().chain(largest.as_mut()) {
+            if amsgrad && moments.largest.is_none() {
+                moments.largest = Some(zeros_like(p)?);
+            }
+            let Moments { mean, square, largest, .. } = moments;
+            for remembered in [mean, square].into_iter().chain(largest) {
                 follow(remembered, p)?;
             }
-            let largest = match largest {
-                None if amsgrad => Some(&*largest.insert(zeros_like(p)?)),
-                held => held.as_ref().filter(|_| amsgrad),
+        }
+        for (i, (p, slot)) in self.parameters.iter().zip(&mut self.moments).enumerate() {
+            let (Some(grad), Some(Moments { mean, square, largest, clock })) = (p.grad(), slot) else {
+                continue;
             };
+            let largest = largest.as_ref().filter(|_| amsgrad);
             let mut g = grad.clone();
             if maximize {
                 g = g.try_neg()?;
@@ -219,7 +229,7 @@ impl Core {
             // m̂/(√v̂ + eps) with both corrections drawn into scalars: an operation less for every element.
             let change = mean.try_mul(&clock.rate)?.try_div(root.try_add(&clock.scaled_eps)?)?;
             p.assign(value.try_sub(change)?)?;
-            changes.push((i, p.node(), is_first));
+            changes[i] = Some(p.node());
             wanted.extend([p.clone(), grad, mean.clone(), square.clone()]);
             wanted.extend(largest.cloned());
         }

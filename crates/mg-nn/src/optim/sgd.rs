@@ -2,9 +2,11 @@
 
 use mg_autograd::{Tensor, no_grad};
 use mg_device::{Error, ErrorKind, Result};
-use mg_graph::LiveScalar;
+use mg_graph::{LiveScalar, Node};
 
-use super::{Optimizer, Recorded, at_least_0, check_parameters, follow, load_slots, save_slots, settled};
+use super::{
+    Optimizer, Recorded, at_least_0, check_parameters, follow, load_slots, save_slots, settled, zeros_like,
+};
 use crate::state::State;
 
 /// Options of [`SGD`], with PyTorch's defaults.
@@ -115,11 +117,19 @@ fn check_options(options: &SGDOptions) -> Result<()> {
 }
 
 impl SGD {
-    /// Writes the parameters; `first` are the numbers of those whose momentum begins.
-    fn change(&mut self, first: &mut Vec<usize>) -> Result<()> {
+    /// Writes the parameters, and tells the momenta that are `written`; others than those that `had` one begin theirs.
+    fn change(&mut self, had: &[bool], written: &mut [Option<Node>]) -> Result<()> {
         let SGDOptions { momentum, dampening, weight_decay, nesterov, maximize, .. } = self.options;
         let mut wanted = Vec::with_capacity(3 * self.parameters.len());
-        for (i, (p, buffer)) in self.parameters.iter().zip(&mut self.momentum).enumerate() {
+        // All that needs memory before anything is written: where there is none, no parameter has made a step.
+        for (p, buffer) in self.parameters.iter().zip(&mut self.momentum) {
+            match buffer {
+                _ if momentum == 0.0 || p.grad().is_none() => {}
+                Some(held) => follow(held, p)?,
+                None => *buffer = Some(zeros_like(p)?),
+            }
+        }
+        for (i, (p, held)) in self.parameters.iter().zip(&self.momentum).enumerate() {
             let Some(grad) = p.grad() else { continue };
             let mut g = grad.clone();
             if maximize {
@@ -128,19 +138,14 @@ impl SGD {
             if weight_decay != 0.0 {
                 g = g.try_add(p.try_mul(weight_decay)?)?;
             }
-            if momentum != 0.0 {
-                let held = match buffer {
-                    Some(held) => {
-                        follow(held, p)?;
-                        // Written through, not replaced: `jit` follows what is written to.
-                        held.assign(settled(held.try_mul(momentum)?.try_add(g.try_mul(1.0 - dampening)?)?)?)?;
-                        held
-                    }
-                    None => {
-                        first.push(i);
-                        buffer.insert(g.snapshot())
-                    }
-                };
+            if let Some(held) = held.as_ref().filter(|_| momentum != 0.0) {
+                // Written through, not replaced: `jit` follows what is written to.
+                held.assign(if had[i] {
+                    settled(held.try_mul(momentum)?.try_add(g.try_mul(1.0 - dampening)?)?)?
+                } else {
+                    g.snapshot()
+                })?;
+                written[i] = Some(held.node());
                 g = if nesterov { g.try_add(held.try_mul(momentum)?)? } else { held.clone() };
                 wanted.push(held.clone());
             }
@@ -155,13 +160,16 @@ impl Optimizer for SGD {
     fn step(&mut self) -> Result<()> {
         let _guard = no_grad();
         self.recorded.note();
-        let mut first = vec![];
-        let made = self.change(&mut first);
+        let had: Vec<bool> = self.momentum.iter().map(Option::is_some).collect();
+        let mut written = vec![None; had.len()];
+        let made = self.change(&had, &mut written);
         if made.is_err() {
             // What was to be remembered and could not be computed is not: the next step is the first.
-            for i in first {
-                let held = self.momentum[i].take_if(|held| !matches!(held.node().value(), Some(Ok(_))));
-                drop(held);
+            for ((buffer, had), written) in self.momentum.iter_mut().zip(had).zip(written) {
+                let is_made = |node: Node| matches!(node.value(), Some(Ok(_)));
+                if !had && !written.is_some_and(is_made) {
+                    *buffer = None;
+                }
             }
         }
         made

@@ -2212,7 +2212,7 @@ class Tensor:
 
         # Errors
 
-        A dimension below 1.
+        A dimension below 1 or above 1024.
         """
     def mvlgamma_(self, p: _int) -> Self:
         """`mvlgamma`, written into the tensor, which is answered."""
@@ -6413,7 +6413,7 @@ def mvlgamma(input: Tensor, p: _int) -> Tensor:
 
     # Errors
 
-    A dimension below 1.
+    A dimension below 1 or above 1024.
     """
 
 def mvlgamma_(input: Tensor, p: _int) -> Tensor:
@@ -6424,7 +6424,7 @@ def _special_multigammaln(input: Tensor, p: _int) -> Tensor:
 
     # Errors
 
-    A dimension below 1.
+    A dimension below 1 or above 1024.
     """
 
 def _windows_bartlett(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:

@@ -1,0 +1,60 @@
+"""Steps that fail: everything is as it was before them, and the training goes on."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import micrograd_rs as mg
+
+pytest.importorskip("numpy")
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from fuzz.interrupts import failing_trial  # noqa: E402
+
+
+@pytest.mark.parametrize("seed", range(0, 60, 3))
+def test_a_step_that_fails_changes_nothing(seed: int) -> None:
+    assert [wrong for at in range(seed, seed + 3) if (wrong := failing_trial(at))] == []
+
+
+def test_a_replay_whose_second_plan_finds_no_memory_changes_nothing() -> None:
+    device = mg.get_default_device()
+    weight, x = mg.zeros(4).realize(), mg.ones(4).realize()
+
+    @mg.jit
+    def step(x: mg.Tensor) -> mg.Tensor:
+        weight.add_(x)
+        mg.realize(weight)
+        # Of its own plan, and much larger than what the first one needs.
+        return (weight.sum() + mg.zeros(1 << 20)).cos()
+
+    for _ in range(6):
+        step(x)
+    assert step.is_replaying
+    before = weight.tolist()
+    device.empty_cache()
+    device.set_memory_limit(device.memory_stats()["active"] + 4096)
+    try:
+        with pytest.raises(MemoryError):
+            step(x)
+    finally:
+        device.set_memory_limit(None)
+    assert weight.tolist() == before
+    step(x)
+    assert weight.tolist() == [n + 1 for n in before]
+
+
+def test_what_does_not_depend_on_a_bad_index_is_written() -> None:
+    weight, other = mg.zeros(3).realize(), mg.zeros(3).realize()
+    bad = mg.tensor([0, 1]) + mg.tensor([0, 5])
+    weight += mg.arange(4.0).index_select(0, bad).sum()
+    other += 1
+    with pytest.raises(IndexError):
+        mg.realize(weight, other)
+        if mg.get_default_device().is_cuda():
+            mg.cuda.synchronize()
+    assert weight.tolist() == [0.0] * 3
+    assert other.tolist() == [1.0] * 3
