@@ -1,5 +1,8 @@
 //! Powers and logarithms of base 2 and 10.
 
+// Coefficients of polynomials are what was fitted, also where they come near a constant.
+#![allow(clippy::approx_constant)]
+
 use super::log::{DOUBLE, SINGLE, split};
 use super::{MAGIC_DOUBLE, MAGIC_SINGLE, fraction_bits, horner, lit};
 use crate::lane::{BitLane, FloatLane, Format};

@@ -1,5 +1,8 @@
 //! The logarithm of the gamma function, and its derivative.
 
+// Coefficients of polynomials are what was fitted, also where they come near a constant.
+#![allow(clippy::approx_constant)]
+
 use std::f64::consts::PI;
 
 use super::{horner, lit, log, round, with_sign};
