@@ -148,7 +148,7 @@ fn learn(model: &Sequential, train: &Set, test: &Set, options: &Options) -> Outc
             }
             let at = step * options.batch;
             let n = options.batch.min(train.len() - at);
-            let loss = learn.call(&[&order.narrow(0, at, n)?])?;
+            let loss = learn.call(&[&order.narrow(0, at as isize, n)?])?;
             schedule.step(&mut *adam.borrow_mut())?;
             if step % LOSS_EVERY == LOSS_EVERY - 1 || step + 1 == batches.len() {
                 progress.update(step + 1, at + n, loss[0].item()?);
@@ -183,7 +183,7 @@ fn accuracy(model: &Sequential, set: &Set) -> Outcome<f64> {
         if interrupted() {
             return Err(Stop::Interrupted);
         }
-        let (x, y) = set.batch(&indices.narrow(0, at, TEST_BATCH.min(set.len() - at))?)?;
+        let (x, y) = set.batch(&indices.narrow(0, at as isize, TEST_BATCH.min(set.len() - at))?)?;
         right += model.forward(&x)?.argmax(Some(1))?.eq(&y).sum().item::<i64>()?;
     }
     Ok(right as f64 / set.len() as f64)
@@ -225,7 +225,7 @@ impl Set {
     fn new(images: Idx, labels: Idx) -> Outcome<Set> {
         // Once, to where the work is done.
         let device = default_device();
-        let images = Tensor::from_buffer(images.data, images.shape)?.flatten(1)?.to(device)?;
+        let images = Tensor::from_buffer(images.data, images.shape)?.flatten(1, -1)?.to(device)?;
         let labels = Tensor::from_buffer(labels.data, labels.shape)?.to(device)?;
         Tensor::realize_all([&images, &labels])?;
         let pixels = images.size(1)?;

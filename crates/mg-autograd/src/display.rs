@@ -327,7 +327,7 @@ mod tests {
     #[test]
     fn views_print_what_they_show() {
         let x = t(&[2, 3], &[0i64, 1, 2, 3, 4, 5]);
-        let v = x.t().flip(0).unwrap();
+        let v = x.t().flip(&[0]).unwrap();
         assert_eq!(v.to_string(), "tensor([[2, 5],\n        [1, 4],\n        [0, 3]], dtype=i64)");
         let wide = x.select(1, 0).unwrap().unsqueeze(1).unwrap().expand(&[2, 2]).unwrap();
         assert_eq!(wide.to_string(), "tensor([[0, 0],\n        [3, 3]], dtype=i64)");

@@ -5,7 +5,7 @@ use crate::caller::public;
 use crate::ops::or_panic;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
-use mg_graph::{Node, cell_bits_of_int};
+use mg_graph::Node;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 
 /// The axes as a mask; no axes means all.
@@ -250,51 +250,6 @@ impl Tensor {
     pub fn logsumexp(&self, axes: &[isize], keepdim: bool) -> Result<Tensor> {
         self.try_logsumexp_over(axes, keepdim)
     }
-
-    /// The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and below it;
-    /// 0 elsewhere.
-    ///
-    /// # Errors
-    ///
-    /// Fewer than two axes.
-    #[track_caller]
-    pub fn tril(&self, diagonal: i64) -> Result<Tensor> {
-        public("tril", || {
-            triangle("tril", &self.node(), diagonal, |row, column| Node::apply(Row::Le, &[column, row]))
-        })
-    }
-
-    /// The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and above it;
-    /// 0 elsewhere.
-    ///
-    /// # Errors
-    ///
-    /// Fewer than two axes.
-    #[track_caller]
-    pub fn triu(&self, diagonal: i64) -> Result<Tensor> {
-        public("triu", || {
-            triangle("triu", &self.node(), diagonal, |row, column| Node::apply(Row::Le, &[row, column]))
-        })
-    }
-}
-
-/// The elements where `kept(row + diagonal, column)` holds.
-fn triangle(
-    op: &'static str,
-    x: &Node,
-    diagonal: i64,
-    kept: impl FnOnce(&Node, &Node) -> Node,
-) -> Result<Tensor> {
-    let rank = x.shape().rank();
-    if rank < 2 {
-        return Err(Error::new(op, ErrorKind::Shape(format!("takes matrices, got shape {}", x.shape()))));
-    }
-    let (rows, columns) = (x.shape()[rank - 2], x.shape()[rank - 1]);
-    let bits = cell_bits_of_int(diagonal, DType::I64);
-    let diagonal = Node::scalar_bits(bits, DType::I64, x.device(), false);
-    let row = Node::ramp(Shape::of(&[rows, 1]), x.device()).add(&diagonal);
-    let column = Node::ramp(Shape::of(&[1, columns]), x.device());
-    Ok(Tensor::from_node(kept(&row, &column).choose(x, &x.lit(0.0))))
 }
 
 /// The norm over the axes of a mask; see [`Tensor::norm`].

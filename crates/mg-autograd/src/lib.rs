@@ -27,6 +27,7 @@ mod index;
 mod jit;
 mod operations;
 mod ops;
+mod picks;
 mod ranked;
 mod rules;
 pub mod scalar;
@@ -39,5 +40,6 @@ pub use gradient::{Backward, NoGrad, enable_grad, grad, is_grad_enabled, no_grad
 pub use jit::{Jit, jit};
 pub use operations::Padding;
 pub use ops::Operand;
+pub use picks::{Index, Selection};
 pub use ranked::Ranked;
 pub use tensor::{Sharing, Tensor, in_place};

@@ -320,6 +320,8 @@ macro_rules! described {
             in_place: is_public(Row::$Name) && !matches!(Row::$Name, Row::Erfcx | Row::Ndtri | Row::I0e | Row::I1e),
             view: false,
             variadic: false,
+            each: false,
+            reads: false,
             answers: &[],
             returns: Returns::Tensor,
             call: |args| {
@@ -505,12 +507,6 @@ impl Tensor {
             return self.clone();
         }
         Tensor::from_node(node.cast(dtype))
-    }
-
-    /// A copy of the value in its own memory; gradients flow through it.
-    #[track_caller]
-    pub fn copy(&self) -> Tensor {
-        Tensor::from_node(self.node().copy())
     }
 }
 

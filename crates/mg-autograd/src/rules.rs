@@ -1,7 +1,7 @@
 //! Gradient rules of the nodes that are not rows of the op table. A gradient may be smaller than what it belongs to, if
 //! it broadcasts to it: a literal stays a scalar until somebody needs its shape.
 
-use mg_device::{Layout, Result, Shape};
+use mg_device::{DType, Layout, MAX_RANK, Result, Shape};
 use mg_graph::{Kernel, Map, Node, Op, Sources, View};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use smallvec::SmallVec;
@@ -68,14 +68,31 @@ fn through_view(node: &Node, source: &Node, view: &View, g: &Node) -> Result<Nod
             }
             g.permute(&inverse[..rank])
         }
-        View::Slice { .. } => {
+        View::Slice { .. } | View::Diagonal { .. } | View::Windows { .. } => {
             let dense = Layout::contiguous(*source.shape());
-            let region = view.apply(&dense, node.shape()).unwrap_or(dense);
-            g.write_into(None, *source.shape(), region)
+            put_back(&g, *source.shape(), view.apply(&dense, node.shape()).unwrap_or(dense))
         }
-        View::Region(region) => g.write_into(None, *source.shape(), **region),
+        View::Region(region) => put_back(&g, *source.shape(), **region),
         View::Expand => sum_to(&g, node.shape(), source.shape()),
     }
+}
+
+/// Zeros of a shape, with a gradient added where a region of it was seen.
+fn put_back(g: &Node, shape: Shape, region: Layout) -> Result<Node> {
+    if !region.overlaps() {
+        return g.write_into(None, shape, region);
+    }
+    // What was seen more than once has as many gradients.
+    let whole = |n: i64| Node::scalar_bits(n as u64, DType::I64, g.device(), true);
+    let (rank, count) = (region.rank(), region.numel());
+    let mut at = whole(region.offset() as i64);
+    for (axis, (&n, &stride)) in region.shape().iter().zip(region.strides()).enumerate() {
+        let line = Node::ramp(Shape::of(&[1; MAX_RANK][..rank]).with(axis, n), g.device());
+        at = at.add(&line.mul(&whole(stride as i64)));
+    }
+    let index = at.expand(*region.shape())?.reshape(Shape::of(&[count]))?;
+    let line = g.reshape(Shape::of(&[count]))?;
+    line.scatter_add(0, &index, shape.numel())?.reshape(shape)
 }
 
 /// A reduced node (or its gradient) with the reduced axes back, of size 1.

@@ -72,7 +72,7 @@ fn gradients_flow_through_views() {
         |x| x.reshape(&[3, 2]),
         |x| x.t().contiguous(),
         |x| Ok(x.copy()),
-        |x| x.flip(1)?.permute(&[1, 0])?.reshape(&[6]),
+        |x| x.flip(&[1])?.permute(&[1, 0])?.reshape(&[6]),
     ];
     for view in views {
         let x = leaf(&[2, 3], &data);
@@ -191,7 +191,7 @@ fn sizes_around_the_edges() {
             assert!(wrong.is_none(), "{what} of {n}: {wrong:?}");
         };
         expect("map", &(&x * &x + 1.0).relu(), &|i| at(i) * at(i) + 1.0, n);
-        expect("reversed map", &(x.flip(0).unwrap() * 2.0), &|i| 2.0 * at(n - 1 - i), n);
+        expect("reversed map", &(x.flip(&[0]).unwrap() * 2.0), &|i| 2.0 * at(n - 1 - i), n);
         expect(
             "stepped map",
             &(x.slice(0, None, None, 2).unwrap() + 1.0),

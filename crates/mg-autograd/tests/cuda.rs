@@ -308,12 +308,12 @@ fn tensors_of_more_than_four_billion_elements() {
     assert_eq!(x.sum().item::<i64>().unwrap(), total);
     assert_eq!(x.argmax(None).unwrap().item::<i64>().unwrap(), n as i64 - 3);
     let y = &x + 1i64;
-    assert_eq!(y.narrow(0, n - 4, 4).unwrap().to_vec::<u8>().unwrap(), [2, 201, 201, 201]);
+    assert_eq!(y.narrow(0, n as isize - 4, 4).unwrap().to_vec::<u8>().unwrap(), [2, 201, 201, 201]);
     assert_eq!(y.sum().item::<i64>().unwrap(), total + n as i64);
     let last = Tensor::from_slice(&[n as i64 - 1, 1 << 31, 0]).to(gpu).unwrap();
     assert_eq!(x.index_select(0, &last).unwrap().to_vec::<u8>().unwrap(), [200, 100, 1]);
     // Reversed, every second one: strides and a start beyond 32 bits.
-    let back = x.flip(0).unwrap().slice(0, None, None, 2).unwrap();
+    let back = x.flip(&[0]).unwrap().slice(0, None, None, 2).unwrap();
     assert_eq!(back.sum().item::<i64>().unwrap(), (n as i64 + 1) / 2 - 3 + 2 * 200 + 100);
     let columns =
         x.narrow(0, 0, 1 << 32).unwrap().reshape(&[1 << 30, 4]).unwrap().sum_dim(&[0], false).unwrap();

@@ -68,7 +68,7 @@ fn views_and_pending_work_are_copied() {
     let views: [View; 6] = [
         |x| Ok(x.t()),
         |x| x.slice(1, Some(3), Some(90), 7),
-        |x| x.flip(0),
+        |x| x.flip(&[0]),
         |x| x.select(0, 7)?.expand(&[5, 100]),
         |x| Ok((x * 2.0).exp().t()),
         |x| x.narrow(0, 59, 1),

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Rng, f32s, indices};
-use mg_autograd::{Tensor, no_grad};
+use mg_autograd::{Index, Tensor, no_grad};
 use mg_device::{Buffer, DType, Device, ErrorKind, Result, Shape};
 
 fn base() -> Tensor {
@@ -85,7 +85,7 @@ fn the_value_broadcasts_and_is_converted() {
 #[test]
 fn a_tensor_can_be_written_with_its_own_parts() {
     let x = base();
-    x.assign(x.flip(1).unwrap()).unwrap();
+    x.assign(x.flip(&[1]).unwrap()).unwrap();
     assert_eq!(values(&x), [2.0, 1.0, 0.0, 5.0, 4.0, 3.0]);
     let (a, b) = (x.select(0, 0).unwrap(), x.select(0, 1).unwrap());
     a.assign(&b + &a).unwrap();
@@ -553,4 +553,54 @@ fn indices_that_are_known_are_checked_at_once() {
         Tensor::from_slice(&[0.0f32]).check_indices("test", 0, 0, 3).unwrap_err().kind(),
         ErrorKind::DType(_)
     ));
+}
+
+#[test]
+fn diagonals_and_windows_share_memory() {
+    for (name, x) in bases() {
+        let (diagonal, pairs) = (x.diagonal(1, 0, 1).unwrap(), x.t().unfold(0, 2, 2).unwrap());
+        diagonal.assign(9.0).unwrap();
+        assert_eq!(values(&x), [0.0, 9.0, 2.0, 3.0, 4.0, 9.0], "{name}");
+        assert_eq!(values(&pairs), [0.0, 9.0, 3.0, 4.0], "{name}");
+        pairs.assign(f32s(&[2], &[-1.0, -2.0])).unwrap();
+        assert_eq!(values(&x), [-1.0, -2.0, 2.0, -1.0, -2.0, 9.0], "{name}");
+        let overlapping = x.unfold(1, 2, 1).unwrap();
+        assert_eq!(overlapping.shape(), [2, 2, 2]);
+        assert_eq!(values(&overlapping), [-1.0, -2.0, -2.0, 2.0, -1.0, -2.0, -2.0, 9.0], "{name}");
+        assert!(matches!(overlapping.assign(0.0).unwrap_err().kind(), ErrorKind::Value(_)), "{name}");
+        let strided = x.select(0, 1).unwrap().as_strided(&[2, 2], &[1, 1], None).unwrap();
+        assert_eq!(values(&strided), [-1.0, -2.0, -2.0, 9.0], "{name}");
+        assert!(x.as_strided(&[2, 3], &[3, 2], Some(0)).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn what_windows_share_has_the_sum_of_their_gradients() {
+    let x = base().requires_grad_(true).unwrap();
+    let weights = f32s(&[2, 2, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+    x.unfold(1, 2, 1).unwrap().try_mul(&weights).unwrap().sum().backward().unwrap();
+    assert_eq!(values(&x.grad().unwrap()), [1.0, 5.0, 4.0, 5.0, 13.0, 8.0]);
+    x.zero_grad();
+    x.diagonal(-1, 0, 1).unwrap().try_mul(3.0).unwrap().sum().backward().unwrap();
+    assert_eq!(values(&x.grad().unwrap()), [0.0, 0.0, 0.0, 3.0, 0.0, 0.0]);
+}
+
+#[test]
+fn several_indices_at_once() {
+    let x = base();
+    let rows = Tensor::from_slice(&[1i64, 0, -1]);
+    let columns = Tensor::from_slice(&[2u8, 0, 1]);
+    let picked = x.index(&[Index::from(&rows), Index::from(&columns)]).unwrap();
+    assert_eq!(values(&picked), [5.0, 0.0, 4.0]);
+    let view = x.index(&[Index::Rest, Index::from(1..)]).unwrap();
+    view.assign(7.0).unwrap();
+    assert_eq!(values(&x), [0.0, 7.0, 7.0, 3.0, 7.0, 7.0]);
+    x.set_index(&[Index::Tensor(x.try_lt(5.0).unwrap())], -1.0).unwrap();
+    assert_eq!(values(&x), [-1.0, 7.0, 7.0, -1.0, 7.0, 7.0]);
+    x.set_index(&[Index::from(..), Index::Tensor(Tensor::from_slice(&[2i64, 2]))], f32s(&[2], &[1.0, 2.0]))
+        .unwrap();
+    assert_eq!(values(&x), [-1.0, 7.0, 2.0, -1.0, 7.0, 2.0]);
+    let outside = x.index(&[Index::Tensor(Tensor::from_slice(&[2i64]))]).and_then(|t| t.to_vec::<f32>());
+    assert!(matches!(outside.unwrap_err().kind(), ErrorKind::Index { index: 2, axis: 0, size: 2 }));
+    assert!(x.index(&[Index::from(0), Index::from(0), Index::from(0)]).is_err());
 }

@@ -391,6 +391,28 @@ impl Layout {
         Some((low, high))
     }
 
+    /// Whether two indices may reach the same element: certainly not, where each stride is longer than all that the shorter ones
+    /// span together.
+    #[must_use]
+    pub fn overlaps(&self) -> bool {
+        if self.numel() == 0 {
+            return false;
+        }
+        let mut axes = [(0usize, 0usize); MAX_RANK];
+        let mut count = 0;
+        for (&n, &stride) in self.shape.iter().zip(self.strides()).filter(|(n, _)| **n > 1) {
+            axes[count] = (stride.unsigned_abs(), n);
+            count += 1;
+        }
+        axes[..count].sort_unstable();
+        let mut span = 0usize;
+        axes[..count].iter().any(|&(stride, n)| {
+            let met = stride <= span;
+            span = span.saturating_add(stride.saturating_mul(n - 1));
+            met
+        })
+    }
+
     /// The offset of each element in row-major order. For tests and cold paths.
     #[must_use]
     pub fn offsets(&self) -> Offsets {

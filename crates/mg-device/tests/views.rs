@@ -434,3 +434,23 @@ fn bad_arguments_say_what_they_got() {
     let e = l.flip(2).unwrap_err();
     assert_eq!((e.location().file(), e.location().line()), (file!(), line));
 }
+
+#[test]
+fn layouts_that_overlap_say_so() {
+    let overlaps = |shape: &[usize], strides: &[isize]| {
+        let layout = Layout::new(Shape::new(shape).unwrap(), strides, 100).unwrap();
+        let mut places: Vec<usize> = layout.offsets().collect();
+        places.sort_unstable();
+        let met = places.windows(2).any(|pair| pair[0] == pair[1]);
+        assert!(layout.overlaps() || !met, "{shape:?} {strides:?}");
+        layout.overlaps()
+    };
+    assert!(!overlaps(&[2, 3], &[3, 1]));
+    assert!(!overlaps(&[3, 2], &[-1, 3]));
+    assert!(!overlaps(&[2, 2], &[2, 3]));
+    assert!(!overlaps(&[1, 3], &[0, 1]));
+    assert!(!overlaps(&[0, 3], &[0, 0]));
+    assert!(overlaps(&[2, 3], &[0, 1]));
+    assert!(overlaps(&[3, 2], &[1, 1]));
+    assert!(overlaps(&[3, 3], &[2, -1]));
+}

@@ -290,6 +290,50 @@ impl Node {
         Ok(self.view(view, self.shape().with(axis, len)))
     }
 
+    /// The diagonal of two axes that is `offset` beside the main one, of `len` positions: those axes go, and it becomes the last.
+    ///
+    /// # Errors
+    ///
+    /// An axis that is not there, or twice the same; positions outside the axes.
+    #[track_caller]
+    pub fn diagonal(&self, axes: [usize; 2], offset: i64, len: usize) -> Result<Node> {
+        let rank = self.shape().rank();
+        let [first, second] = axes;
+        let fits = first < rank && second < rank && first != second && {
+            let (down, right) = (offset.min(0).unsigned_abs() as usize, offset.max(0) as usize);
+            len == 0 || len + down <= self.shape()[first] && len + right <= self.shape()[second]
+        };
+        if !fits {
+            let text = format!("{len} positions of the diagonal {offset} of axes {first} and {second}");
+            return Err(shape_error("diagonal", format!("{text} of {}", self.shape())));
+        }
+        let rest = (0..rank).filter(|axis| !axes.contains(axis)).map(|axis| self.shape()[axis]);
+        let dims: SmallVec<[usize; 8]> = rest.chain([len]).collect();
+        let view = View::Diagonal { axes: [first as u8, second as u8], offset };
+        Ok(self.view(view, Shape::of(&dims)))
+    }
+
+    /// Windows of `size` positions along an axis, `count` of them, `step` apart: the axis counts them, and a new last one is within
+    /// them.
+    ///
+    /// # Errors
+    ///
+    /// Windows outside the axis, step 0, an axis too many.
+    #[track_caller]
+    pub fn windows(&self, axis: usize, count: usize, size: usize, step: usize) -> Result<Node> {
+        let rank = self.shape().rank();
+        let fits = axis < rank && rank < MAX_RANK && step > 0 && {
+            let last = count.saturating_sub(1).saturating_mul(step).saturating_add(size);
+            count == 0 || last <= self.shape()[axis]
+        };
+        if !fits {
+            let text = format!("{count} windows of {size} by {step} along axis {axis} of {}", self.shape());
+            return Err(shape_error("unfold", text));
+        }
+        let shape = countable("unfold", &self.shape().with(axis, count).insert(rank, size))?;
+        Ok(self.view(View::Windows { axis: axis as u8, step: step as i64 }, shape))
+    }
+
     /// One position along an axis, which disappears.
     ///
     /// # Errors

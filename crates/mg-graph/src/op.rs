@@ -88,6 +88,20 @@ pub enum View {
         /// The distance, not 0; negative goes backwards.
         step: i64,
     },
+    /// Where the positions along two axes are `offset` apart: those axes go, and the diagonal becomes the last.
+    Diagonal {
+        /// The two axes.
+        axes: [u8; 2],
+        /// How far the position along the second is ahead of that along the first.
+        offset: i64,
+    },
+    /// Windows along an axis: as many as the node's shape says, of the size of its last axis, which is new. They may overlap.
+    Windows {
+        /// The axis.
+        axis: u8,
+        /// The distance from one window to the next, at least 1.
+        step: i64,
+    },
     /// Broadcast to the node's shape, from the right.
     Expand,
     /// The elements that a layout reaches in the dense source.
@@ -111,6 +125,24 @@ impl View {
                 strides[axis] = strides[axis].wrapping_mul(step as isize);
                 Layout::new(*shape, &strides[..shape.rank()], offset.max(0) as usize).ok()
             }
+            &View::Diagonal { axes: [first, second], offset } => {
+                let (first, second) = (first as usize, second as usize);
+                let along = layout.strides();
+                let mut strides = [0isize; MAX_RANK];
+                let rest = (0..along.len()).filter(|&axis| axis != first && axis != second);
+                rest.enumerate().for_each(|(i, axis)| strides[i] = along[axis]);
+                strides[shape.rank() - 1] = along[first].wrapping_add(along[second]);
+                let start =
+                    if offset < 0 { -offset * along[first] as i64 } else { offset * along[second] as i64 };
+                let start = layout.offset() as i64 + if shape.numel() > 0 { start } else { 0 };
+                Layout::new(*shape, &strides[..shape.rank()], start.max(0) as usize).ok()
+            }
+            &View::Windows { axis, step } => {
+                let mut strides = layout.padded_strides();
+                strides[shape.rank() - 1] = strides[axis as usize];
+                strides[axis as usize] = strides[axis as usize].wrapping_mul(step as isize);
+                Layout::new(*shape, &strides[..shape.rank()], layout.offset()).ok()
+            }
             View::Expand => layout.expand(shape).ok(),
             View::Region(region) => {
                 let at = layout.offset() + region.offset();
@@ -124,6 +156,8 @@ impl View {
             View::Reshape => "reshape",
             View::Permute(_) => "permute",
             View::Slice { .. } => "slice",
+            View::Diagonal { .. } => "diagonal",
+            View::Windows { .. } => "unfold",
             View::Expand => "expand",
             View::Region(_) => "region",
         }
@@ -171,6 +205,10 @@ impl Op {
             Op::View(View::Slice { axis, start, step }) => {
                 mix(mix(mix(10, *axis as u64), *start as u64), *step as u64)
             }
+            Op::View(View::Diagonal { axes, offset }) => {
+                mix(mix(15, u16::from_le_bytes(*axes) as u64), *offset as u64)
+            }
+            Op::View(View::Windows { axis, step }) => mix(mix(16, *axis as u64), *step as u64),
             Op::View(View::Expand) => 11,
             Op::Reduce(kind, axes) => 0x200 + ((*kind as u64) << 8) + *axes as u64,
             Op::Kernel(kernel) => mix(12, kernel.signature()),

@@ -35,6 +35,29 @@ pub struct Surface {
     pub keywords_from: Option<String>,
     pub name: Option<String>,
     pub in_place_only: bool,
+    pub each: bool,
+    pub reads: bool,
+}
+
+/// What stands in the attribute: the table's name, and whether the plain functions answer with a `Result`.
+pub struct Table {
+    pub name: syn::Ident,
+    pub fallible: bool,
+}
+
+impl syn::parse::Parse for Table {
+    fn parse(input: syn::parse::ParseStream<'_>) -> Result<Table> {
+        let name = input.parse()?;
+        let mut fallible = false;
+        if input.parse::<Option<syn::Token![,]>>()?.is_some() {
+            let word: syn::Ident = input.parse()?;
+            if word != "fallible" {
+                return Err(Error::new(word.span(), "not a word of `operations`"));
+            }
+            fallible = true;
+        }
+        Ok(Table { name, fallible })
+    }
 }
 
 impl Operation {
@@ -100,6 +123,8 @@ fn surface(attribute: &Attribute) -> Result<Surface> {
             "name" => found.name = Some(text(&meta)?),
             "view" => found.view = true,
             "variadic" => found.variadic = true,
+            "each" => found.each = true,
+            "reads" => found.reads = true,
             "alias" => found.aliases.push(text(&meta)?),
             "keywords_from" => found.keywords_from = Some(text(&meta)?),
             "answers" => {

@@ -12,6 +12,9 @@ mod written;
 
 /// Makes operations of the functions of an `impl Tensor` block, and a table of their descriptions under the given name.
 ///
+/// Under `#[operations(TABLE, fallible)]` the plain functions answer with a `Result`, and there are no `try_` twins: for
+/// operations that are asked for what may not be there (axes, positions).
+///
 /// A function answers with a `Result` and has documentation; its name is the plain one. Its receiver is `&self`, or it has
 /// none. Arguments may have a default, `#[default(0.01)]`, which is Python's: in Rust every argument is given. What
 /// `#[surface(…)]` says beside a function:
@@ -24,12 +27,14 @@ mod written;
 /// | `name = "…"` | what Python calls it, and the twin with an underscore, where Rust has something else under that name |
 /// | `view` | the result shares memory with the tensor |
 /// | `variadic` | the last list may be given as its items |
+/// | `each` | Python's function takes several tensors too, and answers with a result for each |
+/// | `reads` | values decide the result's shape: they are computed at once, while other threads of Python run |
 /// | `alias = "…"` | another name, with the same meaning |
 /// | `answers("values", "indices")` | the names of several results |
 /// | `keywords_from = "…"` | this argument and those after it are taken by keyword only |
 #[proc_macro_attribute]
 pub fn operations(table: TokenStream, block: TokenStream) -> TokenStream {
-    let table = syn::parse_macro_input!(table as syn::Ident);
+    let table = syn::parse_macro_input!(table as declared::Table);
     let block = syn::parse_macro_input!(block as syn::ItemImpl);
     match declared::operations(&block) {
         Ok(operations) => written::block(&table, &block, &operations).into(),

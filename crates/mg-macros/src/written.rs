@@ -5,11 +5,12 @@ use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 use syn::{Ident, ItemImpl, Type};
 
-use crate::declared::{Operation, Param};
+use crate::declared::{Operation, Param, Table};
 
-pub fn block(table: &Ident, block: &ItemImpl, operations: &[Operation]) -> TokenStream {
-    let methods = operations.iter().map(methods);
-    let descriptions = operations.iter().map(description);
+pub fn block(table: &Table, block: &ItemImpl, operations: &[Operation]) -> TokenStream {
+    let methods = operations.iter().map(|o| methods(o, table.fallible));
+    let descriptions = operations.iter().map(|o| description(o, table.fallible));
+    let table = &table.name;
     let (generics, ty, attributes) = (&block.generics, &block.self_ty, &block.attrs);
     quote! {
         #(#attributes)*
@@ -22,26 +23,62 @@ pub fn block(table: &Ident, block: &ItemImpl, operations: &[Operation]) -> Token
     }
 }
 
-/// Whether a type is `Operand`, for which the public functions take anything that can be one.
-fn is_operand(ty: &Type) -> bool {
-    matches!(ty, Type::Path(path) if path.path.is_ident("Operand"))
+/// A type for which the public functions take anything that can be one.
+fn is_made_of_others(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.is_ident("Operand") || path.path.is_ident("Sections"))
+}
+
+/// Whether a type is `&[Tensor]`, for which the public functions take references too.
+fn is_tensors(ty: &Type) -> bool {
+    let Type::Reference(reference) = ty else { return false };
+    let Type::Slice(slice) = &*reference.elem else { return false };
+    matches!(&*slice.elem, Type::Path(path) if path.path.is_ident("Tensor"))
 }
 
 fn outer(param: &Param) -> TokenStream {
     let (name, ty) = (&param.name, &param.ty);
-    if is_operand(ty) { quote!(#name: impl Into<Operand>) } else { quote!(#name: #ty) }
+    match ty {
+        ty if is_made_of_others(ty) => quote!(#name: impl Into<#ty>),
+        ty if is_tensors(ty) => quote!(#name: &[impl std::borrow::Borrow<Tensor>]),
+        ty => quote!(#name: #ty),
+    }
+}
+
+/// What makes of an argument, as the public functions take it, what the body takes.
+fn converted(param: &Param) -> Option<TokenStream> {
+    let (name, ty) = (&param.name, &param.ty);
+    match ty {
+        ty if is_made_of_others(ty) => Some(quote!(let #name: #ty = #name.into();)),
+        ty if is_tensors(ty) => Some(quote! {
+            let #name: Vec<Tensor> = #name.iter().map(|t| std::borrow::Borrow::<Tensor>::borrow(t).clone()).collect();
+            let #name: &[Tensor] = &#name;
+        }),
+        _ => None,
+    }
+}
+
+/// The function that answers with a `Result`, and the two that write in place: one that may panic (the other again, where none
+/// does), and one that answers with a `Result`.
+fn names(operation: &Operation, is_fallible: bool) -> (Ident, Ident, Ident) {
+    let plain = &operation.function.sig.ident;
+    let (in_rust, text) = (plain.unraw().to_string(), operation.name());
+    let (in_rust, written) = (in_rust.trim_end_matches('_'), format_ident!("{text}_"));
+    match is_fallible {
+        true => (plain.clone(), written.clone(), written),
+        false => (format_ident!("try_{in_rust}"), written, format_ident!("try_{text}_")),
+    }
 }
 
 /// The plain method, its `try_` twin, and those in place.
-fn methods(operation: &Operation) -> TokenStream {
+fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
     let function = &operation.function;
     let (plain, answer, body) = (&function.sig.ident, &function.sig.output, &function.block);
     let text = operation.name();
-    let fallible = format_ident!("try_{}", plain.unraw().to_string().trim_end_matches('_'));
+    let (fallible, written, fallibly) = names(operation, is_fallible);
     let (documentation, attributes) = (&operation.documentation, &function.attrs);
     let parameters: Vec<_> = operation.params.iter().map(outer).collect();
-    let names: Vec<_> = operation.params.iter().map(|p| &p.name).collect();
-    let converted: Vec<_> = operation.params.iter().filter(|p| is_operand(&p.ty)).map(|p| &p.name).collect();
+    let arguments: Vec<_> = operation.params.iter().map(|p| &p.name).collect();
+    let converted: Vec<_> = operation.params.iter().filter_map(converted).collect();
     let receiver = operation.has_receiver.then(|| quote!(&self,));
     let on = if operation.has_receiver { quote!(self.) } else { quote!(Self::) };
     let result = match answer {
@@ -49,20 +86,24 @@ fn methods(operation: &Operation) -> TokenStream {
         syn::ReturnType::Default => quote!(()),
     };
     let in_place = operation.surface.in_place.then(|| {
-        let (written, fallibly) = (format_ident!("{text}_"), format_ident!("try_{text}_"));
-        let (says, twin) =
-            (format!("[`Tensor::{plain}`], written into the tensor."), format!("As [`Tensor::{written}`]."));
-        quote! {
-            #[doc = #says]
-            ///
-            /// # Panics
-            ///
-            /// Where its `try_` twin answers with an error.
-            #(#attributes)*
-            #[track_caller]
-            pub fn #written(&self, #(#parameters),*) {
-                crate::ops::or_panic(self.#fallibly(#(#names),*))
+        let says = format!("[`Tensor::{plain}`], written into the tensor.");
+        let twin = if is_fallible { says.clone() } else { format!("As [`Tensor::{written}`].") };
+        let panicking = (!is_fallible).then(|| {
+            quote! {
+                #[doc = #says]
+                ///
+                /// # Panics
+                ///
+                /// Where its `try_` twin answers with an error.
+                #(#attributes)*
+                #[track_caller]
+                pub fn #written(&self, #(#parameters),*) {
+                    crate::ops::or_panic(self.#fallibly(#(#arguments),*))
+                }
             }
+        });
+        quote! {
+            #panicking
 
             #[doc = #twin]
             ///
@@ -74,28 +115,33 @@ fn methods(operation: &Operation) -> TokenStream {
             #[track_caller]
             pub fn #fallibly(&self, #(#parameters),*) -> mg_device::Result<()> {
                 crate::caller::public(#text, || {
-                    crate::surface::written(self, || self.#fallible(#(#names),*))
+                    crate::surface::written(self, || self.#fallible(#(#arguments),*))
                 })
             }
         }
     });
-    quote! {
-        #(#documentation)*
-        ///
-        /// # Panics
-        ///
-        /// Where its `try_` twin answers with an error.
-        #(#attributes)*
-        #[track_caller]
-        pub fn #plain(#receiver #(#parameters),*) -> <#result as crate::surface::Fallible>::Value {
-            crate::ops::or_panic(#on #fallible(#(#names),*))
+    let panicking = (!is_fallible).then(|| {
+        quote! {
+            #(#documentation)*
+            ///
+            /// # Panics
+            ///
+            /// Where its `try_` twin answers with an error.
+            #(#attributes)*
+            #[track_caller]
+            pub fn #plain(#receiver #(#parameters),*) -> <#result as crate::surface::Fallible>::Value {
+                crate::ops::or_panic(#on #fallible(#(#arguments),*))
+            }
         }
+    });
+    quote! {
+        #panicking
 
         #(#documentation)*
         #(#attributes)*
         #[track_caller]
         pub fn #fallible(#receiver #(#parameters),*) #answer {
-            #(let #converted: Operand = #converted.into();)*
+            #(#converted)*
             crate::caller::public(#text, || -> #result #body)
         }
 
@@ -104,10 +150,10 @@ fn methods(operation: &Operation) -> TokenStream {
 }
 
 /// The entry of the table.
-fn description(operation: &Operation) -> TokenStream {
+fn description(operation: &Operation, is_fallible: bool) -> TokenStream {
     let surface = &operation.surface;
-    let (plain, function) = (operation.name(), operation.function.sig.ident.unraw().to_string());
-    let fallible = format_ident!("try_{}", function.trim_end_matches('_'));
+    let plain = operation.name();
+    let (fallible, ..) = names(operation, is_fallible);
     let documentation = text(operation);
     let places: Vec<Ident> = match surface.places.is_empty() {
         true if surface.in_place_only => vec![],
@@ -116,6 +162,7 @@ fn description(operation: &Operation) -> TokenStream {
     };
     let (aliases, answers) = (&surface.aliases, &surface.answers);
     let (in_place, view, variadic) = (surface.in_place, surface.view, surface.variadic);
+    let (each, reads) = (surface.each, surface.reads);
     let has_receiver = operation.has_receiver;
     let mut by_keyword = false;
     let params = operation.params.iter().map(|param| {
@@ -141,7 +188,7 @@ fn description(operation: &Operation) -> TokenStream {
         syn::ReturnType::Default => quote!(()),
     };
     let first = usize::from(has_receiver);
-    let names: Vec<_> = operation.params.iter().map(|p| &p.name).collect();
+    let arguments: Vec<_> = operation.params.iter().map(|p| &p.name).collect();
     let taken = operation.params.iter().enumerate().map(|(i, param)| {
         let (name, ty, at) = (&param.name, &param.ty, i + first);
         match &param.default {
@@ -150,8 +197,8 @@ fn description(operation: &Operation) -> TokenStream {
         }
     });
     let call = match has_receiver {
-        true => quote! { let this: &Tensor = args.take(0)?; this.#fallible(#(#names),*) },
-        false => quote! { Tensor::#fallible(#(#names),*) },
+        true => quote! { let this: &Tensor = args.take(0)?; this.#fallible(#(#arguments),*) },
+        false => quote! { Tensor::#fallible(#(#arguments),*) },
     };
     quote! {
         crate::surface::Operation {
@@ -164,6 +211,8 @@ fn description(operation: &Operation) -> TokenStream {
             in_place: #in_place,
             view: #view,
             variadic: #variadic,
+            each: #each,
+            reads: #reads,
             answers: &[#(#answers),*],
             returns: <#result as crate::surface::Fallible>::RETURNS,
             call: |args| {

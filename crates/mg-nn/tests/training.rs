@@ -125,7 +125,7 @@ fn steps_find_their_plan() {
         let mut made = 0;
         for i in 0..20 {
             let order: Vec<i64> = (0..640).map(|j| (j * 7 + i) % 640).collect();
-            let index = Tensor::from_slice(&order).narrow(0, 32 * i as usize, 32).unwrap();
+            let index = Tensor::from_slice(&order).narrow(0, 32 * i as isize, 32).unwrap();
             let (x, y) = (data.index_select(0, &index).unwrap(), labels.index_select(0, &index).unwrap());
             let loss = model.forward(&x).unwrap().try_cross_entropy(&y, None, -100, "mean", 0.0).unwrap();
             optimizer.zero_grad();
@@ -159,7 +159,7 @@ fn memory_stays_flat() {
     let mut figures = vec![];
     for i in 0..10_000 {
         let at = i % 8 * 32;
-        let (x, y) = (data.narrow(0, at, 32).unwrap(), labels.narrow(0, at, 32).unwrap());
+        let (x, y) = (data.narrow(0, at as isize, 32).unwrap(), labels.narrow(0, at as isize, 32).unwrap());
         let loss = model.forward(&x).unwrap().try_cross_entropy(&y, None, -100, "mean", 0.0).unwrap();
         adam.zero_grad();
         loss.backward().unwrap();
@@ -194,7 +194,7 @@ fn mnist_is_learnt_in_1000_steps() {
     manual_seed(1337);
     let pixels = |idx: data::Idx| {
         let images = Tensor::from_buffer(idx.data, idx.shape).unwrap();
-        images.to(default_device()).unwrap().flatten(1).unwrap()
+        images.to(default_device()).unwrap().flatten(1, -1).unwrap()
     };
     let (images, labels) = (
         pixels(mnist.train_images),
@@ -210,7 +210,7 @@ fn mnist_is_learnt_in_1000_steps() {
         let order = batches.epoch(epoch);
         let order = Tensor::from_slice(order.order());
         for i in 0..batches.len().min(1000 - steps) {
-            let index = order.narrow(0, 128 * i, 128).unwrap();
+            let index = order.narrow(0, 128 * i as isize, 128).unwrap();
             let x = images.index_select(0, &index).unwrap().to_dtype(DType::F32) / 255.0;
             let loss = model
                 .forward(&x)

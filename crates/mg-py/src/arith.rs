@@ -50,11 +50,6 @@ pub fn other(obj: &Bound<'_, PyAny>) -> PyResult<Other> {
     })
 }
 
-/// A number as a tensor without axes, of the dtype that it has beside `beside`.
-pub fn constant(operand: Operand, beside: &Tensor) -> Result<Tensor> {
-    Ok(operand.beside(beside))
-}
-
 /// `number ∘ tensor` and `tensor ∘ tensor` alike.
 fn reflected(a: Operand, b: &Tensor, f: impl FnOnce(&Tensor, &Tensor) -> Result<Tensor>) -> Result<Tensor> {
     f(&a.beside(b), b)

@@ -358,53 +358,6 @@ pub fn full_like(
     PyTensor::finished(py, t, None, requires_grad)
 }
 
-/// Tensors one after the other along an axis.
-#[pyfunction]
-#[pyo3(signature = (tensors, dim=0, *, axis=None))]
-pub fn cat(
-    py: Python<'_>,
-    tensors: &Bound<'_, PyAny>,
-    dim: isize,
-    axis: Option<isize>,
-) -> PyResult<PyTensor> {
-    joined(py, tensors, |all| {
-        // As in PyTorch, a tensor of shape [0] has its say about the dtype, and fits anything.
-        let longer: Vec<&Tensor> = all.iter().copied().filter(|t| *t.shape() != [0]).collect();
-        match longer.is_empty() {
-            true => Tensor::cat(all, 0),
-            false => Tensor::cat(&longer, axis.unwrap_or(dim)),
-        }
-    })
-}
-
-/// Tensors of one shape along a new axis.
-#[pyfunction]
-#[pyo3(signature = (tensors, dim=0, *, axis=None))]
-pub fn stack(
-    py: Python<'_>,
-    tensors: &Bound<'_, PyAny>,
-    dim: isize,
-    axis: Option<isize>,
-) -> PyResult<PyTensor> {
-    joined(py, tensors, |all| Tensor::stack(all, axis.unwrap_or(dim)))
-}
-
-fn joined(
-    py: Python<'_>,
-    tensors: &Bound<'_, PyAny>,
-    join: impl FnOnce(&[&Tensor]) -> Result<Tensor> + Send,
-) -> PyResult<PyTensor> {
-    let all = tensors.try_iter()?.map(|t| nested::tensor_like(&t?)).collect::<PyResult<Vec<_>>>()?;
-    let borrowed = all.iter().any(|t| t.borrowed);
-    let t = build(py, || {
-        // Dtypes meet as operands do.
-        let dtype = all.iter().map(|t| t.t.dtype()).reduce(DType::promote).unwrap_or(DType::F32);
-        let all: Vec<Tensor> = all.iter().map(|t| t.t.to_dtype(dtype)).collect();
-        join(&all.iter().collect::<Vec<_>>())
-    })?;
-    PyTensor::result(py, t, borrowed)
-}
-
 /// `input` where the condition holds, else `other`; with the condition alone, the positions where it does.
 #[pyfunction]
 #[pyo3(signature = (condition, input=None, other=None))]
@@ -425,4 +378,14 @@ pub fn r#where<'py>(
         }
         _ => Err(PyTypeError::new_err("takes a condition alone, or with two tensors or numbers")),
     }
+}
+
+/// The shape that shapes (sequences, or sizes of one axis) broadcast to.
+#[pyfunction]
+#[pyo3(signature = (*shapes))]
+pub fn broadcast_shapes<'py>(py: Python<'py>, shapes: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+    let shapes = shapes.iter().map(|shape| crate::size::shape(&shape)).collect::<PyResult<Vec<_>>>()?;
+    let shapes: Vec<&[usize]> = shapes.iter().map(Vec::as_slice).collect();
+    let joint = build(py, || Tensor::broadcast_shapes(&shapes))?;
+    crate::size::size(py, joint.iter().copied())
 }

@@ -18,16 +18,4 @@ impl PyTensor {
         let condition = &condition.get().t;
         self.binary(py, self::other(other)?, |t, b| Tensor::where_(condition, t, b))
     }
-
-    /// The elements on a diagonal of the last two axes (above the main one, if it is positive) and below it; 0 elsewhere.
-    #[pyo3(signature = (diagonal=0))]
-    fn tril(&self, py: Python<'_>, diagonal: i64) -> PyResult<PyTensor> {
-        self.unary(py, |t| t.tril(diagonal))
-    }
-
-    /// The elements on a diagonal of the last two axes (above the main one, if it is positive) and above it; 0 elsewhere.
-    #[pyo3(signature = (diagonal=0))]
-    fn triu(&self, py: Python<'_>, diagonal: i64) -> PyResult<PyTensor> {
-        self.unary(py, |t| t.triu(diagonal))
-    }
 }

@@ -52,8 +52,8 @@ mod _micrograd_rs {
     use crate::export::{_rebuild, from_numpy};
     #[pymodule_export]
     use crate::factory::{
-        arange, as_tensor, cat, empty, empty_like, eye, full, full_like, linspace, ones, ones_like,
-        rand_like, randint, randn_like, stack, tensor, r#where, zeros, zeros_like,
+        arange, as_tensor, broadcast_shapes, empty, empty_like, eye, full, full_like, linspace, ones,
+        ones_like, rand_like, randint, randn_like, tensor, r#where, zeros, zeros_like,
     };
     #[pymodule_export]
     use crate::files::{_batches, _drawn_digits, _mnist, load_safetensors, save_safetensors};

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use mg_autograd::Tensor;
 use mg_autograd::surface::{
-    Answer, Arg, COUNT, Given, Kind, Operation, Param, Place, Returns, call_in_place, operations,
+    Answer, Arg, COUNT, Given, Kind, Operation, Param, Place, Returns, Sections, call_in_place, operations,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -19,7 +19,7 @@ use crate::arith::other;
 use crate::error::{build, compute};
 use crate::random::PyGenerator;
 use crate::tensor::{Other, PyTensor};
-use crate::{device, dtype, size};
+use crate::{device, dtype, nested, size};
 
 /// What is made of a result.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -116,6 +116,10 @@ impl<'a, 'py> Seats<'a, 'py> {
             "axis" | "axes" => Some("dim"),
             "dim" => Some("dims"),
             "keepdims" => Some("keepdim"),
+            "shape" | "sizes" => Some("size"),
+            "value" => Some("src"),
+            "split_size_or_sections" => Some("split_size"),
+            "indices" | "sections" => Some("indices_or_sections"),
             "a_min" => Some("min"),
             "a_max" => Some("max"),
             "ddof" => Some("correction"),
@@ -156,12 +160,24 @@ fn call<'py>(
     let first = usize::from(operation.has_receiver);
     let count = first + operation.params.len();
     // An operation on one tensor and nothing else has nothing to sort.
-    if let ([tensor], [], 1, Form::Plain) = (positional, by_name, count, form)
+    if let ([tensor], [], 1, 1, Form::Plain) = (positional, by_name, first, count, form)
         && let Ok(tensor) = tensor.cast::<PyTensor>()
     {
         let tensor = tensor.get();
         let answer = called(py, operation, &Given { args: &[Arg::Tensor(&tensor.t)] })?;
         return answered(py, number, operation, answer, tensor.is_borrowed());
+    }
+    if operation.each && by_name.is_empty() {
+        let items: Option<Vec<Bound<'py, PyAny>>> = match positional {
+            [one] if size::is_list(one) => Some(one.try_iter()?.collect::<PyResult<_>>()?),
+            [_] => None,
+            several => Some(several.iter().map(|&item| item.to_owned()).collect()),
+        };
+        if let Some(items) = items {
+            let each =
+                items.iter().map(|item| call(py, number, operation, form, &[item.as_borrowed()], None, &[]));
+            return Ok(PyTuple::new(py, each.collect::<PyResult<Vec<_>>>()?)?.into_any());
+        }
     }
     let mut seats = Seats { operation, seats: SmallVec::from_elem(None, count) };
     let mut form = form;
@@ -208,6 +224,11 @@ fn call<'py>(
                 return Err(seats.complain("missing required argument 'input'"));
             }
             let param = &operation.params[at - first];
+            // No items are an empty list, as `x.reshape(*shape)` has them for no axes.
+            if operation.variadic && at == most - 1 && by_name.is_empty() && param.default.is_none() {
+                args[at] = read.items(param, &[])?;
+                continue;
+            }
             if param.default.is_none() {
                 return Err(seats.complain(&format!("missing required argument '{}'", param.name)));
             }
@@ -234,14 +255,17 @@ fn call<'py>(
     answered(py, number, operation, answer, borrowed)
 }
 
-/// Calls an operation. One that answers with a value waits for it, which other threads need not do.
+/// Calls an operation. One that answers with a value, or looks at values for its result's shape, waits for them, which other
+/// threads need not do.
 #[inline]
 fn called(py: Python<'_>, operation: &'static Operation, given: &Given<'_, '_>) -> PyResult<Answer> {
-    match operation.returns {
-        Returns::Bool | Returns::Float => compute(py, || (operation.call)(given)),
-        Returns::Tensor | Returns::Several | Returns::List | Returns::Int | Returns::Sizes => {
-            build(py, || (operation.call)(given))
-        }
+    let waits = match operation.returns {
+        Returns::Bool | Returns::Float => true,
+        Returns::Tensor | Returns::Several | Returns::List | Returns::Int | Returns::Sizes => operation.reads,
+    };
+    match waits {
+        true => compute(py, || (operation.call)(given)),
+        false => build(py, || (operation.call)(given)),
     }
 }
 
@@ -315,6 +339,13 @@ impl Read {
         Ok(Arg::Tensor(&tensor.get().t))
     }
 
+    /// A tensor, or what can be made one: a number, a NumPy array.
+    fn tensor_like(&mut self, object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+        let PyTensor { t, borrowed, .. } = nested::tensor_like(object)?;
+        self.borrowed |= borrowed;
+        Ok(t)
+    }
+
     fn one<'a>(&mut self, param: &Param, object: &'a Borrowed<'_, '_, PyAny>) -> PyResult<Arg<'a>> {
         if object.is_none() && (param.takes_none || param.default == Some("None")) {
             return Ok(Arg::None);
@@ -329,7 +360,7 @@ impl Read {
             Kind::Tensor => self.tensor(object, param.name)?,
             Kind::Tensors => {
                 let items = object.try_iter().map_err(|_| unlike("a sequence of tensors"))?;
-                Arg::Tensors(items.map(|item| self.among(param, &item?)).collect::<PyResult<_>>()?)
+                Arg::Tensors(items.map(|item| self.tensor_like(&item?)).collect::<PyResult<_>>()?)
             }
             Kind::Operand => {
                 let Other { operand, borrowed, huge } = other(object)?;
@@ -377,6 +408,19 @@ impl Read {
             },
             Kind::Ints => Arg::Ints(integers(object).map_err(|e| not(e, "an integer or several"))?),
             Kind::Sizes => Arg::Sizes(size::shape(object)?.into()),
+            Kind::Sections => {
+                // A tensor stands for the numbers in it, PyTorch's third way to say where parts end.
+                let listed = match object.cast::<PyTensor>() {
+                    Ok(tensor) => Some(tensor.call_method0("tolist")?),
+                    Err(_) => None,
+                };
+                let given: &Bound<'_, PyAny> = listed.as_ref().unwrap_or(object);
+                let all = integers(given).map_err(|e| not(e, "an integer or several"))?;
+                Arg::Sections(match size::is_list(given) {
+                    true => Sections::List(all),
+                    false => Sections::Number(all[0]),
+                })
+            }
             Kind::Padding if object.is_instance_of::<PyString>() => {
                 let text: &'a Bound<'_, PyAny> = object;
                 Arg::Text(text.cast::<PyString>()?.to_str()?)
@@ -396,19 +440,10 @@ impl Read {
         })
     }
 
-    /// One of several tensors.
-    fn among(&mut self, param: &Param, item: &Bound<'_, PyAny>) -> PyResult<Tensor> {
-        let Ok(tensor) = item.cast::<PyTensor>() else {
-            return Err(Self::unlike(param.name, "a sequence of tensors", item));
-        };
-        self.borrowed |= tensor.get().is_borrowed();
-        Ok(tensor.get().t.clone())
-    }
-
     /// A list that is given as its items.
     fn items<'a>(&mut self, param: &Param, items: &'a [Borrowed<'_, '_, PyAny>]) -> PyResult<Arg<'a>> {
         if param.kind == Kind::Tensors {
-            let tensors = items.iter().map(|item| self.among(param, item));
+            let tensors = items.iter().map(|item| self.tensor_like(item));
             return Ok(Arg::Tensors(tensors.collect::<PyResult<_>>()?));
         }
         let ints: PyResult<SmallVec<[isize; 8]>> = items.iter().map(|item| size::index(item)).collect();

@@ -289,16 +289,19 @@ def test_a_bad_label_leaves_the_model_as_it_is():
 
 def test_index_dtypes():
     x = mg.ones(2, 3)
-    for dtype in ("u8", "bool", "f32"):
+    for dtype in ("u8", "i32", "i64", "bool", "f32"):
         index = mg.zeros(1, 3, dtype=dtype)
-        for call in (
-            lambda: x.index_select(0, index[0]),
-            lambda: x.gather(0, index),
-            lambda: x.scatter_add(0, index, mg.ones(1, 3)),
+        for call, picked in (
+            (lambda: x.index_select(0, index[0]), [[1.0] * 3] * 3),
+            (lambda: x.gather(0, index), [[1.0] * 3]),
+            (lambda: x.scatter_add(0, index, mg.ones(1, 3)), [[2.0] * 3, [1.0] * 3]),
         ):
-            with pytest.raises(TypeError, match="i64 or i32"):
-                call()
-    with pytest.raises(TypeError, match="i64 to f32"):
+            if dtype in ("bool", "f32"):
+                with pytest.raises(TypeError, match=f"integers as indices, got {dtype}"):
+                    call()
+            else:
+                assert call().tolist() == picked
+    with pytest.raises(TypeError, match="values of f32, got i64"):
         x.scatter_add(0, mg.zeros(1, 3, dtype="i64"), mg.ones(1, 3, dtype="i64"))
 
 

@@ -27,9 +27,7 @@ DRAWN = ["rand", "randn"]
 
 # Methods that PyTorch has as functions too, beside the op table's rows and the reductions.
 FUNCTIONS = """
-    broadcast_to chunk clone flatten flip gather index_select is_floating_point masked_fill masked_select max min movedim
-    narrow nonzero numel permute ravel reshape scatter_add select split squeeze swapaxes t transpose tril triu unbind
-    unsqueeze
+    is_floating_point max min nonzero numel
 """.split()
 
 
@@ -42,6 +40,7 @@ KINDS = {
     "size": "_int",
     "ints": "_Dims",
     "sizes": "_Sizes",
+    "sections": "_Dims",
     "padding": "_Sizes | str",
     "floats": "_float | Sequence[_float]",
     "bool": "_bool",

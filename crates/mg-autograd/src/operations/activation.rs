@@ -1,6 +1,6 @@
 //! Activation functions.
 
-use super::{axis_of, float, set_aside, with_noise};
+use super::{axis_mask, float, set_aside, with_noise};
 use crate::functional::wide;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, normalize_axis};
@@ -292,7 +292,7 @@ impl Tensor {
         #[default(None)] dtype: Option<DType>,
     ) -> Result<Tensor> {
         let node = float(&self.to_dtype(dtype.unwrap_or(self.dtype())));
-        let mask = axis_of(&node, dim.unwrap_or(implicit(self)))?;
+        let mask = axis_mask(&node, dim.unwrap_or(implicit(self)))?;
         if node.shape().numel() == 0 {
             return Ok(Tensor::from_node(node));
         }
@@ -315,7 +315,7 @@ impl Tensor {
         #[default(None)] dtype: Option<DType>,
     ) -> Result<Tensor> {
         let node = float(&self.to_dtype(dtype.unwrap_or(self.dtype())));
-        let mask = axis_of(&node, dim.unwrap_or(implicit(self)))?;
+        let mask = axis_mask(&node, dim.unwrap_or(implicit(self)))?;
         if node.shape().numel() == 0 {
             return Ok(Tensor::from_node(node));
         }
@@ -354,7 +354,7 @@ impl Tensor {
         #[default(-1)] dim: isize,
     ) -> Result<Tensor> {
         let x = float(logits);
-        let mask = axis_of(&x, dim)?;
+        let mask = axis_mask(&x, dim)?;
         let uniform = with_noise(&x)?;
         // What is drawn is in [0, 1) by steps that f32 can tell: the logarithm of its distance to 1 is finite, and kept off 0.
         let waiting = uniform.lit(1.0).sub(&uniform).map(Row::Log).neg();

@@ -1,6 +1,6 @@
 //! How far vectors are apart.
 
-use super::{axis_of, float, meet};
+use super::{axis_mask, float, meet};
 use crate::functional::p_norm;
 use crate::tensor::Tensor;
 use mg_device::{Error, ErrorKind, Result, Shape, normalize_axis};
@@ -18,7 +18,7 @@ pub(super) fn at_least(x: &Node, bound: f64) -> Node {
 pub(super) fn apart(a: &Node, b: &Node, p: f64, eps: f64, keepdim: bool) -> Result<Node> {
     let difference = a.sub(b);
     let difference = difference.add(&difference.lit(eps));
-    let last = axis_of(&difference, -1)?;
+    let last = axis_mask(&difference, -1)?;
     p_norm(&difference, p, last, keepdim)
 }
 

@@ -72,7 +72,7 @@ fn channels(op: &'static str, t: &Tensor, p: f64, training: bool, with_batch: us
     check(op, p)?;
     let rank = t.rank();
     if rank + 1 == with_batch {
-        return drop(op, &t.unsqueeze(0)?, p, training, Unit::Channel)?.squeeze(Some(0));
+        return drop(op, &t.unsqueeze(0)?, p, training, Unit::Channel)?.squeeze(Some(&[0]));
     }
     at_least_two(op, t.shape())?;
     drop(op, t, p, training, Unit::Channel)

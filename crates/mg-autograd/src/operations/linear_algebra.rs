@@ -141,8 +141,8 @@ fn chain(op: &'static str, tensors: &[Tensor]) -> Result<Tensor> {
         product(all, split, i, k)?.try_matmul(&product(all, split, k + 1, j)?)
     }
     let out = product(&all, &split, 0, n - 1)?;
-    let out = if column { out.squeeze(Some(1))? } else { out };
-    if row { out.squeeze(Some(0)) } else { Ok(out) }
+    let out = if column { out.squeeze(Some(&[1]))? } else { out };
+    if row { out.squeeze(Some(&[0])) } else { Ok(out) }
 }
 
 /// Powers of what lies along the last axis, along a new one; of integers in i64.
@@ -695,6 +695,22 @@ impl Tensor {
     ) -> Result<Tensor> {
         ranks("vander", [(self, 1)])?;
         powers(self, n.unwrap_or(self.numel()), increasing)
+    }
+
+    /// The diagonals of matrices (above the main one by `offset`) as the last axis: a view. `dim1` and `dim2` say which axes the matrices
+    /// have.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range, or twice the same.
+    #[surface(linalg, view, name = "diagonal", keywords_from = "offset")]
+    pub fn matrix_diagonal(
+        &self,
+        #[default(0)] offset: isize,
+        #[default(-2)] dim1: isize,
+        #[default(-1)] dim2: isize,
+    ) -> Result<Tensor> {
+        self.diagonal(offset, dim1, dim2)
     }
 
     /// The powers of the elements along the last axis, from the 0-th up, as many as there are elements unless `n` says how many.

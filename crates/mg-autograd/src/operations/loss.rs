@@ -1,7 +1,7 @@
 //! Losses: how far outputs are from what they should be.
 
 use super::distance::{apart, at_least};
-use super::{all_axes, axis_of, float, meet, set_aside};
+use super::{all_axes, axis_mask, float, meet, set_aside};
 use crate::checks::{Found, known_indices};
 use crate::functional::{largest, mean};
 use crate::ops::Operand;
@@ -627,7 +627,7 @@ impl Tensor {
         let (a, b) = meet(op, input1, input2)?;
         let shape = Shape::broadcast(a.shape(), b.shape()).unwrap_or(*a.shape());
         let (a, b) = (a.expand(shape)?, b.expand(shape)?);
-        let mask = axis_of(&a, -1)?;
+        let mask = axis_mask(&a, -1)?;
         let sum = |n: Node| n.reduce(ReduceKind::Sum, mask, false);
         let square = |n: &Node| -> Result<Node> {
             let square = sum(n.map(Row::Square))?;
@@ -755,7 +755,11 @@ impl Tensor {
         let (single, x) = (self.rank() == 1, float(self));
         if x.shape().numel() == 0 {
             let out = Shape::of(if single { &[] } else { &x.shape()[..1] });
-            return reduced(op, x.reduce(ReduceKind::Sum, axis_of(&x, -1)?, false)?.reshape(out)?, reduction);
+            return reduced(
+                op,
+                x.reduce(ReduceKind::Sum, axis_mask(&x, -1)?, false)?.reshape(out)?,
+                reduction,
+            );
         }
         let (x, labels) = (rows(op, &x)?, rows(op, &target.node())?.cast(DType::I64));
         let (n, classes) = (x.shape()[0], x.shape()[1]);
@@ -808,6 +812,6 @@ impl Tensor {
         let each = above.sub(&x.mul(&y)).add(&x.map(Row::Abs).neg().map(Row::Softplus));
         let weight = weight.map(|w| broadcast(op, w, &each)).transpose()?;
         let each = times(each, &weight);
-        reduced(op, mean(&each, axis_of(&each, -1)?, false)?, reduction)
+        reduced(op, mean(&each, axis_mask(&each, -1)?, false)?, reduction)
     }
 }

@@ -8,9 +8,11 @@ mod dropout;
 mod einsum;
 mod elementwise;
 mod image;
+mod indexing;
 mod layer;
 mod linear_algebra;
 mod loss;
+mod movement;
 mod normalization;
 mod reduction;
 mod scan;
@@ -25,9 +27,11 @@ pub(crate) use distance::DISTANCES;
 pub(crate) use dropout::DROPOUTS;
 pub(crate) use elementwise::ELEMENTWISE;
 pub(crate) use image::IMAGES;
+pub(crate) use indexing::INDEXING;
 pub(crate) use layer::LAYERS;
 pub(crate) use linear_algebra::LINEAR_ALGEBRA;
 pub(crate) use loss::LOSSES;
+pub(crate) use movement::{MOVEMENT, PLAIN_MOVEMENT, bounds};
 pub(crate) use normalization::NORMALIZATIONS;
 pub(crate) use reduction::REDUCTIONS;
 pub(crate) use scan::SCANS;
@@ -35,6 +39,7 @@ pub(crate) use special::SPECIAL;
 pub(crate) use window::WINDOWS;
 
 use crate::creation::with_default_device;
+use crate::functional::axis_mask;
 use crate::ops::kind;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
@@ -47,17 +52,22 @@ pub(crate) fn float(t: &Tensor) -> Node {
     node.cast(dtype)
 }
 
+/// An axis, from the end where it is negative. A tensor without axes is taken to have one.
+pub(crate) fn axis_of(dim: isize, rank: usize) -> Result<usize> {
+    normalize_axis(dim, rank.max(1))
+}
+
+/// Signed sizes, as views take them.
+pub(crate) fn signed(sizes: &[usize]) -> Vec<isize> {
+    sizes.iter().map(|&n| n as isize).collect()
+}
+
 /// The dtype in which numbers of a dtype are added and divided: half types in f32.
 fn wide(dtype: DType) -> DType {
     match dtype {
         DType::F16 | DType::BF16 => DType::F32,
         other => other,
     }
-}
-
-/// The mask of one axis; a tensor without axes takes the axis 0.
-fn axis_of(node: &Node, axis: isize) -> Result<u8> {
-    Ok(1 << normalize_axis(axis, node.shape().rank().max(1))?)
 }
 
 /// What is made without a gradient of its own.

@@ -792,7 +792,7 @@ impl Tensor {
                 let text = format!("{n} positions along axis {axis} of {shape} for edge order {edge_order}");
                 return refused("gradient", ErrorKind::Shape(text));
             }
-            let at = |from: usize, len: usize| x.narrow(axis as isize, from, len);
+            let at = |from: usize, len: usize| x.narrow(axis as isize, from as isize, len);
             // What an end has of its own value and of the next ones.
             let weights: &[f64] = if edge_order == 1 { &[-1.0, 1.0] } else { &[-1.5, 2.0, -0.5] };
             let end = |from: usize, backwards: bool| -> Result<Tensor> {

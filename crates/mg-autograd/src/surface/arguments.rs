@@ -26,6 +26,8 @@ pub enum Kind {
     Ints,
     /// Several sizes, or one.
     Sizes,
+    /// An integer, or several that mean something else.
+    Sections,
     /// Sizes, or the word "same" or "valid" for them.
     Padding,
     /// Several floating-point numbers, or one.
@@ -64,6 +66,31 @@ pub enum Pairing<'a> {
     Axes(&'a [isize], &'a [isize]),
 }
 
+/// An integer, or several that mean something else: a number of parts, or where they end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Sections {
+    /// One integer.
+    Number(isize),
+    /// Several.
+    List(SmallVec<[isize; 8]>),
+}
+
+impl From<isize> for Sections {
+    fn from(number: isize) -> Sections {
+        Sections::Number(number)
+    }
+}
+impl From<&[isize]> for Sections {
+    fn from(list: &[isize]) -> Sections {
+        Sections::List(list.into())
+    }
+}
+impl<const N: usize> From<[isize; N]> for Sections {
+    fn from(list: [isize; N]) -> Sections {
+        Sections::List(list[..].into())
+    }
+}
+
 /// An argument that is given.
 #[derive(Clone, Default)]
 pub enum Arg<'a> {
@@ -88,6 +115,8 @@ pub enum Arg<'a> {
     Ints(SmallVec<[isize; 8]>),
     /// Several sizes.
     Sizes(SmallVec<[usize; 8]>),
+    /// An integer, or several that mean something else.
+    Sections(Sections),
     /// Several floating-point numbers.
     Floats(SmallVec<[f64; 8]>),
     /// A truth value.
@@ -171,6 +200,7 @@ from_arg! {
     usize: Size, Arg::Size(n) => *n;
     &'a [isize]: Ints, Arg::Ints(n) => n;
     &'a [usize]: Sizes, Arg::Sizes(n) => n;
+    Sections: Sections, Arg::Sections(s) => s.clone();
     bool: Bool, Arg::Bool(b) => *b;
     &'a str: Text, Arg::Text(t) => t;
     DType: DType, Arg::DType(d) => *d;

@@ -9,7 +9,7 @@ use crate::caller::public;
 use crate::tensor::{Tensor, in_place};
 use mg_device::{Error, ErrorKind, Result};
 
-pub use arguments::{Answer, Arg, FromArg, Given, Kind, Order, Pairing, Returned, Returns};
+pub use arguments::{Answer, Arg, FromArg, Given, Kind, Order, Pairing, Returned, Returns, Sections};
 
 /// Where Python has an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,6 +63,10 @@ pub struct Operation {
     pub view: bool,
     /// Whether the last list may be given as its items.
     pub variadic: bool,
+    /// Whether the function takes several tensors too, and answers with a result for each.
+    pub each: bool,
+    /// Whether values decide the result's shape, and are computed for that.
+    pub reads: bool,
     /// The names of several results.
     pub answers: &'static [&'static str],
     /// What it answers with.
@@ -93,19 +97,22 @@ const TABLES: &[&[Operation]] = &[
     crate::ops::ROWS,
     crate::operations::ACTIVATIONS,
     crate::operations::CONVOLUTIONS,
-    crate::operations::LINEAR_ALGEBRA,
-    crate::operations::REDUCTIONS,
     crate::operations::CREATION,
-    crate::operations::SCANS,
-    crate::operations::WINDOWS,
     crate::operations::DISTANCES,
     crate::operations::DROPOUTS,
-    crate::operations::IMAGES,
-    crate::operations::LAYERS,
-    crate::operations::LOSSES,
-    crate::operations::NORMALIZATIONS,
     crate::operations::ELEMENTWISE,
+    crate::operations::IMAGES,
+    crate::operations::INDEXING,
+    crate::operations::LAYERS,
+    crate::operations::LINEAR_ALGEBRA,
+    crate::operations::LOSSES,
+    crate::operations::MOVEMENT,
+    crate::operations::NORMALIZATIONS,
+    crate::operations::PLAIN_MOVEMENT,
+    crate::operations::REDUCTIONS,
+    crate::operations::SCANS,
     crate::operations::SPECIAL,
+    crate::operations::WINDOWS,
 ];
 
 /// How many operations there are.

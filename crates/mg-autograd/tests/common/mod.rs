@@ -213,7 +213,7 @@ impl Pair {
     }
 
     pub fn narrow(&self, axis: usize, start: usize, len: usize) -> Pair {
-        self.view(self.a.slice(axis, start, 1, len), |t| t.narrow(axis as isize, start, len))
+        self.view(self.a.slice(axis, start, 1, len), |t| t.narrow(axis as isize, start as isize, len))
     }
 
     /// Every `step`-th position from `start`.
@@ -226,7 +226,7 @@ impl Pair {
 
     pub fn flip(&self, axis: usize) -> Pair {
         let n = self.a.shape[axis];
-        self.view(self.a.slice(axis, n.saturating_sub(1), -1, n), |t| t.flip(axis as isize))
+        self.view(self.a.slice(axis, n.saturating_sub(1), -1, n), |t| t.flip(&[axis as isize]))
     }
 
     pub fn expand(&self, shape: &[usize]) -> Pair {

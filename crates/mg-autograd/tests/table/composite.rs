@@ -283,7 +283,7 @@ fn views() {
     type View = fn(&Tensor) -> Result<Tensor>;
     let rows: [(&str, View); 18] = [
         ("reshape", |x| x.reshape(&[6, -1])),
-        ("flatten", |x| x.flatten(1)),
+        ("flatten", |x| x.flatten(1, -1)),
         ("permute", |x| x.permute(&[2, 0, 1])),
         ("transpose", |x| x.transpose(0, 2)),
         ("slice", |x| x.slice(1, Some(1), Some(3), 1)),
@@ -291,7 +291,7 @@ fn views() {
         ("slice backwards", |x| x.slice(1, Some(-1), None, -2)),
         ("narrow", |x| x.narrow(0, 1, 2)),
         ("select", |x| x.select(1, -2)),
-        ("flip", |x| x.flip(1)),
+        ("flip", |x| x.flip(&[1])),
         ("expand", |x| x.unsqueeze(1)?.expand(&[3, 5, 4, 2])),
         ("expand in front", |x| x.expand(&[2, 3, 4, 2])),
         ("unsqueeze", |x| x.unsqueeze(-1)),
@@ -299,7 +299,7 @@ fn views() {
         ("copy", |x| Ok(x.copy())),
         ("reshape of a permutation", |x| x.permute(&[1, 0, 2])?.reshape(&[8, 3])),
         ("view of a view of a view", |x| {
-            x.flip(0)?.transpose(1, 2)?.narrow(2, 1, 3)?.reshape(&[-1])?.slice(0, None, None, 2)
+            x.flip(&[0])?.transpose(1, 2)?.narrow(2, 1, 3)?.reshape(&[-1])?.slice(0, None, None, 2)
         }),
         ("twice the same part", |x| x.narrow(1, 0, 3)?.try_mul(x.narrow(1, 1, 3)?)),
     ];
@@ -321,7 +321,7 @@ fn joining() {
         both(&format!("stack {axis}"), |x| Ok(Tensor::stack(&[&x[0], &x[1]], axis)?.square()), &x);
     }
     let a = Array::new(&[2, 3], DType::I64, (0..6).map(Cell::I).collect()).pair();
-    let joined = Tensor::cat(&[&a.t.flip(1).unwrap(), &a.t.narrow(1, 1, 2).unwrap()], 1).unwrap();
+    let joined = Tensor::cat(&[&a.t.flip(&[1]).unwrap(), &a.t.narrow(1, 1, 2).unwrap()], 1).unwrap();
     assert_eq!(joined.to_vec::<i64>().unwrap(), [2, 1, 0, 1, 2, 5, 4, 3, 4, 5]);
     assert_eq!(Tensor::stack(&[&a.t, &a.t], 1).unwrap().shape(), [2, 2, 3]);
 }

@@ -151,7 +151,15 @@ impl Graph<'_> {
             let (Elem::View(v) | Elem::Broadcast(v)) = *elem;
             let node = self.nodes[v as usize];
             let stretch = match (elem, &node.op) {
-                (Elem::View(_), Op::View(view @ (View::Slice { .. } | View::Permute(_)))) => {
+                (
+                    Elem::View(_),
+                    Op::View(
+                        view @ (View::Slice { .. }
+                        | View::Permute(_)
+                        | View::Diagonal { .. }
+                        | View::Windows { .. }),
+                    ),
+                ) => {
                     let before = match place.last() {
                         Some(Stretch::Affine(layout)) => *layout,
                         _ => Layout::contiguous(shape),
@@ -162,7 +170,7 @@ impl Graph<'_> {
                 (Elem::View(_), Op::View(View::Region(region))) => Some(Stretch::Region(**region)),
                 _ => Some(Stretch::Expand(node.shape)),
             };
-            // Slices and permutations of a dense value always are a layout.
+            // Slices, diagonals, windows and permutations of a dense value always are a layout.
             let stretch = stretch.unwrap_or(Stretch::Reshape(node.shape));
             match (place.last_mut(), &stretch) {
                 (Some(last @ Stretch::Affine(_)), Stretch::Affine(_)) => *last = stretch,

@@ -30,8 +30,8 @@ from ._micrograd_rs import (
     arange,
     as_tensor,
     bfloat16,
+    broadcast_shapes,
     can_cast,
-    cat,
     dtype,
     empty,
     empty_like,
@@ -70,7 +70,6 @@ from ._micrograd_rs import (
     set_default_dtype,
     set_float32_matmul_precision,
     set_rng_state,
-    stack,
     tensor,
     uint8,
     where,
@@ -92,7 +91,6 @@ if TYPE_CHECKING:
 
 device = Device
 asarray = as_tensor
-concat = cat
 double = float64
 float = float32
 half = float16
@@ -116,6 +114,7 @@ __all__ = [
     "asarray",
     "autograd",
     "bfloat16",
+    "broadcast_shapes",
     "can_cast",
     "cat",
     "concat",

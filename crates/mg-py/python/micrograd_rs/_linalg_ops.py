@@ -6,6 +6,7 @@ from . import _micrograd_rs as _rs
 
 __all__ = [
     "cross",
+    "diagonal",
     "matmul",
     "matrix_norm",
     "matrix_power",
@@ -17,6 +18,7 @@ __all__ = [
 ]
 
 cross = _rs._linalg_cross
+diagonal = _rs._linalg_diagonal
 matmul = _rs._linalg_matmul
 matrix_norm = _rs._linalg_matrix_norm
 matrix_power = _rs._linalg_matrix_power

@@ -701,338 +701,6 @@ class Tensor:
         """
     def rrelu_(self, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Self:
         """`rrelu`, written into the tensor, which is answered."""
-    def matmul(self, other: Tensor) -> Tensor:
-        """The matrix product, as NumPy's `@`: vectors are taken as a row on the left and a column on the right, batches
-        broadcast.
-
-        # Errors
-
-        Scalars, inner sizes that differ, batches that do not broadcast, unlike devices.
-        """
-    def mm(self, mat2: Tensor) -> Tensor:
-        """The product of two matrices.
-
-        # Errors
-
-        What is no matrix, inner sizes that differ, unlike devices.
-        """
-    def bmm(self, mat2: Tensor) -> Tensor:
-        """The products of two batches of matrices, `[b, n, m]` and `[b, m, p]`.
-
-        # Errors
-
-        Other than three axes, batches or inner sizes that differ, unlike devices.
-        """
-    def mv(self, vec: Tensor) -> Tensor:
-        """The product of a matrix and a vector.
-
-        # Errors
-
-        What is no matrix or no vector, sizes that differ, unlike devices.
-        """
-    def dot(self, tensor: Tensor) -> Tensor:
-        """The sum of the products of two vectors' elements.
-
-        # Errors
-
-        What is no vector, sizes that differ, unlike devices.
-        """
-    def vdot(self, tensor: Tensor) -> Tensor:
-        """The sum of the products of two vectors' elements.
-
-        # Errors
-
-        What is no vector, sizes that differ, unlike devices.
-        """
-    def inner(self, other: Tensor) -> Tensor:
-        """The sums of products along the last axes of both; with a tensor without axes, the product.
-
-        # Errors
-
-        Last axes that differ, unlike devices.
-        """
-    def outer(self, vec2: Tensor) -> Tensor:
-        """The products of each element of a vector with each of another: `[n, m]`.
-
-        # Errors
-
-        What is no vector, unlike devices.
-        """
-    def ger(self, vec2: Tensor) -> Tensor:
-        """The products of each element of a vector with each of another: `[n, m]`.
-
-        # Errors
-
-        What is no vector, unlike devices.
-        """
-    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-        """`beta · self + alpha · mat1 @ mat2`, of matrices; the tensor broadcasts to the product. With `beta` 0 it is not looked at.
-
-        # Errors
-
-        What is no matrix, shapes that do not fit, unlike devices, a float as factor of integers.
-        """
-    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
-        """`addmm`, written into the tensor, which is answered."""
-    def addmv(self, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-        """`beta · self + alpha · mat @ vec`, of a matrix and a vector; the tensor broadcasts to the product. With `beta` 0 it is not
-        looked at.
-
-        # Errors
-
-        What is no matrix or no vector, shapes that do not fit, unlike devices, a float as factor of integers.
-        """
-    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
-        """`addmv`, written into the tensor, which is answered."""
-    def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-        """`beta · self + alpha · Σ batch1[i] @ batch2[i]`, of batches of matrices; the tensor broadcasts to the sum. With `beta` 0 it
-        is not looked at.
-
-        # Errors
-
-        Other than three axes, shapes that do not fit, unlike devices, a float as factor of integers.
-        """
-    def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
-        """`addbmm`, written into the tensor, which is answered."""
-    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-        """`beta · self + alpha · batch1 @ batch2`, of batches of matrices; the tensor broadcasts to the products. With `beta` 0 it is
-        not looked at.
-
-        # Errors
-
-        Other than three axes, shapes that do not fit, unlike devices, a float as factor of integers.
-        """
-    def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
-        """`baddbmm`, written into the tensor, which is answered."""
-    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-        """`beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at.
-
-        # Errors
-
-        What is no vector, shapes that do not fit, unlike devices, a float as factor of integers.
-        """
-    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
-        """`addr`, written into the tensor, which is answered."""
-    def trace(self) -> Tensor:
-        """The sum of a matrix' diagonal; of integers in i64.
-
-        # Errors
-
-        What is no matrix.
-        """
-    def kron(self, other: Tensor) -> Tensor:
-        """The Kronecker product: blocks of the other tensor, each times an element of this one. The tensor of fewer axes has axes of
-        size 1 before them.
-
-        # Errors
-
-        More than four axes that are larger than 1, unlike devices.
-        """
-    def cross(self, other: Tensor, dim: _int | None = None) -> Tensor:
-        """The cross product of vectors along an axis of three positions: the first such axis, if none is named. Shapes broadcast.
-
-        # Errors
-
-        No such axis, shapes that do not broadcast, unlike devices.
-        """
-    def matrix_power(self, n: _int) -> Tensor:
-        """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0. By squaring.
-
-        # Errors
-
-        What is no square matrix; a negative `n`.
-        """
-    def sum(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
-        """The sum of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
-        converted to before.
-
-        # Errors
-
-        An axis out of range or named twice.
-        """
-    def prod(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
-        """The product of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
-        converted to before.
-
-        # Errors
-
-        An axis out of range or named twice.
-        """
-    def mean(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
-        """The mean of all elements, or over some axes; of integers, in f32 unless `dtype` says otherwise.
-
-        # Errors
-
-        An axis out of range or named twice.
-        """
-    def nansum(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
-        """The sum of what is not NaN, of all elements or over some axes.
-
-        # Errors
-
-        An axis out of range or named twice.
-        """
-    def nanmean(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
-        """The mean of what is not NaN, of all elements or over some axes; of integers, in f32.
-
-        # Errors
-
-        An axis out of range or named twice.
-        """
-    def amax(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
-        """The largest element, or the largest over some axes; NaN if any is. Equal ones share the gradient.
-
-        # Errors
-
-        An axis out of range or named twice; no elements.
-        """
-    def amin(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
-        """The smallest element, or the smallest over some axes; NaN if any is. Equal ones share the gradient.
-
-        # Errors
-
-        An axis out of range or named twice; no elements.
-        """
-    def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False) -> tuple[Tensor, ...]:
-        """The smallest and the largest element, of all or along an axis. Equal ones share the gradient.
-
-        # Errors
-
-        An axis out of range; no elements.
-        """
-    def argmax(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
-        """The index (i64) of the first largest element along an axis, or of the flattened tensor.
-
-        # Errors
-
-        An axis out of range; no elements.
-        """
-    def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
-        """The index (i64) of the first smallest element along an axis, or of the flattened tensor.
-
-        # Errors
-
-        An axis out of range; no elements.
-        """
-    def any(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
-        """Whether any element is not zero, of all or over some axes: a truth value, and of u8 a u8.
-
-        # Errors
-
-        An axis out of range or named twice.
-        """
-    def all(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
-        """Whether no element is zero, of all or over some axes: a truth value, and of u8 a u8.
-
-        # Errors
-
-        An axis out of range or named twice.
-        """
-    def count_nonzero(self, dim: _Dims | None = None) -> Tensor:
-        """How many elements are not zero (i64), of all or over some axes.
-
-        # Errors
-
-        An axis out of range or named twice.
-        """
-    def var(self, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
-        """The variance of all elements, or over some axes: squares of deviations from the mean, over their count less
-        `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger. Integers become f32.
-
-        # Errors
-
-        An axis out of range or named twice.
-        """
-    def std(self, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
-        """The standard deviation, the square root of the variance, of all elements or over some axes; see `var`. Its gradient is 0
-        where nothing varies. Integers become f32.
-
-        # Errors
-
-        An axis out of range or named twice.
-        """
-    def logsumexp(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
-        """`log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become f32.
-
-        # Errors
-
-        An axis out of range or named twice.
-        """
-    def norm(self, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False, dtype: _DType | None = None) -> Tensor:
-        """The norm of all elements as one vector, or over some axes: the `p`-th root of the sum of `p`-th powers of magnitudes
-        (2 for `"fro"`). With `p` infinite the largest magnitude, −∞ the smallest, 0 how many are not zero. The gradient of a
-        norm that is 0 is 0. Integers become f32.
-
-        # Errors
-
-        An axis out of range or named twice; a `p` that is NaN or another word; with an infinite `p`, no elements.
-        """
-    def dist(self, other: Tensor, p: _float = 2.0) -> Tensor:
-        """The `p`-norm of the difference to another tensor, which is broadcast.
-
-        # Errors
-
-        Shapes that do not broadcast, unlike devices; a `p` that is NaN.
-        """
-    def renorm(self, p: _float, dim: _int, maxnorm: _float) -> Tensor:
-        """The parts along an axis, those whose `p`-norm is larger than `maxnorm` scaled down to it.
-
-        # Errors
-
-        Fewer than two axes, an axis out of range, a `p` that is not positive, a negative `maxnorm`.
-        """
-    def renorm_(self, p: _float, dim: _int, maxnorm: _float) -> Self:
-        """`renorm`, written into the tensor, which is answered."""
-    def diff(self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
-        """Differences of neighbours along an axis, taken `n` times; of truth values, whether they differ. `prepend` and `append`
-        are put before and after the elements first.
-
-        # Errors
-
-        A tensor without axes, an axis out of range; what is put beside it and does not fit.
-        """
-    def cov(self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
-        """The covariance matrix of variables, which are rows, by observations, which are columns; of one row, the variance. Each
-        observation counts `fweights` times (integers), and with `aweights`; both have one axis. Integers become f32.
-
-        # Errors
-
-        More than two axes; weights of another number than the observations', or that are no integers or floats.
-        """
-    def corrcoef(self) -> Tensor:
-        """The matrix of correlation coefficients of variables, which are rows, by observations, which are columns. Integers become
-        f32.
-
-        # Errors
-
-        More than two axes.
-        """
-    def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
-        """How often each integer occurs, from 0 to the largest one (at least `minlength` of them): i64. With `weights`, the sum of
-        the weights of its occurrences: f32 of f32, else f64. The values are looked at, since the shape depends on them.
-
-        # Errors
-
-        What is no line of integers, a negative one; weights of another shape.
-        """
-    def histc(self, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
-        """How many elements lie in each of `bins` intervals of the same width from `min` to `max`, both included; from the least
-        element to the largest, if these are the same. What lies outside does not count. Integers become f32.
-
-        # Errors
-
-        No bins; bounds that are not finite or in the wrong order.
-        """
-    def histogram(self, bins: _int, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
-        """How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
-        `range[0]` to `range[1]`, both included, or from the least element to the largest. With `weight`, of the tensor's shape, the
-        sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
-        f32.
-
-        # Errors
-
-        No bins; a range of other than two numbers that are finite and in order; weights of another shape.
-        """
     @overload
     def new_zeros(self, size: _Sizes, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
         """Zeros of a shape, in the tensor's dtype and on its device unless others are named.
@@ -1159,75 +827,6 @@ class Tensor:
         # Errors
 
         Weights that are not floats, other than one or two axes; no samples, or without replacement more than there are weights.
-        """
-    def cumsum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-        """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
-        order of additions depends on the shape alone.
-
-        # Errors
-
-        An axis out of range.
-        """
-    def cumulative_sum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-        """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
-        order of additions depends on the shape alone.
-
-        # Errors
-
-        An axis out of range.
-        """
-    def cumsum_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
-        """`cumsum`, written into the tensor, which is answered."""
-    def cumulative_sum_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
-        """`cumsum`, written into the tensor, which is answered."""
-    def cumprod(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-        """The product of each element and all before it along an axis. Integers become i64.
-
-        # Errors
-
-        An axis out of range.
-        """
-    def cumulative_prod(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-        """The product of each element and all before it along an axis. Integers become i64.
-
-        # Errors
-
-        An axis out of range.
-        """
-    def cumprod_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
-        """`cumprod`, written into the tensor, which is answered."""
-    def cumulative_prod_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
-        """`cumprod`, written into the tensor, which is answered."""
-    def logcumsumexp(self, dim: _int) -> Tensor:
-        """`log Σ eˣ` of each element and all before it along an axis, without overflow. Integers become f32.
-
-        # Errors
-
-        An axis out of range.
-        """
-    def cummax(self, dim: _int) -> Extreme:
-        """The largest element so far along an axis, and its index (i64): of equal ones the last. NaN is larger than every number. The
-        gradient goes to the element at the index.
-
-        # Errors
-
-        An axis out of range.
-        """
-    def cummin(self, dim: _int) -> Extreme:
-        """The smallest element so far along an axis, and its index (i64): of equal ones the last. NaN is smaller than every number. The
-        gradient goes to the element at the index.
-
-        # Errors
-
-        An axis out of range.
-        """
-    def recurrence(self, factors: Tensor, dim: _int) -> Tensor:
-        """The linear recurrence `yᵢ = xᵢ + aᵢ yᵢ₋₁` along an axis, which begins with `y₋₁ = 0`; `factors` are the `aᵢ`, and broadcast.
-        Exponential averages, discounted returns and state-space models are of this kind. Integers become f32.
-
-        # Errors
-
-        An axis out of range; factors that do not broadcast to the shape.
         """
     def dropout(self, p: _float = 0.5, training: _bool = True) -> Tensor:
         """In training, zeros with probability `p`, and the survivors scaled by 1/(1 − p) (Srivastava et al., 2014); else the tensor
@@ -1569,6 +1168,1041 @@ class Tensor:
 
         Unlike devices; those of the computation.
         """
+    def index_select(self, dim: _int, index: Tensor) -> Tensor:
+        """What lies along an axis at some positions, by their indices (integers, in one axis).
+
+        # Errors
+
+        An axis out of range, indices that are no integers or have more axes. An index out of range is an error at once where it is
+        known, else when the value is computed.
+        """
+    def gather(self, dim: _int, index: Tensor) -> Tensor:
+        """`out[…, j, …] = self[…, index[…, j, …], …]` along an axis, for an index (integers) that is nowhere else longer than the
+        tensor.
+
+        # Errors
+
+        As `index_select`; an index of other axes than the tensor's, or longer.
+        """
+    def take_along_dim(self, indices: Tensor, dim: _int | None = None) -> Tensor:
+        """Elements by the positions that `indices` have along an axis (negative ones count from its end), where all other axes
+        broadcast; by their positions among all elements, in one axis, where no axis is named.
+
+        # Errors
+
+        As `gather`; shapes that do not broadcast.
+        """
+    def take(self, index: Tensor) -> Tensor:
+        """Elements by their positions among all, in row-major order; negative ones count from the end. The result has the shape of the
+        index.
+
+        # Errors
+
+        Indices that are no integers, or out of range.
+        """
+    def put(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+        """A copy with the elements of `source` at the positions among all elements that `index` says (negative ones count from the
+        end), the last one where a position occurs more than once; or added there, with `accumulate`.
+
+        # Errors
+
+        Indices that are no integers, or out of range; another number or dtype of elements.
+        """
+    def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Self:
+        """`put`, written into the tensor, which is answered."""
+    def scatter(self, dim: _int, index: Tensor, src: _Operand, *, reduce: str | None = None) -> Tensor:
+        """`src` (a tensor, or one number) written at the places that `index` names along an axis, the last one where a place is met more
+        than once; with `reduce`, added (`"add"`) or multiplied (`"multiply"`).
+
+        # Errors
+
+        As `gather`; a `src` that is shorter than the index, or of another dtype.
+        """
+    def scatter_(self, dim: _int, index: Tensor, src: _Operand, *, reduce: str | None = None) -> Self:
+        """`scatter`, written into the tensor, which is answered."""
+    def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+        """`src` added at the places that `index` names along an axis, in order.
+
+        # Errors
+
+        As `gather`; a `src` that is shorter than the index, or of another dtype.
+        """
+    def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Self:
+        """`scatter_add`, written into the tensor, which is answered."""
+    def scatter_reduce(self, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
+        """`src` at the places that `index` names along an axis, all that meet at a place reduced: `"sum"`, `"prod"`, `"mean"`,
+        `"amax"` or `"amin"`, with the tensor's own element unless `include_self` is false.
+
+        # Errors
+
+        As `gather`; a `src` that is shorter than the index, or of another dtype; another word.
+        """
+    def scatter_reduce_(self, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True) -> Self:
+        """`scatter_reduce`, written into the tensor, which is answered."""
+    def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Operand = 1) -> Tensor:
+        """`alpha · source` added at some positions along an axis, by their indices (integers, in one axis), in order.
+
+        # Errors
+
+        As `index_select`; a `source` that does not fit, or of another dtype.
+        """
+    def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Operand = 1) -> Self:
+        """`index_add`, written into the tensor, which is answered."""
+    def index_copy(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+        """`source` written to some positions along an axis, by their indices (integers, in one axis); the last one where a position
+        occurs more than once.
+
+        # Errors
+
+        As `index_select`; a `source` that does not fit, or of another dtype.
+        """
+    def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Self:
+        """`index_copy`, written into the tensor, which is answered."""
+    def index_fill(self, dim: _int, index: Tensor, value: _Operand) -> Tensor:
+        """One number written to some positions along an axis, by their indices (integers, in one axis).
+
+        # Errors
+
+        As `index_select`; a tensor with axes as the value.
+        """
+    def index_fill_(self, dim: _int, index: Tensor, value: _Operand) -> Self:
+        """`index_fill`, written into the tensor, which is answered."""
+    def index_reduce(self, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
+        """`source` at some positions along an axis, by their indices, all that meet at a position reduced with the tensor's own element
+        (unless `include_self` is false): `"prod"`, `"mean"`, `"amax"` or `"amin"`.
+
+        # Errors
+
+        As `index_select`; a `source` that does not fit, or of another dtype; another word.
+        """
+    def index_reduce_(self, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True) -> Self:
+        """`index_reduce`, written into the tensor, which is answered."""
+    def index_put(self, indices: Sequence[Tensor], values: Tensor, accumulate: _bool = False) -> Tensor:
+        """`values` written to what tensors of integers or truth values pick of the first axes, as by `x[indices] = values`; with
+        `accumulate` added there, as often as a place is picked.
+
+        # Errors
+
+        Indices that do not broadcast or are out of range; values of another dtype, or that do not broadcast.
+        """
+    def index_put_(self, indices: Sequence[Tensor], values: Tensor, accumulate: _bool = False) -> Self:
+        """`index_put`, written into the tensor, which is answered."""
+    def masked_fill(self, mask: Tensor, value: _Operand) -> Tensor:
+        """The tensor with one number where a mask of truth values holds, which broadcasts.
+
+        # Errors
+
+        A mask of another dtype, or that does not broadcast; a tensor with axes as the value.
+        """
+    def masked_fill_(self, mask: Tensor, value: _Operand) -> Self:
+        """`masked_fill`, written into the tensor, which is answered."""
+    def masked_select(self, mask: Tensor) -> Tensor:
+        """The elements where a mask of truth values holds, in one axis. Tensor and mask broadcast.
+
+        # Errors
+
+        A mask of another dtype, or that does not broadcast.
+        """
+    def masked_scatter(self, mask: Tensor, source: Tensor) -> Tensor:
+        """The tensor with the elements of `source`, in order, where a mask of truth values holds, which broadcasts.
+
+        # Errors
+
+        A mask of another dtype, or that does not broadcast; another dtype. Fewer elements than places are found when the value is
+        computed.
+        """
+    def masked_scatter_(self, mask: Tensor, source: Tensor) -> Self:
+        """`masked_scatter`, written into the tensor, which is answered."""
+    def argwhere(self) -> Tensor:
+        """The positions of what is not zero: a row each."""
+    def matmul(self, other: Tensor) -> Tensor:
+        """The matrix product, as NumPy's `@`: vectors are taken as a row on the left and a column on the right, batches
+        broadcast.
+
+        # Errors
+
+        Scalars, inner sizes that differ, batches that do not broadcast, unlike devices.
+        """
+    def mm(self, mat2: Tensor) -> Tensor:
+        """The product of two matrices.
+
+        # Errors
+
+        What is no matrix, inner sizes that differ, unlike devices.
+        """
+    def bmm(self, mat2: Tensor) -> Tensor:
+        """The products of two batches of matrices, `[b, n, m]` and `[b, m, p]`.
+
+        # Errors
+
+        Other than three axes, batches or inner sizes that differ, unlike devices.
+        """
+    def mv(self, vec: Tensor) -> Tensor:
+        """The product of a matrix and a vector.
+
+        # Errors
+
+        What is no matrix or no vector, sizes that differ, unlike devices.
+        """
+    def dot(self, tensor: Tensor) -> Tensor:
+        """The sum of the products of two vectors' elements.
+
+        # Errors
+
+        What is no vector, sizes that differ, unlike devices.
+        """
+    def vdot(self, tensor: Tensor) -> Tensor:
+        """The sum of the products of two vectors' elements.
+
+        # Errors
+
+        What is no vector, sizes that differ, unlike devices.
+        """
+    def inner(self, other: Tensor) -> Tensor:
+        """The sums of products along the last axes of both; with a tensor without axes, the product.
+
+        # Errors
+
+        Last axes that differ, unlike devices.
+        """
+    def outer(self, vec2: Tensor) -> Tensor:
+        """The products of each element of a vector with each of another: `[n, m]`.
+
+        # Errors
+
+        What is no vector, unlike devices.
+        """
+    def ger(self, vec2: Tensor) -> Tensor:
+        """The products of each element of a vector with each of another: `[n, m]`.
+
+        # Errors
+
+        What is no vector, unlike devices.
+        """
+    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+        """`beta · self + alpha · mat1 @ mat2`, of matrices; the tensor broadcasts to the product. With `beta` 0 it is not looked at.
+
+        # Errors
+
+        What is no matrix, shapes that do not fit, unlike devices, a float as factor of integers.
+        """
+    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
+        """`addmm`, written into the tensor, which is answered."""
+    def addmv(self, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+        """`beta · self + alpha · mat @ vec`, of a matrix and a vector; the tensor broadcasts to the product. With `beta` 0 it is not
+        looked at.
+
+        # Errors
+
+        What is no matrix or no vector, shapes that do not fit, unlike devices, a float as factor of integers.
+        """
+    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
+        """`addmv`, written into the tensor, which is answered."""
+    def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+        """`beta · self + alpha · Σ batch1[i] @ batch2[i]`, of batches of matrices; the tensor broadcasts to the sum. With `beta` 0 it
+        is not looked at.
+
+        # Errors
+
+        Other than three axes, shapes that do not fit, unlike devices, a float as factor of integers.
+        """
+    def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
+        """`addbmm`, written into the tensor, which is answered."""
+    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+        """`beta · self + alpha · batch1 @ batch2`, of batches of matrices; the tensor broadcasts to the products. With `beta` 0 it is
+        not looked at.
+
+        # Errors
+
+        Other than three axes, shapes that do not fit, unlike devices, a float as factor of integers.
+        """
+    def baddbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
+        """`baddbmm`, written into the tensor, which is answered."""
+    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+        """`beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at.
+
+        # Errors
+
+        What is no vector, shapes that do not fit, unlike devices, a float as factor of integers.
+        """
+    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Self:
+        """`addr`, written into the tensor, which is answered."""
+    def trace(self) -> Tensor:
+        """The sum of a matrix' diagonal; of integers in i64.
+
+        # Errors
+
+        What is no matrix.
+        """
+    def kron(self, other: Tensor) -> Tensor:
+        """The Kronecker product: blocks of the other tensor, each times an element of this one. The tensor of fewer axes has axes of
+        size 1 before them.
+
+        # Errors
+
+        More than four axes that are larger than 1, unlike devices.
+        """
+    def cross(self, other: Tensor, dim: _int | None = None) -> Tensor:
+        """The cross product of vectors along an axis of three positions: the first such axis, if none is named. Shapes broadcast.
+
+        # Errors
+
+        No such axis, shapes that do not broadcast, unlike devices.
+        """
+    def matrix_power(self, n: _int) -> Tensor:
+        """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0. By squaring.
+
+        # Errors
+
+        What is no square matrix; a negative `n`.
+        """
+    @overload
+    def reshape(self, shape: _Dims) -> Tensor:
+        """The same elements in another shape; one size may be −1, and follows from the others. A view where the elements lie so
+        that there can be one, as PyTorch has it; else a copy.
+
+        # Errors
+
+        Another number of elements.
+        """
+    @overload
+    def reshape(self, *shape: _int) -> Tensor:
+        """The same elements in another shape; one size may be −1, and follows from the others. A view where the elements lie so
+        that there can be one, as PyTorch has it; else a copy.
+
+        # Errors
+
+        Another number of elements.
+        """
+    def reshape_as(self, other: Tensor) -> Tensor:
+        """As `reshape`, to the shape of another tensor.
+
+        # Errors
+
+        Another number of elements.
+        """
+    @overload
+    def view(self, shape: _Dims) -> Tensor:
+        """As `reshape`, and always a view.
+
+        # Errors
+
+        Another number of elements; elements that do not lie so that they can be seen in that shape, as those of a transposed
+        matrix in one axis.
+        """
+    @overload
+    def view(self, *shape: _int) -> Tensor:
+        """As `reshape`, and always a view.
+
+        # Errors
+
+        Another number of elements; elements that do not lie so that they can be seen in that shape, as those of a transposed
+        matrix in one axis.
+        """
+    def view_as(self, other: Tensor) -> Tensor:
+        """As `view`, to the shape of another tensor.
+
+        # Errors
+
+        As `view`.
+        """
+    def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
+        """Axes `start_dim` to `end_dim` as one.
+
+        # Errors
+
+        An axis out of range; a first one behind the last.
+        """
+    def unflatten(self, dim: _int, sizes: _Dims) -> Tensor:
+        """An axis as several, of sizes whose product is its size; one may be −1.
+
+        # Errors
+
+        An axis out of range, another product.
+        """
+    def ravel(self) -> Tensor:
+        """All elements in one axis: the same memory where they lie one after the other, else a copy.
+
+        # Errors
+
+        A value that could not be computed.
+        """
+    @overload
+    def permute(self, dims: _Dims) -> Tensor:
+        """Axes in another order, a view.
+
+        # Errors
+
+        What is no permutation of the axes.
+        """
+    @overload
+    def permute(self, *dims: _int) -> Tensor:
+        """Axes in another order, a view.
+
+        # Errors
+
+        What is no permutation of the axes.
+        """
+    @overload
+    def permute_dims(self, dims: _Dims) -> Tensor:
+        """Axes in another order, a view.
+
+        # Errors
+
+        What is no permutation of the axes.
+        """
+    @overload
+    def permute_dims(self, *dims: _int) -> Tensor:
+        """Axes in another order, a view.
+
+        # Errors
+
+        What is no permutation of the axes.
+        """
+    def transpose(self, dim0: _int, dim1: _int) -> Tensor:
+        """Two axes exchanged, a view.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
+        """Two axes exchanged, a view.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
+        """Two axes exchanged, a view: `transpose`, by NumPy's name.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def adjoint(self) -> Tensor:
+        """The last two axes exchanged, a view.
+
+        # Errors
+
+        Fewer than two axes.
+        """
+    def matrix_transpose(self) -> Tensor:
+        """The last two axes exchanged, a view.
+
+        # Errors
+
+        Fewer than two axes.
+        """
+    def movedim(self, source: _Dims, destination: _Dims) -> Tensor:
+        """Axes moved to other places, a view; those that are not named keep their order.
+
+        # Errors
+
+        An axis out of range or twice the same; as many sources as destinations are wanted.
+        """
+    def moveaxis(self, source: _Dims, destination: _Dims) -> Tensor:
+        """Axes moved to other places, a view; those that are not named keep their order.
+
+        # Errors
+
+        An axis out of range or twice the same; as many sources as destinations are wanted.
+        """
+    def slice(self, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
+        """Positions `start`, `start + step`, … before `end` along an axis, as Python's slices: negative ends count from the
+        end, `None` is the end that the step comes from or goes to, bounds are clamped, the step may be negative. A view.
+
+        # Errors
+
+        An axis out of range, step 0.
+        """
+    def narrow(self, dim: _int, start: _int, length: _int) -> Tensor:
+        """`length` positions from `start` (from the end, if it is negative) along an axis, a view.
+
+        # Errors
+
+        An axis out of range, positions outside of it.
+        """
+    def select(self, dim: _int, index: _int) -> Tensor:
+        """One position along an axis, which disappears; a view.
+
+        # Errors
+
+        An axis or index out of range.
+        """
+    def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
+        """The positions along an axis, each without it; views.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def split(self, split_size: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
+        """Parts along an axis, of so many positions each (the last may have fewer) or of the sizes in a list; views.
+
+        # Errors
+
+        An axis out of range, sizes that do not make it, parts of no positions.
+        """
+    def split_with_sizes(self, split_sizes: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
+        """Parts of these sizes along an axis, views.
+
+        # Errors
+
+        An axis out of range, sizes that do not make it.
+        """
+    def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+        """At most so many parts of equal size along an axis (the last may be smaller), views.
+
+        # Errors
+
+        An axis out of range, no parts.
+        """
+    def tensor_split(self, indices_or_sections: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
+        """So many parts along an axis, whose sizes differ by 1 at most, or those that end before each position in a list; views.
+
+        # Errors
+
+        An axis out of range, no parts.
+        """
+    def hsplit(self, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+        """Parts along the second axis, or the only one, as `tensor_split`, where a number divides it; views.
+
+        # Errors
+
+        No axes; a number that does not divide the axis.
+        """
+    def vsplit(self, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+        """Parts along the first axis, as `hsplit`.
+
+        # Errors
+
+        Fewer than two axes; a number that does not divide the axis.
+        """
+    def dsplit(self, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+        """Parts along the third axis, as `hsplit`.
+
+        # Errors
+
+        Fewer than three axes; a number that does not divide the axis.
+        """
+    @overload
+    def flip(self, dims: _Dims) -> Tensor:
+        """Axes backwards: a copy, as PyTorch has it. [`Tensor::slice`] by −1 is a view.
+
+        # Errors
+
+        An axis out of range, or twice the same.
+        """
+    @overload
+    def flip(self, *dims: _int) -> Tensor:
+        """Axes backwards: a copy, as PyTorch has it. [`Tensor::slice`] by −1 is a view.
+
+        # Errors
+
+        An axis out of range, or twice the same.
+        """
+    def fliplr(self) -> Tensor:
+        """The second axis backwards, a copy.
+
+        # Errors
+
+        Fewer than two axes.
+        """
+    def flipud(self) -> Tensor:
+        """The first axis backwards, a copy.
+
+        # Errors
+
+        No axes.
+        """
+    def rot90(self, k: _int = 1, dims: _Dims = (0, 1)) -> Tensor:
+        """Turned by `k` right angles in the plane of two axes, from the first towards the second; a copy.
+
+        # Errors
+
+        Other than two axes, or twice the same.
+        """
+    def roll(self, shifts: _Dims, dims: _Dims | None = None) -> Tensor:
+        """Each axis moved by so many positions, where what goes beyond its end comes in at its start; all elements in row-major
+        order where no axes are named. A copy.
+
+        # Errors
+
+        As many numbers as axes are wanted.
+        """
+    @overload
+    def expand(self, size: _Dims) -> Tensor:
+        """Broadcast to a shape, a view; −1 keeps a size.
+
+        # Errors
+
+        A shape that it does not broadcast to.
+        """
+    @overload
+    def expand(self, *size: _int) -> Tensor:
+        """Broadcast to a shape, a view; −1 keeps a size.
+
+        # Errors
+
+        A shape that it does not broadcast to.
+        """
+    def expand_as(self, other: Tensor) -> Tensor:
+        """Broadcast to the shape of another tensor, a view.
+
+        # Errors
+
+        A shape that it does not broadcast to.
+        """
+    @overload
+    def broadcast_to(self, size: _Dims) -> Tensor:
+        """Broadcast to a shape, a view; −1 keeps a size.
+
+        # Errors
+
+        A shape that it does not broadcast to.
+        """
+    @overload
+    def broadcast_to(self, *size: _int) -> Tensor:
+        """Broadcast to a shape, a view; −1 keeps a size.
+
+        # Errors
+
+        A shape that it does not broadcast to.
+        """
+    @overload
+    def sum_to_size(self, size: _Sizes) -> Tensor:
+        """The sum over those axes that, of the shape `size`, would be broadcast to the tensor's own: the reverse of `expand`.
+
+        # Errors
+
+        A shape that does not broadcast to the tensor's.
+        """
+    @overload
+    def sum_to_size(self, *size: _int) -> Tensor:
+        """The sum over those axes that, of the shape `size`, would be broadcast to the tensor's own: the reverse of `expand`.
+
+        # Errors
+
+        A shape that does not broadcast to the tensor's.
+        """
+    @overload
+    def repeat(self, repeats: _Sizes) -> Tensor:
+        """The tensor so many times along each axis; more numbers than axes make new axes in front.
+
+        # Errors
+
+        Fewer numbers than axes.
+        """
+    @overload
+    def repeat(self, *repeats: _int) -> Tensor:
+        """The tensor so many times along each axis; more numbers than axes make new axes in front.
+
+        # Errors
+
+        Fewer numbers than axes.
+        """
+    @overload
+    def tile(self, dims: _Sizes) -> Tensor:
+        """As `repeat`; fewer numbers than axes are those of the last axes.
+
+        # Errors
+
+        More than 8 axes.
+        """
+    @overload
+    def tile(self, *dims: _int) -> Tensor:
+        """As `repeat`; fewer numbers than axes are those of the last axes.
+
+        # Errors
+
+        More than 8 axes.
+        """
+    def repeat_interleave(self, repeats: _Operand | None = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
+        """Each position along an axis so many times: the same number for all, or one for each. All elements in one axis, where none is
+        named. Of a tensor of numbers alone, their positions, each as often as the number says.
+
+        `output_size`, the size of the result's axis where a tensor says the numbers, is checked.
+
+        # Errors
+
+        An axis out of range; negative numbers, or as many as the axis is not long; numbers that are no integers.
+        """
+    def unsqueeze(self, dim: _int) -> Tensor:
+        """A new axis of size 1 before `dim`, which may be one past the last; a view.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def squeeze(self, dim: _Dims | None = None) -> Tensor:
+        """Without axes of size 1: one, several (others stay), or all of them; a view.
+
+        # Errors
+
+        An axis out of range, or twice the same.
+        """
+    def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+        """The diagonal of two axes (above the main one by `offset`), which go; it becomes the last. A view.
+
+        # Errors
+
+        An axis out of range, or twice the same.
+        """
+    def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+        """The last axis as the diagonal of two new ones (above the main one by `offset`), among zeros.
+
+        # Errors
+
+        No axes; an axis out of range, or twice the same.
+        """
+    def diag(self, diagonal: _int = 0) -> Tensor:
+        """Of a vector, the matrix with it as a diagonal; of a matrix, a copy of that diagonal.
+
+        # Errors
+
+        Other than one or two axes.
+        """
+    def diagflat(self, offset: _int = 0) -> Tensor:
+        """All elements as a diagonal of a matrix.
+
+        # Errors
+
+        More elements than a matrix can have rows.
+        """
+    def tril(self, diagonal: _int = 0) -> Tensor:
+        """The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and below it;
+        0 elsewhere.
+
+        # Errors
+
+        Fewer than two axes.
+        """
+    def tril_(self, diagonal: _int = 0) -> Self:
+        """`tril`, written into the tensor, which is answered."""
+    def triu(self, diagonal: _int = 0) -> Tensor:
+        """The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and above it;
+        0 elsewhere.
+
+        # Errors
+
+        Fewer than two axes.
+        """
+    def triu_(self, diagonal: _int = 0) -> Self:
+        """`triu`, written into the tensor, which is answered."""
+    def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
+        """Windows of `size` positions along an axis, every `step`; the axis counts them, and a new last one is within them. A view:
+        where windows overlap they share their elements.
+
+        # Errors
+
+        An axis out of range, windows longer than it, step 0.
+        """
+    def as_strided(self, size: _Sizes, stride: _Dims, storage_offset: _int | None = None) -> Tensor:
+        """The memory that the tensor is of, seen with these sizes and strides from `storage_offset` on, all in elements (from where
+        the tensor begins, if that is not given). A view; what lies in memory as computed results do is row-major.
+
+        # Errors
+
+        What lies outside of the memory; as many strides as sizes are wanted; a detached view.
+        """
+    def combinations(self, r: _int = 2, with_replacement: _bool = False) -> Tensor:
+        """All choices of `r` elements of a vector in its order, a row each; the same one more than once with `with_replacement`.
+
+        # Errors
+
+        A tensor that is no vector.
+        """
+    def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor:
+        """A copy with `src` in place of one position along an axis.
+
+        # Errors
+
+        An axis or index out of range; a `src` of another shape.
+        """
+    def slice_scatter(self, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
+        """A copy with `src` in place of positions along an axis; see `slice`.
+
+        # Errors
+
+        An axis out of range, step 0; a `src` of another shape.
+        """
+    def diagonal_scatter(self, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+        """A copy with `src` in place of a diagonal; see `diagonal`.
+
+        # Errors
+
+        An axis out of range, or twice the same; a `src` of another shape.
+        """
+    def t(self) -> Tensor:
+        """The transpose of a matrix; a view of all of it for vectors and scalars.
+
+        # Errors
+
+        More than two axes.
+        """
+    def clone(self) -> Tensor:
+        """A copy of the value in its own memory; gradients flow through it."""
+    def sum(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+        """The sum of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
+        converted to before.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def prod(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+        """The product of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
+        converted to before.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def mean(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+        """The mean of all elements, or over some axes; of integers, in f32 unless `dtype` says otherwise.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def nansum(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+        """The sum of what is not NaN, of all elements or over some axes.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def nanmean(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+        """The mean of what is not NaN, of all elements or over some axes; of integers, in f32.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def amax(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+        """The largest element, or the largest over some axes; NaN if any is. Equal ones share the gradient.
+
+        # Errors
+
+        An axis out of range or named twice; no elements.
+        """
+    def amin(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+        """The smallest element, or the smallest over some axes; NaN if any is. Equal ones share the gradient.
+
+        # Errors
+
+        An axis out of range or named twice; no elements.
+        """
+    def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False) -> tuple[Tensor, ...]:
+        """The smallest and the largest element, of all or along an axis. Equal ones share the gradient.
+
+        # Errors
+
+        An axis out of range; no elements.
+        """
+    def argmax(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+        """The index (i64) of the first largest element along an axis, or of the flattened tensor.
+
+        # Errors
+
+        An axis out of range; no elements.
+        """
+    def argmin(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+        """The index (i64) of the first smallest element along an axis, or of the flattened tensor.
+
+        # Errors
+
+        An axis out of range; no elements.
+        """
+    def any(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+        """Whether any element is not zero, of all or over some axes: a truth value, and of u8 a u8.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def all(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+        """Whether no element is zero, of all or over some axes: a truth value, and of u8 a u8.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def count_nonzero(self, dim: _Dims | None = None) -> Tensor:
+        """How many elements are not zero (i64), of all or over some axes.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def var(self, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
+        """The variance of all elements, or over some axes: squares of deviations from the mean, over their count less
+        `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger. Integers become f32.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def std(self, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
+        """The standard deviation, the square root of the variance, of all elements or over some axes; see `var`. Its gradient is 0
+        where nothing varies. Integers become f32.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def logsumexp(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+        """`log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become f32.
+
+        # Errors
+
+        An axis out of range or named twice.
+        """
+    def norm(self, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False, dtype: _DType | None = None) -> Tensor:
+        """The norm of all elements as one vector, or over some axes: the `p`-th root of the sum of `p`-th powers of magnitudes
+        (2 for `"fro"`). With `p` infinite the largest magnitude, −∞ the smallest, 0 how many are not zero. The gradient of a
+        norm that is 0 is 0. Integers become f32.
+
+        # Errors
+
+        An axis out of range or named twice; a `p` that is NaN or another word; with an infinite `p`, no elements.
+        """
+    def dist(self, other: Tensor, p: _float = 2.0) -> Tensor:
+        """The `p`-norm of the difference to another tensor, which is broadcast.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices; a `p` that is NaN.
+        """
+    def renorm(self, p: _float, dim: _int, maxnorm: _float) -> Tensor:
+        """The parts along an axis, those whose `p`-norm is larger than `maxnorm` scaled down to it.
+
+        # Errors
+
+        Fewer than two axes, an axis out of range, a `p` that is not positive, a negative `maxnorm`.
+        """
+    def renorm_(self, p: _float, dim: _int, maxnorm: _float) -> Self:
+        """`renorm`, written into the tensor, which is answered."""
+    def diff(self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
+        """Differences of neighbours along an axis, taken `n` times; of truth values, whether they differ. `prepend` and `append`
+        are put before and after the elements first.
+
+        # Errors
+
+        A tensor without axes, an axis out of range; what is put beside it and does not fit.
+        """
+    def cov(self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
+        """The covariance matrix of variables, which are rows, by observations, which are columns; of one row, the variance. Each
+        observation counts `fweights` times (integers), and with `aweights`; both have one axis. Integers become f32.
+
+        # Errors
+
+        More than two axes; weights of another number than the observations', or that are no integers or floats.
+        """
+    def corrcoef(self) -> Tensor:
+        """The matrix of correlation coefficients of variables, which are rows, by observations, which are columns. Integers become
+        f32.
+
+        # Errors
+
+        More than two axes.
+        """
+    def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
+        """How often each integer occurs, from 0 to the largest one (at least `minlength` of them): i64. With `weights`, the sum of
+        the weights of its occurrences: f32 of f32, else f64. The values are looked at, since the shape depends on them.
+
+        # Errors
+
+        What is no line of integers, a negative one; weights of another shape.
+        """
+    def histc(self, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
+        """How many elements lie in each of `bins` intervals of the same width from `min` to `max`, both included; from the least
+        element to the largest, if these are the same. What lies outside does not count. Integers become f32.
+
+        # Errors
+
+        No bins; bounds that are not finite or in the wrong order.
+        """
+    def histogram(self, bins: _int, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
+        """How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
+        `range[0]` to `range[1]`, both included, or from the least element to the largest. With `weight`, of the tensor's shape, the
+        sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
+        f32.
+
+        # Errors
+
+        No bins; a range of other than two numbers that are finite and in order; weights of another shape.
+        """
+    def cumsum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
+        order of additions depends on the shape alone.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def cumulative_sum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
+        order of additions depends on the shape alone.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def cumsum_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
+        """`cumsum`, written into the tensor, which is answered."""
+    def cumulative_sum_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
+        """`cumsum`, written into the tensor, which is answered."""
+    def cumprod(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """The product of each element and all before it along an axis. Integers become i64.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def cumulative_prod(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+        """The product of each element and all before it along an axis. Integers become i64.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def cumprod_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
+        """`cumprod`, written into the tensor, which is answered."""
+    def cumulative_prod_(self, dim: _int, *, dtype: _DType | None = None) -> Self:
+        """`cumprod`, written into the tensor, which is answered."""
+    def logcumsumexp(self, dim: _int) -> Tensor:
+        """`log Σ eˣ` of each element and all before it along an axis, without overflow. Integers become f32.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def cummax(self, dim: _int) -> Extreme:
+        """The largest element so far along an axis, and its index (i64): of equal ones the last. NaN is larger than every number. The
+        gradient goes to the element at the index.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def cummin(self, dim: _int) -> Extreme:
+        """The smallest element so far along an axis, and its index (i64): of equal ones the last. NaN is smaller than every number. The
+        gradient goes to the element at the index.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def recurrence(self, factors: Tensor, dim: _int) -> Tensor:
+        """The linear recurrence `yᵢ = xᵢ + aᵢ yᵢ₋₁` along an axis, which begins with `y₋₁ = 0`; `factors` are the `aᵢ`, and broadcast.
+        Exponential averages, discounted returns and state-space models are of this kind. Integers become f32.
+
+        # Errors
+
+        An axis out of range; factors that do not broadcast to the shape.
+        """
     def i0(self) -> Tensor:
         """The modified Bessel function of the first kind and order 0. Integers become f32."""
     def i0_(self) -> Self:
@@ -1584,90 +2218,12 @@ class Tensor:
         """`mvlgamma`, written into the tensor, which is answered."""
 
     # Views and conversions.
-    @overload
-    def reshape(self, shape: Sequence[_int], /) -> Tensor:
-        """The same elements in another shape; one size may be −1, and follows from the others."""
-    @overload
-    def reshape(self, *shape: _int) -> Tensor:
-        """The same elements in another shape; one size may be −1, and follows from the others."""
-    @overload
-    def view(self, shape: Sequence[_int], /) -> Tensor:
-        """As `reshape`, and always a view: an error where the elements do not lie so that there is one."""
-    @overload
-    def view(self, *shape: _int) -> Tensor:
-        """As `reshape`, and always a view: an error where the elements do not lie so that there is one."""
-    def view_as(self, other: Tensor) -> Tensor:
-        """As `reshape`, to the shape of another tensor."""
-    def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
-        """Axes `start_dim` to `end_dim` as one."""
-    def ravel(self) -> Tensor:
-        """All elements in one axis: the same memory where they lie one after the other, else a copy."""
-    def transpose(self, dim0: _int, dim1: _int) -> Tensor:
-        """Two axes exchanged."""
-    def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
-        """Two axes exchanged."""
-    def t(self) -> Tensor:
-        """The transpose of a matrix; vectors and scalars as they are."""
     @property
     def T(self) -> Tensor:
         """All axes in reverse order."""
     @property
     def mT(self) -> Tensor:
         """The last two axes exchanged."""
-    @overload
-    def permute(self, dims: Sequence[_int], /) -> Tensor:
-        """Axes in another order."""
-    @overload
-    def permute(self, *dims: _int) -> Tensor:
-        """Axes in another order."""
-    def movedim(self, source: _int, destination: _int) -> Tensor:
-        """An axis moved to another place."""
-    def slice(self, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
-        """Positions `start`, `start + step`, … before `end` along an axis, as Python's slices: negative ends count from the
-        end, the step may be negative.
-        """
-    def narrow(self, dim: _int, start: _int, length: _int) -> Tensor:
-        """`length` positions along an axis from `start`."""
-    def select(self, dim: _int, index: _int) -> Tensor:
-        """One position along an axis, which goes."""
-    @overload
-    def flip(self, dims: Sequence[_int], /) -> Tensor:
-        """Axes backwards."""
-    @overload
-    def flip(self, *dims: _int) -> Tensor:
-        """Axes backwards."""
-    @overload
-    def expand(self, sizes: Sequence[_int], /) -> Tensor:
-        """Broadcast to a shape; −1 keeps a size."""
-    @overload
-    def expand(self, *sizes: _int) -> Tensor:
-        """Broadcast to a shape; −1 keeps a size."""
-    def expand_as(self, other: Tensor) -> Tensor:
-        """Broadcast to the shape of another tensor."""
-    @overload
-    def broadcast_to(self, shape: Sequence[_int], /) -> Tensor:
-        """Broadcast to a shape."""
-    @overload
-    def broadcast_to(self, *shape: _int) -> Tensor:
-        """Broadcast to a shape."""
-    @overload
-    def repeat(self, repeats: Sequence[_int], /) -> Tensor:
-        """The tensor so many times along each axis."""
-    @overload
-    def repeat(self, *repeats: _int) -> Tensor:
-        """The tensor so many times along each axis."""
-    def unsqueeze(self, dim: _int) -> Tensor:
-        """A new axis of size 1 before `dim`, which may be one past the last."""
-    def squeeze(self, dim: _int | None = None) -> Tensor:
-        """Without an axis of size 1 (others stay), or without all of them."""
-    def split(self, split_size: _Sizes, dim: _int = 0) -> tuple[Tensor, ...]:
-        """Parts of `split_size` positions along an axis (the last may be smaller), or of the sizes in a list."""
-    def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-        """At most so many parts of equal size along an axis."""
-    def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
-        """The positions along an axis, each without it."""
-    def clone(self) -> Tensor:
-        """A copy in memory of its own; gradients flow through it."""
     def to(
         self,
         *args: Tensor | _DType | _Device,
@@ -1705,18 +2261,6 @@ class Tensor:
         """As `to(bool)`."""
 
     # Indexing.
-    def index_select(self, dim: _int, index: Tensor) -> Tensor:
-        """Rows (or what lies along `dim`) by their indices, i64 or i32 with one axis. IndexError for one outside of the axis."""
-    def gather(self, dim: _int, index: Tensor) -> Tensor:
-        """`out[…, j, …] = self[…, index[…, j, …], …]` along an axis, for an index of i64 or i32 that is nowhere else longer than
-        the tensor. IndexError for an index outside of the axis.
-        """
-    def scatter_add(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
-        """`src` added at `index` (i64 or i32) along an axis. IndexError for an index outside of the axis."""
-    def masked_select(self, mask: Tensor) -> Tensor:
-        """The elements where a mask holds, in one axis. Tensor and mask broadcast."""
-    def masked_fill(self, mask: Tensor, value: _Operand) -> Tensor:
-        """The tensor with `value` where a mask of truth values holds, which broadcasts."""
     def nonzero(self, *, as_tuple: _bool = False) -> Any:
         """The positions of what is not zero: a row each. With `as_tuple`, a tensor for each axis."""
     def where(self, condition: Tensor, other: _Operand) -> Tensor:
@@ -1757,12 +2301,6 @@ class Tensor:
         """The smallest element; with another tensor, the smaller of each pair. Along one `dim`, PyTorch's pair of values and
         indices; over NumPy's `axis`, or several axes, the values.
         """
-
-    # Compositions.
-    def tril(self, diagonal: _int = 0) -> Tensor:
-        """The elements on a diagonal of the last two axes (above the main one, if it is positive) and below it; 0 elsewhere."""
-    def triu(self, diagonal: _int = 0) -> Tensor:
-        """The elements on a diagonal of the last two axes (above the main one, if it is positive) and above it; 0 elsewhere."""
 
 class Value:
     """A number (float64) that remembers how it was computed: micrograd's `Value`."""
@@ -2195,11 +2733,8 @@ def set_default_dtype(d: _DType) -> None:
 def get_default_dtype() -> _DTypeClass:
     """The dtype of floating-point numbers that nobody gave one."""
 
-def cat(tensors: Sequence[Any] | Iterator[Any], dim: _int = 0, *, axis: _int | None = None) -> Tensor:
-    """Tensors one after the other along an axis."""
-
-def stack(tensors: Sequence[Any] | Iterator[Any], dim: _int = 0, *, axis: _int | None = None) -> Tensor:
-    """Tensors of one shape along a new axis."""
+def broadcast_shapes(*shapes: _Sizes) -> Size:
+    """The shape that shapes broadcast to."""
 
 @overload
 def where(condition: Tensor, input: None = None, other: None = None) -> tuple[Tensor, ...]:
@@ -3200,585 +3735,6 @@ def _nn_conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = No
     As [`Tensor::conv_transpose1d`].
     """
 
-def matmul(input: Tensor, other: Tensor) -> Tensor:
-    """The matrix product, as NumPy's `@`: vectors are taken as a row on the left and a column on the right, batches
-    broadcast.
-
-    # Errors
-
-    Scalars, inner sizes that differ, batches that do not broadcast, unlike devices.
-    """
-
-def _linalg_matmul(input: Tensor, other: Tensor) -> Tensor:
-    """The matrix product, as NumPy's `@`: vectors are taken as a row on the left and a column on the right, batches
-    broadcast.
-
-    # Errors
-
-    Scalars, inner sizes that differ, batches that do not broadcast, unlike devices.
-    """
-
-def mm(input: Tensor, mat2: Tensor) -> Tensor:
-    """The product of two matrices.
-
-    # Errors
-
-    What is no matrix, inner sizes that differ, unlike devices.
-    """
-
-def bmm(input: Tensor, mat2: Tensor) -> Tensor:
-    """The products of two batches of matrices, `[b, n, m]` and `[b, m, p]`.
-
-    # Errors
-
-    Other than three axes, batches or inner sizes that differ, unlike devices.
-    """
-
-def mv(input: Tensor, vec: Tensor) -> Tensor:
-    """The product of a matrix and a vector.
-
-    # Errors
-
-    What is no matrix or no vector, sizes that differ, unlike devices.
-    """
-
-def dot(input: Tensor, tensor: Tensor) -> Tensor:
-    """The sum of the products of two vectors' elements.
-
-    # Errors
-
-    What is no vector, sizes that differ, unlike devices.
-    """
-
-def vdot(input: Tensor, tensor: Tensor) -> Tensor:
-    """The sum of the products of two vectors' elements.
-
-    # Errors
-
-    What is no vector, sizes that differ, unlike devices.
-    """
-
-def inner(input: Tensor, other: Tensor) -> Tensor:
-    """The sums of products along the last axes of both; with a tensor without axes, the product.
-
-    # Errors
-
-    Last axes that differ, unlike devices.
-    """
-
-def outer(input: Tensor, vec2: Tensor) -> Tensor:
-    """The products of each element of a vector with each of another: `[n, m]`.
-
-    # Errors
-
-    What is no vector, unlike devices.
-    """
-
-def ger(input: Tensor, vec2: Tensor) -> Tensor:
-    """The products of each element of a vector with each of another: `[n, m]`.
-
-    # Errors
-
-    What is no vector, unlike devices.
-    """
-
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-    """`beta · self + alpha · mat1 @ mat2`, of matrices; the tensor broadcasts to the product. With `beta` 0 it is not looked at.
-
-    # Errors
-
-    What is no matrix, shapes that do not fit, unlike devices, a float as factor of integers.
-    """
-
-def addmm_(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-    """`addmm`, written into the tensor."""
-
-def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-    """`beta · self + alpha · mat @ vec`, of a matrix and a vector; the tensor broadcasts to the product. With `beta` 0 it is not
-    looked at.
-
-    # Errors
-
-    What is no matrix or no vector, shapes that do not fit, unlike devices, a float as factor of integers.
-    """
-
-def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-    """`addmv`, written into the tensor."""
-
-def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-    """`beta · self + alpha · Σ batch1[i] @ batch2[i]`, of batches of matrices; the tensor broadcasts to the sum. With `beta` 0 it
-    is not looked at.
-
-    # Errors
-
-    Other than three axes, shapes that do not fit, unlike devices, a float as factor of integers.
-    """
-
-def addbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-    """`addbmm`, written into the tensor."""
-
-def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-    """`beta · self + alpha · batch1 @ batch2`, of batches of matrices; the tensor broadcasts to the products. With `beta` 0 it is
-    not looked at.
-
-    # Errors
-
-    Other than three axes, shapes that do not fit, unlike devices, a float as factor of integers.
-    """
-
-def baddbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-    """`baddbmm`, written into the tensor."""
-
-def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-    """`beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at.
-
-    # Errors
-
-    What is no vector, shapes that do not fit, unlike devices, a float as factor of integers.
-    """
-
-def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
-    """`addr`, written into the tensor."""
-
-@overload
-def einsum(equation: str, operands: Sequence[Tensor]) -> Tensor:
-    """Sums of products of tensors whose axes are named by letters, as Einstein wrote them: `"ij,jk->ik"` is the matrix product.
-    An axis of size 1 broadcasts. A letter that occurs twice in an operand takes its diagonal; `...` are further axes, which
-    broadcast. Without `->`, the result has the letters that occur once, in alphabetical order, after the further axes.
-
-    Operands are contracted two at a time by matrix products, in the order that takes the fewest multiplications (up to 8 of
-    them; of more, the cheapest pair first).
-
-    # Errors
-
-    An equation that is none or does not fit the operands, axes of one letter and different sizes, unlike devices.
-    """
-@overload
-def einsum(equation: str, *operands: Tensor) -> Tensor:
-    """Sums of products of tensors whose axes are named by letters, as Einstein wrote them: `"ij,jk->ik"` is the matrix product.
-    An axis of size 1 broadcasts. A letter that occurs twice in an operand takes its diagonal; `...` are further axes, which
-    broadcast. Without `->`, the result has the letters that occur once, in alphabetical order, after the further axes.
-
-    Operands are contracted two at a time by matrix products, in the order that takes the fewest multiplications (up to 8 of
-    them; of more, the cheapest pair first).
-
-    # Errors
-
-    An equation that is none or does not fit the operands, axes of one letter and different sizes, unlike devices.
-    """
-
-def tensordot(input: Tensor, other: Tensor, dims: _int | Sequence[_Dims] = 2) -> Tensor:
-    """Sums of products over axes of both tensors that belong together: the last `dims` of the first and the first of the second,
-    or a list of axes of each. The other axes stay, those of the first one first. By matrix products.
-
-    # Errors
-
-    Axes that are not there or named twice, sizes that differ, unlike devices.
-    """
-
-def trace(input: Tensor) -> Tensor:
-    """The sum of a matrix' diagonal; of integers in i64.
-
-    # Errors
-
-    What is no matrix.
-    """
-
-def kron(input: Tensor, other: Tensor) -> Tensor:
-    """The Kronecker product: blocks of the other tensor, each times an element of this one. The tensor of fewer axes has axes of
-    size 1 before them.
-
-    # Errors
-
-    More than four axes that are larger than 1, unlike devices.
-    """
-
-@overload
-def chain_matmul(matrices: Sequence[Tensor]) -> Tensor:
-    """The product of several matrices, in the order that takes the fewest multiplications.
-
-    # Errors
-
-    No matrices, what is no matrix, shapes that do not fit, unlike devices.
-    """
-@overload
-def chain_matmul(*matrices: Tensor) -> Tensor:
-    """The product of several matrices, in the order that takes the fewest multiplications.
-
-    # Errors
-
-    No matrices, what is no matrix, shapes that do not fit, unlike devices.
-    """
-
-def _linalg_multi_dot(tensors: Sequence[Tensor]) -> Tensor:
-    """The product of several matrices, in the order that takes the fewest multiplications; the first may be a vector, taken as a
-    row, and the last, taken as a column.
-
-    # Errors
-
-    No tensors, what is neither, shapes that do not fit, unlike devices.
-    """
-
-def cross(input: Tensor, other: Tensor, dim: _int | None = None) -> Tensor:
-    """The cross product of vectors along an axis of three positions: the first such axis, if none is named. Shapes broadcast.
-
-    # Errors
-
-    No such axis, shapes that do not broadcast, unlike devices.
-    """
-
-def _linalg_cross(input: Tensor, other: Tensor, *, dim: _int = -1) -> Tensor:
-    """The cross product of vectors along an axis of three positions. Shapes broadcast.
-
-    # Errors
-
-    Another size along the axis, shapes that do not broadcast, unlike devices.
-    """
-
-def _linalg_vecdot(input: Tensor, y: Tensor, *, dim: _int = -1) -> Tensor:
-    """The sums of products of vectors along an axis. Shapes broadcast.
-
-    # Errors
-
-    An axis out of range, shapes that do not broadcast, unlike devices.
-    """
-
-def matrix_power(input: Tensor, n: _int) -> Tensor:
-    """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0. By squaring.
-
-    # Errors
-
-    What is no square matrix; a negative `n`.
-    """
-
-def _linalg_matrix_power(input: Tensor, n: _int) -> Tensor:
-    """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0. By squaring.
-
-    # Errors
-
-    What is no square matrix; a negative `n`.
-    """
-
-def _linalg_vector_norm(input: Tensor, ord: _float = 2.0, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
-    """The norm of vectors: of all elements as one, or over some axes. See `norm` for the orders. Integers become f32.
-
-    # Errors
-
-    An axis out of range or named twice; an order that is NaN; with an infinite or negative one, no elements.
-    """
-
-def _linalg_matrix_norm(input: Tensor, ord: _float | str = "fro", dim: _Dims = (-2, -1), keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
-    """The norm of the matrices in two axes: `"fro"` is the root of the sum of squares; 1 and −1 the largest and the least sum of a
-    column's magnitudes, infinity and −infinity of a row's. Integers become f32.
-
-    # Errors
-
-    Fewer than two axes, axes out of range or the same; other orders, which take singular values.
-    """
-
-def _linalg_norm(input: Tensor, ord: _float | str | None = None, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
-    """The norm of a vector or a matrix. Without an order the root of the sum of squares, of all elements or over some axes; with
-    one, that of vectors over one axis (or of a tensor of one), that of matrices over two (or of a tensor of two). See
-    `vector_norm` and `matrix_norm`. Integers become f32.
-
-    # Errors
-
-    With an order, other than one or two axes; those of `vector_norm` and `matrix_norm`.
-    """
-
-def vander(input: Tensor, n: _int | None = None, increasing: _bool = False) -> Tensor:
-    """The powers of a vector's elements as columns: from the `n − 1`-th (`n` is the vector's size, if it is not given) down to
-    the 0-th, or up to it.
-
-    # Errors
-
-    What is no vector.
-    """
-
-def _linalg_vander(input: Tensor, *, n: _int | None = None) -> Tensor:
-    """The powers of the elements along the last axis, from the 0-th up, as many as there are elements unless `n` says how many.
-
-    # Errors
-
-    A tensor without axes, `n` not larger than 1.
-    """
-
-def sum(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
-    """The sum of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
-    converted to before.
-
-    # Errors
-
-    An axis out of range or named twice.
-    """
-
-def prod(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
-    """The product of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
-    converted to before.
-
-    # Errors
-
-    An axis out of range or named twice.
-    """
-
-def mean(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
-    """The mean of all elements, or over some axes; of integers, in f32 unless `dtype` says otherwise.
-
-    # Errors
-
-    An axis out of range or named twice.
-    """
-
-def nansum(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
-    """The sum of what is not NaN, of all elements or over some axes.
-
-    # Errors
-
-    An axis out of range or named twice.
-    """
-
-def nanmean(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
-    """The mean of what is not NaN, of all elements or over some axes; of integers, in f32.
-
-    # Errors
-
-    An axis out of range or named twice.
-    """
-
-def amax(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
-    """The largest element, or the largest over some axes; NaN if any is. Equal ones share the gradient.
-
-    # Errors
-
-    An axis out of range or named twice; no elements.
-    """
-
-def amin(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
-    """The smallest element, or the smallest over some axes; NaN if any is. Equal ones share the gradient.
-
-    # Errors
-
-    An axis out of range or named twice; no elements.
-    """
-
-def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False) -> tuple[Tensor, ...]:
-    """The smallest and the largest element, of all or along an axis. Equal ones share the gradient.
-
-    # Errors
-
-    An axis out of range; no elements.
-    """
-
-def argmax(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
-    """The index (i64) of the first largest element along an axis, or of the flattened tensor.
-
-    # Errors
-
-    An axis out of range; no elements.
-    """
-
-def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
-    """The index (i64) of the first smallest element along an axis, or of the flattened tensor.
-
-    # Errors
-
-    An axis out of range; no elements.
-    """
-
-def any(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
-    """Whether any element is not zero, of all or over some axes: a truth value, and of u8 a u8.
-
-    # Errors
-
-    An axis out of range or named twice.
-    """
-
-def all(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
-    """Whether no element is zero, of all or over some axes: a truth value, and of u8 a u8.
-
-    # Errors
-
-    An axis out of range or named twice.
-    """
-
-def count_nonzero(input: Tensor, dim: _Dims | None = None) -> Tensor:
-    """How many elements are not zero (i64), of all or over some axes.
-
-    # Errors
-
-    An axis out of range or named twice.
-    """
-
-def var(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
-    """The variance of all elements, or over some axes: squares of deviations from the mean, over their count less
-    `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger. Integers become f32.
-
-    # Errors
-
-    An axis out of range or named twice.
-    """
-
-def std(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
-    """The standard deviation, the square root of the variance, of all elements or over some axes; see `var`. Its gradient is 0
-    where nothing varies. Integers become f32.
-
-    # Errors
-
-    An axis out of range or named twice.
-    """
-
-def var_mean(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> tuple[Tensor, ...]:
-    """The variance (see `var`) and the mean, of all elements or over some axes. Integers become f32.
-
-    # Errors
-
-    An axis out of range or named twice.
-    """
-
-def std_mean(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> tuple[Tensor, ...]:
-    """The standard deviation (see `std`) and the mean, of all elements or over some axes. Integers become f32.
-
-    # Errors
-
-    An axis out of range or named twice.
-    """
-
-def logsumexp(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
-    """`log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become f32.
-
-    # Errors
-
-    An axis out of range or named twice.
-    """
-
-def _special_logsumexp(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
-    """`log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become f32.
-
-    # Errors
-
-    An axis out of range or named twice.
-    """
-
-def norm(input: Tensor, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False, dtype: _DType | None = None) -> Tensor:
-    """The norm of all elements as one vector, or over some axes: the `p`-th root of the sum of `p`-th powers of magnitudes
-    (2 for `"fro"`). With `p` infinite the largest magnitude, −∞ the smallest, 0 how many are not zero. The gradient of a
-    norm that is 0 is 0. Integers become f32.
-
-    # Errors
-
-    An axis out of range or named twice; a `p` that is NaN or another word; with an infinite `p`, no elements.
-    """
-
-def dist(input: Tensor, other: Tensor, p: _float = 2.0) -> Tensor:
-    """The `p`-norm of the difference to another tensor, which is broadcast.
-
-    # Errors
-
-    Shapes that do not broadcast, unlike devices; a `p` that is NaN.
-    """
-
-def renorm(input: Tensor, p: _float, dim: _int, maxnorm: _float) -> Tensor:
-    """The parts along an axis, those whose `p`-norm is larger than `maxnorm` scaled down to it.
-
-    # Errors
-
-    Fewer than two axes, an axis out of range, a `p` that is not positive, a negative `maxnorm`.
-    """
-
-def renorm_(input: Tensor, p: _float, dim: _int, maxnorm: _float) -> Tensor:
-    """`renorm`, written into the tensor."""
-
-def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
-    """Differences of neighbours along an axis, taken `n` times; of truth values, whether they differ. `prepend` and `append`
-    are put before and after the elements first.
-
-    # Errors
-
-    A tensor without axes, an axis out of range; what is put beside it and does not fit.
-    """
-
-def trapezoid(input: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1) -> Tensor:
-    """The integral along an axis by the trapezoidal rule: of values at the points `x` (one axis, or a shape that broadcasts
-    with the tensor's), or at points that are `dx` apart.
-
-    # Errors
-
-    A tensor without axes, an axis out of range; points that do not fit the values, or both `x` and `dx`.
-    """
-
-def trapz(input: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1) -> Tensor:
-    """The integral along an axis by the trapezoidal rule: of values at the points `x` (one axis, or a shape that broadcasts
-    with the tensor's), or at points that are `dx` apart.
-
-    # Errors
-
-    A tensor without axes, an axis out of range; points that do not fit the values, or both `x` and `dx`.
-    """
-
-def cumulative_trapezoid(input: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1) -> Tensor:
-    """The integral up to each point but the first along an axis by the trapezoidal rule; see `trapezoid`.
-
-    # Errors
-
-    A tensor without axes, an axis out of range; points that do not fit the values, or both `x` and `dx`.
-    """
-
-def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
-    """The covariance matrix of variables, which are rows, by observations, which are columns; of one row, the variance. Each
-    observation counts `fweights` times (integers), and with `aweights`; both have one axis. Integers become f32.
-
-    # Errors
-
-    More than two axes; weights of another number than the observations', or that are no integers or floats.
-    """
-
-def corrcoef(input: Tensor) -> Tensor:
-    """The matrix of correlation coefficients of variables, which are rows, by observations, which are columns. Integers become
-    f32.
-
-    # Errors
-
-    More than two axes.
-    """
-
-def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
-    """How often each integer occurs, from 0 to the largest one (at least `minlength` of them): i64. With `weights`, the sum of
-    the weights of its occurrences: f32 of f32, else f64. The values are looked at, since the shape depends on them.
-
-    # Errors
-
-    What is no line of integers, a negative one; weights of another shape.
-    """
-
-def histc(input: Tensor, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
-    """How many elements lie in each of `bins` intervals of the same width from `min` to `max`, both included; from the least
-    element to the largest, if these are the same. What lies outside does not count. Integers become f32.
-
-    # Errors
-
-    No bins; bounds that are not finite or in the wrong order.
-    """
-
-def histogram(input: Tensor, bins: _int, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
-    """How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
-    `range[0]` to `range[1]`, both included, or from the least element to the largest. With `weight`, of the tensor's shape, the
-    sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
-    f32.
-
-    # Errors
-
-    No bins; a range of other than two numbers that are finite and in order; weights of another shape.
-    """
-
-def gradient(input: Tensor, *, spacing: _float | Sequence[_float] = 1.0, dim: _Dims | None = None, edge_order: _int = 1) -> tuple[Tensor, ...]:
-    """The slopes along axes (all, if none is named) by differences of neighbours, a tensor for each: central ones inside, at the
-    ends those of `edge_order` 1 or 2. `spacing` is the distance of points, one for all axes or one for each.
-
-    # Errors
-
-    An axis out of range or named twice, or with too few positions; another order; other than one distance or one for each axis.
-    """
-
 def scalar_tensor(s: _Operand, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
     """A number as a tensor without axes; of the default dtype unless another is named.
 
@@ -3881,178 +3837,6 @@ def multinomial(input: Tensor, num_samples: _int, replacement: _bool = False, *,
     # Errors
 
     Weights that are not floats, other than one or two axes; no samples, or without replacement more than there are weights.
-    """
-
-def cumsum(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
-    order of additions depends on the shape alone.
-
-    # Errors
-
-    An axis out of range.
-    """
-
-def cumulative_sum(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
-    order of additions depends on the shape alone.
-
-    # Errors
-
-    An axis out of range.
-    """
-
-def cumsum_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """`cumsum`, written into the tensor."""
-
-def cumulative_sum_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """`cumsum`, written into the tensor."""
-
-def cumprod(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """The product of each element and all before it along an axis. Integers become i64.
-
-    # Errors
-
-    An axis out of range.
-    """
-
-def cumulative_prod(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """The product of each element and all before it along an axis. Integers become i64.
-
-    # Errors
-
-    An axis out of range.
-    """
-
-def cumprod_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """`cumprod`, written into the tensor."""
-
-def cumulative_prod_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
-    """`cumprod`, written into the tensor."""
-
-def logcumsumexp(input: Tensor, dim: _int) -> Tensor:
-    """`log Σ eˣ` of each element and all before it along an axis, without overflow. Integers become f32.
-
-    # Errors
-
-    An axis out of range.
-    """
-
-def cummax(input: Tensor, dim: _int) -> Extreme:
-    """The largest element so far along an axis, and its index (i64): of equal ones the last. NaN is larger than every number. The
-    gradient goes to the element at the index.
-
-    # Errors
-
-    An axis out of range.
-    """
-
-def cummin(input: Tensor, dim: _int) -> Extreme:
-    """The smallest element so far along an axis, and its index (i64): of equal ones the last. NaN is smaller than every number. The
-    gradient goes to the element at the index.
-
-    # Errors
-
-    An axis out of range.
-    """
-
-def recurrence(input: Tensor, factors: Tensor, dim: _int) -> Tensor:
-    """The linear recurrence `yᵢ = xᵢ + aᵢ yᵢ₋₁` along an axis, which begins with `y₋₁ = 0`; `factors` are the `aᵢ`, and broadcast.
-    Exponential averages, discounted returns and state-space models are of this kind. Integers become f32.
-
-    # Errors
-
-    An axis out of range; factors that do not broadcast to the shape.
-    """
-
-def _windows_bartlett(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
-    """Bartlett's window, a triangle.
-
-    # Errors
-
-    A dtype that is not floating point; a device that is not there.
-    """
-
-def _windows_blackman(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
-    """Blackman's window: `0.42 − 0.5 cos x + 0.08 cos 2x`.
-
-    # Errors
-
-    A dtype that is not floating point; a device that is not there.
-    """
-
-def _windows_cosine(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
-    """A window of half a period of the sine.
-
-    # Errors
-
-    A dtype that is not floating point; a device that is not there.
-    """
-
-def _windows_exponential(m: _int, *, center: _float | None = None, tau: _float = 1.0, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
-    """A window that falls off exponentially by `tau` from `center`, which a symmetric one has in its middle.
-
-    # Errors
-
-    A `tau` that is not positive, a `center` of a symmetric window; a dtype that is not floating point; a device that is not
-    there.
-    """
-
-def _windows_gaussian(m: _int, *, std: _float = 1.0, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
-    """Gauss' bell, of a standard deviation.
-
-    # Errors
-
-    A deviation that is not positive; a dtype that is not floating point; a device that is not there.
-    """
-
-def _windows_general_cosine(m: _int, *, a: _float | Sequence[_float], sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
-    """A window of cosines: `Σ (−1)ᵏ aₖ cos(k x)`.
-
-    # Errors
-
-    No weights; a dtype that is not floating point; a device that is not there.
-    """
-
-def _windows_general_hamming(m: _int, *, alpha: _float = 0.54, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
-    """A window of one cosine: `α − (1 − α) cos x`.
-
-    # Errors
-
-    A dtype that is not floating point; a device that is not there.
-    """
-
-def _windows_hamming(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
-    """Hamming's window: `0.54 − 0.46 cos x`.
-
-    # Errors
-
-    A dtype that is not floating point; a device that is not there.
-    """
-
-def _windows_hann(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
-    """Hann's window: `½ − ½ cos x`.
-
-    # Errors
-
-    A dtype that is not floating point; a device that is not there.
-    """
-
-def _windows_kaiser(m: _int, *, beta: _float = 12.0, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
-    """Kaiser's window, `I₀(β √(1 − x²)) / I₀(β)`. The modified Bessel function is the mean of `exp(y cos θ)` over a circle, by the
-    trapezoidal rule, which converges exponentially on what is periodic (Trefethen and Weideman, "The exponentially convergent
-    trapezoidal rule", 2014).
-
-    # Errors
-
-    A negative `beta`; a dtype that is not floating point; a device that is not there.
-    """
-
-def _windows_nuttall(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
-    """Nuttall's window, of four cosines.
-
-    # Errors
-
-    A dtype that is not floating point; a device that is not there.
     """
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-8) -> Tensor:
@@ -4214,446 +3998,6 @@ def feature_alpha_dropout_(input: Tensor, p: _float = 0.5, training: _bool = Fal
 
 def _nn_feature_alpha_dropout_(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
     """`feature_alpha_dropout`, written into the tensor."""
-
-def _nn_pad(input: Tensor, pad: _Dims, mode: str = "constant", value: _float | None = None) -> Tensor:
-    """With margins, whose widths are given from the last axis on, before and after: `[left, right, top, bottom, …]`. What is in them
-    says `mode`: "constant" is `value` (0), "reflect" the axis mirrored at its ends, "replicate" its ends, "circular" its other end. A
-    negative width takes away.
-
-    # Errors
-
-    An odd number of widths, or too many; another mode; a `value` for another mode than "constant"; more taken away, mirrored or
-    wrapped than there is.
-    """
-
-def _nn_interpolate(input: Tensor, size: _Sizes | None = None, scale_factor: _float | Sequence[_float] | None = None, mode: str = "nearest", align_corners: _bool | None = None, recompute_scale_factor: _bool | None = None) -> Tensor:
-    """In another size along the axes behind the first two: `size`, or the old one times `scale_factor`, rounded down; one for all axes
-    or one for each. `mode` is "nearest", "nearest-exact" (of pixels' centres), "linear" (one axis), "bilinear" (two), "bicubic" (two),
-    "trilinear" (three) or "area" (means). With `align_corners` the centres of the outermost pixels stay where they are, else their
-    outer edges. Positions follow from `scale_factor` as it is given, or with `recompute_scale_factor` from the sizes.
-
-    # Errors
-
-    Both a size and a factor, or neither; sizes for another number of axes; a mode for another number of axes; `align_corners` for a
-    mode that has none; an axis that becomes or is empty; integers where numbers are averaged.
-    """
-
-def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
-    """`[…, channels · r², height, width]` as `[…, channels, height · r, width · r]`, with `r` the `upscale_factor` (Shi et al., 2016).
-
-    # Errors
-
-    Fewer than three axes; channels that do not part so; a factor of 0.
-    """
-
-def _nn_pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
-    """`[…, channels · r², height, width]` as `[…, channels, height · r, width · r]`, with `r` the `upscale_factor` (Shi et al., 2016).
-
-    # Errors
-
-    Fewer than three axes; channels that do not part so; a factor of 0.
-    """
-
-def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
-    """`[…, channels, height · r, width · r]` as `[…, channels · r², height, width]`, with `r` the `downscale_factor`.
-
-    # Errors
-
-    Fewer than three axes; height or width that do not part so; a factor of 0.
-    """
-
-def _nn_pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
-    """`[…, channels, height · r, width · r]` as `[…, channels · r², height, width]`, with `r` the `downscale_factor`.
-
-    # Errors
-
-    Fewer than three axes; height or width that do not part so; a factor of 0.
-    """
-
-def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
-    """Channels (axis 1) in another order: the first of each of so many groups, then the second of each, … (Zhang et al., 2018).
-
-    # Errors
-
-    Fewer than three axes; channels that do not part into the groups.
-    """
-
-def _nn_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
-    """Channels (axis 1) in another order: the first of each of so many groups, then the second of each, … (Zhang et al., 2018).
-
-    # Errors
-
-    Fewer than three axes; channels that do not part into the groups.
-    """
-
-def _nn_linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """`x Wᵀ + b` on the last axis, with a weight `[out, in]`, or `[in]` for one output without an axis.
-
-    # Errors
-
-    Shapes that do not fit, unlike devices.
-    """
-
-def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """`Σ x1 W x2 + b` on the last axes of two tensors, with a weight `[out, in1, in2]`.
-
-    # Errors
-
-    Shapes that do not fit, unlike devices.
-    """
-
-def _nn_bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """`Σ x1 W x2 + b` on the last axes of two tensors, with a weight `[out, in1, in2]`.
-
-    # Errors
-
-    Shapes that do not fit, unlike devices.
-    """
-
-def _nn_embedding(input: Tensor, weight: Tensor, padding_idx: _int | None = None) -> Tensor:
-    """Rows of a table `[n, size]` by integers of any shape, which become `[…, size]`. The row `padding_idx` gets no gradient.
-
-    # Errors
-
-    What is no table, no integers; a `padding_idx` outside the table; unlike devices. An index outside the table is found when the
-    value is computed, if not before.
-    """
-
-def _nn_embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, *, mode: str = "mean", per_sample_weights: Tensor | None = None, include_last_offset: _bool = False, padding_idx: _int | None = None) -> Tensor:
-    """Sums, means or largest elements (`mode`) of rows of a table `[n, size]`: of each row of indices `[bags, m]`, or of what lies between
-    the positions `offsets` in indices `[m]` (with `include_last_offset` the last of them is the end). The row `padding_idx` does
-    not count, `per_sample_weights` are what rows count in a sum; a bag of nothing is 0.
-
-    # Errors
-
-    What is no table, no integers, not as many axes; another mode than "sum", "mean" and "max"; the largest of bags that are given by
-    offsets; weights for another mode than sums; unlike devices. An index outside the table is found when the value is computed, if not
-    before.
-    """
-
-def one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
-    """Integers as rows of zeros with a one, i64. Without `num_classes` there are as many classes as the largest integer says, which is
-    read.
-
-    # Errors
-
-    What are no integers; an integer outside the classes is found when the value is computed.
-    """
-
-def _nn_one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
-    """Integers as rows of zeros with a one, i64. Without `num_classes` there are as many classes as the largest integer says, which is
-    read.
-
-    # Errors
-
-    What are no integers; an integer outside the classes is found when the value is computed.
-    """
-
-def _nn_mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
-    """Squared differences. Shapes broadcast, integers become f32. With a `weight` of the input's shape each counts that much, and the
-    mean is a weighted one.
-
-    # Errors
-
-    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
-    """
-
-def _nn_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
-    """Magnitudes of differences. Shapes broadcast, integers become f32. With a `weight` of the input's shape each counts that much,
-    and the mean is a weighted one.
-
-    # Errors
-
-    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
-    """
-
-def _nn_smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: _float = 1.0) -> Tensor:
-    """Differences `d` below `beta` as `½d²/beta`, others as `d − ½beta` (Girshick, 2015). Shapes broadcast, integers become f32.
-
-    # Errors
-
-    Shapes that do not broadcast, unlike devices; a `beta` below 0; another reduction than "mean", "sum" and "none".
-    """
-
-def _nn_huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: _float = 1.0, weight: Tensor | None = None) -> Tensor:
-    """Differences `d` below `delta` as `½d²`, others as `delta (d − ½delta)` (Huber, 1964). Shapes broadcast, integers become f32.
-    With a `weight` of the input's shape each counts that much.
-
-    # Errors
-
-    Shapes that do not broadcast, unlike devices; a `delta` that is not above 0; another reduction than "mean", "sum" and "none".
-    """
-
-def _nn_nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: _int = -100, reduction: str = "mean") -> Tensor:
-    """The negative log likelihood of integer labels under log probabilities `[classes]`, `[n, classes]` or `[n, classes, …]`; the labels
-    have that shape without the classes. With a `weight` for each class, samples count as much as their label's, and the mean is a
-    weighted one; samples with the label `ignore_index` do not count. Integers become f32.
-
-    # Errors
-
-    Shapes that do not fit, labels that are not integers; another reduction than "mean", "sum" and "none". A label out of range is
-    found when the value is computed, if not before.
-    """
-
-def _nn_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: _int = -100, reduction: str = "mean", label_smoothing: _float = 0.0) -> Tensor:
-    """The cross entropy, in nats, of logits `[classes]`, `[n, classes]` or `[n, classes, …]` and a target: integer labels in
-    the logits' shape without the classes, or probabilities in the logits' shape. With a `weight` for each class, samples count as
-    much as their label's, and the mean is a weighted one; samples with the label `ignore_index` do not count; `label_smoothing` is
-    the part of each target that is spread evenly over all classes. Integers become f32.
-
-    # Errors
-
-    Shapes that do not fit, a smoothing outside [0, 1], probabilities beside a label to ignore; another reduction than "mean", "sum"
-    and "none". A label out of range is found when the value is computed, if not before.
-    """
-
-def _nn_binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean") -> Tensor:
-    """The cross entropy of probabilities and targets, `−y log x − (1 − y) log(1 − x)`, whose logarithms are taken for at least −100;
-    `weight` broadcasts to them.
-
-    # Errors
-
-    Shapes that differ, unlike devices, a weight that does not broadcast; another reduction than "mean", "sum" and "none".
-    """
-
-def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
-    """The cross entropy of logits and probabilities of one shape, `−y log σ(x) − (1 − y) log(1 − σ(x))`, without overflow. `weight`
-    broadcasts to them; `pos_weight` broadcasts to them too, and is what the first term counts.
-
-    # Errors
-
-    Shapes that differ, unlike devices, weights that do not broadcast; another reduction than "mean", "sum" and "none".
-    """
-
-def _nn_binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
-    """The cross entropy of logits and probabilities of one shape, `−y log σ(x) − (1 − y) log(1 − σ(x))`, without overflow. `weight`
-    broadcasts to them; `pos_weight` broadcasts to them too, and is what the first term counts.
-
-    # Errors
-
-    Shapes that differ, unlike devices, weights that do not broadcast; another reduction than "mean", "sum" and "none".
-    """
-
-def _nn_kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target: _bool = False) -> Tensor:
-    """The divergence of Kullback and Leibler of a target from log probabilities, by elements: `y (log y − x)`, 0 where `y` is. With
-    `log_target` the target is of logarithms, too. The reduction "batchmean" divides the sum by the size of the first axis.
-
-    # Errors
-
-    Shapes that do not broadcast, unlike devices; another reduction than "mean", "batchmean", "sum" and "none".
-    """
-
-def _nn_poisson_nll_loss(input: Tensor, target: Tensor, log_input: _bool = True, full: _bool = False, *, eps: _float = 1e-8, reduction: str = "mean") -> Tensor:
-    """The negative log likelihood of counts under Poisson distributions of rate `eˣ`, or with `log_input` false of rate `x`, to whose
-    logarithm's operand `eps` is added: `eˣ − y x`. With `full`, Stirling's approximation of `log y!` is added where `y > 1`.
-
-    # Errors
-
-    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
-    """
-
-def _nn_gaussian_nll_loss(input: Tensor, target: Tensor, var: _Operand, full: _bool = False, eps: _float = 1e-6, reduction: str = "mean") -> Tensor:
-    """The negative log likelihood of targets under normal distributions of mean `x` and variance `var`, which is taken for at least
-    `eps` (its gradient is as if it were not): `½(log var + (x − y)² / var)`, with `full` and ½ log 2π. `var` is a number, or has the
-    input's shape, that without the last axis, or that with one axis of size 1.
-
-    # Errors
-
-    Shapes that do not fit, unlike devices; a number below 0 as `var`; another reduction than "mean", "sum" and "none".
-    """
-
-def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, *, reduction: str = "mean") -> Tensor:
-    """`x` where the target is 1, and what `x` is below `margin` where it is −1. Shapes broadcast, integers become f32.
-
-    # Errors
-
-    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
-    """
-
-def _nn_hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, *, reduction: str = "mean") -> Tensor:
-    """`x` where the target is 1, and what `x` is below `margin` where it is −1. Shapes broadcast, integers become f32.
-
-    # Errors
-
-    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
-    """
-
-def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
-    """How much is missing for `target · (input1 − input2)` to be `margin`, where something is. Shapes broadcast, integers become f32.
-
-    # Errors
-
-    Shapes that do not broadcast, or of unlike numbers of axes; unlike devices; another reduction than "mean", "sum" and "none".
-    """
-
-def _nn_margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
-    """How much is missing for `target · (input1 − input2)` to be `margin`, where something is. Shapes broadcast, integers become f32.
-
-    # Errors
-
-    Shapes that do not broadcast, or of unlike numbers of axes; unlike devices; another reduction than "mean", "sum" and "none".
-    """
-
-def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
-    """`1 − cos(input1, input2)` where the target is 1, and what the cosine is above `margin` where it is −1. The vectors lie along the
-    last axis of `[n, size]` or `[size]`.
-
-    # Errors
-
-    Shapes that do not fit, unlike devices; another reduction than "mean", "sum" and "none".
-    """
-
-def _nn_cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
-    """`1 − cos(input1, input2)` where the target is 1, and what the cosine is above `margin` where it is −1. The vectors lie along the
-    last axis of `[n, size]` or `[size]`.
-
-    # Errors
-
-    Shapes that do not fit, unlike devices; another reduction than "mean", "sum" and "none".
-    """
-
-def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-6, swap: _bool = False, *, reduction: str = "mean") -> Tensor:
-    """How much nearer than `margin` beyond the distance to `positive` the distance of `anchor` to `negative` is; distances are
-    `p`-norms of differences along the last axis, to which `eps` is added. With `swap`, the distance of `positive` to `negative` is
-    taken where it is smaller (Balntas et al., 2016).
-
-    # Errors
-
-    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
-    """
-
-def _nn_triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-6, swap: _bool = False, *, reduction: str = "mean") -> Tensor:
-    """How much nearer than `margin` beyond the distance to `positive` the distance of `anchor` to `negative` is; distances are
-    `p`-norms of differences along the last axis, to which `eps` is added. With `swap`, the distance of `positive` to `negative` is
-    taken where it is smaller (Balntas et al., 2016).
-
-    # Errors
-
-    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
-    """
-
-def _nn_soft_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """`log(1 + exp(−y x))`, without overflow. Shapes broadcast, integers become f32.
-
-    # Errors
-
-    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
-    """
-
-def _nn_multi_margin_loss(input: Tensor, target: Tensor, p: _int = 1, margin: _float = 1.0, weight: Tensor | None = None, *, reduction: str = "mean") -> Tensor:
-    """For labels `[n]` of scores `[n, classes]` (or `[]` of `[classes]`): the mean over classes of what each other score is above the
-    label's less `margin`, to the power `p` and times the label's `weight`. Integers become f32.
-
-    # Errors
-
-    Shapes that do not fit, labels that are not integers; another `p` than 1 and 2; another reduction than "mean", "sum" and "none".
-    A label out of range is found when the value is computed, if not before.
-    """
-
-def _nn_multilabel_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
-    """For targets `[n, classes]` (or `[classes]`), rows of labels up to the first −1: the sum over a row's labels and all classes that
-    are none of them of what the class's score is above the label's less 1, divided by the number of classes. Integers become f32.
-
-    # Errors
-
-    Shapes that differ, labels that are not integers; another reduction than "mean", "sum" and "none". A label out of range is found
-    when the value is computed.
-    """
-
-def _nn_multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean") -> Tensor:
-    """The mean over classes, the last axis, of the cross entropies of logits and targets; see `binary_cross_entropy_with_logits`.
-
-    # Errors
-
-    Shapes that do not broadcast, unlike devices, a weight that does not broadcast; another reduction than "mean", "sum" and "none".
-    """
-
-def layer_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
-    """Normalised over the last axes, whose sizes are `normalized_shape`, then scaled and shifted (Ba, Kiros and Hinton, 2016).
-    Integers become f32.
-
-    # Errors
-
-    Sizes that are not the last ones; weight or bias of another shape.
-    """
-
-def _nn_layer_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
-    """Normalised over the last axes, whose sizes are `normalized_shape`, then scaled and shifted (Ba, Kiros and Hinton, 2016).
-    Integers become f32.
-
-    # Errors
-
-    Sizes that are not the last ones; weight or bias of another shape.
-    """
-
-def rms_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
-    """Divided by the root of the mean square over the last axes, whose sizes are `normalized_shape`, then scaled (Zhang and
-    Sennrich, 2019). `eps`, which is added to the mean square, is the distance of 1 to the next number of the dtype that is computed in
-    (f32 for half types) where it is not given. Integers become f32.
-
-    # Errors
-
-    Sizes that are not the last ones; a weight of another shape.
-    """
-
-def _nn_rms_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
-    """Divided by the root of the mean square over the last axes, whose sizes are `normalized_shape`, then scaled (Zhang and
-    Sennrich, 2019). `eps`, which is added to the mean square, is the distance of 1 to the next number of the dtype that is computed in
-    (f32 for half types) where it is not given. Integers become f32.
-
-    # Errors
-
-    Sizes that are not the last ones; a weight of another shape.
-    """
-
-def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
-    """Normalised over groups of channels (axis 1) and all that lies behind them, then scaled and shifted by channel (Wu and He,
-    2018). Integers become f32.
-
-    # Errors
-
-    Fewer than two axes; channels that do not part into `num_groups`; weight or bias that are not one number for each channel.
-    """
-
-def _nn_group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
-    """Normalised over groups of channels (axis 1) and all that lies behind them, then scaled and shifted by channel (Wu and He,
-    2018). Integers become f32.
-
-    # Errors
-
-    Fewer than two axes; channels that do not part into `num_groups`; weight or bias that are not one number for each channel.
-    """
-
-def _nn_batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None, bias: Tensor | None = None, training: _bool = False, momentum: _float = 0.1, eps: _float = 1e-5) -> Tensor:
-    """Normalised by channel (axis 1), then scaled and shifted (Ioffe and Szegedy, 2015): in training by mean and variance of the
-    input over all other axes, which `running_mean` and `running_var`, where given, are moved towards by `momentum`; else by those
-    two. Integers become f32.
-
-    # Errors
-
-    Fewer than two axes; in training, one value for each channel; else, no running mean or variance; what is not one number for
-    each channel.
-    """
-
-def _nn_instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: _bool = True, momentum: _float = 0.1, eps: _float = 1e-5) -> Tensor:
-    """Normalised by sample and channel over all axes behind those two, then scaled and shifted by channel (Ulyanov, Vedaldi and
-    Lempitsky, 2016). With `use_input_stats` by the input's own mean and variance, towards whose means over samples `running_mean`
-    and `running_var`, where given, are moved by `momentum`; else by those two. Integers become f32.
-
-    # Errors
-
-    Fewer than three axes; one value for each channel; without the input's own statistics, no running mean or variance; what is not one
-    number for each channel.
-    """
-
-def _nn_local_response_norm(input: Tensor, size: _int, alpha: _float = 1e-4, beta: _float = 0.75, k: _float = 1.0) -> Tensor:
-    """Divided by `(k + alpha · m)` to the power `beta`, where `m` is the mean of squares over `size` neighbouring channels (axis 1),
-    those beyond the ends taken for 0 (Krizhevsky, Sutskever and Hinton, 2012). Integers become f32.
-
-    # Errors
-
-    Fewer than three axes; a `size` of 0.
-    """
 
 def gt(input: Tensor, other: _Operand) -> Tensor:
     """`self > other`.
@@ -5095,6 +4439,1917 @@ def isin(elements: Tensor, test_elements: _Operand, *, assume_unique: _bool = Fa
     Unlike devices.
     """
 
+def _nn_pad(input: Tensor, pad: _Dims, mode: str = "constant", value: _float | None = None) -> Tensor:
+    """With margins, whose widths are given from the last axis on, before and after: `[left, right, top, bottom, …]`. What is in them
+    says `mode`: "constant" is `value` (0), "reflect" the axis mirrored at its ends, "replicate" its ends, "circular" its other end. A
+    negative width takes away.
+
+    # Errors
+
+    An odd number of widths, or too many; another mode; a `value` for another mode than "constant"; more taken away, mirrored or
+    wrapped than there is.
+    """
+
+def _nn_interpolate(input: Tensor, size: _Sizes | None = None, scale_factor: _float | Sequence[_float] | None = None, mode: str = "nearest", align_corners: _bool | None = None, recompute_scale_factor: _bool | None = None) -> Tensor:
+    """In another size along the axes behind the first two: `size`, or the old one times `scale_factor`, rounded down; one for all axes
+    or one for each. `mode` is "nearest", "nearest-exact" (of pixels' centres), "linear" (one axis), "bilinear" (two), "bicubic" (two),
+    "trilinear" (three) or "area" (means). With `align_corners` the centres of the outermost pixels stay where they are, else their
+    outer edges. Positions follow from `scale_factor` as it is given, or with `recompute_scale_factor` from the sizes.
+
+    # Errors
+
+    Both a size and a factor, or neither; sizes for another number of axes; a mode for another number of axes; `align_corners` for a
+    mode that has none; an axis that becomes or is empty; integers where numbers are averaged.
+    """
+
+def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
+    """`[…, channels · r², height, width]` as `[…, channels, height · r, width · r]`, with `r` the `upscale_factor` (Shi et al., 2016).
+
+    # Errors
+
+    Fewer than three axes; channels that do not part so; a factor of 0.
+    """
+
+def _nn_pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
+    """`[…, channels · r², height, width]` as `[…, channels, height · r, width · r]`, with `r` the `upscale_factor` (Shi et al., 2016).
+
+    # Errors
+
+    Fewer than three axes; channels that do not part so; a factor of 0.
+    """
+
+def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
+    """`[…, channels, height · r, width · r]` as `[…, channels · r², height, width]`, with `r` the `downscale_factor`.
+
+    # Errors
+
+    Fewer than three axes; height or width that do not part so; a factor of 0.
+    """
+
+def _nn_pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
+    """`[…, channels, height · r, width · r]` as `[…, channels · r², height, width]`, with `r` the `downscale_factor`.
+
+    # Errors
+
+    Fewer than three axes; height or width that do not part so; a factor of 0.
+    """
+
+def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
+    """Channels (axis 1) in another order: the first of each of so many groups, then the second of each, … (Zhang et al., 2018).
+
+    # Errors
+
+    Fewer than three axes; channels that do not part into the groups.
+    """
+
+def _nn_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
+    """Channels (axis 1) in another order: the first of each of so many groups, then the second of each, … (Zhang et al., 2018).
+
+    # Errors
+
+    Fewer than three axes; channels that do not part into the groups.
+    """
+
+def index_select(input: Tensor, dim: _int, index: Tensor) -> Tensor:
+    """What lies along an axis at some positions, by their indices (integers, in one axis).
+
+    # Errors
+
+    An axis out of range, indices that are no integers or have more axes. An index out of range is an error at once where it is
+    known, else when the value is computed.
+    """
+
+def gather(input: Tensor, dim: _int, index: Tensor) -> Tensor:
+    """`out[…, j, …] = self[…, index[…, j, …], …]` along an axis, for an index (integers) that is nowhere else longer than the
+    tensor.
+
+    # Errors
+
+    As `index_select`; an index of other axes than the tensor's, or longer.
+    """
+
+def take_along_dim(input: Tensor, indices: Tensor, dim: _int | None = None) -> Tensor:
+    """Elements by the positions that `indices` have along an axis (negative ones count from its end), where all other axes
+    broadcast; by their positions among all elements, in one axis, where no axis is named.
+
+    # Errors
+
+    As `gather`; shapes that do not broadcast.
+    """
+
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """Elements by their positions among all, in row-major order; negative ones count from the end. The result has the shape of the
+    index.
+
+    # Errors
+
+    Indices that are no integers, or out of range.
+    """
+
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+    """A copy with the elements of `source` at the positions among all elements that `index` says (negative ones count from the
+    end), the last one where a position occurs more than once; or added there, with `accumulate`.
+
+    # Errors
+
+    Indices that are no integers, or out of range; another number or dtype of elements.
+    """
+
+def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+    """`put`, written into the tensor."""
+
+def scatter(input: Tensor, dim: _int, index: Tensor, src: _Operand, *, reduce: str | None = None) -> Tensor:
+    """`src` (a tensor, or one number) written at the places that `index` names along an axis, the last one where a place is met more
+    than once; with `reduce`, added (`"add"`) or multiplied (`"multiply"`).
+
+    # Errors
+
+    As `gather`; a `src` that is shorter than the index, or of another dtype.
+    """
+
+def scatter_(input: Tensor, dim: _int, index: Tensor, src: _Operand, *, reduce: str | None = None) -> Tensor:
+    """`scatter`, written into the tensor."""
+
+def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+    """`src` added at the places that `index` names along an axis, in order.
+
+    # Errors
+
+    As `gather`; a `src` that is shorter than the index, or of another dtype.
+    """
+
+def scatter_add_(input: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
+    """`scatter_add`, written into the tensor."""
+
+def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
+    """`src` at the places that `index` names along an axis, all that meet at a place reduced: `"sum"`, `"prod"`, `"mean"`,
+    `"amax"` or `"amin"`, with the tensor's own element unless `include_self` is false.
+
+    # Errors
+
+    As `gather`; a `src` that is shorter than the index, or of another dtype; another word.
+    """
+
+def scatter_reduce_(input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
+    """`scatter_reduce`, written into the tensor."""
+
+def index_add(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Operand = 1) -> Tensor:
+    """`alpha · source` added at some positions along an axis, by their indices (integers, in one axis), in order.
+
+    # Errors
+
+    As `index_select`; a `source` that does not fit, or of another dtype.
+    """
+
+def index_add_(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Operand = 1) -> Tensor:
+    """`index_add`, written into the tensor."""
+
+def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+    """`source` written to some positions along an axis, by their indices (integers, in one axis); the last one where a position
+    occurs more than once.
+
+    # Errors
+
+    As `index_select`; a `source` that does not fit, or of another dtype.
+    """
+
+def index_copy_(input: Tensor, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+    """`index_copy`, written into the tensor."""
+
+def index_fill(input: Tensor, dim: _int, index: Tensor, value: _Operand) -> Tensor:
+    """One number written to some positions along an axis, by their indices (integers, in one axis).
+
+    # Errors
+
+    As `index_select`; a tensor with axes as the value.
+    """
+
+def index_fill_(input: Tensor, dim: _int, index: Tensor, value: _Operand) -> Tensor:
+    """`index_fill`, written into the tensor."""
+
+def index_reduce(input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
+    """`source` at some positions along an axis, by their indices, all that meet at a position reduced with the tensor's own element
+    (unless `include_self` is false): `"prod"`, `"mean"`, `"amax"` or `"amin"`.
+
+    # Errors
+
+    As `index_select`; a `source` that does not fit, or of another dtype; another word.
+    """
+
+def index_reduce_(input: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
+    """`index_reduce`, written into the tensor."""
+
+def index_put(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: _bool = False) -> Tensor:
+    """`values` written to what tensors of integers or truth values pick of the first axes, as by `x[indices] = values`; with
+    `accumulate` added there, as often as a place is picked.
+
+    # Errors
+
+    Indices that do not broadcast or are out of range; values of another dtype, or that do not broadcast.
+    """
+
+def index_put_(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: _bool = False) -> Tensor:
+    """`index_put`, written into the tensor."""
+
+def masked_fill(input: Tensor, mask: Tensor, value: _Operand) -> Tensor:
+    """The tensor with one number where a mask of truth values holds, which broadcasts.
+
+    # Errors
+
+    A mask of another dtype, or that does not broadcast; a tensor with axes as the value.
+    """
+
+def masked_fill_(input: Tensor, mask: Tensor, value: _Operand) -> Tensor:
+    """`masked_fill`, written into the tensor."""
+
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """The elements where a mask of truth values holds, in one axis. Tensor and mask broadcast.
+
+    # Errors
+
+    A mask of another dtype, or that does not broadcast.
+    """
+
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """The tensor with the elements of `source`, in order, where a mask of truth values holds, which broadcasts.
+
+    # Errors
+
+    A mask of another dtype, or that does not broadcast; another dtype. Fewer elements than places are found when the value is
+    computed.
+    """
+
+def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """`masked_scatter`, written into the tensor."""
+
+def argwhere(input: Tensor) -> Tensor:
+    """The positions of what is not zero: a row each."""
+
+def unravel_index(input: Tensor, shape: _Sizes) -> tuple[Tensor, ...]:
+    """The positions along axes of a shape that positions among all elements in row-major order have: a tensor for each axis.
+
+    # Errors
+
+    Indices that are no integers.
+    """
+
+def _nn_linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`x Wᵀ + b` on the last axis, with a weight `[out, in]`, or `[in]` for one output without an axis.
+
+    # Errors
+
+    Shapes that do not fit, unlike devices.
+    """
+
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`Σ x1 W x2 + b` on the last axes of two tensors, with a weight `[out, in1, in2]`.
+
+    # Errors
+
+    Shapes that do not fit, unlike devices.
+    """
+
+def _nn_bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`Σ x1 W x2 + b` on the last axes of two tensors, with a weight `[out, in1, in2]`.
+
+    # Errors
+
+    Shapes that do not fit, unlike devices.
+    """
+
+def _nn_embedding(input: Tensor, weight: Tensor, padding_idx: _int | None = None) -> Tensor:
+    """Rows of a table `[n, size]` by integers of any shape, which become `[…, size]`. The row `padding_idx` gets no gradient.
+
+    # Errors
+
+    What is no table, no integers; a `padding_idx` outside the table; unlike devices. An index outside the table is found when the
+    value is computed, if not before.
+    """
+
+def _nn_embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, *, mode: str = "mean", per_sample_weights: Tensor | None = None, include_last_offset: _bool = False, padding_idx: _int | None = None) -> Tensor:
+    """Sums, means or largest elements (`mode`) of rows of a table `[n, size]`: of each row of indices `[bags, m]`, or of what lies between
+    the positions `offsets` in indices `[m]` (with `include_last_offset` the last of them is the end). The row `padding_idx` does
+    not count, `per_sample_weights` are what rows count in a sum; a bag of nothing is 0.
+
+    # Errors
+
+    What is no table, no integers, not as many axes; another mode than "sum", "mean" and "max"; the largest of bags that are given by
+    offsets; weights for another mode than sums; unlike devices. An index outside the table is found when the value is computed, if not
+    before.
+    """
+
+def one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
+    """Integers as rows of zeros with a one, i64. Without `num_classes` there are as many classes as the largest integer says, which is
+    read.
+
+    # Errors
+
+    What are no integers; an integer outside the classes is found when the value is computed.
+    """
+
+def _nn_one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
+    """Integers as rows of zeros with a one, i64. Without `num_classes` there are as many classes as the largest integer says, which is
+    read.
+
+    # Errors
+
+    What are no integers; an integer outside the classes is found when the value is computed.
+    """
+
+def matmul(input: Tensor, other: Tensor) -> Tensor:
+    """The matrix product, as NumPy's `@`: vectors are taken as a row on the left and a column on the right, batches
+    broadcast.
+
+    # Errors
+
+    Scalars, inner sizes that differ, batches that do not broadcast, unlike devices.
+    """
+
+def _linalg_matmul(input: Tensor, other: Tensor) -> Tensor:
+    """The matrix product, as NumPy's `@`: vectors are taken as a row on the left and a column on the right, batches
+    broadcast.
+
+    # Errors
+
+    Scalars, inner sizes that differ, batches that do not broadcast, unlike devices.
+    """
+
+def mm(input: Tensor, mat2: Tensor) -> Tensor:
+    """The product of two matrices.
+
+    # Errors
+
+    What is no matrix, inner sizes that differ, unlike devices.
+    """
+
+def bmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """The products of two batches of matrices, `[b, n, m]` and `[b, m, p]`.
+
+    # Errors
+
+    Other than three axes, batches or inner sizes that differ, unlike devices.
+    """
+
+def mv(input: Tensor, vec: Tensor) -> Tensor:
+    """The product of a matrix and a vector.
+
+    # Errors
+
+    What is no matrix or no vector, sizes that differ, unlike devices.
+    """
+
+def dot(input: Tensor, tensor: Tensor) -> Tensor:
+    """The sum of the products of two vectors' elements.
+
+    # Errors
+
+    What is no vector, sizes that differ, unlike devices.
+    """
+
+def vdot(input: Tensor, tensor: Tensor) -> Tensor:
+    """The sum of the products of two vectors' elements.
+
+    # Errors
+
+    What is no vector, sizes that differ, unlike devices.
+    """
+
+def inner(input: Tensor, other: Tensor) -> Tensor:
+    """The sums of products along the last axes of both; with a tensor without axes, the product.
+
+    # Errors
+
+    Last axes that differ, unlike devices.
+    """
+
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
+    """The products of each element of a vector with each of another: `[n, m]`.
+
+    # Errors
+
+    What is no vector, unlike devices.
+    """
+
+def ger(input: Tensor, vec2: Tensor) -> Tensor:
+    """The products of each element of a vector with each of another: `[n, m]`.
+
+    # Errors
+
+    What is no vector, unlike devices.
+    """
+
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`beta · self + alpha · mat1 @ mat2`, of matrices; the tensor broadcasts to the product. With `beta` 0 it is not looked at.
+
+    # Errors
+
+    What is no matrix, shapes that do not fit, unlike devices, a float as factor of integers.
+    """
+
+def addmm_(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`addmm`, written into the tensor."""
+
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`beta · self + alpha · mat @ vec`, of a matrix and a vector; the tensor broadcasts to the product. With `beta` 0 it is not
+    looked at.
+
+    # Errors
+
+    What is no matrix or no vector, shapes that do not fit, unlike devices, a float as factor of integers.
+    """
+
+def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`addmv`, written into the tensor."""
+
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`beta · self + alpha · Σ batch1[i] @ batch2[i]`, of batches of matrices; the tensor broadcasts to the sum. With `beta` 0 it
+    is not looked at.
+
+    # Errors
+
+    Other than three axes, shapes that do not fit, unlike devices, a float as factor of integers.
+    """
+
+def addbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`addbmm`, written into the tensor."""
+
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`beta · self + alpha · batch1 @ batch2`, of batches of matrices; the tensor broadcasts to the products. With `beta` 0 it is
+    not looked at.
+
+    # Errors
+
+    Other than three axes, shapes that do not fit, unlike devices, a float as factor of integers.
+    """
+
+def baddbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`baddbmm`, written into the tensor."""
+
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at.
+
+    # Errors
+
+    What is no vector, shapes that do not fit, unlike devices, a float as factor of integers.
+    """
+
+def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+    """`addr`, written into the tensor."""
+
+@overload
+def einsum(equation: str, operands: Sequence[Tensor]) -> Tensor:
+    """Sums of products of tensors whose axes are named by letters, as Einstein wrote them: `"ij,jk->ik"` is the matrix product.
+    An axis of size 1 broadcasts. A letter that occurs twice in an operand takes its diagonal; `...` are further axes, which
+    broadcast. Without `->`, the result has the letters that occur once, in alphabetical order, after the further axes.
+
+    Operands are contracted two at a time by matrix products, in the order that takes the fewest multiplications (up to 8 of
+    them; of more, the cheapest pair first).
+
+    # Errors
+
+    An equation that is none or does not fit the operands, axes of one letter and different sizes, unlike devices.
+    """
+@overload
+def einsum(equation: str, *operands: Tensor) -> Tensor:
+    """Sums of products of tensors whose axes are named by letters, as Einstein wrote them: `"ij,jk->ik"` is the matrix product.
+    An axis of size 1 broadcasts. A letter that occurs twice in an operand takes its diagonal; `...` are further axes, which
+    broadcast. Without `->`, the result has the letters that occur once, in alphabetical order, after the further axes.
+
+    Operands are contracted two at a time by matrix products, in the order that takes the fewest multiplications (up to 8 of
+    them; of more, the cheapest pair first).
+
+    # Errors
+
+    An equation that is none or does not fit the operands, axes of one letter and different sizes, unlike devices.
+    """
+
+def tensordot(input: Tensor, other: Tensor, dims: _int | Sequence[_Dims] = 2) -> Tensor:
+    """Sums of products over axes of both tensors that belong together: the last `dims` of the first and the first of the second,
+    or a list of axes of each. The other axes stay, those of the first one first. By matrix products.
+
+    # Errors
+
+    Axes that are not there or named twice, sizes that differ, unlike devices.
+    """
+
+def trace(input: Tensor) -> Tensor:
+    """The sum of a matrix' diagonal; of integers in i64.
+
+    # Errors
+
+    What is no matrix.
+    """
+
+def kron(input: Tensor, other: Tensor) -> Tensor:
+    """The Kronecker product: blocks of the other tensor, each times an element of this one. The tensor of fewer axes has axes of
+    size 1 before them.
+
+    # Errors
+
+    More than four axes that are larger than 1, unlike devices.
+    """
+
+@overload
+def chain_matmul(matrices: Sequence[Tensor]) -> Tensor:
+    """The product of several matrices, in the order that takes the fewest multiplications.
+
+    # Errors
+
+    No matrices, what is no matrix, shapes that do not fit, unlike devices.
+    """
+@overload
+def chain_matmul(*matrices: Tensor) -> Tensor:
+    """The product of several matrices, in the order that takes the fewest multiplications.
+
+    # Errors
+
+    No matrices, what is no matrix, shapes that do not fit, unlike devices.
+    """
+
+def _linalg_multi_dot(tensors: Sequence[Tensor]) -> Tensor:
+    """The product of several matrices, in the order that takes the fewest multiplications; the first may be a vector, taken as a
+    row, and the last, taken as a column.
+
+    # Errors
+
+    No tensors, what is neither, shapes that do not fit, unlike devices.
+    """
+
+def cross(input: Tensor, other: Tensor, dim: _int | None = None) -> Tensor:
+    """The cross product of vectors along an axis of three positions: the first such axis, if none is named. Shapes broadcast.
+
+    # Errors
+
+    No such axis, shapes that do not broadcast, unlike devices.
+    """
+
+def _linalg_cross(input: Tensor, other: Tensor, *, dim: _int = -1) -> Tensor:
+    """The cross product of vectors along an axis of three positions. Shapes broadcast.
+
+    # Errors
+
+    Another size along the axis, shapes that do not broadcast, unlike devices.
+    """
+
+def _linalg_vecdot(input: Tensor, y: Tensor, *, dim: _int = -1) -> Tensor:
+    """The sums of products of vectors along an axis. Shapes broadcast.
+
+    # Errors
+
+    An axis out of range, shapes that do not broadcast, unlike devices.
+    """
+
+def matrix_power(input: Tensor, n: _int) -> Tensor:
+    """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0. By squaring.
+
+    # Errors
+
+    What is no square matrix; a negative `n`.
+    """
+
+def _linalg_matrix_power(input: Tensor, n: _int) -> Tensor:
+    """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0. By squaring.
+
+    # Errors
+
+    What is no square matrix; a negative `n`.
+    """
+
+def _linalg_vector_norm(input: Tensor, ord: _float = 2.0, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+    """The norm of vectors: of all elements as one, or over some axes. See `norm` for the orders. Integers become f32.
+
+    # Errors
+
+    An axis out of range or named twice; an order that is NaN; with an infinite or negative one, no elements.
+    """
+
+def _linalg_matrix_norm(input: Tensor, ord: _float | str = "fro", dim: _Dims = (-2, -1), keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+    """The norm of the matrices in two axes: `"fro"` is the root of the sum of squares; 1 and −1 the largest and the least sum of a
+    column's magnitudes, infinity and −infinity of a row's. Integers become f32.
+
+    # Errors
+
+    Fewer than two axes, axes out of range or the same; other orders, which take singular values.
+    """
+
+def _linalg_norm(input: Tensor, ord: _float | str | None = None, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+    """The norm of a vector or a matrix. Without an order the root of the sum of squares, of all elements or over some axes; with
+    one, that of vectors over one axis (or of a tensor of one), that of matrices over two (or of a tensor of two). See
+    `vector_norm` and `matrix_norm`. Integers become f32.
+
+    # Errors
+
+    With an order, other than one or two axes; those of `vector_norm` and `matrix_norm`.
+    """
+
+def vander(input: Tensor, n: _int | None = None, increasing: _bool = False) -> Tensor:
+    """The powers of a vector's elements as columns: from the `n − 1`-th (`n` is the vector's size, if it is not given) down to
+    the 0-th, or up to it.
+
+    # Errors
+
+    What is no vector.
+    """
+
+def _linalg_diagonal(input: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+    """The diagonals of matrices (above the main one by `offset`) as the last axis: a view. `dim1` and `dim2` say which axes the matrices
+    have.
+
+    # Errors
+
+    An axis out of range, or twice the same.
+    """
+
+def _linalg_vander(input: Tensor, *, n: _int | None = None) -> Tensor:
+    """The powers of the elements along the last axis, from the 0-th up, as many as there are elements unless `n` says how many.
+
+    # Errors
+
+    A tensor without axes, `n` not larger than 1.
+    """
+
+def _nn_mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
+    """Squared differences. Shapes broadcast, integers become f32. With a `weight` of the input's shape each counts that much, and the
+    mean is a weighted one.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
+    """Magnitudes of differences. Shapes broadcast, integers become f32. With a `weight` of the input's shape each counts that much,
+    and the mean is a weighted one.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: _float = 1.0) -> Tensor:
+    """Differences `d` below `beta` as `½d²/beta`, others as `d − ½beta` (Girshick, 2015). Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; a `beta` below 0; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: _float = 1.0, weight: Tensor | None = None) -> Tensor:
+    """Differences `d` below `delta` as `½d²`, others as `delta (d − ½delta)` (Huber, 1964). Shapes broadcast, integers become f32.
+    With a `weight` of the input's shape each counts that much.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; a `delta` that is not above 0; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: _int = -100, reduction: str = "mean") -> Tensor:
+    """The negative log likelihood of integer labels under log probabilities `[classes]`, `[n, classes]` or `[n, classes, …]`; the labels
+    have that shape without the classes. With a `weight` for each class, samples count as much as their label's, and the mean is a
+    weighted one; samples with the label `ignore_index` do not count. Integers become f32.
+
+    # Errors
+
+    Shapes that do not fit, labels that are not integers; another reduction than "mean", "sum" and "none". A label out of range is
+    found when the value is computed, if not before.
+    """
+
+def _nn_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: _int = -100, reduction: str = "mean", label_smoothing: _float = 0.0) -> Tensor:
+    """The cross entropy, in nats, of logits `[classes]`, `[n, classes]` or `[n, classes, …]` and a target: integer labels in
+    the logits' shape without the classes, or probabilities in the logits' shape. With a `weight` for each class, samples count as
+    much as their label's, and the mean is a weighted one; samples with the label `ignore_index` do not count; `label_smoothing` is
+    the part of each target that is spread evenly over all classes. Integers become f32.
+
+    # Errors
+
+    Shapes that do not fit, a smoothing outside [0, 1], probabilities beside a label to ignore; another reduction than "mean", "sum"
+    and "none". A label out of range is found when the value is computed, if not before.
+    """
+
+def _nn_binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean") -> Tensor:
+    """The cross entropy of probabilities and targets, `−y log x − (1 − y) log(1 − x)`, whose logarithms are taken for at least −100;
+    `weight` broadcasts to them.
+
+    # Errors
+
+    Shapes that differ, unlike devices, a weight that does not broadcast; another reduction than "mean", "sum" and "none".
+    """
+
+def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
+    """The cross entropy of logits and probabilities of one shape, `−y log σ(x) − (1 − y) log(1 − σ(x))`, without overflow. `weight`
+    broadcasts to them; `pos_weight` broadcasts to them too, and is what the first term counts.
+
+    # Errors
+
+    Shapes that differ, unlike devices, weights that do not broadcast; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
+    """The cross entropy of logits and probabilities of one shape, `−y log σ(x) − (1 − y) log(1 − σ(x))`, without overflow. `weight`
+    broadcasts to them; `pos_weight` broadcasts to them too, and is what the first term counts.
+
+    # Errors
+
+    Shapes that differ, unlike devices, weights that do not broadcast; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target: _bool = False) -> Tensor:
+    """The divergence of Kullback and Leibler of a target from log probabilities, by elements: `y (log y − x)`, 0 where `y` is. With
+    `log_target` the target is of logarithms, too. The reduction "batchmean" divides the sum by the size of the first axis.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "batchmean", "sum" and "none".
+    """
+
+def _nn_poisson_nll_loss(input: Tensor, target: Tensor, log_input: _bool = True, full: _bool = False, *, eps: _float = 1e-8, reduction: str = "mean") -> Tensor:
+    """The negative log likelihood of counts under Poisson distributions of rate `eˣ`, or with `log_input` false of rate `x`, to whose
+    logarithm's operand `eps` is added: `eˣ − y x`. With `full`, Stirling's approximation of `log y!` is added where `y > 1`.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_gaussian_nll_loss(input: Tensor, target: Tensor, var: _Operand, full: _bool = False, eps: _float = 1e-6, reduction: str = "mean") -> Tensor:
+    """The negative log likelihood of targets under normal distributions of mean `x` and variance `var`, which is taken for at least
+    `eps` (its gradient is as if it were not): `½(log var + (x − y)² / var)`, with `full` and ½ log 2π. `var` is a number, or has the
+    input's shape, that without the last axis, or that with one axis of size 1.
+
+    # Errors
+
+    Shapes that do not fit, unlike devices; a number below 0 as `var`; another reduction than "mean", "sum" and "none".
+    """
+
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, *, reduction: str = "mean") -> Tensor:
+    """`x` where the target is 1, and what `x` is below `margin` where it is −1. Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, *, reduction: str = "mean") -> Tensor:
+    """`x` where the target is 1, and what `x` is below `margin` where it is −1. Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
+    """How much is missing for `target · (input1 − input2)` to be `margin`, where something is. Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, or of unlike numbers of axes; unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
+    """How much is missing for `target · (input1 − input2)` to be `margin`, where something is. Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, or of unlike numbers of axes; unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
+    """`1 − cos(input1, input2)` where the target is 1, and what the cosine is above `margin` where it is −1. The vectors lie along the
+    last axis of `[n, size]` or `[size]`.
+
+    # Errors
+
+    Shapes that do not fit, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, *, reduction: str = "mean") -> Tensor:
+    """`1 − cos(input1, input2)` where the target is 1, and what the cosine is above `margin` where it is −1. The vectors lie along the
+    last axis of `[n, size]` or `[size]`.
+
+    # Errors
+
+    Shapes that do not fit, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-6, swap: _bool = False, *, reduction: str = "mean") -> Tensor:
+    """How much nearer than `margin` beyond the distance to `positive` the distance of `anchor` to `negative` is; distances are
+    `p`-norms of differences along the last axis, to which `eps` is added. With `swap`, the distance of `positive` to `negative` is
+    taken where it is smaller (Balntas et al., 2016).
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: _float = 1.0, p: _float = 2.0, eps: _float = 1e-6, swap: _bool = False, *, reduction: str = "mean") -> Tensor:
+    """How much nearer than `margin` beyond the distance to `positive` the distance of `anchor` to `negative` is; distances are
+    `p`-norms of differences along the last axis, to which `eps` is added. With `swap`, the distance of `positive` to `negative` is
+    taken where it is smaller (Balntas et al., 2016).
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_soft_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+    """`log(1 + exp(−y x))`, without overflow. Shapes broadcast, integers become f32.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
+    """
+
+def _nn_multi_margin_loss(input: Tensor, target: Tensor, p: _int = 1, margin: _float = 1.0, weight: Tensor | None = None, *, reduction: str = "mean") -> Tensor:
+    """For labels `[n]` of scores `[n, classes]` (or `[]` of `[classes]`): the mean over classes of what each other score is above the
+    label's less `margin`, to the power `p` and times the label's `weight`. Integers become f32.
+
+    # Errors
+
+    Shapes that do not fit, labels that are not integers; another `p` than 1 and 2; another reduction than "mean", "sum" and "none".
+    A label out of range is found when the value is computed, if not before.
+    """
+
+def _nn_multilabel_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+    """For targets `[n, classes]` (or `[classes]`), rows of labels up to the first −1: the sum over a row's labels and all classes that
+    are none of them of what the class's score is above the label's less 1, divided by the number of classes. Integers become f32.
+
+    # Errors
+
+    Shapes that differ, labels that are not integers; another reduction than "mean", "sum" and "none". A label out of range is found
+    when the value is computed.
+    """
+
+def _nn_multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean") -> Tensor:
+    """The mean over classes, the last axis, of the cross entropies of logits and targets; see `binary_cross_entropy_with_logits`.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices, a weight that does not broadcast; another reduction than "mean", "sum" and "none".
+    """
+
+@overload
+def reshape(input: Tensor, shape: _Dims) -> Tensor:
+    """The same elements in another shape; one size may be −1, and follows from the others. A view where the elements lie so
+    that there can be one, as PyTorch has it; else a copy.
+
+    # Errors
+
+    Another number of elements.
+    """
+@overload
+def reshape(input: Tensor, *shape: _int) -> Tensor:
+    """The same elements in another shape; one size may be −1, and follows from the others. A view where the elements lie so
+    that there can be one, as PyTorch has it; else a copy.
+
+    # Errors
+
+    Another number of elements.
+    """
+
+def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
+    """Axes `start_dim` to `end_dim` as one.
+
+    # Errors
+
+    An axis out of range; a first one behind the last.
+    """
+
+def unflatten(input: Tensor, dim: _int, sizes: _Dims) -> Tensor:
+    """An axis as several, of sizes whose product is its size; one may be −1.
+
+    # Errors
+
+    An axis out of range, another product.
+    """
+
+def ravel(input: Tensor) -> Tensor:
+    """All elements in one axis: the same memory where they lie one after the other, else a copy.
+
+    # Errors
+
+    A value that could not be computed.
+    """
+
+@overload
+def permute(input: Tensor, dims: _Dims) -> Tensor:
+    """Axes in another order, a view.
+
+    # Errors
+
+    What is no permutation of the axes.
+    """
+@overload
+def permute(input: Tensor, *dims: _int) -> Tensor:
+    """Axes in another order, a view.
+
+    # Errors
+
+    What is no permutation of the axes.
+    """
+
+@overload
+def permute_dims(input: Tensor, dims: _Dims) -> Tensor:
+    """Axes in another order, a view.
+
+    # Errors
+
+    What is no permutation of the axes.
+    """
+@overload
+def permute_dims(input: Tensor, *dims: _int) -> Tensor:
+    """Axes in another order, a view.
+
+    # Errors
+
+    What is no permutation of the axes.
+    """
+
+def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """Two axes exchanged, a view.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """Two axes exchanged, a view.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
+    """Two axes exchanged, a view: `transpose`, by NumPy's name.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def adjoint(input: Tensor) -> Tensor:
+    """The last two axes exchanged, a view.
+
+    # Errors
+
+    Fewer than two axes.
+    """
+
+def matrix_transpose(input: Tensor) -> Tensor:
+    """The last two axes exchanged, a view.
+
+    # Errors
+
+    Fewer than two axes.
+    """
+
+def movedim(input: Tensor, source: _Dims, destination: _Dims) -> Tensor:
+    """Axes moved to other places, a view; those that are not named keep their order.
+
+    # Errors
+
+    An axis out of range or twice the same; as many sources as destinations are wanted.
+    """
+
+def moveaxis(input: Tensor, source: _Dims, destination: _Dims) -> Tensor:
+    """Axes moved to other places, a view; those that are not named keep their order.
+
+    # Errors
+
+    An axis out of range or twice the same; as many sources as destinations are wanted.
+    """
+
+def narrow(input: Tensor, dim: _int, start: _int, length: _int) -> Tensor:
+    """`length` positions from `start` (from the end, if it is negative) along an axis, a view.
+
+    # Errors
+
+    An axis out of range, positions outside of it.
+    """
+
+def select(input: Tensor, dim: _int, index: _int) -> Tensor:
+    """One position along an axis, which disappears; a view.
+
+    # Errors
+
+    An axis or index out of range.
+    """
+
+def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
+    """The positions along an axis, each without it; views.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def split(input: Tensor, split_size: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
+    """Parts along an axis, of so many positions each (the last may have fewer) or of the sizes in a list; views.
+
+    # Errors
+
+    An axis out of range, sizes that do not make it, parts of no positions.
+    """
+
+def split_with_sizes(input: Tensor, split_sizes: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
+    """Parts of these sizes along an axis, views.
+
+    # Errors
+
+    An axis out of range, sizes that do not make it.
+    """
+
+def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """At most so many parts of equal size along an axis (the last may be smaller), views.
+
+    # Errors
+
+    An axis out of range, no parts.
+    """
+
+def tensor_split(input: Tensor, indices_or_sections: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
+    """So many parts along an axis, whose sizes differ by 1 at most, or those that end before each position in a list; views.
+
+    # Errors
+
+    An axis out of range, no parts.
+    """
+
+def hsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+    """Parts along the second axis, or the only one, as `tensor_split`, where a number divides it; views.
+
+    # Errors
+
+    No axes; a number that does not divide the axis.
+    """
+
+def vsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+    """Parts along the first axis, as `hsplit`.
+
+    # Errors
+
+    Fewer than two axes; a number that does not divide the axis.
+    """
+
+def dsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+    """Parts along the third axis, as `hsplit`.
+
+    # Errors
+
+    Fewer than three axes; a number that does not divide the axis.
+    """
+
+@overload
+def flip(input: Tensor, dims: _Dims) -> Tensor:
+    """Axes backwards: a copy, as PyTorch has it. [`Tensor::slice`] by −1 is a view.
+
+    # Errors
+
+    An axis out of range, or twice the same.
+    """
+@overload
+def flip(input: Tensor, *dims: _int) -> Tensor:
+    """Axes backwards: a copy, as PyTorch has it. [`Tensor::slice`] by −1 is a view.
+
+    # Errors
+
+    An axis out of range, or twice the same.
+    """
+
+def fliplr(input: Tensor) -> Tensor:
+    """The second axis backwards, a copy.
+
+    # Errors
+
+    Fewer than two axes.
+    """
+
+def flipud(input: Tensor) -> Tensor:
+    """The first axis backwards, a copy.
+
+    # Errors
+
+    No axes.
+    """
+
+def rot90(input: Tensor, k: _int = 1, dims: _Dims = (0, 1)) -> Tensor:
+    """Turned by `k` right angles in the plane of two axes, from the first towards the second; a copy.
+
+    # Errors
+
+    Other than two axes, or twice the same.
+    """
+
+def roll(input: Tensor, shifts: _Dims, dims: _Dims | None = None) -> Tensor:
+    """Each axis moved by so many positions, where what goes beyond its end comes in at its start; all elements in row-major
+    order where no axes are named. A copy.
+
+    # Errors
+
+    As many numbers as axes are wanted.
+    """
+
+@overload
+def expand(input: Tensor, size: _Dims) -> Tensor:
+    """Broadcast to a shape, a view; −1 keeps a size.
+
+    # Errors
+
+    A shape that it does not broadcast to.
+    """
+@overload
+def expand(input: Tensor, *size: _int) -> Tensor:
+    """Broadcast to a shape, a view; −1 keeps a size.
+
+    # Errors
+
+    A shape that it does not broadcast to.
+    """
+
+@overload
+def broadcast_to(input: Tensor, size: _Dims) -> Tensor:
+    """Broadcast to a shape, a view; −1 keeps a size.
+
+    # Errors
+
+    A shape that it does not broadcast to.
+    """
+@overload
+def broadcast_to(input: Tensor, *size: _int) -> Tensor:
+    """Broadcast to a shape, a view; −1 keeps a size.
+
+    # Errors
+
+    A shape that it does not broadcast to.
+    """
+
+@overload
+def broadcast_tensors(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Tensors broadcast to one shape, views.
+
+    # Errors
+
+    Shapes that do not broadcast.
+    """
+@overload
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Tensors broadcast to one shape, views.
+
+    # Errors
+
+    Shapes that do not broadcast.
+    """
+
+@overload
+def tile(input: Tensor, dims: _Sizes) -> Tensor:
+    """As `repeat`; fewer numbers than axes are those of the last axes.
+
+    # Errors
+
+    More than 8 axes.
+    """
+@overload
+def tile(input: Tensor, *dims: _int) -> Tensor:
+    """As `repeat`; fewer numbers than axes are those of the last axes.
+
+    # Errors
+
+    More than 8 axes.
+    """
+
+def repeat_interleave(input: Tensor, repeats: _Operand | None = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
+    """Each position along an axis so many times: the same number for all, or one for each. All elements in one axis, where none is
+    named. Of a tensor of numbers alone, their positions, each as often as the number says.
+
+    `output_size`, the size of the result's axis where a tensor says the numbers, is checked.
+
+    # Errors
+
+    An axis out of range; negative numbers, or as many as the axis is not long; numbers that are no integers.
+    """
+
+def unsqueeze(input: Tensor, dim: _int) -> Tensor:
+    """A new axis of size 1 before `dim`, which may be one past the last; a view.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def squeeze(input: Tensor, dim: _Dims | None = None) -> Tensor:
+    """Without axes of size 1: one, several (others stay), or all of them; a view.
+
+    # Errors
+
+    An axis out of range, or twice the same.
+    """
+
+def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+    """The diagonal of two axes (above the main one by `offset`), which go; it becomes the last. A view.
+
+    # Errors
+
+    An axis out of range, or twice the same.
+    """
+
+def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+    """The last axis as the diagonal of two new ones (above the main one by `offset`), among zeros.
+
+    # Errors
+
+    No axes; an axis out of range, or twice the same.
+    """
+
+def diag(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """Of a vector, the matrix with it as a diagonal; of a matrix, a copy of that diagonal.
+
+    # Errors
+
+    Other than one or two axes.
+    """
+
+def diagflat(input: Tensor, offset: _int = 0) -> Tensor:
+    """All elements as a diagonal of a matrix.
+
+    # Errors
+
+    More elements than a matrix can have rows.
+    """
+
+def tril(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and below it;
+    0 elsewhere.
+
+    # Errors
+
+    Fewer than two axes.
+    """
+
+def tril_(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """`tril`, written into the tensor."""
+
+def triu(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and above it;
+    0 elsewhere.
+
+    # Errors
+
+    Fewer than two axes.
+    """
+
+def triu_(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """`triu`, written into the tensor."""
+
+def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _DType | None = None, device: _Device | None = None) -> Tensor:
+    """The positions of the lower triangle of a matrix, row by row: `[2, n]`, rows first.
+
+    # Errors
+
+    A dtype other than i64 and i32.
+    """
+
+def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _DType | None = None, device: _Device | None = None) -> Tensor:
+    """The positions of the upper triangle of a matrix, row by row: `[2, n]`, rows first.
+
+    # Errors
+
+    A dtype other than i64 and i32.
+    """
+
+def as_strided(input: Tensor, size: _Sizes, stride: _Dims, storage_offset: _int | None = None) -> Tensor:
+    """The memory that the tensor is of, seen with these sizes and strides from `storage_offset` on, all in elements (from where
+    the tensor begins, if that is not given). A view; what lies in memory as computed results do is row-major.
+
+    # Errors
+
+    What lies outside of the memory; as many strides as sizes are wanted; a detached view.
+    """
+
+def atleast_1d(input: Tensor) -> Tensor:
+    """With at least one axis; a view."""
+
+def atleast_2d(input: Tensor) -> Tensor:
+    """With at least two axes, new ones in front; a view."""
+
+def atleast_3d(input: Tensor) -> Tensor:
+    """With at least three axes: of a vector the middle one, of a matrix the first two; a view."""
+
+def cat(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
+    """Tensors one after the other along an axis, in the dtype in which they meet. As in PyTorch, a tensor of shape `[0]` has its
+    say about the dtype, and fits anything.
+
+    # Errors
+
+    No tensors, shapes that differ off the axis, unlike devices.
+    """
+
+def concat(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
+    """Tensors one after the other along an axis, in the dtype in which they meet. As in PyTorch, a tensor of shape `[0]` has its
+    say about the dtype, and fits anything.
+
+    # Errors
+
+    No tensors, shapes that differ off the axis, unlike devices.
+    """
+
+def concatenate(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
+    """Tensors one after the other along an axis, in the dtype in which they meet. As in PyTorch, a tensor of shape `[0]` has its
+    say about the dtype, and fits anything.
+
+    # Errors
+
+    No tensors, shapes that differ off the axis, unlike devices.
+    """
+
+def stack(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
+    """Tensors of one shape along a new axis, in the dtype in which they meet.
+
+    # Errors
+
+    No tensors, shapes that differ, unlike devices.
+    """
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors beside each other: along the second axis, vectors along the only one.
+
+    # Errors
+
+    As `cat`.
+    """
+
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors below each other: along the first axis, vectors as rows.
+
+    # Errors
+
+    As `cat`.
+    """
+
+def row_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors below each other: along the first axis, vectors as rows.
+
+    # Errors
+
+    As `cat`.
+    """
+
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors behind each other: along the third axis.
+
+    # Errors
+
+    As `cat`.
+    """
+
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors beside each other, vectors as columns.
+
+    # Errors
+
+    As `cat`.
+    """
+
+@overload
+def block_diag(tensors: Sequence[Tensor]) -> Tensor:
+    """Matrices (vectors are rows, numbers of one element) along the diagonal of a larger one, among zeros.
+
+    # Errors
+
+    More than two axes, unlike devices.
+    """
+@overload
+def block_diag(*tensors: Tensor) -> Tensor:
+    """Matrices (vectors are rows, numbers of one element) along the diagonal of a larger one, among zeros.
+
+    # Errors
+
+    More than two axes, unlike devices.
+    """
+
+@overload
+def meshgrid(tensors: Sequence[Tensor], *, indexing: str = "ij") -> tuple[Tensor, ...]:
+    """Coordinates of a grid: each vector along an axis of its own, broadcast along the others; views. With `indexing = "xy"` the
+    first two axes are exchanged.
+
+    # Errors
+
+    No tensors, tensors with more than one axis, unlike dtypes or devices; another word than `"ij"` and `"xy"`.
+    """
+@overload
+def meshgrid(*tensors: Tensor, indexing: str = "ij") -> tuple[Tensor, ...]:
+    """Coordinates of a grid: each vector along an axis of its own, broadcast along the others; views. With `indexing = "xy"` the
+    first two axes are exchanged.
+
+    # Errors
+
+    No tensors, tensors with more than one axis, unlike dtypes or devices; another word than `"ij"` and `"xy"`.
+    """
+
+@overload
+def cartesian_prod(tensors: Sequence[Tensor]) -> Tensor:
+    """All choices of one element from each vector, a row each; of one vector, that itself.
+
+    # Errors
+
+    Tensors that are no vectors.
+    """
+@overload
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All choices of one element from each vector, a row each; of one vector, that itself.
+
+    # Errors
+
+    Tensors that are no vectors.
+    """
+
+def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) -> Tensor:
+    """All choices of `r` elements of a vector in its order, a row each; the same one more than once with `with_replacement`.
+
+    # Errors
+
+    A tensor that is no vector.
+    """
+
+def select_scatter(input: Tensor, src: Tensor, dim: _int, index: _int) -> Tensor:
+    """A copy with `src` in place of one position along an axis.
+
+    # Errors
+
+    An axis or index out of range; a `src` of another shape.
+    """
+
+def slice_scatter(input: Tensor, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
+    """A copy with `src` in place of positions along an axis; see `slice`.
+
+    # Errors
+
+    An axis out of range, step 0; a `src` of another shape.
+    """
+
+def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+    """A copy with `src` in place of a diagonal; see `diagonal`.
+
+    # Errors
+
+    An axis out of range, or twice the same; a `src` of another shape.
+    """
+
+def layer_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
+    """Normalised over the last axes, whose sizes are `normalized_shape`, then scaled and shifted (Ba, Kiros and Hinton, 2016).
+    Integers become f32.
+
+    # Errors
+
+    Sizes that are not the last ones; weight or bias of another shape.
+    """
+
+def _nn_layer_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
+    """Normalised over the last axes, whose sizes are `normalized_shape`, then scaled and shifted (Ba, Kiros and Hinton, 2016).
+    Integers become f32.
+
+    # Errors
+
+    Sizes that are not the last ones; weight or bias of another shape.
+    """
+
+def rms_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
+    """Divided by the root of the mean square over the last axes, whose sizes are `normalized_shape`, then scaled (Zhang and
+    Sennrich, 2019). `eps`, which is added to the mean square, is the distance of 1 to the next number of the dtype that is computed in
+    (f32 for half types) where it is not given. Integers become f32.
+
+    # Errors
+
+    Sizes that are not the last ones; a weight of another shape.
+    """
+
+def _nn_rms_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, eps: _float | None = None) -> Tensor:
+    """Divided by the root of the mean square over the last axes, whose sizes are `normalized_shape`, then scaled (Zhang and
+    Sennrich, 2019). `eps`, which is added to the mean square, is the distance of 1 to the next number of the dtype that is computed in
+    (f32 for half types) where it is not given. Integers become f32.
+
+    # Errors
+
+    Sizes that are not the last ones; a weight of another shape.
+    """
+
+def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
+    """Normalised over groups of channels (axis 1) and all that lies behind them, then scaled and shifted by channel (Wu and He,
+    2018). Integers become f32.
+
+    # Errors
+
+    Fewer than two axes; channels that do not part into `num_groups`; weight or bias that are not one number for each channel.
+    """
+
+def _nn_group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
+    """Normalised over groups of channels (axis 1) and all that lies behind them, then scaled and shifted by channel (Wu and He,
+    2018). Integers become f32.
+
+    # Errors
+
+    Fewer than two axes; channels that do not part into `num_groups`; weight or bias that are not one number for each channel.
+    """
+
+def _nn_batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None, bias: Tensor | None = None, training: _bool = False, momentum: _float = 0.1, eps: _float = 1e-5) -> Tensor:
+    """Normalised by channel (axis 1), then scaled and shifted (Ioffe and Szegedy, 2015): in training by mean and variance of the
+    input over all other axes, which `running_mean` and `running_var`, where given, are moved towards by `momentum`; else by those
+    two. Integers become f32.
+
+    # Errors
+
+    Fewer than two axes; in training, one value for each channel; else, no running mean or variance; what is not one number for
+    each channel.
+    """
+
+def _nn_instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None, weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: _bool = True, momentum: _float = 0.1, eps: _float = 1e-5) -> Tensor:
+    """Normalised by sample and channel over all axes behind those two, then scaled and shifted by channel (Ulyanov, Vedaldi and
+    Lempitsky, 2016). With `use_input_stats` by the input's own mean and variance, towards whose means over samples `running_mean`
+    and `running_var`, where given, are moved by `momentum`; else by those two. Integers become f32.
+
+    # Errors
+
+    Fewer than three axes; one value for each channel; without the input's own statistics, no running mean or variance; what is not one
+    number for each channel.
+    """
+
+def _nn_local_response_norm(input: Tensor, size: _int, alpha: _float = 1e-4, beta: _float = 0.75, k: _float = 1.0) -> Tensor:
+    """Divided by `(k + alpha · m)` to the power `beta`, where `m` is the mean of squares over `size` neighbouring channels (axis 1),
+    those beyond the ends taken for 0 (Krizhevsky, Sutskever and Hinton, 2012). Integers become f32.
+
+    # Errors
+
+    Fewer than three axes; a `size` of 0.
+    """
+
+def t(input: Tensor) -> Tensor:
+    """The transpose of a matrix; a view of all of it for vectors and scalars.
+
+    # Errors
+
+    More than two axes.
+    """
+
+def clone(input: Tensor) -> Tensor:
+    """A copy of the value in its own memory; gradients flow through it."""
+
+def sum(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+    """The sum of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
+    converted to before.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def prod(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+    """The product of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
+    converted to before.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def mean(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+    """The mean of all elements, or over some axes; of integers, in f32 unless `dtype` says otherwise.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def nansum(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+    """The sum of what is not NaN, of all elements or over some axes.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def nanmean(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
+    """The mean of what is not NaN, of all elements or over some axes; of integers, in f32.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def amax(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+    """The largest element, or the largest over some axes; NaN if any is. Equal ones share the gradient.
+
+    # Errors
+
+    An axis out of range or named twice; no elements.
+    """
+
+def amin(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+    """The smallest element, or the smallest over some axes; NaN if any is. Equal ones share the gradient.
+
+    # Errors
+
+    An axis out of range or named twice; no elements.
+    """
+
+def aminmax(input: Tensor, *, dim: _int | None = None, keepdim: _bool = False) -> tuple[Tensor, ...]:
+    """The smallest and the largest element, of all or along an axis. Equal ones share the gradient.
+
+    # Errors
+
+    An axis out of range; no elements.
+    """
+
+def argmax(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+    """The index (i64) of the first largest element along an axis, or of the flattened tensor.
+
+    # Errors
+
+    An axis out of range; no elements.
+    """
+
+def argmin(input: Tensor, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
+    """The index (i64) of the first smallest element along an axis, or of the flattened tensor.
+
+    # Errors
+
+    An axis out of range; no elements.
+    """
+
+def any(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+    """Whether any element is not zero, of all or over some axes: a truth value, and of u8 a u8.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def all(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+    """Whether no element is zero, of all or over some axes: a truth value, and of u8 a u8.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def count_nonzero(input: Tensor, dim: _Dims | None = None) -> Tensor:
+    """How many elements are not zero (i64), of all or over some axes.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def var(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
+    """The variance of all elements, or over some axes: squares of deviations from the mean, over their count less
+    `correction`, which is 1 (Bessel's) unless `unbiased` is false. Over 0, where the correction is larger. Integers become f32.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def std(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> Tensor:
+    """The standard deviation, the square root of the variance, of all elements or over some axes; see `var`. Its gradient is 0
+    where nothing varies. Integers become f32.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def var_mean(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> tuple[Tensor, ...]:
+    """The variance (see `var`) and the mean, of all elements or over some axes. Integers become f32.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def std_mean(input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *, correction: _float | None = None) -> tuple[Tensor, ...]:
+    """The standard deviation (see `std`) and the mean, of all elements or over some axes. Integers become f32.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def logsumexp(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+    """`log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become f32.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def _special_logsumexp(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
+    """`log Σ eˣ` over some axes (all, if none is named), without overflow. Integers become f32.
+
+    # Errors
+
+    An axis out of range or named twice.
+    """
+
+def norm(input: Tensor, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False, dtype: _DType | None = None) -> Tensor:
+    """The norm of all elements as one vector, or over some axes: the `p`-th root of the sum of `p`-th powers of magnitudes
+    (2 for `"fro"`). With `p` infinite the largest magnitude, −∞ the smallest, 0 how many are not zero. The gradient of a
+    norm that is 0 is 0. Integers become f32.
+
+    # Errors
+
+    An axis out of range or named twice; a `p` that is NaN or another word; with an infinite `p`, no elements.
+    """
+
+def dist(input: Tensor, other: Tensor, p: _float = 2.0) -> Tensor:
+    """The `p`-norm of the difference to another tensor, which is broadcast.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices; a `p` that is NaN.
+    """
+
+def renorm(input: Tensor, p: _float, dim: _int, maxnorm: _float) -> Tensor:
+    """The parts along an axis, those whose `p`-norm is larger than `maxnorm` scaled down to it.
+
+    # Errors
+
+    Fewer than two axes, an axis out of range, a `p` that is not positive, a negative `maxnorm`.
+    """
+
+def renorm_(input: Tensor, p: _float, dim: _int, maxnorm: _float) -> Tensor:
+    """`renorm`, written into the tensor."""
+
+def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
+    """Differences of neighbours along an axis, taken `n` times; of truth values, whether they differ. `prepend` and `append`
+    are put before and after the elements first.
+
+    # Errors
+
+    A tensor without axes, an axis out of range; what is put beside it and does not fit.
+    """
+
+def trapezoid(input: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1) -> Tensor:
+    """The integral along an axis by the trapezoidal rule: of values at the points `x` (one axis, or a shape that broadcasts
+    with the tensor's), or at points that are `dx` apart.
+
+    # Errors
+
+    A tensor without axes, an axis out of range; points that do not fit the values, or both `x` and `dx`.
+    """
+
+def trapz(input: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1) -> Tensor:
+    """The integral along an axis by the trapezoidal rule: of values at the points `x` (one axis, or a shape that broadcasts
+    with the tensor's), or at points that are `dx` apart.
+
+    # Errors
+
+    A tensor without axes, an axis out of range; points that do not fit the values, or both `x` and `dx`.
+    """
+
+def cumulative_trapezoid(input: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1) -> Tensor:
+    """The integral up to each point but the first along an axis by the trapezoidal rule; see `trapezoid`.
+
+    # Errors
+
+    A tensor without axes, an axis out of range; points that do not fit the values, or both `x` and `dx`.
+    """
+
+def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
+    """The covariance matrix of variables, which are rows, by observations, which are columns; of one row, the variance. Each
+    observation counts `fweights` times (integers), and with `aweights`; both have one axis. Integers become f32.
+
+    # Errors
+
+    More than two axes; weights of another number than the observations', or that are no integers or floats.
+    """
+
+def corrcoef(input: Tensor) -> Tensor:
+    """The matrix of correlation coefficients of variables, which are rows, by observations, which are columns. Integers become
+    f32.
+
+    # Errors
+
+    More than two axes.
+    """
+
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
+    """How often each integer occurs, from 0 to the largest one (at least `minlength` of them): i64. With `weights`, the sum of
+    the weights of its occurrences: f32 of f32, else f64. The values are looked at, since the shape depends on them.
+
+    # Errors
+
+    What is no line of integers, a negative one; weights of another shape.
+    """
+
+def histc(input: Tensor, bins: _int = 100, min: _float = 0.0, max: _float = 0.0) -> Tensor:
+    """How many elements lie in each of `bins` intervals of the same width from `min` to `max`, both included; from the least
+    element to the largest, if these are the same. What lies outside does not count. Integers become f32.
+
+    # Errors
+
+    No bins; bounds that are not finite or in the wrong order.
+    """
+
+def histogram(input: Tensor, bins: _int, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
+    """How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
+    `range[0]` to `range[1]`, both included, or from the least element to the largest. With `weight`, of the tensor's shape, the
+    sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
+    f32.
+
+    # Errors
+
+    No bins; a range of other than two numbers that are finite and in order; weights of another shape.
+    """
+
+def gradient(input: Tensor, *, spacing: _float | Sequence[_float] = 1.0, dim: _Dims | None = None, edge_order: _int = 1) -> tuple[Tensor, ...]:
+    """The slopes along axes (all, if none is named) by differences of neighbours, a tensor for each: central ones inside, at the
+    ends those of `edge_order` 1 or 2. `spacing` is the distance of points, one for all axes or one for each.
+
+    # Errors
+
+    An axis out of range or named twice, or with too few positions; another order; other than one distance or one for each axis.
+    """
+
+def cumsum(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
+    order of additions depends on the shape alone.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def cumulative_sum(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
+    order of additions depends on the shape alone.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def cumsum_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """`cumsum`, written into the tensor."""
+
+def cumulative_sum_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """`cumsum`, written into the tensor."""
+
+def cumprod(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """The product of each element and all before it along an axis. Integers become i64.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def cumulative_prod(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """The product of each element and all before it along an axis. Integers become i64.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def cumprod_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """`cumprod`, written into the tensor."""
+
+def cumulative_prod_(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
+    """`cumprod`, written into the tensor."""
+
+def logcumsumexp(input: Tensor, dim: _int) -> Tensor:
+    """`log Σ eˣ` of each element and all before it along an axis, without overflow. Integers become f32.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def cummax(input: Tensor, dim: _int) -> Extreme:
+    """The largest element so far along an axis, and its index (i64): of equal ones the last. NaN is larger than every number. The
+    gradient goes to the element at the index.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def cummin(input: Tensor, dim: _int) -> Extreme:
+    """The smallest element so far along an axis, and its index (i64): of equal ones the last. NaN is smaller than every number. The
+    gradient goes to the element at the index.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def recurrence(input: Tensor, factors: Tensor, dim: _int) -> Tensor:
+    """The linear recurrence `yᵢ = xᵢ + aᵢ yᵢ₋₁` along an axis, which begins with `y₋₁ = 0`; `factors` are the `aᵢ`, and broadcast.
+    Exponential averages, discounted returns and state-space models are of this kind. Integers become f32.
+
+    # Errors
+
+    An axis out of range; factors that do not broadcast to the shape.
+    """
+
 def _special_gammaln(input: Tensor) -> Tensor:
     """The logarithm of the magnitude of the gamma function. Integers become f32."""
 
@@ -5170,4 +6425,95 @@ def _special_multigammaln(input: Tensor, p: _int) -> Tensor:
     # Errors
 
     A dimension below 1 or above 1024.
+    """
+
+def _windows_bartlett(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Bartlett's window, a triangle.
+
+    # Errors
+
+    A dtype that is not floating point; a device that is not there.
+    """
+
+def _windows_blackman(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Blackman's window: `0.42 − 0.5 cos x + 0.08 cos 2x`.
+
+    # Errors
+
+    A dtype that is not floating point; a device that is not there.
+    """
+
+def _windows_cosine(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """A window of half a period of the sine.
+
+    # Errors
+
+    A dtype that is not floating point; a device that is not there.
+    """
+
+def _windows_exponential(m: _int, *, center: _float | None = None, tau: _float = 1.0, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """A window that falls off exponentially by `tau` from `center`, which a symmetric one has in its middle.
+
+    # Errors
+
+    A `tau` that is not positive, a `center` of a symmetric window; a dtype that is not floating point; a device that is not
+    there.
+    """
+
+def _windows_gaussian(m: _int, *, std: _float = 1.0, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Gauss' bell, of a standard deviation.
+
+    # Errors
+
+    A deviation that is not positive; a dtype that is not floating point; a device that is not there.
+    """
+
+def _windows_general_cosine(m: _int, *, a: _float | Sequence[_float], sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """A window of cosines: `Σ (−1)ᵏ aₖ cos(k x)`.
+
+    # Errors
+
+    No weights; a dtype that is not floating point; a device that is not there.
+    """
+
+def _windows_general_hamming(m: _int, *, alpha: _float = 0.54, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """A window of one cosine: `α − (1 − α) cos x`.
+
+    # Errors
+
+    A dtype that is not floating point; a device that is not there.
+    """
+
+def _windows_hamming(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Hamming's window: `0.54 − 0.46 cos x`.
+
+    # Errors
+
+    A dtype that is not floating point; a device that is not there.
+    """
+
+def _windows_hann(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Hann's window: `½ − ½ cos x`.
+
+    # Errors
+
+    A dtype that is not floating point; a device that is not there.
+    """
+
+def _windows_kaiser(m: _int, *, beta: _float = 12.0, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Kaiser's window, `I₀(β √(1 − x²)) / I₀(β)`. The modified Bessel function is the mean of `exp(y cos θ)` over a circle, by the
+    trapezoidal rule, which converges exponentially on what is periodic (Trefethen and Weideman, "The exponentially convergent
+    trapezoidal rule", 2014).
+
+    # Errors
+
+    A negative `beta`; a dtype that is not floating point; a device that is not there.
+    """
+
+def _windows_nuttall(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Nuttall's window, of four cosines.
+
+    # Errors
+
+    A dtype that is not floating point; a device that is not there.
     """

@@ -443,8 +443,8 @@ impl Line {
         let facts = Facts::of(&whole);
         let seen = [part.map(|part| &part.layout), shared.as_ref().and_then(|shared| shared.region.as_ref())];
         let nothing = part.is_some_and(|part| part.layout.numel() == 0);
-        if !nothing && seen.into_iter().flatten().any(meets_itself) {
-            let text = "a broadcast view cannot be written to";
+        if !nothing && seen.into_iter().flatten().any(Layout::overlaps) {
+            let text = "a broadcast view, or one whose windows overlap, cannot be written to";
             return Err(Error::new("write", ErrorKind::Value(text.into())));
         }
         let all = Layout::contiguous(facts.shape);
@@ -610,12 +610,6 @@ fn is_worth_writing_now(whole: &Node, value: &Node, region: &Layout) -> bool {
 /// Whether a view sees all elements of something of this shape in their order.
 fn covers(layout: &Layout, whole: &Shape) -> bool {
     layout.is_contiguous() && layout.offset() == 0 && layout.numel() == whole.numel()
-}
-
-/// Whether some elements of a view share a place.
-fn meets_itself(layout: &Layout) -> bool {
-    let mut axes = layout.strides().iter().zip(layout.shape().iter());
-    layout.numel() > 0 && axes.any(|(&stride, &n)| stride == 0 && n > 1)
 }
 
 impl LineState {
@@ -864,6 +858,35 @@ impl Tensor {
         known: Option<Known>,
     ) -> Tensor {
         Tensor::of_state(State::Part(Box::new(Part { line, layout, region, made_at, known })), false)
+    }
+
+    /// The memory that the tensor is of, seen with other strides: `offset` counts from its start, and is the tensor's own where it
+    /// is not given.
+    ///
+    /// # Errors
+    ///
+    /// What lies outside of that memory; a detached view, whose memory's start is another's.
+    #[track_caller]
+    pub(crate) fn strided(&self, shape: Shape, strides: &[isize], offset: Option<usize>) -> Result<Tensor> {
+        if mg_graph::is_recording() {
+            self.node();
+        }
+        let (line, layout, region) = self.line();
+        if region.is_some() {
+            let text = "a detached view is not seen with other strides; clone() it first";
+            return Err(Error::new("as_strided", ErrorKind::Value(text.into())));
+        }
+        let layout = Layout::new(shape, strides, offset.unwrap_or(layout.offset()))?;
+        let numel = line.facts().shape.numel();
+        if layout.extent().is_some_and(|(_, last)| last >= numel) {
+            let text = format!(
+                "shape {shape} with strides {strides:?} at {} lies outside of {numel} elements",
+                layout.offset()
+            );
+            return Err(Error::new("as_strided", ErrorKind::Shape(text)));
+        }
+        let seen = Tensor::of_part(line, layout, None, mg_graph::line(), None);
+        Ok(if crate::is_grad_enabled() || !seen.requires_grad() { seen } else { seen.detach() })
     }
 
     /// The part of this tensor's memory that a layout among the elements of all of it reaches.

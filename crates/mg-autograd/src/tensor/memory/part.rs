@@ -54,6 +54,12 @@ fn viewed(of: &Node, view: &View, shape: Shape) -> Result<Node> {
         &View::Slice { axis, start, step } => {
             of.slice(axis as usize, start as usize, step as isize, shape[axis as usize])
         }
+        &View::Diagonal { axes: [first, second], offset } => {
+            of.diagonal([first as usize, second as usize], offset, shape[shape.rank() - 1])
+        }
+        &View::Windows { axis, step } => {
+            of.windows(axis as usize, shape[axis as usize], shape[shape.rank() - 1], step as usize)
+        }
         View::Expand => of.expand(shape),
         View::Region(region) => of.region(**region),
     }

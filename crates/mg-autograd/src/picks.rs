@@ -1,0 +1,615 @@
+//! Indexing by several things at once, as NumPy and PyTorch have it: positions, slices, new axes, and tensors of integers or truth
+//! values, composed of views, gathers and choices.
+
+use crate::caller::public;
+use crate::operations::{bounds, signed};
+use crate::ops::Operand;
+use crate::tensor::{Tensor, in_place};
+use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use mg_graph::{Node, is_recording};
+
+/// One of the things that an index is made of: what stands between the commas of Python's `x[…]`.
+#[derive(Clone)]
+pub enum Index {
+    /// A position along an axis, which goes; negative ones count from the end.
+    At(isize),
+    /// Positions along an axis; see [`Tensor::slice`].
+    Slice {
+        /// The first one.
+        start: Option<isize>,
+        /// The one before which they end.
+        end: Option<isize>,
+        /// The distance.
+        step: isize,
+    },
+    /// A new axis of size 1.
+    NewAxis,
+    /// A new axis of size 1 or 0: what a plain truth value selects.
+    Truth(bool),
+    /// All axes that nothing else is said of: `...`.
+    Rest,
+    /// Integers, for one axis, or truth values, for as many axes as they have.
+    Tensor(Tensor),
+}
+
+impl From<isize> for Index {
+    fn from(at: isize) -> Index {
+        Index::At(at)
+    }
+}
+impl From<&Tensor> for Index {
+    fn from(index: &Tensor) -> Index {
+        Index::Tensor(index.clone())
+    }
+}
+impl From<std::ops::RangeFull> for Index {
+    fn from(_: std::ops::RangeFull) -> Index {
+        Index::Slice { start: None, end: None, step: 1 }
+    }
+}
+impl From<std::ops::Range<isize>> for Index {
+    fn from(range: std::ops::Range<isize>) -> Index {
+        Index::Slice { start: Some(range.start), end: Some(range.end), step: 1 }
+    }
+}
+impl From<std::ops::RangeFrom<isize>> for Index {
+    fn from(range: std::ops::RangeFrom<isize>) -> Index {
+        Index::Slice { start: Some(range.start), end: None, step: 1 }
+    }
+}
+impl From<std::ops::RangeTo<isize>> for Index {
+    fn from(range: std::ops::RangeTo<isize>) -> Index {
+        Index::Slice { start: None, end: Some(range.end), step: 1 }
+    }
+}
+
+impl Index {
+    /// How many axes it takes.
+    pub fn axes(&self) -> usize {
+        match self {
+            Index::At(_) | Index::Slice { .. } => 1,
+            Index::NewAxis | Index::Truth(_) | Index::Rest => 0,
+            Index::Tensor(t) if t.is_bool() => t.rank(),
+            Index::Tensor(_) => 1,
+        }
+    }
+}
+
+/// What an index selects of a tensor: a view, and what tensors pick of that.
+pub struct Selection {
+    view: Tensor,
+    picks: Vec<Pick>,
+}
+
+/// A tensor that stands as an index, at an axis.
+struct Pick {
+    axis: usize,
+    index: Tensor,
+}
+
+/// What tensors pick: for each axis in `axes` (ascending), the positions, broadcast to one shape.
+struct Plan {
+    axes: Vec<usize>,
+    indices: Vec<Tensor>,
+    shape: Shape,
+}
+
+fn error(kind: ErrorKind) -> Error {
+    Error::new("index", kind)
+}
+
+/// Positions of what holds in a mask, for each of its axes.
+pub(crate) fn found(mask: &Tensor) -> Result<Vec<Vec<i64>>> {
+    let shape = mask.shape();
+    let mut found: Vec<Vec<i64>> = vec![vec![]; shape.rank()];
+    for (mut at, holds) in mask.to_vec::<bool>()?.into_iter().enumerate() {
+        if !holds {
+            continue;
+        }
+        for (axis, found) in found.iter_mut().enumerate().rev() {
+            found.push((at % shape[axis]) as i64);
+            at /= shape[axis];
+        }
+    }
+    Ok(found)
+}
+
+/// Integers as positions along an axis of `n`: negative ones count from the end. What is known already is checked at
+/// once, the rest when it is computed.
+pub(crate) fn positions(index: &Tensor, of: &Tensor, axis: usize, n: usize) -> Result<Tensor> {
+    let dtype = index.dtype();
+    if !dtype.is_int() {
+        let text = format!("a tensor of {dtype} cannot be an index: integers and truth values can");
+        return Err(error(ErrorKind::DType(text)));
+    }
+    if of.numel() == 0 {
+        told_now(index)?;
+    }
+    let negative = index.check_indices("index", -(n as i64), axis, n)?;
+    // Indices may lie on the host whatever they are an index of.
+    let index = index.to_dtype(DType::I64).to(of.device())?;
+    // A step that is recorded is replayed with other indices.
+    if negative == Some(false) && !is_recording() {
+        return Ok(index);
+    }
+    Tensor::where_(&index.try_lt(0i64)?, index.try_add(n as i64)?, &index)
+}
+
+/// Computes an index of nothing: what is picked with it has no elements, so nobody would compute it and find it out of range.
+#[track_caller]
+pub(crate) fn told_now(index: &Tensor) -> Result<()> {
+    if !is_recording() {
+        index.realize()?;
+    }
+    Ok(())
+}
+
+impl Tensor {
+    /// What an index selects, to be looked at or written to.
+    ///
+    /// # Errors
+    ///
+    /// More axes than there are, two `...`; a position or slice that [`Tensor::select`] or [`Tensor::slice`] refuses.
+    #[track_caller]
+    pub fn selection(&self, index: &[Index]) -> Result<Selection> {
+        public("index", || {
+            let rank = self.rank();
+            let taken: usize = index.iter().map(Index::axes).sum();
+            if taken > rank {
+                let text = format!("{taken} indices for a tensor of {rank} axes");
+                return Err(error(ErrorKind::Shape(text)));
+            }
+            if index.iter().filter(|i| matches!(i, Index::Rest)).count() > 1 {
+                return Err(error(ErrorKind::Value("an index can have one ... only".into())));
+            }
+            let (mut t, mut axis, mut picks) = (self.clone(), 0usize, vec![]);
+            for item in index {
+                match item {
+                    Index::At(at) => t = t.select(axis as isize, *at)?,
+                    Index::Slice { start, end, step } => {
+                        let (from, n) = bounds(t.shape()[axis], *start, *end, *step)?;
+                        t = t.sliced(axis, from, *step, n)?;
+                        axis += 1;
+                    }
+                    Index::NewAxis | Index::Truth(true) => {
+                        t = t.unsqueeze(axis as isize)?;
+                        axis += 1;
+                    }
+                    Index::Truth(false) => {
+                        t = t.unsqueeze(axis as isize)?.sliced(axis, 0, 1, 0)?;
+                        axis += 1;
+                    }
+                    Index::Rest => axis += rank - taken,
+                    Index::Tensor(index) => {
+                        picks.push(Pick { axis, index: index.clone() });
+                        axis += item.axes();
+                    }
+                }
+            }
+            // All of it is a view too.
+            let view = if t.is(self) { t.permuted(&(0..t.rank()).collect::<Vec<_>>())? } else { t };
+            Ok(Selection { view, picks })
+        })
+    }
+
+    /// The elements that an index selects: a view where nothing but positions, slices and new axes are in it, else a copy.
+    ///
+    /// ```
+    /// use mg_autograd::{Index, Tensor};
+    ///
+    /// let x = Tensor::arange(12).reshape(&[3, 4])?;
+    /// let rows = Tensor::from_slice(&[2i64, 0]);
+    /// let picked = x.index(&[Index::from(&rows), Index::from(1..)])?;
+    /// assert_eq!(picked.to_vec::<i64>()?, [9, 10, 11, 1, 2, 3]);
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::selection`]; indices that do not broadcast, a mask of another shape than its axes'. An index out of range that is
+    /// not known yet is found when the value is computed.
+    #[track_caller]
+    pub fn index(&self, index: &[Index]) -> Result<Tensor> {
+        public("index", || self.selection(index)?.get())
+    }
+
+    /// Writes into the elements that an index selects; `value` broadcasts. Where one is selected more than once the last value stays.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::index`] and [`Tensor::assign`].
+    #[track_caller]
+    pub fn set_index(&self, index: &[Index], value: impl Into<Operand>) -> Result<()> {
+        let value = value.into();
+        public("index", || self.selection(index)?.set(value))
+    }
+}
+
+impl Selection {
+    /// Whether it is a view and nothing else.
+    pub fn is_view(&self) -> bool {
+        self.picks.is_empty()
+    }
+
+    /// Whether looking at it computes: which elements a mask picks, or whether there is what is picked of nothing.
+    pub fn reads(&self) -> bool {
+        !self.is_view() && self.view.numel() == 0 || self.picks.iter().any(|pick| pick.index.is_bool())
+    }
+
+    /// What is selected.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::index`].
+    #[track_caller]
+    pub fn get(&self) -> Result<Tensor> {
+        public("index", || {
+            if self.is_view() {
+                return Ok(self.view.clone());
+            }
+            let plan = self.plan()?;
+            let rows = plan.rows(&self.view)?.index_select(0, &plan.linear(&self.view)?)?;
+            let picked = plan.unfold(&self.view, &rows)?;
+            // A tensor of its own, which lies as it is seen.
+            if picked.is_contiguous()? { Ok(picked) } else { Ok(picked.copy()) }
+        })
+    }
+
+    /// Writes into what is selected.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::set_index`].
+    #[track_caller]
+    pub fn set(&self, value: impl Into<Operand>) -> Result<()> {
+        let value = value.into();
+        public("index", || {
+            in_place(|| {
+                let t = &self.view;
+                if self.is_view() {
+                    return t.assign(without_leading_ones(value, t.rank())?);
+                }
+                if let Some(new) = self.chosen(&value)? {
+                    return t.assign(new);
+                }
+                let (plan, value) = (self.plan()?, written(value, t)?);
+                if plan.write_at_once(t, &value)? {
+                    return Ok(());
+                }
+                match plan.replaced(t, &value)? {
+                    Some(new) => t.assign(new),
+                    // What requires a gradient makes the tensor require one all the same, as in PyTorch.
+                    None => t.narrow(0, 0, 0)?.assign(value.sum()),
+                }
+            })
+        })
+    }
+
+    /// The view with `value` where a mask picks, if that is all that picks and each place can tell its value.
+    fn chosen(&self, value: &Operand) -> Result<Option<Tensor>> {
+        if let [Pick { axis, index }] = &self.picks[..]
+            && index.is_bool()
+            && let Some((mask, value)) = masked_value(&self.view, *axis, index, value)?
+        {
+            return Tensor::where_(&mask, value, &self.view).map(Some);
+        }
+        Ok(None)
+    }
+
+    fn plan(&self) -> Result<Plan> {
+        let of = &self.view;
+        let shape = of.shape();
+        let mut plan = Plan { axes: vec![], indices: vec![], shape: Shape::scalar() };
+        for Pick { axis, index } in &self.picks {
+            if !index.is_bool() {
+                plan.axes.push(*axis);
+                plan.indices.push(positions(index, of, *axis, shape[*axis])?);
+                continue;
+            }
+            let masked = shape.get(*axis..*axis + index.rank()).unwrap_or(&[]);
+            if *masked != *index.shape() {
+                let text = format!("a mask of shape {} for axes of sizes {masked:?}", index.shape());
+                return Err(error(ErrorKind::Shape(text)));
+            }
+            if index.rank() == 0 {
+                let text = "a mask without axes; use t if mask else t[:0]";
+                return Err(error(ErrorKind::Shape(text.into())));
+            }
+            for (i, found) in found(index)?.into_iter().enumerate() {
+                plan.axes.push(*axis + i);
+                let n = found.len();
+                plan.indices.push(Tensor::from_vec(found, &[n])?.to(of.device())?);
+            }
+        }
+        for index in &plan.indices {
+            let (a, b) = (plan.shape, index.shape());
+            plan.shape = Shape::broadcast(&a, &b).ok_or_else(|| {
+                error(ErrorKind::Shape(format!("indices of shapes {a} and {b} do not broadcast")))
+            })?;
+        }
+        let wide = signed(&plan.shape);
+        for index in &mut plan.indices {
+            *index = index.expand(&wide)?;
+        }
+        Ok(plan)
+    }
+}
+
+/// A value that is written to something of `rank` axes: more in front, of size 1, are none.
+fn without_leading_ones(value: Operand, rank: usize) -> Result<Operand> {
+    let Operand::Tensor(value) = value else { return Ok(value) };
+    let shape = value.shape();
+    let more = shape.rank().saturating_sub(rank);
+    if more == 0 || shape[..more].iter().any(|&n| n != 1) {
+        return Ok(Operand::Tensor(value));
+    }
+    value.reshape(&signed(&shape[more..])).map(Operand::Tensor)
+}
+
+/// `base` with `values` written to what tensors pick of its first axes, or added to it: PyTorch's `index_put`.
+pub(crate) fn put(base: &Tensor, indices: &[Tensor], values: &Tensor, accumulate: bool) -> Result<Tensor> {
+    let items: Vec<Index> = indices.iter().map(Index::from).collect();
+    let selection = base.selection(&items)?;
+    if selection.is_view() {
+        return Err(error(ErrorKind::Value("takes at least one index".into())));
+    }
+    let values = values.to_dtype(base.dtype());
+    if accumulate {
+        return selection.plan()?.added(base, &values);
+    }
+    if let Some(new) = selection.chosen(&Operand::Tensor(values.clone()))? {
+        return Ok(new);
+    }
+    Ok(selection.plan()?.replaced(base, &values)?.unwrap_or_else(|| base.copy()))
+}
+
+impl Plan {
+    /// Whether the picked axes are neighbours: then what is picked stands where they stood, else in front.
+    fn place(&self) -> usize {
+        let adjacent = self.axes.windows(2).all(|w| w[0] + 1 == w[1]);
+        if adjacent { self.axes[0] } else { 0 }
+    }
+
+    /// All axes of `of`, the picked ones first.
+    fn order(&self, of: &Tensor) -> Vec<isize> {
+        let rest = (0..of.rank()).filter(|a| !self.axes.contains(a));
+        self.axes.iter().copied().chain(rest).map(|a| a as isize).collect()
+    }
+
+    /// `of` with the picked axes merged into the first.
+    fn rows(&self, of: &Tensor) -> Result<Tensor> {
+        let shape = of.shape();
+        let mut sizes: Vec<usize> = vec![self.axes.iter().map(|&a| shape[a]).product()];
+        sizes.extend((0..of.rank()).filter(|a| !self.axes.contains(a)).map(|a| shape[a]));
+        of.permute(&self.order(of))?.reshape(&signed(&sizes))
+    }
+
+    /// The positions in the merged axis.
+    fn linear(&self, of: &Tensor) -> Result<Tensor> {
+        let shape = of.shape();
+        let mut out: Option<Tensor> = None;
+        for (&axis, index) in self.axes.iter().zip(&self.indices) {
+            out = Some(match out {
+                None => index.clone(),
+                // Once added up, a position beyond one axis could not be told from a good one.
+                Some(before) => {
+                    let checked = Tensor::from_node(index.node().guard(axis, shape[axis]));
+                    before.try_mul(shape[axis] as i64)?.try_add(checked)?
+                }
+            });
+        }
+        let out = out.ok_or_else(|| error(ErrorKind::Internal("no indices".into())))?;
+        out.reshape(&[self.shape.numel() as isize])
+    }
+
+    /// The shape of what is picked: the indices' own in place of the picked axes.
+    fn result(&self, of: &Tensor) -> Result<Shape> {
+        let (shape, place) = (of.shape(), self.place());
+        let rest: Vec<usize> = (0..of.rank()).filter(|a| !self.axes.contains(a)).map(|a| shape[a]).collect();
+        let mut sizes = rest[..place].to_vec();
+        sizes.extend(self.shape.iter());
+        sizes.extend(&rest[place..]);
+        Shape::new(&sizes)
+    }
+
+    /// For results whose first axes are the indices': the axes in their places.
+    fn to_place(&self, of: &Tensor) -> Result<Vec<isize>> {
+        let (indices, place) = (self.shape.rank(), self.place());
+        let rank = self.result(of)?.rank();
+        let axes = (indices..indices + place).chain(0..indices).chain(indices + place..rank);
+        Ok(axes.map(|a| a as isize).collect())
+    }
+
+    /// From rows to the result's shape.
+    fn unfold(&self, of: &Tensor, rows: &Tensor) -> Result<Tensor> {
+        let mut sizes = self.shape.to_vec();
+        sizes.extend(rows.shape()[1..].iter());
+        rows.reshape(&signed(&sizes))?.permute(&self.to_place(of)?)
+    }
+
+    /// Writes a few rows into much memory that is the tensor's alone, each for itself: the rest is not touched. Answers whether
+    /// that was possible.
+    fn write_at_once(&self, of: &Tensor, value: &Tensor) -> Result<bool> {
+        let count = self.shape.numel();
+        let bytes = of.numel().saturating_mul(of.dtype().size());
+        // A row takes a microsecond or two, in which ten kilobytes of the whole are copied.
+        if count == 0 || count.saturating_mul(10_000) > bytes || is_recording() {
+            return Ok(false);
+        }
+        if value.requires_grad() || !of.is_written_at_once() {
+            return Ok(false);
+        }
+        let shape = of.shape();
+        let one = (value.rank() == 0).then(|| value.clone());
+        let value = self.fold(of, value)?;
+        if one.is_none() {
+            value.realize()?;
+        }
+        if !of.is_written_at_once() {
+            return Ok(false);
+        }
+        let picked: Vec<Vec<i64>> = self
+            .indices
+            .iter()
+            .map(|index| index.reshape(&[count as isize])?.to_vec())
+            .collect::<Result<_>>()?;
+        for (&axis, picked) in self.axes.iter().zip(&picked) {
+            let out = |at: &&i64| usize::try_from(**at).map_or(true, |at| at >= shape[axis]);
+            if let Some(&index) = picked.iter().find(out) {
+                return Err(error(ErrorKind::Index { index, axis, size: shape[axis] }));
+            }
+        }
+        for i in 0..count {
+            let mut row = of.clone();
+            // From the last axis on, so that the others keep their numbers.
+            for (&axis, picked) in self.axes.iter().zip(&picked).rev() {
+                row = row.select(axis as isize, picked[i] as isize)?;
+            }
+            match &one {
+                Some(one) => row.assign(one)?,
+                None => row.assign(value.select(0, i as isize)?)?,
+            }
+        }
+        Ok(true)
+    }
+
+    /// From the result's shape, to which the values broadcast, to what is written to each position, one after the other in the
+    /// first axis.
+    fn fold(&self, of: &Tensor, value: &Tensor) -> Result<Tensor> {
+        let value = value.expand(&signed(&self.result(of)?)).map_err(|e| e.with_op("index"))?;
+        // The axes back in front, and merged.
+        let mut inverse = vec![0isize; value.rank()];
+        for (i, a) in self.to_place(of)?.into_iter().enumerate() {
+            inverse[a as usize] = i as isize;
+        }
+        let shape = of.shape();
+        let mut sizes = vec![self.shape.numel()];
+        sizes.extend((0..of.rank()).filter(|a| !self.axes.contains(a)).map(|a| shape[a]));
+        value.permute(&inverse)?.reshape(&signed(&sizes))
+    }
+
+    /// Rows back to the shape and order of `of`.
+    fn restored(&self, of: &Tensor, rows: &Tensor) -> Result<Tensor> {
+        let order = self.order(of);
+        let shape = of.shape();
+        let split: Vec<isize> = order.iter().map(|&a| shape[a as usize] as isize).collect();
+        let mut inverse = vec![0isize; order.len()];
+        for (i, &a) in order.iter().enumerate() {
+            inverse[a as usize] = i as isize;
+        }
+        rows.reshape(&split)?.permute(&inverse)
+    }
+
+    /// `of` with `value` written to what is picked; where a position occurs more than once, the last one stays. `None`
+    /// where nothing is picked.
+    fn replaced(&self, of: &Tensor, value: &Tensor) -> Result<Option<Tensor>> {
+        let rows = self.rows(of)?;
+        let (n, count) = (rows.shape()[0], self.shape.numel());
+        let value = self.fold(of, value)?;
+        if count == 0 {
+            return Ok(None);
+        }
+        if n == 0 {
+            return Err(error(ErrorKind::Index { index: 0, axis: self.axes[0], size: 0 }));
+        }
+        let (from, hit) = writers(&self.linear(of)?, n, self.axes[0])?;
+        let mut column = vec![1isize; rows.rank()];
+        column[0] = n as isize;
+        let new = Tensor::where_(&hit.reshape(&column)?, value.index_select(0, &from)?, &rows)?;
+        self.restored(of, &new).map(Some)
+    }
+
+    /// `of` with `value` added to what is picked, as often as it is.
+    fn added(&self, of: &Tensor, value: &Tensor) -> Result<Tensor> {
+        let rows = self.rows(of)?;
+        let value = self.fold(of, value)?;
+        let sum = rows.index_add(0, &self.linear(of)?, &value, 1i64)?;
+        self.restored(of, &sum)
+    }
+}
+
+/// For each of `n` rows, the last of the values that are written to it (0 where there is none), and whether there is one.
+/// `picked` (of one axis, not empty) says which row each value goes to.
+pub(crate) fn writers(picked: &Tensor, n: usize, axis: usize) -> Result<(Tensor, Tensor)> {
+    if is_recording() || !picked.device().is_cpu() {
+        last_writers(picked, n)
+    } else {
+        let (from, hit) = known_writers(&picked.to_vec::<i64>()?, n, axis)?;
+        // What is made of data lies on the default device.
+        Ok((from.to(picked.device())?, hit.to(picked.device())?))
+    }
+}
+
+fn known_writers(picked: &[i64], n: usize, axis: usize) -> Result<(Tensor, Tensor)> {
+    let (mut from, mut hit) = (vec![0i64; n], vec![false; n]);
+    for (i, &at) in picked.iter().enumerate() {
+        let Some(row) = usize::try_from(at).ok().filter(|&at| at < n) else {
+            return Err(error(ErrorKind::Index { index: at, axis, size: n }));
+        };
+        (from[row], hit[row]) = (i as i64, true);
+    }
+    Ok((Tensor::from_vec(from, &[n])?, Tensor::from_vec(hit, &[n])?))
+}
+
+/// As `known_writers`, where the device knows the rows: nothing is read on the host, so that `jit` can record it. A search by
+/// halves: in each round a row keeps the upper half of its values if there is one in it.
+fn last_writers(picked: &Tensor, n: usize) -> Result<(Tensor, Tensor)> {
+    let count = picked.numel();
+    // The values are counted in 32 bits where those hold their number.
+    let dtype = if i32::try_from(count).is_ok() { DType::I32 } else { DType::I64 };
+    let zeros = Tensor::zeros(&[n], dtype)?.to(picked.device())?;
+    let has = |which: &Tensor| zeros.scatter_add(0, picked, which)?.try_ne(0i64);
+    let hit = has(&picked.ones_like().to_dtype(dtype))?;
+    let order = Tensor::from_node(Node::ramp(Shape::of(&[count]), picked.device())).to_dtype(dtype);
+    let mut last = zeros.clone();
+    for bit in (0..usize::BITS - (count - 1).leading_zeros()).rev() {
+        let higher = last.try_add(1i64 << bit)?;
+        let is_in_it = higher.index_select(0, picked)?.try_le(&order)?.to_dtype(dtype);
+        last = Tensor::where_(&has(&is_in_it)?, higher, &last)?;
+    }
+    Ok((last.to_dtype(DType::I64), hit))
+}
+
+/// A number that is written into a tensor, in the tensor's dtype: an operation, so that recordings take it for the same number.
+pub(crate) fn written(number: Operand, t: &Tensor) -> Result<Tensor> {
+    let (dtype, device) = (t.dtype(), t.device());
+    let zero = |dtype| Tensor::zeros(&[], dtype)?.to(device);
+    match number {
+        Operand::Tensor(v) => Ok(v.to_dtype(dtype)),
+        Operand::Int(n) if dtype.is_int() => Ok(zero(dtype)?.try_add(n)?.to_dtype(dtype)),
+        Operand::Int(n) if dtype.is_bool() => Ok(zero(DType::I64)?.try_add(n)?.to_dtype(dtype)),
+        other @ (Operand::Int(_) | Operand::Float(_) | Operand::Bool(_) | Operand::Live(_)) => {
+            Ok(other.beside(t).to_dtype(dtype))
+        }
+    }
+}
+
+/// For `t[mask] = value`, with the mask's first axis at `axis`: mask and value as `where` takes them. `None` where the value has
+/// an element for each that the mask picks, whose number only the host can tell.
+fn masked_value(t: &Tensor, axis: usize, mask: &Tensor, value: &Operand) -> Result<Option<(Tensor, Tensor)>> {
+    let shape = t.shape();
+    let (rank, masked) = (shape.rank(), mask.rank());
+    if shape.get(axis..axis + masked) != Some(&mask.shape()[..]) || masked == 0 {
+        let text = format!("a mask of shape {} at axis {axis} of shape {shape}", mask.shape());
+        return Err(error(ErrorKind::Shape(text)));
+    }
+    let mut wide = vec![1isize; rank];
+    for (size, &n) in wide[axis..].iter_mut().zip(mask.shape().iter()) {
+        *size = n as isize;
+    }
+    let mask = mask.to(t.device())?.reshape(&wide)?;
+    let value = written(value.clone(), t)?;
+    // What is picked has one axis in place of those of the mask.
+    let behind = rank - axis - masked;
+    let mut sizes = signed(&value.shape());
+    if value.numel() == 1 {
+        sizes.clear();
+    } else if sizes.len() > behind {
+        let at = sizes.len() - 1 - behind;
+        if sizes[at] != 1 {
+            return Ok(None);
+        }
+        sizes.splice(at..=at, std::iter::repeat_n(1, masked));
+    }
+    Ok(Some((mask, value.reshape(&sizes)?)))
+}
