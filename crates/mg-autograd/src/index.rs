@@ -315,20 +315,34 @@ impl Tensor {
         })
     }
 
-    /// Rows (or what lies along `axis`) by their indices (i64, one axis).
+    /// Rows (or what lies along `axis`) by their indices (i64, one axis, or none for one row). A tensor without axes is its own
+    /// only row, and stays without axes.
     ///
     /// # Errors
     ///
-    /// An axis out of range, indices that are not i64 with one axis. An index out of range is found when the value is
+    /// An axis out of range, indices that are not i64 with one axis, other than one of them for a tensor without axes. An index out of range is found when the value is
     /// computed.
     #[track_caller]
     pub fn index_select(&self, axis: isize, index: &Tensor) -> Result<Tensor> {
         public("index_select", || {
             let (node, index) = (self.node(), index.node());
-            let axis = normalize_axis(axis, node.shape().rank())?;
+            let axis = normalize_axis(axis, node.shape().rank().max(1))?;
+            let index = match index.shape().rank() {
+                0 => index.reshape(Shape::of(&[1]))?,
+                _ => index,
+            };
+            if node.shape().rank() == 0 && index.shape().numel() != 1 {
+                let text = format!("takes one index for a tensor without axes, got shape {}", index.shape());
+                return Err(Error::new("index_select", ErrorKind::Shape(text)));
+            }
             if index.shape().rank() != 1 {
                 let text = format!("takes indices with one axis, got shape {}", index.shape());
                 return Err(Error::new("index_select", ErrorKind::Shape(text)));
+            }
+            if node.shape().rank() == 0 {
+                return Ok(Tensor::from_node(
+                    node.reshape(Shape::of(&[1]))?.gather(0, &index)?.reshape(*node.shape())?,
+                ));
             }
             let mut dims = vec![1usize; node.shape().rank()];
             dims[axis] = index.shape()[0];

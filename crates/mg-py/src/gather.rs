@@ -80,7 +80,8 @@ fn told_now(index: &Tensor) -> Result<()> {
 /// What PyTorch takes as the index of `index_select`, `gather` and `scatter_add`, as i64.
 fn checked(op: &'static str, index: &Tensor, axis: usize, of: &Tensor) -> Result<Tensor> {
     let (shape, dtype) = (of.shape(), index.dtype());
-    let size = shape[axis];
+    // A tensor without axes is its own only row.
+    let size = shape.get(axis).copied().unwrap_or(1);
     if shape.numel() == 0 {
         told_now(index)?;
     }
@@ -430,9 +431,8 @@ impl PyTensor {
     fn index_select(&self, py: Python<'_>, dim: isize, index: &Bound<'_, PyTensor>) -> PyResult<PyTensor> {
         let index = &index.get().t;
         self.unary(py, |t| {
-            let axis = mg_device::normalize_axis(dim, t.rank())?;
-            let index = checked("index_select", index, axis, t)?;
-            t.index_select(dim, &if index.rank() == 0 { index.reshape(&[1])? } else { index })
+            let axis = mg_device::normalize_axis(dim, t.rank().max(1))?;
+            t.index_select(dim, &checked("index_select", index, axis, t)?)
         })
     }
 

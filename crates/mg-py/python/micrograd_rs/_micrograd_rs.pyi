@@ -1578,7 +1578,7 @@ class Tensor:
 
         # Errors
 
-        A dimension below 1.
+        A dimension below 1 or above 1024.
         """
     def mvlgamma_(self, p: _int) -> Self:
         """`mvlgamma`, written into the tensor, which is answered."""
@@ -5158,7 +5158,7 @@ def mvlgamma(input: Tensor, p: _int) -> Tensor:
 
     # Errors
 
-    A dimension below 1.
+    A dimension below 1 or above 1024.
     """
 
 def mvlgamma_(input: Tensor, p: _int) -> Tensor:
@@ -5169,5 +5169,5 @@ def _special_multigammaln(input: Tensor, p: _int) -> Tensor:
 
     # Errors
 
-    A dimension below 1.
+    A dimension below 1 or above 1024.
     """
