@@ -198,7 +198,7 @@ fn unary(row: Row, a: &Tensor) -> Result<Tensor> {
             return Err(Error::new(row.name(), ErrorKind::DType(text.into())));
         }
         // What it is already.
-        DType::Bool if row == Row::Sign => return Ok(Tensor::from_node(node.alias())),
+        DType::Bool if matches!(row, Row::Sign | Row::Abs) => return Ok(Tensor::from_node(node.alias())),
         dtype if whole && dtype.is_int() => return Ok(Tensor::from_node(node.alias())),
         _ => {}
     }

@@ -140,6 +140,20 @@ OUTCOMES += [
         lambda line, wanted, got: not wanted and "matmul: does not take bool and bool" in got,
     ),
     (
+        "A leaf that requires a gradient is not overwritten while gradients are recorded, by logical operations either; PyTorch forgets "
+        "to look.",
+        lambda line, wanted, got: not wanted
+        and re.search(r"\.logical_(and|or|xor|not)_\(", line) is not None
+        and "a leaf that requires a gradient is changed under no_grad() only" in got,
+    ),
+    (
+        "Running sums and products of truth values are integers; PyTorch has none but of a single element or none, which stay what "
+        "they are in place.",
+        lambda line, wanted, got: not wanted
+        and re.search(r"\.cum(sum|prod)_\(", line) is not None
+        and "a result of i64 cannot be written into a tensor of bool" in got,
+    ),
+    (
         "A number divided by a tensor is a quotient, rounded once, whose gradient reads both; the reference multiplies the "
         "reciprocal, and reads that.",
         lambda line, wanted, got: not wanted and "div needs for its gradient a value" in got,
@@ -240,8 +254,16 @@ DIFFERENCES = [
         and re.search(r"no_grad|\.data|detach\(", str(program)) is not None,
     ),
     (
-        "PyTorch has no absolute values of truth values; here they are integers, as in NumPy's arithmetic of them.",
-        lambda program, found, reference: found.what == "dtype" and ".abs()" in str(program) and "want bool" in found.detail,
+        "Comparisons have no gradient, in place as elsewhere: their results are constants. PyTorch keeps a history of zeros.",
+        lambda program, found, reference: found.what == "requires_grad"
+        and found.detail.startswith("False, want True")
+        and re.search(r"\.(eq|ne|not_equal|lt|less|le|less_equal|gt|greater|ge|greater_equal)_\(", str(program)) is not None,
+    ),
+    (
+        "NaN has no sign; in PyTorch it is 0, in NumPy NaN as here.",
+        lambda program, found, reference: re.search(r"\.(sign|sgn)_?\(", str(program)) is not None
+        and len(pairs(found)) > 0
+        and all(math.isnan(got) and wanted == 0 for got, wanted in pairs(found)),
     ),
     (
         "What was saved of a tensor is what it was, also where `data` was replaced; PyTorch reads what it is now.",

@@ -751,12 +751,6 @@ def _no_bool(name: str) -> str:
     return name
 
 
-def _no_truth(name: str) -> str:
-    if name == "bool":
-        raise AttributeError("NumPy's are truth values, ours integers")
-    return name
-
-
 def _no_float(name: str) -> str:
     if category(name) == 2:
         raise RuntimeError("not of floats")
@@ -773,12 +767,12 @@ add = _elementwise(np.add, lambda a, b: 1.0, lambda a, b: 1.0)
 _sub = _elementwise(np.subtract, lambda a, b: 1.0, lambda a, b: -1.0)
 mul = _elementwise(np.multiply, lambda a, b: b, lambda a, b: a)
 div = _elementwise(np.true_divide, lambda a, b: 1 / b, lambda a, b: -a / (b * b), _floating)
-maximum = _elementwise(np.maximum, lambda a, b: (a > b) + (a == b) / 2, lambda a, b: (b > a) + (a == b) / 2)
-minimum = _elementwise(np.minimum, lambda a, b: (a < b) + (a == b) / 2, lambda a, b: (b < a) + (a == b) / 2)
+maximum = _elementwise(np.maximum, lambda a, b: ~(a <= b) + (a == b) / 2, lambda a, b: ~(b <= a) + (a == b) / 2)
+minimum = _elementwise(np.minimum, lambda a, b: ~(a >= b) + (a == b) / 2, lambda a, b: ~(b >= a) + (a == b) / 2)
 
 UNARY = {
     "neg": (np.negative, lambda x: -1.0, _no_bool),
-    "abs": (np.abs, np.sign, _no_truth),
+    "abs": (np.abs, np.sign, None),
     "square": (lambda x: x * x, lambda x: 2 * x, lambda name: "int64" if name == "bool" else name),
     "relu": (lambda x: np.maximum(x, 0), lambda x: ~(x <= 0) * 1.0, _no_bool),
     "sign": (lambda x: x if x.dtype == bool else np.sign(x), lambda x: 0.0, None),

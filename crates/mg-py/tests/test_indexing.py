@@ -439,3 +439,20 @@ def test_leading_axes_of_size_one_are_none_where_elements_are_written():
     assert w.tolist() == [5, 7]
     with pytest.raises(ValueError):
         w[0] = mg.tensor([1.0, 2.0])
+
+
+def test_a_tensor_without_axes_is_its_own_row():
+    w = mg.Tensor(5.0)
+    for index in (mg.tensor(0), mg.tensor([0]), mg.tensor([1]) - 1):
+        row = w.index_select(0, index)
+        assert (row.shape, row.item()) == ((), 5.0)
+        w.grad = None
+        row.backward()
+        assert w.grad.item() == 1.0
+    assert mg.tensor([5, 6]).index_select(0, mg.tensor(1)).tolist() == [6]
+    with pytest.raises(ValueError):
+        w.index_select(0, mg.tensor([0, 0]))
+    with pytest.raises(IndexError):
+        w.index_select(1, mg.tensor([0]))
+    with pytest.raises(IndexError):
+        w.index_select(0, mg.tensor([1])).item()

@@ -293,3 +293,17 @@ def test_edges_of_shapes():
     assert mg.tensor(1.0).flatten(-1, 0).shape == (1,)
     assert mg.functional.linear(mg.zeros(1, 0, 0), mg.zeros(0, 0)).shape == (1, 0, 0)
     assert mg.functional.linear(mg.ones(2, 3), mg.ones(3), mg.tensor(1.0)).tolist() == [4, 4]
+
+
+def test_extremes_share_the_gradient_of_equal_ones():
+    nan = math.nan
+    for name in ("fmin", "fmax"):
+        a, b = Tensor([nan, 1.0, nan, 2.0]), Tensor([1.0, nan, nan, 2.0])
+        getattr(a, name)(b).sum().backward()
+        assert (a.grad.tolist(), b.grad.tolist()) == ([0, 1, 1, 0.5], [1, 0, 0, 0.5])
+        assert getattr(mg.tensor([True, False]), name)(mg.tensor([False, False])).tolist() == [name == "fmax", False]
+
+
+def test_truth_values_are_their_own_absolute_values():
+    t = mg.tensor([True, False])
+    assert (t.abs().dtype, abs(t).tolist()) == (mg.bool, [True, False])

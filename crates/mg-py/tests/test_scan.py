@@ -106,3 +106,12 @@ def test_zeros_of_a_product_have_gradients(device, dim):
                 wanted += product
             got = g[which, j] if dim == 1 else g[j, which]
             assert got.item() == pytest.approx(wanted)
+
+
+def test_nothing_is_written_where_there_is_nothing(device):
+    """Lines that are there, of which none has an element beside it."""
+    for shape in ((64, 33, 0), (0, 64, 5), (5, 0, 64)):
+        for dim in range(3):
+            x = mg.zeros(*shape, device=device)
+            assert [x.cumsum(dim).shape, x.cummax(dim).indices.shape, x.recurrence(x, dim).shape] == [shape] * 3
+            assert x.cumsum(dim).tolist() == x.tolist()

@@ -499,3 +499,40 @@ def test_what_is_replayed_can_be_let_go_and_copied():
     del trainer
     gc.collect()
     assert gone() is None
+
+
+def test_what_is_written_to_shared_memory_stays_shared_whatever_is_recorded():
+    for way in range(4):
+        w = mg.Tensor([1.0])
+        array = w.detach().numpy()
+        t = (w * 3)[0]
+        seen = w.data
+        if way == 0:
+            seen[0] *= t
+        elif way == 1:
+            seen[0] = t
+            seen[0] = t * 2
+        elif way == 2:
+            seen[0] = t
+            seen[0] = seen[0]
+        else:
+            seen.mul_(t)
+            seen[0] = seen[0] * 1.0
+        assert array.tolist() == ([6.0] if way == 1 else [3.0])
+        assert seen.requires_grad
+        w.data[0] = 7.0
+        assert array.tolist() == [7.0]
+        array[0] = 5.0
+        assert (w.tolist(), seen.tolist()) == ([5.0], [5.0])
+        if way in (1, 2):
+            seen.sum().backward()
+            assert w.grad.tolist() == ([6.0] if way == 1 else [3.0])
+
+
+def test_data_of_its_own_leaves_views_what_they_are():
+    t, w = T([0.0]), mg.Tensor(2.0)
+    seen = t[:]
+    t.data = t
+    seen[:] = w * 3
+    t.sum().backward()
+    assert (t.tolist(), w.grad.item()) == ([6.0], 3.0)

@@ -75,6 +75,17 @@ fn le(a: &Node, b: &Node) -> Node {
     Node::apply(Row::Le, &[a, b])
 }
 
+/// The larger or smaller one, whose gradient equal ones share.
+fn extreme(row: Row, a: &Node, b: &Node) -> Node {
+    match (a.dtype(), row == Row::Maximum) {
+        (DType::Bool, true) => or(a, b),
+        (DType::Bool, false) => and(a, b),
+        (DType::F64 | DType::F32 | DType::F16 | DType::BF16 | DType::I64 | DType::I32 | DType::U8, _) => {
+            Node::apply(row, &[a, b])
+        }
+    }
+}
+
 fn is_nan(a: &Node) -> Node {
     Node::apply(Row::Ne, &[a, a])
 }
@@ -526,7 +537,7 @@ impl Tensor {
     /// Shapes that do not broadcast, unlike devices.
     pub fn fmax(&self, other: Operand) -> Result<Tensor> {
         let ([a, b], _) = joined("fmax", [self.into(), other])?;
-        Ok(Tensor::from_node(or(&le(&b, &a), &is_nan(&b)).choose(&a, &b)))
+        Ok(Tensor::from_node(is_nan(&b).choose(&a, &is_nan(&a).choose(&b, &extreme(Row::Maximum, &a, &b)))))
     }
 
     /// The smaller one; where one is NaN, the other.
@@ -536,7 +547,7 @@ impl Tensor {
     /// Shapes that do not broadcast, unlike devices.
     pub fn fmin(&self, other: Operand) -> Result<Tensor> {
         let ([a, b], _) = joined("fmin", [self.into(), other])?;
-        Ok(Tensor::from_node(or(&le(&a, &b), &is_nan(&b)).choose(&a, &b)))
+        Ok(Tensor::from_node(is_nan(&b).choose(&a, &is_nan(&a).choose(&b, &extreme(Row::Minimum, &a, &b)))))
     }
 
     /// `√(self² + other²)` without overflow. Integers become f32.

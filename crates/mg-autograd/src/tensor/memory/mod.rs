@@ -478,13 +478,14 @@ impl Line {
             Some(part) => value.write_into(Some(&whole), facts.shape, part.layout)?,
             None => value.clone(),
         };
-        let new = match theirs {
+        let leaf = locked(&self.state).leaf.clone();
+        let new = with_history(new, &whole, leaf.strong_count() > 0, since);
+        // Last, so that it is known to lie there.
+        let new = own(match theirs {
             Some(memory) if new.is_tracked() => grafted(&memory, &new),
             Some(memory) => memory,
             None => new,
-        };
-        let leaf = locked(&self.state).leaf.clone();
-        let new = own(with_history(new, &whole, leaf.strong_count() > 0, since));
+        });
         if leaf.strong_count() > 0 {
             make_leaf(&new, &leaf);
         }
@@ -1012,6 +1013,9 @@ impl Tensor {
     /// shape or dtype is another's.
     #[track_caller]
     pub fn set_data(&self, other: &Tensor) -> Result<()> {
+        if self.is(other) {
+            return Ok(());
+        }
         let (own_facts, facts) = (self.facts(), other.facts());
         let leaf = self.keeps_grad();
         if leaf && !facts.dtype.is_float() {

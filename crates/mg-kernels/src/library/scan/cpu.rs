@@ -422,6 +422,9 @@ impl<S: State> Work<S> {
 
 unsafe fn run<S: State>(work: Work<S>) {
     let Lines { outer, length, inner } = work.lines;
+    if outer * length * inner == 0 {
+        return;
+    }
     let alone = outer * length * inner < PARALLEL || num_threads() == 1;
     let each = |tasks: usize, task: &(dyn Fn(usize) + Sync)| match alone {
         true => (0..tasks).for_each(task),

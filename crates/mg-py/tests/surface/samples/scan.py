@@ -25,6 +25,8 @@ SAMPLES = {
         "x.clone().cumsum_(1)",
         "x.t().cumsum(1)",
         "h.transpose(0, 2)[:, 1:].cumsum(0)",
+        "L.zeros(2, 3, 0).cumsum(1)",
+        "L.zeros(2, 0, 3).cumsum(1)",
         {"call": "x.cumsum(2)", "error": True},
     ],
     "cumprod": [
