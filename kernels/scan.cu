@@ -121,7 +121,9 @@ struct Scan {
     u32 reverse;
     u32 smallest;
     u32 together;           // the warps of a block share a chunk
-    u32 vector;             // four elements at a time
+    u32 vector;             // elements side by side are read and written together
+    u32 lanes;              // of a warp, that share a line: 32, or fewer where lines are short
+    u32 unused;
 };
 
 __device__ __forceinline__ State up(State s, u32 by) {
@@ -147,11 +149,12 @@ __device__ __forceinline__ State from_lane(State s, u32 lane) {
     return to.state;
 }
 
-// The states of all lanes up to this one, joined.
-__device__ __forceinline__ State across(State s, u32 smallest) {
-    u32 lane = threadIdx.x & 31;
+// The states of all lanes up to this one, among `lanes` that belong together, joined.
+__device__ __forceinline__ State across(State s, u32 smallest, u32 lanes = 32) {
+    u32 lane = threadIdx.x & (lanes - 1);
 #pragma unroll
     for (u32 by = 1; by < 32; by *= 2) {
+        if (by >= lanes) break;
         State before = up(s, by);
         if (lane >= by) s = before.then(s, smallest);
     }
@@ -160,8 +163,8 @@ __device__ __forceinline__ State across(State s, u32 smallest) {
 
 #if V_ROWS
 // Lines whose elements lie side by side: inner is 1.
-constexpr int EACH = 4;
-constexpr int TIMES = 8;
+constexpr int EACH = 8;
+constexpr int TIMES = 4;
 constexpr int WARP = 32 * EACH * TIMES;
 
 template <typename N>
@@ -172,7 +175,7 @@ struct alignas(EACH * sizeof(N) < 16 ? EACH * sizeof(N) : 16) Pack {
 // Where a group's elements begin, in the order of memory.
 __device__ __forceinline__ u64 place(const Scan& p, u64 at) { return p.reverse ? p.length - EACH - at : at; }
 
-// Four elements of a line, in the order in which they are joined; `whole` says that there are four, side by side and aligned.
+// A lane's elements of a line, in the order in which they are joined; `whole` says that all are there, side by side and aligned.
 __device__ __forceinline__ void load(const Scan& p, const T* line, u64 at, bool whole, T (&v)[EACH]) {
     if (whole) {
         Pack<T> pack = *(const Pack<T>*)(line + place(p, at));
@@ -201,8 +204,8 @@ __device__ void combine(const Scan& p) {
     __syncthreads();
     State before = State::none();
     for (u32 w = 0; w < warp; w++) before = before.then(sums[w], p.smallest);
-    State lanes = up(all, 1);
-    if (lane > 0) before = before.then(lanes, p.smallest);
+    State below = up(all, 1);
+    if (lane > 0) before = before.then(below, p.smallest);
     for (u64 i = from; i < to; i++) {
         State total = line[i];
         line[i] = before;
@@ -213,11 +216,11 @@ __device__ void combine(const Scan& p) {
 extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Scan p) {
     if (!p.x) return combine(p);
     __shared__ State sums[8];
-    u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    u64 number = p.together ? blockIdx.x : (u64)blockIdx.x * 8 + warp;
+    u32 lanes = p.lanes, lane = threadIdx.x & (lanes - 1), warp = threadIdx.x >> 5;
+    u64 number = p.together ? blockIdx.x : ((u64)blockIdx.x * 256 + threadIdx.x) / lanes;
     u64 row = number / p.chunks, chunk = number - row * p.chunks;
+    // A line that is not there is one without elements: all lanes of a warp go the same way.
     bool idle = row >= p.outer;
-    if (idle && !p.together) return;
     const T* line = p.x + row * p.length;
     u64 first = chunk * p.chunk + (p.together ? (u64)warp * WARP : 0);
     T v[TIMES][EACH] = {};
@@ -228,6 +231,7 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
     // Groups of elements that this warp has: the same number for all of its lanes.
     u64 left = p.length > first ? p.length - first : 0;
     int times = (int)min((u64)TIMES, (left + 32 * EACH - 1) / (32 * EACH));
+    if (idle) first = p.length;
     u64 mine_at = first + lane * EACH;
     auto whole = [&](int t) { return p.vector && mine_at + (u64)(t * 32 * EACH) + EACH <= p.length; };
     auto element = [&](int t, int e) {
@@ -247,7 +251,30 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
         load(p, factors, mine_at + t * 32 * EACH, whole(t), a[t]);
 #endif
     }
-    // Each lane's four are joined, then the lanes, then the groups one after the other.
+#if V_SUM || V_PROD
+    // What a chunk comes to, in any order that is always the same.
+    if (p.totals && !p.starts) {
+        State mine = State::none();
+#pragma unroll
+        for (int t = 0; t < TIMES; t++) {
+            if (t >= times) break;
+            bool all_there = whole(t);
+#pragma unroll
+            for (int e = 0; e < EACH; e++)
+                if (all_there || mine_at + (u64)(t * 32 * EACH) + e < p.length) mine = mine.then(element(t, e), p.smallest);
+        }
+        State all = across(mine, p.smallest);
+        if (lane == 31) sums[warp] = all;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            State total = State::none();
+            for (u32 w = 0; w < 8; w++) total = total.then(sums[w], p.smallest);
+            p.totals[number] = total;
+        }
+        return;
+    }
+#endif
+    // Each lane's elements are joined, then the lanes, then the groups one after the other.
     State carry = State::none();
     State before[TIMES];
 #pragma unroll
@@ -258,9 +285,9 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
 #pragma unroll
         for (int e = 0; e < EACH; e++)
             if (all_there || mine_at + (u64)(t * 32 * EACH) + e < p.length) mine = mine.then(element(t, e), p.smallest);
-        State all = across(mine, p.smallest);
-        State lanes = up(all, 1);
-        before[t] = lane > 0 ? carry.then(lanes, p.smallest) : carry;
+        State all = across(mine, p.smallest, lanes);
+        State below = up(all, 1);
+        before[t] = lane > 0 ? carry.then(below, p.smallest) : carry;
         carry = carry.then(from_lane(all, 31), p.smallest);
     }
     State start = State::none();

@@ -12,6 +12,15 @@ from micrograd_rs._micrograd_rs import _operations
 from surface import samples
 from surface.run import dtypes, evaluate
 
+@pytest.fixture(autouse=True)
+def made_there(device):
+    """What a sample makes by itself is made where its operands are."""
+    before = mg.get_default_device()
+    mg.set_default_device(device)
+    yield
+    mg.set_default_device(before)
+
+
 RECORDED = Path(__file__).parent / "surface" / "recorded"
 FAMILIES = samples.families()
 # What differs, with the reason.

@@ -6,8 +6,10 @@ use crate::cuda::library::copy::launch;
 use crate::cuda::library::{Plan, Pointer};
 use mg_device::{DType, Error, ErrorKind, Result};
 
-/// Elements of a line that a warp has at a time, in `scan.cu`: 32 lanes, 4 elements, 8 times.
-const WARP: usize = 32 * 4 * 8;
+/// Elements of a line that a lane has side by side, in `scan.cu`.
+const EACH: usize = 8;
+/// Elements of a line that a warp has: 32 lanes, 4 times.
+const WARP: usize = 32 * EACH * 4;
 /// Warps of a block.
 const WARPS: usize = 8;
 /// Threads that keep a device busy.
@@ -54,6 +56,8 @@ struct Division {
     blocks: usize,
     /// Whether the warps of a block share a chunk.
     together: bool,
+    /// Lanes of a warp that share a line.
+    lanes: usize,
 }
 
 fn divide(lines: &Lines) -> Division {
@@ -62,13 +66,14 @@ fn divide(lines: &Lines) -> Division {
         let together = length > WARP;
         let chunk = if together { WARP * WARPS } else { WARP };
         let chunks = length.div_ceil(chunk);
-        let blocks = if together { outer * chunks } else { outer.div_ceil(WARPS) };
-        return Division { chunk, chunks, blocks, together };
+        let lanes = length.div_ceil(EACH).next_power_of_two().min(32);
+        let blocks = if together { outer * chunks } else { outer.div_ceil(WARPS * 32 / lanes) };
+        return Division { chunk, chunks, blocks, together, lanes };
     }
     let wanted = BUSY.div_ceil(outer * inner).min(length.div_ceil(SHORTEST)).max(1);
     let chunk = length.div_ceil(wanted);
     let chunks = length.div_ceil(chunk);
-    Division { chunk, chunks, blocks: (outer * inner * chunks).div_ceil(256), together: false }
+    Division { chunk, chunks, blocks: (outer * inner * chunks).div_ceil(256), together: false, lanes: 32 }
 }
 
 pub(super) fn plan(scan: &Scan, operands: &[Described], align: usize) -> Result<Plan> {
@@ -80,15 +85,15 @@ pub(super) fn plan(scan: &Scan, operands: &[Described], align: usize) -> Result<
     if outer * length * inner == 0 {
         return Ok(Plan::default());
     }
-    let Division { chunk, chunks, blocks, together } = divide(&lines);
-    let pack = |size: usize| (4 * size).min(16);
+    let Division { chunk, chunks, blocks, together, lanes } = divide(&lines);
+    let pack = |size: usize| (EACH * size).min(16);
     let out = match scan.kind {
         ScanKind::ArgMax | ScanKind::ArgMin => DType::I64.size(),
         ScanKind::Sum | ScanKind::Prod | ScanKind::LogSumExp | ScanKind::Linear => x.dtype.size(),
     };
     let aligned = operands.iter().all(|o| o.align.is_multiple_of(pack(x.dtype.size())))
         && align.is_multiple_of(pack(out));
-    let vector = aligned && length.is_multiple_of(4);
+    let vector = aligned && length.is_multiple_of(EACH);
     let row_name = name(scan, x.dtype, true);
     let kernel = if inner == 1 { row_name.clone() } else { name(scan, x.dtype, false) };
     let states = (Pointer::Workspace, 0);
@@ -107,7 +112,9 @@ pub(super) fn plan(scan: &Scan, operands: &[Described], align: usize) -> Result<
             .u32(scan.reverse.into())
             .u32((scan.kind == ScanKind::ArgMin).into())
             .u32(together.into())
-            .u32(vector.into());
+            .u32(vector.into())
+            .u32(lanes as u32)
+            .u32(0);
         args
     };
     let op = "scan";
