@@ -82,7 +82,7 @@ def trial(seed: int, steps: int = 12) -> str | None:
         found = training.state()
     except BaseException as error:
         return f"{training.name}: a parameter cannot be read: {type(error).__name__}: {error}"
-    while found not in states and len(states) < steps * 8:
+    while found not in states and len(states) < 2000:
         calm.step(calm.x, calm.y)
         states.append(calm.state())
     if found not in states:

@@ -386,18 +386,18 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// An axis out of range, indices that are no integers or have more axes. An index out of range is an error at once where it is
-    /// known, else when the value is computed.
+    /// An axis out of range, indices that are no integers or have more axes, more than one for a tensor without axes. An index
+    /// out of range is an error at once where it is known, else when the value is computed.
     pub fn index_select(&self, dim: isize, index: &Tensor) -> Result<Tensor> {
         let node = lined(self)?;
         let axis = axis_of(dim, node.shape().rank())?;
         let at = line(index, axis, node.shape())?;
         let wide = Shape::new(&node.shape().with(axis, at.shape()[0]))?;
-        let picked = node.gather(axis, &column(&at, axis, wide.rank())?.expand(wide)?)?;
-        match self.rank() {
-            0 if wide.numel() == 1 => shaped(self, picked),
-            _ => Ok(Tensor::from_node(picked)),
+        if self.rank() == 0 && wide.numel() != 1 {
+            let text = format!("takes one index into a tensor without axes, got {}", wide.numel());
+            return Err(Error::new("index_select", ErrorKind::Value(text)));
         }
+        shaped(self, node.gather(axis, &column(&at, axis, wide.rank())?.expand(wide)?)?)
     }
 
     /// `out[…, j, …] = self[…, index[…, j, …], …]` along an axis, for an index (integers) that is nowhere else longer than the

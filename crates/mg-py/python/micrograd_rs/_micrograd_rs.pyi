@@ -1173,8 +1173,8 @@ class Tensor:
 
         # Errors
 
-        An axis out of range, indices that are no integers or have more axes. An index out of range is an error at once where it is
-        known, else when the value is computed.
+        An axis out of range, indices that are no integers or have more axes, more than one for a tensor without axes. An index
+        out of range is an error at once where it is known, else when the value is computed.
         """
     def gather(self, dim: _int, index: Tensor) -> Tensor:
         """`out[…, j, …] = self[…, index[…, j, …], …]` along an axis, for an index (integers) that is nowhere else longer than the
@@ -4515,8 +4515,8 @@ def index_select(input: Tensor, dim: _int, index: Tensor) -> Tensor:
 
     # Errors
 
-    An axis out of range, indices that are no integers or have more axes. An index out of range is an error at once where it is
-    known, else when the value is computed.
+    An axis out of range, indices that are no integers or have more axes, more than one for a tensor without axes. An index
+    out of range is an error at once where it is known, else when the value is computed.
     """
 
 def gather(input: Tensor, dim: _int, index: Tensor) -> Tensor:
