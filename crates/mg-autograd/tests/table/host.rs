@@ -170,7 +170,7 @@ pub fn reference(row: Row, dtype: DType, x: &[Cell]) -> Cell {
         Row::Shl => Cell::I(x[0].i() << x[1].i()),
         Row::Shr if !(0..bits).contains(&x[1].i()) => Cell::I(x[0].i() >> 63),
         Row::Shr => Cell::I(x[0].i() >> x[1].i()),
-        Row::Sign if dtype.is_bool() => x[0],
+        Row::Sign | Row::Abs if dtype.is_bool() => x[0],
         Row::Add => number(f(0) + f(1), i(0) + i(1)),
         Row::Sub => number(f(0) - f(1), i(0) - i(1)),
         Row::Mul => number(f(0) * f(1), i(0) * i(1)),
@@ -298,7 +298,7 @@ pub fn meant(row: Row, dtypes: &[DType]) -> Option<(Row, DType)> {
     let dtype = match row {
         // True division, as in Python.
         Row::Div if !joined.is_float() => DType::F32,
-        Row::Sign if joined.is_bool() => joined,
+        Row::Sign | Row::Abs if joined.is_bool() => joined,
         _ if rounds => joined,
         _ => row.operand(joined),
     };
