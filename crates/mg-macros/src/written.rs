@@ -115,7 +115,7 @@ fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
             #[track_caller]
             pub fn #fallibly(&self, #(#parameters),*) -> mg_device::Result<()> {
                 crate::caller::public(#text, || {
-                    crate::surface::written(self, || self.#fallible(#(#arguments),*))
+                    crate::surface::written(self, |operand| operand.#fallible(#(#arguments),*))
                 })
             }
         }

@@ -71,11 +71,6 @@ fn matmul(a: &Tensor, b: Operand) -> Result<Tensor> {
     }
 }
 
-/// An operator in place.
-fn in_place(t: &Tensor, new: Tensor) -> Result<()> {
-    written(t, || Ok(new))
-}
-
 macro_rules! operators {
     ($($forward:ident $backward:ident $in_place:ident $f:expr, $reflected:expr;)*) => {
         #[pymethods]
@@ -96,7 +91,7 @@ macro_rules! operators {
                 fn $in_place(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<()> {
                     let f: fn(&Tensor, Operand) -> Result<Tensor> = $f;
                     let other = self::other(other)?;
-                    self.write(py, |t| in_place(t, f(t, other.operand)?))
+                    self.write(py, |t| written(t, |t| f(t, other.operand)))
                 }
             )*
         }
@@ -159,7 +154,7 @@ impl PyTensor {
         _modulo: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let other = self::other(other)?;
-        self.write(py, |t| in_place(t, t.try_pow(other.operand)?))
+        self.write(py, |t| written(t, |t| t.try_pow(other.operand)))
     }
 
     fn __neg__(&self, py: Python<'_>) -> PyResult<PyTensor> {

@@ -536,3 +536,17 @@ def test_data_of_its_own_leaves_views_what_they_are():
     seen[:] = w * 3
     t.sum().backward()
     assert (t.tolist(), w.grad.item()) == ([6.0], 3.0)
+
+
+@pytest.mark.parametrize("shares", [lambda s: s.numpy(), lambda s: s.detach().numpy()], ids=["numpy", "of a detached one"])
+def test_operations_in_place_keep_what_their_gradient_asks_for(shares):
+    """Also where the memory that they write is an array's too."""
+    pytest.importorskip("numpy")
+    for write, wanted in ((lambda s, t: s.mul_(t), 3.0), (lambda s, t: s.__imul__(t), 3.0), (lambda s, t: s.div_(t), -1 / 3)):
+        w = mg.tensor([1.0], requires_grad=True)
+        s = mg.tensor([1.0])
+        array = shares(s)
+        write(s, w * 3)
+        s.sum().backward()
+        assert w.grad.item() == pytest.approx(wanted)
+        assert array.tolist() == s.tolist()

@@ -6,6 +6,7 @@
 mod arguments;
 
 use crate::caller::public;
+use crate::tensor::memory::may_be_borrowed;
 use crate::tensor::{Tensor, in_place};
 use mg_device::{Error, ErrorKind, Result};
 
@@ -125,11 +126,17 @@ pub const COUNT: usize = {
     count
 };
 
-/// Writes what an operation answers with into a tensor. As in PyTorch, the result must fit the tensor's dtype.
+/// Writes what an operation makes of a tensor into it. As in PyTorch, the result must fit the tensor's dtype.
+///
+/// Memory that others see is written where it is: what a gradient will ask for of the old numbers is a copy then.
 #[track_caller]
-pub fn written(tensor: &Tensor, operation: impl FnOnce() -> Result<Tensor>) -> Result<()> {
+pub fn written(tensor: &Tensor, operation: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<()> {
     in_place(|| {
-        let new = operation()?;
+        let node = tensor.node();
+        let new = match mg_graph::is_tracking() && may_be_borrowed(&node) {
+            true => operation(&Tensor::from_node(node.copy()))?,
+            false => operation(tensor)?,
+        };
         let (from, to) = (new.dtype(), tensor.dtype());
         if from.is_float() && !to.is_float() || !from.is_bool() && to.is_bool() {
             let text = format!("a result of {from} cannot be written into a tensor of {to}");
@@ -148,9 +155,19 @@ pub fn written(tensor: &Tensor, operation: impl FnOnce() -> Result<Tensor>) -> R
 pub fn call_in_place(operation: &'static Operation, args: &Given<'_, '_>) -> Result<()> {
     public(operation.name, || {
         let tensor: &Tensor = args.take(0)?;
-        written(tensor, || match (operation.call)(args)? {
-            Answer::Tensor(answer) if operation.in_place => Ok(answer),
-            _ => Err(Error::new(operation.name, ErrorKind::Value("has no twin in place".into()))),
+        written(tensor, |operand| {
+            let answer = match std::ptr::eq(operand, tensor) {
+                true => (operation.call)(args)?,
+                false => {
+                    let mut all = args.args.to_vec();
+                    all[0] = Arg::Tensor(operand);
+                    (operation.call)(&Given { args: &all })?
+                }
+            };
+            match answer {
+                Answer::Tensor(answer) if operation.in_place => Ok(answer),
+                _ => Err(Error::new(operation.name, ErrorKind::Value("has no twin in place".into()))),
+            }
         })
     })
 }
