@@ -51,6 +51,24 @@ unsafe extern "C" fn enter<const NUMBER: usize, const IN_PLACE: bool>(
     names: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
     let form = if IN_PLACE { Form::InPlace } else { Form::Plain };
+    // SAFETY: this function's contract.
+    unsafe { entered(NUMBER, form, slf, args, given, names) }
+}
+
+/// What all of them do: one function, of which there is not a copy for each operation.
+///
+/// # Safety
+///
+/// As [`enter`].
+#[inline(never)]
+unsafe fn entered(
+    number: usize,
+    form: Form,
+    slf: *mut ffi::PyObject,
+    args: *const *mut ffi::PyObject,
+    given: ffi::Py_ssize_t,
+    names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
     // SAFETY: CPython holds its lock while it calls.
     let py = unsafe { Python::assume_attached() };
     let result = catch_unwind(AssertUnwindSafe(|| {
@@ -69,9 +87,9 @@ unsafe extern "C" fn enter<const NUMBER: usize, const IN_PLACE: bool>(
         // SAFETY: `args` has the positional arguments and those by name, one after the other.
         (0..given as usize + by_name).for_each(|i| all.push(borrowed(unsafe { *args.add(i) })));
         let positional = first + given as usize;
-        let operation = known(NUMBER).ok_or_else(|| PyRuntimeError::new_err("no such operation"))?;
+        let operation = known(number).ok_or_else(|| PyRuntimeError::new_err("no such operation"))?;
         let names = names.as_deref();
-        call(py, NUMBER, operation, form, &all[..positional], names, &all[positional..])
+        call(py, number, operation, form, &all[..positional], names, &all[positional..])
     }));
     match result {
         Ok(Ok(object)) => object.into_ptr(),
