@@ -3,6 +3,7 @@
 // A warp has a tile of WM by WN sums, in fragments of 16 by 8. Fragments of the next step in k are read from shared
 // memory while those of this one are multiplied, across stages too. Lines along k are read by ldmatrix; lines along m or n
 // by ldmatrix with transposition, or word by word for tf32, which that instruction cannot transpose.
+#include "mma.cuh"
 #include "tile.cuh"
 
 constexpr int BM = V_BM, BN = V_BN, BK = V_BK, WM = V_WM, WN = V_WN, STAGES = V_STAGES, SLICE = V_SLICE;
@@ -23,18 +24,6 @@ using TileB = Tile<T, B_K ? BN : BK, B_K ? BK : BN, B_K ? BY_ROW : LINES_ALONG>;
 constexpr int STAGE = TileA::BYTES + TileB::BYTES;
 constexpr int DEPTH = BK * GROUPS;  // from a stage to the group's next
 
-__device__ __forceinline__ void ldmatrix(u32 (&r)[4], u32 from) {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-                 : "r"(from)
-                 : "memory");
-}
-__device__ __forceinline__ void ldmatrix_transposed(u32 (&r)[4], u32 from) {
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-                 : "r"(from)
-                 : "memory");
-}
 __device__ __forceinline__ u32 word(u32 from) {
     u32 x;
     asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(from) : "memory");
@@ -45,22 +34,6 @@ __device__ __forceinline__ u32 word(u32 from) {
 // adding half a unit as an integer would turn some NaNs into numbers.)
 __device__ __forceinline__ void round_tf32(u32& x) {
     if (!HALF) asm volatile("mul.rn.f32 %0, %1, 0f3F800B17;" : "=r"(x) : "r"(x));
-}
-
-__device__ __forceinline__ void mma(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1, f16) {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-__device__ __forceinline__ void mma(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1, bf16) {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-__device__ __forceinline__ void mma(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1, tf32) {
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
 // Where a thread reads its fragments in a tile, from the tile's beginning. Chunks are exchanged by an exclusive or with a

@@ -359,7 +359,7 @@ pub(crate) fn takes_floats(dtype: DType) -> ErrorKind {
 }
 
 /// The dtype in which random numbers of a dtype are computed.
-pub(crate) fn wide(dtype: DType) -> DType {
+pub(crate) fn drawn_in(dtype: DType) -> DType {
     if dtype == DType::F64 { DType::F64 } else { DType::F32 }
 }
 
@@ -391,8 +391,10 @@ pub(crate) fn normal(
     device: Device,
     generator: Option<&Generator>,
 ) -> Result<Node> {
-    let (u, v) =
-        (uniform(shape, wide(dtype), device, generator)?, uniform(shape, wide(dtype), device, generator)?);
+    let (u, v) = (
+        uniform(shape, drawn_in(dtype), device, generator)?,
+        uniform(shape, drawn_in(dtype), device, generator)?,
+    );
     // 1 − u is in (0, 1], where the logarithm is finite.
     let radius = u.lit(1.0).sub(&u).map(Row::Log).scale(-2.0).map(Row::Sqrt);
     Ok(radius.mul(&v.scale(std::f64::consts::TAU).map(Row::Cos)).cast(dtype))

@@ -1,19 +1,25 @@
 //! What is composed of rows and reductions, in numerically safe form. The scheduler makes one pass of each.
 
 use crate::caller::public;
-
+use crate::gradient::no_grad;
 use crate::ops::or_panic;
+use crate::surface::Order;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::Node;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 
+/// The mask of all axes.
+pub(crate) fn all_axes(node: &Node) -> u8 {
+    ((1u16 << node.shape().rank()) - 1) as u8
+}
+
 /// The axes as a mask; no axes means all.
 pub(crate) fn mask(node: &Node, axes: &[isize]) -> Result<u8> {
-    let rank = node.shape().rank();
     if axes.is_empty() {
-        return Ok(((1u16 << rank) - 1) as u8);
+        return Ok(all_axes(node));
     }
+    let rank = node.shape().rank();
     let mut mask = 0u8;
     for &axis in axes {
         // A tensor without axes takes the axis 0, and there is nothing along it.
@@ -29,15 +35,9 @@ pub(crate) fn mask(node: &Node, axes: &[isize]) -> Result<u8> {
     Ok(if rank == 0 { 0 } else { mask })
 }
 
+/// The mask of one axis; a tensor without axes takes the axis 0.
 pub(crate) fn axis_mask(node: &Node, axis: isize) -> Result<u8> {
     Ok(1 << normalize_axis(axis, node.shape().rank().max(1))?)
-}
-
-/// A float node: integers become f32.
-fn float(t: &Tensor) -> Node {
-    let node = t.node();
-    let dtype = if node.dtype().is_float() { node.dtype() } else { DType::default_float() };
-    node.cast(dtype)
 }
 
 /// The shape that a reduction over the axes of a mask leaves.
@@ -104,7 +104,7 @@ impl Tensor {
     /// An axis out of range, no elements.
     #[track_caller]
     pub fn argmax(&self, axis: Option<isize>) -> Result<Tensor> {
-        public("argmax", || self.arg(ReduceKind::ArgMax, axis))
+        self.try_argmax_over(axis, false)
     }
 
     /// The index of the first smallest element along an axis (of the flattened tensor, without one), i64.
@@ -114,16 +114,7 @@ impl Tensor {
     /// An axis out of range, no elements.
     #[track_caller]
     pub fn argmin(&self, axis: Option<isize>) -> Result<Tensor> {
-        public("argmin", || self.arg(ReduceKind::ArgMin, axis))
-    }
-
-    fn arg(&self, kind: ReduceKind, axis: Option<isize>) -> Result<Tensor> {
-        let node = self.node();
-        let mask = match axis {
-            Some(axis) => axis_mask(&node, axis)?,
-            None => mask(&node, &[])?,
-        };
-        Ok(Tensor::from_node(node.reduce(kind, mask, false)?))
+        self.try_argmin_over(axis, false)
     }
 
     /// The largest elements along one axis, and their indices (i64): of equal ones the first, and the gradient goes to it
@@ -179,11 +170,7 @@ impl Tensor {
     /// An axis out of range or named twice.
     #[track_caller]
     pub fn mean_dim(&self, axes: &[isize], keepdim: bool) -> Result<Tensor> {
-        public("mean", || {
-            let node = float(self);
-            let mask = mask(&node, axes)?;
-            Ok(Tensor::from_node(mean(&node, mask, keepdim)?))
-        })
+        self.try_mean_over(axes, keepdim, None)
     }
 
     /// The variance of all elements with Bessel's correction.
@@ -200,12 +187,7 @@ impl Tensor {
     /// An axis out of range or named twice.
     #[track_caller]
     pub fn var_dim(&self, axes: &[isize], correction: usize, keepdim: bool) -> Result<Tensor> {
-        public("var", || {
-            let node = float(self);
-            let mask = mask(&node, axes)?;
-            let variance = variance(&wide(&node), mask, correction as f64, keepdim)?;
-            Ok(Tensor::from_node(variance.cast(node.dtype())))
-        })
+        self.try_var_over(axes, None, keepdim, Some(correction as f64))
     }
 
     /// The square root of [`Tensor::var_dim`]; its gradient is 0 where nothing varies.
@@ -215,15 +197,7 @@ impl Tensor {
     /// As [`Tensor::var_dim`].
     #[track_caller]
     pub fn std_dim(&self, axes: &[isize], correction: usize, keepdim: bool) -> Result<Tensor> {
-        public("std", || {
-            let node = float(self);
-            let mask = mask(&node, axes)?;
-            // What does not vary has the gradient 0, not 0 · ∞.
-            let deviation = flat_at_zero(&variance(&wide(&node), mask, correction as f64, keepdim)?, |v| {
-                v.map(Row::Sqrt)
-            });
-            Ok(Tensor::from_node(deviation.cast(node.dtype())))
-        })
+        self.try_std_over(axes, None, keepdim, Some(correction as f64))
     }
 
     /// The norm over some axes (all, if none is named): the `p`-th root of the sum of `p`-th powers of magnitudes. With `p`
@@ -234,11 +208,7 @@ impl Tensor {
     /// An axis out of range or named twice; a `p` that is no number; with an infinite `p`, no elements.
     #[track_caller]
     pub fn norm(&self, p: f64, axes: &[isize], keepdim: bool) -> Result<Tensor> {
-        public("norm", || {
-            let node = float(self);
-            let mask = mask(&node, axes)?;
-            Ok(Tensor::from_node(norm_of(&node, p, mask, keepdim)?))
-        })
+        self.try_norm_over(Order::Number(p), axes, keepdim, None)
     }
 
     /// `log Σ eˣ` over some axes, without overflow.
@@ -292,9 +262,7 @@ pub(crate) fn flat_at_zero(x: &Node, f: impl FnOnce(&Node) -> Node) -> Node {
 
 /// A sum over the axes of a mask, divided by `n`. Half types are added and divided in f32, and rounded once.
 pub(crate) fn sum_over(node: &Node, mask: u8, keepdim: bool, n: f64) -> Result<Node> {
-    let half = matches!(node.dtype(), DType::F16 | DType::BF16);
-    let wide = if half { node.cast(DType::F32) } else { node.clone() };
-    let sum = wide.reduce(ReduceKind::Sum, mask, keepdim)?;
+    let sum = wide(node).reduce(ReduceKind::Sum, mask, keepdim)?;
     Ok(sum.div(&sum.lit(n)).cast(node.dtype()))
 }
 
@@ -322,10 +290,8 @@ pub(crate) fn variance(node: &Node, mask: u8, correction: f64, keepdim: bool) ->
 /// The largest along the axes of a mask, without a gradient of its own: shifting by it changes no value. Where it is
 /// infinite, the difference to it is NaN, and with it the softmax, as everywhere.
 pub(crate) fn largest(node: &Node, mask: u8) -> Result<Node> {
-    let was = mg_graph::set_tracking(false);
-    let largest = node.reduce(ReduceKind::Max, mask, true);
-    mg_graph::set_tracking(was);
-    largest
+    let _guard = no_grad();
+    node.reduce(ReduceKind::Max, mask, true)
 }
 
 /// As [`largest`], and finite: the logarithm of a sum that is 0 or ∞ is what it is, not ∞ − ∞.

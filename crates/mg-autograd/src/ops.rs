@@ -1,10 +1,11 @@
 //! Elementwise operations: a method and its `try_` twin for each row of the op table, and the operators.
 
 use crate::caller::public;
+use crate::gradient::no_grad;
 use crate::surface::{Answer, Kind, Operation, Param, Place, Returns};
 use crate::tensor::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape, Standing};
-use mg_graph::{LiveScalar, Node, cell_bits, cell_bits_of_int};
+use mg_graph::{LiveScalar, Node, cell_bits, cell_bits_of_int, same_device};
 use mg_kernels::rows::Class;
 use mg_kernels::{Algebra, Row, Rules};
 use smallvec::smallvec;
@@ -622,14 +623,7 @@ impl Division {
             let text = format!("shapes {} and {} cannot be broadcast together", a.shape(), b.shape());
             return Err(Error::new(op, ErrorKind::Shape(text)));
         }
-        if a.device() != b.device() {
-            let text = format!(
-                "tensors must be on the same device (no implicit device transfers), got {} and {}",
-                a.device(),
-                b.device()
-            );
-            return Err(Error::new(op, ErrorKind::Device(text)));
-        }
+        same_device(op, &[&a, &b])?;
         Ok(Division { a, b })
     }
 
@@ -723,10 +717,11 @@ fn clamp(t: &Tensor, min: Option<Beside>, max: Option<Beside>) -> Result<Tensor>
     let inside =
         limits.iter().map(|(row, bound)| if *row == Row::Maximum { bound.lt(&x) } else { x.lt(bound) });
     let Some(inside) = inside.reduce(|a, b| Node::apply(Row::And, &[&a, &b])) else { return Ok(t.clone()) };
-    let was = mg_graph::set_tracking(false);
-    let clamped = within(&x);
-    mg_graph::set_tracking(was);
-    Ok(Tensor::from_node(inside.choose(&x, &clamped?)))
+    let clamped = {
+        let _guard = no_grad();
+        within(&x)?
+    };
+    Ok(Tensor::from_node(inside.choose(&x, &clamped)))
 }
 
 /// `alpha · other`, as it is added to `beside`.

@@ -42,8 +42,13 @@ fn shape_error(op: &'static str, text: String) -> Error {
     Error::new(op, ErrorKind::Shape(text))
 }
 
+/// The device that all nodes are on; `op` is whose error it is where they are not.
+///
+/// # Errors
+///
+/// Nodes on different devices, which are named.
 #[track_caller]
-fn same_device<N: Borrow<Node>>(op: &'static str, nodes: &[N]) -> Result<Device> {
+pub fn same_device<N: Borrow<Node>>(op: &'static str, nodes: &[N]) -> Result<Device> {
     let device = nodes[0].borrow().device();
     for node in nodes[1..].iter().map(N::borrow) {
         if node.device() != device {

@@ -38,7 +38,7 @@ mod replay;
 mod schedule;
 mod write;
 
-pub use build::{cell_bits, cell_bits_of_int};
+pub use build::{cell_bits, cell_bits_of_int, same_device};
 pub use cuda::{get_float32_matmul_precision, set_float32_matmul_precision};
 pub use engine::{
     PlanStats, clear_plans, compute_readers, is_eager, plan_stats, realize, realize_quietly, set_eager,

@@ -4,9 +4,8 @@ use mg_autograd::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Result};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyTuple};
+use pyo3::types::PyTuple;
 
-use crate::arith::other;
 use crate::dtype::optional_dtype;
 use crate::error::build;
 use crate::nested;
@@ -356,28 +355,6 @@ pub fn full_like(
         Ok(value.expand(&signed(&shape))?.copy())
     })?;
     PyTensor::finished(py, t, None, requires_grad)
-}
-
-/// `input` where the condition holds, else `other`; with the condition alone, the positions where it does.
-#[pyfunction]
-#[pyo3(signature = (condition, input=None, other=None))]
-pub fn r#where<'py>(
-    py: Python<'py>,
-    condition: &Bound<'py, PyTensor>,
-    input: Option<&Bound<'py, PyAny>>,
-    other: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let this = condition.get();
-    match (input, other) {
-        (None, None) => condition.call_method("nonzero", (), Some(&[("as_tuple", true)].into_py_dict(py)?)),
-        (Some(a), Some(b)) => {
-            let (a, b) = (self::other(a)?, self::other(b)?);
-            let borrowed = this.borrowed || a.borrowed || b.borrowed;
-            let t = build(py, || Tensor::where_(&this.t, a.operand, b.operand))?;
-            Ok(Bound::new(py, PyTensor::result(py, t, borrowed)?)?.into_any())
-        }
-        _ => Err(PyTypeError::new_err("takes a condition alone, or with two tensors or numbers")),
-    }
 }
 
 /// The shape that shapes (sequences, or sizes of one axis) broadcast to.

@@ -4,6 +4,7 @@
 //! `python/micrograd_rs`; what is here is its module `_micrograd_rs`. Every call into the engine goes through `error.rs`.
 
 mod arith;
+mod choice;
 mod device;
 mod dlpack;
 mod dtype;
@@ -12,8 +13,6 @@ mod explain;
 mod export;
 mod factory;
 mod files;
-mod functional;
-mod gather;
 mod grad;
 mod import;
 mod index;
@@ -36,6 +35,8 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _micrograd_rs {
     #[pymodule_export]
+    use crate::choice::r#where;
+    #[pymodule_export]
     use crate::device::{
         PyDevice, get_default_device, get_float32_matmul_precision, set_default_device,
         set_float32_matmul_precision,
@@ -53,7 +54,7 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::factory::{
         arange, as_tensor, broadcast_shapes, empty, empty_like, eye, full, full_like, linspace, ones,
-        ones_like, rand_like, randint, randn_like, tensor, r#where, zeros, zeros_like,
+        ones_like, rand_like, randint, randn_like, tensor, zeros, zeros_like,
     };
     #[pymodule_export]
     use crate::files::{_batches, _drawn_digits, _mnist, load_safetensors, save_safetensors};

@@ -1,7 +1,6 @@
 //! Activation functions.
 
-use super::{axis_mask, float, set_aside, with_noise};
-use crate::functional::wide;
+use super::{axis_mask, float, set_aside, wide, with_noise};
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, normalize_axis};
 use mg_graph::Node;

@@ -1,7 +1,7 @@
 //! Tensors from nothing, and random numbers.
 
 use crate::caller::public;
-use crate::creation::{Generator, default_device, normal, takes_floats, uniform, wide};
+use crate::creation::{Generator, default_device, drawn_in, normal, takes_floats, uniform};
 use crate::ops::Operand;
 use crate::tensor::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
@@ -46,7 +46,7 @@ fn filled(op: &'static str, shape: &[usize], value: Operand, dtype: DType, devic
 
 /// Uniform numbers in [0, 1) in a tensor's shape, in the dtype in which its dtype's are computed.
 fn uniform_of(t: &Tensor, generator: Option<&Generator>) -> Result<Node> {
-    uniform(&t.shape(), wide(t.dtype()), t.device(), generator)
+    uniform(&t.shape(), drawn_in(t.dtype()), t.device(), generator)
 }
 
 /// Refuses what cannot hold numbers between whole ones.
@@ -486,9 +486,9 @@ impl Tensor {
         Ok(Tensor::from_node(match (from_, to) {
             (0.0, 1.0) => u,
             _ => u
-                .cast(wide(self.dtype()))
+                .cast(drawn_in(self.dtype()))
                 .scale(to - from_)
-                .add(&u.cast(wide(self.dtype())).lit(from_))
+                .add(&u.cast(drawn_in(self.dtype())).lit(from_))
                 .cast(self.dtype()),
         }))
     }
@@ -509,7 +509,7 @@ impl Tensor {
         if std.is_nan() || std < 0.0 {
             return refused("normal", format!("takes a deviation that is not negative, got {std}"));
         }
-        let z = normal(&self.shape(), wide(self.dtype()), self.device(), generator)?;
+        let z = normal(&self.shape(), drawn_in(self.dtype()), self.device(), generator)?;
         Ok(Tensor::from_node(z.scale(std).add(&z.lit(mean)).cast(self.dtype())))
     }
 
@@ -529,7 +529,7 @@ impl Tensor {
         if std.is_nan() || std <= 0.0 {
             return refused("log_normal", format!("takes a positive deviation, got {std}"));
         }
-        let z = normal(&self.shape(), wide(self.dtype()), self.device(), generator)?;
+        let z = normal(&self.shape(), drawn_in(self.dtype()), self.device(), generator)?;
         Ok(Tensor::from_node(z.scale(std).add(&z.lit(mean)).map(Row::Exp).cast(self.dtype())))
     }
 
@@ -638,7 +638,7 @@ impl Tensor {
         if num_samples == 0 || !replacement && num_samples > n {
             return refused("multinomial", format!("{num_samples} samples of {n} weights"));
         }
-        let wide = wide(self.dtype());
+        let wide = drawn_in(self.dtype());
         let weights = self.detach().node().cast(wide);
         // How early each arrives; none at 0, which a weight of 0 would be divided by.
         let race = |shape: &[usize], weights: &Node| -> Result<Node> {

@@ -61,7 +61,7 @@ fn drop_alpha(op: &'static str, t: &Tensor, p: f64, training: bool, unit: Unit) 
         return Ok(Tensor::from_node(x.scale(0.0)));
     }
     let scale = 1.0 / ((ALPHA * ALPHA * p + 1.0) * (1.0 - p)).sqrt();
-    let w = x.cast(wide(x.dtype()));
+    let w = wide(&x);
     let stays = w.scale(scale).add(&w.lit(ALPHA * scale * p));
     let dropped = w.lit(ALPHA * scale * (p - 1.0));
     Ok(Tensor::from_node(kept(&x, p, unit)?.choose(&stays, &dropped).cast(x.dtype())))

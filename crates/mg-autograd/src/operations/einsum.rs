@@ -5,8 +5,6 @@ use mg_device::{DType, Error, ErrorKind, MAX_RANK, Result, Shape};
 use mg_graph::Node;
 use mg_kernels::{ReduceKind, Row};
 
-use super::linear_algebra::diagonal;
-
 /// An axis' label: letters first, then the further axes of an ellipsis.
 pub(crate) type Label = usize;
 
@@ -286,7 +284,7 @@ pub(crate) fn contract(op: &'static str, operands: &[(Tensor, Vec<Label>)], out:
                 let text = format!("a diagonal of axes of sizes {n} and {m} of {}", t.shape());
                 return Err(Error::new(op, ErrorKind::Shape(text)));
             }
-            node = diagonal(&node, 0, i, j)?;
+            node = node.diagonal([i, j], 0, n)?;
             let label = labels.remove(j);
             labels.remove(i);
             labels.push(label);

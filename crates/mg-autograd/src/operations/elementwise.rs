@@ -1,11 +1,10 @@
 //! Elementwise operations that are composed of rows.
 
-use super::float;
-use crate::functional::wide;
+use super::{float, set_aside, wide};
 use crate::ops::{self, Operand};
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
-use mg_graph::Node;
+use mg_graph::{Node, same_device};
 use mg_kernels::{Algebra, Row, Rules};
 use mg_macros::operations;
 use std::f64::consts::{LN_2, PI};
@@ -50,14 +49,8 @@ pub(super) fn joined<const N: usize>(op: &'static str, operands: [Operand; N]) -
             return Err(Error::new(op, ErrorKind::Shape(text)));
         };
         shape = joint;
-        if node.device() != device {
-            let text = format!(
-                "tensors must be on the same device (no implicit device transfers), got {device} and {}",
-                node.device()
-            );
-            return Err(Error::new(op, ErrorKind::Device(text)));
-        }
     }
+    same_device(op, &nodes)?;
     Ok((nodes, dtype))
 }
 
@@ -92,14 +85,6 @@ fn is_nan(a: &Node) -> Node {
 
 fn infinity(like: &Node) -> Node {
     like.lit(f64::INFINITY)
-}
-
-/// What is computed here has no gradient.
-fn untracked<T>(f: impl FnOnce() -> T) -> T {
-    let was = mg_graph::set_tracking(false);
-    let result = f();
-    mg_graph::set_tracking(was);
-    result
 }
 
 /// `x log y`, and 0 where `x` is 0 and `y` a number; `log` is that of y or of 1 + y, which is 0 where y is `least`.
@@ -559,7 +544,7 @@ impl Tensor {
     pub fn hypot(&self, other: Operand) -> Result<Tensor> {
         binary("hypot", self, other, |a, b| {
             // A power of two, by which nothing is rounded; what it is does not change the result.
-            let (scale, endless) = untracked(|| {
+            let (scale, endless) = set_aside(|| {
                 let (a, b) = (a.map(Row::Abs), b.map(Row::Abs));
                 let most = or(&le(&b, &a), &is_nan(&b)).choose(&a, &b);
                 let endless = most.eq(&infinity(&most));
@@ -609,7 +594,7 @@ impl Tensor {
         takes_floats("frexp", self.dtype())?;
         let own = self.node();
         let x = wide(&own);
-        let (exponent, first, second) = untracked(|| {
+        let (exponent, first, second) = set_aside(|| {
             let a = x.map(Row::Abs);
             let plain = and(&a.lit(0.0).lt(&a), &a.lt(&infinity(&a)));
             let guess = plain.choose(&a, &a.lit(0.5)).map(Row::Log2).map(Row::Floor);

@@ -419,7 +419,7 @@ impl Tensor {
             let x = if all.iter().any(|&t| t > 1) { repeated(&x, &all)? } else { x.copy() };
             return Ok(Tensor::from_node(x));
         }
-        let mut y = x.cast(wide(x.dtype()));
+        let mut y = wide(&x);
         let mut resizes = resizes;
         // What becomes smaller first makes less to do for the others.
         resizes.sort_by(|a, b| b.scale.total_cmp(&a.scale));

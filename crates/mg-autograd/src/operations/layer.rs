@@ -3,7 +3,7 @@
 use super::set_aside;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
-use mg_graph::{Node, cell_bits_of_int};
+use mg_graph::{Node, cell_bits_of_int, same_device};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
@@ -23,18 +23,11 @@ fn looked_up(op: &'static str, index: &Tensor, table: &Tensor) -> Result<(Node, 
     if !index.dtype().is_int() {
         return Err(Error::new(op, ErrorKind::DType(format!("takes integers, got {}", index.dtype()))));
     }
-    if index.device() != table.device() {
-        let text = format!(
-            "tensors must be on the same device (no implicit device transfers), got {} and {}",
-            index.device(),
-            table.device()
-        );
-        return Err(Error::new(op, ErrorKind::Device(text)));
-    }
+    let (at, table) = (index.node(), table.node());
+    same_device(op, &[&at, &table])?;
     index.check_indices(op, 0, 0, shape[0])?;
-    let at = index.node().cast(DType::I64);
     let count = at.shape().numel();
-    Ok((table.node(), at.reshape(Shape::of(&[count]))?))
+    Ok((table, at.cast(DType::I64).reshape(Shape::of(&[count]))?))
 }
 
 /// The row that stands for nothing, counted from the end if it is negative.

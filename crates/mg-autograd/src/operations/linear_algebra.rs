@@ -1,7 +1,7 @@
 //! Products of vectors and matrices, and norms of matrices.
 
 use super::einsum;
-use super::float;
+use super::{float_as, signed};
 use crate::functional::{axis_mask, count, mask, norm_of};
 use crate::ops::Operand;
 use crate::surface::{Order, Pairing};
@@ -24,21 +24,6 @@ fn ranks<const N: usize>(op: &'static str, tensors: [(&Tensor, usize); N]) -> Re
     let wanted: Vec<String> = tensors.iter().map(|(_, rank)| rank.to_string()).collect();
     let got: Vec<String> = tensors.iter().map(|(t, _)| t.shape().to_string()).collect();
     misfit(op, format!("takes {} axes, got shapes {}", wanted.join(" and "), got.join(" and ")))
-}
-
-/// The diagonal of the matrices in two axes, along a new last axis: the elements `offset` columns right of the main one.
-pub(crate) fn diagonal(node: &Node, offset: isize, rows: usize, columns: usize) -> Result<Node> {
-    let rank = node.shape().rank();
-    let mut order: Vec<usize> = (0..rank).filter(|&d| d != rows && d != columns).collect();
-    let lead: Vec<usize> = order.iter().map(|&d| node.shape()[d]).collect();
-    let (n, m) = (node.shape()[rows], node.shape()[columns]);
-    order.extend([rows, columns]);
-    let (down, right) = ((-offset).max(0) as usize, offset.max(0) as usize);
-    let len = n.saturating_sub(down).min(m.saturating_sub(right));
-    let flat: Vec<usize> = lead.iter().copied().chain([n * m]).collect();
-    let line = node.permute(&order)?.reshape(Shape::new(&flat)?)?;
-    let start = if len > 0 { down * m + right } else { 0 };
-    line.slice(lead.len(), start, (m + 1) as isize, len)
 }
 
 /// `factor · t`; the number must fit what it is multiplied with.
@@ -90,7 +75,7 @@ fn broadcast(op: &'static str, a: &Tensor, b: &Tensor) -> Result<(Tensor, Tensor
     let Some(shape) = Shape::broadcast(&sa, &sb) else {
         return misfit(op, format!("shapes {sa} and {sb} cannot be broadcast together"));
     };
-    let sizes: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
+    let sizes = signed(&shape);
     Ok((a.expand(&sizes)?, b.expand(&sizes)?))
 }
 
@@ -154,11 +139,6 @@ fn powers(x: &Tensor, n: usize, increasing: bool) -> Result<Tensor> {
     };
     let x = if x.dtype().is_float() { x.clone() } else { x.to_dtype(DType::I64) };
     x.unsqueeze(-1)?.try_pow(Tensor::from_node(exponents.cast(x.dtype())))
-}
-
-/// A float node in a dtype that is asked for.
-fn float_as(t: &Tensor, dtype: Option<DType>) -> Node {
-    dtype.filter(|d| d.is_float()).map_or_else(|| float(t), |dtype| t.node().cast(dtype))
 }
 
 /// The norm of the matrices in two axes.
@@ -481,7 +461,8 @@ impl Tensor {
     /// What is no matrix.
     pub fn trace(&self) -> Result<Tensor> {
         ranks("trace", [(self, 2)])?;
-        let line = diagonal(&self.node(), 0, 0, 1)?;
+        let node = self.node();
+        let line = node.diagonal([0, 1], 0, node.shape()[0].min(node.shape()[1]))?;
         Ok(Tensor::from_node(line.reduce(ReduceKind::Sum, 1, false)?))
     }
 

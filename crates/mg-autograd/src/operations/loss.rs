@@ -69,6 +69,21 @@ fn times(each: Node, weight: &Option<Node>) -> Node {
     weight.as_ref().map_or(each.clone(), |w| each.mul(w))
 }
 
+/// A row of the differences to the target, each weighted, whose mean is a weighted one.
+fn differing(
+    op: &'static str,
+    input: &Tensor,
+    target: &Tensor,
+    row: Row,
+    reduction: &str,
+    weight: Option<&Tensor>,
+) -> Result<Tensor> {
+    let (x, y) = meet(op, input, target)?;
+    let each = x.sub(&y).map(row);
+    let weight = weighed(op, &each, input, weight)?;
+    reduced_by(op, times(each, &weight), weight, reduction)
+}
+
 /// Refuses unlike shapes.
 fn alike(op: &'static str, a: &Tensor, b: &Tensor) -> Result<()> {
     if a.shape() == b.shape() {
@@ -188,10 +203,7 @@ impl Tensor {
         #[default("mean")] reduction: &str,
         #[default(None)] weight: Option<&Tensor>,
     ) -> Result<Tensor> {
-        let (x, y) = meet("mse_loss", self, target)?;
-        let each = x.sub(&y).map(Row::Square);
-        let weight = weighed("mse_loss", &each, self, weight)?;
-        reduced_by("mse_loss", times(each, &weight), weight, reduction)
+        differing("mse_loss", self, target, Row::Square, reduction, weight)
     }
 
     /// Magnitudes of differences. Shapes broadcast, integers become f32. With a `weight` of the input's shape each counts that much,
@@ -207,10 +219,7 @@ impl Tensor {
         #[default("mean")] reduction: &str,
         #[default(None)] weight: Option<&Tensor>,
     ) -> Result<Tensor> {
-        let (x, y) = meet("l1_loss", self, target)?;
-        let each = x.sub(&y).map(Row::Abs);
-        let weight = weighed("l1_loss", &each, self, weight)?;
-        reduced_by("l1_loss", times(each, &weight), weight, reduction)
+        differing("l1_loss", self, target, Row::Abs, reduction, weight)
     }
 
     /// Differences `d` below `beta` as `½d²/beta`, others as `d − ½beta` (Girshick, 2015). Shapes broadcast, integers become f32.

@@ -38,12 +38,13 @@ pub(crate) use scan::SCANS;
 pub(crate) use special::SPECIAL;
 pub(crate) use window::WINDOWS;
 
-use crate::creation::with_default_device;
-use crate::functional::axis_mask;
+use crate::creation::{drawn_in, with_default_device};
+use crate::functional::{all_axes, axis_mask, wide};
+use crate::gradient::no_grad;
 use crate::ops::kind;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
-use mg_graph::Node;
+use mg_graph::{Node, same_device};
 
 /// A float node: integers become the default float.
 pub(crate) fn float(t: &Tensor) -> Node {
@@ -62,29 +63,20 @@ pub(crate) fn signed(sizes: &[usize]) -> Vec<isize> {
     sizes.iter().map(|&n| n as isize).collect()
 }
 
-/// The dtype in which numbers of a dtype are added and divided: half types in f32.
-fn wide(dtype: DType) -> DType {
-    match dtype {
-        DType::F16 | DType::BF16 => DType::F32,
-        other => other,
-    }
+/// A float node in a dtype that is asked for.
+fn float_as(t: &Tensor, dtype: Option<DType>) -> Node {
+    dtype.filter(|d| d.is_float()).map_or_else(|| float(t), |dtype| t.node().cast(dtype))
 }
 
 /// What is made without a gradient of its own.
 fn set_aside<T>(f: impl FnOnce() -> T) -> T {
-    struct Restore(bool);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            mg_graph::set_tracking(self.0);
-        }
-    }
-    let _restore = Restore(mg_graph::set_tracking(false));
+    let _guard = no_grad();
     f()
 }
 
 /// Uniform random numbers in [0, 1) in a node's shape, f64 beside f64 and else f32.
 fn with_noise(x: &Node) -> Result<Node> {
-    noise(x, *x.shape(), wide(x.dtype()))
+    noise(x, *x.shape(), drawn_in(x.dtype()))
 }
 
 /// Uniform random numbers in [0, 1) on a node's device.
@@ -101,18 +93,6 @@ fn meet(op: &'static str, a: &Tensor, b: &Tensor) -> Result<(Node, Node)> {
         let text = format!("shapes {} and {} cannot be broadcast together", a.shape(), b.shape());
         return Err(Error::new(op, ErrorKind::Shape(text)));
     }
-    if a.device() != b.device() {
-        let text = format!(
-            "tensors must be on the same device (no implicit device transfers), got {} and {}",
-            a.device(),
-            b.device()
-        );
-        return Err(Error::new(op, ErrorKind::Device(text)));
-    }
+    same_device(op, &[&a, &b])?;
     Ok((a.cast(dtype), b.cast(dtype)))
-}
-
-/// The mask of all axes.
-fn all_axes(node: &Node) -> u8 {
-    ((1u16 << node.shape().rank()) - 1) as u8
 }

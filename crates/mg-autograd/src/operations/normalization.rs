@@ -133,6 +133,77 @@ fn alone(op: &'static str, shape: &Shape) -> Error {
     Error::new(op, ErrorKind::Value(text))
 }
 
+/// What mean and variance of a channel are taken over.
+#[derive(Clone, Copy)]
+enum Together {
+    /// All samples.
+    Batch,
+    /// Each sample alone.
+    Instance,
+}
+
+impl Together {
+    /// The axes that are not reduced: the channels, and before them the samples where each stands alone.
+    fn kept(self) -> u8 {
+        match self {
+            Together::Batch => 1 << 1,
+            Together::Instance => 1 << 1 | 1,
+        }
+    }
+
+    /// The axes that there are at least.
+    fn least(self) -> usize {
+        match self {
+            Together::Batch => 2,
+            Together::Instance => 3,
+        }
+    }
+}
+
+/// Normalised by channel, by what is seen (`own`) or by what was.
+#[allow(clippy::too_many_arguments)]
+fn by_channel(
+    op: &'static str,
+    input: &Tensor,
+    together: Together,
+    running: Running<'_>,
+    weight: Option<&Tensor>,
+    bias: Option<&Tensor>,
+    own: bool,
+    eps: f64,
+) -> Result<Tensor> {
+    let input = float(input);
+    let shape = *input.shape();
+    let n = channels(op, &shape, together.least())?;
+    let x = wide(&input);
+    let along = along_channels(&shape);
+    running.check(op, n)?;
+    let weight = parameter(op, "weight", weight, &[n], along, &x)?;
+    let bias = parameter(op, "bias", bias, &[n], along, &x)?;
+    let y = if own {
+        let mask = super::all_axes(&x) & !together.kept();
+        let values = count(&shape, mask);
+        if values == 1 {
+            return Err(alone(op, &shape));
+        }
+        let moments = Moments::of(&x, mask)?;
+        if values > 0 && shape[0] > 0 {
+            let (seen, spread) = match together {
+                Together::Batch => (moments.mean.clone(), moments.variance.clone()),
+                Together::Instance => {
+                    set_aside(|| Ok((mean(&moments.mean, 1, true)?, mean(&moments.variance, 1, true)?)))?
+                }
+            };
+            running.follow(&seen, &spread, values)?;
+        }
+        moments.normalized(eps)
+    } else {
+        let (mean, variance) = running.both(op, along, &x)?;
+        scaled(&x.sub(&mean), &variance, eps)
+    };
+    Ok(Tensor::from_node(affine(y, weight, bias).cast(input.dtype())))
+}
+
 #[operations(NORMALIZATIONS)]
 impl Tensor {
     /// Normalised over the last axes, whose sizes are `normalized_shape`, then scaled and shifted (Ba, Kiros and Hinton, 2016).
@@ -151,7 +222,7 @@ impl Tensor {
     ) -> Result<Tensor> {
         let input = float(self);
         let mask = last_axes("layer_norm", &input, normalized_shape)?;
-        let x = input.cast(wide(input.dtype()));
+        let x = wide(&input);
         let sizes = Shape::new(normalized_shape)?;
         let weight = parameter("layer_norm", "weight", weight, normalized_shape, sizes, &x)?;
         let bias = parameter("layer_norm", "bias", bias, normalized_shape, sizes, &x)?;
@@ -175,7 +246,7 @@ impl Tensor {
     ) -> Result<Tensor> {
         let input = float(self);
         let mask = last_axes("rms_norm", &input, normalized_shape)?;
-        let x = input.cast(wide(input.dtype()));
+        let x = wide(&input);
         let least = if x.dtype() == DType::F64 { f64::EPSILON } else { f64::from(f32::EPSILON) };
         let sizes = Shape::new(normalized_shape)?;
         let weight = parameter("rms_norm", "weight", weight, normalized_shape, sizes, &x)?;
@@ -205,7 +276,7 @@ impl Tensor {
             let text = format!("{n} channels do not part into {num_groups} groups");
             return Err(Error::new("group_norm", ErrorKind::Shape(text)));
         }
-        let x = input.cast(wide(input.dtype()));
+        let x = wide(&input);
         let along = along_channels(&shape);
         let weight = parameter("group_norm", "weight", weight, &[n], along, &x)?;
         let bias = parameter("group_norm", "bias", bias, &[n], along, &x)?;
@@ -235,32 +306,8 @@ impl Tensor {
         #[default(0.1)] momentum: f64,
         #[default(1e-5)] eps: f64,
     ) -> Result<Tensor> {
-        let op = "batch_norm";
-        let input = float(self);
-        let shape = *input.shape();
-        let n = channels(op, &shape, 2)?;
-        let x = input.cast(wide(input.dtype()));
-        let along = along_channels(&shape);
         let running = Running { mean: running_mean, variance: running_var, momentum };
-        running.check(op, n)?;
-        let weight = parameter(op, "weight", weight, &[n], along, &x)?;
-        let bias = parameter(op, "bias", bias, &[n], along, &x)?;
-        let y = if training {
-            let mask = super::all_axes(&x) & !2;
-            let values = count(&shape, mask);
-            if values == 1 {
-                return Err(alone(op, &shape));
-            }
-            let moments = Moments::of(&x, mask)?;
-            if values > 0 {
-                running.follow(&moments.mean, &moments.variance, values)?;
-            }
-            moments.normalized(eps)
-        } else {
-            let (mean, variance) = running.both(op, along, &x)?;
-            scaled(&x.sub(&mean), &variance, eps)
-        };
-        Ok(Tensor::from_node(affine(y, weight, bias).cast(input.dtype())))
+        by_channel("batch_norm", self, Together::Batch, running, weight, bias, training, eps)
     }
 
     /// Normalised by sample and channel over all axes behind those two, then scaled and shifted by channel (Ulyanov, Vedaldi and
@@ -283,34 +330,8 @@ impl Tensor {
         #[default(0.1)] momentum: f64,
         #[default(1e-5)] eps: f64,
     ) -> Result<Tensor> {
-        let op = "instance_norm";
-        let input = float(self);
-        let shape = *input.shape();
-        let n = channels(op, &shape, 3)?;
-        let x = input.cast(wide(input.dtype()));
-        let along = along_channels(&shape);
         let running = Running { mean: running_mean, variance: running_var, momentum };
-        running.check(op, n)?;
-        let weight = parameter(op, "weight", weight, &[n], along, &x)?;
-        let bias = parameter(op, "bias", bias, &[n], along, &x)?;
-        let y = if use_input_stats {
-            let mask = super::all_axes(&x) & !3;
-            let values = count(&shape, mask);
-            if values == 1 {
-                return Err(alone(op, &shape));
-            }
-            let moments = Moments::of(&x, mask)?;
-            if values > 0 && shape[0] > 0 {
-                let (means, variances) =
-                    set_aside(|| Ok((mean(&moments.mean, 1, true)?, mean(&moments.variance, 1, true)?)))?;
-                running.follow(&means, &variances, values)?;
-            }
-            moments.normalized(eps)
-        } else {
-            let (mean, variance) = running.both(op, along, &x)?;
-            scaled(&x.sub(&mean), &variance, eps)
-        };
-        Ok(Tensor::from_node(affine(y, weight, bias).cast(input.dtype())))
+        by_channel("instance_norm", self, Together::Instance, running, weight, bias, use_input_stats, eps)
     }
 
     /// Divided by `(k + alpha · m)` to the power `beta`, where `m` is the mean of squares over `size` neighbouring channels (axis 1),

@@ -1,6 +1,6 @@
 //! Reductions, and what is composed of them.
 
-use super::float;
+use super::{float, float_as};
 use crate::functional::{
     axis_mask, count, flat_at_zero, kept, mask, mean, norm_of, shifted_exp_sum, variance, wide,
 };
@@ -28,11 +28,6 @@ fn reduced(
     let node = dtype.map_or_else(|| node.clone(), |dtype| node.cast(dtype));
     let reduced = node.reduce(kind, mask(&node, dim)?, keepdim)?;
     Ok(Tensor::from_node(dtype.map_or_else(|| reduced.clone(), |dtype| reduced.cast(dtype))))
-}
-
-/// The float node of a tensor, in a dtype that is asked for.
-fn float_as(t: &Tensor, dtype: Option<DType>) -> Node {
-    dtype.filter(|d| d.is_float()).map_or_else(|| float(t), |dtype| t.node().cast(dtype))
 }
 
 fn argument(t: &Tensor, kind: ReduceKind, dim: Option<isize>, keepdim: bool) -> Result<Tensor> {
@@ -644,8 +639,7 @@ impl Tensor {
         if cov.rank() == 0 {
             return cov.try_div(&cov);
         }
-        let deviation = super::linear_algebra::diagonal(&cov.node(), 0, 0, 1)?.map(Row::Sqrt);
-        let deviation = Tensor::from_node(deviation);
+        let deviation = cov.diagonal(0, 0, 1)?.try_sqrt()?;
         let ratio = cov.try_div(deviation.unsqueeze(1)?)?.try_div(deviation)?;
         ratio.try_clamp(Some(Operand::Float(-1.0)), Some(Operand::Float(1.0)))
     }

@@ -1,6 +1,7 @@
 //! Memory that is handed out: others read and write it from then on, and tensors on it are as those on memory that was theirs.
 
 use super::{Garbage, Held, State, locked, own};
+use crate::gradient::no_grad;
 use crate::tensor::Tensor;
 use mg_device::{Error, ErrorKind, Exported, Layout, Result};
 use mg_graph::{Node, Value};
@@ -19,9 +20,10 @@ fn value_of(node: &Node) -> Result<&Value> {
 
 /// A node for the same elements in memory of its own.
 fn copied(value: &Value) -> Result<Node> {
-    let was = mg_graph::set_tracking(false);
-    let copy = Node::from_value(value.clone()).copy();
-    mg_graph::set_tracking(was);
+    let copy = {
+        let _guard = no_grad();
+        Node::from_value(value.clone()).copy()
+    };
     mg_graph::realize(&[&copy])?;
     Ok(Node::from_value(value_of(&copy)?.clone()))
 }

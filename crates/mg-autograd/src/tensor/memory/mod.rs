@@ -13,6 +13,7 @@ mod place;
 pub(crate) use place::{Kept, Place};
 
 use super::{Cell, Tensor};
+use crate::gradient::no_grad;
 use crate::jit;
 use mg_device::cuda::Gpu;
 use mg_device::{DType, Device, Error, ErrorKind, Layout, Result, Shape};
@@ -136,10 +137,8 @@ pub(crate) fn apart(node: &Node) -> Node {
     if !is_borrowed(node) {
         return untracked(node);
     }
-    let was = mg_graph::set_tracking(false);
-    let copy = node.copy();
-    mg_graph::set_tracking(was);
-    copy
+    let _guard = no_grad();
+    node.copy()
 }
 
 /// Where a walk over the graph goes on that comes to something with this history.

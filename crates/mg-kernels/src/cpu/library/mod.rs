@@ -3,7 +3,7 @@
 mod copy;
 mod gather;
 pub mod matmul;
-mod scratch;
+pub(crate) mod scratch;
 mod transpose;
 
 pub use copy::{copy_strided, fill_zero};

@@ -41,21 +41,27 @@ impl Drop for Block {
 
 /// What a block is for. Calls within calls take different slots; the same slot taken twice is a fresh block.
 #[derive(Clone, Copy)]
-pub(super) enum Slot {
+pub(crate) enum Slot {
     /// Operands rearranged for the kernels, read by all threads.
     Packed,
     /// A panel of results.
     Panel,
     /// Sums in a wider type than the result's.
     Sums,
+    /// Windows of a convolution, laid out beside each other.
+    Windows,
+    /// Results for those windows, before they go where they belong.
+    Shares,
 }
 
+const SLOTS: usize = Slot::Shares as usize + 1;
+
 thread_local! {
-    static BLOCKS: [Cell<Block>; 3] = const { [Cell::new(Block::EMPTY), Cell::new(Block::EMPTY), Cell::new(Block::EMPTY)] };
+    static BLOCKS: [Cell<Block>; SLOTS] = const { [const { Cell::new(Block::EMPTY) }; SLOTS] };
 }
 
 /// Calls `f` with memory for `len` values, aligned to a cache line and not initialised; null for none.
-pub(super) fn with<T, R>(slot: Slot, len: usize, f: impl FnOnce(*mut T) -> R) -> R {
+pub(crate) fn with<T, R>(slot: Slot, len: usize, f: impl FnOnce(*mut T) -> R) -> R {
     if len == 0 {
         return f(std::ptr::null_mut());
     }

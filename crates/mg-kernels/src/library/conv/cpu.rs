@@ -1,6 +1,7 @@
 //! Convolutions on the CPU: windows of some outputs at a time are laid out beside each other, in the nearest caches, and multiplied as matrices.
 
 use super::{ConvKind, Geometry};
+use crate::cpu::library::scratch::{self, Slot};
 use crate::cpu::library::{Shared, fill_zero, matmul};
 use crate::cpu::pool::parallel;
 use mg_device::{DType, Layout, Shape, bf16, f16};
@@ -64,7 +65,7 @@ pub(super) unsafe fn conv(
                 let wide = |from: *const u8, n: usize| -> Vec<f32> {
                     (0..n).map(|i| (*from.cast::<$T>().add(i)).to_f32()).collect()
                 };
-                let (a, b, mut sums) = (wide(a, na), wide(b, nb), room::<f32>(n));
+                let (a, b, mut sums) = (wide(a, na), wide(b, nb), vec![0.0f32; n]);
                 run::<f32>(kind, g, a.as_ptr(), b.as_ptr(), sums.as_mut_ptr());
                 for (i, sum) in sums.into_iter().enumerate() {
                     out.cast::<$T>().add(i).write(<$T>::from_f32(sum));
@@ -220,11 +221,6 @@ fn each(g: &Geometry, positions: Range<usize>, mut visit: impl FnMut(usize, Segm
     }
 }
 
-/// Memory for the time of a task.
-fn room<T: Entry>(len: usize) -> Vec<T> {
-    vec![T::ZERO; len]
-}
-
 unsafe fn forward<T: Entry>(g: &Geometry, x: *const T, w: *const T, y: *mut T) {
     let (depth, outputs, inputs) = (g.depth(), g.outputs(), g.inputs());
     let (size, count) = tiles(g);
@@ -235,26 +231,23 @@ unsafe fn forward<T: Entry>(g: &Geometry, x: *const T, w: *const T, y: *mut T) {
         let positions = tile * size..outputs.min((tile + 1) * size);
         let n = positions.len();
         let group = image % g.groups;
-        let mut laid = room::<T>(depth * n);
         // SAFETY: tasks write disjoint outputs; the operands have what the geometry says.
-        unsafe {
-            windows(g, x.add(image * g.c * inputs), positions.clone(), laid.as_mut_ptr());
+        scratch::with(Slot::Windows, depth * n, |laid: *mut T| unsafe {
+            windows(g, x.add(image * g.c * inputs), positions.clone(), laid);
             let w = w.add(group * g.o * depth);
             let y = y.add(image * g.o * outputs);
             let dense = |m: usize| [m as isize, 1];
+            let into = |out: *mut T| product(w, [g.o, depth], dense(depth), laid, [depth, n], dense(n), out);
             if count == 1 {
-                return product(w, [g.o, depth], dense(depth), laid.as_ptr(), [depth, n], dense(n), y);
+                return into(y);
             }
-            let mut out = room::<T>(g.o * n);
-            product(w, [g.o, depth], dense(depth), laid.as_ptr(), [depth, n], dense(n), out.as_mut_ptr());
-            for o in 0..g.o {
-                std::ptr::copy_nonoverlapping(
-                    out.as_ptr().add(o * n),
-                    y.add(o * outputs + positions.start),
-                    n,
-                );
-            }
-        }
+            scratch::with(Slot::Shares, g.o * n, |out: *mut T| {
+                into(out);
+                for o in 0..g.o {
+                    std::ptr::copy_nonoverlapping(out.add(o * n), y.add(o * outputs + positions.start), n);
+                }
+            });
+        });
     };
     let tasks = g.batch * g.groups * count;
     if tasks == 1 {
@@ -279,24 +272,24 @@ unsafe fn input<T: Entry>(g: &Geometry, y: *const T, w: *const T, x: *mut T) {
             for tile in 0..count {
                 let positions = tile * size..outputs.min((tile + 1) * size);
                 let n = positions.len();
-                let mut shares = room::<T>(depth * n);
-                // wᵀ · y of these outputs.
-                product(
-                    w,
-                    [depth, g.o],
-                    [1, depth as isize],
-                    y.add(positions.start),
-                    [g.o, n],
-                    [outputs as isize, 1],
-                    shares.as_mut_ptr(),
-                );
-                each(g, positions, |row, segment| {
-                    if let Segment::Inside(from, len, place, step) = segment {
-                        for i in 0..len {
-                            let to = x.add(place + i * step);
-                            to.write((*to).plus(shares[row * n + from + i]));
+                scratch::with(Slot::Windows, depth * n, |shares: *mut T| {
+                    // wᵀ · y of these outputs.
+                    let (across, along) = ([1, depth as isize], [outputs as isize, 1]);
+                    product(w, [depth, g.o], across, y.add(positions.start), [g.o, n], along, shares);
+                    each(g, positions, |row, segment| {
+                        if let Segment::Inside(from, len, place, step) = segment {
+                            let shares = std::slice::from_raw_parts(shares.add(row * n + from), len);
+                            if step == 1 {
+                                let to = std::slice::from_raw_parts_mut(x.add(place), len);
+                                to.iter_mut().zip(shares).for_each(|(to, &share)| *to = to.plus(share));
+                                return;
+                            }
+                            for (i, &share) in shares.iter().enumerate() {
+                                let to = x.add(place + i * step);
+                                to.write((*to).plus(share));
+                            }
                         }
-                    }
+                    });
                 });
             }
         }
@@ -310,36 +303,31 @@ unsafe fn weight<T: Entry>(g: &Geometry, x: *const T, y: *const T, w: *mut T) {
     // The images are summed in parts that do not depend on the number of threads.
     let parts = PARTS.min(g.batch);
     let len = g.o * depth;
-    let mut sums = room::<T>(parts * g.groups * len);
+    let mut sums = vec![T::ZERO; parts * g.groups * len];
     let at = Shared((x, y, sums.as_mut_ptr()));
     let task = |task: usize| {
         let (x, y, sums) = at.get();
         let (part, group) = (task / g.groups, task % g.groups);
-        let mut one = room::<T>(len);
         // SAFETY: each task has a sum of its own; the operands have what the geometry says.
-        unsafe {
+        scratch::with(Slot::Shares, len, |one: *mut T| unsafe {
             let sum = std::slice::from_raw_parts_mut(sums.add(task * len), len);
             for n in part * g.batch / parts..(part + 1) * g.batch / parts {
                 let image = n * g.groups + group;
                 for tile in 0..count {
                     let positions = tile * size..outputs.min((tile + 1) * size);
                     let n = positions.len();
-                    let mut laid = room::<T>(depth * n);
-                    windows(g, x.add(image * g.c * inputs), positions.clone(), laid.as_mut_ptr());
-                    // y of these outputs · windowsᵀ.
-                    product(
-                        y.add(image * g.o * outputs + positions.start),
-                        [g.o, n],
-                        [outputs as isize, 1],
-                        laid.as_ptr(),
-                        [n, depth],
-                        [1, n as isize],
-                        one.as_mut_ptr(),
-                    );
-                    sum.iter_mut().zip(&one).for_each(|(s, &v)| *s = s.plus(v));
+                    scratch::with(Slot::Windows, depth * n, |laid: *mut T| {
+                        windows(g, x.add(image * g.c * inputs), positions.clone(), laid);
+                        // y of these outputs · windowsᵀ.
+                        let y = y.add(image * g.o * outputs + positions.start);
+                        let (along, across) = ([outputs as isize, 1], [1, n as isize]);
+                        product(y, [g.o, n], along, laid.cast_const(), [n, depth], across, one);
+                    });
+                    let one = std::slice::from_raw_parts(one, len);
+                    sum.iter_mut().zip(one).for_each(|(s, &v)| *s = s.plus(v));
                 }
             }
-        }
+        });
     };
     shared(parts * g.groups, g.batch * g.groups * g.o * outputs * depth, &task);
     for group in 0..g.groups {

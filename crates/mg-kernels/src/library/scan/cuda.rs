@@ -46,6 +46,19 @@ fn name(scan: &Scan, dtype: DType, rows: bool) -> String {
     format!("scan_{}_{kind}_{dtype}", if rows { "rows" } else { "columns" })
 }
 
+/// What a launch does.
+#[derive(Clone, Copy, PartialEq)]
+enum Pass {
+    /// Whole lines.
+    Whole,
+    /// What each chunk comes to.
+    Totals,
+    /// What stands before each chunk, made of that.
+    Starts,
+    /// The chunks, from there.
+    Chunks,
+}
+
 /// How lines are divided.
 struct Division {
     /// Elements of a chunk.
@@ -97,13 +110,14 @@ pub(super) fn plan(scan: &Scan, operands: &[Described], align: usize) -> Result<
     let row_name = name(scan, x.dtype, true);
     let kernel = if inner == 1 { row_name.clone() } else { name(scan, x.dtype, false) };
     let states = (Pointer::Workspace, 0);
-    let args = |reads: bool, totals: bool, starts: bool, outer: usize| {
+    let args = |pass: Pass| {
+        let reads = pass != Pass::Starts;
         let mut args = Args::default();
-        args.pointer((!totals && reads).then_some((Pointer::Output(0), 0)))
+        args.pointer(matches!(pass, Pass::Whole | Pass::Chunks).then_some((Pointer::Output(0), 0)))
             .pointer(reads.then_some((Pointer::Input(0), 0)))
             .pointer((reads && operands.len() > 1).then_some((Pointer::Input(1), 0)))
-            .pointer(totals.then_some(states))
-            .pointer(starts.then_some(states))
+            .pointer(matches!(pass, Pass::Totals | Pass::Starts).then_some(states))
+            .pointer((pass == Pass::Chunks).then_some(states))
             .u64(outer as u64)
             .u64(length as u64)
             .u64(inner as u64)
@@ -120,12 +134,12 @@ pub(super) fn plan(scan: &Scan, operands: &[Described], align: usize) -> Result<
     let op = "scan";
     let mut plan = Plan::default();
     if chunks == 1 {
-        plan.launches.push(launch(op, &kernel, blocks, args(true, false, false, outer))?);
+        plan.launches.push(launch(op, &kernel, blocks, args(Pass::Whole))?);
         return Ok(plan);
     }
     plan.workspace = outer * inner * chunks * state_bytes(scan.kind, x.dtype);
-    plan.launches.push(launch(op, &kernel, blocks, args(true, true, false, outer))?);
-    plan.launches.push(launch(op, &row_name, outer * inner, args(false, true, false, outer))?);
-    plan.launches.push(launch(op, &kernel, blocks, args(true, false, true, outer))?);
+    plan.launches.push(launch(op, &kernel, blocks, args(Pass::Totals))?);
+    plan.launches.push(launch(op, &row_name, outer * inner, args(Pass::Starts))?);
+    plan.launches.push(launch(op, &kernel, blocks, args(Pass::Chunks))?);
     Ok(plan)
 }

@@ -1,0 +1,58 @@
+//! Choosing by conditions: elements of one tensor or another, and the positions of what is not zero.
+
+use mg_autograd::Tensor;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyTuple};
+
+use crate::arith::other;
+use crate::error::{build, compute};
+use crate::tensor::PyTensor;
+
+#[pymethods]
+impl PyTensor {
+    /// The positions of what is not zero: a row each. With `as_tuple`, a tensor for each axis.
+    #[pyo3(signature = (*, as_tuple=false))]
+    fn nonzero<'py>(&self, py: Python<'py>, as_tuple: bool) -> PyResult<Bound<'py, PyAny>> {
+        if !as_tuple {
+            let t = compute(py, || self.t.nonzero())?;
+            return Ok(Bound::new(py, PyTensor::from(t))?.into_any());
+        }
+        let all = compute(py, || self.t.nonzero_along_axes())?.into_iter();
+        let all = all.map(|t| Bound::new(py, PyTensor::from(t)));
+        Ok(PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)?.into_any())
+    }
+
+    /// `self` where the condition holds, else `other`.
+    fn r#where(
+        &self,
+        py: Python<'_>,
+        condition: &Bound<'_, PyTensor>,
+        other: &Bound<'_, PyAny>,
+    ) -> PyResult<PyTensor> {
+        let condition = &condition.get().t;
+        self.binary(py, self::other(other)?, |t, b| Tensor::where_(condition, t, b))
+    }
+}
+
+/// `input` where the condition holds, else `other`; with the condition alone, the positions where it does.
+#[pyfunction]
+#[pyo3(signature = (condition, input=None, other=None))]
+pub fn r#where<'py>(
+    py: Python<'py>,
+    condition: &Bound<'py, PyTensor>,
+    input: Option<&Bound<'py, PyAny>>,
+    other: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let this = condition.get();
+    match (input, other) {
+        (None, None) => condition.call_method("nonzero", (), Some(&[("as_tuple", true)].into_py_dict(py)?)),
+        (Some(a), Some(b)) => {
+            let (a, b) = (self::other(a)?, self::other(b)?);
+            let borrowed = this.borrowed || a.borrowed || b.borrowed;
+            let t = build(py, || Tensor::where_(&this.t, a.operand, b.operand))?;
+            Ok(Bound::new(py, PyTensor::result(py, t, borrowed)?)?.into_any())
+        }
+        _ => Err(PyTypeError::new_err("takes a condition alone, or with two tensors or numbers")),
+    }
+}
