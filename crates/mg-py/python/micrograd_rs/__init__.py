@@ -14,6 +14,7 @@ constants. Operations record what they are; the work is done when a value is loo
 from __future__ import annotations
 
 import os as _os
+from builtins import bool as _bool
 
 from . import _micrograd_rs as _rs
 from ._micrograd_rs import (
@@ -84,7 +85,6 @@ from ._size import Size
 from .autograd import enable_grad, no_grad, set_grad_enabled
 from .random import default_generator
 
-_bool = type(True)
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import autograd, cuda, data, engine, functional, linalg, nn, optim, random, signal, special

@@ -12,8 +12,8 @@ from ._nn_ops import pairwise_distance as _pairwise_distance
 from ._ops import *
 
 __all__ = ["tanh", "sigmoid", "triplet_margin_with_distance_loss"]
-__all__ += [*_ops.__all__, *_nn_ops.__all__]
-__all__ = sorted({*__all__})
+__all__ += _ops.__all__
+__all__ += _nn_ops.__all__
 
 
 def triplet_margin_with_distance_loss(

@@ -17,7 +17,8 @@ from ._names import Lazy as _Lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator as Yields
+    from collections.abc import Iterable
 
 __all__ = [
     "Generator",
@@ -34,7 +35,7 @@ default_generator = _default_generator()
 
 
 @contextmanager
-def fork_rng(devices: Iterable[object] | None = None, enabled: bool = True) -> Iterator[None]:
+def fork_rng(devices: Iterable[object] | None = None, enabled: bool = True) -> Yields[None]:
     """Puts the generator of random tensors back to where it was when the block ends. There is one for all devices."""
     state = get_rng_state() if enabled else None
     try:

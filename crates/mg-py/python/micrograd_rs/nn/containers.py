@@ -159,7 +159,8 @@ class ParameterDict(Module):
 
     def update(self, values: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
         """Adds tensors by name."""
-        for name, value in values.items() if isinstance(values, Mapping) else values:
+        pairs: Iterable[tuple[str, Any]] = values.items() if isinstance(values, Mapping) else values
+        for name, value in pairs:
             self[name] = value
 
     def __len__(self) -> int:

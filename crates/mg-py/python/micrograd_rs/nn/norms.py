@@ -36,12 +36,12 @@ class _Norm(Module):
         self.momentum = momentum
         self.affine = affine
         self.track_running_stats = track_running_stats
-        shape, on = (num_features,), {"device": device, "dtype": dtype}
-        self.register_parameter("weight", Parameter(ones(shape, **on)) if affine else None)
-        self.register_parameter("bias", Parameter(zeros(shape, **on)) if affine else None)
+        shape = (num_features,)
+        self.register_parameter("weight", Parameter(ones(shape, device=device, dtype=dtype)) if affine else None)
+        self.register_parameter("bias", Parameter(zeros(shape, device=device, dtype=dtype)) if affine else None)
         tracked = track_running_stats
-        self.register_buffer("running_mean", zeros(shape, **on) if tracked else None)
-        self.register_buffer("running_var", ones(shape, **on) if tracked else None)
+        self.register_buffer("running_mean", zeros(shape, device=device, dtype=dtype) if tracked else None)
+        self.register_buffer("running_var", ones(shape, device=device, dtype=dtype) if tracked else None)
         self.register_buffer("num_batches_tracked", tensor(0, device=device) if tracked else None)
 
     def reset_running_stats(self) -> None:
@@ -188,9 +188,9 @@ class GroupNorm(Module):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        shape, on = (num_channels,), {"device": device, "dtype": dtype}
-        self.register_parameter("weight", Parameter(ones(shape, **on)) if affine else None)
-        self.register_parameter("bias", Parameter(zeros(shape, **on)) if affine else None)
+        shape = (num_channels,)
+        self.register_parameter("weight", Parameter(ones(shape, device=device, dtype=dtype)) if affine else None)
+        self.register_parameter("bias", Parameter(zeros(shape, device=device, dtype=dtype)) if affine else None)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
