@@ -1,6 +1,7 @@
 //! Operations that are composed of others, by family. Each is declared once: see [`crate::surface`].
 
 mod activation;
+mod attention;
 mod convolution;
 mod creation;
 mod distance;
@@ -20,6 +21,7 @@ mod special;
 mod window;
 
 pub(crate) use activation::ACTIVATIONS;
+pub(crate) use attention::ATTENTION;
 pub(crate) use convolution::CONVOLUTIONS;
 pub use convolution::Padding;
 pub(crate) use creation::CREATION;

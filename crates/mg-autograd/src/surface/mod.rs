@@ -97,6 +97,7 @@ pub fn operations() -> impl Iterator<Item = &'static Operation> {
 const TABLES: &[&[Operation]] = &[
     crate::ops::ROWS,
     crate::operations::ACTIVATIONS,
+    crate::operations::ATTENTION,
     crate::operations::CONVOLUTIONS,
     crate::operations::CREATION,
     crate::operations::DISTANCES,

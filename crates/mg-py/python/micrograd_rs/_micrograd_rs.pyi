@@ -3625,6 +3625,19 @@ def rrelu_(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333
 def _nn_rrelu_(input: Tensor, lower: _float = 0.125, upper: _float = 0.3333333333333333, training: _bool = False) -> Tensor:
     """`rrelu`, written into the tensor."""
 
+def _nn_scaled_dot_product_attention(input: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: _float = 0.0, is_causal: _bool = False, *, scale: _float | None = None, enable_gqa: _bool = False) -> Tensor:
+    """Attention (Vaswani et al., 2017): for queries `[…, l, e]`, keys `[…, s, e]` and values `[…, s, v]`, the means `[…, l, v]` of the
+    values by weights `softmax(scale · q kᵀ + mask)`. `scale` is 1/√e where it is not given. A mask broadcasts to `[…, l, s]`: of
+    truth values, it says which keys take part; of numbers, what is added. With `is_causal` a query takes the keys up to its own position.
+    A query that takes no key is answered with 0. Weights are left out with probability `dropout_p`, and the others scaled by
+    1/(1 − `dropout_p`). With `enable_gqa` the third last axis counts heads, of which keys and values may have fewer: each of theirs serves as many
+    neighbouring ones of the query.
+
+    # Errors
+
+    Shapes that do not fit; what are no floats of one dtype; a mask together with `is_causal`; a probability outside [0, 1]; unlike devices.
+    """
+
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
     """The convolution (cross-correlation) of an input `[n, c, l]` (or `[c, l]`) with a weight `[o, c / groups, k]`, plus a bias `[o]`:
     `[n, o, (l + 2 padding − dilation (k − 1) − 1) / stride + 1]`. A padding of `"same"` keeps `l`, `"valid"` is none. Products of

@@ -84,6 +84,7 @@ __all__ = [
     "rms_norm",
     "rrelu",
     "rrelu_",
+    "scaled_dot_product_attention",
     "selu",
     "selu_",
     "silu",
@@ -181,6 +182,7 @@ relu6_ = _rs._nn_relu6_
 rms_norm = _rs._nn_rms_norm
 rrelu = _rs._nn_rrelu
 rrelu_ = _rs._nn_rrelu_
+scaled_dot_product_attention = _rs._nn_scaled_dot_product_attention
 selu = _rs._nn_selu
 selu_ = _rs._nn_selu_
 silu = _rs._nn_silu
