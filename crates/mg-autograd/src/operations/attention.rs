@@ -32,7 +32,13 @@ struct Operands {
 }
 
 impl Operands {
-    fn of(query: &Tensor, key: &Tensor, value: &Tensor, mask: Option<&Tensor>, grouped: bool) -> Result<Operands> {
+    fn of(
+        query: &Tensor,
+        key: &Tensor,
+        value: &Tensor,
+        mask: Option<&Tensor>,
+        grouped: bool,
+    ) -> Result<Operands> {
         let (q, mut k, mut v) = (query.node(), key.node(), value.node());
         let dtype = q.dtype();
         if !dtype.is_float() || k.dtype() != dtype || v.dtype() != dtype {
@@ -45,7 +51,9 @@ impl Operands {
             return fail("takes query […, l, e], key [… , s, e] and value [… , s, v]");
         }
         same_device(OP, &[&q, &k, &v])?;
-        if last_two(q.shape())[1] != last_two(k.shape())[1] || last_two(k.shape())[0] != last_two(v.shape())[0] {
+        if last_two(q.shape())[1] != last_two(k.shape())[1]
+            || last_two(k.shape())[0] != last_two(v.shape())[0]
+        {
             return fail("takes a key as long as the query along the last axis, and as many values as keys");
         }
         if grouped {
@@ -100,7 +108,9 @@ fn heads(q: &Node, k: &Node) -> Result<Node> {
     let rest = || sizes[rank - 2..].iter().copied();
     let one: Vec<usize> = lead().chain([1]).chain(rest()).collect();
     let several: Vec<usize> = lead().chain([to / of]).chain(rest()).collect();
-    k.reshape(Shape::new(&one)?)?.expand(Shape::new(&several)?)?.reshape(Shape::new(&sizes.with(rank - 3, to))?)
+    k.reshape(Shape::new(&one)?)?
+        .expand(Shape::new(&several)?)?
+        .reshape(Shape::new(&sizes.with(rank - 3, to))?)
 }
 
 /// Softmax along the last axis; rows of which nothing is taken are 0.
