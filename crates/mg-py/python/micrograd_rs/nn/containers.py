@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Self, overload
+from typing import Any, Self, cast, overload
 
 from .._micrograd_rs import Tensor
 from .module import Module, Parameter
@@ -159,7 +159,9 @@ class ParameterDict(Module):
 
     def update(self, values: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
         """Adds tensors by name."""
-        pairs: Iterable[tuple[str, Any]] = values.items() if isinstance(values, Mapping) else values
+        # Not narrowed to a mapping by the check: a checker would take pairs for its keys, too.
+        by_name = cast("Mapping[str, Any]", values).items() if isinstance(values, Mapping) else None
+        pairs = cast("Iterable[tuple[str, Any]]", values) if by_name is None else by_name
         for name, value in pairs:
             self[name] = value
 
