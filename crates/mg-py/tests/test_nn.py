@@ -66,7 +66,9 @@ def test_shared_parameters_come_once():
             self.a = nn.Linear(2, 2)
             self.b = self.a
 
-    assert len(list(Tied().parameters())) == 2 and len(Tied().state_dict()) == 2
+    assert len(list(Tied().parameters())) == 2 and len(Tied().state_dict()) == 4
+    assert [n for n, _ in Tied().named_parameters(remove_duplicate=False)] == list(Tied().state_dict())
+    assert [n for n, _ in Tied().named_modules()] == ["", "a"]
 
 
 def test_super_init_may_be_called():
@@ -244,7 +246,7 @@ def test_apply():
 def test_reprs():
     assert repr(nn.Linear(2, 3)) == "Linear(in_features=2, out_features=3, bias=True)"
     assert repr(nn.Sequential(nn.ReLU(), nn.Flatten())) == "Sequential(\n  (0): ReLU()\n  (1): Flatten(start_dim=1, end_dim=-1)\n)"
-    assert repr(nn.Dropout(0.1)) == "Dropout(p=0.1)" and "eps" in repr(nn.LayerNorm(3)) and repr(nn.Embedding(2, 3)) == "Embedding(2, 3)"
+    assert repr(nn.Dropout(0.1)) == "Dropout(p=0.1, inplace=False)" and "eps" in repr(nn.LayerNorm(3)) and repr(nn.Embedding(2, 3)) == "Embedding(2, 3)"
 
 
 def test_containers():

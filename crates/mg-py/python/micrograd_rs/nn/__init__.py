@@ -60,6 +60,7 @@ from .containers import (
     ParameterList,
     Sequential,
 )
+from .embeddings import Embedding, EmbeddingBag
 from .images import (
     ChannelShuffle,
     CircularPad1d,
@@ -88,8 +89,6 @@ from .images import (
 from .layers import (
     Bilinear,
     CosineSimilarity,
-    Embedding,
-    EmbeddingBag,
     Identity,
     LayerNorm,
     Linear,
@@ -128,7 +127,8 @@ from .norms import (
     LocalResponseNorm,
     RMSNorm,
 )
-from .module import Module, Parameter
+from .module import Module
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
 __all__ = [
     "CELU",
@@ -144,6 +144,7 @@ __all__ = [
     "BatchNorm2d",
     "BatchNorm3d",
     "Bilinear",
+    "Buffer",
     "ChannelShuffle",
     "CircularPad1d",
     "CircularPad2d",
@@ -229,6 +230,8 @@ __all__ = [
     "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
     "Unflatten",
+    "UninitializedBuffer",
+    "UninitializedParameter",
     "Upsample",
     "UpsamplingBilinear2d",
     "UpsamplingNearest2d",

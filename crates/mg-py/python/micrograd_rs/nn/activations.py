@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import functional as F
 from .._micrograd_rs import Device, Tensor, dtype, full
+from ..autograd import no_grad
 from .module import Module, Parameter
 
 
@@ -284,6 +285,11 @@ class PReLU(Module):
     def forward(self, input: Tensor) -> Tensor:
         return F.prelu(input, self.weight)
 
+    def reset_parameters(self) -> None:
+        """The slopes that there are at first."""
+        with no_grad():
+            self.weight.fill_(self.init)
+
     def extra_repr(self) -> str:
         return f"num_parameters={self.num_parameters}"
 
@@ -337,7 +343,7 @@ class _Dropout(_InPlace):
         self.p = p
 
     def extra_repr(self) -> str:
-        return self._said(f"p={self.p}")
+        return f"p={self.p}, inplace={self.inplace}"
 
 
 class Dropout(_Dropout):

@@ -3,113 +3,229 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Self, cast, overload
+from typing import Any, Self, overload
 
 from .._micrograd_rs import Tensor
-from .module import Module, Parameter
+from .module import Module
+from .parameter import Parameter
+
+Named = Mapping[str, Any] | Iterable[tuple[str, Any]]
 
 
-class Sequential(Module):
-    """Modules one after another, each on what the one before it answers. Their names are `0`, `1`, …, or a dictionary's keys."""
+def _pairs(values: Any) -> list[tuple[str, Any]]:
+    """Names and values of a dictionary or of pairs."""
+    if hasattr(values, "items"):
+        values = values.items()
+    pairs: list[tuple[str, Any]] = []
+    for at, pair in enumerate(values):
+        if type(pair) not in (tuple, list) or len(pair) != 2:
+            raise ValueError(f"takes a dictionary or pairs of a name and a value, got {pair!r} at {at}")
+        pairs.append((pair[0], pair[1]))
+    return pairs
 
-    def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
+
+class _Numbered(Module):
+    """Modules whose names are mostly numbers, one after the other."""
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(list(self._modules.values()))
+
+    def __contains__(self, module: object) -> bool:
+        return any(module is part for part in self)
+
+    def _name(self, index: int) -> str:
+        names = list(self._modules)
+        if not -len(names) <= index < len(names):
+            raise IndexError(f"index {index} is out of range for {len(names)} modules")
+        return names[index]
+
+    def __setitem__(self, index: int, module: Module) -> None:
+        setattr(self, self._name(index), module)
+
+    def __delitem__(self, index: int | slice) -> None:
+        names = list(self._modules)
+        for name in names[index] if isinstance(index, slice) else (self._name(index),):
+            delattr(self, name)
+        # Those that are left are numbered anew.
+        self._become(list(self._modules.values()))
+
+    def _become(self, modules: list[Any]) -> None:
+        for name in list(self._modules):
+            delattr(self, name)
         for i, module in enumerate(modules):
-            if isinstance(module, Module):
-                self.add_module(str(i), module)
-            else:
-                for name, part in module.items():
-                    self.add_module(name, part)
-
-    def forward(self, input: Any) -> Any:
-        for module in self.children():
-            input = module(input)
-        return input
+            self.add_module(str(i), module)
 
     def append(self, module: Module) -> Self:
         """Adds a module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
-    def __len__(self) -> int:
-        return sum(1 for _ in self.children())
-
-    def __iter__(self) -> Iterator[Module]:
-        return self.children()
-
-    @overload
-    def __getitem__(self, index: int) -> Module: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequential: ...
-    def __getitem__(self, index: int | slice) -> Module:
-        parts = list(self.named_children())
-        if isinstance(index, slice):
-            return Sequential(dict(parts[index]))
-        return parts[index][1]
-
-
-class ModuleList(Module):
-    """Modules in a list."""
-
-    def __init__(self, modules: Iterable[Module] = ()) -> None:
-        self.extend(modules)
-
-    def append(self, module: Module) -> Self:
-        """Adds a module at the end."""
-        self.add_module(str(len(self)), module)
+    def insert(self, index: int, module: Module) -> Any:
+        """Puts a module before the one at an index."""
+        if not -len(self) <= index <= len(self):
+            raise IndexError(f"index {index} is out of range for {len(self)} modules")
+        modules = list(self)
+        modules.insert(index, module)
+        self._become(modules)
         return self
 
     def extend(self, modules: Iterable[Module]) -> Self:
         """Adds modules at the end."""
-        for module in modules:
+        for module in list(modules):
             self.append(module)
         return self
 
-    def __len__(self) -> int:
-        return sum(1 for _ in self.children())
+    def pop(self, key: int | slice = -1) -> Any:
+        """Removes a module, and answers with it."""
+        whole: Any = self
+        found = whole[key]
+        del self[key]
+        return found
 
-    def __iter__(self) -> Iterator[Module]:
-        return self.children()
+    def __iadd__(self, modules: Iterable[Module]) -> Self:
+        return self.extend(modules)
 
-    def __getitem__(self, index: int) -> Module:
-        return list(self.children())[index]
 
-    def __setitem__(self, index: int, module: Module) -> None:
-        self.add_module(str(range(len(self))[index]), module)
+class Sequential(_Numbered):
+    """Modules one after another, each on what the one before it answers. Their names are `0`, `1`, …, or a dictionary's keys."""
+
+    def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
+        for i, module in enumerate(modules):
+            if isinstance(module, Mapping):
+                for name, part in module.items():
+                    self.add_module(name, part)
+            else:
+                self.add_module(str(i), module)
+
+    def forward(self, input: Any) -> Any:
+        for module in self:
+            input = module(input)
+        return input
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequential: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return type(self)(dict(list(self._modules.items())[index]))
+        return self._modules[self._name(index)]
+
+    def __add__(self, other: Sequential) -> Sequential:
+        return Sequential(*self, *other)
+
+    def __mul__(self, times: int) -> Sequential:
+        if times <= 0:
+            raise ValueError(f"takes a number of times above 0, got {times}")
+        return Sequential(*(list(self) * times))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, times: int) -> Self:
+        if times <= 0:
+            raise ValueError(f"takes a number of times above 0, got {times}")
+        return self.extend(list(self) * (times - 1))
+
+
+class ModuleList(_Numbered):
+    """Modules in a list."""
+
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+        self.extend(modules or ())
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> ModuleList: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            return type(self)(list(self)[index])
+        return self._modules[self._name(index)]
+
+    def insert(self, index: int, module: Module) -> None:
+        """Puts a module before the one at an index."""
+        super().insert(index, module)
+
+    def __add__(self, other: Iterable[Module]) -> ModuleList:
+        return ModuleList([*self, *other])
+
+    def __repr__(self) -> str:
+        texts = [repr(module) for module in self]
+        if not texts:
+            return f"{self._get_name()}()"
+        lines: list[str] = []
+        start = 0
+        # What is the same several times in a row is told once.
+        for i, text in enumerate(texts):
+            if i + 1 < len(texts) and texts[i + 1] == text:
+                continue
+            named = f"({start}-{i}): {i - start + 1} x {text}" if i > start else f"({i}): {text}"
+            lines.append(named.replace("\n", "\n  "))
+            start = i + 1
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
 
 
 class ModuleDict(Module):
-    """Modules in a dictionary."""
+    """Modules in a dictionary, in the order in which they came."""
 
-    def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
-        for name, module in (modules or {}).items():
-            self.add_module(name, module)
+    def __init__(self, modules: Named | None = None) -> None:
+        if modules is not None:
+            self.update(modules)
 
     def __len__(self) -> int:
-        return sum(1 for _ in self.children())
+        return len(self._modules)
 
-    def __contains__(self, name: str) -> bool:
-        return name in dict(self.named_children())
+    def __contains__(self, name: object) -> bool:
+        return name in self._modules
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.keys())
+        return iter(self._modules)
 
-    def __getitem__(self, name: str) -> Module:
-        return dict(self.named_children())[name]
+    def __getitem__(self, name: str) -> Any:
+        return self._modules[name]
 
     def __setitem__(self, name: str, module: Module) -> None:
         self.add_module(name, module)
 
+    def __delitem__(self, name: str) -> None:
+        del self._modules[name]
+
+    def clear(self) -> None:
+        """Removes all modules."""
+        self._modules.clear()
+
+    def pop(self, key: str) -> Any:
+        """Removes a module, and answers with it."""
+        found = self[key]
+        del self[key]
+        return found
+
+    def update(self, modules: Named) -> None:
+        """Adds modules by name."""
+        for name, module in _pairs(modules):
+            self[name] = module
+
     def keys(self) -> Iterable[str]:
         """The names."""
-        return [name for name, _ in self.named_children()]
+        return self._modules.keys()
 
-    def values(self) -> Iterable[Module]:
+    def values(self) -> Iterable[Any]:
         """The modules."""
-        return list(self.children())
+        return self._modules.values()
 
-    def items(self) -> Iterable[tuple[str, Module]]:
+    def items(self) -> Iterable[tuple[str, Any]]:
         """Names and modules."""
-        return list(self.named_children())
+        return self._modules.items()
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, Tensor):
+        what = "Parameter" if isinstance(value, Parameter) else "Tensor"
+        return f"{what} containing: [{value.dtype} of size {'x'.join(map(str, value.shape))}]"
+    return f"Object of type: {type(value).__name__}"
 
 
 class ParameterList(Module):
@@ -127,9 +243,14 @@ class ParameterList(Module):
 
     def extend(self, values: Iterable[Any]) -> Self:
         """Adds tensors at the end."""
-        for value in values:
+        if isinstance(values, Tensor):
+            raise TypeError("takes a list of tensors, got a tensor")
+        for value in list(values):
             self.append(value)
         return self
+
+    def __iadd__(self, values: Iterable[Any]) -> Self:
+        return self.extend(values)
 
     def __len__(self) -> int:
         return self._size
@@ -149,20 +270,33 @@ class ParameterList(Module):
     def __setitem__(self, index: int, value: Any) -> None:
         setattr(self, str(range(self._size)[index]), _parameter(value))
 
+    def __delitem__(self, index: int) -> None:
+        self.pop(index)
+
+    def pop(self, index: int = -1) -> Any:
+        """Removes a tensor, and answers with it."""
+        values = list(self)
+        found = values.pop(index)
+        for i in range(self._size):
+            delattr(self, str(i))
+        self._size = 0
+        self.extend(values)
+        return found
+
+    def extra_repr(self) -> str:
+        return "\n".join(f"  ({i}): {_described(value)}" for i, value in enumerate(self))
+
 
 class ParameterDict(Module):
     """Tensors in a dictionary: what are parameters is trained, other tensors become parameters."""
 
-    def __init__(self, values: Mapping[str, Any] | Iterable[tuple[str, Any]] | None = None) -> None:
+    def __init__(self, values: Named | None = None) -> None:
         self._names: list[str] = []
         self.update(values or {})
 
-    def update(self, values: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
+    def update(self, values: Any) -> None:
         """Adds tensors by name."""
-        # Not narrowed to a mapping by the check: a checker would take pairs for its keys, too.
-        by_name = cast("Mapping[str, Any]", values).items() if isinstance(values, Mapping) else None
-        pairs = cast("Iterable[tuple[str, Any]]", values) if by_name is None else by_name
-        for name, value in pairs:
+        for name, value in _pairs(values):
             self[name] = value
 
     def __len__(self) -> int:
@@ -173,6 +307,9 @@ class ParameterDict(Module):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._names)
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._names:
@@ -198,6 +335,36 @@ class ParameterDict(Module):
         del self[name]
         return value
 
+    def popitem(self) -> tuple[str, Any]:
+        """Removes the last tensor, and answers with its name and it."""
+        if not self._names:
+            raise KeyError("popitem(): no tensors")
+        name = self._names[-1]
+        return name, self.pop(name)
+
+    def clear(self) -> None:
+        """Removes all tensors."""
+        for name in list(self._names):
+            del self[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """A tensor, or something else where there is none."""
+        return self[name] if name in self._names else default
+
+    def setdefault(self, name: str, default: Any = None) -> Any:
+        """A tensor, which becomes `default` where there is none."""
+        if name not in self._names:
+            self[name] = default
+        return self[name]
+
+    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
+        """Another dictionary with the same value under all these names."""
+        return ParameterDict([(name, default) for name in keys])
+
+    def copy(self) -> ParameterDict:
+        """Another dictionary of the same tensors."""
+        return ParameterDict(list(self.items()))
+
     def keys(self) -> Iterable[str]:
         """The names."""
         return list(self._names)
@@ -209,6 +376,18 @@ class ParameterDict(Module):
     def items(self) -> Iterable[tuple[str, Any]]:
         """Names and tensors."""
         return [(name, self[name]) for name in self._names]
+
+    def __or__(self, other: Any) -> ParameterDict:
+        new = self.copy()
+        new.update(other)
+        return new
+
+    def __ior__(self, other: Any) -> Self:
+        self.update(other)
+        return self
+
+    def extra_repr(self) -> str:
+        return "\n".join(f"  ({name}): {_described(value)}" for name, value in self.items())
 
 
 def _parameter(value: Any) -> Any:

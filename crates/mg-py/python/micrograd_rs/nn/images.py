@@ -170,6 +170,10 @@ class Upsample(Module):
         recompute_scale_factor: bool | None = None,
     ) -> None:
         self.size = size
+        if isinstance(scale_factor, int | float):
+            scale_factor = float(scale_factor)
+        elif scale_factor is not None:
+            scale_factor = tuple(float(factor) for factor in scale_factor)
         self.scale_factor = scale_factor
         self.mode = mode
         self.align_corners = align_corners

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from .. import functional as F
 from .._micrograd_rs import Tensor
+from .layers import PairwiseDistance
 from .module import Module
 
 
@@ -236,7 +237,7 @@ class TripletMarginWithDistanceLoss(_Loss):
         reduction: str = "mean",
     ) -> None:
         super().__init__(reduction=reduction)
-        self.distance_function = distance_function
+        self.distance_function = PairwiseDistance() if distance_function is None else distance_function
         self.margin = margin
         self.swap = swap
 

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, Self, TypeVar
-from weakref import ref
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Self, TypeVar
 
-from .._micrograd_rs import Device, Tensor, dtype, realize
+from .._micrograd_rs import Device, Tensor, dtype, empty_like, realize
 from .._names import unknown
-from ..autograd import no_grad
+from . import _hooks, _state
+from ._hooks import Hook, Hooks, RemovableHandle
+from ._parts import Parts
+from ._state import IncompatibleKeys
+from .parameter import (
+    Buffer,
+    Parameter,
+    buffers_known,
+    mark,
+    mark_as,
+    marks_of,
+)
 
 T = TypeVar("T")
+
+__all__ = ["IncompatibleKeys", "Module", "Parameter"]
 
 
 def _what(value: object) -> str:
@@ -20,39 +32,32 @@ def _what(value: object) -> str:
     return "a tensor that is none" if value.is_leaf else "the result of an operation"
 
 
-# Tensors that were made or assigned as parameters, by what they are: such a one stays a parameter when it is frozen.
-_marked: dict[int, ref[Tensor]] = {}
+def _checked(module: Module, name: object, kind: str) -> str:
+    """The name of a new part."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a {kind} is a string, got {type(name).__name__}")
+    if "." in name:
+        raise KeyError(f'the name of a {kind} has no "." in it, got {name!r}')
+    if name == "":
+        raise KeyError(f'the name of a {kind} is not ""')
+    if name not in module._kinds and hasattr(module, name):
+        raise KeyError(f"attribute {name!r} is there already")
+    return name
 
 
-def _mark(t: Any) -> None:
-    key = id(t)
-    _marked[key] = ref(t, lambda _: _marked.pop(key, None))
-
-
-class _ParameterType(type):
-    def __instancecheck__(cls, instance: object) -> bool:
-        if not isinstance(instance, Tensor) or not instance.is_leaf:
-            return False
-        return instance.requires_grad or id(instance) in _marked
-
-
-class Parameter(metaclass=_ParameterType):
-    """A tensor that is trained: a leaf that requires a gradient. `Parameter(t)` makes one; what `Tensor(data)` makes is one.
-
-    What was made a parameter stays one without `requires_grad`: it is frozen, and part of the module's state.
-    """
-
-    def __new__(cls, data: Any, requires_grad: bool = True) -> Any:
-        t = data.detach().clone().realize() if isinstance(data, Tensor) else Tensor(data, requires_grad=False)
-        _mark(t)
-        return t.requires_grad_(requires_grad)
-
-
-class IncompatibleKeys(NamedTuple):
-    """Names that a state lacks, and names that the module does not know."""
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
+def _tell_where(error: Exception, module: Module) -> None:
+    """Puts the place of the module that failed before an error's words: `encoder.3.linear: takes […, 64], got …`."""
+    if len(error.args) != 1 or not isinstance(error.args[0], str):
+        return
+    inner, words = getattr(error, "_from", (module, error.args[0]))
+    if inner is module:
+        error._from = module, words  # type: ignore[attr-defined]
+        return
+    place = next((name for name, part in module.named_modules() if part is inner), None)
+    if place:
+        op, _, rest = words.partition(": ")
+        own = op.replace("_", "") == type(inner).__name__.lower()
+        error.args = (f"{place}: {rest if own else words}",)
 
 
 class Module:
@@ -62,6 +67,8 @@ class Module:
 
     training: bool
     _kinds: dict[str, str]
+    _hooks: dict[str, Hooks] | None = None
+    _version: int = 1
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         # Here rather than in `__init__`, so that nobody has to call that.
@@ -70,7 +77,7 @@ class Module:
         object.__setattr__(module, "training", True)
         return module
 
-    def __init__(self) -> None:
+    def __init__(self, *_: Any, **__: Any) -> None:
         pass
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -79,11 +86,20 @@ class Module:
         memo[id(self)] = module
         for name, value in vars(self).items():
             copied = copy.deepcopy(value, memo)
-            if isinstance(value, Parameter):
-                _mark(copied)
+            if isinstance(value, Tensor):
+                mark_as(copied, marks_of(value))
+                if isinstance(value, Parameter):
+                    mark(copied)
             object.__setattr__(module, name, copied)
         for parameter in module.parameters():
             parameter.grad = None
+        return module
+
+    def __copy__(self) -> Self:
+        """A module of its own with the same parameters and parts."""
+        module = self.__class__.__new__(self.__class__)
+        vars(module).update(vars(self))
+        object.__setattr__(module, "_kinds", dict(self._kinds))
         return module
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -91,15 +107,25 @@ class Module:
         raise NotImplementedError(f"{type(self).__name__} does not say what it makes of an input: write its forward()")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.forward(*args, **kwargs)
+        try:
+            if self._hooks is None and not _hooks.everywhere:
+                return self.forward(*args, **kwargs)
+            return _hooks.called(self, args, kwargs)
+        except Exception as error:
+            _tell_where(error, self)
+            raise
 
     def __setattr__(self, name: str, value: object) -> None:
         kind = self._kinds.get(name)
         if isinstance(value, Module):
-            kind = "module"
+            kind, value = "module", _registered(self, "module", name, value)
+        elif isinstance(value, Buffer):
+            kind = "buffer" if buffers_known[id(value)][1] else "transient"
+            value = _registered(self, "buffer", name, value)
         elif isinstance(value, Parameter):
             kind = "parameter"
-            _mark(value)
+            mark(value)
+            value = _registered(self, "parameter", name, value)
         elif isinstance(value, Tensor):
             if kind == "parameter":
                 raise TypeError(f"{name!r} is a parameter and takes one: nn.Parameter(t), or write into it under no_grad()")
@@ -118,81 +144,162 @@ class Module:
 
     def __getattr__(self, name: str) -> Any:
         # Only called for what is not there.
+        if name in _HOOKS:
+            return self._hooks_of(_HOOKS[name])
         known = [*dir(type(self)), *vars(self)]
         raise AttributeError(unknown(f"'{type(self).__name__}'", name, known))
 
     def register_parameter(self, name: str, param: Tensor | None) -> None:
         """Makes a parameter known under this name; None keeps the name for one."""
+        name = _checked(self, name, "parameter")
         if isinstance(param, Parameter):
-            _mark(param)
+            mark(param)
+            param = _registered(self, "parameter", name, param)
         elif param is not None:
             raise TypeError(f"{name!r} takes a parameter: nn.Parameter(t); got {_what(param)}")
         self._kinds[name] = "parameter"
         object.__setattr__(self, name, param)
 
-    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+    def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
         """Makes a tensor one that is saved with the parameters (if `persistent`) and not trained."""
+        name = _checked(self, name, "buffer")
+        if tensor is not None:
+            if not isinstance(tensor, Tensor):
+                raise TypeError(f"{name!r} takes a tensor or None, got {type(tensor).__name__}")
+            tensor = _registered(self, "buffer", name, tensor)
         self._kinds[name] = "buffer" if persistent else "transient"
         object.__setattr__(self, name, tensor)
 
-    def add_module(self, name: str, module: Module | None) -> None:
+    def add_module(self, name: str, module: Any) -> None:
         """Makes a module a part of this one under this name."""
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{name!r} takes a module or None, got {type(module).__name__}")
+        name = _checked(self, name, "module")
+        if module is not None:
+            module = _registered(self, "module", name, module)
         self._kinds[name] = "module"
         object.__setattr__(self, name, module)
 
     register_module = add_module
 
-    def _own(self, kind: str, of: type[T]) -> Iterator[tuple[str, T]]:
+    @property
+    def _modules(self) -> Parts:
+        return Parts(self, ("module",))
+
+    @property
+    def _parameters(self) -> Parts:
+        return Parts(self, ("parameter",))
+
+    @property
+    def _buffers(self) -> Parts:
+        return Parts(self, ("buffer", "transient"))
+
+    @property
+    def _non_persistent_buffers_set(self) -> set[str]:
+        return {name for name, kind in self._kinds.items() if kind == "transient"}
+
+    def _own(self, kinds: tuple[str, ...], of: type[T]) -> Iterator[tuple[str, T]]:
         for name, its in list(self._kinds.items()):
             value = vars(self).get(name)
-            if its == kind and isinstance(value, of):
+            if its in kinds and isinstance(value, of):
                 yield name, value
 
+    def get_submodule(self, target: str) -> Module:
+        """The module at a place such as `encoder.layers.0`; AttributeError if there is none. `""` is this module."""
+        found = self
+        for name in target.split(".") if target else ():
+            part = getattr(found, name)
+            if not isinstance(part, Module):
+                raise AttributeError(f"'{name}' of '{target}' is not a module but {type(part).__name__}")
+            found = part
+        return found
+
+    def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
+        """Puts a module at a place such as `encoder.layers.0`; if `strict`, in the stead of one only."""
+        place, _, name = target.rpartition(".")
+        if not target:
+            raise ValueError("takes the place of a part, not of the module itself")
+        if not isinstance(module, Module):
+            raise ValueError(f"takes a module, got {type(module).__name__}")
+        parent = self.get_submodule(place)
+        if strict and name not in parent._modules:
+            raise AttributeError(f"'{type(parent).__name__}' has no module '{name}' at '{target}'")
+        setattr(parent, name, module)
+
+    def _at(self, target: str, kinds: tuple[str, ...], what: str) -> Tensor:
+        place, _, name = target.rpartition(".")
+        module = self.get_submodule(place)
+        found = getattr(module, name)
+        if module._kinds.get(name) not in kinds and name not in Parts(module, kinds):
+            raise AttributeError(f"'{name}' of '{target}' is not a {what}")
+        return found  # type: ignore[no-any-return]
+
+    def get_parameter(self, target: str) -> Tensor:
+        """The parameter at a place such as `encoder.fc1.weight`; AttributeError if there is none."""
+        return self._at(target, ("parameter",), "parameter")
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer at a place such as `norm.running_mean`; AttributeError if there is none."""
+        return self._at(target, ("buffer", "transient"), "buffer")
+
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules directly inside this one, with their names."""
-        yield from self._own("module", Module)
+        """The modules directly inside this one, each once, with their names."""
+        seen: set[int] = set()
+        for name, child in self._own(("module",), Module):
+            if id(child) not in seen:
+                seen.add(id(child))
+                yield name, child
 
     def children(self) -> Iterator[Module]:
-        """The modules directly inside this one."""
+        """The modules directly inside this one, each once."""
         for _, child in self.named_children():
             yield child
 
-    def named_modules(self, memo: set[int] | None = None, prefix: str = "") -> Iterator[tuple[str, Module]]:
-        """This module and all inside it, each once, with their names."""
+    def named_modules(
+        self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        """This module and all inside it, each once (if `remove_duplicate`), with their names."""
         memo = set() if memo is None else memo
-        if id(self) in memo:
+        if self in memo:
             return
-        memo.add(id(self))
+        if remove_duplicate:
+            memo.add(self)
         yield prefix, self
-        for name, child in self.named_children():
-            yield from child.named_modules(memo, f"{prefix}.{name}" if prefix else name)
+        for name, child in self._own(("module",), Module):
+            yield from child.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
-    def modules(self) -> Iterator[Module]:
-        """This module and all inside it, each once."""
-        for _, module in self.named_modules():
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
+        """This module and all inside it, each once (if `remove_duplicate`)."""
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
-    def _named(self, kind: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Tensor]]:
+    def _named(self, kinds: tuple[str, ...], prefix: str, recurse: bool, once: bool) -> Iterator[tuple[str, Tensor]]:
         seen: set[int] = set()
-        for place, module in self.named_modules(prefix=prefix) if recurse else [(prefix, self)]:
-            for name, t in module._own(kind, Tensor):
-                if id(t) not in seen:
+        places = self.named_modules(prefix=prefix, remove_duplicate=once) if recurse else [(prefix, self)]
+        for place, module in places:
+            for name, t in module._own(kinds, Tensor):
+                if id(t) in seen:
+                    continue
+                if once:
                     seen.add(id(t))
-                    yield (f"{place}.{name}" if place else name), t
+                yield (f"{place}.{name}" if place else name), t
 
-    def named_parameters(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
-        """All parameters, each once, with their names: `0.weight`, `encoder.fc1.bias`."""
-        return self._named("parameter", prefix, recurse)
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """All parameters, each once (if `remove_duplicate`), with their names: `0.weight`, `encoder.fc1.bias`."""
+        return self._named(("parameter",), prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Tensor]:
         """All parameters, each once."""
         for _, parameter in self.named_parameters(recurse=recurse):
             yield parameter
 
-    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
-        """All buffers, each once, with their names."""
-        yield from self._named("buffer", prefix, recurse)
-        yield from self._named("transient", prefix, recurse)
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """All buffers, each once (if `remove_duplicate`), with their names."""
+        return self._named(("buffer", "transient"), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """All buffers, each once."""
@@ -201,8 +308,11 @@ class Module:
 
     def train(self, mode: bool = True) -> Self:
         """Puts the module and all inside it in the mode for training, or the one for using it."""
-        for module in self.modules():
-            object.__setattr__(module, "training", mode)
+        if mode is not True and mode is not False:
+            raise ValueError(f"a mode is True or False, got {mode!r}")
+        object.__setattr__(self, "training", mode)
+        for module in self.children():
+            module.train(mode)
         return self
 
     def eval(self) -> Self:
@@ -231,43 +341,57 @@ class Module:
         fn(self)
         return self
 
-    def to(self, *args: Any, **kwargs: Any) -> Self:
-        """Puts parameters and buffers on another device, into another dtype (floating-point ones), or both.
-
-        Parameters stay the tensors that they are, with their gradients: optimisers that have them go on, and what shares them
-        shares them still. Buffers are replaced, unless nothing changes.
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """Sets parameters and buffers to what `fn` makes of them. Parameters stay the tensors that they are, with their
+        gradients: optimisers that have them go on, and what shares them shares them still. Buffers are replaced, unless
+        nothing changes.
         """
         done: set[int] = set()
         moved: list[Tensor] = []
-
-        def converted(t: Tensor) -> Tensor:
-            out = t.detach().to(*args, **kwargs)
-            if not t.is_floating_point():
-                return out.to(t.dtype)
-            if not out.is_floating_point():
-                raise TypeError(f"a module takes floating-point dtypes, got {out.dtype}")
-            return out
-
-        for module in self.modules():
+        for module in self.modules() if recurse else (self,):
             for name, kind in list(module._kinds.items()):
                 t = vars(module).get(name)
                 if not isinstance(t, Tensor) or id(t) in done:
                     continue
-                new = converted(t)
-                if new.dtype == t.dtype and new.device == t.device:
+                given = t.detach()
+                new = fn(given)
+                if new is given:
                     continue
                 moved.append(new)
                 if kind != "parameter":
+                    mark_as(new, marks_of(t))
                     object.__setattr__(module, name, new)
                     continue
                 done.add(id(t))
-                grad = None if t.grad is None else converted(t.grad)
+                grad = None if t.grad is None else fn(t.grad.detach())
                 t.data = new
                 if grad is not None and t.grad is not None:
                     t.grad.data = grad
                     moved.append(grad)
         realize(moved)
         return self
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """Puts parameters and buffers on another device, into another dtype (floating-point ones), or both: `to(device)`,
+        `to(dtype)`, `to(device, dtype)`, `to(tensor)`.
+
+        Parameters stay the tensors that they are, with their gradients: optimisers that have them go on, and what shares them
+        shares them still. Buffers are replaced, unless nothing changes.
+        """
+
+        def converted(t: Tensor) -> Tensor:
+            out = t.to(*args, **kwargs)
+            if not t.is_floating_point():
+                return out.to(t.dtype)
+            if not out.is_floating_point():
+                raise TypeError(f"a module takes floating-point dtypes, got {out.dtype}")
+            return out
+
+        return self._apply(converted)
+
+    def to_empty(self, *, device: Device | str | None, recurse: bool = True) -> Self:
+        """Puts parameters and buffers on a device, without their numbers."""
+        return self._apply(lambda t: empty_like(t, device=device), recurse)
 
     def cpu(self) -> Self:
         """As `to("cpu")`."""
@@ -297,61 +421,158 @@ class Module:
         """As `to("bfloat16")`."""
         return self.to("bfloat16")
 
-    def _saved(self) -> dict[str, Tensor]:
-        own: dict[str, Tensor] = {}
-        for place, module in self.named_modules():
-            for name, kind in module._kinds.items():
-                t = vars(module).get(name)
-                if kind in ("parameter", "buffer") and isinstance(t, Tensor):
-                    own[f"{place}.{name}" if place else name] = t
-        return own
+    def _hooks_of(self, kind: str) -> dict[int, Any]:
+        if self._hooks is None:
+            object.__setattr__(self, "_hooks", {})
+        assert self._hooks is not None
+        return self._hooks.setdefault(kind, {})
 
-    def state_dict(self) -> dict[str, Tensor]:
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Calls `hook(module, args)` before `forward`; what it answers with (not None) are the arguments. `with_kwargs`:
+        `hook(module, args, kwargs)`, which answers with None or both. `prepend`: before other hooks.
+        """
+        return _hooks.add(self._hooks_of("forward_pre"), Hook(hook, with_kwargs), prepend)
+
+    def register_forward_hook(
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> RemovableHandle:
+        """Calls `hook(module, args, output)` after `forward`; what it answers with (not None) is the output. `with_kwargs`:
+        `hook(module, args, kwargs, output)`. `prepend`: before other hooks. `always_call`: after errors too, with None.
+        """
+        return _hooks.add(self._hooks_of("forward"), Hook(hook, with_kwargs, always_call), prepend)
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Calls `hook(module, prefix, keep_vars)` before `state_dict` collects."""
+        return _hooks.add(self._hooks_of("state_pre"), Hook(hook))
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Calls `hook(module, state_dict, prefix, local_metadata)` after `state_dict` collected; it may change the dictionary."""
+        return _hooks.add(self._hooks_of("state"), Hook(hook))
+
+    _register_state_dict_hook = register_state_dict_post_hook
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Calls `hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)` before the
+        module is loaded; it may change the dictionary.
+        """
+        return _hooks.add(self._hooks_of("load_pre"), Hook(hook))
+
+    def _register_load_state_dict_pre_hook(self, hook: Callable[..., Any], with_module: bool = False) -> RemovableHandle:
+        if with_module:
+            return self.register_load_state_dict_pre_hook(hook)
+        
+        def without_module(_: Module, *args: Any) -> Any:
+            return hook(*args)
+
+        return self.register_load_state_dict_pre_hook(without_module)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Calls `hook(module, incompatible_keys)` after the module is loaded; it may change what is taken to be missing."""
+        return _hooks.add(self._hooks_of("load"), Hook(hook))
+
+    def get_extra_state(self) -> Any:
+        """What belongs to the state besides parameters and buffers: for subclasses to say."""
+        raise RuntimeError("get_extra_state() is for subclasses that have more in their state than parameters and buffers")
+
+    def set_extra_state(self, state: Any) -> None:
+        """Takes what `get_extra_state` answered with."""
+        raise RuntimeError("set_extra_state() is for subclasses that have more in their state than parameters and buffers")
+
+    def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
+        _state.save_own(self, destination, prefix, keep_vars)
+
+    def state_dict(
+        self, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
+    ) -> dict[str, Any]:
         """Parameters and buffers by name, as constants that share their memory: later training changes them, and what is written
-        to them changes the module. `copy.deepcopy(net.state_dict())` is a snapshot.
+        to them changes the module. `copy.deepcopy(net.state_dict())` is a snapshot. With `keep_vars` they are the parameters
+        themselves; with `prefix` every name begins with it.
         """
-        return {name: t.detach() for name, t in self._saved().items()}
+        return _state.save(self, _state.State() if destination is None else destination, prefix, keep_vars)
 
-    def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> IncompatibleKeys:
-        """Sets parameters and buffers to those of `state_dict`, converted to their dtypes. Answers with what was missing and what
-        is not known, which is an error if `strict`.
+    def _load_from_state_dict(
+        self,
+        state_dict: Mapping[str, Any],
+        prefix: str,
+        local_metadata: Mapping[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        _state.load_own(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
 
-        ValueError that lists them, if any are missing or not known (if `strict`) or of another shape; then nothing was changed.
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> IncompatibleKeys:
+        """Sets parameters and buffers to those of `state_dict`, converted to their dtypes, or, with `assign`, takes over its
+        tensors as they are. Answers with what was missing and what is not known, which is an error if `strict`. Arrays and
+        tensors of other libraries are taken too.
+
+        An error (a ValueError and a RuntimeError) that lists them, if any are missing or not known (if `strict`) or of another
+        shape; then nothing was changed.
         """
-        own = self._saved()
-        problems: list[str] = []
-        missing = [name for name in own if name not in state_dict]
-        unexpected = [name for name in state_dict if name not in own]
-        if strict:
-            problems += ["missing: " + ", ".join(missing)] if missing else []
-            problems += ["unexpected: " + ", ".join(unexpected)] if unexpected else []
-        both = {name: t for name, t in own.items() if name in state_dict}
-        shapes = [
-            f"{name} (takes {t.shape}, got {state_dict[name].shape})"
-            for name, t in both.items()
-            if t.shape != state_dict[name].shape
-        ]
-        problems += ["of another shape: " + ", ".join(shapes)] if shapes else []
-        if problems:
-            raise ValueError("the state of another model; " + "; ".join(problems))
-        with no_grad():
-            for name, t in both.items():
-                t.copy_(state_dict[name])
-            realize(list(both.values()))
-        return IncompatibleKeys(missing, unexpected)
+        return _state.load(self, state_dict, strict, assign)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(vars(self))
+        # What is remembered of tensors beside them.
+        state["_marks"] = {name: marks_of(t) for name, t in self._own(("parameter", "buffer", "transient"), Tensor)}
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        marks = state.pop("_marks", {})
         vars(self).update(state)
-        for _, parameter in self._own("parameter", Tensor):
-            _mark(parameter)
+        for name, t in self._own(("parameter", "buffer", "transient"), Tensor):
+            if name in marks:
+                mark_as(t, marks[name])
+        for _, parameter in self._own(("parameter",), Tensor):
+            mark(parameter)
 
     def extra_repr(self) -> str:
         """What stands between the parentheses of the module's text."""
         return ""
 
+    def _get_name(self) -> str:
+        return type(self).__name__
+
     def __repr__(self) -> str:
-        lines = [f"({name}): {child!r}".replace("\n", "\n  ") for name, child in self.named_children()]
+        parts = list(self._own(("module",), Module))
+        lines = [f"({name}): {child!r}".replace("\n", "\n  ") for name, child in parts]
         extra = self.extra_repr()
         if not lines:
-            return f"{type(self).__name__}({extra})"
-        return f"{type(self).__name__}({extra}\n  " + "\n  ".join(lines) + "\n)"
+            if "\n" in extra:
+                return f"{self._get_name()}(\n  " + extra.replace("\n", "\n  ") + "\n)"
+            return f"{self._get_name()}({extra})"
+        words = [*extra.split("\n"), *lines] if extra else lines
+        return f"{self._get_name()}(\n  " + "\n  ".join(words) + "\n)"
+
+    def __dir__(self) -> Iterable[str]:
+        return sorted({*dir(type(self)), *vars(self)})
+
+
+# What PyTorch calls the hooks of a module.
+_HOOKS = {
+    "_forward_pre_hooks": "forward_pre",
+    "_forward_hooks": "forward",
+    "_state_dict_hooks": "state",
+    "_load_state_dict_pre_hooks": "load_pre",
+    "_load_state_dict_post_hooks": "load",
+}
+
+
+def _registered(module: Module, kind: str, name: str, value: Any) -> Any:
+    """What the hooks of registrations make of a part."""
+    for hook in list(_hooks.registrations[kind].values()):
+        other = hook(module, name, value)
+        if other is not None:
+            value = other
+    return value

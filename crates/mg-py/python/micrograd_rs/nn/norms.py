@@ -10,6 +10,15 @@ from ..autograd import no_grad
 from .module import Module, Parameter
 
 
+def _reset(weight: Tensor | None, bias: Tensor | None) -> None:
+    """Ones and zeros, as at first."""
+    with no_grad():
+        if weight is not None:
+            weight.fill_(1)
+        if bias is not None:
+            bias.fill_(0)
+
+
 class _Norm(Module):
     """Normalisation by channel, with running statistics or without."""
 
@@ -30,6 +39,7 @@ class _Norm(Module):
         track_running_stats: bool,
         device: Device | str | None,
         dtype: dtype | str | None,
+        bias: bool,
     ) -> None:
         self.num_features = num_features
         self.eps = eps
@@ -38,7 +48,8 @@ class _Norm(Module):
         self.track_running_stats = track_running_stats
         shape = (num_features,)
         self.register_parameter("weight", Parameter(ones(shape, device=device, dtype=dtype)) if affine else None)
-        self.register_parameter("bias", Parameter(zeros(shape, device=device, dtype=dtype)) if affine else None)
+        offset = Parameter(zeros(shape, device=device, dtype=dtype)) if affine and bias else None
+        self.register_parameter("bias", offset)
         tracked = track_running_stats
         self.register_buffer("running_mean", zeros(shape, device=device, dtype=dtype) if tracked else None)
         self.register_buffer("running_var", ones(shape, device=device, dtype=dtype) if tracked else None)
@@ -51,6 +62,11 @@ class _Norm(Module):
                 if kept is not None:
                     kept.fill_(value)
 
+    def reset_parameters(self) -> None:
+        """Forgets what was seen and what was learned."""
+        self.reset_running_stats()
+        _reset(self.weight, self.bias)
+
     def _check(self, input: Tensor) -> None:
         if input.dim() not in self.axes:
             counts = " or ".join(str(n) for n in self.axes)
@@ -59,7 +75,7 @@ class _Norm(Module):
     def extra_repr(self) -> str:
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-            f"track_running_stats={self.track_running_stats}"
+            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
         )
 
 
@@ -73,8 +89,10 @@ class _BatchNorm(_Norm):
         track_running_stats: bool = True,
         device: Device | str | None = None,
         dtype: dtype | str | None = None,
+        *,
+        bias: bool = True,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias)
 
     def forward(self, input: Tensor) -> Tensor:
         self._check(input)
@@ -130,8 +148,10 @@ class _InstanceNorm(_Norm):
         track_running_stats: bool = False,
         device: Device | str | None = None,
         dtype: dtype | str | None = None,
+        *,
+        bias: bool = True,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias)
 
     def forward(self, input: Tensor) -> Tensor:
         self._check(input)
@@ -181,6 +201,8 @@ class GroupNorm(Module):
         affine: bool = True,
         device: Device | str | None = None,
         dtype: dtype | str | None = None,
+        *,
+        bias: bool = True,
     ) -> None:
         if num_groups < 1 or num_channels % num_groups:
             raise ValueError(f"{num_channels} channels do not part into {num_groups} groups")
@@ -190,13 +212,19 @@ class GroupNorm(Module):
         self.affine = affine
         shape = (num_channels,)
         self.register_parameter("weight", Parameter(ones(shape, device=device, dtype=dtype)) if affine else None)
-        self.register_parameter("bias", Parameter(zeros(shape, device=device, dtype=dtype)) if affine else None)
+        offset = Parameter(zeros(shape, device=device, dtype=dtype)) if affine and bias else None
+        self.register_parameter("bias", offset)
+
+    def reset_parameters(self) -> None:
+        """Ones and zeros, as at first."""
+        _reset(self.weight, self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+        affine = f"affine={self.affine}, bias={self.bias is not None}"
+        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, {affine}"
 
 
 class RMSNorm(Module):
@@ -219,6 +247,10 @@ class RMSNorm(Module):
         self.elementwise_affine = elementwise_affine
         weight = Parameter(ones(self.normalized_shape, device=device, dtype=dtype)) if elementwise_affine else None
         self.register_parameter("weight", weight)
+
+    def reset_parameters(self) -> None:
+        """Ones, as at first."""
+        _reset(self.weight, None)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)

@@ -1,0 +1,42 @@
+"""A module's parts of a kind, as a dictionary that changes with the module and changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .module import Module
+
+
+class Parts(MutableMapping[str, Any]):
+    """Modules, parameters or buffers by name; None where a name is kept for one."""
+
+    def __init__(self, module: Module, kinds: tuple[str, ...]) -> None:
+        self._module = module
+        self._kinds = kinds
+
+    def __getitem__(self, name: str) -> Any:
+        if self._module._kinds.get(name) not in self._kinds:
+            raise KeyError(name)
+        return vars(self._module).get(name)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        kinds = self._module._kinds
+        if kinds.get(name) not in self._kinds:
+            kinds[name] = self._kinds[0]
+        object.__setattr__(self._module, name, value)
+
+    def __delitem__(self, name: str) -> None:
+        if self._module._kinds.get(name) not in self._kinds:
+            raise KeyError(name)
+        delattr(self._module, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([name for name, kind in self._module._kinds.items() if kind in self._kinds])
+
+    def __len__(self) -> int:
+        return sum(kind in self._kinds for kind in self._module._kinds.values())
+
+    def __repr__(self) -> str:
+        return repr(dict(self))

@@ -1,0 +1,227 @@
+"""A module's state as a dictionary, and back."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .._micrograd_rs import Tensor, as_tensor, realize
+from ..autograd import no_grad
+from . import _hooks
+from .parameter import Parameter, mark, mark_as, marks_of, is_lazy, materialize
+
+if TYPE_CHECKING:
+    from .module import Module
+
+EXTRA = "_extra_state"
+
+
+class IncompatibleKeys(NamedTuple):
+    """Names that a state lacks, and names that the module does not know."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return f"IncompatibleKeys(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
+
+
+class StateError(ValueError, RuntimeError):
+    """A state that does not fit."""
+
+
+class State(OrderedDict[str, Any]):
+    """Tensors by name, and under `_metadata` the versions of the modules that they are of."""
+
+    _metadata: dict[str, dict[str, Any]]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._metadata = {}
+
+
+class Findings(list[str]):
+    """What does not fit, and what is to be written if everything does."""
+
+    def __init__(self, assign: bool) -> None:
+        super().__init__()
+        self.assign = assign
+        self.writes: list[Callable[[], Tensor | None]] = []
+
+
+def _has_extra(module: Module, method: str) -> bool:
+    from .module import Module
+
+    return getattr(type(module), method) is not getattr(Module, method)
+
+
+def _saved(module: Module) -> dict[str, Tensor]:
+    """A module's own parameters and buffers that are saved, parameters first."""
+    return dict([*module._own(("parameter",), Tensor), *module._own(("buffer",), Tensor)])
+
+
+def save_own(module: Module, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
+    """Adds a module's own parameters and buffers."""
+    for name, t in _saved(module).items():
+        destination[prefix + name] = t if keep_vars else _detached(t)
+    if _has_extra(module, "get_extra_state"):
+        destination[prefix + EXTRA] = module.get_extra_state()
+
+
+def _detached(t: Tensor) -> Tensor:
+    constant = t.detach()
+    if is_lazy(t):
+        mark_as(constant, (False, None, True))
+    return constant
+
+
+def save(module: Module, destination: dict[str, Any], prefix: str, keep_vars: bool) -> dict[str, Any]:
+    """Adds the state of a module and of all inside it."""
+    for hook in _own(module, "state_pre"):
+        hook.call(module, prefix, keep_vars)
+    local = {"version": module._version}
+    if isinstance(destination, State):
+        destination._metadata[prefix[:-1]] = local
+    module._save_to_state_dict(destination, prefix, keep_vars)
+    for name, child in module._modules.items():
+        if child is not None:
+            child.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+    for hook in _own(module, "state"):
+        changed = hook.call(module, destination, prefix, local)
+        if changed is not None:
+            destination = changed
+    return destination
+
+
+def _own(module: Module, kind: str) -> list[_hooks.Hook]:
+    return [] if module._hooks is None else list(module._hooks.get(kind, {}).values())
+
+
+def load_own(
+    module: Module,
+    state_dict: Mapping[str, Any],
+    prefix: str,
+    local_metadata: Mapping[str, Any],
+    strict: bool,
+    missing_keys: list[str],
+    unexpected_keys: list[str],
+    error_msgs: list[str],
+) -> None:
+    """Finds what a module's own parameters and buffers become. Nothing is written before all of the state was looked at."""
+    for hook in _own(module, "load_pre"):
+        hook.call(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+    found = error_msgs if isinstance(error_msgs, Findings) else Findings(False)
+    own = _saved(module)
+    for name, t in own.items():
+        key = prefix + name
+        if key not in state_dict:
+            missing_keys.append(key)
+            continue
+        value = state_dict[key]
+        if not isinstance(value, Tensor):
+            try:
+                value = as_tensor(value)
+            except (TypeError, ValueError) as error:
+                error_msgs.append(f"{key} ({error})")
+                continue
+        if is_lazy(t) and not is_lazy(value):
+            found.writes.append(_materialized(t, value))
+            continue
+        if t.shape != value.shape:
+            error_msgs.append(f"{key} (takes {t.shape}, got {value.shape})")
+            continue
+        found.writes.append(_taken(module, name, t, value) if found.assign else _written(t, value))
+    extra = prefix + EXTRA
+    if _has_extra(module, "set_extra_state"):
+        if extra in state_dict:
+            found.writes.append(lambda: module.set_extra_state(state_dict[extra]))
+        else:
+            missing_keys.append(extra)
+    elif extra in state_dict:
+        unexpected_keys.append(extra)
+    parts = set(own) | set(module._modules)
+    for key in state_dict:
+        if key.startswith(prefix) and key != extra and key[len(prefix) :].split(".", 1)[0] not in parts:
+            unexpected_keys.append(key)
+        elif key.startswith(prefix) and "." in key[len(prefix) :] and key[len(prefix) :].split(".", 1)[0] in own:
+            unexpected_keys.append(key)
+    if found is not error_msgs and not error_msgs:
+        _write(found)
+
+
+def _written(t: Tensor, value: Tensor) -> Callable[[], Tensor]:
+    return lambda: t.copy_(value)
+
+
+def _materialized(t: Tensor, value: Tensor) -> Callable[[], Tensor]:
+    def write() -> Tensor:
+        materialize(t, value.shape)
+        return t.copy_(value)
+
+    return write
+
+
+def _taken(module: Module, name: str, t: Tensor, value: Tensor) -> Callable[[], Tensor]:
+    def take() -> Tensor:
+        marks = marks_of(t)
+        new: Tensor = value
+        if module._kinds[name] == "parameter":
+            if not (isinstance(value, Parameter) and value.requires_grad == t.requires_grad):
+                new = value.detach().requires_grad_(t.requires_grad)
+            mark(new)
+        elif value.requires_grad:
+            new = value.detach()
+        mark_as(new, marks)
+        object.__setattr__(module, name, new)
+        return new
+
+    return take
+
+
+def _write(found: Findings) -> None:
+    with no_grad():
+        written = [write() for write in found.writes]
+        realize([t for t in written if t is not None])
+
+
+def load(module: Module, state_dict: Any, strict: bool, assign: bool) -> IncompatibleKeys:
+    """Sets the state of a module and of all inside it."""
+    if not hasattr(state_dict, "keys"):
+        raise TypeError(f"takes a dictionary of tensors by name, got {type(state_dict).__name__}")
+    metadata: Mapping[str, Any] = getattr(state_dict, "_metadata", {})
+    state: OrderedDict[str, Any] = OrderedDict(state_dict)
+    missing: list[str] = []
+    unexpected: list[str] = []
+    found = Findings(assign)
+    keys = IncompatibleKeys(missing, unexpected)
+
+    def walk(part: Module, state: Mapping[str, Any], prefix: str) -> None:
+        local = metadata.get(prefix[:-1], {})
+        part._load_from_state_dict(state, prefix, local, True, missing, unexpected, found)
+        for name, child in part._modules.items():
+            if child is not None:
+                inner = f"{prefix}{name}."
+                walk(child, {key: value for key, value in state.items() if key.startswith(inner)}, inner)
+        after.extend((part, hook) for hook in _own(part, "load"))
+
+    after: list[tuple[Module, _hooks.Hook]] = []
+    walk(module, state, "")
+    fits = not found and not (strict and (missing or unexpected))
+    if fits:
+        _write(found)
+    # They may say that what is missing is not.
+    for part, hook in after:
+        hook.call(part, keys)
+    problems: list[str] = []
+    if strict:
+        problems += ["missing: " + ", ".join(missing)] if missing else []
+        problems += ["unexpected: " + ", ".join(unexpected)] if unexpected else []
+    problems += ["of another shape: " + ", ".join(found)] if found else []
+    if problems:
+        raise StateError("the state of another model; " + "; ".join(problems))
+    if not fits:
+        _write(found)
+    return keys

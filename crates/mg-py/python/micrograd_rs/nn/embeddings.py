@@ -1,0 +1,257 @@
+"""Tables of vectors."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from .. import functional as F
+from .._micrograd_rs import Device, Tensor, _embedding_parameters, dtype, zeros
+from ..autograd import no_grad
+from .init import normal_
+from .module import Module
+from .parameter import Parameter
+
+
+class _Table(Module):
+    """A table `[n, size]`, and what becomes of it when it is used."""
+
+    weight: Tensor
+    padding_idx: int | None
+    max_norm: float | None
+    norm_type: float
+    scale_grad_by_freq: bool
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None,
+        max_norm: float | None,
+        norm_type: float,
+        scale_grad_by_freq: bool,
+        sparse: bool,
+        weight: Tensor | None,
+        freeze: bool,
+        device: Device | str | None,
+        dtype: dtype | str | None,
+    ) -> None:
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < num_embeddings:
+                raise ValueError(f"padding_idx {padding_idx} is not among {num_embeddings} rows")
+            padding_idx %= num_embeddings
+        self.padding_idx = padding_idx
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.sparse = sparse
+        if weight is not None:
+            if tuple(weight.shape) != (num_embeddings, embedding_dim):
+                raise ValueError(f"takes a table [{num_embeddings}, {embedding_dim}], got {weight.shape}")
+            self.weight = Parameter(weight, requires_grad=not freeze)
+            return
+        table = _embedding_parameters(num_embeddings, embedding_dim, dtype)
+        if device is not None:
+            table.data = table.detach().to(device)
+        self.weight = table
+        if freeze:
+            table.requires_grad_(False)
+        self._clear_padding()
+
+    def _clear_padding(self) -> None:
+        if self.padding_idx is not None:
+            with no_grad():
+                self.weight[self.padding_idx] = 0
+
+    def reset_parameters(self) -> None:
+        """Draws the table anew."""
+        normal_(self.weight)
+        self._clear_padding()
+
+    def _used(self, input: Tensor) -> Tensor:
+        """The table as it is looked up in: rows that are used are no longer than `max_norm`, which changes the table; and each of
+        them has its gradient divided by how often it is used, with `scale_grad_by_freq`.
+        """
+        table, at = self.weight, input.detach().flatten()
+        if self.max_norm is not None:
+            with no_grad():
+                used = zeros(self.num_embeddings, 1, dtype="bool", device=table.device).index_fill(0, at, True)
+                table.copy_(table.renorm(self.norm_type, 0, self.max_norm).where(used, table))
+        if self.scale_grad_by_freq:
+            count = zeros(self.num_embeddings, dtype=table.dtype, device=table.device)
+            count = count.index_add(0, at, zeros(at.numel(), dtype=table.dtype, device=table.device) + 1)
+            divided = table / count.clamp_min(1).unsqueeze(1)
+            table = divided + (table - divided).detach()
+        return table
+
+    def extra_repr(self) -> str:
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        text += "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
+        return text + self._lengths()
+
+    def _lengths(self) -> str:
+        text = "" if self.max_norm is None else f", max_norm={self.max_norm}"
+        text += "" if self.norm_type == 2 else f", norm_type={self.norm_type}"
+        return text + (f", scale_grad_by_freq={self.scale_grad_by_freq}" if self.scale_grad_by_freq else "")
+
+
+class Embedding(_Table):
+    """A table of vectors, looked up by integers of any shape; drawn from the normal distribution.
+
+    The row `padding_idx` is 0 at first and gets no gradient. With `max_norm`, rows that are looked up are scaled to be no longer
+    (by the norm `norm_type`), in the table. With `scale_grad_by_freq` a row's gradient is divided by how often it is looked up.
+    Gradients are dense, with `sparse` too.
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        _freeze: bool = False,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        super().__init__(
+            num_embeddings,
+            embedding_dim,
+            padding_idx,
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            sparse,
+            _weight,
+            _freeze,
+            device,
+            dtype,
+        )
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+    ) -> Self:
+        """With a table `[n, size]` that is there; it is not trained if `freeze`."""
+        rows, size = _sizes(embeddings)
+        return cls(
+            rows,
+            size,
+            padding_idx,
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            sparse,
+            embeddings,
+            freeze,
+        )
+
+    def forward(self, input: Tensor) -> Tensor:
+        plain = self.max_norm is None and not self.scale_grad_by_freq
+        return F.embedding(input, self.weight if plain else self._used(input), self.padding_idx)
+
+
+class EmbeddingBag(_Table):
+    """Sums, means or largest elements of rows of a table, drawn from the normal distribution; see `embedding_bag`.
+
+    The row `padding_idx` is 0 at first, does not count and gets no gradient. The rest is as with `Embedding`.
+    """
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        if mode not in ("sum", "mean", "max"):
+            raise ValueError(f'a mode is "sum", "mean" or "max", got {mode!r}')
+        super().__init__(
+            num_embeddings,
+            embedding_dim,
+            padding_idx,
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            sparse,
+            _weight,
+            False,
+            device,
+            dtype,
+        )
+        self.mode = mode
+        self.include_last_offset = include_last_offset
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings: Tensor,
+        freeze: bool = True,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+    ) -> Self:
+        """With a table `[n, size]` that is there; it is not trained if `freeze`."""
+        rows, size = _sizes(embeddings)
+        bag = cls(
+            rows,
+            size,
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            embeddings,
+            include_last_offset,
+            padding_idx,
+        )
+        bag.weight.requires_grad_(not freeze)
+        return bag
+
+    def forward(
+        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
+    ) -> Tensor:
+        plain = self.max_norm is None and not self.scale_grad_by_freq
+        return F.embedding_bag(
+            input,
+            self.weight if plain else self._used(input),
+            offsets,
+            mode=self.mode,
+            per_sample_weights=per_sample_weights,
+            include_last_offset=self.include_last_offset,
+            padding_idx=self.padding_idx,
+        )
+
+    def extra_repr(self) -> str:
+        text = f"{self.num_embeddings}, {self.embedding_dim}{self._lengths()}, mode={self.mode!r}"
+        return text + ("" if self.padding_idx is None else f", padding_idx={self.padding_idx}")
+
+
+def _sizes(embeddings: Any) -> tuple[int, int]:
+    if embeddings.dim() != 2:
+        raise ValueError(f"takes a table [n, size], got {embeddings.shape}")
+    rows, size = embeddings.shape
+    return rows, size

@@ -1,0 +1,140 @@
+"""What modules hold: parameters, buffers, and those whose shape is not known yet."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import ref
+
+from .._micrograd_rs import Device, Tensor, dtype, empty
+
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
+
+# Tensors that were made or assigned as parameters, by what they are: such a one stays a parameter when it is frozen.
+_marked: dict[int, ref[Tensor]] = {}
+# Those that were made as buffers, and whether they are saved.
+buffers_known: dict[int, tuple[ref[Tensor], bool]] = {}
+# Those whose shape is not known yet.
+_shapeless: dict[int, ref[Tensor]] = {}
+
+
+def mark(t: Any) -> None:
+    key = id(t)
+    _marked[key] = ref(t, lambda _: _marked.pop(key, None))
+
+
+def mark_buffer(t: Any, persistent: bool) -> None:
+    key = id(t)
+    buffers_known[key] = ref(t, lambda _: buffers_known.pop(key, None)), persistent
+
+
+def mark_shapeless(t: Any) -> None:
+    key = id(t)
+    _shapeless[key] = ref(t, lambda _: _shapeless.pop(key, None))
+
+
+def marks_of(t: Tensor) -> tuple[bool, bool | None, bool]:
+    """What is remembered of a tensor: whether it is a parameter, a buffer (and saved), without a shape."""
+    buffer = buffers_known.get(id(t))
+    return id(t) in _marked, None if buffer is None else buffer[1], id(t) in _shapeless
+
+
+def mark_as(t: Tensor, marks: tuple[bool, bool | None, bool]) -> None:
+    parameter, buffer, shapeless = marks
+    if parameter:
+        mark(t)
+    if buffer is not None:
+        mark_buffer(t, buffer)
+    if shapeless:
+        mark_shapeless(t)
+
+
+class _ParameterType(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        if not isinstance(instance, Tensor) or not instance.is_leaf:
+            return False
+        return instance.requires_grad or id(instance) in _marked
+
+
+class Parameter(metaclass=_ParameterType):
+    """A tensor that is trained: a leaf that requires a gradient. `Parameter(t)` makes one; what `Tensor(data)` makes is one.
+
+    What was made a parameter stays one without `requires_grad`: it is frozen, and part of the module's state.
+    """
+
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+        if data is None:
+            data = empty(0)
+        t = data.detach().clone().realize() if isinstance(data, Tensor) else Tensor(data, requires_grad=False)
+        mark(t)
+        return t.requires_grad_(requires_grad)
+
+
+class _BufferType(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, Tensor) and id(instance) in buffers_known
+
+
+class Buffer(metaclass=_BufferType):
+    """A tensor that belongs to a module's state (if `persistent`) and is not trained: what is assigned to a module under a name
+    becomes a buffer of it, as with `register_buffer`.
+
+    >>> from micrograd_rs import nn, zeros
+    >>> net = nn.Module()
+    >>> net.mean = nn.Buffer(zeros(2))
+    >>> list(net.state_dict())
+    ['mean']
+    """
+
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+        if data is None:
+            data = empty(0)
+        t = data.detach() if isinstance(data, Tensor) else Tensor(data, requires_grad=False)
+        mark_buffer(t, persistent)
+        return t
+
+
+def is_lazy(param: object) -> bool:
+    """Whether a parameter or a buffer has no shape yet."""
+    return id(param) in _shapeless
+
+
+def materialize(t: Tensor, shape: Any, device: Device | str | None = None, dtype: dtype | str | None = None) -> None:
+    """Gives a parameter or a buffer that has no shape yet one, with numbers that stand for nothing. It stays the tensor that it is."""
+    t.data = empty(tuple(shape), device=t.device if device is None else device, dtype=t.dtype if dtype is None else dtype)
+    _shapeless.pop(id(t), None)
+
+
+class _UninitializedParameterType(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return id(instance) in _shapeless and isinstance(instance, Parameter)
+
+
+class UninitializedParameter(metaclass=_UninitializedParameterType):
+    """A parameter whose shape is found out when its module meets the first input. Optimisers may have it before."""
+
+    def __new__(
+        cls, requires_grad: bool = True, device: Device | str | None = None, dtype: dtype | str | None = None
+    ) -> Any:
+        t: Any = Parameter(empty(0, device=device, dtype=dtype), requires_grad)
+        mark_shapeless(t)
+        return t
+
+
+class _UninitializedBufferType(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return id(instance) in _shapeless and not isinstance(instance, Parameter)
+
+
+class UninitializedBuffer(metaclass=_UninitializedBufferType):
+    """A buffer whose shape is found out when its module meets the first input."""
+
+    def __new__(
+        cls,
+        requires_grad: bool = False,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+        persistent: bool = True,
+    ) -> Any:
+        t: Any = Buffer(empty(0, device=device, dtype=dtype), persistent=persistent)
+        mark_shapeless(t)
+        return t

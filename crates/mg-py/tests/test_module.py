@@ -1,0 +1,332 @@
+"""The interface of modules: places, hooks, states, containers, errors."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import micrograd_rs as mg
+import pytest
+from conftest import close
+from micrograd_rs import nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.norm = nn.BatchNorm1d(3)
+        self.seen = nn.Buffer(mg.zeros(1))
+        self.passing = nn.Buffer(mg.zeros(1), persistent=False)
+
+    def forward(self, x, scale=1.0):
+        return self.norm(self.linear(x)) * scale
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.ModuleList([Block(), Block()])
+        self.out = nn.Linear(3, 1)
+
+    def forward(self, x):
+        for block in self.encoder:
+            x = block(x)
+        return self.out(x)
+
+
+def test_places():
+    net = Net()
+    assert net.get_submodule("encoder.1.linear") is net.encoder[1].linear and net.get_submodule("") is net
+    assert net.get_parameter("encoder.0.linear.weight") is net.encoder[0].linear.weight
+    assert net.get_buffer("encoder.0.norm.running_mean") is net.encoder[0].norm.running_mean
+    for wrong in (
+        lambda: net.get_submodule("encoder.2"),
+        lambda: net.get_submodule("encoder.0.forward"),
+        lambda: net.get_parameter("encoder.0.seen"),
+        lambda: net.get_buffer("encoder.0.linear.weight"),
+        lambda: net.set_submodule("encoder.7", nn.Identity(), strict=True),
+    ):
+        with pytest.raises(AttributeError):
+            wrong()
+    net.set_submodule("encoder.1", nn.Identity())
+    assert isinstance(net.encoder[1], nn.Identity)
+
+
+def test_buffers_are_assigned():
+    block = Block()
+    assert [n for n, _ in block.named_buffers(recurse=False)] == ["seen", "passing"]
+    assert isinstance(block.seen, nn.Buffer) and not isinstance(block.seen, nn.Parameter)
+    assert "seen" in block.state_dict() and "passing" not in block.state_dict()
+    for other in (copy.deepcopy(block), pickle.loads(pickle.dumps(block)), block.double()):
+        assert isinstance(other.seen, nn.Buffer) and "passing" not in other.state_dict()
+    block.seen = mg.ones(1)
+    assert block.state_dict()["seen"].tolist() == [1]
+
+
+def test_parts_as_dictionaries():
+    block = Block()
+    assert list(block._modules) == ["linear", "norm"] and list(block._buffers) == ["seen", "passing"]
+    assert set(block.linear._parameters) == {"weight", "bias"}
+    block._modules["linear"] = nn.Identity()
+    assert isinstance(block.linear, nn.Identity)
+    weight = block._modules.pop("norm")
+    assert isinstance(weight, nn.BatchNorm1d) and not hasattr(block, "norm")
+
+
+def test_names_are_checked():
+    net = nn.Module()
+    for name, error in (("a.b", KeyError), ("", KeyError), ("forward", KeyError), (1, TypeError)):
+        for register in (net.add_module, net.register_buffer, net.register_parameter):
+            with pytest.raises(error):
+                register(name, None)
+    with pytest.raises(TypeError):
+        net.register_buffer("b", [1.0])
+    with pytest.raises(TypeError):
+        net.add_module("m", 3)
+
+
+def test_hooks_before_and_after():
+    block, seen = Block().eval(), []
+    handles = [
+        block.register_forward_pre_hook(lambda m, args: seen.append("pre") or (args[0] * 2,)),
+        block.register_forward_pre_hook(
+            lambda m, args, kwargs: seen.append("first") or (args, {**kwargs, "scale": 3.0}), prepend=True, with_kwargs=True
+        ),
+        block.register_forward_hook(lambda m, args, out: seen.append("after") or out + 1),
+        block.register_forward_hook(lambda m, args, kwargs, out: seen.append(kwargs["scale"]), with_kwargs=True),
+    ]
+    x = mg.randn(4, 3)
+    close(block(x), block.norm(block.linear(x * 2)) * 3 + 1)
+    assert seen == ["first", "pre", "after", 3.0]
+    for handle in handles:
+        handle.remove()
+    close(block(x), block.norm(block.linear(x)))
+    assert len(seen) == 4
+    with block.register_forward_hook(lambda m, args, out: None):
+        assert len(block._forward_hooks) == 1
+    assert not block._forward_hooks
+
+
+def test_hooks_that_are_always_called():
+    linear, seen = nn.Linear(3, 1), []
+    linear.register_forward_hook(lambda m, args, out: seen.append(out), always_call=True)
+    with pytest.raises(ValueError):
+        linear(mg.ones(1, 2))
+    assert seen == [None]
+
+
+def test_hooks_of_all_modules():
+    from micrograd_rs.nn.modules import module as modules
+
+    seen = []
+    with modules.register_module_forward_hook(lambda m, args, out: seen.append(type(m).__name__)):
+        nn.Sequential(nn.Tanh(), nn.ReLU())(mg.ones(1))
+    nn.Tanh()(mg.ones(1))
+    assert seen == ["Tanh", "ReLU", "Sequential"]
+
+
+def test_hooks_are_copied_with_the_module():
+    block = Block().eval()
+    block.register_forward_hook(add_one)
+    x = mg.randn(2, 3)
+    for other in (copy.deepcopy(block), pickle.loads(pickle.dumps(block))):
+        close(other(x), block(x))
+        assert len(other._forward_hooks) == 1
+
+
+def add_one(module, args, out):
+    return out + 1
+
+
+def test_state_hooks():
+    net = Block()
+    net.register_state_dict_post_hook(lambda m, state, prefix, local: state.update({prefix + "more": mg.ones(1)}))
+    net.register_state_dict_pre_hook(lambda m, prefix, keep: m.seen.fill_(7))
+    state = net.state_dict(prefix="a.")
+    assert all(name.startswith("a.") for name in state) and "a.more" in state and state["a.seen"].tolist() == [7]
+    other = Block()
+    other.register_load_state_dict_pre_hook(lambda m, state, prefix, *rest: state.pop(prefix + "more"))
+    other.register_load_state_dict_post_hook(lambda m, keys: keys.missing_keys.clear())
+    state = net.state_dict()
+    del state["seen"]
+    assert other.load_state_dict(state) == ([], [])
+    assert repr(other.load_state_dict(state)) == "<All keys matched successfully>"
+    assert other.linear.weight.tolist() == net.linear.weight.tolist()
+
+
+class Counting(nn.Module):
+    def __init__(self):
+        self.count = 0
+
+    def get_extra_state(self):
+        return {"count": self.count}
+
+    def set_extra_state(self, state):
+        self.count = state["count"]
+
+
+class Renamed(nn.Module):
+    def __init__(self):
+        self.weight = nn.Parameter(mg.zeros(2))
+
+    def _load_from_state_dict(self, state_dict, prefix, *rest):
+        if prefix + "w" in state_dict:
+            state_dict[prefix + "weight"] = state_dict.pop(prefix + "w")
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+
+
+def test_what_modules_make_of_states():
+    net = nn.Sequential(Counting(), Renamed())
+    net[0].count = 5
+    state = net.state_dict()
+    assert state["0._extra_state"] == {"count": 5}
+    other = nn.Sequential(Counting(), Renamed())
+    other.load_state_dict({"0._extra_state": {"count": 5}, "1.w": mg.ones(2)})
+    assert other[0].count == 5 and other[1].weight.tolist() == [1, 1]
+    with pytest.raises(RuntimeError, match="missing: 0._extra_state"):
+        other.load_state_dict({"1.w": mg.ones(2)})
+    with pytest.raises(ValueError, match="1.w"):
+        other.load_state_dict({"0._extra_state": {"count": 6}, "1.w": mg.ones(3), "1.weight": mg.ones(4)})
+    assert other[0].count == 5
+
+
+def test_states_with_assign():
+    net = nn.Linear(2, 2)
+    state = {"weight": mg.ones(2, 2, dtype="f64"), "bias": nn.Parameter(mg.zeros(2))}
+    net.load_state_dict(state, assign=True)
+    assert net.weight.dtype == mg.float64 and net.weight.requires_grad and net.bias is state["bias"]
+    state["weight"].fill_(3)
+    assert net.weight.tolist() == [[3, 3], [3, 3]]
+    assert [n for n, _ in net.named_parameters()] == ["weight", "bias"]
+
+
+def test_states_of_arrays():
+    numpy = pytest.importorskip("numpy")
+    net = nn.Linear(2, 1)
+    net.load_state_dict({"weight": numpy.array([[1.0, 2.0]]), "bias": numpy.array([3.0])})
+    assert net(mg.ones(1, 2)).tolist() == [[6]]
+
+
+def test_states_keep_the_parameters():
+    net = nn.Linear(2, 1)
+    assert net.state_dict(keep_vars=True)["weight"] is net.weight
+    assert net.state_dict()._metadata[""] == {"version": 1}
+
+
+def test_errors_name_the_layer():
+    net = Net()
+    net.encoder[1].linear = nn.Linear(4, 3)
+    with pytest.raises(ValueError, match=r"^encoder\.1\.linear: takes \[…, 4\], got \[2, 3\]$"):
+        net(mg.ones(2, 3))
+    with pytest.raises(ValueError, match=r"^linear: takes"):
+        net.encoder[1].linear(mg.ones(2, 3))
+
+    class Broken(nn.Module):
+        def forward(self, x):
+            raise OSError(2, "no such file")
+
+    with pytest.raises(OSError) as told:
+        nn.Sequential(Broken())(1)
+    assert told.value.args == (2, "no such file")
+
+
+def test_conversions():
+    net = Net()
+    x = mg.ones(2, 3, dtype="bf16")
+    net.to(x)
+    assert net.out.weight.dtype == mg.bfloat16
+    net.to("cpu", mg.float64)
+    assert net.out.weight.dtype == mg.float64 and net.encoder[0].norm.num_batches_tracked.dtype == mg.int64
+    net.to(dtype=mg.float32, non_blocking=True)
+    weight = net.out.weight
+    assert net.to_empty(device="cpu").out.weight is weight and weight.requires_grad and weight.shape == (1, 3)
+    for convert, kind in ((net.half, mg.float16), (net.bfloat16, mg.bfloat16), (net.float, mg.float32), (net.double, mg.float64)):
+        assert convert().out.weight.dtype == kind
+    assert net.type(mg.float32).out.weight.dtype == mg.float32
+
+
+def test_module_lists():
+    a, b, c, d = (nn.Linear(1, n) for n in (1, 2, 3, 4))
+    modules = nn.ModuleList([a, c])
+    modules.insert(1, b)
+    modules += [d]
+    assert list(modules) == [a, b, c, d] and b in modules and [n for n, _ in modules.named_children()] == ["0", "1", "2", "3"]
+    assert modules.pop(1) is b and list(modules) == [a, c, d] and [n for n, _ in modules.named_children()] == ["0", "1", "2"]
+    del modules[0:2]
+    assert list(modules) == [d] and modules[-1] is d and list(modules + [a]) == [d, a] and list(modules[:0]) == []
+    modules[0] = a
+    assert modules[0] is a
+    for wrong in (lambda: modules[5], lambda: modules.insert(9, a)):
+        with pytest.raises(IndexError):
+            wrong()
+    assert "(0-1): 2 x ReLU()" in repr(nn.ModuleList([nn.ReLU(), nn.ReLU()])) and repr(nn.ModuleList()) == "ModuleList()"
+
+
+def test_sequential_lists():
+    a, b = nn.Linear(1, 1), nn.Tanh()
+    net = nn.Sequential(a) + nn.Sequential(b)
+    assert list(net) == [a, b] and len(net * 2) == 4
+    net.insert(0, b)
+    net.extend([a])
+    del net[0]
+    assert list(net) == [a, b, a] and net.pop(-1) is a and len(net) == 2
+    assert list(net.parameters()) == list(a.parameters())
+
+
+def test_module_dictionaries():
+    a, b = nn.Tanh(), nn.ReLU()
+    modules = nn.ModuleDict([["a", a], ["b", b]])
+    assert list(modules) == ["a", "b"] and modules.pop("a") is a and list(modules.items()) == [("b", b)]
+    modules.update({"c": a})
+    del modules["b"]
+    assert list(modules.values()) == [a]
+    modules.clear()
+    assert len(modules) == 0
+    with pytest.raises(KeyError):
+        modules["forward"] = a
+    with pytest.raises(ValueError):
+        modules.update([1])
+
+
+def test_parameter_dictionaries():
+    p = nn.ParameterDict({"a": mg.ones(1)})
+    p |= {"b": mg.zeros(2)}
+    assert p.get("c") is None and p.setdefault("c", mg.ones(3)).shape == (3,) and len(list(p.parameters())) == 3
+    assert p.popitem()[0] == "c" and list(reversed(p)) == ["b", "a"] and list(p.copy()) == ["a", "b"]
+    p.clear()
+    assert len(p) == 0 and not list(p.parameters())
+    q = nn.ParameterList([mg.ones(1), mg.ones(2)])
+    q += [mg.ones(3)]
+    assert q.pop(0).shape == (1,) and [t.shape for t in q] == [(2,), (3,)]
+    assert [n for n, _ in q.named_parameters()] == ["0", "1"]
+
+
+def test_parameters_are_drawn_anew():
+    for module in (nn.Linear(20, 3), nn.Bilinear(2, 3, 4), nn.Embedding(5, 3, padding_idx=1), nn.PReLU(), nn.BatchNorm1d(3)):
+        first = [t.tolist() for t in module.parameters()]
+        with mg.no_grad():
+            for t in module.parameters():
+                t.fill_(50)
+        module.apply(lambda m: m.reset_parameters())
+        for before, t in zip(first, module.parameters()):
+            assert t.max().item() < 20 and t.requires_grad
+            assert len(set(t.flatten().tolist())) == 1 or t.tolist() != before
+    assert nn.Embedding(5, 3, padding_idx=-1).weight[4].tolist() == [0, 0, 0]
+
+
+def test_embeddings_of_others():
+    table = mg.randn(4, 3)
+    frozen = nn.Embedding.from_pretrained(table)
+    assert not frozen.weight.requires_grad and len(list(frozen.parameters())) == 1
+    close(frozen(mg.tensor([2])), table[2:3])
+    bag = nn.EmbeddingBag.from_pretrained(table, freeze=False, mode="sum")
+    close(bag(mg.tensor([[0, 1]])), table[:2].sum(0, keepdim=True))
+    assert bag.weight.requires_grad
+    short = nn.Embedding(4, 3, max_norm=0.5, _weight=table * 10)
+    short(mg.tensor([1, 1]))
+    lengths = short.weight.norm(dim=1).tolist()
+    assert lengths[1] == pytest.approx(0.5, rel=1e-3) and lengths[0] > 0.6
+    often = nn.Embedding(4, 3, scale_grad_by_freq=True)
+    often(mg.tensor([1, 1, 2])).sum().backward()
+    close(often.weight.grad, [[0] * 3, [1] * 3, [1] * 3, [0] * 3])
