@@ -95,6 +95,11 @@ impl Structure for Node {
     }
 
     #[track_caller]
+    fn placed(&self, axis: usize, indices: &Node, size: usize) -> Result<Node> {
+        self.scatter_add(axis, indices, size)
+    }
+
+    #[track_caller]
     fn filled(&self, value: f64, shape: Shape) -> Result<Node> {
         self.lit(value).expand(shape)
     }

@@ -17,6 +17,7 @@ mod movement;
 mod normalization;
 mod reduction;
 mod scan;
+mod sort;
 mod special;
 mod window;
 
@@ -37,6 +38,7 @@ pub(crate) use movement::{MOVEMENT, PLAIN_MOVEMENT, bounds};
 pub(crate) use normalization::NORMALIZATIONS;
 pub(crate) use reduction::REDUCTIONS;
 pub(crate) use scan::SCANS;
+pub(crate) use sort::SORTS;
 pub(crate) use special::SPECIAL;
 pub(crate) use window::WINDOWS;
 

@@ -113,6 +113,7 @@ const TABLES: &[&[Operation]] = &[
     crate::operations::PLAIN_MOVEMENT,
     crate::operations::REDUCTIONS,
     crate::operations::SCANS,
+    crate::operations::SORTS,
     crate::operations::SPECIAL,
     crate::operations::WINDOWS,
 ];

@@ -5,6 +5,7 @@
 
 pub mod conv;
 pub mod scan;
+pub mod sort;
 
 use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
@@ -13,6 +14,7 @@ use mg_device::{DType, Layout, Result, Shape};
 
 pub use conv::{Conv, ConvKind};
 pub use scan::{Scan, ScanKind};
+pub use sort::{Sort, SortKind};
 
 /// A shape and a dtype.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,6 +85,12 @@ pub trait Structure: Algebra {
     ///
     /// Shapes that do not fit.
     fn joined(parts: &[&Self], axis: usize) -> Result<Self>;
+    /// Zeros of `size` positions along an axis, with this one's elements added where indices (i64) say.
+    ///
+    /// # Errors
+    ///
+    /// Indices of another shape.
+    fn placed(&self, axis: usize, indices: &Self, size: usize) -> Result<Self>;
     /// A literal of this one's dtype, everywhere in a shape.
     ///
     /// # Errors
@@ -249,4 +257,6 @@ library! {
     Scan;
     /// Convolutions and their gradients.
     Conv;
+    /// Order, sorted elements, and elements by their rank.
+    Sort;
 }

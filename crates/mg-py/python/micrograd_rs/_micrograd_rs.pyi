@@ -2203,6 +2203,32 @@ class Tensor:
 
         An axis out of range; factors that do not broadcast to the shape.
         """
+    def sort(self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False) -> Extreme:
+        """The elements along an axis in order, and the positions (i64) that they had. NaN is larger than every number, and equal elements
+        keep their order, whether `stable` is asked for or not. The gradient goes back to where the elements came from.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def argsort(self, dim: _int = -1, descending: _bool = False, stable: _bool = False) -> Tensor:
+        """The positions (i64) of the elements along an axis, in the elements' order. NaN is larger than every number, and equal elements
+        keep their order.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def msort(self) -> Tensor:
+        """The elements in order along the first axis: `sort` without the positions."""
+    def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> Extreme:
+        """The `k` largest elements along an axis (or the smallest), in order, and their positions (i64): of equal ones the first. NaN is larger than
+        every number. The result is in order whether `sorted` is asked for or not.
+
+        # Errors
+
+        An axis out of range; more elements than there are; truth values.
+        """
     def i0(self) -> Tensor:
         """The modified Bessel function of the first kind and order 0. Integers become f32."""
     def i0_(self) -> Self:
@@ -6361,6 +6387,36 @@ def recurrence(input: Tensor, factors: Tensor, dim: _int) -> Tensor:
     # Errors
 
     An axis out of range; factors that do not broadcast to the shape.
+    """
+
+def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False) -> Extreme:
+    """The elements along an axis in order, and the positions (i64) that they had. NaN is larger than every number, and equal elements
+    keep their order, whether `stable` is asked for or not. The gradient goes back to where the elements came from.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def argsort(input: Tensor, dim: _int = -1, descending: _bool = False, stable: _bool = False) -> Tensor:
+    """The positions (i64) of the elements along an axis, in the elements' order. NaN is larger than every number, and equal elements
+    keep their order.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def msort(input: Tensor) -> Tensor:
+    """The elements in order along the first axis: `sort` without the positions."""
+
+def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True) -> Extreme:
+    """The `k` largest elements along an axis (or the smallest), in order, and their positions (i64): of equal ones the first. NaN is larger than
+    every number. The result is in order whether `sorted` is asked for or not.
+
+    # Errors
+
+    An axis out of range; more elements than there are; truth values.
     """
 
 def _special_gammaln(input: Tensor) -> Tensor:
