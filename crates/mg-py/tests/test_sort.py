@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 
 import micrograd_rs as mg
 import pytest
@@ -91,16 +94,17 @@ def test_wide_numbers(device):
 
 
 def test_threads_do_not_matter(device):
-    x = mg.randn(3, 150_000, device=device)
-    found = []
-    threads = mg.get_num_threads()
-    try:
-        for n in (1, 2, 3):
-            mg.set_num_threads(n)
-            found.append((x.argsort().tolist(), x.msort().tolist(), x.topk(100).indices.tolist()))
-    finally:
-        mg.set_num_threads(threads)
-    assert found[0] == found[1] == found[2]
+    program = f"""
+import micrograd_rs as mg
+mg.manual_seed(3)
+x = mg.randn(3, 150_000, device="{device}").round(decimals=2)
+print(hash(str([x.argsort().tolist(), x.msort().tolist(), x.topk(100).indices.tolist()])))
+"""
+    found = set()
+    for threads in ("1", "2", "3"):
+        ran = {**os.environ, "MG_NUM_THREADS": threads, "PYTHONHASHSEED": "0"}
+        found.add(subprocess.run([sys.executable, "-c", program], env=ran, capture_output=True, text=True, check=True).stdout)
+    assert len(found) == 1 and found != {""}
 
 
 def test_gradients_go_back(device):

@@ -30,9 +30,9 @@ unsafe impl<E> Sync for Lines<E> {}
 impl<E: Element> Lines<E> {
     /// The elements of a line.
     pub(super) fn line(&self, row: usize) -> &[E] {
-        // SAFETY: the operand has `count` lines; an address of no elements is not read.
         match self.length {
             0 => &[],
+            // SAFETY: the operand has `count` lines of this length.
             n => unsafe { std::slice::from_raw_parts(self.x.add(row * n), n) },
         }
     }
