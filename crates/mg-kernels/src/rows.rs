@@ -462,7 +462,7 @@ op_table! {
 
     /// The inverse of the error function; NaN beyond 1.
     Erfinv "erfinv" erfinv try_erfinv Float |a| math::erfinv(a);
-    grad |g, x, y| [Some(g.mul(&y.map(Row::Square).map(Row::Exp).scale(1.0 / FRAC_2_SQRT_PI)))]
+    grad |g, x, y| [Some(g.mul(&x[0].map(Row::Erfinv).map(Row::Square).map(Row::Exp).scale(1.0 / FRAC_2_SQRT_PI)))]
 
     /// The number below which the normal distribution has the part `a`; NaN outside [0, 1].
     Ndtri "ndtri" ndtri try_ndtri Float |a| math::ndtri(a);

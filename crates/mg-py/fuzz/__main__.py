@@ -35,6 +35,7 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=10, help="stops after so many classes of differences")
     parser.add_argument("--each", type=int, default=1, help="shows so many programs of a class")
     parser.add_argument("--jobs", type=int, default=1, help="processes beside each other")
+    parser.add_argument("--dismissed", action="store_true", help="shows what differs where the reference is no measure")
     parser.add_argument("--out", help="a folder for the smallest programs, as scripts")
     parser.add_argument("--interrupts", type=int, default=0, help="instead of programs: so many trainings, interrupted")
     parser.add_argument("--failures", type=int, default=0, help="instead of programs: so many trainings, of which a step fails")
@@ -113,6 +114,12 @@ def main() -> int:
     print(f"\n{done} programs, {differing} differ, {done / max(took, 1e-9):.0f} programs a second")
     for name, n in classes.most_common():
         print(f"{n:6} {name}")
+    if checker.dismissed:
+        print("where the reference is no measure:")
+    for reason, told in checker.dismissed.items():
+        print(f"{len(told):6} {reason}")
+        if options.dismissed:
+            print("\n".join(f"       {one[:200]}" for one in told))
     return 1 if differing else 0
 
 

@@ -281,33 +281,77 @@ def by_halves(line: str, raised: Raised) -> bool:
     return raised.kind == "index" and re.search(r"\[.*(\[|L\.tensor).*\] .?= ", line) is not None
 
 
-def converts_beyond(program: Program, library: Library) -> bool:
-    """Whether PyTorch converts a float to an integer type that it does not fit: what comes of that depends on the processor. (Our
-    own reference does not know such conversions.)
+def left_to_machine(program: Program, library: Library) -> bool:
+    """Whether PyTorch converts a float to an integer type that it does not fit, or asks for the sign of NaN: what comes of that
+    depends on the processor. (Our own reference does neither.)
     """
     if library.name != "torch":
         return False
+    import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 
     found = False
 
-    class Conversions(TorchDispatchMode):
+    class Watched(TorchDispatchMode):
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             nonlocal found
             kwargs = kwargs or {}
-            name = func.overloadpacket.__name__
+            name = func.overloadpacket.__name__.rstrip("_")
             source, target = None, None
             if name == "_to_copy":
                 source, target = args[0], kwargs.get("dtype")
-            elif name == "copy_":
+            elif name == "copy":
                 source, target = args[1], args[0].dtype
+            elif name in ("signbit", "copysign"):
+                signed = args[-1]
+                found |= isinstance(signed, torch.Tensor) and bool(torch.isnan(signed.detach()).any())
             if source is not None and target is not None and source.dtype.is_floating_point and not target.is_floating_point:
                 found |= not fits_integer(source.detach().double().numpy(), str(target).rpartition(".")[2])
             return func(*args, **kwargs)
 
-    with Conversions():
+    with Watched():
         execute(program, library)
     return found
+
+
+#: How far rounded numbers are moved: a few units in the last place.
+UNITS = {"float64": 2.0**-49, "float32": 2.0**-21, "float16": 2.0**-9, "bfloat16": 2.0**-6}
+
+
+#: Operations that are computed by series, to fewer places.
+SERIES = frozenset("digamma lgamma polygamma erfinv i0 special_zeta logaddexp logaddexp2".split())
+
+
+def shaken(program: Program, library: Library, seed: int) -> Trace:
+    """Runs a program with PyTorch, each rounded number that an operation answers with being moved by some units in the last place."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    rng = np.random.default_rng(seed)
+
+    class Shaking(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            answer = func(*args, **(kwargs or {}))
+            name = func.overloadpacket.__name__
+            for at, told in enumerate(func._schema.returns):
+                t = answer if len(func._schema.returns) == 1 else answer[at]
+                computed = told.alias_info is None or told.alias_info.is_write and name not in ("copy_", "fill_", "zero_")
+                if computed and isinstance(t, torch.Tensor) and t.is_floating_point() and not t._is_zerotensor():
+                    # Multiples of small powers of two are taken for exact.
+                    rounded = (t * 4096 != (t * 4096).round()) & t.isfinite()
+                    if rounded.any():
+                        way = torch.tensor(rng.choice((-1.0, 1.0), tuple(t.shape)))
+                        far = t.double().abs()
+                        if name.rstrip("_") in SERIES:
+                            far = 16 * far.clamp(min=0.25)
+                        moved = t + way * far * UNITS[str(t.dtype)[6:]]
+                        # What is nearly 0 might as well be 0.
+                        gone = (far < 1e-5) & torch.tensor(rng.random(tuple(t.shape)) < 0.3)
+                        t.copy_(torch.where(rounded, moved.masked_fill(gone, 0.0).to(t.dtype), t))
+            return answer
+
+    with Shaking():
+        return execute(program, library)
 
 
 #: The bounds of integer types.
@@ -321,6 +365,24 @@ def fits_integer(values: np.ndarray, dtype: str) -> bool:
     low, high = BOUNDS[dtype]
     values = np.trunc(values)
     return bool(np.all((values >= low) & (values < high)))
+
+
+def without_sign(program: Program, library: Library) -> Trace:
+    """Runs a program with PyTorch where NaN has no sign, as here: with PyTorch it is 0, and so is the slope of its magnitude."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Signs(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            name = func.overloadpacket.__name__
+            before = args[0].clone() if name in ("sign_", "sgn_") else args[0] if name in ("sign", "sgn") else None
+            answer = func(*args, **(kwargs or {}))
+            if before is not None and before.is_floating_point():
+                answer.copy_(torch.where(before.isnan(), before, answer))
+            return answer
+
+    with Signs():
+        return execute(program, library)
 
 
 def odd(t: Any) -> bool:

@@ -7,8 +7,10 @@ from .operations import Operation, fits, index, operand
 
 #: Operations whose answer jumps: after a rounded number they are no longer drawn.
 JUMPS = frozenset(
-    """argmax argmin sign eq ne lt le gt ge nonzero logic masked bool long int to any all floor ceil round trunc floor_divide
-    remainder fmod frac max min sort argsort topk count_nonzero isclose""".split()
+    """argmax argmin sign sgn signbit copysign eq ne not_equal lt less le less_equal gt greater ge greater_equal nonzero argwhere
+    logic logical_and logical_or logical_xor logical_not masked bool long int to any all floor ceil round trunc fix floor_divide
+    remainder fmod frac max min sort msort argsort topk count_nonzero isclose isin isneginf isposinf isreal heaviside histc
+    hardshrink nextafter unique searchsorted bucketize median nanmedian mode kthvalue hinge_embedding_loss""".split()
 )
 
 
@@ -24,7 +26,7 @@ def make(d: Draw) -> str:
 
 def compute(d: Draw, operations: list[Operation], weights: list[float]) -> str | None:
     operation = d.rng.choices(operations, weights)[0]
-    if not d.exact and operation.name.partition(" ")[0] in JUMPS:
+    if not d.exact and operation.name.partition(" ")[0].rstrip("_") in JUMPS:
         return None
     if not operation.exact and d.exact and len(d.lines) and not d.chance(0.35):
         return None

@@ -20,11 +20,13 @@ fn expm1(x: &Node) -> Node {
     x.scale(0.5).map(Row::Tanh).mul(&x.map(Row::Exp).add(&x.lit(1.0)))
 }
 
-/// `x` where it is positive, else `f(x)`; `f` is not asked about what is positive.
-fn above_zero(x: &Node, f: impl FnOnce(&Node) -> Node) -> Node {
-    let positive = x.lit(0.0).lt(x);
-    let below = positive.choose(&x.lit(0.0), x);
-    positive.choose(x, &f(&below))
+/// `x` where it is positive and `f(x)` where it is negative; `f`, whose slope at 0 is `slope`, is not asked about the rest. At 0 the
+/// curve is straight, as in PyTorch: the second derivative is 0 there.
+fn above_zero(x: &Node, slope: f64, f: impl FnOnce(&Node) -> Node) -> Node {
+    let zero = x.lit(0.0);
+    let negative = x.lt(&zero);
+    let straight = if slope == 1.0 { x.clone() } else { zero.lt(x).choose(x, &x.scale(slope)) };
+    negative.choose(&f(&negative.choose(x, &zero)), &straight)
 }
 
 /// `x` between two numbers, whose gradient is 0 at and beyond them; NaN stays.
@@ -92,13 +94,13 @@ impl Tensor {
             return Err(Error::new("celu", ErrorKind::Value("alpha cannot be 0".into())));
         }
         let below = |x: &Node| expm1(&x.scale(1.0 / alpha)).scale(alpha);
-        Ok(Tensor::from_node(above_zero(&float(self), below)))
+        Ok(Tensor::from_node(above_zero(&float(self), 1.0, below)))
     }
 
     /// `x`, or `alpha (eˣ − 1)` where `x` is not positive (Clevert, Unterthiner and Hochreiter, 2015). Integers become f32.
     #[surface(nn, in_place)]
     pub fn elu(&self, #[default(1.0)] alpha: f64) -> Result<Tensor> {
-        Ok(Tensor::from_node(above_zero(&float(self), |x| expm1(x).scale(alpha))))
+        Ok(Tensor::from_node(above_zero(&float(self), alpha, |x| expm1(x).scale(alpha))))
     }
 
     /// `elu` with the scales that keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017). Integers become f32.
@@ -106,7 +108,7 @@ impl Tensor {
     pub fn selu(&self) -> Result<Tensor> {
         const ALPHA: f64 = 1.673_263_242_354_377_2;
         const SCALE: f64 = 1.050_700_987_355_480_5;
-        Ok(Tensor::from_node(above_zero(&float(self), |x| expm1(x).scale(ALPHA)).scale(SCALE)))
+        Ok(Tensor::from_node(above_zero(&float(self), ALPHA, |x| expm1(x).scale(ALPHA)).scale(SCALE)))
     }
 
     /// `log(1 + exp(beta · x)) / beta`, without overflow, and `x` where `beta · x` is above `threshold`. From a threshold of 20
@@ -127,7 +129,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Truth values; a bound below 0 for unsigned integers; a `min_val` above `max_val`.
+    /// Truth values; a `max_val` below 0 for unsigned integers; a `min_val` above `max_val`.
     #[surface(nn, in_place)]
     pub fn hardtanh(&self, #[default(-1.0)] min_val: f64, #[default(1.0)] max_val: f64) -> Result<Tensor> {
         let x = ordered("hardtanh", self)?;
@@ -135,9 +137,12 @@ impl Tensor {
         if min_val > max_val {
             return fail(format!("takes a min_val that is not above max_val, got {min_val} and {max_val}"));
         }
-        if x.dtype().int_range().is_some_and(|(least, _)| least == 0) && min_val < 0.0 {
-            return fail(format!("{} are not below 0: a min_val of {min_val} bounds nothing", x.dtype()));
+        // Unsigned numbers are not below 0 anyway.
+        let unsigned = x.dtype().int_range().is_some_and(|(least, _)| least == 0);
+        if unsigned && max_val < 0.0 {
+            return fail(format!("{} are not below 0: takes no max_val of {max_val}", x.dtype()));
         }
+        let min_val = if unsigned { min_val.max(0.0) } else { min_val };
         Ok(Tensor::from_node(between(&x, min_val, max_val)))
     }
 

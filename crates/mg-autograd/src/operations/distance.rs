@@ -1,9 +1,9 @@
 //! How far vectors are apart.
 
-use super::{axis_mask, float, meet};
-use crate::functional::p_norm;
+use super::{axis_mask, float, meet, set_aside};
+use crate::functional::norm_of;
 use crate::tensor::Tensor;
-use mg_device::{Error, ErrorKind, Result, Shape, normalize_axis};
+use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::Node;
 use mg_kernels::{Algebra, ReduceKind, Rules};
 use mg_macros::operations;
@@ -16,10 +16,13 @@ pub(super) fn at_least(x: &Node, bound: f64) -> Node {
 
 /// The norm of differences along the last axis.
 pub(super) fn apart(a: &Node, b: &Node, p: f64, eps: f64, keepdim: bool) -> Result<Node> {
-    let difference = a.sub(b);
+    offset_norm(&a.sub(b), p, eps, keepdim)
+}
+
+fn offset_norm(difference: &Node, p: f64, eps: f64, keepdim: bool) -> Result<Node> {
     let difference = difference.add(&difference.lit(eps));
     let last = axis_mask(&difference, -1)?;
-    p_norm(&difference, p, last, keepdim)
+    norm_of(&difference, p, last, keepdim)
 }
 
 #[operations(DISTANCES)]
@@ -37,23 +40,33 @@ impl Tensor {
         #[default(1)] dim: isize,
         #[default(1e-8)] eps: f64,
     ) -> Result<Tensor> {
-        let (a, b) = meet("cosine_similarity", x1, x2)?;
-        let rank = a.shape().rank().max(b.shape().rank());
-        let mask = 1u8 << normalize_axis(dim, rank.max(1))?;
-        // Of one shape, so that the axis is that of both.
-        let shape = Shape::broadcast(a.shape(), b.shape()).unwrap_or(*a.shape());
-        let (a, b) = (a.expand(shape)?, b.expand(shape)?);
-        let length = |x: &Node| Ok(at_least(&p_norm(x, 2.0, mask, true)?, eps));
-        let (m, n) = (length(&a)?, length(&b)?);
-        let cosine = a.div(&m).mul(&b.div(&n)).reduce(ReduceKind::Sum, mask, false)?;
+        let op = "cosine_similarity";
+        let (joint, _) = meet(op, x1, x2)?;
+        let dtype = DType::promote(x1.dtype(), x2.dtype());
+        let dtype = if dtype.is_float() { dtype } else { joint.dtype() };
+        let Some(shape) = Shape::broadcast(&x1.shape(), &x2.shape()) else { unreachable!("they meet") };
+        let mask = 1u8 << normalize_axis(dim, shape.rank().max(1))?;
+        // Each in its own dtype, of one shape, so that the axis is that of both.
+        let directions = [x1, x2].map(|t| -> Result<Node> {
+            let x = if t.dtype().is_float() { t.node() } else { t.node().cast(dtype) }.expand(shape)?;
+            let length = norm_of(&x, 2.0, mask, true)?;
+            // The slope of the length is what it is, also where another is taken.
+            let missing = set_aside(|| {
+                let least = length.lit(eps);
+                length.lt(&least).choose(&least.sub(&length), &length.lit(0.0))
+            });
+            Ok(x.div(&length.add(&missing)).cast(dtype))
+        });
+        let [a, b] = directions;
+        let cosine = a?.mul(&b?).reduce(ReduceKind::Sum, mask, false)?;
         Ok(Tensor::from_node(cosine))
     }
 
-    /// The `p`-norm of `x1 − x2 + eps` along the last axis. Shapes broadcast, integers become f32.
+    /// The `p`-norm of `x1 − x2 + eps` along the last axis. Shapes broadcast; differences of integers become f32.
     ///
     /// # Errors
     ///
-    /// Shapes that do not broadcast, unlike devices; as [`Tensor::norm`].
+    /// Shapes that do not broadcast, unlike devices, truth values; as [`Tensor::norm`].
     #[surface(function, nn)]
     pub fn pairwise_distance(
         x1: &Tensor,
@@ -62,8 +75,8 @@ impl Tensor {
         #[default(1e-6)] eps: f64,
         #[default(false)] keepdim: bool,
     ) -> Result<Tensor> {
-        let (a, b) = meet("pairwise_distance", x1, x2)?;
-        Ok(Tensor::from_node(apart(&a, &b, p, eps, keepdim)?))
+        let difference = float(&x1.try_sub(x2)?);
+        Ok(Tensor::from_node(offset_norm(&difference, p, eps, keepdim)?))
     }
 
     /// The `p`-norms of the differences of all pairs of rows `i < j` of a matrix, ordered by `i`, then `j`. Integers become f32.
@@ -85,10 +98,12 @@ impl Tensor {
         let pairs: Vec<i64> = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i * n + j) as i64)).collect();
         let count = pairs.len();
         if count == 0 || m == 0 {
-            return Tensor::full_on(&[count], 0.0, x.dtype(), x.device());
+            // No distances, or such of vectors without components, with a history as others have one.
+            let nothing = x.reduce(ReduceKind::Sum, crate::functional::all_axes(&x), false)?;
+            return Ok(Tensor::from_node(nothing.expand(Shape::of(&[count]))?));
         }
         let (rows, columns) = (x.reshape(Shape::of(&[n, 1, m]))?, x.reshape(Shape::of(&[1, n, m]))?);
-        let all = p_norm(&rows.sub(&columns), p, 1 << 2, false)?.reshape(Shape::of(&[n * n]))?;
+        let all = norm_of(&rows.sub(&columns), p, 1 << 2, false)?.reshape(Shape::of(&[n * n]))?;
         let pairs = Tensor::from_vec(pairs, &[count])?.to(x.device())?;
         Ok(Tensor::from_node(all.gather(0, &pairs.node())?))
     }
@@ -107,7 +122,7 @@ impl Tensor {
     ) -> Result<Tensor> {
         let x = float(self);
         let mask = crate::functional::mask(&x, dim)?;
-        let length = at_least(&p_norm(&x, p, mask, true)?, eps);
+        let length = at_least(&norm_of(&x, p, mask, true)?, eps);
         Ok(Tensor::from_node(x.div(&length)))
     }
 }

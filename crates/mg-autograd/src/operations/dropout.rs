@@ -8,7 +8,7 @@ use mg_kernels::{Algebra, Rules};
 use mg_macros::operations;
 
 /// What is left out together.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Unit {
     /// Single elements.
     Element,
@@ -44,6 +44,9 @@ fn drop(op: &'static str, t: &Tensor, p: f64, training: bool, unit: Unit) -> Res
     if p == 1.0 && !t.dtype().is_float() {
         return Ok(t.zeros_like());
     }
+    if unit == Unit::Channel && draws(t, p, training) {
+        at_least_two(op, t.shape())?;
+    }
     let x = float(t);
     let scaled = if p == 1.0 { x.lit(0.0) } else { x.scale(1.0 / (1.0 - p)) };
     Ok(Tensor::from_node(kept(&x, p, unit)?.choose(&scaled, &x.lit(0.0)).expand(*x.shape())?))
@@ -54,6 +57,9 @@ fn drop_alpha(op: &'static str, t: &Tensor, p: f64, training: bool, unit: Unit) 
     check(op, p)?;
     if !training || p == 0.0 {
         return Ok(t.clone());
+    }
+    if unit == Unit::Channel && draws(t, p, training) {
+        at_least_two(op, t.shape())?;
     }
     const ALPHA: f64 = 1.758_099_340_847_376_6;
     let x = float(t);
@@ -70,12 +76,15 @@ fn drop_alpha(op: &'static str, t: &Tensor, p: f64, training: bool, unit: Unit) 
 /// Dropout of channels, for inputs of `with_batch` axes, or one fewer where there is no batch.
 fn channels(op: &'static str, t: &Tensor, p: f64, training: bool, with_batch: usize) -> Result<Tensor> {
     check(op, p)?;
-    let rank = t.rank();
-    if rank + 1 == with_batch {
+    if t.rank() != with_batch && draws(t, p, training) {
         return drop(op, &t.unsqueeze(0)?, p, training, Unit::Channel)?.squeeze(Some(&[0]));
     }
-    at_least_two(op, t.shape())?;
     drop(op, t, p, training, Unit::Channel)
+}
+
+/// Whether it is left to chance what stays.
+fn draws(t: &Tensor, p: f64, training: bool) -> bool {
+    training && p != 0.0 && p != 1.0 && t.numel() != 0
 }
 
 fn at_least_two(op: &'static str, shape: Shape) -> Result<()> {
@@ -102,10 +111,9 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A probability outside [0, 1]; fewer than two axes.
+    /// A probability outside [0, 1]; fewer than two axes, where something is left out.
     #[surface(function, in_place)]
     pub fn feature_dropout(&self, #[default(0.5)] p: f64, #[default(true)] training: bool) -> Result<Tensor> {
-        at_least_two("feature_dropout", self.shape())?;
         drop("feature_dropout", self, p, training, Unit::Channel)
     }
 
@@ -127,10 +135,9 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A probability outside [0, 1]; fewer than two axes.
+    /// A probability outside [0, 1]; fewer than two axes, where something is left out.
     #[surface(nn, in_place)]
     pub fn dropout2d(&self, #[default(0.5)] p: f64, #[default(true)] training: bool) -> Result<Tensor> {
-        at_least_two("dropout2d", self.shape())?;
         drop("dropout2d", self, p, training, Unit::Channel)
     }
 
@@ -138,7 +145,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A probability outside [0, 1]; fewer than two axes.
+    /// A probability outside [0, 1]; fewer than two axes, where something is left out.
     #[surface(nn, in_place)]
     pub fn dropout3d(&self, #[default(0.5)] p: f64, #[default(true)] training: bool) -> Result<Tensor> {
         channels("dropout3d", self, p, training, 5)
@@ -159,14 +166,13 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A probability outside [0, 1]; fewer than two axes.
+    /// A probability outside [0, 1]; fewer than two axes, where something is left out.
     #[surface(function, nn, in_place)]
     pub fn feature_alpha_dropout(
         &self,
         #[default(0.5)] p: f64,
         #[default(false)] training: bool,
     ) -> Result<Tensor> {
-        at_least_two("feature_alpha_dropout", self.shape())?;
         drop_alpha("feature_alpha_dropout", self, p, training, Unit::Channel)
     }
 }

@@ -299,7 +299,7 @@ impl Tensor {
         Ok(Tensor::from_node(Node::apply(Row::Copysign, &[&one, &x]).lt(&x.lit(0.0))))
     }
 
-    /// The tensor itself, as another one of the same value.
+    /// The tensor itself.
     ///
     /// # Errors
     ///
@@ -310,7 +310,7 @@ impl Tensor {
                 let text = "truth values have no sign; convert to an integer first";
                 Err(Error::new("positive", ErrorKind::DType(text.into())))
             }
-            _ => Ok(Tensor::from_node(self.node().alias())),
+            _ => Ok(self.clone()),
         }
     }
 
@@ -361,7 +361,10 @@ impl Tensor {
                     high.lt(&x).choose(&high, &x)
                 }
             };
-            x.div(&one.sub(&x)).map(Row::Log)
+            // The slope 1 / (x (1 − x)) is infinite at both ends and no number outside, as the value is.
+            let outside = or(&x.lt(&x.lit(0.0)), &one.lt(&x));
+            let inside = x.map(Row::Log).sub(&x.neg().map(Row::Log1p));
+            inside.mul(&outside.choose(&x.lit(f64::NAN), &one))
         })
     }
 

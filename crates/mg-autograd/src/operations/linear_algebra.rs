@@ -86,7 +86,7 @@ fn chain(op: &'static str, tensors: &[Tensor]) -> Result<Tensor> {
         return misfit(op, "takes a matrix at least".into());
     };
     if tensors.len() == 1 {
-        return Ok(first.clone());
+        return Ok(Tensor::from_node(first.node().alias()));
     }
     let (row, column) = (first.rank() == 1, last.rank() == 1);
     let n = tensors.len();
@@ -317,6 +317,10 @@ impl Tensor {
         if self.rank() == 0 || other.rank() == 0 {
             return self.try_mul(other);
         }
+        let (a, b) = (self.shape(), other.shape());
+        if a[a.rank() - 1] != b[b.rank() - 1] {
+            return misfit("inner", format!("the last axes of {a} and {b} differ"));
+        }
         contracted(self, other, Pairing::Axes(&[-1], &[-1]))
     }
 
@@ -497,6 +501,9 @@ impl Tensor {
     /// No matrices, what is no matrix, shapes that do not fit, unlike devices.
     #[surface(function, variadic)]
     pub fn chain_matmul(matrices: &[Tensor]) -> Result<Tensor> {
+        for matrix in matrices {
+            ranks("chain_matmul", [(matrix, 2)])?;
+        }
         chain("chain_matmul", matrices)
     }
 

@@ -69,6 +69,16 @@ fn times(each: Node, weight: &Option<Node>) -> Node {
     weight.as_ref().map_or(each.clone(), |w| each.mul(w))
 }
 
+/// Two operands as floats of the dtype in which they meet once they are of one shape: one without axes does not give way.
+fn level(op: &'static str, input: &Tensor, target: &Tensor) -> Result<(Node, Node)> {
+    let (x, y) = meet(op, input, target)?;
+    let dtype = DType::promote(input.dtype(), target.dtype());
+    if !dtype.is_float() || dtype == x.dtype() {
+        return Ok((x, y));
+    }
+    Ok((input.node().cast(dtype), target.node().cast(dtype)))
+}
+
 /// A row of the differences to the target, each weighted, whose mean is a weighted one.
 fn differing(
     op: &'static str,
@@ -78,7 +88,7 @@ fn differing(
     reduction: &str,
     weight: Option<&Tensor>,
 ) -> Result<Tensor> {
-    let (x, y) = meet(op, input, target)?;
+    let (x, y) = level(op, input, target)?;
     let each = x.sub(&y).map(row);
     let weight = weighed(op, &each, input, weight)?;
     reduced_by(op, times(each, &weight), weight, reduction)
@@ -238,7 +248,7 @@ impl Tensor {
             let text = format!("takes a beta of at least 0, got {beta}");
             return Err(Error::new("smooth_l1_loss", ErrorKind::Value(text)));
         }
-        let (x, y) = meet("smooth_l1_loss", self, target)?;
+        let (x, y) = level("smooth_l1_loss", self, target)?;
         let d = x.sub(&y).map(Row::Abs);
         let each = if beta == 0.0 { d } else { rounded(&d, beta).scale(1.0 / beta) };
         reduced("smooth_l1_loss", each, reduction)
@@ -265,7 +275,7 @@ impl Tensor {
         let (x, y) = meet("huber_loss", self, target)?;
         let each = rounded(&x.sub(&y).map(Row::Abs), delta);
         let weight = weighed("huber_loss", &each, self, weight)?;
-        reduced("huber_loss", times(each, &weight), reduction)
+        reduced("huber_loss", times(each, &weight).cast(float(self).dtype()), reduction)
     }
 
     /// The negative log likelihood of integer labels under log probabilities `[classes]`, `[n, classes]` or `[n, classes, …]`; the labels
@@ -491,7 +501,7 @@ impl Tensor {
         #[default("mean")] reduction: &str,
     ) -> Result<Tensor> {
         let op = "poisson_nll_loss";
-        let (x, y) = meet(op, self, target)?;
+        let (x, y) = meet(op, &Tensor::from_node(float(self)), target)?;
         let mut each = match log_input {
             true => x.map(Row::Exp).sub(&y.mul(&x)),
             false => x.sub(&y.mul(&x.add(&x.lit(eps)).map(Row::Log))),
@@ -575,7 +585,7 @@ impl Tensor {
         let zero = x.lit(0.0);
         let below = at_least(&x.lit(margin).sub(&x), 0.0);
         let each = is(&y, 1.0).choose(&zero, &below).add(&is(&y, -1.0).choose(&zero, &x));
-        reduced(op, each, reduction)
+        reduced(op, each.cast(float(self).dtype()), reduction)
     }
 
     /// How much is missing for `target · (input1 − input2)` to be `margin`, where something is. Shapes broadcast, integers become f32.
@@ -692,7 +702,12 @@ impl Tensor {
     #[surface(nn, keywords_from = "reduction")]
     pub fn soft_margin_loss(&self, target: &Tensor, #[default("mean")] reduction: &str) -> Result<Tensor> {
         let (x, y) = meet("soft_margin_loss", self, target)?;
-        reduced("soft_margin_loss", y.mul(&x).neg().map(Row::Softplus), reduction)
+        if Shape::broadcast(x.shape(), y.shape()) != Some(*x.shape()) {
+            let text = format!("a target of shape {} for an input of shape {}", y.shape(), x.shape());
+            return Err(Error::new("soft_margin_loss", ErrorKind::Shape(text)));
+        }
+        let each = y.mul(&x).neg().map(Row::Softplus);
+        reduced("soft_margin_loss", each.cast(float(self).dtype()), reduction)
     }
 
     /// For labels `[n]` of scores `[n, classes]` (or `[]` of `[classes]`): the mean over classes of what each other score is above the
@@ -797,7 +812,7 @@ impl Tensor {
         reduced(op, each, reduction)
     }
 
-    /// The mean over classes, the last axis, of the cross entropies of logits and targets; see `binary_cross_entropy_with_logits`.
+    /// The mean over classes, the last axis of the input, of the cross entropies of logits and targets; see `binary_cross_entropy_with_logits`.
     ///
     /// # Errors
     ///
@@ -811,16 +826,18 @@ impl Tensor {
     ) -> Result<Tensor> {
         let op = "multilabel_soft_margin_loss";
         let (x, y) = meet(op, self, target)?;
-        if x.shape().rank() == 0 {
+        let Some(axis) = self.rank().checked_sub(1) else {
             return Err(Error::new(
                 op,
                 ErrorKind::Shape("takes classes along the last axis, got a scalar".into()),
             ));
-        }
+        };
         let above = Node::apply(Row::Maximum, &[&x, &x.lit(0.0)]);
         let each = above.sub(&x.mul(&y)).add(&x.map(Row::Abs).neg().map(Row::Softplus));
         let weight = weight.map(|w| broadcast(op, w, &each)).transpose()?;
         let each = times(each, &weight);
-        reduced(op, mean(&each, axis_mask(&each, -1)?, false)?, reduction)
+        // Where shapes broadcast it is the input that tells the axis and how many classes there are.
+        let total = each.reduce(ReduceKind::Sum, 1 << axis, false)?;
+        reduced(op, total.div(&total.lit(self.shape()[axis] as f64)), reduction)
     }
 }

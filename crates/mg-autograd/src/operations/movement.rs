@@ -365,13 +365,16 @@ impl Tensor {
         self.transpose(axis0, axis1)
     }
 
-    /// The last two axes exchanged, a view.
+    /// The last two axes exchanged, a view; of a tensor without axes, itself.
     ///
     /// # Errors
     ///
-    /// Fewer than two axes.
+    /// One axis.
     #[surface(method, function, view, alias = "matrix_transpose")]
     pub fn adjoint(&self) -> Result<Tensor> {
+        if self.rank() == 0 {
+            return Ok(self.clone());
+        }
         at_least(self, 2)?;
         self.transpose(-2, -1)
     }
@@ -747,6 +750,9 @@ impl Tensor {
         let own = *x.shape();
         if Shape::broadcast(&shape, &own) != Some(own) {
             return wrong_shape(format!("{shape} does not broadcast to {own}"));
+        }
+        if shape == own {
+            return Ok(self.clone());
         }
         let lead = own.rank() - shape.rank();
         let summed = (0..own.rank()).filter(|&a| a < lead || shape[a - lead] == 1 && own[a] != 1);

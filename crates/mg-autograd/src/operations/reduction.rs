@@ -100,6 +100,9 @@ fn strips(
     dim: isize,
 ) -> Result<(Tensor, isize, f64)> {
     let axis = axis_of(op, t, dim)?;
+    if t.dtype() == DType::Bool {
+        return refused(op, ErrorKind::DType("takes numbers, got truth values".into()));
+    }
     let (after, before) = neighbours(t, axis)?;
     let heights = after.try_add(&before)?;
     let x = match (x, dx) {
@@ -521,6 +524,9 @@ impl Tensor {
         if n == 0 {
             return Ok(t.copy());
         }
+        if t.shape()[axis] == 0 {
+            return Ok(t);
+        }
         for _ in 0..n {
             let (after, before) = neighbours(&t, axis)?;
             t = if t.is_bool() { after.try_ne(&before)? } else { after.try_sub(&before)? };
@@ -536,7 +542,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A tensor without axes, an axis out of range; points that do not fit the values, or both `x` and `dx`.
+    /// A tensor without axes, an axis out of range, truth values; points that do not fit the values, or both `x` and `dx`.
     #[surface(function, alias = "trapz", keywords_from = "dx")]
     pub fn trapezoid(
         &self,
@@ -544,6 +550,10 @@ impl Tensor {
         #[default(None)] dx: Option<f64>,
         #[default(-1)] dim: isize,
     ) -> Result<Tensor> {
+        let axis = axis_of("trapezoid", self, dim)?;
+        if self.shape()[axis] == 0 {
+            return self.detach().sum_dim(&[axis as isize], false).map(|t| t.to_dtype(self.dtype()));
+        }
         let (areas, axis, factor) = strips("trapezoid", self, x, dx, dim)?;
         areas.sum_dim(&[axis], false)?.try_mul(factor)
     }
@@ -552,7 +562,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A tensor without axes, an axis out of range; points that do not fit the values, or both `x` and `dx`.
+    /// A tensor without axes, an axis out of range, truth values; points that do not fit the values, or both `x` and `dx`.
     #[surface(function, keywords_from = "dx")]
     pub fn cumulative_trapezoid(
         &self,

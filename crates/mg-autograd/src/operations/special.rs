@@ -3,7 +3,7 @@
 use super::elementwise::{and, binary, floats, or, unary};
 use crate::ops::Operand;
 use crate::tensor::Tensor;
-use mg_device::{Error, ErrorKind, Result};
+use mg_device::{DType, Error, ErrorKind, Result};
 use mg_graph::Node;
 use mg_kernels::{Algebra, Row, Rules};
 use mg_macros::operations;
@@ -69,6 +69,9 @@ fn multivariate(op: &'static str, t: &Tensor, p: i64) -> Result<Tensor> {
     const MOST: i64 = 1 << 10;
     if !(1..=MOST).contains(&p) {
         return Err(Error::new(op, ErrorKind::Value(format!("takes a dimension from 1 to {MOST}, got {p}"))));
+    }
+    if t.dtype() == DType::Bool {
+        return Err(Error::new(op, ErrorKind::DType("takes numbers, got truth values".into())));
     }
     unary(t, |x| {
         let constant = x.lit((p * (p - 1)) as f64 * 0.25 * PI.ln());
@@ -171,7 +174,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A dimension below 1 or above 1024.
+    /// A dimension below 1 or above 1024; truth values.
     #[surface(method, function, in_place)]
     pub fn mvlgamma(&self, p: i64) -> Result<Tensor> {
         multivariate("mvlgamma", self, p)
@@ -181,7 +184,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A dimension below 1 or above 1024.
+    /// A dimension below 1 or above 1024; truth values.
     #[surface(special)]
     pub fn multigammaln(&self, p: i64) -> Result<Tensor> {
         multivariate("multigammaln", self, p)

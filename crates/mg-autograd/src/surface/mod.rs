@@ -6,9 +6,12 @@
 mod arguments;
 
 use crate::caller::public;
+use crate::ops::Operand;
 use crate::tensor::memory::may_be_borrowed;
 use crate::tensor::{Tensor, in_place};
 use mg_device::{Error, ErrorKind, Result};
+use mg_graph::Node;
+use mg_kernels::{Algebra, Row, Rules};
 
 pub use arguments::{Answer, Arg, FromArg, Given, Kind, Order, Pairing, Returned, Returns, Sections};
 
@@ -148,6 +151,27 @@ pub fn written(tensor: &Tensor, operation: impl FnOnce(&Tensor) -> Result<Tensor
     })
 }
 
+/// The answer of a comparison that is written into a tensor of floats: as in PyTorch it has a history of what was compared, along
+/// which zeros flow. Other answers as they are.
+fn compared(name: &str, answer: Tensor, tensor: &Tensor, args: &Given<'_, '_>) -> Tensor {
+    let compares = matches!(name, "eq" | "ne" | "lt" | "le" | "gt" | "ge");
+    if !compares || !tensor.dtype().is_float() || !mg_graph::is_tracking() {
+        return answer;
+    }
+    let others = args.args[1..].iter().filter_map(|arg| match arg {
+        Arg::Tensor(other) => Some(*other),
+        Arg::Operand(Operand::Tensor(other)) => Some(other),
+        _ => None,
+    });
+    let mut value = answer.node().cast(tensor.dtype());
+    // 0 and 1 are what they are, so nothing is taken of what was compared; nor can that be known before.
+    let never = Node::apply(Row::Ne, &[&value, &value]);
+    for other in [tensor].into_iter().chain(others).filter(|t| t.requires_grad()) {
+        value = never.choose(&other.node().cast(tensor.dtype()), &value);
+    }
+    Tensor::from_node(value)
+}
+
 /// Calls an operation by its description, and writes the answer into its tensor: the twin with an underscore.
 ///
 /// # Errors
@@ -167,7 +191,9 @@ pub fn call_in_place(operation: &'static Operation, args: &Given<'_, '_>) -> Res
                 }
             };
             match answer {
-                Answer::Tensor(answer) if operation.in_place => Ok(answer),
+                Answer::Tensor(answer) if operation.in_place => {
+                    Ok(compared(operation.name, answer, operand, args))
+                }
                 _ => Err(Error::new(operation.name, ErrorKind::Value("has no twin in place".into()))),
             }
         })

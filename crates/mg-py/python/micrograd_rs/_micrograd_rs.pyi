@@ -1000,7 +1000,7 @@ class Tensor:
     def signbit(self) -> Tensor:
         """Whether the sign is minus, also that of a zero and of NaN."""
     def positive(self) -> Tensor:
-        """The tensor itself, as another one of the same value.
+        """The tensor itself.
 
         # Errors
 
@@ -1581,18 +1581,18 @@ class Tensor:
         An axis out of range.
         """
     def adjoint(self) -> Tensor:
-        """The last two axes exchanged, a view.
+        """The last two axes exchanged, a view; of a tensor without axes, itself.
 
         # Errors
 
-        Fewer than two axes.
+        One axis.
         """
     def matrix_transpose(self) -> Tensor:
-        """The last two axes exchanged, a view.
+        """The last two axes exchanged, a view; of a tensor without axes, itself.
 
         # Errors
 
-        Fewer than two axes.
+        One axis.
         """
     def movedim(self, source: _Dims, destination: _Dims) -> Tensor:
         """Axes moved to other places, a view; those that are not named keep their order.
@@ -2238,7 +2238,7 @@ class Tensor:
 
         # Errors
 
-        A dimension below 1 or above 1024.
+        A dimension below 1 or above 1024; truth values.
         """
     def mvlgamma_(self, p: _int) -> Self:
         """`mvlgamma`, written into the tensor, which is answered."""
@@ -3467,7 +3467,7 @@ def _nn_hardtanh(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0) -
 
     # Errors
 
-    Truth values; a bound below 0 for unsigned integers; a `min_val` above `max_val`.
+    Truth values; a `max_val` below 0 for unsigned integers; a `min_val` above `max_val`.
     """
 
 def _nn_hardtanh_(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0) -> Tensor:
@@ -3897,19 +3897,19 @@ def _nn_cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1
     """
 
 def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-6, keepdim: _bool = False) -> Tensor:
-    """The `p`-norm of `x1 − x2 + eps` along the last axis. Shapes broadcast, integers become f32.
+    """The `p`-norm of `x1 − x2 + eps` along the last axis. Shapes broadcast; differences of integers become f32.
 
     # Errors
 
-    Shapes that do not broadcast, unlike devices; as [`Tensor::norm`].
+    Shapes that do not broadcast, unlike devices, truth values; as [`Tensor::norm`].
     """
 
 def _nn_pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-6, keepdim: _bool = False) -> Tensor:
-    """The `p`-norm of `x1 − x2 + eps` along the last axis. Shapes broadcast, integers become f32.
+    """The `p`-norm of `x1 − x2 + eps` along the last axis. Shapes broadcast; differences of integers become f32.
 
     # Errors
 
-    Shapes that do not broadcast, unlike devices; as [`Tensor::norm`].
+    Shapes that do not broadcast, unlike devices, truth values; as [`Tensor::norm`].
     """
 
 def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
@@ -3953,7 +3953,7 @@ def feature_dropout(input: Tensor, p: _float = 0.5, training: _bool = True) -> T
 
     # Errors
 
-    A probability outside [0, 1]; fewer than two axes.
+    A probability outside [0, 1]; fewer than two axes, where something is left out.
     """
 
 def feature_dropout_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
@@ -3975,7 +3975,7 @@ def _nn_dropout2d(input: Tensor, p: _float = 0.5, training: _bool = True) -> Ten
 
     # Errors
 
-    A probability outside [0, 1]; fewer than two axes.
+    A probability outside [0, 1]; fewer than two axes, where something is left out.
     """
 
 def _nn_dropout2d_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
@@ -3986,7 +3986,7 @@ def _nn_dropout3d(input: Tensor, p: _float = 0.5, training: _bool = True) -> Ten
 
     # Errors
 
-    A probability outside [0, 1]; fewer than two axes.
+    A probability outside [0, 1]; fewer than two axes, where something is left out.
     """
 
 def _nn_dropout3d_(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
@@ -4021,7 +4021,7 @@ def feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = Fals
 
     # Errors
 
-    A probability outside [0, 1]; fewer than two axes.
+    A probability outside [0, 1]; fewer than two axes, where something is left out.
     """
 
 def _nn_feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
@@ -4029,7 +4029,7 @@ def _nn_feature_alpha_dropout(input: Tensor, p: _float = 0.5, training: _bool = 
 
     # Errors
 
-    A probability outside [0, 1]; fewer than two axes.
+    A probability outside [0, 1]; fewer than two axes, where something is left out.
     """
 
 def feature_alpha_dropout_(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
@@ -4231,7 +4231,7 @@ def signbit(input: Tensor) -> Tensor:
     """Whether the sign is minus, also that of a zero and of NaN."""
 
 def positive(input: Tensor) -> Tensor:
-    """The tensor itself, as another one of the same value.
+    """The tensor itself.
 
     # Errors
 
@@ -5319,7 +5319,7 @@ def _nn_multilabel_margin_loss(input: Tensor, target: Tensor, *, reduction: str 
     """
 
 def _nn_multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean") -> Tensor:
-    """The mean over classes, the last axis, of the cross entropies of logits and targets; see `binary_cross_entropy_with_logits`.
+    """The mean over classes, the last axis of the input, of the cross entropies of logits and targets; see `binary_cross_entropy_with_logits`.
 
     # Errors
 
@@ -5428,19 +5428,19 @@ def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
     """
 
 def adjoint(input: Tensor) -> Tensor:
-    """The last two axes exchanged, a view.
+    """The last two axes exchanged, a view; of a tensor without axes, itself.
 
     # Errors
 
-    Fewer than two axes.
+    One axis.
     """
 
 def matrix_transpose(input: Tensor) -> Tensor:
-    """The last two axes exchanged, a view.
+    """The last two axes exchanged, a view; of a tensor without axes, itself.
 
     # Errors
 
-    Fewer than two axes.
+    One axis.
     """
 
 def movedim(input: Tensor, source: _Dims, destination: _Dims) -> Tensor:
@@ -6232,7 +6232,7 @@ def trapezoid(input: Tensor, x: Tensor | None = None, *, dx: _float | None = Non
 
     # Errors
 
-    A tensor without axes, an axis out of range; points that do not fit the values, or both `x` and `dx`.
+    A tensor without axes, an axis out of range, truth values; points that do not fit the values, or both `x` and `dx`.
     """
 
 def trapz(input: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1) -> Tensor:
@@ -6241,7 +6241,7 @@ def trapz(input: Tensor, x: Tensor | None = None, *, dx: _float | None = None, d
 
     # Errors
 
-    A tensor without axes, an axis out of range; points that do not fit the values, or both `x` and `dx`.
+    A tensor without axes, an axis out of range, truth values; points that do not fit the values, or both `x` and `dx`.
     """
 
 def cumulative_trapezoid(input: Tensor, x: Tensor | None = None, *, dx: _float | None = None, dim: _int = -1) -> Tensor:
@@ -6249,7 +6249,7 @@ def cumulative_trapezoid(input: Tensor, x: Tensor | None = None, *, dx: _float |
 
     # Errors
 
-    A tensor without axes, an axis out of range; points that do not fit the values, or both `x` and `dx`.
+    A tensor without axes, an axis out of range, truth values; points that do not fit the values, or both `x` and `dx`.
     """
 
 def cov(input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None) -> Tensor:
@@ -6482,7 +6482,7 @@ def mvlgamma(input: Tensor, p: _int) -> Tensor:
 
     # Errors
 
-    A dimension below 1 or above 1024.
+    A dimension below 1 or above 1024; truth values.
     """
 
 def mvlgamma_(input: Tensor, p: _int) -> Tensor:
@@ -6493,7 +6493,7 @@ def _special_multigammaln(input: Tensor, p: _int) -> Tensor:
 
     # Errors
 
-    A dimension below 1 or above 1024.
+    A dimension below 1 or above 1024; truth values.
     """
 
 def _windows_bartlett(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:

@@ -495,16 +495,17 @@ impl Line {
                     let state = locked(&shared.storage.state);
                     (state.node.node.clone(), state.version)
                 };
+                // It is there already, or there is nothing to write.
+                let there = is_borrowed(&new) || value.shape().numel() == 0;
                 let region = match (part, &shared.region) {
-                    // It is there already.
-                    _ if is_borrowed(&new) => None,
+                    _ if there => None,
                     (None, region) => region.as_ref(),
                     (Some(part), None) => Some(&part.layout),
                     // A line that is a part of its storage has had that part since it was made, and so have its views.
                     (Some(part), Some(_)) => part.region.as_ref(),
                 };
                 let written = match region {
-                    None if is_borrowed(&new) => {
+                    None if there => {
                         let value = node.value().and_then(|v| v.as_ref().ok());
                         value.map_or_else(|| untracked(&node), |value| Node::from_value(value.clone()))
                     }
