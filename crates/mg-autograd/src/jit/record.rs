@@ -253,7 +253,12 @@ pub(crate) fn note_draw(why: &'static str) {
 pub(crate) fn note_grad(leaf: &Tensor, before: Option<Option<Tensor>>) {
     let was_there = was_there(&leaf.current());
     let known = noting(|r| {
-        let changed = r.changed.iter().any(|(_, kept)| matches!(kept, Kept::Tensor(t) if t.is(leaf)));
+        let line = leaf.line_of_view();
+        let changed = r.changed.iter().any(|(_, kept)| match kept {
+            Kept::Tensor(t) => t.is(leaf),
+            // A tensor that others have looked at is changed as the line that it is since.
+            Kept::Line(changed) => line.as_ref().is_some_and(|line| Arc::ptr_eq(line, changed)),
+        });
         !(changed || was_there) || r.grads.iter().any(|g| g.leaf.is(leaf))
     });
     if known != Some(false) {
