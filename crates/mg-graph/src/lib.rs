@@ -36,6 +36,7 @@ mod plan;
 mod refusal;
 mod replay;
 mod schedule;
+mod template;
 mod write;
 
 pub use build::{cell_bits, cell_bits_of_int, same_device};
@@ -56,3 +57,4 @@ pub use replay::{
     Computed, Made, Outside, Recorded, Replaced, Replay, Trace, is_recording, note_host_read, note_printing,
     on_failed_replay, on_replay, record, started, unrecorded,
 };
+pub use template::Template;

@@ -230,6 +230,20 @@ impl Node {
         }
         let place = if device.is_cpu() { 0 } else { device.ordinal() as u64 + 1 };
         signature = mix(signature, place);
+        let location = LINE.get().unwrap_or(Location::caller());
+        Node::again(op, signature, sources, (shape, dtype, device), value, location)
+    }
+
+    /// A node of which all is known: one like another that was made before has that one's signature.
+    #[inline]
+    pub(crate) fn again(
+        op: Op,
+        signature: u64,
+        sources: Sources,
+        (shape, dtype, device): (Shape, DType, Device),
+        value: OnceLock<Result<Value, Error>>,
+        location: &'static Location<'static>,
+    ) -> Node {
         let mut flags = 0;
         for source in &sources {
             let of = source.0.flags.load(Ordering::Relaxed);
@@ -253,7 +267,7 @@ impl Node {
             shape,
             dtype,
             device,
-            location: LINE.get().unwrap_or(Location::caller()),
+            location,
             signature,
             sources: UnsafeCell::new(sources),
             value,

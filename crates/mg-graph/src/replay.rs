@@ -59,7 +59,7 @@ impl Seen {
 }
 
 /// Whether two values are of the same elements, as far as can be told without knowing what nobody reads of them.
-fn same_elements(a: &Value, b: &Value) -> bool {
+pub(crate) fn same_elements(a: &Value, b: &Value) -> bool {
     let bytes = |value: &Value| value.buffer.read(0, value.buffer.len()).ok();
     let fits = a.layout == b.layout
         && (a.buffer.dtype(), a.buffer.device(), a.buffer.len())
@@ -74,7 +74,7 @@ fn same_elements(a: &Value, b: &Value) -> bool {
 /// What was launched while a step ran.
 pub struct Trace {
     /// Nodes that are older were there before the step.
-    start: u64,
+    pub(crate) start: u64,
     steps: Vec<Step>,
     /// What the host read of a value within the step, for people.
     host_read: Option<String>,
@@ -294,6 +294,12 @@ pub struct Computed {
     result: usize,
 }
 
+impl Computed {
+    pub(crate) fn new(step: usize, result: usize) -> Computed {
+        Computed { step, result }
+    }
+}
+
 #[track_caller]
 fn error(text: String) -> Error {
     Error::new("jit", ErrorKind::Value(text))
@@ -317,7 +323,13 @@ impl Trace {
         Some(error(text.clone()))
     }
 
-    fn by_sequence(&self) -> HashMap<u64, (usize, usize)> {
+    /// Whether the host does something at each replay.
+    pub(crate) fn has_host_work(&self) -> bool {
+        !self.host_work.is_empty()
+    }
+
+    /// Results, by the sequence of their nodes.
+    pub(crate) fn by_sequence(&self) -> HashMap<u64, (usize, usize)> {
         let all = self.steps.iter().enumerate();
         all.flat_map(|(s, step)| {
             step.results.iter().enumerate().map(move |(r, seen)| (seen.sequence, (s, r)))

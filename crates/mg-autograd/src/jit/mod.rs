@@ -10,7 +10,7 @@ pub(crate) use record::{
 use crate::creation;
 use crate::tensor::{Cell, Kept, MemoryId, Tensor};
 use mg_device::{Error, ErrorKind, Layout, Result};
-use mg_graph::{Computed, Node, Outside, Recorded, Replaced, Replay, Tag, Trace};
+use mg_graph::{Computed, Node, Outside, Recorded, Replaced, Replay, Tag, Template, Trace};
 use record::{Lie, Spot};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -49,8 +49,11 @@ struct Key {
 ///
 /// What the function does besides launching work (logging, counting in host variables) happens while it runs only: a number of
 /// the host is in all replays what it was then. One that changes is an argument, a tensor, or a
-/// [`LiveScalar`](mg_graph::LiveScalar), as optimisers' learning rates are. A function whose runs do not agree, or whose answer
-/// can be differentiated, runs as usual each time: [`Jit::reason`] says why.
+/// [`LiveScalar`](mg_graph::LiveScalar), as optimisers' learning rates are. A function whose runs do not agree runs as usual each
+/// time: [`Jit::reason`] says why.
+///
+/// Answers can be differentiated where the function's could: a replay makes the nodes of their history, around the values that it
+/// has computed, and gradients flow on to the arguments and to what the function captures.
 ///
 /// ```
 /// use mg_autograd::{Tensor, jit};
@@ -136,6 +139,15 @@ enum Output {
     Part(Home, Layout),
 }
 
+/// Memory that a step makes for its answers.
+#[derive(Clone, PartialEq, Debug)]
+enum Base {
+    /// A value, and whether it has a history which was let go.
+    Value(After, bool),
+    /// One of the nodes of the graph that the step leaves, by its number among the template's roots.
+    Node(usize),
+}
+
 /// A run that was recorded.
 struct Run {
     number: u64,
@@ -148,8 +160,10 @@ struct Run {
     changed: Vec<(Spot, After)>,
     /// Leaves, whether they had a gradient (where the step has looked), and what it is then.
     grads: Vec<(Spot, Option<bool>, GradAfter)>,
-    /// Memory that the step made for its answers, and whether that has a history which was let go.
-    made: Vec<(After, bool)>,
+    /// Memory that the step made for its answers.
+    made: Vec<Base>,
+    /// The history of what can be differentiated of it.
+    template: Option<Template>,
     outputs: Vec<Output>,
     generator: (u64, u64),
     drawn: u64,
@@ -381,7 +395,7 @@ impl Run {
             };
             grads.push((grad.spot.clone(), had, then));
         }
-        let mut made: Vec<(After, bool)> = vec![];
+        let mut made: Vec<Node> = vec![];
         let mut lines: Vec<(MemoryId, usize)> = vec![];
         let mut answers = vec![];
         for t in outputs {
@@ -423,14 +437,10 @@ impl Run {
                         Some(line) => Kept::Line(line),
                         None => Kept::Tensor(t.clone()),
                     };
-                    let node = kept.node();
-                    if alive(&node) {
-                        return Err(refused("its answer can be differentiated"));
-                    }
                     if !kept.can_be_lent() {
                         return Err(refused("its answers share memory, and history with nobody"));
                     }
-                    made.push((after(&node)?, node.is_tracked()));
+                    made.push(kept.node());
                     lines.push((id, made.len() - 1));
                     made.len() - 1
                 }
@@ -440,6 +450,23 @@ impl Run {
                 Some(layout) => Output::Part(Home::Made(at), layout),
             });
         }
+        let (made, template) = match made.iter().any(alive) {
+            false => {
+                let base = |node: &Node| Ok(Base::Value(after(node)?, node.is_tracked()));
+                (made.iter().map(base).collect::<Result<_>>()?, None)
+            }
+            true => {
+                let template = Template::of(&made, &trace, &record.outside, generator)?;
+                // What it changes is not what a gradient is made of.
+                let is_changed = |spot: &Spot| record.changed.iter().any(|(changed, _)| changed.is(spot));
+                let reads_changed =
+                    record.slots.iter().enumerate().any(|(i, spot)| is_changed(spot) && template.reads(i));
+                if reads_changed || record.changed.iter().any(|(_, kept)| template.has(&kept.node())) {
+                    return Err(refused("its answer has the history of what it changes"));
+                }
+                ((0..made.len()).map(Base::Node).collect(), Some(template))
+            }
+        };
         Ok(Run {
             number: 0,
             trace,
@@ -450,6 +477,7 @@ impl Run {
             changed,
             grads,
             made,
+            template,
             outputs: answers,
             generator,
             drawn,
@@ -478,6 +506,11 @@ impl Run {
             && all(&self.grads, &other.grads, |a, b| a.0.is(&b.0) && a.1 == b.1 && a.2 == b.2)
             && all(&self.outputs, &other.outputs, output)
             && self.made == other.made
+            && match (&self.template, &other.template) {
+                (Some(a), Some(b)) => a.is_like(b),
+                (None, None) => true,
+                (Some(_), None) | (None, Some(_)) => false,
+            }
             && self.drawn == other.drawn
     }
 }
@@ -586,7 +619,17 @@ impl Replaying {
             outside.push(Outside { value: value.clone(), lent: false });
             taken.push(at);
         }
-        drop(found);
+        // Of what the step does not change: that is nobody's but the replay's.
+        let history: Vec<Option<Node>> = match &run.template {
+            Some(template) => {
+                let nodes = found.nodes.into_iter().enumerate();
+                nodes.map(|(i, node)| template.reads(i).then_some(node)).collect()
+            }
+            None => {
+                drop(found);
+                vec![]
+            }
+        };
         for (outside, at) in outside.iter_mut().zip(taken) {
             // Nobody else has it, so that its memory may be overwritten.
             let alone = |at: usize| lent.0[at].1.as_ref().is_some_and(|node| node.handles() == 1);
@@ -598,7 +641,8 @@ impl Replaying {
             Some(Replaced { old, new: *new })
         });
         let replaced: SmallVec<[Replaced; 8]> = replaced.collect();
-        let made = self.replay.run(&outside, &replaced, creation::generator())?;
+        let generator = creation::generator();
+        let made = self.replay.run(&outside, &replaced, generator)?;
         drop(replaced);
         creation::advance(run.drawn);
         let value = |after: &After| {
@@ -614,14 +658,21 @@ impl Replaying {
             GradAfter::None | GradAfter::Same => Ok(None),
         });
         let grads = grads.collect::<Result<Vec<_>>>()?;
-        let bases = run.made.iter().map(|(after, had_history)| {
-            let node = value(after)?;
-            if *had_history {
-                // As the step's own, whose history was let go.
-                node.set_tracked(true);
-                node.release();
+        let graph = match &run.template {
+            Some(template) => template.grow(|i| history.get(i).cloned().flatten(), &made, generator)?,
+            None => vec![],
+        };
+        let bases = run.made.iter().map(|base| match base {
+            Base::Value(after, had_history) => {
+                let node = value(after)?;
+                if *had_history {
+                    // As the step's own, whose history was let go.
+                    node.set_tracked(true);
+                    node.release();
+                }
+                Ok(Tensor::from_node(node))
             }
-            Ok(Tensor::from_node(node))
+            Base::Node(root) => graph.get(*root).cloned().map(Tensor::from_node).ok_or_else(lost),
         });
         let bases = bases.collect::<Result<Vec<_>>>()?;
         drop(outside);
