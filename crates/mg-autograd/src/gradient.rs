@@ -1,6 +1,7 @@
 //! Reverse mode: one walk over the graph, from results to leaves, that answers with more graph.
 
 use crate::caller::named;
+use crate::jit;
 use crate::rules;
 use crate::tensor::memory::{apart, locked, may_be_borrowed, settle, untracked};
 use crate::tensor::{Cell, Tensor};
@@ -9,8 +10,8 @@ use mg_graph::{Node, Op, Overwritten, Sources, Tag};
 use mg_kernels::Algebra;
 use smallvec::SmallVec;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, HashSet};
-use std::sync::Mutex;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex};
 
 /// While it lives, operations on this thread record nothing for gradients.
 #[must_use = "gradients are recorded again when this is dropped"]
@@ -117,7 +118,7 @@ fn is_leaf(node: &Node) -> bool {
 fn leaf_of(node: &Node) -> Option<Tensor> {
     match node.tag()? {
         Tag::Owner(owner) => owner.upgrade()?.downcast::<Cell>().ok().map(Tensor),
-        Tag::History(_) | Tag::Forgotten(_) => None,
+        Tag::History(_) | Tag::Forgotten(_) | Tag::Replayed(_) => None,
     }
 }
 
@@ -125,7 +126,7 @@ fn leaf_of(node: &Node) -> Option<Tensor> {
 fn as_computed(node: Node) -> Node {
     match node.tag() {
         Some(Tag::History(history)) => history.clone(),
-        Some(Tag::Owner(_) | Tag::Forgotten(_)) | None => node,
+        Some(Tag::Owner(_) | Tag::Forgotten(_) | Tag::Replayed(_)) | None => node,
     }
 }
 
@@ -177,11 +178,12 @@ fn leading(seeds: &Seeds, wanted: impl Fn(&Node) -> bool) -> HashSet<u64> {
                 let sources = node.sources().into_iter().filter(Node::is_tracked);
                 sources.chain([history.clone()]).collect()
             }
-            None => node.sources().into_iter().filter(Node::is_tracked).collect(),
+            Some(Tag::Replayed(_)) | None => node.sources().into_iter().filter(Node::is_tracked).collect(),
         };
         stack.extend(sources.iter().cloned());
         // What was let go may have led anywhere: the walk is to come there, and says so.
-        let may_lead = wanted(&node) || (node.is_released() && node.tag().is_none());
+        let has_history = matches!(node.tag(), Some(Tag::Owner(_) | Tag::History(_) | Tag::Forgotten(_)));
+        let may_lead = wanted(&node) || (node.is_released() && !has_history);
         met.insert(node.sequence(), (sources, may_lead));
     }
     let mut found = HashSet::new();
@@ -194,26 +196,46 @@ fn leading(seeds: &Seeds, wanted: impl Fn(&Node) -> bool) -> HashSet<u64> {
     found
 }
 
-/// The walk. Leaves are not passed, and of the rest nothing but `only`, if that is given; `arrive` is told the gradient of each
-/// node that `wanted` names.
-fn walk(
-    seeds: Seeds,
-    how: Backward,
-    only: Option<&HashSet<u64>>,
+/// Where a walk goes.
+#[derive(Clone, Copy)]
+pub(crate) enum Reach<'a> {
+    /// To the leaves.
+    All,
+    /// Through these nodes, by sequence, and leaves.
+    Only(&'a HashSet<u64>),
+    /// Through these, to whatever they are made of.
+    Within(&'a HashMap<u64, usize>),
+}
+
+/// Nodes whose sources a walk has come to.
+pub(crate) type Passed = SmallVec<[Node; 32]>;
+
+/// The walk. Leaves are not passed, nor what is out of reach; `arrive` is told the gradient of each node that `wanted` names
+/// (which may be smaller, and broadcast to it). Answers with the nodes that were passed.
+pub(crate) fn walk(
+    seeds: impl IntoIterator<Item = (Node, Node)>,
+    create_graph: bool,
+    reach: Reach,
     wanted: impl Fn(&Node) -> bool,
     mut arrive: impl FnMut(&Node, Node) -> Result<()>,
-) -> Result<()> {
-    let retain = how.retain_graph || how.create_graph;
-    let was = mg_graph::set_tracking(how.create_graph);
+) -> Result<Passed> {
+    let was = mg_graph::set_tracking(create_graph);
     let _restore = NoGrad(was);
     let mut front = Front::new();
-    let mut visited: SmallVec<[Node; 32]> = SmallVec::new();
+    let mut passed = Passed::new();
+    // Histories of replays' answers that are walked as they are.
+    let mut walked: SmallVec<[*const (); 2]> = SmallVec::new();
     for (node, seed) in seeds {
         add(&mut front, &node, seed);
     }
     while let Some((_, (node, gradient))) = front.pop_last() {
         if wanted(&node) {
-            arrive(&node, gradient.expand(*node.shape())?)?;
+            arrive(&node, gradient.clone())?;
+        }
+        if let Reach::Within(nodes) = reach
+            && !nodes.contains_key(&node.sequence())
+        {
+            continue;
         }
         match node.tag() {
             Some(Tag::Owner(_)) => continue,
@@ -228,11 +250,32 @@ fn walk(
                     continue;
                 }
             }
-            None => {}
+            Some(Tag::Replayed(history))
+                if matches!(reach, Reach::All)
+                    && !create_graph
+                    && !node.is_released()
+                    && !walked.contains(&Arc::as_ptr(history).cast()) =>
+            {
+                // All that reads the answers is younger than any of them: their gradients are complete.
+                let is_its = |n: &Node| matches!(n.tag(), Some(Tag::Replayed(other)) if Arc::ptr_eq(other, history));
+                let mut answers = vec![(node.clone(), gradient.clone())];
+                answers.extend(front.values().filter(|(n, _)| is_its(n)).cloned());
+                if let Some(through) = jit::differentiate(history, &answers) {
+                    answers.iter().for_each(|(n, _)| drop(front.remove(&n.sequence())));
+                    through.gradients.into_iter().for_each(|(n, share)| add(&mut front, &n, share));
+                    passed.extend(through.passed);
+                    continue;
+                }
+                walked.push(Arc::as_ptr(history).cast());
+            }
+            Some(Tag::Replayed(_)) | None => {}
         }
         let sources: Sources = node.sources();
-        let passes = |s: &Node| s.is_tracked() && only.is_none_or(|only| only.contains(&s.sequence()));
-        if only.is_some() && !node.is_released() && !sources.iter().any(passes) {
+        let passes = |s: &Node| match reach {
+            Reach::All | Reach::Within(_) => s.is_tracked(),
+            Reach::Only(nodes) => s.is_tracked() && nodes.contains(&s.sequence()),
+        };
+        if matches!(reach, Reach::Only(_)) && !node.is_released() && !sources.iter().any(passes) {
             continue;
         }
         if node.is_released() {
@@ -250,12 +293,20 @@ fn walk(
             let share = if is_zero { None } else { share_of(&node, &sources, i, &gradient)? };
             add(&mut front, source, share.unwrap_or_else(|| source.lit(0.0)));
         }
-        if !retain && !matches!(node.op(), Op::Source(_)) {
-            visited.push(node);
+        if !matches!(node.op(), Op::Source(_)) {
+            passed.push(node);
         }
     }
-    visited.iter().for_each(Node::release);
-    Ok(())
+    Ok(passed)
+}
+
+impl Backward {
+    /// Lets the graph go, unless it is kept.
+    fn release(self, passed: &Passed) {
+        if !(self.retain_graph || self.create_graph) {
+            passed.iter().for_each(Node::release);
+        }
+    }
 }
 
 /// Taken by whoever adds to a gradient: what is added by one thread must not be lost to another. Leaves share a few locks.
@@ -320,15 +371,16 @@ impl Tensor {
         let seeds = seeds("backward", &[self], &[seed])?;
         // What fails on the way has added to no gradient.
         let mut found: SmallVec<[(Tensor, Node); 16]> = SmallVec::new();
-        let walked = walk(seeds, how, None, is_leaf, |node, gradient| {
+        let walked = walk(seeds, how.create_graph, Reach::All, is_leaf, |node, gradient| {
             // A leaf that was made a constant since wants no gradient any more.
             if let Some(leaf) = leaf_of(node).filter(Tensor::keeps_grad) {
-                found.push((leaf, gradient));
+                found.push((leaf, gradient.expand(*node.shape())?));
             }
             Ok(())
         });
         let mut added =
             found.into_iter().map(|(leaf, gradient)| accumulate(&leaf, gradient, how.create_graph));
+        let walked = walked.map(|passed| how.release(&passed));
         walked.and_then(|()| added.try_for_each(|added| added)).map_err(named("backward"))
     }
 }
@@ -363,10 +415,11 @@ pub fn grad(
     let mut found: Vec<Option<Node>> = vec![None; wanted.len()];
     let walked = walk(
         seeds,
-        how,
-        Some(&on_the_way),
+        how.create_graph,
+        Reach::Only(&on_the_way),
         |node| wanted.iter().any(|w| is(w, node)),
         |node, gradient| {
+            let gradient = gradient.expand(*node.shape())?;
             for (slot, _) in found.iter_mut().zip(&wanted).filter(|(_, w)| is(w, node)) {
                 // A leaf that was changed in place meanwhile is met once for each of its values.
                 let sum = slot.take().map(|before| rules::add(&before, &gradient));
@@ -375,7 +428,7 @@ pub fn grad(
             Ok(())
         },
     );
-    walked.map_err(named("grad"))?;
+    how.release(&walked.map_err(named("grad"))?);
     // A gradient may be somebody's node as it is; it has that one's history only where gradients have any.
     let of = |node: Node| match node.is_tracked() && !how.create_graph {
         true => Tensor::from_node(apart(&node)),

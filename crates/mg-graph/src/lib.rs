@@ -57,4 +57,4 @@ pub use replay::{
     Computed, Made, Outside, Recorded, Replaced, Replay, Trace, is_recording, note_host_read, note_printing,
     on_failed_replay, on_replay, record, started, unrecorded,
 };
-pub use template::Template;
+pub use template::{Grown, Template};

@@ -62,6 +62,8 @@ pub enum Tag {
     History(Node),
     /// As [`Tag::History`], of which nothing is left in the value: the gradient is zero.
     Forgotten(Node),
+    /// The node of an answer of a replayed step: what a walk goes on with may be replayed too.
+    Replayed(Arc<dyn Any + Send + Sync>),
 }
 
 /// Said of a node whose tensor was written to since.

@@ -28,6 +28,14 @@ pub struct Template {
     generator: (u64, u64),
 }
 
+/// A graph that was made of a template.
+pub struct Grown {
+    /// All of its nodes, sources first: as many in each, and of the same kind.
+    pub nodes: Vec<Node>,
+    /// Those that it was made for.
+    pub roots: Vec<Node>,
+}
+
 /// A node of it.
 struct Part {
     op: Op,
@@ -87,6 +95,9 @@ impl Template {
         outside: &HashMap<u64, usize>,
         generator: (u64, u64),
     ) -> Result<Template> {
+        if roots.iter().any(|node| outside.contains_key(&node.sequence())) {
+            return Err(refused("its answer was there before it"));
+        }
         let computed = trace.by_sequence();
         let mut met: BTreeMap<u64, (Node, Sources)> = BTreeMap::new();
         let mut stack: Vec<Node> = roots.to_vec();
@@ -105,8 +116,10 @@ impl Template {
             stack.extend(sources.iter().cloned());
             match node.tag() {
                 Some(Tag::History(history) | Tag::Forgotten(history)) => stack.push(history.clone()),
-                Some(Tag::Owner(_)) => return Err(refused("its answer has the history of a leaf that it has made")),
-                None => {}
+                Some(Tag::Owner(_)) => {
+                    return Err(refused("its answer has the history of a leaf that it has made"));
+                }
+                Some(Tag::Replayed(_)) | None => {}
             }
             met.insert(node.sequence(), (node, sources));
         }
@@ -142,7 +155,7 @@ impl Template {
                 history: match node.tag() {
                     Some(Tag::History(history)) => Some((History::Kept, source(history))),
                     Some(Tag::Forgotten(history)) => Some((History::Forgotten, source(history))),
-                    Some(Tag::Owner(_)) | None => None,
+                    Some(Tag::Owner(_) | Tag::Replayed(_)) | None => None,
                 },
                 value,
             });
@@ -167,6 +180,11 @@ impl Template {
     /// Whether it has something from outside.
     pub fn reads(&self, number: usize) -> bool {
         self.outside.get(number).copied().unwrap_or(false)
+    }
+
+    /// Whether a number of the host is in it that replays read anew.
+    pub fn has_live_scalars(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part.op, Op::Source(SourceKind::Live { .. })))
     }
 
     /// Whether two runs of a step have left the same graph.
@@ -213,8 +231,8 @@ impl Template {
             && self.parts.iter().zip(&other.parts).all(same)
     }
 
-    /// Makes the graph, of what is outside now and what a replay has computed, and answers with the nodes that it was made for. Random
-    /// numbers begin at `generator`. (Gradients are recorded as they were.)
+    /// Makes the graph, of what is outside now and what a replay has computed. Random numbers begin at `generator`. (Gradients are
+    /// recorded as they were.)
     ///
     /// # Errors
     ///
@@ -224,7 +242,7 @@ impl Template {
         outside: impl Fn(usize) -> Option<Node>,
         made: &Made,
         generator: (u64, u64),
-    ) -> Result<Vec<Node>> {
+    ) -> Result<Grown> {
         let lost = || Error::new("jit", ErrorKind::Internal("a history without its values".into()));
         let mut nodes: Vec<Node> = Vec::with_capacity(self.parts.len());
         let find = |nodes: &[Node], source: &Source| match *source {
@@ -268,7 +286,8 @@ impl Template {
             }
             nodes.push(node);
         }
-        self.roots.iter().map(|source| find(&nodes, source)).collect()
+        let roots = self.roots.iter().map(|source| find(&nodes, source)).collect::<Result<_>>()?;
+        Ok(Grown { nodes, roots })
     }
 }
 

@@ -1,7 +1,9 @@
 //! `jit`: a step that repeats, recorded and replayed.
 
+mod history;
 mod record;
 
+pub(crate) use history::differentiate;
 pub(crate) use record::{
     note_cell_change, note_draw, note_grad, note_leaf, note_line, note_line_change, note_line_read,
     note_other_memory, note_read, note_seed, note_shared_write, note_taken_in, was_there,
@@ -11,6 +13,7 @@ use crate::creation;
 use crate::tensor::{Cell, Kept, MemoryId, Tensor};
 use mg_device::{Error, ErrorKind, Layout, Result};
 use mg_graph::{Computed, Node, Outside, Recorded, Replaced, Replay, Tag, Template, Trace};
+use history::{History, Walks};
 use record::{Lie, Spot};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -174,6 +177,8 @@ struct Replaying {
     run: Run,
     /// Arguments that were the same tensor in both runs: the step may know it from elsewhere too.
     tied: Vec<Option<Weak<Cell>>>,
+    /// How its answers' histories are walked.
+    walks: Walks,
 }
 
 /// Makes a replayed function; see [`Jit`].
@@ -287,7 +292,7 @@ impl Known {
                 if self.replays.len() >= REPLAYS {
                     self.replays.remove(0);
                 }
-                self.replays.push(Replaying { replay, run, tied });
+                self.replays.push(Replaying { replay, run, tied, walks: Walks::default() });
                 self.disagreed = 0;
                 self.pause = 0;
                 Ok(())
@@ -659,7 +664,13 @@ impl Replaying {
         });
         let grads = grads.collect::<Result<Vec<_>>>()?;
         let graph = match &run.template {
-            Some(template) => template.grow(|i| history.get(i).cloned().flatten(), &made, generator)?,
+            Some(template) => {
+                let grown = template.grow(|i| history.get(i).cloned().flatten(), &made, generator)?;
+                if !template.has_live_scalars() {
+                    History::attach(&grown, &history, generator, self.walks.clone());
+                }
+                grown.roots
+            }
             None => vec![],
         };
         let bases = run.made.iter().map(|base| match base {

@@ -146,7 +146,7 @@ fn behind(history: &Node) -> Node {
     match history.tag() {
         Some(Tag::History(behind)) => behind.clone(),
         Some(Tag::Forgotten(behind)) if has_forgotten_all(history) => behind.clone(),
-        Some(Tag::Forgotten(_) | Tag::Owner(_)) | None => history.clone(),
+        Some(Tag::Forgotten(_) | Tag::Owner(_) | Tag::Replayed(_)) | None => history.clone(),
     }
 }
 
@@ -683,7 +683,7 @@ impl Part {
         let numbers_only = |known: &Known| match whole.tag() {
             Some(Tag::Owner(_)) => true,
             Some(Tag::History(history)) => history.sequence() == known.history,
-            Some(Tag::Forgotten(_)) | None => false,
+            Some(Tag::Forgotten(_) | Tag::Replayed(_)) | None => false,
         };
         let node = match (&self.known, node) {
             (Some(known), Ok(node)) if known.held.node.is_tracked() && numbers_only(known) => {
