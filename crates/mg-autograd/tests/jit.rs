@@ -111,9 +111,154 @@ fn steps_that_cannot_be_replayed_run_as_usual_and_say_why() {
         |i| [i as f32 + 2.0, i as f32 + 3.0],
     );
     assert!(tensor.contains("a tensor was not the same both times") && tensor.contains(file!()), "{tensor}");
+    let state = Tensor::from_slice(&[1.0f32, 1.0]);
     let w = Tensor::from_slice(&[1.0f32, 1.0]).requires_grad_(true).unwrap();
-    let differentiable = reason(|x| Ok(vec![&x[0] * &w]), |_| [1.0, 2.0]);
-    assert!(differentiable.contains("can be differentiated"), "{differentiable}");
+    let changed = reason(
+        |x| {
+            let answer = &x[0] * &w * &state;
+            state.assign(&state + 1.0)?;
+            Ok(vec![answer])
+        },
+        |i| [i as f32 + 1.0, 2.0 * (i as f32 + 1.0)],
+    );
+    assert!(changed.contains("the history of what it changes"), "{changed}");
+}
+
+/// A small network with something of everything: products, what is recomputed, a view, a scalar, randomness.
+fn network(x: &Tensor, w: &Tensor, v: &Tensor) -> Result<Tensor> {
+    let hidden = x.try_matmul(w)?.tanh();
+    let noisy = &hidden * &Tensor::rand(&[3, 4], mg_device::DType::F32)?;
+    Ok((noisy.t().try_matmul(&(&hidden * 2.0))? * v).exp())
+}
+
+fn leaf(shape: &[usize], start: f32) -> Tensor {
+    let n = shape.iter().product::<usize>();
+    let values = (0..n).map(|i| start + 0.1 * i as f32).collect();
+    Tensor::from_vec(values, shape).unwrap().requires_grad_(true).unwrap()
+}
+
+#[test]
+fn answers_can_be_differentiated_and_their_backward_is_replayed() -> Result<()> {
+    let mut both = vec![];
+    for jitted in [false, true] {
+        mg_autograd::manual_seed(7);
+        let (w, v) = (leaf(&[2, 4], -0.3), leaf(&[4], 0.2));
+        let mut step = jit(|x: &[Tensor]| {
+            let answer = network(&x[0], &w, &v)?;
+            Ok(vec![answer.mean(), answer])
+        });
+        let mut seen = vec![];
+        for i in 0..12 {
+            // What is given may have a history of its own.
+            let given = leaf(&[3, 2], 0.05 * i as f32);
+            let x = &given * 0.5;
+            let answer = match jitted {
+                true => step.call(&[&x])?,
+                false => {
+                    let answer = network(&x, &w, &v)?;
+                    vec![answer.mean(), answer]
+                }
+            };
+            if jitted {
+                assert!(step.is_replaying() || i < 4, "call {i}: {:?}", step.reason());
+            }
+            assert!(answer[0].requires_grad() && !answer[0].is_leaf());
+            let loss = match i % 3 {
+                2 => &answer[0] + &(&answer[1] * &answer[1]).sum(),
+                _ => answer[0].clone(),
+            };
+            loss.backward()?;
+            // A walk that is replayed computes at once.
+            if jitted && i >= 6 {
+                assert!(!v.grad().is_some_and(|g| g.node().is_pending()), "call {i}");
+            }
+            for leaf in [&w, &v, &given] {
+                seen.push(leaf.grad().map(|g| g.to_vec::<f32>()).transpose()?);
+            }
+            seen.push(Some(loss.to_vec::<f32>()?));
+            {
+                let _guard = mg_autograd::no_grad();
+                w.assign(&w * 0.9)?;
+            }
+            v.zero_grad();
+        }
+        both.push(seen);
+    }
+    let (plain, replayed) = (&both[0], &both[1]);
+    for (at, (a, b)) in plain.iter().zip(replayed).enumerate() {
+        let (a, b) = (a.as_ref().unwrap(), b.as_ref().unwrap());
+        let close = a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-5 * a.abs().max(1.0));
+        assert!(a.len() == b.len() && close, "{at}: {a:?}, replayed {b:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_history_of_a_replay_is_what_the_function_would_have_left() -> Result<()> {
+    use mg_autograd::{Backward, grad};
+    let w = leaf(&[2], 2.0);
+    let f = |x: &[Tensor]| {
+        let y = &x[0] * &w;
+        Ok(vec![(&y * &y).sum(), y])
+    };
+    let x = leaf(&[2], 3.0);
+    let step = &mut replayed(f, &[&x]);
+    let keep = Backward { retain_graph: true, create_graph: false };
+    for round in 0..4 {
+        x.zero_grad();
+        // Twice while it is kept, and then it is let go.
+        let answer = step.call(&[&x])?;
+        assert!(step.is_replaying());
+        answer[0].backward_with(None, keep)?;
+        answer[0].backward_with(None, Backward::default())?;
+        let twice = [2.0 * 2.0 * 3.0 * 4.0, 2.0 * 2.0 * 3.1 * 2.1 * 2.1];
+        for (got, want) in x.grad().unwrap().to_vec::<f32>()?.iter().zip(twice) {
+            assert!((got - want).abs() < 1e-3, "round {round}: {got}, want {want}");
+        }
+        let again = answer[0].backward().unwrap_err().to_string();
+        assert!(again.contains("let go"), "{again}");
+        // Of an answer, and of a gradient.
+        let answer = step.call(&[&x])?;
+        let how = Backward { retain_graph: true, create_graph: true };
+        let first = grad(&[&answer[0]], &[&answer[1], &x], &[None], how)?;
+        let of_answer = first[0].as_ref().unwrap().to_vec::<f32>()?;
+        assert_eq!(of_answer, answer[1].to_vec::<f32>()?.iter().map(|y| 2.0 * y).collect::<Vec<_>>());
+        let second = grad(&[&first[1].as_ref().unwrap().sum()], &[&x], &[None], Backward::default())?;
+        for (got, want) in second[0].as_ref().unwrap().to_vec::<f32>()?.iter().zip([8.0, 2.0 * 2.1 * 2.1]) {
+            assert!((got - want).abs() < 1e-4, "round {round}: {got}, want {want}");
+        }
+        // Of values that are not there any more.
+        let answer = step.call(&[&x])?;
+        {
+            let _guard = mg_autograd::no_grad();
+            w.assign(&w * 1.0)?;
+        }
+        let gone = answer[0].backward().unwrap_err().to_string();
+        assert!(gone.contains("changed in place"), "{gone}");
+    }
+    Ok(())
+}
+
+#[test]
+fn replays_follow_one_another_in_a_history() -> Result<()> {
+    let (a, b) = (leaf(&[3], 1.0), leaf(&[3], 2.0));
+    let mut first = jit(|x: &[Tensor]| Ok(vec![(&x[0] * &a).tanh()]));
+    let mut second = jit(|x: &[Tensor]| Ok(vec![(&x[0] * &b).sum()]));
+    for i in 0..8 {
+        let x = leaf(&[3], 0.1 * i as f32);
+        let h = first.call(&[&x])?;
+        let loss = second.call(&[&h[0]])?;
+        loss[0].backward()?;
+        let (y, w) = (leaf(&[3], 0.1 * i as f32), leaf(&[3], 1.0));
+        ((&y * &w).tanh() * leaf(&[3], 2.0)).sum().backward()?;
+        for (got, want) in [(&x, &y), (&a, &w)] {
+            let (got, want) = (got.grad().unwrap().to_vec::<f32>()?, want.grad().unwrap().to_vec::<f32>()?);
+            assert!(got.iter().zip(&want).all(|(g, w)| (g - w).abs() < 1e-5), "{i}: {got:?}, want {want:?}");
+        }
+        a.zero_grad();
+    }
+    assert!(first.is_replaying() && second.is_replaying());
+    Ok(())
 }
 
 fn vec1(t: &Tensor) -> Vec<f32> {

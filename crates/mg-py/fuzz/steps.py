@@ -126,10 +126,14 @@ def step(g: Generator, d: Draw) -> None:
         if numbered and d.chance(0.6):
             words.append(f"k={d.one(('1', '2', '1.0', 'True', '0.0', '-0.0', '0'))}")
         d.add(f"{d.new('r')} = f({', '.join(words)})", errors=False)
-        if d.chance(0.15):
+        if d.chance(0.4):
+            # Mostly of the last answer, so that a step is differentiated in the same way several times.
             results = [n for n in d.tensors(lambda t: t.requires_grad and not t.is_leaf) if n.startswith("r")]
             if results:
-                d.add(f"{d.one(results)}.sum().backward()", errors=False)
+                of = results[-1] if d.chance(0.7) else d.one(results)
+                form = d.rng.choices(("{0}.sum()", "({0} * {0}).sum()", "({0} * 0.5 + {1}).sum()"), (5, 2, 1))[0]
+                keeps = "retain_graph=True" if d.chance(0.15) else ""
+                d.add(f"{form.format(of, d.one(results))}.backward({keeps})", errors=False)
 
 
 def between(g: Generator, d: Draw) -> None:
