@@ -74,6 +74,8 @@ def training(g: Generator, d: Draw) -> None:
             choices += ["o.load_state_dict(z)"] * 2
         if "f" in d.names:
             choices += [f"{d.new('r')} = f(x)", f"{d.new('r')} = e(x)"] * 6
+            # The answers of a step differentiated outside of it.
+            choices += ["e(x).sum().backward()", "(e(x) * e(x)).sum().backward()", "F.cross_entropy(e(x), L.tensor([0, 0])).backward()"] * 3
         line = d.one(choices)
         d.add(line, errors="cross_entropy" in line)
         saved = saved or line.startswith("s = ")

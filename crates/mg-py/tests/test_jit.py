@@ -82,6 +82,111 @@ def test_training_is_as_without(make):
             close(t, state_without[i][name], rtol=1e-4)
 
 
+LAYERS = {
+    "plain": lambda: nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2)),
+    # Random numbers, and state that the forward changes.
+    "dropout": lambda: nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.GELU(), nn.Linear(8, 2)),
+    "batchnorm": lambda: nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 2)),
+    "layernorm": lambda: nn.Sequential(nn.Linear(4, 8), nn.LayerNorm(8), nn.Linear(8, 2)),
+}
+
+
+@pytest.mark.parametrize("layers", LAYERS)
+@pytest.mark.parametrize("what", ["model", "loss"])
+def test_a_replayed_forward_in_a_training_loop_is_as_without(layers, what):
+    def trained(wrap):
+        mg.manual_seed(3)
+        net = LAYERS[layers]()
+        optimiser = optim.SGD(net.parameters(), lr=0.05, momentum=0.9)
+        model = wrap(lambda x: net(x))
+        loss_of = wrap(lambda x, y: nn.functional.cross_entropy(net(x), y))
+        losses = []
+        for i in range(14):
+            x, y = mg.randn(16, 4), mg.randint(2, (16,))
+            optimiser.zero_grad()
+            loss = nn.functional.cross_entropy(model(x), y) if what == "model" else loss_of(x, y)
+            loss.backward()
+            optimiser.step()
+            losses.append(loss.item())
+            if i % 5 == 4:
+                # Evaluated in between, and changed by hand.
+                net.eval()
+                losses.append(model(x).sum().item())
+                net.train()
+                with mg.no_grad():
+                    net[0].weight.mul_(0.5)
+        used = model if what == "model" else loss_of
+        assert wrap is not mg.jit or used.is_replaying, used.reason
+        return losses, [p.tolist() for p in net.parameters()], [b.tolist() for b in net.buffers()]
+
+    (losses, parameters, buffers), without = trained(mg.jit), trained(lambda f: f)
+    close(losses, without[0], rtol=1e-5)
+    for got, want in ((parameters, without[1]), (buffers, without[2])):
+        for a, b in zip(got, want):
+            close(a, b, rtol=1e-4)
+
+
+def test_an_answer_has_the_history_that_the_function_would_have_given_it():
+    w = mg.tensor([2.0, 3.0], requires_grad=True)
+
+    @mg.jit
+    def f(x):
+        y = x * w
+        return {"sum": (y * y).sum(), "parts": [y, y[0]]}
+
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+    for _ in range(4):
+        f(x)
+    assert f.is_replaying, f.reason
+    for _ in range(5):
+        w.grad = x.grad = None
+        out = f(x)
+        assert out["sum"].requires_grad and not out["sum"].is_leaf and out["parts"][1].requires_grad
+        out["sum"].backward(retain_graph=True)
+        out["sum"].backward()
+        assert w.grad.tolist() == [8, 48] and x.grad.tolist() == [16, 72]
+        with pytest.raises(RuntimeError, match="retain_graph"):
+            out["sum"].backward()
+        # To an answer, through a part of one, and of a gradient.
+        out = f(x)
+        (g,) = mg.autograd.grad(out["sum"], out["parts"][0], retain_graph=True)
+        assert g.tolist() == [4, 12]
+        (g,) = mg.autograd.grad(out["parts"][1], w, retain_graph=True)
+        assert g.tolist() == [1, 0]
+        (g,) = mg.autograd.grad(out["sum"], x, create_graph=True)
+        (g,) = mg.autograd.grad(g.sum(), x)
+        assert g.tolist() == [8, 18]
+        # A part is a part: what is written to it is seen.
+        out = f(x)
+        with mg.no_grad():
+            out["parts"][1].fill_(7.0)
+        assert out["parts"][0].tolist() == [7, 6]
+        # What the gradient needs was changed.
+        out = f(x)
+        with mg.no_grad():
+            w.mul_(1.0)
+        with pytest.raises(RuntimeError, match="changed in place"):
+            out["sum"].backward()
+
+
+def test_a_replayed_backward_fails_as_the_function_s():
+    """A label that is not there is told of, and nothing was changed."""
+    net = nn.Linear(3, 2)
+    f = mg.jit(lambda x, y: nn.functional.cross_entropy(net(x), y))
+    x, good = mg.randn(4, 3), mg.tensor([0, 1, 1, 0])
+    for _ in range(6):
+        net.zero_grad()
+        f(x, good).backward()
+    assert f.is_replaying, f.reason
+    before = net.weight.grad.tolist()
+    with pytest.raises(IndexError):
+        f(x, good + 5).backward()
+    assert net.weight.grad.tolist() == before
+    net.zero_grad()
+    f(x, good).backward()
+    assert net.weight.grad.tolist() == before
+
+
 def test_methods():
     class Model:
         def __init__(self):
