@@ -257,7 +257,8 @@ pub(crate) fn walk(
                     && !walked.contains(&Arc::as_ptr(history).cast()) =>
             {
                 // All that reads the answers is younger than any of them: their gradients are complete.
-                let is_its = |n: &Node| matches!(n.tag(), Some(Tag::Replayed(other)) if Arc::ptr_eq(other, history));
+                let is_its =
+                    |n: &Node| matches!(n.tag(), Some(Tag::Replayed(other)) if Arc::ptr_eq(other, history));
                 let mut answers = vec![(node.clone(), gradient.clone())];
                 answers.extend(front.values().filter(|(n, _)| is_its(n)).cloned());
                 if let Some(through) = jit::differentiate(history, &answers) {

@@ -139,7 +139,9 @@ impl Template {
                 (Some(Ok(value)), op) => match computed.get(sequence) {
                     Some(&(step, result)) => Known::Computed(Computed::new(step, result)),
                     None if matches!(op, Op::Source(SourceKind::Data)) => Known::Constant(value.clone()),
-                    None => return Err(refused("its answer has the history of a value that it has not computed")),
+                    None => {
+                        return Err(refused("its answer has the history of a value that it has not computed"));
+                    }
                 },
             };
             parts.push(Part {
@@ -264,10 +266,13 @@ impl Template {
             };
             let value = match &part.value {
                 Known::Pending => OnceLock::new(),
-                Known::Computed(computed) => OnceLock::from(Ok(made.get(*computed).ok_or_else(lost)?.clone())),
+                Known::Computed(computed) => {
+                    OnceLock::from(Ok(made.get(*computed).ok_or_else(lost)?.clone()))
+                }
                 Known::Constant(value) => OnceLock::from(Ok(value.clone())),
             };
-            let sources = part.sources.iter().map(|source| find(&nodes, source)).collect::<Result<Sources>>()?;
+            let sources =
+                part.sources.iter().map(|source| find(&nodes, source)).collect::<Result<Sources>>()?;
             if value.get().is_none() && !matches!(part.op, Op::View(_)) {
                 sources.iter().for_each(note_read_later);
             }

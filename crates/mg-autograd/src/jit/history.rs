@@ -96,12 +96,7 @@ pub(crate) struct Through {
 
 impl History {
     /// Of a graph that was made of these; the answers' nodes are told of it.
-    pub(super) fn attach(
-        grown: &Grown,
-        outside: &[Option<Node>],
-        generator: (u64, u64),
-        walks: Walks,
-    ) {
+    pub(super) fn attach(grown: &Grown, outside: &[Option<Node>], generator: (u64, u64), walks: Walks) {
         let history: Arc<dyn Any + Send + Sync> = Arc::new(History {
             nodes: grown.nodes.iter().map(Node::downgrade).collect(),
             roots: grown.roots.iter().map(Node::downgrade).collect(),
@@ -171,10 +166,11 @@ impl History {
         let start = mg_graph::next_sequence();
         let recorded = mg_graph::record(|| {
             let mut found: Vec<(Node, Node)> = vec![];
-            let passed = walk(seeds.iter().cloned(), false, Reach::Within(&within), is_outside, |node, g| {
-                found.push((node.clone(), g));
-                Ok(())
-            })?;
+            let passed =
+                walk(seeds.iter().cloned(), false, Reach::Within(&within), is_outside, |node, g| {
+                    found.push((node.clone(), g));
+                    Ok(())
+                })?;
             let wanted: Vec<&Node> = found.iter().map(|(_, g)| g).filter(|g| g.literal().is_none()).collect();
             let (inputs, made_of) = read_of(&wanted, &known, start);
             mg_graph::realize_quietly(&wanted)?;
@@ -188,12 +184,13 @@ impl History {
         let mut shares = vec![];
         for (of, gradient) in &found {
             let Some(Input::Outside(number)) = known.get(&of.sequence()) else { return None };
-            let share = match (gradient.literal(), trace.computed(gradient), numbers.get(&gradient.sequence())) {
-                (Some(literal), ..) => Share::Literal(literal.to_bits()),
-                (None, Some(computed), _) => Share::Computed(computed),
-                (None, None, Some(&input)) => Share::Input(input),
-                (None, None, None) => return None,
-            };
+            let share =
+                match (gradient.literal(), trace.computed(gradient), numbers.get(&gradient.sequence())) {
+                    (Some(literal), ..) => Share::Literal(literal.to_bits()),
+                    (None, Some(computed), _) => Share::Computed(computed),
+                    (None, None, Some(&input)) => Share::Input(input),
+                    (None, None, None) => return None,
+                };
             shares.push((*number, share));
         }
         let numbers_of = passed.iter().filter_map(|node| within.get(&node.sequence()).copied());
@@ -262,7 +259,10 @@ impl Known {
 
 /// Walks through what the answers of a replay were made of, from these of their nodes with these gradients, as far as to what was there
 /// before; `None` where the graph has to be walked as it is.
-pub(crate) fn differentiate(history: &Arc<dyn Any + Send + Sync>, answers: &[(Node, Node)]) -> Option<Through> {
+pub(crate) fn differentiate(
+    history: &Arc<dyn Any + Send + Sync>,
+    answers: &[(Node, Node)],
+) -> Option<Through> {
     let history = history.downcast_ref::<History>()?;
     if mg_graph::is_recording() || mg_graph::is_eager() {
         return None;

@@ -11,9 +11,9 @@ pub(crate) use record::{
 
 use crate::creation;
 use crate::tensor::{Cell, Kept, MemoryId, Tensor};
+use history::{History, Walks};
 use mg_device::{Error, ErrorKind, Layout, Result};
 use mg_graph::{Computed, Node, Outside, Recorded, Replaced, Replay, Tag, Template, Trace};
-use history::{History, Walks};
 use record::{Lie, Spot};
 use smallvec::SmallVec;
 use std::collections::HashMap;
