@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use mg_device::{DType, Element, Error, ErrorKind, Result};
+use mg_device::{Element, Error, ErrorKind, Result, with_element};
 use mg_graph::{Node, Value};
 
 use crate::tensor::Tensor;
@@ -46,14 +46,12 @@ pub(crate) fn known_indices(
         _ => None,
     };
     let found = match (dtype, value) {
-        (DType::I64, Some(value)) => search::<i64>(value, &valid, except)?,
-        (DType::I32, Some(value)) => search::<i32>(value, &valid, except)?,
-        (DType::U8, Some(value)) => search::<u8>(value, &valid, except)?,
-        (DType::I64 | DType::I32 | DType::U8, None) => Found::Unknown,
-        (DType::F64 | DType::F32 | DType::F16 | DType::BF16 | DType::Bool, _) => {
+        (_, _) if !dtype.is_int() => {
             let text = format!("takes integers as indices, got {dtype}");
             return Err(Error::new(op, ErrorKind::DType(text)));
         }
+        (_, Some(value)) => with_element!(dtype, T => search::<T>(value, &valid, except))?,
+        (_, None) => Found::Unknown,
     };
     Ok(found)
 }
@@ -70,14 +68,14 @@ pub(crate) enum Found {
     Unknown,
 }
 
-fn search<T: Element + Into<i64>>(value: &Value, valid: &Range<i64>, except: Option<i64>) -> Result<Found> {
+fn search<T: Element>(value: &Value, valid: &Range<i64>, except: Option<i64>) -> Result<Found> {
     let all = value.buffer.as_slice::<T>()?;
     let (mut negative, mut excepted) = (false, false);
     let layout = &value.layout;
     if layout.is_contiguous() {
         let start = layout.offset().min(all.len());
         for &index in all[start..].iter().take(layout.numel()) {
-            let index: i64 = index.into();
+            let index = index.to_i64();
             if !valid.contains(&index) && Some(index) != except {
                 return Ok(Found::Outside(index));
             }
@@ -87,7 +85,7 @@ fn search<T: Element + Into<i64>>(value: &Value, valid: &Range<i64>, except: Opt
         return Ok(Found::Inside { negative, excepted });
     }
     for at in layout.offsets() {
-        let index: i64 = all[at].into();
+        let index = all[at].to_i64();
         if !valid.contains(&index) && Some(index) != except {
             return Ok(Found::Outside(index));
         }

@@ -274,10 +274,7 @@ pub(crate) fn mean(node: &Node, mask: u8, keepdim: bool) -> Result<Node> {
 /// A node in f32, if it is of a half type: squares and their sums go beyond f16 where the result does not, and small differences
 /// are lost. The result is rounded once.
 pub(crate) fn wide(node: &Node) -> Node {
-    match node.dtype() {
-        DType::F16 | DType::BF16 => node.cast(DType::F32),
-        DType::F64 | DType::F32 | DType::I64 | DType::I32 | DType::U8 | DType::Bool => node.clone(),
-    }
+    if node.dtype().is_half() { node.cast(DType::F32) } else { node.clone() }
 }
 
 /// The variance over the axes of a mask, in two passes.

@@ -165,9 +165,10 @@ fn taken(row: Row, joint: DType) -> Result<(Row, DType)> {
 /// A bound for integers: `None` where it excludes none of them.
 fn int_bound(row: Row, bound: i64, dtype: DType) -> Result<Option<i64>> {
     let Some((least, largest)) = dtype.int_range() else { return Ok(Some(bound)) };
+    let wide = i128::from(bound);
     let (excludes_none, excludes_all) = match row {
-        Row::Maximum => (bound < least, bound > largest),
-        _ => (bound > largest, bound < least),
+        Row::Maximum => (wide < least, wide > largest),
+        _ => (wide > largest, wide < least),
     };
     if excludes_all {
         let text = format!("the bound {bound} is beyond every {dtype} ({least} to {largest})");
@@ -490,7 +491,7 @@ impl Tensor {
         let dtype = DType::result_type([a.kind(), b.kind()]);
         for number in [&a, &b] {
             if let (Beside::Int(v), Some((_, largest))) = (number, dtype.int_range())
-                && (*v > largest || *v < -largest - 1)
+                && (i128::from(*v) > largest || i128::from(*v) < -largest - 1)
             {
                 let text = format!("{v} does not fit {dtype}");
                 return Err(Error::new("where", ErrorKind::Value(text)));
@@ -755,7 +756,7 @@ fn integer_power(base: &Tensor, exponent: i64) -> Result<Tensor> {
         return Err(Error::new("pow", ErrorKind::Value(text)));
     }
     if let Some((_, largest)) = base.dtype().int_range()
-        && exponent > largest
+        && i128::from(exponent) > largest
     {
         let text = format!("the exponent {exponent} does not fit {}", base.dtype());
         return Err(Error::new("pow", ErrorKind::Value(text)));

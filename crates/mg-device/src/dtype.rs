@@ -8,86 +8,155 @@ use half::{bf16, f16};
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// The type of a tensor's elements.
-///
-/// # Examples
-///
-/// ```
-/// use mg_device::DType;
-///
-/// assert_eq!("bfloat16".parse::<DType>()?, DType::BF16);
-/// assert_eq!(DType::promote(DType::F16, DType::I64), DType::F16);
-/// assert_eq!(DType::F32.size(), 4);
-/// # Ok::<(), mg_device::Error>(())
-/// ```
+/// What kind of number a dtype holds, from the one that gives way to the one that wins where two kinds meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum DType {
-    /// IEEE 754 double precision.
-    F64,
-    /// IEEE 754 single precision.
-    F32,
-    /// IEEE 754 half precision: 5 exponent bits, 10 of fraction.
-    F16,
-    /// The upper half of an `f32`: 8 exponent bits, 7 of fraction.
-    BF16,
-    /// Signed 64-bit integer.
-    I64,
-    /// Signed 32-bit integer.
-    I32,
-    /// Unsigned 8-bit integer.
-    U8,
-    /// Truth value: one byte, 0 or 1.
+pub enum Category {
+    /// A truth value.
     Bool,
+    /// An integer, with or without a sign.
+    Integer,
+    /// A floating-point number.
+    Float,
+}
+
+/// The table of dtypes: for each the variant, its Rust type, short name, names in PyTorch and NumPy (the first is how it is
+/// printed), category, and whether it has a sign. Everything else about a dtype follows from these.
+macro_rules! dtypes {
+    ($([$($doc:literal)+] $Name:ident $T:ty, $short:literal [$name:literal $($alias:literal)*] $category:ident $signed:literal;)*) => {
+        /// The type of a tensor's elements.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use mg_device::DType;
+        ///
+        /// assert_eq!("bfloat16".parse::<DType>()?, DType::BF16);
+        /// assert_eq!(DType::promote(DType::F16, DType::I64), DType::F16);
+        /// assert_eq!(DType::F32.size(), 4);
+        /// # Ok::<(), mg_device::Error>(())
+        /// ```
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum DType {
+            $($(#[doc = $doc])+ $Name,)*
+        }
+
+        impl DType {
+            /// Every dtype.
+            pub const ALL: [DType; [$($short),*].len()] = [$(DType::$Name),*];
+
+            /// Bytes an element takes.
+            #[inline]
+            #[must_use]
+            pub const fn size(self) -> usize {
+                match self {
+                    $(DType::$Name => size_of::<$T>(),)*
+                }
+            }
+
+            /// The short name: "f32", "bf16", "i64", "bool", …
+            #[inline]
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(DType::$Name => $short,)*
+                }
+            }
+
+            /// The name in PyTorch, NumPy and Python: "float32", "bfloat16", "int64", "bool", …
+            #[inline]
+            #[must_use]
+            pub const fn long_name(self) -> &'static str {
+                match self {
+                    $(DType::$Name => $name,)*
+                }
+            }
+
+            /// Truth value, integer or floating point.
+            #[inline]
+            #[must_use]
+            pub const fn category(self) -> Category {
+                match self {
+                    $(DType::$Name => Category::$category,)*
+                }
+            }
+
+            /// Whether it holds numbers below zero.
+            #[inline]
+            #[must_use]
+            pub const fn is_signed(self) -> bool {
+                match self {
+                    $(DType::$Name => $signed,)*
+                }
+            }
+
+            /// The dtype of a name, short or long.
+            fn named(name: &str) -> Option<DType> {
+                match name {
+                    $($short => Some(DType::$Name),)*
+                    _ => DType::by_long_name(name),
+                }
+            }
+
+            #[allow(unreachable_patterns, reason = "the short name of bool is its long one")]
+            fn by_long_name(name: &str) -> Option<DType> {
+                match name {
+                    $($name $(| $alias)* => Some(DType::$Name),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+dtypes! {
+    ["IEEE 754 double precision."] F64 f64, "f64" ["float64" "double"] Float true;
+    ["IEEE 754 single precision."] F32 f32, "f32" ["float32" "float" "single"] Float true;
+    ["IEEE 754 half precision: 5 exponent bits, 10 of fraction."] F16 f16, "f16" ["float16" "half"] Float true;
+    ["The upper half of an `f32`: 8 exponent bits, 7 of fraction."] BF16 bf16, "bf16" ["bfloat16"] Float true;
+    ["Signed 64-bit integer."] I64 i64, "i64" ["int64" "long"] Integer true;
+    ["Signed 32-bit integer."] I32 i32, "i32" ["int32" "int"] Integer true;
+    ["Signed 16-bit integer."] I16 i16, "i16" ["int16" "short"] Integer true;
+    ["Signed 8-bit integer."] I8 i8, "i8" ["int8"] Integer true;
+    ["Unsigned 64-bit integer."] U64 u64, "u64" ["uint64"] Integer false;
+    ["Unsigned 32-bit integer."] U32 u32, "u32" ["uint32"] Integer false;
+    ["Unsigned 16-bit integer."] U16 u16, "u16" ["uint16"] Integer false;
+    ["Unsigned 8-bit integer."] U8 u8, "u8" ["uint8" "byte"] Integer false;
+    ["Truth value: one byte, 0 or 1."] Bool bool, "bool" ["bool"] Bool false;
+}
+
+/// Evaluates an expression for the Rust type of a dtype: `with_element!(dtype, T => size_of::<T>())`.
+#[macro_export]
+macro_rules! with_element {
+    ($dtype:expr, $T:ident => $e:expr) => {
+        $crate::with_element!(@ $dtype, $T, $e, F64 f64, F32 f32, F16 $crate::f16, BF16 $crate::bf16, I64 i64, I32 i32,
+            I16 i16, I8 i8, U64 u64, U32 u32, U16 u16, U8 u8, Bool bool)
+    };
+    (@ $dtype:expr, $T:ident, $e:expr, $($Name:ident $Type:ty),*) => {
+        match $dtype {
+            $($crate::DType::$Name => {
+                type $T = $Type;
+                $e
+            })*
+        }
+    };
 }
 
 static DEFAULT_FLOAT: AtomicU8 = AtomicU8::new(DType::F32 as u8);
 
 impl DType {
-    /// Every dtype.
-    pub const ALL: [DType; 8] =
-        [DType::F64, DType::F32, DType::F16, DType::BF16, DType::I64, DType::I32, DType::U8, DType::Bool];
-
-    /// Bytes an element takes.
-    #[inline]
-    #[must_use]
-    pub const fn size(self) -> usize {
-        match self {
-            DType::F64 | DType::I64 => 8,
-            DType::F32 | DType::I32 => 4,
-            DType::F16 | DType::BF16 => 2,
-            DType::U8 | DType::Bool => 1,
-        }
-    }
-
-    /// The short name: "f32", "bf16", "i64", "bool", …
-    #[inline]
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            DType::F64 => "f64",
-            DType::F32 => "f32",
-            DType::F16 => "f16",
-            DType::BF16 => "bf16",
-            DType::I64 => "i64",
-            DType::I32 => "i32",
-            DType::U8 => "u8",
-            DType::Bool => "bool",
-        }
-    }
-
     /// Whether it is a floating-point type.
     #[inline]
     #[must_use]
     pub const fn is_float(self) -> bool {
-        matches!(self, DType::F64 | DType::F32 | DType::F16 | DType::BF16)
+        matches!(self.category(), Category::Float)
     }
 
     /// Whether it is an integer type; `bool` is not.
     #[inline]
     #[must_use]
     pub const fn is_int(self) -> bool {
-        matches!(self, DType::I64 | DType::I32 | DType::U8)
+        matches!(self.category(), Category::Integer)
     }
 
     /// Whether it is the truth value.
@@ -97,23 +166,36 @@ impl DType {
         matches!(self, DType::Bool)
     }
 
-    /// The dtype in which tensors of dtypes `a` and `b` meet, as in PyTorch's promotion of two tensors with dimensions:
-    /// a float beats an integer beats `bool` whatever their widths; within a kind the wider wins; f16 with bf16 is f32.
+    /// Whether it is a floating-point type of 16 bits.
+    #[inline]
     #[must_use]
-    pub const fn promote(a: DType, b: DType) -> DType {
-        let (wide, narrow) = if a.strength() >= b.strength() { (a, b) } else { (b, a) };
-        match (wide, narrow) {
-            (DType::BF16, DType::F16) => DType::F32,
-            _ => wide,
-        }
+    pub const fn is_half(self) -> bool {
+        self.is_float() && self.size() == 2
     }
 
-    /// bool, integers, floats: 0, 1, 2.
-    const fn category(self) -> u8 {
-        match self {
-            DType::Bool => 0,
-            DType::U8 | DType::I32 | DType::I64 => 1,
-            DType::F16 | DType::BF16 | DType::F32 | DType::F64 => 2,
+    /// The dtype in which tensors of dtypes `a` and `b` meet, as in PyTorch's promotion of two tensors with dimensions:
+    /// a float beats an integer beats `bool` whatever their widths; within a kind the wider wins; f16 with bf16 is f32. An
+    /// integer with a sign and one without meet in the narrowest with a sign that holds both. Where PyTorch has no answer
+    /// (unsigned integers above 8 bits), NumPy's holds: u64 with a signed integer is f64.
+    #[must_use]
+    pub const fn promote(a: DType, b: DType) -> DType {
+        let (kind, other) = (a.category() as u8, b.category() as u8);
+        if kind != other {
+            return if kind > other { a } else { b };
+        }
+        let (wide, narrow) = if a.size() >= b.size() { (a, b) } else { (b, a) };
+        if wide.is_half() {
+            return if a as u8 == b as u8 { a } else { DType::F32 };
+        }
+        let same = wide.is_signed() == narrow.is_signed();
+        if same || wide.is_signed() && wide.size() > narrow.size() {
+            return wide;
+        }
+        match wide.size() {
+            1 => DType::I16,
+            2 => DType::I32,
+            4 => DType::I64,
+            _ => DType::F64,
         }
     }
 
@@ -165,26 +247,16 @@ impl DType {
 
     /// The least and the largest value of an integer dtype; `None` for floats and `bool`.
     #[must_use]
-    pub const fn int_range(self) -> Option<(i64, i64)> {
-        match self {
-            DType::I64 => Some((i64::MIN, i64::MAX)),
-            DType::I32 => Some((i32::MIN as i64, i32::MAX as i64)),
-            DType::U8 => Some((0, u8::MAX as i64)),
-            DType::F64 | DType::F32 | DType::F16 | DType::BF16 | DType::Bool => None,
+    pub const fn int_range(self) -> Option<(i128, i128)> {
+        if !self.is_int() {
+            return None;
         }
-    }
-
-    const fn strength(self) -> u8 {
-        match self {
-            DType::Bool => 0,
-            DType::U8 => 1,
-            DType::I32 => 2,
-            DType::I64 => 3,
-            DType::F16 => 4,
-            DType::BF16 => 5,
-            DType::F32 => 6,
-            DType::F64 => 7,
-        }
+        let bits = 8 * self.size() as u32;
+        Some(if self.is_signed() {
+            (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+        } else {
+            (0, (1 << bits) - 1)
+        })
     }
 }
 
@@ -216,20 +288,10 @@ impl FromStr for DType {
     /// [`ErrorKind::DType`] for a name that is none of these.
     #[track_caller]
     fn from_str(name: &str) -> Result<DType> {
-        Ok(match name {
-            "f64" | "float64" | "double" => DType::F64,
-            "f32" | "float32" | "float" | "single" => DType::F32,
-            "f16" | "float16" | "half" => DType::F16,
-            "bf16" | "bfloat16" => DType::BF16,
-            "i64" | "int64" | "long" => DType::I64,
-            "i32" | "int32" | "int" => DType::I32,
-            "u8" | "uint8" | "byte" => DType::U8,
-            "bool" => DType::Bool,
-            _ => {
-                let known = DType::ALL.map(DType::name).join(", ");
-                let text = format!("no dtype is called {name:?}; there are {known}, also by PyTorch's names");
-                return Err(Error::new("dtype", ErrorKind::DType(text)));
-            }
+        DType::named(name).ok_or_else(|| {
+            let known = DType::ALL.map(DType::name).join(", ");
+            let text = format!("no dtype is called {name:?}; there are {known}, also by PyTorch's names");
+            Error::new("dtype", ErrorKind::DType(text))
         })
     }
 }
@@ -246,6 +308,9 @@ pub trait Element: Copy + Send + Sync + Default + fmt::Debug + PartialEq + seale
     /// The value as a double. Exact, but for integers beyond 2⁵³, which round to nearest; `bool` gives 0 or 1.
     fn to_f64(self) -> f64;
 
+    /// The value as a signed integer. Floats truncate towards zero and saturate, NaN gives 0; a u64 beyond an i64 saturates.
+    fn to_i64(self) -> i64;
+
     /// The nearest value of this type. Floats round to nearest even, and overflow to infinity; integers truncate
     /// towards zero and saturate, NaN gives 0; `bool` is true for everything but zero, NaN included, as in PyTorch.
     fn from_f64(value: f64) -> Self;
@@ -255,7 +320,7 @@ pub trait Element: Copy + Send + Sync + Default + fmt::Debug + PartialEq + seale
 }
 
 macro_rules! element {
-    ($($ty:ty, $dtype:ident, |$s:ident| $to:expr, |$v:ident| $from:expr, |$i:ident| $from_int:expr;)*) => {$(
+    ($($ty:ty, $dtype:ident, |$s:ident| $to:expr, $to_int:expr, |$v:ident| $from:expr, |$i:ident| $from_int:expr;)*) => {$(
         impl sealed::Sealed for $ty {}
         impl Element for $ty {
             const DTYPE: DType = DType::$dtype;
@@ -263,6 +328,11 @@ macro_rules! element {
             fn to_f64(self) -> f64 {
                 let $s = self;
                 $to
+            }
+            #[inline]
+            fn to_i64(self) -> i64 {
+                let $s = self;
+                $to_int
             }
             #[inline]
             fn from_f64($v: f64) -> Self {
@@ -277,15 +347,22 @@ macro_rules! element {
 }
 
 element! {
-    f64, F64, |s| s, |v| v, |i| i as f64;
-    f32, F32, |s| f64::from(s), |v| v as f32, |i| i as f32;
-    f16, F16, |s| s.to_f64(), |v| f16::from_f32(round_to_odd(v)), |i| f16::from_f32(int_to_odd(i));
-    bf16, BF16, |s| s.to_f64(), |v| bf16::from_f32(round_to_odd(v)), |i| bf16::from_f32(int_to_odd(i));
-    i64, I64, |s| s as f64, |v| v as i64, |i| i;
-    i32, I32, |s| f64::from(s), |v| v as i32, |i| i.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
-    u8, U8, |s| f64::from(s), |v| v as u8, |i| i.clamp(0, u8::MAX.into()) as u8;
-    bool, Bool, |s| f64::from(u8::from(s)), |v| v != 0.0, |i| i != 0;
+    f64, F64, |s| s, s as i64, |v| v, |i| i as f64;
+    f32, F32, |s| f64::from(s), s as i64, |v| v as f32, |i| i as f32;
+    f16, F16, |s| s.to_f64(), s.to_f64() as i64, |v| f16::from_f32(round_to_odd(v)), |i| f16::from_f32(int_to_odd(i));
+    bf16, BF16, |s| s.to_f64(), s.to_f64() as i64, |v| bf16::from_f32(round_to_odd(v)), |i| bf16::from_f32(int_to_odd(i));
+    bool, Bool, |s| f64::from(u8::from(s)), s.into(), |v| v != 0.0, |i| i != 0;
 }
+
+macro_rules! integers {
+    ($($T:ident $dtype:ident),*) => {
+        element! {
+            $($T, $dtype, |s| s as f64, i64::try_from(s).unwrap_or(i64::MAX), |v| v as $T,
+                |i| $T::try_from(i).unwrap_or(if i < 0 { $T::MIN } else { $T::MAX });)*
+        }
+    };
+}
+integers!(i64 I64, i32 I32, i16 I16, i8 I8, u64 U64, u32 U32, u16 U16, u8 U8);
 
 /// `v` as an f32 whose last bit says whether anything was lost, so that rounding once more, to a half type, gives what
 /// rounding `v` at once would have given (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
@@ -339,19 +416,24 @@ mod tests {
         assert!(matches!(e.kind(), ErrorKind::DType(_)) && e.to_string().contains("\"float8\""));
     }
 
-    /// The rows of `torch.promote_types` for the dtypes we have, as its documentation states them.
+    /// The rows of `torch.promote_types`, and of NumPy's where PyTorch has none.
     #[test]
     fn promotion_is_pytorchs() {
         use DType::*;
         let table = [
-            (F64, [F64, F64, F64, F64, F64, F64, F64, F64]),
-            (F32, [F64, F32, F32, F32, F32, F32, F32, F32]),
-            (F16, [F64, F32, F16, F32, F16, F16, F16, F16]),
-            (BF16, [F64, F32, F32, BF16, BF16, BF16, BF16, BF16]),
-            (I64, [F64, F32, F16, BF16, I64, I64, I64, I64]),
-            (I32, [F64, F32, F16, BF16, I64, I32, I32, I32]),
-            (U8, [F64, F32, F16, BF16, I64, I32, U8, U8]),
-            (Bool, [F64, F32, F16, BF16, I64, I32, U8, Bool]),
+            (F64, [F64; 13]),
+            (F32, [F64, F32, F32, F32, F32, F32, F32, F32, F32, F32, F32, F32, F32]),
+            (F16, [F64, F32, F16, F32, F16, F16, F16, F16, F16, F16, F16, F16, F16]),
+            (BF16, [F64, F32, F32, BF16, BF16, BF16, BF16, BF16, BF16, BF16, BF16, BF16, BF16]),
+            (I64, [F64, F32, F16, BF16, I64, I64, I64, I64, F64, I64, I64, I64, I64]),
+            (I32, [F64, F32, F16, BF16, I64, I32, I32, I32, F64, I64, I32, I32, I32]),
+            (I16, [F64, F32, F16, BF16, I64, I32, I16, I16, F64, I64, I32, I16, I16]),
+            (I8, [F64, F32, F16, BF16, I64, I32, I16, I8, F64, I64, I32, I16, I8]),
+            (U64, [F64, F32, F16, BF16, F64, F64, F64, F64, U64, U64, U64, U64, U64]),
+            (U32, [F64, F32, F16, BF16, I64, I64, I64, I64, U64, U32, U32, U32, U32]),
+            (U16, [F64, F32, F16, BF16, I64, I32, I32, I32, U64, U32, U16, U16, U16]),
+            (U8, [F64, F32, F16, BF16, I64, I32, I16, I16, U64, U32, U16, U8, U8]),
+            (Bool, [F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, U8, Bool]),
         ];
         for (a, row) in table {
             for (b, want) in DType::ALL.into_iter().zip(row) {
@@ -362,17 +444,12 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_the_rust_types() {
-        fn check<T: Element>() {
-            assert_eq!(T::DTYPE.size(), size_of::<T>());
+        for dtype in DType::ALL {
+            assert_eq!(with_element!(dtype, T => (T::DTYPE, size_of::<T>())), (dtype, dtype.size()));
+            assert_eq!(dtype.long_name().parse::<DType>().unwrap(), dtype);
         }
-        check::<f64>();
-        check::<f32>();
-        check::<f16>();
-        check::<bf16>();
-        check::<i64>();
-        check::<i32>();
-        check::<u8>();
-        check::<bool>();
+        assert_eq!(DType::I8.int_range(), Some((-128, 127)));
+        assert_eq!(DType::U64.int_range(), Some((0, u64::MAX.into())));
     }
 
     #[test]

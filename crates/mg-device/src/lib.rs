@@ -33,7 +33,7 @@ pub use allocator::MemoryStats;
 pub use buffer::{Buffer, Exported};
 pub use collapse::{collapse, merge_dims};
 pub use device::Device;
-pub use dtype::{DType, Element, Standing};
+pub use dtype::{Category, DType, Element, Standing};
 pub use error::{Error, ErrorKind, Result};
 pub use half::{bf16, f16};
 pub use layout::{Layout, Offsets};

@@ -2,9 +2,9 @@
 
 use crate::node::{Node, Sources};
 use crate::op::{Op, SourceKind};
-use mg_device::{DType, Error, Result, Shape};
+use mg_device::{Error, Result, Shape};
 use mg_kernels::library::{Library, Structure};
-use mg_kernels::{Algebra, Row};
+use mg_kernels::{Algebra, Cell, Row};
 
 impl Node {
     /// A node that failed: for rules, whose shapes always fit, and for values that cannot be.
@@ -19,11 +19,12 @@ impl Node {
     /// The value of a literal scalar, as f64.
     pub fn literal(&self) -> Option<f64> {
         let Op::Source(SourceKind::Const { bits, literal: true }) = *self.op() else { return None };
-        Some(match self.dtype() {
-            DType::F64 => f64::from_bits(bits),
-            DType::F32 | DType::F16 | DType::BF16 => f32::from_bits(bits as u32) as f64,
-            DType::I32 => bits as u32 as i32 as f64,
-            _ => bits as i64 as f64,
+        Some(match Cell::of(self.dtype()) {
+            Cell::F64 => f64::from_bits(bits),
+            Cell::F32 => f32::from_bits(bits as u32) as f64,
+            Cell::I32 => bits as u32 as i32 as f64,
+            Cell::I64 => bits as i64 as f64,
+            Cell::U64 | Cell::U8 | Cell::Bool => bits as f64,
         })
     }
 

@@ -15,12 +15,16 @@ enum Elements {
 /// The bytes of an element, of the bits of a cell.
 fn element(bits: u64, dtype: DType) -> [u8; 8] {
     let mut bytes = [0; 8];
-    match dtype {
-        DType::F64 | DType::I64 => bytes = bits.to_ne_bytes(),
-        DType::F32 | DType::I32 => bytes[..4].copy_from_slice(&(bits as u32).to_ne_bytes()),
-        DType::F16 => bytes[..2].copy_from_slice(&f16::from_f32(f32::from_bits(bits as u32)).to_ne_bytes()),
-        DType::BF16 => bytes[..2].copy_from_slice(&bf16::from_f32(f32::from_bits(bits as u32)).to_ne_bytes()),
-        DType::U8 | DType::Bool => bytes[0] = bits as u8,
+    let bits = match dtype {
+        DType::F16 => f16::from_f32(f32::from_bits(bits as u32)).to_bits().into(),
+        DType::BF16 => bf16::from_f32(f32::from_bits(bits as u32)).to_bits().into(),
+        // The low bytes of the cell.
+        _ => bits,
+    };
+    let size = dtype.size();
+    match cfg!(target_endian = "little") {
+        true => bytes[..size].copy_from_slice(&bits.to_ne_bytes()[..size]),
+        false => bytes[..size].copy_from_slice(&bits.to_ne_bytes()[8 - size..]),
     }
     bytes
 }

@@ -72,7 +72,7 @@ pub trait FloatLane: Lane {
     fn from_bits(bits: Self::Bits) -> Self;
 }
 
-/// An integer [`Lane`] with its bits: what dtypes of integers are, in two's complement (u8: without a sign).
+/// An integer [`Lane`] with its bits: what dtypes of integers are, in two's complement (u64 and u8: without a sign).
 pub trait IntLane: Lane {
     /// How many bits there are.
     const BITS: u32;
@@ -263,6 +263,7 @@ macro_rules! int_lane {
 }
 int_lane!(i32);
 int_lane!(i64);
+int_lane!(u64);
 int_lane!(u8);
 
 macro_rules! whole_lane {
@@ -298,6 +299,7 @@ macro_rules! whole_lane {
 }
 whole_lane!(i32, u32);
 whole_lane!(i64, u64);
+whole_lane!(u64, u64);
 whole_lane!(u8, u8);
 
 macro_rules! bit_lane {

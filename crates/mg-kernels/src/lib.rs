@@ -39,6 +39,7 @@
 
 #[macro_use]
 pub mod rows;
+mod cell;
 pub mod cpu;
 pub mod cuda;
 mod indexed;
@@ -48,6 +49,7 @@ pub mod math;
 pub mod philox;
 pub mod program;
 
+pub use cell::{Cell, is_compared, same_sums};
 pub use lane::{BitLane, FloatLane, Format, Lane};
 pub use program::{Class, Inst, Operand, Over, Program, ReduceKind, Source, Val, Value};
 pub use rows::{Algebra, Row, Rules};

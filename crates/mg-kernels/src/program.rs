@@ -39,7 +39,7 @@ impl ReduceKind {
     pub fn result(self, dtype: DType) -> DType {
         match self {
             ReduceKind::ArgMax | ReduceKind::ArgMin => DType::I64,
-            ReduceKind::Sum | ReduceKind::Prod if !dtype.is_float() => DType::I64,
+            ReduceKind::Sum | ReduceKind::Prod if !dtype.is_float() && dtype != DType::U64 => DType::I64,
             _ => dtype,
         }
     }
@@ -118,7 +118,7 @@ pub enum Inst {
 pub struct Value {
     /// How it comes about.
     pub inst: Inst,
-    /// Its dtype. Half types are held in f32 and rounded after each instruction.
+    /// Its dtype. What is narrower than its [cell](crate::Cell) is brought back to the dtype after each instruction.
     pub dtype: DType,
 }
 

@@ -8,9 +8,6 @@ use mg_kernels::{Class, Inst, Operand, Over, Program, ReduceKind, Row, Source, V
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const DTYPES: [DType; 8] =
-    [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64, DType::I32, DType::U8, DType::Bool];
-
 /// A program under construction over a space.
 struct Build(Program);
 
@@ -64,7 +61,7 @@ impl Build {
 
 fn reductions(corpus: &mut Vec<(String, Program)>) {
     use ReduceKind::*;
-    for dtype in DTYPES {
+    for dtype in DType::ALL {
         for kind in [Sum, Prod, Max, Min, ArgMax, ArgMin] {
             for n in [100, 1 << 22] {
                 let mut b = Build::new(&[n], 0, 0);

@@ -56,8 +56,8 @@ fn every_idx_type_is_read_from_big_endian() {
         idx::parse("x", &idx_bytes(code, &[(bytes.len() / size) as u32], bytes)).unwrap()
     };
     assert_eq!(one(0x08, &[1, 255], 1).data.as_slice::<u8>().unwrap(), [1, 255]);
-    assert_eq!(one(0x09, &[1, 255], 1).data.as_slice::<i32>().unwrap(), [1, -1]);
-    assert_eq!(one(0x0b, &[1, 2, 255, 254], 2).data.as_slice::<i32>().unwrap(), [258, -2]);
+    assert_eq!(one(0x09, &[1, 255], 1).data.as_slice::<i8>().unwrap(), [1, -1]);
+    assert_eq!(one(0x0b, &[1, 2, 255, 254], 2).data.as_slice::<i16>().unwrap(), [258, -2]);
     assert_eq!(one(0x0c, &(-77_777i32).to_be_bytes(), 4).data.as_slice::<i32>().unwrap(), [-77_777]);
     assert_eq!(one(0x0d, &1.5f32.to_be_bytes(), 4).data.as_slice::<f32>().unwrap(), [1.5]);
     assert_eq!(one(0x0e, &(-0.1f64).to_be_bytes(), 8).data.as_slice::<f64>().unwrap(), [-0.1]);
@@ -307,7 +307,7 @@ fn files_of_mnist_that_do_not_agree_are_refused() {
             "the training images are [2, 2], the test images [2, 1]",
         ),
         (NAMES[0], idx_bytes(8, &[3, 4], &[0; 12]), "u8 of shape [3, 4], where u8 of rank 3 should be"),
-        (NAMES[1], idx_bytes(9, &[3], &[0; 3]), "i32 of shape [3]"),
+        (NAMES[1], idx_bytes(9, &[3], &[0; 3]), "i8 of shape [3]"),
         (NAMES[2], idx_bytes(8, &[2, 2, 2], &[0; 7]), "1 are missing"),
     ] {
         small_mnist(&dir.0, NAMES);

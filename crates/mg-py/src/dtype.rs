@@ -16,20 +16,6 @@ use crate::error::exception;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PyDType(pub DType);
 
-/// PyTorch's and NumPy's name.
-pub fn long_name(dtype: DType) -> &'static str {
-    match dtype {
-        DType::F64 => "float64",
-        DType::F32 => "float32",
-        DType::F16 => "float16",
-        DType::BF16 => "bfloat16",
-        DType::I64 => "int64",
-        DType::I32 => "int32",
-        DType::U8 => "uint8",
-        DType::Bool => "bool",
-    }
-}
-
 /// The dtype that an argument names.
 pub fn dtype(obj: &Bound<'_, PyAny>) -> PyResult<DType> {
     if let Ok(known) = obj.cast::<PyDType>() {
@@ -60,7 +46,7 @@ pub fn dtype(obj: &Bound<'_, PyAny>) -> PyResult<DType> {
     {
         return Ok(found);
     }
-    let known = DType::ALL.map(long_name).join(", ");
+    let known = DType::ALL.map(DType::long_name).join(", ");
     Err(PyTypeError::new_err(format!("no dtype is {}; there are {known}", obj.repr()?)))
 }
 
@@ -117,7 +103,7 @@ impl PyDType {
     /// The name that PyTorch and NumPy use: "float32".
     #[getter]
     fn name(&self) -> &'static str {
-        long_name(self.0)
+        self.0.long_name()
     }
 
     /// Bytes an element takes.
@@ -133,7 +119,7 @@ impl PyDType {
     }
 
     fn __repr__(&self) -> String {
-        format!("micrograd_rs.{}", long_name(self.0))
+        format!("micrograd_rs.{}", self.0.long_name())
     }
 
     fn __str__(&self) -> &'static str {

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_int, c_void};
 
 use mg_autograd::Tensor;
-use mg_device::{DType, Device, Exported, MAX_RANK, bf16, f16};
+use mg_device::{Category, DType, Device, Element, Exported, MAX_RANK, with_element};
 use mg_graph::Value;
 use pyo3::exceptions::{PyBufferError, PyImportError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -21,15 +21,19 @@ pub fn number<'py>(py: Python<'py>, value: &Value, at: usize) -> Bound<'py, PyAn
     // SAFETY: the callers walk the layout, which lies within the buffer, on the host; the value is computed, so its memory
     // is initialised, and not written while it is held.
     unsafe {
-        match dtype {
-            DType::F64 => PyFloat::new(py, ptr.cast::<f64>().read_unaligned()).into_any(),
-            DType::F32 => PyFloat::new(py, f64::from(ptr.cast::<f32>().read_unaligned())).into_any(),
-            DType::F16 => PyFloat::new(py, ptr.cast::<f16>().read_unaligned().to_f64()).into_any(),
-            DType::BF16 => PyFloat::new(py, ptr.cast::<bf16>().read_unaligned().to_f64()).into_any(),
-            DType::I64 => PyInt::new(py, ptr.cast::<i64>().read_unaligned()).into_any(),
-            DType::I32 => PyInt::new(py, ptr.cast::<i32>().read_unaligned()).into_any(),
-            DType::U8 => PyInt::new(py, ptr.read()).into_any(),
-            DType::Bool => PyBool::new(py, ptr.read() != 0).to_owned().into_any(),
+        match dtype.category() {
+            Category::Float => {
+                let v = with_element!(dtype, T => ptr.cast::<T>().read_unaligned().to_f64());
+                PyFloat::new(py, v).into_any()
+            }
+            Category::Integer if dtype == DType::U64 => {
+                PyInt::new(py, ptr.cast::<u64>().read_unaligned()).into_any()
+            }
+            Category::Integer => {
+                let v = with_element!(dtype, T => ptr.cast::<T>().read_unaligned().to_i64());
+                PyInt::new(py, v).into_any()
+            }
+            Category::Bool => PyBool::new(py, ptr.read() != 0).to_owned().into_any(),
         }
     }
 }
@@ -317,6 +321,11 @@ fn format(dtype: DType) -> Option<&'static CStr> {
         DType::BF16 => return None,
         DType::I64 => c"q",
         DType::I32 => c"i",
+        DType::I16 => c"h",
+        DType::I8 => c"b",
+        DType::U64 => c"Q",
+        DType::U32 => c"I",
+        DType::U16 => c"H",
         DType::U8 => c"B",
         DType::Bool => c"?",
     })

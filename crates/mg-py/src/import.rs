@@ -13,26 +13,6 @@ use pyo3::types::PyMemoryView;
 
 use crate::error::exception;
 
-/// What elements of foreign memory are.
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    /// A dtype of ours.
-    Same(DType),
-    /// An integer of this many bytes, signed or not, that becomes one of ours.
-    Other { bytes: usize, signed: bool },
-}
-
-impl Kind {
-    /// The dtype that the elements become.
-    fn dtype(self) -> DType {
-        match self {
-            Kind::Same(dtype) => dtype,
-            Kind::Other { bytes: 1 | 2, .. } => DType::I32,
-            Kind::Other { .. } => DType::I64,
-        }
-    }
-}
-
 /// NumPy's dates and durations give their bytes as if those were numbers.
 fn refuse_times(obj: &Bound<'_, PyAny>) -> PyResult<()> {
     let Some(dtype) = obj.getattr_opt("dtype")? else { return Ok(()) };
@@ -87,7 +67,7 @@ impl View {
         Shape::new(&sizes).map_err(|e| exception(&e))
     }
 
-    fn kind(&self) -> PyResult<Kind> {
+    fn dtype(&self) -> PyResult<DType> {
         let format = match self.0.format.is_null() {
             true => c"B",
             // SAFETY: a format that is not null is a string that lives as long as the view.
@@ -107,15 +87,18 @@ impl View {
             return Err(PyTypeError::new_err(text));
         }
         Ok(match (code, bytes) {
-            (b"f", 4) => Kind::Same(DType::F32),
-            (b"d", 8) => Kind::Same(DType::F64),
-            (b"e", 2) => Kind::Same(DType::F16),
-            (b"?", 1) => Kind::Same(DType::Bool),
-            (b"B" | b"c", 1) => Kind::Same(DType::U8),
-            (b"i" | b"l" | b"q" | b"n", 8) => Kind::Same(DType::I64),
-            (b"i" | b"l", 4) => Kind::Same(DType::I32),
-            (b"b", 1) | (b"h", 2) => Kind::Other { bytes, signed: true },
-            (b"H", 2) | (b"I" | b"L", 4) | (b"L" | b"Q" | b"N", 8) => Kind::Other { bytes, signed: false },
+            (b"f", 4) => DType::F32,
+            (b"d", 8) => DType::F64,
+            (b"e", 2) => DType::F16,
+            (b"?", 1) => DType::Bool,
+            (b"b", 1) => DType::I8,
+            (b"B" | b"c", 1) => DType::U8,
+            (b"h", 2) => DType::I16,
+            (b"H", 2) => DType::U16,
+            (b"i" | b"l", 4) => DType::I32,
+            (b"I" | b"L", 4) => DType::U32,
+            (b"i" | b"l" | b"q" | b"n", 8) => DType::I64,
+            (b"L" | b"Q" | b"N", 8) => DType::U64,
             _ => {
                 let what = match code {
                     b"O" => "Python objects".to_string(),
@@ -173,13 +156,9 @@ fn dimension<'a>(ptr: *const ffi::Py_ssize_t, rank: usize) -> &'a [ffi::Py_ssize
 /// A copy of the elements on the host.
 pub fn copied(obj: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     let view = View::new(obj)?;
-    let (shape, kind) = (view.shape()?, view.kind()?);
+    let (shape, dtype) = (view.shape()?, view.dtype()?);
     let n = shape.numel();
     let tensor = |buffer| Tensor::from_buffer(buffer, shape).map_err(|e| exception(&e));
-    if let Kind::Other { bytes, signed } = kind {
-        return tensor(widened(&view, n, bytes, signed, kind.dtype())?);
-    }
-    let dtype = kind.dtype();
     let buffer = Buffer::uninit(Device::cpu(), dtype, n).map_err(|e| exception(&e))?;
     let (size, out) = (dtype.size(), buffer.as_mut_ptr());
     if n > 0 && view.is_dense() {
@@ -202,43 +181,13 @@ pub fn copied(obj: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     tensor(buffer)
 }
 
-/// Integers of types that tensors do not have, in one that holds them.
-fn widened(view: &View, n: usize, bytes: usize, signed: bool, dtype: DType) -> PyResult<Buffer> {
-    let mut all: Vec<i64> = Vec::with_capacity(n);
-    let mut fits = true;
-    if n > 0 {
-        view.each(|element| {
-            let mut raw = [0u8; 8];
-            // SAFETY: an element of `bytes` bytes within the view; `raw` holds up to 8.
-            unsafe { raw.as_mut_ptr().copy_from_nonoverlapping(element, bytes) };
-            let unsigned = u64::from_le_bytes(raw);
-            all.push(match (bytes, signed) {
-                (1, true) => i64::from(unsigned as i8),
-                (2, true) => i64::from(unsigned as i16),
-                _ => {
-                    fits &= i64::try_from(unsigned).is_ok();
-                    unsigned as i64
-                }
-            });
-        });
-    }
-    if !fits {
-        return Err(PyValueError::new_err("an unsigned integer beyond 2**63 does not fit i64"));
-    }
-    Ok(match dtype {
-        DType::I32 => Buffer::from_vec(all.into_iter().map(|n| n as i32).collect()),
-        _ => Buffer::from_vec(all),
-    })
-}
-
 /// A tensor on the array's own memory, kept alive by the tensor. Memory that cannot be used as it is (bytes between
 /// elements that are no multiple of their size, unaligned, of a foreign type) is copied.
 pub fn shared(obj: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
     // The memoryview keeps the memory where it is, and is given back by Python's own rules.
     let keeper = PyMemoryView::from(obj)?;
     let view = View::new(&keeper)?;
-    let (shape, kind) = (view.shape()?, view.kind()?);
-    let Kind::Same(dtype) = kind else { return Ok(None) };
+    let (shape, dtype) = (view.shape()?, view.dtype()?);
     let size = dtype.size() as isize;
     let uneven = view.strides().iter().zip(view.sizes()).any(|(&s, &n)| n > 1 && s % size != 0);
     // What may not be written is copied: writing to the tensor would write there.

@@ -91,7 +91,7 @@ mod _micrograd_rs {
         crate::error::listen();
         crate::surface::install(module)?;
         for dtype in mg_device::DType::ALL {
-            module.add(crate::dtype::long_name(dtype), PyDType(dtype))?;
+            module.add(dtype.long_name(), PyDType(dtype))?;
         }
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

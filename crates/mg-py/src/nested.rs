@@ -106,7 +106,9 @@ fn is_number(obj: &Bound<'_, PyAny>) -> bool {
 enum Number {
     Bool(bool),
     Int(i64),
-    /// An integer beyond i64, as a float.
+    /// An integer beyond i64 that u64 holds.
+    Unsigned(u64),
+    /// An integer beyond both, as a float.
     Huge(f64),
     Float(f64),
 }
@@ -116,6 +118,7 @@ impl Number {
         match self {
             Number::Bool(b) => f64::from(u8::from(b)),
             Number::Int(n) => n as f64,
+            Number::Unsigned(n) => n as f64,
             Number::Huge(v) | Number::Float(v) => v,
         }
     }
@@ -266,7 +269,7 @@ impl Builder {
     fn count(&mut self, number: Number) {
         let dtype = match number {
             Number::Bool(_) => DType::Bool,
-            Number::Int(_) | Number::Huge(_) => DType::I64,
+            Number::Int(_) | Number::Unsigned(_) | Number::Huge(_) => DType::I64,
             Number::Float(_) => DType::default_float(),
         };
         self.numbers = Some(self.numbers.map_or(dtype, |before| DType::promote(before, dtype)));
@@ -396,6 +399,11 @@ impl Builder {
                 .map_err(values)?
                 .into_iter()
                 .try_for_each(|b| self.push(Number::Bool(b))),
+            DType::U64 => {
+                let all = block.to_vec::<u64>().map_err(values)?;
+                all.into_iter()
+                    .try_for_each(|n| self.push(i64::try_from(n).map_or(Number::Unsigned(n), Number::Int)))
+            }
             d if d.is_int() => {
                 let all = block.to_f64_vec().map_err(values)?;
                 all.into_iter().try_for_each(|v| self.push(Number::Int(v as i64)))
@@ -417,21 +425,20 @@ impl Builder {
             Data::Int(v) => {
                 let dtype = self.asked.unwrap_or(DType::I64);
                 let whole = match number {
-                    Number::Bool(b) => Some(i64::from(b)),
-                    Number::Int(n) => Some(n),
-                    Number::Float(x) if x.is_finite() && x.abs() < 9.2e18 => Some(x as i64),
-                    _ => None,
+                    Number::Bool(b) => Some(i128::from(b)),
+                    Number::Int(n) => Some(n.into()),
+                    Number::Unsigned(n) => Some(n.into()),
+                    Number::Float(x) if x.is_finite() && x.abs() < 1.9e19 => Some(x as i128),
+                    Number::Float(_) | Number::Huge(_) => None,
                 };
-                let range = match dtype {
-                    DType::U8 => 0..=i64::from(u8::MAX),
-                    DType::I32 => i64::from(i32::MIN)..=i64::from(i32::MAX),
-                    _ => i64::MIN..=i64::MAX,
-                };
-                match whole.filter(|n| range.contains(n)) {
-                    Some(n) => v.push(n),
+                let (least, largest) = dtype.int_range().unwrap_or((i64::MIN.into(), i64::MAX.into()));
+                match whole.filter(|n| (least..=largest).contains(n)) {
+                    // Of a u64 the bits, which the conversion to the dtype keeps.
+                    Some(n) => v.push(n as i64),
                     None => {
                         let text = match number {
                             Number::Int(n) => n.to_string(),
+                            Number::Unsigned(n) => n.to_string(),
                             other => other.as_f64().to_string(),
                         };
                         return Err(PyValueError::new_err(format!(
@@ -449,7 +456,7 @@ impl Builder {
     fn widen(&mut self, number: Number) {
         let first = self.data.is_empty();
         match (&mut self.data, number) {
-            (Data::Bool(v), Number::Int(_) | Number::Huge(_)) => {
+            (Data::Bool(v), Number::Int(_) | Number::Unsigned(_) | Number::Huge(_)) => {
                 self.data = Data::Int(v.iter().map(|&b| i64::from(b)).collect());
             }
             (Data::Bool(v), Number::Float(_)) => {
@@ -548,6 +555,9 @@ fn integer(obj: &Bound<'_, PyAny>, place: &[usize]) -> PyResult<Number> {
     if overflow == 0 {
         return Ok(Number::Int(n));
     }
+    if let Ok(n) = obj.extract::<u64>() {
+        return Ok(Number::Unsigned(n));
+    }
     match obj.extract::<f64>() {
         Ok(v) => Ok(Number::Huge(v)),
         Err(e) if e.is_instance_of::<PyOverflowError>(obj.py()) => {
@@ -577,6 +587,7 @@ pub fn scalar(obj: &Bound<'_, PyAny>) -> PyResult<Option<Other>> {
         Number::Bool(b) => Operand::Bool(b).into(),
         Number::Int(n) => Operand::Int(n).into(),
         Number::Float(v) => Operand::Float(v).into(),
+        Number::Unsigned(n) => Other { huge: true, ..Operand::Float(n as f64).into() },
         Number::Huge(v) => Other { huge: true, ..Operand::Float(v).into() },
     }))
 }

@@ -94,8 +94,7 @@ fn last_integer(dtype: DType) -> i128 {
         DType::F32 => 1 << 24,
         DType::F16 => 1 << 11,
         DType::BF16 => 1 << 8,
-        DType::I64 | DType::I32 | DType::U8 => dtype.int_range().map_or(0, |(_, last)| last.into()),
-        DType::Bool => 1,
+        _ => dtype.int_range().map_or(1, |(_, last)| last),
     }
 }
 
@@ -608,7 +607,7 @@ impl Tensor {
             (None, None) => (0, last_integer(dtype) + 1),
         };
         if let Some((least, last)) = dtype.int_range()
-            && (low < least || high - 1 > i128::from(last))
+            && (i128::from(low) < least || high - 1 > last)
         {
             return refused("random", format!("integers from {low} up to {high} do not fit {dtype}"));
         }

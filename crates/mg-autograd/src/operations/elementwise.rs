@@ -73,9 +73,7 @@ fn extreme(row: Row, a: &Node, b: &Node) -> Node {
     match (a.dtype(), row == Row::Maximum) {
         (DType::Bool, true) => or(a, b),
         (DType::Bool, false) => and(a, b),
-        (DType::F64 | DType::F32 | DType::F16 | DType::BF16 | DType::I64 | DType::I32 | DType::U8, _) => {
-            Node::apply(row, &[a, b])
-        }
+        (_, _) => Node::apply(row, &[a, b]),
     }
 }
 
@@ -383,7 +381,7 @@ impl Tensor {
             DType::F32 => f64::from(f32::MAX),
             DType::F16 => 65504.0,
             DType::BF16 => 3.389_531_389_251_535_5e38,
-            DType::I64 | DType::I32 | DType::U8 | DType::Bool => return Ok(Tensor::from_node(x.alias())),
+            _ => return Ok(Tensor::from_node(x.alias())),
         };
         let (high, low) = (posinf.unwrap_or(largest), neginf.unwrap_or(-largest));
         let y = is_nan(&x).choose(&x.lit(nan.unwrap_or(0.0)), &x);
@@ -570,9 +568,7 @@ impl Tensor {
         let ([a, b], dtype) = joined("nextafter", [self.into(), other])?;
         match dtype {
             DType::F32 | DType::F64 => Ok(Tensor::from_node(Node::map(Row::NextAfter, &[&a, &b])?)),
-            DType::F16 | DType::BF16 | DType::I64 | DType::I32 | DType::U8 | DType::Bool => {
-                Err(Error::new("nextafter", ErrorKind::DType(format!("takes f32 and f64, got {dtype}"))))
-            }
+            _ => Err(Error::new("nextafter", ErrorKind::DType(format!("takes f32 and f64, got {dtype}")))),
         }
     }
 

@@ -817,11 +817,11 @@ impl Tensor {
         let n = shape[axis];
         let counts = match repeats {
             Operand::Int(count) => vec![count],
-            Operand::Tensor(t) if t.rank() < 2 && matches!(t.dtype(), DType::I64 | DType::I32) => {
+            Operand::Tensor(t) if t.rank() < 2 && t.dtype().is_int() => {
                 t.to_dtype(DType::I64).to_vec::<i64>()?
             }
             _ => {
-                let text = "takes an integer, or a vector of i64 or i32, as the number of repetitions";
+                let text = "takes an integer, or a vector of integers, as the number of repetitions";
                 return Err(Error::new("repeat_interleave", ErrorKind::DType(text.into())));
             }
         };

@@ -2,7 +2,7 @@
 
 use super::Tensor;
 use crate::caller::named;
-use mg_device::{Buffer, DType, Device, Element, Error, ErrorKind, Layout, Result};
+use mg_device::{Buffer, DType, Device, Element, Error, ErrorKind, Layout, Result, with_element};
 use mg_graph::{Node, Value};
 
 impl Tensor {
@@ -110,14 +110,5 @@ pub(crate) fn element(buffer: &Buffer, at: usize) -> Result<f64> {
     fn get<T: Element>(buffer: &Buffer, at: usize) -> Result<f64> {
         Ok(buffer.as_slice::<T>()?[at].to_f64())
     }
-    match buffer.dtype() {
-        DType::F64 => get::<f64>(buffer, at),
-        DType::F32 => get::<f32>(buffer, at),
-        DType::F16 => get::<mg_device::f16>(buffer, at),
-        DType::BF16 => get::<mg_device::bf16>(buffer, at),
-        DType::I64 => get::<i64>(buffer, at),
-        DType::I32 => get::<i32>(buffer, at),
-        DType::U8 => get::<u8>(buffer, at),
-        DType::Bool => get::<bool>(buffer, at),
-    }
+    with_element!(buffer.dtype(), T => get::<T>(buffer, at))
 }

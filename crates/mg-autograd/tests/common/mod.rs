@@ -11,7 +11,7 @@ use mg_device::{DType, Device, Element, Result, Shape, bf16, f16};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell {
     F(f64),
-    I(i64),
+    I(i128),
     B(bool),
 }
 
@@ -24,11 +24,11 @@ impl Cell {
         }
     }
 
-    pub fn i(self) -> i64 {
+    pub fn i(self) -> i128 {
         match self {
-            Cell::F(v) => v as i64,
+            Cell::F(v) => v as i128,
             Cell::I(v) => v,
-            Cell::B(v) => v as i64,
+            Cell::B(v) => v as i128,
         }
     }
 
@@ -54,23 +54,21 @@ impl Cell {
                 (_, DType::F16) => Cell::F(<f16 as Element>::from_f64(self.f()).to_f64()),
                 _ => Cell::F(<bf16 as Element>::from_f64(self.f()).to_f64()),
             },
-            DType::I64 => Cell::I(self.i()),
-            DType::I32 => Cell::I(match self {
-                Cell::F(v) => v as i32 as i64,
-                _ => self.i() as i32 as i64,
-            }),
-            DType::U8 => Cell::I(match self {
-                Cell::F(v) => v as u8 as i64,
-                _ => self.i() as u8 as i64,
-            }),
-            DType::Bool => Cell::B(self.b()),
+            d if d.is_int() => {
+                let (least, largest) = d.int_range().unwrap();
+                Cell::I(match self {
+                    Cell::F(v) => (v as i128).clamp(least, largest),
+                    _ => (self.i() - least).rem_euclid(largest - least + 1) + least,
+                })
+            }
+            _ => Cell::B(self.b()),
         }
     }
 }
 
 /// The float with so many bits that is nearest to an integer, ties to even: in integers, where nothing rounds by itself.
-pub fn rounded(v: i64, bits: u32, largest: f64) -> f64 {
-    let magnitude = v.unsigned_abs() as u128;
+pub fn rounded(v: i128, bits: u32, largest: f64) -> f64 {
+    let magnitude = v.unsigned_abs();
     let unit = 1u128 << (128 - magnitude.leading_zeros()).saturating_sub(bits);
     let (whole, rest) = (magnitude / unit, magnitude % unit);
     let up = 2 * rest > unit || (2 * rest == unit && whole % 2 == 1);
@@ -103,8 +101,13 @@ impl Array {
             DType::F32 => make(&self.shape, cells.map(|c| c.f() as f32)),
             DType::F16 => make(&self.shape, cells.map(|c| f16::from_f64(c.f()))),
             DType::BF16 => make(&self.shape, cells.map(|c| bf16::from_f64(c.f()))),
-            DType::I64 => make(&self.shape, cells.map(|c| c.i())),
+            DType::I64 => make(&self.shape, cells.map(|c| c.i() as i64)),
             DType::I32 => make(&self.shape, cells.map(|c| c.i() as i32)),
+            DType::I16 => make(&self.shape, cells.map(|c| c.i() as i16)),
+            DType::I8 => make(&self.shape, cells.map(|c| c.i() as i8)),
+            DType::U64 => make(&self.shape, cells.map(|c| c.i() as u64)),
+            DType::U32 => make(&self.shape, cells.map(|c| c.i() as u32)),
+            DType::U16 => make(&self.shape, cells.map(|c| c.i() as u16)),
             DType::U8 => make(&self.shape, cells.map(|c| c.i() as u8)),
             DType::Bool => make(&self.shape, cells.map(|c| c.b())),
         }
@@ -113,10 +116,11 @@ impl Array {
     /// The elements of a tensor, exactly.
     pub fn of(t: &Tensor) -> Array {
         let data = match t.dtype() {
-            DType::I64 => t.to_vec::<i64>().unwrap().into_iter().map(Cell::I).collect(),
+            DType::I64 => t.to_vec::<i64>().unwrap().into_iter().map(|v| Cell::I(v.into())).collect(),
+            DType::U64 => t.to_vec::<u64>().unwrap().into_iter().map(|v| Cell::I(v.into())).collect(),
             DType::Bool => t.to_vec::<bool>().unwrap().into_iter().map(Cell::B).collect(),
             d if d.is_float() => t.to_f64_vec().unwrap().into_iter().map(Cell::F).collect(),
-            _ => t.to_f64_vec().unwrap().into_iter().map(|v| Cell::I(v as i64)).collect(),
+            _ => t.to_f64_vec().unwrap().into_iter().map(|v| Cell::I(v as i128)).collect(),
         };
         Array { shape: t.shape().to_vec(), data, dtype: t.dtype() }
     }
@@ -333,11 +337,14 @@ impl Rng {
     pub fn cell(&mut self, dtype: DType) -> Cell {
         let v = match dtype {
             DType::Bool => Cell::B(self.below(2) == 1),
-            DType::U8 => Cell::I(self.below(256) as i64),
-            DType::I32 | DType::I64 => match self.below(8) {
-                0 => Cell::I([0, 1, -1, i64::MAX, i64::MIN, i32::MAX as i64, i32::MIN as i64][self.below(7)]),
-                _ => Cell::I(self.below(201) as i64 - 100),
-            },
+            d if d.is_int() => {
+                let (least, largest) = d.int_range().unwrap();
+                match self.below(8) {
+                    0 => Cell::I([0, 1, -1, largest, least, i32::MAX.into(), i32::MIN.into()][self.below(7)]),
+                    1 => Cell::I(least.saturating_add(self.next() as i128)),
+                    _ => Cell::I(self.below(201) as i128 - 100),
+                }
+            }
             _ => match self.below(8) {
                 0 => Cell::F(special(dtype)[self.below(special(dtype).len())]),
                 1 => Cell::F(self.below(9) as f64 - 4.0),
@@ -351,8 +358,8 @@ impl Rng {
     pub fn moderate(&mut self, dtype: DType) -> Cell {
         match dtype {
             DType::Bool => self.cell(dtype),
-            DType::U8 => Cell::I(self.below(101) as i64),
-            d if d.is_int() => Cell::I(self.below(201) as i64 - 100),
+            d if d.is_int() && !d.is_signed() => Cell::I(self.below(101) as i128),
+            d if d.is_int() => Cell::I(self.below(201) as i128 - 100),
             _ => Cell::F(self.uniform(-2.0, 2.0)).cast(dtype),
         }
     }

@@ -383,7 +383,7 @@ fn gathering_takes_every_dtype_and_layout() {
                 let index = Array::new(
                     &shape,
                     DType::I64,
-                    (0..shape.iter().product()).map(|_| Cell::I(rng.below(n) as i64)).collect(),
+                    (0..shape.iter().product()).map(|_| Cell::I(rng.below(n) as i128)).collect(),
                 );
                 let expected = Array {
                     shape: shape.clone(),
@@ -417,7 +417,7 @@ fn scattering_adds_in_every_dtype() {
                 let mut shape = p.a.shape.clone();
                 shape[axis] = 6;
                 let base = array(&mut rng, &shape, dtype, Rng::moderate);
-                let index = array(&mut rng, &p.a.shape, DType::I64, |rng, _| Cell::I(rng.below(6) as i64));
+                let index = array(&mut rng, &p.a.shape, DType::I64, |rng, _| Cell::I(rng.below(6) as i128));
                 let mut sums: Vec<f64> = vec![0.0; base.numel()];
                 for (i, at) in indices(&p.a.shape).iter().zip(&index.data) {
                     let mut to = i.clone();
@@ -431,7 +431,7 @@ fn scattering_adds_in_every_dtype() {
                     .iter()
                     .zip(&base.data)
                     .map(|(s, b)| {
-                        if dtype.is_float() { s + b.f() } else { Cell::I(*s as i64 + b.i()).cast(dtype).f() }
+                        if dtype.is_float() { s + b.f() } else { Cell::I(*s as i128 + b.i()).cast(dtype).f() }
                     })
                     .collect();
                 let slack = match dtype {

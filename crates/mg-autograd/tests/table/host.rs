@@ -126,7 +126,7 @@ fn next_after(dtype: DType, a: f64, b: f64) -> f64 {
 }
 
 /// aᵇ as integers have it.
-fn power(a: i64, b: i64) -> i64 {
+fn power(a: i128, b: i128) -> i128 {
     if b < 0 {
         return match a {
             1 => 1,
@@ -134,7 +134,7 @@ fn power(a: i64, b: i64) -> i64 {
             _ => 0,
         };
     }
-    let (mut out, mut square, mut left) = (1i64, a, b);
+    let (mut out, mut square, mut left) = (1i128, a, b);
     while left > 0 {
         if left % 2 == 1 {
             out = out.wrapping_mul(square);
@@ -148,14 +148,14 @@ fn power(a: i64, b: i64) -> i64 {
 /// What a row gives for operands of `dtype`.
 pub fn reference(row: Row, dtype: DType, x: &[Cell]) -> Cell {
     let f = |i: usize| x[i].f();
-    let i = |i: usize| x[i].i() as i128;
+    let i = |i: usize| x[i].i();
     let float = |v: f64| Cell::F(v);
     // Two's complement: the low bits, then the dtype's width.
-    let wrapped = |v: i128| Cell::I(v as i64);
+    let wrapped = Cell::I;
     let number =
         |of_float: f64, of_int: i128| if dtype.is_float() { float(of_float) } else { wrapped(of_int) };
     let compared = |of_float: bool, of_int: bool| Cell::B(if dtype.is_float() { of_float } else { of_int });
-    let bits = 8 * dtype.size() as i64;
+    let bits = 8 * dtype.size() as i128;
     let value = match row {
         Row::Floor => number(f(0).floor(), i(0)),
         Row::Ceil => number(f(0).ceil(), i(0)),
@@ -168,12 +168,12 @@ pub fn reference(row: Row, dtype: DType, x: &[Cell]) -> Cell {
         Row::BitXor => Cell::I(x[0].i() ^ x[1].i()),
         Row::Shl if !(0..bits).contains(&x[1].i()) => Cell::I(0),
         Row::Shl => Cell::I(x[0].i() << x[1].i()),
-        Row::Shr if !(0..bits).contains(&x[1].i()) => Cell::I(x[0].i() >> 63),
+        Row::Shr if !(0..bits).contains(&x[1].i()) => Cell::I(x[0].i() >> 127),
         Row::Shr => Cell::I(x[0].i() >> x[1].i()),
         Row::Sign | Row::Abs if dtype.is_bool() => x[0],
         Row::Add => number(f(0) + f(1), i(0) + i(1)),
         Row::Sub => number(f(0) - f(1), i(0) - i(1)),
-        Row::Mul => number(f(0) * f(1), i(0) * i(1)),
+        Row::Mul => number(f(0) * f(1), i(0).wrapping_mul(i(1))),
         Row::Div if dtype.is_float() => float(f(0) / f(1)),
         Row::Div => wrapped(i(0) / i(1)),
         Row::Pow => float(f(0).powf(f(1))),
@@ -185,7 +185,7 @@ pub fn reference(row: Row, dtype: DType, x: &[Cell]) -> Cell {
         Row::Abs => number(f(0).abs(), i(0).abs()),
         Row::Sign if f(0) == 0.0 || f(0).is_nan() => x[0],
         Row::Sign => number(f(0).signum(), i(0).signum()),
-        Row::Square => number(f(0) * f(0), i(0) * i(0)),
+        Row::Square => number(f(0) * f(0), i(0).wrapping_mul(i(0))),
         Row::Relu => number(if f(0) <= 0.0 { 0.0 } else { f(0) }, i(0).max(0)),
         Row::Gate => number(if f(0) <= 0.0 { 0.0 } else { f(1) }, if i(0) <= 0 { 0 } else { i(1) }),
         Row::Exp => float(f(0).exp()),

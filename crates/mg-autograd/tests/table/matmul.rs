@@ -58,7 +58,7 @@ fn check(what: &str, a: &Pair, b: &Pair) {
     };
     for (at, ((g, v), s)) in got.iter().zip(&values).zip(&sizes).enumerate() {
         let slack = rounding * 1.001 * v.abs() + unit * s + if dtype == DType::F16 { 6e-8 } else { 0.0 };
-        let expected = if dtype.is_float() { *v } else { Cell::I(*v as i64).cast(dtype).f() };
+        let expected = if dtype.is_float() { *v } else { Cell::I(*v as i128).cast(dtype).f() };
         assert!((g - expected).abs() <= slack, "{what}: element {at} is {g}, expected {expected} ± {slack}");
     }
 }

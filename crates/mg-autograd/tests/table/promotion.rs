@@ -59,13 +59,29 @@ fn category(d: DType) -> u8 {
 
 /// The wider of two dtypes of tensors that count alike.
 fn wider(a: DType, b: DType) -> DType {
-    let order =
-        [DType::Bool, DType::U8, DType::I32, DType::I64, DType::F16, DType::BF16, DType::F32, DType::F64];
-    let at = |d| order.iter().position(|&o| o == d).unwrap();
-    match (a, b) {
-        (DType::F16, DType::BF16) | (DType::BF16, DType::F16) => DType::F32,
-        _ => order[at(a).max(at(b))],
-    }
+    // The first that holds every number of both; halves hold integers as well as they can.
+    let holds = |d: DType, of: DType| match (d.int_range(), of.int_range()) {
+        (Some(own), Some(other)) => own.0 <= other.0 && own.1 >= other.1,
+        (None, Some(_)) => d.is_float() && (a.is_float() || b.is_float() || d == DType::F64),
+        (_, None) if of.is_bool() => true,
+        (_, None) => d == of || d.is_float() && d.size() > of.size(),
+    };
+    let narrow = [
+        DType::Bool,
+        DType::U8,
+        DType::I8,
+        DType::U16,
+        DType::I16,
+        DType::U32,
+        DType::I32,
+        DType::U64,
+        DType::I64,
+        DType::F16,
+        DType::BF16,
+        DType::F32,
+        DType::F64,
+    ];
+    narrow.into_iter().find(|&d| holds(d, a) && holds(d, b)).unwrap()
 }
 
 fn met(a: Side, b: Side) -> DType {

@@ -86,7 +86,7 @@ fn each(seed: u64, draw: Draw, mut f: impl FnMut(&str, &Pair, &[usize], &[isize]
 }
 
 fn integers_become_i64(dtype: DType) -> DType {
-    if dtype.is_float() { dtype } else { DType::I64 }
+    if dtype.is_float() || dtype == DType::U64 { dtype } else { DType::I64 }
 }
 
 #[test]
@@ -103,10 +103,10 @@ fn sums_and_products() {
                 groups(&p.a, axes, keepdim),
                 |x| {
                     if !dtype.is_float() {
-                        let fold = |a: i64, c: &Cell| {
+                        let fold = |a: i128, c: &Cell| {
                             if sum { a.wrapping_add(c.i()) } else { a.wrapping_mul(c.i()) }
                         };
-                        return (Cell::I(x.iter().fold(!sum as i64, fold)), 0.0);
+                        return (Cell::I(x.iter().fold(!sum as i128, fold)).cast(dtype), 0.0);
                     }
                     let value: f64 =
                         if sum { x.iter().map(|c| c.f()).sum() } else { x.iter().map(|c| c.f()).product() };
@@ -202,7 +202,7 @@ fn positions_of_extremes() {
                                     best = i
                                 }
                             });
-                            (Cell::I(best as i64), 0.0)
+                            (Cell::I(best as i128), 0.0)
                         });
                     }
                 }

@@ -123,7 +123,8 @@ macro_rules! every_row_takes_every_layout_of {
     };
 }
 every_row_takes_every_layout_of! {
-    f64: F64, f32: F32, f16: F16, bf16: BF16, i64: I64, i32: I32, u8: U8, bool: Bool
+    f64: F64, f32: F32, f16: F16, bf16: BF16, i64: I64, i32: I32, i16: I16, i8: I8, u64: U64, u32: U32, u16: U16, u8: U8,
+    bool: Bool
 }
 
 #[test]
@@ -283,7 +284,7 @@ fn zeros_have_signs() {
 #[test]
 fn integers_wrap_and_divide_truncating() {
     let mut rng = Rng(7);
-    for dtype in [DType::I64, DType::I32, DType::U8] {
+    for dtype in DType::ALL.into_iter().filter(|d| d.is_int()) {
         let a = array(&mut rng, &[500], dtype, Rng::cell).pair();
         let mut b = array(&mut rng, &[500], dtype, Rng::cell);
         b.data.iter_mut().filter(|c| c.i() == 0).for_each(|c| *c = Cell::I(3));
@@ -295,7 +296,7 @@ fn integers_wrap_and_divide_truncating() {
 
 #[test]
 fn an_integer_divided_by_zero_is_an_error() {
-    for dtype in [DType::I64, DType::I32, DType::U8] {
+    for dtype in DType::ALL.into_iter().filter(|d| d.is_int()) {
         let a = Array::new(&[3], dtype, vec![Cell::I(1), Cell::I(2), Cell::I(3)]).tensor();
         let b = Array::new(&[3], dtype, vec![Cell::I(1), Cell::I(0), Cell::I(3)]).tensor();
         let q = Tensor::from_node(Node::map(Row::Div, &[&a.node(), &b.node()]).unwrap());
@@ -336,8 +337,9 @@ fn every_dtype_converts_to_every_other() {
                     65_537,
                     16_777_217,
                     -16_777_219,
-                    i64::MAX,
-                    i64::MIN,
+                    i64::MAX.into(),
+                    i64::MIN.into(),
+                    u64::MAX.into(),
                     1 << 53,
                 ]
                 .into_iter()
@@ -372,19 +374,21 @@ fn integers_round_once() {
                 let middle = whole.saturating_add(unit / 2);
                 let near = [0, 1, unit >> 17, unit >> 45, (unit >> 45) + 1];
                 for v in near.into_iter().flat_map(|d| [middle.saturating_add(d), middle.saturating_sub(d)]) {
-                    cells.extend([Cell::I(v), Cell::I(v.wrapping_neg())]);
+                    cells.extend([Cell::I(v.into()), Cell::I(v.wrapping_neg().into())]);
                 }
             }
         }
     }
-    cells.extend([i64::MIN, i64::MIN + 1, i64::MAX, i64::MAX - 1].map(Cell::I));
+    cells.extend([i64::MIN, i64::MIN + 1, i64::MAX, i64::MAX - 1].map(|v| Cell::I(v.into())));
+    let unsigned = Array::new(&[cells.len()], DType::U64, cells.clone());
     let a = Array::new(&[cells.len()], DType::I64, cells);
     for to in FLOATS {
+        assert_ulps(&format!("u64 to {to}"), &unsigned.tensor().to_dtype(to), &unsigned.cast(to), 0);
         assert_ulps(&format!("i64 to {to}"), &a.tensor().to_dtype(to), &a.cast(to), 0);
         // Beside a tensor of that dtype, and read as a number.
         let zero = Tensor::zeros(&[], to).unwrap();
         for at in (0..a.numel()).step_by(37) {
-            let v = a.data[at].i();
+            let v = a.data[at].i() as i64;
             let expected = a.data[at].cast(to).f();
             let sum = zero.try_add(v).unwrap().to_f64_vec().unwrap()[0];
             assert_eq!(sum, expected, "0 + {v} in {to}");

@@ -332,11 +332,13 @@ fn element(dtype: DType, rng: &mut Rng) -> u64 {
         DType::F32 => (float as f32).to_bits() as u64,
         DType::F16 => f16::from_f64(float).to_bits() as u64,
         DType::BF16 => bf16::from_f64(float).to_bits() as u64,
-        DType::I64 if special == 0 => rng.next(),
-        DType::I32 if special == 0 => rng.next() & 0xffff_ffff,
+        DType::I64 | DType::U64 if special == 0 => rng.next(),
+        DType::I32 | DType::U32 if special == 0 => rng.next() & 0xffff_ffff,
         DType::I64 => (rng.below(41) as i64 - 20) as u64,
         DType::I32 => (rng.below(41) as i32 - 20) as u32 as u64,
-        DType::U8 => rng.next() & 0xff,
+        DType::U64 | DType::U32 => rng.below(41) as u64,
+        DType::I16 | DType::U16 => rng.next() & 0xffff,
+        DType::I8 | DType::U8 => rng.next() & 0xff,
         DType::Bool => rng.next() & 1,
     }
 }

@@ -1,55 +1,8 @@
-//! Conversions: between dtypes, and between memory and tiles (where half types are held in f32).
+//! Conversions: between dtypes, and between memory and the cells of tiles.
 
 use super::loops::{Isa, MapFn, by_isa};
+use crate::cell::Cell;
 use mg_device::DType;
-
-/// A number as conversions see it.
-trait Number: Copy {
-    fn to_f32(self) -> f32;
-    fn to_f64(self) -> f64;
-    fn to_i64(self) -> i64;
-    fn to_i32(self) -> i32;
-    fn to_u8(self) -> u8;
-    fn is_true(self) -> bool;
-}
-
-macro_rules! number {
-    ($T:ty, |$v:ident| $narrow:expr) => {
-        impl Number for $T {
-            #[inline(always)]
-            fn to_f32(self) -> f32 {
-                self as f32
-            }
-            #[inline(always)]
-            fn to_f64(self) -> f64 {
-                self as f64
-            }
-            #[inline(always)]
-            fn to_i64(self) -> i64 {
-                self as i64
-            }
-            #[inline(always)]
-            fn to_i32(self) -> i32 {
-                self as i32
-            }
-            #[inline(always)]
-            fn to_u8(self) -> u8 {
-                let $v = self;
-                $narrow
-            }
-            #[inline(always)]
-            fn is_true(self) -> bool {
-                self != (0 as $T)
-            }
-        }
-    };
-}
-// Floats saturate; integers wrap, as casts between integers do in PyTorch and NumPy.
-number!(f32, |v| v as u8);
-number!(f64, |v| v as u8);
-number!(i64, |v| v as u8);
-number!(i32, |v| v as u8);
-number!(u8, |v| v);
 
 #[inline(always)]
 unsafe fn map<A: Copy, R>(dst: *mut u8, a: *const u8, n: usize, f: impl Fn(A) -> R) {
@@ -62,18 +15,24 @@ unsafe fn map<A: Copy, R>(dst: *mut u8, a: *const u8, n: usize, f: impl Fn(A) ->
     }
 }
 
-/// The conversion of tile values from one dtype to another. The result of a conversion to a half type is in f32, not
-/// yet rounded: [`round_loop`] does that.
+/// The conversion of tile values from one dtype to another: floats saturate to integers, integers wrap, as casts between
+/// integers do in PyTorch and NumPy. The result of a conversion to a half type is in f32, not yet rounded: [`round_loop`]
+/// does that.
 pub fn cast_loop(from: DType, to: DType, isa: Isa) -> MapFn {
     macro_rules! to {
         ($A:ty) => {
             match to {
-                DType::F32 | DType::F16 | DType::BF16 => cast!($A, |v| Number::to_f32(v)),
-                DType::F64 => cast!($A, |v| Number::to_f64(v)),
-                DType::I64 => cast!($A, |v| Number::to_i64(v)),
-                DType::I32 => cast!($A, |v| Number::to_i32(v)),
-                DType::U8 => cast!($A, |v| Number::to_u8(v)),
-                DType::Bool => cast!($A, |v| Number::is_true(v) as u8),
+                DType::F32 | DType::F16 | DType::BF16 => cast!($A, |v| v as f32),
+                DType::F64 => cast!($A, |v| v as f64),
+                DType::I64 => cast!($A, |v| v as i64),
+                DType::I32 => cast!($A, |v| v as i32),
+                DType::I16 => cast!($A, |v| v as i16 as i32),
+                DType::I8 => cast!($A, |v| v as i8 as i32),
+                DType::U64 => cast!($A, |v| v as u64),
+                DType::U32 => cast!($A, |v| v as u32 as i64),
+                DType::U16 => cast!($A, |v| v as u16 as i32),
+                DType::U8 => cast!($A, |v| v as u8),
+                DType::Bool => cast!($A, |v| (v != 0 as $A) as u8),
             }
         };
     }
@@ -84,20 +43,23 @@ pub fn cast_loop(from: DType, to: DType, isa: Isa) -> MapFn {
             }, [])
         };
     }
-    if matches!(to, DType::F16 | DType::BF16) {
+    let from = Cell::of(from);
+    if to.is_half() {
         match from {
-            DType::F64 => return cast!(f64, |v| round_to_odd(v)),
-            DType::I64 => return cast!(i64, |v| round_to_odd(int_to_odd(v))),
-            DType::I32 => return cast!(i32, |v| round_to_odd(v as f64)),
-            _ => {}
+            Cell::F64 => return cast!(f64, |v| round_to_odd(v)),
+            Cell::I64 => return cast!(i64, |v| round_to_odd(int_to_odd(v))),
+            Cell::U64 => return cast!(u64, |v| round_to_odd(unsigned_to_odd(v))),
+            Cell::I32 => return cast!(i32, |v| round_to_odd(v as f64)),
+            Cell::F32 | Cell::U8 | Cell::Bool => {}
         }
     }
     match from {
-        DType::F32 | DType::F16 | DType::BF16 => to!(f32),
-        DType::F64 => to!(f64),
-        DType::I64 => to!(i64),
-        DType::I32 => to!(i32),
-        DType::U8 | DType::Bool => to!(u8),
+        Cell::F32 => to!(f32),
+        Cell::F64 => to!(f64),
+        Cell::I64 => to!(i64),
+        Cell::I32 => to!(i32),
+        Cell::U64 => to!(u64),
+        Cell::U8 | Cell::Bool => to!(u8),
     }
 }
 
@@ -123,26 +85,40 @@ fn int_to_odd(v: i64) -> f64 {
     (if exact { v } else { odd }) as f64
 }
 
-/// Rounds f32 in place to a half type, kept in f32.
+/// As [`int_to_odd`], of an integer without a sign.
+#[inline(always)]
+fn unsigned_to_odd(v: u64) -> f64 {
+    let lost = v & 0x7ff;
+    let odd = (v - lost) | (((lost != 0) as u64) << 11);
+    (if v < 1 << 53 { v } else { odd }) as f64
+}
+
+/// Brings cells in place to a dtype that is narrower: f32 to a half type, integers to fewer bits.
 pub type RoundFn = unsafe fn(dst: *mut u8, n: usize);
 
-/// The rounding of a half dtype; `None` for the others.
+/// What brings the result of an instruction to a dtype that is narrower than its cell: half types are rounded, integers
+/// wrapped; `None` for the others.
 pub fn round_loop(dtype: DType, isa: Isa) -> Option<RoundFn> {
     #[inline(always)]
-    unsafe fn each(dst: *mut u8, n: usize, f: impl Fn(f32) -> f32) {
-        // SAFETY: by the contract of `RoundFn`, `dst` is valid for `n` f32.
-        for v in unsafe { std::slice::from_raw_parts_mut(dst.cast::<f32>(), n) } {
+    unsafe fn each<T: Copy>(dst: *mut u8, n: usize, f: impl Fn(T) -> T) {
+        // SAFETY: by the contract of `RoundFn`, `dst` is valid for `n` cells.
+        for v in unsafe { std::slice::from_raw_parts_mut(dst.cast::<T>(), n) } {
             *v = f(*v);
         }
     }
+    macro_rules! each {
+        ($f:expr) => {
+            Some(by_isa!(isa, RoundFn, fn<>(dst: *mut u8, n: usize) { each(dst, n, $f) }, []))
+        };
+    }
     match dtype {
-        DType::F16 => {
-            Some(by_isa!(isa, RoundFn, fn<>(dst: *mut u8, n: usize) { each(dst, n, round_f16) }, []))
-        }
-        DType::BF16 => {
-            Some(by_isa!(isa, RoundFn, fn<>(dst: *mut u8, n: usize) { each(dst, n, round_bf16) }, []))
-        }
-        _ => None,
+        DType::F16 => each!(round_f16),
+        DType::BF16 => each!(round_bf16),
+        DType::I16 => each!(|v: i32| v as i16 as i32),
+        DType::I8 => each!(|v: i32| v as i8 as i32),
+        DType::U16 => each!(|v: i32| v as u16 as i32),
+        DType::U32 => each!(|v: i64| v as u32 as i64),
+        DType::F64 | DType::F32 | DType::I64 | DType::I32 | DType::U64 | DType::U8 | DType::Bool => None,
     }
 }
 
@@ -188,37 +164,38 @@ fn f16_from_f32(v: f32) -> u16 {
     magnitude as u16 | ((v.to_bits() >> 16) & 0x8000) as u16
 }
 
-/// From memory to a tile: half types widen; `None` where memory and tile agree.
+macro_rules! mapped {
+    ($isa:expr, $f:expr) => {
+        Some(
+            by_isa!($isa, MapFn, fn<>(dst: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
+                map(dst, a, n, $f)
+            }, []),
+        )
+    };
+}
+
+/// From memory to a tile: what is narrower than its cell widens; `None` where memory and tile agree.
 pub fn load_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
     match dtype {
-        DType::F16 => Some(
-            by_isa!(isa, MapFn, fn<>(dst: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
-                map(dst, a, n, f16_to_f32)
-            }, []),
-        ),
-        DType::BF16 => Some(
-            by_isa!(isa, MapFn, fn<>(dst: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
-                map(dst, a, n, |v: u16| f32::from_bits((v as u32) << 16))
-            }, []),
-        ),
-        _ => None,
+        DType::F16 => mapped!(isa, f16_to_f32),
+        DType::BF16 => mapped!(isa, |v: u16| f32::from_bits((v as u32) << 16)),
+        DType::I16 => mapped!(isa, |v: i16| v as i32),
+        DType::I8 => mapped!(isa, |v: i8| v as i32),
+        DType::U16 => mapped!(isa, |v: u16| v as i32),
+        DType::U32 => mapped!(isa, |v: u32| v as i64),
+        DType::F64 | DType::F32 | DType::I64 | DType::I32 | DType::U64 | DType::U8 | DType::Bool => None,
     }
 }
 
 /// From a tile to memory, the inverse of [`load_loop`] for rounded values.
 pub fn store_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
     match dtype {
-        DType::F16 => Some(
-            by_isa!(isa, MapFn, fn<>(dst: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
-                map(dst, a, n, f16_from_f32)
-            }, []),
-        ),
-        DType::BF16 => Some(
-            by_isa!(isa, MapFn, fn<>(dst: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
-                map(dst, a, n, |v: f32| (v.to_bits() >> 16) as u16)
-            }, []),
-        ),
-        _ => None,
+        DType::F16 => mapped!(isa, f16_from_f32),
+        DType::BF16 => mapped!(isa, |v: f32| (v.to_bits() >> 16) as u16),
+        DType::I16 | DType::U16 => mapped!(isa, |v: i32| v as u16),
+        DType::I8 => mapped!(isa, |v: i32| v as u8),
+        DType::U32 => mapped!(isa, |v: i64| v as u32),
+        DType::F64 | DType::F32 | DType::I64 | DType::I32 | DType::U64 | DType::U8 | DType::Bool => None,
     }
 }
 

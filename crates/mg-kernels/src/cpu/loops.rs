@@ -3,6 +3,7 @@
 //! Bodies are `#[inline(always)]`; each loop is instantiated inside functions compiled for AVX-512, for AVX2 with
 //! FMA, and for the build's baseline, and the processor decides once which of them a launch calls.
 
+use crate::cell::{Cell, by_cell};
 use crate::lane::{FloatLane, IntLane, Lane};
 use crate::rows::{self, Compare2, Float1, Float2, Integer2, Numeric1, Numeric2, Row};
 use mg_device::DType;
@@ -187,65 +188,19 @@ unsafe fn bytes(dst: *mut u8, a: *const u8, b: *const u8, n: usize, row: Row) {
 
 macro_rules! numeric {
     ($dtype:expr, $T:ident => $e:expr) => {
-        match $dtype {
-            DType::F32 | DType::F16 | DType::BF16 => {
-                type $T = f32;
-                Some($e)
-            }
-            DType::F64 => {
-                type $T = f64;
-                Some($e)
-            }
-            DType::I64 => {
-                type $T = i64;
-                Some($e)
-            }
-            DType::I32 => {
-                type $T = i32;
-                Some($e)
-            }
-            DType::U8 => {
-                type $T = u8;
-                Some($e)
-            }
-            DType::Bool => None,
-        }
+        by_cell!($dtype, $T => $e, F32 f32, F64 f64, I64 i64, I32 i32, U64 u64, U8 u8)
     };
 }
 
 macro_rules! float {
     ($dtype:expr, $T:ident => $e:expr) => {
-        match $dtype {
-            DType::F32 | DType::F16 | DType::BF16 => {
-                type $T = f32;
-                Some($e)
-            }
-            DType::F64 => {
-                type $T = f64;
-                Some($e)
-            }
-            _ => None,
-        }
+        by_cell!($dtype, $T => $e, F32 f32, F64 f64)
     };
 }
 
 macro_rules! integer {
     ($dtype:expr, $T:ident => $e:expr) => {
-        match $dtype {
-            DType::I64 => {
-                type $T = i64;
-                Some($e)
-            }
-            DType::I32 => {
-                type $T = i32;
-                Some($e)
-            }
-            DType::U8 => {
-                type $T = u8;
-                Some($e)
-            }
-            DType::F64 | DType::F32 | DType::F16 | DType::BF16 | DType::Bool => None,
-        }
+        by_cell!($dtype, $T => $e, I64 i64, I32 i32, U64 u64, U8 u8)
     };
 }
 
@@ -332,12 +287,9 @@ unsafe fn select<T: Copy>(dst: *mut u8, c: *const u8, a: *const u8, b: *const u8
     }
 }
 
-/// Bytes that a value of this dtype takes in a tile: half types are held in f32.
+/// Bytes that a value of this dtype takes in a tile.
 pub fn cell_size(dtype: DType) -> usize {
-    match dtype {
-        DType::F16 | DType::BF16 => 4,
-        _ => dtype.size(),
-    }
+    Cell::of(dtype).size()
 }
 
 macro_rules! row_loops {

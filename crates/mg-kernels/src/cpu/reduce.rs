@@ -6,6 +6,7 @@
 //! them; Higham, "The accuracy of floating point summation", 1993.)
 
 use super::loops::{Isa, by_isa};
+use crate::cell::Cell;
 use crate::program::ReduceKind;
 use mg_device::DType;
 
@@ -18,7 +19,8 @@ pub const CHUNK: usize = 1 << 16;
 /// Rows of a reduction over outer dimensions that are added before the sum goes to f64.
 pub const ROW_BLOCK: usize = 64;
 
-/// A reduction under way: f64 bits for floats, i64 for integers, and the index for arg reductions.
+/// A reduction under way: f64 bits for floats, i64 for integers (of u64 an i64 in the same order, where order counts), and
+/// the index for arg reductions.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Acc {
@@ -104,17 +106,28 @@ impl Reducer {
                 return;
             }
             let value = f64::from_bits(acc.bits);
-            match self.kind.result(self.dtype) {
-                DType::F64 => dst.cast::<f64>().write_unaligned(value),
-                DType::F32 => dst.cast::<f32>().write_unaligned(value as f32),
-                DType::F16 => dst.cast::<f32>().write_unaligned(half::f16::from_f64(value).to_f32()),
-                DType::BF16 => dst.cast::<f32>().write_unaligned(half::bf16::from_f64(value).to_f32()),
-                DType::I64 => dst.cast::<i64>().write_unaligned(acc.bits as i64),
-                DType::I32 => {
+            let result = self.kind.result(self.dtype);
+            match Cell::of(result) {
+                Cell::F64 => dst.cast::<f64>().write_unaligned(value),
+                Cell::F32 => {
+                    let rounded = match result {
+                        DType::F16 => half::f16::from_f64(value).to_f32(),
+                        DType::BF16 => half::bf16::from_f64(value).to_f32(),
+                        _ => value as f32,
+                    };
+                    dst.cast::<f32>().write_unaligned(rounded);
+                }
+                Cell::I64 => dst.cast::<i64>().write_unaligned(acc.bits as i64),
+                Cell::U64 => {
+                    let ordered = matches!(self.kind, ReduceKind::Max | ReduceKind::Min);
+                    let v = if ordered { <u64 as Element>::of_bits(acc.bits) } else { acc.bits };
+                    dst.cast::<u64>().write_unaligned(v);
+                }
+                Cell::I32 => {
                     let v = (acc.bits as i64).clamp(i32::MIN as i64, i32::MAX as i64);
                     dst.cast::<i32>().write_unaligned(v as i32)
                 }
-                DType::U8 | DType::Bool => dst.write((acc.bits as i64).clamp(0, 255) as u8),
+                Cell::U8 | Cell::Bool => dst.write((acc.bits as i64).clamp(0, 255) as u8),
             }
         }
     }
@@ -133,6 +146,8 @@ pub(super) trait Element: Copy + PartialOrd + 'static {
     const ZERO: Self::Lane;
     const ONE: Self::Lane;
     fn widen(self) -> Self::Lane;
+    /// The element among lanes that are compared.
+    fn ranked(self) -> Self::Lane;
     fn add(a: Self::Lane, b: Self::Lane) -> Self::Lane;
     fn mul(a: Self::Lane, b: Self::Lane) -> Self::Lane;
     /// Folds a block's sum or product into the accumulator.
@@ -151,6 +166,10 @@ macro_rules! float_element {
             const ONE: $T = 1.0;
             #[inline(always)]
             fn widen(self) -> $T {
+                self
+            }
+            #[inline(always)]
+            fn ranked(self) -> $T {
                 self
             }
             #[inline(always)]
@@ -188,7 +207,7 @@ float_element!(f32, f64);
 float_element!(f64, f64);
 
 macro_rules! int_element {
-    ($T:ty) => {
+    ($T:ty, |$v:ident| $rank:expr, |$r:ident| $of_rank:expr) => {
         impl Element for $T {
             type Lane = i64;
             const ZERO: i64 = 0;
@@ -196,6 +215,11 @@ macro_rules! int_element {
             #[inline(always)]
             fn widen(self) -> i64 {
                 self as i64
+            }
+            #[inline(always)]
+            fn ranked(self) -> i64 {
+                let $v = self;
+                $rank
             }
             #[inline(always)]
             fn add(a: i64, b: i64) -> i64 {
@@ -215,11 +239,12 @@ macro_rules! int_element {
             }
             #[inline(always)]
             fn bits(self) -> u64 {
-                self as i64 as u64
+                self.ranked() as u64
             }
             #[inline(always)]
             fn of_bits(bits: u64) -> $T {
-                (bits as i64).clamp(<$T>::MIN as i64, <$T>::MAX as i64) as $T
+                let $r = bits as i64;
+                $of_rank
             }
             #[inline(always)]
             fn nan(self) -> bool {
@@ -228,9 +253,11 @@ macro_rules! int_element {
         }
     };
 }
-int_element!(i64);
-int_element!(i32);
-int_element!(u8);
+int_element!(i64, |v| v, |r| r);
+int_element!(i32, |v| v as i64, |r| r.clamp(i32::MIN as i64, i32::MAX as i64) as i32);
+int_element!(u8, |v| v as i64, |r| r.clamp(0, 255) as u8);
+// With the highest bit turned over, the order is that of numbers with a sign.
+int_element!(u64, |v| (v ^ 1 << 63) as i64, |r| r as u64 ^ 1 << 63);
 
 /// Combines at most [`BLOCK`] elements by [`LANES`] lanes and a tree that halves them. Lanes without an element hold
 /// the neutral value, so folding only the lanes in use gives the same bits.
@@ -344,12 +371,13 @@ fn reduce_loop(kind: ReduceKind, dtype: DType, isa: Isa) -> ReduceFn {
             }}, [])
         };
     }
-    match dtype {
-        DType::F32 | DType::F16 | DType::BF16 => kinds!(f32),
-        DType::F64 => kinds!(f64),
-        DType::I64 => kinds!(i64),
-        DType::I32 => kinds!(i32),
-        DType::U8 | DType::Bool => kinds!(u8),
+    match Cell::of(dtype) {
+        Cell::F32 => kinds!(f32),
+        Cell::F64 => kinds!(f64),
+        Cell::I64 => kinds!(i64),
+        Cell::I32 => kinds!(i32),
+        Cell::U64 => kinds!(u64),
+        Cell::U8 | Cell::Bool => kinds!(u8),
     }
 }
 
@@ -378,9 +406,11 @@ impl ColumnReducer {
                 match kind {
                     ReduceKind::Sum => go!($T, |p, v| <$T>::add(p, v.widen())),
                     ReduceKind::Prod => go!($T, |p, v| <$T>::mul(p, v.widen())),
-                    ReduceKind::Max => go!($T, |p, v| if better(true, v.widen(), p) { v.widen() } else { p }),
+                    ReduceKind::Max => {
+                        go!($T, |p, v| if better(true, v.ranked(), p) { v.ranked() } else { p })
+                    }
                     ReduceKind::Min => {
-                        go!($T, |p, v| if better(false, v.widen(), p) { v.widen() } else { p })
+                        go!($T, |p, v| if better(false, v.ranked(), p) { v.ranked() } else { p })
                     }
                     ReduceKind::ArgMax | ReduceKind::ArgMin => return None,
                 }
@@ -401,12 +431,13 @@ impl ColumnReducer {
                 )
             };
         }
-        let (row, partial_size) = match dtype {
-            DType::F32 | DType::F16 | DType::BF16 => kinds!(f32),
-            DType::F64 => kinds!(f64),
-            DType::I64 => kinds!(i64),
-            DType::I32 => kinds!(i32),
-            DType::U8 | DType::Bool => kinds!(u8),
+        let (row, partial_size) = match Cell::of(dtype) {
+            Cell::F32 => kinds!(f32),
+            Cell::F64 => kinds!(f64),
+            Cell::I64 => kinds!(i64),
+            Cell::I32 => kinds!(i32),
+            Cell::U64 => kinds!(u64),
+            Cell::U8 | Cell::Bool => kinds!(u8),
         };
         Some(ColumnReducer { by_run, row, partial_size })
     }

@@ -207,7 +207,7 @@ pub(super) fn reduce_loop(kind: ReduceKind, dtype: DType, isa: Isa) -> Option<Re
             }
         }};
     }
-    let single = matches!(dtype, DType::F32 | DType::F16 | DType::BF16);
+    let single = dtype.size() < 8;
     Some(match isa {
         _ if !dtype.is_float() => return None,
         Isa::Avx512 if single => of!("avx512f,avx2,fma", __m512, 4),

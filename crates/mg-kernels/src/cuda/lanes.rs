@@ -22,6 +22,9 @@ pub(crate) struct I32(pub(crate) Op);
 /// An i64 in a register.
 #[derive(Clone, Copy)]
 pub(crate) struct I64(pub(crate) Op);
+/// A u64 in a register.
+#[derive(Clone, Copy)]
+pub(crate) struct U64(pub(crate) Op);
 /// A u8 in a 32-bit register.
 #[derive(Clone, Copy)]
 pub(crate) struct U8(pub(crate) Op);
@@ -239,6 +242,7 @@ macro_rules! bits {
 }
 bits!(I32, Kind::R, 32, "b32");
 bits!(I64, Kind::D, 64, "b64");
+bits!(U64, Kind::D, 64, "b64");
 bits!(U8, Kind::R, 8, "b32");
 
 // The hardware takes amounts without a sign, and all from the width on as the width.
@@ -263,6 +267,15 @@ impl I64 {
     }
     fn down(self, o: I64) -> I64 {
         I64(op2(Kind::D, "shr.s64", self.0, o.amount()))
+    }
+}
+
+impl U64 {
+    fn up(self, o: U64) -> U64 {
+        U64(op2(Kind::D, "shl.b64", self.0, I64(o.0).amount()))
+    }
+    fn down(self, o: U64) -> U64 {
+        U64(op2(Kind::D, "shr.u64", self.0, I64(o.0).amount()))
     }
 }
 
@@ -310,5 +323,33 @@ impl Lane for U8 {
     }
     fn is_nan(self) -> Pred {
         pred2("setp.ne.u32", self.0, self.0)
+    }
+}
+
+impl Lane for U64 {
+    masks!(U64, "setp.lt.u64", "setp.le.u64", "setp.eq.u64");
+    fn lit(self, value: f64) -> Self {
+        U64(Op(Kind::D, Opnd::Imm(value as u64)))
+    }
+    fn add(self, o: Self) -> Self {
+        U64(op2(Kind::D, "add.u64", self.0, o.0))
+    }
+    fn sub(self, o: Self) -> Self {
+        U64(op2(Kind::D, "sub.u64", self.0, o.0))
+    }
+    fn mul(self, o: Self) -> Self {
+        U64(op2(Kind::D, "mul.lo.u64", self.0, o.0))
+    }
+    fn div(self, o: Self) -> Self {
+        U64(op2(Kind::D, "div.u64", self.0, o.0))
+    }
+    fn neg(self) -> Self {
+        U64(op1(Kind::D, "neg.s64", self.0))
+    }
+    fn abs(self) -> Self {
+        self
+    }
+    fn is_nan(self) -> Pred {
+        pred2("setp.ne.u64", self.0, self.0)
     }
 }

@@ -46,6 +46,11 @@ impl Reduction {
             let bits = if kind == Kind::F { (v as f32).to_bits() as u64 } else { v.to_bits() };
             Op(kind, Opnd::Imm(bits))
         };
+        // Of a dtype's least and largest the low bits, as registers have them.
+        let bound = |kind: Kind, value: i128| match kind {
+            Kind::D => imm64(value as i64),
+            _ => imm(value as i64),
+        };
         let kind = self.register();
         match (self.kind, kind) {
             (ReduceKind::Sum, Kind::F | Kind::G) => float(kind, 0.0),
@@ -54,12 +59,10 @@ impl Reduction {
             (ReduceKind::Prod, _) => imm64(1),
             (ReduceKind::Max | ReduceKind::ArgMax, Kind::F | Kind::G) => float(kind, f64::NEG_INFINITY),
             (ReduceKind::Min | ReduceKind::ArgMin, Kind::F | Kind::G) => float(kind, f64::INFINITY),
-            (ReduceKind::Max | ReduceKind::ArgMax, Kind::D) => imm64(i64::MIN),
-            (_, Kind::D) => imm64(i64::MAX),
             (ReduceKind::Max | ReduceKind::ArgMax, _) => {
-                imm(if self.dtype == DType::I32 { i32::MIN as i64 } else { 0 })
+                bound(kind, self.dtype.int_range().map_or(0, |r| r.0))
             }
-            _ => imm(if self.dtype == DType::I32 { i32::MAX as i64 } else { 255 }),
+            _ => bound(kind, self.dtype.int_range().map_or(255, |r| r.1)),
         }
     }
 
@@ -107,6 +110,7 @@ impl Reduction {
         let t = match kind {
             Kind::F => "f32",
             Kind::G => "f64",
+            Kind::D if self.dtype == DType::U64 => "u64",
             Kind::D => "s64",
             _ => "s32",
         };

@@ -247,6 +247,7 @@ fn follow_up(program: &Program, frame: &Frame, columns_out: &[Columns], chunks: 
         let dtype = match columns.reduction.register() {
             Kind::F => DType::F32,
             Kind::G => DType::F64,
+            Kind::D if columns.reduction.dtype == DType::U64 => DType::U64,
             Kind::D => DType::I64,
             _ => DType::I32,
         };

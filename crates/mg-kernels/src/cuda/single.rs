@@ -10,9 +10,6 @@ use crate::program::{Class, Inst, Operand, Over, Program, ReduceKind, Source, Va
 use crate::rows::{Class as RowClass, Row};
 use mg_device::{DType, Device, MAX_RANK, Result};
 
-/// The dtypes, in the order of the files.
-const DTYPES: [DType; 8] =
-    [DType::F32, DType::F64, DType::F16, DType::BF16, DType::I64, DType::I32, DType::U8, DType::Bool];
 /// Elements of elementwise work, and of what is reduced.
 const ELEMENTS: usize = 1 << 20;
 /// Rows, and columns.
@@ -94,7 +91,7 @@ pub fn programs(dtype: DType) -> Vec<(String, Program)> {
             all.push((format!("ew_{}_{dtype}_scalar", row.name()), elementwise(row, dtype, true)));
         }
     }
-    for to in DTYPES.into_iter().filter(|&to| to != dtype) {
+    for to in DType::ALL.into_iter().filter(|&to| to != dtype) {
         all.push((format!("cast_{dtype}_{to}"), conversion(dtype, to)));
     }
     use ReduceKind::*;
@@ -117,7 +114,7 @@ pub fn programs(dtype: DType) -> Vec<(String, Program)> {
 /// An internal error, of an operation that cannot be written.
 pub fn files() -> Result<Vec<(String, String)>> {
     let mut files = vec![];
-    for dtype in DTYPES {
+    for dtype in DType::ALL {
         let mut text = String::from("// Written by `cargo xtask ptx` from the op table.\n");
         for (i, (name, program)) in programs(dtype).iter().enumerate() {
             let made = CudaProgram::new(program, Device::cpu())?;

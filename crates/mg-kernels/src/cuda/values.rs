@@ -1,86 +1,41 @@
 //! Values in registers: rows of the op table, conversions, rounding, and the way from memory and back.
 //!
-//! As in the CPU's tiles, half types are held in f32 and rounded after each instruction; bool is a predicate, u8 a 32-bit
-//! register.
+//! As in the CPU's tiles, what is narrower than its cell is brought back to the dtype after each instruction; bool is a
+//! predicate, u8 a 32-bit register.
 
-use super::lanes::{F32, F64, I32, I64, Pred, U8, select, select_pred};
-use super::ptx::{Kind, Op, Opnd, assign, imm, ins, op1, op2, op3, reg};
+use super::lanes::{F32, F64, I32, I64, Pred, U8, U64, select, select_pred};
+use super::ptx::{Kind, Op, Opnd, assign, imm, imm64, ins, op1, op2, op3, reg};
+use crate::cell::{Cell, by_cell};
 use crate::lane::{FloatLane, IntLane, Lane};
 use crate::rows::{self, Compare2, Float1, Float2, Integer2, Numeric1, Numeric2, Row};
 use mg_device::DType;
 
 /// The register that holds a value of a dtype.
 pub(crate) fn kind_of(dtype: DType) -> Kind {
-    match dtype {
-        DType::F32 | DType::F16 | DType::BF16 => Kind::F,
-        DType::F64 => Kind::G,
-        DType::I64 => Kind::D,
-        DType::I32 | DType::U8 => Kind::R,
-        DType::Bool => Kind::P,
+    match Cell::of(dtype) {
+        Cell::F32 => Kind::F,
+        Cell::F64 => Kind::G,
+        Cell::I64 | Cell::U64 => Kind::D,
+        Cell::I32 | Cell::U8 => Kind::R,
+        Cell::Bool => Kind::P,
     }
 }
 
 macro_rules! numeric {
     ($dtype:expr, $x:ident => $e:expr) => {
-        match $dtype {
-            DType::F32 | DType::F16 | DType::BF16 => {
-                type $x = F32;
-                Some($e)
-            }
-            DType::F64 => {
-                type $x = F64;
-                Some($e)
-            }
-            DType::I64 => {
-                type $x = I64;
-                Some($e)
-            }
-            DType::I32 => {
-                type $x = I32;
-                Some($e)
-            }
-            DType::U8 => {
-                type $x = U8;
-                Some($e)
-            }
-            DType::Bool => None,
-        }
+        by_cell!($dtype, $x => $e, F32 F32, F64 F64, I64 I64, I32 I32, U64 U64, U8 U8)
     };
 }
 
 macro_rules! float {
     ($dtype:expr, $x:ident => $e:expr) => {
-        match $dtype {
-            DType::F32 | DType::F16 | DType::BF16 => {
-                type $x = F32;
-                Some($e)
-            }
-            DType::F64 => {
-                type $x = F64;
-                Some($e)
-            }
-            _ => None,
-        }
+        by_cell!($dtype, $x => $e, F32 F32, F64 F64)
     };
 }
 
 macro_rules! integer {
     ($dtype:expr, $x:ident => $e:expr) => {
-        match $dtype {
-            DType::I64 => {
-                type $x = I64;
-                Some($e)
-            }
-            DType::I32 => {
-                type $x = I32;
-                Some($e)
-            }
-            DType::U8 => {
-                type $x = U8;
-                Some($e)
-            }
-            DType::F64 | DType::F32 | DType::F16 | DType::BF16 | DType::Bool => None,
-        }
+        by_cell!($dtype, $x => $e, I64 I64, I32 I32, U64 U64, U8 U8)
     };
 }
 
@@ -100,7 +55,7 @@ macro_rules! wrap {
         }
     )*};
 }
-wrap!(F32 F64 I32 I64 U8);
+wrap!(F32 F64 I32 I64 U64 U8);
 
 fn numeric1<B: Numeric1, L: Lane + Wrap>(a: Op) -> Op {
     B::apply(L::wrap(a)).op()
@@ -193,37 +148,50 @@ fn zero(kind: Kind) -> Op {
     Op(kind, Opnd::Imm(0))
 }
 
-/// Conversion between dtypes; the result of one to a half type is not rounded yet.
+/// Conversion between dtypes: floats saturate to integers, integers wrap. The result of one to a half type is not rounded yet.
 pub(crate) fn cast(from: DType, to: DType, a: Op) -> Op {
-    let half = matches!(to, DType::F16 | DType::BF16);
+    let half = to.is_half();
+    let sign = if from.is_signed() || Cell::of(from) != Cell::U64 { "s" } else { "u" };
     match (kind_of(from), kind_of(to)) {
         (Kind::P, Kind::P) => a,
         (Kind::P, _) => cast(DType::U8, to, as_number(a)),
-        (Kind::F, Kind::F) | (Kind::G, Kind::G) | (Kind::D, Kind::D) => a,
+        (Kind::F, Kind::F) | (Kind::G, Kind::G) => a,
         (Kind::F, Kind::G) => op1(Kind::G, "cvt.f64.f32", a),
         (Kind::G, Kind::F) if half => round_to_odd(a),
         (Kind::G, Kind::F) => op1(Kind::F, "cvt.rn.f32.f64", a),
-        (Kind::D, Kind::F) if half => int_to_odd(a),
-        (Kind::R, Kind::F) if half && from != DType::U8 => round_to_odd(cast(from, DType::F64, a)),
-        (Kind::D, Kind::F) => op1(Kind::F, "cvt.rn.f32.s64", a),
-        (Kind::D, Kind::G) => op1(Kind::G, "cvt.rn.f64.s64", a),
+        (Kind::D, Kind::F) if half => int_to_odd(a, sign),
+        (Kind::R, Kind::F) if half && from.size() > 1 => round_to_odd(cast(from, DType::F64, a)),
+        (Kind::D, Kind::F) => op1(Kind::F, &format!("cvt.rn.f32.{sign}64"), a),
+        (Kind::D, Kind::G) => op1(Kind::G, &format!("cvt.rn.f64.{sign}64"), a),
         (Kind::R, Kind::F) => op1(Kind::F, "cvt.rn.f32.s32", a),
         (Kind::R, Kind::G) => op1(Kind::G, "cvt.rn.f64.s32", a),
-        (Kind::R, Kind::D) => op1(Kind::D, "cvt.s64.s32", a),
-        (Kind::D, Kind::R) => {
-            let low = op1(Kind::R, "cvt.u32.u64", a);
-            if to == DType::U8 { op2(Kind::R, "and.b32", low, imm(0xff)) } else { low }
-        }
-        (Kind::R, Kind::R) if to == DType::U8 && from != DType::U8 => op2(Kind::R, "and.b32", a, imm(0xff)),
-        (Kind::R, Kind::R) => a,
+        (Kind::R, Kind::D) => wrapped(to, op1(Kind::D, "cvt.s64.s32", a)),
+        (Kind::D, Kind::R) => wrapped(to, op1(Kind::R, "cvt.u32.u64", a)),
+        (Kind::R, Kind::R) | (Kind::D, Kind::D) if from == to => a,
+        (Kind::R, Kind::R) | (Kind::D, Kind::D) => wrapped(to, a),
         (Kind::F | Kind::G, Kind::D | Kind::R) => {
             let t = if a.0 == Kind::F { "f32" } else { "f64" };
+            let kind = kind_of(to);
             let whole = match to {
-                DType::I64 => op1(Kind::D, &format!("cvt.rzi.s64.{t}"), a),
-                DType::I32 => op1(Kind::R, &format!("cvt.rzi.s32.{t}"), a),
+                DType::I64 => op1(kind, &format!("cvt.rzi.s64.{t}"), a),
+                DType::U64 => op1(kind, &format!("cvt.rzi.u64.{t}"), a),
+                DType::I32 => op1(kind, &format!("cvt.rzi.s32.{t}"), a),
                 _ => {
-                    let wide = op1(Kind::R, &format!("cvt.rzi.u32.{t}"), a);
-                    op2(Kind::R, "min.u32", wide, imm(255))
+                    // The narrower ones by way of 32 bits, which saturate as well.
+                    let (s, low, high) = match to.int_range() {
+                        Some((0, high)) => ("u32", 0, high as i64),
+                        Some((low, high)) => ("s32", low as i64, high as i64),
+                        None => ("s32", i32::MIN as i64, i32::MAX as i64),
+                    };
+                    let word = op1(Kind::R, &format!("cvt.rzi.{s}.{t}"), a);
+                    match to {
+                        DType::U32 => op1(Kind::D, "cvt.u64.u32", word),
+                        _ if low == 0 => op2(Kind::R, "min.u32", word, imm(high)),
+                        _ => {
+                            let least = op2(Kind::R, "max.s32", word, imm(low));
+                            op2(Kind::R, "min.s32", least, imm(high))
+                        }
+                    }
                 }
             };
             select(is_nan(a), zero(whole.0), whole)
@@ -232,6 +200,30 @@ pub(crate) fn cast(from: DType, to: DType, a: Op) -> Op {
         (Kind::G, Kind::P) => op2(Kind::P, "setp.neu.f64", a, zero(Kind::G)),
         (Kind::D, Kind::P) => op2(Kind::P, "setp.ne.s64", a, zero(Kind::D)),
         _ => op2(Kind::P, "setp.ne.s32", a, imm(0)),
+    }
+}
+
+/// An integer with as many of its low bits as the dtype has.
+fn wrapped(dtype: DType, a: Op) -> Op {
+    let low = |mask: i64| op2(Kind::R, "and.b32", a, imm(mask));
+    let signed = |bits: i64| {
+        let up = op2(Kind::R, "shl.b32", a, imm(32 - bits));
+        op2(Kind::R, "shr.s32", up, imm(32 - bits))
+    };
+    match dtype {
+        DType::U8 => low(0xff),
+        DType::U16 => low(0xffff),
+        DType::I8 => signed(8),
+        DType::I16 => signed(16),
+        DType::U32 => op2(Kind::D, "and.b64", a, imm64(0xffff_ffff)),
+        DType::I64
+        | DType::I32
+        | DType::U64
+        | DType::F64
+        | DType::F32
+        | DType::F16
+        | DType::BF16
+        | DType::Bool => a,
     }
 }
 
@@ -244,10 +236,10 @@ fn round_to_odd(a: Op) -> Op {
     with_last_bit(toward_zero, inexact)
 }
 
-/// As [`round_to_odd`], of a 64-bit integer.
-fn int_to_odd(a: Op) -> Op {
-    let toward_zero = op1(Kind::F, "cvt.rz.f32.s64", a);
-    let back = op1(Kind::D, "cvt.rzi.s64.f32", toward_zero);
+/// As [`round_to_odd`], of a 64-bit integer, with a sign ("s") or without ("u").
+fn int_to_odd(a: Op, sign: &str) -> Op {
+    let toward_zero = op1(Kind::F, &format!("cvt.rz.f32.{sign}64"), a);
+    let back = op1(Kind::D, &format!("cvt.rzi.{sign}64.f32"), toward_zero);
     let inexact = as_number(op2(Kind::P, "setp.ne.s64", back, a));
     with_last_bit(toward_zero, inexact)
 }
@@ -259,7 +251,7 @@ fn with_last_bit(a: Op, bit: Op) -> Op {
     op1(Kind::F, "mov.b32", odd)
 }
 
-/// Rounds an f32 to a half type, kept in f32; other dtypes stay.
+/// Brings the result of an instruction to a dtype that is narrower than its cell: half types are rounded, integers wrapped.
 pub(crate) fn round(dtype: DType, a: Op) -> Op {
     match dtype {
         DType::F16 => {
@@ -270,7 +262,9 @@ pub(crate) fn round(dtype: DType, a: Op) -> Op {
             let bits = round_bf16(a);
             op1(Kind::F, "mov.b32", bits)
         }
-        _ => a,
+        // A byte wraps by itself.
+        DType::U8 => a,
+        _ => wrapped(dtype, a),
     }
 }
 
@@ -380,7 +374,11 @@ pub(crate) fn load_vector(dtype: DType, address: Op, offset: i64, n: usize, p: O
     match dtype {
         DType::F32 => words.into_iter().map(|w| op1(Kind::F, "mov.b32", w)).collect(),
         DType::I32 => words,
-        DType::F64 | DType::I64 => {
+        DType::U32 => words.into_iter().map(|w| op1(Kind::D, "cvt.u64.u32", w)).collect(),
+        DType::I16 | DType::U16 => {
+            words.into_iter().flat_map(|w| [0, 16].map(|from| field(dtype, w, from))).collect()
+        }
+        DType::F64 | DType::I64 | DType::U64 => {
             let kind = kind_of(dtype);
             words
                 .chunks(2)
@@ -407,16 +405,22 @@ pub(crate) fn load_vector(dtype: DType, address: Op, offset: i64, n: usize, p: O
                 [op1(Kind::F, "cvt.f32.f16", low), op1(Kind::F, "cvt.f32.f16", high)]
             })
             .collect(),
-        DType::U8 | DType::Bool => words
+        DType::I8 | DType::U8 | DType::Bool => words
             .into_iter()
             .flat_map(|w| {
-                [0, 8, 16, 24].map(|shift| {
-                    let byte = op3(Kind::R, "bfe.u32", w, imm(shift), imm(8));
+                [0, 8, 16, 24].map(|from| {
+                    let byte = field(dtype, w, from);
                     if dtype == DType::Bool { op2(Kind::P, "setp.ne.s32", byte, imm(0)) } else { byte }
                 })
             })
             .collect(),
     }
+}
+
+/// The element of 8 or 16 bits from a bit of a word on.
+fn field(dtype: DType, word: Op, from: i64) -> Op {
+    let mnemonic = if dtype.is_signed() { "bfe.s32" } else { "bfe.u32" };
+    op3(Kind::R, mnemonic, word, imm(from), imm(8 * dtype.size() as i64))
 }
 
 /// One element from memory; zero where the predicate does not hold.
@@ -434,9 +438,14 @@ pub(crate) fn load(dtype: DType, address: Op, offset: i64, p: Option<Op>) -> Op 
             ins!("{guard}ld.global.f64 {d}, [{address}+{offset}]");
             d
         }
-        DType::I64 => {
+        DType::I64 | DType::U64 => {
             let d = new(Kind::D);
             ins!("{guard}ld.global.b64 {d}, [{address}+{offset}]");
+            d
+        }
+        DType::U32 => {
+            let d = new(Kind::D);
+            ins!("{guard}ld.global.u32 {d}, [{address}+{offset}]");
             d
         }
         DType::I32 => {
@@ -444,9 +453,11 @@ pub(crate) fn load(dtype: DType, address: Op, offset: i64, p: Option<Op>) -> Op 
             ins!("{guard}ld.global.b32 {d}, [{address}+{offset}]");
             d
         }
-        DType::U8 | DType::Bool => {
+        DType::I16 | DType::U16 | DType::I8 | DType::U8 | DType::Bool => {
             let d = new(Kind::R);
-            ins!("{guard}ld.global.u8 {d}, [{address}+{offset}]");
+            let sign = if dtype.is_signed() { "s" } else { "u" };
+            let bits = 8 * dtype.size();
+            ins!("{guard}ld.global.{sign}{bits} {d}, [{address}+{offset}]");
             if dtype == DType::Bool { op2(Kind::P, "setp.ne.s32", d, imm(0)) } else { d }
         }
         DType::F16 => {
@@ -477,7 +488,8 @@ pub(crate) fn store_vector(dtype: DType, address: Op, offset: i64, values: &[Op]
     let words: Vec<Op> = match dtype {
         DType::F32 => values.iter().map(|&v| op1(Kind::R, "mov.b32", v)).collect(),
         DType::I32 => values.to_vec(),
-        DType::F64 | DType::I64 => values
+        DType::U32 => values.iter().map(|&v| op1(Kind::R, "cvt.u32.u64", v)).collect(),
+        DType::F64 | DType::I64 | DType::U64 => values
             .iter()
             .flat_map(|&v| {
                 let (low, high) = (reg(Kind::R), reg(Kind::R));
@@ -506,10 +518,21 @@ pub(crate) fn store_vector(dtype: DType, address: Op, offset: i64, values: &[Op]
                 d
             })
             .collect(),
-        DType::U8 | DType::Bool => values
+        DType::I16 | DType::U16 => values
+            .chunks(2)
+            .map(|v| {
+                let low = op2(Kind::R, "and.b32", v[0], imm(0xffff));
+                op3(Kind::R, "mad.lo.u32", v[1], imm(1 << 16), low)
+            })
+            .collect(),
+        DType::I8 | DType::U8 | DType::Bool => values
             .chunks(4)
             .map(|v| {
-                let byte = |v: Op| if dtype == DType::Bool { as_number(v) } else { v };
+                let byte = |v: Op| match dtype {
+                    DType::Bool => as_number(v),
+                    DType::I8 => op2(Kind::R, "and.b32", v, imm(0xff)),
+                    _ => v,
+                };
                 let mut word = byte(v[0]);
                 for (i, &next) in v.iter().enumerate().skip(1) {
                     word = op3(Kind::R, "mad.lo.u32", byte(next), imm(1 << (8 * i)), word);
@@ -527,9 +550,11 @@ pub(crate) fn store(dtype: DType, address: Op, offset: i64, value: Op, p: Option
     match dtype {
         DType::F32 => ins!("{guard}st.global.f32 [{address}+{offset}], {value}"),
         DType::F64 => ins!("{guard}st.global.f64 [{address}+{offset}], {value}"),
-        DType::I64 => ins!("{guard}st.global.b64 [{address}+{offset}], {value}"),
+        DType::I64 | DType::U64 => ins!("{guard}st.global.b64 [{address}+{offset}], {value}"),
+        DType::U32 => ins!("{guard}st.global.u32 [{address}+{offset}], {value}"),
         DType::I32 => ins!("{guard}st.global.b32 [{address}+{offset}], {value}"),
-        DType::U8 => ins!("{guard}st.global.u8 [{address}+{offset}], {value}"),
+        DType::I16 | DType::U16 => ins!("{guard}st.global.u16 [{address}+{offset}], {value}"),
+        DType::I8 | DType::U8 => ins!("{guard}st.global.u8 [{address}+{offset}], {value}"),
         DType::Bool => {
             let byte = as_number(value);
             ins!("{guard}st.global.u8 [{address}+{offset}], {byte}");

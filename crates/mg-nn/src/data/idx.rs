@@ -26,8 +26,7 @@ pub const DEFAULT_LIMIT: usize = 1 << 30;
 pub struct Idx {
     /// The sizes of the axes.
     pub shape: Shape,
-    /// The elements in the machine's byte order, `shape.numel()` of them. There is no dtype for IDX's i8 and i16: they are
-    /// widened to i32.
+    /// The elements in the machine's byte order, `shape.numel()` of them.
     pub data: Buffer,
 }
 
@@ -91,49 +90,28 @@ fn from_reader(name: &str, mut source: impl BufRead, limit: usize) -> std::resul
     }
 }
 
-/// An element type of the format.
-#[derive(Clone, Copy)]
-enum Code {
-    U8,
-    I8,
-    I16,
-    I32,
-    F32,
-    F64,
+/// The dtype of the format's code for element types.
+fn dtype_of(code: u8) -> Option<DType> {
+    Some(match code {
+        0x08 => DType::U8,
+        0x09 => DType::I8,
+        0x0b => DType::I16,
+        0x0c => DType::I32,
+        0x0d => DType::F32,
+        0x0e => DType::F64,
+        _ => return None,
+    })
 }
 
-impl Code {
-    fn of(byte: u8) -> Option<Code> {
-        Some(match byte {
-            0x08 => Code::U8,
-            0x09 => Code::I8,
-            0x0b => Code::I16,
-            0x0c => Code::I32,
-            0x0d => Code::F32,
-            0x0e => Code::F64,
-            _ => return None,
-        })
-    }
-
-    /// Bytes of an element in the file.
-    fn size(self) -> usize {
-        match self {
-            Code::U8 | Code::I8 => 1,
-            Code::I16 => 2,
-            Code::I32 | Code::F32 => 4,
-            Code::F64 => 8,
-        }
-    }
-
-    fn to_buffer(self, bytes: Vec<u8>) -> Buffer {
-        match self {
-            Code::U8 => Buffer::from_vec(bytes),
-            Code::I8 => Buffer::from_vec(bytes.iter().map(|&b| i32::from(b as i8)).collect()),
-            Code::I16 => Buffer::from_vec(elements(&bytes, |b| i32::from(i16::from_be_bytes(b)))),
-            Code::I32 => Buffer::from_vec(elements(&bytes, i32::from_be_bytes)),
-            Code::F32 => Buffer::from_vec(elements(&bytes, f32::from_be_bytes)),
-            Code::F64 => Buffer::from_vec(elements(&bytes, f64::from_be_bytes)),
-        }
+/// Elements of one of the format's dtypes, from its byte order.
+fn to_buffer(dtype: DType, bytes: &[u8]) -> Buffer {
+    match dtype {
+        DType::F64 => Buffer::from_vec(elements(bytes, f64::from_be_bytes)),
+        DType::F32 => Buffer::from_vec(elements(bytes, f32::from_be_bytes)),
+        DType::I32 => Buffer::from_vec(elements(bytes, i32::from_be_bytes)),
+        DType::I16 => Buffer::from_vec(elements(bytes, i16::from_be_bytes)),
+        DType::I8 => Buffer::from_vec(elements(bytes, i8::from_be_bytes)),
+        _ => Buffer::from_vec(bytes.to_vec()),
     }
 }
 
@@ -148,7 +126,7 @@ fn decode(name: &str, mut source: impl Read, limit: usize) -> std::result::Resul
             format!("{name}: not an IDX file: it starts with {:02x} {:02x}, not 00 00", magic[0], magic[1]);
         return Err(ErrorKind::Format(text));
     }
-    let code = Code::of(magic[2]).ok_or_else(|| {
+    let dtype = dtype_of(magic[2]).ok_or_else(|| {
         let types = "0x08 (u8), 0x09 (i8), 0x0b (i16), 0x0c (i32), 0x0d (f32) and 0x0e (f64)";
         ErrorKind::Format(format!("{name}: type code {:#04x} is none of IDX, which has {types}", magic[2]))
     })?;
@@ -162,12 +140,12 @@ fn decode(name: &str, mut source: impl Read, limit: usize) -> std::result::Resul
     let too_large = || {
         let text = format!(
             "{name}: sizes {sizes:?} of {}-byte elements are over the limit of {limit} bytes",
-            code.size()
+            dtype.size()
         );
         ErrorKind::Format(text)
     };
     let shape = Shape::new(&dims).map_err(|_| too_large())?;
-    let length = shape.numel().checked_mul(code.size()).filter(|&n| n <= limit).ok_or_else(too_large)?;
+    let length = shape.numel().checked_mul(dtype.size()).filter(|&n| n <= limit).ok_or_else(too_large)?;
 
     // Not reserved by what the header promises, so that a short file cannot ask for much memory.
     let mut bytes = Vec::new();
@@ -192,7 +170,7 @@ fn decode(name: &str, mut source: impl Read, limit: usize) -> std::result::Resul
         }
         Err(e) => return Err(failure(name, &e)),
     }
-    Ok(Idx { shape, data: code.to_buffer(bytes) })
+    Ok(Idx { shape, data: to_buffer(dtype, &bytes) })
 }
 
 fn header(

@@ -128,11 +128,12 @@ sum_in! {
     bf16, f32, |a, v| a + v.to_f32(), |a| bf16::from_f32(a);
     i64, i64, |a, v| a.wrapping_add(v), |a| a;
     i32, i32, |a, v| a.wrapping_add(v), |a| a;
+    i16, i16, |a, v| a.wrapping_add(v), |a| a;
     u8, u8, |a, v| a.wrapping_add(v), |a| a;
 }
 
 /// Zeros of `size` positions along `axis`, with `x[…, j, …]` added at `index[…, j, …]` in order of j; `out` is dense.
-/// Half types are added in f32 and rounded once; bool is added as u8 is. Pointers are the buffers' starts.
+/// Half types are added in f32 and rounded once; integers wrap, bool is added as u8 is. Pointers are the buffers' starts.
 ///
 /// # Errors
 ///
@@ -163,9 +164,10 @@ pub unsafe fn scatter_add(
         DType::F64 => go!(f64),
         DType::F16 => go!(f16),
         DType::BF16 => go!(bf16),
-        DType::I64 => go!(i64),
-        DType::I32 => go!(i32),
-        DType::U8 | DType::Bool => go!(u8),
+        DType::I64 | DType::U64 => go!(i64),
+        DType::I32 | DType::U32 => go!(i32),
+        DType::I16 | DType::U16 => go!(i16),
+        DType::I8 | DType::U8 | DType::Bool => go!(u8),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tiles: where a task's operands and outputs lie, and the steps over them.
 
 use super::{Args, InputArg, OutOfRange, Partial, Refusals, Refused, ZERO_DIVISOR, refuse};
+use crate::cell::by_cell;
 use crate::cpu::compile::{Compiled, Len, Reg, Step};
 use crate::cpu::convert::store_loop;
 use crate::cpu::gather::Walk;
@@ -324,11 +325,7 @@ pub(super) unsafe fn guard(src: *const u8, dtype: DType, size: i64, n: usize) ->
             values.iter().map(|&v| v as i64).find(|&v| v < 0 || v >= size)
         }};
     }
-    let index = match dtype {
-        DType::I64 => scan!(i64),
-        DType::I32 => scan!(i32),
-        _ => scan!(u8),
-    }?;
+    let index = by_cell!(dtype, T => scan!(T), I64 i64, I32 i32, U64 u64, U8 u8, Bool u8).flatten()?;
     Some(OutOfRange { index, size })
 }
 
@@ -340,11 +337,7 @@ pub(super) unsafe fn non_zero(src: *const u8, dtype: DType, n: usize) -> Option<
             unsafe { std::slice::from_raw_parts(src.cast::<$T>(), n) }.contains(&0)
         };
     }
-    let found = match dtype {
-        DType::I64 => scan!(i64),
-        DType::I32 => scan!(i32),
-        _ => scan!(u8),
-    };
+    let found = by_cell!(dtype, T => scan!(T), I64 i64, I32 i32, U64 u64, U8 u8, Bool u8)?;
     found.then_some(OutOfRange { index: 0, size: ZERO_DIVISOR })
 }
 

@@ -5,6 +5,7 @@ use super::axes::{WIDE, countable};
 use super::copy::launch;
 use super::{Launch, Plan, Pointer};
 use crate::indexed::rows;
+use crate::same_sums;
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
 use smallvec::{SmallVec, smallvec};
 
@@ -132,8 +133,8 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
         .u32(0)
         .axes(&target[..first], &[&without(index), &without(x)], wide)
         .axes(&shape[..first], &[&index.strides()[..first], &x.strides()[..first]], wide);
-    let kind = match dtype {
-        DType::U8 | DType::Bool => "u8",
+    let kind = match same_sums(dtype) {
+        DType::Bool => "u8",
         other => other.name(),
     };
     let (name, blocks) = match (sorts, row >= ROW) {

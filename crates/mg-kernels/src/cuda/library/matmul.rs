@@ -8,6 +8,7 @@ mod relaid;
 use super::args::Args;
 use super::{Launch, Plan, Pointer, Prebuilt, TICKETS, find};
 use crate::cpu::library::matmul::Problem as Merged;
+use crate::same_sums;
 use mg_device::cuda::{Elements, TensorMap};
 use mg_device::{DType, Error, ErrorKind, Layout, Result};
 use smallvec::smallvec;
@@ -453,7 +454,7 @@ fn choose(
             if !matches!(problem.dtype, DType::F32 | DType::F16 | DType::BF16) {
                 division = Division { splits: 1, k_part: k.next_multiple_of(ANY.k), ..division };
             }
-            (format!("matmul_{}_any", problem.dtype.name()), &ANY, division)
+            (format!("matmul_{}_any", same_sums(problem.dtype).name()), &ANY, division)
         }
         None => return Ok(None),
     };

@@ -81,7 +81,8 @@ pub(super) unsafe fn conv(
         DType::F16 => widened!(f16),
         DType::BF16 => widened!(bf16),
         // `Conv::result` refuses them.
-        DType::I64 | DType::I32 | DType::U8 | DType::Bool => {}
+        // `Conv::result` takes floats alone.
+        _ => {}
     }
 }
 

@@ -280,7 +280,7 @@ pub(super) unsafe fn scan(scan: &Scan, lines: Lines, operands: &[Operand], out: 
                 DType::F16 => go!($State<f16>),
                 DType::BF16 => go!($State<bf16>),
                 // `Scan::result` takes i64 where numbers are added or multiplied, and no other integers.
-                DType::I64 | DType::I32 | DType::U8 | DType::Bool => go!($State<i64>),
+                _ => go!($State<i64>),
             }
         };
     }
@@ -291,9 +291,10 @@ pub(super) unsafe fn scan(scan: &Scan, lines: Lines, operands: &[Operand], out: 
                 DType::F64 => go!(Extreme<f64, $smallest>),
                 DType::F16 => go!(Extreme<f16, $smallest>),
                 DType::BF16 => go!(Extreme<bf16, $smallest>),
-                DType::I64 => go!(Extreme<i64, $smallest>),
                 DType::I32 => go!(Extreme<i32, $smallest>),
                 DType::U8 | DType::Bool => go!(Extreme<u8, $smallest>),
+                // `Scan::result` takes no other integers.
+                _ => go!(Extreme<i64, $smallest>),
             }
         };
     }

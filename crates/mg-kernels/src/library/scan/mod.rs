@@ -6,6 +6,7 @@ mod cuda;
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
+use crate::is_compared;
 use crate::rows::{Row, Rules};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 
@@ -103,7 +104,7 @@ impl Kernel for Scan {
         let takes = match self.kind {
             ScanKind::Sum | ScanKind::Prod => x.dtype.is_float() || x.dtype == DType::I64,
             ScanKind::LogSumExp | ScanKind::Linear => x.dtype.is_float(),
-            ScanKind::ArgMax | ScanKind::ArgMin => true,
+            ScanKind::ArgMax | ScanKind::ArgMin => is_compared(x.dtype),
         };
         if !takes {
             return fail(ErrorKind::DType(format!("does not take {}", x.dtype)));

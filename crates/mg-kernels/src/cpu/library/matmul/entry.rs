@@ -86,7 +86,8 @@ macro_rules! converted {
         }
     };
 }
-// Modulo 2⁸ after is modulo 2⁸ all along.
+// Modulo 2⁸ after is modulo 2⁸ all along, with a sign or without.
+converted!(i16, i32, |x| x as i32, |y| y as i16);
 converted!(u8, i32, |x| x as i32, |y| y as u8);
 converted!(bf16, f32, |x| f32::from_bits((x.to_bits() as u32) << 16), |y| bf16::from_bits(round_bf16(y)));
 

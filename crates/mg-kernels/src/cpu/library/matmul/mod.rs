@@ -64,9 +64,10 @@ pub unsafe fn matmul(
             DType::F64 => run::<f64>(&problem, a, b, raw, after),
             DType::F16 => run::<f16>(&problem, a, b, raw, after),
             DType::BF16 => run::<bf16>(&problem, a, b, raw, after),
-            DType::I64 => run::<i64>(&problem, a, b, raw, after),
-            DType::I32 => run::<i32>(&problem, a, b, raw, after),
-            DType::U8 => run::<u8>(&problem, a, b, raw, after),
+            DType::I64 | DType::U64 => run::<i64>(&problem, a, b, raw, after),
+            DType::I32 | DType::U32 => run::<i32>(&problem, a, b, raw, after),
+            DType::I16 | DType::U16 => run::<i16>(&problem, a, b, raw, after),
+            DType::I8 | DType::U8 => run::<u8>(&problem, a, b, raw, after),
             DType::Bool => run::<Bool>(&problem, a, b, raw, after),
         }
     }

@@ -1,0 +1,104 @@
+//! Cells: what a value of a dtype is held in between memory and memory, in a tile of the CPU as in a register of the GPU.
+//!
+//! There are fewer cells than dtypes. What is narrower than its cell is computed in it and brought back to the dtype after
+//! each instruction: half types are rounded, integers wrapped. Rows are thus compiled for cells, not for dtypes.
+
+use mg_device::DType;
+
+/// What values are held in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cell {
+    /// IEEE single precision: f32, f16, bf16.
+    F32,
+    /// IEEE double precision.
+    F64,
+    /// A signed integer of 32 bits: i32, i16, i8, u16.
+    I32,
+    /// A signed integer of 64 bits: i64, u32.
+    I64,
+    /// An unsigned integer of 64 bits.
+    U64,
+    /// A byte: u8.
+    U8,
+    /// A truth value: a byte that is 0 or 1 in a tile, a predicate in a register.
+    Bool,
+}
+
+impl Cell {
+    /// The cell of a dtype.
+    pub const fn of(dtype: DType) -> Cell {
+        match dtype {
+            DType::F32 | DType::F16 | DType::BF16 => Cell::F32,
+            DType::F64 => Cell::F64,
+            DType::I32 | DType::I16 | DType::I8 | DType::U16 => Cell::I32,
+            DType::I64 | DType::U32 => Cell::I64,
+            DType::U64 => Cell::U64,
+            DType::U8 => Cell::U8,
+            DType::Bool => Cell::Bool,
+        }
+    }
+
+    /// Bytes that a value takes in a tile.
+    pub const fn size(self) -> usize {
+        match self {
+            Cell::F64 | Cell::I64 | Cell::U64 => 8,
+            Cell::F32 | Cell::I32 => 4,
+            Cell::U8 | Cell::Bool => 1,
+        }
+    }
+
+    /// Whether a dtype has fewer bits than the cell that it is held in.
+    pub const fn is_wider_than(self, dtype: DType) -> bool {
+        self.size() > dtype.size()
+    }
+}
+
+/// An integer dtype whose sums, differences and products have the same bits, in two's complement: kernels that do nothing
+/// else with integers need one of the two. Other dtypes are their own.
+pub const fn same_sums(dtype: DType) -> DType {
+    match dtype {
+        DType::U64 => DType::I64,
+        DType::U32 => DType::I32,
+        DType::U16 => DType::I16,
+        DType::I8 => DType::U8,
+        DType::F64
+        | DType::F32
+        | DType::F16
+        | DType::BF16
+        | DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::U8
+        | DType::Bool => dtype,
+    }
+}
+
+/// Whether the kernels that put elements in order take the dtype. Integers of other dtypes are cast to one of these first.
+pub const fn is_compared(dtype: DType) -> bool {
+    match dtype {
+        DType::F64
+        | DType::F32
+        | DType::F16
+        | DType::BF16
+        | DType::I64
+        | DType::I32
+        | DType::U8
+        | DType::Bool => true,
+        DType::I16 | DType::I8 | DType::U64 | DType::U32 | DType::U16 => false,
+    }
+}
+
+/// Evaluates an expression for the type that stands for a dtype's cell, as `Some`; `None` for a cell that is not listed:
+/// `by_cell!(dtype, T => f::<T>(), F32 f32, F64 f64)`.
+macro_rules! by_cell {
+    ($dtype:expr, $T:ident => $e:expr, $($Cell:ident $Type:ty),+) => {
+        match $crate::cell::Cell::of($dtype) {
+            $($crate::cell::Cell::$Cell => {
+                type $T = $Type;
+                Some($e)
+            })+
+            _ => None,
+        }
+    };
+}
+pub(crate) use by_cell;
