@@ -1,5 +1,5 @@
-//! The programs of single operations: a row of the op table, a conversion, a reduction. Their kernels are written to
-//! `kernels/programs` by `cargo xtask ptx`, where they can be read, compared and assembled without a GPU.
+//! The programs of single operations: a row of the op table, a conversion, a reduction. `cargo xtask ptx` writes the kernels of
+//! f32 to `kernels/programs`, where they can be read, and the hashes of all others; all are assembled without a GPU in tests.
 //!
 //! A program's text depends on its structure alone: sizes, strides and scalars are parameters. What a plan launches for one
 //! of these operations is the text in the file, under the name `k`; it is emitted rather than read, which takes less time

@@ -23,8 +23,6 @@ has the emitter write the kernels of single operations to kernels/programs.
 const NVRTC_PACKAGE: &str = "nvidia-cuda-nvrtc-cu12==12.0.140";
 const SOURCES: &str = "kernels";
 pub const FOLDER: &str = "kernels/ptx";
-/// Kernels that the emitter writes.
-pub const PROGRAMS: &str = "kernels/programs";
 const TABLE: &str = "crates/mg-kernels/src/cuda/library/prebuilt.rs";
 
 pub fn main(arguments: &[String]) -> Result<ExitCode> {

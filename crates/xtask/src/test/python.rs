@@ -5,10 +5,10 @@ use std::sync::{Mutex, PoisonError};
 
 use super::Outcome;
 use super::counts::Counts;
-use crate::ptx::{self, FOLDER, PROGRAMS};
+use crate::ptx::{self, FOLDER};
 use crate::venv::{PYTHON, Venv};
 use crate::wheel::{CRATE, files, install, tools};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, cargo_program};
 use crate::{Result, at, process};
 
 /// The assembler: 12.9 knows every architecture from sm_50 to sm_120.
@@ -81,9 +81,12 @@ pub fn ptxas(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
 
     let mut jobs = Vec::new();
     let mut all = files(&folder, "ptx")?;
-    if let Some(programs) = workspace.existing(PROGRAMS) {
-        all.extend(files(&programs, "ptx")?);
-    }
+    // The emitter's, by the test that compares their hashes.
+    let texts = workspace.root.join("target/programs");
+    let mut write = process::command(cargo_program(), &workspace.root);
+    write.args(["test", "--release", "--quiet", "--package", "mg-kernels", "--test", "single_operations"]);
+    process::run(write.env("MG_PTX_TEXTS", &texts))?;
+    all.extend(files(&texts, "ptx")?);
     for file in all {
         let text = std::fs::read_to_string(&file).map_err(at(&file))?;
         let target = target(&text).ok_or_else(|| format!("{} has no .target line", file.display()))?;
