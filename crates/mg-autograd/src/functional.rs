@@ -7,7 +7,7 @@ use crate::surface::Order;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::Node;
-use mg_kernels::{Algebra, ReduceKind, Row, Rules};
+use mg_kernels::{Algebra, ReduceKind, Row, Rules, is_compared};
 
 /// The mask of all axes.
 pub(crate) fn all_axes(node: &Node) -> u8 {
@@ -275,6 +275,20 @@ pub(crate) fn mean(node: &Node, mask: u8, keepdim: bool) -> Result<Node> {
 /// are lost. The result is rounded once.
 pub(crate) fn wide(node: &Node) -> Node {
     if node.dtype().is_half() { node.cast(DType::F32) } else { node.clone() }
+}
+
+/// Elements in the same order, of a dtype that kernels compare: integers of other dtypes become i32 or i64.
+pub(crate) fn comparable(node: &Node) -> Node {
+    match node.dtype() {
+        dtype if is_compared(dtype) => node.clone(),
+        // With the highest bit turned over, the order is that of numbers with a sign.
+        DType::U64 => {
+            let highest = Node::scalar_bits(1 << 63, DType::U64, node.device(), false);
+            Node::apply(Row::BitXor, &[node, &highest]).cast(DType::I64)
+        }
+        DType::U32 => node.cast(DType::I64),
+        _ => node.cast(DType::I32),
+    }
 }
 
 /// The variance over the axes of a mask, in two passes.

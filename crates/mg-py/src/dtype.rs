@@ -122,10 +122,6 @@ impl PyDType {
         format!("micrograd_rs.{}", self.0.long_name())
     }
 
-    fn __str__(&self) -> &'static str {
-        self.0.name()
-    }
-
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         match other.cast::<PyDType>() {
             Ok(other) => other.get().0 == self.0,

@@ -67,7 +67,8 @@ impl View {
         Shape::new(&sizes).map_err(|e| exception(&e))
     }
 
-    fn dtype(&self) -> PyResult<DType> {
+    /// The dtype of the elements, and whether their bytes lie in the other order than this machine's.
+    fn dtype(&self) -> PyResult<(DType, bool)> {
         let format = match self.0.format.is_null() {
             true => c"B",
             // SAFETY: a format that is not null is a string that lives as long as the view.
@@ -81,12 +82,7 @@ impl View {
         };
         let foreign =
             if cfg!(target_endian = "little") { matches!(order, b'>' | b'!') } else { order == b'<' };
-        if foreign && bytes > 1 {
-            let text =
-                "an array of the other byte order; convert it first: a.astype(a.dtype.newbyteorder('='))";
-            return Err(PyTypeError::new_err(text));
-        }
-        Ok(match (code, bytes) {
+        let dtype = match (code, bytes) {
             (b"f", 4) => DType::F32,
             (b"d", 8) => DType::F64,
             (b"e", 2) => DType::F16,
@@ -107,7 +103,8 @@ impl View {
                 };
                 return Err(PyTypeError::new_err(format!("takes numbers, got an array of {what}")));
             }
-        })
+        };
+        Ok((dtype, foreign && bytes > 1))
     }
 
     /// Calls `f` with the address of each element in row-major order.
@@ -156,7 +153,7 @@ fn dimension<'a>(ptr: *const ffi::Py_ssize_t, rank: usize) -> &'a [ffi::Py_ssize
 /// A copy of the elements on the host.
 pub fn copied(obj: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     let view = View::new(obj)?;
-    let (shape, dtype) = (view.shape()?, view.dtype()?);
+    let (shape, (dtype, foreign)) = (view.shape()?, view.dtype()?);
     let n = shape.numel();
     let tensor = |buffer| Tensor::from_buffer(buffer, shape).map_err(|e| exception(&e));
     let buffer = Buffer::uninit(Device::cpu(), dtype, n).map_err(|e| exception(&e))?;
@@ -171,6 +168,12 @@ pub fn copied(obj: &Bound<'_, PyAny>) -> PyResult<Tensor> {
             unsafe { out.add(at).copy_from_nonoverlapping(element, size) };
             at += size;
         });
+    }
+    if foreign {
+        for i in 0..n {
+            // SAFETY: within the buffer, which is new and all written; elements do not overlap.
+            unsafe { std::slice::from_raw_parts_mut(out.add(i * size), size) }.reverse();
+        }
     }
     if dtype == DType::Bool {
         for i in 0..n {
@@ -187,11 +190,11 @@ pub fn shared(obj: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
     // The memoryview keeps the memory where it is, and is given back by Python's own rules.
     let keeper = PyMemoryView::from(obj)?;
     let view = View::new(&keeper)?;
-    let (shape, dtype) = (view.shape()?, view.dtype()?);
+    let (shape, (dtype, foreign)) = (view.shape()?, view.dtype()?);
     let size = dtype.size() as isize;
     let uneven = view.strides().iter().zip(view.sizes()).any(|(&s, &n)| n > 1 && s % size != 0);
     // What may not be written is copied: writing to the tensor would write there.
-    let mut unshared = view.0.readonly != 0;
+    let mut unshared = view.0.readonly != 0 || foreign;
     if dtype == DType::Bool {
         // SAFETY: the walk meets elements of the view, of one byte.
         view.each(|byte| unshared |= unsafe { *byte } > 1);

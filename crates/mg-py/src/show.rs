@@ -28,7 +28,7 @@ impl PyTensor {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         compute(py, || {
             self.t.realize()?;
-            Ok(self.t.to_string())
+            Ok(self.t.text(|dtype| format!("micrograd_rs.{}", dtype.long_name())))
         })
     }
 

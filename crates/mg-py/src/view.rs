@@ -173,6 +173,21 @@ impl PyTensor {
         self.unary(py, |t| Ok(t.to_dtype(DType::I32)))
     }
 
+    /// As `to(int16)`.
+    fn short(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        self.unary(py, |t| Ok(t.to_dtype(DType::I16)))
+    }
+
+    /// As `to(int8)`.
+    fn char(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        self.unary(py, |t| Ok(t.to_dtype(DType::I8)))
+    }
+
+    /// As `to(uint8)`.
+    fn byte(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        self.unary(py, |t| Ok(t.to_dtype(DType::U8)))
+    }
+
     /// As `to(bool)`.
     fn bool(&self, py: Python<'_>) -> PyResult<PyTensor> {
         self.unary(py, |t| Ok(t.to_dtype(DType::Bool)))

@@ -7,10 +7,12 @@ from micrograd_rs import Tensor
 
 
 def test_repr():
-    assert repr(mg.tensor([1, 2])) == "tensor([1, 2], dtype=i64)"
-    assert repr(Tensor([1.0, 2.5])) == "tensor([1.0000, 2.5000], dtype=f32, requires_grad=True)"
-    assert repr(mg.tensor(3)) == "tensor(3, dtype=i64)" and "grad_fn=<mul>" in repr(Tensor([1.0]) * 2)
-    assert "[]" in repr(mg.zeros(0)) and repr(mg.tensor([True, False])) == "tensor([ True, False], dtype=bool)"
+    assert repr(mg.tensor([1, 2])) == "tensor([1, 2])"
+    assert repr(Tensor([1.0, 2.5])) == "tensor([1.0000, 2.5000], requires_grad=True)"
+    assert repr(mg.tensor(3)) == "tensor(3)" and "grad_fn=<mul>" in repr(Tensor([1.0]) * 2)
+    assert repr(mg.tensor([1], dtype="int8")) == "tensor([1], dtype=micrograd_rs.int8)"
+    assert str(mg.float32) == repr(mg.float32) == "micrograd_rs.float32"
+    assert "[]" in repr(mg.zeros(0)) and repr(mg.tensor([True, False])) == "tensor([ True, False])"
     text = repr(mg.arange(10_000).reshape(100, 100))
     assert "..." in text and len(text) < 1000 and "9999" in text
     assert "nan" in repr(mg.tensor([float("nan")])) and "inf" in repr(mg.tensor([float("inf")]))

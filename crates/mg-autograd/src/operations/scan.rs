@@ -1,6 +1,7 @@
 //! Running sums and their like along an axis.
 
 use super::float;
+use crate::functional::comparable;
 use crate::tensor::Tensor;
 use mg_device::{DType, Result, normalize_axis};
 use mg_graph::Node;
@@ -36,7 +37,7 @@ impl Tensor {
     /// The extremes so far along an axis, and where they stand.
     fn running_extreme(&self, kind: ScanKind, dim: isize) -> Result<(Tensor, Tensor)> {
         let x = self.node();
-        let index = scan(&x, kind, dim, None)?;
+        let index = scan(&comparable(&x), kind, dim, None)?;
         if x.shape().rank() == 0 {
             return Ok((Tensor::from_node(x.alias()), Tensor::from_node(index)));
         }

@@ -50,6 +50,8 @@ from ._micrograd_rs import (
     get_float32_matmul_precision,
     get_rng_state,
     initial_seed,
+    int8,
+    int16,
     int32,
     int64,
     is_grad_enabled,
@@ -73,6 +75,9 @@ from ._micrograd_rs import (
     set_rng_state,
     tensor,
     uint8,
+    uint16,
+    uint32,
+    uint64,
     where,
     zeros,
     zeros_like,
@@ -96,6 +101,7 @@ float = float32
 half = float16
 long = int64
 int = int32
+short = int16
 
 __all__ = [
     "MLP",
@@ -146,6 +152,8 @@ __all__ = [
     "half",
     "iinfo",
     "initial_seed",
+    "int8",
+    "int16",
     "int32",
     "int64",
     "is_grad_enabled",
@@ -182,6 +190,9 @@ __all__ = [
     "stack",
     "tensor",
     "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
     "where",
     "zeros",
     "zeros_like",

@@ -59,6 +59,11 @@ float16: dtype
 bfloat16: dtype
 int64: dtype
 int32: dtype
+int16: dtype
+int8: dtype
+uint64: dtype
+uint32: dtype
+uint16: dtype
 uint8: dtype
 bool: dtype
 
@@ -2283,6 +2288,12 @@ class Tensor:
         """As `to(int64)`."""
     def int(self) -> Tensor:
         """As `to(int32)`."""
+    def short(self) -> Tensor:
+        """As `to(int16)`."""
+    def char(self) -> Tensor:
+        """As `to(int8)`."""
+    def byte(self) -> Tensor:
+        """As `to(uint8)`."""
     def bool(self) -> Tensor:
         """As `to(bool)`."""
 
