@@ -111,7 +111,7 @@ def test_conversions():
 
 
 def test_dtypes():
-    assert str(mg.float32) == "f32" and repr(mg.float32) == "micrograd_rs.float32" and mg.float32 == "float32"
+    assert str(mg.float32) == "micrograd_rs.float32" == repr(mg.float32) and mg.float32 == "float32"
     assert mg.dtype("torch.float16") == mg.float16 and mg.float32.itemsize == 4 and mg.bool.name == "bool"
     assert mg.int64 != "f32" and mg.int64 != 5 and mg.int64 is not None and len({mg.int32, mg.dtype("i32")}) == 1
     assert mg.float32.is_floating_point and not mg.uint8.is_floating_point and mg.double == mg.float64

@@ -145,7 +145,7 @@ fn operands_meet_as_in_pytorch() {
             }
         }
     }
-    assert_eq!(pairs, 16 * 19);
+    assert_eq!(pairs, 2 * DType::ALL.len() * (2 * DType::ALL.len() + 3));
 }
 
 /// As PyTorch answers, one by one.
