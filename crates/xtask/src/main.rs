@@ -7,6 +7,8 @@ mod gpu_bundle;
 mod plots;
 mod process;
 mod ptx;
+mod references;
+mod sync;
 mod test;
 mod venv;
 mod wheel;
@@ -22,6 +24,7 @@ commands:
   test     every check and test there is; `cargo xtask test --help` for its options
   bench    this project and its peers side by side, into docs/measured; `cargo xtask bench --help`
   wheel    the Python package as a wheel, into dist; `cargo xtask wheel --help` for its options
+  sync     everything that is generated, written anew: kernels, stubs, lists
   ptx      the CUDA kernels, from kernels/*.cu to kernels/ptx; `cargo xtask ptx --help`
   gpu-bundle  what is checked and measured on a GPU, for a machine without cargo; `cargo xtask gpu-bundle --help`
   plots    speed against size from docs/measured/gpu-*.json, as pictures beside them; needs python3";
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         "test" => test::main(&arguments),
         "bench" => bench::main(&arguments),
         "wheel" => wheel::main(&arguments),
+        "sync" => sync::main(&arguments),
         "ptx" => ptx::main(&arguments),
         "gpu-bundle" => gpu_bundle::main(&arguments),
         "plots" => plots::main(&arguments),

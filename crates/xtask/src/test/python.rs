@@ -82,7 +82,7 @@ pub fn ptxas(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
     let mut jobs = Vec::new();
     let mut all = files(&folder, "ptx")?;
     // The emitter's, by the test that compares their hashes.
-    let texts = workspace.root.join("target/programs");
+    let texts = workspace.target().join("programs");
     let mut write = process::command(cargo_program(), &workspace.root);
     write.args(["test", "--release", "--quiet", "--package", "mg-kernels", "--test", "single_operations"]);
     process::run(write.env("MG_PTX_TEXTS", &texts))?;

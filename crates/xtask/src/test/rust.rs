@@ -2,6 +2,7 @@
 
 use super::Outcome;
 use super::counts::Counts;
+use crate::references;
 use crate::workspace::Workspace;
 use crate::{Result, process};
 
@@ -54,6 +55,7 @@ pub fn examples(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
 }
 
 pub fn docs(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
+    references::check(workspace)?;
     process::run(workspace.cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings"))?;
     Ok(Outcome::Done)
 }
