@@ -46,6 +46,9 @@ pub enum ErrorKind {
     /// An argument is outside what the operation takes.
     #[error("{0}")]
     Value(String),
+    /// A matrix that cannot be factorised, inverted or solved with.
+    #[error("{0}")]
+    Singular(String),
     /// A gradient was asked for where there is none to have.
     #[error("{0}")]
     Gradient(String),

@@ -138,6 +138,9 @@ fn refused<B: Bindings>(graph: &B, node: usize, found: OutOfRange) -> Error {
     let Some(origin) = graph.origin(node) else {
         return Error::new("realize", ErrorKind::Internal("a check of unknown origin".into()));
     };
+    if let Some(text) = library::factor::refusal(&found) {
+        return Error::new(origin.op, ErrorKind::Singular(text)).with_location(origin.line);
+    }
     let kind = match found.size {
         ZERO_DIVISOR => ErrorKind::Value("an integer is divided by zero".into()),
         size => ErrorKind::Index { index: found.index, axis: origin.axis, size: size.max(0) as usize },

@@ -104,4 +104,36 @@ impl Structure for Node {
     fn filled(&self, value: f64, shape: Shape) -> Result<Node> {
         self.lit(value).expand(shape)
     }
+
+    #[track_caller]
+    fn permuted(&self, axes: &[usize]) -> Result<Node> {
+        self.permute(axes)
+    }
+
+    #[track_caller]
+    fn reshaped(&self, shape: Shape) -> Result<Node> {
+        self.reshape(shape)
+    }
+
+    #[track_caller]
+    fn expanded(&self, shape: Shape) -> Result<Node> {
+        self.expand(shape)
+    }
+
+    #[track_caller]
+    fn matmul(&self, o: &Node) -> Result<Node> {
+        Node::matmul(self, o)
+    }
+
+    #[track_caller]
+    fn rows_at(&self, index: &Node) -> Result<Node> {
+        let (shape, rank) = (*self.shape(), self.shape().rank());
+        let rows = index.shape()[rank - 2];
+        let index = index.reshape(index.shape().insert(rank - 1, 1))?;
+        self.gather(rank - 2, &index.expand(shape.with(rank - 2, rows))?)
+    }
+
+    fn ramp(&self, shape: Shape) -> Node {
+        Node::ramp(shape, self.device())
+    }
 }

@@ -15,6 +15,13 @@ use pyo3::exceptions::{
 use pyo3::ffi;
 use pyo3::prelude::*;
 
+pyo3::create_exception!(
+    micrograd_rs,
+    LinAlgError,
+    PyRuntimeError,
+    "A matrix that cannot be factorised, inverted or solved with."
+);
+
 /// Threads that are in the engine without the interpreter's lock. Changed only by threads that hold that lock, or that are
 /// about to take it.
 static BUSY: AtomicUsize = AtomicUsize::new(0);
@@ -47,6 +54,7 @@ pub fn exception(error: &Error) -> PyErr {
             PyValueError::new_err(text)
         }
         ErrorKind::OutOfMemory { .. } => PyMemoryError::new_err(text),
+        ErrorKind::Singular(_) => LinAlgError::new_err(text),
         ErrorKind::Io(_) => PyOSError::new_err(text),
         ErrorKind::Cancelled => RAISED.take().unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
         _ => PyRuntimeError::new_err(text),

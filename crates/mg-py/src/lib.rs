@@ -93,6 +93,7 @@ mod _micrograd_rs {
         for dtype in mg_device::DType::ALL {
             module.add(dtype.long_name(), PyDType(dtype))?;
         }
+        module.add("LinAlgError", module.py().get_type::<crate::error::LinAlgError>())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -1,6 +1,7 @@
 //! Products of vectors and matrices, and norms of matrices.
 
 use super::einsum;
+use super::factorization::singular_values;
 use super::{float_as, signed};
 use crate::functional::{axis_mask, count, mask, norm_of};
 use crate::ops::Operand;
@@ -166,9 +167,24 @@ fn norm_of_matrices(
         Order::Number(-1.0) => of_sums(rows, columns, ReduceKind::Min),
         Order::Number(f64::INFINITY) => of_sums(columns, rows, ReduceKind::Max),
         Order::Number(f64::NEG_INFINITY) => of_sums(columns, rows, ReduceKind::Min),
+        Order::Word("nuc") | Order::Number(2.0 | -2.0) => {
+            // The matrices come last.
+            let (first, second) = (rows.trailing_zeros() as usize, columns.trailing_zeros() as usize);
+            let rank = x.shape().rank();
+            let order_of_axes = (0..rank).filter(|&d| d != first && d != second).chain([first, second]);
+            let s = singular_values(op, &x.permute(&order_of_axes.collect::<Vec<_>>())?)?;
+            let axis = 1 << (s.shape().rank() - 1);
+            let kind = match order {
+                Order::Word(_) => ReduceKind::Sum,
+                Order::Number(p) if p > 0.0 => ReduceKind::Max,
+                Order::Number(_) => ReduceKind::Min,
+            };
+            s.reduce(kind, axis, false)?.reshape(crate::functional::kept(x.shape(), both, keepdim))
+        }
         Order::Word(_) | Order::Number(_) => {
-            let text =
-                format!("takes \"fro\", 1, -1, inf or -inf as the order of a matrix norm, got {order:?}");
+            let text = format!(
+                "takes \"fro\", \"nuc\", 1, -1, 2, -2, inf or -inf as the order of a matrix norm, got {order:?}"
+            );
             Err(Error::new(op, ErrorKind::Value(text)))
         }
     }
@@ -559,11 +575,12 @@ impl Tensor {
         Ok(sum.to_dtype(dtype))
     }
 
-    /// Matrices multiplied with themselves, `n` times; the identity, if `n` is 0. By squaring.
+    /// Matrices multiplied with themselves, `n` times; the identity, if `n` is 0; of a negative `n`, the inverse's power (f32 and f64).
+    /// By squaring.
     ///
     /// # Errors
     ///
-    /// What is no square matrix; a negative `n`.
+    /// What is no square matrix; with a negative `n` a singular one.
     #[surface(method, function, linalg)]
     pub fn matrix_power(&self, n: i64) -> Result<Tensor> {
         let shape = self.shape();
@@ -572,8 +589,11 @@ impl Tensor {
             return misfit("matrix_power", format!("takes square matrices, got shape {shape}"));
         }
         if n < 0 {
-            let text = format!("takes a power that is not negative, got {n}");
-            return Err(Error::new("matrix_power", ErrorKind::Value(text)));
+            let Some(n) = n.checked_neg() else {
+                let text = format!("takes a power above -2^63, got {n}");
+                return Err(Error::new("matrix_power", ErrorKind::Value(text)));
+            };
+            return self.try_inv()?.try_matrix_power(n);
         }
         let (mut square, mut out, mut left) = (self.clone(), None::<Tensor>, n);
         while left > 0 {
@@ -620,11 +640,12 @@ impl Tensor {
     }
 
     /// The norm of the matrices in two axes: `"fro"` is the root of the sum of squares; 1 and −1 the largest and the least sum of a
-    /// column's magnitudes, infinity and −infinity of a row's. Integers become f32.
+    /// column's magnitudes, infinity and −infinity of a row's; `"nuc"` the sum of the singular values, 2 and −2 the largest and the least of
+    /// them (f32 and f64). Integers become f32.
     ///
     /// # Errors
     ///
-    /// Fewer than two axes, axes out of range or the same; other orders, which take singular values.
+    /// Fewer than two axes, axes out of range or the same; other orders.
     #[surface(linalg, keywords_from = "dtype")]
     pub fn matrix_norm(
         &self,

@@ -312,6 +312,7 @@ answers! {
     Tensor: Tensor, t => t;
     (Tensor, Tensor): Several, (a, b) => SmallVec::from_iter([a, b]);
     (Tensor, Tensor, Tensor): Several, (a, b, c) => SmallVec::from_iter([a, b, c]);
+    (Tensor, Tensor, Tensor, Tensor): Several, (a, b, c, d) => SmallVec::from_iter([a, b, c, d]);
     Vec<Tensor>: List, list => list;
     bool: Bool, b => b;
     i64: Int, n => n;

@@ -4,8 +4,11 @@
 //! its line in `library!` below; without a rule for its gradient it does not compile.
 
 pub mod conv;
+pub mod factor;
+pub mod known;
 pub mod scan;
 pub mod sort;
+pub mod triangular;
 
 use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
@@ -13,8 +16,11 @@ use crate::rows::Algebra;
 use mg_device::{DType, Layout, Result, Shape};
 
 pub use conv::{Conv, ConvKind};
+pub use factor::{Demand, Factor, FactorKind};
+pub use known::{Known, Rule};
 pub use scan::{Scan, ScanKind};
 pub use sort::{Sort, SortKind};
+pub use triangular::Triangular;
 
 /// A shape and a dtype.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,6 +103,38 @@ pub trait Structure: Algebra {
     ///
     /// A shape with too many elements.
     fn filled(&self, value: f64, shape: Shape) -> Result<Self>;
+    /// The axes in another order.
+    ///
+    /// # Errors
+    ///
+    /// Axes that are not there, or twice.
+    fn permuted(&self, axes: &[usize]) -> Result<Self>;
+    /// The elements in another shape.
+    ///
+    /// # Errors
+    ///
+    /// A shape of another number of elements.
+    fn reshaped(&self, shape: Shape) -> Result<Self>;
+    /// Broadcast to a shape.
+    ///
+    /// # Errors
+    ///
+    /// A shape that it does not broadcast to.
+    fn expanded(&self, shape: Shape) -> Result<Self>;
+    /// The matrix product.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not fit.
+    fn matmul(&self, o: &Self) -> Result<Self>;
+    /// The rows (along the last but one axis) that an index (i64) names, one for each row of the result.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not fit.
+    fn rows_at(&self, index: &Self) -> Result<Self>;
+    /// 0, 1, 2, … (i64) in a shape, on its device.
+    fn ramp(&self, shape: Shape) -> Self;
 }
 
 /// What the rest of the engine asks of a kernel. Operands lie densely.
@@ -259,4 +297,10 @@ library! {
     Conv;
     /// Order, sorted elements, and elements by their rank.
     Sort;
+    /// Factorisations of matrices, by the host.
+    Factor;
+    /// A value that is known, and how it depends on its operands.
+    Known;
+    /// Systems of equations whose matrix is a triangle.
+    Triangular;
 }

@@ -283,4 +283,6 @@ prebuilt! {
     "transpose_b64"
     "transpose_b64_v"
     "transpose_b8"
+    "triangular_f32"
+    "triangular_f64"
 }

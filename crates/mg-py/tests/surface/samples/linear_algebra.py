@@ -97,7 +97,9 @@ SAMPLES = {
         "m.matrix_power(0)",
         "L.linalg.matrix_power(m, 1)",
         "L.linalg.matrix_power(L.stack([m, m @ m]), 5)",
+        "L.matrix_power(m, -2)",
         {"call": "x.matrix_power(2)", "error": True},
+        {"call": "L.matrix_power(m * 0, -1)", "error": True},
     ],
     "vector_norm": [
         "L.linalg.vector_norm(x)",
@@ -118,6 +120,9 @@ SAMPLES = {
         {"call": "L.linalg.matrix_norm(h, -1, dim=(0, 2))", "order": 1},
         {"call": "L.linalg.matrix_norm(h, -inf, keepdim=True)", "order": 1},
         'L.linalg.matrix_norm(h, "fro", dim=(0, 1), keepdim=True)',
+        {"call": "L.linalg.matrix_norm(h, 'nuc')", "rtol": 1e-6},
+        {"call": "L.linalg.matrix_norm(h, 2, dim=(0, 2))", "rtol": 1e-6},
+        {"call": "L.linalg.matrix_norm(x, -2, keepdim=True)", "rtol": 1e-6},
         {"call": "L.linalg.matrix_norm(v)", "error": True},
     ],
     "vander": [

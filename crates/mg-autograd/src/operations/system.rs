@@ -1,0 +1,399 @@
+//! Systems of linear equations, inverses, determinants.
+
+// Matrices have the names that PyTorch gives them, which are keywords in Python.
+#![allow(non_snake_case)]
+
+use super::factorization::order_of;
+use super::factors::{
+    Lu, SIGN, diagonal, eliminated, identity, is_differentiated, known, misfit, sides, square, together,
+    transposed,
+};
+use super::{set_aside, signed};
+use crate::tensor::Tensor;
+use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use mg_graph::Node;
+use mg_kernels::library::{Demand, Rule, Triangular};
+use mg_kernels::{Algebra, ReduceKind, Row, Rules};
+use mg_macros::operations;
+
+/// The inverses, and where an elimination met a 0.
+pub(super) fn inverse_of(op: &'static str, a: &Node, demand: Demand) -> Result<(Node, Node)> {
+    square(op, a.shape())?;
+    let lu = eliminated(a, demand)?;
+    let x = lu.solve(a, &identity(a, *a.shape())?, false)?;
+    Ok((x, lu.info()?))
+}
+
+/// `X` with `A X = B`, or `X A = B`.
+fn solution(
+    op: &'static str,
+    a: &Tensor,
+    b: &Tensor,
+    left: bool,
+    demand: Demand,
+) -> Result<(Tensor, Lu, Tensor)> {
+    let (a, b) = (a.node(), b.node());
+    square(op, a.shape())?;
+    // As in NumPy: a vector, or vectors of a batch that fits.
+    let rank = a.shape().rank();
+    let is_vector =
+        b.shape().rank() == 1 || b.shape().rank() + 1 == rank && b.shape()[..] == a.shape()[..rank - 1];
+    if is_vector && !left {
+        return misfit(op, "vectors stand on the right of the matrix: left=False takes matrices".into());
+    }
+    let b = if is_vector { b.reshape(b.shape().insert(b.shape().rank(), 1))? } else { b };
+    let b = if left { b } else { transposed(&b)? };
+    let (_, (rows, _)) = (sides(op, a.shape())?, sides(op, b.shape())?);
+    if rows != a.shape()[rank - 1] {
+        return misfit(op, format!("shapes {} and {} do not fit", a.shape(), b.shape()));
+    }
+    // A batch of right sides needs each matrix once: the factorisation is made before matrices are repeated.
+    let own = a.clone();
+    let (a, b) = together(op, &a, &b)?;
+    let lu = match a.shape() == own.shape() {
+        true => eliminated(&own, demand)?,
+        false => repeated(eliminated(&own, demand)?, a.shape())?,
+    };
+    let x = lu.solve(&a, &b, !left)?;
+    let x = if left { x } else { transposed(&x)? };
+    let x = if is_vector { x.reshape(x.shape().remove(x.shape().rank() - 1))? } else { x };
+    Ok((Tensor::from_node(x), lu, Tensor::from_node(own)))
+}
+
+/// An elimination for batches that it broadcasts to.
+fn repeated(mut lu: Lu, shape: &Shape) -> Result<Lu> {
+    let line = shape.remove(shape.rank() - 1);
+    lu.elimination.lu = lu.elimination.lu.expand(*shape)?;
+    lu.elimination.order = lu.elimination.order.expand(line)?;
+    lu.elimination.inverse = lu.elimination.inverse.expand(line)?;
+    Ok(lu)
+}
+
+/// The sign of the determinant, and the logarithm of its magnitude.
+fn sign_and_logarithm(op: &'static str, a: &Node) -> Result<(Node, Node)> {
+    square(op, a.shape())?;
+    let lu = eliminated(a, Demand::Nothing)?;
+    let (sign, logarithm) = set_aside(|| {
+        let pivots = diagonal(&lu.elimination.lu)?;
+        let axis = 1 << (pivots.shape().rank() - 1);
+        let sign =
+            pivots.map(Row::Sign).reduce(ReduceKind::Prod, axis, false)?.mul(&lu.factored.number(SIGN)?);
+        let logarithm = pivots.map(Row::Abs).map(Row::Log).reduce(ReduceKind::Sum, axis, false)?;
+        Ok::<_, Error>((sign, logarithm))
+    })?;
+    let e = &lu.elimination;
+    let logarithm = known(Rule::LogDet, &logarithm, &[a, &e.lu, &e.order, &e.inverse])?;
+    Ok((sign, logarithm))
+}
+
+fn triangular(a: &Node, b: &Node, upper: bool, unit: bool, transposed: bool) -> Result<Node> {
+    Node::library(Triangular { upper, unit, transposed }.into(), &[a, b])
+}
+
+/// `X` with `A X = B` where `A` is a triangle, or `X A = B`.
+fn triangular_solution(
+    op: &'static str,
+    a: &Node,
+    b: &Node,
+    [upper, left, unit, turned]: [bool; 4],
+) -> Result<Node> {
+    square(op, a.shape())?;
+    let rows = if left { b.clone() } else { transposed(b)? };
+    let (_, (m, _)) = (sides(op, a.shape())?, sides(op, rows.shape())?);
+    if m != a.shape()[a.shape().rank() - 1] {
+        return misfit(op, format!("shapes {} and {} do not fit", a.shape(), b.shape()));
+    }
+    let (a, rows) = together(op, a, &rows)?;
+    let x = triangular(&a, &rows, upper, unit, turned != !left)?;
+    if left { Ok(x) } else { transposed(&x) }
+}
+
+fn product(sizes: &[usize]) -> usize {
+    sizes.iter().product()
+}
+
+#[operations(LINEAR_SYSTEMS)]
+impl Tensor {
+    /// The inverses of square matrices, `[…, n, n]`. f32 and f64; the elimination is done on the host, on every device.
+    ///
+    /// # Errors
+    ///
+    /// What is no square matrix, a singular one, other dtypes.
+    #[surface(linalg)]
+    pub fn inv(&self) -> Result<Tensor> {
+        Ok(Tensor::from_node(inverse_of("inv", &self.node(), Demand::Inverse)?.0))
+    }
+
+    /// The inverses of square matrices: see `linalg.inv`.
+    ///
+    /// # Errors
+    ///
+    /// What is no square matrix, a singular one, other dtypes.
+    #[surface(method, function)]
+    pub fn inverse(&self) -> Result<Tensor> {
+        self.try_inv()
+    }
+
+    /// `inv`, and for each matrix the first pivot that is 0 (i32), counted from 1, or 0: then its inverse is none.
+    ///
+    /// # Errors
+    ///
+    /// What is no square matrix, other dtypes; with `check_errors` a singular one.
+    #[surface(linalg, answers("inverse", "info"), keywords_from = "check_errors")]
+    pub fn inv_ex(&self, #[default(false)] check_errors: bool) -> Result<(Tensor, Tensor)> {
+        let demand = if check_errors { Demand::Inverse } else { Demand::Nothing };
+        let (x, info) = inverse_of("inv_ex", &self.node(), demand)?;
+        Ok((Tensor::from_node(x), Tensor::from_node(info)))
+    }
+
+    /// `X` with `A X = B`, or if not `left`, with `X A = B`: `A` is `[…, n, n]`, `B` `[…, n, k]` (or `[…, k, n]`), or a vector, or vectors of `A`'s own
+    /// batch, `[…, n]`. Batches broadcast. f32 and f64; the elimination is done on the host, on every device.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not fit, a singular matrix, other dtypes, unlike devices.
+    #[surface(linalg, keywords_from = "left")]
+    pub fn solve(&self, B: &Tensor, #[default(true)] left: bool) -> Result<Tensor> {
+        Ok(solution("solve", self, B, left, Demand::Solution)?.0)
+    }
+
+    /// `solve`, and for each matrix the first pivot that is 0 (i32), counted from 1, or 0: then there is no solution.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not fit, other dtypes, unlike devices; with `check_errors` a singular matrix.
+    #[surface(linalg, answers("result", "info"), keywords_from = "left")]
+    pub fn solve_ex(
+        &self,
+        B: &Tensor,
+        #[default(true)] left: bool,
+        #[default(false)] check_errors: bool,
+    ) -> Result<(Tensor, Tensor)> {
+        let demand = if check_errors { Demand::Solution } else { Demand::Nothing };
+        let (x, lu, _) = solution("solve_ex", self, B, left, demand)?;
+        Ok((x, Tensor::from_node(lu.info()?)))
+    }
+
+    /// `X` with `A X = B`, or if not `left`, with `X A = B`, where `A` is a triangle: with `upper` that above the diagonal, else that below, of a matrix
+    /// of which nothing else is read; with `unitriangular` the diagonal is ones, whatever stands there. Batches broadcast. f32 and f64.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not fit, other dtypes, unlike devices. A diagonal with a 0 is no error: there are infinities and NaN.
+    #[surface(linalg, keywords_from = "upper")]
+    pub fn solve_triangular(
+        &self,
+        B: &Tensor,
+        upper: bool,
+        #[default(true)] left: bool,
+        #[default(false)] unitriangular: bool,
+    ) -> Result<Tensor> {
+        let (a, b) = (self.node(), B.node());
+        let how = [upper, left, unitriangular, false];
+        Ok(Tensor::from_node(triangular_solution("solve_triangular", &a, &b, how)?))
+    }
+
+    /// `X` with `A X = b` (or `Aᵀ X = b`), where `A` is a triangle; and a copy of `A`, for each matrix of the batch. The older name of `linalg.solve_triangular`.
+    ///
+    /// # Errors
+    ///
+    /// Those of `linalg.solve_triangular`.
+    #[surface(method, function, answers("solution", "cloned_coefficient"))]
+    pub fn triangular_solve(
+        &self,
+        A: &Tensor,
+        #[default(true)] upper: bool,
+        #[default(false)] transpose: bool,
+        #[default(false)] unitriangular: bool,
+    ) -> Result<(Tensor, Tensor)> {
+        let (a, b) = (A.node(), self.node());
+        let how = [upper, true, unitriangular, transpose];
+        let x = triangular_solution("triangular_solve", &a, &b, how)?;
+        let coefficient = together("triangular_solve", &a, &b)?.0.copy();
+        Ok((Tensor::from_node(x), Tensor::from_node(coefficient)))
+    }
+
+    /// `X` with `A X = B` (or `X A = B`, if not `left`; or with `Aᵀ` for `A`, if `adjoint`) of what `lu_factor` answers with for `A`.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not fit, pivots that name rows that are not there, other dtypes, unlike devices.
+    #[surface(linalg, keywords_from = "left")]
+    pub fn lu_solve(
+        &self,
+        pivots: &Tensor,
+        B: &Tensor,
+        #[default(true)] left: bool,
+        #[default(false)] adjoint: bool,
+    ) -> Result<Tensor> {
+        const OP: &str = "lu_solve";
+        let (lu, b) = (self.node(), B.node());
+        let n = square(OP, lu.shape())?;
+        if pivots.shape().dims() != &lu.shape()[..lu.shape().rank() - 1] {
+            return misfit(OP, format!("pivots of shape {} for a matrix of {}", pivots.shape(), lu.shape()));
+        }
+        let b = if left { b } else { transposed(&b)? };
+        if sides(OP, b.shape())?.0 != n {
+            return misfit(OP, format!("shapes {} and {} do not fit", lu.shape(), b.shape()));
+        }
+        let (order, inverse) = order_of(&pivots.node(), n, lu.dtype())?;
+        let (lu, b) = together(OP, &lu, &b)?;
+        let line = lu.shape().remove(lu.shape().rank() - 1);
+        let rows = |x: &Node, index: &Node| -> Result<Node> {
+            let index = index.expand(line)?;
+            let index = index.reshape(index.shape().insert(line.rank(), 1))?;
+            x.gather(line.rank() - 1, &index.expand(*x.shape())?)
+        };
+        // X A = B is Aᵀ Xᵀ = Bᵀ.
+        let x = match adjoint == left {
+            false => {
+                let below = triangular(&lu, &rows(&b, &order)?, false, true, false)?;
+                triangular(&lu, &below, true, false, false)?
+            }
+            true => {
+                let above = triangular(&lu, &b, true, false, true)?;
+                rows(&triangular(&lu, &above, false, true, true)?, &inverse)?
+            }
+        };
+        Ok(Tensor::from_node(if left { x } else { transposed(&x)? }))
+    }
+
+    /// `linalg.lu_solve` with the right side first.
+    ///
+    /// # Errors
+    ///
+    /// Those of `linalg.lu_solve`.
+    #[surface(method, function, name = "lu_solve")]
+    pub fn lu_solve_of(&self, LU_data: &Tensor, LU_pivots: &Tensor) -> Result<Tensor> {
+        LU_data.try_lu_solve(LU_pivots, self, true, false)
+    }
+
+    /// `X` with `L Lᵀ X = B`, of what `cholesky` answers with; with `upper`, `L` is its transpose.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not fit, other dtypes, unlike devices.
+    #[surface(method, function)]
+    pub fn cholesky_solve(&self, L: &Tensor, #[default(false)] upper: bool) -> Result<Tensor> {
+        let (l, b) = (L.node(), self.node());
+        let first = triangular_solution("cholesky_solve", &l, &b, [upper, true, false, upper])?;
+        let x = triangular_solution("cholesky_solve", &l, &first, [upper, true, false, !upper])?;
+        Ok(Tensor::from_node(x))
+    }
+
+    /// The inverse of `L Lᵀ`, of what `cholesky` answers with; with `upper`, the tensor is its transpose.
+    ///
+    /// # Errors
+    ///
+    /// What is no square matrix, other dtypes.
+    #[surface(method, function)]
+    pub fn cholesky_inverse(&self, #[default(false)] upper: bool) -> Result<Tensor> {
+        let l = self.node();
+        square("cholesky_inverse", l.shape())?;
+        Tensor::from_node(identity(&l, *l.shape())?).try_cholesky_solve(self, upper)
+    }
+
+    /// The determinants of square matrices. f32 and f64; the elimination is done on the host, on every device. A singular matrix has a
+    /// gradient; its second derivatives are not to be relied on.
+    ///
+    /// # Errors
+    ///
+    /// What is no square matrix, other dtypes.
+    #[surface(method, function, linalg)]
+    pub fn det(&self) -> Result<Tensor> {
+        let a = self.node();
+        square("det", a.shape())?;
+        let lu = eliminated(&a, Demand::Nothing)?;
+        let e = &lu.elimination;
+        let of = |pivots: &Node| -> Result<Node> {
+            let axis = 1 << (pivots.shape().rank() - 1);
+            Ok(pivots.reduce(ReduceKind::Prod, axis, false)?.mul(&lu.factored.number(SIGN)?))
+        };
+        let value = set_aside(|| of(&diagonal(&e.lu)?))?;
+        if !is_differentiated(&a) {
+            return Ok(Tensor::from_node(value));
+        }
+        // Pivots that are 0 are next to nothing, so that the matrix has an inverse.
+        let (near, value_near) = set_aside(|| {
+            let n = a.shape()[a.shape().rank() - 1];
+            let line = |dims: [usize; 2]| Node::ramp(Shape::of(&dims), a.device());
+            let on = line([n, 1]).eq(&line([1, n]));
+            let least = if a.dtype() == DType::F64 { f64::EPSILON } else { f64::from(f32::EPSILON) };
+            let pivot = e.lu.eq(&e.lu.lit(0.0)).choose(&e.lu.lit(least), &e.lu);
+            let near = on.choose(&pivot, &e.lu).copy();
+            let value = of(&diagonal(&near)?)?;
+            Ok::<_, Error>((near, value))
+        })?;
+        let operands = [&a, &near, &e.order, &e.inverse, &value_near];
+        Ok(Tensor::from_node(known(Rule::Det, &value, &operands)?))
+    }
+
+    /// The signs of determinants (−1, 0 or 1), and the logarithms of their magnitudes (−∞ of a singular matrix). f32 and f64.
+    ///
+    /// # Errors
+    ///
+    /// What is no square matrix, other dtypes.
+    #[surface(method, function, linalg, answers("sign", "logabsdet"))]
+    pub fn slogdet(&self) -> Result<(Tensor, Tensor)> {
+        let (sign, logarithm) = sign_and_logarithm("slogdet", &self.node())?;
+        Ok((Tensor::from_node(sign), Tensor::from_node(logarithm)))
+    }
+
+    /// The logarithms of determinants: −∞ of a singular matrix, NaN where the determinant is negative. f32 and f64.
+    ///
+    /// # Errors
+    ///
+    /// What is no square matrix, other dtypes.
+    pub fn logdet(&self) -> Result<Tensor> {
+        let (sign, logarithm) = sign_and_logarithm("logdet", &self.node())?;
+        let negative = sign.lt(&sign.lit(0.0));
+        Ok(Tensor::from_node(negative.choose(&logarithm.lit(f64::NAN), &logarithm)))
+    }
+
+    /// The inverse of a tensor as a map from its last axes to its first `ind`: `tensordot(tensorinv(A), B, ind)` is `tensorsolve(A, B)`.
+    ///
+    /// # Errors
+    ///
+    /// First axes of another product than the others', a singular map, other dtypes.
+    #[surface(linalg)]
+    pub fn tensorinv(&self, #[default(2)] ind: usize) -> Result<Tensor> {
+        let shape = self.shape();
+        if ind == 0 || ind > shape.rank() {
+            let text = format!("takes a number of axes from 1 to {}, got {ind}", shape.rank());
+            return Err(Error::new("tensorinv", ErrorKind::Value(text)));
+        }
+        let (first, last) = shape.split_at(ind);
+        let n = product(last);
+        if product(first) != n {
+            return misfit(
+                "tensorinv",
+                format!("the first {ind} axes of {shape} have another product than the others"),
+            );
+        }
+        let sizes = signed(&[last, first].concat());
+        self.reshape(&[n as isize, n as isize])?.try_inv()?.reshape(&sizes)
+    }
+
+    /// `X` with `tensordot(A, X, X.ndim) = B`. The axes `dims` of `A` are moved to its end first.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not fit, a singular map, other dtypes.
+    #[surface(linalg)]
+    pub fn tensorsolve(&self, B: &Tensor, #[default(None)] dims: Option<&[isize]>) -> Result<Tensor> {
+        let a = match dims {
+            None => self.clone(),
+            Some(dims) => {
+                let end: Vec<isize> = (-(dims.len() as isize)..0).collect();
+                self.movedim(dims, &end)?
+            }
+        };
+        let (shape, rank) = (a.shape(), B.rank());
+        let (rows, rest) = (B.numel(), shape.get(rank..).unwrap_or(&[]).to_vec());
+        if product(&rest) != rows || shape.numel() != rows * rows {
+            return misfit("tensorsolve", format!("shapes {shape} and {} do not fit", B.shape()));
+        }
+        let matrix = a.reshape(&[rows as isize, rows as isize])?;
+        matrix.try_solve(&B.reshape(&[rows as isize])?, true)?.reshape(&signed(&rest))
+    }
+}

@@ -1,0 +1,166 @@
+//! Factorisations on the CPU: matrices of a batch on all threads, each by one.
+
+use super::{Code, Demand, Factor, FactorKind};
+use crate::cpu::library::Shared;
+use crate::cpu::pool::parallel;
+use crate::cpu::run::OutOfRange;
+use crate::library::Operand;
+use mg_device::{DType, Shape};
+use mg_linalg::Real;
+use smallvec::SmallVec;
+use std::sync::{Mutex, PoisonError};
+
+/// Multiplications from which several matrices are factorised on several threads.
+const PARALLEL: usize = 1 << 15;
+
+/// # Safety
+///
+/// As [`crate::library::Kernel::cpu`].
+pub(super) unsafe fn factor(factor: &Factor, operands: &[Operand], out: *mut u8) -> Result<(), OutOfRange> {
+    let [x] = operands else { return Ok(()) };
+    match x.dtype {
+        // SAFETY: this function's contract.
+        DType::F64 => unsafe { batch::<f64>(factor, x, out.cast()) },
+        // SAFETY: as above; other dtypes were refused when the node was made.
+        _ => unsafe { batch::<f32>(factor, x, out.cast()) },
+    }
+}
+
+/// # Safety
+///
+/// As [`factor`], with operands of this type.
+unsafe fn batch<T: Real>(factor: &Factor, x: &Operand, out: *mut T) -> Result<(), OutOfRange> {
+    let shape = x.layout.shape();
+    let Some((lead, &[m, n])) = shape.split_last_chunk::<2>() else { return Ok(()) };
+    let count: usize = lead.iter().product();
+    let parts = factor.parts(m, n);
+    let lengths: SmallVec<[usize; 6]> = parts.iter().map(Shape::numel).collect();
+    let length: usize = lengths.iter().sum();
+    let first: Mutex<Option<(usize, OutOfRange)>> = Mutex::default();
+    let places = Shared((x.first().cast::<T>(), out));
+    let one = |i: usize| {
+        let (from, to) = places.get();
+        // SAFETY: this function's contract: the operand has `count` matrices, the output as many lines, each one task's.
+        let (a, line) = unsafe {
+            (
+                std::slice::from_raw_parts(from.add(i * m * n), m * n),
+                std::slice::from_raw_parts_mut(to.add(i * length), length),
+            )
+        };
+        let Some((code, at)) = matrix(factor, a, [m, n], line, &lengths) else { return };
+        let place = if lead.is_empty() { 0 } else { (i as i64 + 1) << 32 };
+        let found = OutOfRange { index: place | at as i64, size: code as i64 };
+        let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.as_ref().is_none_or(|(other, _)| i < *other) {
+            *first = Some((i, found));
+        }
+    };
+    if count > 1 && count * m * n * m.min(n) >= PARALLEL {
+        parallel(count, &one);
+    } else {
+        (0..count).for_each(one);
+    }
+    match first.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some((_, found)) => Err(found),
+        None => Ok(()),
+    }
+}
+
+/// The order of rows after exchanges, step by step, and its inverse.
+fn orders<T: Real>(exchanged: impl Iterator<Item = usize>, order: &mut [T], inverse: &mut [T]) {
+    let mut rows: Vec<usize> = (0..order.len()).collect();
+    for (i, with) in exchanged.enumerate() {
+        rows.swap(i, with);
+    }
+    for (i, &row) in rows.iter().enumerate() {
+        order[i] = T::of(row);
+        inverse[row] = T::of(i);
+    }
+}
+
+/// Factorises a matrix into a line of parts; what it is refused for, and where.
+fn matrix<T: Real>(
+    factor: &Factor,
+    a: &[T],
+    [m, n]: [usize; 2],
+    line: &mut [T],
+    lengths: &[usize],
+) -> Option<(Code, usize)> {
+    let mut rest = line;
+    let mut parts: SmallVec<[&mut [T]; 6]> = SmallVec::new();
+    for &length in lengths {
+        let (part, after) = std::mem::take(&mut rest).split_at_mut(length);
+        parts.push(part);
+        rest = after;
+    }
+    let is_finite = || a.iter().all(|x| x.is_finite());
+    match (factor.kind, &mut parts[..]) {
+        (FactorKind::Lu, [lu, pivots, order, inverse, sign, info]) => {
+            lu.copy_from_slice(a);
+            let mut exchanged = vec![0; m.min(n)];
+            if !a.is_empty() {
+                T::lu(lu, m, n, &mut exchanged);
+            }
+            let mut odd = false;
+            for (i, &with) in exchanged.iter().enumerate() {
+                odd ^= with != i;
+                pivots[i] = T::of(with + 1);
+            }
+            orders(exchanged.into_iter(), order, inverse);
+            sign[0] = if odd { T::MINUS_ONE } else { T::of(1) };
+            let zero = (0..m.min(n)).find(|&i| lu[i * n + i].is_zero()).map_or(0, |i| i + 1);
+            info[0] = T::of(zero);
+            let code = match factor.demand {
+                Demand::Inverse => Code::Inverse,
+                Demand::Solution => Code::Solution,
+                Demand::Pivots => Code::Pivots,
+                Demand::Nothing | Demand::Definite => return None,
+            };
+            (zero > 0).then_some((code, zero))
+        }
+        (FactorKind::Order { .. }, [order, inverse]) => {
+            let rows = order.len();
+            let exchanged =
+                a.iter().enumerate().map(|(i, pivot)| pivot.as_count().filter(|&p| p > i && p <= rows));
+            if let Some(at) = exchanged.clone().position(|pivot| pivot.is_none()) {
+                return Some((Code::Row, at));
+            }
+            orders(exchanged.flatten().map(|pivot| pivot - 1), order, inverse);
+            None
+        }
+        (FactorKind::Cholesky, [l, info]) => {
+            l.copy_from_slice(a);
+            let mut wrong = if n == 0 { 0 } else { T::cholesky(l, n).err().unwrap_or(0) };
+            if wrong == 0 {
+                wrong = (0..n).find(|&i| !l[i * n + i].is_finite()).map_or(0, |i| i + 1);
+            }
+            info[0] = T::of(wrong);
+            (wrong > 0 && factor.demand == Demand::Definite).then_some((Code::Definite, wrong))
+        }
+        (FactorKind::Qr { .. }, [q, r]) => {
+            T::qr(a, m, n, q, r);
+            None
+        }
+        (FactorKind::Eigh { .. }, [values, vectors @ ..]) => {
+            if !is_finite() {
+                return Some((Code::NotFinite, 0));
+            }
+            let mut none: [T; 0] = [];
+            let vectors = vectors.first_mut().map_or(&mut none[..], |v| v);
+            T::eigh(a, n, values, vectors).err().map(|_| (Code::Eigh, 0))
+        }
+        (FactorKind::Svd { .. }, [values, vectors @ ..]) => {
+            if !is_finite() {
+                return Some((Code::NotFinite, 0));
+            }
+            let result = match vectors {
+                [u, vt] => T::svd(a, m, n, u, values, vt),
+                _ => T::svd(a, m, n, &mut [], values, &mut []),
+            };
+            result.err().map(|_| (Code::Svd, 0))
+        }
+        // `Factor::parts` has as many.
+        (FactorKind::Lu | FactorKind::Order { .. } | FactorKind::Cholesky | FactorKind::Qr { .. }, _)
+        | (FactorKind::Eigh { .. } | FactorKind::Svd { .. }, []) => None,
+    }
+}

@@ -1,0 +1,288 @@
+//! Factorisations of matrices.
+//!
+//! Their steps depend on each other, and on a GPU they wait more than they compute: the host does them, on every device. Operands on
+//! another device are copied there and the answers back, which whoever calls this sees to; so this kernel has no CUDA half. It has no
+//! gradient either: [`Known`](super::Known) says how what comes of it depends on the matrix.
+//!
+//! What a factorisation answers with lies together in a line of numbers for each matrix, part after part: see
+//! [`Factor::parts`].
+
+#[cfg(feature = "linalg")]
+mod cpu;
+
+use super::{Described, Kernel, Operand, Shaped, Structure, Target};
+use crate::cpu::run::OutOfRange;
+use crate::cuda::library::Plan;
+use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use smallvec::{SmallVec, smallvec};
+
+/// Which factorisation. Of an `m × n` matrix, with `k` the smaller of `m` and `n`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum FactorKind {
+    /// `A = P L U` by elimination with row exchanges. Parts: `L` (below the diagonal) and `U` in one `m × n` matrix; for each of `k`
+    /// steps the row that was exchanged, counted from 1; the `m` rows of `A` in the order of those of `L U`, and the inverse of that
+    /// order; the sign of the order; the first element of `U`'s diagonal that is 0, counted from 1, or 0.
+    Lu,
+    /// What row exchanges come to, which are given as a matrix of one column: for each step the row that was exchanged, counted from
+    /// 1. Parts: the rows' order and the inverse of that order.
+    Order {
+        /// How many rows there are.
+        rows: u32,
+    },
+    /// `A = L Lᵀ`, of whose matrix the lower triangle is read. Parts: `L`; the order of the first leading minor that is not positive
+    /// definite, or 0.
+    Cholesky,
+    /// `A = Q R`. Parts: `Q` and `R`.
+    Qr {
+        /// Whether `Q` is `m × m` rather than `m × k`.
+        complete: bool,
+        /// Whether `Q` is computed.
+        vectors: bool,
+    },
+    /// `A = V diag(λ) Vᵀ`, of whose matrix the lower triangle is read. Parts: `λ`, ascending, and `V`.
+    Eigh {
+        /// Whether `V` is computed.
+        vectors: bool,
+    },
+    /// `A = U diag(σ) Vᵀ`. Parts: `σ`, descending, `U` and `Vᵀ`.
+    Svd {
+        /// Whether `U` is `m × m` and `V` `n × n`, rather than of `k` columns.
+        complete: bool,
+        /// Whether `U` and `V` are computed.
+        vectors: bool,
+    },
+}
+
+/// What a matrix is refused for. That a singular or eigenvalue problem does not converge always is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Demand {
+    /// Nothing.
+    Nothing,
+    /// It is inverted, and singular.
+    Inverse,
+    /// Equations are solved with it, and it is singular.
+    Solution,
+    /// It is not positive definite.
+    Definite,
+    /// Its elimination met a pivot that is 0.
+    Pivots,
+}
+
+/// A factorisation of the matrices in the last two axes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Factor {
+    /// Which one.
+    pub kind: FactorKind,
+    /// What is refused.
+    pub demand: Demand,
+}
+
+/// What was refused, as the size of an [`OutOfRange`].
+#[cfg_attr(not(feature = "linalg"), allow(dead_code))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Code {
+    Inverse = -16,
+    Solution = -17,
+    Definite = -18,
+    Pivots = -19,
+    NotFinite = -20,
+    Svd = -21,
+    Eigh = -22,
+    Row = -23,
+}
+
+impl Code {
+    const ALL: [Code; 8] = [
+        Code::Inverse,
+        Code::Solution,
+        Code::Definite,
+        Code::Pivots,
+        Code::NotFinite,
+        Code::Svd,
+        Code::Eigh,
+        Code::Row,
+    ];
+}
+
+/// What a finding of [`Factor`] means; `None` for that of another kernel.
+pub fn refusal(found: &OutOfRange) -> Option<String> {
+    let code = Code::ALL.into_iter().find(|&code| code as i64 == found.size)?;
+    // The matrix, counted from 1, of several; and the place in it.
+    let (matrix, at) = (found.index >> 32, found.index & 0xffff_ffff);
+    let element = if matrix > 0 { format!("(Batch element {}): ", matrix - 1) } else { String::new() };
+    let text = match code {
+        Code::Inverse => format!(
+            "The diagonal element {at} is zero, the inversion could not be completed because the input matrix is singular."
+        ),
+        Code::Solution => "The solver failed because the input matrix is singular.".into(),
+        Code::Definite => format!(
+            "The factorization could not be completed because the input is not positive-definite (the leading minor of \
+             order {at} is not positive-definite)."
+        ),
+        Code::Pivots => {
+            format!(
+                "U[{at},{at}] is zero and using it on lu_solve would result in a division by zero. If you still want to \
+                 perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
+            )
+        }
+        Code::NotFinite => {
+            "The algorithm failed to converge because the input matrix contained non-finite values.".into()
+        }
+        Code::Row => format!("pivot {at} names a row that is not there, or was passed"),
+        Code::Svd | Code::Eigh => {
+            "The algorithm failed to converge because the input matrix is ill-conditioned or has too many repeated \
+             values."
+                .into()
+        }
+    };
+    Some(element + &text)
+}
+
+impl Factor {
+    /// The shapes of the parts of an answer, for a matrix of `m` rows and `n` columns, in the order in which they lie.
+    pub fn parts(&self, m: usize, n: usize) -> SmallVec<[Shape; 6]> {
+        let (k, number) = (m.min(n), Shape::of(&[1]));
+        let side = |complete: bool, whole: usize| if complete { whole } else { k };
+        match self.kind {
+            FactorKind::Lu => smallvec![
+                Shape::of(&[m, n]),
+                Shape::of(&[k]),
+                Shape::of(&[m]),
+                Shape::of(&[m]),
+                number,
+                number
+            ],
+            FactorKind::Order { rows } => smallvec![Shape::of(&[rows as usize]), Shape::of(&[rows as usize])],
+            FactorKind::Cholesky => smallvec![Shape::of(&[n, n]), number],
+            FactorKind::Qr { complete, vectors } => {
+                let rows = side(complete, m);
+                let q = if vectors { Shape::of(&[m, rows]) } else { Shape::of(&[0, 0]) };
+                smallvec![q, Shape::of(&[rows, n])]
+            }
+            FactorKind::Eigh { vectors: true } => smallvec![Shape::of(&[n]), Shape::of(&[n, n])],
+            FactorKind::Eigh { vectors: false } => smallvec![Shape::of(&[n])],
+            FactorKind::Svd { complete, vectors: true } => smallvec![
+                Shape::of(&[k]),
+                Shape::of(&[m, side(complete, m)]),
+                Shape::of(&[side(complete, n), n])
+            ],
+            FactorKind::Svd { vectors: false, .. } => smallvec![Shape::of(&[k])],
+        }
+    }
+
+    fn fail<T>(&self, kind: ErrorKind) -> Result<T> {
+        Err(Error::new(self.name(), kind))
+    }
+}
+
+impl Kernel for Factor {
+    fn name(&self) -> &'static str {
+        match self.kind {
+            FactorKind::Lu => "lu",
+            FactorKind::Order { .. } => "pivots",
+            FactorKind::Cholesky => "cholesky",
+            FactorKind::Qr { .. } => "qr",
+            FactorKind::Eigh { .. } => "eigh",
+            FactorKind::Svd { .. } => "svd",
+        }
+    }
+
+    fn words(&self) -> [u64; 2] {
+        let two = |a: bool, b: bool| u64::from(a) | u64::from(b) << 1;
+        let kind = match self.kind {
+            FactorKind::Lu => 0,
+            FactorKind::Cholesky => 1,
+            FactorKind::Qr { complete, vectors } => 2 | two(complete, vectors) << 4,
+            FactorKind::Eigh { vectors } => 3 | two(false, vectors) << 4,
+            FactorKind::Svd { complete, vectors } => 4 | two(complete, vectors) << 4,
+            FactorKind::Order { rows } => 5 | u64::from(rows) << 4,
+        };
+        [kind, self.demand as u64]
+    }
+
+    fn result(&self, operands: &[Shaped]) -> Result<Shaped> {
+        let [Shaped { shape, dtype }] = operands else {
+            return self.fail(ErrorKind::Value(format!("takes one operand, got {}", operands.len())));
+        };
+        let rank = shape.rank();
+        if rank < 2 {
+            return self.fail(ErrorKind::Shape(format!("takes matrices, got shape {shape}")));
+        }
+        if !matches!(dtype, DType::F32 | DType::F64) {
+            return self.fail(ErrorKind::DType(format!("takes f32 and f64, got {dtype}")));
+        }
+        let (m, n) = (shape[rank - 2], shape[rank - 1]);
+        if m != n && matches!(self.kind, FactorKind::Cholesky | FactorKind::Eigh { .. }) {
+            return self.fail(ErrorKind::Shape(format!("takes square matrices, got shape {shape}")));
+        }
+        if matches!(self.kind, FactorKind::Order { .. }) && n != 1 {
+            return self.fail(ErrorKind::Shape(format!("takes pivots as columns, got shape {shape}")));
+        }
+        if cfg!(not(feature = "linalg")) {
+            let text = "factorisations are not built in: the feature `linalg` is off";
+            return self.fail(ErrorKind::Value(text.into()));
+        }
+        // Rows are counted in the matrix' own dtype.
+        if m.max(n) >= 1 << 24 {
+            let text = format!("a matrix of {m} by {n}: sizes have to be below 2^24");
+            return self.fail(ErrorKind::Shape(text));
+        }
+        let length = self.parts(m, n).iter().map(Shape::numel).sum();
+        Ok(Shaped { shape: shape.remove(rank - 1).with(rank - 2, length), dtype: *dtype })
+    }
+
+    fn is_checked(&self) -> bool {
+        match self.kind {
+            FactorKind::Lu | FactorKind::Cholesky => self.demand != Demand::Nothing,
+            FactorKind::Order { .. } | FactorKind::Eigh { .. } | FactorKind::Svd { .. } => true,
+            FactorKind::Qr { .. } => false,
+        }
+    }
+
+    fn indexed(&self, _: &[Shaped], _: &Shaped) -> (usize, usize) {
+        (0, 0)
+    }
+
+    fn flops(&self, operands: &[Shaped]) -> Option<u64> {
+        let shape = operands.first()?.shape;
+        let (batch, [m, n]) = shape.split_last_chunk::<2>()?;
+        let (m, n, batch) = (*m as u64, *n as u64, batch.iter().product::<usize>() as u64);
+        let (small, large) = (m.min(n), m.max(n));
+        Some(
+            batch
+                * match self.kind {
+                    FactorKind::Lu => small * small * large - small * small * small / 3,
+                    FactorKind::Cholesky => n * n * n / 3,
+                    FactorKind::Order { .. } => 0,
+                    FactorKind::Qr { .. } => 4 * small * small * large - 4 * small * small * small / 3,
+                    FactorKind::Eigh { .. } => 9 * n * n * n,
+                    FactorKind::Svd { .. } => 4 * large * small * small + 18 * small * small * small,
+                },
+        )
+    }
+
+    fn vjp<T: Structure>(&self, _: usize, _: &[T], _: &T, _: &T) -> Result<Option<T>> {
+        Ok(None)
+    }
+
+    #[cfg(feature = "linalg")]
+    unsafe fn cpu(
+        &self,
+        operands: &[Operand],
+        out: *mut u8,
+        _: &Shaped,
+    ) -> std::result::Result<(), OutOfRange> {
+        // SAFETY: this function's contract.
+        unsafe { cpu::factor(self, operands, out) }
+    }
+
+    // Nothing has been made that could be computed: see `result`.
+    #[cfg(not(feature = "linalg"))]
+    unsafe fn cpu(&self, _: &[Operand], _: *mut u8, _: &Shaped) -> std::result::Result<(), OutOfRange> {
+        Ok(())
+    }
+
+    fn cuda(&self, _: &[Described], _: &Shaped, _: Target) -> Result<Plan> {
+        self.fail(ErrorKind::Internal("a factorisation is the host's".into()))
+    }
+}
