@@ -55,7 +55,7 @@ fn adam_steps_as_pytorchs() {
     let other = AdamOptions { weight_decay: 0.1, betas: (0.8, 0.9), eps: 1e-3, ..options };
     close(&adam(other), &[0.50438529, -1.5026877, 0.13769402]);
     close(&adam(AdamOptions { maximize: true, ..options }), &[1.4903048, -2.5010917, 0.89803314]);
-    let decayed = AdamOptions { weight_decay: 0.3, amsgrad: true, ..options };
+    let decayed = AdamWOptions { lr: 0.1, weight_decay: 0.3, amsgrad: true, ..Default::default() };
     close(&adamw(decayed), &[0.39577669, -1.2492942, 0.13204791]);
     close(&five_steps(|p| Ok(Box::new(AdamW::new(p, 0.1)?))), &[0.5044502, -1.492671, 0.17297369]);
 }
@@ -328,12 +328,12 @@ fn options_can_be_changed_between_steps() {
     assert_eq!((sgd.options().momentum, sgd.lr(), sgd.is_recorded()), (0.5, 0.2, false));
 
     let mut adam = AdamW::new(vec![p.clone()], 0.1).unwrap();
-    adam.set_options(AdamOptions { weight_decay: 0.0, ..adam.options() }).unwrap();
+    adam.set_options(AdamWOptions { weight_decay: 0.0, ..adam.options() }).unwrap();
     close(&[step(&mut adam)], &[0.3]);
-    adam.set_options(AdamOptions { amsgrad: true, weight_decay: 0.5, lr: 0.2, ..adam.options() }).unwrap();
+    adam.set_options(AdamWOptions { amsgrad: true, weight_decay: 0.5, lr: 0.2, ..adam.options() }).unwrap();
     close(&[step(&mut adam)], &[0.3 * 0.9 - 0.2]);
     assert!(adam.state().tensors.contains_key("0.max_exp_avg_sq"));
-    assert!(adam.set_options(AdamOptions { eps: -1.0, ..adam.options() }).is_err());
+    assert!(adam.set_options(AdamWOptions { eps: -1.0, ..adam.options() }).is_err());
 }
 
 #[test]
@@ -352,7 +352,7 @@ fn a_state_is_a_snapshot() {
     step(&mut adam);
     step(&mut adam);
     close(&state.tensors["0.exp_avg"].to_vec::<f32>().unwrap(), &[0.1]);
-    assert_eq!(state.tensors["0.step"].item::<i64>().unwrap(), 1);
+    assert_eq!(state.tensors["0.step"].item::<f32>().unwrap(), 1.0);
 }
 
 #[test]
@@ -368,4 +368,108 @@ fn bad_schedules_are_errors() {
     ] {
         assert!(matches!(error.unwrap_err().kind(), ErrorKind::Value(_)));
     }
+}
+
+/// A step of two groups has the options of each; schedules move each from its own rate.
+#[test]
+fn groups_have_options_of_their_own() {
+    let (a, b) = (leaf(&[1.0]), leaf(&[1.0]));
+    let mut sgd = SGD::new(vec![a.clone()], 0.1).unwrap();
+    sgd.add_param_group(vec![b.clone()], SGDOptions { lr: 0.5, maximize: true, ..Default::default() }).unwrap();
+    let e = sgd.add_param_group(vec![a.clone()], SGDOptions::default()).unwrap_err();
+    assert!(e.to_string().contains("parameters 0 and 2 are the same tensor"), "{e}");
+    let mut scheduler = Scheduler::new(&mut sgd, ConstantLR::new(0.5, 1).unwrap()).unwrap();
+    let step = |sgd: &mut SGD| {
+        for p in [&a, &b] {
+            p.set_grad(Some(&Tensor::from_slice(&[1.0f32]))).unwrap();
+        }
+        sgd.step().unwrap();
+        [a.item::<f32>().unwrap(), b.item::<f32>().unwrap()]
+    };
+    close(&step(&mut sgd), &[0.95, 1.25]);
+    scheduler.step(&mut sgd).unwrap();
+    close(&step(&mut sgd), &[0.85, 1.75]);
+    assert_eq!((sgd.groups(), sgd.lr_of(1), sgd.parameters().len()), (2, 0.5, 2));
+    assert!(sgd.set_lr_of(2, 0.1).is_err());
+}
+
+/// The numbers of PyTorch 2.15, of which the Python tests compare many more.
+#[test]
+fn other_rules_step_as_pytorchs() {
+    fn of<R: Rule>() -> Vec<f32> {
+        five_steps(|p| Ok(Box::new(ByRule::<R>::new(p, 0.1)?)))
+    }
+    for (got, want) in [
+        (of::<RMSpropOptions>(), [-2.8876734, 0.47485587, -0.19339859]),
+        (of::<AdagradOptions>(), [0.60085005, -1.6828237, 0.31621307]),
+        (of::<AdadeltaOptions>(), [0.99768114, -1.9983569, 0.49912649]),
+        (of::<AdamaxOptions>(), [0.61001021, -1.5155977, 0.23263519]),
+        (of::<NAdamOptions>(), [0.5118019, -1.6030995, 0.26673496]),
+        (of::<RAdamOptions>(), [0.38771746, -1.6820158, 0.43388787]),
+        (of::<RpropOptions>(), [0.25583994, -1.2558398, 0.32499999]),
+        (of::<ASGDOptions>(), [0.17360252, -1.687657, 0.43991873]),
+        (of::<AdafactorOptions>(), [0.35762167, -1.4782356, 0.24197507]),
+    ] {
+        close(&got, &want);
+    }
+}
+
+#[test]
+fn a_state_goes_on_in_groups() {
+    let make = || {
+        let (a, b) = (leaf(&[1.0, 2.0]), leaf(&[3.0]));
+        let mut nadam = NAdam::new(vec![a.clone()], 0.1).unwrap();
+        nadam.add_param_group(vec![b.clone()], NAdamOptions { lr: 0.5, ..Default::default() }).unwrap();
+        (a, b, nadam)
+    };
+    let steps = |a: &Tensor, b: &Tensor, nadam: &mut NAdam| {
+        for _ in 0..3 {
+            nadam.zero_grad();
+            (a.square().sum() + b.square().sum()).backward().unwrap();
+            nadam.step().unwrap();
+        }
+    };
+    let (a, b, mut first) = make();
+    steps(&a, &b, &mut first);
+    let state = first.state();
+    assert_eq!(
+        state.tensors.keys().collect::<Vec<_>>(),
+        ["0.exp_avg", "0.exp_avg_sq", "0.mu_product", "0.step", "1.exp_avg", "1.exp_avg_sq", "1.mu_product", "1.step"]
+    );
+    let (c, d, mut second) = make();
+    no_grad_copy(&c, &a);
+    no_grad_copy(&d, &b);
+    second.load_state(&state).unwrap();
+    steps(&a, &b, &mut first);
+    steps(&c, &d, &mut second);
+    assert_eq!(a.to_vec::<f32>().unwrap(), c.to_vec::<f32>().unwrap());
+    assert_eq!(b.to_vec::<f32>().unwrap(), d.to_vec::<f32>().unwrap());
+    let mut partial = state;
+    partial.tensors.remove("1.mu_product");
+    let e = second.load_state(&partial).unwrap_err().to_string();
+    assert!(e.contains("mu_product is missing"), "{e}");
+}
+
+fn no_grad_copy(to: &Tensor, from: &Tensor) {
+    let _guard = mg_autograd::no_grad();
+    to.assign(from).unwrap();
+}
+
+/// The rates of PyTorch 2.15's schedules that begin again.
+#[test]
+fn cycles_are_pytorchs() {
+    let restarts = rates(CosineAnnealingWarmRestarts::new(2, 2, 0.0).unwrap(), 7);
+    near(&restarts[..3], &[0.1, 0.05, 0.1]);
+    near(&[restarts[4], restarts[6]], &[0.05, 0.1]);
+    near(&rates(ConstantLR::new(0.5, 2).unwrap(), 4), &[0.05, 0.05, 0.1, 0.1]);
+    near(&rates(PolynomialLR::new(4, 2.0).unwrap(), 6), &[0.1, 0.05625, 0.025, 0.00625, 0.0, 0.0]);
+    near(&rates(MultiplicativeLR(|e| 1.0 / e as f64), 4), &[0.1, 0.1, 0.05, 0.05 / 3.0]);
+    near(&rates(CyclicLR::new(0.5, 2, 2, Cycle::Triangular2).unwrap(), 7), &[0.1, 0.3, 0.5, 0.3, 0.1, 0.2, 0.3]);
+    let mut one = OneCycleLR::new(1.0, 10).unwrap();
+    one.linear = true;
+    let one = rates(one, 10);
+    near(&[one[0], one[2], one[9]], &[0.04, 1.0, 0.000004]);
+    let all: Vec<Box<dyn Schedule + Send + Sync>> =
+        vec![Box::new(ConstantLR::new(0.1, 5).unwrap()), Box::new(ExponentialLR::new(0.5).unwrap())];
+    near(&rates(SequentialLR::new(all, &[2]).unwrap(), 5), &[0.01, 0.01, 0.1, 0.05, 0.025]);
 }

@@ -68,7 +68,7 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::jit::{PyJit, jit};
     #[pymodule_export]
-    use crate::optim::{PyOptimizer, PySchedule};
+    use crate::optim::{_optimizer_defaults, PyLBFGS, PyOptimizer, PySchedule};
     #[pymodule_export]
     use crate::random::{
         _default_generator, PyGenerator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,

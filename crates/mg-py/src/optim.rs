@@ -4,151 +4,248 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mg_autograd::Tensor;
-use mg_device::Result;
+use mg_device::{Error, ErrorKind, Result};
 use mg_nn::State;
 use mg_nn::optim::{
-    Adam, AdamOptions, AdamW, CosineAnnealingLR, ExponentialLR, LinearLR, MultiStepLR, Optimizer, SGD,
-    SGDOptions, Schedule, StepLR,
+    ConstantLR, CosineAnnealingLR, CosineAnnealingWarmRestarts, Cycle, CyclicLR, ExponentialLR, LBFGS, LBFGSOptions,
+    LinearLR, MultiStepLR, OneCycleLR, OptionError, OptionValue, Options, ParamGroup, PolynomialLR, Schedule, StepLR,
+    defaults, param_group, step_together,
 };
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 
-use crate::error::{compute, exception};
+use crate::error::{build, compute, exception, in_python};
 use crate::files::{named, tensors_of};
 use crate::tensor::PyTensor;
 
-/// The kinds of optimisers of `mg-nn`.
-enum Kind {
-    Sgd(SGD),
-    Adam(Adam),
-    AdamW(AdamW),
-}
-
-impl Kind {
-    fn any(&mut self) -> &mut dyn Optimizer {
-        match self {
-            Kind::Sgd(sgd) => sgd,
-            Kind::Adam(adam) => adam,
-            Kind::AdamW(adamw) => adamw,
-        }
-    }
-}
-
-/// An optimiser of `mg-nn`.
+/// A group of parameters of an optimiser of `mg-nn`.
 #[pyclass(frozen, name = "_Optimizer", module = "micrograd_rs")]
-pub struct PyOptimizer(Mutex<Kind>);
+pub struct PyOptimizer {
+    group: Mutex<Box<dyn ParamGroup>>,
+    fields: &'static [&'static str],
+}
 
-impl PyOptimizer {
-    fn lock(&self) -> MutexGuard<'_, Kind> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn handles(parameters: Vec<Bound<'_, PyTensor>>) -> Vec<Tensor> {
     parameters.iter().map(|p| p.get().t.clone()).collect()
 }
 
-/// One of a group's options; others may stand in the dictionary beside them.
-fn option<'py, T: for<'a> FromPyObject<'a, 'py, Error: Into<PyErr>>>(
-    options: &Bound<'py, PyDict>,
-    name: &str,
-) -> PyResult<T> {
-    let Some(value) = options.get_item(name)? else { return Err(PyKeyError::new_err(name.to_owned())) };
-    value.extract().map_err(|e: <T as FromPyObject<'_, 'py>>::Error| {
-        let cause: PyErr = e.into();
-        PyTypeError::new_err(format!("option {name:?}: {cause}"))
+/// An option's value. Numbers of other types (NumPy's, tensors of one element) are read as numbers.
+fn value(name: &str, given: &Bound<'_, PyAny>) -> PyResult<OptionValue> {
+    if given.is_none() {
+        return Ok(OptionValue::None);
+    }
+    if let Ok(b) = given.cast::<PyBool>() {
+        return Ok(OptionValue::Bool(b.is_true()));
+    }
+    if let Ok(text) = given.cast::<PyString>() {
+        return Ok(OptionValue::Text(text.to_str()?.to_owned()));
+    }
+    if given.is_instance_of::<PyTuple>() || given.is_instance_of::<PyList>() {
+        let items = given.try_iter()?.map(|item| value(name, &item?));
+        return Ok(OptionValue::List(items.collect::<PyResult<_>>()?));
+    }
+    if let Ok(n) = given.cast::<PyInt>()
+        && let Ok(n) = n.extract()
+    {
+        return Ok(OptionValue::Int(n));
+    }
+    given.extract().map(OptionValue::Float).map_err(|e| PyTypeError::new_err(format!("option {name:?}: {e}")))
+}
+
+/// An option's value as Python's.
+fn given<'py>(py: Python<'py>, value: &OptionValue) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        OptionValue::None => py.None().into_bound(py),
+        OptionValue::Bool(b) => PyBool::new(py, *b).to_owned().into_any(),
+        OptionValue::Int(n) => n.into_pyobject(py)?.into_any(),
+        OptionValue::Float(x) => x.into_pyobject(py)?.into_any(),
+        OptionValue::Text(text) => text.into_pyobject(py)?.into_any(),
+        OptionValue::List(items) => {
+            let items = items.iter().map(|item| given(py, item)).collect::<PyResult<Vec<_>>>()?;
+            PyTuple::new(py, items)?.into_any()
+        }
     })
 }
 
-fn sgd_options(options: &Bound<'_, PyDict>) -> PyResult<SGDOptions> {
-    Ok(SGDOptions {
-        lr: option(options, "lr")?,
-        momentum: option(options, "momentum")?,
-        dampening: option(options, "dampening")?,
-        weight_decay: option(options, "weight_decay")?,
-        nesterov: option(options, "nesterov")?,
-        maximize: option(options, "maximize")?,
-    })
+/// A group's options; others may stand in the dictionary beside them.
+fn options(
+    fields: impl IntoIterator<Item = &'static str>,
+    from: &Bound<'_, PyDict>,
+) -> PyResult<Vec<(&'static str, OptionValue)>> {
+    let read = |name: &'static str| {
+        let Some(item) = from.get_item(name)? else { return Err(PyKeyError::new_err(name)) };
+        Ok((name, value(name, &item)?))
+    };
+    fields.into_iter().map(read).collect()
 }
 
-fn adam_options(options: &Bound<'_, PyDict>) -> PyResult<AdamOptions> {
-    let [beta1, beta2]: [f64; 2] = option(options, "betas")?;
-    Ok(AdamOptions {
-        lr: option(options, "lr")?,
-        betas: (beta1, beta2),
-        eps: option(options, "eps")?,
-        weight_decay: option(options, "weight_decay")?,
-        amsgrad: option(options, "amsgrad")?,
-        maximize: option(options, "maximize")?,
-    })
+/// What options do not fit as an exception.
+fn unfit(error: OptionError) -> PyErr {
+    match error {
+        OptionError::Type(text) => PyTypeError::new_err(text),
+        OptionError::Unfit(error) => exception(&error),
+    }
+}
+
+fn no_optimiser(kind: &str) -> PyErr {
+    PyValueError::new_err(format!("there is no optimiser {kind:?}"))
+}
+
+/// The options of an optimiser of a kind, with their defaults.
+#[pyfunction]
+pub fn _optimizer_defaults<'py>(py: Python<'py>, kind: &str) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, value) in defaults(kind).ok_or_else(|| no_optimiser(kind))? {
+        dict.set_item(name, given(py, &value)?)?;
+    }
+    Ok(dict)
 }
 
 #[pymethods]
 impl PyOptimizer {
-    /// An optimiser of a kind (SGD, Adam or AdamW) with options by name.
+    /// A group of an optimiser of a kind (SGD, Adam, …) with options by name.
     #[new]
     fn new(
         kind: &str,
         parameters: Vec<Bound<'_, PyTensor>>,
-        options: &Bound<'_, PyDict>,
+        from: &Bound<'_, PyDict>,
     ) -> PyResult<PyOptimizer> {
-        let parameters = handles(parameters);
-        let made = match kind {
-            "SGD" => SGD::with_options(parameters, sgd_options(options)?).map(Kind::Sgd),
-            "Adam" => Adam::with_options(parameters, adam_options(options)?).map(Kind::Adam),
-            "AdamW" => AdamW::with_options(parameters, adam_options(options)?).map(Kind::AdamW),
-            other => return Err(PyValueError::new_err(format!("there is no optimiser {other:?}"))),
-        };
-        Ok(PyOptimizer(Mutex::new(made.map_err(|e| exception(&e))?)))
+        let known = defaults(kind).ok_or_else(|| no_optimiser(kind))?;
+        let options = options(known.iter().map(|(name, _)| *name), from)?;
+        let made = param_group(kind, handles(parameters), &options).ok_or_else(|| no_optimiser(kind))?;
+        let group = made.map_err(unfit)?;
+        Ok(PyOptimizer { fields: group.fields(), group: Mutex::new(group) })
     }
 
-    /// Changes the options for steps to come, and the learning rate for recorded ones too.
-    fn set_options(&self, py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<()> {
+    /// Changes the options for steps to come, and what recorded ones heed for these too.
+    fn set_options(&self, py: Python<'_>, from: &Bound<'_, PyDict>) -> PyResult<()> {
         // Read without the lock: what reads them may run Python.
-        enum Options {
-            Sgd(SGDOptions),
-            Adam(AdamOptions),
-        }
-        let is_sgd = compute(py, || Ok(matches!(&*self.lock(), Kind::Sgd(_))))?;
-        let options = match is_sgd {
-            true => Options::Sgd(sgd_options(options)?),
-            false => Options::Adam(adam_options(options)?),
-        };
-        compute(py, || match (&mut *self.lock(), options) {
-            (Kind::Sgd(sgd), Options::Sgd(options)) => sgd.set_options(options),
-            (Kind::Adam(adam), Options::Adam(options)) => adam.set_options(options),
-            (Kind::AdamW(adamw), Options::Adam(options)) => adamw.set_options(options),
-            (Kind::Sgd(_), Options::Adam(_)) | (Kind::Adam(_) | Kind::AdamW(_), Options::Sgd(_)) => Ok(()),
-        })
+        let options = options(self.fields.iter().copied(), from)?;
+        compute(py, || Ok(lock(&self.group).set_by_name(&options)))?.map_err(unfit)
     }
 
     /// Whether `jit` holds a step of it.
     #[getter]
     fn is_recorded(&self, py: Python<'_>) -> PyResult<bool> {
-        compute(py, || {
-            Ok(match &*self.lock() {
-                Kind::Sgd(sgd) => sgd.is_recorded(),
-                Kind::Adam(adam) => adam.is_recorded(),
-                Kind::AdamW(adamw) => adamw.is_recorded(),
-            })
-        })
+        compute(py, || Ok(lock(&self.group).is_recorded()))
     }
 
-    /// Changes every parameter that has a gradient.
-    fn step(&self, py: Python<'_>) -> PyResult<()> {
-        compute(py, || self.lock().any().step())
+    /// Changes every parameter that has a gradient, of several groups in one plan.
+    #[staticmethod]
+    fn step(py: Python<'_>, groups: Vec<Bound<'_, PyOptimizer>>) -> PyResult<()> {
+        let mut groups: Vec<&PyOptimizer> = groups.iter().map(Bound::get).collect();
+        // In one order on all threads, and each once.
+        groups.sort_by_key(|group| std::ptr::from_ref(*group));
+        groups.dedup_by_key(|group| std::ptr::from_ref(*group));
+        compute(py, || {
+            let mut held: Vec<_> = groups.iter().map(|group| lock(&group.group)).collect();
+            let mut together: Vec<&mut dyn ParamGroup> = Vec::with_capacity(held.len());
+            for group in &mut held {
+                together.push(&mut ***group);
+            }
+            step_together(&mut together)
+        })
     }
 
     /// What it remembers of each parameter.
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let state = compute(py, || Ok(self.lock().any().state()))?;
+        let state = compute(py, || Ok(lock(&self.group).state()))?;
         named(py, state.tensors)
     }
 
     fn load_state(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> PyResult<()> {
         let state = State { tensors: tensors_of(state)?, metadata: BTreeMap::new() };
-        compute(py, || self.lock().any().load_state(&state))
+        compute(py, || lock(&self.group).load_state(&state))
+    }
+}
+
+fn lbfgs_options(from: &Bound<'_, PyDict>) -> PyResult<LBFGSOptions> {
+    let mut known = LBFGSOptions::default();
+    for (name, value) in options(LBFGSOptions::FIELDS.iter().copied(), from)? {
+        known.set(name, &value).map_err(|takes| PyTypeError::new_err(format!("option {name:?} takes {takes}")))?;
+    }
+    Ok(known)
+}
+
+/// L-BFGS of `mg-nn`.
+#[pyclass(frozen, name = "_LBFGS", module = "micrograd_rs")]
+pub struct PyLBFGS(Mutex<LBFGS>);
+
+#[pymethods]
+impl PyLBFGS {
+    #[new]
+    fn new(parameters: Vec<Bound<'_, PyTensor>>, from: &Bound<'_, PyDict>) -> PyResult<PyLBFGS> {
+        let made = LBFGS::with_options(handles(parameters), lbfgs_options(from)?);
+        Ok(PyLBFGS(Mutex::new(made.map_err(|e| exception(&e))?)))
+    }
+
+    fn set_options(&self, py: Python<'_>, from: &Bound<'_, PyDict>) -> PyResult<()> {
+        let options = lbfgs_options(from)?;
+        build(py, || self.held()?.set_options(options))
+    }
+
+    /// Recorded steps are not held: it reads losses.
+    #[getter]
+    fn is_recorded(&self) -> bool {
+        false
+    }
+
+    /// A step; the closure answers with a loss whose gradients it has computed.
+    fn step<'py>(&self, py: Python<'py>, closure: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let (closure, mut raised, mut first) = (closure.clone().unbind(), None, None);
+        let made = compute(py, || {
+            // The closure may ask for a step of this optimiser: an error rather than a wait for ourselves.
+            let Ok(mut lbfgs) = self.0.try_lock() else {
+                let text = "a step of this optimiser is being made".into();
+                return Err(Error::new("LBFGS", ErrorKind::Value(text)));
+            };
+            lbfgs.step(&mut || {
+                let asked = in_python(|py| {
+                    let loss = closure.bind(py).call0()?;
+                    let tensor = match loss.cast::<PyTensor>() {
+                        Ok(tensor) => tensor.get().t.clone(),
+                        Err(_) => Tensor::scalar(loss.extract::<f64>()?),
+                    };
+                    first.get_or_insert(loss.unbind());
+                    Ok(tensor)
+                });
+                asked.map_err(|error| {
+                    raised = Some(error);
+                    Error::new("LBFGS", ErrorKind::Value("the closure raised an exception".into()))
+                })
+            })
+        });
+        match (made, raised, first) {
+            (_, Some(error), _) => Err(error),
+            (Err(error), None, _) => Err(error),
+            (Ok(_), None, Some(first)) => Ok(first.into_bound(py)),
+            (Ok(_), None, None) => Ok(py.None().into_bound(py)),
+        }
+    }
+
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let state = compute(py, || Ok(self.held()?.state()))?;
+        named(py, state.tensors)
+    }
+
+    fn load_state(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> PyResult<()> {
+        let state = State { tensors: tensors_of(state)?, metadata: BTreeMap::new() };
+        compute(py, || self.held()?.load_state(&state))
+    }
+}
+
+impl PyLBFGS {
+    /// The closure of a step may ask for something of this optimiser: an error rather than a wait for ourselves.
+    fn held(&self) -> Result<MutexGuard<'_, LBFGS>> {
+        self.0.try_lock().map_err(|_| {
+            let text = "a step of this optimiser is being made".into();
+            Error::new("LBFGS", ErrorKind::Value(text))
+        })
     }
 }
 
@@ -185,6 +282,44 @@ impl PySchedule {
     #[staticmethod]
     fn linear(start_factor: f64, end_factor: f64, total_iters: u64) -> PyResult<PySchedule> {
         schedule(LinearLR::new(start_factor, end_factor, total_iters))
+    }
+
+    #[staticmethod]
+    fn constant(factor: f64, total_iters: u64) -> PyResult<PySchedule> {
+        schedule(ConstantLR::new(factor, total_iters))
+    }
+
+    #[staticmethod]
+    fn polynomial(total_iters: u64, power: f64) -> PyResult<PySchedule> {
+        schedule(PolynomialLR::new(total_iters, power))
+    }
+
+    /// How far its cycle a schedule with warm restarts is at an epoch, and how long the cycle is.
+    #[staticmethod]
+    fn restarts(t_0: u64, t_mult: u64, epoch: f64) -> PyResult<(f64, f64)> {
+        let made = CosineAnnealingWarmRestarts::new(t_0, t_mult, 0.0);
+        Ok(made.map_err(|e| exception(&e))?.cycle(epoch))
+    }
+
+    /// The cycle that an epoch is in, and how far up it is.
+    #[staticmethod]
+    fn cyclic(step_size_up: u64, step_size_down: u64, epoch: u64) -> PyResult<(u64, f64)> {
+        let made = CyclicLR::new(1.0, step_size_up, step_size_down, Cycle::Triangular);
+        Ok(made.map_err(|e| exception(&e))?.phase(epoch))
+    }
+
+    /// The phase of one cycle that a step is in, and how far it is.
+    #[staticmethod]
+    fn one_cycle(
+        total_steps: u64,
+        pct_start: f64,
+        linear: bool,
+        three_phase: bool,
+        step: u64,
+    ) -> PyResult<(u64, f64)> {
+        let mut made = OneCycleLR::new(1.0, total_steps).map_err(|e| exception(&e))?;
+        (made.pct_start, made.linear, made.three_phase) = (pct_start, linear, three_phase);
+        Ok(made.phase(step))
     }
 
     /// The learning rate of an epoch that nothing else acts on.

@@ -1,375 +1,345 @@
-//! Adam, and Adam with decoupled weight decay.
+//! Adam and what came of it: AdamW, Adamax, NAdam, RAdam.
 
-use mg_autograd::{Tensor, no_grad};
+use mg_autograd::Tensor;
 use mg_device::Result;
-use mg_graph::{LiveScalar, Node, on_failed_replay, on_replay};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{
-    Optimizer, Recorded, at_least_0, check_parameters, checked, follow, load_slots, save_slots, settled,
-    zeros_like,
-};
-use crate::state::State;
+use super::options::options;
+use super::rule::{Count, Own, Rule, Shared, Step};
+use super::{ByRule, at_least_0, checked, settled};
 
-/// Options of [`Adam`] and [`AdamW`], with PyTorch's defaults.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AdamOptions {
-    /// The learning rate: 0.001.
-    pub lr: f64,
-    /// How much of the running means of gradients and of their squares goes on each step: 0.9 and 0.999.
-    pub betas: (f64, f64),
-    /// What is added to the root of the mean square: 10⁻⁸.
-    pub eps: f64,
-    /// `λ`: 0 for [`Adam`], which adds `λp` to the gradient; 0.01 for [`AdamW`], which takes `lr · λp` off the parameter.
-    pub weight_decay: f64,
-    /// The largest mean square so far in place of the last one: Reddi et al., "On the convergence of Adam and beyond", 2018.
-    pub amsgrad: bool,
-    /// Up the gradient rather than down.
-    pub maximize: bool,
-}
-
-impl Default for AdamOptions {
-    fn default() -> AdamOptions {
-        AdamOptions {
-            lr: 1e-3,
-            betas: (0.9, 0.999),
-            eps: 1e-8,
-            weight_decay: 0.0,
-            amsgrad: false,
-            maximize: false,
-        }
+options! {
+    /// Options of [`Adam`], with PyTorch's defaults.
+    AdamOptions {
+        /// The learning rate: 0.001.
+        lr: f64 = 1e-3,
+        /// How much of the running means of gradients and of their squares goes on each step: 0.9 and 0.999.
+        betas: (f64, f64) = (0.9, 0.999),
+        /// What is added to the root of the mean square: 10⁻⁸.
+        eps: f64 = 1e-8,
+        /// `λ` in `g + λp`: 0.
+        weight_decay: f64 = 0.0,
+        /// The largest mean square so far in place of the last one: Reddi et al., "On the convergence of Adam and beyond", 2018.
+        amsgrad: bool = false,
+        /// Up the gradient rather than down.
+        maximize: bool = false,
+        /// Whether `lr · λp` is taken off the parameter, as [`AdamW`] does.
+        decoupled_weight_decay: bool = false,
     }
 }
 
-/// What is remembered of a parameter once it has had a gradient.
-struct Moments {
-    mean: Tensor,
-    square: Tensor,
-    /// With `amsgrad` only.
-    largest: Option<Tensor>,
-    clock: Arc<Clock>,
-}
-
-/// The steps of a parameter, and what follows from their number. All of it is the host's; replays read it anew.
-struct Clock {
-    steps: AtomicU64,
-    lr: LiveScalar,
-    /// `lr · √c₂ / c₁` with the corrections `c = 1 − βⁿ`.
-    rate: LiveScalar,
-    /// `eps · √c₂`.
-    scaled_eps: LiveScalar,
-}
-
-impl Clock {
-    fn new(steps: u64, lr: &LiveScalar) -> Arc<Clock> {
-        Arc::new(Clock {
-            steps: steps.into(),
-            lr: lr.clone(),
-            rate: LiveScalar::new(0.0),
-            scaled_eps: LiveScalar::new(0.0),
-        })
-    }
-
-    /// The next step.
-    fn advance(&self, betas: (f64, f64), eps: f64) {
-        let n = self.steps.fetch_add(1, Ordering::Relaxed) + 1;
-        let correction = |beta: f64| 1.0 - beta.powf(n as f64);
-        let root = correction(betas.1).sqrt();
-        self.rate.set(self.lr.get() * root / correction(betas.0));
-        self.scaled_eps.set(eps * root);
-    }
-
-    /// A step that was not made.
-    fn go_back(&self) {
-        self.steps.fetch_sub(1, Ordering::Relaxed);
+options! {
+    /// Options of [`AdamW`], with PyTorch's defaults: [`AdamOptions`] with a weight decay of 0.01, which takes `lr · λp` off
+    /// the parameter.
+    AdamWOptions {
+        /// The learning rate: 0.001.
+        lr: f64 = 1e-3,
+        /// How much of the running means of gradients and of their squares goes on each step: 0.9 and 0.999.
+        betas: (f64, f64) = (0.9, 0.999),
+        /// What is added to the root of the mean square: 10⁻⁸.
+        eps: f64 = 1e-8,
+        /// `λ` in `p − lr · λp`: 0.01.
+        weight_decay: f64 = 1e-2,
+        /// The largest mean square so far in place of the last one.
+        amsgrad: bool = false,
+        /// Up the gradient rather than down.
+        maximize: bool = false,
     }
 }
 
-/// Parameters as they are to be after a step, by their numbers; none for what was not written.
-type Changes = Vec<Option<Node>>;
+options! {
+    /// Options of [`Adamax`], with PyTorch's defaults.
+    AdamaxOptions {
+        /// The learning rate: 0.002.
+        lr: f64 = 2e-3,
+        /// How much of the running mean of gradients and of their largest goes on each step: 0.9 and 0.999.
+        betas: (f64, f64) = (0.9, 0.999),
+        /// What is added to a gradient's magnitude: 10⁻⁸.
+        eps: f64 = 1e-8,
+        /// `λ` in `g + λp`: 0.
+        weight_decay: f64 = 0.0,
+        /// Up the gradient rather than down.
+        maximize: bool = false,
+    }
+}
+
+options! {
+    /// Options of [`NAdam`], with PyTorch's defaults.
+    NAdamOptions {
+        /// The learning rate: 0.002.
+        lr: f64 = 2e-3,
+        /// How much of the running means of gradients and of their squares goes on each step: 0.9 and 0.999.
+        betas: (f64, f64) = (0.9, 0.999),
+        /// What is added to the root of the mean square: 10⁻⁸.
+        eps: f64 = 1e-8,
+        /// `λ` in `g + λp`: 0.
+        weight_decay: f64 = 0.0,
+        /// `ψ`, by which the momentum grows with the steps: 0.004.
+        momentum_decay: f64 = 4e-3,
+        /// Whether `lr · λp` is taken off the parameter in place of adding `λp` to the gradient.
+        decoupled_weight_decay: bool = false,
+        /// Up the gradient rather than down.
+        maximize: bool = false,
+    }
+}
+
+options! {
+    /// Options of [`RAdam`], with PyTorch's defaults.
+    RAdamOptions {
+        /// The learning rate: 0.001.
+        lr: f64 = 1e-3,
+        /// How much of the running means of gradients and of their squares goes on each step: 0.9 and 0.999.
+        betas: (f64, f64) = (0.9, 0.999),
+        /// What is added to the root of the mean square: 10⁻⁸.
+        eps: f64 = 1e-8,
+        /// `λ` in `g + λp`: 0.
+        weight_decay: f64 = 0.0,
+        /// Whether `lr · λp` is taken off the parameter in place of adding `λp` to the gradient.
+        decoupled_weight_decay: bool = false,
+        /// Up the gradient rather than down.
+        maximize: bool = false,
+    }
+}
+
+/// Adam: Kingma and Ba, "Adam: a method for stochastic optimization", 2015, in PyTorch's form, with `eps` outside the root.
+pub type Adam = ByRule<AdamOptions>;
+
+/// Adam with decoupled weight decay: Loshchilov and Hutter, "Decoupled weight decay regularization", 2019.
+pub type AdamW = ByRule<AdamWOptions>;
+
+/// Adam by the largest gradient instead of the mean square: Kingma and Ba, 2015, section 7.1.
+pub type Adamax = ByRule<AdamaxOptions>;
+
+/// Adam with Nesterov's momentum: Dozat, "Incorporating Nesterov momentum into Adam", 2016.
+pub type NAdam = ByRule<NAdamOptions>;
+
+/// Adam whose steps are rectified while the mean square is of few gradients: Liu et al., "On the variance of the adaptive
+/// learning rate and beyond", 2020.
+pub type RAdam = ByRule<RAdamOptions>;
+
+impl From<AdamWOptions> for AdamOptions {
+    fn from(w: AdamWOptions) -> AdamOptions {
+        let AdamWOptions { lr, betas, eps, weight_decay, amsgrad, maximize } = w;
+        AdamOptions { lr, betas, eps, weight_decay, amsgrad, maximize, decoupled_weight_decay: true }
+    }
+}
 
 #[track_caller]
-fn check_options(name: &'static str, options: &AdamOptions) -> Result<()> {
-    at_least_0(name, "a learning rate", options.lr)?;
-    at_least_0(name, "an eps", options.eps)?;
-    at_least_0(name, "a weight decay", options.weight_decay)?;
-    for beta in [options.betas.0, options.betas.1] {
-        checked(name, "betas", "in [0, 1)", beta, (0.0..1.0).contains(&beta))?;
+fn check(op: &'static str, betas: (f64, f64), eps: f64, weight_decay: f64) -> Result<()> {
+    at_least_0(op, "an eps", eps)?;
+    at_least_0(op, "a weight decay", weight_decay)?;
+    for beta in [betas.0, betas.1] {
+        checked(op, "betas", "in [0, 1)", beta, (0.0..1.0).contains(&beta))?;
     }
     Ok(())
 }
 
-/// The update that [`Adam`] and [`AdamW`] share.
-struct Core {
-    name: &'static str,
-    parameters: Vec<Tensor>,
-    options: AdamOptions,
-    lr: LiveScalar,
-    initial_lr: Option<f64>,
-    /// `1 − lr · λ`.
-    decay: LiveScalar,
-    /// Weight decay acts on the parameter itself.
-    is_decoupled: bool,
-    recorded: Recorded,
-    moments: Vec<Option<Moments>>,
+/// What the rules share: learning rate, `1 − lr · λ`, and the betas with what they leave.
+fn shared(lr: f64, betas: (f64, f64), weight_decay: f64) -> Shared {
+    [lr, 1.0 - lr * weight_decay, 1.0 - betas.0, betas.1, 1.0 - betas.1, 0.0]
 }
 
-const NAMES: [&str; 3] = ["exp_avg", "exp_avg_sq", "max_exp_avg_sq"];
-
-impl Core {
-    #[track_caller]
-    fn new(
-        name: &'static str,
-        parameters: Vec<Tensor>,
-        options: AdamOptions,
-        decoupled: bool,
-    ) -> Result<Core> {
-        check_parameters(name, &parameters)?;
-        check_options(name, &options)?;
-        let moments = parameters.iter().map(|_| None).collect();
-        let mut core = Core {
-            name,
-            parameters,
-            options,
-            lr: LiveScalar::new(options.lr),
-            initial_lr: None,
-            decay: LiveScalar::new(1.0),
-            is_decoupled: decoupled,
-            recorded: Recorded::default(),
-            moments,
-        };
-        core.set_lr(options.lr)?;
-        Ok(core)
-    }
-
-    #[track_caller]
-    fn set_options(&mut self, options: AdamOptions) -> Result<()> {
-        check_options(self.name, &options)?;
-        self.recorded.check(self.name, AdamOptions { lr: options.lr, ..self.options } == options)?;
-        self.options = options;
-        self.set_lr(options.lr)
-    }
-
-    fn step(&mut self) -> Result<()> {
-        let _guard = no_grad();
-        self.recorded.note();
-        let had: Vec<bool> = self.moments.iter().map(Option::is_some).collect();
-        let mut changes: Changes = vec![None; had.len()];
-        let made = self.change(&mut changes);
-        if made.is_err() {
-            // What was not written has had no step; what does not depend on the failure has.
-            for ((slot, had), change) in self.moments.iter_mut().zip(had).zip(changes) {
-                let is_made = change.as_ref().is_some_and(|node| matches!(node.value(), Some(Ok(_))));
-                match slot {
-                    _ if is_made => {}
-                    Some(moments) if had && change.is_some() => moments.clock.go_back(),
-                    Some(_) if had => {}
-                    Some(_) | None => *slot = None,
-                }
-            }
-        }
-        made
-    }
-
-    fn change(&mut self, changes: &mut [Option<Node>]) -> Result<()> {
-        let AdamOptions { betas, eps, weight_decay, amsgrad, maximize, .. } = self.options;
-        let (beta1, beta2) = betas;
-        let mut wanted = Vec::with_capacity(5 * self.parameters.len());
-        // All that needs memory before anything is written: where there is none, no parameter has made a step.
-        for (p, slot) in self.parameters.iter().zip(&mut self.moments) {
-            if p.grad().is_none() {
-                continue;
-            }
-            let moments = match slot {
-                Some(moments) => moments,
-                None => slot.insert(Moments {
-                    mean: zeros_like(p)?,
-                    square: zeros_like(p)?,
-                    largest: None,
-                    clock: Clock::new(0, &self.lr),
-                }),
-            };
-            if amsgrad && moments.largest.is_none() {
-                moments.largest = Some(zeros_like(p)?);
-            }
-            let Moments { mean, square, largest, .. } = moments;
-            for remembered in [mean, square].into_iter().chain(largest) {
-                follow(remembered, p)?;
-            }
-        }
-        for (i, (p, slot)) in self.parameters.iter().zip(&mut self.moments).enumerate() {
-            let (Some(grad), Some(Moments { mean, square, largest, clock })) = (p.grad(), slot) else {
-                continue;
-            };
-            let largest = largest.as_ref().filter(|_| amsgrad);
-            let mut g = grad.clone();
-            if maximize {
-                g = g.try_neg()?;
-            }
-            let mut value = p.clone();
-            if weight_decay != 0.0 {
-                if self.is_decoupled {
-                    value = p.try_mul(&self.decay)?;
-                } else {
-                    g = g.try_add(p.try_mul(weight_decay)?)?;
-                }
-            }
-            // Written through, not replaced: `jit` follows what is written to.
-            mean.assign(settled(g.try_sub(&*mean)?.try_mul(1.0 - beta1)?.try_add(&*mean)?)?)?;
-            square.assign(square.try_mul(beta2)?.try_add(g.try_square()?.try_mul(1.0 - beta2)?)?)?;
-            if let Some(largest) = largest {
-                largest.assign(largest.try_maximum(&*square)?)?;
-            }
-            clock.advance(betas, eps);
-            let (again, back) = (clock.clone(), clock.clone());
-            on_replay(move || again.advance(betas, eps));
-            on_failed_replay(move || back.go_back());
-            let root = largest.unwrap_or(square).try_sqrt()?;
-            // m̂/(√v̂ + eps) with both corrections drawn into scalars: an operation less for every element.
-            let change = mean.try_mul(&clock.rate)?.try_div(root.try_add(&clock.scaled_eps)?)?;
-            p.assign(value.try_sub(change)?)?;
-            changes[i] = Some(p.node());
-            wanted.extend([p.clone(), grad, mean.clone(), square.clone()]);
-            wanted.extend(largest.cloned());
-        }
-        Tensor::realize_all(&wanted)
-    }
-
-    #[track_caller]
-    fn set_lr(&mut self, lr: f64) -> Result<()> {
-        at_least_0(self.name, "a learning rate", lr)?;
-        self.lr.set(lr);
-        self.decay.set(1.0 - lr * self.options.weight_decay);
-        Ok(())
-    }
-
-    fn state(&self) -> State {
-        let slots = self.moments.iter().map(|slot| match slot {
-            Some(m) => {
-                let steps = Tensor::scalar(m.clock.steps.load(Ordering::Relaxed) as i64);
-                (vec![Some(&m.mean), Some(&m.square), m.largest.as_ref()], Some(steps))
-            }
-            None => (vec![], None),
-        });
-        save_slots(&NAMES, slots)
-    }
-
-    #[track_caller]
-    fn load_state(&mut self, state: &State) -> Result<()> {
-        let used = if self.options.amsgrad { &NAMES[..] } else { &NAMES[..2] };
-        let slots = load_slots(self.name, &NAMES, used, &self.parameters, state)?;
-        let _guard = no_grad();
-        for (slot, (tensors, steps)) in self.moments.iter_mut().zip(slots) {
-            let mut tensors = tensors.into_iter();
-            let (Some(Some(mean)), Some(Some(square))) = (tensors.next(), tensors.next()) else {
-                *slot = None;
-                continue;
-            };
-            let largest = tensors.next().flatten();
-            match slot {
-                // Written through, as by a step.
-                Some(known) => {
-                    known.mean.assign(mean)?;
-                    known.square.assign(square)?;
-                    match (&known.largest, largest) {
-                        (Some(known), Some(largest)) => known.assign(largest)?,
-                        (_, largest) => known.largest = largest,
-                    }
-                    known.clock.steps.store(steps, Ordering::Relaxed);
-                }
-                None => {
-                    let clock = Clock::new(steps, &self.lr);
-                    *slot = Some(Moments { mean, square, largest, clock });
-                }
-            }
-        }
-        Ok(())
-    }
+/// `1 − βⁿ`.
+fn correction(beta: f64, steps: u64) -> f64 {
+    1.0 - beta.powf(steps as f64)
 }
 
-macro_rules! optimizer {
-    ($(#[doc = $doc:literal])+ $Name:ident $name:literal $decoupled:literal $decay:literal) => {
-        $(#[doc = $doc])+
-        pub struct $Name(Core);
+/// The gradient and the parameter with weight decay in the one or the other.
+fn decay(step: &Step<'_>, weight_decay: f64, is_decoupled: bool) -> Result<(Tensor, Tensor)> {
+    if is_decoupled && weight_decay != 0.0 {
+        return Ok((step.grad.clone(), step.p.try_mul(&step.shared[1])?));
+    }
+    Ok((step.decayed(weight_decay)?, step.p.clone()))
+}
 
-        impl $Name {
-            /// With this learning rate and the default of every other option.
-            ///
-            /// # Errors
-            ///
-            /// As `with_options`.
-            #[track_caller]
-            pub fn new(parameters: Vec<Tensor>, lr: f64) -> Result<$Name> {
-                let options = AdamOptions { lr, weight_decay: $decay, ..AdamOptions::default() };
-                $Name::with_options(parameters, options)
-            }
+/// Has the running mean of the gradients go on.
+fn mean<'a>(step: &'a Step<'_>, g: &Tensor) -> Result<&'a Tensor> {
+    let mean = step.held(0);
+    mean.assign(settled(g.try_sub(mean)?.try_mul(&step.shared[2])?.try_add(mean)?)?)?;
+    Ok(mean)
+}
 
-            /// With these options.
-            ///
-            /// # Errors
-            ///
-            /// [`ErrorKind::Value`](mg_device::ErrorKind::Value) for betas outside [0, 1), other options below 0 or not
-            /// finite, no parameters, one twice, and what is no floating-point leaf.
-            #[track_caller]
-            pub fn with_options(parameters: Vec<Tensor>, options: AdamOptions) -> Result<$Name> {
-                Ok($Name(Core::new($name, parameters, options, $decoupled)?))
-            }
+/// Has the running mean of their squares go on.
+fn square<'a>(step: &'a Step<'_>, g: &Tensor) -> Result<&'a Tensor> {
+    let square = step.held(1);
+    let [_, _, _, beta2, rest2, _] = step.shared;
+    square.assign(square.try_mul(beta2)?.try_add(g.try_square()?.try_mul(rest2)?)?)?;
+    Ok(square)
+}
 
-            /// The options, with the learning rate that it has now.
-            #[must_use]
-            pub fn options(&self) -> AdamOptions {
-                AdamOptions { lr: self.0.lr.get(), ..self.0.options }
-            }
-
-            /// Changes the options for steps to come.
-            ///
-            /// # Errors
-            ///
-            /// [`ErrorKind::Value`](mg_device::ErrorKind::Value) for options that `with_options` does not take, and for another
-            /// than the learning rate while `jit` holds a step of this optimiser.
-            #[track_caller]
-            pub fn set_options(&mut self, options: AdamOptions) -> Result<()> {
-                self.0.set_options(options)
-            }
-
-            /// Whether `jit` holds a step of this optimiser.
-            #[must_use]
-            pub fn is_recorded(&self) -> bool {
-                self.0.recorded.is_recorded()
-            }
+macro_rules! common {
+    ($Options:ident) => {
+        fn lr(&self) -> f64 {
+            self.lr
         }
 
-        impl Optimizer for $Name {
-            fn step(&mut self) -> Result<()> {
-                self.0.step()
-            }
-            fn parameters(&self) -> &[Tensor] {
-                &self.0.parameters
-            }
-            fn lr(&self) -> f64 {
-                self.0.lr.get()
-            }
-            fn set_lr(&mut self, lr: f64) -> Result<()> {
-                self.0.set_lr(lr)
-            }
-            fn initial_lr(&mut self) -> f64 {
-                *self.0.initial_lr.get_or_insert(self.0.lr.get())
-            }
-            fn state(&self) -> State {
-                self.0.state()
-            }
-            fn load_state(&mut self, state: &State) -> Result<()> {
-                self.0.load_state(state)
-            }
+        fn with_lr(self, lr: f64) -> $Options {
+            $Options { lr, ..self }
+        }
+
+        fn maximizes(&self) -> bool {
+            self.maximize
+        }
+
+        fn shared(&self) -> Shared {
+            shared(self.lr, self.betas, self.weight_decay)
+        }
+
+        /// Schedules change the betas too.
+        fn is_heeded(&self, new: &$Options) -> bool {
+            $Options { betas: new.betas, ..*self } == *new
         }
     };
 }
-optimizer! {
-    /// Adam: Kingma and Ba, "Adam: a method for stochastic optimization", 2015, in PyTorch's form, with `eps` outside the root.
-    Adam "Adam" false 0.0
+
+impl Rule for AdamOptions {
+    const NAME: &'static str = "Adam";
+    const MEMORY: &'static [&'static str] = &["exp_avg", "exp_avg_sq", "max_exp_avg_sq"];
+
+    common!(AdamOptions);
+
+    fn check(&self) -> Result<()> {
+        check("Adam", self.betas, self.eps, self.weight_decay)
+    }
+
+    fn remembers(&self, i: usize, _: &Tensor) -> bool {
+        i < 2 || self.amsgrad
+    }
+
+    /// `lr · √c₂ / c₁` with the corrections `c = 1 − βⁿ`, and `eps · √c₂`.
+    fn advance(&self, count: &mut Count) -> Own {
+        let root = correction(self.betas.1, count.steps).sqrt();
+        [self.lr * root / correction(self.betas.0, count.steps), self.eps * root, 0.0, 0.0]
+    }
+
+    fn update(&self, step: &Step<'_>) -> Result<Tensor> {
+        let [rate, scaled_eps, ..] = step.own;
+        let (g, value) = decay(step, self.weight_decay, self.decoupled_weight_decay)?;
+        let (mean, mut square) = (mean(step, &g)?, square(step, &g)?);
+        if self.amsgrad {
+            let largest = step.held(2);
+            largest.assign(largest.try_maximum(square)?)?;
+            square = largest;
+        }
+        // m̂/(√v̂ + eps) with both corrections drawn into scalars: an operation less for every element.
+        value.try_sub(mean.try_mul(rate)?.try_div(square.try_sqrt()?.try_add(scaled_eps)?)?)
+    }
 }
-optimizer! {
-    /// Adam with decoupled weight decay: Loshchilov and Hutter, "Decoupled weight decay regularization", 2019.
-    AdamW "AdamW" true 0.01
+
+impl Rule for AdamWOptions {
+    const NAME: &'static str = "AdamW";
+    const MEMORY: &'static [&'static str] = AdamOptions::MEMORY;
+
+    common!(AdamWOptions);
+
+    fn check(&self) -> Result<()> {
+        check("AdamW", self.betas, self.eps, self.weight_decay)
+    }
+
+    fn remembers(&self, i: usize, p: &Tensor) -> bool {
+        AdamOptions::from(*self).remembers(i, p)
+    }
+
+    fn advance(&self, count: &mut Count) -> Own {
+        AdamOptions::from(*self).advance(count)
+    }
+
+    fn update(&self, step: &Step<'_>) -> Result<Tensor> {
+        AdamOptions::from(*self).update(step)
+    }
+}
+
+impl Rule for AdamaxOptions {
+    const NAME: &'static str = "Adamax";
+    const MEMORY: &'static [&'static str] = &["exp_avg", "exp_inf"];
+
+    common!(AdamaxOptions);
+
+    fn check(&self) -> Result<()> {
+        check("Adamax", self.betas, self.eps, self.weight_decay)
+    }
+
+    /// `lr / c₁`.
+    fn advance(&self, count: &mut Count) -> Own {
+        [self.lr / correction(self.betas.0, count.steps), 0.0, 0.0, 0.0]
+    }
+
+    fn update(&self, step: &Step<'_>) -> Result<Tensor> {
+        let g = step.decayed(self.weight_decay)?;
+        let (mean, largest) = (mean(step, &g)?, step.held(1));
+        let magnitude = g.try_abs()?.try_add(self.eps)?;
+        largest.assign(largest.try_mul(&step.shared[3])?.try_maximum(magnitude)?)?;
+        step.p.try_sub(mean.try_mul(&step.own[0])?.try_div(largest)?)
+    }
+}
+
+impl Rule for NAdamOptions {
+    const NAME: &'static str = "NAdam";
+    const MEMORY: &'static [&'static str] = &["exp_avg", "exp_avg_sq"];
+    const KEPT: &'static [&'static str] = &["mu_product"];
+
+    common!(NAdamOptions);
+
+    fn check(&self) -> Result<()> {
+        at_least_0("NAdam", "a momentum decay", self.momentum_decay)?;
+        check("NAdam", self.betas, self.eps, self.weight_decay)
+    }
+
+    fn kept(&self) -> [f64; 2] {
+        [1.0, 0.0]
+    }
+
+    /// What the gradient and the mean are multiplied by, and `eps`, each with `√c₂` drawn in.
+    fn advance(&self, count: &mut Count) -> Own {
+        let mu = |n: u64| self.betas.0 * (1.0 - 0.5 * 0.96f64.powf(n as f64 * self.momentum_decay));
+        let (now, next) = (mu(count.steps), mu(count.steps + 1));
+        let product = f64::from((count.kept[0] * now) as f32);
+        count.kept[0] = product;
+        let root = correction(self.betas.1, count.steps).sqrt();
+        let of_grad = self.lr * (1.0 - now) / (1.0 - product);
+        let of_mean = self.lr * next / (1.0 - product * next);
+        [of_grad * root, of_mean * root, self.eps * root, 0.0]
+    }
+
+    fn update(&self, step: &Step<'_>) -> Result<Tensor> {
+        let [of_grad, of_mean, scaled_eps, _] = step.own;
+        let (g, value) = decay(step, self.weight_decay, self.decoupled_weight_decay)?;
+        let (mean, square) = (mean(step, &g)?, square(step, &g)?);
+        let ahead = g.try_mul(of_grad)?.try_add(mean.try_mul(of_mean)?)?;
+        value.try_sub(ahead.try_div(square.try_sqrt()?.try_add(scaled_eps)?)?)
+    }
+}
+
+impl Rule for RAdamOptions {
+    const NAME: &'static str = "RAdam";
+    const MEMORY: &'static [&'static str] = &["exp_avg", "exp_avg_sq"];
+
+    common!(RAdamOptions);
+
+    fn check(&self) -> Result<()> {
+        check("RAdam", self.betas, self.eps, self.weight_decay)
+    }
+
+    /// What the mean is multiplied by over the root of the mean square, and what by itself: one of them is 0.
+    fn advance(&self, count: &mut Count) -> Own {
+        let (beta1, beta2) = self.betas;
+        let (n, c2) = (count.steps as f64, correction(beta2, count.steps));
+        let rate = self.lr / correction(beta1, count.steps);
+        let longest = 2.0 / (1.0 - beta2) - 1.0;
+        let length = longest - 2.0 * n * beta2.powf(n) / c2;
+        if length <= 5.0 {
+            return [0.0, rate, 0.0, 0.0];
+        }
+        let (over, under) =
+            ((length - 4.0) * (length - 2.0) * longest, (longest - 4.0) * (longest - 2.0) * length);
+        [rate * (over / under).sqrt() * c2.sqrt(), 0.0, 0.0, 0.0]
+    }
+
+    fn update(&self, step: &Step<'_>) -> Result<Tensor> {
+        let [rectified, plain, ..] = step.own;
+        let (g, value) = decay(step, self.weight_decay, self.decoupled_weight_decay)?;
+        let (mean, square) = (mean(step, &g)?, square(step, &g)?);
+        // The root may be 0 where `eps` is, and 0/0 would be no number while what is over it is not even wanted.
+        let root = square.try_sqrt()?.try_add(self.eps.max(1e-30))?;
+        value.try_sub(mean.try_mul(rectified)?.try_div(root)?.try_add(mean.try_mul(plain)?)?)
+    }
 }

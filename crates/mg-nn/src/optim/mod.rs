@@ -14,21 +14,50 @@
 //! assert_eq!(w.to_vec::<f32>()?, [1.9]);
 //! # Ok::<(), mg_device::Error>(())
 //! ```
+//!
+//! An optimiser is declared once: a struct of options ([`SGDOptions`], …) is the rule by which a step changes a parameter and
+//! what is remembered of it, and [`ByRule`] is the optimiser that follows it, with groups of parameters, state in PyTorch's
+//! layout, steps that `jit` records and steps that fail. [`LBFGS`], which asks for the loss several times in a step, is by
+//! itself.
 
+mod adagrad;
 mod adam;
+mod cycles;
+mod group;
+mod lbfgs;
+mod matrix;
+mod options;
+mod rule;
 mod schedule;
 mod sgd;
+mod sign;
+mod wolfe;
 
-pub use adam::{Adam, AdamOptions, AdamW};
+pub use adagrad::{Adadelta, AdadeltaOptions, Adagrad, AdagradOptions, RMSprop, RMSpropOptions};
+pub use adam::{
+    Adam, AdamOptions, AdamW, AdamWOptions, Adamax, AdamaxOptions, NAdam, NAdamOptions, RAdam, RAdamOptions,
+};
+pub use cycles::{
+    ConstantLR, CosineAnnealingWarmRestarts, Cycle, CyclicLR, LambdaLR, MultiplicativeLR, OneCycleLR, PolynomialLR,
+    ReduceLROnPlateau, SequentialLR,
+};
+pub use group::{OptionError, ParamGroup, step_together};
+pub use lbfgs::{LBFGS, LBFGSOptions, LineSearch};
+pub use matrix::{Adafactor, AdafactorOptions, AdjustLr, Muon, MuonOptions};
+pub use options::{OptionType, OptionValue, Options};
+pub use rule::{Count, Own, Rule, Shared, Step};
 pub use schedule::{CosineAnnealingLR, ExponentialLR, LinearLR, MultiStepLR, Schedule, Scheduler, StepLR};
 pub use sgd::{SGD, SGDOptions};
+pub use sign::{ASGD, ASGDOptions, Lion, LionOptions, Rprop, RpropOptions};
 
 use mg_autograd::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result};
 use mg_graph::on_replay;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::state::State;
+use group::Group;
 
 /// What changes parameters by their gradients.
 pub trait Optimizer {
@@ -40,21 +69,45 @@ pub trait Optimizer {
     /// Whatever computing them fails with.
     fn step(&mut self) -> Result<()>;
 
-    /// The parameters, in the order they were given in.
+    /// The parameters of all groups, in the order they were given in.
     fn parameters(&self) -> &[Tensor];
 
-    /// The learning rate.
-    fn lr(&self) -> f64;
+    /// How many groups of parameters there are.
+    fn groups(&self) -> usize {
+        1
+    }
 
-    /// Sets the learning rate; that alone plans nothing anew.
+    /// The learning rate of a group.
+    fn lr_of(&self, group: usize) -> f64;
+
+    /// Sets the learning rate of a group; that alone plans nothing anew.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Value`] for one below 0 or not finite, and for a group that is not there.
+    fn set_lr_of(&mut self, group: usize, lr: f64) -> Result<()>;
+
+    /// The learning rate that a group had when this was first asked for: where its schedules begin.
+    fn initial_lr_of(&mut self, group: usize) -> f64;
+
+    /// The learning rate of the first group.
+    fn lr(&self) -> f64 {
+        self.lr_of(0)
+    }
+
+    /// Sets the learning rate of all groups.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Value`] for one below 0 or not finite.
-    fn set_lr(&mut self, lr: f64) -> Result<()>;
+    fn set_lr(&mut self, lr: f64) -> Result<()> {
+        (0..self.groups()).try_for_each(|group| self.set_lr_of(group, lr))
+    }
 
-    /// The learning rate that it had when this was first asked for: where its schedules begin.
-    fn initial_lr(&mut self) -> f64;
+    /// The learning rate that the first group had when this was first asked for.
+    fn initial_lr(&mut self) -> f64 {
+        self.initial_lr_of(0)
+    }
 
     /// Removes the gradients of all parameters.
     fn zero_grad(&self) {
@@ -75,6 +128,224 @@ pub trait Optimizer {
     fn load_state(&mut self, state: &State) -> Result<()>;
 }
 
+/// An optimiser that follows a [`Rule`]: [`SGD`], [`Adam`], ….
+///
+/// ```
+/// use mg_autograd::Tensor;
+/// use mg_nn::optim::{AdamW, AdamWOptions, Optimizer};
+///
+/// let [w, b] = [Tensor::from_slice(&[2.0f32]), Tensor::from_slice(&[1.0f32])];
+/// let (w, b) = (w.requires_grad_(true)?, b.requires_grad_(true)?);
+/// let mut adamw = AdamW::new(vec![w.clone()], 0.1)?;
+/// adamw.add_param_group(vec![b.clone()], AdamWOptions { weight_decay: 0.0, lr: 0.1, ..Default::default() })?;
+/// (w * 2.0 + &b).sum().backward()?;
+/// adamw.step()?;
+/// assert!((b.item::<f32>()? - 0.9).abs() < 1e-6);
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+pub struct ByRule<R> {
+    groups: Vec<Group<R>>,
+    parameters: Vec<Tensor>,
+}
+
+impl<R: Rule> ByRule<R> {
+    /// With this learning rate and the default of every other option.
+    ///
+    /// # Errors
+    ///
+    /// As [`ByRule::with_options`].
+    #[track_caller]
+    pub fn new(parameters: Vec<Tensor>, lr: f64) -> Result<ByRule<R>> {
+        ByRule::with_options(parameters, R::default().with_lr(lr))
+    }
+
+    /// With these options.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Value`] for options out of their range or not finite, no parameters, one twice, and what is no
+    /// floating-point leaf.
+    #[track_caller]
+    pub fn with_options(parameters: Vec<Tensor>, options: R) -> Result<ByRule<R>> {
+        let group = Group::new(parameters, options)?;
+        Ok(ByRule { parameters: group.parameters().to_vec(), groups: vec![group] })
+    }
+
+    /// Adds parameters with options of their own.
+    ///
+    /// # Errors
+    ///
+    /// As [`ByRule::with_options`]; a parameter that is there already.
+    #[track_caller]
+    pub fn add_param_group(&mut self, parameters: Vec<Tensor>, options: R) -> Result<()> {
+        let all = [&self.parameters[..], &parameters].concat();
+        check_parameters(R::NAME, &all)?;
+        self.groups.push(Group::new(parameters, options)?);
+        self.parameters = all;
+        Ok(())
+    }
+
+    /// The options of the first group, with the learning rate that it has now.
+    #[must_use]
+    pub fn options(&self) -> R {
+        self.groups[0].options()
+    }
+
+    /// Changes the options of the first group for steps to come.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Value`] for options that [`ByRule::with_options`] does not take, and, while `jit` holds a step of this
+    /// optimiser, for others than the learning rate and what schedules change beside it: momentum and betas.
+    #[track_caller]
+    pub fn set_options(&mut self, options: R) -> Result<()> {
+        self.groups[0].set_options(options)
+    }
+
+    /// The options of a group, if it is there.
+    #[must_use]
+    pub fn options_of(&self, group: usize) -> Option<R> {
+        self.groups.get(group).map(Group::options)
+    }
+
+    /// Changes the options of a group for steps to come.
+    ///
+    /// # Errors
+    ///
+    /// As [`ByRule::set_options`]; a group that is not there.
+    #[track_caller]
+    pub fn set_options_of(&mut self, group: usize, options: R) -> Result<()> {
+        self.group(group)?.set_options(options)
+    }
+
+    /// Whether `jit` holds a step of this optimiser.
+    #[must_use]
+    pub fn is_recorded(&self) -> bool {
+        self.groups.iter().any(ParamGroup::is_recorded)
+    }
+
+    #[track_caller]
+    fn group(&mut self, group: usize) -> Result<&mut Group<R>> {
+        let n = self.groups.len();
+        let text = || format!("there is no group {group} of parameters among {n}");
+        self.groups.get_mut(group).ok_or_else(|| Error::new(R::NAME, ErrorKind::Value(text())))
+    }
+}
+
+impl<R: Rule> Optimizer for ByRule<R> {
+    fn step(&mut self) -> Result<()> {
+        let mut groups: Vec<&mut dyn ParamGroup> =
+            self.groups.iter_mut().map(|group| group as &mut dyn ParamGroup).collect();
+        step_together(&mut groups)
+    }
+
+    fn parameters(&self) -> &[Tensor] {
+        &self.parameters
+    }
+
+    fn groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    fn lr_of(&self, group: usize) -> f64 {
+        self.groups.get(group).map_or(f64::NAN, |group| group.options().lr())
+    }
+
+    fn set_lr_of(&mut self, group: usize, lr: f64) -> Result<()> {
+        self.group(group)?.set_lr(lr)
+    }
+
+    fn initial_lr_of(&mut self, group: usize) -> f64 {
+        self.groups.get_mut(group).map_or(f64::NAN, Group::initial_lr)
+    }
+
+    fn state(&self) -> State {
+        let mut state = State::default();
+        let mut before = 0;
+        for group in &self.groups {
+            state.tensors.extend(group.save(before).tensors);
+            before += group.parameters().len();
+        }
+        state
+    }
+
+    fn load_state(&mut self, state: &State) -> Result<()> {
+        let mut parts: Vec<State> = self.groups.iter().map(|_| State::default()).collect();
+        let ends: Vec<usize> = (0..self.groups.len())
+            .scan(0, |n, i| {
+                *n += self.groups[i].parameters().len();
+                Some(*n)
+            })
+            .collect();
+        for (key, t) in &state.tensors {
+            let place = key.split_once('.').and_then(|(i, name)| {
+                let i = i.parse::<usize>().ok()?;
+                let group = ends.iter().position(|&end| i < end)?;
+                Some((group, i - (ends[group] - self.groups[group].parameters().len()), name))
+            });
+            let Some((group, i, name)) = place else { return Err(of_another::<R>(&format!("{key:?} is unexpected"))) };
+            parts[group].tensors.insert(format!("{i}.{name}"), t.clone());
+        }
+        // Nothing is changed where one of them does not fit.
+        for (group, part) in self.groups.iter().zip(&parts) {
+            load_slots(&group.options(), group.parameters(), part)?;
+        }
+        self.groups.iter_mut().zip(&parts).try_for_each(|(group, part)| group.load(part))
+    }
+}
+
+macro_rules! by_name {
+    ($kind:expr, $f:ident($($argument:expr),*)) => {
+        match $kind {
+            "SGD" => $f::<SGDOptions>($($argument),*),
+            "Adam" => $f::<AdamOptions>($($argument),*),
+            "AdamW" => $f::<AdamWOptions>($($argument),*),
+            "Adamax" => $f::<AdamaxOptions>($($argument),*),
+            "NAdam" => $f::<NAdamOptions>($($argument),*),
+            "RAdam" => $f::<RAdamOptions>($($argument),*),
+            "RMSprop" => $f::<RMSpropOptions>($($argument),*),
+            "Adagrad" => $f::<AdagradOptions>($($argument),*),
+            "Adadelta" => $f::<AdadeltaOptions>($($argument),*),
+            "Rprop" => $f::<RpropOptions>($($argument),*),
+            "ASGD" => $f::<ASGDOptions>($($argument),*),
+            "Lion" => $f::<LionOptions>($($argument),*),
+            "Adafactor" => $f::<AdafactorOptions>($($argument),*),
+            "Muon" => $f::<MuonOptions>($($argument),*),
+            _ => return None,
+        }
+    };
+}
+
+/// A group of parameters for an optimiser by name, with options by name: for bindings to other languages. None where there
+/// is no such optimiser.
+///
+/// # Errors
+///
+/// As [`ByRule::with_options`], and values that are no such options.
+pub fn param_group(
+    kind: &str,
+    parameters: Vec<Tensor>,
+    options: &[(&str, OptionValue)],
+) -> Option<std::result::Result<Box<dyn ParamGroup>, OptionError>> {
+    fn made<R: Rule>(
+        parameters: Vec<Tensor>,
+        options: &[(&str, OptionValue)],
+    ) -> std::result::Result<Box<dyn ParamGroup>, OptionError> {
+        Ok(Box::new(Group::new(parameters, group::named(R::default(), options)?)?))
+    }
+    Some(by_name!(kind, made(parameters, options)))
+}
+
+/// The options of an optimiser by name, with their defaults. None where there is no such optimiser.
+#[must_use]
+pub fn defaults(kind: &str) -> Option<Vec<(&'static str, OptionValue)>> {
+    fn of<R: Rule>() -> Vec<(&'static str, OptionValue)> {
+        let options = R::default();
+        R::FIELDS.iter().filter_map(|&name| Some((name, options.get(name)?))).collect()
+    }
+    Some(by_name!(kind, of()))
+}
+
 /// What every optimiser checks its parameters for.
 #[track_caller]
 fn check_parameters(op: &'static str, parameters: &[Tensor]) -> Result<()> {
@@ -88,12 +359,13 @@ fn parameters_mistake(parameters: &[Tensor]) -> Option<String> {
     if parameters.is_empty() {
         return Some("takes at least one parameter, got none".into());
     }
+    let mut known = HashMap::new();
     for (i, p) in parameters.iter().enumerate() {
         if !p.is_leaf() || !p.dtype().is_float() {
             let what = if p.is_leaf() { p.dtype().name() } else { "the result of an operation" };
             return Some(format!("takes floating-point leaves, but parameter {i} is {what}"));
         }
-        if let Some(j) = parameters[..i].iter().position(|other| other.is(p)) {
+        if let Some(j) = known.insert(p.id(), i) {
             return Some(format!("parameters {j} and {i} are the same tensor"));
         }
     }
@@ -116,7 +388,7 @@ fn at_least_0(op: &'static str, name: &str, value: f64) -> Result<()> {
 }
 
 /// What is remembered of one parameter: tensors of its shape by name, and the number of steps.
-type Slot = (Vec<Option<Tensor>>, u64);
+type Loaded = (Vec<Option<Tensor>>, Count);
 
 /// What is remembered of a parameter, where the parameter was put on another device or into another dtype meanwhile.
 fn follow(remembered: &mut Tensor, p: &Tensor) -> Result<()> {
@@ -156,63 +428,76 @@ impl Recorded {
     }
 }
 
+/// What is remembered under PyTorch's names, for parameters that are counted from `before`: tensors, and numbers as tensors
+/// of f32 without axes.
 fn save_slots<'a>(
     names: &[&str],
-    slots: impl Iterator<Item = (Vec<Option<&'a Tensor>>, Option<Tensor>)>,
+    before: usize,
+    slots: impl Iterator<Item = (Vec<Option<&'a Tensor>>, Vec<(&'a str, f64)>)>,
 ) -> State {
     let mut state = State::default();
-    for (i, (tensors, steps)) in slots.enumerate() {
+    for (i, (tensors, numbers)) in slots.enumerate() {
+        let i = before + i;
         for (name, t) in names.iter().zip(tensors) {
             if let Some(t) = t {
                 state.tensors.insert(format!("{i}.{name}"), t.snapshot());
             }
         }
-        if let Some(steps) = steps {
-            state.tensors.insert(format!("{i}.step"), steps);
+        for (name, value) in numbers {
+            state.tensors.insert(format!("{i}.{name}"), Tensor::scalar(value as f32));
         }
     }
     state
 }
 
-/// The slots of a state. Those of a parameter's tensors named in `required` are there wherever it has steps.
+fn of_another<R: Rule>(text: &str) -> Error {
+    Error::new(R::NAME, ErrorKind::Value(format!("the state of another optimiser: {text}")))
+}
+
+/// What a state says of each parameter, where it says anything.
 #[track_caller]
-fn load_slots(
-    op: &'static str,
-    names: &[&str],
-    required: &[&str],
-    parameters: &[Tensor],
-    state: &State,
-) -> Result<Vec<Slot>> {
-    let fail = |text: String| {
-        Err(Error::new(op, ErrorKind::Value(format!("the state of another optimiser: {text}"))))
-    };
-    let mut slots: Vec<Slot> = parameters.iter().map(|_| (vec![None; names.len()], 0)).collect();
+fn load_slots<R: Rule>(options: &R, parameters: &[Tensor], state: &State) -> Result<Vec<Option<Loaded>>> {
+    let mut slots: Vec<Option<Loaded>> = parameters.iter().map(|_| None).collect();
+    let mut numbers: Vec<[bool; 3]> = vec![[false; 3]; parameters.len()];
+    let fresh = || (vec![None; R::MEMORY.len()], Count { steps: 0, kept: options.kept() });
     for (key, t) in &state.tensors {
         let place = key.split_once('.').and_then(|(i, name)| {
-            let i = i.parse::<usize>().ok().filter(|&i| i < parameters.len())?;
-            Some((i, name, names.iter().position(|n| *n == name)))
+            Some((i.parse::<usize>().ok().filter(|&i| i < parameters.len())?, name))
         });
-        match place {
-            Some((i, "step", _)) => {
-                let steps: i64 = t.to_dtype(DType::I64).item()?;
-                slots[i].1 = u64::try_from(steps).unwrap_or(0);
+        let Some((i, name)) = place else { return Err(of_another::<R>(&format!("{key:?} is unexpected"))) };
+        let number = || t.to_dtype(DType::F64).item::<f64>();
+        if name == "step" && R::COUNTS {
+            // Saturates: what is no number of steps counts as none.
+            slots[i].get_or_insert_with(fresh).1.steps = number()? as u64;
+            numbers[i][0] = true;
+        } else if let Some(at) = R::KEPT.iter().position(|n| *n == name) {
+            slots[i].get_or_insert_with(fresh).1.kept[at] = number()?;
+            numbers[i][1 + at] = true;
+        } else if let Some(at) = R::MEMORY.iter().position(|n| *n == name) {
+            let p = &parameters[i];
+            if t.shape() != options.shape(at, p)? {
+                let text = format!("{key:?} has shape {}, its parameter {}", t.shape(), p.shape());
+                return Err(of_another::<R>(&text));
             }
-            Some((i, _, Some(at))) => {
-                let p = &parameters[i];
-                if t.shape() != p.shape() {
-                    return fail(format!("{key:?} has shape {}, its parameter {}", t.shape(), p.shape()));
-                }
-                // Written through from now on, and the state is somebody else's.
-                slots[i].0[at] = Some(t.to_dtype(p.dtype()).to(p.device())?.snapshot());
-            }
-            _ => return fail(format!("{key:?} is unexpected")),
+            // Written through from now on, and the state is somebody else's.
+            let own = t.to_dtype(p.dtype()).to(p.device())?.snapshot();
+            slots[i].get_or_insert_with(fresh).0[at] = Some(own);
+        } else {
+            return Err(of_another::<R>(&format!("{key:?} is unexpected")));
         }
     }
-    for (i, (tensors, steps)) in slots.iter().enumerate() {
-        for (name, t) in names.iter().zip(tensors) {
-            if required.contains(name) && t.is_some() != (*steps > 0) {
-                return fail(format!("{i}.{name} and {i}.step go together"));
-            }
+    for (i, (slot, numbers)) in slots.iter().zip(&numbers).enumerate() {
+        let Some((tensors, _)) = slot else { continue };
+        if !R::COUNTS {
+            continue;
+        }
+        let is_used = |at: usize| options.remembers(at, &parameters[i]) && !tensors[at].is_some();
+        if let Some(at) = (0..R::MEMORY.len()).find(|&at| is_used(at)) {
+            return Err(of_another::<R>(&format!("{i}.{} and {i}.step go together", R::MEMORY[at])));
+        }
+        if let Some(at) = (0..=R::KEPT.len()).find(|&at| !numbers[at]) {
+            let name = if at == 0 { "step" } else { R::KEPT[at - 1] };
+            return Err(of_another::<R>(&format!("{i}.{name} is missing")));
         }
     }
     Ok(slots)
@@ -224,6 +509,13 @@ fn zeros_like(p: &Tensor) -> Result<Tensor> {
     let zeros = p.zeros_like().copy();
     zeros.realize()?;
     Ok(zeros)
+}
+
+/// As [`zeros_like`], of another value.
+fn full_like(p: &Tensor, value: f64) -> Result<Tensor> {
+    let full = p.zeros_like().try_add(value)?.copy();
+    full.realize()?;
+    Ok(full)
 }
 
 /// A running mean whose smallest values are 0: what is below about 10⁻²⁹ in f32, which moves no parameter. Where gradients

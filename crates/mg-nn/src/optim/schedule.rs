@@ -25,7 +25,7 @@ pub trait Schedule {
     }
 }
 
-/// Sets an optimiser's learning rate by a [`Schedule`].
+/// Sets an optimiser's learning rates, each group's from its own base, by a [`Schedule`].
 ///
 /// ```
 /// use mg_autograd::Tensor;
@@ -43,21 +43,25 @@ pub trait Schedule {
 #[derive(Clone, Debug)]
 pub struct Scheduler<S> {
     schedule: S,
-    base: f64,
+    bases: Vec<f64>,
     epoch: u64,
 }
 
 impl<S: Schedule> Scheduler<S> {
-    /// At epoch 0, whose learning rate the optimiser gets. The schedule's base is [`Optimizer::initial_lr`].
+    /// At epoch 0, whose learning rate the optimiser gets. The schedule's base is [`Optimizer::initial_lr_of`] the group.
     ///
     /// # Errors
     ///
     /// A learning rate that the optimiser does not take.
     #[track_caller]
     pub fn new(optimizer: &mut dyn Optimizer, schedule: S) -> Result<Scheduler<S>> {
-        let base = optimizer.initial_lr();
-        optimizer.set_lr(schedule.start(optimizer.lr(), base, 0))?;
-        Ok(Scheduler { schedule, base, epoch: 0 })
+        let mut bases = Vec::with_capacity(optimizer.groups());
+        for group in 0..optimizer.groups() {
+            let base = optimizer.initial_lr_of(group);
+            optimizer.set_lr_of(group, schedule.start(optimizer.lr_of(group), base, 0))?;
+            bases.push(base);
+        }
+        Ok(Scheduler { schedule, bases, epoch: 0 })
     }
 
     /// Goes on to the next epoch, from the rate that the optimiser has.
@@ -68,7 +72,9 @@ impl<S: Schedule> Scheduler<S> {
     #[track_caller]
     pub fn step(&mut self, optimizer: &mut dyn Optimizer) -> Result<()> {
         let epoch = self.epoch + 1;
-        optimizer.set_lr(self.schedule.next(optimizer.lr(), self.base, epoch))?;
+        for (group, &base) in self.bases.iter().enumerate() {
+            optimizer.set_lr_of(group, self.schedule.next(optimizer.lr_of(group), base, epoch))?;
+        }
         self.epoch = epoch;
         Ok(())
     }
@@ -81,7 +87,9 @@ impl<S: Schedule> Scheduler<S> {
     /// As [`Scheduler::new`].
     #[track_caller]
     pub fn set_epoch(&mut self, optimizer: &mut dyn Optimizer, epoch: u64) -> Result<()> {
-        optimizer.set_lr(self.schedule.lr(self.base, epoch))?;
+        for (group, &base) in self.bases.iter().enumerate() {
+            optimizer.set_lr_of(group, self.schedule.lr(base, epoch))?;
+        }
         self.epoch = epoch;
         Ok(())
     }
@@ -94,7 +102,7 @@ impl<S: Schedule> Scheduler<S> {
 }
 
 #[track_caller]
-fn at_least_1(op: &'static str, what: &str, n: u64) -> Result<u64> {
+pub(super) fn at_least_1(op: &'static str, what: &str, n: u64) -> Result<u64> {
     if n == 0 {
         return Err(Error::new(op, ErrorKind::Value(format!("takes {what} of at least 1, got 0"))));
     }
@@ -102,7 +110,7 @@ fn at_least_1(op: &'static str, what: &str, n: u64) -> Result<u64> {
 }
 
 #[track_caller]
-fn factor(op: &'static str, name: &str, value: f64) -> Result<f64> {
+pub(super) fn factor(op: &'static str, name: &str, value: f64) -> Result<f64> {
     super::at_least_0(op, name, value)?;
     Ok(value)
 }

@@ -2947,15 +2947,29 @@ def kaiming_normal_(
 class _Optimizer:
     def __new__(cls, kind: str, parameters: Sequence[Tensor], options: dict[str, Any]) -> Self: ...
     def set_options(self, options: dict[str, Any]) -> None:
-        """Changes the options for steps to come, and the learning rate for recorded ones too."""
+        """Changes the options for steps to come, and what recorded ones heed for these too."""
     @property
     def is_recorded(self) -> _bool:
         """Whether `jit` holds a step of it."""
-    def step(self) -> None:
-        """Changes every parameter that has a gradient."""
+    @staticmethod
+    def step(groups: Sequence[_Optimizer]) -> None:
+        """Changes every parameter that has a gradient, of several groups in one plan."""
     def state(self) -> dict[str, Tensor]:
         """What it remembers of each parameter."""
     def load_state(self, state: dict[str, Tensor]) -> None: ...
+
+class _LBFGS:
+    def __new__(cls, parameters: Sequence[Tensor], options: dict[str, Any]) -> Self: ...
+    def set_options(self, options: dict[str, Any]) -> None: ...
+    @property
+    def is_recorded(self) -> _bool:
+        """Recorded steps are not held: it reads losses."""
+    def step(self, closure: Callable[[], Any]) -> Any:
+        """A step; the closure answers with a loss whose gradients it has computed."""
+    def state(self) -> dict[str, Tensor]: ...
+    def load_state(self, state: dict[str, Tensor]) -> None: ...
+
+def _optimizer_defaults(kind: str) -> dict[str, Any]: ...
 
 class _Schedule:
     @staticmethod
@@ -2968,6 +2982,21 @@ class _Schedule:
     def cosine(t_max: _int, eta_min: _float) -> _Schedule: ...
     @staticmethod
     def linear(start_factor: _float, end_factor: _float, total_iters: _int) -> _Schedule: ...
+    @staticmethod
+    def constant(factor: _float, total_iters: _int) -> _Schedule: ...
+    @staticmethod
+    def polynomial(total_iters: _int, power: _float) -> _Schedule: ...
+    @staticmethod
+    def restarts(t_0: _int, t_mult: _int, epoch: _float) -> tuple[_float, _float]:
+        """How far its cycle a schedule with warm restarts is at an epoch, and how long the cycle is."""
+    @staticmethod
+    def cyclic(step_size_up: _int, step_size_down: _int, epoch: _int) -> tuple[_int, _float]:
+        """The cycle that an epoch is in, and how far up it is."""
+    @staticmethod
+    def one_cycle(
+        total_steps: _int, pct_start: _float, linear: _bool, three_phase: _bool, step: _int
+    ) -> tuple[_int, _float]:
+        """The phase of one cycle that a step is in, and how far it is."""
     def lr(self, base: _float, epoch: _int) -> _float:
         """The learning rate of an epoch that nothing else acts on."""
     def next(self, now: _float, base: _float, epoch: _int) -> _float:

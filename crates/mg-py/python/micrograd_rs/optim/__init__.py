@@ -1,355 +1,52 @@
-"""Optimisers, which change parameters by their gradients."""
+"""Optimisers, which change parameters by their gradients, and schedules of their learning rates."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from operator import is_
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING
 
-from .._micrograd_rs import Tensor, _Optimizer
 from .._names import Lazy as _Lazy
-from ..autograd import enable_grad
 from . import lr_scheduler
+from .kinds import (
+    ASGD,
+    LBFGS,
+    SGD,
+    Adadelta,
+    Adafactor,
+    Adagrad,
+    Adam,
+    Adamax,
+    AdamW,
+    Lion,
+    Muon,
+    NAdam,
+    RAdam,
+    RMSprop,
+    Rprop,
+)
+from .optimizer import Optimizer
 
-__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "lr_scheduler"]
+if TYPE_CHECKING:
+    from . import swa_utils
 
-__getattr__ = _Lazy(__name__)
+__all__ = [
+    "ASGD",
+    "LBFGS",
+    "SGD",
+    "Adadelta",
+    "Adafactor",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "Lion",
+    "Muon",
+    "NAdam",
+    "Optimizer",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+    "lr_scheduler",
+    "swa_utils",
+]
 
-Parameters = Iterable[Tensor] | Iterable[Mapping[str, Any]]
-
-_RECORDED = "the parameters of an optimiser whose step jit has recorded cannot be changed; make another optimiser"
-_absent = object()
-
-
-class _Group(dict[str, Any]):
-    """Parameters, under `params`, and their options, which can be changed as those of any dictionary.
-
-    Steps read them. A step that `jit` has recorded heeds the learning rate alone; to change another option is an error then.
-    """
-
-    def __init__(self, kind: str | None, options: dict[str, Any]) -> None:
-        super().__init__(options)
-        self._kind = kind
-        self._core: _Optimizer | None = None
-        # What the core was made on.
-        self._params: list[Tensor] = []
-        self.core()
-
-    def core(self) -> _Optimizer | None:
-        """What changes these parameters with these options; None without parameters."""
-        params = self["params"]
-        if self._kind is None:
-            return None
-        if not self._is_on(params):
-            self._core, self._params = self._made(params), list(params)
-        elif self._core is not None:
-            self._core.set_options(self)
-        return self._core
-
-    def _is_on(self, params: Sequence[Tensor]) -> bool:
-        return len(params) == len(self._params) and all(map(is_, params, self._params))
-
-    def _made(self, params: list[Tensor]) -> _Optimizer | None:
-        """A new core, which remembers what the old one did of the parameters that are in both."""
-        old = self._core
-        if old is not None and old.is_recorded:
-            raise ValueError(_RECORDED)
-        if not params or self._kind is None:
-            return None
-        core = _Optimizer(self._kind, params, self)
-        if old is not None:
-            known, state = {id(p): i for i, p in enumerate(self._params)}, _by_parameter(old.state())
-            core.load_state(_flat({i: state.get(known.get(id(p), -1), {}) for i, p in enumerate(params)}))
-        return core
-
-    def _become(self, new: dict[str, Any]) -> None:
-        # The core hears of it at once: steps that are replayed do not come by here.
-        if self._core is not None:
-            if self._core.is_recorded and not self._is_on(new.get("params", ())):
-                raise ValueError(_RECORDED)
-            # Options that are taken out are missed by the next step.
-            with suppress(KeyError):
-                self._core.set_options(new)
-        super().clear()
-        super().update(new)
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        self._become({**self, key: value})
-
-    def __delitem__(self, key: str) -> None:
-        self.pop(key)
-
-    def update(self, *args: Any, **kwargs: Any) -> None:
-        self._become({**self, **dict(*args, **kwargs)})
-
-    def __ior__(self, other: Any) -> Self:  # type: ignore[override, misc]
-        self.update(other)
-        return self
-
-    def setdefault(self, key: str, default: Any = None) -> Any:
-        if key not in self:
-            self[key] = default
-        return self[key]
-
-    def pop(self, key: str, default: Any = _absent) -> Any:
-        if key not in self and default is not _absent:
-            return default
-        value = self[key]
-        self._become({k: v for k, v in self.items() if k != key})
-        return value
-
-    def popitem(self) -> tuple[str, Any]:
-        if not self:
-            raise KeyError("popitem(): dictionary is empty")
-        key = next(reversed(self))
-        return key, self.pop(key)
-
-    def clear(self) -> None:
-        self._become({})
-
-    def __reduce__(self) -> Any:
-        # Copies belong to no optimiser.
-        return dict, (dict(self),)
-
-
-def _by_parameter(state: Mapping[str, Tensor]) -> dict[int, dict[str, Any]]:
-    """What is remembered under `0.exp_avg`, `0.step`, …, for each parameter."""
-    out: dict[int, dict[str, Any]] = {}
-    for key, t in state.items():
-        i, _, name = key.partition(".")
-        out.setdefault(int(i), {})[name] = t
-    return out
-
-
-def _flat(state: Mapping[int, Mapping[str, Any]]) -> dict[str, Tensor]:
-    """The reverse."""
-    own: dict[str, Tensor] = {}
-    for i, entries in state.items():
-        for name, value in entries.items():
-            if value is not None:
-                own[f"{i}.{name}"] = value if isinstance(value, Tensor) else Tensor(value, dtype="int64")
-    return own
-
-
-class Optimizer:
-    """What changes parameters by their gradients. Parameters come as tensors, or as dictionaries of tensors (under
-    `params`) with options of their own.
-
-    A subclass that brings its own `step` keeps what it remembers of a parameter in `state[p]`.
-    """
-
-    # The engine's name for it; without one, `step` is Python's.
-    _kind: ClassVar[str | None] = None
-
-    param_groups: list[Any]
-    state: defaultdict[Tensor, Any]
-
-    def __init__(self, params: Parameters, defaults: dict[str, Any]) -> None:
-        self.defaults = defaults
-        self.param_groups = []
-        if self._kind is None:
-            self.state = defaultdict(dict)
-        groups: list[Any] = [params] if isinstance(params, Tensor) else list(params)
-        if not groups:
-            raise ValueError(f"{type(self).__name__} takes at least one parameter, got none")
-        if not isinstance(groups[0], Mapping):
-            groups = [{"params": groups}]
-        for group in groups:
-            self.add_param_group(group)
-
-    def add_param_group(self, param_group: Any) -> None:
-        """Adds parameters with options of their own."""
-        given = dict(param_group)
-        params = given["params"]
-        params = [params] if isinstance(params, Tensor) else list(params)
-        for p in params:
-            if not isinstance(p, Tensor):
-                raise TypeError(f"an optimiser takes tensors, got {type(p).__name__}")
-        unknown = [key for key in given if key not in ("params", "initial_lr") and key not in self.defaults]
-        if unknown:
-            raise ValueError(f"{type(self).__name__} takes {', '.join(self.defaults)}; not {', '.join(unknown)}")
-        taken = {id(p) for group in self.param_groups for p in group["params"]}
-        if any(id(p) in taken for p in params):
-            raise ValueError("a parameter is in more than one group")
-        self.param_groups.append(_Group(self._kind, {"params": params, **self.defaults, **given, "params": params}))
-
-    def zero_grad(self, set_to_none: bool = True) -> None:
-        """Removes the gradients of all parameters, or sets them to 0."""
-        for group in self.param_groups:
-            for p in group["params"]:
-                if set_to_none:
-                    p.grad = None
-                elif p.grad is not None:
-                    p.grad.zero_()
-
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Changes every parameter that has a gradient. With a closure, calls it first, for the loss."""
-        if self._kind is None:
-            raise NotImplementedError(f"{type(self).__name__} does not say how it changes parameters: write its step()")
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        cores = [self._group(i).core() for i in range(len(self.param_groups))]
-        for core in cores:
-            if core is not None:
-                core.step()
-        return loss
-
-    def _group(self, i: int) -> _Group:
-        """A group, made one where a plain dictionary was put among them."""
-        group = self.param_groups[i]
-        if not isinstance(group, _Group):
-            self.param_groups[i] = group = _Group(self._kind, {**group, "params": list(group["params"])})
-        return group
-
-    def _remembered(self) -> dict[int, dict[str, Any]]:
-        """What it remembers, by the number of the parameter in all groups."""
-        out: dict[int, dict[str, Any]] = {}
-        before = 0
-        for i in range(len(self.param_groups)):
-            group = self._group(i)
-            params = group["params"]
-            core = group.core()
-            if core is not None:
-                out.update((before + i, entries) for i, entries in _by_parameter(core.state()).items())
-            elif self._kind is None:
-                out.update((before + i, self.state[p]) for i, p in enumerate(params) if p in self.state)
-            before += len(params)
-        return out
-
-    def _remember(self, state: Mapping[int, Mapping[str, Any]]) -> None:
-        before = 0
-        for i in range(len(self.param_groups)):
-            group = self._group(i)
-            params = group["params"]
-            own = {j: state[before + j] for j in range(len(params)) if before + j in state}
-            core = group.core()
-            if core is not None:
-                core.load_state(_flat(own))
-            elif self._kind is None:
-                for j, p in enumerate(params):
-                    self.state.pop(p, None)
-                    if j in own:
-                        self.state[p] = dict(own[j])
-            before += len(params)
-
-    def state_dict(self) -> dict[str, Any]:
-        """What it remembers of each parameter, by the parameter's number, and the options of each group."""
-        groups: list[dict[str, Any]] = []
-        before = 0
-        for group in self.param_groups:
-            n = len(group["params"])
-            groups.append({**{k: v for k, v in group.items() if k != "params"}, "params": list(range(before, before + n))})
-            before += n
-        return {"state": self._remembered(), "param_groups": groups}
-
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Remembers what `state_dict` answered with, and takes over its options, for parameters of the same shapes in the same
-        order.
-        """
-        state, groups = state_dict["state"], state_dict["param_groups"]
-        if len(groups) != len(self.param_groups):
-            raise ValueError(f"a state of {len(groups)} groups of parameters, for {len(self.param_groups)}")
-        for i, (own, its) in enumerate(zip(self.param_groups, groups)):
-            if len(own["params"]) != len(its["params"]):
-                raise ValueError(f"a state of {len(its['params'])} parameters for group {i} of {len(own['params'])}")
-        number = {k: i for i, k in enumerate(k for group in groups for k in group["params"])}
-        self._remember({number[k]: entries for k, entries in state.items() if k in number})
-        for i, options in enumerate(groups):
-            group = self._group(i)
-            group._become({**options, "params": group["params"]})
-
-    def __getstate__(self) -> dict[str, Any]:
-        own = {k: v for k, v in vars(self).items() if k not in ("param_groups", "state")}
-        return {**own, "param_groups": [dict(group) for group in self.param_groups], "state": self._remembered()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        groups, remembered = state.pop("param_groups"), state.pop("state")
-        vars(self).update(state)
-        if self._kind is None:
-            self.state = defaultdict(dict)
-        self.param_groups = [_Group(self._kind, group) for group in groups]
-        self._remember(remembered)
-
-    def __repr__(self) -> str:
-        text = f"{type(self).__name__} ("
-        for i, group in enumerate(self.param_groups):
-            text += f"\nParameter Group {i}\n"
-            text += "".join(f"    {k}: {v}\n" for k, v in sorted(group.items()) if k != "params")
-        return text + ")"
-
-
-class SGD(Optimizer):
-    """Stochastic gradient descent, with momentum in PyTorch's form."""
-
-    _kind = "SGD"
-
-    def __init__(
-        self,
-        params: Parameters,
-        lr: float = 1e-3,
-        momentum: float = 0.0,
-        dampening: float = 0.0,
-        weight_decay: float = 0.0,
-        nesterov: bool = False,
-        *,
-        maximize: bool = False,
-    ) -> None:
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
-        }
-        super().__init__(params, defaults)
-
-
-class Adam(Optimizer):
-    """Adam: Kingma and Ba, 2015."""
-
-    _kind = "Adam"
-
-    def __init__(
-        self,
-        params: Parameters,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-        amsgrad: bool = False,
-        *,
-        maximize: bool = False,
-    ) -> None:
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "maximize": maximize,
-        }
-        super().__init__(params, defaults)
-
-
-class AdamW(Adam):
-    """Adam with decoupled weight decay: Loshchilov and Hutter, 2019."""
-
-    _kind = "AdamW"
-
-    def __init__(
-        self,
-        params: Parameters,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 1e-2,
-        amsgrad: bool = False,
-        *,
-        maximize: bool = False,
-    ) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)
+__getattr__ = _Lazy(__name__, ("swa_utils",))

@@ -15,16 +15,23 @@ from .._micrograd_rs import _Schedule
 from .._names import Lazy as _Lazy
 
 if TYPE_CHECKING:
-    from . import Optimizer
+    from .optimizer import Optimizer
 
 __all__ = [
     "ChainedScheduler",
+    "ConstantLR",
     "CosineAnnealingLR",
+    "CosineAnnealingWarmRestarts",
+    "CyclicLR",
     "ExponentialLR",
     "LRScheduler",
     "LambdaLR",
     "LinearLR",
     "MultiStepLR",
+    "MultiplicativeLR",
+    "OneCycleLR",
+    "PolynomialLR",
+    "ReduceLROnPlateau",
     "SequentialLR",
     "StepLR",
 ]
@@ -99,8 +106,8 @@ class LRScheduler:
         vars(self).update(state_dict)
 
 
-class LambdaLR(LRScheduler):
-    """The initial rate times what a function says of the epoch: one function, or one for each group of parameters."""
+class _Functional(LRScheduler):
+    """One function of the epoch, or one for each group of parameters."""
 
     def __init__(
         self,
@@ -114,9 +121,6 @@ class LambdaLR(LRScheduler):
             raise ValueError(f"{len(self.lr_lambdas)} functions for {groups} groups of parameters")
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        return [base * f(self.last_epoch) for f, base in zip(self.lr_lambdas, self.base_lrs, strict=True)]
-
     def state_dict(self) -> dict[str, Any]:
         """Where the schedule is. Of functions that are objects, what they hold is part of it; plain functions are not."""
         state = super().state_dict()
@@ -129,6 +133,23 @@ class LambdaLR(LRScheduler):
             if held is not None:
                 vars(f).update(held)
         super().load_state_dict(state)
+
+
+class LambdaLR(_Functional):
+    """The initial rate times what a function says of the epoch: one function, or one for each group of parameters."""
+
+    def get_lr(self) -> list[float]:
+        return [base * f(self.last_epoch) for f, base in zip(self.lr_lambdas, self.base_lrs, strict=True)]
+
+
+class MultiplicativeLR(_Functional):
+    """The rate times what a function says of the epoch: one function, or one for each group of parameters."""
+
+    def get_lr(self) -> list[float]:
+        rates = [group["lr"] for group in self.optimizer.param_groups]
+        if self._is_initial:
+            return rates
+        return [rate * f(self.last_epoch) for f, rate in zip(self.lr_lambdas, rates, strict=True)]
 
 
 class _Scheduled(LRScheduler):
@@ -225,6 +246,32 @@ class LinearLR(_Scheduled):
         return _Schedule.linear(self.start_factor, self.end_factor, self.total_iters)
 
 
+class ConstantLR(_Scheduled):
+    """`factor` times the rate until epoch `total_iters`, and the rate from there on."""
+
+    def __init__(
+        self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1
+    ) -> None:
+        self.factor = factor
+        self.total_iters = total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def _schedule(self) -> _Schedule:
+        return _Schedule.constant(self.factor, self.total_iters)
+
+
+class PolynomialLR(_Scheduled):
+    """Down to 0 at epoch `total_iters` by a power of what is left."""
+
+    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
+        self.total_iters = total_iters
+        self.power = power
+        super().__init__(optimizer, last_epoch)
+
+    def _schedule(self) -> _Schedule:
+        return _Schedule.polynomial(self.total_iters, self.power)
+
+
 class _Several(LRScheduler):
     """Schedules of one optimiser."""
 
@@ -235,6 +282,8 @@ class _Several(LRScheduler):
         if not self._schedulers:
             raise ValueError(f"{type(self).__name__} takes at least one schedule")
         self.optimizer = self._schedulers[0].optimizer if optimizer is None else optimizer
+        if any(isinstance(scheduler, ReduceLROnPlateau) for scheduler in self._schedulers):
+            raise ValueError(f"{type(self).__name__} does not take ReduceLROnPlateau, whose step wants to be told something")
         if any(scheduler.optimizer is not self.optimizer for scheduler in self._schedulers):
             raise ValueError(f"{type(self).__name__} takes schedules of one optimiser")
 
@@ -307,3 +356,7 @@ class ChainedScheduler(_Several):
         for scheduler in self._schedulers:
             scheduler.step()
         self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+
+
+# The cycles stand on the classes above.
+from .cycles import CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR, ReduceLROnPlateau  # noqa: E402

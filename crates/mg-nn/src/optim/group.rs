@@ -1,0 +1,406 @@
+//! Groups of parameters with options of their own, and steps of several of them in one plan.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mg_autograd::{Tensor, no_grad};
+use mg_device::{Error, ErrorKind, Result};
+use mg_graph::{LiveScalar, Node, on_failed_replay, on_replay};
+
+use super::options::OptionValue;
+use super::rule::{Count, Rule, Step};
+use super::{Recorded, at_least_0, check_parameters, follow, load_slots, save_slots};
+use crate::state::State;
+
+/// The steps of a parameter, and what follows from their number. All of it is the host's; replays read it anew.
+struct Clock<R> {
+    options: Arc<Mutex<R>>,
+    /// Now, and before the last step.
+    counts: Mutex<[Count; 2]>,
+    own: [LiveScalar; 4],
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<R: Rule> Clock<R> {
+    fn new(options: &Arc<Mutex<R>>, count: Count) -> Arc<Clock<R>> {
+        let own = std::array::from_fn(|_| LiveScalar::new(0.0));
+        Arc::new(Clock { options: options.clone(), counts: Mutex::new([count; 2]), own })
+    }
+
+    fn now(&self) -> Count {
+        locked(&self.counts)[0]
+    }
+
+    fn put(&self, count: Count) {
+        *locked(&self.counts) = [count; 2];
+    }
+
+    /// The next step.
+    fn advance(&self) {
+        let mut counts = locked(&self.counts);
+        counts[1] = counts[0];
+        counts[0].steps += 1;
+        let own = locked(&self.options).advance(&mut counts[0]);
+        for (live, value) in self.own.iter().zip(own) {
+            live.set(value);
+        }
+    }
+
+    /// A step that was not made.
+    fn go_back(&self) {
+        let mut counts = locked(&self.counts);
+        counts[0] = counts[1];
+    }
+}
+
+/// What is remembered of a parameter once it has had a gradient.
+struct Slot<R> {
+    memory: Vec<Option<Tensor>>,
+    clock: Arc<Clock<R>>,
+}
+
+/// How a parameter stood before a step.
+#[derive(Default)]
+struct Before {
+    /// Something was remembered of it.
+    was_known: bool,
+    /// What the step begins to remember.
+    begun: Vec<bool>,
+    /// What it becomes; none where nothing was written.
+    change: Option<Node>,
+}
+
+/// Parameters with options of their own.
+pub(super) struct Group<R> {
+    parameters: Vec<Tensor>,
+    options: Arc<Mutex<R>>,
+    shared: [LiveScalar; 6],
+    initial_lr: Option<f64>,
+    recorded: Recorded,
+    slots: Vec<Option<Slot<R>>>,
+    /// While a step is being made.
+    before: Vec<Before>,
+}
+
+impl<R: Rule> Group<R> {
+    #[track_caller]
+    pub(super) fn new(parameters: Vec<Tensor>, options: R) -> Result<Group<R>> {
+        check_parameters(R::NAME, &parameters)?;
+        check(&options)?;
+        for (i, p) in parameters.iter().enumerate() {
+            if let Some(text) = options.mistake(p) {
+                return Err(Error::new(R::NAME, ErrorKind::Value(format!("parameter {i} {text}"))));
+            }
+        }
+        let slots = parameters.iter().map(|_| None).collect();
+        let shared = options.shared().map(LiveScalar::new);
+        let options = Arc::new(Mutex::new(options));
+        let recorded = Recorded::default();
+        let mut group =
+            Group { parameters, options, shared, initial_lr: None, recorded, slots, before: vec![] };
+        if R::IS_EAGER {
+            let options = group.options();
+            for (p, slot) in group.parameters.iter().zip(&mut group.slots) {
+                begin(&options, &group.options, p, slot, &mut vec![false; R::MEMORY.len()])?;
+            }
+        }
+        Ok(group)
+    }
+
+    pub(super) fn parameters(&self) -> &[Tensor] {
+        &self.parameters
+    }
+
+    pub(super) fn options(&self) -> R {
+        locked(&self.options).clone()
+    }
+
+    pub(super) fn initial_lr(&mut self) -> f64 {
+        let now = self.options().lr();
+        *self.initial_lr.get_or_insert(now)
+    }
+
+    #[track_caller]
+    pub(super) fn set_options(&mut self, new: R) -> Result<()> {
+        check(&new)?;
+        let old = self.options();
+        self.recorded.check(R::NAME, old.with_lr(new.lr()).is_heeded(&new))?;
+        for (live, value) in self.shared.iter().zip(new.shared()) {
+            live.set(value);
+        }
+        *locked(&self.options) = new;
+        Ok(())
+    }
+
+    #[track_caller]
+    pub(super) fn set_lr(&mut self, lr: f64) -> Result<()> {
+        at_least_0(R::NAME, "a learning rate", lr)?;
+        let options = self.options().with_lr(lr);
+        self.set_options(options)
+    }
+
+    /// What is remembered of each parameter: tensors by name.
+    pub(super) fn save(&self, before: usize) -> State {
+        let slots = self.slots.iter().map(|slot| {
+            let Some(slot) = slot else { return (vec![], vec![]) };
+            let count = slot.clock.now();
+            let mut numbers = Vec::new();
+            if R::COUNTS {
+                numbers.push(("step", count.steps as f64));
+            }
+            numbers.extend(R::KEPT.iter().copied().zip(count.kept));
+            (slot.memory.iter().map(Option::as_ref).collect(), numbers)
+        });
+        save_slots(R::MEMORY, before, slots)
+    }
+
+    #[track_caller]
+    pub(super) fn load(&mut self, state: &State) -> Result<()> {
+        let options = self.options();
+        let loaded = load_slots(&options, &self.parameters, state)?;
+        let _guard = no_grad();
+        for ((slot, p), loaded) in self.slots.iter_mut().zip(&self.parameters).zip(loaded) {
+            let Some((memory, count)) = loaded else {
+                *slot = None;
+                if R::IS_EAGER {
+                    begin(&options, &self.options, p, slot, &mut vec![false; R::MEMORY.len()])?;
+                }
+                continue;
+            };
+            match slot {
+                // Written through, as by a step.
+                Some(known) => {
+                    for (held, loaded) in known.memory.iter_mut().zip(memory) {
+                        match (&*held, loaded) {
+                            (Some(held), Some(loaded)) => held.assign(loaded)?,
+                            (_, loaded) => *held = loaded,
+                        }
+                    }
+                    known.clock.put(count);
+                }
+                None => *slot = Some(Slot { memory, clock: Clock::new(&self.options, count) }),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[track_caller]
+fn check<R: Rule>(options: &R) -> Result<()> {
+    at_least_0(R::NAME, "a learning rate", options.lr())?;
+    options.check()
+}
+
+/// Has memory for what is remembered of a parameter, and notes in `begun` what was not there before.
+fn begin<R: Rule>(
+    options: &R,
+    shared: &Arc<Mutex<R>>,
+    p: &Tensor,
+    slot: &mut Option<Slot<R>>,
+    begun: &mut [bool],
+) -> Result<()> {
+    let count = Count { steps: 0, kept: options.kept() };
+    let slot = slot.get_or_insert_with(|| Slot {
+        memory: vec![None; R::MEMORY.len()],
+        clock: Clock::new(shared, count),
+    });
+    for (i, held) in slot.memory.iter_mut().enumerate() {
+        match held {
+            Some(held) => follow(held, p)?,
+            None if options.remembers(i, p) => {
+                *held = Some(options.initial(i, p)?);
+                begun[i] = true;
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// A group of whatever kind.
+pub trait ParamGroup: Send {
+    /// The options by name.
+    fn fields(&self) -> &'static [&'static str];
+
+    /// Changes options for steps to come, and what recorded steps heed for them too.
+    ///
+    /// # Errors
+    ///
+    /// Values that are no such options, those that do not fit, and what steps that `jit` has recorded would not heed.
+    fn set_by_name(&mut self, options: &[(&str, OptionValue)]) -> std::result::Result<(), OptionError>;
+
+    /// Whether `jit` holds a step of it.
+    fn is_recorded(&self) -> bool;
+
+    /// What is remembered of each parameter.
+    fn state(&self) -> State;
+
+    /// Remembers what [`ParamGroup::state`] answered with.
+    ///
+    /// # Errors
+    ///
+    /// As [`Optimizer::load_state`](super::Optimizer::load_state).
+    fn load_state(&mut self, state: &State) -> Result<()>;
+
+    /// Notes how things stand before a step.
+    #[doc(hidden)]
+    fn start(&mut self);
+
+    /// Has memory for all that a step begins to remember.
+    #[doc(hidden)]
+    fn prepare(&mut self) -> Result<()>;
+
+    /// Writes parameters and what is remembered of them, and adds them to what is to be computed.
+    #[doc(hidden)]
+    fn record(&mut self, wanted: &mut Vec<Tensor>) -> Result<()>;
+
+    /// After a step that failed: what was not written has had no step; what does not depend on the failure has.
+    #[doc(hidden)]
+    fn settle(&mut self);
+}
+
+/// What is wrong with options by name.
+#[derive(Debug)]
+pub enum OptionError {
+    /// A value is of another type.
+    Type(String),
+    /// They do not fit.
+    Unfit(Error),
+}
+
+impl From<Error> for OptionError {
+    fn from(error: Error) -> OptionError {
+        OptionError::Unfit(error)
+    }
+}
+
+/// The options of a kind, with values by name.
+pub(super) fn named<R: Rule>(
+    mut options: R,
+    values: &[(&str, OptionValue)],
+) -> std::result::Result<R, OptionError> {
+    for (name, value) in values {
+        if let Err(takes) = options.set(name, value) {
+            return Err(OptionError::Type(format!("option {name:?} takes {takes}, got {value:?}")));
+        }
+    }
+    Ok(options)
+}
+
+impl<R: Rule> ParamGroup for Group<R> {
+    fn fields(&self) -> &'static [&'static str] {
+        R::FIELDS
+    }
+
+    fn set_by_name(&mut self, options: &[(&str, OptionValue)]) -> std::result::Result<(), OptionError> {
+        Ok(self.set_options(named(self.options(), options)?)?)
+    }
+
+    fn is_recorded(&self) -> bool {
+        self.recorded.is_recorded()
+    }
+
+    fn state(&self) -> State {
+        self.save(0)
+    }
+
+    fn load_state(&mut self, state: &State) -> Result<()> {
+        self.load(state)
+    }
+
+    fn start(&mut self) {
+        self.recorded.note();
+        let before = |slot: &Option<Slot<R>>| Before {
+            was_known: slot.is_some(),
+            begun: vec![false; R::MEMORY.len()],
+            change: None,
+        };
+        self.before = self.slots.iter().map(before).collect();
+    }
+
+    fn prepare(&mut self) -> Result<()> {
+        let options = self.options();
+        for ((p, slot), before) in self.parameters.iter().zip(&mut self.slots).zip(&mut self.before) {
+            if p.grad().is_some() {
+                begin(&options, &self.options, p, slot, &mut before.begun)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, wanted: &mut Vec<Tensor>) -> Result<()> {
+        let options = self.options();
+        for ((p, slot), before) in self.parameters.iter().zip(&self.slots).zip(&mut self.before) {
+            let (Some(grad), Some(slot)) = (p.grad(), slot) else { continue };
+            if R::COUNTS {
+                slot.clock.advance();
+                let (again, back) = (slot.clock.clone(), slot.clock.clone());
+                on_replay(move || again.advance());
+                on_failed_replay(move || back.go_back());
+            }
+            let (memory, begun) = (&slot.memory[..], &before.begun[..]);
+            let turned = if options.maximizes() { grad.try_neg()? } else { grad.clone() };
+            let step =
+                Step { p, grad: turned, memory, begun, shared: &self.shared, own: &slot.clock.own };
+            // Written through, not replaced: `jit` follows what is written to.
+            let made = options.update(&step).and_then(|value| p.assign(value));
+            if made.is_err() && R::COUNTS {
+                slot.clock.go_back();
+            }
+            made?;
+            before.change = Some(p.node());
+            wanted.extend([p.clone(), grad]);
+            wanted.extend(slot.memory.iter().flatten().cloned());
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self) {
+        for (slot, before) in self.slots.iter_mut().zip(std::mem::take(&mut self.before)) {
+            let is_made = before.change.as_ref().is_some_and(|node| matches!(node.value(), Some(Ok(_))));
+            let Some(known) = slot.as_mut().filter(|_| !is_made) else { continue };
+            if !before.was_known {
+                *slot = None;
+                continue;
+            }
+            if before.change.is_some() && R::COUNTS {
+                known.clock.go_back();
+            }
+            for (held, begun) in known.memory.iter_mut().zip(before.begun) {
+                if begun {
+                    *held = None;
+                }
+            }
+        }
+    }
+}
+
+/// One step of several groups in one plan: every parameter that has a gradient is changed by it, and parameters, gradients
+/// and what is remembered of them are computed.
+///
+/// # Errors
+///
+/// Whatever computing them fails with. What could not be written is what it was, and has had no step.
+pub fn step_together(groups: &mut [&mut dyn ParamGroup]) -> Result<()> {
+    let _guard = no_grad();
+    groups.iter_mut().for_each(|group| group.start());
+    let made = change(groups);
+    if made.is_err() {
+        groups.iter_mut().for_each(|group| group.settle());
+    }
+    made
+}
+
+fn change(groups: &mut [&mut dyn ParamGroup]) -> Result<()> {
+    // All that needs memory before anything is written: where there is none, no parameter has made a step.
+    for group in groups.iter_mut() {
+        group.prepare()?;
+    }
+    let mut wanted = Vec::new();
+    for group in groups {
+        group.record(&mut wanted)?;
+    }
+    Tensor::realize_all(&wanted)
+}

@@ -1,0 +1,319 @@
+"""Schedules that go up and down again, that begin again, or that follow what they are told. They are in `lr_scheduler`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from .._micrograd_rs import _Schedule
+from .._names import Lazy as _Lazy
+from .lr_scheduler import LRScheduler
+
+if TYPE_CHECKING:
+    from .optimizer import Optimizer
+
+__all__ = ["CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR", "ReduceLROnPlateau"]
+
+__getattr__ = _Lazy(__name__)
+
+
+def _each(name: str, optimizer: Optimizer, value: float | Sequence[float]) -> list[float]:
+    """A value for every group of parameters."""
+    n = len(optimizer.param_groups)
+    if not isinstance(value, (list, tuple)):
+        return [value] * n  # type: ignore[list-item]
+    if len(value) != n:
+        raise ValueError(f"{len(value)} values of {name} for {n} groups of parameters")
+    return list(value)
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """Half a cosine from the initial rate down to `eta_min` in `T_0` epochs, again and again, each `T_mult` times as long as the
+    one before: Loshchilov and Hutter, 2017. `step` takes an epoch that may lie between two of them.
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
+    ) -> None:
+        for name, value in (("T_0", T_0), ("T_mult", T_mult)):
+            if value < 1 or value != int(value):
+                raise ValueError(f"CosineAnnealingWarmRestarts takes a {name} of at least 1, got {value!r}")
+        self.T_0 = T_0
+        self.T_i = T_0
+        self.T_mult = T_mult
+        self.eta_min = eta_min
+        self.T_cur: float = last_epoch
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        height = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
+        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
+
+    def step(self, epoch: float | None = None) -> None:
+        """Goes on to the next epoch, or to `epoch`."""
+        if epoch is None and self.last_epoch >= 0:
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur %= self.T_i
+                self.T_i *= self.T_mult
+            epoch = self.last_epoch + 1
+        else:
+            epoch = 0 if epoch is None else epoch
+            if epoch < 0:
+                raise ValueError(f"takes an epoch of at least 0, got {epoch}")
+            self.T_cur, length = _Schedule.restarts(self.T_0, self.T_mult, epoch)
+            self.T_i = int(length)
+        self.last_epoch = math.floor(epoch)
+        for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
+            group["lr"] = rate
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+
+
+class _Cycling(LRScheduler):
+    """Cycles a momentum, or the first of the betas, against the rate."""
+
+    cycle_momentum: bool
+
+    def _begin_momenta(
+        self, optimizer: Optimizer, base: float | Sequence[float], largest: float | Sequence[float], last_epoch: int
+    ) -> None:
+        if not self.cycle_momentum:
+            return
+        if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
+            raise ValueError(f"{type(optimizer).__name__} has no momentum to cycle: pass cycle_momentum=False")
+        self.use_beta1 = "betas" in optimizer.defaults
+        self.base_momentums = _each("base_momentum", optimizer, base)
+        self.max_momentums = _each("max_momentum", optimizer, largest)
+        if last_epoch == -1:
+            for low, high, group in zip(self.base_momentums, self.max_momentums, optimizer.param_groups, strict=True):
+                self._put_momentum(group, high)
+                group["max_momentum"], group["base_momentum"] = high, low
+
+    def _put_momentum(self, group: Any, momentum: float) -> None:
+        if self.use_beta1:
+            group["betas"] = (momentum, group["betas"][1])
+        else:
+            group["momentum"] = momentum
+
+
+class CyclicLR(_Cycling):
+    """Up from `base_lr` to `max_lr` in `step_size_up` steps and down again, over and over: Smith, 2017.
+
+    `mode` is `"triangular"`, `"triangular2"` (half as high each time) or `"exp_range"` (times `gamma` every step); or `scale_fn` says
+    how high a cycle goes, of the cycle's number or, with `scale_mode="iterations"`, of the step's.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        base_lr: float | Sequence[float],
+        max_lr: float | Sequence[float],
+        step_size_up: int = 2000,
+        step_size_down: int | None = None,
+        mode: str = "triangular",
+        gamma: float = 1.0,
+        scale_fn: Callable[[float], float] | None = None,
+        scale_mode: str = "cycle",
+        cycle_momentum: bool = True,
+        base_momentum: float | Sequence[float] = 0.8,
+        max_momentum: float | Sequence[float] = 0.9,
+        last_epoch: int = -1,
+    ) -> None:
+        if scale_fn is None and mode not in ("triangular", "triangular2", "exp_range"):
+            raise ValueError(f"CyclicLR takes 'triangular', 'triangular2' or 'exp_range', got {mode!r}")
+        self.step_size_up = step_size_up
+        self.step_size_down = step_size_up if step_size_down is None else step_size_down
+        _Schedule.cyclic(self.step_size_up, self.step_size_down, 0)
+        self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
+        self.scale_mode = scale_mode if scale_fn is not None else ("iterations" if mode == "exp_range" else "cycle")
+        base_lrs = _each("base_lr", optimizer, base_lr)
+        self.max_lrs = _each("max_lr", optimizer, max_lr)
+        if last_epoch == -1:
+            for rate, group in zip(base_lrs, optimizer.param_groups, strict=True):
+                group["lr"] = rate
+        self.cycle_momentum = cycle_momentum
+        self._begin_momenta(optimizer, base_momentum, max_momentum, last_epoch)
+        # Asked for before the base class says what they are.
+        self._cycle_lrs = base_lrs
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = base_lrs
+
+    def scale_fn(self, x: float) -> float:
+        """How high a cycle goes, from 0 to 1."""
+        if self._scale_fn_custom is not None:
+            return float(self._scale_fn_custom(x))
+        if self.mode == "triangular2":
+            return 1 / (2.0 ** (x - 1))
+        return float(self.gamma**x) if self.mode == "exp_range" else 1.0
+
+    def get_lr(self) -> list[float]:
+        cycle, up = _Schedule.cyclic(self.step_size_up, self.step_size_down, self.last_epoch)
+        height = up * self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        if self.cycle_momentum:
+            momenta = zip(self.base_momentums, self.max_momentums, self.optimizer.param_groups, strict=True)
+            for low, high, group in momenta:
+                self._put_momentum(group, high - (high - low) * height)
+        return [low + (high - low) * height for low, high in zip(self._cycle_lrs, self.max_lrs, strict=True)]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the schedule is. Of a `scale_fn` that is an object, what it holds is part of it; a plain function is not."""
+        state = super().state_dict()
+        f = state["_scale_fn_custom"]
+        held: dict[str, Any] | None = None if f is None or isinstance(f, FunctionType) else {**vars(f)}
+        state["_scale_fn_custom"] = held
+        return state
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        state = dict(state_dict)
+        held = state.pop("_scale_fn_custom")
+        super().load_state_dict(state)
+        if held is not None:
+            vars(self._scale_fn_custom).update(held)
+
+
+# The keys of a group between which a phase of one cycle goes: of the rate, and of the momentum.
+_TWO = ((("initial_lr", "max_lr"), ("max_momentum", "base_momentum")), (("max_lr", "min_lr"), ("base_momentum", "max_momentum")))
+_THREE = (
+    (("initial_lr", "max_lr"), ("max_momentum", "base_momentum")),
+    (("max_lr", "initial_lr"), ("base_momentum", "max_momentum")),
+    (("initial_lr", "min_lr"), ("max_momentum", "max_momentum")),
+)
+
+
+class OneCycleLR(_Cycling):
+    """Once up from `max_lr / div_factor` to `max_lr`, then down to far below: Smith and Topin, 2018. Takes `total_steps`, or
+    `epochs` and `steps_per_epoch`.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        max_lr: float | Sequence[float],
+        total_steps: int | None = None,
+        epochs: int | None = None,
+        steps_per_epoch: int | None = None,
+        pct_start: float = 0.3,
+        anneal_strategy: str = "cos",
+        cycle_momentum: bool = True,
+        base_momentum: float | Sequence[float] = 0.85,
+        max_momentum: float | Sequence[float] = 0.95,
+        div_factor: float = 25.0,
+        final_div_factor: float = 1e4,
+        three_phase: bool = False,
+        last_epoch: int = -1,
+    ) -> None:
+        if total_steps is None:
+            if epochs is None or steps_per_epoch is None:
+                raise ValueError("OneCycleLR takes total_steps, or epochs and steps_per_epoch")
+            total_steps = epochs * steps_per_epoch
+        if total_steps < 1:
+            raise ValueError(f"OneCycleLR takes at least 1 step, got {total_steps}")
+        if not 0 <= pct_start <= 1:
+            raise ValueError(f"OneCycleLR takes a pct_start from 0 to 1, got {pct_start}")
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(f"OneCycleLR takes 'cos' or 'linear', got {anneal_strategy!r}")
+        self.total_steps = total_steps
+        self.pct_start = float(pct_start)
+        self.three_phase = three_phase
+        self._anneal_func_type = anneal_strategy
+        rates = _each("max_lr", optimizer, max_lr)
+        if last_epoch == -1:
+            for rate, group in zip(rates, optimizer.param_groups, strict=True):
+                group["initial_lr"], group["max_lr"] = rate / div_factor, rate
+                group["min_lr"] = group["initial_lr"] / final_div_factor
+        self.cycle_momentum = cycle_momentum
+        self._begin_momenta(optimizer, base_momentum, max_momentum, last_epoch)
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        if self.last_epoch > self.total_steps:
+            raise ValueError(f"a step {self.last_epoch} of a cycle of {self.total_steps} steps")
+        linear = self._anneal_func_type == "linear"
+        phase, done = _Schedule.one_cycle(self.total_steps, self.pct_start, linear, self.three_phase, self.last_epoch)
+        rate, momentum = (_THREE if self.three_phase else _TWO)[phase]
+
+        def between(group: Any, keys: tuple[str, str]) -> float:
+            start, end = group[keys[0]], group[keys[1]]
+            return float(start + (end - start) * done)
+
+        if self.cycle_momentum:
+            for group in self.optimizer.param_groups:
+                self._put_momentum(group, between(group, momentum))
+        # The step after the last one is past the end, where a line would go on below 0.
+        return [max(0.0, between(group, rate)) for group in self.optimizer.param_groups]
+
+
+class ReduceLROnPlateau(LRScheduler):
+    """Times `factor` whenever what `step` is told has been no better for more than `patience` epochs.
+
+    `mode` is `"min"` or `"max"`: whether less or more is better; `threshold` says by how much, `"rel"` or `"abs"`. After a change the
+    next `cooldown` epochs do not count.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: float | Sequence[float] = 0.0,
+        eps: float = 1e-8,
+    ) -> None:
+        if factor >= 1.0:
+            raise ValueError(f"ReduceLROnPlateau takes a factor below 1, got {factor}")
+        if mode not in ("min", "max"):
+            raise ValueError(f"ReduceLROnPlateau takes 'min' or 'max', got {mode!r}")
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError(f"ReduceLROnPlateau takes 'rel' or 'abs', got {threshold_mode!r}")
+        self.optimizer = optimizer
+        self.mode, self.factor, self.patience, self.cooldown = mode, factor, patience, cooldown
+        self.threshold, self.threshold_mode, self.eps = threshold, threshold_mode, eps
+        self.min_lrs = _each("min_lr", optimizer, min_lr)
+        self.last_epoch = 0
+        self._last_lr = [group["lr"] for group in optimizer.param_groups]
+        self._reset()
+
+    def _reset(self) -> None:
+        """Forgets what it was told."""
+        self.best = math.inf if self.mode == "min" else -math.inf
+        self.cooldown_counter = 0
+        self.num_bad_epochs = 0
+
+    def _is_better(self, metric: float) -> bool:
+        sign = 1 if self.mode == "max" else -1
+        by = self.threshold * self.best if self.threshold_mode == "rel" else self.threshold
+        limit = self.best if math.isinf(self.best) else self.best + sign * by
+        return metric > limit if self.mode == "max" else metric < limit
+
+    def step(  # type: ignore[override]  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, metrics: Any, epoch: int | None = None
+    ) -> None:
+        """Goes on to the next epoch, whose loss (or whatever is looked at) `metrics` is."""
+        metric = float(metrics)
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        if self._is_better(metric):
+            self.best, self.num_bad_epochs = metric, 0
+        else:
+            self.num_bad_epochs += 1
+        if self.in_cooldown:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            # Groups that came later have the smallest rate of those before.
+            least = [*self.min_lrs, *[min(self.min_lrs)] * len(self.optimizer.param_groups)]
+            for group, low in zip(self.optimizer.param_groups, least, strict=False):
+                rate = max(group["lr"] * self.factor, low)
+                if group["lr"] - rate > self.eps:
+                    group["lr"] = rate
+            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+
+    @property
+    def in_cooldown(self) -> bool:
+        """Whether epochs do not count."""
+        return self.cooldown_counter > 0

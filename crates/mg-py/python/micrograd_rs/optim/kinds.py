@@ -1,0 +1,400 @@
+"""The optimisers of the engine, with PyTorch's names, options and defaults.
+
+`foreach`, `fused` and `capturable` are taken and change nothing: a step is one program for all parameters, and `jit` records it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .._names import Lazy as _Lazy
+from ..autograd import enable_grad
+from .optimizer import Optimizer, Parameters, by_parameter, options_of
+
+__all__ = [
+    "ASGD",
+    "LBFGS",
+    "SGD",
+    "Adadelta",
+    "Adafactor",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "Lion",
+    "Muon",
+    "NAdam",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+]
+
+__getattr__ = _Lazy(__name__)
+
+
+class SGD(Optimizer):
+    """Stochastic gradient descent: `p - lr * g`, with momentum in PyTorch's form."""
+
+    _kind = "SGD"
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1e-3,
+        momentum: float = 0.0,
+        dampening: float = 0.0,
+        weight_decay: float = 0.0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        super().__init__(params, options_of(locals()))
+
+
+class Adam(Optimizer):
+    """Adam: Kingma and Ba, 2015.
+
+    With `amsgrad`, the largest mean square so far in place of the last one; with `decoupled_weight_decay`, `AdamW`'s decay.
+    """
+
+    _kind = "Adam"
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None:
+        super().__init__(params, options_of(locals()))
+
+
+class AdamW(Adam):
+    """Adam with decoupled weight decay: Loshchilov and Hutter, 2019."""
+
+    _kind = "AdamW"
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        Optimizer.__init__(self, params, {**options_of(locals()), "decoupled_weight_decay": True})
+
+
+class Adamax(Optimizer):
+    """Adam by the largest gradient instead of the mean square: Kingma and Ba, 2015, section 7.1."""
+
+    _kind = "Adamax"
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        super().__init__(params, options_of(locals()))
+
+
+class NAdam(Optimizer):
+    """Adam with Nesterov's momentum: Dozat, 2016."""
+
+    _kind = "NAdam"
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        super().__init__(params, options_of(locals()))
+
+
+class RAdam(Optimizer):
+    """Adam whose steps are rectified while the mean square is of few gradients: Liu et al., 2020."""
+
+    _kind = "RAdam"
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        super().__init__(params, options_of(locals()))
+
+
+class RMSprop(Optimizer):
+    """The gradient over the root of the running mean of its squares: Tieleman and Hinton, 2012; `centered`: Graves, 2013."""
+
+    _kind = "RMSprop"
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1e-2,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        momentum: float = 0.0,
+        centered: bool = False,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        super().__init__(params, options_of(locals()))
+
+
+class Adagrad(Optimizer):
+    """The gradient over the root of the sum of its squares: Duchi et al., 2011."""
+
+    _kind = "Adagrad"
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1e-2,
+        lr_decay: float = 0.0,
+        weight_decay: float = 0.0,
+        initial_accumulator_value: float = 0.0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        super().__init__(params, options_of(locals()))
+
+
+class Adadelta(Optimizer):
+    """Steps in the parameters' own unit: Zeiler, 2012."""
+
+    _kind = "Adadelta"
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1.0,
+        rho: float = 0.9,
+        eps: float = 1e-6,
+        weight_decay: float = 0.0,
+        foreach: bool | None = None,
+        *,
+        capturable: bool = False,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        super().__init__(params, options_of(locals()))
+
+
+class Rprop(Optimizer):
+    """Steps whose sizes follow the gradients' signs alone, for gradients of all samples at once: Riedmiller and Braun, 1993."""
+
+    _kind = "Rprop"
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1e-2,
+        etas: tuple[float, float] = (0.5, 1.2),
+        step_sizes: tuple[float, float] = (1e-6, 50.0),
+        *,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        super().__init__(params, options_of(locals()))
+
+
+class ASGD(Optimizer):
+    """Stochastic gradient descent that averages: Polyak and Juditsky, 1992. The averages are in its state, under `ax`."""
+
+    _kind = "ASGD"
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0.0,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        super().__init__(params, options_of(locals()))
+
+
+class Lion(Optimizer):
+    """The sign of a momentum: Chen et al., 2023. PyTorch has none; names and state are those of `lion-pytorch`."""
+
+    _kind = "Lion"
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1e-4,
+        betas: tuple[float, float] = (0.9, 0.99),
+        weight_decay: float = 0.0,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+    ) -> None:
+        super().__init__(params, options_of(locals()))
+
+
+class Adafactor(Optimizer):
+    """Mean squares of rows and columns in place of one for each element: Shazeer and Stern, 2018."""
+
+    _kind = "Adafactor"
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1e-2,
+        beta2_decay: float = -0.8,
+        eps: tuple[float | None, float] = (None, 1e-3),
+        d: float = 1.0,
+        weight_decay: float = 0.0,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+    ) -> None:
+        super().__init__(params, options_of(locals()))
+
+
+class Muon(Optimizer):
+    """A momentum whose singular values are made 1, for matrices: Jordan et al., 2024.
+
+    `adjust_lr_fn` says how the rate follows a matrix's shape: `"original"`, `"match_rms_adamw"` or `"spectral_unclamped"`.
+    """
+
+    _kind = "Muon"
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1e-3,
+        weight_decay: float = 0.1,
+        momentum: float = 0.95,
+        nesterov: bool = True,
+        ns_coefficients: tuple[float, float, float] = (3.4445, -4.775, 2.0315),
+        eps: float = 1e-7,
+        ns_steps: int = 5,
+        adjust_lr_fn: str | None = None,
+    ) -> None:
+        super().__init__(params, options_of(locals()))
+
+
+class LBFGS(Optimizer):
+    """The limited-memory method of Broyden, Fletcher, Goldfarb and Shanno: Liu and Nocedal, 1989.
+
+    For losses of all samples at once: a step asks its closure for several of them. There is one group of parameters. It reads
+    losses, so `jit` runs a function with such a step as it is.
+    """
+
+    _kind = "LBFGS"
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1.0,
+        max_iter: int = 20,
+        max_eval: int | None = None,
+        tolerance_grad: float = 1e-7,
+        tolerance_change: float = 1e-9,
+        history_size: int = 100,
+        line_search_fn: str | None = None,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        options = options_of(locals())
+        options["max_eval"] = max_iter * 5 // 4 if max_eval is None else max_eval
+        super().__init__(params, options)
+        if len(self.param_groups) != 1:
+            raise ValueError("LBFGS takes one group of parameters")
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Up to `max_iter` iterations. The closure removes the gradients, computes the loss, calls its `backward` and answers
+        with it; the first loss is the step's answer.
+        """
+        if closure is None:
+            raise TypeError("LBFGS.step() takes a closure, which computes the loss and its gradients")
+        with enable_grad():
+            core = self._group(0).core()
+            return core.step(closure) if core is not None else closure()
+
+    def _remembered(self) -> dict[int, dict[str, Any]]:
+        flat = by_parameter(self._group(0).core().state()).get(0, {})
+        if not flat:
+            return {}
+        n = sum(name.startswith("old_dirs.") for name in flat)
+        state: dict[str, Any] = {name: flat[name].item() for name in ("func_evals", "n_iter", "t", "H_diag", "prev_loss")}
+        state |= {name: flat[name] for name in ("d", "prev_flat_grad")}
+        for name in ("old_dirs", "old_stps"):
+            state[name] = [flat[f"{name}.{i}"] for i in range(n)]
+        state["ro"] = [flat[f"ro.{i}"].item() for i in range(n)]
+        state["al"] = [None] * self.param_groups[0]["history_size"]
+        return {0: state}
+
+    def _remember(self, state: Any) -> None:
+        flat: dict[str, Any] = {}
+        for name, value in state.get(0, {}).items():
+            if isinstance(value, list):
+                items: list[Any] = value  # pyright: ignore[reportUnknownVariableType]
+                flat |= {f"{name}.{i}": item for i, item in enumerate(items) if name != "al"}
+            elif value is not None:
+                flat[name] = value
+        super()._remember({0: flat} if flat else {})

@@ -1,0 +1,198 @@
+"""Averages of weights: stochastic weight averaging (Izmailov et al., "Averaging weights leads to wider optima and better
+generalization", 2018) and exponential moving averages.
+
+>>> import micrograd_rs as mg
+>>> from micrograd_rs.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+>>> model = mg.nn.Linear(2, 1)
+>>> ema = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(0.99))
+>>> ema.update_parameters(model)
+>>> bool((ema.module.weight == model.weight).all())
+True
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, cast
+
+from .._micrograd_rs import Tensor, int64, realize, tensor, where
+from .._names import Lazy as _Lazy
+from ..autograd import no_grad
+from ..nn.module import Module
+from .cycles import _each
+from .lr_scheduler import LRScheduler
+
+if TYPE_CHECKING:
+    from .optimizer import Optimizer
+
+__all__ = [
+    "SWALR",
+    "AveragedModel",
+    "get_ema_avg_fn",
+    "get_ema_multi_avg_fn",
+    "get_swa_avg_fn",
+    "get_swa_multi_avg_fn",
+    "update_bn",
+]
+
+__getattr__ = _Lazy(__name__)
+
+Average = Callable[[Tensor, Tensor, Any], Tensor]
+Averages = Callable[[Sequence[Tensor], Sequence[Tensor], Any], None]
+
+
+def get_ema_avg_fn(decay: float = 0.999) -> Average:
+    """An exponential moving average, of which `decay` goes on each time."""
+    if not 0.0 <= decay <= 1.0:
+        raise ValueError(f"takes a decay from 0 to 1, got {decay}")
+    return lambda average, now, n: average + (now - average) * (1 - decay)
+
+
+def get_swa_avg_fn() -> Average:
+    """The mean of all."""
+    return lambda average, now, n: average + (now - average) / (n + 1)
+
+
+def _of_each(average: Average) -> Averages:
+    def update(averages: Sequence[Tensor], now: Sequence[Tensor], n: Any) -> None:
+        with no_grad():
+            for old, new in zip(averages, now, strict=True):
+                old.copy_(average(old, new, n))
+
+    return update
+
+
+def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
+    """As `get_ema_avg_fn`, of many tensors at once."""
+    return _of_each(get_ema_avg_fn(decay))
+
+
+def get_swa_multi_avg_fn() -> Averages:
+    """As `get_swa_avg_fn`, of many tensors at once."""
+    return _of_each(get_swa_avg_fn())
+
+
+class AveragedModel(Module):
+    """A copy of a model, whose parameters are averages of those that `update_parameters` is given: the mean of all, or what
+    `avg_fn(average, now, n_averaged)` or `multi_avg_fn(averages, now, n_averaged)` says. An update is one program.
+
+    With `use_buffers` buffers are averaged too; without, they are the last ones. How many were averaged is a tensor,
+    `n_averaged`, so updates can be recorded by `jit`.
+    """
+
+    n_averaged: Tensor
+
+    def __init__(
+        self,
+        model: Module,
+        device: Any = None,
+        avg_fn: Average | None = None,
+        multi_avg_fn: Averages | None = None,
+        use_buffers: bool = False,
+    ) -> None:
+        super().__init__()
+        if avg_fn is not None and multi_avg_fn is not None:
+            raise ValueError("AveragedModel takes avg_fn or multi_avg_fn, not both")
+        self.module = deepcopy(model)
+        if device is not None:
+            self.module = self.module.to(device)
+        self.register_buffer("n_averaged", tensor(0, dtype=int64, device=device))
+        self.avg_fn = avg_fn
+        self.multi_avg_fn = multi_avg_fn
+        self.use_buffers = use_buffers
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the averaged model answers."""
+        return self.module(*args, **kwargs)
+
+    def update_parameters(self, model: Module) -> None:
+        """Averages a model's parameters in. The first ones are taken as they are."""
+        # Written as themselves: `jit` does not follow what is written through a detached tensor.
+        own: list[Tensor] = list(self.module.parameters())
+        given: list[Tensor] = [p.detach() for p in model.parameters()]
+        buffers = list(zip(self.module.buffers(), model.buffers(), strict=True))
+        if self.use_buffers:
+            own += [a for a, _ in buffers]
+            given += [b for _, b in buffers]
+        given = [b.to(a.device) for a, b in zip(own, given, strict=True)]
+        with no_grad():
+            # Whether it is the first time is the device's to know: reading it would wait for the device.
+            is_first = self.n_averaged == 0
+            for a, b in zip(own, given, strict=True):
+                a.copy_(where(is_first.to(a.device), b, a))
+            count = self.n_averaged
+            if self.avg_fn is not None:
+                averages: Averages = _of_each(self.avg_fn)
+            else:
+                averages = self.multi_avg_fn or get_swa_multi_avg_fn()
+            averages(own, given, count.to(own[0].device) if own else count)
+            if not self.use_buffers:
+                for a, b in buffers:
+                    a.copy_(b.detach().to(a.device))
+            self.n_averaged += 1
+            realize(*own, self.n_averaged, *(a for a, _ in buffers))
+
+
+def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+    """Computes the running statistics of a model's batch norms anew, from all that a loader has: those of averaged weights
+    are not the average of theirs. Of batches that are lists, the first is given to the model.
+    """
+    norms = [module for module in model.modules() if hasattr(module, "reset_running_stats")]
+    if not norms:
+        return
+    momenta = [norm.momentum for norm in norms]
+    was_training = model.training
+    model.train()
+    try:
+        for norm in norms:
+            norm.reset_running_stats()
+            norm.momentum = None
+        with no_grad():
+            for batch in loader:
+                given = cast("Any", batch[0] if isinstance(batch, (list, tuple)) else batch)
+                model(given if device is None else given.to(device))
+    finally:
+        for norm, momentum in zip(norms, momenta, strict=True):
+            norm.momentum = momentum
+        model.train(was_training)
+
+
+class SWALR(LRScheduler):
+    """From the rate to `swa_lr` in `anneal_epochs`, by a cosine (`"cos"`) or a line (`"linear"`), then constant."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        swa_lr: float | Sequence[float],
+        anneal_epochs: int = 10,
+        anneal_strategy: str = "cos",
+        last_epoch: int = -1,
+    ) -> None:
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(f"SWALR takes 'cos' or 'linear', got {anneal_strategy!r}")
+        if anneal_epochs < 0:
+            raise ValueError(f"SWALR takes at least 0 epochs, got {anneal_epochs}")
+        for rate, group in zip(_each("swa_lr", optimizer, swa_lr), optimizer.param_groups, strict=True):
+            group["swa_lr"] = rate
+        self._anneal_strategy = anneal_strategy
+        self.anneal_epochs = anneal_epochs
+        super().__init__(optimizer, last_epoch)
+
+    def _done(self, step: int) -> float:
+        """How far it is: from 0 to 1."""
+        t = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
+        return t if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * t)) / 2
+
+    def get_lr(self) -> list[float]:
+        step = self._step_count - 1
+        if self.anneal_epochs == 0:
+            step = max(1, step)
+        before, now = self._done(step - 1), self._done(step)
+        out: list[float] = []
+        for group in self.optimizer.param_groups:
+            target, rate = group["swa_lr"], group["lr"]
+            start = target if before == 1 else (rate - before * target) / (1 - before)
+            out.append(target * now + start * (1 - now))
+        return out
