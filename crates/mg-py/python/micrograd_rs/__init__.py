@@ -8,7 +8,7 @@
 
 `Tensor(data)` is a leaf that requires a gradient; `tensor`, `zeros`, `randn`, `from_numpy` and the other factories make
 constants. Operations record what they are; the work is done when a value is looked at. `Value`, `Neuron`, `Layer` and
-`MLP` are micrograd's own, on numbers. `nn`, `optim`, `autograd`, `functional`, `linalg`, `cuda` and `data` are as in PyTorch.
+`MLP` are micrograd's own, on numbers. `nn`, `optim`, `autograd`, `functional`, `linalg`, `cuda` and `utils.data` are as in PyTorch.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ from .random import default_generator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import autograd, cuda, data, engine, functional, linalg, nn, optim, random, signal, special
+    from . import autograd, cuda, data, engine, functional, linalg, nn, optim, random, signal, special, utils
 
 device = Device
 asarray = as_tensor
@@ -193,6 +193,7 @@ __all__ = [
     "uint16",
     "uint32",
     "uint64",
+    "utils",
     "where",
     "zeros",
     "zeros_like",
@@ -222,5 +223,6 @@ __getattr__ = _Lazy(__name__, (
         "random",
         "signal",
         "special",
+        "utils",
     ),
 )

@@ -1,4 +1,4 @@
-"""Data sets and batches."""
+"""Data sets and batches: what `utils.data` has, MNIST, and batches by their numbers alone."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import os
 from typing import NamedTuple
 
 from ._micrograd_rs import Tensor, _batches, _drawn_digits, _mnist
+from .utils import data as _data
+from .utils.data import *
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Batches", "Mnist"]
+__all__ = ["Batches", "Mnist", *_data.__all__]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 class Mnist(NamedTuple):

@@ -1,0 +1,57 @@
+"""Data sets, samplers and the loader that makes batches of them.
+
+>>> import micrograd_rs as mg
+>>> from micrograd_rs.utils.data import DataLoader, TensorDataset
+>>> loader = DataLoader(TensorDataset(mg.arange(6.0), mg.arange(6)), batch_size=4)
+>>> [(x.tolist(), y.tolist()) for x, y in loader]
+[([0.0, 1.0, 2.0, 3.0], [0, 1, 2, 3]), ([4.0, 5.0], [4, 5])]
+"""
+
+from __future__ import annotations
+
+from ..._names import Lazy as _Lazy
+from .collate import default_collate, default_convert
+from .dataset import (
+    ChainDataset,
+    ConcatDataset,
+    Dataset,
+    IterableDataset,
+    StackDataset,
+    Subset,
+    TensorDataset,
+    random_split,
+)
+from .loader import DataLoader
+from .sampler import (
+    BatchSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
+)
+from .workers import WorkerInfo, get_worker_info
+
+__all__ = [
+    "BatchSampler",
+    "ChainDataset",
+    "ConcatDataset",
+    "DataLoader",
+    "Dataset",
+    "IterableDataset",
+    "RandomSampler",
+    "Sampler",
+    "SequentialSampler",
+    "StackDataset",
+    "Subset",
+    "SubsetRandomSampler",
+    "TensorDataset",
+    "WeightedRandomSampler",
+    "WorkerInfo",
+    "default_collate",
+    "default_convert",
+    "get_worker_info",
+    "random_split",
+]
+
+__getattr__ = _Lazy(__name__)

@@ -1,0 +1,361 @@
+"""The loader: batches of a data set, made ahead of time by threads."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any, Generic, TypeVar, cast
+
+from ..._micrograd_rs import Generator, Tensor, arange, realize, tensor
+from ..._names import Lazy as _Lazy
+from .collate import default_collate, default_convert
+from .dataset import Dataset, IterableDataset, gathers
+from .sampler import BatchSampler, Drawn, RandomSampler, Sampler, SequentialSampler, new_seed
+from .workers import Job, Parts, Pool
+
+__all__ = ["DataLoader"]
+
+__getattr__ = _Lazy(__name__)
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+def _sample(dataset: Any, index: Any) -> Any:
+    try:
+        return dataset[index]
+    except Exception as error:
+        error.add_note(f"item {index} of the data set")
+        # The end of a loop is not to be taken for the loader's own.
+        if isinstance(error, StopIteration):
+            raise RuntimeError(f"item {index} of the data set raised StopIteration") from error
+        raise
+
+
+def _samples(dataset: Any, indices: Sequence[Any]) -> list[Any]:
+    many = getattr(dataset, "__getitems__", None)
+    if many is None:
+        return [_sample(dataset, i) for i in indices]
+    try:
+        return cast("list[Any]", many(indices))
+    except Exception as error:
+        error.add_note(f"items {list(indices)} of the data set")
+        raise
+
+
+def _computed(batch: Any) -> Any:
+    """A batch whose tensors have been computed: by the worker, not by the loop."""
+    tensors: list[Tensor] = []
+
+    def collect(value: Any) -> None:
+        if isinstance(value, Tensor):
+            tensors.append(value)
+        elif isinstance(value, dict):
+            entries: dict[Any, Any] = value  # pyright: ignore[reportUnknownVariableType]
+            list(map(collect, entries.values()))
+        elif isinstance(value, (list, tuple)):
+            items: Sequence[Any] = value  # pyright: ignore[reportUnknownVariableType]
+            list(map(collect, items))  # pyright: ignore[reportUnknownArgumentType]
+
+    collect(batch)
+    if tensors:
+        realize(*tensors)
+    return batch
+
+
+class DataLoader(Generic[T_co]):
+    """Batches of a data set, epoch after epoch: an iterable.
+
+    Workers are threads (`num_workers`), each of which makes a batch while the loop computes; `prefetch_factor` is how many batches for
+    each of them are made ahead. Batches come in the samplers' order, which does not depend on the number of workers: it is drawn
+    from `generator` (or the default one) when an epoch begins. An exception in a worker is raised in the loop, with a note that names the item.
+
+    `state_dict()` between two batches and `load_state_dict()` before a loop go on in the middle of an epoch, with the same order.
+
+    A `TensorDataset`, or a `Subset` of one, with no `collate_fn` of one's own is gathered in one operation for a batch, on the device
+    where its tensors are. `pin_memory`, `multiprocessing_context` and `in_order` are taken and change nothing.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset[T_co] | Sequence[T_co],
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        sampler: Sampler[Any] | Iterable[Any] | None = None,
+        batch_sampler: Sampler[Sequence[Any]] | Iterable[Sequence[Any]] | None = None,
+        num_workers: int = 0,
+        collate_fn: Callable[[list[Any]], Any] | None = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], Any] | None = None,
+        multiprocessing_context: Any = None,
+        generator: Generator | None = None,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
+    ) -> None:
+        if num_workers < 0:
+            raise ValueError(f"DataLoader takes a num_workers of at least 0, got {num_workers}")
+        if timeout < 0:
+            raise ValueError(f"DataLoader takes a timeout of at least 0, got {timeout}")
+        if num_workers == 0 and prefetch_factor is not None:
+            raise ValueError("DataLoader makes batches ahead with workers only: prefetch_factor takes num_workers above 0")
+        if prefetch_factor is not None and prefetch_factor < 1:
+            raise ValueError(f"DataLoader takes a prefetch_factor of at least 1, got {prefetch_factor}")
+        if persistent_workers and num_workers == 0:
+            raise ValueError("persistent_workers takes num_workers above 0")
+        self._is_iterable = isinstance(dataset, IterableDataset)
+        if self._is_iterable and (shuffle or sampler is not None or batch_sampler is not None):
+            raise ValueError("an IterableDataset has its own order: it takes no shuffle, sampler or batch_sampler")
+        if sampler is not None and shuffle:
+            raise ValueError("DataLoader takes a sampler or shuffle, not both")
+        if batch_sampler is not None:
+            if batch_size != 1 or shuffle or sampler is not None or drop_last:
+                raise ValueError("batch_sampler stands for batch_size, shuffle, sampler and drop_last: pass it alone")
+            batch_size = None
+        elif batch_size is None and drop_last:
+            raise ValueError("drop_last takes a batch_size")
+        elif batch_size is not None and batch_size < 1:
+            raise ValueError(f"DataLoader takes a batch_size of at least 1, got {batch_size}")
+        self.dataset: Any = dataset
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+        self.num_workers = num_workers
+        self.prefetch_factor = prefetch_factor or (2 if num_workers else None)
+        self.pin_memory = pin_memory
+        self.pin_memory_device = pin_memory_device
+        self.multiprocessing_context = multiprocessing_context
+        self.in_order = in_order
+        self.timeout = timeout
+        self.worker_init_fn = worker_init_fn
+        self.generator = generator
+        self.persistent_workers = persistent_workers
+        self.sampler: Any = sampler
+        if sampler is None and not self._is_iterable:
+            rows: Any = dataset
+            self.sampler = RandomSampler(rows, generator=generator) if shuffle else SequentialSampler(rows)
+        self.batch_sampler: Any = batch_sampler
+        if batch_size is not None and batch_sampler is None and not self._is_iterable:
+            self.batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
+        self._has_batches = batch_size is not None or batch_sampler is not None
+        self.collate_fn: Callable[[Any], Any] = collate_fn or (default_collate if self._has_batches else default_convert)
+        self._pool: Pool | None = None
+        self._current: weakref.ref[_Epoch] | None = None
+        self._resumed: dict[str, Any] | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        state, self._resumed = self._resumed, None
+        epoch = _Epoch(self, state)
+        self._current = weakref.ref(epoch)
+        return epoch
+
+    def __len__(self) -> int:
+        """How many batches there are; of data that is iterated, how many its own length says."""
+        if not self._is_iterable:
+            return len(self.batch_sampler if self._has_batches else self.sampler)
+        n = len(self.dataset)
+        if self.batch_size is None:
+            return n
+        return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the last loop over it is: the epoch's seed and how many batches it has given. Numbers and tensors only."""
+        if self._resumed is not None:
+            return dict(self._resumed)
+        epoch = self._current() if self._current is not None else None
+        own = None if self.generator is None else self.generator.get_state()
+        if epoch is None or epoch.is_done:
+            return {"seed": None, "batches": 0, "generator": own, "sampler": None}
+        return {"seed": epoch.seed, "batches": epoch.given, "generator": own, "sampler": epoch.sampler_state}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Has the next loop go on where `state_dict` was taken. What was given then is not loaded again; of data that is iterated
+        it is, since there is no other way to what follows.
+        """
+        missing = {"seed", "batches", "generator", "sampler"} - state_dict.keys()
+        if missing:
+            raise ValueError(f"the state of a DataLoader has {', '.join(sorted(missing))} too")
+        if self.generator is not None and state_dict["generator"] is not None:
+            self.generator.set_state(state_dict["generator"])
+        self._resumed = dict(state_dict) if state_dict["seed"] is not None else None
+        self._current = None
+
+    def _workers(self, seed: int) -> Pool:
+        pool = self._pool
+        if pool is None or pool.process != os.getpid():
+            pool = Pool(self.num_workers, seed, self.dataset, self.worker_init_fn, self._is_iterable)
+            if self.persistent_workers:
+                self._pool = pool
+        return pool
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_pool": None, "_current": None}
+
+
+class _Epoch:
+    """One loop over a loader."""
+
+    def __init__(self, loader: DataLoader[Any], state: dict[str, Any] | None) -> None:
+        self._loader = loader
+        self.given = 0
+        self.is_done = False
+        self.sampler_state: Any = None
+        self._dropped = 0
+        if state is None:
+            self.seed = new_seed(loader.generator)
+        else:
+            self.seed = int(state["seed"])
+        skipped = 0 if state is None else int(state["batches"])
+        jobs = self._of_iterable(skipped) if loader._is_iterable else self._of_numbers(state, skipped)
+        self.given = skipped
+        self._jobs = jobs
+        self._pool = loader._workers(self.seed) if loader.num_workers else None
+        self._ahead: deque[Job] = deque()
+
+    def __iter__(self) -> _Epoch:
+        return self
+
+    def __next__(self) -> Any:
+        loader = self._loader
+        while True:
+            if self._pool is None:
+                job = next(self._jobs, None)
+                made = None if job is None else job.make()
+            else:
+                wanted = (loader.prefetch_factor or 2) * loader.num_workers
+                while len(self._ahead) < wanted and (job := next(self._jobs, None)) is not None:
+                    self._ahead.append(self._pool.put(job))
+                job = self._ahead.popleft() if self._ahead else None
+                made = None if job is None else job.result(loader.timeout)
+            if job is None:
+                self.is_done = True
+                self._end()
+                raise StopIteration
+            if made is _Nothing:
+                continue
+            if self._dropped > 0:
+                self._dropped -= 1
+                continue
+            self.given += 1
+            return made
+
+    def _end(self) -> None:
+        if self._pool is not None and not self._loader.persistent_workers:
+            self._pool.close()
+            self._pool = None
+            self._ahead.clear()
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+    def _order(self, sampler: Any) -> Any:
+        """A sampler's order, drawn from the epoch's seed where the loader draws it."""
+        if isinstance(sampler, Drawn) and (sampler.generator is None or sampler.generator is self._loader.generator):
+            return sampler.order(Generator().manual_seed(self.seed))
+        return sampler
+
+    def _of_numbers(self, state: dict[str, Any] | None, skipped: int) -> Iterator[Job]:
+        loader = self._loader
+        batches, sampler = loader.batch_sampler, loader.sampler
+        inner = batches.sampler if isinstance(batches, BatchSampler) else sampler
+        # A sampler with a generator of its own, or a state, begins this epoch where it began when the state was taken.
+        own = getattr(inner, "generator", None)
+        keeps = own if isinstance(own, Generator) and own is not loader.generator else None
+        if keeps is not None:
+            if state is not None and state["sampler"] is not None:
+                keeps.set_state(state["sampler"])
+            self.sampler_state = keeps.get_state()
+        fast = self._gathered(inner, skipped)
+        if fast is not None:
+            return fast
+        if not loader._has_batches:
+            order: Any = self._order(sampler)
+        elif type(batches) is BatchSampler:
+            order = batches.batches(self._order(inner))
+        else:
+            order = batches
+        return self._fetched(islice(iter(order), skipped, None))
+
+    def _fetched(self, order: Iterator[Any]) -> Iterator[Job]:
+        loader = self._loader
+        dataset, collate, ahead = loader.dataset, loader.collate_fn, loader.num_workers > 0
+
+        has_batches = loader._has_batches
+
+        def make(indices: Any) -> Any:
+            made = collate(_samples(dataset, indices) if has_batches else _sample(dataset, indices))
+            return _computed(made) if ahead else made
+
+        for indices in order:
+            yield Job(partial(make, indices))
+
+    def _gathered(self, inner: Any, skipped: int) -> Iterator[Job] | None:
+        """Batches that are gathered by tensors of their rows, for data sets and samplers that know how."""
+        loader = self._loader
+        if loader.collate_fn is not default_collate or type(loader.batch_sampler) is not BatchSampler:
+            return None
+        if not gathers(loader.dataset):
+            return None
+        n = len(loader.dataset)
+        if type(inner) is SequentialSampler and len(inner) == n:
+            rows: Tensor = arange(n)
+        elif isinstance(inner, Drawn) and type(inner).order is Drawn.order:
+            own = inner.generator
+            seeded = own is None or own is loader.generator
+            rows = inner.rows(Generator().manual_seed(self.seed) if seeded or own is None else own)
+        else:
+            rows = tensor(list(self._order(inner)), dtype="int64")
+        rows = rows.to(_device_of(loader.dataset))
+        # Numbers out of range are found here, not in the middle of the epoch.
+        realize(rows)
+        size, ahead, dataset = loader.batch_sampler.batch_size, loader.num_workers > 0, loader.dataset
+        end = len(rows) - len(rows) % size if loader.batch_sampler.drop_last else len(rows)
+
+        def make(start: int) -> Any:
+            batch = dataset._gather(rows[start : min(start + size, end)])
+            return _computed(batch) if ahead else batch
+
+        return (Job(partial(make, start)) for start in range(skipped * size, end, size))
+
+    def _of_iterable(self, skipped: int) -> Iterator[Job]:
+        loader = self._loader
+        n = max(1, loader.num_workers)
+        size, collate, ahead = loader.batch_size, loader.collate_fn, loader.num_workers > 0
+        dataset, drop_last = loader.dataset, loader.drop_last
+        parts = [Parts(lambda: iter(dataset)) for _ in range(n)]
+        finished = [False] * n
+        # What was given before is made again, by the worker that it belongs to, and dropped.
+        self._dropped = skipped
+
+        def make(worker: int) -> Any:
+            taken = parts[worker].take(size or 1)
+            if len(taken) < (size or 1):
+                finished[worker] = True
+                if not taken or (size is not None and drop_last):
+                    return _Nothing
+            made = collate(taken if size is not None else taken[0])
+            return _computed(made) if ahead else made
+
+        def jobs() -> Iterator[Job]:
+            while not all(finished):
+                for worker in range(n):
+                    if not finished[worker]:
+                        yield Job(partial(make, worker), worker)
+
+        return jobs()
+
+
+class _Nothing:
+    """What a worker answers with whose part is at its end."""
+
+
+def _device_of(dataset: Any) -> Any:
+    while hasattr(dataset, "dataset"):
+        dataset = dataset.dataset
+    return dataset.tensors[0].device
