@@ -29,6 +29,10 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+mod mapped;
+
+pub use mapped::{Mapped, Sharded};
+
 use mg_device::{Buffer, DType, Device, Error, ErrorKind, Result, Shape};
 use safetensors::tensor::{Dtype, Metadata, TensorInfo};
 
@@ -276,14 +280,54 @@ impl Drop for Temporary {
     }
 }
 
-fn load_from(path: &Path) -> Outcome<Checkpoint> {
+/// Where a tensor is in a file, as the file says.
+#[derive(Debug)]
+struct Place {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    /// In bytes, from the end of the header on.
+    offsets: (usize, usize),
+}
+
+impl Place {
+    /// The dtype and the shape, where there are such tensors here.
+    fn known(&self, name: &str, path: &Path) -> Outcome<(DType, Shape)> {
+        let wrong = |text: String| ErrorKind::Format(format!("{}: {text}", path.display()));
+        let dtype = from_file(self.dtype).ok_or_else(|| {
+            let known = DType::ALL.map(|d| to_file(d).to_string()).join(", ");
+            wrong(format!("tensor {name:?} is {}; taken are {known}", self.dtype))
+        })?;
+        let shape = Shape::new(&self.shape)
+            .map_err(|e| wrong(format!("tensor {name:?} of shape {:?}: {}", self.shape, e.kind())))?;
+        Ok((dtype, shape))
+    }
+}
+
+/// The header of a file, which has been checked: the tensors lie one after another and fill the file.
+#[derive(Debug)]
+struct Header {
+    entries: BTreeMap<String, Place>,
+    metadata: BTreeMap<String, String>,
+    /// Where the tensors begin, and how many bytes they take.
+    start: usize,
+    bytes: usize,
+}
+
+/// What a failure to read a file is.
+fn cannot_load(path: &Path, e: &io::Error) -> ErrorKind {
     let name = path.display();
-    let cannot = |e: io::Error| match e.kind() {
+    match e.kind() {
         io::ErrorKind::UnexpectedEof => {
             ErrorKind::Format(format!("{name}: it became shorter while it was read"))
         }
         _ => ErrorKind::Io(format!("cannot load {name}: {e}")),
-    };
+    }
+}
+
+/// Opens a file and reads its header; what is read next is its first tensor.
+fn header_of(path: &Path) -> Outcome<(File, Header)> {
+    let name = path.display();
+    let cannot = |e: io::Error| cannot_load(path, &e);
     let wrong = |text: String| ErrorKind::Format(format!("{name}: {text}"));
     // Asked first, because opening a pipe would wait for somebody to write to it.
     if !fs::metadata(path).map_err(cannot)?.is_file() {
@@ -319,44 +363,61 @@ fn load_from(path: &Path) -> Outcome<Checkpoint> {
     if have > need {
         return Err(wrong(format!("{} bytes follow the {need} that the tensors take", have - need)));
     }
-    let tensors = metadata.tensors();
-    let mut checkpoint = Checkpoint::default();
-    // By offset, which is the order in the file.
-    for name in metadata.offset_keys() {
-        let Some(info) = tensors.get(&name) else { continue };
-        let entry = read_tensor(&mut file, &name, info, &cannot, &wrong)?;
-        checkpoint.tensors.insert(name, entry);
+    let mut entries = BTreeMap::new();
+    for (name, info) in metadata.tensors() {
+        let place = Place { dtype: info.dtype, shape: info.shape.clone(), offsets: info.data_offsets };
+        entries.insert(name, place);
     }
-    checkpoint.metadata.extend(metadata.metadata().iter().flatten().map(|(k, v)| (k.clone(), v.clone())));
+    let metadata = metadata.metadata().iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect();
+    let (start, bytes) = (8 + length as usize, need as usize);
+    Ok((file, Header { entries, metadata, start, bytes }))
+}
+
+fn load_from(path: &Path) -> Outcome<Checkpoint> {
+    let (mut file, header) = header_of(path)?;
+    let mut checkpoint = Checkpoint { metadata: header.metadata, ..Checkpoint::default() };
+    // By offset, which is the order in the file.
+    let mut order: Vec<(&String, &Place)> = header.entries.iter().collect();
+    order.sort_by_key(|(_, place)| place.offsets);
+    for (name, place) in order {
+        let (dtype, shape) = place.known(name, path)?;
+        let data = Buffer::uninit(Device::cpu(), dtype, shape.numel()).map_err(|e| e.kind().clone())?;
+        // SAFETY: the buffer is new, so nobody else reads or writes it, and its bytes are initialised, to anything.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(data.as_mut_ptr(), data.bytes()) };
+        file.read_exact(bytes).map_err(|e| cannot_load(path, &e))?;
+        if cfg!(target_endian = "big") {
+            swap_bytes(bytes, dtype.size());
+        }
+        if dtype == DType::Bool {
+            is_truth(bytes, name, path)?;
+        }
+        checkpoint.tensors.insert(name.clone(), Entry { shape, data });
+    }
     Ok(checkpoint)
 }
 
-fn read_tensor(
-    file: &mut File,
-    name: &str,
-    info: &TensorInfo,
-    cannot: &impl Fn(io::Error) -> ErrorKind,
-    wrong: &impl Fn(String) -> ErrorKind,
-) -> Outcome<Entry> {
-    let dtype = from_file(info.dtype).ok_or_else(|| {
-        let known = DType::ALL.map(|d| to_file(d).to_string()).join(", ");
-        wrong(format!("tensor {name:?} is {}; taken are {known}", info.dtype))
-    })?;
-    let shape = Shape::new(&info.shape)
-        .map_err(|e| wrong(format!("tensor {name:?} of shape {:?}: {}", info.shape, e.kind())))?;
-    let data = Buffer::uninit(Device::cpu(), dtype, shape.numel()).map_err(|e| e.kind().clone())?;
-    // SAFETY: the buffer is new, so nobody else reads or writes it, and its bytes are initialised, to anything.
-    let bytes = unsafe { std::slice::from_raw_parts_mut(data.as_mut_ptr(), data.bytes()) };
-    file.read_exact(bytes).map_err(cannot)?;
-    if cfg!(target_endian = "big") {
-        swap_bytes(bytes, dtype.size());
+/// Refuses bytes that are no truth values.
+fn is_truth(bytes: &[u8], name: &str, path: &Path) -> Outcome<()> {
+    match bytes.iter().position(|&b| b > 1) {
+        Some(i) => {
+            let text = format!("tensor {name:?}: byte {} at {i} is no BOOL: they are 0 or 1", bytes[i]);
+            Err(ErrorKind::Format(format!("{}: {text}", path.display())))
+        }
+        None => Ok(()),
     }
-    if dtype == DType::Bool
-        && let Some(i) = bytes.iter().position(|&b| b > 1)
-    {
-        return Err(wrong(format!("tensor {name:?}: byte {} at {i} is no BOOL: they are 0 or 1", bytes[i])));
-    }
-    Ok(Entry { shape, data })
+}
+
+/// Puts a file in the place of an older one, in one step.
+#[track_caller]
+fn replace(path: &Path, contents: &[u8]) -> Result<()> {
+    let put = || -> io::Result<()> {
+        let (temporary, mut file) = Temporary::beside(path)?;
+        file.write_all(contents)?;
+        file.sync_all()?;
+        temporary.persist(path)
+    };
+    let kind = |e: io::Error| ErrorKind::Io(format!("cannot save {}: {e}", path.display()));
+    put().map_err(|e| Error::new("checkpoint::save", kind(e)))
 }
 
 /// What is wrong with a header that the format's own check refused with `e`, down to the tensor where that can be found.

@@ -375,7 +375,8 @@ fn bad_schedules_are_errors() {
 fn groups_have_options_of_their_own() {
     let (a, b) = (leaf(&[1.0]), leaf(&[1.0]));
     let mut sgd = SGD::new(vec![a.clone()], 0.1).unwrap();
-    sgd.add_param_group(vec![b.clone()], SGDOptions { lr: 0.5, maximize: true, ..Default::default() }).unwrap();
+    sgd.add_param_group(vec![b.clone()], SGDOptions { lr: 0.5, maximize: true, ..Default::default() })
+        .unwrap();
     let e = sgd.add_param_group(vec![a.clone()], SGDOptions::default()).unwrap_err();
     assert!(e.to_string().contains("parameters 0 and 2 are the same tensor"), "{e}");
     let mut scheduler = Scheduler::new(&mut sgd, ConstantLR::new(0.5, 1).unwrap()).unwrap();
@@ -434,7 +435,16 @@ fn a_state_goes_on_in_groups() {
     let state = first.state();
     assert_eq!(
         state.tensors.keys().collect::<Vec<_>>(),
-        ["0.exp_avg", "0.exp_avg_sq", "0.mu_product", "0.step", "1.exp_avg", "1.exp_avg_sq", "1.mu_product", "1.step"]
+        [
+            "0.exp_avg",
+            "0.exp_avg_sq",
+            "0.mu_product",
+            "0.step",
+            "1.exp_avg",
+            "1.exp_avg_sq",
+            "1.mu_product",
+            "1.step"
+        ]
     );
     let (c, d, mut second) = make();
     no_grad_copy(&c, &a);
@@ -464,7 +474,10 @@ fn cycles_are_pytorchs() {
     near(&rates(ConstantLR::new(0.5, 2).unwrap(), 4), &[0.05, 0.05, 0.1, 0.1]);
     near(&rates(PolynomialLR::new(4, 2.0).unwrap(), 6), &[0.1, 0.05625, 0.025, 0.00625, 0.0, 0.0]);
     near(&rates(MultiplicativeLR(|e| 1.0 / e as f64), 4), &[0.1, 0.1, 0.05, 0.05 / 3.0]);
-    near(&rates(CyclicLR::new(0.5, 2, 2, Cycle::Triangular2).unwrap(), 7), &[0.1, 0.3, 0.5, 0.3, 0.1, 0.2, 0.3]);
+    near(
+        &rates(CyclicLR::new(0.5, 2, 2, Cycle::Triangular2).unwrap(), 7),
+        &[0.1, 0.3, 0.5, 0.3, 0.1, 0.2, 0.3],
+    );
     let mut one = OneCycleLR::new(1.0, 10).unwrap();
     one.linear = true;
     let one = rates(one, 10);

@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use mg_autograd::Tensor;
 use mg_device::Result;
 use mg_nn::State;
+use mg_nn::checkpoint::{Mapped, Sharded};
 use mg_nn::data::{Batches, Idx, Mnist};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::dtype::PyDType;
 use crate::error::{compute, exception};
 use crate::tensor::PyTensor;
 
@@ -72,6 +75,80 @@ pub fn load_safetensors(py: Python<'_>, path: PathBuf, metadata: bool) -> PyResu
     } else {
         Ok(tensors.into_any())
     }
+}
+
+/// A safetensors file whose tensors are read when they are asked for.
+#[pyclass(frozen, name = "_Mapped", module = "micrograd_rs")]
+pub struct PyMapped(Arc<Mapped>);
+
+#[pymethods]
+impl PyMapped {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<PyMapped> {
+        std::fs::File::open(&path).map_err(at(&path))?;
+        compute(py, || Mapped::open(&path)).map(|file| PyMapped(Arc::new(file)))
+    }
+
+    /// The tensors' names.
+    fn names(&self) -> Vec<&str> {
+        self.0.names().collect()
+    }
+
+    /// What else was saved.
+    fn metadata(&self) -> BTreeMap<String, String> {
+        self.0.metadata().clone()
+    }
+
+    /// The dtype and the shape of a tensor; None for one that is not there.
+    fn info(&self, name: &str) -> PyResult<Option<(PyDType, Vec<usize>)>> {
+        let info = self.0.info(name).map_err(|e| exception(&e))?;
+        Ok(info.map(|(dtype, shape)| (PyDType(dtype), shape.to_vec())))
+    }
+
+    fn tensor(&self, py: Python<'_>, name: &str) -> PyResult<PyTensor> {
+        compute(py, || self.0.tensor(name)).map(PyTensor::from)
+    }
+
+    fn rows(&self, py: Python<'_>, name: &str, start: usize, length: usize) -> PyResult<PyTensor> {
+        compute(py, || self.0.rows(name, start, length)).map(PyTensor::from)
+    }
+}
+
+/// The tensors of the safetensors files that an index names.
+#[pyclass(frozen, name = "_Sharded", module = "micrograd_rs")]
+pub struct PySharded(Sharded);
+
+#[pymethods]
+impl PySharded {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<PySharded> {
+        std::fs::File::open(&path).map_err(at(&path))?;
+        compute(py, || Sharded::open(&path)).map(PySharded)
+    }
+
+    /// The tensors' names.
+    fn names(&self) -> Vec<&str> {
+        self.0.names().collect()
+    }
+
+    /// The file that a tensor is in.
+    fn file_of(&self, py: Python<'_>, name: &str) -> PyResult<PyMapped> {
+        compute(py, || self.0.file_of(name)).map(PyMapped)
+    }
+}
+
+/// Writes named tensors to files of at most `max_bytes` in a folder, with an index.
+#[pyfunction]
+pub fn _save_sharded(
+    py: Python<'_>,
+    tensors: &Bound<'_, PyDict>,
+    folder: PathBuf,
+    max_bytes: usize,
+    metadata: BTreeMap<String, String>,
+) -> PyResult<()> {
+    let state = State { tensors: tensors_of(tensors)?, metadata };
+    std::fs::metadata(&folder).map_err(at(&folder))?;
+    compute(py, || state.save_sharded(&folder, max_bytes))
 }
 
 fn idx(idx: Idx) -> Result<Tensor> {

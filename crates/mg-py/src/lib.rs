@@ -57,7 +57,10 @@ mod _micrograd_rs {
         ones_like, rand_like, randint, randn_like, tensor, zeros, zeros_like,
     };
     #[pymodule_export]
-    use crate::files::{_batches, _drawn_digits, _mnist, load_safetensors, save_safetensors};
+    use crate::files::{
+        _batches, _drawn_digits, _mnist, _save_sharded, PyMapped, PySharded, load_safetensors,
+        save_safetensors,
+    };
     #[pymodule_export]
     use crate::grad::{_set_grad_enabled, grad, is_grad_enabled, realize};
     #[pymodule_export]

@@ -7,9 +7,9 @@ use mg_autograd::Tensor;
 use mg_device::{Error, ErrorKind, Result};
 use mg_nn::State;
 use mg_nn::optim::{
-    ConstantLR, CosineAnnealingLR, CosineAnnealingWarmRestarts, Cycle, CyclicLR, ExponentialLR, LBFGS, LBFGSOptions,
-    LinearLR, MultiStepLR, OneCycleLR, OptionError, OptionValue, Options, ParamGroup, PolynomialLR, Schedule, StepLR,
-    defaults, param_group, step_together,
+    ConstantLR, CosineAnnealingLR, CosineAnnealingWarmRestarts, Cycle, CyclicLR, ExponentialLR, LBFGS,
+    LBFGSOptions, LinearLR, MultiStepLR, OneCycleLR, OptionError, OptionValue, Options, ParamGroup,
+    PolynomialLR, Schedule, StepLR, defaults, param_group, step_together,
 };
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -167,7 +167,9 @@ impl PyOptimizer {
 fn lbfgs_options(from: &Bound<'_, PyDict>) -> PyResult<LBFGSOptions> {
     let mut known = LBFGSOptions::default();
     for (name, value) in options(LBFGSOptions::FIELDS.iter().copied(), from)? {
-        known.set(name, &value).map_err(|takes| PyTypeError::new_err(format!("option {name:?} takes {takes}")))?;
+        known
+            .set(name, &value)
+            .map_err(|takes| PyTypeError::new_err(format!("option {name:?} takes {takes}")))?;
     }
     Ok(known)
 }

@@ -342,8 +342,7 @@ impl<R: Rule> ParamGroup for Group<R> {
             }
             let (memory, begun) = (&slot.memory[..], &before.begun[..]);
             let turned = if options.maximizes() { grad.try_neg()? } else { grad.clone() };
-            let step =
-                Step { p, grad: turned, memory, begun, shared: &self.shared, own: &slot.clock.own };
+            let step = Step { p, grad: turned, memory, begun, shared: &self.shared, own: &slot.clock.own };
             // Written through, not replaced: `jit` follows what is written to.
             let made = options.update(&step).and_then(|value| p.assign(value));
             if made.is_err() && R::COUNTS {

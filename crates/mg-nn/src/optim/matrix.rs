@@ -147,7 +147,8 @@ impl Rule for AdafactorOptions {
         let [enters, rate, ..] = step.own;
         let tiny = self.eps.0.unwrap_or(epsilon(p.dtype()));
         let squares = g.try_square()?;
-        let goes_on = |held: &Tensor, new: &Tensor| held.assign(new.try_sub(held)?.try_mul(enters)?.try_add(held)?);
+        let goes_on =
+            |held: &Tensor, new: &Tensor| held.assign(new.try_sub(held)?.try_mul(enters)?.try_add(held)?);
         let estimate = if p.rank() < 2 {
             let variance = step.held(2);
             goes_on(variance, &squares)?;
@@ -183,7 +184,16 @@ fn epsilon(dtype: DType) -> f64 {
         DType::F64 => f64::EPSILON,
         DType::F16 => f64::powi(2.0, -10),
         DType::BF16 => f64::powi(2.0, -7),
-        DType::F32 | DType::I64 | DType::I32 | DType::U8 | DType::Bool => f64::from(f32::EPSILON),
+        DType::F32
+        | DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::I8
+        | DType::U64
+        | DType::U32
+        | DType::U16
+        | DType::U8
+        | DType::Bool => f64::from(f32::EPSILON),
     }
 }
 

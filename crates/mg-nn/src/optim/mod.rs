@@ -38,8 +38,8 @@ pub use adam::{
     Adam, AdamOptions, AdamW, AdamWOptions, Adamax, AdamaxOptions, NAdam, NAdamOptions, RAdam, RAdamOptions,
 };
 pub use cycles::{
-    ConstantLR, CosineAnnealingWarmRestarts, Cycle, CyclicLR, LambdaLR, MultiplicativeLR, OneCycleLR, PolynomialLR,
-    ReduceLROnPlateau, SequentialLR,
+    ConstantLR, CosineAnnealingWarmRestarts, Cycle, CyclicLR, LambdaLR, MultiplicativeLR, OneCycleLR,
+    PolynomialLR, ReduceLROnPlateau, SequentialLR,
 };
 pub use group::{OptionError, ParamGroup, step_together};
 pub use lbfgs::{LBFGS, LBFGSOptions, LineSearch};
@@ -283,7 +283,9 @@ impl<R: Rule> Optimizer for ByRule<R> {
                 let group = ends.iter().position(|&end| i < end)?;
                 Some((group, i - (ends[group] - self.groups[group].parameters().len()), name))
             });
-            let Some((group, i, name)) = place else { return Err(of_another::<R>(&format!("{key:?} is unexpected"))) };
+            let Some((group, i, name)) = place else {
+                return Err(of_another::<R>(&format!("{key:?} is unexpected")));
+            };
             parts[group].tensors.insert(format!("{i}.{name}"), t.clone());
         }
         // Nothing is changed where one of them does not fit.
@@ -461,9 +463,9 @@ fn load_slots<R: Rule>(options: &R, parameters: &[Tensor], state: &State) -> Res
     let mut numbers: Vec<[bool; 3]> = vec![[false; 3]; parameters.len()];
     let fresh = || (vec![None; R::MEMORY.len()], Count { steps: 0, kept: options.kept() });
     for (key, t) in &state.tensors {
-        let place = key.split_once('.').and_then(|(i, name)| {
-            Some((i.parse::<usize>().ok().filter(|&i| i < parameters.len())?, name))
-        });
+        let place = key
+            .split_once('.')
+            .and_then(|(i, name)| Some((i.parse::<usize>().ok().filter(|&i| i < parameters.len())?, name)));
         let Some((i, name)) = place else { return Err(of_another::<R>(&format!("{key:?} is unexpected"))) };
         let number = || t.to_dtype(DType::F64).item::<f64>();
         if name == "step" && R::COUNTS {

@@ -102,7 +102,11 @@ impl Rule for RpropOptions {
         let (prev, size) = (step.held(0), step.held(1));
         let turn = step.grad.try_mul(prev)?;
         let (is_same, is_turned) = (turn.try_gt(0.0)?, turn.try_lt(0.0)?);
-        let other = Tensor::where_(&is_turned, self.etas.0, Tensor::where_(&is_same, self.etas.1, full_like(&turn, 1.0)?)?)?;
+        let other = Tensor::where_(
+            &is_turned,
+            self.etas.0,
+            Tensor::where_(&is_same, self.etas.1, full_like(&turn, 1.0)?)?,
+        )?;
         let (smallest, largest) = self.step_sizes;
         size.assign(size.try_mul(other)?.try_maximum(smallest)?.try_minimum(largest)?)?;
         // Where the sign changed there is no step, and none is compared with in the next one.

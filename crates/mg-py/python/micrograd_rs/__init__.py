@@ -92,7 +92,25 @@ from .random import default_generator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import autograd, cuda, data, engine, functional, linalg, nn, optim, random, signal, special, utils
+    from typing import Any as _Any
+
+    from . import (
+        autograd,
+        cuda,
+        data,
+        engine,
+        functional,
+        linalg,
+        nn,
+        npz,
+        optim,
+        random,
+        safetensors,
+        serialization,
+        signal,
+        special,
+        utils,
+    )
 
 device = Device
 asarray = as_tensor
@@ -161,11 +179,13 @@ __all__ = [
     "jit",
     "linalg",
     "linspace",
+    "load",
     "load_safetensors",
     "long",
     "manual_seed",
     "nn",
     "no_grad",
+    "npz",
     "ones",
     "ones_like",
     "optim",
@@ -178,8 +198,11 @@ __all__ = [
     "random",
     "realize",
     "result_type",
+    "safetensors",
+    "save",
     "save_safetensors",
     "seed",
+    "serialization",
     "set_default_device",
     "set_default_dtype",
     "set_float32_matmul_precision",
@@ -204,6 +227,24 @@ def is_tensor(obj: object) -> _bool:
     return isinstance(obj, Tensor)
 
 
+def save(obj: _Any, f: _Any) -> None:
+    """Writes tensors, numbers, text and containers of them (a model's `state_dict()`, …) to a file, a safetensors file, which takes the
+    place of an older one in one step. See `micrograd_rs.serialization`.
+    """
+    from .serialization import save as write
+
+    write(obj, f)
+
+
+def load(f: _Any, map_location: _Any = None, *, weights_only: _bool = True, mmap: _bool = False) -> _Any:
+    """What is in a file: one that `save` wrote, any safetensors file, PyTorch's `.pt`, NumPy's `.npy` and `.npz`. Nothing in it is
+    executed. See `micrograd_rs.serialization`.
+    """
+    from .serialization import load as read
+
+    return read(f, map_location, weights_only=weights_only, mmap=mmap)
+
+
 # A child of a fork has none of the parent's threads: nobody may be in the engine when it is made.
 if hasattr(_os, "register_at_fork"):
     _os.register_at_fork(
@@ -219,8 +260,11 @@ __getattr__ = _Lazy(__name__, (
         "functional",
         "linalg",
         "nn",
+        "npz",
         "optim",
         "random",
+        "safetensors",
+        "serialization",
         "signal",
         "special",
         "utils",

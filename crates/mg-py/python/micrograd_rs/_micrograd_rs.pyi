@@ -3004,6 +3004,26 @@ class _Schedule:
     def start(self, now: _float, base: _float, epoch: _int) -> _float:
         """The learning rate of the epoch where the schedule begins."""
 
+class _Mapped:
+    def __new__(cls, path: _Path) -> Self: ...
+    def names(self) -> list[str]:
+        """The tensors' names."""
+    def metadata(self) -> dict[str, str]:
+        """What else was saved."""
+    def info(self, name: str) -> tuple[_DTypeClass, list[_int]] | None:
+        """The dtype and the shape of a tensor; None for one that is not there."""
+    def tensor(self, name: str) -> Tensor: ...
+    def rows(self, name: str, start: _int, length: _int) -> Tensor: ...
+
+class _Sharded:
+    def __new__(cls, path: _Path) -> Self: ...
+    def names(self) -> list[str]:
+        """The tensors' names."""
+    def file_of(self, name: str) -> _Mapped:
+        """The file that a tensor is in."""
+
+def _save_sharded(tensors: dict[str, Tensor], folder: _Path, max_bytes: _int, metadata: dict[str, str]) -> None: ...
+
 class _Graph:
     def __new__(cls, outside: Sequence[tuple[_Graph, _int]], nodes: Sequence[Any]) -> Self: ...
 

@@ -1,0 +1,325 @@
+"""PyTorch's zip files, read without executing anything in them.
+
+Such a file is a zip archive with a pickle, `data.pkl`, and the elements of each storage in a file of its own, `data/0`, …. The pickle is run
+by an unpickler that finds only what is listed here: containers, and functions that make tensors of storages. Whatever else it names
+is an error before anything of it is imported.
+Source: torch/serialization.py and torch/_utils.py of PyTorch 2.15.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import zipfile
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from ._micrograd_rs import Device, Tensor, _rebuild
+from ._names import Lazy as _Lazy
+from ._size import Size
+
+if TYPE_CHECKING:
+    from .serialization import _Where
+
+__all__ = ["load_zip"]
+
+__getattr__ = _Lazy(__name__)
+
+# Storages by the names of their classes: dtype and bytes of an element.
+_STORAGES = {
+    "DoubleStorage": ("f64", 8),
+    "FloatStorage": ("f32", 4),
+    "HalfStorage": ("f16", 2),
+    "BFloat16Storage": ("bf16", 2),
+    "LongStorage": ("i64", 8),
+    "IntStorage": ("i32", 4),
+    "ShortStorage": ("i16", 2),
+    "CharStorage": ("i8", 1),
+    "ByteStorage": ("u8", 1),
+    "BoolStorage": ("bool", 1),
+}
+_DTYPES = {
+    **{"float64": "f64", "double": "f64", "float32": "f32", "float": "f32", "float16": "f16", "half": "f16"},
+    **{"bfloat16": "bf16", "int64": "i64", "long": "i64", "int32": "i32", "int": "i32", "int16": "i16", "short": "i16"},
+    **{"int8": "i8", "uint64": "u64", "uint32": "u32", "uint16": "u16", "uint8": "u8", "bool": "bool"},
+}
+_SIZES = {
+    **{"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i16": 2, "i8": 1},
+    **{"u64": 8, "u32": 4, "u16": 2, "u8": 1, "bool": 1},
+}
+
+
+class _StorageType:
+    """The class of a storage, which the pickle names."""
+
+    def __init__(self, name: str | None, size: int) -> None:
+        self.dtype, self.size = name, size
+
+
+class _Storage:
+    """Elements of one type that tensors are views of."""
+
+    def __init__(self, data: bytes, dtype: str, size: int, location: str) -> None:
+        self.data, self.dtype, self.size, self.location = data, dtype, size, location
+        # The line of all elements, made when the first tensor asks.
+        self.line: Tensor | None = None
+
+
+class _Dtype:
+    """A dtype that the pickle names."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class _Ordered(OrderedDict[Any, Any]):
+    """A dictionary that takes what a pickle sets on it, `_metadata`, and keeps none of it."""
+
+    def __setstate__(self, state: Any) -> None:
+        pass
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, file: io.BytesIO, archive: _Archive) -> None:
+        super().__init__(file, encoding="utf-8")
+        self._archive = archive
+
+    def find_class(self, module: str, name: str) -> Any:  # type: ignore[override, unused-ignore]
+        found = _FOUND.get((module, name))
+        if found is not None:
+            return found(self._archive)
+        if module in ("torch", "torch.storage") and name in _STORAGES:
+            return _StorageType(*_STORAGES[name])
+        if module == "torch" and name in _DTYPES:
+            return _Dtype(_DTYPES[name])
+        raise ValueError(
+            f"{self._archive.path}: it names {module}.{name}. Only tensors and plain containers are read: "
+            "save the state_dict() of what has one"
+        )
+
+    def persistent_load(self, pid: Any) -> Any:
+        return self._archive.storage(pid)
+
+
+class _Archive:
+    """A file that torch.save wrote."""
+
+    def __init__(self, archive: zipfile.ZipFile, path: str, where: _Where) -> None:
+        self.archive, self.path, self.where = archive, path, where
+        self._storages: dict[str, _Storage] = {}
+        # One tensor of what was the same storage, and the same part of it.
+        self._tensors: dict[Any, Tensor] = {}
+        names = [name for name in archive.namelist() if name == "data.pkl" or name.endswith("/data.pkl")]
+        if len(names) != 1:
+            raise self.wrong("a zip file that neither PyTorch nor NumPy wrote")
+        self._pickle = names[0]
+        self._root = names[0][: -len("data.pkl")]
+
+    def wrong(self, text: str) -> ValueError:
+        return ValueError(f"{self.path}: {text}")
+
+    def read(self, name: str) -> bytes:
+        try:
+            return self.archive.read(name)
+        except KeyError:
+            raise self.wrong(f"{name} is missing") from None
+        except (zipfile.BadZipFile, EOFError, RuntimeError, NotImplementedError) as error:
+            raise self.wrong(f"{name}: {error}") from None
+
+    def load(self) -> Any:
+        order = f"{self._root}byteorder"
+        if order in self.archive.namelist() and self.read(order).strip() != b"little":
+            raise self.wrong("its elements are in the other byte order")
+        data = self.read(self._pickle)
+        try:
+            return self._plain(_Unpickler(io.BytesIO(data), self).load())
+        except Exception as error:
+            # Whatever a pickle that somebody made up leads to is a file that cannot be read.
+            if isinstance(error, ValueError) and str(error).startswith(f"{self.path}: "):
+                raise
+            raise self.wrong(f"its pickle cannot be read: {type(error).__name__}: {error}") from None
+
+    def _plain(self, value: Any) -> Any:
+        """A value with ours in place of what stood for PyTorch's."""
+        if type(value) is _Ordered:
+            return OrderedDict((self._plain(k), self._plain(v)) for k, v in value.items())
+        if type(value) is dict:
+            entries = cast("dict[Any, Any]", value)  # type: ignore[redundant-cast]
+            return {self._plain(k): self._plain(v) for k, v in entries.items()}
+        if type(value) in (list, tuple, set):
+            items = cast("list[Any]", value)
+            return type(value)([self._plain(item) for item in items])
+        if isinstance(value, _Dtype):
+            return _rebuild(b"", [0], value.name, "cpu", False).dtype
+        if isinstance(value, _Storage):
+            return self._line(value)
+        return value
+
+    def storage(self, pid: Any) -> _Storage:
+        if not isinstance(pid, tuple) or len(cast("tuple[Any, ...]", pid)) < 5 or pid[0] != "storage":  # type: ignore[redundant-cast]
+            raise self.wrong("a pickle that names something else than storages")
+        _, kind, key, location, count = cast("tuple[Any, ...]", pid)[:5]  # type: ignore[redundant-cast]
+        if not isinstance(kind, _StorageType) or not isinstance(key, str) or "/" in key or type(count) is not int:
+            raise self.wrong("a storage that is none")
+        if key not in self._storages:
+            data = self.read(f"{self._root}data/{key}")
+            dtype, size = ("u8", 1) if kind.dtype is None else (kind.dtype, kind.size)
+            if kind.dtype is not None and len(data) != count * size:
+                raise self.wrong(f"storage {key} has {len(data)} bytes; {count} elements of {dtype} take {count * size}")
+            self._storages[key] = _Storage(data, dtype, size, location if isinstance(location, str) else "cpu")
+        return self._storages[key]
+
+    def _line(self, storage: _Storage) -> Tensor:
+        if storage.line is None:
+            n = len(storage.data) // storage.size
+            storage.line = self.where(_rebuild(storage.data, [n], storage.dtype, "cpu", False), storage.location)
+        return storage.line
+
+    def tensor(self, storage: Any, offset: Any, size: Any, stride: Any, dtype: str | None = None) -> Tensor:
+        """A view of a storage, in memory of its own but for tensors that are the whole of one."""
+        if not isinstance(storage, _Storage):
+            raise self.wrong("a tensor without a storage")
+        if dtype is not None and dtype != storage.dtype:
+            storage = _Storage(storage.data, dtype, _SIZES[dtype], storage.location)
+        sizes, strides = tuple(size), tuple(stride)
+        numbers = (offset, *sizes, *strides)
+        if len(sizes) != len(strides) or any(type(n) is not int or n < 0 for n in numbers):
+            raise self.wrong(f"a tensor of sizes {sizes} and strides {strides}")
+        count = len(storage.data) // storage.size
+        empty = 0 in sizes
+        last = offset + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
+        if not empty and last >= count:
+            raise self.wrong(f"a tensor of sizes {sizes} and strides {strides} from element {offset} on, of {count}")
+        known = self._tensors.get((id(storage), offset, sizes, strides))
+        if known is not None:
+            return known
+        line = self._line(storage)
+        if empty:
+            made = line[:0].reshape(sizes)
+        elif offset == 0 and _is_dense(sizes, strides) and _product(sizes) == count:
+            made = line.reshape(sizes)
+        else:
+            made = line.as_strided(sizes, strides, offset).clone().contiguous()
+        self._tensors[id(storage), offset, sizes, strides] = made
+        return made
+
+
+def _product(sizes: tuple[int, ...]) -> int:
+    n = 1
+    for size in sizes:
+        n *= size
+    return n
+
+
+def _is_dense(sizes: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    expected = 1
+    for size, stride in zip(reversed(sizes), reversed(strides), strict=True):
+        if size != 1 and stride != expected:
+            return False
+        expected *= size
+    return True
+
+
+def _tensor_v2(archive: _Archive) -> Any:
+    def rebuild(
+        storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any, hooks: Any, metadata: Any = None
+    ) -> Tensor:
+        t = archive.tensor(storage, offset, size, stride)
+        return t.detach().requires_grad_() if requires_grad is True else t
+
+    return rebuild
+
+
+def _tensor_v3(archive: _Archive) -> Any:
+    def rebuild(
+        storage: Any,
+        offset: Any,
+        size: Any,
+        stride: Any,
+        requires_grad: Any,
+        hooks: Any,
+        dtype: Any,
+        metadata: Any = None,
+    ) -> Tensor:
+        if not isinstance(dtype, _Dtype):
+            raise archive.wrong("a tensor without a dtype")
+        t = archive.tensor(storage, offset, size, stride, dtype.name)
+        return t.detach().requires_grad_() if requires_grad is True else t
+
+    return rebuild
+
+
+def _parameter(archive: _Archive) -> Any:
+    def rebuild(data: Any, requires_grad: Any, hooks: Any, state: Any = None) -> Tensor:
+        if not isinstance(data, Tensor):
+            raise archive.wrong("a parameter without a tensor")
+        return data.detach().requires_grad_(requires_grad is True)
+
+    return rebuild
+
+
+def _size(archive: _Archive) -> Any:
+    def rebuild(sizes: Any = ()) -> Size:
+        return Size(sizes)
+
+    return rebuild
+
+
+def _device(archive: _Archive) -> Any:
+    def rebuild(kind: Any, index: Any = None) -> Device:
+        return Device(str(kind) if index is None else f"{kind}:{index}")
+
+    return rebuild
+
+
+def _default_dict(archive: _Archive) -> Any:
+    def rebuild(factory: Any = None) -> Any:
+        # Of what makes its missing entries only containers and numbers are kept.
+        made: defaultdict[Any, Any] = defaultdict(factory if factory in (dict, list, int, float, set) else None)
+        return made
+
+    return rebuild
+
+
+def _untyped(archive: _Archive) -> Any:
+    return _StorageType(None, 1)
+
+
+def _itself(kind: Any) -> Callable[[_Archive], Any]:
+    def found(archive: _Archive) -> Any:
+        return kind
+
+    return found
+
+
+# What a pickle may name, and what it gets.
+_FOUND: dict[tuple[str, str], Callable[[_Archive], Any]] = {
+    ("collections", "OrderedDict"): _itself(_Ordered),
+    ("collections", "defaultdict"): _default_dict,
+    ("builtins", "dict"): _itself(dict),
+    ("builtins", "list"): _itself(list),
+    ("builtins", "set"): _itself(set),
+    ("__builtin__", "set"): _itself(set),
+    ("torch._utils", "_rebuild_tensor_v2"): _tensor_v2,
+    ("torch._utils", "_rebuild_tensor_v3"): _tensor_v3,
+    ("torch._utils", "_rebuild_parameter"): _parameter,
+    ("torch._utils", "_rebuild_parameter_with_state"): _parameter,
+    ("torch", "Size"): _size,
+    ("torch", "device"): _device,
+    ("torch.storage", "UntypedStorage"): _untyped,
+    ("torch", "UntypedStorage"): _untyped,
+}
+
+
+def load_zip(path: str, where: _Where) -> Any:
+    """What is in a zip file of PyTorch's, or of NumPy's."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if any(name.endswith(".npy") for name in archive.namelist()):
+                from .npz import read_npz
+
+                return {name: where(t, "cpu") for name, t in read_npz(archive, path).items()}
+            return _Archive(archive, path, where).load()
+    except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
+        raise ValueError(f"{path}: no zip file: {error}") from None

@@ -1,0 +1,169 @@
+"""Safetensors files, under the names of the `safetensors` package, whose files they are.
+
+>>> import tempfile, os
+>>> import micrograd_rs as mg
+>>> from micrograd_rs.safetensors import safe_open, save_file
+>>> path = os.path.join(tempfile.mkdtemp(), "model.safetensors")
+>>> save_file({"weight": mg.arange(6.0).reshape(3, 2)}, path, metadata={"who": "me"})
+>>> with safe_open(path) as file:
+...     print(file.keys(), file.metadata(), file.get_slice("weight")[1:].tolist())
+['weight'] {'who': 'me'} [[2.0, 3.0], [4.0, 5.0]]
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ._micrograd_rs import Tensor, _Mapped, _save_sharded, _Sharded, save_safetensors
+from ._names import Lazy as _Lazy
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    Path = str | os.PathLike[str]
+
+__all__ = ["load", "load_file", "load_sharded", "safe_open", "save", "save_file", "save_sharded"]
+
+__getattr__ = _Lazy(__name__)
+
+
+class _Slice:
+    """A tensor of a file, of which parts are asked for."""
+
+    def __init__(self, file: _Mapped, name: str, device: Any) -> None:
+        self._file, self._name, self._device = file, name, device
+        info = file.info(name)
+        if info is None:
+            raise KeyError(name)
+        self._dtype, self._shape = info
+
+    def get_shape(self) -> list[int]:
+        """The sizes of the axes."""
+        return list(self._shape)
+
+    def get_dtype(self) -> Any:
+        """The dtype of the elements."""
+        return self._dtype
+
+    def __getitem__(self, index: Any) -> Tensor:
+        several: tuple[Any, ...] = index if isinstance(index, tuple) else (index,)  # pyright: ignore[reportUnknownVariableType]
+        first, rest = (several[0], several[1:]) if several else (None, ())
+        if isinstance(first, slice) and self._shape:
+            start, stop, step = first.indices(self._shape[0])
+            if step == 1:
+                part = self._file.rows(self._name, start, max(0, stop - start))
+                part = part[(slice(None), *rest)] if rest else part
+                return part.to(self._device)
+        return self._file.tensor(self._name)[index].to(self._device)
+
+
+class safe_open:
+    """A file, or the index of several (`model.safetensors.index.json`), whose tensors are read when they are asked for.
+
+    On the host a tensor is a view of the file's pages: what is not looked at is not read, and what is written to it is not written to
+    the file. `framework` is taken for the sake of the `safetensors` package's signature.
+    """
+
+    def __init__(self, filename: Path, framework: str = "mg", device: Any = "cpu") -> None:
+        self._path = os.fspath(filename)
+        self._device = device
+        self._index = _Sharded(self._path) if self._path.endswith(".json") else None
+        self._one = None if self._index is not None else _Mapped(self._path)
+
+    def _of(self, name: str) -> _Mapped:
+        return self._one if self._one is not None else self._sharded().file_of(name)
+
+    def _sharded(self) -> _Sharded:
+        if self._index is None:
+            raise ValueError(f"{self._path} is closed")
+        return self._index
+
+    def keys(self) -> list[str]:
+        """The tensors' names, in order."""
+        return self._one.names() if self._one is not None else self._sharded().names()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.keys()
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    def metadata(self) -> dict[str, str] | None:
+        """What was saved beside the tensors; None where nothing was."""
+        return (self._one.metadata() or None) if self._one is not None else None
+
+    def get_tensor(self, name: str) -> Tensor:
+        """A tensor."""
+        return self._of(name).tensor(name).to(self._device)
+
+    def get_slice(self, name: str) -> Any:
+        """A tensor of which parts are asked for: rows of it (`[10:20]`) read no others."""
+        return _Slice(self._of(name), name, self._device)
+
+    def __enter__(self) -> safe_open:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._index = self._one = None
+
+
+def save_file(tensors: Mapping[str, Tensor], filename: Path, metadata: Mapping[str, str] | None = None) -> None:
+    """Writes tensors by name to a file, in the place of an older one in one step: a full disk leaves that as it is."""
+    save_safetensors(dict(tensors), filename, dict(metadata or {}))
+
+
+def load_file(filename: Path, device: Any = "cpu") -> dict[str, Tensor]:
+    """All tensors of a file."""
+    file = safe_open(filename, device=device)
+    return {name: file.get_tensor(name) for name in file.keys()}
+
+
+def save(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None) -> bytes:
+    """Tensors by name as the bytes of a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "file")
+        save_file(tensors, path, metadata)
+        with open(path, "rb") as file:
+            return file.read()
+
+
+def load(data: bytes) -> dict[str, Tensor]:
+    """All tensors of the bytes of a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "file")
+        with open(path, "wb") as file:
+            file.write(data)
+        return {name: t.clone() for name, t in load_file(path).items()}
+
+
+def _bytes(size: int | str) -> int:
+    units = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+    if isinstance(size, int):
+        return size
+    number, unit = size.strip().rstrip("BbIiKkMmGgTt"), size.strip().lstrip("0123456789.").upper()
+    if unit not in units:
+        raise ValueError(f"a size is a number of bytes, or text such as '5GB'; got {size!r}")
+    return int(float(number) * units[unit])
+
+
+def save_sharded(
+    tensors: Mapping[str, Tensor],
+    folder: Path,
+    max_shard_size: int | str = "5GB",
+    metadata: Mapping[str, str] | None = None,
+) -> None:
+    """Writes tensors by name to files of at most `max_shard_size` in a folder, with an index that names the file of each:
+    `model-00001-of-00003.safetensors`, …, `model.safetensors.index.json`. What fits in one file is `model.safetensors`.
+    """
+    _save_sharded(dict(tensors), folder, _bytes(max_shard_size), dict(metadata or {}))
+
+
+def load_sharded(folder: Path, device: Any = "cpu") -> dict[str, Tensor]:
+    """All tensors of a folder that `save_sharded`, or another program that writes such files, wrote."""
+    index = os.path.join(folder, "model.safetensors.index.json")
+    return load_file(index if os.path.exists(index) else os.path.join(folder, "model.safetensors"), device)

@@ -1,0 +1,265 @@
+"""`save` and `load`: checkpoints of whatever training has, and files of other programs.
+
+A file that `save` writes is a safetensors file. Its tensors are those of the object; its metadata has, under `micrograd_rs`, a JSON
+text that says how they are put together:
+
+- `null`, `true`, `false`, numbers and text are themselves; a float that JSON has none of is `{"float": "nan"}`, `"inf"` or `"-inf"`.
+- `{"tensor": name}` is a tensor of the file; `"grad": true` beside it says that it requires a gradient, `"device"` where it was.
+- `{"list": [...]}`, `{"tuple": [...]}`, `{"set": [...]}` are these, `{"dict": [[key, value], ...]}` is a dictionary in its order.
+- `{"bytes": text}` in base64, `{"dtype": "f32"}`, `{"device": "cuda:0"}`, `{"size": [...]}` are these; `{"array": name}` was a NumPy array.
+
+Tensors of a dictionary that has text for keys have these as names, joined by dots where dictionaries are nested, so a model's state is
+what other programs read. Nothing in a file is ever executed.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from ._micrograd_rs import Device, Tensor, as_tensor, dtype, load_safetensors, save_safetensors
+from ._names import Lazy as _Lazy
+from ._size import Size
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    Place = str | os.PathLike[str] | BinaryIO
+
+__all__ = ["load", "save"]
+
+__getattr__ = _Lazy(__name__)
+
+_KEY = "micrograd_rs"
+
+
+class _Writer:
+    """What is written of an object: its structure, and its tensors by name."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, Tensor] = {}
+        # The names of those that are there already, and the objects themselves, so that their numbers stay theirs.
+        self._known: dict[int, tuple[str, Any]] = {}
+        self._open: set[int] = set()
+
+    def _named(self, t: Tensor, of: Any, path: str) -> str:
+        known = self._known.get(id(of))
+        if known is not None:
+            return known[0]
+        base = path or "tensor"
+        base = f"_{base}" if base == "__metadata__" else base
+        name, i = base, 1
+        while name in self.tensors:
+            name, i = f"{base}#{i}", i + 1
+        self.tensors[name] = t
+        self._known[id(of)] = (name, of)
+        return name
+
+    def of(self, value: Any, path: str) -> Any:
+        if value is None or isinstance(value, (bool, str)):
+            return value
+        if type(value) is int:
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"float": str(value)}
+        if isinstance(value, Tensor):
+            said: dict[str, Any] = {"tensor": self._named(value.detach(), value, path)}
+            if value.requires_grad:
+                said["grad"] = True
+            if str(value.device) != "cpu":
+                said["device"] = str(value.device)
+            return said
+        if isinstance(value, Size):
+            return {"size": list(value)}
+        if isinstance(value, (bytes, bytearray)):
+            return {"bytes": base64.b64encode(value).decode()}
+        if isinstance(value, dtype):
+            return {"dtype": str(value)}
+        if isinstance(value, Device):
+            return {"device": str(value)}
+        if type(value).__module__ == "numpy":
+            if not hasattr(value, "__array_interface__"):
+                raise TypeError(f"{_at(path)}: {type(value).__name__} cannot be saved")
+            return {"array": self._named(as_tensor(value), value, path)} if value.shape else self.of(value.item(), path)
+        if isinstance(value, (int, float)):
+            # Subclasses: an IntEnum's member is its number.
+            return self.of(int(value) if isinstance(value, int) else float(value), path)
+        return self._container(value, path)
+
+    def _container(self, value: Any, path: str) -> Any:
+        if id(value) in self._open:
+            raise ValueError(f"{_at(path)} contains itself")
+        self._open.add(id(value))
+        try:
+            if isinstance(value, Mapping):
+                entries: Mapping[Any, Any] = value  # pyright: ignore[reportUnknownVariableType]
+                return {"dict": [[self.of(k, path), self.of(v, _below(path, k))] for k, v in entries.items()]}
+            if isinstance(value, (list, tuple, set, frozenset)):
+                kind = "list" if isinstance(value, list) else "tuple" if isinstance(value, tuple) else "set"
+                items: Any = value  # pyright: ignore[reportUnknownVariableType]
+                return {kind: [self.of(item, _below(path, i)) for i, item in enumerate(items)]}
+        finally:
+            self._open.discard(id(value))  # pyright: ignore[reportUnknownArgumentType]
+        raise TypeError(
+            f"{_at(path)}: {type(value).__name__} cannot be saved; tensors, numbers, text, bytes, dictionaries, lists, tuples and sets can: "  # pyright: ignore[reportUnknownArgumentType]
+            "save the state_dict() of what has one"
+        )
+
+
+def _below(path: str, key: Any) -> str:
+    return f"{path}.{key}" if path else str(key)
+
+
+def _at(path: str) -> str:
+    return f"save: {path}" if path else "save: the object"
+
+
+class _Reader:
+    """The reverse."""
+
+    def __init__(self, tensors: dict[str, Tensor], where: _Where) -> None:
+        self.tensors, self.where = tensors, where
+        self._made: dict[tuple[str, str], Any] = {}
+
+    def of(self, said: Any) -> Any:
+        if not isinstance(said, dict):
+            if isinstance(said, list):
+                raise ValueError("load: the structure has a list where a value was expected")
+            return said
+        entry: dict[str, Any] = said  # pyright: ignore[reportUnknownVariableType]
+        kind = next(iter(entry), None)
+        held = entry.get(kind) if kind is not None else None
+        if kind == "tensor" and isinstance(held, str):
+            return self._tensor(held, entry)
+        if kind == "array" and isinstance(held, str):
+            return self._found(held).numpy()
+        if kind in ("list", "tuple", "set", "size") and isinstance(held, list):
+            items = [self.of(item) for item in cast("list[Any]", held)]  # type: ignore[redundant-cast]
+            if kind == "size" and any(type(n) is not int or n < 0 for n in items):
+                raise ValueError(f"load: {items} are no sizes")
+            return {"list": list, "tuple": tuple, "set": set, "size": Size}[kind](items)
+        if kind == "dict" and isinstance(held, list):
+            return {self.of(k): self.of(v) for k, v in map(_pair, cast("list[Any]", held))}  # type: ignore[redundant-cast]
+        if kind == "float" and held in ("nan", "inf", "-inf"):
+            return float(held)
+        if kind == "bytes" and isinstance(held, str):
+            return base64.b64decode(held)
+        if kind == "dtype" and isinstance(held, str):
+            return Tensor(0, dtype=held).dtype
+        if kind == "device" and isinstance(held, str):
+            return Device(held)
+        raise ValueError(f"load: the structure has {kind!r}, which this version does not know")
+
+    def _found(self, name: str) -> Tensor:
+        if name not in self.tensors:
+            raise ValueError(f"load: the structure names a tensor {name!r} that is not in the file")
+        return self.tensors[name]
+
+    def _tensor(self, name: str, entry: dict[str, Any]) -> Tensor:
+        # What was one tensor is one again.
+        if ("tensor", name) not in self._made:
+            t = self.where(self._found(name), str(entry.get("device", "cpu")))
+            self._made["tensor", name] = t.requires_grad_() if entry.get("grad") is True else t
+        return cast("Tensor", self._made["tensor", name])
+
+
+def _pair(item: Any) -> tuple[Any, Any]:
+    if not isinstance(item, list) or len(cast("list[Any]", item)) != 2:  # type: ignore[redundant-cast]
+        raise ValueError("load: an entry of a dictionary is no pair")
+    key, value = cast("list[Any]", item)  # type: ignore[redundant-cast]
+    return key, value
+
+
+class _Where:
+    """Where tensors go: as PyTorch's `map_location`."""
+
+    def __init__(self, map_location: Any) -> None:
+        self._map = map_location
+
+    def __call__(self, t: Tensor, was: str) -> Tensor:
+        to: Any = self._map
+        if to is None:
+            return t.to(was)
+        if callable(to):
+            moved = to(t, was)
+            return t if moved is None else cast("Tensor", moved)
+        if isinstance(to, Mapping):
+            places = cast("Mapping[str, Any]", to)
+            return t.to(places.get(was, was))
+        return t.to(to)
+
+
+def save(obj: Any, f: Place) -> None:
+    """Writes tensors, numbers, text and containers of them (a model's and an optimiser's `state_dict()`, a generator's state, …) to a
+    file: a safetensors file, described in `micrograd_rs.serialization`.
+
+    An older file is replaced in one step: a full disk, or a process that is killed, leaves that as it is. `f` may be an open
+    file, too. Raises `TypeError` with the place of what cannot be saved.
+    """
+    writer = _Writer()
+    structure = json.dumps(writer.of(obj, ""), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    if hasattr(f, "write"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "file")
+            save_safetensors(writer.tensors, path, {_KEY: structure})
+            with open(path, "rb") as file:
+                cast("Any", f).write(file.read())
+        return
+    save_safetensors(writer.tensors, cast("str", f), {_KEY: structure})
+
+
+def load(f: Place, map_location: Any = None, *, weights_only: bool = True, mmap: bool = False) -> Any:
+    """What is in a file: one that `save` wrote, any safetensors file (a dictionary of tensors), the index of several of them, PyTorch's
+    `.pt` and `.pth`, NumPy's `.npy` and `.npz`.
+
+    `map_location` is a device, or a dictionary or function from where tensors were to where they go. Nothing in a file is executed: of
+    PyTorch's files tensors and plain containers are read, and whatever else they name is an error (`weights_only` is always so).
+    With `mmap`, tensors of a safetensors file are read when their elements are.
+    """
+    where = _Where(map_location)
+    if hasattr(f, "read"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "file")
+            with open(path, "wb") as file:
+                file.write(cast("Any", f).read())
+            return _load(path, where, False)
+    del weights_only
+    return _load(os.fspath(cast("str", f)), where, mmap)
+
+
+def _load(path: str, where: _Where, mmap: bool) -> Any:
+    with open(path, "rb") as file:
+        start = file.read(8)
+    if start[:4] == b"PK\x03\x04" or start[:4] == b"PK\x05\x06":
+        from . import _pickles
+
+        return _pickles.load_zip(path, where)
+    if start[:6] == b"\x93NUMPY":
+        from .npz import read_npy
+
+        with open(path, "rb") as file:
+            return where(read_npy(file, path), "cpu")
+    if start[:1] == b"\x80":
+        raise ValueError(f"{path}: a pickle. Only PyTorch's zip files are read, as torch.save has written them since version 1.6")
+    if path.endswith(".json") or mmap:
+        from .safetensors import safe_open
+
+        opened = safe_open(path)
+        tensors, metadata = {name: opened.get_tensor(name) for name in opened.keys()}, opened.metadata() or {}
+    else:
+        tensors, metadata = load_safetensors(path, metadata=True)
+    if _KEY not in metadata:
+        return {name: where(t, "cpu") for name, t in tensors.items()}
+    try:
+        structure = json.loads(metadata[_KEY])
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: its structure is no JSON: {error}") from None
+    try:
+        return _Reader(tensors, where).of(structure)
+    except (RecursionError, TypeError) as error:
+        raise ValueError(f"{path}: its structure cannot be read: {error}") from None

@@ -1,0 +1,465 @@
+"""`save` and `load`, and files of other programs: safetensors, PyTorch's, NumPy's."""
+
+from __future__ import annotations
+
+import collections
+import io
+import json
+import math
+import os
+import pickle
+import struct
+import subprocess
+import sys
+import zipfile
+
+import micrograd_rs as mg
+import pytest
+from micrograd_rs import Tensor, nn, npz, optim, safetensors
+from micrograd_rs.data import DataLoader, TensorDataset
+
+DTYPES = ["f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "u64", "u32", "u16", "u8", "bool"]
+
+
+def of(dtype):
+    return mg.tensor([[1, 0, 1], [0, 1, 1]]).to(dtype)
+
+
+def same(a, b):
+    if isinstance(a, Tensor):
+        assert isinstance(b, Tensor) and a.dtype == b.dtype and a.shape == b.shape and a.requires_grad == b.requires_grad
+        assert a.tolist() == b.tolist()
+    elif isinstance(a, dict):
+        assert list(a) == list(b)
+        for k in a:
+            same(a[k], b[k])
+    elif isinstance(a, (list, tuple)):
+        assert type(a) is type(b) and len(a) == len(b)
+        for x, y in zip(a, b):
+            same(x, y)
+    else:
+        assert type(a) is type(b) and (a == b or (a != a and b != b)), (a, b)
+
+
+def test_there_and_back(tmp_path):
+    path = tmp_path / "c.mg"
+    obj = {
+        "model": {"a.weight": mg.randn(2, 3), "turned": mg.randn(2, 3).t(), "leaf": Tensor([1.0, 2.0])},
+        "dtypes": [of(d) for d in DTYPES],
+        "numbers": (1, -(2**70), 0.1, math.inf, -math.inf, math.nan, True, None, "naïve \0 text", b"\0\xff"),
+        3: [mg.tensor(1.5), mg.zeros(0, 4), {}, [], ()],
+        (1, "x"): {1, 2},
+        "kinds": [mg.float32, mg.Size([2, 3]), mg.device("cpu")],
+    }
+    mg.save(obj, path)
+    same(obj, mg.load(path))
+    # It is a safetensors file, with names that others know.
+    plain = mg.load_safetensors(path)
+    assert plain["model.a.weight"].tolist() == obj["model"]["a.weight"].tolist()
+    buffer = io.BytesIO()
+    mg.save(obj, buffer)
+    buffer.seek(0)
+    same(obj, mg.load(buffer))
+    assert mg.load(path, mmap=True)["model"]["leaf"].requires_grad
+    w = mg.ones(2)
+    mg.save([w, {"again": w}], path)
+    loaded = mg.load(path)
+    assert loaded[0] is loaded[1]["again"]
+    mg.save(mg.arange(3), path)
+    assert mg.load(path, map_location="cpu").tolist() == [0, 1, 2]
+    mg.save({"a.b": mg.ones(1), "a": {"b": mg.zeros(1)}, "__metadata__": mg.ones(2)}, path)
+    same(mg.load(path), {"a.b": mg.ones(1), "a": {"b": mg.zeros(1)}, "__metadata__": mg.ones(2)})
+
+
+def test_what_cannot_be_saved(tmp_path):
+    path = tmp_path / "c.mg"
+    mg.save({"fine": 1}, path)
+    own: list = []
+    own.append(own)
+    with pytest.raises(TypeError, match=r"save: model.layers.1: Linear cannot be saved"):
+        mg.save({"model": {"layers": [1, nn.Linear(1, 1)]}}, path)
+    with pytest.raises(ValueError, match="contains itself"):
+        mg.save(own, path)
+    with pytest.raises(FileNotFoundError):
+        mg.save(1, tmp_path / "none" / "c")
+    assert mg.load(path) == {"fine": 1}
+    with pytest.raises(FileNotFoundError):
+        mg.load(tmp_path / "none")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_full_disk_leaves_the_old_file(tmp_path):
+    """A limit on the size of files stands for the full disk: it is met in the middle of the write."""
+    path = tmp_path / "c.mg"
+    mg.save({"old": mg.ones(3)}, path)
+    program = (
+        "import resource, signal, sys, micrograd_rs as mg\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))\n"
+        "for write in (lambda: mg.save({'new': mg.ones(1 << 20)}, sys.argv[1]), lambda: mg.npz.savez(sys.argv[1] + '.npz', a=mg.ones(1 << 20))):\n"
+        "    try:\n"
+        "        write()\n"
+        "    except OSError:\n"
+        "        print('refused')\n"
+    )
+    npz.savez(f"{path}.npz", a=mg.zeros(2))
+    done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True)
+    assert done.stdout.split() == ["refused", "refused"], done.stderr
+    assert mg.load(path)["old"].tolist() == [1, 1, 1] and mg.load(f"{path}.npz")["a"].tolist() == [0, 0]
+    assert sorted(os.listdir(tmp_path)) == ["c.mg", "c.mg.npz"]
+
+
+def test_training_goes_on_with_the_same_bits(tmp_path):
+    """Model, optimiser, schedule, generator and loader in one file; the middle of an epoch."""
+    path = tmp_path / "run.mg"
+    x = mg.randn(40, 4)
+    data = TensorDataset(x, x.sum(1, keepdim=True))
+
+    def made():
+        net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.2), nn.Linear(8, 1))
+        o = optim.NAdam(net.parameters(), lr=0.05)
+        return net, o, optim.lr_scheduler.CosineAnnealingLR(o, 20), DataLoader(data, batch_size=4, shuffle=True, num_workers=1)
+
+    def step(net, o, schedule, a, b):
+        o.zero_grad()
+        (net(a) - b).square().mean().backward()
+        o.step()
+        schedule.step()
+
+    mg.manual_seed(4)
+    net, o, schedule, loader = parts = made()
+    seen = 0
+    for epoch in range(3):
+        for a, b in loader:
+            step(net, o, schedule, a, b)
+            seen += 1
+            if seen == 13:
+                state = [part.state_dict() for part in parts]
+                mg.save({"parts": state, "rng": mg.get_rng_state(), "epoch": epoch}, path)
+    mg.manual_seed(77)
+    parts2 = made()
+    saved = mg.load(path)
+    for part, state in zip(parts2, saved["parts"], strict=True):
+        part.load_state_dict(state)
+    mg.set_rng_state(saved["rng"])
+    for _ in range(saved["epoch"], 3):
+        for a, b in parts2[3]:
+            step(*parts2[:3], a, b)
+    for p, q in zip(net.parameters(), parts2[0].parameters()):
+        assert p.tolist() == q.tolist()
+    same(o.state_dict(), parts2[1].state_dict())
+
+
+def test_safe_open(tmp_path):
+    path = tmp_path / "a.safetensors"
+    tensors = {d: of(d) for d in DTYPES} | {"long": mg.arange(100).reshape(50, 2), "empty": mg.zeros(0, 3), "one": mg.tensor(2.0)}
+    safetensors.save_file(tensors, path, {"who": "we"})
+    with safetensors.safe_open(path) as file:
+        assert set(file.keys()) == set(tensors) and file.metadata() == {"who": "we"} and "long" in file and len(file) == len(tensors)
+        for name, t in tensors.items():
+            same(file.get_tensor(name), t)
+        part = file.get_slice("long")
+        assert part.get_shape() == [50, 2] and part.get_dtype() == mg.int64
+        assert part[3:5].tolist() == [[6, 7], [8, 9]] and part[-1:, 1].tolist() == [99] and part[::25].tolist() == [[0, 1], [50, 51]]
+        assert part[60:].shape == (0, 2) and file.get_slice("empty")[:].shape == (0, 3)
+        held = file.get_tensor("long")
+        with pytest.raises((KeyError, ValueError), match="none"):
+            file.get_tensor("none")
+        with pytest.raises(KeyError):
+            file.get_slice("none")
+    with pytest.raises(ValueError, match="closed"):
+        file.keys()
+    # What is written to a tensor of the file is not written to the file.
+    held[0, 0] = 999
+    assert held[0].tolist() == [999, 1] and safetensors.load_file(path)["long"][0].tolist() == [0, 1]
+    same(safetensors.load(safetensors.save(tensors)), dict(sorted(tensors.items())))
+
+
+def test_a_mapped_file_is_not_read(tmp_path):
+    """A tensor of half a gigabyte that the file has no disk for: rows of it take no memory to speak of."""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("asks Linux for its memory")
+    path, n = tmp_path / "big", 1 << 29
+    header = json.dumps({"big": {"dtype": "U8", "shape": [n], "data_offsets": [0, n]}}).encode()
+    header += b" " * (-len(header) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(header)) + header)
+        file.truncate(8 + len(header) + n)
+
+    def resident():
+        with open("/proc/self/statm") as f:
+            return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    before = resident()
+    opened = safetensors.safe_open(path)
+    t = opened.get_tensor("big")
+    assert opened.get_slice("big")[n - 4 :].tolist() == [0] * 4 and t[5].item() == 0
+    assert resident() - before < 64 << 20
+
+
+def test_the_real_package_reads_ours_and_we_its(tmp_path):
+    theirs = pytest.importorskip("safetensors")
+    np = pytest.importorskip("numpy")
+    import safetensors.numpy as st
+
+    del theirs
+    path = tmp_path / "a.safetensors"
+    ours = {d: of(d) for d in DTYPES if d != "bf16"}
+    safetensors.save_file(ours, path)
+    for name, array in st.load_file(path).items():
+        assert array.tolist() == ours[name].tolist() and ours[name].dtype.name == array.dtype.name
+    st.save_file({name: t.numpy() for name, t in ours.items()}, path, {"k": "v"})
+    for name, t in safetensors.load_file(path).items():
+        same(t, ours[name])
+
+
+def test_shards(tmp_path):
+    tensors = {f"layer{i}.weight": mg.full((100,), float(i)) for i in range(7)} | {"big": mg.ones(1000)}
+    safetensors.save_sharded(tensors, tmp_path, 1000)
+    index = json.loads((tmp_path / "model.safetensors.index.json").read_text())
+    assert index["metadata"]["total_size"] == 6800 and set(index["weight_map"]) == set(tensors)
+    assert index["weight_map"]["big"] == "model-00001-of-00005.safetensors"
+    same(dict(sorted(safetensors.load_sharded(tmp_path).items())), dict(sorted(tensors.items())))
+    same(mg.load(tmp_path / "model.safetensors.index.json")["layer3.weight"], tensors["layer3.weight"])
+    one = tmp_path / "one"
+    one.mkdir()
+    safetensors.save_sharded(tensors, one, "1MB")
+    assert os.listdir(one) == ["model.safetensors"] and set(safetensors.load_sharded(one)) == set(tensors)
+    for text in ('{"weight_map": {"a": "../x"}}', '{"weight_map": {"a": "/etc/passwd"}}', '{"weight_map": {"a": 5}}', '{"weight_map": []}', "[]", "nonsense"):
+        path = tmp_path / "bad.json"
+        path.write_text(text)
+        with pytest.raises(ValueError):
+            safetensors.safe_open(path)
+    with pytest.raises(ValueError, match="5GB"):
+        safetensors.save_sharded(tensors, tmp_path, "much")
+
+
+def test_pytorchs_files(tmp_path):
+    torch = pytest.importorskip("torch")
+    path = tmp_path / "model.pt"
+    base = torch.arange(12, dtype=torch.float32)
+    net = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.BatchNorm1d(2))
+    o = torch.optim.Adam(net.parameters())
+    net(torch.randn(4, 3)).sum().backward()
+    o.step()
+    dtypes = [torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool]
+    obj = {
+        "model": net.state_dict(),
+        "optim": o.state_dict(),
+        "views": [base, base[3:], base.view(3, 4).t(), base[::2], base[0], base[:0], torch.ones(1).expand(3)],
+        "dtypes": [torch.tensor([[0, 1], [1, 1]]).to(d) for d in dtypes],
+        "wide": torch.tensor([1, 65535], dtype=torch.uint16),
+        "parameter": torch.nn.Parameter(torch.ones(2)),
+        "plain": (1, 2.5, "x", None, True, {1, 2}, collections.OrderedDict(a=1)),
+        "kinds": [torch.float32, torch.Size([2, 3]), torch.device("cpu")],
+    }
+    torch.save(obj, path)
+    got = mg.load(path)
+    assert list(got) == list(obj)
+
+    def matches(a, b):
+        if isinstance(b, torch.Tensor):
+            assert isinstance(a, Tensor) and tuple(a.shape) == tuple(b.shape) and str(b.dtype).split(".")[-1] == a.dtype.name
+            assert a.tolist() == b.tolist() and a.requires_grad == b.requires_grad
+        elif isinstance(b, dict):
+            assert list(a) == list(b)
+            for k in b:
+                matches(a[k], b[k])
+        elif isinstance(b, (list, tuple)) and not isinstance(b, torch.Size):
+            assert len(a) == len(b)
+            for x, y in zip(a, b):
+                matches(x, y)
+        elif not isinstance(b, (torch.dtype, torch.device)):
+            assert a == b
+
+    matches(got, obj)
+    assert got["kinds"] == [mg.float32, mg.Size([2, 3]), mg.device("cpu")]
+    ours = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2))
+    ours.load_state_dict(got["model"])
+    adam = optim.Adam(ours.parameters())
+    adam.load_state_dict(got["optim"])
+    with open(path, "rb") as file:
+        matches(mg.load(file), obj)
+    torch.save(torch.ones(2, 2), path)
+    assert mg.load(path, map_location="cpu").tolist() == [[1, 1], [1, 1]]
+    # Whatever else they name is refused before anything is imported.
+    torch.save(net, path)
+    with pytest.raises(ValueError, match=r"it names torch\.nn"):
+        mg.load(path)
+    torch.save({"a": torch.ones(1)}, path, _use_new_zipfile_serialization=False)
+    with pytest.raises(ValueError, match="zip files"):
+        mg.load(path)
+
+
+def archive(path, pickled, storages=(), root="a"):
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr(f"{root}/data.pkl", pickled)
+        for key, data in storages:
+            out.writestr(f"{root}/data/{key}", data)
+
+
+class Evil:
+    def __init__(self, call, *arguments):
+        self.call, self.arguments = call, arguments
+
+    def __reduce__(self):
+        return self.call, self.arguments
+
+
+def test_nothing_is_executed(tmp_path):
+    path, mark = tmp_path / "evil.pt", tmp_path / "mark"
+    for call, arguments in ((os.system, (f"touch {mark}",)), (eval, (f"open({str(mark)!r}, 'w')",)), (exec, ("1/0",)), (getattr, ("x", "upper")), (io.open, (str(mark), "w"))):
+        archive(path, pickle.dumps({"x": Evil(call, *arguments)}))
+        with pytest.raises(ValueError, match="it names"):
+            mg.load(path)
+        assert not mark.exists()
+    for code in (b"cos\nsystem\n(S'true'\ntR.", b"cbuiltins\neval\n(S'1'\ntR.", b"cmicrograd_rs\nload\n(S'x'\ntR.", b"ctorch._utils\n_rebuild_tensor_v2.__globals__\n.", b"ccollections\nOrderedDict.__init__\n."):
+        archive(path, code)
+        with pytest.raises(ValueError):
+            mg.load(path)
+
+
+def rebuilt(storage=b"ctorch\nFloatStorage\n", key=b"0", count=4, offset=0, size=(2, 2), stride=(2, 1)):
+    def numbers(values):
+        return b"(" + b"".join(b"I%d\n" % v for v in values) + b"t"
+
+    pid = b"(S'storage'\n" + storage + b"S'" + key + b"'\nS'cpu'\nI%d\ntQ" % count
+    return b"ctorch._utils\n_rebuild_tensor_v2\n(" + pid + b"I%d\n" % offset + numbers(size) + numbers(stride) + b"I00\nN" + b"tR."
+
+
+def test_broken_files_of_pytorchs(tmp_path):
+    path, four = tmp_path / "b.pt", struct.pack("<4f", 1, 2, 3, 4)
+    archive(path, rebuilt(), [("0", four)])
+    assert mg.load(path).tolist() == [[1, 2], [3, 4]]
+    for pickled, storages in (
+        (rebuilt(), []),
+        (rebuilt(), [("0", four[:-1])]),
+        (rebuilt(), [("0", four + four)]),
+        (rebuilt(offset=1), [("0", four)]),
+        (rebuilt(offset=-1), [("0", four)]),
+        (rebuilt(size=(2, 3)), [("0", four)]),
+        (rebuilt(size=(2, -2)), [("0", four)]),
+        (rebuilt(stride=(2**62, 2**62)), [("0", four)]),
+        (rebuilt(stride=(2,)), [("0", four)]),
+        (rebuilt(size=(1,) * 40, stride=(1,) * 40), [("0", four)]),
+        (rebuilt(key=b"../0"), [("0", four)]),
+        (rebuilt(storage=b"ctorch\nComplexFloatStorage\n"), [("0", four)]),
+        (rebuilt(storage=b"S'x'\n"), [("0", four)]),
+        (rebuilt(count=2**62), [("0", four)]),
+        (rebuilt(storage=b"ctorch\nBoolStorage\n", count=4, size=(4,), stride=(1,)), [("0", b"\1\2\0\1")]),
+        (rebuilt()[:-9], [("0", four)]),
+        (b"", []),
+        (b"garbage", []),
+        (b"(" * 1000, []),
+        (b"]" * 5 + b".", []),
+        (b"\x80\x02}q\x00X\xff\xff\xff\x7f", []),
+        (b"ctorch\nFloatStorage\n}S'size'\nI0\nsb.", []),
+    ):
+        archive(path, pickled, storages)
+        try:
+            got = mg.load(path)
+        except ValueError:
+            continue
+        assert pickled.startswith((b"]", b"ctorch\nFloat")), (pickled, got)
+    whole = io.BytesIO()
+    archive(whole, rebuilt(), [("0", four)])
+    for n in range(0, len(whole.getvalue()), 7):
+        path.write_bytes(whole.getvalue()[:n])
+        with pytest.raises((ValueError, OSError)):
+            mg.load(path)
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr("readme", "nothing")
+    with pytest.raises(ValueError, match="neither"):
+        mg.load(path)
+
+
+def test_npz(tmp_path):
+    np = pytest.importorskip("numpy")
+    ours = {d: of(d) for d in DTYPES if d != "bf16"} | {"empty": mg.zeros(0, 2), "one": mg.tensor(3.0), "turned": mg.randn(2, 3).t()}
+    for write in (npz.savez, npz.savez_compressed):
+        write(tmp_path / "a", **ours)
+        with np.load(tmp_path / "a.npz") as theirs:
+            assert set(theirs.files) == set(ours)
+            for name, t in ours.items():
+                assert theirs[name].tolist() == t.tolist() and theirs[name].shape == tuple(t.shape) and theirs[name].dtype.name == t.dtype.name
+        got = npz.load(tmp_path / "a.npz")
+        for name, t in ours.items():
+            same(got[name], t)
+        assert set(mg.load(tmp_path / "a.npz")) == set(ours)
+    arrays = {"f": np.asfortranarray(np.arange(24.0).reshape(2, 3, 4)), "big": np.arange(3, dtype=">i4"), "s": np.float32(2), "t": np.array([True])}
+    np.savez(tmp_path / "b.npz", **arrays)
+    for name, t in npz.load(tmp_path / "b.npz").items():
+        assert t.tolist() == arrays[name].tolist() and tuple(t.shape) == arrays[name].shape
+    npz.save(tmp_path / "c", mg.arange(4.0, dtype="bf16"))
+    assert np.load(tmp_path / "c.npy").tolist() == [0, 1, 2, 3] and mg.load(tmp_path / "c.npy").dtype == mg.float32
+    npz.savez(tmp_path / "d", mg.ones(1), mg.zeros(1))
+    assert set(npz.load(tmp_path / "d.npz")) == {"arr_0", "arr_1"}
+    np.save(tmp_path / "e.npy", np.array(["text"]))
+    with pytest.raises(ValueError, match="<U4"):
+        npz.load(tmp_path / "e.npy")
+    np.save(tmp_path / "e.npy", np.array([object()]), allow_pickle=True)
+    with pytest.raises(ValueError, match="O"):
+        npz.load(tmp_path / "e.npy")
+
+
+def npy(header, data=b"\0" * 8, version=b"\1\0", length=None):
+    text = header.encode()
+    return b"\x93NUMPY" + version + struct.pack("<H", len(text) if length is None else length) + text + data
+
+
+@pytest.mark.parametrize("junk", [
+    b"", b"\x93NUMPY", npy("{}"), npy("[1]"), npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}"),
+    npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}"), npy("{'descr': '<f8', 'fortran_order': False, 'shape': 1}"),
+    npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1.5,)}"), npy("{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}"),
+    npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}"), npy("__import__('os').system('true')"),
+    npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000000000000,)}"), npy("{'descr': '|b1', 'fortran_order': False, 'shape': (8,)}", b"\7" * 8),
+    npy("{", length=60000), npy("(" * 5000), npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", version=b"\x09\0"),
+    npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", b"\0" * 9), npy("{'descr': '|u1', 'fortran_order': False, 'shape': " + repr((1,) * 30) + "}", b"\0"),
+])
+def test_broken_files_of_numpys(tmp_path, junk):
+    path = tmp_path / "j.npy"
+    path.write_bytes(junk)
+    with pytest.raises((ValueError, OverflowError)):
+        npz.load(path)
+    with zipfile.ZipFile(tmp_path / "j.npz", "w") as out:
+        out.writestr("a.npy", junk)
+    with pytest.raises((ValueError, OverflowError)):
+        npz.load(tmp_path / "j.npz")
+
+
+def test_broken_structures(tmp_path):
+    path = tmp_path / "s"
+    for text in ("", "{", "[]", '{"tensor": "none"}', '{"dict": [[1]]}', '{"dict": [1]}', '{"float": "1e5"}', '{"os.system": "true"}', '{"list": 5}', '{"dict": [[{"list": []}, 1]]}', "[" * 100000, '{"dtype": "f5"}', "{}", '{"size": ["a"]}'):
+        mg.save_safetensors({"x": mg.ones(1)}, path, {"micrograd_rs": text})
+        with pytest.raises(ValueError):
+            print(text[:50], mg.load(path))
+
+
+def test_broken_safetensors(tmp_path):
+    path, whole = tmp_path / "w", safetensors.save({"a": mg.arange(4.0), "b": mg.tensor([True, False])})
+
+    def header(**entries):
+        text = json.dumps(entries).encode()
+        return struct.pack("<Q", len(text)) + text
+
+    f = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
+    files = [whole[:n] for n in range(0, len(whole), 5)] + [
+        whole + b"\0",
+        whole[:-1] + b"\2",
+        header(a=f, b={**f, "data_offsets": [4, 12]}) + b"\0" * 12,
+        header(a=f, b={**f, "data_offsets": [12, 20]}) + b"\0" * 20,
+        header(a={**f, "data_offsets": [8, 0]}) + b"\0" * 8,
+        header(a={**f, "data_offsets": [0, 2**63]}) + b"\0" * 8,
+        header(a={**f, "shape": [2**40, 2**40]}) + b"\0" * 8,
+        header(a={**f, "shape": [-2]}) + b"\0" * 8,
+        header(a={**f, "dtype": "F99"}) + b"\0" * 8,
+        header(a={**f, "dtype": "F64"}) + b"\0" * 8,
+        header(a={**f, "shape": [1] * 20 + [2]}) + b"\0" * 8,
+        struct.pack("<Q", 2**63) + b"{}",
+        struct.pack("<Q", 4) + b"\xff\xfe{}",
+    ]
+    for i, data in enumerate(files):
+        path.write_bytes(data)
+        for read in (mg.load, safetensors.load_file, lambda p: mg.load(p, mmap=True)):
+            with pytest.raises(ValueError):
+                read(path)
