@@ -140,6 +140,16 @@ def test_groups_make_one_plan(kind):
     assert set(o.state) == {a, b} and o.state[b].keys() == single.state[alone].keys()
 
 
+def test_named_parameters():
+    net = nn.Linear(2, 1)
+    o = optim.AdamW(net.named_parameters(), lr=0.1)
+    assert o.param_groups[0]["param_names"] == ["weight", "bias"] and o.param_groups[0]["params"][0] is net.weight
+    assert o.state_dict()["param_groups"][0]["param_names"] == ["weight", "bias"]
+    net(mg.ones(3, 2)).sum().backward()
+    o.step()
+    optim.AdamW(net.parameters()).load_state_dict(o.state_dict())
+
+
 def test_hooks():
     p, seen = Tensor([1.0]), []
     o = optim.RMSprop([p])

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from operator import is_
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from .._micrograd_rs import _LBFGS, Tensor, _Optimizer, from_dlpack, tensor
 from .._names import Lazy as _Lazy
@@ -16,7 +16,7 @@ __all__ = ["Optimizer"]
 
 __getattr__ = _Lazy(__name__)
 
-Parameters = Iterable[Tensor] | Iterable[Mapping[str, Any]]
+Parameters = Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Iterable[Mapping[str, Any]]
 
 _RECORDED = "the parameters of an optimiser whose step jit has recorded cannot be changed; make another optimiser"
 _absent = object()
@@ -165,7 +165,7 @@ class _Handle:
 
 class Optimizer:
     """What changes parameters by their gradients. Parameters come as tensors, or as dictionaries of tensors (under
-    `params`) with options of their own.
+    `params`) with options of their own; or with their names, as `named_parameters()` has them, which are kept as `param_names`.
 
     A subclass that brings its own `step` keeps what it remembers of a parameter in `state[p]`.
     """
@@ -202,8 +202,11 @@ class Optimizer:
     def add_param_group(self, param_group: Any) -> None:
         """Adds parameters with options of their own."""
         given = dict(param_group)
-        params = given["params"]
-        params = [params] if isinstance(params, Tensor) else list(params)
+        params: list[Any] = [given["params"]] if isinstance(given["params"], Tensor) else list(given["params"])
+        if params and all(isinstance(p, tuple) and len(cast("tuple[Any, ...]", p)) == 2 for p in params):
+            # As `named_parameters()` has them.
+            given["param_names"] = [name for name, _ in params]
+            params = [p for _, p in params]
         for p in params:
             if not isinstance(p, Tensor):
                 raise TypeError(f"an optimiser takes tensors, got {type(p).__name__}")
