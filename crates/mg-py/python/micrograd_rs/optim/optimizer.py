@@ -203,7 +203,7 @@ class Optimizer:
         """Adds parameters with options of their own."""
         given = dict(param_group)
         params: list[Any] = [given["params"]] if isinstance(given["params"], Tensor) else list(given["params"])
-        if params and all(isinstance(p, tuple) and len(cast("tuple[Any, ...]", p)) == 2 for p in params):
+        if params and all(isinstance(p, tuple) and len(cast("tuple[Any, ...]", p)) == 2 for p in params):  # type: ignore[redundant-cast]
             # As `named_parameters()` has them.
             given["param_names"] = [name for name, _ in params]
             params = [p for _, p in params]
