@@ -4479,19 +4479,22 @@ def isin(elements: Tensor, test_elements: _Operand, *, assume_unique: _bool = Fa
     """
 
 def _nn_multi_head_attention_forward(query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: _int, num_heads: _int, in_proj_weight: Tensor | None, in_proj_bias: Tensor | None, bias_k: Tensor | None, bias_v: Tensor | None, add_zero_attn: _bool, dropout_p: _float, out_proj_weight: Tensor, out_proj_bias: Tensor | None, training: _bool = True, key_padding_mask: Tensor | None = None, need_weights: _bool = True, attn_mask: Tensor | None = None, use_separate_proj_weight: _bool = False, q_proj_weight: Tensor | None = None, k_proj_weight: Tensor | None = None, v_proj_weight: Tensor | None = None, static_k: Tensor | None = None, static_v: Tensor | None = None, average_attn_weights: _bool = True, is_causal: _bool = False) -> tuple[Tensor, ...]:
-    """Attention of several heads (Vaswani et al., 2017): queries `[l, batch, size]`, keys and values `[s, batch, …]`, or all three without the batch, are projected
-    by `in_proj_weight` `[3 size, size]` (or by three weights with `use_separate_proj_weight`), attended to by heads of `size / num_heads`, and projected by
-    `out_proj_weight`. Answers with that, `[l, batch, size]`, and, if `need_weights`, with the weights `[batch, l, s]`, the mean of all heads or, without
-    `average_attn_weights`, `[batch, heads, l, s]`; else with a tensor without elements.
+    """Attention of several heads (Vaswani et al., 2017): queries `[l, batch, size]`, keys and values `[s, batch,
+    …]`, or all three without the batch, are projected by `in_proj_weight` `[3 size, size]` (or by three
+    weights with `use_separate_proj_weight`), attended to by heads of `size / num_heads`, and projected by
+    `out_proj_weight`. Answers with that, `[l, batch, size]`, and, if `need_weights`, with the weights
+    `[batch, l, s]`, the mean of all heads or, without `average_attn_weights`, `[batch, heads, l, s]`; else
+    with a tensor without elements.
 
-    `attn_mask` `[l, s]` or `[batch · heads, l, s]` and `key_padding_mask` `[batch, s]` are true where a key is *not* taken, or are added to the scores.
-    `is_causal` says that `attn_mask` is the causal one. `bias_k` and `bias_v` are one more key and value; `add_zero_attn` adds another one of zeros;
-    `static_k` and `static_v` `[batch · heads, s, size / heads]` are taken in the place of projected ones.
+    `attn_mask` `[l, s]` or `[batch · heads, l, s]` and `key_padding_mask` `[batch, s]` are true where a key
+    is *not* taken, or are added to the scores. `is_causal` says that `attn_mask` is the causal one. `bias_k`
+    and `bias_v` are one more key and value; `add_zero_attn` adds another one of zeros; `static_k` and
+    `static_v` `[batch · heads, s, size / heads]` are taken in the place of projected ones.
 
     # Errors
 
-    Shapes that do not fit, a size that does not divide into heads, `is_causal` without a mask, masks that are neither of truth values nor of floats, unlike
-    dtypes or devices.
+    Shapes that do not fit, a size that does not divide into heads, `is_causal` without a mask, masks that are
+    neither of truth values nor of floats, unlike dtypes or devices.
     """
 
 def _nn_pad(input: Tensor, pad: _Dims, mode: str = "constant", value: _float | None = None) -> Tensor:
@@ -6057,9 +6060,11 @@ def clone(input: Tensor) -> Tensor:
     """A copy of the value in its own memory; gradients flow through it."""
 
 def rnn_tanh(input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, batch_first: _bool) -> tuple[Tensor, ...]:
-    """An Elman network of tanh, `h = tanh(W x + b + U h + c)`, over `[steps, batch, features]` (or `[batch, steps, features]` with `batch_first`):
-    the outputs of all steps of the last layer and the states `[layers · directions, batch, size]` at the end. `params` has for each layer, and each
-    direction, `W`, `U` and, if `has_biases`, `b` and `c`. While `train`, layers after the first have their input dropped out by `dropout`.
+    """An Elman network of tanh, `h = tanh(W x + b + U h + c)`, over `[steps, batch, features]` (or `[batch,
+    steps, features]` with `batch_first`): the outputs of all steps of the last layer and the states `[layers
+    · directions, batch, size]` at the end. `params` has for each layer, and each direction, `W`, `U` and, if
+    `has_biases`, `b` and `c`. While `train`, layers after the first have their input dropped out by
+    `dropout`.
 
     # Errors
 
@@ -6075,8 +6080,8 @@ def rnn_relu(input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: _b
     """
 
 def gru(input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, batch_first: _bool) -> tuple[Tensor, ...]:
-    """Gated recurrent units (Cho et al., 2014), as `rnn_tanh`: `r = σ(W₁x + U₁h)`, `z = σ(W₂x + U₂h)`, `n = tanh(W₃x + r (U₃h + c₃))`,
-    `h = (1 − z) n + z h`, the weights of `r`, `z` and `n` one below the other.
+    """Gated recurrent units (Cho et al., 2014), as `rnn_tanh`: `r = σ(W₁x + U₁h)`, `z = σ(W₂x + U₂h)`, `n =
+    tanh(W₃x + r (U₃h + c₃))`, `h = (1 − z) n + z h`, the weights of `r`, `z` and `n` one below the other.
 
     # Errors
 
@@ -6084,9 +6089,10 @@ def gru(input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: _bool, 
     """
 
 def lstm(input: Tensor, hx: Sequence[Tensor], params: Sequence[Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, batch_first: _bool) -> tuple[Tensor, ...]:
-    """Long short-term memory (Hochreiter and Schmidhuber, 1997), as `rnn_tanh`: `i`, `f`, `o = σ(W x + U h)`, `g = tanh(W x + U h)`,
-    `c = f c + i g`, `h = o tanh(c)`, the weights of `i`, `f`, `g` and `o` one below the other. `hx` is `[h, c]`, and the answer the outputs and both states at the
-    end. Where `h` is narrower than `c`, a last weight of each layer projects it (Sak et al., 2014).
+    """Long short-term memory (Hochreiter and Schmidhuber, 1997), as `rnn_tanh`: `i`, `f`, `o = σ(W x + U h)`, `g
+    = tanh(W x + U h)`, `c = f c + i g`, `h = o tanh(c)`, the weights of `i`, `f`, `g` and `o` one below the
+    other. `hx` is `[h, c]`, and the answer the outputs and both states at the end. Where `h` is narrower than
+    `c`, a last weight of each layer projects it (Sak et al., 2014).
 
     # Errors
 
@@ -6094,9 +6100,10 @@ def lstm(input: Tensor, hx: Sequence[Tensor], params: Sequence[Tensor], has_bias
     """
 
 def packed_rnn(input: Tensor, batch_sizes: _Sizes, mode: str, hx: Sequence[Tensor], params: Sequence[Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool) -> tuple[Tensor, ...]:
-    """`rnn_tanh`, `rnn_relu`, `gru` or `lstm` (`mode`: "RNN_TANH", "RNN_RELU", "GRU" or "LSTM") over packed sequences: rows `[rows, features]`, first the first steps of all sequences,
-    then the second steps of those that have one, the longest sequence first; `batch_sizes` says how many sequences there are at each step. Answers with
-    the rows of the outputs, and the states at each sequence's end.
+    """`rnn_tanh`, `rnn_relu`, `gru` or `lstm` (`mode`: "RNN_TANH", "RNN_RELU", "GRU" or "LSTM") over packed
+    sequences: rows `[rows, features]`, first the first steps of all sequences, then the second steps of those
+    that have one, the longest sequence first; `batch_sizes` says how many sequences there are at each step.
+    Answers with the rows of the outputs, and the states at each sequence's end.
 
     # Errors
 
