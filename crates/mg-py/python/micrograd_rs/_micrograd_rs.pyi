@@ -6470,6 +6470,14 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 
     An axis out of range, or twice the same; a `src` of another shape.
     """
 
+def norm_except_dim(input: Tensor, pow: _int = 2, dim: _int = 0) -> Tensor:
+    """The norm of order `pow` over all axes but `dim`, which stay with size 1; over all, without axes, where `dim` is -1.
+
+    # Errors
+
+    An axis that is not there.
+    """
+
 def layer_norm(input: Tensor, normalized_shape: _Sizes, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
     """Normalised over the last axes, whose sizes are `normalized_shape`, then scaled and shifted (Ba, Kiros and Hinton, 2016).
     Integers become f32.
@@ -6567,6 +6575,89 @@ def t(input: Tensor) -> Tensor:
 
 def clone(input: Tensor) -> Tensor:
     """A copy of the value in its own memory; gradients flow through it."""
+
+def rnn_tanh(input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, batch_first: _bool) -> tuple[Tensor, ...]:
+    """An Elman network of tanh, `h = tanh(W x + b + U h + c)`, over `[steps, batch, features]` (or `[batch,
+    steps, features]` with `batch_first`): the outputs of all steps of the last layer and the states `[layers
+    · directions, batch, size]` at the end. `params` has for each layer, and each direction, `W`, `U` and, if
+    `has_biases`, `b` and `c`. While `train`, layers after the first have their input dropped out by
+    `dropout`.
+
+    # Errors
+
+    Shapes that do not fit, no steps, unlike dtypes or devices.
+    """
+
+def rnn_relu(input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, batch_first: _bool) -> tuple[Tensor, ...]:
+    """As `rnn_tanh`, with `max(x, 0)` in the place of tanh.
+
+    # Errors
+
+    As `rnn_tanh`.
+    """
+
+def gru(input: Tensor, hx: Tensor, params: Sequence[Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, batch_first: _bool) -> tuple[Tensor, ...]:
+    """Gated recurrent units (Cho et al., 2014), as `rnn_tanh`: `r = σ(W₁x + U₁h)`, `z = σ(W₂x + U₂h)`, `n =
+    tanh(W₃x + r (U₃h + c₃))`, `h = (1 − z) n + z h`, the weights of `r`, `z` and `n` one below the other.
+
+    # Errors
+
+    As `rnn_tanh`.
+    """
+
+def lstm(input: Tensor, hx: Sequence[Tensor], params: Sequence[Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool, batch_first: _bool) -> tuple[Tensor, ...]:
+    """Long short-term memory (Hochreiter and Schmidhuber, 1997), as `rnn_tanh`: `i`, `f`, `o = σ(W x + U h)`, `g
+    = tanh(W x + U h)`, `c = f c + i g`, `h = o tanh(c)`, the weights of `i`, `f`, `g` and `o` one below the
+    other. `hx` is `[h, c]`, and the answer the outputs and both states at the end. Where `h` is narrower than
+    `c`, a last weight of each layer projects it (Sak et al., 2014).
+
+    # Errors
+
+    As `rnn_tanh`.
+    """
+
+def packed_rnn(input: Tensor, batch_sizes: _Sizes, mode: str, hx: Sequence[Tensor], params: Sequence[Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool) -> tuple[Tensor, ...]:
+    """`rnn_tanh`, `rnn_relu`, `gru` or `lstm` (`mode`: "RNN_TANH", "RNN_RELU", "GRU" or "LSTM") over packed
+    sequences: rows `[rows, features]`, first the first steps of all sequences, then the second steps of those
+    that have one, the longest sequence first; `batch_sizes` says how many sequences there are at each step.
+    Answers with the rows of the outputs, and the states at each sequence's end.
+
+    # Errors
+
+    Numbers of sequences that grow, or do not sum to the rows; as `rnn_tanh`.
+    """
+
+def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
+    """One step of `rnn_tanh` for `[batch, features]`: the next state `[batch, size]`.
+
+    # Errors
+
+    Shapes that do not fit, unlike dtypes or devices.
+    """
+
+def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
+    """One step of `rnn_relu` for `[batch, features]`: the next state `[batch, size]`.
+
+    # Errors
+
+    Shapes that do not fit, unlike dtypes or devices.
+    """
+
+def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> Tensor:
+    """One step of `gru` for `[batch, features]`: the next state `[batch, size]`.
+
+    # Errors
+
+    Shapes that do not fit, unlike dtypes or devices.
+    """
+
+def lstm_cell(input: Tensor, hx: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None) -> tuple[Tensor, ...]:
+    """One step of `lstm` for `[batch, features]` and `hx`, `[h, c]`: the next two states `[batch, size]`.
+
+    # Errors
+
+    Shapes that do not fit, unlike dtypes or devices.
+    """
 
 def sum(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
     """The sum of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
