@@ -15,10 +15,12 @@ mod linear_algebra;
 mod loss;
 mod movement;
 mod normalization;
+mod pooling;
 mod reduction;
 mod scan;
 mod sort;
 mod special;
+mod unfold;
 mod window;
 
 pub(crate) use activation::ACTIVATIONS;
@@ -36,10 +38,12 @@ pub(crate) use linear_algebra::LINEAR_ALGEBRA;
 pub(crate) use loss::LOSSES;
 pub(crate) use movement::{MOVEMENT, PLAIN_MOVEMENT, bounds};
 pub(crate) use normalization::NORMALIZATIONS;
+pub(crate) use pooling::POOLING;
 pub(crate) use reduction::REDUCTIONS;
 pub(crate) use scan::SCANS;
 pub(crate) use sort::SORTS;
 pub(crate) use special::SPECIAL;
+pub(crate) use unfold::UNFOLDING;
 pub(crate) use window::WINDOWS;
 
 use crate::creation::{drawn_in, with_default_device};

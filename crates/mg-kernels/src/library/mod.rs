@@ -4,6 +4,7 @@
 //! its line in `library!` below; without a rule for its gradient it does not compile.
 
 pub mod conv;
+pub mod pool;
 pub mod scan;
 pub mod sort;
 
@@ -13,6 +14,7 @@ use crate::rows::Algebra;
 use mg_device::{DType, Layout, Result, Shape};
 
 pub use conv::{Conv, ConvKind};
+pub use pool::{Pool, PoolKind, Share};
 pub use scan::{Scan, ScanKind};
 pub use sort::{Sort, SortKind};
 
@@ -259,4 +261,6 @@ library! {
     Conv;
     /// Order, sorted elements, and elements by their rank.
     Sort;
+    /// Windows over planes: their largest elements, means, and themselves.
+    Pool;
 }
