@@ -140,7 +140,9 @@ impl Template {
                     Some(&(step, result)) => Known::Computed(Computed::new(step, result)),
                     None if matches!(op, Op::Source(SourceKind::Data)) => Known::Constant(value.clone()),
                     None => {
-                        return Err(refused("its answer has the history of a value that it has not computed"));
+                        return Err(refused(
+                            "its answer has the history of a value that it has not computed",
+                        ));
                     }
                 },
             };
