@@ -119,10 +119,13 @@ const TABLES: &[&[Operation]] = &[
     crate::operations::NORMALIZATIONS,
     crate::operations::PLAIN_MOVEMENT,
     crate::operations::RECURRENT,
+    crate::operations::POOLING,
     crate::operations::REDUCTIONS,
+    crate::operations::SAMPLING,
     crate::operations::SCANS,
     crate::operations::SORTS,
     crate::operations::SPECIAL,
+    crate::operations::UNFOLDING,
     crate::operations::WINDOWS,
 ];
 
