@@ -4,6 +4,7 @@
 //! its line in `library!` below; without a rule for its gradient it does not compile.
 
 pub mod conv;
+pub mod put;
 pub mod scan;
 pub mod sort;
 
@@ -13,6 +14,7 @@ use crate::rows::Algebra;
 use mg_device::{DType, Layout, Result, Shape};
 
 pub use conv::{Conv, ConvKind};
+pub use put::Put;
 pub use scan::{Scan, ScanKind};
 pub use sort::{Sort, SortKind};
 
@@ -61,6 +63,8 @@ pub struct Target {
     pub align: usize,
     /// The device's compute capability: 75, 80, 90, ….
     pub capability: u32,
+    /// Whether the output is the operand that the kernel [overwrites](Kernel::overwrites), and has its elements.
+    pub in_place: bool,
 }
 
 /// What gradient rules of kernels are written in: the rows' algebra, kernels and shapes.
@@ -122,6 +126,12 @@ pub trait Kernel: Copy {
 
     /// Multiplications and additions, for explanations.
     fn flops(&self, operands: &[Shaped]) -> Option<u64>;
+
+    /// The operand that the result is, but for some elements: where nobody wants it any more, its memory is the result's, and the rest
+    /// need not be copied. It has the result's shape and dtype. (On the CPU, its address is then the output's.)
+    fn overwrites(&self) -> Option<usize> {
+        None
+    }
 
     /// The gradient of operand `i`, given operands `x`, result `y` and its gradient `g` (of the result's shape); `None` where it is
     /// zero everywhere.
@@ -213,6 +223,11 @@ macro_rules! library {
                 match self { $(Library::$Name(k) => k.flops(operands)),* }
             }
 
+            /// See [`Kernel::overwrites`].
+            pub fn overwrites(&self) -> Option<usize> {
+                match self { $(Library::$Name(k) => k.overwrites()),* }
+            }
+
             /// See [`Kernel::vjp`].
             ///
             /// # Errors
@@ -259,4 +274,6 @@ library! {
     Conv;
     /// Order, sorted elements, and elements by their rank.
     Sort;
+    /// Values written at indices.
+    Put;
 }
