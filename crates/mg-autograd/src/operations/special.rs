@@ -107,7 +107,10 @@ impl Tensor {
             let outside = or(&x.lt(&zero), &x.eq(&zero));
             let safe = outside.choose(&x.lit(1.0), x);
             let inside = safe.mul(&safe.map(Row::Log)).neg();
-            x.lt(&zero).choose(&x.lit(f64::NEG_INFINITY), &x.eq(&zero).choose(&zero, &inside))
+            // The slope at 0 is that of a root: infinite.
+            let at_zero = x.eq(&zero);
+            let root = at_zero.choose(x, &x.lit(1.0)).map(Row::Sqrt);
+            x.lt(&zero).choose(&x.lit(f64::NEG_INFINITY), &at_zero.choose(&root, &inside))
         })
     }
 
