@@ -245,7 +245,11 @@ pub(crate) fn p_norm(node: &Node, p: f64, mask: u8, keepdim: bool) -> Result<Nod
             true => flat_at_zero(&magnitudes, |m| power(m, p)),
             false => power(&magnitudes, p),
         };
-        flat_at_zero(&sum(powers)?, |s| power(s, 1.0 / p))
+        // The root of a negative order is infinite at 0.
+        match p > 0.0 {
+            true => flat_at_zero(&sum(powers)?, |s| power(s, 1.0 / p)),
+            false => power(&sum(powers)?, 1.0 / p),
+        }
     })
 }
 

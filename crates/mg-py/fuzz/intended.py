@@ -187,8 +187,9 @@ OUTCOMES += [
         and re.search(r"\b(F\.\w+|\w+_loss|dist|cdist|diff|G|backward)\(", line) is not None,
     ),
     (
-        "An axis that is not there is a mistake, also where nothing is joined.",
-        lambda line, wanted, got: not wanted and re.search(r"(cat|concat\w*): axis -?\d+ is out of range", got) is not None,
+        "An axis that is not there is a mistake, also where nothing is joined; so are channels.",
+        lambda line, wanted, got: not wanted
+        and re.search(r"(cat|concat\w*): axis -?\d+ is out of range|batch_norm: takes at least 2 axes", got) is not None,
     ),
     (
         "A gradient of zeros is a tensor as any other, also in place.",
@@ -335,11 +336,12 @@ DIFFERENCES = [
         and all(math.isinf(got) and abs(wanted) > 1e10 for got, wanted in pairs(found)),
     ),
     (
-        "x log y is 0 where x is 0, whatever y is, and so is its slope by y; PyTorch divides 0 by 0 there.",
+        "x log y is 0 where x is 0, whatever y is, and so is its slope by y; PyTorch divides 0 by 0 there. Where nothing flows it takes "
+        "0 log y for 0, of negative y too.",
         lambda program, found, reference: re.search(r"kl_div|xlogy|xlog1py", str(program)) is not None
         and differentiated(program)
         and len(pairs(found)) > 0
-        and all(math.isfinite(got) and wanted != wanted for got, wanted in pairs(found)),
+        and all(got != got or wanted != wanted for got, wanted in pairs(found)),
     ),
     (
         "Of infinity the Gaussian error unit is infinity; PyTorch's vectors make it no number.",
@@ -365,5 +367,30 @@ DIFFERENCES = [
         lambda program, found, reference: "scaled_dot_product_attention(" in str(program)
         and len(pairs(found)) > 0
         and all(math.isnan(got) and wanted == 0 for got, wanted in pairs(found)),
+    ),
+    (
+        "What is multiplied with 0 is not looked at, and so has no gradient.",
+        lambda program, found, reference: found.what == "requires_grad"
+        and found.detail.startswith("False, want True")
+        and "beta=0)" in str(program).replace(" ", ""),
+    ),
+    (
+        "A gradient of zeros is there, also that of a count; PyTorch says None.",
+        lambda program, found, reference: found.what == "grad"
+        and found.detail.endswith("want None")
+        and re.search(r"norm\(.*\b0\)", str(program)) is not None,
+    ),
+    (
+        "Infinity times 0 is met in another order: a loss by logits is infinite or no number where logits are infinite.",
+        lambda program, found, reference: "with_logits(" in str(program)
+        and len(pairs(found)) > 0
+        and all(not math.isfinite(got) and not math.isfinite(wanted) for got, wanted in pairs(found)),
+    ),
+    (
+        "What was overwritten has no part in a gradient, however steep it was there; PyTorch multiplies 0 with NaN.",
+        lambda program, found, reference: differentiated(program)
+        and re.search(r"\] [-+*]?= |fill_\(|zero_\(|copy_\(", str(program)) is not None
+        and len(pairs(found)) > 0
+        and all(math.isfinite(got) and wanted != wanted for got, wanted in pairs(found)),
     ),
 ]
