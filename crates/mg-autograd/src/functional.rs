@@ -233,7 +233,8 @@ pub(crate) fn p_norm(node: &Node, p: f64, mask: u8, keepdim: bool) -> Result<Nod
     } else if p == 1.0 {
         sum(node.map(Row::Abs))?
     } else if p == 0.0 {
-        sum(Node::apply(Row::Ne, &[node, &node.lit(0.0)]).cast(node.dtype()))?
+        let counted = Node::apply(Row::Ne, &[node, &node.lit(0.0)]).cast(node.dtype());
+        sum(without_slope(&counted, node))?
     } else if p.is_infinite() {
         let kind = if p > 0.0 { ReduceKind::Max } else { ReduceKind::Min };
         node.map(Row::Abs).reduce(kind, mask, keepdim)?
@@ -244,13 +245,27 @@ pub(crate) fn p_norm(node: &Node, p: f64, mask: u8, keepdim: bool) -> Result<Nod
             true => flat_at_zero(&magnitudes, |m| power(m, p)),
             false => power(&magnitudes, p),
         };
-        flat_at_zero(&sum(powers)?, |s| power(s, 1.0 / p))
+        // The root of a negative order is infinite at 0.
+        match p > 0.0 {
+            true => flat_at_zero(&sum(powers)?, |s| power(s, 1.0 / p)),
+            false => power(&sum(powers)?, 1.0 / p),
+        }
     })
 }
 
 /// [`p_norm`], of half types in f32, rounded once.
 pub(crate) fn norm_of(node: &Node, p: f64, mask: u8, keepdim: bool) -> Result<Node> {
     Ok(p_norm(&wide(node), p, mask, keepdim)?.cast(node.dtype()))
+}
+
+/// Numbers that were made of `x` and do not change with it (0 and 1, say: none is NaN), with a history of it along which zeros
+/// flow, as PyTorch has it.
+pub(crate) fn without_slope(value: &Node, x: &Node) -> Node {
+    if !x.is_tracked() || !mg_graph::is_tracking() {
+        return value.clone();
+    }
+    let never = Node::apply(Row::Ne, &[value, value]);
+    never.choose(&x.cast(value.dtype()), value)
 }
 
 /// `f` of what is not negative, but where that is 0: there the value and all gradients are 0.

@@ -500,7 +500,7 @@ op_table! {
 
     /// The next number after `a` towards `b`.
     NextAfter "nextafter" nextafter try_nextafter Float |a, b| math::nextafter(a, b);
-    grad |g, x, y| [Some(g.clone()), None]
+    grad |g, x, y| [Some(x[0].eq(&x[1]).choose(&g.lit(0.0), g)), None]
 
     /// The largest whole number that is no larger. Integers stay.
     Floor "floor" floor try_floor Float |a| math::floor(a);

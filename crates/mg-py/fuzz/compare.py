@@ -245,10 +245,11 @@ def sharing_differs(
 
 
 def told(program: Program, at: int) -> str:
-    """A line, and beneath it the function that it calls."""
+    """A line, and beneath it the function that it calls, and whether a gradient was taken with its history."""
     line = program.lines[at]
     called = [before for before in program.lines[:at] if before.startswith("def f(")] if " f(" in line else []
-    return "\n".join([line, *called[-1:]])
+    graph = ["# after create_graph"] if any("create_graph" in before for before in program.lines[:at]) else []
+    return "\n".join([line, *called[-1:], *graph])
 
 
 def differs(

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from . import statements
+from . import arguments, statements
 from .draw import Draw
 from .operations import Operation, available
 from .program import Program
@@ -15,6 +15,8 @@ from .run import Library
 from .steps import step
 from .training import training
 
+#: Its entries are made when it is imported.
+assert arguments
 KINDS = ("tensors", "step", "training")
 
 

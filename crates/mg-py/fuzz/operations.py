@@ -19,8 +19,10 @@ Maker = Callable[[Draw], "str | None"]
 class Operation:
     """A way to make a tensor: `make` answers with an expression, or None where there is nothing to make it of."""
 
-    def __init__(self, name: str, make: Maker, exact: bool = True, weight: float = 1.0) -> None:
+    def __init__(self, name: str, make: Maker, exact: bool = True, weight: float = 1.0, place: str | None = None) -> None:
         self.name, self.make, self.exact, self.weight = name, make, exact, weight
+        #: Where the reference has to have the name, if it may lack it.
+        self.place = place
 
 
 KNOWN: dict[str, Operation] = {}
@@ -573,7 +575,13 @@ def _(d: Draw) -> str | None:
 # Names that join by themselves.
 
 #: How a name is called, with the tensor as the object or as the first argument; then names that are known in that place.
-PLACES = (("{x}.{name}(", "tensor"), ("F.{name}({x}", "functional"), ("L.{name}({x}", "module"))
+PLACES = (
+    ("{x}.{name}(", "tensor"),
+    ("F.{name}({x}", "functional"),
+    ("L.{name}({x}", "module"),
+    ("L.linalg.{name}({x}", "linalg"),
+    ("L.special.{name}({x}", "special"),
+)
 #: Functions of networks that have a maker above.
 FUNCTIONS = frozenset(
     """gelu silu softplus leaky_relu sigmoid tanh relu linear layer_norm embedding cross_entropy nll_loss mse_loss
@@ -639,13 +647,20 @@ SIGNATURES: list[tuple[str, str, Callable[[str], Maker]]] = [
 ]
 
 
+def _argued(place: str) -> set[str]:
+    """Names of a place that are drawn with arguments of their own."""
+    return {name.partition(".")[2] for name in KNOWN if name.startswith(f"{place}.")}
+
+
 def _candidates(ours: Library, reference: Library) -> list[tuple[str, str, str]]:
     """Public names in each place that nobody wrote an entry for and both libraries have: the name, how it is called, where."""
     known = {
         "tensor": KNOWN.keys() | ELSEWHERE | MACHINE,
-        "functional": FUNCTIONS | {n for n in dir(ours.tensor)},
+        "functional": FUNCTIONS | {n for n in dir(ours.tensor)} | _argued("functional"),
         # Operations are functions as well, the same ones.
-        "module": MAKERS | KERNELS | {n for n in dir(ours.tensor)},
+        "module": MAKERS | KERNELS | {n for n in dir(ours.tensor)} | _argued("module"),
+        "linalg": frozenset(),
+        "special": {n for n in dir(ours.tensor)},
     }
     found = []
     for call, place in PLACES:
@@ -695,7 +710,9 @@ def _by_chance(library: Library, text: str) -> bool:
 
 def available(ours: Library, reference: Library) -> list[Operation]:
     """What can be drawn: known operations once each, and those that joined."""
-    operations = list({id(o): o for o in KNOWN.values()}.values())
+    known = {id(o): o for o in KNOWN.values()}.values()
+    has = {o.place: dir(getattr(reference, o.place)) for o in known if o.place}
+    operations = [o for o in known if o.place is None or o.name in has[o.place]]
     return [*operations, *joined(ours, reference).values()]
 
 

@@ -28,6 +28,14 @@ class Library:
     tensor: type
     functional: Any
 
+    @property
+    def linalg(self) -> Any:
+        return getattr(self.module, "linalg", None)
+
+    @property
+    def special(self) -> Any:
+        return getattr(self.module, "special", None)
+
     def names(self, step: Callable[[Any], Any] | None = None) -> dict[str, Any]:
         """The variables that a program begins with."""
         return {
@@ -322,6 +330,12 @@ UNITS = {"float64": 2.0**-49, "float32": 2.0**-21, "float16": 2.0**-9, "bfloat16
 SERIES = frozenset("digamma lgamma polygamma erfinv i0 special_zeta logaddexp logaddexp2".split())
 
 
+#: Operations that choose between numbers, where 0 and -0 are equal.
+EXTREMES = frozenset(
+    "relu clamp clamp_min clamp_max maximum minimum max min amax amin fmax fmin hardtanh threshold".split()
+)
+
+
 def shaken(program: Program, library: Library, seed: int) -> Trace:
     """Runs a program with PyTorch, each rounded number that an operation answers with being moved by some units in the last place."""
     import torch
@@ -338,6 +352,9 @@ def shaken(program: Program, library: Library, seed: int) -> Trace:
                 computed = told.alias_info is None or told.alias_info.is_write and name not in ("copy_", "fill_", "zero_")
                 if computed and isinstance(t, torch.Tensor) and t.is_floating_point() and not t._is_zerotensor():
                     # Multiples of small powers of two are taken for exact.
+                    if name.rstrip("_") in EXTREMES:
+                        # Which zero is the larger one is left to the processor.
+                        t.copy_(torch.where((t == 0) & torch.tensor(rng.random(tuple(t.shape)) < 0.5), -t, t))
                     rounded = (t * 4096 != (t * 4096).round()) & t.isfinite()
                     if rounded.any():
                         way = torch.tensor(rng.choice((-1.0, 1.0), tuple(t.shape)))

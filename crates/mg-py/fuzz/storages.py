@@ -60,6 +60,8 @@ class Track:
         self.slopes: Slope = {}
         self.requires_grad = False
         self.leaf: Leaf | None = None
+        #: The leaf that it was before it was made a constant: made one again, it is that one.
+        self.former: Leaf | None = None
 
 
 def category(name: str) -> int:
@@ -204,8 +206,9 @@ class Tensor:
     def _as_leaf(self, requires_grad: bool) -> None:
         if requires_grad and not self._apart():
             raise AttributeError("elements in one place")
-        old = self.track.leaf
+        old = self.track.leaf or self.track.former
         self.track = Track(self.storage.size)
+        self.track.former = old
         if requires_grad:
             self.track.requires_grad = True
             leaf = old if old is not None and old.owner is self and old.size == self.numel() else Leaf(self, self.numel())

@@ -140,3 +140,46 @@ def test_a_replayed_step_sets_the_gradient_of_what_it_changes():
     for at in range(5):
         jitted(mg.tensor(float(at)))
         assert w.grad is not None and w.grad.item() == w.item() == 2.0 ** 2 ** (at + 1)
+
+
+def test_a_write_through_a_view_of_what_was_picked_is_that_ones():
+    w = mg.tensor([1.0, 2.0], requires_grad=True)
+    picked = w[[0, 1]]
+    seen = picked[:]
+    seen.mul_(2)
+    by_seen, by_picked = mg.autograd.grad(seen.sum(), [seen, picked])
+    assert by_seen.tolist() == by_picked.tolist() == [1.0, 1.0]
+
+
+def test_counts_have_a_history_of_zeros():
+    w = mg.tensor([[0.0, 2.0], [0.0, 3.0]], requires_grad=True)
+    for counted in (mg.linalg.vector_norm(w, 0), w.matrix_power(0).sum()):
+        assert counted.requires_grad and counted.item() == 2.0
+        (slope,) = mg.autograd.grad(counted, w)
+        assert slope.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def test_axes_in_another_order_are_a_view():
+    x, y = mg.zeros(1, 2), mg.zeros(2)
+    mg.einsum("ij->ji", x).fill_(3)
+    mg.broadcast_tensors(y)[0].fill_(3)
+    assert x.tolist() == [[3.0, 3.0]] and y.tolist() == [3.0, 3.0]
+
+
+def test_more_than_memory_holds_is_an_error():
+    with pytest.raises(ValueError):
+        mg.zeros(2).tensor_split(2**31)
+    with pytest.raises(MemoryError):
+        mg.tensor([2**45, 1]).repeat_interleave()
+
+
+def test_slopes_at_the_edge():
+    w = mg.tensor(0.0, requires_grad=True)
+    mg.special.entr(w).backward()
+    assert w.grad is not None and w.grad.item() == math.inf
+    v = mg.tensor([1.0, 2.0], requires_grad=True)
+    mg.nextafter(v, mg.tensor([1.0, 5.0])).sum().backward()
+    assert v.grad is not None and v.grad.tolist() == [0.0, 1.0]
+    x = mg.tensor(math.nan, requires_grad=True)
+    F.selu(x).backward()
+    assert x.grad is not None and x.grad.item() == pytest.approx(1.0507009873554805)

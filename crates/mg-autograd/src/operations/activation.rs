@@ -25,7 +25,8 @@ fn expm1(x: &Node) -> Node {
 fn above_zero(x: &Node, slope: f64, f: impl FnOnce(&Node) -> Node) -> Node {
     let zero = x.lit(0.0);
     let negative = x.lt(&zero);
-    let straight = if slope == 1.0 { x.clone() } else { zero.lt(x).choose(x, &x.scale(slope)) };
+    let straight =
+        if slope == 1.0 { x.clone() } else { Node::apply(Row::Le, &[x, &zero]).choose(&x.scale(slope), x) };
     negative.choose(&f(&negative.choose(x, &zero)), &straight)
 }
 

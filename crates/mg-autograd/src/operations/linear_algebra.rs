@@ -455,6 +455,14 @@ impl Tensor {
     #[surface(function, variadic)]
     pub fn einsum(equation: &str, operands: &[Tensor]) -> Result<Tensor> {
         let (labels, out) = einsum::parsed(equation, operands)?;
+        if let ([operand], [own]) = (operands, labels.as_slice()) {
+            // The axes in another order are a view, as everywhere.
+            let order: Option<Vec<isize>> =
+                out.iter().map(|label| own.iter().position(|l| l == label).map(|at| at as isize)).collect();
+            if let Some(order) = order.filter(|order| order.len() == operand.rank()) {
+                return operand.permute(&order);
+            }
+        }
         let labelled: Vec<_> = operands.iter().cloned().zip(labels).collect();
         einsum::contract("einsum", &labelled, &out)
     }
@@ -611,8 +619,8 @@ impl Tensor {
             None => {
                 let size = shape[rank - 1];
                 let line = |dims: [usize; 2]| Ok(Node::ramp(Shape::new(&dims)?, self.device()));
-                let identity = line([size, 1])?.eq(&line([1, size])?).cast(self.dtype());
-                Ok(Tensor::from_node(identity.expand(shape)?))
+                let identity = line([size, 1])?.eq(&line([1, size])?).cast(self.dtype()).expand(shape)?;
+                Ok(Tensor::from_node(crate::functional::without_slope(&identity, &self.node())))
             }
         }
     }

@@ -832,8 +832,8 @@ impl Tensor {
                 ErrorKind::Shape("takes classes along the last axis, got a scalar".into()),
             ));
         };
-        let above = Node::apply(Row::Maximum, &[&x, &x.lit(0.0)]);
-        let each = above.sub(&x.mul(&y)).add(&x.map(Row::Abs).neg().map(Row::Softplus));
+        let (missed, raised) = (x.neg().map(Row::Softplus), x.map(Row::Softplus));
+        let each = y.mul(&missed).add(&y.lit(1.0).sub(&y).mul(&raised));
         let weight = weight.map(|w| broadcast(op, w, &each)).transpose()?;
         let each = times(each, &weight);
         // Where shapes broadcast it is the input that tells the axis and how many classes there are.

@@ -68,6 +68,9 @@ fn joined_as(
     joined(&met(&wide), dim(rank))
 }
 
+/// So many parts may be asked for where most of them are empty.
+const MOST_PARTS: usize = 1 << 20;
+
 /// The parts of an axis that are so long, one after the other.
 fn parts(tensor: &Tensor, axis: usize, sizes: impl IntoIterator<Item = usize>) -> Result<Vec<Tensor>> {
     let mut start = 0;
@@ -546,6 +549,11 @@ impl Tensor {
         match indices_or_sections {
             Sections::Number(count) if count > 0 => {
                 let count = count as usize;
+                if count > n.max(MOST_PARTS) {
+                    return wrong_value(format!(
+                        "{count} parts of {n} positions: takes {MOST_PARTS} at most"
+                    ));
+                }
                 parts(self, axis, (0..count).map(|i| n / count + usize::from(i < n % count)))
             }
             Sections::Number(count) => wrong_value(format!("{count} parts of axis {axis} of {shape}")),
@@ -736,7 +744,8 @@ impl Tensor {
         let shapes: Vec<Shape> = tensors.iter().map(Tensor::shape).collect();
         let all: Vec<&[usize]> = shapes.iter().map(|shape| &shape[..]).collect();
         let shape = signed(&Tensor::broadcast_shapes(&all)?);
-        tensors.iter().map(|t| t.expand(&shape)).collect()
+        let alike = |t: &Tensor| signed(&t.shape()) == shape;
+        tensors.iter().map(|t| if alike(t) { Ok(t.clone()) } else { t.expand(&shape) }).collect()
     }
 
     /// The sum over those axes that, of the shape `size`, would be broadcast to the tensor's own: the reverse of `expand`.
@@ -851,7 +860,14 @@ impl Tensor {
         }
         Shape::new(&shape.with(axis, total as usize))?;
         let which = counts.iter().zip(0i64..).flat_map(|(&count, i)| std::iter::repeat_n(i, count as usize));
-        let index = Tensor::from_vec(which.collect::<Vec<i64>>(), &[total as usize])?.to(self.device())?;
+        let mut index: Vec<i64> = Vec::new();
+        index.try_reserve_exact(total as usize).map_err(|_| {
+            let requested = (total as usize).saturating_mul(size_of::<i64>());
+            let kind = ErrorKind::OutOfMemory { requested, active: 0, cached: 0, limit: None, free: None };
+            Error::new("repeat_interleave", kind)
+        })?;
+        index.extend(which);
+        let index = Tensor::from_vec(index, &[total as usize])?.to(self.device())?;
         Tensor::from_node(x).index_select(axis as isize, &index)
     }
 

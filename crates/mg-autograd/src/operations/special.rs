@@ -107,7 +107,14 @@ impl Tensor {
             let outside = or(&x.lt(&zero), &x.eq(&zero));
             let safe = outside.choose(&x.lit(1.0), x);
             let inside = safe.mul(&safe.map(Row::Log)).neg();
-            x.lt(&zero).choose(&x.lit(f64::NEG_INFINITY), &x.eq(&zero).choose(&zero, &inside))
+            // The slope at 0 is that of a root: infinite.
+            let at_zero = x.eq(&zero);
+            let one = x.lit(1.0);
+            let root = at_zero.choose(&x.add(&one).sub(&one), &one).map(Row::Sqrt);
+            // Below it is -∞ everywhere, and has no slope.
+            let negative = x.lt(&zero);
+            let below = negative.choose(x, &one);
+            negative.choose(&below.sub(&below).map(Row::Log), &at_zero.choose(&root, &inside))
         })
     }
 

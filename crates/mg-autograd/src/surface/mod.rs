@@ -6,12 +6,11 @@
 mod arguments;
 
 use crate::caller::public;
+use crate::functional::without_slope;
 use crate::ops::Operand;
 use crate::tensor::memory::may_be_borrowed;
 use crate::tensor::{Tensor, in_place};
 use mg_device::{Error, ErrorKind, Result};
-use mg_graph::Node;
-use mg_kernels::{Algebra, Row, Rules};
 
 pub use arguments::{Answer, Arg, FromArg, Given, Kind, Order, Pairing, Returned, Returns, Sections};
 
@@ -172,10 +171,8 @@ fn compared(name: &str, answer: Tensor, tensor: &Tensor, args: &Given<'_, '_>) -
         _ => None,
     });
     let mut value = answer.node().cast(tensor.dtype());
-    // 0 and 1 are what they are, so nothing is taken of what was compared; nor can that be known before.
-    let never = Node::apply(Row::Ne, &[&value, &value]);
-    for other in [tensor].into_iter().chain(others).filter(|t| t.requires_grad()) {
-        value = never.choose(&other.node().cast(tensor.dtype()), &value);
+    for other in [tensor].into_iter().chain(others) {
+        value = without_slope(&value, &other.node());
     }
     Tensor::from_node(value)
 }
