@@ -124,12 +124,6 @@ pub trait Structure: Algebra {
     ///
     /// Axes that are not there, or twice.
     fn permuted(&self, axes: &[usize]) -> Result<Self>;
-    /// The elements in another shape.
-    ///
-    /// # Errors
-    ///
-    /// A shape of another number of elements.
-    fn reshaped(&self, shape: Shape) -> Result<Self>;
     /// Broadcast to a shape.
     ///
     /// # Errors
