@@ -198,14 +198,18 @@ class _Apart(ast.NodeTransformer):
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         if isinstance(node.targets[0], ast.Subscript):
             return ast.Assign(targets=node.targets, value=self.clone(node.value))
+        if isinstance(node.value, ast.Call):
+            return ast.Assign(targets=node.targets, value=self.call(node.value))
         return node
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        call = node.value
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr.endswith("_"):
+    def call(self, call: ast.Call) -> ast.Call:
+        if isinstance(call.func, ast.Attribute) and call.func.attr.endswith("_"):
             args = [self.clone(arg) for arg in call.args]
-            return ast.Expr(value=ast.Call(func=call.func, args=args, keywords=call.keywords))
-        return node
+            return ast.Call(func=call.func, args=args, keywords=call.keywords)
+        return call
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        return ast.Expr(value=self.call(node.value)) if isinstance(node.value, ast.Call) else node
 
 
 def _apart(line: str) -> str:

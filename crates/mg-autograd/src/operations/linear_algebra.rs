@@ -462,6 +462,12 @@ impl Tensor {
             if let Some(order) = order.filter(|order| order.len() == operand.rank()) {
                 return operand.permute(&order);
             }
+            // A sum of integers is one of 64 bits, as sums are.
+            let sums = own.iter().any(|label| !out.contains(label));
+            if sums && !operand.dtype().is_float() {
+                let wide = [(operand.to_dtype(DType::I64), own.clone())];
+                return einsum::contract("einsum", &wide, &out);
+            }
         }
         let labelled: Vec<_> = operands.iter().cloned().zip(labels).collect();
         einsum::contract("einsum", &labelled, &out)

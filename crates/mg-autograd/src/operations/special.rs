@@ -111,10 +111,7 @@ impl Tensor {
             let at_zero = x.eq(&zero);
             let one = x.lit(1.0);
             let root = at_zero.choose(&x.add(&one).sub(&one), &one).map(Row::Sqrt);
-            // Below it is -∞ everywhere, and has no slope.
-            let negative = x.lt(&zero);
-            let below = negative.choose(x, &one);
-            negative.choose(&below.sub(&below).map(Row::Log), &at_zero.choose(&root, &inside))
+            x.lt(&zero).choose(&x.lit(f64::NEG_INFINITY), &at_zero.choose(&root, &inside))
         })
     }
 
