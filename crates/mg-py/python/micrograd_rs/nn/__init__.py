@@ -54,21 +54,8 @@ from .activations import (
     Threshold,
 )
 from .attention import MultiheadAttention
-from .containers import (
-    ModuleDict,
-    ModuleList,
-    ParameterDict,
-    ParameterList,
-    Sequential,
-)
-from .convolutions import (
-    Conv1d,
-    Conv2d,
-    Conv3d,
-    ConvTranspose1d,
-    ConvTranspose2d,
-    ConvTranspose3d,
-)
+from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
+from .convolutions import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .embeddings import Embedding, EmbeddingBag
 from .images import (
     ChannelShuffle,
@@ -95,13 +82,16 @@ from .images import (
     ZeroPad2d,
     ZeroPad3d,
 )
-from .layers import (
-    Bilinear,
-    CosineSimilarity,
-    Identity,
-    LayerNorm,
-    Linear,
-    PairwiseDistance,
+from .layers import Bilinear, CosineSimilarity, Identity, LayerNorm, Linear, PairwiseDistance
+from .lazy import (
+    LazyBatchNorm1d,
+    LazyBatchNorm2d,
+    LazyBatchNorm3d,
+    LazyInstanceNorm1d,
+    LazyInstanceNorm2d,
+    LazyInstanceNorm3d,
+    LazyLinear,
+    LazyModuleMixin,
 )
 from .losses import (
     BCELoss,
@@ -125,16 +115,7 @@ from .losses import (
     TripletMarginLoss,
     TripletMarginWithDistanceLoss,
 )
-from .lazy import (
-    LazyBatchNorm1d,
-    LazyBatchNorm2d,
-    LazyBatchNorm3d,
-    LazyInstanceNorm1d,
-    LazyInstanceNorm2d,
-    LazyInstanceNorm3d,
-    LazyLinear,
-    LazyModuleMixin,
-)
+from .module import Module
 from .norms import (
     BatchNorm1d,
     BatchNorm2d,
@@ -146,18 +127,7 @@ from .norms import (
     LocalResponseNorm,
     RMSNorm,
 )
-from .module import Module
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
-from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell, RNNCellBase
-from .transformer import (
-    Transformer,
-    TransformerDecoder,
-    TransformerDecoderLayer,
-    TransformerEncoder,
-    TransformerEncoderLayer,
-)
-
-__all__ = [
 from .pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
@@ -181,11 +151,25 @@ from .pooling import (
     MaxUnpool2d,
     MaxUnpool3d,
     Unfold,
+)
+from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell, RNNCellBase
+from .transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
+
+__all__ = [
     "CELU",
     "ELU",
     "GELU",
     "GLU",
+    "GRU",
+    "LSTM",
     "MLP",
+    "RNN",
     "SELU",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
@@ -204,7 +188,6 @@ from .pooling import (
     "BatchNorm3d",
     "Bilinear",
     "Buffer",
-    "CELU",
     "ChannelShuffle",
     "CircularPad1d",
     "CircularPad2d",
@@ -225,18 +208,14 @@ from .pooling import (
     "Dropout1d",
     "Dropout2d",
     "Dropout3d",
-    "ELU",
     "Embedding",
     "EmbeddingBag",
     "FeatureAlphaDropout",
     "Flatten",
-    "GELU",
-    "GLU",
-    "GRU",
-    "GRUCell",
     "Fold",
     "FractionalMaxPool2d",
     "FractionalMaxPool3d",
+    "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",
     "Hardshrink",
@@ -251,11 +230,10 @@ from .pooling import (
     "InstanceNorm3d",
     "KLDivLoss",
     "L1Loss",
-    "LSTM",
-    "LSTMCell",
     "LPPool1d",
     "LPPool2d",
     "LPPool3d",
+    "LSTMCell",
     "Layer",
     "LayerNorm",
     "LazyBatchNorm1d",
@@ -271,7 +249,6 @@ from .pooling import (
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",
-    "MLP",
     "MSELoss",
     "MarginRankingLoss",
     "MaxPool1d",
@@ -299,7 +276,6 @@ from .pooling import (
     "PixelUnshuffle",
     "PoissonNLLLoss",
     "RMSNorm",
-    "RNN",
     "RNNBase",
     "RNNCell",
     "RNNCellBase",
@@ -312,7 +288,6 @@ from .pooling import (
     "ReplicationPad1d",
     "ReplicationPad2d",
     "ReplicationPad3d",
-    "SELU",
     "Sequential",
     "SiLU",
     "Sigmoid",
