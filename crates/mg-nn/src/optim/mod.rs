@@ -493,7 +493,7 @@ fn load_slots<R: Rule>(options: &R, parameters: &[Tensor], state: &State) -> Res
         if !R::COUNTS {
             continue;
         }
-        let is_used = |at: usize| options.remembers(at, &parameters[i]) && !tensors[at].is_some();
+        let is_used = |at: usize| options.remembers(at, &parameters[i]) && tensors[at].is_none();
         if let Some(at) = (0..R::MEMORY.len()).find(|&at| is_used(at)) {
             return Err(of_another::<R>(&format!("{i}.{} and {i}.step go together", R::MEMORY[at])));
         }

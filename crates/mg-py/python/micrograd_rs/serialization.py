@@ -22,7 +22,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from ._micrograd_rs import Device, Tensor, as_tensor, dtype, load_safetensors, save_safetensors
+from ._micrograd_rs import Device, Tensor, as_tensor, dtype, load_safetensors, save_safetensors, tensor
 from ._names import Lazy as _Lazy
 from ._size import Size
 
@@ -79,7 +79,7 @@ class _Writer:
         if isinstance(value, (bytes, bytearray)):
             return {"bytes": base64.b64encode(value).decode()}
         if isinstance(value, dtype):
-            return {"dtype": str(value)}
+            return {"dtype": value.short_name}
         if isinstance(value, Device):
             return {"device": str(value)}
         if type(value).__module__ == "numpy":
@@ -150,7 +150,7 @@ class _Reader:
         if kind == "bytes" and isinstance(held, str):
             return base64.b64decode(held)
         if kind == "dtype" and isinstance(held, str):
-            return Tensor(0, dtype=held).dtype
+            return tensor(0, dtype=held).dtype
         if kind == "device" and isinstance(held, str):
             return Device(held)
         raise ValueError(f"load: the structure has {kind!r}, which this version does not know")
