@@ -1,6 +1,6 @@
 //! Normalisation to mean 0 and variance 1, or to length 1.
 
-use super::{float, set_aside, wide};
+use super::{axis_of, float, set_aside, wide};
 use crate::functional::{count, mean};
 use crate::tensor::{Tensor, in_place};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
@@ -206,6 +206,24 @@ fn by_channel(
 
 #[operations(NORMALIZATIONS)]
 impl Tensor {
+    /// The norm of order `pow` over all axes but `dim`, which stay with size 1; over all, without axes, where `dim` is -1.
+    ///
+    /// # Errors
+    ///
+    /// An axis that is not there.
+    #[surface(function)]
+    pub fn norm_except_dim(&self, #[default(2)] pow: i64, #[default(0)] dim: i64) -> Result<Tensor> {
+        if dim == -1 {
+            return self.try_vector_norm(pow as f64, &[], false, None);
+        }
+        let axis = axis_of(dim as isize, self.rank())?;
+        let others: Vec<isize> = (0..self.rank()).filter(|&a| a != axis).map(|a| a as isize).collect();
+        if others.is_empty() {
+            return self.try_abs();
+        }
+        self.try_vector_norm(pow as f64, &others, true, None)
+    }
+
     /// Normalised over the last axes, whose sizes are `normalized_shape`, then scaled and shifted (Ba, Kiros and Hinton, 2016).
     /// Integers become f32.
     ///

@@ -66,6 +66,7 @@ __all__ = [
     "mish",
     "mish_",
     "mse_loss",
+    "multi_head_attention_forward",
     "multi_margin_loss",
     "multilabel_margin_loss",
     "multilabel_soft_margin_loss",
@@ -164,6 +165,7 @@ margin_ranking_loss = _rs._nn_margin_ranking_loss
 mish = _rs._nn_mish
 mish_ = _rs._nn_mish_
 mse_loss = _rs._nn_mse_loss
+multi_head_attention_forward = _rs._nn_multi_head_attention_forward
 multi_margin_loss = _rs._nn_multi_margin_loss
 multilabel_margin_loss = _rs._nn_multilabel_margin_loss
 multilabel_soft_margin_loss = _rs._nn_multilabel_soft_margin_loss

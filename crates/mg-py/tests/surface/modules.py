@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from .inputs import flat, make, numbers
-from .run import value
+from .run import gradients, value
 
 RECORDED = Path(__file__).parent / "recorded" / "modules.jsonl"
 SIGN = "1 - 2 * (at[:, 0] % 2)"
@@ -81,6 +81,45 @@ CASES = [
     ("nn.ModuleDict({'a': nn.Linear(4, 2), 'b': nn.BatchNorm1d(2)})", None),
     ("nn.ModuleList([nn.PReLU(), nn.GroupNorm(1, 2)])", None),
     ("nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6), nn.ReLU(), nn.Linear(6, 2), nn.LogSoftmax(1))", "x"),
+    ("nn.RNN(4, 3)", "h"),
+    ("nn.RNN(4, 3, 2, nonlinearity='relu', batch_first=True, bidirectional=True)", "h"),
+    ("nn.RNN(4, 3, bias=False)", "x, n[:1, :3]"),
+    ("nn.GRU(4, 3, 2)", "h, k[..., :3]"),
+    ("nn.GRU(4, 3, 2, bidirectional=True, batch_first=True)", "h"),
+    ("nn.GRU(4, 3, bias=False, batch_first=True)", "x"),
+    ("nn.LSTM(4, 3)", "h"),
+    ("nn.LSTM(4, 3, 2, bidirectional=True)", "h"),
+    ("nn.LSTM(4, 3, 2, batch_first=True, proj_size=2)", "h"),
+    ("nn.LSTM(4, 3, 2, bidirectional=True, proj_size=2, bias=False)", "h, (r4[0, 0, :, :3][:, None, :2].repeat(1, 3, 1) * 0.1, r4[0, 0, :, :3][:, None].repeat(1, 3, 1) * 0.1)"),
+    ("nn.LSTM(4, 3)", "x"),
+    *((f"nn.{kind}(4, 3, 2, bidirectional=True)", "nn.utils.rnn.pack_padded_sequence(h, [2, 2, 1])") for kind in ("RNN", "GRU", "LSTM")),
+    *((f"nn.{kind}(4, 3, batch_first=True)", "nn.utils.rnn.pack_padded_sequence(r4[..., :4].flatten(1, 2)[:, :4], [3, 4], batch_first=True, enforce_sorted=False)") for kind in ("RNN", "GRU", "LSTM")),
+    ("nn.RNNCell(4, 3)", "x"),
+    ("nn.RNNCell(4, 3, nonlinearity='relu', bias=False)", "x, n[:3]"),
+    ("nn.GRUCell(4, 3)", "x"),
+    ("nn.GRUCell(4, 3, bias=False)", "v, n[0]"),
+    ("nn.LSTMCell(4, 3)", "x"),
+    ("nn.LSTMCell(4, 3, bias=False)", "x, (n[:3], n[1:])"),
+    ("nn.MultiheadAttention(4, 2)", "h, h, h"),
+    ("nn.MultiheadAttention(4, 2, batch_first=True, bias=False)", "h, k, k"),
+    ("nn.MultiheadAttention(4, 1, add_bias_kv=True, add_zero_attn=True)", "h, k, h"),
+    ("nn.MultiheadAttention(4, 2, kdim=3, vdim=4, batch_first=True)", "h, b3, b3.repeat(1, 1, 2)[..., :4], average_attn_weights=False"),
+    ("nn.MultiheadAttention(4, 2, batch_first=True)", "h, k, k, key_padding_mask=~t[:2, :3], attn_mask=~t[:, 1:]"),
+    ("nn.MultiheadAttention(4, 4)", "x, y, y"),
+    *((f"nn.TransformerEncoderLayer(4, 2, 6, 0.0{more})", "h") for more in ("", ", 'gelu'", ", batch_first=True, norm_first=True", ", bias=False", ", layer_norm_eps=0.1, activation=nn.functional.silu")),
+    ("nn.TransformerEncoderLayer(4, 2, 6, 0.0)", "h, src_mask=~t[:2, :2], src_key_padding_mask=~t[:, 2:]"),
+    ("nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 6, 0.0), 2, nn.LayerNorm(4), enable_nested_tensor=False)", "h, o[:2, :2]"),
+    ("nn.TransformerDecoderLayer(4, 2, 6, 0.0)", "h, k"),
+    ("nn.TransformerDecoderLayer(4, 2, 6, 0.0, norm_first=True, batch_first=True)", "h, k[:, :2], tgt_mask=nn.Transformer.generate_square_subsequent_mask(3).to(h), tgt_is_causal=True"),
+    ("nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 6, 0.0), 2)", "h, k, memory_mask=o[:2, :2], tgt_key_padding_mask=o[:, :2] > 2"),
+    ("nn.Transformer(4, 2, 1, 1, 6, 0.0)", "h, k"),
+    ("nn.Transformer(4, 2, 1, 2, 6, 0.0, batch_first=True, norm_first=True)", "h, k[:, :2], src_mask=o[:, 1:] > 2, tgt_mask=nn.Transformer.generate_square_subsequent_mask(2).to(h)"),
+    ("nn.utils.weight_norm(nn.Linear(4, 3))", "x"),
+    ("nn.utils.weight_norm(nn.Linear(4, 3), dim=None)", "x"),
+    ("nn.utils.spectral_norm(nn.Linear(4, 3))", "x"),
+    ("nn.utils.parametrizations.weight_norm(nn.Linear(4, 3), dim=1)", "x"),
+    ("nn.utils.parametrizations.spectral_norm(nn.Linear(4, 3), n_power_iterations=2)", "x"),
+    ("nn.utils.fuse_linear_bn_eval(nn.Linear(4, 3).eval(), nn.BatchNorm1d(3).eval())", "x"),
     ("nn.L1Loss()", "x, y"),
     ("nn.MSELoss(reduction='sum')", "x, y"),
     ("nn.SmoothL1Loss(beta=0.5)", "x, y"),
@@ -119,11 +158,17 @@ def run(L, made: str, called: str | None, device: str = "cpu") -> dict:
         else:
             own[name] = t
     module.load_state_dict(own)
-    answers = []
+    answers, found = [], {}
     for training in (True, False) if called is not None else ():
         module.train(training)
-        answers += [value(part) for part in flat(eval(f"module({called})", {**names, "module": module}))]  # noqa: S307
-    return {"shapes": shapes, "answers": answers, "after": {name: value(t) for name, t in module.state_dict().items()}}
+        parts = flat(eval(f"module({called})", {**names, "module": module}))  # noqa: S307
+        answers += [value(part) for part in parts if part is not None]
+        own = dict(module.named_parameters())
+        by = gradients(L, parts, list(own.values()), 7, create_graph=False) if own else None
+        for name, g in zip(own, by or ()):
+            found[f"{name} {'train' if training else 'eval'}"] = None if g is None else value(g)["values"]
+    after = {name: value(t) for name, t in module.state_dict().items()}
+    return {"shapes": shapes, "answers": answers, "gradients": found, "after": after, "repr": repr(module)}
 
 
 def main() -> int:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from .._micrograd_rs import MLP, Layer, Neuron
 from .._names import Lazy as _Lazy
-from . import functional, init
+from . import functional, init, parameter, utils
 from .activations import (
     CELU,
     ELU,
@@ -53,6 +53,7 @@ from .activations import (
     Tanhshrink,
     Threshold,
 )
+from .attention import MultiheadAttention
 from .containers import (
     ModuleDict,
     ModuleList,
@@ -116,6 +117,16 @@ from .losses import (
     TripletMarginLoss,
     TripletMarginWithDistanceLoss,
 )
+from .lazy import (
+    LazyBatchNorm1d,
+    LazyBatchNorm2d,
+    LazyBatchNorm3d,
+    LazyInstanceNorm1d,
+    LazyInstanceNorm2d,
+    LazyInstanceNorm3d,
+    LazyLinear,
+    LazyModuleMixin,
+)
 from .norms import (
     BatchNorm1d,
     BatchNorm2d,
@@ -129,14 +140,16 @@ from .norms import (
 )
 from .module import Module
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell, RNNCellBase
+from .transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 
 __all__ = [
-    "CELU",
-    "ELU",
-    "GELU",
-    "GLU",
-    "MLP",
-    "SELU",
     "AlphaDropout",
     "BCELoss",
     "BCEWithLogitsLoss",
@@ -145,6 +158,7 @@ __all__ = [
     "BatchNorm3d",
     "Bilinear",
     "Buffer",
+    "CELU",
     "ChannelShuffle",
     "CircularPad1d",
     "CircularPad2d",
@@ -159,10 +173,15 @@ __all__ = [
     "Dropout1d",
     "Dropout2d",
     "Dropout3d",
+    "ELU",
     "Embedding",
     "EmbeddingBag",
     "FeatureAlphaDropout",
     "Flatten",
+    "GELU",
+    "GLU",
+    "GRU",
+    "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",
     "Hardshrink",
@@ -177,13 +196,24 @@ __all__ = [
     "InstanceNorm3d",
     "KLDivLoss",
     "L1Loss",
+    "LSTM",
+    "LSTMCell",
     "Layer",
     "LayerNorm",
+    "LazyBatchNorm1d",
+    "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
+    "LazyInstanceNorm1d",
+    "LazyInstanceNorm2d",
+    "LazyInstanceNorm3d",
+    "LazyLinear",
+    "LazyModuleMixin",
     "LeakyReLU",
     "Linear",
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",
+    "MLP",
     "MSELoss",
     "MarginRankingLoss",
     "Mish",
@@ -193,6 +223,7 @@ __all__ = [
     "MultiLabelMarginLoss",
     "MultiLabelSoftMarginLoss",
     "MultiMarginLoss",
+    "MultiheadAttention",
     "NLLLoss",
     "Neuron",
     "PReLU",
@@ -204,6 +235,10 @@ __all__ = [
     "PixelUnshuffle",
     "PoissonNLLLoss",
     "RMSNorm",
+    "RNN",
+    "RNNBase",
+    "RNNCell",
+    "RNNCellBase",
     "RReLU",
     "ReLU",
     "ReLU6",
@@ -213,6 +248,7 @@ __all__ = [
     "ReplicationPad1d",
     "ReplicationPad2d",
     "ReplicationPad3d",
+    "SELU",
     "Sequential",
     "SiLU",
     "Sigmoid",
@@ -227,6 +263,11 @@ __all__ = [
     "Tanh",
     "Tanhshrink",
     "Threshold",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
     "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
     "Unflatten",
@@ -240,6 +281,13 @@ __all__ = [
     "ZeroPad3d",
     "functional",
     "init",
+    "modules",
+    "parameter",
+    "utils",
 ]
 
-__getattr__ = _Lazy(__name__)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import modules
+
+__getattr__ = _Lazy(__name__, ("modules",))

@@ -118,15 +118,21 @@ registrations: dict[str, dict[int, Callable[[Any, str, Any], Any]]] = {"module":
 
 
 def register_module_module_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Calls `hook(module, name, submodule)` when a module gets a part; what it answers with (not None) is the part."""
+    """Calls `hook(module, name, submodule)` when a module gets a part; what it answers with (not None) is the
+    part.
+    """
     return add(registrations["module"], hook)
 
 
 def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Calls `hook(module, name, param)` when a module gets a parameter; what it answers with (not None) is the parameter."""
+    """Calls `hook(module, name, param)` when a module gets a parameter; what it answers with (not None) is the
+    parameter.
+    """
     return add(registrations["parameter"], hook)
 
 
 def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Calls `hook(module, name, buffer)` when a module gets a buffer; what it answers with (not None) is the buffer."""
+    """Calls `hook(module, name, buffer)` when a module gets a buffer; what it answers with (not None) is the
+    buffer.
+    """
     return add(registrations["buffer"], hook)

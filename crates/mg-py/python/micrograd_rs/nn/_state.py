@@ -110,7 +110,9 @@ def load_own(
     unexpected_keys: list[str],
     error_msgs: list[str],
 ) -> None:
-    """Finds what a module's own parameters and buffers become. Nothing is written before all of the state was looked at."""
+    """Finds what a module's own parameters and buffers become. Nothing is written before all of the state was
+    looked at.
+    """
     for hook in _own(module, "load_pre"):
         hook.call(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
     found = error_msgs if isinstance(error_msgs, Findings) else Findings(False)

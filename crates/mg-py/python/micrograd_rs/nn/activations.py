@@ -116,7 +116,9 @@ class LeakyReLU(_InPlace):
 
 
 class RReLU(_InPlace):
-    """`x`, or `x` times a slope where `x` is not positive: in training one for each element, drawn uniformly, else their mean."""
+    """`x`, or `x` times a slope where `x` is not positive: in training one for each element, drawn uniformly,
+    else their mean.
+    """
 
     def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -267,7 +269,9 @@ class GLU(Module):
 
 
 class PReLU(Module):
-    """`x`, or `weight · x` where `x` is not positive: one weight, or one for each channel (axis 1), `init` at first."""
+    """`x`, or `weight · x` where `x` is not positive: one weight, or one for each channel (axis 1), `init` at
+    first.
+    """
 
     weight: Tensor
 
@@ -375,7 +379,9 @@ class Dropout3d(_Dropout):
 
 
 class AlphaDropout(_Dropout):
-    """In training, the least value of `SELU` with probability `p`, shifted and scaled so that mean 0 and variance 1 stay."""
+    """In training, the least value of `SELU` with probability `p`, shifted and scaled so that mean 0 and variance
+    1 stay.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return (F.alpha_dropout_ if self.inplace else F.alpha_dropout)(input, self.p, self.training)

@@ -90,7 +90,9 @@ class _Numbered(Module):
 
 
 class Sequential(_Numbered):
-    """Modules one after another, each on what the one before it answers. Their names are `0`, `1`, …, or a dictionary's keys."""
+    """Modules one after another, each on what the one before it answers. Their names are `0`, `1`, …, or a
+    dictionary's keys.
+    """
 
     def __init__(self, *modules: Module | Mapping[str, Module]) -> None:
         for i, module in enumerate(modules):
@@ -229,7 +231,9 @@ def _described(value: Any) -> str:
 
 
 class ParameterList(Module):
-    """Tensors in a list: what are parameters is trained, other tensors become parameters. Their names are `0`, `1`, …"""
+    """Tensors in a list: what are parameters is trained, other tensors become parameters. Their names are `0`,
+    `1`, …
+    """
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         self._size = 0

@@ -70,8 +70,8 @@ class _Table(Module):
         self._clear_padding()
 
     def _used(self, input: Tensor) -> Tensor:
-        """The table as it is looked up in: rows that are used are no longer than `max_norm`, which changes the table; and each of
-        them has its gradient divided by how often it is used, with `scale_grad_by_freq`.
+        """The table as it is looked up in: rows that are used are no longer than `max_norm`, which changes the
+        table; and each of them has its gradient divided by how often it is used, with `scale_grad_by_freq`.
         """
         table, at = self.weight, input.detach().flatten()
         if self.max_norm is not None:
@@ -99,9 +99,9 @@ class _Table(Module):
 class Embedding(_Table):
     """A table of vectors, looked up by integers of any shape; drawn from the normal distribution.
 
-    The row `padding_idx` is 0 at first and gets no gradient. With `max_norm`, rows that are looked up are scaled to be no longer
-    (by the norm `norm_type`), in the table. With `scale_grad_by_freq` a row's gradient is divided by how often it is looked up.
-    Gradients are dense, with `sparse` too.
+    The row `padding_idx` is 0 at first and gets no gradient. With `max_norm`, rows that are looked up are scaled
+    to be no longer (by the norm `norm_type`), in the table. With `scale_grad_by_freq` a row's gradient is divided
+    by how often it is looked up. Gradients are dense, with `sparse` too.
     """
 
     def __init__(

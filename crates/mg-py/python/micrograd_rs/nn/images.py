@@ -159,7 +159,9 @@ class CircularPad3d(_CircularPad):
 
 
 class Upsample(Module):
-    """Another size along the axes behind the first two: `size`, or the old one times `scale_factor`; see `interpolate`."""
+    """Another size along the axes behind the first two: `size`, or the old one times `scale_factor`; see
+    `interpolate`.
+    """
 
     def __init__(
         self,

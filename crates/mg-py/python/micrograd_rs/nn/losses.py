@@ -18,10 +18,11 @@ class _Loss(Module):
 
 
 class CrossEntropyLoss(_Loss):
-    """The cross entropy of logits `[n, classes]` (or `[classes]`, `[n, classes, …]`) and integer labels or probabilities.
+    """The cross entropy of logits `[n, classes]` (or `[classes]`, `[n, classes, …]`) and integer labels or
+    probabilities.
 
-    `weight` has a number for each class, samples with the label `ignore_index` do not count, and `label_smoothing` is the
-    part of each target that is spread evenly over all classes.
+    `weight` has a number for each class, samples with the label `ignore_index` do not count, and
+    `label_smoothing` is the part of each target that is spread evenly over all classes.
     """
 
     weight: Tensor | None
@@ -51,7 +52,8 @@ class CrossEntropyLoss(_Loss):
 
 
 class NLLLoss(_Loss):
-    """The negative log likelihood of integer labels under log probabilities `[n, classes]` (or `[classes]`, `[n, classes, …]`).
+    """The negative log likelihood of integer labels under log probabilities `[n, classes]` (or `[classes]`, `[n,
+    classes, …]`).
 
     `weight` has a number for each class, samples with the label `ignore_index` do not count.
     """
@@ -280,7 +282,9 @@ class MultiMarginLoss(_Loss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """What classes that are none of a row's labels are above those labels less 1; rows of labels end at the first −1."""
+    """What classes that are none of a row's labels are above those labels less 1; rows of labels end at the first
+    −1.
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.multilabel_margin_loss(input, target, reduction=self.reduction)

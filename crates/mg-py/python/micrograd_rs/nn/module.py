@@ -61,8 +61,8 @@ def _tell_where(error: Exception, module: Module) -> None:
 
 
 class Module:
-    """A part of a network. A subclass assigns layers, parameters and other modules to itself and says in `forward` what it
-    makes of an input; names, gradients, modes and checkpoints follow from that.
+    """A part of a network. A subclass assigns layers, parameters and other modules to itself and says in
+    `forward` what it makes of an input; names, gradients, modes and checkpoints follow from that.
     """
 
     training: bool
@@ -85,7 +85,9 @@ class Module:
         module = self.__class__.__new__(self.__class__)
         memo[id(self)] = module
         for name, value in vars(self).items():
-            copied = copy.deepcopy(value, memo)
+            # What was computed of parameters is computed anew before it is used.
+            result = isinstance(value, Tensor) and not value.is_leaf
+            copied = value.detach().clone() if result else copy.deepcopy(value, memo)
             if isinstance(value, Tensor):
                 mark_as(copied, marks_of(value))
                 if isinstance(value, Parameter):
@@ -116,6 +118,10 @@ class Module:
             raise
 
     def __setattr__(self, name: str, value: object) -> None:
+        if isinstance(getattr(type(self), name, None), property):
+            # What the class says to do with it.
+            object.__setattr__(self, name, value)
+            return
         kind = self._kinds.get(name)
         if isinstance(value, Module):
             kind, value = "module", _registered(self, "module", name, value)
@@ -128,7 +134,8 @@ class Module:
             value = _registered(self, "parameter", name, value)
         elif isinstance(value, Tensor):
             if kind == "parameter":
-                raise TypeError(f"{name!r} is a parameter and takes one: nn.Parameter(t), or write into it under no_grad()")
+                text = f"{name!r} is a parameter and takes one: nn.Parameter(t), or write into it under no_grad()"
+                raise TypeError(text)
             kind = None if kind == "module" else kind
         elif value is not None:
             kind = None
@@ -342,9 +349,9 @@ class Module:
         return self
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Sets parameters and buffers to what `fn` makes of them. Parameters stay the tensors that they are, with their
-        gradients: optimisers that have them go on, and what shares them shares them still. Buffers are replaced, unless
-        nothing changes.
+        """Sets parameters and buffers to what `fn` makes of them. Parameters stay the tensors that they are, with
+        their gradients: optimisers that have them go on, and what shares them shares them still. Buffers are
+        replaced, unless nothing changes.
         """
         done: set[int] = set()
         moved: list[Tensor] = []
@@ -372,11 +379,11 @@ class Module:
         return self
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
-        """Puts parameters and buffers on another device, into another dtype (floating-point ones), or both: `to(device)`,
-        `to(dtype)`, `to(device, dtype)`, `to(tensor)`.
+        """Puts parameters and buffers on another device, into another dtype (floating-point ones), or both:
+        `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(tensor)`.
 
-        Parameters stay the tensors that they are, with their gradients: optimisers that have them go on, and what shares them
-        shares them still. Buffers are replaced, unless nothing changes.
+        Parameters stay the tensors that they are, with their gradients: optimisers that have them go on, and what
+        shares them shares them still. Buffers are replaced, unless nothing changes.
         """
 
         def converted(t: Tensor) -> Tensor:
@@ -430,8 +437,9 @@ class Module:
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
-        """Calls `hook(module, args)` before `forward`; what it answers with (not None) are the arguments. `with_kwargs`:
-        `hook(module, args, kwargs)`, which answers with None or both. `prepend`: before other hooks.
+        """Calls `hook(module, args)` before `forward`; what it answers with (not None) are the arguments.
+        `with_kwargs`: `hook(module, args, kwargs)`, which answers with None or both. `prepend`: before other
+        hooks.
         """
         return _hooks.add(self._hooks_of("forward_pre"), Hook(hook, with_kwargs), prepend)
 
@@ -443,8 +451,9 @@ class Module:
         with_kwargs: bool = False,
         always_call: bool = False,
     ) -> RemovableHandle:
-        """Calls `hook(module, args, output)` after `forward`; what it answers with (not None) is the output. `with_kwargs`:
-        `hook(module, args, kwargs, output)`. `prepend`: before other hooks. `always_call`: after errors too, with None.
+        """Calls `hook(module, args, output)` after `forward`; what it answers with (not None) is the output.
+        `with_kwargs`: `hook(module, args, kwargs, output)`. `prepend`: before other hooks. `always_call`: after
+        errors too, with None.
         """
         return _hooks.add(self._hooks_of("forward"), Hook(hook, with_kwargs, always_call), prepend)
 
@@ -453,18 +462,22 @@ class Module:
         return _hooks.add(self._hooks_of("state_pre"), Hook(hook))
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Calls `hook(module, state_dict, prefix, local_metadata)` after `state_dict` collected; it may change the dictionary."""
+        """Calls `hook(module, state_dict, prefix, local_metadata)` after `state_dict` collected; it may change
+        the dictionary.
+        """
         return _hooks.add(self._hooks_of("state"), Hook(hook))
 
     _register_state_dict_hook = register_state_dict_post_hook
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Calls `hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)` before the
-        module is loaded; it may change the dictionary.
+        """Calls `hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
+        error_msgs)` before the module is loaded; it may change the dictionary.
         """
         return _hooks.add(self._hooks_of("load_pre"), Hook(hook))
 
-    def _register_load_state_dict_pre_hook(self, hook: Callable[..., Any], with_module: bool = False) -> RemovableHandle:
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], with_module: bool = False
+    ) -> RemovableHandle:
         if with_module:
             return self.register_load_state_dict_pre_hook(hook)
         
@@ -474,16 +487,18 @@ class Module:
         return self.register_load_state_dict_pre_hook(without_module)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Calls `hook(module, incompatible_keys)` after the module is loaded; it may change what is taken to be missing."""
+        """Calls `hook(module, incompatible_keys)` after the module is loaded; it may change what is taken to be
+        missing.
+        """
         return _hooks.add(self._hooks_of("load"), Hook(hook))
 
     def get_extra_state(self) -> Any:
         """What belongs to the state besides parameters and buffers: for subclasses to say."""
-        raise RuntimeError("get_extra_state() is for subclasses that have more in their state than parameters and buffers")
+        raise RuntimeError("get_extra_state() is for subclasses with more in their state than parameters and buffers")
 
     def set_extra_state(self, state: Any) -> None:
         """Takes what `get_extra_state` answered with."""
-        raise RuntimeError("set_extra_state() is for subclasses that have more in their state than parameters and buffers")
+        raise RuntimeError("set_extra_state() is for subclasses with more in their state than parameters and buffers")
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
         _state.save_own(self, destination, prefix, keep_vars)
@@ -491,9 +506,9 @@ class Module:
     def state_dict(
         self, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
     ) -> dict[str, Any]:
-        """Parameters and buffers by name, as constants that share their memory: later training changes them, and what is written
-        to them changes the module. `copy.deepcopy(net.state_dict())` is a snapshot. With `keep_vars` they are the parameters
-        themselves; with `prefix` every name begins with it.
+        """Parameters and buffers by name, as constants that share their memory: later training changes them, and
+        what is written to them changes the module. `copy.deepcopy(net.state_dict())` is a snapshot. With
+        `keep_vars` they are the parameters themselves; with `prefix` every name begins with it.
         """
         return _state.save(self, _state.State() if destination is None else destination, prefix, keep_vars)
 
@@ -512,12 +527,12 @@ class Module:
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> IncompatibleKeys:
-        """Sets parameters and buffers to those of `state_dict`, converted to their dtypes, or, with `assign`, takes over its
-        tensors as they are. Answers with what was missing and what is not known, which is an error if `strict`. Arrays and
-        tensors of other libraries are taken too.
+        """Sets parameters and buffers to those of `state_dict`, converted to their dtypes, or, with `assign`,
+        takes over its tensors as they are. Answers with what was missing and what is not known, which is an error
+        if `strict`. Arrays and tensors of other libraries are taken too.
 
-        An error (a ValueError and a RuntimeError) that lists them, if any are missing or not known (if `strict`) or of another
-        shape; then nothing was changed.
+        An error (a ValueError and a RuntimeError) that lists them, if any are missing or not known (if `strict`)
+        or of another shape; then nothing was changed.
         """
         return _state.load(self, state_dict, strict, assign)
 

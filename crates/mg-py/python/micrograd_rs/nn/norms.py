@@ -119,8 +119,8 @@ class _BatchNorm(_Norm):
 class BatchNorm1d(_BatchNorm):
     """Normalises `[n, channels]` or `[n, channels, length]` by channel, then scales and shifts.
 
-    In training by the batch's mean and variance, which the running ones follow by `momentum` (None: as the mean of all batches),
-    otherwise by the running ones.
+    In training by the batch's mean and variance, which the running ones follow by `momentum` (None: as the mean
+    of all batches), otherwise by the running ones.
     """
 
     axes = (2, 3)
@@ -170,7 +170,9 @@ class _InstanceNorm(_Norm):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Normalises `[n, channels, length]` or `[channels, length]` by sample and channel; with `affine` scales and shifts."""
+    """Normalises `[n, channels, length]` or `[channels, length]` by sample and channel; with `affine` scales and
+    shifts.
+    """
 
     axes = (2, 3)
 
@@ -188,7 +190,9 @@ class InstanceNorm3d(_InstanceNorm):
 
 
 class GroupNorm(Module):
-    """Normalises over groups of channels (axis 1) and all that lies behind them, then scales and shifts by channel."""
+    """Normalises over groups of channels (axis 1) and all that lies behind them, then scales and shifts by
+    channel.
+    """
 
     weight: Tensor | None
     bias: Tensor | None
@@ -260,7 +264,9 @@ class RMSNorm(Module):
 
 
 class LocalResponseNorm(Module):
-    """Divides by `(k + alpha · m)` to the power `beta`, where `m` is the mean of squares over `size` neighbouring channels."""
+    """Divides by `(k + alpha · m)` to the power `beta`, where `m` is the mean of squares over `size` neighbouring
+    channels.
+    """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         self.size = size

@@ -56,7 +56,8 @@ class _ParameterType(type):
 
 
 class Parameter(metaclass=_ParameterType):
-    """A tensor that is trained: a leaf that requires a gradient. `Parameter(t)` makes one; what `Tensor(data)` makes is one.
+    """A tensor that is trained: a leaf that requires a gradient. `Parameter(t)` makes one; what `Tensor(data)`
+    makes is one.
 
     What was made a parameter stays one without `requires_grad`: it is frozen, and part of the module's state.
     """
@@ -75,8 +76,8 @@ class _BufferType(type):
 
 
 class Buffer(metaclass=_BufferType):
-    """A tensor that belongs to a module's state (if `persistent`) and is not trained: what is assigned to a module under a name
-    becomes a buffer of it, as with `register_buffer`.
+    """A tensor that belongs to a module's state (if `persistent`) and is not trained: what is assigned to a
+    module under a name becomes a buffer of it, as with `register_buffer`.
 
     >>> from micrograd_rs import nn, zeros
     >>> net = nn.Module()
@@ -99,8 +100,11 @@ def is_lazy(param: object) -> bool:
 
 
 def materialize(t: Tensor, shape: Any, device: Device | str | None = None, dtype: dtype | str | None = None) -> None:
-    """Gives a parameter or a buffer that has no shape yet one, with numbers that stand for nothing. It stays the tensor that it is."""
-    t.data = empty(tuple(shape), device=t.device if device is None else device, dtype=t.dtype if dtype is None else dtype)
+    """Gives a parameter or a buffer that has no shape yet one, with numbers that stand for nothing. It stays the
+    tensor that it is.
+    """
+    device, dtype = t.device if device is None else device, t.dtype if dtype is None else dtype
+    t.data = empty(tuple(shape), device=device, dtype=dtype)
     _shapeless.pop(id(t), None)
 
 

@@ -9,6 +9,13 @@ def seen(name, input, rest, like):
 
 
 SAMPLES = {
+    "norm_except_dim": [
+        {"call": "L.norm_except_dim(h)", "dtypes": False},
+        {"call": "L.norm_except_dim(x, 2, 1)", "dtypes": False},
+        {"call": "L.norm_except_dim(h, 1, 2)", "dtypes": False},
+        {"call": "L.norm_except_dim(x, 2, -1)", "dtypes": False},
+        {"call": "L.norm_except_dim(x, 2, 3)", "error": True},
+    ],
     "layer_norm": [
         "F.layer_norm(x, (4,))",
         "F.layer_norm(x, (4,), v, w)",

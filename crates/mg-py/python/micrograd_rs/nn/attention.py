@@ -1,0 +1,135 @@
+"""Attention of several heads, and the layers of transformers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import functional as F
+from .._micrograd_rs import Device, Tensor, dtype, empty
+from .init import constant_, xavier_normal_, xavier_uniform_
+from .layers import Linear
+from .module import Module
+from .parameter import Parameter
+
+
+class NonDynamicallyQuantizableLinear(Linear):
+    """A linear layer; PyTorch's name for the one in `MultiheadAttention`."""
+
+
+class MultiheadAttention(Module):
+    """Attention of several heads (Vaswani et al., 2017): for a query `[l, batch, embed_dim]`, a key `[s, batch,
+    kdim]` and a value `[s, batch, vdim]` (the batch first with `batch_first`; all without it for one sequence)
+    the output `[l, batch, embed_dim]` and, if `need_weights`, the weights `[batch, l, s]`, else None. See
+    `functional.multi_head_attention_forward`.
+
+    >>> import micrograd_rs as mg
+    >>> from micrograd_rs import nn
+    >>> x = mg.randn(4, 10, 16)
+    >>> output, weights = nn.MultiheadAttention(16, 2, batch_first=True)(x, x, x)
+    >>> output.shape, weights.shape
+    ((4, 10, 16), (4, 10, 10))
+    """
+
+    in_proj_weight: Tensor | None
+    in_proj_bias: Tensor | None
+    q_proj_weight: Tensor | None
+    k_proj_weight: Tensor | None
+    v_proj_weight: Tensor | None
+    bias_k: Tensor | None
+    bias_v: Tensor | None
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        batch_first: bool = False,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:
+            raise ValueError(f"takes an embed_dim that divides into num_heads, got {embed_dim} and {num_heads}")
+        self.embed_dim = embed_dim
+        self.kdim = embed_dim if kdim is None else kdim
+        self.vdim = embed_dim if vdim is None else vdim
+        self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
+        self.num_heads = num_heads
+        self.dropout = dropout
+        self.batch_first = batch_first
+        self.head_dim = embed_dim // num_heads
+
+        def made(*shape: int) -> Any:
+            return Parameter(empty(shape, device=device, dtype=dtype))
+
+        one = self._qkv_same_embed_dim
+        self.register_parameter("in_proj_weight", made(3 * embed_dim, embed_dim) if one else None)
+        self.register_parameter("q_proj_weight", None if one else made(embed_dim, embed_dim))
+        self.register_parameter("k_proj_weight", None if one else made(embed_dim, self.kdim))
+        self.register_parameter("v_proj_weight", None if one else made(embed_dim, self.vdim))
+        self.register_parameter("in_proj_bias", made(3 * embed_dim) if bias else None)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, device, dtype)
+        self.register_parameter("bias_k", made(1, 1, embed_dim) if add_bias_kv else None)
+        self.register_parameter("bias_v", made(1, 1, embed_dim) if add_bias_kv else None)
+        self.add_zero_attn = add_zero_attn
+        self._reset_parameters()
+
+    def _reset_parameters(self) -> None:
+        for weight in (self.in_proj_weight, self.q_proj_weight, self.k_proj_weight, self.v_proj_weight):
+            if weight is not None:
+                xavier_uniform_(weight)
+        for bias in (self.in_proj_bias, self.out_proj.bias):
+            if bias is not None:
+                constant_(bias, 0.0)
+        for bias in (self.bias_k, self.bias_v):
+            if bias is not None:
+                xavier_normal_(bias)
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: Tensor | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        turned = self.batch_first and query.dim() == 3
+        if turned:
+            # What is one tensor stays one.
+            same_key, same_value = key is query, value is key
+            query = query.transpose(0, 1)
+            key = query if same_key else key.transpose(0, 1)
+            value = key if same_value else value.transpose(0, 1)
+        output, weights = F.multi_head_attention_forward(
+            query,
+            key,
+            value,
+            self.embed_dim,
+            self.num_heads,
+            self.in_proj_weight,
+            self.in_proj_bias,
+            self.bias_k,
+            self.bias_v,
+            self.add_zero_attn,
+            self.dropout,
+            self.out_proj.weight,
+            self.out_proj.bias,
+            self.training,
+            key_padding_mask,
+            need_weights,
+            attn_mask,
+            not self._qkv_same_embed_dim,
+            self.q_proj_weight,
+            self.k_proj_weight,
+            self.v_proj_weight,
+            average_attn_weights=average_attn_weights,
+            is_causal=is_causal,
+        )
+        return output.transpose(0, 1) if turned else output, weights if need_weights else None

@@ -1,0 +1,183 @@
+"""Modules that find out their sizes when they meet the first input.
+
+>>> import micrograd_rs as mg
+>>> from micrograd_rs import nn
+>>> net = nn.Sequential(nn.LazyLinear(8), nn.ReLU(), nn.LazyLinear(1))
+>>> net(mg.randn(4, 3)).shape
+(4, 1)
+>>> net[0]
+Linear(in_features=3, out_features=8, bias=True)
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from .._micrograd_rs import Device, Tensor, dtype
+from ..autograd import no_grad
+from .layers import Linear
+from .module import Module
+from .norms import (
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    InstanceNorm1d,
+    InstanceNorm2d,
+    InstanceNorm3d,
+    _Norm,
+)
+from .parameter import UninitializedBuffer, UninitializedParameter, is_lazy, materialize
+
+
+class LazyModuleMixin(Module):
+    """What has parameters whose shape is not known yet (`UninitializedParameter`), and gives them one in
+    `initialize_parameters`, which is called with the first input. Then the module becomes one of the class
+    `cls_to_become`, if there is one.
+    """
+
+    cls_to_become: ClassVar[type[Module] | None] = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._initialize_hook = self.register_forward_pre_hook(_infer, with_kwargs=True)
+
+    def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
+        """Gives parameters their shapes, for an input."""
+        text = f"{type(self).__name__} does not say what shapes its parameters have: write initialize_parameters()"
+        raise NotImplementedError(text)
+
+    def has_uninitialized_params(self) -> bool:
+        """Whether parameters or buffers have no shape yet."""
+        return any(is_lazy(t) for t in (*self._parameters.values(), *self._buffers.values()))
+
+
+def _infer(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    module.initialize_parameters(*args, **kwargs)
+    if module.has_uninitialized_params():
+        raise RuntimeError(f"initialize_parameters() of {type(module).__name__} left parameters without a shape")
+    module._initialize_hook.remove()
+    delattr(module, "_initialize_hook")
+    if module.cls_to_become is not None:
+        object.__setattr__(module, "__class__", module.cls_to_become)
+
+
+class LazyLinear(LazyModuleMixin, Linear):
+    """`Linear`, whose `in_features` is the size of the first input's last axis."""
+
+    cls_to_become = Linear
+
+    def __init__(
+        self,
+        out_features: int,
+        bias: bool = True,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        super().__init__(0, 0, False, device, dtype)
+        self.out_features = out_features
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        if bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def initialize_parameters(self, input: Tensor) -> None:
+        """Weight and bias for an input `[…, in_features]`."""
+        if self.has_uninitialized_params():
+            self.in_features = input.shape[-1]
+            with no_grad():
+                materialize(self.weight, (self.out_features, self.in_features))
+                if self.bias is not None:
+                    materialize(self.bias, (self.out_features,))
+            self.reset_parameters()
+
+
+class _LazyNorm(LazyModuleMixin, _Norm):
+    """A normalisation by channel whose number of channels is the size of the first input's axis 1."""
+
+    def __init__(
+        self,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(0, eps, momentum, False, track_running_stats, device, dtype, bias=bias)
+        self.affine = affine
+        if affine:
+            self.weight = UninitializedParameter(device=device, dtype=dtype)
+            if bias:
+                self.bias = UninitializedParameter(device=device, dtype=dtype)
+        if track_running_stats:
+            self.running_mean = UninitializedBuffer(device=device, dtype=dtype)
+            self.running_var = UninitializedBuffer(device=device, dtype=dtype)
+
+    def initialize_parameters(self, input: Tensor) -> None:
+        """Parameters and statistics for an input `[n, channels, …]`."""
+        if self.has_uninitialized_params():
+            self._check(input)
+            alone = input.dim() != self.axes[-1]
+            self.num_features = input.shape[self._channels if alone else 1]
+            with no_grad():
+                for t in (self.weight, self.bias, self.running_mean, self.running_var):
+                    if t is not None:
+                        materialize(t, (self.num_features,))
+            self.reset_parameters()
+
+    # Where channels are in an input without a batch; a batch normalisation has them there too.
+    _channels: ClassVar[int] = 1
+
+
+class LazyBatchNorm1d(_LazyNorm, BatchNorm1d):
+    """`BatchNorm1d` for as many channels as the first input has."""
+
+    cls_to_become = BatchNorm1d
+
+
+class LazyBatchNorm2d(_LazyNorm, BatchNorm2d):
+    """`BatchNorm2d` for as many channels as the first input has."""
+
+    cls_to_become = BatchNorm2d
+
+
+class LazyBatchNorm3d(_LazyNorm, BatchNorm3d):
+    """`BatchNorm3d` for as many channels as the first input has."""
+
+    cls_to_become = BatchNorm3d
+
+
+class _LazyInstanceNorm(_LazyNorm):
+    _channels = 0
+
+    def __init__(
+        self,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+
+
+class LazyInstanceNorm1d(_LazyInstanceNorm, InstanceNorm1d):
+    """`InstanceNorm1d` for as many channels as the first input has."""
+
+    cls_to_become = InstanceNorm1d
+
+
+class LazyInstanceNorm2d(_LazyInstanceNorm, InstanceNorm2d):
+    """`InstanceNorm2d` for as many channels as the first input has."""
+
+    cls_to_become = InstanceNorm2d
+
+
+class LazyInstanceNorm3d(_LazyInstanceNorm, InstanceNorm3d):
+    """`InstanceNorm3d` for as many channels as the first input has."""
+
+    cls_to_become = InstanceNorm3d

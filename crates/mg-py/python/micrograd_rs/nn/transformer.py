@@ -1,0 +1,366 @@
+"""Transformers (Vaswani et al., 2017), and their layers."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+from .. import functional as F
+from .._micrograd_rs import Device, Tensor, dtype, full
+from .activations import Dropout
+from .attention import MultiheadAttention
+from .containers import ModuleList
+from .init import xavier_uniform_
+from .layers import LayerNorm, Linear
+from .module import Module
+
+Activation = str | Callable[[Tensor], Tensor]
+
+
+def _activation(activation: Activation) -> Callable[[Tensor], Tensor]:
+    if activation == "relu":
+        return F.relu
+    if activation == "gelu":
+        return F.gelu
+    if isinstance(activation, str):
+        raise ValueError(f'an activation is "relu", "gelu" or a function, got {activation!r}')
+    return activation
+
+
+def _copies(module: Module, n: int) -> ModuleList:
+    return ModuleList([copy.deepcopy(module) for _ in range(n)])
+
+
+def _float_mask(mask: Tensor | None, like: Tensor) -> Tensor | None:
+    """A mask as numbers that are added to scores."""
+    if mask is None or mask.is_floating_point():
+        return mask
+    return full(tuple(mask.shape), 0.0, dtype=like.dtype, device=mask.device).masked_fill(mask, float("-inf"))
+
+
+class _Layer(Module):
+    """What the layers of encoders and decoders share."""
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int,
+        dropout: float,
+        activation: Activation,
+        layer_norm_eps: float,
+        batch_first: bool,
+        norm_first: bool,
+        bias: bool,
+        device: Device | str | None,
+        dtype: dtype | str | None,
+        attentions: tuple[str, ...],
+    ) -> None:
+        for name in attentions:
+            attention = MultiheadAttention(
+                d_model, nhead, dropout, bias, batch_first=batch_first, device=device, dtype=dtype
+            )
+            setattr(self, name, attention)
+        self.linear1 = Linear(d_model, dim_feedforward, bias, device, dtype)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias, device, dtype)
+        self.norm_first = norm_first
+        count = len(attentions) + 1
+        for i in range(1, count + 1):
+            setattr(self, f"norm{i}", LayerNorm(d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype))
+        for i in range(1, count + 1):
+            setattr(self, f"dropout{i}", Dropout(dropout))
+        self.activation = _activation(activation)
+
+    def _self_attended(self, x: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool) -> Tensor:
+        attention: MultiheadAttention = self.self_attn
+        found, _ = attention(
+            x, x, x, attn_mask=mask, key_padding_mask=padding, need_weights=False, is_causal=is_causal
+        )
+        result: Tensor = self.dropout1(found)
+        return result
+
+    def _fed_forward(self, x: Tensor, dropout: str) -> Tensor:
+        x = self.linear2(self.dropout(self.activation(self.linear1(x))))
+        result: Tensor = getattr(self, dropout)(x)
+        return result
+
+
+class TransformerEncoderLayer(_Layer):
+    """Self-attention and a network of two linear layers, each added to what it is given and normalised: after, or
+    before with `norm_first`. Takes `[steps, batch, d_model]`, or `[batch, steps, d_model]` with `batch_first`.
+
+    >>> import micrograd_rs as mg
+    >>> from micrograd_rs import nn
+    >>> layer = nn.TransformerEncoderLayer(d_model=16, nhead=2, dim_feedforward=32, batch_first=True)
+    >>> layer(mg.randn(4, 10, 16)).shape
+    (4, 10, 16)
+    """
+
+    self_attn: MultiheadAttention
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = "relu",
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        super().__init__(
+            d_model,
+            nhead,
+            dim_feedforward,
+            dropout,
+            activation,
+            layer_norm_eps,
+            batch_first,
+            norm_first,
+            bias,
+            device,
+            dtype,
+            ("self_attn",),
+        )
+
+    def forward(
+        self,
+        src: Tensor,
+        src_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        mask, padding = _float_mask(src_mask, src), _float_mask(src_key_padding_mask, src)
+        if self.norm_first:
+            x = src + self._self_attended(self.norm1(src), mask, padding, is_causal)
+            return x + self._fed_forward(self.norm2(x), "dropout2")
+        x = self.norm1(src + self._self_attended(src, mask, padding, is_causal))
+        result: Tensor = self.norm2(x + self._fed_forward(x, "dropout2"))
+        return result
+
+
+class TransformerDecoderLayer(_Layer):
+    """As `TransformerEncoderLayer`, with attention to what an encoder made (`memory`) between the two."""
+
+    self_attn: MultiheadAttention
+    multihead_attn: MultiheadAttention
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = "relu",
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        super().__init__(
+            d_model,
+            nhead,
+            dim_feedforward,
+            dropout,
+            activation,
+            layer_norm_eps,
+            batch_first,
+            norm_first,
+            bias,
+            device,
+            dtype,
+            ("self_attn", "multihead_attn"),
+        )
+
+    def _attended(
+        self, x: Tensor, memory: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool
+    ) -> Tensor:
+        found, _ = self.multihead_attn(
+            x, memory, memory, attn_mask=mask, key_padding_mask=padding, need_weights=False, is_causal=is_causal
+        )
+        result: Tensor = self.dropout2(found)
+        return result
+
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool = False,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        own = tgt_mask, tgt_key_padding_mask, tgt_is_causal
+        other = memory_mask, memory_key_padding_mask, memory_is_causal
+        x = tgt
+        if self.norm_first:
+            x = x + self._self_attended(self.norm1(x), *own)
+            x = x + self._attended(self.norm2(x), memory, *other)
+            return x + self._fed_forward(self.norm3(x), "dropout3")
+        x = self.norm1(x + self._self_attended(x, *own))
+        x = self.norm2(x + self._attended(x, memory, *other))
+        result: Tensor = self.norm3(x + self._fed_forward(x, "dropout3"))
+        return result
+
+
+class TransformerEncoder(Module):
+    """Several encoder layers one after another, copies of one, and a normalisation at the end if one is given."""
+
+    def __init__(
+        self,
+        encoder_layer: Module,
+        num_layers: int,
+        norm: Module | None = None,
+        enable_nested_tensor: bool = True,
+        mask_check: bool = True,
+    ) -> None:
+        self.layers = _copies(encoder_layer, num_layers)
+        self.num_layers = num_layers
+        self.norm = norm
+        self.enable_nested_tensor = enable_nested_tensor
+        self.mask_check = mask_check
+
+    def forward(
+        self,
+        src: Tensor,
+        mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool | None = None,
+    ) -> Tensor:
+        mask, padding = _float_mask(mask, src), _float_mask(src_key_padding_mask, src)
+        causal = bool(is_causal) and mask is not None
+        for layer in self.layers:
+            src = layer(src, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
+        return src if self.norm is None else self.norm(src)
+
+
+class TransformerDecoder(Module):
+    """Several decoder layers one after another, copies of one, and a normalisation at the end if one is given."""
+
+    def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
+        self.layers = _copies(decoder_layer, num_layers)
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        causal = bool(tgt_is_causal) and tgt_mask is not None
+        for layer in self.layers:
+            tgt = layer(
+                tgt,
+                memory,
+                tgt_mask=tgt_mask,
+                memory_mask=memory_mask,
+                tgt_key_padding_mask=tgt_key_padding_mask,
+                memory_key_padding_mask=memory_key_padding_mask,
+                tgt_is_causal=causal,
+                memory_is_causal=memory_is_causal,
+            )
+        return tgt if self.norm is None else self.norm(tgt)
+
+
+class Transformer(Module):
+    """An encoder of what is given and a decoder of what is to follow: `[steps, batch, d_model]` each, or the
+    batch first with `batch_first`.
+    """
+
+    def __init__(
+        self,
+        d_model: int = 512,
+        nhead: int = 8,
+        num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = "relu",
+        custom_encoder: Module | None = None,
+        custom_decoder: Module | None = None,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        rest = activation, layer_norm_eps, batch_first, norm_first, bias, device, dtype
+
+        def norm() -> LayerNorm:
+            return LayerNorm(d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype)
+
+        if custom_encoder is None:
+            encoder_layer = TransformerEncoderLayer(d_model, nhead, dim_feedforward, dropout, *rest)
+            custom_encoder = TransformerEncoder(encoder_layer, num_encoder_layers, norm())
+        if custom_decoder is None:
+            decoder_layer = TransformerDecoderLayer(d_model, nhead, dim_feedforward, dropout, *rest)
+            custom_decoder = TransformerDecoder(decoder_layer, num_decoder_layers, norm())
+        self.encoder = custom_encoder
+        self.decoder = custom_decoder
+        self._reset_parameters()
+        self.d_model = d_model
+        self.nhead = nhead
+        self.batch_first = batch_first
+
+    def _reset_parameters(self) -> None:
+        for parameter in self.parameters():
+            if parameter.dim() > 1:
+                xavier_uniform_(parameter)
+
+    def forward(
+        self,
+        src: Tensor,
+        tgt: Tensor,
+        src_mask: Tensor | None = None,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        src_is_causal: bool | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        for name, t in (("src", src), ("tgt", tgt)):
+            if t.shape[-1] != self.d_model:
+                raise ValueError(f"{name} is […, {self.d_model}], got {list(t.shape)}")
+        batch = 0 if self.batch_first else 1
+        if src.dim() == 3 and src.shape[batch] != tgt.shape[batch]:
+            raise ValueError(f"src and tgt have one batch, got {list(src.shape)} and {list(tgt.shape)}")
+        memory = self.encoder(
+            src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal
+        )
+        result: Tensor = self.decoder(
+            tgt,
+            memory,
+            tgt_mask=tgt_mask,
+            memory_mask=memory_mask,
+            tgt_key_padding_mask=tgt_key_padding_mask,
+            memory_key_padding_mask=memory_key_padding_mask,
+            tgt_is_causal=tgt_is_causal,
+            memory_is_causal=memory_is_causal,
+        )
+        return result
+
+    @staticmethod
+    def generate_square_subsequent_mask(
+        sz: int, device: Device | str | None = None, dtype: dtype | str | None = None
+    ) -> Tensor:
+        """The causal mask `[sz, sz]`: 0 up to the diagonal, −∞ above it."""
+        return full((sz, sz), float("-inf"), device=device, dtype=dtype).triu(1)

@@ -1,0 +1,51 @@
+"""Helpers for modules: gradients' norms, parameters as one vector, weights that are computed of others.
+
+>>> import micrograd_rs as mg
+>>> from micrograd_rs import nn
+>>> net = nn.Linear(3, 2)
+>>> net(mg.ones(4, 3)).sum().backward()
+>>> norm = nn.utils.clip_grad_norm_(net.parameters(), max_norm=1.0)
+>>> round(nn.utils.get_total_norm([p.grad for p in net.parameters()]).item(), 3)
+1.0
+"""
+
+from __future__ import annotations
+
+from ..._names import Lazy as _Lazy
+from .clip_grad import clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
+from .convert_parameters import parameters_to_vector, vector_to_parameters
+from .fusion import fuse_conv_bn_eval, fuse_conv_bn_weights, fuse_linear_bn_eval, fuse_linear_bn_weights
+from .init import skip_init
+from .spectral_norm import remove_spectral_norm, spectral_norm
+from .weight_norm import remove_weight_norm, weight_norm
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import parametrizations, parametrize, rnn, stateless
+
+clip_grad_norm = clip_grad_norm_
+
+__all__ = [
+    "clip_grad_norm",
+    "clip_grad_norm_",
+    "clip_grad_value_",
+    "clip_grads_with_norm_",
+    "fuse_conv_bn_eval",
+    "fuse_conv_bn_weights",
+    "fuse_linear_bn_eval",
+    "fuse_linear_bn_weights",
+    "get_total_norm",
+    "parameters_to_vector",
+    "parametrizations",
+    "parametrize",
+    "remove_spectral_norm",
+    "remove_weight_norm",
+    "rnn",
+    "skip_init",
+    "spectral_norm",
+    "stateless",
+    "vector_to_parameters",
+    "weight_norm",
+]
+
+__getattr__ = _Lazy(__name__, ("parametrizations", "parametrize", "rnn", "stateless"))

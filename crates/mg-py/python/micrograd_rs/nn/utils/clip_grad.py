@@ -1,0 +1,76 @@
+"""Gradients that are too long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..._micrograd_rs import Tensor, zeros
+from ..._ops import stack
+from ...autograd import no_grad
+from ...linalg import vector_norm
+
+__all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
+
+
+def _listed(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
+    return [parameters] if isinstance(parameters, Tensor) else list(parameters)
+
+
+def get_total_norm(
+    tensors: Tensor | Iterable[Tensor],
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """The norm of all tensors as one vector. Nothing is read, unless `error_if_nonfinite`: then a norm that is no
+    number is an error.
+    """
+    found = _listed(tensors)
+    if not found:
+        return zeros(())
+    device = found[0].device
+    with no_grad():
+        norms = stack([vector_norm(t, norm_type).to(device) for t in found])
+        total = vector_norm(norms, norm_type)
+    if error_if_nonfinite and not total.isfinite().item():
+        text = f"the norm of order {norm_type} of the gradients is {total.item()}"
+        raise RuntimeError(f"{text}; clip them all the same with error_if_nonfinite=False")
+    return total
+
+
+def clip_grads_with_norm_(
+    parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
+) -> None:
+    """Scales gradients, in place, so that a norm of theirs that is known becomes no more than `max_norm`."""
+    grads = [p.grad for p in _listed(parameters) if p.grad is not None]
+    with no_grad():
+        factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
+        for grad in grads:
+            grad.mul_(factor.to(grad.device, grad.dtype))
+
+
+def clip_grad_norm_(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Scales the gradients of all parameters, in place, so that their norm as one vector is no more than
+    `max_norm`; answers with what it was. Nothing is read: it is part of the step's plan.
+    """
+    found = _listed(parameters)
+    total = get_total_norm([p.grad for p in found if p.grad is not None], norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(found, max_norm, total)
+    return total
+
+
+def clip_grad_value_(
+    parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
+) -> None:
+    """Bounds the gradients' elements to ±`clip_value`, in place."""
+    bound = float(clip_value)
+    with no_grad():
+        for p in _listed(parameters):
+            if p.grad is not None:
+                p.grad.clamp_(-bound, bound)

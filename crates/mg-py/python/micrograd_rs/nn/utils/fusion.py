@@ -1,0 +1,79 @@
+"""A normalisation that is folded into the layer before it, for use without training."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from ..._micrograd_rs import Tensor, ones_like, zeros_like
+from ..parameter import Parameter
+
+__all__ = ["fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"]
+
+
+def _folded(
+    weight: Tensor,
+    bias: Tensor | None,
+    mean: Tensor,
+    variance: Tensor,
+    eps: float,
+    scale: Tensor | None,
+    shift: Tensor | None,
+    axis: int,
+) -> tuple[Any, Any]:
+    scale = ones_like(mean) if scale is None else scale
+    shift = zeros_like(mean) if shift is None else shift
+    bias = zeros_like(mean) if bias is None else bias
+    factor = scale * (variance + eps).rsqrt()
+    shape = [1] * weight.dim()
+    shape[axis] = -1
+    weight = (weight * factor.reshape(shape)).to(weight.dtype)
+    return Parameter(weight), Parameter(((bias - mean) * factor + shift).to(weight.dtype))
+
+
+def fuse_conv_bn_weights(
+    conv_w: Tensor,
+    conv_b: Tensor | None,
+    bn_rm: Tensor,
+    bn_rv: Tensor,
+    bn_eps: float,
+    bn_w: Tensor | None,
+    bn_b: Tensor | None,
+    transpose: bool = False,
+) -> tuple[Any, Any]:
+    """Weight and bias of a convolution that does what one with a batch normalisation behind it did."""
+    return _folded(conv_w, conv_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, 1 if transpose else 0)
+
+
+def fuse_linear_bn_weights(
+    linear_w: Tensor,
+    linear_b: Tensor | None,
+    bn_rm: Tensor,
+    bn_rv: Tensor,
+    bn_eps: float,
+    bn_w: Tensor | None,
+    bn_b: Tensor | None,
+) -> tuple[Any, Any]:
+    """Weight and bias of a linear layer that does what one with a batch normalisation behind it did."""
+    return _folded(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, 0)
+
+
+def _fused(layer: Any, bn: Any, axis: int) -> Any:
+    if layer.training or bn.training:
+        raise ValueError("folds what is in the mode for use: call eval() first")
+    if bn.running_mean is None or bn.running_var is None:
+        raise ValueError("folds a normalisation with running statistics")
+    fused = copy.deepcopy(layer)
+    rest = bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias, axis
+    fused.weight, fused.bias = _folded(fused.weight, fused.bias, *rest)
+    return fused
+
+
+def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
+    """A convolution that does what one with a batch normalisation behind it does, both in the mode for use."""
+    return _fused(conv, bn, 1 if transpose else 0)
+
+
+def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
+    """A linear layer that does what one with a batch normalisation behind it does, both in the mode for use."""
+    return _fused(linear, bn, 0)

@@ -1,0 +1,223 @@
+"""Sequences of several lengths: padded, and packed.
+
+>>> from micrograd_rs import tensor
+>>> from micrograd_rs.nn.utils.rnn import pack_sequence, pad_packed_sequence
+>>> packed = pack_sequence([tensor([1.0, 2.0, 3.0]), tensor([4.0])])
+>>> packed.data.tolist(), packed.batch_sizes.tolist()
+([1.0, 4.0, 2.0, 3.0], [2, 1, 1])
+>>> padded, lengths = pad_packed_sequence(packed, batch_first=True)
+>>> padded.tolist(), lengths.tolist()
+([[1.0, 2.0, 3.0], [4.0, 0.0, 0.0]], [3, 1])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ..._micrograd_rs import Tensor, arange, full, tensor, zeros_like
+from ..._ops import cat
+
+__all__ = [
+    "PackedSequence",
+    "invert_permutation",
+    "pack_padded_sequence",
+    "pack_sequence",
+    "pad_packed_sequence",
+    "pad_sequence",
+    "unpack_sequence",
+    "unpad_sequence",
+]
+
+
+class _Fields(NamedTuple):
+    data: Tensor
+    batch_sizes: Tensor
+    sorted_indices: Tensor | None
+    unsorted_indices: Tensor | None
+
+
+class PackedSequence(_Fields):
+    """Sequences of several lengths without padding: `data` has first all sequences' first steps, then the second
+    steps of those that have one, and so on, the longest sequence first; `batch_sizes` says how many there are at
+    each step. `sorted_indices` says which sequence stands where.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        data: Tensor,
+        batch_sizes: Tensor | None = None,
+        sorted_indices: Tensor | None = None,
+        unsorted_indices: Tensor | None = None,
+    ) -> PackedSequence:
+        if batch_sizes is None:
+            raise ValueError("takes batch_sizes: how many sequences there are at each step")
+        if unsorted_indices is None:
+            unsorted_indices = invert_permutation(sorted_indices)
+        return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+
+    def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """On another device, or in another dtype."""
+        data = self.data.to(*args, **kwargs)
+        indices = [None if i is None else i.to(data.device) for i in self[2:]]
+        return PackedSequence(data, self.batch_sizes, *indices)
+
+    def cpu(self) -> PackedSequence:
+        """As `to("cpu")`."""
+        return self.to("cpu")
+
+    def cuda(self) -> PackedSequence:
+        """As `to("cuda")`."""
+        return self.to("cuda")
+
+    def double(self) -> PackedSequence:
+        """As `to("float64")`."""
+        return self.to("float64")
+
+    def float(self) -> PackedSequence:
+        """As `to("float32")`."""
+        return self.to("float32")
+
+    def half(self) -> PackedSequence:
+        """As `to("float16")`."""
+        return self.to("float16")
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the rows lie on a CUDA device."""
+        return self.data.device.type == "cuda"
+
+
+def invert_permutation(permutation: Tensor | None) -> Tensor | None:
+    """The permutation that undoes one."""
+    if permutation is None:
+        return None
+    places = arange(permutation.shape[0], device=permutation.device)
+    return zeros_like(permutation).scatter(0, permutation, places)
+
+
+def _whole(lengths: Any) -> list[int]:
+    found = lengths.tolist() if isinstance(lengths, Tensor) else lengths
+    return [int(n) for n in found]
+
+
+def pack_padded_sequence(
+    input: Tensor, lengths: Tensor | Iterable[int], batch_first: bool = False, enforce_sorted: bool = True
+) -> PackedSequence:
+    """Packs sequences that are padded, `[steps, batch, …]` or, with `batch_first`, `[batch, steps, …]`. They need
+    not be sorted by length if not `enforce_sorted`.
+    """
+    sizes = _whole(lengths)
+    if batch_first:
+        input = input.transpose(0, 1)
+    steps, batch = input.shape[:2]
+    if len(sizes) != batch:
+        raise ValueError(f"takes {batch} lengths, got {len(sizes)}")
+    if any(not 0 < n <= steps for n in sizes):
+        raise ValueError(f"takes lengths above 0 and up to {steps}, got {sizes}")
+    order = None
+    if enforce_sorted:
+        if any(a < b for a, b in zip(sizes, sizes[1:])):
+            raise ValueError("takes lengths in descending order; pass enforce_sorted=False for others")
+    else:
+        places = sorted(range(batch), key=lambda i: -sizes[i])
+        sizes = [sizes[i] for i in places]
+        order = tensor(places, device=input.device)
+        input = input.index_select(1, order)
+    counts = [sum(n > step for n in sizes) for step in range(sizes[0])]
+    return PackedSequence(_taken(input, counts), tensor(counts), order)
+
+
+def _taken(input: Tensor, counts: list[int]) -> Tensor:
+    """The first so many of each step's rows."""
+    batch = input.shape[1]
+    rows = input.flatten(0, 1)
+    if all(n == batch for n in counts):
+        return rows[: len(counts) * batch]
+    places = [step * batch + i for step, n in enumerate(counts) for i in range(n)]
+    return rows.index_select(0, tensor(places, device=input.device))
+
+
+def pad_packed_sequence(
+    sequence: PackedSequence,
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    total_length: int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Packed sequences as `[steps, batch, …]` (`[batch, steps, …]` with `batch_first`), padded to the longest or
+    to `total_length`, and their lengths.
+    """
+    counts: list[int] = sequence.batch_sizes.tolist()
+    data, batch = sequence.data, counts[0]
+    steps = len(counts)
+    if total_length is not None:
+        if total_length < steps:
+            raise ValueError(f"takes a total_length of at least {steps}, got {total_length}")
+        steps = total_length
+    places: list[int] = []
+    row = 0
+    for n in [*counts, *[0] * (steps - len(counts))]:
+        # The row behind the last is the padding.
+        places += [*range(row, row + n), *[data.shape[0]] * (batch - n)]
+        row += n
+    rest = tuple(data.shape[1:])
+    padding = full((1, *rest), padding_value, dtype=data.dtype, device=data.device)
+    found = cat([data, padding]).index_select(0, tensor(places, device=data.device))
+    padded = found.reshape(steps, batch, *rest)
+    lengths = tensor([sum(n > i for n in counts) for i in range(batch)])
+    order = sequence.unsorted_indices
+    if order is not None:
+        padded = padded.index_select(1, order)
+        lengths = lengths[order.to(lengths.device)]
+    return (padded.transpose(0, 1) if batch_first else padded), lengths
+
+
+def pad_sequence(
+    sequences: Tensor | Iterable[Tensor],
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: str = "right",
+) -> Tensor:
+    """Sequences `[length, …]` as `[longest, batch, …]` (`[batch, longest, …]` with `batch_first`), padded on the
+    "right" or on the "left".
+    """
+    if padding_side not in ("right", "left"):
+        raise ValueError(f'a padding_side is "right" or "left", got {padding_side!r}')
+    parts = list(sequences)
+    if not parts:
+        raise ValueError("takes at least one sequence")
+    longest = max(part.shape[0] for part in parts)
+    rest = tuple(parts[0].shape[1:])
+    padded: list[Tensor] = []
+    for part in parts:
+        if tuple(part.shape[1:]) != rest:
+            raise ValueError(f"sequences differ in more than length: {parts[0].shape} and {part.shape}")
+        missing = longest - part.shape[0]
+        if missing:
+            padding = full((missing, *rest), padding_value, dtype=part.dtype, device=part.device)
+            part = cat([part, padding] if padding_side == "right" else [padding, part])
+        padded.append(part.unsqueeze(0 if batch_first else 1))
+    return cat(padded, 0 if batch_first else 1)
+
+
+def unpad_sequence(
+    padded_sequences: Tensor, lengths: Tensor | Iterable[int], batch_first: bool = False
+) -> list[Tensor]:
+    """The sequences without padding: the reverse of `pad_sequence`."""
+    batch = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
+    return [one[:n] for one, n in zip(batch.unbind(0), _whole(lengths))]
+
+
+def pack_sequence(sequences: Iterable[Tensor], enforce_sorted: bool = True) -> PackedSequence:
+    """Packs sequences `[length, …]`."""
+    parts = list(sequences)
+    lengths = [part.shape[0] for part in parts]
+    return pack_padded_sequence(pad_sequence(parts), lengths, enforce_sorted=enforce_sorted)
+
+
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
+    """The sequences: the reverse of `pack_sequence`."""
+    padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
+    return unpad_sequence(padded, lengths, batch_first=True)

@@ -1,0 +1,316 @@
+"""Helpers for modules, sequences of several lengths, modules that find out their sizes."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import micrograd_rs as mg
+import pytest
+from conftest import close
+from micrograd_rs import nn
+from micrograd_rs.nn.utils import parametrizations, parametrize, rnn
+from micrograd_rs.nn.utils.stateless import functional_call
+
+
+def trained(module, *args):
+    out = module(*args)
+    (out[0] if isinstance(out, tuple) else out).square().sum().backward()
+    return module
+
+
+def test_vectors_of_parameters():
+    net = nn.Linear(3, 2)
+    vector = nn.utils.parameters_to_vector(net.parameters())
+    assert vector.shape == (8,)
+    weight = net.weight
+    nn.utils.vector_to_parameters(mg.arange(8.0), net.parameters())
+    assert net.weight is weight and weight.requires_grad and net.bias.tolist() == [6, 7]
+    with pytest.raises(ValueError, match="8 elements"):
+        nn.utils.vector_to_parameters(mg.ones(7), net.parameters())
+
+
+def test_clipping():
+    net = trained(nn.Linear(3, 2), mg.ones(4, 3))
+    before = nn.utils.get_total_norm([p.grad for p in net.parameters()])
+    norm = nn.utils.clip_grad_norm_(net.parameters(), 0.1)
+    close(norm, before)
+    close(nn.utils.get_total_norm([p.grad for p in net.parameters()]), 0.1, rtol=1e-4)
+    kept = [p.grad.tolist() for p in net.parameters()]
+    nn.utils.clip_grad_norm_(net.parameters(), 5.0)
+    close([p.grad.tolist() for p in net.parameters()], kept)
+    nn.utils.clip_grad_value_(net.weight, 0.01)
+    assert net.weight.grad.abs().max().item() <= 0.0100001
+    net.weight.grad.fill_(float("nan"))
+    with pytest.raises(RuntimeError, match="nan"):
+        nn.utils.clip_grad_norm_(net.parameters(), 1.0, error_if_nonfinite=True)
+    assert nn.utils.clip_grad_norm_([], 1.0).item() == 0
+
+
+def test_clipping_reads_nothing():
+    net = nn.Linear(3, 2)
+    sgd = mg.optim.SGD(net.parameters(), lr=0.1)
+
+    @mg.jit
+    def step(x):
+        sgd.zero_grad()
+        net(x).square().sum().backward()
+        nn.utils.clip_grad_norm_(net.parameters(), 0.1)
+        sgd.step()
+
+    for _ in range(4):
+        step(mg.ones(2, 3))
+    assert step.reason is None, step.reason
+
+
+@pytest.mark.parametrize("make", [nn.utils.weight_norm, parametrizations.weight_norm])
+def test_weight_norm(make):
+    layer = nn.Linear(4, 3)
+    before, x = layer.weight.tolist(), mg.randn(2, 4)
+    wanted = layer(x).tolist()
+    normed = make(layer)
+    assert normed is layer
+    close(layer(x), wanted)
+    assert sorted(p.numel() for p in layer.parameters()) == [3, 3, 12]
+    trained(layer, x)
+    assert all(p.grad is not None for p in layer.parameters())
+    close(layer.weight, before)
+    for other in (copy.deepcopy(layer),):
+        close(other(x), wanted)
+    if make is nn.utils.weight_norm:
+        nn.utils.remove_weight_norm(layer)
+        with pytest.raises(ValueError):
+            nn.utils.remove_weight_norm(layer)
+    else:
+        parametrize.remove_parametrizations(layer, "weight")
+    assert {n for n, _ in layer.named_parameters()} == {"bias", "weight"} and type(layer) is nn.Linear
+    close(layer(x), wanted)
+
+
+@pytest.mark.parametrize("make", [nn.utils.spectral_norm, parametrizations.spectral_norm])
+def test_spectral_norm(make):
+    layer = make(nn.Linear(5, 4))
+    with mg.no_grad():
+        for _ in range(200):
+            layer(mg.ones(1, 5))
+    layer.eval()
+    layer(mg.ones(1, 5))
+    w = layer.weight.detach()
+    # The largest singular value, by the power method.
+    v = mg.ones(5)
+    for _ in range(500):
+        v = (w.T @ (w @ v)).detach()
+        v = v / v.norm()
+    close((w @ v).norm(), 1.0, rtol=1e-3)
+    trained(layer, mg.ones(1, 5))
+    assert all(p.grad is not None for p in layer.parameters())
+    if make is nn.utils.spectral_norm:
+        nn.utils.remove_spectral_norm(layer)
+    else:
+        parametrize.remove_parametrizations(layer, "weight")
+    close(layer.weight, w, rtol=1e-4)
+    assert {n for n, _ in layer.named_parameters()} == {"weight", "bias"}
+
+
+class Symmetric(nn.Module):
+    def forward(self, x):
+        return x.triu() + x.triu(1).mT
+
+    def right_inverse(self, x):
+        return x.triu()
+
+
+class Doubled(nn.Module):
+    def forward(self, x):
+        return x * 2
+
+
+def test_parametrizations():
+    layer = nn.Linear(3, 3)
+    original = layer.weight
+    parametrize.register_parametrization(layer, "weight", Symmetric())
+    assert parametrize.is_parametrized(layer) and parametrize.is_parametrized(layer, "weight") and not parametrize.is_parametrized(layer, "bias")
+    assert type(layer).__name__ == "ParametrizedLinear" and parametrize.type_before_parametrizations(layer) is nn.Linear
+    assert layer.parametrizations.weight.original is original and isinstance(layer, nn.Linear)
+    close(layer.weight, layer.weight.T)
+    layer.weight = mg.ones(3, 3)
+    assert original.tolist() == [[1, 1, 1], [0, 1, 1], [0, 0, 1]] and layer.weight.tolist() == [[1] * 3] * 3
+    parametrize.register_parametrization(layer, "weight", Doubled())
+    assert layer.weight.tolist() == [[2] * 3] * 3
+    trained(layer, mg.ones(1, 3))
+    assert original.grad is not None
+    with parametrize.cached():
+        assert layer.weight is layer.weight
+    assert layer.weight is not layer.weight
+    other = copy.deepcopy(layer)
+    other.load_state_dict(layer.state_dict())
+    parametrize.remove_parametrizations(layer, "weight", leave_parametrized=False)
+    assert layer.weight is original and type(layer) is nn.Linear and parametrize.is_parametrized(other)
+    with pytest.raises(ValueError):
+        parametrize.remove_parametrizations(layer, "weight")
+    with pytest.raises(ValueError):
+        parametrize.register_parametrization(layer, "nothing", Doubled())
+    target = nn.Linear(3, 3)
+    parametrize.transfer_parametrizations_and_params(other, target)
+    close(target.weight, other.weight)
+
+
+def test_functional_calls():
+    net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2)).eval()
+    x = mg.randn(3, 2)
+    before = net(x).tolist()
+    zero = {name: mg.zeros(p.shape) for name, p in net.named_parameters()}
+    assert functional_call(net, zero, x).tolist() == [[0, 0]] * 3
+    assert net(x).tolist() == before and isinstance(net[0].weight, nn.Parameter)
+    w = mg.ones(2, 2).requires_grad_()
+    functional_call(net, {"0.weight": w * 2}, (x,)).square().sum().backward()
+    assert w.grad is not None
+    with pytest.raises(RuntimeError, match="unexpected: nothing"):
+        functional_call(net, {"nothing": w}, x)
+    with pytest.raises(RuntimeError, match="missing"):
+        functional_call(net, {"0.weight": w}, x, strict=True)
+    with pytest.raises(ValueError):
+        functional_call(net, {"0.weight": mg.ones(2, 3)}, x)
+    assert net(x).tolist() == before
+    with pytest.raises(ValueError, match="twice"):
+        functional_call(net, [{"0.weight": w}, {"0.weight": w}], x)
+
+
+def test_functional_calls_of_tied_weights():
+    net = nn.Sequential(nn.Linear(2, 2, bias=False), nn.Linear(2, 2, bias=False))
+    net[1].weight = net[0].weight
+    x = mg.ones(1, 2)
+    eye = {"0.weight": mg.eye(2)}
+    assert functional_call(net, eye, x).tolist() == [[1, 1]]
+    assert functional_call(net, {**eye, "1.weight": mg.zeros(2, 2)}, x, tie_weights=False).tolist() == [[0, 0]]
+    with pytest.raises(ValueError, match="one tensor"):
+        functional_call(net, {**eye, "1.weight": mg.zeros(2, 2)}, x)
+
+
+def test_folding():
+    net = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3))
+    for _ in range(3):
+        net(mg.randn(16, 4) * 2 + 1)
+    net.eval()
+    x = mg.randn(5, 4)
+    close(nn.utils.fuse_linear_bn_eval(net[0], net[1])(x), net(x), rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError):
+        nn.utils.fuse_linear_bn_eval(net[0].train(), net[1])
+    assert nn.utils.skip_init(nn.Linear, 3, 2).weight.shape == (2, 3)
+
+
+def test_recurrent_steps_are_cells():
+    for kind, cell in ((nn.LSTM, nn.LSTMCell), (nn.GRU, nn.GRUCell), (nn.RNN, nn.RNNCell)):
+        layer, step = kind(3, 4), cell(3, 4)
+        step.load_state_dict({name.removesuffix("_l0"): t for name, t in layer.state_dict().items()})
+        x, h, outputs = mg.randn(6, 2, 3), None, []
+        for t in range(6):
+            h = step(x[t], h)
+            outputs.append(h[0] if isinstance(h, tuple) else h)
+        output, last = layer(x)
+        close(output, mg.stack(outputs), rtol=1e-4, atol=1e-5)
+        last = last[0] if isinstance(last, tuple) else last
+        close(last[0], outputs[-1], rtol=1e-4, atol=1e-5)
+
+
+def test_packed_sequences_do_not_see_padding():
+    for kind in (nn.LSTM, nn.GRU, nn.RNN):
+        layer = kind(3, 4, 2, bidirectional=True)
+        parts = [mg.randn(n, 3) for n in (2, 5, 1)]
+        packed, last = layer(rnn.pack_sequence(parts, enforce_sorted=False))
+        outputs = rnn.unpack_sequence(packed)
+        last = last[0] if isinstance(last, tuple) else last
+        for i, part in enumerate(parts):
+            alone, end = layer(part)
+            end = end[0] if isinstance(end, tuple) else end
+            close(outputs[i], alone, rtol=1e-4, atol=1e-5)
+            close(last[:, i], end, rtol=1e-4, atol=1e-5)
+
+
+def test_recurrent_layers_refuse():
+    for wrong in (
+        lambda: nn.LSTM(3, 0),
+        lambda: nn.GRU(3, 4, dropout=1.5),
+        lambda: nn.LSTM(3, 4, proj_size=4),
+        lambda: nn.RNN(3, 4, nonlinearity="gelu"),
+        lambda: nn.LSTM(3, 4)(mg.ones(2, 2, 5)),
+        lambda: nn.LSTM(3, 4)(mg.ones(3)),
+        lambda: nn.GRU(3, 4)(mg.ones(2, 2, 3), mg.ones(1, 3, 4)),
+        lambda: rnn.pack_padded_sequence(mg.ones(3, 2, 1), [1, 3]),
+        lambda: rnn.pack_padded_sequence(mg.ones(3, 2, 1), [4, 3]),
+        lambda: nn.MultiheadAttention(5, 2),
+        lambda: nn.TransformerEncoderLayer(4, 2, activation="tanh"),
+        lambda: nn.Transformer(4, 2)(mg.ones(1, 1, 5), mg.ones(1, 1, 4)),
+    ):
+        with pytest.raises(ValueError):
+            wrong()
+
+
+def test_dropout_between_layers():
+    layer = nn.LSTM(3, 50, 2, dropout=0.5)
+    x = mg.randn(4, 2, 3)
+    assert layer(x)[0].tolist() != layer(x)[0].tolist()
+    layer.eval()
+    assert layer(x)[0].tolist() == layer(x)[0].tolist()
+
+
+def test_recurrent_layers_are_replayed():
+    layer = nn.LSTM(3, 4, 2, batch_first=True)
+    adam = mg.optim.Adam(layer.parameters(), lr=0.01)
+
+    @mg.jit
+    def step(x, y):
+        adam.zero_grad()
+        loss = (layer(x)[0] - y).square().mean()
+        loss.backward()
+        adam.step()
+        return loss.detach()
+
+    x, y = mg.randn(2, 5, 3), mg.rand(2, 5, 4)
+    losses = [step(x, y).item() for _ in range(30)]
+    assert step.reason is None and losses[-1] < losses[0]
+
+
+def test_lazy_modules():
+    net = nn.Sequential(nn.LazyLinear(5), nn.LazyBatchNorm1d(), nn.ReLU(), nn.LazyLinear(2, bias=False))
+    assert isinstance(net[0].weight, nn.UninitializedParameter) and isinstance(net[1].running_mean, nn.UninitializedBuffer)
+    assert net[0].has_uninitialized_params() and isinstance(net[0], nn.LazyLinear)
+    sgd = mg.optim.SGD(net.parameters(), lr=0.1)
+    weight = net[0].weight
+    trained(net, mg.randn(8, 3))
+    assert net[0].weight is weight and weight.shape == (5, 3) and type(net[0]) is nn.Linear and type(net[1]) is nn.BatchNorm1d
+    assert net[1].num_features == 5 and "LazyLinear" not in repr(net) and not isinstance(weight, nn.UninitializedParameter)
+    before = weight.tolist()
+    sgd.step()
+    assert weight.tolist() != before
+    assert len(pickle.loads(pickle.dumps(net))(mg.randn(8, 3))) == 8
+
+
+def test_lazy_modules_are_loaded():
+    full, lazy = nn.Linear(4, 3), nn.LazyLinear(3)
+    lazy.load_state_dict(full.state_dict())
+    x = mg.randn(2, 4)
+    close(lazy(x), full(x))
+    lazy = nn.LazyLinear(3)
+    copied = copy.deepcopy(lazy)
+    assert copied.has_uninitialized_params()
+    copied(x)
+    assert lazy.has_uninitialized_params() and not hasattr(copied, "_initialize_hook")
+
+
+class Scale(nn.LazyModuleMixin):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.UninitializedParameter()
+
+    def initialize_parameters(self, x):
+        nn.parameter.materialize(self.scale, x.shape[-1:])
+        nn.init.ones_(self.scale)
+
+    def forward(self, x):
+        return x * self.scale
+
+
+def test_lazy_modules_of_ones_own():
+    scale = Scale()
+    assert scale(mg.full((2, 3), 5.0)).tolist() == [[5] * 3] * 2 and scale.scale.shape == (3,)
