@@ -141,6 +141,7 @@ from .norms import (
 from .module import Module
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell, RNNCellBase
+from .summary import summary
 from .transformer import (
     Transformer,
     TransformerDecoder,
@@ -283,6 +284,7 @@ __all__ = [
     "init",
     "modules",
     "parameter",
+    "summary",
     "utils",
 ]
 
