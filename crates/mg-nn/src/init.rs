@@ -244,6 +244,34 @@ pub fn trunc_normal_(t: &Tensor, mean: f64, std: f64, low: f64, high: f64) -> Re
     write(t, drawn.try_clamp(Some(low.into()), Some(high.into()))?.to_dtype(t.dtype()))
 }
 
+/// A matrix, of all but the first axis as one, with orthonormal rows or columns, whichever are fewer, times `gain`: Saxe,
+/// McClelland and Ganguli, "Exact solutions to the nonlinear dynamics of learning in deep linear neural networks", 2013.
+///
+/// # Errors
+///
+/// Fewer than two axes; as [`uniform_`].
+#[track_caller]
+pub fn orthogonal_(t: &Tensor, gain: f64) -> Result<()> {
+    let shape = t.shape();
+    if shape.rank() < 2 {
+        let text = format!("takes a tensor of two axes or more, got shape {shape}");
+        return Err(Error::new("orthogonal_", ErrorKind::Shape(text)));
+    }
+    if shape.numel() == 0 {
+        return Ok(());
+    }
+    let rows = shape[0];
+    let columns = shape.numel() / rows;
+    let tall = [rows.max(columns), rows.min(columns)];
+    let dtype = if t.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
+    let (q, r) = there(t, || Tensor::randn(&tall, dtype))?.try_qr("reduced")?;
+    // With signs that make it a draw from all such matrices alike.
+    let q = q.try_mul(r.diagonal(0, 0, 1)?.try_sign()?)?;
+    let q = if rows < columns { q.try_t()? } else { q };
+    let sizes: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
+    write(t, q.reshape(&sizes)?.try_mul(gain)?.to_dtype(t.dtype()))
+}
+
 /// Normal with this standard deviation, with a part `sparsity` of each column set to 0: Martens, "Deep learning via
 /// Hessian-free optimization", 2010.
 ///

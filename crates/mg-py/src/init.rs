@@ -114,6 +114,8 @@ initialisers! {
     /// Normal with this mean and standard deviation, within [a, b]: what lies beyond is not drawn.
     trunc_normal_(mean: f64 = 0.0, std: f64 = 1.0, a: f64 = -2.0, b: f64 = 2.0) |t|
         mg_nn::init::trunc_normal_(t, mean, std, a, b);
+    /// Orthonormal rows or columns, whichever are fewer, times `gain`: Saxe, McClelland and Ganguli, 2013.
+    orthogonal_(gain: f64 = 1.0) |t| mg_nn::init::orthogonal_(t, gain);
     /// Normal with this standard deviation, with a part `sparsity` of each column set to 0: Martens, 2010.
     sparse_(sparsity: f64, std: f64 = 0.01) |t| mg_nn::init::sparse_(t, sparsity, std);
     /// Zeros.

@@ -63,8 +63,8 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::init::{
         _embedding_parameters, _layer_norm_parameters, _linear_parameters, calculate_gain, constant_, dirac_,
-        eye_, kaiming_normal_, kaiming_uniform_, normal_, ones_, sparse_, trunc_normal_, uniform_,
-        xavier_normal_, xavier_uniform_, zeros_,
+        eye_, kaiming_normal_, kaiming_uniform_, normal_, ones_, orthogonal_, sparse_, trunc_normal_,
+        uniform_, xavier_normal_, xavier_uniform_, zeros_,
     };
     #[pymodule_export]
     use crate::jit::{PyJit, jit};
