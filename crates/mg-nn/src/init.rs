@@ -29,6 +29,8 @@ pub enum Nonlinearity {
     Relu,
     /// The rectifier with this slope where negative.
     LeakyRelu(f64),
+    /// The scaled exponential linear unit.
+    Selu,
 }
 
 impl Nonlinearity {
@@ -40,6 +42,7 @@ impl Nonlinearity {
             Nonlinearity::Tanh => 5.0 / 3.0,
             Nonlinearity::Relu => std::f64::consts::SQRT_2,
             Nonlinearity::LeakyRelu(slope) => (2.0 / (1.0 + slope * slope)).sqrt(),
+            Nonlinearity::Selu => 0.75,
         }
     }
 }
@@ -166,6 +169,131 @@ fn kaiming_std(t: &Tensor, fan: Fan, nonlinearity: Nonlinearity) -> Result<f64> 
     let (fan_in, fan_out) = fans(t)?;
     let n = if fan == Fan::In { fan_in } else { fan_out };
     Ok(nonlinearity.gain() / (n.max(1) as f64).sqrt())
+}
+
+/// Ones on the diagonal of a matrix, zeros beside it.
+///
+/// # Errors
+///
+/// What is no matrix; memory.
+#[track_caller]
+pub fn eye_(t: &Tensor) -> Result<()> {
+    let shape = t.shape();
+    let [rows, columns] = shape[..] else {
+        return Err(Error::new("eye_", ErrorKind::Shape(format!("takes a matrix, got shape {shape}"))));
+    };
+    write(t, there(t, || line(rows, &[rows, 1])?.try_eq(line(columns, &[1, columns])?))?.to_dtype(t.dtype()))
+}
+
+/// 0, 1, 2, … along one axis of a shape.
+#[track_caller]
+fn line(n: usize, shape: &[usize]) -> Result<Tensor> {
+    let sizes: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
+    Tensor::arange(n).reshape(&sizes)
+}
+
+/// What keeps the channels of a convolution as they are, as far as there are as many: a one in the middle of the kernel
+/// from each channel to itself, within each group. Zagoruyko and Komodakis, "DiracNets", 2017.
+///
+/// # Errors
+///
+/// A weight of other than 3, 4 or 5 axes, channels that do not part into the groups; memory.
+#[track_caller]
+pub fn dirac_(t: &Tensor, groups: usize) -> Result<()> {
+    let shape = t.shape();
+    let (rank, kernel) = (shape.rank(), shape.get(2..).unwrap_or_default());
+    if !(3..=5).contains(&rank) || groups == 0 || !shape[0].is_multiple_of(groups) {
+        let text = format!(
+            "takes a weight [out, in, …] of 3 to 5 axes, out divisible by {groups}, got shape {shape}"
+        );
+        return Err(Error::new("dirac_", ErrorKind::Shape(text)));
+    }
+    let along = |axis: usize| {
+        let mut sizes = vec![1; rank];
+        sizes[axis] = shape[axis];
+        line(shape[axis], &sizes)
+    };
+    let made = there(t, || {
+        let mut is = along(0)?.try_remainder((shape[0] / groups) as i64)?.try_eq(along(1)?)?;
+        for (i, &n) in kernel.iter().enumerate() {
+            is = is.try_logical_and(along(2 + i)?.try_eq((n / 2) as i64)?)?;
+        }
+        Ok(is.to_dtype(t.dtype()))
+    })?;
+    write(t, made)
+}
+
+/// Normal with this mean and standard deviation, within `[low, high]`: what lies beyond is not drawn. By the inverse of the
+/// distribution function.
+///
+/// # Errors
+///
+/// As [`uniform_`].
+#[track_caller]
+pub fn trunc_normal_(t: &Tensor, mean: f64, std: f64, low: f64, high: f64) -> Result<()> {
+    let side = |at: f64| {
+        let z = Tensor::from_slice(&[(at - mean) / std * std::f64::consts::FRAC_1_SQRT_2]);
+        z.to(t.device())?.try_erf()?.sum_dim(&[], false)
+    };
+    let (from, to) = (side(low)?, side(high)?);
+    // Half types are too coarse to be drawn from: their ends would be met again and again.
+    let dtype = if t.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
+    let u = there(t, || Tensor::rand(&t.shape(), dtype))?;
+    let u = u.try_mul(to.try_sub(&from)?.to_dtype(dtype))?.try_add(from.to_dtype(dtype))?;
+    let drawn = u.try_erfinv()?.try_mul(std * std::f64::consts::SQRT_2)?.try_add(mean)?;
+    write(t, drawn.try_clamp(Some(low.into()), Some(high.into()))?.to_dtype(t.dtype()))
+}
+
+/// A matrix, of all but the first axis as one, with orthonormal rows or columns, whichever are fewer, times `gain`: Saxe,
+/// McClelland and Ganguli, "Exact solutions to the nonlinear dynamics of learning in deep linear neural networks", 2013.
+///
+/// # Errors
+///
+/// Fewer than two axes; as [`uniform_`].
+#[track_caller]
+pub fn orthogonal_(t: &Tensor, gain: f64) -> Result<()> {
+    let shape = t.shape();
+    if shape.rank() < 2 {
+        let text = format!("takes a tensor of two axes or more, got shape {shape}");
+        return Err(Error::new("orthogonal_", ErrorKind::Shape(text)));
+    }
+    if shape.numel() == 0 {
+        return Ok(());
+    }
+    let rows = shape[0];
+    let columns = shape.numel() / rows;
+    let tall = [rows.max(columns), rows.min(columns)];
+    let dtype = if t.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
+    let (q, r) = there(t, || Tensor::randn(&tall, dtype))?.try_qr("reduced")?;
+    // With signs that make it a draw from all such matrices alike.
+    let q = q.try_mul(r.diagonal(0, 0, 1)?.try_sign()?)?;
+    let q = if rows < columns { q.try_t()? } else { q };
+    let sizes: Vec<isize> = shape.iter().map(|&n| n as isize).collect();
+    write(t, q.reshape(&sizes)?.try_mul(gain)?.to_dtype(t.dtype()))
+}
+
+/// Normal with this standard deviation, with a part `sparsity` of each column set to 0: Martens, "Deep learning via
+/// Hessian-free optimization", 2010.
+///
+/// # Errors
+///
+/// What is no matrix; as [`uniform_`].
+#[track_caller]
+pub fn sparse_(t: &Tensor, sparsity: f64, std: f64) -> Result<()> {
+    let shape = t.shape();
+    let [rows, columns] = shape[..] else {
+        return Err(Error::new("sparse_", ErrorKind::Shape(format!("takes a matrix, got shape {shape}"))));
+    };
+    let zeros = (sparsity * rows as f64).ceil() as i64;
+    normal_(t, 0.0, std)?;
+    // An order of the rows for each column, drawn by sorting.
+    let order = there(t, || Tensor::rand(&[rows, columns], DType::F32))?.try_argsort(0, false, false)?;
+    let drawn = order.try_argsort(0, false, false)?.try_ge(zeros)?;
+    let own = {
+        let _guard = no_grad();
+        t.try_mul(drawn.to_dtype(t.dtype()))?
+    };
+    write(t, own)
 }
 
 /// A parameter drawn uniformly from ±`bound`.

@@ -54,14 +54,16 @@ pub fn _layer_norm_parameters(
 
 fn nonlinearity(name: &str, slope: f64) -> Result<Nonlinearity> {
     Ok(match name {
-        "linear" => Nonlinearity::Linear,
+        "linear" | "conv1d" | "conv2d" | "conv3d" | "conv_transpose1d" | "conv_transpose2d"
+        | "conv_transpose3d" => Nonlinearity::Linear,
         "sigmoid" => Nonlinearity::Sigmoid,
         "tanh" => Nonlinearity::Tanh,
         "relu" => Nonlinearity::Relu,
         "leaky_relu" => Nonlinearity::LeakyRelu(slope),
+        "selu" => Nonlinearity::Selu,
         other => {
             let text = format!(
-                "a nonlinearity is \"linear\", \"sigmoid\", \"tanh\", \"relu\" or \"leaky_relu\", got {other:?}"
+                "a nonlinearity is \"linear\", \"sigmoid\", \"tanh\", \"relu\", \"leaky_relu\", \"selu\" or the name of a convolution, got {other:?}"
             );
             return Err(Error::new("init", ErrorKind::Value(text)));
         }
@@ -81,16 +83,16 @@ fn fan(mode: &str) -> Result<Fan> {
 
 /// The recommended factor for weights before a nonlinearity.
 #[pyfunction]
-#[pyo3(signature = (nonlinearity, param=0.01))]
-pub fn calculate_gain(nonlinearity: &str, param: f64) -> PyResult<f64> {
-    Ok(self::nonlinearity(nonlinearity, param).map_err(|e| exception(&e))?.gain())
+#[pyo3(signature = (nonlinearity, param=None))]
+pub fn calculate_gain(nonlinearity: &str, param: Option<f64>) -> PyResult<f64> {
+    Ok(self::nonlinearity(nonlinearity, param.unwrap_or(0.01)).map_err(|e| exception(&e))?.gain())
 }
 
 macro_rules! initialisers {
-    ($($(#[doc = $doc:literal])+ $name:ident($($arg:ident: $T:ty = $default:expr),*) |$t:ident| $fill:expr;)*) => {$(
+    ($($(#[doc = $doc:literal])+ $name:ident($($arg:ident: $T:ty $(= $default:expr)?),*) |$t:ident| $fill:expr;)*) => {$(
         $(#[doc = $doc])+
         #[pyfunction]
-        #[pyo3(signature = (tensor, $($arg = $default),*))]
+        #[pyo3(signature = (tensor, $($arg $(= $default)?),*))]
         pub fn $name<'py>(py: Python<'py>, tensor: Bound<'py, PyTensor>, $($arg: $T),*) -> PyResult<Bound<'py, PyTensor>> {
             let $t = &tensor.get().t;
             compute(py, || $fill)?;
@@ -105,6 +107,17 @@ initialisers! {
     normal_(mean: f64 = 0.0, std: f64 = 1.0) |t| mg_nn::init::normal_(t, mean, std);
     /// The same value everywhere.
     constant_(val: f64 = 0.0) |t| mg_nn::init::constant_(t, val);
+    /// Ones on the diagonal of a matrix, zeros beside it.
+    eye_() |t| mg_nn::init::eye_(t);
+    /// What keeps the channels of a convolution as they are, within each group: Zagoruyko and Komodakis, 2017.
+    dirac_(groups: usize = 1) |t| mg_nn::init::dirac_(t, groups);
+    /// Normal with this mean and standard deviation, within [a, b]: what lies beyond is not drawn.
+    trunc_normal_(mean: f64 = 0.0, std: f64 = 1.0, a: f64 = -2.0, b: f64 = 2.0) |t|
+        mg_nn::init::trunc_normal_(t, mean, std, a, b);
+    /// Orthonormal rows or columns, whichever are fewer, times `gain`: Saxe, McClelland and Ganguli, 2013.
+    orthogonal_(gain: f64 = 1.0) |t| mg_nn::init::orthogonal_(t, gain);
+    /// Normal with this standard deviation, with a part `sparsity` of each column set to 0: Martens, 2010.
+    sparse_(sparsity: f64, std: f64 = 0.01) |t| mg_nn::init::sparse_(t, sparsity, std);
     /// Zeros.
     zeros_() |t| mg_nn::init::constant_(t, 0.0);
     /// Ones.

@@ -82,3 +82,28 @@ def test_mnist_on_the_real_files(tmp_path):
     done = python(tmp_path, ROOT / "examples" / "mnist.py", "--epochs", "3", MNIST_DIR=os.environ["MNIST_DIR"])
     assert done.returncode == 0, done.stderr
     assert float(re.search(r"epoch 3/3 ([0-9.]+)%", done.stdout)[1]) > 95
+
+
+def losses(done):
+    assert done.returncode == 0, done.stderr
+    found = [float(loss) for loss in re.findall(r"step \d+: loss ([0-9.]+)", done.stdout)]
+    assert found, done.stdout
+    return found
+
+
+def test_names(tmp_path):
+    done = python(tmp_path, ROOT / "examples" / "names.py", "--steps", "60")
+    # Of 27 letters, none is known at first.
+    assert losses(done)[-1] < 1.5 and "(lstm): LSTM(16, 64, num_layers=2" in done.stdout
+    assert re.search(r"drawn: [a-z-]+ ", done.stdout)
+
+
+def test_translate(tmp_path):
+    done = python(tmp_path, ROOT / "examples" / "translate.py", "--steps", "80")
+    assert losses(done)[-1] < 1.5 and "of 20 right" in done.stdout
+
+
+def test_gpt(tmp_path):
+    (tmp_path / "text.txt").write_text("the cat sat on the mat and the dog sat on the log. " * 60)
+    done = python(tmp_path, ROOT / "examples" / "gpt.py", "text.txt", "--steps", "40", "--context", "16")
+    assert losses(done)[-1] < 1.5 and "14 letters" in done.stdout

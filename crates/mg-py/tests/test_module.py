@@ -330,3 +330,23 @@ def test_embeddings_of_others():
     often = nn.Embedding(4, 3, scale_grad_by_freq=True)
     often(mg.tensor([1, 1, 2])).sum().backward()
     close(often.weight.grad, [[0] * 3, [1] * 3, [1] * 3, [0] * 3])
+
+
+def test_summaries():
+    net = nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Dropout(), nn.Linear(128, 10)).train()
+    net[3].bias.requires_grad_(False)
+    table = nn.summary(net, (32, 784))
+    kinds = ["Sequential", "Linear", "ReLU", "Dropout", "Linear"]
+    assert [row.kind for row in table.rows] == kinds and [row.depth for row in table.rows] == [0, 1, 1, 1, 1]
+    assert table.rows[1].input_shape == (32, 784) and table.rows[1].output_shape == (32, 128)
+    assert (table.total_params, table.trainable_params, table.param_bytes) == (101_770, 101_760, 4 * 101_770)
+    assert table.rows[1].flops >= 2 * 32 * 784 * 128 and table.flops == sum(row.flops for row in table.rows[1:])
+    assert table.rows[2].bytes == 2 * 4 * 32 * 128 and "3: Linear" in str(table) and "101,770" in str(table)
+    assert net.training and net[2].training and not net._forward_hooks
+    deep = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), 2)
+    assert [row.name for row in nn.summary(deep, mg.randn(3, 1, 8), depth=1).rows] == ["", "layers.0", "layers.1"]
+    rows = nn.summary(nn.LSTM(3, 4), mg.randn(5, 2, 3)).rows
+    assert rows[0].output_shape == [(5, 2, 4), (1, 2, 4), (1, 2, 4)]
+    with pytest.raises(ValueError):
+        nn.summary(net, (32, 7))
+    assert not net._forward_hooks

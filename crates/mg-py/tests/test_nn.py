@@ -10,6 +10,7 @@ import micrograd_rs as mg
 import pytest
 from conftest import close
 from micrograd_rs import nn
+from micrograd_rs.nn import functional as F
 
 
 def takes_over():
@@ -336,6 +337,46 @@ def test_initialisers():
     leaf = nn.Linear(2, 2).weight
     nn.init.zeros_(leaf)
     assert leaf.requires_grad and leaf.sum().item() == 0
+
+
+def test_initialisers_of_shapes():
+    assert nn.init.eye_(mg.empty(2, 3)).tolist() == [[1, 0, 0], [0, 1, 0]]
+    kernel = nn.init.dirac_(mg.empty(4, 2, 3), groups=2)
+    x = mg.randn(1, 4, 5)
+    close(F.conv1d(x, kernel, padding=1, groups=2), x)
+    for wrong in (lambda: nn.init.eye_(mg.empty(3)), lambda: nn.init.dirac_(mg.empty(3, 2)), lambda: nn.init.sparse_(mg.empty(3), 0.5)):
+        with pytest.raises(ValueError):
+            wrong()
+
+
+def test_orthogonal_matrices():
+    for shape in ((5, 3), (3, 5), (4, 2, 3), (4, 4)):
+        w = nn.init.orthogonal_(mg.empty(*shape, dtype="f64"), gain=2).flatten(1)
+        product = w.T @ w if shape[0] > w.shape[1] else w @ w.T
+        close(product, (mg.eye(len(product)) * 4).tolist(), atol=1e-9)
+    with pytest.raises(ValueError):
+        nn.init.orthogonal_(mg.empty(3))
+
+
+def test_truncated_normals():
+    w = nn.init.trunc_normal_(mg.empty(200, 200), mean=1.0, std=2.0, a=-1.0, b=4.0)
+    assert -1 <= w.min().item() < -0.9 and 3.9 < w.max().item() <= 4
+    # Of the normal distribution between one deviation below the mean and one and a half above it.
+    close(w.mean(), 1 + 2 * 0.145187, atol=0.05)
+    close(w.std(), 2 * 0.644736, atol=0.05)
+    half = nn.init.trunc_normal_(mg.empty(1000, dtype="f16"))
+    assert half.dtype == mg.float16 and half.abs().max().item() <= 2
+
+
+def test_sparse_columns():
+    w = nn.init.sparse_(mg.empty(10, 40), sparsity=0.25, std=0.5)
+    assert (w == 0).sum(0).tolist() == [3] * 40
+    close(w[w != 0].std(), 0.5, atol=0.1)
+
+
+def test_gains():
+    assert nn.init.calculate_gain("selu") == 0.75 and nn.init.calculate_gain("conv_transpose2d") == 1
+    assert nn.init.calculate_gain("leaky_relu", 1) == pytest.approx(1)
 
 
 def test_same_seed_same_network():

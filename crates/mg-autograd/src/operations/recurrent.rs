@@ -541,7 +541,7 @@ impl Tensor {
     #[allow(clippy::too_many_arguments)] // PyTorch's
     pub fn packed_rnn(
         &self,
-        batch_sizes: &[usize],
+        batch_sizes: &[isize],
         mode: &str,
         hx: &[Tensor],
         params: &[Tensor],
@@ -553,8 +553,9 @@ impl Tensor {
     ) -> Result<Vec<Tensor>> {
         let cell = Cell::named(mode)?;
         let x = self.node();
-        let grows = batch_sizes.windows(2).any(|pair| pair[0] < pair[1]) || batch_sizes.contains(&0);
-        if x.shape().rank() != 2 || grows || batch_sizes.iter().sum::<usize>() != x.shape()[0] {
+        let counts: Vec<usize> = batch_sizes.iter().map(|&n| usize::try_from(n).unwrap_or(0)).collect();
+        let grows = counts.windows(2).any(|pair| pair[0] < pair[1]) || counts.contains(&0);
+        if x.shape().rank() != 2 || grows || counts.iter().sum::<usize>() != x.shape()[0] {
             let text = format!(
                 "takes rows [rows, features] and as many in batch_sizes, which do not grow, got {}",
                 x.shape()
@@ -562,7 +563,7 @@ impl Tensor {
             return wrong("packed_rnn", text);
         }
         let network = Network { cell, hx, params, has_biases, num_layers, dropout, train, bidirectional };
-        let (output, states) = network.run(&x, batch_sizes)?;
+        let (output, states) = network.run(&x, &counts)?;
         Ok([vec![Tensor::from_node(output)], states].concat())
     }
 

@@ -153,6 +153,7 @@ from .pooling import (
     Unfold,
 )
 from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell, RNNCellBase
+from .summary import summary
 from .transformer import (
     Transformer,
     TransformerDecoder,
@@ -323,6 +324,7 @@ __all__ = [
     "init",
     "modules",
     "parameter",
+    "summary",
     "utils",
 ]
 
