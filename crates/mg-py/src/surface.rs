@@ -279,7 +279,12 @@ fn call<'py>(
 fn called(py: Python<'_>, operation: &'static Operation, given: &Given<'_, '_>) -> PyResult<Answer> {
     let waits = match operation.returns {
         Returns::Bool | Returns::Float => true,
-        Returns::Tensor | Returns::Several | Returns::List | Returns::Int | Returns::Sizes => operation.reads,
+        Returns::Tensor
+        | Returns::Several
+        | Returns::Asked
+        | Returns::List
+        | Returns::Int
+        | Returns::Sizes => operation.reads,
     };
     match waits {
         true => compute(py, || (operation.call)(given)),
@@ -426,6 +431,15 @@ impl Read {
             },
             Kind::Ints => Arg::Ints(integers(object).map_err(|e| not(e, "an integer or several"))?),
             Kind::Sizes => Arg::Sizes(size::shape(object)?.into()),
+            Kind::OpenSizes if size::is_list(object) => {
+                let each = |item: PyResult<Bound<'_, PyAny>>| match item? {
+                    item if item.is_none() => Ok(None),
+                    item => Ok(size::shape(&item)?.first().copied()),
+                };
+                Arg::OpenSizes(object.try_iter()?.map(each).collect::<PyResult<_>>()?)
+            }
+            Kind::OpenSizes if object.is_none() => Arg::OpenSizes(SmallVec::from_iter([None])),
+            Kind::OpenSizes => Arg::OpenSizes(size::shape(object)?.into_iter().map(Some).collect()),
             Kind::Sections => {
                 // A tensor stands for the numbers in it, PyTorch's third way to say where parts end.
                 let listed = match object.cast::<PyTensor>() {

@@ -40,6 +40,7 @@ KINDS = {
     "size": "_int",
     "ints": "_Dims",
     "sizes": "_Sizes",
+    "opensizes": "_int | Sequence[_int | None] | None",
     "sections": "_Dims",
     "padding": "_Sizes | str",
     "floats": "_float | Sequence[_float]",
@@ -58,6 +59,7 @@ RETURNS = {
     "int": "_int",
     "float": "_float",
     "sizes": "Size",
+    "asked": "Tensor",
 }
 # Where the extension keeps the functions of a place.
 PREFIXES = {"function": "", "nn": "_nn_", "linalg": "_linalg_", "special": "_special_", "windows": "_windows_"}
@@ -104,10 +106,24 @@ def returned(operation: dict) -> str:
     return RETURNS[operation["returns"]]
 
 
+def forms_of(operation: dict, answer: str) -> list[tuple[list[str], str]]:
+    """The ways in which the parameters can be written, and what each answers."""
+    if operation["returns"] != "asked":
+        return [(params, answer) for params in spread(operation)]
+    params = parameters(operation)
+    names = [param[0] for param in operation["params"]]
+    flag = next(i for i, name in enumerate(names) if name.startswith("return_"))
+    name, pair = names[flag], "tuple[Tensor, Tensor]"
+    # By name, with whatever comes before it; and by position.
+    without = [*params[:flag], f"{name}: Literal[False] = False", *params[flag + 1 :]]
+    by_name = [*params[:flag], "*", f"{name}: Literal[True]", *params[flag + 1 :]]
+    return [(without, "Tensor"), (by_name, pair), (params, f"Tensor | {pair}")]
+
+
 def written(name: str, first: str, operation: dict, answer: str, text: str, indent: str) -> list[str]:
-    forms = spread(operation)
+    forms = forms_of(operation, answer)
     out = []
-    for params in forms:
+    for params, answer in forms:
         if len(forms) > 1:
             out.append(f"{indent}@overload")
         params = [*([first] if first else []), *params]

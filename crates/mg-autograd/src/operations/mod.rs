@@ -18,11 +18,13 @@ mod loss;
 mod matrix_function;
 mod movement;
 mod normalization;
+mod pooling;
 mod reduction;
 mod scan;
 mod sort;
 mod special;
 mod system;
+mod unfold;
 mod window;
 
 pub(crate) use activation::ACTIVATIONS;
@@ -42,11 +44,13 @@ pub(crate) use loss::LOSSES;
 pub(crate) use matrix_function::MATRIX_FUNCTIONS;
 pub(crate) use movement::{MOVEMENT, PLAIN_MOVEMENT, bounds};
 pub(crate) use normalization::NORMALIZATIONS;
+pub(crate) use pooling::POOLING;
 pub(crate) use reduction::REDUCTIONS;
 pub(crate) use scan::SCANS;
 pub(crate) use sort::SORTS;
 pub(crate) use special::SPECIAL;
 pub(crate) use system::LINEAR_SYSTEMS;
+pub(crate) use unfold::UNFOLDING;
 pub(crate) use window::WINDOWS;
 
 use crate::creation::{drawn_in, with_default_device};

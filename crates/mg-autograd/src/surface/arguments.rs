@@ -26,6 +26,8 @@ pub enum Kind {
     Ints,
     /// Several sizes, or one.
     Sizes,
+    /// Several sizes, or one, of which some may be left open.
+    OpenSizes,
     /// An integer, or several that mean something else.
     Sections,
     /// Sizes, or the word "same" or "valid" for them.
@@ -115,6 +117,8 @@ pub enum Arg<'a> {
     Ints(SmallVec<[isize; 8]>),
     /// Several sizes.
     Sizes(SmallVec<[usize; 8]>),
+    /// Several sizes, some left open.
+    OpenSizes(SmallVec<[Option<usize>; 4]>),
     /// An integer, or several that mean something else.
     Sections(Sections),
     /// Several floating-point numbers.
@@ -200,6 +204,7 @@ from_arg! {
     usize: Size, Arg::Size(n) => *n;
     &'a [isize]: Ints, Arg::Ints(n) => n;
     &'a [usize]: Sizes, Arg::Sizes(n) => n;
+    &'a [Option<usize>]: OpenSizes, Arg::OpenSizes(n) => n;
     Sections: Sections, Arg::Sections(s) => s.clone();
     bool: Bool, Arg::Bool(b) => *b;
     &'a str: Text, Arg::Text(t) => t;
@@ -278,6 +283,8 @@ pub enum Returns {
     Tensor,
     /// Several tensors, each with a meaning of its own.
     Several,
+    /// A tensor, and a second one where an argument `return_…` asks for it.
+    Asked,
     /// A list of tensors.
     List,
     /// A truth value.
@@ -294,6 +301,18 @@ pub enum Returns {
 pub trait Returned: Into<Answer> {
     /// What it is.
     const RETURNS: Returns;
+}
+
+impl From<(Tensor, Option<Tensor>)> for Answer {
+    fn from((first, second): (Tensor, Option<Tensor>)) -> Answer {
+        match second {
+            Some(second) => Answer::Several(SmallVec::from_iter([first, second])),
+            None => Answer::Tensor(first),
+        }
+    }
+}
+impl Returned for (Tensor, Option<Tensor>) {
+    const RETURNS: Returns = Returns::Asked;
 }
 
 macro_rules! answers {

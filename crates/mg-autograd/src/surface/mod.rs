@@ -117,10 +117,12 @@ const TABLES: &[&[Operation]] = &[
     crate::operations::MOVEMENT,
     crate::operations::NORMALIZATIONS,
     crate::operations::PLAIN_MOVEMENT,
+    crate::operations::POOLING,
     crate::operations::REDUCTIONS,
     crate::operations::SCANS,
     crate::operations::SORTS,
     crate::operations::SPECIAL,
+    crate::operations::UNFOLDING,
     crate::operations::WINDOWS,
 ];
 

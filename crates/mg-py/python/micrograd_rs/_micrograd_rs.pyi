@@ -6519,6 +6519,524 @@ def t(input: Tensor) -> Tensor:
 def clone(input: Tensor) -> Tensor:
     """A copy of the value in its own memory; gradients flow through it."""
 
+@overload
+def max_pool1d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each window of `kernel_size` over `[n, c, length]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def max_pool1d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, length]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def max_pool1d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, length]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+
+@overload
+def _nn_max_pool1d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each window of `kernel_size` over `[n, c, length]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def _nn_max_pool1d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, length]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def _nn_max_pool1d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, length]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+
+def max_pool1d_with_indices(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False) -> tuple[Tensor, ...]:
+    """`max_pool1d` with its indices.
+
+    # Errors
+
+    As `max_pool1d`.
+    """
+
+def _nn_max_pool1d_with_indices(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False) -> tuple[Tensor, ...]:
+    """`max_pool1d` with its indices.
+
+    # Errors
+
+    As `max_pool1d`.
+    """
+
+@overload
+def max_pool2d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each window of `kernel_size` over `[n, c, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def max_pool2d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def max_pool2d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+
+@overload
+def _nn_max_pool2d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each window of `kernel_size` over `[n, c, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def _nn_max_pool2d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def _nn_max_pool2d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+
+def _nn_max_pool2d_with_indices(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False) -> tuple[Tensor, ...]:
+    """`max_pool2d` with its indices.
+
+    # Errors
+
+    As `max_pool2d`.
+    """
+
+@overload
+def max_pool3d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each window of `kernel_size` over `[n, c, depth, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def max_pool3d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, depth, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def max_pool3d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, depth, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+
+@overload
+def _nn_max_pool3d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each window of `kernel_size` over `[n, c, depth, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def _nn_max_pool3d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, depth, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def _nn_max_pool3d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, depth, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+
+def _nn_max_pool3d_with_indices(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False) -> tuple[Tensor, ...]:
+    """`max_pool3d` with its indices.
+
+    # Errors
+
+    As `max_pool3d`.
+    """
+
+def avg_pool1d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+    """The mean of each window of `kernel_size` over `[n, c, length]` (or without `n`). Windows are `stride` (`kernel_size`, where it is not
+    given) apart and begin `padding` before the plane (at most half a window); with `ceil_mode` the last one may hang over. Zeros of the padding count, unless
+    `count_include_pad` is false. Half types are added in f32; means of i64 are rounded towards 0.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; other integers than i64.
+    """
+
+def _nn_avg_pool1d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+    """The mean of each window of `kernel_size` over `[n, c, length]` (or without `n`). Windows are `stride` (`kernel_size`, where it is not
+    given) apart and begin `padding` before the plane (at most half a window); with `ceil_mode` the last one may hang over. Zeros of the padding count, unless
+    `count_include_pad` is false. Half types are added in f32; means of i64 are rounded towards 0.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; other integers than i64.
+    """
+
+def _nn_avg_pool2d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int | None = None) -> Tensor:
+    """The mean of each window of `kernel_size` over `[n, c, height, width]` (or without `n`). Windows are `stride` (`kernel_size`, where it is not
+    given) apart and begin `padding` before the plane (at most half a window); with `ceil_mode` the last one may hang over. Zeros of the padding count, unless
+    `count_include_pad` is false. Instead of by their number, sums are divided by `divisor_override` where it is given. Half types are added in f32; means of i64 are rounded towards 0.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; other integers than i64.
+    """
+
+def _nn_avg_pool3d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int | None = None) -> Tensor:
+    """The mean of each window of `kernel_size` over `[n, c, depth, height, width]` (or without `n`). Windows are `stride` (`kernel_size`, where it is not
+    given) apart and begin `padding` before the plane (at most half a window); with `ceil_mode` the last one may hang over. Zeros of the padding count, unless
+    `count_include_pad` is false. Instead of by their number, sums are divided by `divisor_override` where it is given. Half types are added in f32; means of i64 are rounded towards 0.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; other integers than i64.
+    """
+
+def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
+    """The mean of each of `output_size` shares of `[n, c, length]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
+    end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
+
+    # Errors
+
+    Another number of axes; planes without elements; integers.
+    """
+
+def _nn_adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
+    """The mean of each of `output_size` shares of `[n, c, length]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
+    end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
+
+    # Errors
+
+    Another number of axes; planes without elements; integers.
+    """
+
+@overload
+def _nn_adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each of `output_size` shares of `[n, c, length]` (or without `n`), as `adaptive_avg_pool1d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+@overload
+def _nn_adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each of `output_size` shares of `[n, c, length]` (or without `n`), as `adaptive_avg_pool1d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+@overload
+def _nn_adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each of `output_size` shares of `[n, c, length]` (or without `n`), as `adaptive_avg_pool1d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+
+def _nn_adaptive_avg_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
+    """The mean of each of `output_size` shares of `[n, c, height, width]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
+    end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
+
+    # Errors
+
+    Another number of axes; planes without elements; integers.
+    """
+
+@overload
+def _nn_adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each of `output_size` shares of `[n, c, height, width]` (or without `n`), as `adaptive_avg_pool2d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+@overload
+def _nn_adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each of `output_size` shares of `[n, c, height, width]` (or without `n`), as `adaptive_avg_pool2d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+@overload
+def _nn_adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each of `output_size` shares of `[n, c, height, width]` (or without `n`), as `adaptive_avg_pool2d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+
+def _nn_adaptive_avg_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
+    """The mean of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
+    end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
+
+    # Errors
+
+    Another number of axes; planes without elements; integers.
+    """
+
+@overload
+def _nn_adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`), as `adaptive_avg_pool3d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+@overload
+def _nn_adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`), as `adaptive_avg_pool3d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+@overload
+def _nn_adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`), as `adaptive_avg_pool3d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+
+def _nn_lp_pool1d(input: Tensor, norm_type: _float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: _bool = False) -> Tensor:
+    """The root of the sum of `norm_type`-th powers of each window over `[n, c, length]` (or without `n`); windows that hang over, with
+    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become f32.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0.
+    """
+
+def _nn_lp_pool2d(input: Tensor, norm_type: _float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: _bool = False) -> Tensor:
+    """The root of the sum of `norm_type`-th powers of each window over `[n, c, height, width]` (or without `n`); windows that hang over, with
+    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become f32.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0.
+    """
+
+def _nn_lp_pool3d(input: Tensor, norm_type: _float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: _bool = False) -> Tensor:
+    """The root of the sum of `norm_type`-th powers of each window over `[n, c, depth, height, width]` (or without `n`); windows that hang over, with
+    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become f32.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0.
+    """
+
+def _nn_max_unpool1d(input: Tensor, indices: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, output_size: _Sizes | None = None) -> Tensor:
+    """Zeros with the elements of `[n, c, length]` (or without `n`) where `indices` (i64, of the same shape) say in their plane, the last one where
+    a place is met more than once: the reverse of `max_pool1d`. The plane is as large as windows of `kernel_size`, `stride` apart and with
+    `padding`, need it, or `output_size`, which differs from that by less than `stride`.
+
+    # Errors
+
+    Another number of axes; indices of another shape or dtype; an output size that is too far away. An index outside the plane is found when
+    the value is computed, if not before.
+    """
+
+def _nn_max_unpool2d(input: Tensor, indices: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, output_size: _Sizes | None = None) -> Tensor:
+    """Zeros with the elements of `[n, c, height, width]` (or without `n`) where `indices` (i64, of the same shape) say in their plane, the last one where
+    a place is met more than once: the reverse of `max_pool2d`. The plane is as large as windows of `kernel_size`, `stride` apart and with
+    `padding`, need it, or `output_size`, which differs from that by less than `stride`.
+
+    # Errors
+
+    Another number of axes; indices of another shape or dtype; an output size that is too far away. An index outside the plane is found when
+    the value is computed, if not before.
+    """
+
+def _nn_max_unpool3d(input: Tensor, indices: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, output_size: _Sizes | None = None) -> Tensor:
+    """Zeros with the elements of `[n, c, depth, height, width]` (or without `n`) where `indices` (i64, of the same shape) say in their plane, the last one where
+    a place is met more than once: the reverse of `max_pool3d`. The plane is as large as windows of `kernel_size`, `stride` apart and with
+    `padding`, need it, or `output_size`, which differs from that by less than `stride`.
+
+    # Errors
+
+    Another number of axes; indices of another shape or dtype; an output size that is too far away. An index outside the plane is found when
+    the value is computed, if not before.
+    """
+
+@overload
+def _nn_fractional_max_pool2d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, return_indices: Literal[False] = False, _random_samples: Tensor | None = None) -> Tensor:
+    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, height, width]` (or without `n`), which begin at random, about as far
+    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    in their plane (i64). `_random_samples` `[n, c, 2]`, in [0, 1), are what is drawn.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    """
+@overload
+def _nn_fractional_max_pool2d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, *, return_indices: Literal[True], _random_samples: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, height, width]` (or without `n`), which begin at random, about as far
+    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    in their plane (i64). `_random_samples` `[n, c, 2]`, in [0, 1), are what is drawn.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    """
+@overload
+def _nn_fractional_max_pool2d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, height, width]` (or without `n`), which begin at random, about as far
+    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    in their plane (i64). `_random_samples` `[n, c, 2]`, in [0, 1), are what is drawn.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    """
+
+@overload
+def _nn_fractional_max_pool3d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, return_indices: Literal[False] = False, _random_samples: Tensor | None = None) -> Tensor:
+    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, depth, height, width]` (or without `n`), which begin at random, about as far
+    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    in their plane (i64). `_random_samples` `[n, c, 3]`, in [0, 1), are what is drawn.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    """
+@overload
+def _nn_fractional_max_pool3d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, *, return_indices: Literal[True], _random_samples: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, depth, height, width]` (or without `n`), which begin at random, about as far
+    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    in their plane (i64). `_random_samples` `[n, c, 3]`, in [0, 1), are what is drawn.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    """
+@overload
+def _nn_fractional_max_pool3d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, depth, height, width]` (or without `n`), which begin at random, about as far
+    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    in their plane (i64). `_random_samples` `[n, c, 3]`, in [0, 1), are what is drawn.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    """
+
 def sum(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
     """The sum of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
     converted to before.

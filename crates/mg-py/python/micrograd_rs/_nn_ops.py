@@ -5,8 +5,17 @@ from __future__ import annotations
 from . import _micrograd_rs as _rs
 
 __all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
     "alpha_dropout",
     "alpha_dropout_",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
     "batch_norm",
     "bilinear",
     "binary_cross_entropy",
@@ -37,6 +46,8 @@ __all__ = [
     "embedding_bag",
     "feature_alpha_dropout",
     "feature_alpha_dropout_",
+    "fractional_max_pool2d",
+    "fractional_max_pool3d",
     "gaussian_nll_loss",
     "gelu",
     "glu",
@@ -62,7 +73,19 @@ __all__ = [
     "local_response_norm",
     "log_softmax",
     "logsigmoid",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
     "margin_ranking_loss",
+    "max_pool1d",
+    "max_pool1d_with_indices",
+    "max_pool2d",
+    "max_pool2d_with_indices",
+    "max_pool3d",
+    "max_pool3d_with_indices",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
     "mish",
     "mish_",
     "mse_loss",
@@ -103,8 +126,17 @@ __all__ = [
     "triplet_margin_loss",
 ]
 
+adaptive_avg_pool1d = _rs._nn_adaptive_avg_pool1d
+adaptive_avg_pool2d = _rs._nn_adaptive_avg_pool2d
+adaptive_avg_pool3d = _rs._nn_adaptive_avg_pool3d
+adaptive_max_pool1d = _rs._nn_adaptive_max_pool1d
+adaptive_max_pool2d = _rs._nn_adaptive_max_pool2d
+adaptive_max_pool3d = _rs._nn_adaptive_max_pool3d
 alpha_dropout = _rs._nn_alpha_dropout
 alpha_dropout_ = _rs._nn_alpha_dropout_
+avg_pool1d = _rs._nn_avg_pool1d
+avg_pool2d = _rs._nn_avg_pool2d
+avg_pool3d = _rs._nn_avg_pool3d
 batch_norm = _rs._nn_batch_norm
 bilinear = _rs._nn_bilinear
 binary_cross_entropy = _rs._nn_binary_cross_entropy
@@ -135,6 +167,8 @@ embedding = _rs._nn_embedding
 embedding_bag = _rs._nn_embedding_bag
 feature_alpha_dropout = _rs._nn_feature_alpha_dropout
 feature_alpha_dropout_ = _rs._nn_feature_alpha_dropout_
+fractional_max_pool2d = _rs._nn_fractional_max_pool2d
+fractional_max_pool3d = _rs._nn_fractional_max_pool3d
 gaussian_nll_loss = _rs._nn_gaussian_nll_loss
 gelu = _rs._nn_gelu
 glu = _rs._nn_glu
@@ -160,7 +194,19 @@ linear = _rs._nn_linear
 local_response_norm = _rs._nn_local_response_norm
 log_softmax = _rs._nn_log_softmax
 logsigmoid = _rs._nn_logsigmoid
+lp_pool1d = _rs._nn_lp_pool1d
+lp_pool2d = _rs._nn_lp_pool2d
+lp_pool3d = _rs._nn_lp_pool3d
 margin_ranking_loss = _rs._nn_margin_ranking_loss
+max_pool1d = _rs._nn_max_pool1d
+max_pool1d_with_indices = _rs._nn_max_pool1d_with_indices
+max_pool2d = _rs._nn_max_pool2d
+max_pool2d_with_indices = _rs._nn_max_pool2d_with_indices
+max_pool3d = _rs._nn_max_pool3d
+max_pool3d_with_indices = _rs._nn_max_pool3d_with_indices
+max_unpool1d = _rs._nn_max_unpool1d
+max_unpool2d = _rs._nn_max_unpool2d
+max_unpool3d = _rs._nn_max_unpool3d
 mish = _rs._nn_mish
 mish_ = _rs._nn_mish_
 mse_loss = _rs._nn_mse_loss

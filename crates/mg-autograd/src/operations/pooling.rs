@@ -1,0 +1,1013 @@
+//! Pooling: largest elements and means of windows, and the way back.
+
+use super::wide;
+use crate::functional::flat_at_zero;
+use crate::tensor::Tensor;
+use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use mg_graph::{Node, same_device};
+use mg_kernels::library::{Pool, PoolKind, Share};
+use mg_kernels::{Algebra, ReduceKind, Row, Rules};
+use mg_macros::operations;
+
+/// Axes of a plane.
+const MOST: usize = 3;
+
+/// What a window is told beside its operand.
+#[derive(Clone, Copy)]
+pub(super) struct Told<'a> {
+    pub(super) op: &'static str,
+    pub(super) axes: usize,
+    pub(super) kernel: &'a [usize],
+    /// The kernel's, where it is empty.
+    pub(super) stride: &'a [usize],
+    pub(super) padding: &'a [usize],
+    pub(super) dilation: &'a [usize],
+    pub(super) ceil: bool,
+}
+
+impl Told<'_> {
+    pub(super) fn fail<T>(&self, text: String) -> Result<T> {
+        Err(Error::new(self.op, ErrorKind::Shape(text)))
+    }
+
+    /// Numbers for each axis: one for all, or one for each.
+    fn each(&self, what: &str, given: &[usize], neutral: u32) -> Result<[u32; MOST]> {
+        let mut found = [neutral; MOST];
+        if given.len() != 1 && given.len() != self.axes {
+            let text = format!("takes a {what} of {} numbers, got {given:?}", self.axes);
+            return Err(Error::new(self.op, ErrorKind::Value(text)));
+        }
+        for (i, to) in found[MOST - self.axes..].iter_mut().enumerate() {
+            let n = *given.get(i).unwrap_or(&given[0]);
+            *to = u32::try_from(n)
+                .ok()
+                .filter(|&n| n < 1 << 30)
+                .ok_or_else(|| Error::new(self.op, ErrorKind::Value(format!("{n} is too large a {what}"))))?;
+        }
+        Ok(found)
+    }
+
+    /// A node with a batch and channels, and whether it came without a batch.
+    pub(super) fn planes(&self, x: &Node) -> Result<(Node, bool)> {
+        let (rank, wanted) = (x.shape().rank(), self.axes + 2);
+        if rank != wanted && rank + 1 != wanted {
+            let text = format!("takes {} or {wanted} axes, got shape {}", wanted - 1, x.shape());
+            return self.fail(text);
+        }
+        match rank == wanted {
+            true => Ok((x.clone(), false)),
+            false => Ok((x.reshape(x.shape().insert(0, 1))?, true)),
+        }
+    }
+
+    /// A result, without the batch that nobody asked for.
+    pub(super) fn finish(&self, y: &Node, alone: bool) -> Result<Tensor> {
+        let shape = if alone { y.shape().remove(0) } else { *y.shape() };
+        Ok(Tensor::from_node(y.reshape(shape)?))
+    }
+
+    /// The windows over planes of a shape `[n, c, …]`.
+    pub(super) fn windows(&self, kind: PoolKind, shape: &Shape, most: Margin) -> Result<Pool> {
+        let kernel = self.each("kernel_size", self.kernel, 1)?;
+        let stride = if self.stride.is_empty() { kernel } else { self.each("stride", self.stride, 1)? };
+        let padding = self.each("padding", self.padding, 0)?;
+        let dilation = self.each("dilation", self.dilation, 1)?;
+        if kernel.iter().chain(&stride).chain(&dilation).any(|&n| n == 0) {
+            let text = "kernel_size, stride and dilation are positive".into();
+            return Err(Error::new(self.op, ErrorKind::Value(text)));
+        }
+        let (mut input, mut output) = ([1; MOST], [1; MOST]);
+        for axis in 0..self.axes {
+            let i = MOST - self.axes + axis;
+            let n = shape[2 + axis] as u64;
+            let [k, s, p, d] = [kernel[i], stride[i], padding[i], dilation[i]].map(u64::from);
+            let spread = d * (k - 1) + 1;
+            if most == Margin::Half && p > spread / 2 {
+                let text = format!("a padding of {p} is more than half of a window of {spread}");
+                return Err(Error::new(self.op, ErrorKind::Value(text)));
+            }
+            let room = n + 2 * p + if self.ceil { s - 1 } else { 0 };
+            let mut count = match room.checked_sub(spread) {
+                Some(rest) => rest / s + 1,
+                None => 0,
+            };
+            // No window begins beyond the axis and the margin before it.
+            if self.ceil && count > 0 && (count - 1) * s >= n + p {
+                count -= 1;
+            }
+            if n == 0 || count == 0 {
+                return self
+                    .fail(format!("windows of {spread} do not fit an axis of {n} with a padding of {p}"));
+            }
+            let fits = |n: u64| u32::try_from(n).ok().filter(|&n| n < 1 << 30);
+            match (fits(n), fits(count)) {
+                (Some(n), Some(count)) => (input[i], output[i]) = (n, count),
+                _ => return self.fail(format!("an axis of {n} elements is too long")),
+            }
+        }
+        Ok(Pool {
+            kind,
+            axes: self.axes as u8,
+            adaptive: false,
+            kernel,
+            stride,
+            padding,
+            dilation,
+            input,
+            output,
+            share: Share::Places,
+        })
+    }
+
+    fn largest(&self, input: &Tensor) -> Result<Tensor> {
+        let (x, alone) = self.planes(&input.node())?;
+        let pool = self.windows(PoolKind::Max, x.shape(), Margin::Half)?;
+        self.finish(&Node::library(pool.into(), &[&x])?, alone)
+    }
+
+    /// The largest elements, and where they stand in their planes.
+    fn largest_and_where(&self, input: &Tensor) -> Result<(Tensor, Tensor)> {
+        let (x, alone) = self.planes(&input.node())?;
+        let pool = self.windows(PoolKind::Max, x.shape(), Margin::Half)?;
+        both(self, pool, &x, alone)
+    }
+
+    fn maybe(&self, input: &Tensor, indices: bool) -> Result<(Tensor, Option<Tensor>)> {
+        if indices {
+            return self.largest_and_where(input).map(|(y, at)| (y, Some(at)));
+        }
+        Ok((self.largest(input)?, None))
+    }
+
+    fn mean(&self, input: &Tensor, margin_counts: bool, divisor: Option<i64>) -> Result<Tensor> {
+        let (x, alone) = self.planes(&input.node())?;
+        let pool = self.windows(PoolKind::Mean, x.shape(), Margin::Half)?;
+        let share = match divisor {
+            Some(0) => {
+                let text = "a divisor_override is not 0".into();
+                return Err(Error::new(self.op, ErrorKind::Value(text)));
+            }
+            Some(n) => Share::Number(n),
+            None if margin_counts => Share::Places,
+            None => Share::Elements,
+        };
+        self.finish(&Node::library(Pool { share, ..pool }.into(), &[&x])?, alone)
+    }
+
+    /// The roots of sums of powers.
+    fn power(&self, input: &Tensor, p: f64) -> Result<Tensor> {
+        let (x, alone) = self.planes(&super::float(input))?;
+        let x = wide(&x);
+        let pool = self.windows(PoolKind::Mean, x.shape(), Margin::Half)?;
+        let places: u32 = pool.kernel.iter().product();
+        let powers = match p {
+            1.0 => x,
+            2.0 => x.map(Row::Square),
+            p => Node::apply(Row::Pow, &[&x, &x.lit(p)]),
+        };
+        let sums = Node::library(pool.into(), &[&powers])?.scale(f64::from(places));
+        let roots = match p {
+            1.0 => sums,
+            p => flat_at_zero(&sums, |s| Node::apply(Row::Pow, &[s, &s.lit(1.0 / p)])),
+        };
+        self.finish(&roots.cast(super::float(input).dtype()), alone)
+    }
+
+    /// Zeros with elements where largest ones stood.
+    fn unpooled(&self, input: &Tensor, indices: &Tensor, size: Option<&[usize]>) -> Result<Tensor> {
+        let (x, alone) = self.planes(&input.node())?;
+        let (at, _) = self.planes(&indices.node())?;
+        if at.shape() != x.shape() || at.dtype() != DType::I64 {
+            let text = format!("takes i64 indices of shape {}, got {} {}", x.shape(), at.dtype(), at.shape());
+            return self.fail(text);
+        }
+        same_device(self.op, &[&x, &at])?;
+        let kernel = self.each("kernel_size", self.kernel, 1)?;
+        let stride = if self.stride.is_empty() { kernel } else { self.each("stride", self.stride, 1)? };
+        let padding = self.each("padding", self.padding, 0)?;
+        let (n, c) = (x.shape()[0], x.shape()[1]);
+        let given = match size {
+            Some(size) if size.len() == self.axes => Some(size),
+            Some(size) if size.len() == self.axes + 2 => Some(&size[2..]),
+            Some(size) => {
+                let text = format!("takes an output_size of {} numbers, got {size:?}", self.axes);
+                return Err(Error::new(self.op, ErrorKind::Value(text)));
+            }
+            None => None,
+        };
+        let mut sizes = vec![n, c];
+        for axis in 0..self.axes {
+            let i = MOST - self.axes + axis;
+            let [k, s, p] = [kernel[i], stride[i], padding[i]].map(|n| n as usize);
+            let usual = ((x.shape()[2 + axis].max(1) - 1) * s + k).checked_sub(2 * p).filter(|&n| n > 0);
+            let Some(usual) = usual else { return self.fail(format!("a padding of {p} leaves nothing")) };
+            let wanted = given.map_or(usual, |sizes| sizes[axis]);
+            if wanted + s <= usual || wanted >= usual + s {
+                let text = format!("an output_size of {wanted} is too far from {usual}");
+                return Err(Error::new(self.op, ErrorKind::Value(text)));
+            }
+            sizes.push(wanted);
+        }
+        let plane: usize = sizes[2..].iter().product();
+        indices.check_indices(self.op, 0, self.axes + 1, plane)?;
+        let (planes, count) = (n * c, x.shape()[2..].iter().product());
+        let line =
+            |node: &Node| Ok::<_, Error>(Tensor::from_node(node.reshape(Shape::new(&[planes, count])?)?));
+        let zeros = Tensor::from_node(x.lit(0.0).expand(Shape::new(&[planes, plane])?)?);
+        let written = zeros.scatter(1, &line(&at)?, line(&x)?, None)?;
+        self.finish(&written.node().reshape(Shape::new(&sizes)?)?, alone)
+    }
+}
+
+/// How far windows may hang over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Margin {
+    /// By half of them.
+    Half,
+    /// Without a limit.
+    Any,
+}
+
+/// The largest elements, and where they stand in their planes.
+fn both(told: &Told<'_>, pool: Pool, x: &Node, alone: bool) -> Result<(Tensor, Tensor)> {
+    let y = Node::library(pool.into(), &[x])?;
+    let at = Node::library(Pool { kind: PoolKind::MaxAt, ..pool }.into(), &[x])?;
+    Ok((told.finish(&y, alone)?, told.finish(&at, alone)?))
+}
+
+/// What is told where windows are shares of the plane.
+fn alone(op: &'static str, axes: usize) -> Told<'static> {
+    Told { op, axes, kernel: &[1], stride: &[1], padding: &[0], dilation: &[1], ceil: false }
+}
+
+/// Shares of the planes of `[n, c, …]`, so many along each axis; as many as there are elements where nothing is said.
+fn shares(told: &Told<'_>, kind: PoolKind, shape: &Shape, sizes: &[Option<usize>]) -> Result<Pool> {
+    let axes = told.axes;
+    if sizes.len() != 1 && sizes.len() != axes {
+        let text = format!("takes an output_size of {axes} numbers, got {}", sizes.len());
+        return Err(Error::new(told.op, ErrorKind::Value(text)));
+    }
+    let (mut input, mut output) = ([1; MOST], [1; MOST]);
+    for axis in 0..axes {
+        let (i, n) = (MOST - axes + axis, shape[2 + axis]);
+        let wanted = sizes.get(axis).unwrap_or(&sizes[0]).unwrap_or(n);
+        if n == 0 {
+            return told.fail(format!("takes planes with elements, got shape {shape}"));
+        }
+        let fits = |n: usize| u32::try_from(n).ok().filter(|&n| n < 1 << 30);
+        match (fits(n), fits(wanted)) {
+            (Some(n), Some(wanted)) => (input[i], output[i]) = (n, wanted),
+            _ => return told.fail(format!("{n} elements and {wanted} shares of them are too many")),
+        }
+    }
+    let ones = [1; MOST];
+    Ok(Pool {
+        kind,
+        axes: axes as u8,
+        adaptive: true,
+        kernel: ones,
+        stride: ones,
+        padding: [0; MOST],
+        dilation: ones,
+        input,
+        output,
+        share: Share::Elements,
+    })
+}
+
+fn adaptive_mean(op: &'static str, axes: usize, input: &Tensor, sizes: &[Option<usize>]) -> Result<Tensor> {
+    let told = alone(op, axes);
+    let (x, single) = told.planes(&input.node())?;
+    if !x.dtype().is_float() {
+        return Err(Error::new(op, ErrorKind::DType(format!("takes floats, got {}", x.dtype()))));
+    }
+    let pool = shares(&told, PoolKind::Mean, x.shape(), sizes)?;
+    // One share, all of it, is a mean like others.
+    if pool.output == [1; MOST] {
+        let rank = x.shape().rank();
+        let mask = (2..rank).fold(0u8, |m, d| m | 1 << d);
+        return told.finish(&crate::functional::mean(&x, mask, true)?, single);
+    }
+    told.finish(&Node::library(pool.into(), &[&x])?, single)
+}
+
+fn adaptive_largest(
+    op: &'static str,
+    axes: usize,
+    input: &Tensor,
+    sizes: &[Option<usize>],
+    indices: bool,
+) -> Result<(Tensor, Option<Tensor>)> {
+    let told = alone(op, axes);
+    let (x, single) = told.planes(&input.node())?;
+    let pool = shares(&told, PoolKind::Max, x.shape(), sizes)?;
+    if indices {
+        return both(&told, pool, &x, single).map(|(y, at)| (y, Some(at)));
+    }
+    Ok((told.finish(&Node::library(pool.into(), &[&x])?, single)?, None))
+}
+
+/// Windows that begin at random (Graham, 2014): the largest elements, and where they stand in their planes.
+fn fractional(
+    op: &'static str,
+    axes: usize,
+    input: &Tensor,
+    kernel: &[usize],
+    size: Option<&[usize]>,
+    ratio: Option<&[f64]>,
+    samples: Option<&Tensor>,
+) -> Result<(Tensor, Tensor)> {
+    let told = Told { kernel, ..alone(op, axes) };
+    let (x, single) = told.planes(&input.node())?;
+    let shape = *x.shape();
+    let (n, c) = (shape[0], shape[1]);
+    let bad = |text: String| Error::new(op, ErrorKind::Value(text));
+    let all = |given: usize| given == 1 || given == axes;
+    if !x.dtype().is_float() {
+        return Err(Error::new(op, ErrorKind::DType(format!("takes floats, got {}", x.dtype()))));
+    }
+    let sizes: Vec<usize> = match (size, ratio) {
+        (Some(size), None) if all(size.len()) => {
+            (0..axes).map(|i| *size.get(i).unwrap_or(&size[0])).collect()
+        }
+        (None, Some(ratio)) if all(ratio.len()) => {
+            let ratios: Vec<f64> = (0..axes).map(|i| *ratio.get(i).unwrap_or(&ratio[0])).collect();
+            if ratios.iter().any(|r| !(0.0..1.0).contains(r) || *r == 0.0) {
+                return Err(bad(format!("an output_ratio is between 0 and 1, got {ratios:?}")));
+            }
+            ratios.iter().zip(&shape[2..]).map(|(r, &n)| (n as f64 * r) as usize).collect()
+        }
+        _ => return Err(bad(format!("takes an output_size or an output_ratio, of {axes} numbers"))),
+    };
+    let kernels = told.each("kernel_size", kernel, 1)?;
+    let samples = match samples {
+        Some(samples) => {
+            if *samples.shape() != [n, c, axes] || !samples.dtype().is_float() {
+                let text = format!("takes samples of shape [{n}, {c}, {axes}], got {}", samples.shape());
+                return told.fail(text);
+            }
+            samples.node()
+        }
+        None => super::noise(&x, Shape::new(&[n, c, axes])?, x.dtype())?,
+    };
+    same_device(op, &[&x, &samples])?;
+    // Along each axis where windows begin, and from there their elements: sums of these are places in the plane.
+    let mut at: Option<Node> = None;
+    let (mut strides, mut inner) = (vec![1; axes], 1);
+    for axis in (0..axes).rev() {
+        strides[axis] = inner;
+        inner *= shape[2 + axis];
+    }
+    for axis in 0..axes {
+        let (size, out, k) = (shape[2 + axis], sizes[axis], kernels[MOST - axes + axis] as usize);
+        if out == 0 || k == 0 || out + k - 1 > size {
+            let text = format!("{out} windows of {k} do not fit an axis of {size}");
+            return told.fail(text);
+        }
+        // PyTorch draws for the last axis first where there are two.
+        let sample = if axes == 2 { axes - 1 - axis } else { axis };
+        let u = wide(&samples.slice(2, sample, 1, 1)?);
+        let step = if out > 1 { (size - k) as f64 / (out - 1) as f64 } else { 0.0 };
+        let along = Node::ramp(Shape::of(&[out]), x.device());
+        let floor = |v: &Node| v.map(Row::Floor).cast(DType::I64);
+        let begin = floor(&along.cast(u.dtype()).add(&u).scale(step)).sub(&floor(&u.scale(step)));
+        let last = along.eq(&along.lit(out as f64 - 1.0));
+        let begin = last.choose(&begin.lit((size - k) as f64), &begin);
+        // [n, c, outputs…, places…]
+        let mut dims = vec![n, c];
+        dims.extend((0..2 * axes).map(|d| if d == axis { out } else { 1 }));
+        let begin = begin.reshape(Shape::new(&dims)?)?;
+        let mut dims = vec![1, 1];
+        dims.extend((0..2 * axes).map(|d| if d == axes + axis { k } else { 1 }));
+        let within = Node::ramp(Shape::of(&[k]), x.device()).reshape(Shape::new(&dims)?)?;
+        let part = begin.add(&within).mul(&begin.lit(strides[axis] as f64));
+        at = Some(at.map_or(part.clone(), |at| at.add(&part)));
+    }
+    let Some(at) = at else { return told.fail("takes planes".into()) };
+    let count: usize = sizes.iter().product();
+    let places = at.shape()[2 + axes..].iter().product();
+    let planes = n * c;
+    let at = at.reshape(Shape::new(&[planes, count * places])?)?;
+    let line = x.reshape(Shape::new(&[planes, inner])?)?;
+    let windows = Shape::new(&[planes, count, places])?;
+    let found = Tensor::from_node(line.gather(1, &at)?.reshape(windows)?);
+    let (y, which) = match found.numel() {
+        0 => {
+            let empty = Shape::new(&[planes, count, 1])?;
+            (Tensor::from_node(x.lit(0.0).expand(empty)?), Tensor::from_node(at.lit(0.0).expand(empty)?))
+        }
+        _ => {
+            let which = Tensor::from_node(found.node().reduce(ReduceKind::ArgMax, 1 << 2, true)?);
+            (Tensor::from_node(found.node().gather(2, &which.node())?), which)
+        }
+    };
+    let at = at.reshape(windows)?.gather(2, &which.node())?;
+    let out: Vec<usize> = [n, c].into_iter().chain(sizes).collect();
+    let out = Shape::new(&out)?;
+    Ok((told.finish(&y.node().reshape(out)?, single)?, told.finish(&at.reshape(out)?, single)?))
+}
+
+/// An answer with indices, or without them.
+fn asked(answer: (Tensor, Tensor), indices: bool) -> (Tensor, Option<Tensor>) {
+    (answer.0, indices.then_some(answer.1))
+}
+
+macro_rules! plain {
+    ($($name:ident $fallible:ident $asked:ident $try_asked:ident $axes:literal;)*) => {
+        /// Pooling as Rust calls it; Python's functions may answer with indices, too.
+        impl Tensor {
+            $(
+                #[doc = concat!("The largest element of each window over the last ", $axes, " axes; see `", stringify!($asked), "`.")]
+                ///
+                /// # Panics
+                ///
+                /// Where its `try_` twin answers with an error.
+                #[track_caller]
+                pub fn $name(
+                    &self,
+                    kernel_size: &[usize],
+                    stride: &[usize],
+                    padding: &[usize],
+                    dilation: &[usize],
+                    ceil_mode: bool,
+                ) -> Tensor {
+                    crate::ops::or_panic(self.$fallible(kernel_size, stride, padding, dilation, ceil_mode))
+                }
+
+                #[doc = concat!("The largest element of each window over the last ", $axes, " axes; see `", stringify!($asked), "`.")]
+                ///
+                /// # Errors
+                ///
+                /// Windows that do not fit.
+                #[track_caller]
+                pub fn $fallible(
+                    &self,
+                    kernel_size: &[usize],
+                    stride: &[usize],
+                    padding: &[usize],
+                    dilation: &[usize],
+                    ceil_mode: bool,
+                ) -> Result<Tensor> {
+                    Ok(self.$try_asked(kernel_size, stride, padding, dilation, ceil_mode, false)?.0)
+                }
+            )*
+        }
+    };
+}
+plain! {
+    max_pool1d try_max_pool1d max_pool1d_asked try_max_pool1d_asked "one";
+    max_pool2d try_max_pool2d max_pool2d_asked try_max_pool2d_asked "two";
+    max_pool3d try_max_pool3d max_pool3d_asked try_max_pool3d_asked "three";
+}
+
+#[operations(POOLING)]
+impl Tensor {
+    /// The largest element of each window of `kernel_size` over `[n, c, length]` (or without `n`); NaN if any is. Windows are `stride`
+    /// (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    /// one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    /// gradient goes.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    #[surface(function, nn, name = "max_pool1d")]
+    #[allow(clippy::too_many_arguments)] // PyTorch's
+    pub fn max_pool1d_asked(
+        &self,
+        kernel_size: &[usize],
+        #[default(&[])] stride: &[usize],
+        #[default(&[0])] padding: &[usize],
+        #[default(&[1])] dilation: &[usize],
+        #[default(false)] ceil_mode: bool,
+        #[default(false)] return_indices: bool,
+    ) -> Result<(Tensor, Option<Tensor>)> {
+        let told = Told {
+            op: "max_pool1d",
+            axes: 1,
+            kernel: kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil: ceil_mode,
+        };
+        told.maybe(self, return_indices)
+    }
+
+    /// `max_pool1d` with its indices.
+    ///
+    /// # Errors
+    ///
+    /// As `max_pool1d`.
+    #[surface(function, nn)]
+    #[allow(clippy::too_many_arguments)] // PyTorch's
+    pub fn max_pool1d_with_indices(
+        &self,
+        kernel_size: &[usize],
+        #[default(&[])] stride: &[usize],
+        #[default(&[0])] padding: &[usize],
+        #[default(&[1])] dilation: &[usize],
+        #[default(false)] ceil_mode: bool,
+    ) -> Result<(Tensor, Tensor)> {
+        let told = Told {
+            op: "max_pool1d",
+            axes: 1,
+            kernel: kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil: ceil_mode,
+        };
+        told.largest_and_where(self)
+    }
+
+    /// The largest element of each window of `kernel_size` over `[n, c, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    /// (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    /// one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    /// gradient goes.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    #[surface(function, nn, name = "max_pool2d")]
+    #[allow(clippy::too_many_arguments)] // PyTorch's
+    pub fn max_pool2d_asked(
+        &self,
+        kernel_size: &[usize],
+        #[default(&[])] stride: &[usize],
+        #[default(&[0])] padding: &[usize],
+        #[default(&[1])] dilation: &[usize],
+        #[default(false)] ceil_mode: bool,
+        #[default(false)] return_indices: bool,
+    ) -> Result<(Tensor, Option<Tensor>)> {
+        let told = Told {
+            op: "max_pool2d",
+            axes: 2,
+            kernel: kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil: ceil_mode,
+        };
+        told.maybe(self, return_indices)
+    }
+
+    /// `max_pool2d` with its indices.
+    ///
+    /// # Errors
+    ///
+    /// As `max_pool2d`.
+    #[surface(nn)]
+    #[allow(clippy::too_many_arguments)] // PyTorch's
+    pub fn max_pool2d_with_indices(
+        &self,
+        kernel_size: &[usize],
+        #[default(&[])] stride: &[usize],
+        #[default(&[0])] padding: &[usize],
+        #[default(&[1])] dilation: &[usize],
+        #[default(false)] ceil_mode: bool,
+    ) -> Result<(Tensor, Tensor)> {
+        let told = Told {
+            op: "max_pool2d",
+            axes: 2,
+            kernel: kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil: ceil_mode,
+        };
+        told.largest_and_where(self)
+    }
+
+    /// The largest element of each window of `kernel_size` over `[n, c, depth, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    /// (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    /// one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    /// gradient goes.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    #[surface(function, nn, name = "max_pool3d")]
+    #[allow(clippy::too_many_arguments)] // PyTorch's
+    pub fn max_pool3d_asked(
+        &self,
+        kernel_size: &[usize],
+        #[default(&[])] stride: &[usize],
+        #[default(&[0])] padding: &[usize],
+        #[default(&[1])] dilation: &[usize],
+        #[default(false)] ceil_mode: bool,
+        #[default(false)] return_indices: bool,
+    ) -> Result<(Tensor, Option<Tensor>)> {
+        let told = Told {
+            op: "max_pool3d",
+            axes: 3,
+            kernel: kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil: ceil_mode,
+        };
+        told.maybe(self, return_indices)
+    }
+
+    /// `max_pool3d` with its indices.
+    ///
+    /// # Errors
+    ///
+    /// As `max_pool3d`.
+    #[surface(nn)]
+    #[allow(clippy::too_many_arguments)] // PyTorch's
+    pub fn max_pool3d_with_indices(
+        &self,
+        kernel_size: &[usize],
+        #[default(&[])] stride: &[usize],
+        #[default(&[0])] padding: &[usize],
+        #[default(&[1])] dilation: &[usize],
+        #[default(false)] ceil_mode: bool,
+    ) -> Result<(Tensor, Tensor)> {
+        let told = Told {
+            op: "max_pool3d",
+            axes: 3,
+            kernel: kernel_size,
+            stride,
+            padding,
+            dilation,
+            ceil: ceil_mode,
+        };
+        told.largest_and_where(self)
+    }
+
+    /// The mean of each window of `kernel_size` over `[n, c, length]` (or without `n`). Windows are `stride` (`kernel_size`, where it is not
+    /// given) apart and begin `padding` before the plane (at most half a window); with `ceil_mode` the last one may hang over. Zeros of the padding count, unless
+    /// `count_include_pad` is false. Half types are added in f32; means of i64 are rounded towards 0.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; windows that do not fit; numbers that are 0; other integers than i64.
+    #[surface(function, nn)]
+    pub fn avg_pool1d(
+        &self,
+        kernel_size: &[usize],
+        #[default(&[])] stride: &[usize],
+        #[default(&[0])] padding: &[usize],
+        #[default(false)] ceil_mode: bool,
+        #[default(true)] count_include_pad: bool,
+    ) -> Result<Tensor> {
+        let told = Told {
+            op: "avg_pool1d",
+            axes: 1,
+            kernel: kernel_size,
+            stride,
+            padding,
+            dilation: &[1],
+            ceil: ceil_mode,
+        };
+        told.mean(self, count_include_pad, None)
+    }
+
+    /// The mean of each window of `kernel_size` over `[n, c, height, width]` (or without `n`). Windows are `stride` (`kernel_size`, where it is not
+    /// given) apart and begin `padding` before the plane (at most half a window); with `ceil_mode` the last one may hang over. Zeros of the padding count, unless
+    /// `count_include_pad` is false. Instead of by their number, sums are divided by `divisor_override` where it is given. Half types are added in f32; means of i64 are rounded towards 0.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; windows that do not fit; numbers that are 0; other integers than i64.
+    #[surface(nn)]
+    #[allow(clippy::too_many_arguments)] // PyTorch's
+    pub fn avg_pool2d(
+        &self,
+        kernel_size: &[usize],
+        #[default(&[])] stride: &[usize],
+        #[default(&[0])] padding: &[usize],
+        #[default(false)] ceil_mode: bool,
+        #[default(true)] count_include_pad: bool,
+        #[default(None)] divisor_override: Option<i64>,
+    ) -> Result<Tensor> {
+        let told = Told {
+            op: "avg_pool2d",
+            axes: 2,
+            kernel: kernel_size,
+            stride,
+            padding,
+            dilation: &[1],
+            ceil: ceil_mode,
+        };
+        told.mean(self, count_include_pad, divisor_override)
+    }
+
+    /// The mean of each window of `kernel_size` over `[n, c, depth, height, width]` (or without `n`). Windows are `stride` (`kernel_size`, where it is not
+    /// given) apart and begin `padding` before the plane (at most half a window); with `ceil_mode` the last one may hang over. Zeros of the padding count, unless
+    /// `count_include_pad` is false. Instead of by their number, sums are divided by `divisor_override` where it is given. Half types are added in f32; means of i64 are rounded towards 0.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; windows that do not fit; numbers that are 0; other integers than i64.
+    #[surface(nn)]
+    #[allow(clippy::too_many_arguments)] // PyTorch's
+    pub fn avg_pool3d(
+        &self,
+        kernel_size: &[usize],
+        #[default(&[])] stride: &[usize],
+        #[default(&[0])] padding: &[usize],
+        #[default(false)] ceil_mode: bool,
+        #[default(true)] count_include_pad: bool,
+        #[default(None)] divisor_override: Option<i64>,
+    ) -> Result<Tensor> {
+        let told = Told {
+            op: "avg_pool3d",
+            axes: 3,
+            kernel: kernel_size,
+            stride,
+            padding,
+            dilation: &[1],
+            ceil: ceil_mode,
+        };
+        told.mean(self, count_include_pad, divisor_override)
+    }
+
+    /// The mean of each of `output_size` shares of `[n, c, length]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
+    /// end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; planes without elements; integers.
+    #[surface(function, nn)]
+    pub fn adaptive_avg_pool1d(&self, output_size: &[Option<usize>]) -> Result<Tensor> {
+        adaptive_mean("adaptive_avg_pool1d", 1, self, output_size)
+    }
+
+    /// The largest element of each of `output_size` shares of `[n, c, length]` (or without `n`), as `adaptive_avg_pool1d` has them; with
+    /// `return_indices` also where it stands in its plane (i64): of equal ones the first.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; planes without elements; truth values.
+    #[surface(nn, name = "adaptive_max_pool1d")]
+    pub fn adaptive_max_pool1d_asked(
+        &self,
+        output_size: &[Option<usize>],
+        #[default(false)] return_indices: bool,
+    ) -> Result<(Tensor, Option<Tensor>)> {
+        adaptive_largest("adaptive_max_pool1d", 1, self, output_size, return_indices)
+    }
+
+    /// The mean of each of `output_size` shares of `[n, c, height, width]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
+    /// end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; planes without elements; integers.
+    #[surface(nn)]
+    pub fn adaptive_avg_pool2d(&self, output_size: &[Option<usize>]) -> Result<Tensor> {
+        adaptive_mean("adaptive_avg_pool2d", 2, self, output_size)
+    }
+
+    /// The largest element of each of `output_size` shares of `[n, c, height, width]` (or without `n`), as `adaptive_avg_pool2d` has them; with
+    /// `return_indices` also where it stands in its plane (i64): of equal ones the first.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; planes without elements; truth values.
+    #[surface(nn, name = "adaptive_max_pool2d")]
+    pub fn adaptive_max_pool2d_asked(
+        &self,
+        output_size: &[Option<usize>],
+        #[default(false)] return_indices: bool,
+    ) -> Result<(Tensor, Option<Tensor>)> {
+        adaptive_largest("adaptive_max_pool2d", 2, self, output_size, return_indices)
+    }
+
+    /// The mean of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
+    /// end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; planes without elements; integers.
+    #[surface(nn)]
+    pub fn adaptive_avg_pool3d(&self, output_size: &[Option<usize>]) -> Result<Tensor> {
+        adaptive_mean("adaptive_avg_pool3d", 3, self, output_size)
+    }
+
+    /// The largest element of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`), as `adaptive_avg_pool3d` has them; with
+    /// `return_indices` also where it stands in its plane (i64): of equal ones the first.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; planes without elements; truth values.
+    #[surface(nn, name = "adaptive_max_pool3d")]
+    pub fn adaptive_max_pool3d_asked(
+        &self,
+        output_size: &[Option<usize>],
+        #[default(false)] return_indices: bool,
+    ) -> Result<(Tensor, Option<Tensor>)> {
+        adaptive_largest("adaptive_max_pool3d", 3, self, output_size, return_indices)
+    }
+
+    /// The root of the sum of `norm_type`-th powers of each window over `[n, c, length]` (or without `n`); windows that hang over, with
+    /// `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; windows that do not fit; numbers that are 0.
+    #[surface(nn)]
+    pub fn lp_pool1d(
+        &self,
+        norm_type: f64,
+        kernel_size: &[usize],
+        #[default(&[])] stride: &[usize],
+        #[default(false)] ceil_mode: bool,
+    ) -> Result<Tensor> {
+        let told = Told {
+            op: "lp_pool1d",
+            axes: 1,
+            kernel: kernel_size,
+            stride,
+            padding: &[0],
+            dilation: &[1],
+            ceil: ceil_mode,
+        };
+        told.power(self, norm_type)
+    }
+
+    /// The root of the sum of `norm_type`-th powers of each window over `[n, c, height, width]` (or without `n`); windows that hang over, with
+    /// `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; windows that do not fit; numbers that are 0.
+    #[surface(nn)]
+    pub fn lp_pool2d(
+        &self,
+        norm_type: f64,
+        kernel_size: &[usize],
+        #[default(&[])] stride: &[usize],
+        #[default(false)] ceil_mode: bool,
+    ) -> Result<Tensor> {
+        let told = Told {
+            op: "lp_pool2d",
+            axes: 2,
+            kernel: kernel_size,
+            stride,
+            padding: &[0],
+            dilation: &[1],
+            ceil: ceil_mode,
+        };
+        told.power(self, norm_type)
+    }
+
+    /// The root of the sum of `norm_type`-th powers of each window over `[n, c, depth, height, width]` (or without `n`); windows that hang over, with
+    /// `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become f32.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; windows that do not fit; numbers that are 0.
+    #[surface(nn)]
+    pub fn lp_pool3d(
+        &self,
+        norm_type: f64,
+        kernel_size: &[usize],
+        #[default(&[])] stride: &[usize],
+        #[default(false)] ceil_mode: bool,
+    ) -> Result<Tensor> {
+        let told = Told {
+            op: "lp_pool3d",
+            axes: 3,
+            kernel: kernel_size,
+            stride,
+            padding: &[0],
+            dilation: &[1],
+            ceil: ceil_mode,
+        };
+        told.power(self, norm_type)
+    }
+
+    /// Zeros with the elements of `[n, c, length]` (or without `n`) where `indices` (i64, of the same shape) say in their plane, the last one where
+    /// a place is met more than once: the reverse of `max_pool1d`. The plane is as large as windows of `kernel_size`, `stride` apart and with
+    /// `padding`, need it, or `output_size`, which differs from that by less than `stride`.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; indices of another shape or dtype; an output size that is too far away. An index outside the plane is found when
+    /// the value is computed, if not before.
+    #[surface(nn, reads)]
+    pub fn max_unpool1d(
+        &self,
+        indices: &Tensor,
+        kernel_size: &[usize],
+        #[default(&[])] stride: &[usize],
+        #[default(&[0])] padding: &[usize],
+        #[default(None)] output_size: Option<&[usize]>,
+    ) -> Result<Tensor> {
+        let told = Told {
+            op: "max_unpool1d",
+            axes: 1,
+            kernel: kernel_size,
+            stride,
+            padding,
+            dilation: &[1],
+            ceil: false,
+        };
+        told.unpooled(self, indices, output_size)
+    }
+
+    /// Zeros with the elements of `[n, c, height, width]` (or without `n`) where `indices` (i64, of the same shape) say in their plane, the last one where
+    /// a place is met more than once: the reverse of `max_pool2d`. The plane is as large as windows of `kernel_size`, `stride` apart and with
+    /// `padding`, need it, or `output_size`, which differs from that by less than `stride`.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; indices of another shape or dtype; an output size that is too far away. An index outside the plane is found when
+    /// the value is computed, if not before.
+    #[surface(nn, reads)]
+    pub fn max_unpool2d(
+        &self,
+        indices: &Tensor,
+        kernel_size: &[usize],
+        #[default(&[])] stride: &[usize],
+        #[default(&[0])] padding: &[usize],
+        #[default(None)] output_size: Option<&[usize]>,
+    ) -> Result<Tensor> {
+        let told = Told {
+            op: "max_unpool2d",
+            axes: 2,
+            kernel: kernel_size,
+            stride,
+            padding,
+            dilation: &[1],
+            ceil: false,
+        };
+        told.unpooled(self, indices, output_size)
+    }
+
+    /// Zeros with the elements of `[n, c, depth, height, width]` (or without `n`) where `indices` (i64, of the same shape) say in their plane, the last one where
+    /// a place is met more than once: the reverse of `max_pool3d`. The plane is as large as windows of `kernel_size`, `stride` apart and with
+    /// `padding`, need it, or `output_size`, which differs from that by less than `stride`.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; indices of another shape or dtype; an output size that is too far away. An index outside the plane is found when
+    /// the value is computed, if not before.
+    #[surface(nn, reads)]
+    pub fn max_unpool3d(
+        &self,
+        indices: &Tensor,
+        kernel_size: &[usize],
+        #[default(&[])] stride: &[usize],
+        #[default(&[0])] padding: &[usize],
+        #[default(None)] output_size: Option<&[usize]>,
+    ) -> Result<Tensor> {
+        let told = Told {
+            op: "max_unpool3d",
+            axes: 3,
+            kernel: kernel_size,
+            stride,
+            padding,
+            dilation: &[1],
+            ceil: false,
+        };
+        told.unpooled(self, indices, output_size)
+    }
+
+    /// The largest elements of `output_size` windows of `kernel_size` over `[n, c, height, width]` (or without `n`), which begin at random, about as far
+    /// from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    /// in their plane (i64). `_random_samples` `[n, c, 2]`, in [0, 1), are what is drawn.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    #[surface(nn, name = "fractional_max_pool2d")]
+    #[allow(clippy::too_many_arguments)] // PyTorch's
+    pub fn fractional_max_pool2d_asked(
+        &self,
+        kernel_size: &[usize],
+        #[default(None)] output_size: Option<&[usize]>,
+        #[default(None)] output_ratio: Option<&[f64]>,
+        #[default(false)] return_indices: bool,
+        #[default(None)] _random_samples: Option<&Tensor>,
+    ) -> Result<(Tensor, Option<Tensor>)> {
+        let (size, ratio, samples) = (output_size, output_ratio, _random_samples);
+        let answer = fractional("fractional_max_pool2d", 2, self, kernel_size, size, ratio, samples)?;
+        Ok(asked(answer, return_indices))
+    }
+
+    /// The largest elements of `output_size` windows of `kernel_size` over `[n, c, depth, height, width]` (or without `n`), which begin at random, about as far
+    /// from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    /// in their plane (i64). `_random_samples` `[n, c, 3]`, in [0, 1), are what is drawn.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    #[surface(nn, name = "fractional_max_pool3d")]
+    #[allow(clippy::too_many_arguments)] // PyTorch's
+    pub fn fractional_max_pool3d_asked(
+        &self,
+        kernel_size: &[usize],
+        #[default(None)] output_size: Option<&[usize]>,
+        #[default(None)] output_ratio: Option<&[f64]>,
+        #[default(false)] return_indices: bool,
+        #[default(None)] _random_samples: Option<&Tensor>,
+    ) -> Result<(Tensor, Option<Tensor>)> {
+        let (size, ratio, samples) = (output_size, output_ratio, _random_samples);
+        let answer = fractional("fractional_max_pool3d", 3, self, kernel_size, size, ratio, samples)?;
+        Ok(asked(answer, return_indices))
+    }
+}

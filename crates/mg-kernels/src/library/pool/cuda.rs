@@ -1,0 +1,82 @@
+//! Launches of `kernels/pool.cu`.
+
+use super::geometry::Geometry;
+use super::{PoolKind, Share};
+use crate::cuda::library::args::Args;
+use crate::cuda::library::copy::{fill, launch};
+use crate::cuda::library::{Plan, Pointer};
+use mg_device::{DType, Error, ErrorKind, Result};
+
+/// Threads of a block.
+const THREADS: usize = 256;
+/// Numbers that 32-bit division does not do.
+const WIDE: usize = 1 << 31;
+
+fn name(kind: PoolKind, dtype: DType) -> String {
+    let of = |kind: &str| {
+        let dtype = if dtype == DType::Bool { "u8" } else { dtype.name() };
+        format!("pool_{kind}_{dtype}")
+    };
+    match kind {
+        PoolKind::Max => of("max"),
+        PoolKind::MaxAt => of("at"),
+        PoolKind::MaxGrad => of("maxgrad"),
+        PoolKind::MaxPick => of("pick"),
+        PoolKind::Mean => of("mean"),
+        PoolKind::MeanGrad => of("meangrad"),
+        PoolKind::Unfold => format!("pool_unfold_b{}", 8 * dtype.size()),
+        PoolKind::Fold => of("fold"),
+    }
+}
+
+pub(super) fn plan(
+    kind: PoolKind,
+    g: &Geometry,
+    dtype: DType,
+    operands: usize,
+    count: usize,
+) -> Result<Plan> {
+    const OP: &str = "pool";
+    let spread = matches!(kind, PoolKind::MaxGrad | PoolKind::MeanGrad | PoolKind::Fold);
+    if count == 0 {
+        return Ok(Plan::default());
+    }
+    if spread && g.outputs() == 0 {
+        return fill(dtype.size(), count, 0);
+    }
+    let part = match kind {
+        PoolKind::MaxGrad | PoolKind::MeanGrad | PoolKind::Fold => g.inputs(),
+        PoolKind::Unfold => g.places() * g.outputs(),
+        PoolKind::Max | PoolKind::MaxAt | PoolKind::MaxPick | PoolKind::Mean => g.outputs(),
+    };
+    let reach =
+        |a: &super::geometry::Axis| a.output * a.stride + a.kernel * a.dilation + a.input + 2 * a.padding;
+    let most = g.axes.iter().map(reach).max().unwrap_or(0).max(part);
+    if most >= WIDE {
+        let text = format!("{most} positions are more than a launch counts: at most 2^31 - 1 are taken");
+        return Err(Error::new(OP, ErrorKind::Shape(text)));
+    }
+    let wide = count >= WIDE || g.axes.iter().any(|a| a.adaptive && (a.input + 1) * (a.output + 1) >= WIDE);
+    let input = |i: u8| (usize::from(i) < operands).then_some((Pointer::Input(i), 0));
+    let (share, number) = match g.share {
+        Share::Places => (0, 1),
+        Share::Elements => (1, 1),
+        Share::Number(n) => (2, n),
+    };
+    let mut args = Args::default();
+    args.pointer(Some((Pointer::Output(0), 0))).pointer(input(0)).pointer(input(1)).pointer(input(2));
+    for n in [count, g.inputs(), g.outputs(), g.places()] {
+        args.u64(n as u64);
+    }
+    args.i64(number as isize).divisor(part);
+    for a in &g.axes {
+        for size in [a.input, a.output, a.kernel, a.stride, a.dilation] {
+            args.divisor(size);
+        }
+        args.u32(a.padding as u32).u32(0);
+    }
+    args.u32(share).u32(u32::from(g.axes[0].adaptive)).u32(wide.into()).u32(0);
+    let mut plan = Plan::default();
+    plan.launches.push(launch(OP, &name(kind, dtype), count.div_ceil(THREADS), args)?);
+    Ok(plan)
+}

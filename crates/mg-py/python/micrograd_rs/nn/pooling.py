@@ -1,0 +1,333 @@
+"""Pooling, and windows as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from .. import functional as F
+from .._micrograd_rs import Tensor
+from .module import Module
+
+_Size = int | Sequence[int]
+_Open = int | Sequence[int | None] | None
+
+
+class _MaxPool(Module):
+    pool: ClassVar[Callable[..., Any]]
+
+    def __init__(
+        self,
+        kernel_size: _Size,
+        stride: _Size | None = None,
+        padding: _Size = 0,
+        dilation: _Size = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
+        self.kernel_size = kernel_size
+        self.stride: _Size = kernel_size if stride is None else stride
+        self.padding = padding
+        self.dilation = dilation
+        self.return_indices = return_indices
+        self.ceil_mode = ceil_mode
+
+    def forward(self, input: Tensor) -> Any:
+        sizes = (self.kernel_size, self.stride, self.padding, self.dilation)
+        return type(self).pool(input, *sizes, ceil_mode=self.ceil_mode, return_indices=self.return_indices)
+
+    def extra_repr(self) -> str:
+        sizes = f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+        return f"{sizes}, dilation={self.dilation}, ceil_mode={self.ceil_mode}"
+
+
+class MaxPool1d(_MaxPool):
+    """The largest element of each window over the last axis; with `return_indices` also where it stands."""
+
+    pool = staticmethod(F.max_pool1d)
+
+
+class MaxPool2d(_MaxPool):
+    """The largest element of each window over the last two axes; with `return_indices` also where it stands."""
+
+    pool = staticmethod(F.max_pool2d)
+
+
+class MaxPool3d(_MaxPool):
+    """The largest element of each window over the last three axes; with `return_indices` also where it stands."""
+
+    pool = staticmethod(F.max_pool3d)
+
+
+class AvgPool1d(Module):
+    """The mean of each window over the last axis."""
+
+    def __init__(
+        self,
+        kernel_size: _Size,
+        stride: _Size | None = None,
+        padding: _Size = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        self.kernel_size = kernel_size
+        self.stride: _Size = kernel_size if stride is None else stride
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+
+    def forward(self, input: Tensor) -> Tensor:
+        sizes = (self.kernel_size, self.stride, self.padding)
+        return F.avg_pool1d(input, *sizes, self.ceil_mode, self.count_include_pad)
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class _AvgPool(AvgPool1d):
+    pool: ClassVar[Callable[..., Tensor]]
+
+    def __init__(
+        self,
+        kernel_size: _Size,
+        stride: _Size | None = None,
+        padding: _Size = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad)
+        self.divisor_override = divisor_override
+
+    def forward(self, input: Tensor) -> Tensor:
+        sizes = (self.kernel_size, self.stride, self.padding)
+        return type(self).pool(input, *sizes, self.ceil_mode, self.count_include_pad, self.divisor_override)
+
+
+class AvgPool2d(_AvgPool):
+    """The mean of each window over the last two axes."""
+
+    pool = staticmethod(F.avg_pool2d)
+
+
+class AvgPool3d(_AvgPool):
+    """The mean of each window over the last three axes."""
+
+    pool = staticmethod(F.avg_pool3d)
+
+
+class _AdaptiveAvgPool(Module):
+    pool: ClassVar[Callable[..., Tensor]]
+
+    def __init__(self, output_size: _Open) -> None:
+        self.output_size = output_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        return type(self).pool(input, self.output_size)
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+    """The means of so many shares of the last axis."""
+
+    pool = staticmethod(F.adaptive_avg_pool1d)
+
+
+class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+    """The means of so many shares of the last two axes."""
+
+    pool = staticmethod(F.adaptive_avg_pool2d)
+
+
+class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+    """The means of so many shares of the last three axes."""
+
+    pool = staticmethod(F.adaptive_avg_pool3d)
+
+
+class _AdaptiveMaxPool(Module):
+    pool: ClassVar[Callable[..., Any]]
+
+    def __init__(self, output_size: _Open, return_indices: bool = False) -> None:
+        self.output_size = output_size
+        self.return_indices = return_indices
+
+    def forward(self, input: Tensor) -> Any:
+        return type(self).pool(input, self.output_size, return_indices=self.return_indices)
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+    """The largest elements of so many shares of the last axis; with `return_indices` also where they stand."""
+
+    pool = staticmethod(F.adaptive_max_pool1d)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+    """The largest elements of so many shares of the last two axes; with `return_indices` also where they stand."""
+
+    pool = staticmethod(F.adaptive_max_pool2d)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+    """The largest elements of so many shares of the last three axes; with `return_indices` also where they stand."""
+
+    pool = staticmethod(F.adaptive_max_pool3d)
+
+
+class _LPPool(Module):
+    pool: ClassVar[Callable[..., Tensor]]
+
+    def __init__(
+        self, norm_type: float, kernel_size: _Size, stride: _Size | None = None, ceil_mode: bool = False
+    ) -> None:
+        self.norm_type = norm_type
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.ceil_mode = ceil_mode
+
+    def forward(self, input: Tensor) -> Tensor:
+        return type(self).pool(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+    def extra_repr(self) -> str:
+        sizes = f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}"
+        return f"{sizes}, ceil_mode={self.ceil_mode}"
+
+
+class LPPool1d(_LPPool):
+    """The root of the sum of powers of each window over the last axis."""
+
+    pool = staticmethod(F.lp_pool1d)
+
+
+class LPPool2d(_LPPool):
+    """The root of the sum of powers of each window over the last two axes."""
+
+    pool = staticmethod(F.lp_pool2d)
+
+
+class LPPool3d(_LPPool):
+    """The root of the sum of powers of each window over the last three axes."""
+
+    pool = staticmethod(F.lp_pool3d)
+
+
+class _MaxUnpool(Module):
+    axes: ClassVar[int]
+    pool: ClassVar[Callable[..., Tensor]]
+
+    def __init__(self, kernel_size: _Size, stride: _Size | None = None, padding: _Size = 0) -> None:
+        def each(size: _Size) -> tuple[int, ...]:
+            return (size,) * self.axes if isinstance(size, int) else tuple(size)
+
+        self.kernel_size = each(kernel_size)
+        self.stride = self.kernel_size if stride is None else each(stride)
+        self.padding = each(padding)
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        return type(self).pool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """Zeros, with the largest elements of windows where they stood: the reverse of `MaxPool1d`."""
+
+    axes = 1
+    pool = staticmethod(F.max_unpool1d)
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """Zeros, with the largest elements of windows where they stood: the reverse of `MaxPool2d`."""
+
+    axes = 2
+    pool = staticmethod(F.max_unpool2d)
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """Zeros, with the largest elements of windows where they stood: the reverse of `MaxPool3d`."""
+
+    axes = 3
+    pool = staticmethod(F.max_unpool3d)
+
+
+class _FractionalMaxPool(Module):
+    pool: ClassVar[Callable[..., Any]]
+
+    def __init__(
+        self,
+        kernel_size: _Size,
+        output_size: _Size | None = None,
+        output_ratio: float | Sequence[float] | None = None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> None:
+        if (output_size is None) == (output_ratio is None):
+            raise ValueError("takes an output_size or an output_ratio")
+        self.kernel_size = kernel_size
+        self.output_size = output_size
+        self.output_ratio = output_ratio
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", _random_samples)
+
+    _random_samples: Tensor | None
+
+    def forward(self, input: Tensor) -> Any:
+        sizes = (self.kernel_size, self.output_size, self.output_ratio)
+        return type(self).pool(
+            input, *sizes, return_indices=self.return_indices, _random_samples=self._random_samples
+        )
+
+
+class FractionalMaxPool2d(_FractionalMaxPool):
+    """The largest elements of windows that begin at random, over the last two axes."""
+
+    pool = staticmethod(F.fractional_max_pool2d)
+
+
+class FractionalMaxPool3d(_FractionalMaxPool):
+    """The largest elements of windows that begin at random, over the last three axes."""
+
+    pool = staticmethod(F.fractional_max_pool3d)
+
+
+class Unfold(Module):
+    """The windows of `[n, c, height, width]` as columns."""
+
+    def __init__(self, kernel_size: _Size, dilation: _Size = 1, padding: _Size = 0, stride: _Size = 1) -> None:
+        self.kernel_size = kernel_size
+        self.dilation = dilation
+        self.padding = padding
+        self.stride = stride
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
+
+    def extra_repr(self) -> str:
+        sizes = f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}"
+        return f"{sizes}, stride={self.stride}"
+
+
+class Fold(Module):
+    """Columns, added where the windows of an image lie."""
+
+    def __init__(
+        self, output_size: _Size, kernel_size: _Size, dilation: _Size = 1, padding: _Size = 0, stride: _Size = 1
+    ) -> None:
+        self.output_size = output_size
+        self.kernel_size = kernel_size
+        self.dilation = dilation
+        self.padding = padding
+        self.stride = stride
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
+
+    def extra_repr(self) -> str:
+        sizes = f"output_size={self.output_size}, kernel_size={self.kernel_size}, dilation={self.dilation}"
+        return f"{sizes}, padding={self.padding}, stride={self.stride}"

@@ -1,0 +1,257 @@
+// Windows over planes: largest elements, means, the windows themselves, and the gradients of these. A thread for each element of the result.
+//
+// What is computed is said by V_MAX (the largest), V_AT (where it stands), V_MAXGRAD, V_PICK (what stands there in another operand), V_MEAN,
+// V_MEANGRAD, V_UNFOLD or V_FOLD. Gradients are asked for by the inputs, of all windows that hold them, in the order of these.
+#include "index.cuh"
+
+using T = V_T;
+
+#if V_HALF
+using W = float;
+__device__ __forceinline__ W widen(T x) { return to_f32(x); }
+#else
+using W = T;
+__device__ __forceinline__ W widen(T x) { return x; }
+#endif
+__device__ __forceinline__ float narrow(float x, float) { return x; }
+__device__ __forceinline__ double narrow(double x, double) { return x; }
+__device__ __forceinline__ i64 narrow(i64 x, i64) { return x; }
+__device__ __forceinline__ i32 narrow(i32 x, i32) { return x; }
+__device__ __forceinline__ u8 narrow(u8 x, u8) { return x; }
+__device__ __forceinline__ f16 narrow(float x, f16) { return to_f16(x); }
+__device__ __forceinline__ bf16 narrow(float x, bf16) { return to_bf16(x); }
+
+__device__ __forceinline__ float least(float) { return -__int_as_float(0x7f800000); }
+__device__ __forceinline__ double least(double) { return -__longlong_as_double(0x7ff0000000000000ll); }
+__device__ __forceinline__ i64 least(i64) { return (i64)(1ull << 63); }
+__device__ __forceinline__ i32 least(i32) { return (i32)(1u << 31); }
+__device__ __forceinline__ u8 least(u8) { return 0; }
+
+struct Axis {
+    Divisor in, out, kernel, stride, dilation;
+    i32 padding;
+    u32 unused;
+};
+
+struct Pool {
+    void* out;
+    const T* a;
+    const T* b;
+    const T* c;
+    u64 count;      // elements of the result
+    u64 inputs, outputs;  // elements and windows of a plane
+    u64 places;     // of a window
+    i64 number;     // what sums are divided by, where `share` is 2
+    Divisor part;   // results of a plane
+    Axis axis[3];
+    u32 share;      // what sums are divided by: the places of a window, its elements, a number
+    u32 adaptive;
+    u32 wide;       // positions may not fit 31 bits
+    u32 unused;
+};
+
+struct Window {
+    i32 first, count, step;
+};
+
+// The share of an axis that is an output's own begins here; with `round`, where the one before it ends.
+__device__ __forceinline__ u32 begin(const Divisor& in, const Divisor& out, u32 o, u32 round, bool wide) {
+    u64 at = (u64)o * in.size + round;
+    return wide ? (u32)(at / out.size) : out.divide((u32)at);
+}
+
+__device__ __forceinline__ Window window(const Pool& p, const Axis& a, u32 o) {
+    if (p.adaptive) {
+        u32 first = begin(a.in, a.out, o, 0, p.wide);
+        return {(i32)first, (i32)(begin(a.in, a.out, o + 1, a.out.size - 1, p.wide) - first), 1};
+    }
+    i32 start = (i32)(o * a.stride.size) - a.padding, step = (i32)a.dilation.size;
+    i32 before = start < 0 ? (i32)a.dilation.divide((u32)(step - 1 - start)) : 0;
+    i32 first = start + before * step;
+    i32 inside = first < (i32)a.in.size ? (i32)a.dilation.divide(a.in.size - (u32)first + (u32)step - 1) : 0;
+    return {first, max(min((i32)a.kernel.size - before, inside), 0), step};
+}
+
+#if V_MEAN || V_MEANGRAD
+__device__ __forceinline__ i64 divisor(const Pool& p, const Axis& a, u32 o) {
+    if (p.adaptive || p.share == 1) return window(p, a, o).count;
+    u32 start = o * a.stride.size;
+    return (i64)min(start + a.kernel.size, a.in.size + 2 * (u32)a.padding) - start;
+}
+__device__ __forceinline__ i64 divisor(const Pool& p, u32 oz, u32 oy, u32 ox) {
+    if (p.share == 2) return p.number;
+    return divisor(p, p.axis[0], oz) * divisor(p, p.axis[1], oy) * divisor(p, p.axis[2], ox);
+}
+#endif
+
+// The outputs whose windows may hold an input.
+struct Readers {
+    u32 from, to;
+};
+__device__ __forceinline__ Readers readers(const Pool& p, const Axis& a, u32 i) {
+    if (p.adaptive) return {begin(a.out, a.in, i, 0, p.wide), begin(a.out, a.in, i + 1, a.in.size - 1, p.wide)};
+    u32 at = i + (u32)a.padding, reach = a.dilation.size * (a.kernel.size - 1);
+    u32 to = min(a.stride.divide(at) + 1, a.out.size);
+    u32 from = at > reach ? a.stride.divide(at - reach + a.stride.size - 1) : 0;
+    return {from, to};
+}
+// The place of an input in a window, or -1 where the window steps over it.
+__device__ __forceinline__ i32 place(const Pool& p, const Axis& a, u32 i, u32 o) {
+    if (p.adaptive) return 0;
+    u32 at = i + (u32)a.padding - o * a.stride.size, k = a.dilation.divide(at);
+    return k * a.dilation.size == at ? (i32)k : -1;
+}
+
+__device__ __forceinline__ i64 linear(const Pool& p, i32 z, i32 y, i32 x) {
+    return ((i64)z * p.axis[1].in.size + y) * p.axis[2].in.size + x;
+}
+__device__ __forceinline__ i64 linear_out(const Pool& p, u32 z, u32 y, u32 x) {
+    return ((i64)z * p.axis[1].out.size + y) * p.axis[2].out.size + x;
+}
+
+#if V_AT || V_PICK
+// Where the largest element of a window stands: of equal ones the first, of NaNs the last.
+__device__ __forceinline__ i64 largest(const Pool& p, const T* x, const Window (&w)[3]) {
+    W best = least(W());
+    i64 at = linear(p, min(w[0].first, (i32)p.axis[0].in.size - 1), min(w[1].first, (i32)p.axis[1].in.size - 1),
+                    min(w[2].first, (i32)p.axis[2].in.size - 1));
+    for (i32 z = 0; z < w[0].count; z++)
+        for (i32 y = 0; y < w[1].count; y++) {
+            i64 line = linear(p, w[0].first + z * w[0].step, w[1].first + y * w[1].step, w[2].first);
+            for (i32 k = 0; k < w[2].count; k++, line += w[2].step) {
+                W v = widen(x[line]);
+                if (v > best || v != v) best = v, at = line;
+            }
+        }
+    return at;
+}
+#endif
+
+#if V_MAXGRAD
+// Whether the element at `at`, which is one of the largest of a window, is the one that the gradient goes to.
+__device__ __forceinline__ bool chosen(const Pool& p, const T* x, const Window (&w)[3], i64 at, W value) {
+    bool nan = value != value;
+    for (i32 z = 0; z < w[0].count; z++)
+        for (i32 y = 0; y < w[1].count; y++) {
+            i64 line = linear(p, w[0].first + z * w[0].step, w[1].first + y * w[1].step, w[2].first);
+            for (i32 k = 0; k < w[2].count; k++, line += w[2].step) {
+                if (!nan && line >= at) return true;
+                W v = widen(x[line]);
+                if (nan ? line > at && v != v : v == value) return false;
+            }
+        }
+    return true;
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Pool p) {
+    u64 index = (u64)blockIdx.x * 256 + threadIdx.x;
+    if (index >= p.count) return;
+#if V_MAXGRAD || V_MEANGRAD || V_FOLD
+    const u64 part = p.inputs;
+#elif V_UNFOLD
+    const u64 part = p.places * p.outputs;
+#else
+    const u64 part = p.outputs;
+#endif
+    u64 plane;
+    u32 at;
+    if (p.wide) {
+        plane = index / part;
+        at = (u32)(index - plane * part);
+    } else {
+        u32 n = p.part.divide((u32)index);
+        plane = n;
+        at = (u32)index - n * p.part.size;
+    }
+#if V_MAXGRAD || V_MEANGRAD || V_FOLD
+    const Axis* axis = p.axis;
+    u32 line = axis[2].in.divide(at), x = at - line * axis[2].in.size;
+    u32 z = axis[1].in.divide(line), y = line - z * axis[1].in.size;
+    Readers rz = readers(p, axis[0], z), ry = readers(p, axis[1], y), rx = readers(p, axis[2], x);
+#if V_MAXGRAD
+    const T* from = p.a + plane * p.inputs;
+    const T* tops = p.b + plane * p.outputs;
+    const T* g = p.c + plane * p.outputs;
+    W own = widen(from[at]);
+#elif V_MEANGRAD
+    const T* g = p.a + plane * p.outputs;
+#else
+    const T* g = p.a + plane * p.places * p.outputs;
+#endif
+    W sum = 0;
+    for (u32 oz = rz.from; oz < rz.to; oz++) {
+        i32 kz = place(p, axis[0], z, oz);
+        if (kz < 0) continue;
+        for (u32 oy = ry.from; oy < ry.to; oy++) {
+            i32 ky = place(p, axis[1], y, oy);
+            if (ky < 0) continue;
+            for (u32 ox = rx.from; ox < rx.to; ox++) {
+                i32 kx = place(p, axis[2], x, ox);
+                if (kx < 0) continue;
+                i64 o = linear_out(p, oz, oy, ox);
+#if V_MAXGRAD
+                W top = widen(tops[o]);
+                if (own == top || (own != own && top != top)) {
+                    Window w[3] = {window(p, axis[0], oz), window(p, axis[1], oy), window(p, axis[2], ox)};
+                    if (chosen(p, from, w, at, own)) sum += widen(g[o]);
+                }
+#elif V_MEANGRAD
+                sum += widen(g[o]) / (W)divisor(p, oz, oy, ox);
+#else
+                i64 k = ((i64)kz * axis[1].kernel.size + ky) * axis[2].kernel.size + kx;
+                sum += widen(g[k * (i64)p.outputs + o]);
+#endif
+            }
+        }
+    }
+    ((T*)p.out)[index] = narrow(sum, T());
+#else
+    const Axis* axis = p.axis;
+#if V_UNFOLD
+    u32 k = at / (u32)p.outputs;
+    at -= k * (u32)p.outputs;
+#endif
+    u32 line = axis[2].out.divide(at), ox = at - line * axis[2].out.size;
+    u32 oz = axis[1].out.divide(line), oy = line - oz * axis[1].out.size;
+    const T* from = p.a + plane * p.inputs;
+#if V_UNFOLD
+    u32 row = axis[2].kernel.divide(k), kx = k - row * axis[2].kernel.size;
+    u32 kz = axis[1].kernel.divide(row), ky = row - kz * axis[1].kernel.size;
+    i32 z = (i32)(oz * axis[0].stride.size + kz * axis[0].dilation.size) - axis[0].padding;
+    i32 y = (i32)(oy * axis[1].stride.size + ky * axis[1].dilation.size) - axis[1].padding;
+    i32 x = (i32)(ox * axis[2].stride.size + kx * axis[2].dilation.size) - axis[2].padding;
+    bool inside = (u32)z < axis[0].in.size && (u32)y < axis[1].in.size && (u32)x < axis[2].in.size;
+    ((T*)p.out)[index] = inside ? from[linear(p, z, y, x)] : T();
+#else
+    Window w[3] = {window(p, axis[0], oz), window(p, axis[1], oy), window(p, axis[2], ox)};
+#if V_AT
+    ((i64*)p.out)[index] = largest(p, from, w);
+#elif V_PICK
+    ((T*)p.out)[index] = p.b[plane * p.inputs + largest(p, from, w)];
+#else
+#if V_MAX
+    W v = least(W());
+#else
+    W v = 0;
+#endif
+    for (i32 z = 0; z < w[0].count; z++)
+        for (i32 y = 0; y < w[1].count; y++) {
+            i64 line = linear(p, w[0].first + z * w[0].step, w[1].first + y * w[1].step, w[2].first);
+            for (i32 k = 0; k < w[2].count; k++, line += w[2].step) {
+                W next = widen(from[line]);
+#if V_MAX
+                v = next > v || next != next ? next : v;
+#else
+                v += next;
+#endif
+            }
+        }
+#if V_MEAN
+    v /= (W)divisor(p, oz, oy, ox);
+#endif
+    ((T*)p.out)[index] = narrow(v, T());
+#endif
+#endif
+#endif
+}
