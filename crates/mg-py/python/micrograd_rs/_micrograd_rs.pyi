@@ -7501,6 +7501,24 @@ def _special_multigammaln(input: Tensor, p: _int) -> Tensor:
     A dimension below 1 or above 1024; truth values.
     """
 
+def _nn_unfold(input: Tensor, kernel_size: _Sizes, dilation: _Sizes = 1, padding: _Sizes = 0, stride: _Sizes = 1) -> Tensor:
+    """The windows of `kernel_size` of `[n, c, height, width]` (or without `n`) as columns `[n, c · places, windows]`; zeros where they hang over. Windows
+    are `stride` apart, begin `padding` before the plane, and have steps of `dilation`. (im2col.)
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0.
+    """
+
+def _nn_fold(input: Tensor, output_size: _Sizes, kernel_size: _Sizes, dilation: _Sizes = 1, padding: _Sizes = 0, stride: _Sizes = 1) -> Tensor:
+    """Columns `[n, c · places, windows]` (or without `n`) added where the windows of an image of `output_size` lie, as `unfold` has them:
+    `[n, c, height, width]`. (col2im.)
+
+    # Errors
+
+    Another number of axes, columns or windows than the sizes say; numbers that are 0; integers.
+    """
+
 def _windows_bartlett(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
     """Bartlett's window, a triangle.
 

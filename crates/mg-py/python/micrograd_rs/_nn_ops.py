@@ -46,6 +46,7 @@ __all__ = [
     "embedding_bag",
     "feature_alpha_dropout",
     "feature_alpha_dropout_",
+    "fold",
     "fractional_max_pool2d",
     "fractional_max_pool3d",
     "gaussian_nll_loss",
@@ -124,6 +125,7 @@ __all__ = [
     "threshold",
     "threshold_",
     "triplet_margin_loss",
+    "unfold",
 ]
 
 adaptive_avg_pool1d = _rs._nn_adaptive_avg_pool1d
@@ -167,6 +169,7 @@ embedding = _rs._nn_embedding
 embedding_bag = _rs._nn_embedding_bag
 feature_alpha_dropout = _rs._nn_feature_alpha_dropout
 feature_alpha_dropout_ = _rs._nn_feature_alpha_dropout_
+fold = _rs._nn_fold
 fractional_max_pool2d = _rs._nn_fractional_max_pool2d
 fractional_max_pool3d = _rs._nn_fractional_max_pool3d
 gaussian_nll_loss = _rs._nn_gaussian_nll_loss
@@ -245,3 +248,4 @@ tanhshrink = _rs._nn_tanhshrink
 threshold = _rs._nn_threshold
 threshold_ = _rs._nn_threshold_
 triplet_margin_loss = _rs._nn_triplet_margin_loss
+unfold = _rs._nn_unfold

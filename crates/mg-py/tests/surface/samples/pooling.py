@@ -175,3 +175,5 @@ SAMPLES = {
         {"call": "F.fold(r4, 3, 2)", "error": True},
     ],
 }
+
+INTENDED = {"fold:bool": "truth values are not added up"}
