@@ -3,6 +3,7 @@
 
 use mg_device::{DType, Layout, MAX_RANK, Result, Shape};
 use mg_graph::{Kernel, Map, Node, Op, Sources, View};
+use mg_kernels::library::Library;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use smallvec::SmallVec;
 
@@ -241,6 +242,10 @@ fn through_kernel(
             Some(g.slice(axis, before, 1, source.shape()[axis])?)
         }
         (Kernel::Transfer, _) => Some(g.to_device(source.device())?),
+        // For a gradient that may be differentiated itself.
+        (Kernel::Library(Library::Attention(attention)), _) if mg_graph::is_tracking() => {
+            crate::operations::differentiable_vjp(attention, sources, i, g)?
+        }
         (Kernel::Library(library), _) => library.vjp(i, sources, node, g)?,
         // Indices.
         (Kernel::Gather { .. } | Kernel::ScatterAdd { .. }, _) => None,

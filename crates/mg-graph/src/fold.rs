@@ -1,10 +1,11 @@
 //! Nodes as the algebra that gradient rules are written in: what a rule's literals make trivial is never built.
 
-use crate::node::{Node, Sources};
+use crate::node::{Node, Sources, WeakNode, is_tracking};
 use crate::op::{Op, SourceKind};
 use mg_device::{Error, Result, Shape};
 use mg_kernels::library::{Library, Structure};
 use mg_kernels::{Algebra, Cell, Row};
+use smallvec::SmallVec;
 
 impl Node {
     /// A node that failed: for rules, whose shapes always fit, and for values that cannot be.
@@ -75,6 +76,31 @@ impl Algebra for Node {
     }
 }
 
+/// A kernel, what it was applied to, and the result, of which nothing is kept.
+struct Applied {
+    kernel: Library,
+    operands: SmallVec<[WeakNode; 6]>,
+    result: WeakNode,
+    /// Whether it inherited that its operands' histories are walked.
+    tracking: bool,
+}
+
+thread_local! {
+    static LAST: std::cell::Cell<Option<Applied>> = const { std::cell::Cell::new(None) };
+}
+
+/// The result of a kernel, if a rule on this thread has just applied it to these operands and somebody has kept it.
+fn applied(kernel: Library, operands: &[&Node]) -> Option<Node> {
+    let last = LAST.take()?;
+    let same = last.kernel == kernel
+        && last.tracking == is_tracking()
+        && last.operands.len() == operands.len()
+        && last.operands.iter().zip(operands).all(|(a, b)| a.upgrade().is_some_and(|a| a.is(b)));
+    let result = last.result.upgrade().filter(|_| same);
+    LAST.set(Some(last));
+    result
+}
+
 impl Structure for Node {
     fn sizes(&self) -> Shape {
         *self.shape()
@@ -82,7 +108,18 @@ impl Structure for Node {
 
     #[track_caller]
     fn kernel(kernel: Library, operands: &[&Node]) -> Result<Node> {
-        Node::library(kernel, operands)
+        if let Some(again) = applied(kernel, operands) {
+            return Ok(again);
+        }
+        let made = Node::library(kernel, operands)?;
+        let weak = operands.iter().map(|n| n.downgrade()).collect();
+        LAST.set(Some(Applied { kernel, operands: weak, result: made.downgrade(), tracking: is_tracking() }));
+        Ok(made)
+    }
+
+    #[track_caller]
+    fn reshaped(&self, shape: Shape) -> Result<Node> {
+        self.reshape(shape)
     }
 
     #[track_caller]

@@ -1,11 +1,12 @@
-//! Attention.
+//! Attention: by a kernel that never has all weights, or by products where something is done to them.
 
 use super::wide;
 use crate::functional::shifted_exp_sum;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
-use mg_graph::{Node, same_device};
-use mg_kernels::{Algebra, Row, Rules};
+use mg_graph::{Node, Sources, same_device};
+use mg_kernels::library::{Attention, AttentionKind, Shaped};
+use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
 const OP: &str = "scaled_dot_product_attention";
@@ -14,6 +15,16 @@ const OP: &str = "scaled_dot_product_attention";
 fn last_two(shape: &Shape) -> [usize; 2] {
     let rank = shape.rank();
     [shape[rank - 2], shape[rank - 1]]
+}
+
+/// The axes before the last `n`.
+fn lead(shape: &Shape, n: usize) -> Shape {
+    Shape::of(&shape[..shape.rank() - n])
+}
+
+fn with_last(lead: &[usize], last: &[usize]) -> Result<Shape> {
+    let all: Vec<usize> = lead.iter().chain(last).copied().collect();
+    Shape::new(&all)
 }
 
 fn swapped(node: &Node) -> Result<Node> {
@@ -29,17 +40,13 @@ struct Operands {
     key: Node,
     value: Node,
     mask: Option<Node>,
+    /// The axes of the answer before its last two.
+    lead: Shape,
 }
 
 impl Operands {
-    fn of(
-        query: &Tensor,
-        key: &Tensor,
-        value: &Tensor,
-        mask: Option<&Tensor>,
-        grouped: bool,
-    ) -> Result<Operands> {
-        let (q, mut k, mut v) = (query.node(), key.node(), value.node());
+    fn of(query: &Tensor, key: &Tensor, value: &Tensor, mask: Option<&Tensor>, grouped: bool) -> Result<Operands> {
+        let (q, k, v) = (query.node(), key.node(), value.node());
         let dtype = q.dtype();
         if !dtype.is_float() || k.dtype() != dtype || v.dtype() != dtype {
             let text = format!("takes floats of one dtype, got {dtype}, {} and {}", k.dtype(), v.dtype());
@@ -47,22 +54,33 @@ impl Operands {
         }
         let shapes = format!("{}, {} and {}", q.shape(), k.shape(), v.shape());
         let fail = |text: &str| Err(Error::new(OP, ErrorKind::Shape(format!("{text}, got shapes {shapes}"))));
-        if [&q, &k, &v].iter().any(|n| n.shape().rank() < 2) {
-            return fail("takes query […, l, e], key [… , s, e] and value [… , s, v]");
+        let least = if grouped { 3 } else { 2 };
+        if [&q, &k, &v].iter().any(|n| n.shape().rank() < least) {
+            return fail("takes query […, l, e], key […, s, e] and value […, s, v]");
         }
         same_device(OP, &[&q, &k, &v])?;
-        if last_two(q.shape())[1] != last_two(k.shape())[1]
-            || last_two(k.shape())[0] != last_two(v.shape())[0]
-        {
+        if last_two(q.shape())[1] != last_two(k.shape())[1] || last_two(k.shape())[0] != last_two(v.shape())[0] {
             return fail("takes a key as long as the query along the last axis, and as many values as keys");
         }
+        // Heads that are shared do not broadcast.
+        let own = if grouped { 3 } else { 2 };
         if grouped {
-            k = heads(&q, &k)?;
-            v = heads(&q, &v)?;
+            let heads = |n: &Node| n.shape()[n.shape().rank() - 3];
+            let (of, to) = (heads(&k), heads(&q));
+            if of != heads(&v) || of != to && (of == 0 || to % of != 0) {
+                return fail("takes heads of queries that those of keys and values can share");
+            }
         }
-        let batch = |n: &Node| Shape::of(&n.shape()[..n.shape().rank() - 2]);
-        let all = Shape::broadcast(&batch(&q), &batch(&k)).and_then(|s| Shape::broadcast(&s, &batch(&v)));
-        let Some(all) = all else { return fail("takes what has the same axes before the last two") };
+        let all = Shape::broadcast(&lead(q.shape(), own), &lead(k.shape(), own));
+        let Some(all) = all.and_then(|s| Shape::broadcast(&s, &lead(v.shape(), own))) else {
+            return fail("takes what has the same axes before the last two");
+        };
+        let spread = |n: &Node| {
+            let last = &n.shape()[n.shape().rank() - own..];
+            n.expand(with_last(&all, last)?)
+        };
+        let (q, k, v) = (spread(&q)?, spread(&k)?, spread(&v)?);
+        let lead = lead(q.shape(), 2);
         let mask = match mask {
             None => None,
             Some(mask) => {
@@ -72,9 +90,7 @@ impl Operands {
                     let text = format!("takes a mask of bool, f32 or {dtype}, got {}", mask.dtype());
                     return Err(Error::new(OP, ErrorKind::DType(text)));
                 }
-                let scores: Vec<usize> =
-                    all.iter().copied().chain([last_two(q.shape())[0], last_two(k.shape())[0]]).collect();
-                let scores = Shape::new(&scores)?;
+                let scores = with_last(&lead, &[last_two(q.shape())[0], last_two(k.shape())[0]])?;
                 if Shape::broadcast(mask.shape(), &scores) != Some(scores) {
                     let text = format!("a mask of shape {} does not broadcast to {scores}", mask.shape());
                     return Err(Error::new(OP, ErrorKind::Shape(text)));
@@ -82,49 +98,149 @@ impl Operands {
                 Some(mask)
             }
         };
-        Ok(Operands { query: q, key: k, value: v, mask })
+        Ok(Operands { query: q, key: k, value: v, mask, lead })
+    }
+
+    /// By the kernel, which takes four axes and gives no gradient to a mask.
+    fn by_kernel(&self, scale: f64, causal: bool) -> Result<Option<Node>> {
+        let rank = self.lead.rank() + 2;
+        let learned = self.mask.as_ref().is_some_and(|m| m.is_tracked() && mg_graph::is_tracking());
+        if rank > 4 || learned {
+            return Ok(None);
+        }
+        let four = |n: &Node| {
+            let mut sizes = [1; 4];
+            sizes[4 - n.shape().rank()..].copy_from_slice(n.shape());
+            n.reshape(Shape::of(&sizes))
+        };
+        let (q, k, v) = (four(&self.query)?, four(&self.key)?, four(&self.value)?);
+        let mut operands = vec![q, k, v];
+        if let Some(mask) = &self.mask {
+            let computed = wide(&operands[0]).dtype();
+            let mask = if mask.dtype() == DType::Bool { mask.clone() } else { mask.cast(computed) };
+            let keys = operands[1].shape()[2];
+            let mask = if mask.shape().rank() == 0 { mask.reshape(Shape::of(&[1]))? } else { mask };
+            let last = mask.shape().rank() - 1;
+            operands.push(four(&mask.expand(mask.shape().with(last, keys))?)?);
+        }
+        let masked = self.mask.is_some();
+        let attention = Attention { kind: AttentionKind::Forward, causal, masked, scale: scale.to_bits() };
+        let operands: Vec<&Node> = operands.iter().collect();
+        let shaped: Vec<Shaped> =
+            operands.iter().map(|n| Shaped { shape: *n.shape(), dtype: n.dtype() }).collect();
+        let (count, shape) = attention.parts(&shaped)?;
+        let line = Node::library(attention.into(), &operands)?;
+        let [l, v] = [shape[2], shape[3]];
+        line.slice(0, 0, 1, count)?.reshape(with_last(&self.lead, &[l, v])?).map(Some)
+    }
+
+    /// By products and a softmax, with whatever is done to the weights.
+    fn composed(&self, scale: f64, causal: bool, dropout: f64) -> Result<Node> {
+        let shared = |n: &Node| heads(&self.query, n);
+        let (q, k, v) = (wide(&self.query), wide(&shared(&self.key)?), wide(&shared(&self.value)?));
+        let scores = masked(&q.matmul(&swapped(&k)?)?.scale(scale), causal, self.mask.as_ref())?;
+        let mut weights = Tensor::from_node(weights(&scores)?);
+        if dropout != 0.0 {
+            weights = weights.try_dropout(dropout, true)?;
+        }
+        Ok(weights.node().matmul(&v)?.cast(self.query.dtype()))
     }
 }
 
 /// Keys (or values) for as many heads as there are of queries: each serves several.
 fn heads(q: &Node, k: &Node) -> Result<Node> {
-    let (rank, n) = (k.shape().rank(), q.shape().rank());
-    let fail = || {
-        let text = format!("heads of a query {} are not shared by those of {}", q.shape(), k.shape());
-        Error::new(OP, ErrorKind::Shape(text))
-    };
-    if rank < 3 || n < 3 {
-        return Err(fail());
+    let rank = k.shape().rank();
+    if rank < 3 {
+        return Ok(k.clone());
     }
-    let (of, to) = (k.shape()[rank - 3], q.shape()[n - 3]);
+    let (of, to) = (k.shape()[rank - 3], q.shape()[q.shape().rank() - 3]);
     if of == to {
         return Ok(k.clone());
     }
-    if of == 0 || to % of != 0 {
-        return Err(fail());
+    let sizes = *k.shape();
+    let last = &sizes[rank - 2..];
+    let before = &sizes[..rank - 2];
+    let one = with_last(before, &[&[1], last].concat())?;
+    let several = with_last(before, &[&[to / of], last].concat())?;
+    k.reshape(one)?.expand(several)?.reshape(Shape::new(&sizes.with(rank - 3, to))?)
+}
+
+/// Scores of which only those stay that take part.
+fn masked(scores: &Node, causal: bool, mask: Option<&Node>) -> Result<Node> {
+    let never = scores.lit(f64::NEG_INFINITY);
+    let [l, s] = last_two(scores.shape());
+    let mut scores = scores.clone();
+    if causal {
+        let side = |n: usize, shape: [usize; 2]| {
+            Node::ramp(Shape::of(&[n]), scores.device()).reshape(Shape::of(&shape))
+        };
+        let taken = Node::apply(Row::Le, &[&side(s, [1, s])?, &side(l, [l, 1])?]);
+        scores = taken.choose(&scores, &never);
     }
-    let sizes = k.shape();
-    let lead = || sizes[..rank - 2].iter().copied();
-    let rest = || sizes[rank - 2..].iter().copied();
-    let one: Vec<usize> = lead().chain([1]).chain(rest()).collect();
-    let several: Vec<usize> = lead().chain([to / of]).chain(rest()).collect();
-    k.reshape(Shape::new(&one)?)?
-        .expand(Shape::new(&several)?)?
-        .reshape(Shape::new(&sizes.with(rank - 3, to))?)
+    Ok(match mask {
+        Some(mask) if mask.dtype() == DType::Bool => mask.choose(&scores, &never),
+        Some(mask) => scores.add(&mask.cast(scores.dtype())),
+        None => scores,
+    })
 }
 
 /// Softmax along the last axis; rows of which nothing is taken are 0.
 fn weights(scores: &Node) -> Result<Node> {
-    let last = 1u8 << (scores.shape().rank() - 1);
-    if scores.shape()[scores.shape().rank() - 1] == 0 {
+    let last = scores.shape().rank() - 1;
+    if scores.shape()[last] == 0 {
         return Ok(scores.clone());
     }
     // Where all is -inf, the sum is 0.
-    let (max, sum) = shifted_exp_sum(scores, last)?;
+    let (max, sum) = shifted_exp_sum(scores, 1 << last)?;
     let zero = sum.eq(&sum.lit(0.0));
-    let shifted = scores.sub(&max).map(Row::Exp);
-    let weights = shifted.div(&zero.choose(&sum.lit(1.0), &sum));
-    Ok(weights)
+    Ok(scores.sub(&max).map(Row::Exp).div(&zero.choose(&sum.lit(1.0), &sum)))
+}
+
+/// The gradient of queries, keys or values (0, 1, 2) that can be differentiated again: by products, from weights that are made anew.
+pub(crate) fn differentiable_vjp(
+    attention: &Attention,
+    sources: &Sources,
+    i: usize,
+    g: &Node,
+) -> Result<Option<Node>> {
+    let [q, k, v, rest @ ..] = &sources[..] else { return Ok(None) };
+    let &[b, h, l, e] = q.shape().dims() else { return Ok(None) };
+    let &[_, shared, s, depth] = v.shape().dims() else { return Ok(None) };
+    if i > 2 || shared == 0 {
+        return Ok((i <= 2).then(|| sources[i].lit(0.0)));
+    }
+    let group = h / shared;
+    // Heads of queries that share keys and values lie beside each other.
+    let five = |n: &Node, sizes: [usize; 5]| wide(n).reshape(Shape::new(&sizes)?);
+    let queries = five(q, [b, shared, group, l, e])?;
+    let keys = five(k, [b, shared, 1, s, e])?;
+    let values = five(v, [b, shared, 1, s, depth])?;
+    let back = five(&g.slice(0, 0, 1, b * h * l * depth)?, [b, shared, group, l, depth])?;
+    let mask = match rest.first().filter(|_| attention.masked) {
+        Some(mask) => {
+            let &[mb, mh, ml, ms] = mask.shape().dims() else { return Ok(None) };
+            let (outer, inner) = if mh == 1 { (1, 1) } else { (shared, group) };
+            Some(mask.reshape(Shape::new(&[mb, outer, inner, ml, ms])?)?)
+        }
+        None => None,
+    };
+    let scale = f64::from_bits(attention.scale);
+    let scores = masked(&queries.matmul(&swapped(&keys)?)?.scale(scale), attention.causal, mask.as_ref())?;
+    let weights = weights(&scores)?;
+    let together = |n: Node| n.reduce(ReduceKind::Sum, 1 << 2, true);
+    let gradient = match i {
+        2 => together(swapped(&weights)?.matmul(&back)?)?,
+        _ => {
+            let flow = back.matmul(&swapped(&values)?)?;
+            let mean = weights.mul(&flow).reduce(ReduceKind::Sum, 1 << 4, true)?;
+            let flow = weights.mul(&flow.sub(&mean)).scale(scale);
+            match i {
+                0 => flow.matmul(&keys)?,
+                _ => together(swapped(&flow)?.matmul(&queries)?)?,
+            }
+        }
+    };
+    gradient.cast(sources[i].dtype()).reshape(*sources[i].shape()).map(Some)
 }
 
 #[operations(ATTENTION)]
@@ -156,31 +272,10 @@ impl Tensor {
             let text = "takes a mask or is_causal, not both";
             return Err(Error::new(OP, ErrorKind::Value(text.into())));
         }
-        let dtype = given.query.dtype();
-        let [l, e] = last_two(given.query.shape());
-        let s = last_two(given.key.shape())[0];
+        let e = last_two(given.query.shape())[1];
         let scale = scale.unwrap_or(1.0 / (e as f64).sqrt());
-        let (q, k, v) = (wide(&given.query), wide(&given.key), wide(&given.value));
-        let mut scores = q.matmul(&swapped(&k)?)?.scale(scale);
-        let never = scores.lit(f64::NEG_INFINITY);
-        if is_causal {
-            let side = |n: usize, shape: [usize; 2]| {
-                Node::ramp(Shape::of(&[n]), q.device()).reshape(Shape::of(&shape))
-            };
-            let taken = Node::apply(Row::Le, &[&side(s, [1, s])?, &side(l, [l, 1])?]);
-            scores = taken.choose(&scores, &never);
-        }
-        if let Some(mask) = &given.mask {
-            scores = match mask.dtype() {
-                DType::Bool => mask.choose(&scores, &never),
-                _ => scores.add(&mask.cast(scores.dtype())),
-            };
-        }
-        let mut weights = Tensor::from_node(weights(&scores)?);
-        if dropout_p != 0.0 {
-            weights = weights.try_dropout(dropout_p, true)?;
-        }
-        let answer = weights.node().matmul(&v)?;
-        Ok(Tensor::from_node(answer.cast(dtype)))
+        let kernel = if dropout_p == 0.0 { given.by_kernel(scale, is_causal)? } else { None };
+        let answer = kernel.map_or_else(|| given.composed(scale, is_causal, dropout_p), Ok)?;
+        Ok(Tensor::from_node(answer))
     }
 }

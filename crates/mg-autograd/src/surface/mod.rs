@@ -119,6 +119,7 @@ const TABLES: &[&[Operation]] = &[
     crate::operations::PLAIN_MOVEMENT,
     crate::operations::POOLING,
     crate::operations::REDUCTIONS,
+    crate::operations::SAMPLING,
     crate::operations::SCANS,
     crate::operations::SORTS,
     crate::operations::SPECIAL,

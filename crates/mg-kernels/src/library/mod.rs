@@ -3,6 +3,7 @@
 //! A kernel is a small value: what it is and its parameters. The graph holds it as a [`Library`], which asks the room. A new kernel is a folder and
 //! its line in `library!` below; without a rule for its gradient it does not compile.
 
+pub mod attention;
 pub mod conv;
 pub mod factor;
 pub mod known;
@@ -16,6 +17,7 @@ use crate::cuda::library::Plan;
 use crate::rows::Algebra;
 use mg_device::{DType, Layout, Result, Shape};
 
+pub use attention::{Attention, AttentionKind};
 pub use conv::{Conv, ConvKind};
 pub use factor::{Demand, Factor, FactorKind};
 pub use known::{Known, Rule};
@@ -75,7 +77,8 @@ pub struct Target {
 pub trait Structure: Algebra {
     /// The shape.
     fn sizes(&self) -> Shape;
-    /// A kernel applied to operands.
+    /// A kernel applied to operands; the same again where it was just applied to them, so that a rule may take one kernel's result apart for
+    /// several gradients.
     ///
     /// # Errors
     ///
@@ -87,6 +90,12 @@ pub trait Structure: Algebra {
     ///
     /// Elements that are not there.
     fn part(&self, axis: usize, start: usize, len: usize) -> Result<Self>;
+    /// The same elements in another shape of as many.
+    ///
+    /// # Errors
+    ///
+    /// Another number of elements.
+    fn reshaped(&self, shape: Shape) -> Result<Self>;
     /// Operands one after the other along an axis.
     ///
     /// # Errors
@@ -293,6 +302,8 @@ macro_rules! library {
     };
 }
 library! {
+    /// Means of values by the softmax of products of queries and keys.
+    Attention;
     /// Running sums and their like.
     Scan;
     /// Convolutions and their gradients.

@@ -7313,6 +7313,26 @@ def gradient(input: Tensor, *, spacing: _float | Sequence[_float] = 1.0, dim: _D
     An axis out of range or named twice, or with too few positions; another order; other than one distance or one for each axis.
     """
 
+def _nn_grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: _bool | None = None) -> Tensor:
+    """Images `[n, c, height, width]` read at the places of a grid `[n, h, w, 2]`, each an x and a y: −1 … 1 from one edge to the other (from one centre
+    of an outermost element to the other, with `align_corners`); `[n, c, h, w]`. `mode` says what lies between elements: "bilinear",
+    "nearest" or "bicubic"; `padding_mode` what lies beyond them: "zeros", "border" or "reflection". Of images `[n, c, depth, height, width]` with a grid
+    `[n, d, h, w, 3]` likewise, but not bicubic. (Jaderberg et al., 2015.)
+
+    # Errors
+
+    Shapes that do not fit; images without elements; another mode; integers; dtypes that differ; unlike devices.
+    """
+
+def _nn_affine_grid(input: Tensor, size: _Sizes, align_corners: _bool | None = None) -> Tensor:
+    """The grid `[n, h, w, 2]` with which `grid_sample` moves images of `size` `[n, c, h, w]` by affine maps `[n, 2, 3]`; or `[n, d, h, w, 3]` of
+    `[n, c, d, h, w]` by `[n, 3, 4]`. With `align_corners` −1 and 1 are the centres of the outermost elements, else their edges.
+
+    # Errors
+
+    Shapes that do not fit; a size of 0; integers.
+    """
+
 def cumsum(input: Tensor, dim: _int, *, dtype: _DType | None = None) -> Tensor:
     """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
     order of additions depends on the shape alone.

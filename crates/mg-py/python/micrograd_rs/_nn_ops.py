@@ -11,6 +11,7 @@ __all__ = [
     "adaptive_max_pool1d",
     "adaptive_max_pool2d",
     "adaptive_max_pool3d",
+    "affine_grid",
     "alpha_dropout",
     "alpha_dropout_",
     "avg_pool1d",
@@ -52,6 +53,7 @@ __all__ = [
     "gaussian_nll_loss",
     "gelu",
     "glu",
+    "grid_sample",
     "group_norm",
     "gumbel_softmax",
     "hardshrink",
@@ -134,6 +136,7 @@ adaptive_avg_pool3d = _rs._nn_adaptive_avg_pool3d
 adaptive_max_pool1d = _rs._nn_adaptive_max_pool1d
 adaptive_max_pool2d = _rs._nn_adaptive_max_pool2d
 adaptive_max_pool3d = _rs._nn_adaptive_max_pool3d
+affine_grid = _rs._nn_affine_grid
 alpha_dropout = _rs._nn_alpha_dropout
 alpha_dropout_ = _rs._nn_alpha_dropout_
 avg_pool1d = _rs._nn_avg_pool1d
@@ -175,6 +178,7 @@ fractional_max_pool3d = _rs._nn_fractional_max_pool3d
 gaussian_nll_loss = _rs._nn_gaussian_nll_loss
 gelu = _rs._nn_gelu
 glu = _rs._nn_glu
+grid_sample = _rs._nn_grid_sample
 group_norm = _rs._nn_group_norm
 gumbel_softmax = _rs._nn_gumbel_softmax
 hardshrink = _rs._nn_hardshrink

@@ -1,0 +1,300 @@
+//! Images read at places that are numbers: grids, and affine maps that make them.
+
+use super::wide;
+use crate::tensor::Tensor;
+use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use mg_graph::{Node, same_device};
+use mg_kernels::{Algebra, Row, Rules};
+use mg_macros::operations;
+
+const OP: &str = "grid_sample";
+
+/// What stands beyond the ends of an axis.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beyond {
+    Zeros,
+    Border,
+    Reflection,
+}
+
+/// How what lies between elements is made of them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Between {
+    Linear,
+    Nearest,
+    Cubic,
+}
+
+/// An axis, as grids see it.
+#[derive(Clone, Copy)]
+struct Axis {
+    size: usize,
+    beyond: Beyond,
+    aligned: bool,
+}
+
+/// Elements along an axis: their positions (i64, inside), and what each counts; nothing where a position was outside.
+struct Tap {
+    at: Node,
+    weight: Option<Node>,
+    inside: Option<Node>,
+}
+
+impl Axis {
+    /// From −1 … 1 to positions.
+    fn unnormalized(&self, grid: &Node) -> Node {
+        let n = self.size as f64;
+        match self.aligned {
+            true => grid.add(&grid.lit(1.0)).scale((n - 1.0) / 2.0),
+            false => grid.add(&grid.lit(1.0)).scale(n).sub(&grid.lit(1.0)).scale(0.5),
+        }
+    }
+
+    /// Positions bent back to the axis, where it has no margins of zeros.
+    fn bent(&self, at: &Node) -> Node {
+        let clip = |at: &Node| {
+            // A NaN is taken for 0.
+            let low = at.lit(0.0).lt(at).choose(at, &at.lit(0.0));
+            Node::apply(Row::Minimum, &[&low, &at.lit(self.size as f64 - 1.0)])
+        };
+        match self.beyond {
+            Beyond::Zeros => at.clone(),
+            Beyond::Border => clip(at),
+            Beyond::Reflection => clip(&self.reflected(at)),
+        }
+    }
+
+    /// Positions mirrored at the ends, which are centres of elements or their edges.
+    fn reflected(&self, at: &Node) -> Node {
+        let n = self.size as f64;
+        let (low, span) = if self.aligned { (0.0, n - 1.0) } else { (-0.5, n) };
+        if span == 0.0 {
+            return at.scale(0.0);
+        }
+        let far = at.sub(&at.lit(low)).map(Row::Abs);
+        let turns = super::set_aside(|| far.scale(1.0 / span).map(Row::Floor));
+        let rest = far.sub(&turns.scale(span));
+        let odd = turns.sub(&turns.scale(0.5).map(Row::Floor).scale(2.0)).eq(&at.lit(1.0));
+        odd.choose(&rest.lit(span).sub(&rest), &rest).add(&at.lit(low))
+    }
+
+    /// Elements at whole positions, with their weights.
+    fn tap(&self, at: &Node, weight: Option<Node>) -> Tap {
+        let last = self.size as f64 - 1.0;
+        // What is no number, or far outside, has no integer.
+        let inside = Node::apply(
+            Row::And,
+            &[
+                &Node::apply(Row::Le, &[&at.lit(0.0), at]),
+                &Node::apply(Row::Le, &[at, &at.lit(last)]),
+            ],
+        );
+        let kept = inside.choose(at, &at.lit(0.0)).cast(DType::I64);
+        Tap { at: kept, weight, inside: (self.beyond == Beyond::Zeros).then_some(inside) }
+    }
+
+    fn taps(&self, grid: &Node, between: Between) -> Vec<Tap> {
+        let at = self.unnormalized(grid);
+        match between {
+            Between::Nearest => {
+                let at = self.bent(&at);
+                vec![self.tap(&super::set_aside(|| at.map(Row::Round)), None)]
+            }
+            Between::Linear => {
+                let at = self.bent(&at);
+                let floor = super::set_aside(|| at.map(Row::Floor));
+                let share = at.sub(&floor);
+                let next = floor.add(&at.lit(1.0));
+                let rest = share.lit(1.0).sub(&share);
+                // Beyond the last element there is none, and its weight is 0.
+                let next = match self.beyond {
+                    Beyond::Zeros => next,
+                    _ => Node::apply(Row::Minimum, &[&next, &at.lit(self.size as f64 - 1.0)]),
+                };
+                vec![self.tap(&floor, Some(rest)), self.tap(&next, Some(share))]
+            }
+            // Keys' convolution with a = −0.75 (1981).
+            Between::Cubic => {
+                const A: f64 = -0.75;
+                let floor = super::set_aside(|| at.map(Row::Floor));
+                let share = at.sub(&floor);
+                let lit = |v: f64| share.lit(v);
+                let near = |t: &Node| t.scale(A + 2.0).sub(&lit(A + 3.0)).mul(t).mul(t).add(&lit(1.0));
+                let far =
+                    |t: &Node| t.scale(A).sub(&lit(5.0 * A)).mul(t).add(&lit(8.0 * A)).mul(t).sub(&lit(4.0 * A));
+                let rest = lit(1.0).sub(&share);
+                let weights =
+                    [far(&share.add(&lit(1.0))), near(&share), near(&rest), far(&rest.add(&lit(1.0)))];
+                let places = weights.into_iter().enumerate().map(|(i, weight)| {
+                    let place = floor.add(&floor.lit(i as f64 - 1.0));
+                    self.tap(&self.bent(&place), Some(weight))
+                });
+                places.collect()
+            }
+        }
+    }
+}
+
+fn both(a: Option<Node>, b: Option<&Node>, row: Row) -> Option<Node> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(Node::apply(row, &[&a, b])),
+        (a, b) => a.or_else(|| b.cloned()),
+    }
+}
+
+#[operations(SAMPLING)]
+impl Tensor {
+    /// Images `[n, c, height, width]` read at the places of a grid `[n, h, w, 2]`, each an x and a y: −1 … 1 from one edge to the other (from one centre
+    /// of an outermost element to the other, with `align_corners`); `[n, c, h, w]`. `mode` says what lies between elements: "bilinear",
+    /// "nearest" or "bicubic"; `padding_mode` what lies beyond them: "zeros", "border" or "reflection". Of images `[n, c, depth, height, width]` with a grid
+    /// `[n, d, h, w, 3]` likewise, but not bicubic. (Jaderberg et al., 2015.)
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not fit; images without elements; another mode; integers; dtypes that differ; unlike devices.
+    #[surface(nn)]
+    pub fn grid_sample(
+        &self,
+        grid: &Tensor,
+        #[default("bilinear")] mode: &str,
+        #[default("zeros")] padding_mode: &str,
+        #[default(None)] align_corners: Option<bool>,
+    ) -> Result<Tensor> {
+        let fail = |kind| Err(Error::new(OP, kind));
+        let between = match mode {
+            "bilinear" => Between::Linear,
+            "nearest" => Between::Nearest,
+            "bicubic" => Between::Cubic,
+            other => {
+                let text = format!("a mode is \"bilinear\", \"nearest\" or \"bicubic\", got {other:?}");
+                return fail(ErrorKind::Value(text));
+            }
+        };
+        let beyond = match padding_mode {
+            "zeros" => Beyond::Zeros,
+            "border" => Beyond::Border,
+            "reflection" => Beyond::Reflection,
+            other => {
+                let text = format!("a padding_mode is \"zeros\", \"border\" or \"reflection\", got {other:?}");
+                return fail(ErrorKind::Value(text));
+            }
+        };
+        let (x, grid) = (self.node(), grid.node());
+        let (shape, places) = (*x.shape(), *grid.shape());
+        let axes = shape.rank().wrapping_sub(2);
+        if !(2..=3).contains(&axes)
+            || places.rank() != axes + 2
+            || places[0] != shape[0]
+            || places[axes + 1] != axes
+        {
+            let text = format!("images of shape {shape} do not fit a grid of shape {places}");
+            return fail(ErrorKind::Shape(text));
+        }
+        if shape[2..].contains(&0) {
+            return fail(ErrorKind::Shape(format!("takes images with elements, got shape {shape}")));
+        }
+        if between == Between::Cubic && axes == 3 {
+            return fail(ErrorKind::Value("a bicubic mode is for images of two axes".into()));
+        }
+        if !x.dtype().is_float() || grid.dtype() != x.dtype() {
+            let text = format!("takes floats of one dtype, got {} and {}", x.dtype(), grid.dtype());
+            return fail(ErrorKind::DType(text));
+        }
+        same_device(OP, &[&x, &grid])?;
+        let (n, c) = (shape[0], shape[1]);
+        let count: usize = places[1..=axes].iter().product();
+        let aligned = align_corners.unwrap_or(false);
+        let (image, numbers) = (wide(&x), wide(&grid));
+        let line = Shape::new(&[n, 1, count])?;
+        // All ways to choose an element along each axis, from the last axis on: where it stands, what it counts, whether it is there.
+        let mut all: Vec<(Node, Option<Node>, Option<Node>)> = vec![];
+        let mut stride = 1.0;
+        for axis in 0..axes {
+            let size = shape[1 + axes - axis];
+            let along = numbers.slice(axes + 1, axis, 1, 1)?.reshape(line)?;
+            let taps = Axis { size, beyond, aligned }.taps(&along, between);
+            let begun = std::mem::take(&mut all);
+            for tap in &taps {
+                let at = if stride == 1.0 { tap.at.clone() } else { tap.at.scale(stride) };
+                if begun.is_empty() {
+                    all.push((at.clone(), tap.weight.clone(), tap.inside.clone()));
+                }
+                for (before, weight, inside) in &begun {
+                    let weight = both(weight.clone(), tap.weight.as_ref(), Row::Mul);
+                    let inside = both(inside.clone(), tap.inside.as_ref(), Row::And);
+                    all.push((before.add(&at), weight, inside));
+                }
+            }
+            stride *= size as f64;
+        }
+        let plane = shape[2..].iter().product();
+        let lines = image.reshape(Shape::new(&[n, c, plane])?)?;
+        let wanted = Shape::new(&[n, c, count])?;
+        let mut sum: Option<Node> = None;
+        for (at, weight, inside) in all {
+            let mut part = lines.gather(2, &at.expand(wanted)?)?;
+            if let Some(inside) = inside {
+                part = inside.choose(&part, &part.lit(0.0));
+            }
+            if let Some(weight) = weight {
+                part = part.mul(&weight);
+            }
+            sum = Some(sum.map_or(part.clone(), |s| s.add(&part)));
+        }
+        let out: Vec<usize> = [n, c].into_iter().chain(places[1..=axes].iter().copied()).collect();
+        let out = Shape::new(&out)?;
+        Ok(Tensor::from_node(match sum {
+            Some(sum) => sum.cast(x.dtype()).reshape(out)?,
+            None => x.lit(0.0).expand(out)?,
+        }))
+    }
+
+    /// The grid `[n, h, w, 2]` with which `grid_sample` moves images of `size` `[n, c, h, w]` by affine maps `[n, 2, 3]`; or `[n, d, h, w, 3]` of
+    /// `[n, c, d, h, w]` by `[n, 3, 4]`. With `align_corners` −1 and 1 are the centres of the outermost elements, else their edges.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not fit; a size of 0; integers.
+    #[surface(nn)]
+    pub fn affine_grid(&self, size: &[usize], #[default(None)] align_corners: Option<bool>) -> Result<Tensor> {
+        let op = "affine_grid";
+        let theta = self.node();
+        let axes = size.len().wrapping_sub(2);
+        if !(2..=3).contains(&axes) || **theta.shape() != [size[0], axes, axes + 1] || size.contains(&0) {
+            let text = format!("maps of shape {} do not fit images of size {size:?}", theta.shape());
+            return Err(Error::new(op, ErrorKind::Shape(text)));
+        }
+        if !theta.dtype().is_float() {
+            return Err(Error::new(op, ErrorKind::DType(format!("takes floats, got {}", theta.dtype()))));
+        }
+        let maps = wide(&theta);
+        let aligned = align_corners.unwrap_or(false);
+        // For each result a sum over the axes of its places: [n, …, row of the map].
+        let mut sum: Option<Node> = None;
+        let rank = axes + 2;
+        let column = |k: usize| {
+            let mut shape = vec![1; rank];
+            (shape[0], shape[rank - 1]) = (size[0], axes);
+            maps.slice(2, k, 1, 1)?.reshape(Shape::new(&shape)?)
+        };
+        for k in 0..axes {
+            let n = size[1 + axes - k];
+            let ramp = Node::ramp(Shape::of(&[n]), maps.device()).cast(maps.dtype());
+            let steps = (n - 1).max(1) as f64;
+            let line = ramp.scale(2.0 / steps).sub(&ramp.lit(1.0));
+            let line = match (n, aligned) {
+                (1, _) => ramp.scale(0.0),
+                (_, true) => line,
+                (_, false) => line.scale((n as f64 - 1.0) / n as f64),
+            };
+            let mut shape = vec![1; rank];
+            shape[axes - k] = n;
+            let part = line.reshape(Shape::new(&shape)?)?.mul(&column(k)?);
+            sum = Some(sum.map_or(part.clone(), |s| s.add(&part)));
+        }
+        let last = column(axes)?;
+        let grid = sum.map_or(last.clone(), |s| s.add(&last));
+        let out: Vec<usize> = [size[0]].into_iter().chain(size[2..].iter().copied()).chain([axes]).collect();
+        Ok(Tensor::from_node(grid.expand(Shape::new(&out)?)?.cast(theta.dtype())))
+    }
+}

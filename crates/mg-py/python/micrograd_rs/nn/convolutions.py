@@ -1,0 +1,250 @@
+"""Convolutions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from .. import functional as F
+from .._micrograd_rs import Device, Tensor, dtype, empty
+from .init import uniform_
+from .module import Module
+from .parameter import Parameter
+
+_Size = int | Sequence[int]
+
+
+class _Conv(Module):
+    """Weight and bias are drawn uniformly from ±1/√(elements of a kernel over all channels that it sees)."""
+
+    axes: ClassVar[int]
+    transposed: ClassVar[bool] = False
+    convolve: ClassVar[Callable[..., Tensor]]
+    weight: Tensor
+    bias: Tensor | None
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: _Size,
+        stride: _Size,
+        padding: _Size | str,
+        dilation: _Size,
+        output_padding: _Size,
+        groups: int,
+        bias: bool,
+        padding_mode: str,
+        device: Device | str | None,
+        dtype: dtype | str | None,
+    ) -> None:
+        if groups < 1:
+            raise ValueError(f"groups are at least 1, got {groups}")
+        for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
+            if channels % groups:
+                raise ValueError(f"{name} do not part into {groups} groups: there are {channels}")
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.kernel_size = self._each("kernel_size", kernel_size)
+        self.stride = self._each("stride", stride)
+        self.dilation = self._each("dilation", dilation)
+        self.output_padding = self._each("output_padding", output_padding)
+        self.groups = groups
+        if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
+            raise ValueError(
+                f'a padding_mode is "zeros", "reflect", "replicate" or "circular", got {padding_mode!r}'
+            )
+        if self.transposed and padding_mode != "zeros":
+            raise ValueError(f'a transposed convolution takes the padding_mode "zeros", got {padding_mode!r}')
+        self.padding_mode = padding_mode
+        if isinstance(padding, str):
+            if padding not in ("same", "valid"):
+                raise ValueError(f'padding is "same", "valid" or numbers, got {padding!r}')
+            if padding == "same" and any(step != 1 for step in self.stride):
+                raise ValueError('padding "same" is for a stride of 1')
+            self.padding: str | tuple[int, ...] = padding
+        else:
+            self.padding = self._each("padding", padding)
+        self._build(bias, device, dtype)
+
+    def _each(self, name: str, size: _Size) -> tuple[int, ...]:
+        sizes = (size,) * self.axes if isinstance(size, int) else tuple(size)
+        if len(sizes) != self.axes:
+            raise ValueError(f"{name} takes {self.axes} numbers, got {sizes}")
+        return sizes
+
+    def _build(self, bias: bool, device: Device | str | None, dtype: dtype | str | None) -> None:
+        channels = (self.out_channels, self.in_channels // self.groups)
+        if self.transposed:
+            channels = (self.in_channels, self.out_channels // self.groups)
+        shape = (*channels, *self.kernel_size)
+        self.weight = Parameter(empty(shape, device=device, dtype=dtype))
+        offset = Parameter(empty((self.out_channels,), device=device, dtype=dtype)) if bias else None
+        self.register_parameter("bias", offset)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draws weight and bias anew."""
+        seen = self.weight[0].numel() if self.weight.shape[0] else 0
+        if seen:
+            bound = seen**-0.5
+            uniform_(self.weight, -bound, bound)
+            if self.bias is not None:
+                uniform_(self.bias, -bound, bound)
+
+    def _margins(self) -> list[int]:
+        """The widths of the padding, from the last axis on, before and after."""
+        sides: list[int] = []
+        for axis in reversed(range(self.axes)):
+            if isinstance(self.padding, str):
+                # As many as leave the size as it is; the odd one comes after.
+                total = self.dilation[axis] * (self.kernel_size[axis] - 1) if self.padding == "same" else 0
+                sides += [total // 2, total - total // 2]
+            else:
+                sides += [self.padding[axis]] * 2
+        return sides
+
+    def forward(self, input: Tensor) -> Tensor:
+        padding: str | tuple[int, ...] = self.padding
+        if self.padding_mode != "zeros":
+            input, padding = F.pad(input, self._margins(), self.padding_mode), (0,) * self.axes
+        sizes = (self.stride, padding, self.dilation, self.groups)
+        return type(self).convolve(input, self.weight, self.bias, *sizes)
+
+    def extra_repr(self) -> str:
+        parts = [f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"]
+        if self.padding != (0,) * len(self.padding):
+            parts.append(f"padding={self.padding}")
+        if self.dilation != (1,) * self.axes:
+            parts.append(f"dilation={self.dilation}")
+        if self.output_padding != (0,) * self.axes:
+            parts.append(f"output_padding={self.output_padding}")
+        if self.groups != 1:
+            parts.append(f"groups={self.groups}")
+        if self.bias is None:
+            parts.append("bias=False")
+        if self.padding_mode != "zeros":
+            parts.append(f"padding_mode={self.padding_mode}")
+        return ", ".join(parts)
+
+
+class _ConvForward(_Conv):
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: _Size,
+        stride: _Size = 1,
+        padding: _Size | str = 0,
+        dilation: _Size = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        sizes = (kernel_size, stride, padding, dilation, 0)
+        super().__init__(in_channels, out_channels, *sizes, groups, bias, padding_mode, device, dtype)
+
+
+class Conv1d(_ConvForward):
+    """The convolution of `[n, in_channels, length]` (or without `n`) with kernels of its own; see `conv1d`.
+
+    `padding` is numbers, "same" or "valid", and `padding_mode` says what it consists of: "zeros", "reflect", "replicate", "circular".
+    Weight and bias are drawn uniformly from ±1/√(elements of a kernel).
+    """
+
+    axes = 1
+    convolve = staticmethod(F.conv1d)
+
+
+class Conv2d(_ConvForward):
+    """The convolution of `[n, in_channels, height, width]` (or without `n`) with kernels of its own; see `Conv1d`.
+
+    >>> import micrograd_rs as mg
+    >>> mg.nn.Conv2d(3, 8, 3, padding=1)(mg.randn(2, 3, 16, 16)).shape
+    (2, 8, 16, 16)
+    """
+
+    axes = 2
+    convolve = staticmethod(F.conv2d)
+
+
+class Conv3d(_ConvForward):
+    """The convolution of `[n, in_channels, depth, height, width]` (or without `n`) with kernels of its own; see `Conv1d`."""
+
+    axes = 3
+    convolve = staticmethod(F.conv3d)
+
+
+class _ConvTranspose(_Conv):
+    transposed = True
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: _Size,
+        stride: _Size = 1,
+        padding: _Size = 0,
+        output_padding: _Size = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: _Size = 1,
+        padding_mode: str = "zeros",
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        if isinstance(padding, str):
+            raise TypeError(f"padding of a transposed convolution is numbers, got {padding!r}")
+        sizes = (kernel_size, stride, padding, dilation, output_padding)
+        super().__init__(in_channels, out_channels, *sizes, groups, bias, padding_mode, device, dtype)
+
+    def _output_padding(self, input: Tensor, output_size: Sequence[int] | None) -> tuple[int, ...]:
+        """What the output lacks to an asked size."""
+        if output_size is None:
+            return self.output_padding
+        sizes = tuple(output_size)
+        if len(sizes) == self.axes + 2:
+            sizes = sizes[2:]
+        if len(sizes) != self.axes:
+            raise ValueError(f"an output_size has {self.axes} or {self.axes + 2} numbers, got {tuple(output_size)}")
+        margins = self._margins()[::-2]
+        lacks: list[int] = []
+        for axis, (size, n) in enumerate(zip(sizes, input.shape[-self.axes :], strict=True)):
+            spread = self.dilation[axis] * (self.kernel_size[axis] - 1) + 1
+            least = (n - 1) * self.stride[axis] - 2 * margins[axis] + spread
+            if not least <= size < least + self.stride[axis]:
+                most = least + self.stride[axis] - 1
+                raise ValueError(f"an output_size of {size} is not between {least} and {most}")
+            lacks.append(size - least)
+        return tuple(lacks)
+
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        more = self._output_padding(input, output_size)
+        sizes: tuple[Any, ...] = (self.stride, self.padding, more, self.groups, self.dilation)
+        return type(self).convolve(input, self.weight, self.bias, *sizes)
+
+
+class ConvTranspose1d(_ConvTranspose):
+    """The transposed convolution of `[n, in_channels, length]` (or without `n`); see `conv_transpose1d`.
+
+    With an `output_size` in the call, what `stride` leaves open is made of that size.
+    """
+
+    axes = 1
+    convolve = staticmethod(F.conv_transpose1d)
+
+
+class ConvTranspose2d(_ConvTranspose):
+    """The transposed convolution of `[n, in_channels, height, width]` (or without `n`); see `ConvTranspose1d`."""
+
+    axes = 2
+    convolve = staticmethod(F.conv_transpose2d)
+
+
+class ConvTranspose3d(_ConvTranspose):
+    """The transposed convolution of `[n, in_channels, depth, height, width]` (or without `n`); see `ConvTranspose1d`."""
+
+    axes = 3
+    convolve = staticmethod(F.conv_transpose3d)

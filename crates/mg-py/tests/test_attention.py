@@ -1,0 +1,151 @@
+"""Attention at the bounds of its blocks, in all dtypes, and its gradients: against products and a softmax in float64."""
+
+from __future__ import annotations
+
+import micrograd_rs as mg
+import numpy as np
+import pytest
+
+attend = mg.nn.functional.scaled_dot_product_attention
+SIZES = [(1, 1), (1, 70), (63, 64), (65, 513), (130, 257), (5, 600)]
+TOLERANCE = {"float64": 1e-10, "float32": 2e-5, "float16": 4e-3, "bfloat16": 3e-2}
+
+
+def reference(q, k, v, taken=None, more=None, scale=None):
+    """The answer and, for a gradient of ones times `w`, those of the operands."""
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    group = q.shape[1] // k.shape[1]
+    keys, values = np.repeat(k, group, 1), np.repeat(v, group, 1)
+    scores = q @ keys.swapaxes(2, 3) * scale
+    if more is not None:
+        scores = scores + more
+    if taken is not None:
+        scores = np.where(taken, scores, -np.inf)
+    top = scores.max(-1, keepdims=True)
+    e = np.exp(scores - np.where(np.isfinite(top), top, 0))
+    total = e.sum(-1, keepdims=True)
+    p = e / np.where(total == 0, 1, total)
+    y = p @ values
+    w = np.cos(np.arange(y.size)).reshape(y.shape)
+    dp = w @ values.swapaxes(2, 3)
+    ds = p * (dp - (p * dp).sum(-1, keepdims=True)) * scale
+
+    def together(n):
+        return n.reshape(n.shape[0], k.shape[1], group, *n.shape[2:]).sum(2)
+
+    return y, w, [ds @ keys, together(ds.swapaxes(2, 3) @ q), together(p.swapaxes(2, 3) @ w)]
+
+
+def operands(sizes, dtype, device, heads=(2, 2), width=20, depth=12):
+    rng = np.random.default_rng(sum(sizes))
+    l, s = sizes
+    shapes = [(2, heads[0], l, width), (2, heads[1], s, width), (2, heads[1], s, depth)]
+    ours = [mg.tensor(rng.standard_normal(shape), dtype=getattr(mg, dtype), device=device) for shape in shapes]
+    return [t.requires_grad_() for t in ours], [t.detach().double().cpu().numpy().copy() for t in ours]
+
+
+def check(ours, wanted, dtype, **options):
+    y, w, gradients = wanted
+    got = attend(*ours, **options)
+    near(got, y, dtype)
+    weight = mg.tensor(w, dtype=got.dtype, device=got.device)
+    for create_graph in (False, True):
+        found = mg.autograd.grad(got, ours, weight, create_graph=create_graph, retain_graph=True)
+        for a, b in zip(found, gradients):
+            near(a, b, dtype)
+
+
+def near(a, b, dtype):
+    found = a.detach().double().cpu().numpy()
+    assert found.shape == b.shape
+    assert np.abs(found - b).max(initial=0) <= TOLERANCE[dtype] * max(1.0, np.abs(b).max(initial=0))
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("sizes", SIZES)
+def test_blocks_meet(device, sizes, dtype):
+    ours, theirs = operands(sizes, dtype, device)
+    check(ours, reference(*theirs), dtype)
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_causal_queries_take_keys_up_to_their_own(device, sizes):
+    ours, theirs = operands(sizes, "float32", device)
+    taken = np.tril(np.ones(sizes, bool))
+    check(ours, reference(*theirs, taken=taken), "float32", is_causal=True)
+
+
+@pytest.mark.parametrize("shape", [(1,), (1, 1), (65, 70), (2, 1, 1, 70), (1, 4, 65, 1), (2, 4, 65, 70)])
+@pytest.mark.parametrize("kind", ["bool", "float"])
+def test_masks_broadcast(device, shape, kind):
+    ours, theirs = operands((65, 70), "float32", device, heads=(4, 2))
+    rng = np.random.default_rng(3)
+    mask = rng.random(shape) < 0.6 if kind == "bool" else rng.standard_normal(shape).astype(np.float32)
+    given = mg.tensor(mask, device=device)
+    wanted = reference(*theirs, **({"taken": mask} if kind == "bool" else {"more": mask.astype(np.float64)}))
+    check(ours, wanted, "float32", attn_mask=given, enable_gqa=True)
+
+
+def test_rows_without_keys_are_zero(device):
+    ours, theirs = operands((70, 66), "float32", device)
+    taken = np.ones((70, 66), bool)
+    taken[3] = taken[69] = False
+    check(ours, reference(*theirs, taken=taken), "float32", attn_mask=mg.tensor(taken, device=device))
+
+
+@pytest.mark.parametrize(("width", "depth"), [(1, 1), (64, 64), (65, 3), (130, 200), (3, 300)])
+def test_any_head_size(device, width, depth):
+    ours, theirs = operands((66, 67), "float32", device, width=width, depth=depth)
+    check(ours, reference(*theirs), "float32")
+
+
+def test_heads_are_shared(device):
+    ours, theirs = operands((65, 66), "float64", device, heads=(6, 2))
+    check(ours, reference(*theirs), "float64", enable_gqa=True)
+
+
+def test_a_learned_mask_has_a_gradient(device):
+    (q, k, v), theirs = operands((5, 7), "float64", device)
+    mask = mg.randn(5, 7, dtype=mg.float64, device=device).requires_grad_()
+    (found,) = mg.autograd.grad(attend(q, k, v, mask).sum(), [mask])
+    step = 1e-6
+
+    def at(i, j, by):
+        moved = mask.detach().clone()
+        moved[i, j] += by
+        return attend(q, k, v, moved).sum().item()
+
+    for i, j in [(0, 0), (2, 5), (4, 6)]:
+        assert found[i, j].item() == pytest.approx((at(i, j, step) - at(i, j, -step)) / (2 * step), abs=1e-6)
+
+
+def test_operands_of_nothing(device):
+    for l, s, e, v in [(0, 3, 4, 5), (3, 0, 4, 5), (3, 4, 5, 0), (0, 0, 1, 1)]:
+        q, k, x = mg.randn(2, l, e, device=device), mg.randn(2, s, e, device=device), mg.randn(2, s, v, device=device)
+        for t in (q, k, x):
+            t.requires_grad_()
+        y = attend(q, k, x)
+        assert y.shape == (2, l, v)
+        assert not y.detach().any().item() or s
+        y.sum().backward()
+        assert [t.grad.shape for t in (q, k, x)] == [q.shape, k.shape, x.shape]
+
+
+def test_threads_do_not_matter(program):
+    code = """
+import micrograd_rs as mg
+mg.manual_seed(3)
+q, k, v = (mg.randn(2, heads, n, 20).requires_grad_() for heads, n in ((4, 130), (2, 600), (2, 600)))
+y = mg.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+for t in (y, *mg.autograd.grad(y.square().sum(), [q, k, v])):
+    print(t.tolist())
+"""
+    assert program(code, MG_NUM_THREADS="1") == program(code, MG_NUM_THREADS="3")
+
+
+def test_long_ones_hold_no_scores():
+    q = mg.randn(1, 1, 6000, 8).requires_grad_()
+    taken = mg.tensor([[True]])
+    y = attend(q, q, q, taken)
+    y.sum().backward()
+    assert y.shape == q.shape and q.grad.isfinite().all().item()

@@ -1,0 +1,326 @@
+// Attention and its gradient by blocks: of the weights no more than a tile is ever there, in shared memory.
+//
+// V_FORWARD: means of values by the softmax of scores, and the logarithms of its sums; online over blocks of keys. V_MEANS: for each query the
+// product of the means and what flows back to them. V_DQ and V_DKV: the gradients, from scores that are computed again. A block has V_B
+// queries (or keys); a thread has 4 by 4 of each product. Columns of the results are divided among blocks, CHUNKS times V_B each.
+#include "common.cuh"
+
+using T = V_T;
+#if V_DOUBLE
+using W = double;
+#else
+using W = float;
+#endif
+
+__device__ __forceinline__ float widen(float x) { return x; }
+__device__ __forceinline__ double widen(double x) { return x; }
+__device__ __forceinline__ float widen(f16 x) { return to_f32(x); }
+__device__ __forceinline__ float widen(bf16 x) { return to_f32(x); }
+__device__ __forceinline__ float narrow(float x, float) { return x; }
+__device__ __forceinline__ double narrow(double x, double) { return x; }
+__device__ __forceinline__ f16 narrow(float x, f16) { return to_f16(x); }
+__device__ __forceinline__ bf16 narrow(float x, bf16) { return to_bf16(x); }
+
+constexpr int B = V_B, ACROSS = B / 4, THREADS = ACROSS * ACROSS, STEP = 16, CHUNKS = 2, PAD = 4;
+constexpr int STAGE = B * B > 2 * STEP * (B + PAD) ? B * B : 2 * STEP * (B + PAD);
+
+struct Attention {
+    T* out;          // means, or gradients of queries
+    T* dk;
+    T* dv;
+    W* sums_out;     // logarithms of sums
+    W* means_out;    // products of means and what flows back
+    const T* q;
+    const T* k;
+    const T* v;
+    const void* mask;
+    const T* y;
+    const T* g;
+    const W* sums;
+    const W* means;
+    u64 mask_batch, mask_head, mask_row;  // steps of the mask
+    double scale;
+    u32 heads, shared;   // of queries; of keys and values
+    u32 queries, keys, width, depth;
+    u32 mask_kind;       // none, truth values, numbers
+    u32 causal;
+    u32 blocks;          // of queries (or keys) of a head
+    u32 chunks;          // of columns
+    u64 rows;            // of all heads
+};
+
+struct Shared {
+    W tile[B][B + 1];
+    W stage[STAGE];
+};
+
+__device__ __forceinline__ W least() {
+#if V_DOUBLE
+    return -__longlong_as_double(0x7ff0000000000000ll);
+#else
+    return -__int_as_float(0x7f800000);
+#endif
+}
+
+// A thread's 4 by 4 of `a · bᵀ`, both with rows of `n` elements.
+__device__ __forceinline__ void rows_by_rows(Shared& s, const T* a, i32 rows_a, const T* b, i32 rows_b, u32 n, W (&sum)[4][4]) {
+    u32 tx = threadIdx.x % ACROSS, ty = threadIdx.x / ACROSS;
+    W(*left)[B + PAD] = (W(*)[B + PAD])s.stage;
+    W(*right)[B + PAD] = left + STEP;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++) sum[i][j] = 0;
+    for (u32 from = 0; from < n; from += STEP) {
+        for (u32 at = threadIdx.x; at < B * STEP; at += THREADS) {
+            u32 row = at / STEP, e = at % STEP;
+            bool inside = from + e < n;
+            left[e][row] = inside && (i32)row < rows_a ? widen(a[(u64)row * n + from + e]) : (W)0;
+            right[e][row] = inside && (i32)row < rows_b ? widen(b[(u64)row * n + from + e]) : (W)0;
+        }
+        __syncthreads();
+#pragma unroll
+        for (int e = 0; e < STEP; e++) {
+            W x[4], y[4];
+#pragma unroll
+            for (int i = 0; i < 4; i++) x[i] = left[e][ty * 4 + i], y[i] = right[e][tx * 4 + i];
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+#pragma unroll
+                for (int j = 0; j < 4; j++) sum[i][j] += x[i] * y[j];
+        }
+        __syncthreads();
+    }
+}
+
+// Adds a thread's 4 by 4 of the tile (or the tile turned) times a matrix's columns from one on.
+template <bool TURNED>
+__device__ __forceinline__ void tile_by(Shared& s, const T* m, i32 rows, u32 columns, u32 from, W (&sum)[4][4]) {
+    u32 tx = threadIdx.x % ACROSS, ty = threadIdx.x / ACROSS;
+    for (u32 at = threadIdx.x; at < B * B; at += THREADS) {
+        u32 row = at / B, column = from + at % B;
+        s.stage[at] = (i32)row < rows && column < columns ? widen(m[(u64)row * columns + column]) : (W)0;
+    }
+    __syncthreads();
+#pragma unroll 8
+    for (int k = 0; k < B; k++) {
+        W x[4], y[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            x[i] = TURNED ? s.tile[k][ty * 4 + i] : s.tile[ty * 4 + i][k];
+            y[i] = s.stage[k * B + tx * 4 + i];
+        }
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++) sum[i][j] += x[i] * y[j];
+    }
+    __syncthreads();
+}
+
+// A score as softmax takes it: scaled and masked; the least number where the key does not take part.
+__device__ __forceinline__ W masked(const Attention& p, u32 head, u32 query, u32 key, W score) {
+    if (query >= p.queries || key >= p.keys || (p.causal && key > query)) return least();
+    W x = score * (W)p.scale;
+    if (p.mask_kind) {
+        u64 at = head / p.heads * p.mask_batch + head % p.heads * p.mask_head + query * p.mask_row + key;
+        if (p.mask_kind == 1) return ((const u8*)p.mask)[at] ? x : least();
+        x += ((const W*)p.mask)[at];
+    }
+    return x;
+}
+
+__device__ __forceinline__ void write(T* to, i32 rows, u32 columns, u32 from, const W (&sum)[4][4]) {
+    u32 tx = threadIdx.x % ACROSS, ty = threadIdx.x / ACROSS;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        i32 row = ty * 4 + i;
+#pragma unroll
+        for (int j = 0; j < 4; j++) {
+            u32 column = from + tx * 4 + j;
+            if (row < rows && column < columns) to[(u64)row * columns + column] = narrow(sum[i][j], T());
+        }
+    }
+}
+
+__device__ __forceinline__ void clear(W (&sum)[CHUNKS][4][4]) {
+#pragma unroll
+    for (int c = 0; c < CHUNKS; c++)
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++) sum[c][i][j] = 0;
+}
+
+// The head of keys and values that one of queries has.
+__device__ __forceinline__ u32 shared_head(const Attention& p, u32 head) {
+    return head / p.heads * p.shared + head % p.heads / (p.heads / p.shared);
+}
+
+#if V_MEANS
+// A warp for each query.
+extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Attention p) {
+    u64 row = (u64)blockIdx.x * 8 + threadIdx.x / 32;
+    if (row >= p.rows) return;
+    W sum = 0;
+    for (u32 i = threadIdx.x % 32; i < p.depth; i += 32) sum += widen(p.y[row * p.depth + i]) * widen(p.g[row * p.depth + i]);
+#pragma unroll
+    for (int by = 16; by > 0; by /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, by);
+    if (threadIdx.x % 32 == 0) p.means_out[row] = sum;
+}
+#else
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Attention p) {
+    __shared__ Shared s;
+    u32 tx = threadIdx.x % ACROSS, ty = threadIdx.x / ACROSS;
+    u32 chunk = blockIdx.x % p.chunks, rest = blockIdx.x / p.chunks;
+    u32 head = rest / p.blocks, begin = rest % p.blocks * B, column = chunk * CHUNKS * B;
+#if V_DKV
+    // Of keys and values: all queries that have this head.
+    i32 rows = min((i32)(p.keys - begin), B);
+    const T* k = p.k + ((u64)head * p.keys + begin) * p.width;
+    const T* v = p.v + ((u64)head * p.keys + begin) * p.depth;
+    W dk[CHUNKS][4][4], dv[CHUNKS][4][4];
+    clear(dk);
+    clear(dv);
+    u32 group = p.heads / p.shared, first = head / p.shared * p.heads + head % p.shared * group;
+    for (u32 own = first; own < first + group; own++)
+        for (u32 query = p.causal ? begin : 0; query < p.queries; query += B) {
+            i32 queries = min((i32)(p.queries - query), B);
+            u64 at = (u64)own * p.queries + query;
+            const T* q = p.q + at * p.width;
+            const T* g = p.g + at * p.depth;
+            W score[4][4], back[4][4];
+            rows_by_rows(s, q, queries, k, rows, p.width, score);
+            rows_by_rows(s, g, queries, v, rows, p.depth, back);
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                u32 row = ty * 4 + i;
+                bool there = (i32)row < queries;
+                W sum = there ? p.sums[at + row] : (W)0, mean = there ? p.means[at + row] : (W)0;
+#pragma unroll
+                for (int j = 0; j < 4; j++) {
+                    W weight = exp(masked(p, own, query + row, begin + tx * 4 + j, score[i][j]) - sum);
+                    s.tile[row][tx * 4 + j] = weight;
+                    back[i][j] = weight * (back[i][j] - mean) * (W)p.scale;
+                }
+            }
+            __syncthreads();
+#pragma unroll
+            for (int c = 0; c < CHUNKS; c++)
+                if (column + c * B < p.depth) tile_by<true>(s, g, queries, p.depth, column + c * B, dv[c]);
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+#pragma unroll
+                for (int j = 0; j < 4; j++) s.tile[ty * 4 + i][tx * 4 + j] = back[i][j];
+            __syncthreads();
+#pragma unroll
+            for (int c = 0; c < CHUNKS; c++)
+                if (column + c * B < p.width) tile_by<true>(s, q, queries, p.width, column + c * B, dk[c]);
+        }
+#pragma unroll
+    for (int c = 0; c < CHUNKS; c++) {
+        write(p.dk + ((u64)head * p.keys + begin) * p.width, rows, p.width, column + c * B, dk[c]);
+        write(p.dv + ((u64)head * p.keys + begin) * p.depth, rows, p.depth, column + c * B, dv[c]);
+    }
+#else
+    i32 rows = min((i32)(p.queries - begin), B);
+    u64 at = (u64)head * p.queries + begin;
+    u32 of = shared_head(p, head);
+    const T* q = p.q + at * p.width;
+    W sum[CHUNKS][4][4];
+    clear(sum);
+    u32 end = p.causal ? min(p.keys, begin + (u32)rows) : p.keys;
+#if V_FORWARD
+    W top[4], total[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) top[i] = least(), total[i] = 0;
+#else
+    W top[4], mean[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        i32 row = ty * 4 + i;
+        top[i] = row < rows ? p.sums[at + row] : (W)0;
+        mean[i] = row < rows ? p.means[at + row] : (W)0;
+    }
+#endif
+    for (u32 key = 0; key < end; key += B) {
+        i32 keys = min((i32)(p.keys - key), B);
+        const T* k = p.k + ((u64)of * p.keys + key) * p.width;
+        const T* v = p.v + ((u64)of * p.keys + key) * p.depth;
+        W score[4][4];
+        rows_by_rows(s, q, rows, k, keys, p.width, score);
+#if V_FORWARD
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            u32 row = ty * 4 + i;
+            W most = top[i];
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                score[i][j] = masked(p, head, begin + row, key + tx * 4 + j, score[i][j]);
+                most = score[i][j] > most ? score[i][j] : most;
+            }
+#pragma unroll
+            for (int by = ACROSS / 2; by > 0; by /= 2) {
+                W other = __shfl_xor_sync(0xffffffffu, most, by);
+                most = other > most ? other : most;
+            }
+            // Where nothing was taken yet there is nothing to subtract.
+            W shift = most > least() ? most : (W)0, fade = exp(top[i] - shift), part = 0;
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                W weight = exp(score[i][j] - shift);
+                part += weight;
+                s.tile[row][tx * 4 + j] = weight;
+            }
+#pragma unroll
+            for (int by = ACROSS / 2; by > 0; by /= 2) part += __shfl_xor_sync(0xffffffffu, part, by);
+            total[i] = total[i] * fade + part;
+            top[i] = most;
+#pragma unroll
+            for (int c = 0; c < CHUNKS; c++)
+#pragma unroll
+                for (int j = 0; j < 4; j++) sum[c][i][j] *= fade;
+        }
+        __syncthreads();
+#pragma unroll
+        for (int c = 0; c < CHUNKS; c++)
+            if (column + c * B < p.depth) tile_by<false>(s, v, keys, p.depth, column + c * B, sum[c]);
+#else
+        W back[4][4];
+        rows_by_rows(s, p.g + at * p.depth, rows, v, keys, p.depth, back);
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            u32 row = ty * 4 + i;
+#pragma unroll
+            for (int j = 0; j < 4; j++) {
+                W weight = exp(masked(p, head, begin + row, key + tx * 4 + j, score[i][j]) - top[i]);
+                s.tile[row][tx * 4 + j] = weight * (back[i][j] - mean[i]) * (W)p.scale;
+            }
+        }
+        __syncthreads();
+#pragma unroll
+        for (int c = 0; c < CHUNKS; c++)
+            if (column + c * B < p.width) tile_by<false>(s, k, keys, p.width, column + c * B, sum[c]);
+#endif
+    }
+#if V_FORWARD
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        i32 row = ty * 4 + i;
+        bool nothing = total[i] == 0;
+        W share = nothing ? (W)0 : 1 / total[i];
+        if (chunk == 0 && tx == 0 && row < rows) p.sums_out[at + row] = nothing ? -least() : top[i] + log(total[i]);
+#pragma unroll
+        for (int c = 0; c < CHUNKS; c++)
+#pragma unroll
+            for (int j = 0; j < 4; j++) sum[c][i][j] *= share;
+    }
+#pragma unroll
+    for (int c = 0; c < CHUNKS; c++) write(p.out + at * p.depth, rows, p.depth, column + c * B, sum[c]);
+#else
+#pragma unroll
+    for (int c = 0; c < CHUNKS; c++) write(p.out + at * p.width, rows, p.width, column + c * B, sum[c]);
+#endif
+#endif
+}
+#endif
