@@ -14,6 +14,22 @@ macro_rules! prebuilt {
 }
 
 prebuilt! {
+    "attention_dkv_bf16"
+    "attention_dkv_f16"
+    "attention_dkv_f32"
+    "attention_dkv_f64"
+    "attention_dq_bf16"
+    "attention_dq_f16"
+    "attention_dq_f32"
+    "attention_dq_f64"
+    "attention_forward_bf16"
+    "attention_forward_f16"
+    "attention_forward_f32"
+    "attention_forward_f64"
+    "attention_means_bf16"
+    "attention_means_f16"
+    "attention_means_f32"
+    "attention_means_f64"
     "conv_forward_bf16"
     "conv_forward_bf16_mma"
     "conv_forward_f16"
