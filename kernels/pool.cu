@@ -13,19 +13,16 @@ __device__ __forceinline__ W widen(T x) { return to_f32(x); }
 using W = T;
 __device__ __forceinline__ W widen(T x) { return x; }
 #endif
-__device__ __forceinline__ float narrow(float x, float) { return x; }
-__device__ __forceinline__ double narrow(double x, double) { return x; }
-__device__ __forceinline__ i64 narrow(i64 x, i64) { return x; }
-__device__ __forceinline__ i32 narrow(i32 x, i32) { return x; }
-__device__ __forceinline__ u8 narrow(u8 x, u8) { return x; }
+template <typename N>
+__device__ __forceinline__ N narrow(N x, N) { return x; }
 __device__ __forceinline__ f16 narrow(float x, f16) { return to_f16(x); }
 __device__ __forceinline__ bf16 narrow(float x, bf16) { return to_bf16(x); }
 
 __device__ __forceinline__ float least(float) { return -__int_as_float(0x7f800000); }
 __device__ __forceinline__ double least(double) { return -__longlong_as_double(0x7ff0000000000000ll); }
-__device__ __forceinline__ i64 least(i64) { return (i64)(1ull << 63); }
-__device__ __forceinline__ i32 least(i32) { return (i32)(1u << 31); }
-__device__ __forceinline__ u8 least(u8) { return 0; }
+// Of integers: all bits that a sign does not stand for.
+template <typename N>
+__device__ __forceinline__ N least(N) { return (N)-1 < (N)0 ? (N)(1ull << (8 * sizeof(N) - 1)) : (N)0; }
 
 struct Axis {
     Divisor in, out, kernel, stride, dilation;

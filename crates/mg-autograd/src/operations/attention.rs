@@ -45,7 +45,13 @@ struct Operands {
 }
 
 impl Operands {
-    fn of(query: &Tensor, key: &Tensor, value: &Tensor, mask: Option<&Tensor>, grouped: bool) -> Result<Operands> {
+    fn of(
+        query: &Tensor,
+        key: &Tensor,
+        value: &Tensor,
+        mask: Option<&Tensor>,
+        grouped: bool,
+    ) -> Result<Operands> {
         let (q, k, v) = (query.node(), key.node(), value.node());
         let dtype = q.dtype();
         if !dtype.is_float() || k.dtype() != dtype || v.dtype() != dtype {
@@ -59,7 +65,9 @@ impl Operands {
             return fail("takes query […, l, e], key […, s, e] and value […, s, v]");
         }
         same_device(OP, &[&q, &k, &v])?;
-        if last_two(q.shape())[1] != last_two(k.shape())[1] || last_two(k.shape())[0] != last_two(v.shape())[0] {
+        if last_two(q.shape())[1] != last_two(k.shape())[1]
+            || last_two(k.shape())[0] != last_two(v.shape())[0]
+        {
             return fail("takes a key as long as the query along the last axis, and as many values as keys");
         }
         // Heads that are shared do not broadcast.

@@ -84,10 +84,7 @@ impl Axis {
         // What is no number, or far outside, has no integer.
         let inside = Node::apply(
             Row::And,
-            &[
-                &Node::apply(Row::Le, &[&at.lit(0.0), at]),
-                &Node::apply(Row::Le, &[at, &at.lit(last)]),
-            ],
+            &[&Node::apply(Row::Le, &[&at.lit(0.0), at]), &Node::apply(Row::Le, &[at, &at.lit(last)])],
         );
         let kept = inside.choose(at, &at.lit(0.0)).cast(DType::I64);
         Tap { at: kept, weight, inside: (self.beyond == Beyond::Zeros).then_some(inside) }
@@ -120,8 +117,9 @@ impl Axis {
                 let share = at.sub(&floor);
                 let lit = |v: f64| share.lit(v);
                 let near = |t: &Node| t.scale(A + 2.0).sub(&lit(A + 3.0)).mul(t).mul(t).add(&lit(1.0));
-                let far =
-                    |t: &Node| t.scale(A).sub(&lit(5.0 * A)).mul(t).add(&lit(8.0 * A)).mul(t).sub(&lit(4.0 * A));
+                let far = |t: &Node| {
+                    t.scale(A).sub(&lit(5.0 * A)).mul(t).add(&lit(8.0 * A)).mul(t).sub(&lit(4.0 * A))
+                };
                 let rest = lit(1.0).sub(&share);
                 let weights =
                     [far(&share.add(&lit(1.0))), near(&share), near(&rest), far(&rest.add(&lit(1.0)))];
@@ -175,7 +173,8 @@ impl Tensor {
             "border" => Beyond::Border,
             "reflection" => Beyond::Reflection,
             other => {
-                let text = format!("a padding_mode is \"zeros\", \"border\" or \"reflection\", got {other:?}");
+                let text =
+                    format!("a padding_mode is \"zeros\", \"border\" or \"reflection\", got {other:?}");
                 return fail(ErrorKind::Value(text));
             }
         };
@@ -256,7 +255,11 @@ impl Tensor {
     ///
     /// Shapes that do not fit; a size of 0; integers.
     #[surface(nn)]
-    pub fn affine_grid(&self, size: &[usize], #[default(None)] align_corners: Option<bool>) -> Result<Tensor> {
+    pub fn affine_grid(
+        &self,
+        size: &[usize],
+        #[default(None)] align_corners: Option<bool>,
+    ) -> Result<Tensor> {
         let op = "affine_grid";
         let theta = self.node();
         let axes = size.len().wrapping_sub(2);

@@ -114,9 +114,7 @@ pub(super) unsafe fn attention(attention: &Attention, s: &Sizes, operands: &[Ope
             DType::F64 => call::<f64>(attention, s, operands, out),
             DType::F16 | DType::BF16 => widened(attention, s, operands, out),
             // `Attention::sizes` takes no integers.
-            DType::F32 | DType::I64 | DType::I32 | DType::U8 | DType::Bool => {
-                call::<f32>(attention, s, operands, out)
-            }
+            _ => call::<f32>(attention, s, operands, out),
         }
     }
 }
@@ -236,10 +234,8 @@ unsafe fn product<T: Real>(
 ) {
     let [m, k, n] = sizes;
     let signed = |s: [usize; 2]| s.map(|n| n as isize);
-    let (la, lb) = (
-        Layout::new(Shape::of(&[m, k]), &signed(sa), 0),
-        Layout::new(Shape::of(&[k, n]), &signed(sb), 0),
-    );
+    let (la, lb) =
+        (Layout::new(Shape::of(&[m, k]), &signed(sa), 0), Layout::new(Shape::of(&[k, n]), &signed(sb), 0));
     let (Ok(la), Ok(lb)) = (la, lb) else { return };
     // SAFETY: the callers' matrices.
     unsafe { matmul(T::DTYPE, a.cast(), &la, b.cast(), &lb, Some(out.cast()), None) };
@@ -512,8 +508,7 @@ unsafe fn backward<T: Real>(call: &Call<T>, y: *const T, sums: *const T, g: *con
     type Add<T> = unsafe fn(*mut T, *const T, usize);
     let harden: Harden<T> =
         by_isa!(isa(), Harden<T>, fn <U: Real>(b: &Hardened<'_, U>) { harden::<U>(b) }, [T]);
-    let add: Add<T> =
-        by_isa!(isa(), Add<T>, fn <U: Real>(to: *mut U, more: *const U, n: usize) { add::<U>(to, more, n) }, [T]);
+    let add: Add<T> = by_isa!(isa(), Add<T>, fn <U: Real>(to: *mut U, more: *const U, n: usize) { add::<U>(to, more, n) }, [T]);
     let heads = s.batch * s.shared;
     let group = s.heads / s.shared;
     let work = s.rows() * s.keys * (3 * s.width + 2 * s.depth);
@@ -551,8 +546,22 @@ unsafe fn backward<T: Real>(call: &Call<T>, y: *const T, sums: *const T, g: *con
                     let end = if call.causal { s.keys.min(from + rows) } else { s.keys };
                     for key in (0..end).step_by(KEYS_BACK) {
                         let n = KEYS_BACK.min(end - key);
-                        product(q, [rows, s.width, n], [s.width, 1], keys.add(key).cast_const(), [s.keys, 1], scores);
-                        product(g, [rows, s.depth, n], [s.depth, 1], values.add(key).cast_const(), [s.keys, 1], back);
+                        product(
+                            q,
+                            [rows, s.width, n],
+                            [s.width, 1],
+                            keys.add(key).cast_const(),
+                            [s.keys, 1],
+                            scores,
+                        );
+                        product(
+                            g,
+                            [rows, s.depth, n],
+                            [s.depth, 1],
+                            values.add(key).cast_const(),
+                            [s.keys, 1],
+                            back,
+                        );
                         harden(&Hardened {
                             call: &call,
                             scores,
@@ -567,7 +576,14 @@ unsafe fn backward<T: Real>(call: &Call<T>, y: *const T, sums: *const T, g: *con
                         add(dv.add(key * s.depth), part, n * s.depth);
                         product(back.cast_const(), [n, rows, s.width], [1, n], q, [s.width, 1], part);
                         add(dk.add(key * s.width), part, n * s.width);
-                        product(back.cast_const(), [rows, n, s.width], [n, 1], k.add(key * s.width), [s.width, 1], part);
+                        product(
+                            back.cast_const(),
+                            [rows, n, s.width],
+                            [n, 1],
+                            k.add(key * s.width),
+                            [s.width, 1],
+                            part,
+                        );
                         add(dq, part, rows * s.width);
                     }
                 }

@@ -74,8 +74,8 @@ pub(super) unsafe fn pool(kind: PoolKind, g: &Geometry, dtype: DType, operands: 
                 DType::F64 => task!($call<f64>),
                 DType::F16 => task!($call<f16>),
                 DType::BF16 => task!($call<bf16>),
-                // `Pool::result` takes no others.
-                DType::F32 | DType::I64 | DType::I32 | DType::U8 | DType::Bool => task!($call<f32>),
+                // `Pool::result` takes no integers.
+                _ => task!($call<f32>),
             }
         };
     }
@@ -84,6 +84,11 @@ pub(super) unsafe fn pool(kind: PoolKind, g: &Geometry, dtype: DType, operands: 
             match dtype {
                 DType::I64 => task!($call<i64>),
                 DType::I32 => task!($call<i32>),
+                DType::I16 => task!($call<i16>),
+                DType::I8 => task!($call<i8>),
+                DType::U64 => task!($call<u64>),
+                DType::U32 => task!($call<u32>),
+                DType::U16 => task!($call<u16>),
                 DType::U8 | DType::Bool => task!($call<u8>),
                 DType::F32 | DType::F64 | DType::F16 | DType::BF16 => floats!($call),
             }
