@@ -118,11 +118,6 @@ impl Structure for Node {
     }
 
     #[track_caller]
-    fn reshaped(&self, shape: Shape) -> Result<Node> {
-        self.reshape(shape)
-    }
-
-    #[track_caller]
     fn part(&self, axis: usize, start: usize, len: usize) -> Result<Node> {
         self.slice(axis, start, 1, len)
     }

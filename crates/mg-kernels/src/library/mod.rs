@@ -90,12 +90,6 @@ pub trait Structure: Algebra {
     ///
     /// Elements that are not there.
     fn part(&self, axis: usize, start: usize, len: usize) -> Result<Self>;
-    /// The same elements in another shape of as many.
-    ///
-    /// # Errors
-    ///
-    /// Another number of elements.
-    fn reshaped(&self, shape: Shape) -> Result<Self>;
     /// Operands one after the other along an axis.
     ///
     /// # Errors
