@@ -536,7 +536,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// An axis out of range, no parts.
+    /// An axis out of range, no parts, more than 2²⁰ where the axis has fewer positions.
     #[surface(method, function, view)]
     pub fn tensor_split(
         &self,
@@ -547,6 +547,10 @@ impl Tensor {
         let axis = normalize_axis(dim, shape.rank())?;
         let n = shape[axis];
         match indices_or_sections {
+            // Nobody has use for so many parts of nothing, nor the time to make them.
+            Sections::Number(count) if count > n.max(1 << 20) as isize => {
+                wrong_value(format!("{count} parts of axis {axis} of {shape} are too many"))
+            }
             Sections::Number(count) if count > 0 => {
                 let count = count as usize;
                 if count > n.max(MOST_PARTS) {

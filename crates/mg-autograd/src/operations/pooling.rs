@@ -358,8 +358,8 @@ fn fractional(
         strides[axis] = inner;
         inner *= shape[2 + axis];
     }
-    for axis in 0..axes {
-        let (size, out, k) = (shape[2 + axis], sizes[axis], kernels[MOST - axes + axis] as usize);
+    for (axis, (&out, &stride)) in sizes.iter().zip(&strides).enumerate() {
+        let (size, k) = (shape[2 + axis], kernels[MOST - axes + axis] as usize);
         if out == 0 || k == 0 || out + k - 1 > size {
             let text = format!("{out} windows of {k} do not fit an axis of {size}");
             return told.fail(text);
@@ -380,7 +380,7 @@ fn fractional(
         let mut dims = vec![1, 1];
         dims.extend((0..2 * axes).map(|d| if d == axes + axis { k } else { 1 }));
         let within = Node::ramp(Shape::of(&[k]), x.device()).reshape(Shape::new(&dims)?)?;
-        let part = begin.add(&within).mul(&begin.lit(strides[axis] as f64));
+        let part = begin.add(&within).mul(&begin.lit(stride as f64));
         at = Some(at.map_or(part.clone(), |at| at.add(&part)));
     }
     let Some(at) = at else { return told.fail("takes planes".into()) };
