@@ -113,7 +113,8 @@ impl Tensor {
         })
     }
 
-    fn check_writable(&self) -> Result<()> {
+    /// Refuses a leaf, where gradients are recorded.
+    pub(crate) fn check_writable(&self) -> Result<()> {
         if crate::is_grad_enabled() && self.is_of_leaf() {
             let text = "a leaf that requires a gradient is changed under no_grad() only";
             return Err(Error::new("assign", ErrorKind::Gradient(text.into())));

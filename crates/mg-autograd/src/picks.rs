@@ -7,6 +7,8 @@ use crate::ops::Operand;
 use crate::tensor::{Tensor, in_place};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, is_recording};
+use mg_kernels::Rules;
+use mg_kernels::library::Put;
 
 /// One of the things that an index is made of: what stands between the commas of Python's `x[…]`.
 #[derive(Clone)]
@@ -276,6 +278,14 @@ impl Selection {
                 if plan.write_at_once(t, &value)? {
                     return Ok(());
                 }
+                t.check_writable()?;
+                if !t.is_on_memory_of_others() {
+                    let (all, from) = t.all_of_memory();
+                    if let Some(new) = plan.put(&all, from, t, &value)? {
+                        drop(all);
+                        return t.write_all(new);
+                    }
+                }
                 match plan.replaced(t, &value)? {
                     Some(new) => t.assign(new),
                     // What requires a gradient makes the tensor require one all the same, as in PyTorch.
@@ -360,7 +370,11 @@ pub(crate) fn put(base: &Tensor, indices: &[Tensor], values: &Tensor, accumulate
     if let Some(new) = selection.chosen(&Operand::Tensor(values.clone()))? {
         return Ok(new);
     }
-    Ok(selection.plan()?.replaced(base, &values)?.unwrap_or_else(|| base.copy()))
+    let plan = selection.plan()?;
+    if let Some(new) = plan.put(&base.node(), 0, base, &values)? {
+        return Ok(Tensor::from_node(new));
+    }
+    Ok(plan.replaced(base, &values)?.unwrap_or_else(|| base.copy()))
 }
 
 impl Plan {
@@ -432,8 +446,8 @@ impl Plan {
     fn write_at_once(&self, of: &Tensor, value: &Tensor) -> Result<bool> {
         let count = self.shape.numel();
         let bytes = of.numel().saturating_mul(of.dtype().size());
-        // A row takes a microsecond or two, in which ten kilobytes of the whole are copied.
-        if count == 0 || count.saturating_mul(10_000) > bytes || is_recording() {
+        // A row takes a microsecond or two, in which ten kilobytes of the whole are copied, or many rows written together.
+        if count == 0 || count > FEW || count.saturating_mul(10_000) > bytes || is_recording() {
             return Ok(false);
         }
         if value.requires_grad() || !of.is_written_at_once() {
@@ -500,6 +514,37 @@ impl Plan {
         rows.reshape(&split)?.permute(&inverse)
     }
 
+    /// `all`, among whose elements those of `of` lie in their order from `from` on, with `value` written to what is picked, for what it
+    /// costs to write that; `None` where it has to be done otherwise.
+    fn put(&self, all: &Node, from: usize, of: &Tensor, value: &Tensor) -> Result<Option<Node>> {
+        let shape = of.shape();
+        let count = self.shape.numel();
+        let (Some(&first), Some(&last)) = (self.axes.first(), self.axes.last()) else { return Ok(None) };
+        let adjacent = last - first + 1 == self.axes.len();
+        if !adjacent || count == 0 || shape.numel() == 0 {
+            return Ok(None);
+        }
+        let (n, inner) =
+            (shape[first..=last].iter().product::<usize>(), shape[last + 1..].iter().product::<usize>());
+        let mut index = self.linear(of)?.node();
+        let mut put = Put { n, inner };
+        let numel = all.shape().numel();
+        if numel != shape.numel() {
+            // The places of a part are places of the whole.
+            if n * inner != shape.numel() || !from.is_multiple_of(inner) || !numel.is_multiple_of(inner) {
+                return Ok(None);
+            }
+            let shift = Node::scalar_bits((from / inner) as u64, DType::I64, index.device(), true);
+            index = index.guard(first, n).add(&shift);
+            put.n = numel / inner;
+        }
+        let value = match value.rank() {
+            0 => value.clone(),
+            _ => value.expand(&signed(&self.result(of)?)).map_err(|e| e.with_op("index"))?,
+        };
+        put_at(all, &index, &value.node(), put, first)
+    }
+
     /// `of` with `value` written to what is picked; where a position occurs more than once, the last one stays. `None`
     /// where nothing is picked.
     fn replaced(&self, of: &Tensor, value: &Tensor) -> Result<Option<Tensor>> {
@@ -527,6 +572,21 @@ impl Plan {
         self.restored(of, &sum)
     }
 }
+
+/// `base`, seen as [`Put`] says, with `value` (in that order, or one element without axes) written at `index` (of one axis), for what it
+/// costs to write that, if nobody wants the base any more; `None` where it has to be done by choosing: where gradients are recorded,
+/// and for very many indices on CUDA.
+pub(crate) fn put_at(base: &Node, index: &Node, value: &Node, put: Put, axis: usize) -> Result<Option<Node>> {
+    let tracked = crate::is_grad_enabled() && (base.is_tracked() || value.is_tracked());
+    let many = !base.device().is_cpu() && index.shape().numel() > Put::MOST_ON_CUDA;
+    if tracked || many {
+        return Ok(None);
+    }
+    base.put(value, index, put, axis).map(Some)
+}
+
+/// Rows that are written one by one.
+const FEW: usize = 8;
 
 /// For each of `n` rows, the last of the values that are written to it (0 where there is none), and whether there is one.
 /// `picked` (of one axis, not empty) says which row each value goes to.

@@ -7,7 +7,7 @@ use crate::op::{Map, Op, SourceKind, View};
 use mg_device::{
     Category, DType, Device, Element, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, with_element,
 };
-use mg_kernels::library::{Library, Shaped};
+use mg_kernels::library::{Library, Put, Shaped};
 use mg_kernels::{Cell, ReduceKind, Row};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Borrow;
@@ -541,6 +541,18 @@ impl Node {
         let shape = countable(kernel.name(), &shape)?;
         let sources = operands.iter().map(|n| if n.lies_densely() { (*n).clone() } else { n.copy() });
         Ok(Node::pending(Op::Kernel(Kernel::Library(kernel)), sources.collect(), shape, dtype, device))
+    }
+
+    /// This value, seen as `[outer, n, inner]`, with `value` (`[outer, count, inner]`, or one element without axes) written at `index`
+    /// (`[count]`, i64) of the axis in the middle: of several at one place the last. The indices are checked before anything is
+    /// written, and `axis` is the one that an error names. Memory that nobody wants any more is written to where it is.
+    ///
+    /// # Errors
+    ///
+    /// Shapes and dtypes that do not fit, operands on different devices.
+    #[track_caller]
+    pub fn put(&self, value: &Node, index: &Node, put: Put, axis: usize) -> Result<Node> {
+        Node::library(put.into(), &[self, value, &index.guard(axis, put.n)])
     }
 
     /// The same elements on another device; the node itself where it is there already.

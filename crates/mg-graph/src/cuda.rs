@@ -372,7 +372,8 @@ impl Launch {
                 }
                 let result = Shaped { shape: self.shape, dtype: self.dtype };
                 let (major, minor) = gpu.capability();
-                let target = Target { align: out_align, capability: major * 10 + minor };
+                let capability = major * 10 + minor;
+                let target = Target { align: out_align, capability, in_place: self.is_in_place() };
                 vec![(library.cuda(&operands, &result, target)?, all(operands.len()), 0)]
             }
             _ => return Err(self.lost()),

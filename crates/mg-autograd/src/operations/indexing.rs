@@ -1,15 +1,16 @@
 //! Indexing by tensors: what is picked by integers and masks, and what is written or added there.
 //!
-//! Sums are made by the kernel that adds in order. Where what is written last stays, it is looked for which value that is, and the
-//! values are picked; products and extremes are made of pairs, level by level. So every result is the same each time.
+//! Sums are made by the kernel that adds in order. Where what is written last stays, a kernel writes it; where gradients are recorded it is
+//! looked for which value that is, and the values are picked; products and extremes are made of pairs, level by level. So every result is the same each time.
 
 use super::{axis_of, signed};
 use crate::ops::Operand;
-use crate::picks::{self, written};
+use crate::picks::{self, put_at, written};
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, cell_bits_of_int};
+use mg_kernels::library::Put;
 use mg_kernels::{Algebra, Row, Rules};
 use mg_macros::operations;
 
@@ -185,7 +186,11 @@ impl Places {
         if count == 0 || numel == 0 {
             return Ok(node.copy());
         }
-        let (from, hit) = picks::writers(&Tensor::from_node(self.flat()?), numel, self.axis)?;
+        let flat = self.flat()?;
+        if let Some(new) = put_at(node, &flat, values, Put { n: numel, inner: 1 }, self.axis)? {
+            return Ok(new);
+        }
+        let (from, hit) = picks::writers(&Tensor::from_node(flat), numel, self.axis)?;
         let new = values.reshape(Shape::of(&[count]))?.gather(0, &from.node())?.reshape(self.shape)?;
         Ok(hit.node().reshape(self.shape)?.choose(&new, node))
     }
@@ -368,6 +373,11 @@ fn line(index: &Tensor, axis: usize, of: &Shape) -> Result<Node> {
     }
     let checked = checked(index, axis, of)?;
     checked.reshape(Shape::of(&[index.numel()]))
+}
+
+/// What is written at positions along an axis.
+fn along(shape: &Shape, axis: usize) -> Put {
+    Put { n: shape[axis], inner: shape[axis + 1..].iter().product() }
 }
 
 /// A line along one axis of as many as `rank`.
@@ -602,6 +612,9 @@ impl Tensor {
             return Ok(self.copy());
         }
         let line = line(index, axis, node.shape())?;
+        if let Some(new) = put_at(&node, &line, &values, along(node.shape(), axis), axis)? {
+            return shaped(self, new);
+        }
         let (from, hit) = picks::writers(&Tensor::from_node(line), n, axis)?;
         let from = column(&from.node(), axis, rank)?.expand(*node.shape())?;
         let new = values.gather(axis, &from)?;
@@ -618,8 +631,14 @@ impl Tensor {
         let node = lined(self)?;
         let (axis, rank) = (axis_of(dim, node.shape().rank())?, node.shape().rank());
         let n = node.shape()[axis];
-        let places = Places { axis: 0, index: line(index, axis, node.shape())?, shape: Shape::of(&[n]) };
-        let number = one(value, self)?;
+        let (line, number) = (line(index, axis, node.shape())?, one(value, self)?);
+        if number.shape().rank() == 0
+            && node.shape().numel() > 0
+            && let Some(new) = put_at(&node, &line, &number, along(node.shape(), axis), axis)?
+        {
+            return shaped(self, new);
+        }
+        let places = Places { axis: 0, index: line, shape: Shape::of(&[n]) };
         shaped(self, column(&places.hit()?, axis, rank)?.choose(&number, &node))
     }
 

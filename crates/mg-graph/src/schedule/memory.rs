@@ -78,6 +78,7 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                         // Nobody reads the base again: what is written to it is all that lies there from now on.
                         let slot = slot_of[&base];
                         slot_of.insert(node, slot);
+                        plan.slots[slot].shape = graph.nodes[node].shape;
                         slot
                     }
                     Some(Loc::Node(base)) => slot(graph, node, Some(base), &mut slot_of, &mut plan)?,
@@ -317,8 +318,8 @@ impl Kept<'_> {
     }
 }
 
-/// The value that a kernel's result is written over, where nobody wants that any more: one written through a region keeps all
-/// elements but the region's, and they need not be copied.
+/// The value that a kernel's result is written over, where nobody wants that any more: one that is written to in parts keeps all
+/// other elements, and they need not be copied.
 fn overwritten(
     graph: &Graph,
     node: usize,
@@ -327,12 +328,28 @@ fn overwritten(
     slot_of: &HashMap<usize, usize>,
     leaves: &impl Fn(usize) -> bool,
 ) -> Option<Loc> {
-    let (Kernel::Write { .. }, &[value, base]) = (kernel, &graph.sources[node][..]) else { return None };
+    let sources = &graph.sources[node];
+    let over = match kernel {
+        Kernel::Write { .. } => 1,
+        Kernel::Library(library) => library.overwrites()?,
+        Kernel::MatMul
+        | Kernel::Gather { .. }
+        | Kernel::ScatterAdd { .. }
+        | Kernel::Concat { .. }
+        | Kernel::Transfer => return None,
+    };
     let mut path = Path::new();
-    let base = graph.strip(base, &mut path);
-    let is_whole = path.is_empty() && graph.nodes[base].shape == graph.nodes[node].shape;
-    // The value must not be read from under the hand that writes.
-    if !is_whole || graph.strip(value, &mut Path::new()) == base || !kept.is_last_reader(base) {
+    let base = graph.strip(*sources.get(over)?, &mut path);
+    // All of it, in its order, whatever its shape.
+    let (own, inner) = (graph.layout_of(base), graph.nodes[node]);
+    let end = graph.follow(own, &path).ok()?;
+    let is_whole = end.is_contiguous()
+        && end.offset() == own.offset()
+        && graph.nodes[base].shape.numel() == inner.shape.numel()
+        && graph.nodes[base].dtype == inner.dtype;
+    // What is written must not be read from under the hand that writes.
+    let is_read = sources.iter().enumerate().any(|(i, &s)| i != over && graph.strip(s, &mut Path::new()) == base);
+    if !is_whole || is_read || !kept.is_last_reader(base) {
         return None;
     }
     if graph.stored[base] {

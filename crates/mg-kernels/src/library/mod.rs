@@ -6,6 +6,7 @@
 pub mod conv;
 pub mod factor;
 pub mod known;
+pub mod put;
 pub mod scan;
 pub mod sort;
 pub mod triangular;
@@ -18,6 +19,7 @@ use mg_device::{DType, Layout, Result, Shape};
 pub use conv::{Conv, ConvKind};
 pub use factor::{Demand, Factor, FactorKind};
 pub use known::{Known, Rule};
+pub use put::Put;
 pub use scan::{Scan, ScanKind};
 pub use sort::{Sort, SortKind};
 pub use triangular::Triangular;
@@ -67,6 +69,8 @@ pub struct Target {
     pub align: usize,
     /// The device's compute capability: 75, 80, 90, ….
     pub capability: u32,
+    /// Whether the output is the operand that the kernel [overwrites](Kernel::overwrites), and has its elements.
+    pub in_place: bool,
 }
 
 /// What gradient rules of kernels are written in: the rows' algebra, kernels and shapes.
@@ -161,6 +165,12 @@ pub trait Kernel: Copy {
     /// Multiplications and additions, for explanations.
     fn flops(&self, operands: &[Shaped]) -> Option<u64>;
 
+    /// The operand that the result is, but for some elements: where nobody wants it any more, its memory is the result's, and the rest
+    /// need not be copied. It has the result's shape and dtype. (On the CPU, its address is then the output's.)
+    fn overwrites(&self) -> Option<usize> {
+        None
+    }
+
     /// The gradient of operand `i`, given operands `x`, result `y` and its gradient `g` (of the result's shape); `None` where it is
     /// zero everywhere.
     ///
@@ -251,6 +261,11 @@ macro_rules! library {
                 match self { $(Library::$Name(k) => k.flops(operands)),* }
             }
 
+            /// See [`Kernel::overwrites`].
+            pub fn overwrites(&self) -> Option<usize> {
+                match self { $(Library::$Name(k) => k.overwrites()),* }
+            }
+
             /// See [`Kernel::vjp`].
             ///
             /// # Errors
@@ -303,4 +318,6 @@ library! {
     Known;
     /// Systems of equations whose matrix is a triangle.
     Triangular;
+    /// Values written at indices.
+    Put;
 }

@@ -1104,6 +1104,54 @@ impl Tensor {
         }
     }
 
+    /// Whether what is written to it goes to memory that is somebody else's.
+    pub(crate) fn is_on_memory_of_others(&self) -> bool {
+        match self.line_of_view() {
+            Some(line) => may_be_borrowed(&line.node()),
+            None => may_be_borrowed(&self.current()),
+        }
+    }
+
+    /// The node of all of the memory that the tensor is a part of, whose elements lie there in order from the answer's position on. It may
+    /// be overwritten once the tensor is written to. Of one that lies otherwise, or whose memory has several histories, its own.
+    pub(crate) fn all_of_memory(&self) -> (Node, usize) {
+        let part = match &*self.state() {
+            State::Part(part) if part.layout.is_contiguous() => Some((part.line.clone(), part.layout.offset())),
+            State::Alone(_) | State::Whole(_) | State::Part(_) => None,
+        };
+        match part.filter(|(line, _)| !line.is_shared()) {
+            Some((line, from)) => {
+                let whole = line.node();
+                if mg_graph::is_recording() {
+                    jit::note_line_read(&line, &whole);
+                }
+                (whole, from)
+            }
+            None => (self.node(), 0),
+        }
+    }
+
+    /// Writes what was made of [`Tensor::all_of_memory`], and has its shape.
+    pub(crate) fn write_all(&self, value: Node) -> Result<()> {
+        let line = match &*self.state() {
+            State::Part(part) if part.layout.is_contiguous() => Some(part.line.clone()),
+            State::Alone(_) | State::Whole(_) | State::Part(_) => None,
+        };
+        let Some(line) = line.filter(|line| !line.is_shared() && line.facts().shape == *value.shape()) else {
+            return self.write(value);
+        };
+        // What the view has seen so far is not wanted any more.
+        let known = match &mut *self.state() {
+            State::Part(part) => part.known.take(),
+            State::Alone(_) | State::Whole(_) => None,
+        };
+        drop(known);
+        let since = IN_PLACE.get().unwrap_or_else(mg_graph::next_sequence);
+        line.write(None, Writing { value, line: mg_graph::line(), since })?;
+        settle(&line.node());
+        Ok(())
+    }
+
     /// Says that somebody holds what the tensor stands for.
     pub(crate) fn count(&self) {
         let node = match &mut *self.state() {

@@ -1,0 +1,75 @@
+//! Writing at indices on the CPU.
+
+use super::Sizes;
+use crate::cpu::library::Shared;
+use crate::cpu::pool::{num_threads, parallel};
+use crate::library::Operand;
+
+/// Bytes from which threads share the work.
+const PARALLEL: usize = 1 << 18;
+
+/// Copies the base unless the output is that, and writes the values. Each thread has some of the places, and goes through all indices in
+/// their order: of several values at one place the last stays, however many threads there are.
+///
+/// # Safety
+///
+/// Operands lie densely and are valid for their shapes; so is the output for the base's.
+pub(super) unsafe fn put(sizes: &Sizes, base: &Operand, value: &Operand, index: &Operand, out: *mut u8) {
+    let Sizes { outer, n, inner, count, one } = *sizes;
+    let size = base.dtype.size();
+    let row = inner * size;
+    let total = outer * n * row;
+    // SAFETY: there are `count` indices.
+    let index = unsafe { std::slice::from_raw_parts(index.first().cast::<i64>(), count) };
+    let from = Shared(base.first().cast_mut());
+    let (values, to) = (Shared(value.first().cast_mut()), Shared(out));
+    let copies = !std::ptr::eq(from.0, to.0);
+    let work = outer * count * row + if copies { total } else { 0 };
+    let tasks = if work < PARALLEL { 1 } else { (4 * num_threads()).min(n.max(1)) };
+    let run = |task: usize| {
+        let (from, values, to) = (&from, &values, &to);
+        let (first, end) = (n * task / tasks, n * (task + 1) / tasks);
+        for o in 0..outer {
+            // SAFETY: the task's places of this part lie within both.
+            let place = |at: usize| unsafe { to.0.add((o * n + at) * row) };
+            if copies {
+                // SAFETY: see above; the base and the output are apart.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(from.0.add((o * n + first) * row), place(first), (end - first) * row);
+                }
+            }
+            for (j, &at) in index.iter().enumerate() {
+                let Some(at) = usize::try_from(at).ok().filter(|at| (first..end).contains(at)) else { continue };
+                match one {
+                    // SAFETY: there is one element, and room for a row of them.
+                    true => unsafe { fill(values.0, size, place(at), inner) },
+                    // SAFETY: there are as many values as indices, of a row each.
+                    false => unsafe {
+                        std::ptr::copy_nonoverlapping(values.0.add((o * count + j) * row), place(at), row);
+                    },
+                }
+            }
+        }
+    };
+    match tasks {
+        1 => run(0),
+        _ => parallel(tasks, &run),
+    }
+}
+
+/// Writes `count` times an element of `size` bytes.
+///
+/// # Safety
+///
+/// The element is there, and room for as many.
+unsafe fn fill(element: *const u8, size: usize, to: *mut u8, count: usize) {
+    // SAFETY (all): this function's contract; elements lie at multiples of their size.
+    unsafe {
+        match size {
+            1 => to.write_bytes(*element, count),
+            2 => std::slice::from_raw_parts_mut(to.cast::<u16>(), count).fill(*element.cast()),
+            4 => std::slice::from_raw_parts_mut(to.cast::<u32>(), count).fill(*element.cast()),
+            _ => std::slice::from_raw_parts_mut(to.cast::<u64>(), count).fill(*element.cast()),
+        }
+    }
+}
