@@ -37,7 +37,7 @@ mod tensor;
 pub use check::{gradcheck, gradgradcheck};
 pub use creation::{Generator, default_device, manual_seed, set_default_device, with_default_device};
 pub use gradient::{Backward, NoGrad, enable_grad, grad, is_grad_enabled, no_grad};
-pub use jit::{Jit, jit};
+pub use jit::{Jit, jit, refuse_replay};
 pub use operations::Padding;
 pub use ops::Operand;
 pub use picks::{Index, Selection};

@@ -9,29 +9,25 @@ use mg_device::{Error, ErrorKind, Result};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyCFunction, PyDict, PyList, PyTuple, PyWeakrefReference};
+use pyo3::types::{PyCFunction, PyDict, PyTuple, PyWeakrefReference};
 
 use crate::error::{compute, exception, in_python};
+use crate::jit_answer::{Answer, Apart, Objects};
 use crate::jit_key::{Sorts, Surroundings, Words, is_code};
 use crate::tensor::PyTensor;
-
-/// How the function's answer is made of tensors.
-enum Answer {
-    Tensor(usize),
-    Tuple(Vec<Answer>),
-    List(Vec<Answer>),
-    Dict(Vec<(Py<PyAny>, Answer)>),
-    Fixed(Py<PyAny>),
-}
 
 /// A call under way: what the engine's side needs to call Python, and what it brings back.
 struct Call {
     function: Py<PyAny>,
     args: Py<PyTuple>,
     kwargs: Option<Py<PyDict>>,
+    /// What is told by its contents among the arguments.
+    given: Vec<Py<PyAny>>,
+    /// What stood in the last answer.
+    before: Objects,
     raised: Option<PyErr>,
     /// What the function answered, if it was called.
-    answered: Option<(Py<PyAny>, Answer)>,
+    answered: Option<(Py<PyAny>, Answer, Objects)>,
 }
 
 type Slot = Arc<Mutex<Option<Call>>>;
@@ -43,6 +39,10 @@ struct Recorded {
     slot: Slot,
     /// By the recording that a call was of.
     answers: HashMap<u64, Answer>,
+    /// What stood in the last answer of a call that was no replay.
+    objects: Objects,
+    /// The function changes what it is given: it is called each time.
+    plain: bool,
     /// Objects that are told by their addresses, or weak references to them, by which `stale` is set: they are not to be others at the
     /// same addresses.
     held: Vec<Py<PyAny>>,
@@ -64,7 +64,8 @@ impl Recorded {
             Ok(weak) if !is_code(&object) => weak.into_any().unbind(),
             Ok(_) | Err(_) => object.unbind(),
         });
-        Ok(Recorded { jit, slot, answers: HashMap::new(), held: held.collect(), stale })
+        let (answers, objects) = (HashMap::new(), Objects::new());
+        Ok(Recorded { jit, slot, answers, objects, plain: false, held: held.collect(), stale })
     }
 }
 
@@ -88,7 +89,7 @@ impl Known {
 }
 
 /// Words as one.
-fn mixed(key: &[u64]) -> u64 {
+pub fn mixed(key: &[u64]) -> u64 {
     key.iter().fold(0, |hash, word| (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23))
 }
 
@@ -99,6 +100,8 @@ struct All {
     changed: HashMap<u64, u8>,
     /// What it changes each time, counting its calls, say: that is nothing to go by.
     changing: Arc<Vec<u64>>,
+    /// It gives tensors to what it finds around it, each time: it is called as it is.
+    gives: bool,
     last_was_replayed: bool,
     reason: Option<String>,
 }
@@ -139,58 +142,6 @@ fn locked(slot: &Slot) -> MutexGuard<'_, Option<Call>> {
     slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes an answer apart; its tensors are appended to `tensors`.
-fn take_apart(obj: &Bound<'_, PyAny>, tensors: &mut Vec<Tensor>) -> PyResult<Answer> {
-    if let Ok(t) = obj.cast::<PyTensor>() {
-        tensors.push(t.get().t.clone());
-        return Ok(Answer::Tensor(tensors.len() - 1));
-    }
-    if let Ok(tuple) = obj.cast_exact::<PyTuple>() {
-        return Ok(Answer::Tuple(tuple.iter().map(|o| take_apart(&o, tensors)).collect::<PyResult<_>>()?));
-    }
-    if let Ok(list) = obj.cast_exact::<PyList>() {
-        return Ok(Answer::List(list.iter().map(|o| take_apart(&o, tensors)).collect::<PyResult<_>>()?));
-    }
-    if let Ok(dict) = obj.cast_exact::<PyDict>() {
-        let items = dict.iter().map(|(k, v)| Ok((k.unbind(), take_apart(&v, tensors)?)));
-        return Ok(Answer::Dict(items.collect::<PyResult<_>>()?));
-    }
-    Ok(Answer::Fixed(obj.clone().unbind()))
-}
-
-impl Answer {
-    /// The answer made of these tensors; one that is an argument is the argument itself.
-    fn put_together<'py>(
-        &self,
-        py: Python<'py>,
-        tensors: &[Tensor],
-        arguments: &[Bound<'py, PyTensor>],
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let all = |parts: &[Answer]| {
-            parts.iter().map(|p| p.put_together(py, tensors, arguments)).collect::<PyResult<Vec<_>>>()
-        };
-        Ok(match self {
-            Answer::Tensor(i) => match tensors.get(*i) {
-                Some(t) => match arguments.iter().find(|a| a.get().t.is(t)) {
-                    Some(argument) => argument.clone().into_any(),
-                    None => Bound::new(py, PyTensor::from(t.clone()))?.into_any(),
-                },
-                None => return Err(PyRuntimeError::new_err("jit: an answer of fewer tensors than recorded")),
-            },
-            Answer::Tuple(parts) => PyTuple::new(py, all(parts)?)?.into_any(),
-            Answer::List(parts) => PyList::new(py, all(parts)?)?.into_any(),
-            Answer::Dict(items) => {
-                let dict = PyDict::new(py);
-                for (key, part) in items {
-                    dict.set_item(key, part.put_together(py, tensors, arguments)?)?;
-                }
-                dict.into_any()
-            }
-            Answer::Fixed(obj) => obj.clone_ref(py).into_bound(py),
-        })
-    }
-}
-
 /// What the engine calls: Python's function, with the arguments of the call under way.
 fn step(slot: Slot) -> Step {
     Box::new(move |_: &[Tensor]| {
@@ -203,12 +154,17 @@ fn step(slot: Slot) -> Step {
                 None => return Err(PyRuntimeError::new_err("jit: called outside of a call")),
             };
             let result = function.call(args, kwargs.as_ref())?;
-            let mut out = vec![];
-            let answer = take_apart(&result, &mut out)?;
+            let (given, before) = match &mut *locked(&slot) {
+                Some(call) => (std::mem::take(&mut call.given), std::mem::take(&mut call.before)),
+                None => (vec![], Objects::new()),
+            };
+            let mut apart = Apart::new(&given, &before);
+            let answer = apart.take(&result, 0, 0)?;
+            let (tensors, now) = apart.done();
             if let Some(call) = &mut *locked(&slot) {
-                call.answered = Some((result.unbind(), answer));
+                call.answered = Some((result.unbind(), answer, now));
             }
-            Ok(out)
+            Ok(tensors)
         });
         called.map_err(|raised| {
             if let Some(call) = &mut *locked(&slot) {
@@ -235,25 +191,36 @@ impl PyJit {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
         tensors: &[Bound<'py, PyTensor>],
+        given: &[Bound<'py, PyAny>],
     ) -> PyResult<Bound<'py, PyAny>> {
-        let Recorded { jit, slot, answers, .. } = recorded;
+        let Recorded { jit, slot, answers, objects, .. } = recorded;
         *locked(slot) = Some(Call {
             function: self.function.clone_ref(py),
             args: args.clone().unbind(),
             kwargs: kwargs.map(|k| k.clone().unbind()),
+            given: given.iter().map(|o| o.clone().unbind()).collect(),
+            before: std::mem::take(objects),
             raised: None,
             answered: None,
         });
         let handles: Vec<Tensor> = tensors.iter().map(|t| t.get().t.clone()).collect();
         let result = compute(py, || jit.call(&handles.iter().collect::<Vec<_>>()));
         let call = locked(slot).take();
-        let (raised, answered) = call.map_or((None, None), |c| (c.raised, c.answered));
+        let (raised, answered) = match call {
+            Some(Call { raised, answered, before, .. }) => {
+                // As it was, where the function was not called.
+                *objects = before;
+                (raised, answered)
+            }
+            None => (None, None),
+        };
         if let Some(raised) = raised {
             return Err(raised);
         }
         let out = result?;
         match answered {
-            Some((result, answer)) => {
+            Some((result, answer, now)) => {
+                *objects = now;
                 if answers.len() >= ANSWERS
                     && let Some(oldest) = answers.keys().min().copied()
                 {
@@ -263,7 +230,7 @@ impl PyJit {
                 Ok(result.into_bound(py))
             }
             None => match answers.get(&jit.run()) {
-                Some(answer) => answer.put_together(py, &out, tensors),
+                Some(answer) => answer.put_together(py, &out, tensors, given),
                 None => Err(PyRuntimeError::new_err("jit: replayed without having been recorded")),
             },
         }
@@ -295,10 +262,11 @@ impl PyJit {
         let tell = |holds: bool| {
             let mut words = Words::new(&self.sorts, holds);
             words.arguments(args, kwargs)?;
+            let arguments = words.key.len();
             let told = surroundings.tell(py, &mut words, &changing)?;
-            Ok::<_, PyErr>((words, told))
+            Ok::<_, PyErr>((words, told, arguments))
         };
-        let (mut words, mut before) = tell(false)?;
+        let (mut words, mut before, mut arguments) = tell(false)?;
         let mut hash = mixed(&words.key);
         let take = |all: &mut All, hash: u64, key: &[u64]| {
             let found = all.known.iter_mut().find(|known| known.is(hash, key) && !known.is_stale());
@@ -307,7 +275,10 @@ impl PyJit {
         let mut taken = {
             let mut all = self.lock();
             all.last_was_replayed = false;
-            if words.unknown {
+            if all.gives {
+                all.reason = Some("the step gives tensors to objects that it knows from elsewhere".into());
+                Some(None)
+            } else if words.unknown {
                 all.reason = Some(
                     "something that the function is given or knows may change without being seen to".into(),
                 );
@@ -318,7 +289,7 @@ impl PyJit {
         };
         if taken.is_none() {
             // New: what is told by its address is held from now on, or seen to go.
-            (words, before) = tell(true)?;
+            (words, before, arguments) = tell(true)?;
             hash = mixed(&words.key);
             let mut new = Some(Box::new(Recorded::new(py, std::mem::take(&mut words.held))?));
             let mut dropped = vec![];
@@ -336,13 +307,29 @@ impl PyJit {
             // Not under the lock: what goes with them may be anybody's.
             drop((dropped, new));
         }
-        let Words { key, tensors, .. } = words;
+        let Words { key, tensors, given, tensors_met, .. } = words;
         let taken = taken.flatten();
         // Another thread uses the recording, or this one further up.
         let Some(mut recorded) = taken else { return plainly() };
-        let answer = self.run(py, &mut recorded, args, kwargs, &tensors);
-        let (replayed, reason) =
-            (recorded.jit.is_replaying(), recorded.jit.reason().map(|e| exception(e).value(py).to_string()));
+        let answer = match recorded.plain {
+            true => plainly(),
+            false => self.run(py, &mut recorded, args, kwargs, &tensors, &given),
+        };
+        let replayed = !recorded.plain && recorded.jit.is_replaying();
+        if answer.is_ok() && !replayed && !recorded.plain {
+            let mut now = Words::new(&self.sorts, false);
+            now.arguments(args, kwargs)?;
+            let same = |(a, b): (&Bound<'_, PyTensor>, &Bound<'_, PyTensor>)| a.is(b);
+            let is_as_before = key.get(..arguments) == Some(&now.key[..])
+                && tensors.len() == now.tensors.len()
+                && tensors.iter().zip(&now.tensors).all(same);
+            recorded.plain = !is_as_before;
+        }
+        let reason = match recorded.plain {
+            true => Some("the step changes a list, a dictionary or an object that it is given".to_owned()),
+            false => recorded.jit.reason().map(|e| exception(e).value(py).to_string()),
+        };
+        let mut gives = false;
         let changed = match &answer {
             Ok(_) if !replayed => {
                 let mut now = Words::new(&self.sorts, false);
@@ -350,6 +337,8 @@ impl PyJit {
                     surroundings.tell(py, &mut now, &changing)?.into_iter().collect();
                 let is = |n: &u64| after.get(n).and_then(|range| now.key.get(range.clone()));
                 let was = |range: &std::ops::Range<usize>| key.get(range.clone());
+                // A tensor that stands somewhere after the call and did not before: a replay would not put it there.
+                gives = now.tensors_met.iter().any(|t| !tensors_met.contains(t));
                 before.iter().filter(|(n, range)| is(n) != was(range)).map(|(n, _)| *n).collect()
             }
             Ok(_) | Err(_) => vec![],
@@ -363,7 +352,9 @@ impl PyJit {
         for number in changed {
             let times = all.changed.entry(number).or_default();
             *times = times.saturating_add(1);
-            if *times >= 2 && !all.changing.contains(&number) {
+            if *times >= 2 && gives {
+                all.gives = true;
+            } else if *times >= 2 && !all.changing.contains(&number) {
                 Arc::make_mut(&mut all.changing).push(number);
             }
         }

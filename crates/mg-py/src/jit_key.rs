@@ -68,6 +68,8 @@ enum Sort {
 #[derive(PartialEq)]
 struct Object {
     is_dataclass: bool,
+    /// All that it is stands in its attributes: its class and those above it are written in Python.
+    is_plain: bool,
     /// It can change, and is not looked into.
     is_unknown: bool,
     /// What it has in slots, not in a dictionary.
@@ -164,6 +166,7 @@ impl Sort {
                 }
             }
             Sort::Object(Arc::new(Object {
+                is_plain: is_plain(&class)?,
                 is_dataclass: class.hasattr(intern!(py, "__dataclass_fields__"))?,
                 is_unknown: is_array || is_set || is_deque(obj)?,
                 slots,
@@ -185,6 +188,10 @@ pub struct Words<'a, 'py> {
     /// There is something that may change without its words changing.
     pub unknown: bool,
     met: Vec<usize>,
+    /// Objects and containers among the arguments that are told by what is in them, in order.
+    pub given: Vec<Bound<'py, PyAny>>,
+    /// Tensors that are told by identity.
+    pub tensors_met: Vec<usize>,
 }
 
 /// What is looked at of what surrounds a function.
@@ -226,6 +233,8 @@ impl<'a, 'py> Words<'a, 'py> {
             held: vec![],
             unknown: false,
             met: vec![],
+            given: vec![],
+            tensors_met: vec![],
         }
     }
 
@@ -271,6 +280,7 @@ impl<'a, 'py> Words<'a, 'py> {
                 } else {
                     self.kind(Kind::Tensor);
                     self.key.push(t.get().t.id() as u64);
+                    self.tensors_met.push(t.get().t.id());
                     if self.holds {
                         self.held.push(obj.clone());
                     }
@@ -319,10 +329,16 @@ impl<'a, 'py> Words<'a, 'py> {
             }
             Sort::List => {
                 self.kind(Kind::List);
+                if look.arguments {
+                    self.given.push(obj.clone());
+                }
                 self.all(obj.cast::<PyList>()?.iter(), look)?;
             }
             Sort::Dict => {
                 self.kind(Kind::Dict);
+                if look.arguments {
+                    self.given.push(obj.clone());
+                }
                 for (name, value) in obj.cast::<PyDict>()?.iter() {
                     self.tell(&name, &look.deeper())?;
                     self.tell(&value, &look.deeper())?;
@@ -354,9 +370,45 @@ impl<'a, 'py> Words<'a, 'py> {
         Ok(())
     }
 
+    /// An argument that is all in its attributes: by its class and what is in them, whichever object it is.
+    fn plain(&mut self, obj: &Bound<'py, PyAny>, look: &Look, of: &Object) -> PyResult<()> {
+        let py = obj.py();
+        let class = obj.get_type();
+        self.kind(Kind::Fields);
+        self.address(class.as_any());
+        if let Some(first) = self.met.iter().position(|&at| at == obj.as_ptr() as usize) {
+            self.kind(Kind::Met);
+            self.key.push(first as u64);
+            return Ok(());
+        }
+        self.met.push(obj.as_ptr() as usize);
+        self.given.push(obj.clone());
+        for name in &of.slots {
+            match obj.getattr(name.0.bind(py)) {
+                Ok(value) => self.tell(&value, &look.deeper())?,
+                Err(_) => self.kind(Kind::End),
+            }
+        }
+        if let Ok(attributes) = obj.getattr(intern!(py, "__dict__"))
+            && let Ok(attributes) = attributes.cast_into::<PyDict>()
+        {
+            for (name, value) in attributes.iter() {
+                self.tell(&name, &look.deeper())?;
+                self.tell(&value, &look.deeper())?;
+            }
+        }
+        self.kind(Kind::End);
+        Ok(())
+    }
+
     /// A module, or an object of another kind.
     fn object(&mut self, obj: &Bound<'py, PyAny>, look: &Look, of: Option<&Object>) -> PyResult<()> {
         let py = obj.py();
+        if look.arguments
+            && let Some(of) = of.filter(|of| of.is_plain)
+        {
+            return self.plain(obj, look, of);
+        }
         if look.arguments && of.is_some_and(|of| of.is_dataclass) {
             let class = obj.get_type();
             self.kind(Kind::Fields);
@@ -453,6 +505,58 @@ fn context_value<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         Err(error) if error.is_instance_of::<PyLookupError>(py) => Ok(PyTuple::empty(py).into_any()),
         found => found,
     }
+}
+
+/// `types.SimpleNamespace`: attributes and nothing else.
+pub fn namespace_type<'py>(py: Python<'py>) -> PyResult<&'py Bound<'py, PyAny>> {
+    static TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let found = TYPE
+        .get_or_try_init(py, || Ok::<_, PyErr>(py.import("types")?.getattr("SimpleNamespace")?.unbind()))?;
+    Ok(found.bind(py))
+}
+
+/// Whether all that objects of a class are stands in their attributes: it and the classes above it are written in Python, and are
+/// classes like others. (What is written in C may keep more, and says nothing of it; members of an `Enum` are who they are.)
+pub fn is_plain(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    /// Of a type that was made while the program runs.
+    const HEAP: u64 = 1 << 9;
+    let py = class.py();
+    let object = py.get_type::<PyAny>();
+    if class.is(namespace_type(py)?) {
+        return Ok(true);
+    }
+    let of_type = class.get_type();
+    let name = of_type.name()?;
+    if !(of_type.is(&py.get_type::<PyType>()) || name == "ABCMeta" || name == "_ProtocolMeta") {
+        return Ok(false);
+    }
+    for class in class.mro().iter() {
+        if class.is(&object) {
+            continue;
+        }
+        if class.getattr(intern!(py, "__flags__"))?.extract::<u64>()? & HEAP == 0 {
+            return Ok(false);
+        }
+        let own = class.getattr(intern!(py, "__dict__"))?;
+        let has = |name: &str| own.contains(name);
+        let base = class.getattr(intern!(py, "__base__"))?;
+        let sizes = |class: &Bound<'_, PyAny>| class.getattr(intern!(py, "__basicsize__"))?.extract::<usize>();
+        let slots = match own.get_item(intern!(py, "__slots__")) {
+            Ok(slots) if slots.is_instance_of::<PyString>() => 1,
+            Ok(slots) => slots.len()?,
+            Err(_) => 0,
+        };
+        // What a class statement adds: slots, and a dictionary and weak references where there were none.
+        let written_in_python = match base.is(&object) {
+            true => has("__weakref__")? || has("__slots__")?,
+            false => true,
+        };
+        let most = size_of::<usize>() * (slots + 2);
+        if !written_in_python || sizes(&class)?.saturating_sub(sizes(&base)?) > most {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn is_deque(obj: &Bound<'_, PyAny>) -> PyResult<bool> {

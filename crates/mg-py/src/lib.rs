@@ -18,6 +18,7 @@ mod import;
 mod index;
 mod init;
 mod jit;
+mod jit_answer;
 mod jit_key;
 mod nested;
 mod optim;

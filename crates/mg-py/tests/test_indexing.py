@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 
 import micrograd_rs as mg
 import pytest
@@ -456,3 +457,89 @@ def test_a_tensor_without_axes_is_its_own_row():
         w.index_select(1, mg.tensor([0]))
     with pytest.raises(IndexError):
         w.index_select(0, mg.tensor([1])).item()
+
+
+WRITES = {
+    "one": lambda b, i, v: b.__setitem__(i, 7.0),
+    "rows": lambda b, i, v: b.__setitem__(i, v),
+    "part": lambda b, i, v: b[2:-1].__setitem__(i, v),
+    "column": lambda b, i, v: b.__setitem__((slice(None), i[:3] % b.shape[1]), 3.0),
+    "both": lambda b, i, v: b.__setitem__((i, i % b.shape[1]), v[:, 0]),
+    "of one": lambda b, i, v: b.__setitem__((i, 2), v[:, 1]),
+    "flat": lambda b, i, v: b.reshape(-1).__setitem__(i, v[:, 0]),
+    "transposed": lambda b, i, v: (b.T if isinstance(b, numpy.ndarray) else b.t()).__setitem__((slice(None), i), 5.0),
+}
+
+
+@pytest.mark.parametrize("jitted", [False, True])
+@pytest.mark.parametrize("dtype", [numpy.float32, numpy.float64, numpy.int64, numpy.uint8, numpy.bool_])
+@pytest.mark.parametrize("what", WRITES)
+def test_writes_at_indices_are_numpys(what, dtype, jitted):
+    """Of several at one place the last stays, also where it is recorded and replayed with other indices."""
+    rng = numpy.random.default_rng(1)
+    ours, theirs = mg.tensor(numpy.zeros((9, 5), dtype)), numpy.zeros((9, 5), dtype)
+
+    def write(b, i, v):
+        WRITES[what](b, i, v)
+
+    f = mg.jit(write) if jitted else write
+    for _ in range(6):
+        i = rng.integers(0, 6, 7)
+        v = (rng.integers(0, 2, (7, 5)) if dtype == numpy.bool_ else rng.integers(0, 99, (7, 5))).astype(dtype)
+        held = ours.clone() if rng.random() < 0.5 else None
+        before = theirs.copy()
+        f(ours, mg.tensor(i), mg.tensor(v))
+        WRITES[what](theirs, i, v)
+        assert ours.numpy().tolist() == theirs.tolist()
+        assert held is None or held.tolist() == before.tolist()
+    assert not jitted or f.is_replaying, f.reason
+
+
+@pytest.mark.parametrize("jitted", [False, True])
+def test_writes_at_indices_cost_what_is_written(jitted):
+    """A cache of 48 MB, of which a few rows are written: not all of it is copied each time."""
+    big = mg.zeros(20000, 600)
+    rows, at = mg.ones(16, 600), mg.arange(16) * 1000
+
+    def write(b, i, v):
+        b[i] = 7.0
+        b[i + 1] = v
+        b[5:][i + 2] = v
+        b.index_copy_(0, i + 3, v)
+        b.index_fill_(0, i + 4, 2.0)
+
+    f = mg.jit(write) if jitted else write
+    for _ in range(4):
+        f(big, at, rows)
+    big[0, 0].item()
+    began = time.perf_counter()
+    for _ in range(20):
+        f(big, at, rows)
+        big[0, 0].item()
+    assert time.perf_counter() - began < 0.3
+    assert big[:, 0].sum().item() == 16 * (7 + 1 + 1 + 1 + 2)
+
+
+@pytest.mark.parametrize("jitted", [False, True])
+def test_a_write_at_an_index_that_is_not_there_writes_nothing(jitted):
+    b = mg.arange(12.0).reshape(6, 2)
+
+    def write(b, i):
+        b[i] = 9.0
+
+    f = mg.jit(write) if jitted else write
+    good = mg.tensor([0, 3, 3])
+    for _ in range(4):
+        f(b, good)
+    b.copy_(mg.arange(12.0).reshape(6, 2))
+    for bad in ([1, 6, 2], [-7, 0, 0]):
+        with pytest.raises(IndexError):
+            f(b, mg.tensor(bad))
+            b.tolist()
+        # Known only when it is computed.
+        with pytest.raises(IndexError):
+            f(b, mg.tensor(bad) + 0)
+            b.tolist()
+        assert b.tolist() == mg.arange(12.0).reshape(6, 2).tolist()
+    f(b, good)
+    assert b[:, 0].tolist() == [9, 2, 4, 9, 8, 10]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import collections
+import dataclasses
+import types
+
 import micrograd_rs as mg
 import pytest
 from conftest import close
@@ -405,3 +409,124 @@ def test_a_gradient_that_a_step_hands_back_is_the_one_there_is():
     held = step(mg.zeros(1))[0]
     w.grad.add_(1)
     assert held.tolist() == [8]
+
+
+@dataclasses.dataclass
+class Batch:
+    x: object
+    scale: float = 1.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Frozen:
+    y: object
+    name: str = "n"
+
+
+class Plain:
+    def __init__(self, x, scale=1.0):
+        self.x, self.scale = x, scale
+
+
+class Slotted:
+    __slots__ = ("scale", "x")
+
+    def __init__(self, x, scale=1.0):
+        self.x, self.scale = x, scale
+
+
+Named = collections.namedtuple("Named", "y n")
+
+
+@pytest.mark.parametrize("kind", [Batch, Plain, Slotted, types.SimpleNamespace, dict])
+def test_objects_that_are_made_for_each_call_are_arguments_by_what_is_in_them(kind):
+    def make(i, scale=1.0):
+        if kind is dict:
+            return {"x": mg.full((2,), float(i)), "scale": scale}
+        return kind(x=mg.full((2,), float(i)), scale=scale)
+
+    calls = []
+
+    @mg.jit
+    def f(b):
+        calls.append(1)
+        x, scale = (b["x"], b["scale"]) if kind is dict else (b.x, b.scale)
+        return x * scale
+
+    for i in range(8):
+        assert f(make(i)).tolist() == [i, i]
+    assert f.is_replaying and len(calls) < 5, f.reason
+    # Numbers in them are part of what is recorded.
+    assert f(make(3, 2.0)).tolist() == [6, 6] and f(make(3)).tolist() == [3, 3]
+
+
+def test_answers_are_made_anew_whatever_they_are():
+    """Objects of a replay hold its tensors, not those of the call that was recorded."""
+    for make in (
+        lambda y: Batch(y, 2.0),
+        lambda y: Frozen(y),
+        lambda y: Plain(y),
+        lambda y: Slotted(y),
+        lambda y: Named(y, 3),
+        lambda y: types.SimpleNamespace(y=y, inner=[Batch(y)]),
+    ):
+        f = mg.jit(lambda x, make=make: make(x * 2))
+        made = [f(mg.full((1,), float(i))) for i in range(7)]
+        assert f.is_replaying, f.reason
+        assert len({id(m) for m in made}) == 7 and len({type(m) for m in made}) == 1
+        assert [(m.x if hasattr(m, "x") else m.y).item() for m in made] == [2.0 * i for i in range(7)]
+    assert made[-1].inner[0].x.item() == 12
+    assert Frozen(1).name == mg.jit(lambda x: Frozen(x))(mg.ones(1)).name
+    # What it was given is given back; what it knows from elsewhere stays that.
+    state = Plain(mg.ones(1))
+    g = mg.jit(lambda b, c: (b, c, state, b.x + 1))
+    for i in range(6):
+        b, c = Batch(mg.full((1,), float(i))), [1]
+        answer = g(b, c)
+        assert answer[0] is b and answer[1] is c and answer[2] is state and answer[3].item() == i + 1
+    assert g.is_replaying, g.reason
+    # Of what cannot be made again the function makes it.
+    h = mg.jit(lambda x: ({1, 2}, x * 1))
+    sets = [h(mg.ones(1))[0] for _ in range(6)]
+    assert len({id(s) for s in sets}) == 6 and not h.is_replaying and "object" in h.reason
+
+
+def test_what_is_changed_in_arguments_and_around_is_changed_each_time():
+    def into_dict(d):
+        d["h"] = d["x"] * 2
+        return d["x"] + 1
+
+    def into_list(d):
+        d.append(d[0] * 2)
+        return d[0] + 1
+
+    def into_object(d):
+        d.x = d.x * 2
+        return d.x + 1
+
+    for step, make, read in (
+        (into_dict, lambda x: {"x": x}, lambda d: d["h"]),
+        (into_list, lambda x: [x], lambda d: d[1]),
+        (into_object, Batch, lambda d: d.x),
+        (into_object, Plain, lambda d: d.x),
+    ):
+        f = mg.jit(step)
+        for i in range(7):
+            given = make(mg.full((1,), float(i)))
+            f(given)
+            assert read(given).item() == 2 * i
+        assert not f.is_replaying and "changes" in f.reason
+    seen, kept = [], Plain(None)
+
+    @mg.jit
+    def log(x):
+        y = x * 3
+        seen.append(y)
+        kept.x = y
+        return y
+
+    for i in range(8):
+        log(mg.full((1,), float(i)))
+        assert kept.x.item() == 3 * i
+    assert [y.item() for y in seen] == [3.0 * i for i in range(8)]
+    assert "gives tensors" in log.reason

@@ -4,6 +4,7 @@ mod history;
 mod record;
 
 pub(crate) use history::differentiate;
+pub use record::refuse_replay;
 pub(crate) use record::{
     note_cell_change, note_draw, note_grad, note_leaf, note_line, note_line_change, note_line_read,
     note_other_memory, note_read, note_seed, note_shared_write, note_taken_in, was_there,

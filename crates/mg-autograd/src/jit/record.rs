@@ -239,6 +239,11 @@ pub(crate) fn note_shared_write() {
     noting(|r| r.refused = Some("it writes to memory that a detached tensor shares"));
 }
 
+/// Says that the step that is being recorded on this thread, if one is, does something that no replay would do, and why.
+pub fn refuse_replay(why: &'static str) {
+    noting(|r| r.refused = Some(why));
+}
+
 /// Notes that the generator of random numbers is set.
 pub(crate) fn note_seed() {
     noting(|r| r.refused = Some("it seeds the generator of random numbers"));

@@ -1,0 +1,219 @@
+//! What a jitted function answers with: taken apart into tensors where it is called, and made of others by a replay.
+
+use std::collections::HashMap;
+
+use mg_autograd::Tensor;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{
+    PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType,
+};
+
+use crate::device::PyDevice;
+use crate::dtype::PyDType;
+use crate::jit::mixed;
+use crate::jit_key::{is_code, is_plain, namespace_type};
+use crate::tensor::PyTensor;
+
+/// How the function's answer is made of tensors.
+pub enum Answer {
+    /// By its number.
+    Tensor(usize),
+    /// Of parts.
+    Tuple(Vec<Answer>),
+    /// Of parts.
+    List(Vec<Answer>),
+    /// Of parts, with their keys.
+    Dict(Vec<(Py<PyAny>, Answer)>),
+    /// A tuple with names.
+    Named(Py<PyType>, Vec<Answer>),
+    /// An object that the function makes, by its attributes.
+    Object(Py<PyType>, Vec<(Py<PyAny>, Answer)>),
+    /// An object or container among the arguments.
+    Given(usize),
+    /// What never changes, or is the same object each time.
+    Fixed(Py<PyAny>),
+}
+
+/// Objects in answers, by where they stand there.
+pub type Objects = HashMap<u64, Py<PyAny>>;
+
+/// How deep answers are looked into.
+const DEPTH: usize = 16;
+
+/// Takes answers apart.
+pub struct Apart<'a> {
+    tensors: Vec<Tensor>,
+    given: &'a [Py<PyAny>],
+    before: &'a Objects,
+    now: Objects,
+}
+
+impl<'a> Apart<'a> {
+    /// Of a call that was given these objects, where those stood in the answer before.
+    pub fn new(given: &'a [Py<PyAny>], before: &'a Objects) -> Apart<'a> {
+        Apart { tensors: vec![], given, before, now: Objects::new() }
+    }
+
+    /// The tensors, and the objects that stood in the answer.
+    pub fn done(self) -> (Vec<Tensor>, Objects) {
+        (self.tensors, self.now)
+    }
+
+    /// An answer, or a part of one that stands somewhere; its tensors are appended to those of before.
+    pub fn take(&mut self, obj: &Bound<'_, PyAny>, place: u64, depth: usize) -> PyResult<Answer> {
+        if let Ok(t) = obj.cast::<PyTensor>() {
+            self.tensors.push(t.get().t.clone());
+            return Ok(Answer::Tensor(self.tensors.len() - 1));
+        }
+        if let Some(at) = self.given.iter().position(|given| given.is(obj)) {
+            return Ok(Answer::Given(at));
+        }
+        let fixed = || Answer::Fixed(obj.clone().unbind());
+        if is_constant(obj) {
+            return Ok(fixed());
+        }
+        // The same object each time, of the function's surroundings.
+        let is_same = self.before.get(&place).is_some_and(|before| before.is(obj));
+        let makes = |of: &mut Self, items: Vec<Bound<'_, PyAny>>| {
+            let part = |(i, o): (usize, Bound<'_, PyAny>)| of.take(&o, mixed(&[place, i as u64 + 1]), depth + 1);
+            items.into_iter().enumerate().map(part).collect::<PyResult<Vec<_>>>()
+        };
+        let deeper = depth < DEPTH;
+        if let Ok(tuple) = obj.cast_exact::<PyTuple>()
+            && deeper
+        {
+            return makes(self, tuple.iter().collect()).map(Answer::Tuple);
+        }
+        if let Ok(tuple) = obj.cast::<PyTuple>()
+            && deeper
+        {
+            let parts = makes(self, tuple.iter().collect())?;
+            if parts.iter().all(|part| matches!(part, Answer::Fixed(_))) {
+                return Ok(fixed());
+            }
+            if obj.hasattr("_fields")? && !obj.hasattr("__dict__")? {
+                return Ok(Answer::Named(obj.get_type().unbind(), parts));
+            }
+        }
+        self.now.insert(place, obj.clone().unbind());
+        if is_same {
+            return Ok(fixed());
+        }
+        if let Ok(list) = obj.cast_exact::<PyList>()
+            && deeper
+        {
+            return makes(self, list.iter().collect()).map(Answer::List);
+        }
+        if let Ok(dict) = obj.cast_exact::<PyDict>()
+            && deeper
+        {
+            let parts = makes(self, dict.values().iter().collect())?;
+            return Ok(Answer::Dict(dict.keys().iter().map(Bound::unbind).zip(parts).collect()));
+        }
+        let class = obj.get_type();
+        if deeper && is_plain(&class)? {
+            let attributes = attributes_of(obj)?;
+            let parts = makes(self, attributes.iter().map(|(_, value)| value.clone()).collect())?;
+            let names = attributes.into_iter().map(|(name, _)| name.unbind());
+            return Ok(Answer::Object(class.unbind(), names.zip(parts).collect()));
+        }
+        mg_autograd::refuse_replay("its answer has an object that a replay cannot make");
+        Ok(fixed())
+    }
+}
+
+/// Whether an object is the same for whoever has it, at any time.
+fn is_constant(obj: &Bound<'_, PyAny>) -> bool {
+    obj.is_none()
+        || obj.is_exact_instance_of::<PyBool>()
+        || obj.is_exact_instance_of::<PyInt>()
+        || obj.is_exact_instance_of::<PyFloat>()
+        || obj.is_exact_instance_of::<PyComplex>()
+        || obj.is_exact_instance_of::<PyString>()
+        || obj.is_exact_instance_of::<PyBytes>()
+        || obj.is_instance_of::<PyDType>()
+        || obj.is_instance_of::<PyDevice>()
+        || is_code(obj)
+}
+
+/// The attributes of an object that is all in them.
+fn attributes_of<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
+    let mut found = vec![];
+    for class in obj.get_type().mro().iter() {
+        let Ok(names) = class.getattr("__slots__") else { continue };
+        let one = names.is_instance_of::<PyString>();
+        let all = if one { PyTuple::new(obj.py(), [names])?.into_any() } else { names };
+        for name in all.try_iter()? {
+            let name = name?;
+            let text = name.cast::<PyString>()?;
+            if text != "__dict__"
+                && text != "__weakref__"
+                && let Ok(value) = obj.getattr(text)
+            {
+                found.push((name, value));
+            }
+        }
+    }
+    if let Ok(attributes) = obj.getattr("__dict__")
+        && let Ok(attributes) = attributes.cast_into::<PyDict>()
+    {
+        found.extend(attributes.iter());
+    }
+    Ok(found)
+}
+
+impl Answer {
+    /// The answer made of these tensors; one that is an argument is the argument itself.
+    pub fn put_together<'py>(
+        &self,
+        py: Python<'py>,
+        tensors: &[Tensor],
+        arguments: &[Bound<'py, PyTensor>],
+        given: &[Bound<'py, PyAny>],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let all = |parts: &[Answer]| {
+            parts.iter().map(|p| p.put_together(py, tensors, arguments, given)).collect::<PyResult<Vec<_>>>()
+        };
+        Ok(match self {
+            Answer::Tensor(i) => match tensors.get(*i) {
+                Some(t) => match arguments.iter().find(|a| a.get().t.is(t)) {
+                    Some(argument) => argument.clone().into_any(),
+                    None => Bound::new(py, PyTensor::from(t.clone()))?.into_any(),
+                },
+                None => return Err(PyRuntimeError::new_err("jit: an answer of fewer tensors than recorded")),
+            },
+            Answer::Tuple(parts) => PyTuple::new(py, all(parts)?)?.into_any(),
+            Answer::List(parts) => PyList::new(py, all(parts)?)?.into_any(),
+            Answer::Dict(items) => {
+                let dict = PyDict::new(py);
+                for (key, part) in items {
+                    dict.set_item(key, part.put_together(py, tensors, arguments, given)?)?;
+                }
+                dict.into_any()
+            }
+            Answer::Named(class, parts) => {
+                let made = py.get_type::<PyTuple>().getattr(intern!(py, "__new__"))?;
+                made.call1((class.bind(py), PyTuple::new(py, all(parts)?)?))?
+            }
+            Answer::Object(class, parts) => {
+                // Not by way of what the class does when it is made, or written to: that is done.
+                let plain = py.get_type::<PyAny>();
+                let class = class.bind(py);
+                let maker = if class.is(namespace_type(py)?) { class } else { &plain };
+                let made = maker.call_method1(intern!(py, "__new__"), (class,))?;
+                let set = plain.getattr(intern!(py, "__setattr__"))?;
+                for (name, part) in parts {
+                    set.call1((&made, name, part.put_together(py, tensors, arguments, given)?))?;
+                }
+                made
+            }
+            Answer::Given(at) => match given.get(*at) {
+                Some(given) => given.clone(),
+                None => return Err(PyRuntimeError::new_err("jit: an answer of fewer objects than recorded")),
+            },
+            Answer::Fixed(obj) => obj.clone_ref(py).into_bound(py),
+        })
+    }
+}
