@@ -582,6 +582,10 @@ pub(crate) fn put_at(base: &Node, index: &Node, value: &Node, put: Put, axis: us
     if tracked || many {
         return Ok(None);
     }
+    // Should this write be refused, what was written before it is there: computed apart, its memory is free to be written to.
+    if base.is_pending() && base.before().is_some() && !is_recording() {
+        let _ = mg_graph::realize_quietly(&[base]);
+    }
     base.put(value, index, put, axis).map(Some)
 }
 
