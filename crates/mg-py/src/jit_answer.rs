@@ -6,9 +6,7 @@ use mg_autograd::Tensor;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{
-    PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType,
-};
+use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 
 use crate::device::PyDevice;
 use crate::dtype::PyDType;
@@ -77,7 +75,8 @@ impl<'a> Apart<'a> {
         // The same object each time, of the function's surroundings.
         let is_same = self.before.get(&place).is_some_and(|before| before.is(obj));
         let makes = |of: &mut Self, items: Vec<Bound<'_, PyAny>>| {
-            let part = |(i, o): (usize, Bound<'_, PyAny>)| of.take(&o, mixed(&[place, i as u64 + 1]), depth + 1);
+            let part =
+                |(i, o): (usize, Bound<'_, PyAny>)| of.take(&o, mixed(&[place, i as u64 + 1]), depth + 1);
             items.into_iter().enumerate().map(part).collect::<PyResult<Vec<_>>>()
         };
         let deeper = depth < DEPTH;

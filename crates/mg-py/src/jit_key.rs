@@ -540,7 +540,8 @@ pub fn is_plain(class: &Bound<'_, PyType>) -> PyResult<bool> {
         let own = class.getattr(intern!(py, "__dict__"))?;
         let has = |name: &str| own.contains(name);
         let base = class.getattr(intern!(py, "__base__"))?;
-        let sizes = |class: &Bound<'_, PyAny>| class.getattr(intern!(py, "__basicsize__"))?.extract::<usize>();
+        let sizes =
+            |class: &Bound<'_, PyAny>| class.getattr(intern!(py, "__basicsize__"))?.extract::<usize>();
         let slots = match own.get_item(intern!(py, "__slots__")) {
             Ok(slots) if slots.is_instance_of::<PyString>() => 1,
             Ok(slots) => slots.len()?,

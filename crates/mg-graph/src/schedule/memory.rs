@@ -348,7 +348,8 @@ fn overwritten(
         && graph.nodes[base].shape.numel() == inner.shape.numel()
         && graph.nodes[base].dtype == inner.dtype;
     // What is written must not be read from under the hand that writes.
-    let is_read = sources.iter().enumerate().any(|(i, &s)| i != over && graph.strip(s, &mut Path::new()) == base);
+    let is_read =
+        sources.iter().enumerate().any(|(i, &s)| i != over && graph.strip(s, &mut Path::new()) == base);
     if !is_whole || is_read || !kept.is_last_reader(base) {
         return None;
     }

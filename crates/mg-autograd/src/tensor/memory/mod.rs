@@ -1116,7 +1116,9 @@ impl Tensor {
     /// be overwritten once the tensor is written to. Of one that lies otherwise, or whose memory has several histories, its own.
     pub(crate) fn all_of_memory(&self) -> (Node, usize) {
         let part = match &*self.state() {
-            State::Part(part) if part.layout.is_contiguous() => Some((part.line.clone(), part.layout.offset())),
+            State::Part(part) if part.layout.is_contiguous() => {
+                Some((part.line.clone(), part.layout.offset()))
+            }
             State::Alone(_) | State::Whole(_) | State::Part(_) => None,
         };
         match part.filter(|(line, _)| !line.is_shared()) {

@@ -35,11 +35,17 @@ pub(super) unsafe fn put(sizes: &Sizes, base: &Operand, value: &Operand, index: 
             if copies {
                 // SAFETY: see above; the base and the output are apart.
                 unsafe {
-                    std::ptr::copy_nonoverlapping(from.0.add((o * n + first) * row), place(first), (end - first) * row);
+                    std::ptr::copy_nonoverlapping(
+                        from.0.add((o * n + first) * row),
+                        place(first),
+                        (end - first) * row,
+                    );
                 }
             }
             for (j, &at) in index.iter().enumerate() {
-                let Some(at) = usize::try_from(at).ok().filter(|at| (first..end).contains(at)) else { continue };
+                let Some(at) = usize::try_from(at).ok().filter(|at| (first..end).contains(at)) else {
+                    continue;
+                };
                 match one {
                     // SAFETY: there is one element, and room for a row of them.
                     true => unsafe { fill(values.0, size, place(at), inner) },

@@ -60,14 +60,21 @@ impl Kernel for Put {
         let Sizes { outer, n, inner, count, one } = self.sizes(&base.shape, &value.shape, &index.shape);
         let whole = n.checked_mul(inner).and_then(|each| each.checked_mul(outer));
         if whole != Some(base.shape.numel()) || index.shape.rank() != 1 {
-            let text = format!("takes {n} places of {inner} and indices, got {} and {}", base.shape, index.shape);
+            let text =
+                format!("takes {n} places of {inner} and indices, got {} and {}", base.shape, index.shape);
             return fail(text);
         }
         if !one && value.shape.numel() != outer * count * inner {
-            return fail(format!("takes {outer} times {count} values of {inner}, or one, got {}", value.shape));
+            return fail(format!(
+                "takes {outer} times {count} values of {inner}, or one, got {}",
+                value.shape
+            ));
         }
         if value.dtype != base.dtype || index.dtype != DType::I64 {
-            let text = format!("takes values of {} and indices of i64, got {} and {}", base.dtype, value.dtype, index.dtype);
+            let text = format!(
+                "takes values of {} and indices of i64, got {} and {}",
+                base.dtype, value.dtype, index.dtype
+            );
             return Err(Error::new("put", ErrorKind::DType(text)));
         }
         Ok(*base)
@@ -94,7 +101,8 @@ impl Kernel for Put {
             // Nothing is left of the base where it was written to.
             0 => T::kernel((*self).into(), &[g, &g.lit(0.0), &x[2]]).map(Some),
             1 => {
-                let text = "what is written has no gradient: it is written by choices where gradients are recorded";
+                let text =
+                    "what is written has no gradient: it is written by choices where gradients are recorded";
                 Err(Error::new("put", ErrorKind::Gradient(text.into())))
             }
             _ => Ok(None),
