@@ -6,6 +6,7 @@
 pub mod conv;
 pub mod factor;
 pub mod known;
+pub mod pair;
 pub mod scan;
 pub mod sort;
 pub mod triangular;
@@ -18,6 +19,7 @@ use mg_device::{DType, Layout, Result, Shape};
 pub use conv::{Conv, ConvKind};
 pub use factor::{Demand, Factor, FactorKind};
 pub use known::{Known, Rule};
+pub use pair::{Pair, PairKind};
 pub use scan::{Scan, ScanKind};
 pub use sort::{Sort, SortKind};
 pub use triangular::Triangular;
@@ -303,4 +305,6 @@ library! {
     Known;
     /// Systems of equations whose matrix is a triangle.
     Triangular;
+    /// Functions of two numbers that take many steps.
+    Pair;
 }
