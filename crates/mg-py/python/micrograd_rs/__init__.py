@@ -92,7 +92,7 @@ from .random import default_generator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import autograd, cuda, data, engine, functional, linalg, nn, optim, random, signal, special
+    from . import array_api, autograd, cuda, data, engine, functional, linalg, nn, optim, random, signal, special
 
 device = Device
 asarray = as_tensor
@@ -116,6 +116,7 @@ __all__ = [
     "Value",
     "__version__",
     "arange",
+    "array_api",
     "as_tensor",
     "asarray",
     "autograd",
@@ -211,6 +212,7 @@ if hasattr(_os, "register_at_fork"):
 
 # What is only needed by some is imported when it is first used; unknown names are answered with the nearest.
 __getattr__ = _Lazy(__name__, (
+        "array_api",
         "autograd",
         "cuda",
         "data",

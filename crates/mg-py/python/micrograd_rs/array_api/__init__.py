@@ -19,6 +19,8 @@ from math import inf as inf
 from math import nan as nan
 from math import pi as pi
 
+import micrograd_rs as _mg
+
 from .. import _micrograd_rs as _rs
 from .. import abs as abs
 from .. import acos as acos
@@ -31,7 +33,6 @@ from .. import atan2 as atan2
 from .. import atanh as atanh
 from .. import bitwise_and as bitwise_and
 from .. import bitwise_left_shift as bitwise_left_shift
-from .. import bitwise_not as bitwise_invert
 from .. import bitwise_or as bitwise_or
 from .. import bitwise_right_shift as bitwise_right_shift
 from .. import bitwise_xor as bitwise_xor
@@ -39,19 +40,14 @@ from .. import ceil as ceil
 from .. import copysign as copysign
 from .. import cos as cos
 from .. import cosh as cosh
-from .. import div as divide
-from .. import eq as equal
 from .. import exp as exp
 from .. import expm1 as expm1
 from .. import floor as floor
 from .. import floor_divide as floor_divide
-from .. import ge as greater_equal
-from .. import gt as greater
 from .. import hypot as hypot
 from .. import isfinite as isfinite
 from .. import isinf as isinf
 from .. import isnan as isnan
-from .. import le as less_equal
 from .. import log as log
 from .. import log1p as log1p
 from .. import log2 as log2
@@ -61,16 +57,10 @@ from .. import logical_and as logical_and
 from .. import logical_not as logical_not
 from .. import logical_or as logical_or
 from .. import logical_xor as logical_xor
-from .. import lt as less
 from .. import maximum as maximum
 from .. import minimum as minimum
-from .. import mul as multiply
-from .. import ne as not_equal
-from .. import neg as negative
 from .. import nextafter as nextafter
-from .. import positive as conj
 from .. import positive as positive
-from .. import positive as real
 from .. import pow as pow
 from .. import reciprocal as reciprocal
 from .. import remainder as remainder
@@ -81,15 +71,20 @@ from .. import sin as sin
 from .. import sinh as sinh
 from .. import sqrt as sqrt
 from .. import square as square
-from .. import sub as subtract
 from .. import tan as tan
 from .. import tanh as tanh
 from .. import trunc as trunc
-from .. import zeros_like as imag
+from .._micrograd_rs import bool as bool
+from .._micrograd_rs import float32 as float32
+from .._micrograd_rs import float64 as float64
+from .._micrograd_rs import int32 as int32
+from .._micrograd_rs import int64 as int64
+from .._micrograd_rs import uint8 as uint8
 from .._names import Lazy as _Lazy
 from . import linalg as linalg
 from ._creation import *
 from ._dtypes import *
+from ._dtypes import ALL as _all_dtypes
 from ._manipulation import *
 from ._reductions import *
 from ._sorting import *
@@ -101,5 +96,24 @@ from .linalg import vecdot as vecdot
 __array_api_version__ = "2024.12"
 __version__ = _rs.__version__
 newaxis = None
+
+# What PyTorch calls by other names.
+bitwise_invert = _mg.bitwise_not
+conj = _mg.positive
+divide = _mg.div
+equal = _mg.eq
+greater = _mg.gt
+greater_equal = _mg.ge
+imag = _mg.zeros_like
+less = _mg.lt
+less_equal = _mg.le
+multiply = _mg.mul
+negative = _mg.neg
+not_equal = _mg.ne
+real = _mg.positive
+subtract = _mg.sub
+
+# The integers that there are beside those above.
+globals().update(_all_dtypes)
 
 __getattr__ = _Lazy(__name__)

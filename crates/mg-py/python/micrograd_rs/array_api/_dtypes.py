@@ -27,10 +27,7 @@ _KINDS: dict[str, dict[str, dtype]] = {
 }
 _KINDS["integral"] = {**_KINDS["signed integer"], **_KINDS["unsigned integer"]}
 _KINDS["numeric"] = {**_KINDS["integral"], **_KINDS["real floating"]}
-_ALL: dict[str, dtype] = {**_KINDS["bool"], **_KINDS["numeric"]}
-
-globals().update(_ALL)
-__all__ += list(_ALL)
+ALL: dict[str, dtype] = {**_KINDS["bool"], **_KINDS["numeric"]}
 
 
 def of(x: dtype | Tensor) -> dtype:
@@ -166,9 +163,9 @@ class _Info:
     def dtypes(self, *, device: Device | None = None, kind: str | tuple[str, ...] | None = None) -> dict[str, dtype]:
         """The dtypes, or those of a kind, or of several."""
         if kind is None:
-            return dict(_ALL)
+            return dict(ALL)
         kinds = kind if isinstance(kind, tuple) else (kind,)
-        return {name: one for name, one in _ALL.items() if isdtype(one, kinds)}
+        return {name: one for name, one in ALL.items() if isdtype(one, kinds)}
 
 
 def __array_namespace_info__() -> _Info:

@@ -131,7 +131,8 @@ def _extreme(find: str, x: Tensor, axis: int | None, keepdims: _bool) -> Tensor:
     function = getattr(_mg, find)
     if axis is not None:
         (at,) = axes_of(x, axis)
-        return function(x, at, keepdims)
+        along: Tensor = function(x, at, keepdims)
+        return along
     found: Tensor = function(x.flatten(), 0)
     return found.reshape((1,) * x.ndim) if keepdims else found
 

@@ -25,17 +25,20 @@ _package: Any = _mg
 
 def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """Elements in ascending order along an axis."""
-    return _package.sort(x, dim=axis, descending=descending, stable=stable)[0]
+    found: Tensor = _package.sort(x, dim=axis, descending=descending, stable=stable)[0]
+    return found
 
 
 def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
     """Where the elements are, in their ascending order along an axis."""
-    return _package.argsort(x, dim=axis, descending=descending, stable=stable)
+    found: Tensor = _package.argsort(x, dim=axis, descending=descending, stable=stable)
+    return found
 
 
 def searchsorted(x1: Tensor, x2: Tensor, /, *, side: str = "left", sorter: Tensor | None = None) -> Tensor:
     """Where elements of `x2` belong in the ascending `x1`: before those that are equal, or after them."""
-    return _package.searchsorted(x1 if sorter is None else x1[sorter], x2, side=side)
+    found: Tensor = _package.searchsorted(x1 if sorter is None else x1[sorter], x2, side=side)
+    return found
 
 
 def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
