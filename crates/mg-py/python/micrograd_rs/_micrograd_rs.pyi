@@ -120,6 +120,9 @@ class Device:
 class Tensor:
     """A tensor: N-dimensional, of one dtype, on one device, computed when its value is needed."""
 
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any: ...
+    def to_device(self, device: _Device, /, *, stream: None = None) -> Tensor:
+        """The same values on another device: `to`, by the standard's name. There is one stream a device, and `stream` is to be `None`."""
     __array_priority__: _int
     __array_ufunc__: None
 
