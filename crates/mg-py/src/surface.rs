@@ -277,7 +277,9 @@ fn call<'py>(
 
 /// The tensor that a number in a tensor's place stands for, beside that on the other side: `pow(2, x)`.
 fn left_number(seats: &Seats<'_, '_>) -> PyResult<Option<Tensor>> {
-    let (Some(Some(object)), true) = (seats.seats.first(), seats.operation.has_receiver) else { return Ok(None) };
+    let (Some(Some(object)), true) = (seats.seats.first(), seats.operation.has_receiver) else {
+        return Ok(None);
+    };
     if object.cast::<PyTensor>().is_ok() {
         return Ok(None);
     }
@@ -544,7 +546,9 @@ fn definition(
         Form::InPlace => {
             let words = match (operation.places.is_empty(), operation.view) {
                 (true, _) => operation.documentation.to_string(),
-                (false, false) => format!("`{}`, written into the tensor, which is answered.", operation.name),
+                (false, false) => {
+                    format!("`{}`, written into the tensor, which is answered.", operation.name)
+                }
                 (false, true) => format!("`{}` of the tensor itself, which is answered.", operation.name),
             };
             (IN_PLACE[number], words)

@@ -141,10 +141,12 @@ fn expansion(a: f64, x: f64) -> f64 {
     let off = (x - a) / a;
     let half = match off.abs() < 0.01 {
         // μ − ln(1 + μ), of which the first terms are all that there is.
-        true => (2..12).rev().fold(0.0, |sum, k| {
-            let k = f64::from(k);
-            off * (sum + if k % 2.0 == 0.0 { 1.0 / k } else { -1.0 / k })
-        }) * off,
+        true => {
+            (2..12).rev().fold(0.0, |sum, k| {
+                let k = f64::from(k);
+                off * (sum + if k % 2.0 == 0.0 { 1.0 / k } else { -1.0 / k })
+            }) * off
+        }
         false => off - off.ln_1p(),
     };
     let eta = (2.0 * half).sqrt().copysign(off);

@@ -46,7 +46,10 @@ impl Kernel for Pair {
             return fail(ErrorKind::Value(format!("takes two operands, got {}", operands.len())));
         };
         if a != b {
-            return fail(ErrorKind::Shape(format!("takes operands of one shape, got {} and {}", a.shape, b.shape)));
+            return fail(ErrorKind::Shape(format!(
+                "takes operands of one shape, got {} and {}",
+                a.shape, b.shape
+            )));
         }
         let takes = match self.kind {
             PairKind::Gcd => a.dtype == DType::I64,
