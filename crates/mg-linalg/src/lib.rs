@@ -8,7 +8,7 @@
 mod dense;
 
 /// A float that matrices are factorised in.
-pub trait Real: Copy + Send + Sync + 'static {
+pub trait Real: Copy + PartialOrd + Send + Sync + 'static {
     /// A number that counts something.
     fn of(count: usize) -> Self;
 
@@ -20,6 +20,15 @@ pub trait Real: Copy + Send + Sync + 'static {
 
     /// Whether it is a number.
     fn is_finite(self) -> bool;
+
+    /// The power of two whose product with it is between 1 and 2; 1 for what has none.
+    fn to_one(self) -> Self;
+
+    /// Its magnitude.
+    fn magnitude(self) -> Self;
+
+    /// The product.
+    fn times(self, o: Self) -> Self;
 
     /// −1.
     const MINUS_ONE: Self;
@@ -90,6 +99,21 @@ macro_rules! real {
 
             fn as_count(self) -> Option<usize> {
                 (self >= 0.0 && self.fract() == 0.0).then_some(self as usize)
+            }
+
+            fn to_one(self) -> $T {
+                match self.abs().log2().floor() {
+                    exponent if exponent.is_finite() => <$T>::powi(2.0, -exponent as i32),
+                    _ => 1.0,
+                }
+            }
+
+            fn magnitude(self) -> $T {
+                self.abs()
+            }
+
+            fn times(self, o: $T) -> $T {
+                self * o
             }
 
             const MINUS_ONE: $T = -1.0;

@@ -86,7 +86,12 @@ fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
         syn::ReturnType::Default => quote!(()),
     };
     let in_place = operation.surface.in_place.then(|| {
-        let says = format!("[`Tensor::{plain}`], written into the tensor.");
+        // What answers with a view makes the tensor that view of itself.
+        let (changed, does) = match operation.surface.view {
+            true => (format_ident!("turned"), "of the tensor itself"),
+            false => (format_ident!("written"), "written into the tensor"),
+        };
+        let says = format!("[`Tensor::{plain}`], {does}.");
         let twin = if is_fallible { says.clone() } else { format!("As [`Tensor::{written}`].") };
         let panicking = (!is_fallible).then(|| {
             quote! {
@@ -115,7 +120,7 @@ fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
             #[track_caller]
             pub fn #fallibly(&self, #(#parameters),*) -> mg_device::Result<()> {
                 crate::caller::public(#text, || {
-                    crate::surface::written(self, |operand| operand.#fallible(#(#arguments),*))
+                    crate::surface::#changed(self, |operand| operand.#fallible(#(#arguments),*))
                 })
             }
         }

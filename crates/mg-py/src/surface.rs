@@ -230,6 +230,7 @@ fn call<'py>(
         }
         seats.sit(at, object)?;
     }
+    let left = if form == Form::Plain { left_number(&seats)? } else { None };
     let mut read = Read { borrowed: false, huge: false };
     let mut args: SmallVec<[Arg<'_>; 8]> = SmallVec::from_elem(Arg::Missing, count);
     for at in 0..count {
@@ -252,9 +253,10 @@ fn call<'py>(
             }
             continue;
         };
-        args[at] = match at < first {
-            true => read.tensor(object, "input")?,
-            false => read.one(&operation.params[at - first], object)?,
+        args[at] = match (at < first, &left) {
+            (true, Some(left)) => Arg::Tensor(left),
+            (true, None) => read.tensor(object, "input")?,
+            (false, _) => read.one(&operation.params[at - first], object)?,
         };
     }
     let Read { borrowed, huge } = read;
@@ -271,6 +273,23 @@ fn call<'py>(
     }
     let answer = called(py, operation, &given)?;
     answered(py, number, operation, answer, borrowed)
+}
+
+/// The tensor that a number in a tensor's place stands for, beside that on the other side: `pow(2, x)`.
+fn left_number(seats: &Seats<'_, '_>) -> PyResult<Option<Tensor>> {
+    let (Some(Some(object)), true) = (seats.seats.first(), seats.operation.has_receiver) else {
+        return Ok(None);
+    };
+    if object.cast::<PyTensor>().is_ok() {
+        return Ok(None);
+    }
+    let others = seats.operation.params.iter().zip(&seats.seats[1..]);
+    let mut tensors = others.filter_map(|(param, seat)| match (param.kind, seat) {
+        (Kind::Operand, Some(object)) => object.cast::<PyTensor>().ok(),
+        _ => None,
+    });
+    let (Some(beside), Some(number)) = (tensors.next(), nested::scalar(object)?) else { return Ok(None) };
+    Ok(Some(number.operand.beside(&beside.get().t)))
 }
 
 /// Calls an operation. One that answers with a value, or looks at values for its result's shape, waits for them, which other
@@ -539,9 +558,12 @@ fn definition(
     let (function, words) = match form {
         Form::Plain => (PLAIN[number], operation.documentation.to_string()),
         Form::InPlace => {
-            let words = match operation.places.is_empty() {
-                true => operation.documentation.to_string(),
-                false => format!("`{}`, written into the tensor, which is answered.", operation.name),
+            let words = match (operation.places.is_empty(), operation.view) {
+                (true, _) => operation.documentation.to_string(),
+                (false, false) => {
+                    format!("`{}`, written into the tensor, which is answered.", operation.name)
+                }
+                (false, true) => format!("`{}` of the tensor itself, which is answered.", operation.name),
             };
             (IN_PLACE[number], words)
         }
@@ -642,13 +664,13 @@ pub fn _operations(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 }
 
 /// As many functions as there may be operations; a definition takes the one of its number.
-const MOST: usize = 512;
+const MOST: usize = 768;
 const _: () = assert!(COUNT <= MOST, "more operations than functions that Python can call");
 
 /// One function for each number.
 const fn table<const WRITES: bool>() -> [Fast; MOST] {
     let mut table = [enter::<0, WRITES> as Fast; MOST];
-    seq_macro::seq!(N in 0..512 {
+    seq_macro::seq!(N in 0..768 {
         table[N] = enter::<N, WRITES>;
     });
     table

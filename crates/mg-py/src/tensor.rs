@@ -414,6 +414,35 @@ impl PyTensor {
         slf.as_ptr() as isize >> 4
     }
 
+    /// The names of the Python array API standard: `micrograd_rs.array_api`.
+    #[pyo3(signature = (*, api_version=None))]
+    fn __array_namespace__<'py>(
+        &self,
+        py: Python<'py>,
+        api_version: Option<&str>,
+    ) -> PyResult<Bound<'py, PyModule>> {
+        match api_version {
+            None | Some("2021.12" | "2022.12" | "2023.12" | "2024.12") => py.import("micrograd_rs.array_api"),
+            Some(other) => {
+                let text = format!("version {other:?} of the array API standard: there is 2024.12");
+                Err(PyValueError::new_err(text))
+            }
+        }
+    }
+
+    /// The same values on another device: `to`, by the standard's name. There is one stream a device, and `stream` is to be `None`.
+    #[pyo3(signature = (device, /, *, stream=None))]
+    fn to_device(
+        slf: Bound<'_, PyTensor>,
+        device: Bound<'_, PyAny>,
+        stream: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        match stream {
+            None => Ok(slf.call_method1("to", (device,))?.unbind()),
+            Some(_) => Err(PyValueError::new_err("there is one stream a device: takes None")),
+        }
+    }
+
     /// Stronger than NumPy's arrays: `array + tensor` is a tensor.
     #[classattr]
     fn __array_priority__() -> i32 {

@@ -154,7 +154,9 @@ def declared_functions() -> str:
         for name, in_place in operation_names(operation):
             text = f"`{operation['name']}`, written into the tensor." if in_place else operation["documentation"]
             for prefix in places:
-                first = "input: Tensor" if operation["receiver"] else ""
+                # A number may stand on the left of what takes one on the right.
+                either = not in_place and any(kind == "operand" for _, kind, *_ in operation["params"])
+                first = f"input: {'_Operand' if either else 'Tensor'}" if operation["receiver"] else ""
                 answer = "Tensor" if in_place else returned(operation)
                 out += [*written(prefix + name, first, operation, answer, text, ""), ""]
     return "\n".join(out).rstrip()

@@ -347,7 +347,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range.
-    #[surface(method, function, view, alias = "swapdims")]
+    #[surface(method, function, view, in_place, alias = "swapdims")]
     pub fn transpose(&self, dim0: isize, dim1: isize) -> Result<Tensor> {
         let rank = self.rank();
         let (a, b) = (axis_of(dim0, rank)?, axis_of(dim1, rank)?);
@@ -363,7 +363,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range.
-    #[surface(method, function, view)]
+    #[surface(method, function, view, in_place)]
     pub fn swapaxes(&self, axis0: isize, axis1: isize) -> Result<Tensor> {
         self.transpose(axis0, axis1)
     }
@@ -880,7 +880,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range.
-    #[surface(method, function, view)]
+    #[surface(method, function, view, in_place)]
     pub fn unsqueeze(&self, dim: isize) -> Result<Tensor> {
         let shape = self.shape();
         let axis = normalize_axis(dim, shape.rank() + 1)?;
@@ -895,7 +895,7 @@ impl Tensor {
     /// # Errors
     ///
     /// An axis out of range, or twice the same.
-    #[surface(method, function, view)]
+    #[surface(method, function, view, in_place)]
     pub fn squeeze(&self, #[default(None)] dim: Option<&[isize]>) -> Result<Tensor> {
         let shape = self.shape();
         let only = dim.map(|dim| axes_of(dim, shape.rank())).transpose()?;
@@ -1349,7 +1349,7 @@ impl Tensor {
     /// # Errors
     ///
     /// More than two axes.
-    #[surface(method, function, view)]
+    #[surface(method, function, view, in_place)]
     pub fn t(&self) -> Result<Tensor> {
         match self.rank() {
             rank @ (0 | 1) => self.permuted(&[0, 1][..rank]),

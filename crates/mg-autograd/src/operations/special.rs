@@ -1,10 +1,11 @@
 //! Special functions that are composed of rows.
 
-use super::elementwise::{and, binary, floats, or, unary};
+use super::elementwise::{and, binary, floats, joined, or, unary};
 use crate::ops::Operand;
 use crate::tensor::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result};
+use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::Node;
+use mg_kernels::library::{Pair, PairKind};
 use mg_kernels::{Algebra, Row, Rules};
 use mg_macros::operations;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
@@ -79,8 +80,96 @@ fn multivariate(op: &'static str, t: &Tensor, p: i64) -> Result<Tensor> {
     })
 }
 
+/// A function of two numbers, of operands of one shape.
+fn pairwise(kind: PairKind, a: &Node, b: &Node) -> Result<Node> {
+    let shape = Shape::broadcast(a.shape(), b.shape()).unwrap_or(*a.shape());
+    Node::library(Pair { kind }.into(), &[&a.expand(shape)?, &b.expand(shape)?])
+}
+
+/// The incomplete gamma functions, of half types in f32.
+fn incomplete(op: &'static str, a: &Tensor, x: Operand, kind: PairKind) -> Result<Tensor> {
+    let ([a, x], dtype) = floats(op, [a.into(), x])?;
+    Ok(Tensor::from_node(pairwise(kind, &a, &x)?.cast(dtype)))
+}
+
+/// Integers, wide, and the dtype in which they meet.
+fn whole(op: &'static str, a: &Tensor, b: Operand) -> Result<([Node; 2], DType)> {
+    let (nodes, dtype) = joined(op, [a.into(), b])?;
+    if !dtype.is_int() {
+        return Err(Error::new(op, ErrorKind::DType(format!("takes integers, got {dtype}"))));
+    }
+    Ok((nodes.map(|n| n.cast(DType::I64)), dtype))
+}
+
 #[operations(SPECIAL)]
 impl Tensor {
+    /// The greatest common divisor of integers, which is not negative; that of 0 and 0 is 0.
+    ///
+    /// # Errors
+    ///
+    /// What is no integer, shapes that do not broadcast, unlike devices.
+    #[surface(method, function, in_place)]
+    pub fn gcd(&self, other: Operand) -> Result<Tensor> {
+        let ([a, b], dtype) = whole("gcd", self, other)?;
+        Ok(Tensor::from_node(pairwise(PairKind::Gcd, &a, &b)?.cast(dtype)))
+    }
+
+    /// The least common multiple of integers, which is not negative; 0 where one of them is.
+    ///
+    /// # Errors
+    ///
+    /// What is no integer, shapes that do not broadcast, unlike devices.
+    #[surface(method, function, in_place)]
+    pub fn lcm(&self, other: Operand) -> Result<Tensor> {
+        let ([a, b], dtype) = whole("lcm", self, other)?;
+        let divisor = pairwise(PairKind::Gcd, &a, &b)?;
+        let divisor = divisor.eq(&divisor.lit(0.0)).choose(&divisor.lit(1.0), &divisor);
+        let [a, b, divisor] = [a, b, divisor].map(Tensor::from_node);
+        let multiple = a.try_floor_divide(divisor)?.try_mul(b)?.try_abs()?;
+        Ok(Tensor::from_node(multiple.node().cast(dtype)))
+    }
+
+    /// The regularised lower incomplete gamma function `P(a, x) = ∫₀ˣ tᵃ⁻¹ e⁻ᵗ dt / Γ(a)`, with the tensor as `a`, for `a` and `x` that are not
+    /// negative. Integers become f32; half types are computed in f32. By series and continued fractions, with a gradient by `x` alone.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices.
+    #[surface(method, function, in_place)]
+    pub fn igamma(&self, other: Operand) -> Result<Tensor> {
+        incomplete("igamma", self, other, PairKind::Lower)
+    }
+
+    /// The regularised upper incomplete gamma function `Q(a, x) = 1 − P(a, x)`: see `igamma`.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices.
+    #[surface(method, function, in_place)]
+    pub fn igammac(&self, other: Operand) -> Result<Tensor> {
+        incomplete("igammac", self, other, PairKind::Upper)
+    }
+
+    /// `igamma`, by the name of `special`.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices.
+    #[surface(special)]
+    pub fn gammainc(&self, other: Operand) -> Result<Tensor> {
+        incomplete("gammainc", self, other, PairKind::Lower)
+    }
+
+    /// `igammac`, by the name of `special`.
+    ///
+    /// # Errors
+    ///
+    /// Shapes that do not broadcast, unlike devices.
+    #[surface(special)]
+    pub fn gammaincc(&self, other: Operand) -> Result<Tensor> {
+        incomplete("gammaincc", self, other, PairKind::Upper)
+    }
+
     /// The logarithm of the magnitude of the gamma function. Integers become f32.
     #[surface(special)]
     pub fn gammaln(&self) -> Result<Tensor> {

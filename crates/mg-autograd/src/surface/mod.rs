@@ -177,6 +177,12 @@ fn compared(name: &str, answer: Tensor, tensor: &Tensor, args: &Given<'_, '_>) -
     Tensor::from_node(value)
 }
 
+/// Makes a tensor the view of itself that an operation answers with: `x.t_()`.
+#[track_caller]
+pub fn turned(tensor: &Tensor, operation: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<()> {
+    tensor.turn(operation)
+}
+
 /// Calls an operation by its description, and writes the answer into its tensor: the twin with an underscore.
 ///
 /// # Errors
@@ -186,6 +192,12 @@ fn compared(name: &str, answer: Tensor, tensor: &Tensor, args: &Given<'_, '_>) -
 pub fn call_in_place(operation: &'static Operation, args: &Given<'_, '_>) -> Result<()> {
     public(operation.name, || {
         let tensor: &Tensor = args.take(0)?;
+        if operation.view && operation.in_place {
+            return turned(tensor, |_| match (operation.call)(args)? {
+                Answer::Tensor(view) => Ok(view),
+                _ => Err(Error::new(operation.name, ErrorKind::Value("has no twin in place".into()))),
+            });
+        }
         written(tensor, |operand| {
             let answer = match std::ptr::eq(operand, tensor) {
                 true => (operation.call)(args)?,

@@ -9,6 +9,7 @@ pub mod factor;
 pub mod known;
 pub mod pool;
 pub mod put;
+pub mod pair;
 pub mod scan;
 pub mod sort;
 pub mod triangular;
@@ -24,6 +25,7 @@ pub use factor::{Demand, Factor, FactorKind};
 pub use known::{Known, Rule};
 pub use pool::{Pool, PoolKind, Share};
 pub use put::Put;
+pub use pair::{Pair, PairKind};
 pub use scan::{Scan, ScanKind};
 pub use sort::{Sort, SortKind};
 pub use triangular::Triangular;
@@ -329,4 +331,6 @@ library! {
     Pool;
     /// Values written at indices.
     Put;
+    /// Functions of two numbers that take many steps.
+    Pair;
 }

@@ -111,6 +111,7 @@ if TYPE_CHECKING:
         special,
         utils,
     )
+    from . import array_api, autograd, cuda, data, engine, functional, linalg, nn, optim, random, signal, special
 
 device = Device
 asarray = as_tensor
@@ -134,6 +135,7 @@ __all__ = [
     "Value",
     "__version__",
     "arange",
+    "array_api",
     "as_tensor",
     "asarray",
     "autograd",
@@ -253,6 +255,7 @@ if hasattr(_os, "register_at_fork"):
 
 # What is only needed by some is imported when it is first used; unknown names are answered with the nearest.
 __getattr__ = _Lazy(__name__, (
+        "array_api",
         "autograd",
         "cuda",
         "data",

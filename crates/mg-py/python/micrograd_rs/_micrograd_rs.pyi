@@ -120,6 +120,9 @@ class Device:
 class Tensor:
     """A tensor: N-dimensional, of one dtype, on one device, computed when its value is needed."""
 
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any: ...
+    def to_device(self, device: _Device, /, *, stream: None = None) -> Tensor:
+        """The same values on another device: `to`, by the standard's name. There is one stream a device, and `stream` is to be `None`."""
     __array_priority__: _int
     __array_ufunc__: None
 
@@ -1691,6 +1694,10 @@ class Tensor:
 
         An axis out of range.
         """
+    def transpose_(self, dim0: _int, dim1: _int) -> Self:
+        """`transpose`, written into the tensor, which is answered."""
+    def swapdims_(self, dim0: _int, dim1: _int) -> Self:
+        """`transpose`, written into the tensor, which is answered."""
     def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
         """Two axes exchanged, a view: `transpose`, by NumPy's name.
 
@@ -1698,6 +1705,8 @@ class Tensor:
 
         An axis out of range.
         """
+    def swapaxes_(self, axis0: _int, axis1: _int) -> Self:
+        """`swapaxes`, written into the tensor, which is answered."""
     def adjoint(self) -> Tensor:
         """The last two axes exchanged, a view; of a tensor without axes, itself.
 
@@ -1953,6 +1962,8 @@ class Tensor:
 
         An axis out of range.
         """
+    def unsqueeze_(self, dim: _int) -> Self:
+        """`unsqueeze`, written into the tensor, which is answered."""
     def squeeze(self, dim: _Dims | None = None) -> Tensor:
         """Without axes of size 1: one, several (others stay), or all of them; a view.
 
@@ -1960,6 +1971,8 @@ class Tensor:
 
         An axis out of range, or twice the same.
         """
+    def squeeze_(self, dim: _Dims | None = None) -> Self:
+        """`squeeze`, written into the tensor, which is answered."""
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """The diagonal of two axes (above the main one by `offset`), which go; it becomes the last. A view.
 
@@ -2059,6 +2072,8 @@ class Tensor:
 
         More than two axes.
         """
+    def t_(self) -> Self:
+        """`t`, written into the tensor, which is answered."""
     def clone(self) -> Tensor:
         """A copy of the value in its own memory; gradients flow through it."""
     def sum(self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
@@ -2347,6 +2362,43 @@ class Tensor:
 
         An axis out of range; more elements than there are; truth values.
         """
+    def gcd(self, other: _Operand) -> Tensor:
+        """The greatest common divisor of integers, which is not negative; that of 0 and 0 is 0.
+
+        # Errors
+
+        What is no integer, shapes that do not broadcast, unlike devices.
+        """
+    def gcd_(self, other: _Operand) -> Self:
+        """`gcd`, written into the tensor, which is answered."""
+    def lcm(self, other: _Operand) -> Tensor:
+        """The least common multiple of integers, which is not negative; 0 where one of them is.
+
+        # Errors
+
+        What is no integer, shapes that do not broadcast, unlike devices.
+        """
+    def lcm_(self, other: _Operand) -> Self:
+        """`lcm`, written into the tensor, which is answered."""
+    def igamma(self, other: _Operand) -> Tensor:
+        """The regularised lower incomplete gamma function `P(a, x) = ∫₀ˣ tᵃ⁻¹ e⁻ᵗ dt / Γ(a)`, with the tensor as `a`, for `a` and `x` that are not
+        negative. Integers become f32; half types are computed in f32. By series and continued fractions, with a gradient by `x` alone.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def igamma_(self, other: _Operand) -> Self:
+        """`igamma`, written into the tensor, which is answered."""
+    def igammac(self, other: _Operand) -> Tensor:
+        """The regularised upper incomplete gamma function `Q(a, x) = 1 − P(a, x)`: see `igamma`.
+
+        # Errors
+
+        Shapes that do not broadcast, unlike devices.
+        """
+    def igammac_(self, other: _Operand) -> Self:
+        """`igammac`, written into the tensor, which is answered."""
     def i0(self) -> Tensor:
         """The modified Bessel function of the first kind and order 0. Integers become f32."""
     def i0_(self) -> Self:
@@ -3046,16 +3098,16 @@ def _drawn_digits(train: _int, test: _int, seed: _int) -> tuple[Tensor, Tensor, 
 def _batches(n: _int, batch: _int, shuffle_seed: _int | None, drop_last: _bool, epoch: _int) -> list[Tensor]: ...
 
 # Operations that are declared in the engine.
-def add(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+def add(input: _Operand, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
     """`a + b`."""
 
 def add_(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
     """`add`, written into the tensor."""
 
-def sub(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+def sub(input: _Operand, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
     """`a − b`."""
 
-def subtract(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+def subtract(input: _Operand, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
     """`a − b`."""
 
 def sub_(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
@@ -3064,10 +3116,10 @@ def sub_(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
 def subtract_(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
     """`sub`, written into the tensor."""
 
-def mul(input: Tensor, other: _Operand) -> Tensor:
+def mul(input: _Operand, other: _Operand) -> Tensor:
     """`a · b`."""
 
-def multiply(input: Tensor, other: _Operand) -> Tensor:
+def multiply(input: _Operand, other: _Operand) -> Tensor:
     """`a · b`."""
 
 def mul_(input: Tensor, other: _Operand) -> Tensor:
@@ -3076,13 +3128,13 @@ def mul_(input: Tensor, other: _Operand) -> Tensor:
 def multiply_(input: Tensor, other: _Operand) -> Tensor:
     """`mul`, written into the tensor."""
 
-def div(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
+def div(input: _Operand, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
     """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
 
-def divide(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
+def divide(input: _Operand, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
     """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
 
-def true_divide(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
+def true_divide(input: _Operand, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
     """`a / b`, correctly rounded; integers are promoted to f32 by the public API's true division."""
 
 def div_(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
@@ -3094,13 +3146,13 @@ def divide_(input: Tensor, other: _Operand, *, rounding_mode: str | None = None)
 def true_divide_(input: Tensor, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
     """`div`, written into the tensor."""
 
-def maximum(input: Tensor, other: _Operand) -> Tensor:
+def maximum(input: _Operand, other: _Operand) -> Tensor:
     """The larger of `a` and `b`; NaN if either is."""
 
 def maximum_(input: Tensor, other: _Operand) -> Tensor:
     """`maximum`, written into the tensor."""
 
-def minimum(input: Tensor, other: _Operand) -> Tensor:
+def minimum(input: _Operand, other: _Operand) -> Tensor:
     """The smaller of `a` and `b`; NaN if either is."""
 
 def minimum_(input: Tensor, other: _Operand) -> Tensor:
@@ -3298,10 +3350,10 @@ def atan_(input: Tensor) -> Tensor:
 def arctan_(input: Tensor) -> Tensor:
     """`atan`, written into the tensor."""
 
-def atan2(input: Tensor, other: _Operand) -> Tensor:
+def atan2(input: _Operand, other: _Operand) -> Tensor:
     """The angle of the point with the coordinates `b` and `a`, from −π to π."""
 
-def arctan2(input: Tensor, other: _Operand) -> Tensor:
+def arctan2(input: _Operand, other: _Operand) -> Tensor:
     """The angle of the point with the coordinates `b` and `a`, from −π to π."""
 
 def atan2_(input: Tensor, other: _Operand) -> Tensor:
@@ -3412,7 +3464,7 @@ def _special_i0e(input: Tensor) -> Tensor:
 def _special_i1e(input: Tensor) -> Tensor:
     """The modified Bessel function of the first kind and order 1, times `e^(−|a|)`."""
 
-def copysign(input: Tensor, other: _Operand) -> Tensor:
+def copysign(input: _Operand, other: _Operand) -> Tensor:
     """`|a|` with the sign of `b`, zeros and NaN included."""
 
 def copysign_(input: Tensor, other: _Operand) -> Tensor:
@@ -3454,37 +3506,37 @@ def trunc_(input: Tensor) -> Tensor:
 def fix_(input: Tensor) -> Tensor:
     """`trunc`, written into the tensor."""
 
-def fmod(input: Tensor, other: _Operand) -> Tensor:
+def fmod(input: _Operand, other: _Operand) -> Tensor:
     """The remainder of `a / b` with the sign of `a`, exact: C's `fmod`. Of integers an integer."""
 
 def fmod_(input: Tensor, other: _Operand) -> Tensor:
     """`fmod`, written into the tensor."""
 
-def bitwise_and(input: Tensor, other: _Operand) -> Tensor:
+def bitwise_and(input: _Operand, other: _Operand) -> Tensor:
     """The bits that are set in both integers; of truth values, `logical_and`."""
 
 def bitwise_and_(input: Tensor, other: _Operand) -> Tensor:
     """`bitwise_and`, written into the tensor."""
 
-def bitwise_or(input: Tensor, other: _Operand) -> Tensor:
+def bitwise_or(input: _Operand, other: _Operand) -> Tensor:
     """The bits that are set in either integer; of truth values, `logical_or`."""
 
 def bitwise_or_(input: Tensor, other: _Operand) -> Tensor:
     """`bitwise_or`, written into the tensor."""
 
-def bitwise_xor(input: Tensor, other: _Operand) -> Tensor:
+def bitwise_xor(input: _Operand, other: _Operand) -> Tensor:
     """The bits that are set in one of two integers; of truth values, `logical_xor`."""
 
 def bitwise_xor_(input: Tensor, other: _Operand) -> Tensor:
     """`bitwise_xor`, written into the tensor."""
 
-def bitwise_left_shift(input: Tensor, other: _Operand) -> Tensor:
+def bitwise_left_shift(input: _Operand, other: _Operand) -> Tensor:
     """The bits of an integer moved up by `b`; 0 where `b` is negative or not smaller than the number of bits."""
 
 def bitwise_left_shift_(input: Tensor, other: _Operand) -> Tensor:
     """`bitwise_left_shift`, written into the tensor."""
 
-def bitwise_right_shift(input: Tensor, other: _Operand) -> Tensor:
+def bitwise_right_shift(input: _Operand, other: _Operand) -> Tensor:
     """The bits of an integer moved down by `b`, its sign kept; the sign alone where `b` is negative or not smaller than
      the number of bits.
     """
@@ -3492,10 +3544,10 @@ def bitwise_right_shift(input: Tensor, other: _Operand) -> Tensor:
 def bitwise_right_shift_(input: Tensor, other: _Operand) -> Tensor:
     """`bitwise_right_shift`, written into the tensor."""
 
-def lt(input: Tensor, other: _Operand) -> Tensor:
+def lt(input: _Operand, other: _Operand) -> Tensor:
     """`a < b`."""
 
-def less(input: Tensor, other: _Operand) -> Tensor:
+def less(input: _Operand, other: _Operand) -> Tensor:
     """`a < b`."""
 
 def lt_(input: Tensor, other: _Operand) -> Tensor:
@@ -3504,10 +3556,10 @@ def lt_(input: Tensor, other: _Operand) -> Tensor:
 def less_(input: Tensor, other: _Operand) -> Tensor:
     """`lt`, written into the tensor."""
 
-def le(input: Tensor, other: _Operand) -> Tensor:
+def le(input: _Operand, other: _Operand) -> Tensor:
     """`a ≤ b`."""
 
-def less_equal(input: Tensor, other: _Operand) -> Tensor:
+def less_equal(input: _Operand, other: _Operand) -> Tensor:
     """`a ≤ b`."""
 
 def le_(input: Tensor, other: _Operand) -> Tensor:
@@ -3516,16 +3568,16 @@ def le_(input: Tensor, other: _Operand) -> Tensor:
 def less_equal_(input: Tensor, other: _Operand) -> Tensor:
     """`le`, written into the tensor."""
 
-def eq(input: Tensor, other: _Operand) -> Tensor:
+def eq(input: _Operand, other: _Operand) -> Tensor:
     """`a = b`."""
 
 def eq_(input: Tensor, other: _Operand) -> Tensor:
     """`eq`, written into the tensor."""
 
-def ne(input: Tensor, other: _Operand) -> Tensor:
+def ne(input: _Operand, other: _Operand) -> Tensor:
     """`a ≠ b`; true when either is NaN."""
 
-def not_equal(input: Tensor, other: _Operand) -> Tensor:
+def not_equal(input: _Operand, other: _Operand) -> Tensor:
     """`a ≠ b`; true when either is NaN."""
 
 def ne_(input: Tensor, other: _Operand) -> Tensor:
@@ -3534,19 +3586,19 @@ def ne_(input: Tensor, other: _Operand) -> Tensor:
 def not_equal_(input: Tensor, other: _Operand) -> Tensor:
     """`ne`, written into the tensor."""
 
-def logical_and(input: Tensor, other: _Operand) -> Tensor:
+def logical_and(input: _Operand, other: _Operand) -> Tensor:
     """`a` and `b`."""
 
 def logical_and_(input: Tensor, other: _Operand) -> Tensor:
     """`logical_and`, written into the tensor."""
 
-def logical_or(input: Tensor, other: _Operand) -> Tensor:
+def logical_or(input: _Operand, other: _Operand) -> Tensor:
     """`a` or `b`."""
 
 def logical_or_(input: Tensor, other: _Operand) -> Tensor:
     """`logical_or`, written into the tensor."""
 
-def logical_xor(input: Tensor, other: _Operand) -> Tensor:
+def logical_xor(input: _Operand, other: _Operand) -> Tensor:
     """`a` or `b`, not both."""
 
 def logical_xor_(input: Tensor, other: _Operand) -> Tensor:
@@ -4211,7 +4263,7 @@ def feature_alpha_dropout_(input: Tensor, p: _float = 0.5, training: _bool = Fal
 def _nn_feature_alpha_dropout_(input: Tensor, p: _float = 0.5, training: _bool = False) -> Tensor:
     """`feature_alpha_dropout`, written into the tensor."""
 
-def gt(input: Tensor, other: _Operand) -> Tensor:
+def gt(input: _Operand, other: _Operand) -> Tensor:
     """`self > other`.
 
     # Errors
@@ -4219,7 +4271,7 @@ def gt(input: Tensor, other: _Operand) -> Tensor:
     Shapes that do not broadcast, unlike devices.
     """
 
-def greater(input: Tensor, other: _Operand) -> Tensor:
+def greater(input: _Operand, other: _Operand) -> Tensor:
     """`self > other`.
 
     # Errors
@@ -4233,7 +4285,7 @@ def gt_(input: Tensor, other: _Operand) -> Tensor:
 def greater_(input: Tensor, other: _Operand) -> Tensor:
     """`gt`, written into the tensor."""
 
-def ge(input: Tensor, other: _Operand) -> Tensor:
+def ge(input: _Operand, other: _Operand) -> Tensor:
     """`self ≥ other`.
 
     # Errors
@@ -4241,7 +4293,7 @@ def ge(input: Tensor, other: _Operand) -> Tensor:
     Shapes that do not broadcast, unlike devices.
     """
 
-def greater_equal(input: Tensor, other: _Operand) -> Tensor:
+def greater_equal(input: _Operand, other: _Operand) -> Tensor:
     """`self ≥ other`.
 
     # Errors
@@ -4255,7 +4307,7 @@ def ge_(input: Tensor, other: _Operand) -> Tensor:
 def greater_equal_(input: Tensor, other: _Operand) -> Tensor:
     """`ge`, written into the tensor."""
 
-def rsub(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
+def rsub(input: _Operand, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
     """`other − alpha · self`.
 
     # Errors
@@ -4263,7 +4315,7 @@ def rsub(input: Tensor, other: _Operand, *, alpha: _Operand = 1) -> Tensor:
     Truth values; an `alpha` that is a float where the result is not, or a tensor; shapes that do not broadcast.
     """
 
-def remainder(input: Tensor, other: _Operand) -> Tensor:
+def remainder(input: _Operand, other: _Operand) -> Tensor:
     """The remainder of `self / other` with the sign of `other`, as Python's `%`.
 
     # Errors
@@ -4275,7 +4327,7 @@ def remainder(input: Tensor, other: _Operand) -> Tensor:
 def remainder_(input: Tensor, other: _Operand) -> Tensor:
     """`remainder`, written into the tensor."""
 
-def floor_divide(input: Tensor, other: _Operand) -> Tensor:
+def floor_divide(input: _Operand, other: _Operand) -> Tensor:
     """`⌊self / other⌋`, as Python's `//`.
 
     # Errors
@@ -4286,7 +4338,7 @@ def floor_divide(input: Tensor, other: _Operand) -> Tensor:
 def floor_divide_(input: Tensor, other: _Operand) -> Tensor:
     """`floor_divide`, written into the tensor."""
 
-def pow(input: Tensor, exponent: _Operand) -> Tensor:
+def pow(input: _Operand, exponent: _Operand) -> Tensor:
     """`self` to a power: a tensor or a number. The exponents 2, 3, 1, 0.5, −1 and 0 take shorter ways, as in PyTorch.
     Integers to the power of integers are integers.
 
@@ -4299,7 +4351,7 @@ def pow(input: Tensor, exponent: _Operand) -> Tensor:
 def pow_(input: Tensor, exponent: _Operand) -> Tensor:
     """`pow`, written into the tensor."""
 
-def float_power(input: Tensor, exponent: _Operand) -> Tensor:
+def float_power(input: _Operand, exponent: _Operand) -> Tensor:
     """`self` to a power, in f64.
 
     # Errors
@@ -4310,7 +4362,7 @@ def float_power(input: Tensor, exponent: _Operand) -> Tensor:
 def float_power_(input: Tensor, exponent: _Operand) -> Tensor:
     """`float_power`, written into the tensor."""
 
-def clamp(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+def clamp(input: _Operand, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
     """Values no smaller than `min` and no larger than `max` (numbers or tensors), where given (`max`, if it is below
     `min`); NaN stays. The gradient passes between bounds that are numbers, and is 0 at them; a tensor's equal elements
     share it.
@@ -4321,7 +4373,7 @@ def clamp(input: Tensor, min: _Operand | None = None, max: _Operand | None = Non
     broadcast, unlike devices.
     """
 
-def clip(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
+def clip(input: _Operand, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
     """Values no smaller than `min` and no larger than `max` (numbers or tensors), where given (`max`, if it is below
     `min`); NaN stays. The gradient passes between bounds that are numbers, and is 0 at them; a tensor's equal elements
     share it.
@@ -4338,7 +4390,7 @@ def clamp_(input: Tensor, min: _Operand | None = None, max: _Operand | None = No
 def clip_(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
     """`clamp`, written into the tensor."""
 
-def clamp_min(input: Tensor, min: _Operand) -> Tensor:
+def clamp_min(input: _Operand, min: _Operand) -> Tensor:
     """Values no smaller than `min`, as `clamp`.
 
     # Errors
@@ -4349,7 +4401,7 @@ def clamp_min(input: Tensor, min: _Operand) -> Tensor:
 def clamp_min_(input: Tensor, min: _Operand) -> Tensor:
     """`clamp_min`, written into the tensor."""
 
-def clamp_max(input: Tensor, max: _Operand) -> Tensor:
+def clamp_max(input: _Operand, max: _Operand) -> Tensor:
     """Values no larger than `max`, as `clamp`.
 
     # Errors
@@ -4467,7 +4519,7 @@ def nan_to_num(input: Tensor, nan: _float | None = 0.0, posinf: _float | None = 
 def nan_to_num_(input: Tensor, nan: _float | None = 0.0, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
     """`nan_to_num`, written into the tensor."""
 
-def lerp(input: Tensor, end: Tensor, weight: _Operand) -> Tensor:
+def lerp(input: _Operand, end: Tensor, weight: _Operand) -> Tensor:
     """`self + weight · (end − self)`, from the nearer end; the weight is a number or a tensor.
 
     # Errors
@@ -4478,7 +4530,7 @@ def lerp(input: Tensor, end: Tensor, weight: _Operand) -> Tensor:
 def lerp_(input: Tensor, end: Tensor, weight: _Operand) -> Tensor:
     """`lerp`, written into the tensor."""
 
-def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
+def addcmul(input: _Operand, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
     """`self + value · tensor1 · tensor2`.
 
     # Errors
@@ -4489,7 +4541,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Operand 
 def addcmul_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
     """`addcmul`, written into the tensor."""
 
-def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
+def addcdiv(input: _Operand, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
     """`self + value · tensor1 / tensor2`.
 
     # Errors
@@ -4500,7 +4552,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Operand 
 def addcdiv_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: _Operand = 1) -> Tensor:
     """`addcdiv`, written into the tensor."""
 
-def xlogy(input: Tensor, other: _Operand) -> Tensor:
+def xlogy(input: _Operand, other: _Operand) -> Tensor:
     """`self · log other`, and 0 where `self` is 0 and `other` a number. Integers become f32.
 
     # Errors
@@ -4508,7 +4560,7 @@ def xlogy(input: Tensor, other: _Operand) -> Tensor:
     Shapes that do not broadcast, unlike devices.
     """
 
-def _special_xlogy(input: Tensor, other: _Operand) -> Tensor:
+def _special_xlogy(input: _Operand, other: _Operand) -> Tensor:
     """`self · log other`, and 0 where `self` is 0 and `other` a number. Integers become f32.
 
     # Errors
@@ -4522,7 +4574,7 @@ def xlogy_(input: Tensor, other: _Operand) -> Tensor:
 def _special_xlogy_(input: Tensor, other: _Operand) -> Tensor:
     """`xlogy`, written into the tensor."""
 
-def _special_xlog1py(input: Tensor, other: _Operand) -> Tensor:
+def _special_xlog1py(input: _Operand, other: _Operand) -> Tensor:
     """`self · log(1 + other)`, and 0 where `self` is 0 and `other` a number. Integers become f32.
 
     # Errors
@@ -4530,7 +4582,7 @@ def _special_xlog1py(input: Tensor, other: _Operand) -> Tensor:
     Shapes that do not broadcast, unlike devices.
     """
 
-def logaddexp(input: Tensor, other: _Operand) -> Tensor:
+def logaddexp(input: _Operand, other: _Operand) -> Tensor:
     """`ln(exp(x) + exp(y))` without overflow. Integers become f32.
 
     # Errors
@@ -4538,7 +4590,7 @@ def logaddexp(input: Tensor, other: _Operand) -> Tensor:
     Shapes that do not broadcast, unlike devices.
     """
 
-def logaddexp2(input: Tensor, other: _Operand) -> Tensor:
+def logaddexp2(input: _Operand, other: _Operand) -> Tensor:
     """`log₂(2ˣ + 2ʸ)` without overflow. Integers become f32.
 
     # Errors
@@ -4557,7 +4609,7 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
 def heaviside_(input: Tensor, values: Tensor) -> Tensor:
     """`heaviside`, written into the tensor."""
 
-def fmax(input: Tensor, other: _Operand) -> Tensor:
+def fmax(input: _Operand, other: _Operand) -> Tensor:
     """The larger one; where one is NaN, the other.
 
     # Errors
@@ -4565,7 +4617,7 @@ def fmax(input: Tensor, other: _Operand) -> Tensor:
     Shapes that do not broadcast, unlike devices.
     """
 
-def fmin(input: Tensor, other: _Operand) -> Tensor:
+def fmin(input: _Operand, other: _Operand) -> Tensor:
     """The smaller one; where one is NaN, the other.
 
     # Errors
@@ -4573,7 +4625,7 @@ def fmin(input: Tensor, other: _Operand) -> Tensor:
     Shapes that do not broadcast, unlike devices.
     """
 
-def hypot(input: Tensor, other: _Operand) -> Tensor:
+def hypot(input: _Operand, other: _Operand) -> Tensor:
     """`√(self² + other²)` without overflow. Integers become f32.
 
     # Errors
@@ -4584,7 +4636,7 @@ def hypot(input: Tensor, other: _Operand) -> Tensor:
 def hypot_(input: Tensor, other: _Operand) -> Tensor:
     """`hypot`, written into the tensor."""
 
-def nextafter(input: Tensor, other: _Operand) -> Tensor:
+def nextafter(input: _Operand, other: _Operand) -> Tensor:
     """The next number of the dtype after `self` towards `other`.
 
     # Errors
@@ -4595,7 +4647,7 @@ def nextafter(input: Tensor, other: _Operand) -> Tensor:
 def nextafter_(input: Tensor, other: _Operand) -> Tensor:
     """`nextafter`, written into the tensor."""
 
-def ldexp(input: Tensor, other: _Operand) -> Tensor:
+def ldexp(input: _Operand, other: _Operand) -> Tensor:
     """`self · 2^other`. Integers become f32.
 
     # Errors
@@ -4915,7 +4967,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False)
 def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
     """`put`, written into the tensor."""
 
-def scatter(input: Tensor, dim: _int, index: Tensor, src: _Operand, *, reduce: str | None = None) -> Tensor:
+def scatter(input: _Operand, dim: _int, index: Tensor, src: _Operand, *, reduce: str | None = None) -> Tensor:
     """`src` (a tensor, or one number) written at the places that `index` names along an axis, the last one where a place is met more
     than once; with `reduce`, added (`"add"`) or multiplied (`"multiply"`).
 
@@ -4950,7 +5002,7 @@ def scatter_reduce(input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce:
 def scatter_reduce_(input: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
     """`scatter_reduce`, written into the tensor."""
 
-def index_add(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Operand = 1) -> Tensor:
+def index_add(input: _Operand, dim: _int, index: Tensor, source: Tensor, *, alpha: _Operand = 1) -> Tensor:
     """`alpha · source` added at some positions along an axis, by their indices (integers, in one axis), in order.
 
     # Errors
@@ -4973,7 +5025,7 @@ def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor) -> Tenso
 def index_copy_(input: Tensor, dim: _int, index: Tensor, source: Tensor) -> Tensor:
     """`index_copy`, written into the tensor."""
 
-def index_fill(input: Tensor, dim: _int, index: Tensor, value: _Operand) -> Tensor:
+def index_fill(input: _Operand, dim: _int, index: Tensor, value: _Operand) -> Tensor:
     """One number written to some positions along an axis, by their indices (integers, in one axis).
 
     # Errors
@@ -5008,7 +5060,7 @@ def index_put(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumula
 def index_put_(input: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: _bool = False) -> Tensor:
     """`index_put`, written into the tensor."""
 
-def masked_fill(input: Tensor, mask: Tensor, value: _Operand) -> Tensor:
+def masked_fill(input: _Operand, mask: Tensor, value: _Operand) -> Tensor:
     """The tensor with one number where a mask of truth values holds, which broadcasts.
 
     # Errors
@@ -5195,7 +5247,7 @@ def ger(input: Tensor, vec2: Tensor) -> Tensor:
     What is no vector, unlike devices.
     """
 
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+def addmm(input: _Operand, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
     """`beta · self + alpha · mat1 @ mat2`, of matrices; the tensor broadcasts to the product. With `beta` 0 it is not looked at.
 
     # Errors
@@ -5206,7 +5258,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alph
 def addmm_(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
     """`addmm`, written into the tensor."""
 
-def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+def addmv(input: _Operand, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
     """`beta · self + alpha · mat @ vec`, of a matrix and a vector; the tensor broadcasts to the product. With `beta` 0 it is not
     looked at.
 
@@ -5218,7 +5270,7 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha:
 def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
     """`addmv`, written into the tensor."""
 
-def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+def addbmm(input: _Operand, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
     """`beta · self + alpha · Σ batch1[i] @ batch2[i]`, of batches of matrices; the tensor broadcasts to the sum. With `beta` 0 it
     is not looked at.
 
@@ -5230,7 +5282,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1,
 def addbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
     """`addbmm`, written into the tensor."""
 
-def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+def baddbmm(input: _Operand, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
     """`beta · self + alpha · batch1 @ batch2`, of batches of matrices; the tensor broadcasts to the products. With `beta` 0 it is
     not looked at.
 
@@ -5242,7 +5294,7 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1
 def baddbmm_(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
     """`baddbmm`, written into the tensor."""
 
-def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
+def addr(input: _Operand, vec1: Tensor, vec2: Tensor, *, beta: _Operand = 1, alpha: _Operand = 1) -> Tensor:
     """`beta · self + alpha · vec1 ⊗ vec2`; the tensor broadcasts to the products. With `beta` 0 it is not looked at.
 
     # Errors
@@ -5746,7 +5798,7 @@ def _nn_poisson_nll_loss(input: Tensor, target: Tensor, log_input: _bool = True,
     Shapes that do not broadcast, unlike devices; another reduction than "mean", "sum" and "none".
     """
 
-def _nn_gaussian_nll_loss(input: Tensor, target: Tensor, var: _Operand, full: _bool = False, eps: _float = 1e-6, reduction: str = "mean") -> Tensor:
+def _nn_gaussian_nll_loss(input: _Operand, target: Tensor, var: _Operand, full: _bool = False, eps: _float = 1e-6, reduction: str = "mean") -> Tensor:
     """The negative log likelihood of targets under normal distributions of mean `x` and variance `var`, which is taken for at least
     `eps` (its gradient is as if it were not): `½(log var + (x − y)² / var)`, with `full` and ½ log 2π. `var` is a number, or has the
     input's shape, that without the last axis, or that with one axis of size 1.
@@ -5955,6 +6007,12 @@ def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
     An axis out of range.
     """
 
+def transpose_(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """`transpose`, written into the tensor."""
+
+def swapdims_(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
+    """`transpose`, written into the tensor."""
+
 def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
     """Two axes exchanged, a view: `transpose`, by NumPy's name.
 
@@ -5962,6 +6020,9 @@ def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
 
     An axis out of range.
     """
+
+def swapaxes_(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
+    """`swapaxes`, written into the tensor."""
 
 def adjoint(input: Tensor) -> Tensor:
     """The last two axes exchanged, a view; of a tensor without axes, itself.
@@ -6193,7 +6254,7 @@ def tile(input: Tensor, *dims: _int) -> Tensor:
     More than 8 axes.
     """
 
-def repeat_interleave(input: Tensor, repeats: _Operand | None = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
+def repeat_interleave(input: _Operand, repeats: _Operand | None = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
     """Each position along an axis so many times: the same number for all, or one for each. All elements in one axis, where none is
     named. Of a tensor of numbers alone, their positions, each as often as the number says.
 
@@ -6212,6 +6273,9 @@ def unsqueeze(input: Tensor, dim: _int) -> Tensor:
     An axis out of range.
     """
 
+def unsqueeze_(input: Tensor, dim: _int) -> Tensor:
+    """`unsqueeze`, written into the tensor."""
+
 def squeeze(input: Tensor, dim: _Dims | None = None) -> Tensor:
     """Without axes of size 1: one, several (others stay), or all of them; a view.
 
@@ -6219,6 +6283,9 @@ def squeeze(input: Tensor, dim: _Dims | None = None) -> Tensor:
 
     An axis out of range, or twice the same.
     """
+
+def squeeze_(input: Tensor, dim: _Dims | None = None) -> Tensor:
+    """`squeeze`, written into the tensor."""
 
 def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
     """The diagonal of two axes (above the main one by `offset`), which go; it becomes the last. A view.
@@ -6572,6 +6639,9 @@ def t(input: Tensor) -> Tensor:
 
     More than two axes.
     """
+
+def t_(input: Tensor) -> Tensor:
+    """`t`, written into the tensor."""
 
 def clone(input: Tensor) -> Tensor:
     """A copy of the value in its own memory; gradients flow through it."""
@@ -7066,6 +7136,67 @@ def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: 
     An axis out of range; more elements than there are; truth values.
     """
 
+def gcd(input: _Operand, other: _Operand) -> Tensor:
+    """The greatest common divisor of integers, which is not negative; that of 0 and 0 is 0.
+
+    # Errors
+
+    What is no integer, shapes that do not broadcast, unlike devices.
+    """
+
+def gcd_(input: Tensor, other: _Operand) -> Tensor:
+    """`gcd`, written into the tensor."""
+
+def lcm(input: _Operand, other: _Operand) -> Tensor:
+    """The least common multiple of integers, which is not negative; 0 where one of them is.
+
+    # Errors
+
+    What is no integer, shapes that do not broadcast, unlike devices.
+    """
+
+def lcm_(input: Tensor, other: _Operand) -> Tensor:
+    """`lcm`, written into the tensor."""
+
+def igamma(input: _Operand, other: _Operand) -> Tensor:
+    """The regularised lower incomplete gamma function `P(a, x) = ∫₀ˣ tᵃ⁻¹ e⁻ᵗ dt / Γ(a)`, with the tensor as `a`, for `a` and `x` that are not
+    negative. Integers become f32; half types are computed in f32. By series and continued fractions, with a gradient by `x` alone.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def igamma_(input: Tensor, other: _Operand) -> Tensor:
+    """`igamma`, written into the tensor."""
+
+def igammac(input: _Operand, other: _Operand) -> Tensor:
+    """The regularised upper incomplete gamma function `Q(a, x) = 1 − P(a, x)`: see `igamma`.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def igammac_(input: Tensor, other: _Operand) -> Tensor:
+    """`igammac`, written into the tensor."""
+
+def _special_gammainc(input: _Operand, other: _Operand) -> Tensor:
+    """`igamma`, by the name of `special`.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
+def _special_gammaincc(input: _Operand, other: _Operand) -> Tensor:
+    """`igammac`, by the name of `special`.
+
+    # Errors
+
+    Shapes that do not broadcast, unlike devices.
+    """
+
 def _special_gammaln(input: Tensor) -> Tensor:
     """The logarithm of the magnitude of the gamma function. Integers become f32."""
 
@@ -7099,7 +7230,7 @@ def _special_i0_(input: Tensor) -> Tensor:
 def _special_i1(input: Tensor) -> Tensor:
     """The modified Bessel function of the first kind and order 1. Integers become f32."""
 
-def _special_zeta(input: Tensor, other: _Operand) -> Tensor:
+def _special_zeta(input: _Operand, other: _Operand) -> Tensor:
     """Hurwitz's zeta function, Σ 1/(q + k)ˣ over k ≥ 0, for x > 1. ∞ at whole numbers q that are not positive. Integers become
     f32.
 

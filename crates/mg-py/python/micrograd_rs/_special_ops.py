@@ -20,6 +20,8 @@ __all__ = [
     "expit",
     "expm1",
     "expm1_",
+    "gammainc",
+    "gammaincc",
     "gammaln",
     "i0",
     "i0_",
@@ -62,6 +64,8 @@ exp2_ = _rs._special_exp2_
 expit = _rs._special_expit
 expm1 = _rs._special_expm1
 expm1_ = _rs._special_expm1_
+gammainc = _rs._special_gammainc
+gammaincc = _rs._special_gammaincc
 gammaln = _rs._special_gammaln
 i0 = _rs._special_i0
 i0_ = _rs._special_i0_

@@ -1048,6 +1048,32 @@ impl Tensor {
         Ok(())
     }
 
+    /// Makes the tensor a view of what it was: `x.t_()`. Other views of it stay what they were, and see what is written to it.
+    ///
+    /// # Errors
+    ///
+    /// A leaf that requires a gradient, whose gradient has its shape; those of making the view.
+    #[track_caller]
+    pub(crate) fn turn(&self, view: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<()> {
+        if self.keeps_grad() {
+            let text = "a leaf that requires a gradient keeps its shape: make a view of it instead";
+            return Err(Error::new("view", ErrorKind::Gradient(text.into())));
+        }
+        // It has the history that it had, whether gradients are recorded now or not.
+        let was = mg_graph::set_tracking(true);
+        let seen = view(self);
+        mg_graph::set_tracking(was);
+        let seen = seen?;
+        if seen.is(self) {
+            return Ok(());
+        }
+        jit::note_other_memory();
+        let state = std::mem::replace(&mut *seen.state(), State::Alone(None));
+        let old = std::mem::replace(&mut *self.state(), state);
+        drop(old);
+        Ok(())
+    }
+
     /// Makes the tensor (and what it is a view of) stand for another node of the same shape, dtype and device.
     pub(crate) fn write(&self, value: Node) -> Result<()> {
         let since = IN_PLACE.get().unwrap_or_else(mg_graph::next_sequence);

@@ -78,6 +78,18 @@ fn orders<T: Real>(exchanged: impl Iterator<Item = usize>, order: &mut [T], inve
     }
 }
 
+/// A matrix whose largest element's square would be too large, or too small, for the dtype, times a power of two; and what takes that
+/// back.
+fn scaled<T: Real>(a: &[T]) -> (Option<Vec<T>>, T) {
+    let largest = a.iter().fold(T::of(0), |most, x| if x.magnitude() > most { x.magnitude() } else { most });
+    let factor = largest.to_one();
+    let square = largest.times(largest);
+    if largest.is_zero() || square.times(square).is_finite() && !square.times(square).is_zero() {
+        return (None, T::of(1));
+    }
+    (Some(a.iter().map(|x| x.times(factor)).collect()), factor.to_one())
+}
+
 /// Factorises a matrix into a line of parts; what it is refused for, and where.
 fn matrix<T: Real>(
     factor: &Factor,
@@ -147,16 +159,22 @@ fn matrix<T: Real>(
             }
             let mut none: [T; 0] = [];
             let vectors = vectors.first_mut().map_or(&mut none[..], |v| v);
-            T::eigh(a, n, values, vectors).err().map(|_| (Code::Eigh, 0))
+            let (near_one, back) = scaled(a);
+            let result = T::eigh(near_one.as_deref().unwrap_or(a), n, values, vectors);
+            values.iter_mut().for_each(|x| *x = x.times(back));
+            result.err().map(|_| (Code::Eigh, 0))
         }
         (FactorKind::Svd { .. }, [values, vectors @ ..]) => {
             if !is_finite() {
                 return Some((Code::NotFinite, 0));
             }
+            let (near_one, back) = scaled(a);
+            let a = near_one.as_deref().unwrap_or(a);
             let result = match vectors {
                 [u, vt] => T::svd(a, m, n, u, values, vt),
                 _ => T::svd(a, m, n, &mut [], values, &mut []),
             };
+            values.iter_mut().for_each(|x| *x = x.times(back));
             result.err().map(|_| (Code::Svd, 0))
         }
         // `Factor::parts` has as many.

@@ -28,7 +28,7 @@ SAMPLES = {
         {"call": "x // 0.7", "order": 0},
     ],
     "pow": ["L.pow(p, y)", "x ** 3", "p.pow(-0.5)", "i ** 2", "p.clone().pow_(1.5)", "2 ** x"],
-    "float_power": ["L.float_power(p, y)", "i.float_power(-2)", "L.float_power(x, 2)"],
+    "float_power": ["L.float_power(2, x)", "L.float_power(p, y)", "i.float_power(-2)", "L.float_power(x, 2)"],
     "clamp": [
         "L.clamp(x, -1, 1)",
         "x.clip(min=0.5)",
@@ -69,7 +69,7 @@ SAMPLES = {
     "lerp": ["L.lerp(x, y, 0.3)", "x.lerp(y, u)", "L.lerp(x, y, 0.8)", "x.clone().lerp_(y, 0.5)", "L.lerp(x, c, 2.0)"],
     "addcmul": ["L.addcmul(x, y, p)", "x.addcmul(y, c, value=0.5)", "L.addcmul(i, i, j, value=2)", "x.clone().addcmul_(y, p)"],
     "addcdiv": ["L.addcdiv(x, y, p)", "x.addcdiv(c, p, value=0.5)", "x.clone().addcdiv_(y, p)"],
-    "xlogy": ["L.xlogy(x, p)", "L.xlogy(s, s2)", "L.xlogy(p * 0, p)", "x.xlogy(2.5)", "L.special.xlogy(x, p)", "x.clone().xlogy_(p)"],
+    "xlogy": ["L.xlogy(2, p)", "L.xlogy(x, p)", "L.xlogy(s, s2)", "L.xlogy(p * 0, p)", "x.xlogy(2.5)", "L.special.xlogy(x, p)", "x.clone().xlogy_(p)"],
     "xlog1py": ["L.special.xlog1py(x, p)", "L.special.xlog1py(s, s2)", "L.special.xlog1py(x, 2)"],
     "logaddexp": ["L.logaddexp(x, y)", "x.logaddexp(c)", "L.logaddexp(x, z)", "L.logaddexp(s, s)", "L.logaddexp(s, s2)"],
     "logaddexp2": ["L.logaddexp2(x, y)", "x.logaddexp2(c)", "L.logaddexp2(s, s)", "L.logaddexp2(s, s2)"],

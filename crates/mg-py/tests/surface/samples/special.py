@@ -1,6 +1,23 @@
 """Special functions."""
 
 SAMPLES = {
+    "gcd": ["L.gcd(i, j)", "L.gcd(i, i0)", "i.gcd(j)", "L.gcd(i[:0], j[:0])", "i.clone().gcd_(j)", {"call": "L.gcd(x.detach(), y.detach())", "error": True}],
+    "lcm": ["L.lcm(i, j)", "L.lcm(i, i)", "i.lcm(i0)", {"call": "L.lcm(x.detach(), y.detach())", "error": True}],
+    "igamma": [
+        "L.igamma(p.detach(), q)",
+        "L.igamma(p.detach() * 100, q * 100)",
+        {"call": "L.igamma(p.detach() * 1e5, (p.detach() + o.detach() * 1e-3) * 1e5)", "rtol": 1e-6},
+        {"call": "L.igamma(s, s2)", "order": 0},
+        {"call": "L.igamma(L.tensor([0.0, 0.0, 1.0, inf, inf], dtype=L.float64), L.tensor([0.0, 2.0, inf, 3.0, inf], dtype=L.float64))", "order": 0},
+        "p.detach().igamma(q)",
+    ],
+    "igammac": [
+        "L.igammac(p.detach(), q)",
+        "L.igammac(p.detach() * 30, q * 40)",
+        {"call": "L.igammac(s, s2)", "order": 0},
+    ],
+    "gammainc": ["L.special.gammainc(p.detach(), q)"],
+    "gammaincc": ["L.special.gammaincc(p.detach(), q)"],
     "erfc": ["L.erfc(x)", "L.special.erfc(s)", "x.clone().erfc_()"],
     "erfinv": ["L.erfinv(o)", "L.special.erfinv(s)"],
     "lgamma": ["L.lgamma(p)", "L.lgamma(x)", "L.lgamma(s)", "p.clone().lgamma_()"],
