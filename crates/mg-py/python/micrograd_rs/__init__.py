@@ -87,12 +87,13 @@ from ._dtypes import finfo, iinfo
 from ._names import Lazy as _Lazy
 from ._ops import *
 from ._size import Size
-from .autograd import enable_grad, no_grad, set_grad_enabled
+from .autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
 from .random import default_generator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import autograd, cuda, data, engine, functional, linalg, nn, optim, random, signal, special
+    from . import autograd, cuda, data, engine, func, functional, linalg, nn, optim, random, signal, special, utils
+    from .func import vmap
 
 device = Device
 asarray = as_tensor
@@ -144,6 +145,7 @@ __all__ = [
     "from_numpy",
     "full",
     "full_like",
+    "func",
     "functional",
     "get_default_device",
     "get_default_dtype",
@@ -151,12 +153,14 @@ __all__ = [
     "get_rng_state",
     "half",
     "iinfo",
+    "inference_mode",
     "initial_seed",
     "int8",
     "int16",
     "int32",
     "int64",
     "is_grad_enabled",
+    "is_inference_mode_enabled",
     "is_tensor",
     "jit",
     "linalg",
@@ -193,6 +197,8 @@ __all__ = [
     "uint16",
     "uint32",
     "uint64",
+    "utils",
+    "vmap",
     "where",
     "zeros",
     "zeros_like",
@@ -215,6 +221,7 @@ __getattr__ = _Lazy(__name__, (
         "cuda",
         "data",
         "engine",
+        "func",
         "functional",
         "linalg",
         "nn",
@@ -222,5 +229,7 @@ __getattr__ = _Lazy(__name__, (
         "random",
         "signal",
         "special",
+        "utils",
     ),
+    {"vmap": "func"},
 )
