@@ -9,6 +9,7 @@ use crate::jit;
 use crate::rules;
 use crate::tensor::memory::{apart, locked, may_be_borrowed, settle, untracked};
 use crate::tensor::{Cell, Tensor};
+use crate::transform::batch::{leaked, leaks};
 use mg_device::{Error, ErrorKind, Result};
 use mg_graph::{Node, Op, Overwritten, Sources, Tag};
 use mg_kernels::Algebra;
@@ -437,6 +438,10 @@ static ADDING: [Mutex<()>; 16] = [const { Mutex::new(()) }; 16];
 
 /// Adds to a leaf's gradient, in place, as everybody who has read it is to see.
 pub(crate) fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> Result<()> {
+    // What stands for many examples is the gradient of nothing outside of them.
+    if leaks(&gradient, &leaf.current()) {
+        return Err(leaked());
+    }
     // A gradient that is somebody else's memory is what is in that now.
     let gradient = if may_be_borrowed(&gradient) { gradient.copy() } else { gradient };
     // It may be a node of the graph as it is; it has that one's history only where gradients have any.

@@ -228,6 +228,10 @@ def test_what_batches_refuse():
     with pytest.raises(ValueError, match="outside"):
         func.vmap(lambda x: outside.add_(x))(xs)
     assert outside.tolist() == [0, 0]
+    weight = mg.ones(2, dtype=mg.float64, requires_grad=True)
+    with pytest.raises(ValueError, match="outside"):
+        func.vmap(lambda x: ((weight * x).sum().backward(), x)[1])(xs)
+    assert weight.grad is None
     with pytest.raises(ValueError, match="examples"):
         func.vmap(lambda x, y: x)(xs, numbers(4, 2))
     with pytest.raises(ValueError, match="axis"):
