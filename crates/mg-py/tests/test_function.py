@@ -551,7 +551,7 @@ def test_full_backward_hooks_of_modules():
     handle = layer.register_full_backward_hook(lambda m, i, o: (i[0] * 10,))
     x.grad = None
     layer(x).sum().backward()
-    assert x.grad.tolist() == [[w * 10 for w in mg.tensor(wanted).tolist()]]
+    assert x.grad.tolist() == (mg.tensor([wanted]) * 10).tolist()
     handle.remove()
     # An argument without a gradient.
     told.clear()
