@@ -242,8 +242,6 @@ pub(crate) fn walk(
     let mut passed = Passed::new();
     // Histories of replays' answers that are walked as they are.
     let mut walked: SmallVec<[*const (); 2]> = SmallVec::new();
-    // Gradients that were asked for and are complete.
-    let mut complete: SmallVec<[Node; 16]> = SmallVec::new();
     // The first of the nodes that were computed again for this walk, and those of them that lead to what is wanted.
     let mut again = u64::MAX;
     let mut more: HashSet<u64> = HashSet::new();
@@ -261,7 +259,6 @@ pub(crate) fn walk(
             watch.keep(&gradient, create_graph)?;
         }
         if wanted(&node) {
-            complete.push(gradient.clone());
             arrive(&node, gradient.clone())?;
         }
         if let Reach::Within(nodes) = reach
@@ -335,7 +332,8 @@ pub(crate) fn walk(
         let _at = mg_graph::at(node.location());
         if let Some(call) = Call::of(&node) {
             let arrived = calls.remove(&node.sequence()).unwrap_or_default();
-            let needed = || arrived.iter().map(|(_, gradient)| gradient).chain(&complete);
+            let needed =
+                || arrived.iter().map(|(_, gradient)| gradient).chain(front.values().map(|(_, g)| g));
             if call.is_again() && !create_graph && !needed().any(Node::is_traced) {
                 // What was computed again for this walk so far is let go before more is: that is what it is for.
                 mg_graph::realize_quietly(&needed().collect::<SmallVec<[&Node; 16]>>())?;
