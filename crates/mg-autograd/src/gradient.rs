@@ -332,8 +332,10 @@ pub(crate) fn walk(
         let _at = mg_graph::at(node.location());
         if let Some(call) = Call::of(&node) {
             let arrived = calls.remove(&node.sequence()).unwrap_or_default();
-            let needed =
-                || arrived.iter().map(|(_, gradient)| gradient).chain(front.values().map(|(_, g)| g));
+            let needed = || {
+                let waiting = arrived.iter().map(|(_, g)| g).chain(front.values().map(|(_, g)| g));
+                waiting.filter(|g| g.literal().is_none())
+            };
             if call.is_again() && !create_graph && !needed().any(Node::is_traced) {
                 // What was computed again for this walk so far is let go before more is: that is what it is for.
                 mg_graph::realize_quietly(&needed().collect::<SmallVec<[&Node; 16]>>())?;
