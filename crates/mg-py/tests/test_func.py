@@ -51,8 +51,6 @@ FUNCTIONS = {
     "norms": lambda x: F.layer_norm(x, [4]) * F.normalize(x, dim=0),
     "convolutions": lambda x: F.conv1d(x.unsqueeze(0), numbers(2, 3, 2, seed=5)).sin(),
     "losses": lambda x: F.cross_entropy(x, mg.tensor([1, 0, 3])) + F.mse_loss(x, x.flip(1) * 2),
-    "systems": lambda x: mg.linalg.solve(x @ x.T + mg.eye(3).double() * 3, x) + mg.linalg.cholesky(x @ x.T + mg.eye(3).double()).sum(),
-    "sorts": lambda x: x.sort(dim=0).values * x.topk(4, dim=1).values,
     "casts": lambda x: x.float().double() * x,
 }
 
