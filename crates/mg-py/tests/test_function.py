@@ -9,6 +9,7 @@ import micrograd_rs as mg
 from micrograd_rs import autograd
 from micrograd_rs.autograd import Function
 from micrograd_rs.autograd.function import once_differentiable
+from micrograd_rs.nn.modules.module import register_module_full_backward_hook
 
 
 def leaf(*numbers):
@@ -564,6 +565,6 @@ def test_full_backward_hooks_of_modules():
     with pytest.raises(RuntimeError, match="as many gradients"):
         layer(x).sum().backward()
     every = []
-    with mg.nn.modules.module.register_module_full_backward_hook(lambda m, i, o: every.append(type(m).__name__)):
+    with register_module_full_backward_hook(lambda m, i, o: every.append(type(m).__name__)):
         mg.nn.Sequential(mg.nn.Tanh(), mg.nn.Tanh())(x).sum().backward()
     assert every == ["Tanh", "Tanh", "Sequential"]
