@@ -186,6 +186,21 @@ pub(crate) fn generator() -> (u64, u64) {
     GENERATOR.state()
 }
 
+/// Runs `f` with the generator as it was once, and puts it back to what it is now: numbers that were drawn are drawn again.
+pub(crate) fn from_state<R>(seed: u64, position: u64, f: impl FnOnce() -> R) -> R {
+    struct Restore((u64, u64), u64);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            *GENERATOR.0.lock().unwrap_or_else(PoisonError::into_inner) = self.0;
+            DRAWN.set(self.1);
+        }
+    }
+    let now =
+        std::mem::replace(&mut *GENERATOR.0.lock().unwrap_or_else(PoisonError::into_inner), (seed, position));
+    let _restore = Restore(now, DRAWN.get());
+    f()
+}
+
 /// Takes positions that a replayed step has drawn.
 pub(crate) fn advance(n: u64) {
     let mut generator = GENERATOR.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,8 +1,10 @@
 //! How tensors print: as in PyTorch, with the dtype where it is not what numbers alone would have got. `{}` shows the elements
 //! and computes them if need be; `{:?}` tells what the tensor is and computes nothing.
 
+use crate::function::Call;
 use crate::tensor::{Tensor, element};
 use mg_device::{Buffer, Category, DType, Layout, Result};
+use mg_graph::Tag;
 use std::fmt::{self, Display, Formatter};
 
 /// Beyond so many elements, the middle of long axes is left out.
@@ -48,6 +50,10 @@ impl Display for Tensor {
 }
 
 fn text(tensor: &Tensor, name: fn(DType) -> String) -> Result<String> {
+    if tensor.current_is_traced() {
+        // An example of many.
+        return Ok(format!("{OPENING}..., shape={}, dtype={})", tensor.shape(), name(tensor.dtype())));
+    }
     mg_graph::note_printing();
     let value = tensor.host_value()?;
     let shape = *value.layout.shape();
@@ -78,7 +84,12 @@ fn text(tensor: &Tensor, name: fn(DType) -> String) -> Result<String> {
     if tensor.is_leaf() && tensor.requires_grad() {
         suffixes.push("requires_grad=True".into());
     } else if tensor.requires_grad() {
-        suffixes.push(format!("grad_fn=<{}>", tensor.node().op().name()));
+        let node = tensor.node();
+        let name = match node.tag() {
+            Some(Tag::Output(call, _)) => Call::of(call).map_or("call", Call::name),
+            _ => node.op().name(),
+        };
+        suffixes.push(format!("grad_fn=<{name}>"));
     }
     let mut column = out.len() - out.rfind('\n').map_or(0, |at| at + 1);
     for suffix in suffixes {

@@ -16,13 +16,19 @@
 //! # Ok::<(), mg_device::Error>(())
 //! ```
 
+pub mod anomaly;
 mod caller;
 pub mod check;
+mod checkpoint;
 mod checks;
 mod creation;
 mod display;
+pub mod func;
+pub mod function;
 mod functional;
 mod gradient;
+mod history;
+mod hooks;
 mod index;
 mod jit;
 mod operations;
@@ -33,11 +39,20 @@ mod rules;
 pub mod scalar;
 pub mod surface;
 mod tensor;
+mod transform;
 
+pub use anomaly::set_detect_anomaly;
 pub use check::{gradcheck, gradgradcheck};
+pub use checkpoint::{Recompute, checkpoint};
 pub use creation::{Generator, default_device, manual_seed, set_default_device, with_default_device};
 pub use gradient::{Backward, NoGrad, enable_grad, grad, is_grad_enabled, no_grad};
 pub use jit::{Jit, jit, refuse_replay};
+pub use func::grads_of_batch;
+pub use function::apply;
+pub use gradient::{Backward, NoGrad, backward, enable_grad, grad, is_grad_enabled, no_grad};
+pub use history::History;
+pub use hooks::{AfterHook, Hook, HookHandle};
+pub use jit::{Jit, jit};
 pub use operations::Padding;
 pub use ops::Operand;
 pub use picks::{Index, Selection};

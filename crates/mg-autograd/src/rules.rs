@@ -10,25 +10,11 @@ use smallvec::SmallVec;
 /// The gradient of source `i` of a node with these sources, given the node's gradient; `None` where it is zero.
 pub(crate) fn vjp(node: &Node, sources: &Sources, i: usize, g: &Node) -> Result<Option<Node>> {
     let source = &sources[i];
-    if let (Op::Map(Map::Row(Row::Pow)), 0, Some(0.0)) =
-        (node.op(), i, sources.get(1).and_then(Node::literal))
-    {
-        // One, whatever it is a power of.
-        return Ok(None);
-    }
-    if let (Op::Map(Map::Row(Row::Div)), 1, Some(number)) = (node.op(), i, sources[0].literal())
-        && number != 0.0
-    {
-        // Of a number divided by a tensor, the quotient is all that it takes.
-        let quotient = if number == 1.0 { node.clone() } else { node.scale(1.0 / number) };
-        let gradient = g.neg().mul(&node.mul(&quotient));
-        return sum_to(&gradient, node.shape(), source.shape()).map(Some);
-    }
     Ok(match node.op() {
         Op::Source(_) | Op::Map(Map::Guard { .. }) => None,
         Op::Map(Map::Copy) => Some(g.clone()),
         Op::Map(Map::Cast) => Some(g.cast(source.dtype())),
-        Op::Map(Map::Row(row)) => match row.vjp(i, sources, node, g) {
+        Op::Map(Map::Row(_)) => match elementwise(node, sources, i, g) {
             Some(gradient) => Some(sum_to(&gradient, node.shape(), source.shape())?),
             None => None,
         },
@@ -36,6 +22,24 @@ pub(crate) fn vjp(node: &Node, sources: &Sources, i: usize, g: &Node) -> Result<
         Op::Reduce(kind, axes) => through_reduce(node, source, *kind, *axes, g)?,
         Op::Kernel(kernel) => through_kernel(node, sources, i, kernel, &g.expand(*node.shape())?)?,
     })
+}
+
+/// How an element of an elementwise node depends on that of source `i`, times `g`: before it is summed where the source was broadcast.
+/// `None` where it is zero.
+pub(crate) fn elementwise(node: &Node, sources: &Sources, i: usize, g: &Node) -> Option<Node> {
+    let Op::Map(Map::Row(row)) = node.op() else { return None };
+    if let (Row::Pow, 0, Some(0.0)) = (row, i, sources.get(1).and_then(Node::literal)) {
+        // One, whatever it is a power of.
+        return None;
+    }
+    if let (Row::Div, 1, Some(number)) = (row, i, sources[0].literal())
+        && number != 0.0
+    {
+        // Of a number divided by a tensor, the quotient is all that it takes.
+        let quotient = if number == 1.0 { node.clone() } else { node.scale(1.0 / number) };
+        return Some(g.neg().mul(&node.mul(&quotient)));
+    }
+    row.vjp(i, sources, node, g)
 }
 
 /// A gradient of something of shape `of`, summed over the axes along which `to` was broadcast to it.
@@ -110,7 +114,13 @@ fn keep_axes(reduced: &Node, source: &Shape, axes: u8) -> Result<Node> {
     reduced.reshape(shape)
 }
 
-fn through_reduce(node: &Node, source: &Node, kind: ReduceKind, axes: u8, g: &Node) -> Result<Option<Node>> {
+pub(crate) fn through_reduce(
+    node: &Node,
+    source: &Node,
+    kind: ReduceKind,
+    axes: u8,
+    g: &Node,
+) -> Result<Option<Node>> {
     let g = if g.shape().rank() == 0 { g.clone() } else { g.expand(*node.shape())? };
     let g = keep_axes(&g, source.shape(), axes)?;
     let sum = |n: &Node| n.reduce(ReduceKind::Sum, axes, true);

@@ -208,6 +208,7 @@ pub fn realize(nodes: &[&Node]) -> Result<()> {
 ///
 /// As [`realize`].
 pub fn realize_quietly(nodes: &[&Node]) -> Result<()> {
+    no_placeholders(nodes)?;
     if nodes.iter().any(|n| n.is_pending()) {
         // Nodes that become unreachable are dropped after the lock is released: that may run foreign code.
         let mut garbage = Garbage::default();
@@ -234,6 +235,18 @@ pub fn realize_quietly(nodes: &[&Node]) -> Result<()> {
     }
 }
 
+/// The error of whoever asks for a value that is not there.
+fn no_placeholders(nodes: &[&Node]) -> Result<()> {
+    match nodes.iter().any(|node| node.is_traced()) {
+        false => Ok(()),
+        true => {
+            let text = "the function stands for many examples at once, and has no values that could be read or decided by: \
+                        use where() for what depends on them";
+            Err(Error::new("vmap", ErrorKind::Value(text.into())))
+        }
+    }
+}
+
 /// What was to be written to tensors and cannot be computed on this machine will not be tried again by whoever reads them:
 /// they go back to what they stood for.
 fn give_up(nodes: &[&Node], error: &Error) {
@@ -244,6 +257,7 @@ fn give_up(nodes: &[&Node], error: &Error) {
 
 /// Shows the plan that [`realize`] would run for these nodes; nothing is computed.
 pub(crate) fn with_plan<R>(nodes: &[&Node], f: impl FnOnce(&Plan, &Collected) -> R) -> Result<Option<R>> {
+    no_placeholders(nodes)?;
     // Dropped after the lock is released, as in `realize`.
     let mut keep_alive = vec![];
     let mut guard = lock();

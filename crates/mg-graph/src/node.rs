@@ -53,6 +53,8 @@ const BORROWED: u32 = 8;
 const OWNED: u32 = 16;
 /// A graph that was computed has left something pending that reads its value.
 const READ_LATER: u32 = 32;
+/// It is made of placeholders, and has no value.
+const TRACED: u32 = 64;
 
 /// What the layer above has attached to a node.
 pub enum Tag {
@@ -64,6 +66,18 @@ pub enum Tag {
     Forgotten(Node),
     /// The node of an answer of a replayed step: what a walk goes on with may be replayed too.
     Replayed(Arc<dyn Any + Send + Sync>),
+    /// One of the results of a call that has a gradient of its own: the call's node, and which result it is.
+    Output(Node, usize),
+    /// A call that has a gradient of its own, and what that is: see [`Node::call`].
+    Call(Box<dyn Any + Send + Sync>),
+}
+
+/// What few nodes have.
+#[derive(Default)]
+struct Rare {
+    overwritten: OnceLock<Overwritten>,
+    /// What the layer above wants to know of a walk that comes by.
+    watch: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
 
 /// Said of a node whose tensor was written to since.
@@ -90,7 +104,7 @@ pub(crate) struct Inner {
     handles: AtomicU32,
     flags: AtomicU32,
     tag: OnceLock<Tag>,
-    overwritten: OnceLock<Box<Overwritten>>,
+    rare: OnceLock<Box<Rare>>,
     /// What the tensor stood for before this node was written to it, until the value is known. Accessed as `sources` are.
     before: UnsafeCell<Option<Node>>,
     /// The engine's notes on this node, valid for one realisation.
@@ -249,7 +263,7 @@ impl Node {
         let mut flags = 0;
         for source in &sources {
             let of = source.0.flags.load(Ordering::Relaxed);
-            flags |= of & TRACKED;
+            flags |= of & (TRACKED | TRACED);
             if of & BORROWED != 0 && source.reads_borrowed() {
                 flags |= BORROWED;
             }
@@ -276,7 +290,7 @@ impl Node {
             handles: AtomicU32::new(0),
             flags: AtomicU32::new(flags),
             tag: OnceLock::new(),
-            overwritten: OnceLock::new(),
+            rare: OnceLock::new(),
             before: UnsafeCell::new(None),
             mark: Mark::default(),
         }))
@@ -288,6 +302,37 @@ impl Node {
         let (shape, dtype, device) = (*value.layout.shape(), value.buffer.dtype(), value.buffer.device());
         let value = OnceLock::from(Ok(value));
         Node::made(Op::Source(SourceKind::Data), Sources::new(), shape, dtype, device, value)
+    }
+
+    /// A node that stands for a call with a gradient of its own: it has no value that anybody asks for, and walks come to its sources by
+    /// `rule`, which the layer above understands. Its results have the tag [`Tag::Output`].
+    ///
+    /// # Errors
+    ///
+    /// Memory.
+    #[track_caller]
+    pub fn call(sources: Sources, rule: Box<dyn Any + Send + Sync>) -> Result<Node, Error> {
+        let buffer = Buffer::uninit(Device::cpu(), DType::F32, 0)?;
+        let layout = Layout::contiguous(Shape::of(&[0]));
+        let value = OnceLock::from(Ok(Value { buffer, layout }));
+        let op = Op::Source(SourceKind::Data);
+        let node = Node::made(op, sources, Shape::of(&[0]), DType::F32, Device::cpu(), value);
+        node.set_tracked(true);
+        node.set_tag(Tag::Call(rule));
+        Ok(node)
+    }
+
+    /// A node that stands for a value which is not there: what is made of it is a graph to be looked at, and cannot be computed.
+    #[track_caller]
+    pub fn placeholder(shape: Shape, dtype: DType, device: Device) -> Node {
+        let node = Node::pending(Op::Source(SourceKind::Data), Sources::new(), shape, dtype, device);
+        node.0.flags.fetch_or(TRACED, Ordering::Relaxed);
+        node
+    }
+
+    /// Whether it is a placeholder, or made of one.
+    pub fn is_traced(&self) -> bool {
+        self.0.flags.load(Ordering::Relaxed) & TRACED != 0
     }
 
     /// The position in the order of creation: sources come before what is computed from them.
@@ -440,12 +485,26 @@ impl Node {
 
     /// Says that what the node stood for was written to: a walk that reads its value from now on reads what is gone.
     pub fn overwrite(&self, line: &'static Location<'static>, since: u64) {
-        self.0.overwritten.get_or_init(|| Box::new(Overwritten { line, since }));
+        self.rare().overwritten.get_or_init(|| Overwritten { line, since });
+    }
+
+    fn rare(&self) -> &Rare {
+        self.0.rare.get_or_init(Box::default)
+    }
+
+    /// What the layer above has put beside the node to be told of walks that come by; made by `make` if there is nothing yet.
+    pub fn watch_or(&self, make: impl FnOnce() -> Arc<dyn Any + Send + Sync>) -> &Arc<dyn Any + Send + Sync> {
+        self.rare().watch.get_or_init(make)
+    }
+
+    /// What [`Node::watch_or`] has put there.
+    pub fn watch(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
+        self.0.rare.get()?.watch.get()
     }
 
     /// What [`Node::overwrite`] said, of this node or of what it is a view of.
     pub fn overwritten(&self) -> Option<Overwritten> {
-        let found = |node: &Node| node.0.overwritten.get().map(|found| **found);
+        let found = |node: &Node| node.0.rare.get()?.overwritten.get().copied();
         let is_view = |node: &Node| matches!(node.0.op, Op::View(_));
         if found(self).is_some() || !is_view(self) {
             return found(self);
@@ -478,15 +537,15 @@ impl Node {
     /// Says that a person holds this node. While its value is pending, the engine computes it along with whatever it
     /// shares work with.
     pub fn hold(&self) {
-        if self.0.handles.fetch_add(1, Ordering::Relaxed) == 0 && self.is_pending() && !self.0.op.is_source()
-        {
+        let first = self.0.handles.fetch_add(1, Ordering::Relaxed) == 0;
+        if first && self.is_pending() && !self.0.op.is_source() && !self.is_traced() {
             crate::engine::register(self);
         }
     }
 
     /// Makes an optional node known to the engine without holding it; see [`Node::is_optional`].
     pub fn announce(&self) {
-        if self.is_pending() && !self.0.op.is_source() {
+        if self.is_pending() && !self.0.op.is_source() && !self.is_traced() {
             crate::engine::register(self);
         }
     }
@@ -562,16 +621,21 @@ impl Drop for Inner {
         // to that one.
         let mut sources = std::mem::take(self.sources.get_mut());
         sources.extend(self.before.get_mut().take());
-        if let Some(Tag::History(node) | Tag::Forgotten(node)) = self.tag.take() {
-            sources.push(node);
+        let mut rule = None;
+        match self.tag.take() {
+            Some(Tag::History(node) | Tag::Forgotten(node) | Tag::Output(node, _)) => sources.push(node),
+            Some(Tag::Call(of)) => rule = Some(of),
+            // What a replay knows of its answers holds none of them.
+            Some(Tag::Owner(_) | Tag::Replayed(_)) | None => {}
         }
-        if sources.is_empty() {
+        if sources.is_empty() && rule.is_none() {
             return;
         }
         let outer = DROPPED.get();
         if !outer.is_null() {
             // SAFETY: the list of a drop further down this thread's stack, which keeps no reference to it across a call.
             unsafe { (*outer).push(sources) };
+            drop(rule);
             return;
         }
         let mut dropped = Dropped::new();
@@ -579,6 +643,8 @@ impl Drop for Inner {
         DROPPED.set(list);
         let _forget = Forget;
         drop(sources);
+        // What a call has saved is nodes, too.
+        drop(rule);
         // SAFETY: the list above; the reference ends before the sources are dropped.
         while let Some(sources) = unsafe { (*list).pop() } {
             drop(sources);

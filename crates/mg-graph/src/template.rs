@@ -119,7 +119,15 @@ impl Template {
                 Some(Tag::Owner(_)) => {
                     return Err(refused("its answer has the history of a leaf that it has made"));
                 }
+                Some(Tag::Output(..) | Tag::Call(_)) => {
+                    return Err(refused(
+                        "its answer has the history of a function with a gradient of its own",
+                    ));
+                }
                 Some(Tag::Replayed(_)) | None => {}
+            }
+            if node.watch().is_some() {
+                return Err(refused("its answer has a history with hooks"));
             }
             met.insert(node.sequence(), (node, sources));
         }
@@ -159,7 +167,7 @@ impl Template {
                 history: match node.tag() {
                     Some(Tag::History(history)) => Some((History::Kept, source(history))),
                     Some(Tag::Forgotten(history)) => Some((History::Forgotten, source(history))),
-                    Some(Tag::Owner(_) | Tag::Replayed(_)) | None => None,
+                    Some(Tag::Owner(_) | Tag::Replayed(_) | Tag::Output(..) | Tag::Call(_)) | None => None,
                 },
                 value,
             });

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use mg_autograd::anomaly;
 use mg_device::{Error, ErrorKind, Result};
 use pyo3::exceptions::{
     PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyTypeError, PyValueError,
@@ -99,10 +100,45 @@ fn answer<T>(result: std::result::Result<Result<T>, Box<dyn Any + Send>>) -> PyR
 /// Runs what builds graphs: short work, done under the interpreter's lock unless another thread is in the engine.
 #[inline]
 pub fn build<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    if anomaly::is_on() {
+        return noted(py, f);
+    }
     if BUSY.load(Ordering::Relaxed) != 0 || IN_HANDLER.get() {
         return compute(py, f);
     }
     answer(guarded(f))
+}
+
+/// As [`compute`], and remembers the line of Python that it is called from: what is made here came from there.
+#[cold]
+fn noted<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    let before = mg_graph::next_sequence();
+    let answer = compute(py, f);
+    let after = mg_graph::next_sequence();
+    if after > before
+        && let Ok(line) = line(py)
+    {
+        anomaly::note(before..after, line);
+    }
+    answer
+}
+
+/// The line of Python that calls, outside of this package.
+fn line(py: Python<'_>) -> PyResult<String> {
+    let mut frame = py.import("sys")?.getattr("_getframe")?.call0()?;
+    loop {
+        let name: String = frame.getattr("f_code")?.getattr("co_filename")?.extract()?;
+        let back = frame.getattr("f_back")?;
+        if name.contains("micrograd_rs") && name.contains("site-packages") && !back.is_none() {
+            frame = back;
+            continue;
+        }
+        let number: usize = frame.getattr("f_lineno")?.extract()?;
+        let text: String = py.import("linecache")?.getattr("getline")?.call1((&name, number))?.extract()?;
+        let text = text.trim();
+        let shown = if text.is_empty() { String::new() } else { format!(": {text}") };
+        return Ok(format!("\"{name}\", line {number}{shown}"));
+    }
 }
 
 /// Runs what may take long: other Python threads run meanwhile.
@@ -203,6 +239,14 @@ fn interrupted() -> bool {
 /// Makes the engine ask for signals.
 pub fn listen() {
     mg_graph::set_interrupt(Some(interrupted));
+}
+
+/// As [`in_python`], for code whose exception the engine is to hand on: whoever called the engine raises it.
+pub fn told_by_python<T>(f: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T> {
+    in_python(f).map_err(|raised| {
+        RAISED.set(Some(raised));
+        Error::new("python", ErrorKind::Cancelled)
+    })
 }
 
 /// Runs Python code from within [`compute`], where no lock of the engine is held: a function that is being recorded.

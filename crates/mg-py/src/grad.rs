@@ -14,19 +14,74 @@ fn how(retain_graph: Option<bool>, create_graph: bool) -> Backward {
 
 #[pymethods]
 impl PyTensor {
-    /// Adds the gradient of this tensor to the `grad` of every leaf that it depends on. A tensor of more than one element
-    /// needs a seed `gradient` of its shape. The graph is let go unless it is to be retained.
-    #[pyo3(signature = (gradient=None, retain_graph=None, create_graph=false))]
+    /// Adds the gradient of this tensor to the `grad` of every leaf that it depends on, or of `inputs` alone. A tensor of more
+    /// than one element needs a seed `gradient` of its shape. The graph is let go unless it is to be retained.
+    #[pyo3(signature = (gradient=None, retain_graph=None, create_graph=false, inputs=None))]
     fn backward(
         &self,
         py: Python<'_>,
         gradient: Option<&Bound<'_, PyTensor>>,
         retain_graph: Option<bool>,
         create_graph: bool,
+        inputs: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let seed = gradient.map(|g| &g.get().t);
-        compute(py, || self.t.backward_with(seed, how(retain_graph, create_graph)))
+        let inputs = inputs.map(leaves).transpose()?;
+        let inputs: Option<Vec<&Tensor>> =
+            inputs.as_ref().map(|all| all.iter().map(|t| &t.get().t).collect());
+        let how = how(retain_graph, create_graph);
+        compute(py, || mg_autograd::backward(&[&self.t], &[seed], inputs.as_deref(), how))
     }
+}
+
+/// The tensors whose gradients alone are added to: at least one.
+fn leaves<'py>(inputs: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyTensor>>> {
+    let all = several(inputs)?;
+    match all.is_empty() {
+        true => Err(PyRuntimeError::new_err("backward: takes at least one input, or None for all leaves")),
+        false => Ok(all),
+    }
+}
+
+/// Adds the gradients of the sum of `tensors` to the `grad` of every leaf that they depend on, or of `inputs` alone: as if `backward`
+/// was called of each, in one walk. `grad_tensors` are their gradients, which tensors of one element can do without.
+#[pyfunction]
+#[pyo3(signature = (tensors, grad_tensors=None, retain_graph=None, create_graph=false, grad_variables=None, inputs=None))]
+pub fn backward(
+    py: Python<'_>,
+    tensors: &Bound<'_, PyAny>,
+    grad_tensors: Option<&Bound<'_, PyAny>>,
+    retain_graph: Option<bool>,
+    create_graph: bool,
+    grad_variables: Option<&Bound<'_, PyAny>>,
+    inputs: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let roots = several(tensors)?;
+    let seeds = seeds(grad_tensors.or(grad_variables), roots.len())?;
+    let inputs = inputs.map(leaves).transpose()?;
+    let inputs: Option<Vec<&Tensor>> = inputs.as_ref().map(|all| all.iter().map(|t| &t.get().t).collect());
+    let of: Vec<&Tensor> = roots.iter().map(|t| &t.get().t).collect();
+    let seeds: Vec<Option<&Tensor>> = seeds.iter().map(Option::as_ref).collect();
+    compute(py, || mg_autograd::backward(&of, &seeds, inputs.as_deref(), how(retain_graph, create_graph)))
+}
+
+/// Seed gradients as they are given for so many outputs: one tensor, or one (or None) for each.
+fn seeds(given: Option<&Bound<'_, PyAny>>, outputs: usize) -> PyResult<Vec<Option<Tensor>>> {
+    let seeds: Vec<Option<Tensor>> = match given.filter(|g| !g.is_none()) {
+        None => vec![],
+        Some(one) if one.is_instance_of::<PyTensor>() => vec![Some(one.cast::<PyTensor>()?.get().t.clone())],
+        Some(all) => {
+            let each = |seed: Bound<'_, PyAny>| -> PyResult<Option<Tensor>> {
+                if seed.is_none() { Ok(None) } else { Ok(Some(seed.cast::<PyTensor>()?.get().t.clone())) }
+            };
+            all.try_iter()?.map(|s| each(s?)).collect::<PyResult<_>>()?
+        }
+    };
+    if !seeds.is_empty() && seeds.len() != outputs {
+        let text = format!("{} seed gradients for {outputs} outputs", seeds.len());
+        return Err(PyValueError::new_err(text));
+    }
+    Ok(seeds)
 }
 
 /// A tensor, or several in a list or tuple.
@@ -38,9 +93,13 @@ fn several<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyTensor>>> 
 }
 
 /// The gradients of the sum of `outputs` with respect to `inputs`, which may be any tensors on the way. Nothing is
-/// accumulated. An input that the outputs do not depend on is an error, or None with `allow_unused`.
+/// accumulated. An input that the outputs do not depend on is an error, None with `allow_unused`, or zeros with
+/// `materialize_grads`. With `is_grads_batched` the first axis of each of `grad_outputs` counts gradients, and so does that of the answers:
+/// as if the function was called for each of them, in one walk.
 #[pyfunction]
-#[pyo3(signature = (outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=false, allow_unused=false))]
+#[pyo3(signature = (outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=false, allow_unused=None,
+    is_grads_batched=false, materialize_grads=false))]
+#[allow(clippy::too_many_arguments)]
 pub fn grad<'py>(
     py: Python<'py>,
     outputs: &Bound<'py, PyAny>,
@@ -48,28 +107,29 @@ pub fn grad<'py>(
     grad_outputs: Option<&Bound<'py, PyAny>>,
     retain_graph: Option<bool>,
     create_graph: bool,
-    allow_unused: bool,
+    allow_unused: Option<bool>,
+    is_grads_batched: bool,
+    materialize_grads: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let (outputs, inputs) = (several(outputs)?, several(inputs)?);
-    let seeds: Vec<Option<Tensor>> = match grad_outputs.filter(|g| !g.is_none()) {
-        None => vec![],
-        Some(one) if one.is_instance_of::<PyTensor>() => vec![Some(one.cast::<PyTensor>()?.get().t.clone())],
-        Some(all) => {
-            let each = |seed: Bound<'py, PyAny>| -> PyResult<Option<Tensor>> {
-                if seed.is_none() { Ok(None) } else { Ok(Some(seed.cast::<PyTensor>()?.get().t.clone())) }
-            };
-            all.try_iter()?.map(|s| each(s?)).collect::<PyResult<_>>()?
-        }
-    };
-    if !seeds.is_empty() && seeds.len() != outputs.len() {
-        let text = format!("{} seed gradients for {} outputs", seeds.len(), outputs.len());
+    if materialize_grads && allow_unused == Some(false) {
+        let text = "grad: materialize_grads gives zeros for inputs that are not used: allow_unused is True or not given";
         return Err(PyValueError::new_err(text));
     }
+    let (outputs, inputs) = (several(outputs)?, several(inputs)?);
+    let seeds = seeds(grad_outputs, outputs.len())?;
     let of: Vec<&Tensor> = outputs.iter().map(|t| &t.get().t).collect();
     let by: Vec<&Tensor> = inputs.iter().map(|t| &t.get().t).collect();
     let seeds: Vec<Option<&Tensor>> = seeds.iter().map(Option::as_ref).collect();
-    let found = compute(py, || mg_autograd::grad(&of, &by, &seeds, how(retain_graph, create_graph)))?;
-    if let Some(i) = found.iter().position(Option::is_none).filter(|_| !allow_unused) {
+    let how = how(retain_graph, create_graph);
+    let mut found = match is_grads_batched {
+        true => compute(py, || mg_autograd::grads_of_batch(&of, &by, &seeds, how))?,
+        false => compute(py, || mg_autograd::grad(&of, &by, &seeds, how))?,
+    };
+    if materialize_grads {
+        let zeros = found.iter_mut().zip(&by).filter(|(found, _)| found.is_none());
+        zeros.for_each(|(found, input)| *found = Some(input.zeros_like()));
+    }
+    if let Some(i) = found.iter().position(Option::is_none).filter(|_| allow_unused != Some(true)) {
         let text =
             format!("the outputs do not depend on input {i}; pass allow_unused=True to get None for it");
         return Err(PyRuntimeError::new_err(text));

@@ -636,6 +636,7 @@ impl Surroundings {
                         found.cells.push(cell.clone().unbind());
                     }
                     if let Ok(inner) = cell.getattr("cell_contents") {
+                        rules_of(&inner, &mut stack)?;
                         methods_of(&inner, &mut stack)?;
                         stack.push(inner);
                     }
@@ -655,6 +656,8 @@ impl Surroundings {
                         stack.push(value);
                     } else if !is_code(&value) {
                         methods_of(&value, &mut stack)?;
+                    } else {
+                        rules_of(&value, &mut stack)?;
                     }
                 }
             }
@@ -743,6 +746,26 @@ fn methods_of<'py>(object: &Bound<'py, PyAny>, stack: &mut Vec<Bound<'py, PyAny>
                 stack.push(value);
             } else if let Ok(getter) = value.getattr("fget") {
                 stack.push(getter);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Puts what an `autograd.Function` does on the stack.
+fn rules_of<'py>(object: &Bound<'py, PyAny>, stack: &mut Vec<Bound<'py, PyAny>>) -> PyResult<()> {
+    if !object.is_instance_of::<PyType>() || !object.hasattr(intern!(object.py(), "_has_rules"))? {
+        return Ok(());
+    }
+    for class in object.getattr(intern!(object.py(), "__mro__"))?.try_iter()? {
+        let class = class?;
+        if class.getattr("__module__")?.str()?.to_string_lossy().starts_with("micrograd_rs") {
+            continue;
+        }
+        for value in class.getattr("__dict__")?.call_method0("values")?.try_iter()? {
+            let value = value?;
+            if value.is_instance_of::<PyFunction>() || value.hasattr(intern!(object.py(), "__func__"))? {
+                stack.push(value);
             }
         }
     }

@@ -5,6 +5,7 @@
 
 mod arith;
 mod choice;
+mod custom;
 mod device;
 mod dlpack;
 mod dtype;
@@ -13,6 +14,7 @@ mod explain;
 mod export;
 mod factory;
 mod files;
+mod func;
 mod grad;
 mod import;
 mod index;
@@ -37,6 +39,8 @@ use pyo3::prelude::*;
 mod _micrograd_rs {
     #[pymodule_export]
     use crate::choice::r#where;
+    #[pymodule_export]
+    use crate::custom::{PyBegun, PyHandle, PyHistory, PySaved};
     #[pymodule_export]
     use crate::device::{
         PyDevice, get_default_device, get_float32_matmul_precision, set_default_device,
@@ -63,7 +67,9 @@ mod _micrograd_rs {
         save_safetensors,
     };
     #[pymodule_export]
-    use crate::grad::{_set_grad_enabled, grad, is_grad_enabled, realize};
+    use crate::func::{_anomaly_mode, _checkpoint, _set_detect_anomaly, PyLevel, PyTraced};
+    #[pymodule_export]
+    use crate::grad::{_set_grad_enabled, backward, grad, is_grad_enabled, realize};
     #[pymodule_export]
     use crate::init::{
         _embedding_parameters, _layer_norm_parameters, _linear_parameters, calculate_gain, constant_, dirac_,

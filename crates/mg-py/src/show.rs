@@ -27,7 +27,9 @@ fn escape(text: &str) -> String {
 impl PyTensor {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         compute(py, || {
-            self.t.realize()?;
+            if !self.t.current_is_traced() {
+                self.t.realize()?;
+            }
             Ok(self.t.text(|dtype| format!("micrograd_rs.{}", dtype.long_name())))
         })
     }

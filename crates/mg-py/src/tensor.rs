@@ -10,6 +10,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
 
+use crate::custom::PyHistory;
 use crate::device::{PyDevice, usable_device};
 use crate::dtype::{PyDType, optional_dtype};
 use crate::error::{build, compute};
@@ -103,7 +104,8 @@ impl PyTensor {
     /// The result of an operation; `borrowed` says whether it reads memory that is somebody else's.
     #[inline]
     pub fn result(py: Python<'_>, t: Tensor, borrowed: bool) -> PyResult<PyTensor> {
-        if borrowed {
+        // What stands for many examples is computed when they are.
+        if borrowed && !t.current_is_traced() {
             compute(py, || {
                 let device = t.device();
                 // On a CUDA device its owner writes it on streams of its own: before this work, or after.
@@ -329,9 +331,8 @@ impl PyTensor {
 
     /// The operation that computed it, where it requires a gradient; None for leaves and constants.
     #[getter]
-    fn grad_fn(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        let of = |t: &Tensor| (t.requires_grad() && !t.is_leaf()).then(|| t.node().op().name().to_string());
-        build(py, || Ok(of(&self.t)))
+    fn grad_fn(&self, py: Python<'_>) -> PyResult<Option<PyHistory>> {
+        build(py, || Ok(self.t.grad_fn().map(PyHistory)))
     }
 
     /// The gradient that `backward` left, or None. Can be set and deleted.

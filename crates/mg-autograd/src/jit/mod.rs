@@ -6,8 +6,8 @@ mod record;
 pub(crate) use history::differentiate;
 pub use record::refuse_replay;
 pub(crate) use record::{
-    note_cell_change, note_draw, note_grad, note_leaf, note_line, note_line_change, note_line_read,
-    note_other_memory, note_read, note_seed, note_shared_write, note_taken_in, was_there,
+    note_cell_change, note_draw, note_grad, note_hook, note_leaf, note_line, note_line_change,
+    note_line_read, note_other_memory, note_read, note_seed, note_shared_write, note_taken_in, was_there,
 };
 
 use crate::creation;
@@ -171,6 +171,8 @@ struct Run {
     outputs: Vec<Output>,
     generator: (u64, u64),
     drawn: u64,
+    /// What hooks leaves had.
+    hooks: u64,
 }
 
 struct Replaying {
@@ -199,7 +201,8 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
         self.replayed = false;
         self.runs += 1;
         self.run = self.runs;
-        if mg_graph::is_recording() {
+        // Where NaN is looked for, each run is looked at.
+        if mg_graph::is_recording() || crate::anomaly::is_on() {
             return self.plainly(arguments);
         }
         Tensor::realize_all(arguments.iter().copied())?;
@@ -487,6 +490,7 @@ impl Run {
             outputs: answers,
             generator,
             drawn,
+            hooks: crate::hooks::changes(),
         })
     }
 
@@ -558,6 +562,9 @@ impl Replaying {
             }
         }
         let run = &self.run;
+        if run.hooks != crate::hooks::changes() {
+            return Fit::Gone;
+        }
         for (spot, had, _) in &run.grads {
             let leaf = match spot.find(arguments) {
                 Some(Kept::Tensor(leaf)) => leaf,

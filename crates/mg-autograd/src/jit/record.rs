@@ -234,6 +234,11 @@ pub(crate) fn note_leaf() {
     noting(|r| r.refused = Some("it makes a tensor a leaf, or a constant"));
 }
 
+/// Notes that a leaf's hook is called.
+pub(crate) fn note_hook() {
+    noting(|r| r.refused = Some("it calls a leaf's hook, which may do anything besides"));
+}
+
 /// Notes that memory is written to that is seen in several ways.
 pub(crate) fn note_shared_write() {
     noting(|r| r.refused = Some("it writes to memory that a detached tensor shares"));

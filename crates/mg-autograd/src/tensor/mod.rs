@@ -8,13 +8,14 @@ pub(crate) use memory::{Kept, Line, MemoryId, Place};
 pub use memory::{Sharing, in_place};
 
 use crate::caller::public;
+use crate::hooks::Watch;
 use crate::jit;
 use memory::{Held, State, locked};
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, Value};
 use smallvec::SmallVec;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// A tensor: N-dimensional, of one dtype, on one device, computed when its value is needed.
 ///
@@ -41,6 +42,8 @@ pub(crate) struct Cell {
     grad: Mutex<Option<Tensor>>,
     /// Set by `requires_grad_`: a leaf, whose gradient is kept.
     leaf: AtomicBool,
+    /// A leaf's hooks.
+    pub(crate) watch: OnceLock<Arc<Watch>>,
 }
 
 impl Tensor {
@@ -289,6 +292,11 @@ impl Tensor {
         let node = self.current();
         let is_data = matches!(node.op(), mg_graph::Op::Source(mg_graph::SourceKind::Data));
         is_data && !node.is_pending() && mg_graph::is_recording() && !jit::was_there(&node)
+    }
+
+    /// Whether it stands for many examples at once, and has no value.
+    pub fn current_is_traced(&self) -> bool {
+        self.current().is_traced()
     }
 
     /// A number that two tensors have in common only if they are one; another tensor may have it when this one is gone.

@@ -163,6 +163,18 @@ pub trait Kernel: Copy {
     /// Operands that the kernel does not take.
     fn result(&self, operands: &[Shaped]) -> Result<Shaped>;
 
+    /// The kernel for operands that all have another axis before their own, which counts examples: `None` where there is none, and
+    /// a batch is run example by example.
+    fn with_batch(&self) -> Option<Library> {
+        None
+    }
+
+    /// Whether the first axis of the result counts what the first axes of those operands count that `differs` names, so that examples of
+    /// all these can lie along it, one after the other.
+    fn folds(&self, _operands: &[Shaped], _differs: &[bool]) -> bool {
+        false
+    }
+
     /// Whether it may refuse what it reads: an index.
     fn is_checked(&self) -> bool;
 
@@ -251,6 +263,16 @@ macro_rules! library {
             /// Operands that the kernel does not take.
             pub fn result(&self, operands: &[Shaped]) -> Result<Shaped> {
                 match self { $(Library::$Name(k) => k.result(operands)),* }
+            }
+
+            /// See [`Kernel::with_batch`].
+            pub fn with_batch(&self) -> Option<Library> {
+                match self { $(Library::$Name(k) => k.with_batch()),* }
+            }
+
+            /// See [`Kernel::folds`].
+            pub fn folds(&self, operands: &[Shaped], differs: &[bool]) -> bool {
+                match self { $(Library::$Name(k) => k.folds(operands, differs)),* }
             }
 
             /// See [`Kernel::is_checked`].

@@ -87,7 +87,7 @@ from ._dtypes import finfo, iinfo
 from ._names import Lazy as _Lazy
 from ._ops import *
 from ._size import Size
-from .autograd import enable_grad, no_grad, set_grad_enabled
+from .autograd import enable_grad, inference_mode, is_inference_mode_enabled, no_grad, set_grad_enabled
 from .random import default_generator
 
 TYPE_CHECKING = False
@@ -112,6 +112,8 @@ if TYPE_CHECKING:
         utils,
     )
     from . import array_api, autograd, cuda, data, engine, functional, linalg, nn, optim, random, signal, special
+    from . import autograd, cuda, data, engine, func, functional, linalg, nn, optim, random, signal, special, utils
+    from .func import vmap
 
 device = Device
 asarray = as_tensor
@@ -164,6 +166,7 @@ __all__ = [
     "from_numpy",
     "full",
     "full_like",
+    "func",
     "functional",
     "get_default_device",
     "get_default_dtype",
@@ -171,12 +174,14 @@ __all__ = [
     "get_rng_state",
     "half",
     "iinfo",
+    "inference_mode",
     "initial_seed",
     "int8",
     "int16",
     "int32",
     "int64",
     "is_grad_enabled",
+    "is_inference_mode_enabled",
     "is_tensor",
     "jit",
     "linalg",
@@ -219,6 +224,7 @@ __all__ = [
     "uint32",
     "uint64",
     "utils",
+    "vmap",
     "where",
     "zeros",
     "zeros_like",
@@ -260,6 +266,7 @@ __getattr__ = _Lazy(__name__, (
         "cuda",
         "data",
         "engine",
+        "func",
         "functional",
         "linalg",
         "nn",
@@ -272,4 +279,5 @@ __getattr__ = _Lazy(__name__, (
         "special",
         "utils",
     ),
+    {"vmap": "func"},
 )

@@ -215,7 +215,7 @@ class Tensor:
     def is_leaf(self) -> _bool:
         """Whether it is where gradients end: made by the user rather than by operations on what requires a gradient."""
     @property
-    def grad_fn(self) -> str | None:
+    def grad_fn(self) -> GradNode | None:
         """The operation that computed it, where it requires a gradient; None for leaves and constants."""
     @property
     def grad(self) -> Tensor | None:
@@ -238,9 +238,27 @@ class Tensor:
     def zero_grad(self) -> None:
         """Removes the gradient."""
     def backward(
-        self, gradient: Tensor | None = None, retain_graph: _bool | None = None, create_graph: _bool = False
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: _bool | None = None,
+        create_graph: _bool = False,
+        inputs: Tensor | Sequence[Tensor] | None = None,
     ) -> None:
-        """Adds the gradient of this tensor to the `grad` of every leaf that it depends on."""
+        """Adds the gradient of this tensor to the `grad` of every leaf that it depends on, or of `inputs` alone."""
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
+        """Calls `hook` with the gradient of this tensor each time it is computed; a tensor that it answers with takes the gradient's
+        place. Of the result of an operation, it is the gradient of the value that the tensor has now. `remove()` of the answer takes
+        the hook away.
+        """
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], object]) -> RemovableHandle:
+        """Calls `hook` with this tensor, a leaf, each time `backward` has added to its gradient. `remove()` of the answer takes the hook
+        away.
+        """
+    def retain_grad(self) -> None:
+        """Keeps the gradient of this tensor in `grad` though it is the result of an operation."""
+    @property
+    def retains_grad(self) -> _bool:
+        """Whether it is the result of an operation whose gradient is kept."""
 
     # What Python gets of it.
     def item(self) -> Any:
@@ -2952,9 +2970,105 @@ def grad(
     grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: _bool | None = None,
     create_graph: _bool = False,
-    allow_unused: _bool = False,
+    allow_unused: _bool | None = None,
+    is_grads_batched: _bool = False,
+    materialize_grads: _bool = False,
 ) -> tuple[Any, ...]:
-    """The gradients of the sum of `outputs` with respect to `inputs`. Nothing is accumulated."""
+    """The gradients of the sum of `outputs` with respect to `inputs`, which may be any tensors on the way. Nothing is
+    accumulated. An input that the outputs do not depend on is an error, None with `allow_unused`, or zeros with
+    `materialize_grads`. With `is_grads_batched` the first axis of each of `grad_outputs` counts gradients, and so does that of the answers:
+    as if the function was called for each of them, in one walk.
+    """
+def backward(
+    tensors: Tensor | Sequence[Tensor],
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: _bool | None = None,
+    create_graph: _bool = False,
+    grad_variables: Tensor | Sequence[Tensor | None] | None = None,
+    inputs: Tensor | Sequence[Tensor] | None = None,
+) -> None:
+    """Adds the gradients of the sum of `tensors` to the `grad` of every leaf that they depend on, or of `inputs` alone: as if `backward`
+    was called of each, in one walk. `grad_tensors` are their gradients, which tensors of one element can do without.
+    """
+
+class RemovableHandle:
+    """A hook that was registered: `remove()` takes it away again, and so does the end of a `with` block."""
+
+    def remove(self) -> None:
+        """Takes the hook away. Again does nothing."""
+    @property
+    def id(self) -> _int:
+        """The hook's number."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_: object) -> None: ...
+
+class GradNode:
+    """What computed a tensor: an operation as a walk over the graph meets it."""
+
+    def name(self) -> str:
+        """The operation's name: `MulBackward0`, `AccumulateGrad` for a leaf."""
+    @property
+    def next_functions(self) -> tuple[tuple[GradNode | None, _int], ...]:
+        """What it was computed of, as far as gradients flow there, and which result of that. Empty once the graph was let go."""
+    @property
+    def variable(self) -> Tensor:
+        """The leaf that it stands for."""
+
+class _Saved:
+    def tensors(self) -> list[Tensor | None]:
+        """The tensors."""
+
+class _Level:
+    def __new__(cls, name: str, inputs: Sequence[Tensor]) -> Self: ...
+    def inputs(self) -> list[Tensor]:
+        """The inputs that the function is to be called with."""
+    def outside(self) -> None:
+        """The function has been called."""
+    def results(self, results: Sequence[Tensor]) -> list[Tensor]:
+        """Results as the outside has them."""
+    def vjp(self, results: Sequence[Tensor], given: Sequence[Tensor], last: _bool) -> list[Tensor]:
+        """Gradients of the inputs, given those of results."""
+    def jvp(self, results: Sequence[Tensor], given: Sequence[Tensor], last: _bool) -> list[Tensor]:
+        """Tangents of results, given those of the inputs."""
+    def rows(
+        self, results: Sequence[Tensor], chunk: _int | None = None
+    ) -> tuple[list[list[Tensor]], list[str]]:
+        """The derivatives of each result with respect to each input, by gradients."""
+    def columns(
+        self, results: Sequence[Tensor], chunk: _int | None = None
+    ) -> tuple[list[list[Tensor]], list[str]]:
+        """As `rows`, by tangents."""
+
+class _Traced:
+    def __new__(cls, tensors: Sequence[Tensor], axes: Sequence[_int]) -> Self: ...
+    def inside(self) -> list[Tensor]:
+        """The stand-ins."""
+    def batched(
+        self, results: Sequence[Tensor], given: Sequence[Tensor], size: _int, randomness: str
+    ) -> tuple[list[Tensor], list[str]]:
+        """Results for a batch, with the examples in front, and kernels that ran once for each example."""
+    def differs(self, result: Tensor) -> _bool:
+        """Whether a result differs from example to example."""
+    def end(self) -> None:
+        """The function has ended."""
+
+def _checkpoint(function: Callable[[], list[Tensor]], keeps_random: _bool) -> list[Tensor]: ...
+def _set_detect_anomaly(on: _bool, check_nan: _bool) -> None: ...
+def _anomaly_mode() -> tuple[_bool, _bool]: ...
+
+class _Begun:
+    def __new__(cls, inputs: Sequence[Tensor]) -> Self: ...
+    def end(
+        self,
+        results: Sequence[Tensor],
+        saved: Sequence[Tensor | None],
+        non_differentiable: Sequence[Tensor],
+        dirty: Sequence[Tensor],
+        keeps_none: _bool,
+        name: str,
+        function: Callable[[_Saved, tuple[Tensor | None, ...]], Sequence[Tensor | None]],
+    ) -> list[Tensor]:
+        """Ends it with these results: what the caller is to see of them. `function` is the gradient."""
 
 def is_grad_enabled() -> _bool:
     """Whether operations record what gradients need."""

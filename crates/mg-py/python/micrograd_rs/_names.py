@@ -22,20 +22,28 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 
 
 class Lazy:
-    """A module's `__getattr__`: imports its submodules when they are asked for."""
+    """A module's `__getattr__`: imports its submodules when they are asked for, and what it has of them."""
 
-    def __init__(self, module: str, submodules: tuple[str, ...] = ()) -> None:
+    def __init__(self, module: str, submodules: tuple[str, ...] = (), members: dict[str, str] | None = None) -> None:
         self.module = module
         self.submodules = submodules
+        self.members = members or {}
 
     def __call__(self, name: str) -> object:
         if name in self.submodules:
             from importlib import import_module
 
             return import_module(f"{self.module}.{name}")
+        if name in self.members:
+            from importlib import import_module
+
+            # Kept, so that a submodule of that name does not stand for it from then on.
+            value = getattr(import_module(f"{self.module}.{self.members[name]}"), name)
+            setattr(sys.modules[self.module], name, value)
+            return value
         if name.startswith("__"):
             raise AttributeError(f"module '{self.module}' has no attribute '{name}'")
-        known = [*vars(sys.modules[self.module]), *self.submodules]
+        known = [*vars(sys.modules[self.module]), *self.submodules, *self.members]
         raise AttributeError(unknown(f"module '{self.module}'", name, known))
 
 

@@ -15,6 +15,7 @@ pub(crate) use place::{Kept, Place};
 use super::{Cell, Tensor};
 use crate::gradient::no_grad;
 use crate::jit;
+use crate::transform::batch::{leaked, leaks};
 use mg_device::cuda::Gpu;
 use mg_device::{DType, Device, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, Op, Tag, View, WeakNode};
@@ -23,7 +24,7 @@ use smallvec::SmallVec;
 use std::any::Any;
 use std::collections::HashSet;
 use std::panic::Location;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, Weak};
 use std::time::Duration;
 
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -146,7 +147,8 @@ fn behind(history: &Node) -> Node {
     match history.tag() {
         Some(Tag::History(behind)) => behind.clone(),
         Some(Tag::Forgotten(behind)) if has_forgotten_all(history) => behind.clone(),
-        Some(Tag::Forgotten(_) | Tag::Owner(_) | Tag::Replayed(_)) | None => history.clone(),
+        Some(Tag::Forgotten(_) | Tag::Owner(_) | Tag::Replayed(_) | Tag::Output(..) | Tag::Call(_))
+        | None => history.clone(),
     }
 }
 
@@ -683,7 +685,7 @@ impl Part {
         let numbers_only = |known: &Known| match whole.tag() {
             Some(Tag::Owner(_)) => true,
             Some(Tag::History(history)) => history.sequence() == known.history,
-            Some(Tag::Forgotten(_) | Tag::Replayed(_)) | None => false,
+            Some(Tag::Forgotten(_) | Tag::Replayed(_) | Tag::Output(..) | Tag::Call(_)) | None => false,
         };
         let node = match (&self.known, node) {
             (Some(known), Ok(node)) if known.held.node.is_tracked() && numbers_only(known) => {
@@ -722,7 +724,8 @@ impl Tensor {
     }
 
     fn of_state(state: State, leaf: bool) -> Tensor {
-        Tensor(Arc::new(Cell { state: Mutex::new(state), grad: Mutex::new(None), leaf: leaf.into() }))
+        let watch = OnceLock::new();
+        Tensor(Arc::new(Cell { state: Mutex::new(state), grad: Mutex::new(None), leaf: leaf.into(), watch }))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -1077,6 +1080,9 @@ impl Tensor {
     /// Makes the tensor (and what it is a view of) stand for another node of the same shape, dtype and device.
     pub(crate) fn write(&self, value: Node) -> Result<()> {
         let since = IN_PLACE.get().unwrap_or_else(mg_graph::next_sequence);
+        if value.is_traced() && leaks(&value, &self.current()) {
+            return Err(leaked());
+        }
         let mut garbage = Garbage::new();
         let line = mg_graph::line();
         let mut state = self.state();

@@ -213,6 +213,15 @@ impl Kernel for Conv {
         Ok(Shaped { shape: Shape::new(&dims[..2 + axes])?, dtype })
     }
 
+    fn folds(&self, _: &[Shaped], differs: &[bool]) -> bool {
+        match self.kind {
+            // Images, or gradients of them, with one weight.
+            ConvKind::Forward | ConvKind::Input => differs == [true, false],
+            // A weight's gradient is a sum over images.
+            ConvKind::Weight => false,
+        }
+    }
+
     fn is_checked(&self) -> bool {
         false
     }

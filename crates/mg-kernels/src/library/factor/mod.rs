@@ -231,6 +231,11 @@ impl Kernel for Factor {
         Ok(Shaped { shape: shape.remove(rank - 1).with(rank - 2, length), dtype: *dtype })
     }
 
+    fn with_batch(&self) -> Option<super::Library> {
+        // Whatever is before the last two axes counts matrices.
+        Some((*self).into())
+    }
+
     fn is_checked(&self) -> bool {
         match self.kind {
             FactorKind::Lu | FactorKind::Cholesky => self.demand != Demand::Nothing,

@@ -120,6 +120,10 @@ impl Kernel for Scan {
         }
     }
 
+    fn with_batch(&self) -> Option<Library> {
+        Some(Scan { axis: self.axis + 1, ..*self }.into())
+    }
+
     fn is_checked(&self) -> bool {
         false
     }

@@ -6,7 +6,7 @@ mod keys;
 mod select;
 mod words;
 
-use super::{Described, Kernel, Operand, Shaped, Structure, Target};
+use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
 use mg_device::{DType, Error, ErrorKind, Result};
@@ -85,6 +85,11 @@ impl Kernel for Sort {
             return fail(ErrorKind::Value(text));
         }
         Ok(Shaped { shape: x.shape.with(axis, self.results()), dtype })
+    }
+
+    fn with_batch(&self) -> Option<Library> {
+        // The axis is the last.
+        Some((*self).into())
     }
 
     fn is_checked(&self) -> bool {

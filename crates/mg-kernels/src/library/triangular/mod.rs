@@ -54,6 +54,11 @@ impl Kernel for Triangular {
         Ok(*b)
     }
 
+    fn with_batch(&self) -> Option<super::Library> {
+        // Whatever is before the last two axes counts matrices.
+        Some((*self).into())
+    }
+
     fn is_checked(&self) -> bool {
         false
     }

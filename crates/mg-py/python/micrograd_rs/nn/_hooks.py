@@ -83,6 +83,13 @@ def called(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
         args, kwargs = _before(hook, module, args, kwargs)
     after = of(module, "forward")
     done: set[int] = set()
+    told, asked = of(module, "backward"), of(module, "backward_pre")
+    around = None
+    if told or asked:
+        from ._backward_hooks import Around
+
+        around = Around(module, asked, told)
+        args = around.inside(args)
     try:
         answer = module.forward(*args, **kwargs)
         for hook in after:
@@ -90,7 +97,7 @@ def called(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
             changed = hook.call(module, args, kwargs, answer) if hook.with_kwargs else hook.call(module, args, answer)
             if changed is not None:
                 answer = changed
-        return answer
+        return answer if around is None else around.outside(answer)
     except Exception:
         for hook in after:
             if hook.always and id(hook) not in done:
@@ -111,6 +118,18 @@ def register_module_forward_hook(
 ) -> RemovableHandle:
     """Calls `hook(module, args, output)` after every module; what it answers with (not None) is the output."""
     return add(everywhere.setdefault("forward", {}), Hook(hook, with_kwargs, always_call))
+
+
+def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Calls `hook(module, grad_input, grad_output)` for every module whose gradients are computed; what it answers with (not None) are the
+    gradients of the arguments."""
+    return add(everywhere.setdefault("backward", {}), Hook(hook))
+
+
+def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Calls `hook(module, grad_output)` for every module before its gradients are computed; what it answers with (not None) are the gradients of
+    the result."""
+    return add(everywhere.setdefault("backward_pre", {}), Hook(hook))
 
 
 # Registrations: functions that may answer with something else than what a module is given under a name.

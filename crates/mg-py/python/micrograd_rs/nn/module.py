@@ -457,6 +457,15 @@ class Module:
         """
         return _hooks.add(self._hooks_of("forward"), Hook(hook, with_kwargs, always_call), prepend)
 
+    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Calls `hook(module, grad_output)` when the gradients of the result are known; what it answers with (not None) takes their place."""
+        return _hooks.add(self._hooks_of("backward_pre"), Hook(hook), prepend)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+        """Calls `hook(module, grad_input, grad_output)` when the gradients of the arguments are known; what it answers with (not None) takes
+        their place. Tuples: of the positional arguments, None for what is no tensor, and of the result's tensors."""
+        return _hooks.add(self._hooks_of("backward"), Hook(hook), prepend)
+
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Calls `hook(module, prefix, keep_vars)` before `state_dict` collects."""
         return _hooks.add(self._hooks_of("state_pre"), Hook(hook))
@@ -578,6 +587,8 @@ class Module:
 _HOOKS = {
     "_forward_pre_hooks": "forward_pre",
     "_forward_hooks": "forward",
+    "_backward_pre_hooks": "backward_pre",
+    "_backward_hooks": "backward",
     "_state_dict_hooks": "state",
     "_load_state_dict_pre_hooks": "load_pre",
     "_load_state_dict_post_hooks": "load",

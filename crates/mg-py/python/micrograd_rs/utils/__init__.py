@@ -12,3 +12,8 @@ if TYPE_CHECKING:
 __all__ = ["data"]
 
 __getattr__ = _Lazy(__name__, ("data",))
+"""What does not belong elsewhere: `checkpoint`."""
+TYPE_CHECKING = False
+    from . import checkpoint
+__all__ = ["checkpoint"]
+__getattr__ = _Lazy(__name__, ("checkpoint",))

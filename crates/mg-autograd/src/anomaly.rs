@@ -1,0 +1,105 @@
+//! Looking for the operation that made the first NaN.
+
+use crate::tensor::memory::locked;
+use mg_device::{Error, ErrorKind, Result};
+use mg_graph::{Node, Op, Tag};
+use mg_kernels::{Algebra, ReduceKind, Row};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Off; on; on, and gradients are looked at for NaN.
+static MODE: AtomicU8 = AtomicU8::new(0);
+/// Lines of nodes by their sequences, as another language knows them.
+static LINES: Mutex<VecDeque<(Range<u64>, String)>> = Mutex::new(VecDeque::new());
+/// How many are remembered.
+const MOST: usize = 1 << 18;
+
+/// Whether NaN is looked for.
+#[inline]
+pub fn is_on() -> bool {
+    MODE.load(Ordering::Relaxed) != 0
+}
+
+/// Whether gradients are looked at.
+pub fn checks_nan() -> bool {
+    MODE.load(Ordering::Relaxed) == 2
+}
+
+/// Looks for NaN from now on, or no longer: each gradient that `backward` and `grad` compute is looked at, and the first with a NaN is
+/// an error that names the operation and the line that called it. Without `check_nan` lines are remembered, and nothing is looked at. All
+/// is slower by far: every operation is computed by itself.
+pub fn set_detect_anomaly(on: bool, check_nan: bool) {
+    MODE.store(if on { 1 + u8::from(check_nan) } else { 0 }, Ordering::Relaxed);
+    if !on {
+        let lines = std::mem::take(&mut *locked(&LINES));
+        drop(lines);
+    }
+}
+
+/// Remembers the line, in another language, that made the nodes of these sequences.
+pub fn note(made: Range<u64>, line: String) {
+    let mut lines = locked(&LINES);
+    if lines.len() >= MOST {
+        lines.pop_front();
+    }
+    lines.push_back((made, line));
+}
+
+fn line_of(node: &Node) -> String {
+    let lines = locked(&LINES);
+    // What is within another call was noted first.
+    let found = lines.iter().find(|(made, _)| made.contains(&node.sequence())).map(|(_, line)| line.clone());
+    found.unwrap_or_else(|| node.location().to_string())
+}
+
+/// Whether there is a NaN in a node's value.
+fn has_nan(node: &Node) -> Result<bool> {
+    if !node.dtype().is_float() || node.is_traced() || node.shape().numel() == 0 {
+        return Ok(false);
+    }
+    let was = mg_graph::set_tracking(false);
+    let axes = ((1u16 << node.shape().rank()) - 1) as u8;
+    // Nothing else differs from itself.
+    let nan = Node::apply(Row::Ne, &[node, node]).cast(mg_device::DType::F32);
+    let any = nan.reduce(ReduceKind::Max, axes, false);
+    mg_graph::set_tracking(was);
+    let any = any?;
+    mg_graph::realize(&[&any])?;
+    let Some(Ok(value)) = any.value() else { return Ok(false) };
+    let host = crate::Tensor::on(value.clone()).host_value()?;
+    Ok(host.buffer.as_slice::<f32>()?.get(host.layout.offset()).is_some_and(|&nan| nan != 0.0))
+}
+
+/// Looks at the gradient that an operation has made for one of its operands.
+pub(crate) fn look(node: &Node, name: &str, i: usize, share: &Node) -> Result<()> {
+    if !checks_nan() || !has_nan(share)? {
+        return Ok(());
+    }
+    let text = format!(
+        "Function '{name}' returned nan values in its {i}th output; it was called at {}",
+        line_of(node)
+    );
+    Err(Error::new("backward", ErrorKind::Gradient(text)))
+}
+
+/// Looks at what a walk begins with: where it is NaN already, the first operation that has made it so.
+pub(crate) fn look_at_root(root: &Node) -> Result<()> {
+    if !checks_nan() || !has_nan(root)? {
+        return Ok(());
+    }
+    let all = crate::transform::reached([root], |node| {
+        (node.is_tracked() || node.sequence() == root.sequence()) && !matches!(node.tag(), Some(Tag::Call(_)))
+    });
+    for node in all.values() {
+        let made =
+            !matches!(node.op(), Op::Source(_) | Op::View(_)) && !matches!(node.tag(), Some(Tag::Owner(_)));
+        if made && !node.is_released() && has_nan(node)? {
+            let text =
+                format!("'{}' made the first nan; it was called at {}", node.op().name(), line_of(node));
+            return Err(Error::new("backward", ErrorKind::Gradient(text)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! Recomputing instead of keeping.
+
+use crate::creation::{self, Generator};
+use crate::function::{Begun, Marks, Rule, Saved, Way};
+use crate::gradient::enable_grad;
+use crate::tensor::Tensor;
+use crate::tensor::memory::untracked;
+use crate::transform::reached;
+use mg_device::Result;
+use mg_graph::{Node, Sources};
+use std::sync::Arc;
+
+/// Computes results, and again when a walk comes by.
+pub trait Recompute: Send + Sync {
+    /// The results.
+    ///
+    /// # Errors
+    ///
+    /// Those of the function.
+    fn call(&self) -> Result<Vec<Tensor>>;
+}
+
+impl<F: Fn() -> Result<Vec<Tensor>> + Send + Sync> Recompute for F {
+    fn call(&self) -> Result<Vec<Tensor>> {
+        self()
+    }
+}
+
+struct Again<R> {
+    function: R,
+    /// The generator's state before the function was called; `None` where it need not draw the same numbers again.
+    generator: Option<(u64, u64)>,
+}
+
+impl<R: Recompute> Rule for Again<R> {
+    fn name(&self) -> &str {
+        "checkpoint"
+    }
+
+    fn backward(&self, _: &Arc<Saved>, _: &[Option<Tensor>]) -> Result<Way> {
+        let _recording = enable_grad();
+        let Some((seed, at)) = self.generator else { return self.function.call().map(Way::Again) };
+        let results = creation::from_state(seed, at, || self.function.call());
+        results.map(Way::Again)
+    }
+
+    fn is_again(&self) -> bool {
+        true
+    }
+}
+
+/// Calls a function and keeps nothing of what it computes on the way: where its gradient is asked for, it is called again. Memory for
+/// time: of a deep network, with a checkpoint around each of its parts, only what goes from part to part is kept.
+///
+/// The gradient is that of what the function computes the second time, with respect to everything that it uses. With `keeps_random` it
+/// draws the random numbers of the first time again.
+///
+/// ```
+/// use mg_autograd::{Tensor, checkpoint};
+///
+/// let x = Tensor::from_slice(&[1.0f64, 2.0]).requires_grad_(true)?;
+/// let inside = x.clone();
+/// let y = checkpoint(move || Ok(vec![inside.exp().sin()]), true)?.remove(0);
+/// y.sum().backward()?;
+/// assert_eq!(x.grad().unwrap().to_vec::<f64>()?, (x.exp() * x.exp().cos()).to_vec::<f64>()?);
+/// # Ok::<(), mg_device::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Those of the function. In a walk, results of other shapes than the first time.
+#[track_caller]
+pub fn checkpoint(function: impl Recompute + 'static, keeps_random: bool) -> Result<Vec<Tensor>> {
+    let generator = keeps_random.then(|| Generator::global().state());
+    let start = mg_graph::next_sequence();
+    let results = function.call()?;
+    let roots: Vec<Node> = results.iter().map(Tensor::node).collect();
+    if !roots.iter().any(|node| node.is_tracked() && node.sequence() >= start) {
+        return Ok(results);
+    }
+    let differs: Vec<bool> = roots.iter().map(Node::is_tracked).collect();
+    // What it was made of, as far as gradients flow there; all that was made on the way is as if no gradient had been recorded.
+    let made = reached(&roots, |node| node.is_tracked());
+    let (before, on_the_way): (Vec<_>, Vec<_>) = made.into_values().partition(|node| node.sequence() < start);
+    let direct: std::collections::HashSet<u64> =
+        on_the_way.iter().flat_map(crate::transform::behind).map(|node| node.sequence()).collect();
+    let sources: Sources = before.into_iter().filter(|node| direct.contains(&node.sequence())).collect();
+    on_the_way.iter().for_each(|node| node.set_tracked(false));
+    let rule = Arc::new(Again { function, generator });
+    let begun = Begun::of_nodes(sources);
+    let seen = |t: &Tensor, node: &Node| match node.sequence() >= start {
+        true => Tensor::from_node(untracked(node)),
+        false => t.clone(),
+    };
+    let results: Vec<Tensor> = results.iter().zip(&roots).map(|(t, node)| seen(t, node)).collect();
+    let constant =
+        results.iter().zip(differs).filter(|(_, differs)| !differs).map(|(t, _)| t.clone()).collect();
+    begun.end(&results, Marks { non_differentiable: constant, ..Marks::default() }, rule)
+}

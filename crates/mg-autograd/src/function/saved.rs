@@ -1,0 +1,90 @@
+//! What a call keeps for its gradient.
+
+use super::result_of;
+use crate::tensor::Tensor;
+use crate::tensor::memory::{locked, untracked};
+use mg_device::{Error, ErrorKind, Result};
+use mg_graph::{Node, WeakNode};
+use std::sync::{Mutex, OnceLock};
+
+/// Tensors that a call has kept for its gradient.
+pub struct Saved {
+    entries: Mutex<Option<Vec<Entry>>>,
+    /// The call's node, which keeps this.
+    call: OnceLock<WeakNode>,
+}
+
+#[derive(Clone)]
+pub(super) enum Entry {
+    None,
+    /// A tensor, and the node that it stood for.
+    Tensor(Tensor, Node),
+    /// A result: its value without history, which would lead back to here.
+    Result(Node, usize),
+}
+
+impl Entry {
+    pub(super) fn of(
+        tensor: Option<&Tensor>,
+        results: &[Tensor],
+        is_input: impl Fn(&Tensor) -> bool,
+    ) -> Entry {
+        let Some(tensor) = tensor else { return Entry::None };
+        match results.iter().position(|t| t.is(tensor)) {
+            Some(at) if !is_input(tensor) => Entry::Result(untracked(&tensor.node()), at),
+            _ => Entry::Tensor(tensor.clone(), tensor.node()),
+        }
+    }
+}
+
+impl Saved {
+    pub(super) fn new(entries: Vec<Entry>) -> Saved {
+        Saved { entries: Mutex::new(Some(entries)), call: OnceLock::new() }
+    }
+
+    pub(super) fn belongs_to(&self, call: &Node) {
+        let _ = self.call.set(call.downgrade());
+    }
+
+    pub(super) fn release(&self) {
+        let entries = locked(&self.entries).take();
+        drop(entries);
+    }
+
+    /// The tensors, with their histories.
+    ///
+    /// # Errors
+    ///
+    /// One that was changed in place since; a graph that was let go.
+    pub fn tensors(&self) -> Result<Vec<Option<Tensor>>> {
+        let fail = |text: String| Err(Error::new("saved_tensors", ErrorKind::Gradient(text)));
+        let Some(entries) = locked(&self.entries).clone() else {
+            return fail(
+                "the graph was let go after an earlier backward; pass retain_graph=True to that one".into(),
+            );
+        };
+        let mut out = Vec::with_capacity(entries.len());
+        for entry in entries {
+            out.push(match entry {
+                Entry::None => None,
+                Entry::Tensor(tensor, node) => match (tensor.current().is(&node), node.overwritten()) {
+                    (true, _) => Some(tensor),
+                    (false, None) => Some(Tensor::from_node(node)),
+                    (false, Some(found)) => {
+                        let text = format!(
+                            "a saved tensor of shape {} was changed in place since (changed at {})",
+                            node.shape(),
+                            found.line
+                        );
+                        return fail(text);
+                    }
+                },
+                Entry::Result(value, at) => match self.call.get().and_then(WeakNode::upgrade) {
+                    Some(call) => Some(Tensor::from_node(result_of(&call, at, &value))),
+                    None => Some(Tensor::from_node(untracked(&value))),
+                },
+            });
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,114 @@
+//! Functions of functions: batches, both modes, levels within each other, recomputing.
+
+use mg_autograd::func::{self, Randomness};
+use mg_autograd::{Backward, Tensor, checkpoint, grad};
+use mg_device::{DType, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn numbers(shape: &[usize]) -> Result<Tensor> {
+    let n: usize = shape.iter().product();
+    Tensor::from_vec(
+        (0..n).map(|i| 0.3 + ((i + 1) as f64 * 0.618_033_988_7) % 1.0).collect::<Vec<f64>>(),
+        shape,
+    )
+}
+
+fn close(a: &Tensor, b: &Tensor) -> Result<()> {
+    assert_eq!(a.shape(), b.shape());
+    for (x, y) in a.to_vec::<f64>()?.iter().zip(b.to_vec::<f64>()?) {
+        assert!((x - y).abs() <= 1e-9 * (1.0 + y.abs()), "{x} is not {y}");
+    }
+    Ok(())
+}
+
+/// Rows, views, reductions, products and a scan.
+fn f(x: &[Tensor]) -> Result<Vec<Tensor>> {
+    let t = x[0].t()?;
+    let product = x[0].try_matmul(&t)?;
+    let sums = x[0].try_cumsum(1, None)?.try_sum_over(&[0], false, None)?;
+    Ok(vec![product.sin().sum(), &sums.exp() * &x[0].select(0, 1)?])
+}
+
+#[test]
+fn a_batch_is_a_loop() -> Result<()> {
+    let batch = numbers(&[4, 2, 3])?;
+    let all = func::vmap(f, &[Some(0)], &[&batch], Randomness::Error)?;
+    for i in 0..4 {
+        let one = f(&[batch.select(0, i)?])?;
+        for (all, one) in all.iter().zip(&one) {
+            close(&all.select(0, i)?, one)?;
+        }
+    }
+    // What is the same for all is repeated.
+    let same = func::vmap(|_| Ok(vec![numbers(&[2])?]), &[Some(1)], &[&batch], Randomness::Error)?;
+    assert_eq!(same[0].shape().dims(), [2, 2]);
+    assert!(func::vmap(|x| Ok(x.to_vec()), &[None], &[&batch], Randomness::Error).is_err());
+    assert!(func::vmap(|x| Ok(x.to_vec()), &[Some(3)], &[&batch], Randomness::Error).is_err());
+    let read = func::vmap(|x| x[0].to_vec::<f64>().map(|_| vec![]), &[Some(0)], &[&batch], Randomness::Error);
+    assert!(read.is_err_and(|error| error.to_string().contains("vmap")));
+    Ok(())
+}
+
+#[test]
+fn modes_agree() -> Result<()> {
+    let x = numbers(&[2, 3])?;
+    let (rows, columns) = (func::jacrev(f, &[&x])?, func::jacfwd(f, &[&x])?);
+    for (row, column) in rows.iter().zip(&columns) {
+        close(&row[0], &column[0])?;
+    }
+    let number =
+        |x: &[Tensor]| Ok(vec![f(x)?.iter().fold(Tensor::scalar(0.0f64), |sum, y| &sum + &y.square().sum())]);
+    let hessian = func::hessian(number, &[&x])?;
+    let twice = func::jacrev(|x| func::grad(number, &[&x[0]], &[0]), &[&x])?;
+    close(&hessian[0][0], &twice[0][0])?;
+    let product = func::hvp(number, &[&x], &[&numbers(&[2, 3])?])?;
+    let wanted = (&hessian[0][0] * &numbers(&[2, 3])?).try_sum_over(&[2, 3], false, None)?;
+    close(&product[0], &wanted)
+}
+
+#[test]
+fn the_outside_is_reached() -> Result<()> {
+    let w = numbers(&[3])?.requires_grad_(true)?;
+    let x = numbers(&[3])?;
+    let inner = func::grad(|x| Ok(vec![(&x[0].square() * &w).sum()]), &[&x], &[0])?;
+    inner[0].sum().backward()?;
+    close(&w.grad().unwrap_or_else(|| x.clone()), &(&x * 2.0))?;
+    let alone = func::grad(|x| Ok(vec![x[0].square().sum()]), &[&x], &[0])?;
+    assert!(!alone[0].requires_grad());
+    Ok(())
+}
+
+#[test]
+fn memory_from_outside_is_not_written() -> Result<()> {
+    let (outside, batch) = (Tensor::zeros(&[3], DType::F64)?, numbers(&[2, 3])?);
+    let write = |x: &[Tensor]| {
+        outside.assign(&x[0] * 2.0)?;
+        Ok(x.to_vec())
+    };
+    assert!(func::vmap(write, &[Some(0)], &[&batch], Randomness::Error).is_err());
+    assert_eq!(outside.to_vec::<f64>()?, [0.0; 3]);
+    Ok(())
+}
+
+#[test]
+fn what_is_computed_again() -> Result<()> {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let (x, w) = (numbers(&[3])?.requires_grad_(true)?, numbers(&[3])?.requires_grad_(true)?);
+    let (inside, weight, counted) = (x.clone(), w.clone(), calls.clone());
+    let part = move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Ok(vec![(&inside * &weight).sin()])
+    };
+    let y = checkpoint(part, true)?.remove(0);
+    assert_eq!(calls.load(Ordering::Relaxed), 1);
+    let found = grad(&[&y.sum()], &[&x, &w], &[], Backward::default())?;
+    assert_eq!(calls.load(Ordering::Relaxed), 2);
+    let plain = (&x * &w).sin().sum();
+    let wanted = grad(&[&plain], &[&x, &w], &[], Backward::default())?;
+    for (found, wanted) in found.iter().zip(&wanted) {
+        let (Some(found), Some(wanted)) = (found, wanted) else { unreachable!("both are used") };
+        close(found, wanted)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! Functions with gradients of their own, and hooks.
+
+use mg_autograd::check::Options;
+use mg_autograd::function::{Context, Function};
+use mg_autograd::{Backward, Tensor, apply, backward, grad, gradcheck, gradgradcheck};
+use mg_device::{Error, ErrorKind, Result};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// `x² y`, and `x` handed on as an integer.
+struct Product;
+
+impl Function for Product {
+    fn name(&self) -> &str {
+        "Product"
+    }
+    fn forward(&self, context: &mut Context, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+        context.save_for_backward(&[&inputs[0], &inputs[1]]);
+        Ok(vec![&(&inputs[0] * &inputs[0]) * &inputs[1]])
+    }
+    fn backward(&self, saved: &[Tensor], gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+        let (x, y) = (&saved[0], &saved[1]);
+        let of = |g: &Tensor| (&(&(g * x) * y) * 2.0, &(g * x) * x);
+        let both = gradients[0].as_ref().map(of);
+        Ok(both.map_or(vec![None, None], |(x, y)| vec![Some(x), Some(y)]))
+    }
+}
+
+fn leaf(numbers: &[f64]) -> Result<Tensor> {
+    Tensor::from_slice(numbers).requires_grad_(true)
+}
+
+#[test]
+fn against_central_differences() -> Result<()> {
+    let inputs = [leaf(&[0.5, -1.0, 2.0])?, leaf(&[1.5, 0.3, -0.7])?];
+    let f = |x: &[Tensor]| Ok((&apply(Product, &[&x[0], &x[1]])?[0] * &x[1]).sum());
+    gradcheck(f, &inputs, Options::default())?;
+    gradgradcheck(f, &inputs, Options::default())?;
+    Ok(())
+}
+
+#[test]
+fn gradients_that_do_not_fit() -> Result<()> {
+    struct Wrong(usize);
+    impl Function for Wrong {
+        fn name(&self) -> &str {
+            "Wrong"
+        }
+        fn forward(&self, _: &mut Context, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
+            Ok(vec![&inputs[0] + &inputs[1]])
+        }
+        fn backward(&self, _: &[Tensor], gradients: &[Option<Tensor>]) -> Result<Vec<Option<Tensor>>> {
+            match self.0 {
+                0 => Ok(vec![None]),
+                1 => Ok(vec![Some(Tensor::ones(&[5], mg_device::DType::F64)?), None]),
+                _ => Err(Error::new("mine", ErrorKind::Value(format!("{} gradients", gradients.len())))),
+            }
+        }
+    }
+    for (case, words) in [(0, "1 gradients for 2 inputs"), (1, "shape"), (2, "1 gradients")] {
+        let (x, y) = (leaf(&[1.0, 2.0])?, leaf(&[3.0, 4.0])?);
+        let failed = apply(Wrong(case), &[&x, &y])?[0].sum().backward();
+        let text = failed.err().map_or(String::new(), |error| error.to_string());
+        assert!(text.contains(words), "{text}");
+        assert!(x.grad().is_none());
+    }
+    Ok(())
+}
+
+#[test]
+fn hooks_say_gradients() -> Result<()> {
+    let told = Arc::new(Mutex::new(vec![]));
+    let x = leaf(&[1.0, 2.0])?;
+    let y = &x * 3.0;
+    let noted = told.clone();
+    y.register_hook(Arc::new(move |gradient| {
+        noted.lock().unwrap_or_else(|e| e.into_inner()).push(gradient.to_vec::<f64>()?);
+        Ok(Some(gradient * 2.0))
+    }))?;
+    y.retain_grad()?;
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = count.clone();
+    let handle = x.register_post_accumulate_grad_hook(Arc::new(move |leaf| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        leaf.zero_grad();
+        Ok(())
+    }))?;
+    let how = Backward { retain_graph: true, ..Backward::default() };
+    y.sum().backward_with(None, how)?;
+    assert!(x.grad().is_none() && count.load(Ordering::Relaxed) == 1);
+    handle.remove();
+    y.sum().backward()?;
+    assert_eq!(x.grad().map(|g| g.to_vec::<f64>()).transpose()?, Some(vec![6.0, 6.0]));
+    assert_eq!(y.grad().map(|g| g.to_vec::<f64>()).transpose()?, Some(vec![4.0, 4.0]));
+    assert_eq!(*told.lock().unwrap_or_else(|e| e.into_inner()), vec![vec![1.0, 1.0]; 2]);
+    Ok(())
+}
+
+#[test]
+fn some_leaves_only() -> Result<()> {
+    let (x, y) = (leaf(&[1.0])?, leaf(&[2.0])?);
+    let h = &x * &y;
+    backward(&[&h.sum()], &[], Some(&[&y]), Backward::default())?;
+    assert!(x.grad().is_none());
+    assert_eq!(y.grad().map(|g| g.to_vec::<f64>()).transpose()?, Some(vec![1.0]));
+    let found = grad(&[&(&x * 2.0).sum()], &[&x, &y], &[], Backward::default())?;
+    assert!(found[1].is_none());
+    Ok(())
+}

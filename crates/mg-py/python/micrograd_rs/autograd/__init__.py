@@ -1,0 +1,189 @@
+"""Gradients: `grad` and `backward`, functions with gradients of one's own, and whether operations record what gradients need."""
+
+from __future__ import annotations
+
+from _thread import _local
+
+from .._micrograd_rs import _set_grad_enabled, backward, grad, is_grad_enabled
+from .._names import Lazy as _Lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, ParamSpec, Self, TypeVar, overload
+
+    from . import anomaly_mode, function, functional
+    from .anomaly_mode import detect_anomaly, is_anomaly_check_nan_enabled, is_anomaly_enabled, set_detect_anomaly
+    from .function import Function
+    from ._gradcheck import GradcheckError, gradcheck, gradgradcheck
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
+__all__ = [
+    "Function",
+    "GradcheckError",
+    "anomaly_mode",
+    "backward",
+    "detect_anomaly",
+    "enable_grad",
+    "function",
+    "functional",
+    "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "inference_mode",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "no_grad",
+    "set_detect_anomaly",
+    "set_grad_enabled",
+]
+
+
+class set_grad_enabled:
+    """Switches recording on or off at once, and back at the end of a `with` block. As a decorator, for a function."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+        self._before = [_set_grad_enabled(mode)]
+
+    def __enter__(self) -> None:
+        if not self._before:
+            self._before.append(_set_grad_enabled(self.mode))
+
+    def __exit__(self, *_: object) -> None:
+        _set_grad_enabled(self._before.pop())
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        # The switch was for the function, not for the code around it.
+        if self._before:
+            _set_grad_enabled(self._before.pop())
+        return _decorated(function, self.mode)
+
+
+class _Switch:
+    """A block or a function in which recording is on, or off."""
+
+    mode: bool
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __new__(cls) -> Self: ...
+        @overload
+        def __new__(cls, function: Callable[P, R]) -> Callable[P, R]: ...  # type: ignore[misc]
+
+    def __new__(cls, function: Any = None) -> Any:
+        # `@no_grad` is as good as `@no_grad()`.
+        if function is not None:
+            return _decorated(function, cls.mode)
+        return object.__new__(cls)
+
+    def __init__(self, function: Any = None) -> None:
+        self._before: list[bool] = []
+
+    def __enter__(self) -> None:
+        self._before.append(_set_grad_enabled(self.mode))
+
+    def __exit__(self, *_: object) -> None:
+        _set_grad_enabled(self._before.pop())
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        return _decorated(function, self.mode)
+
+
+class no_grad(_Switch):
+    """A block, or a function, in which operations record nothing for gradients."""
+
+    mode = False
+
+
+class enable_grad(_Switch):
+    """A block, or a function, in which operations record what gradients need."""
+
+    mode = True
+
+
+class _Inference(_local):
+    on = False
+
+
+_inference = _Inference()
+
+
+class inference_mode:
+    """A block, or a function, in which operations record nothing for gradients, as in `no_grad`. `inference_mode(False)` records again.
+
+    What is computed within is a constant like any other afterwards.
+    """
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __new__(cls, mode: bool = True) -> Self: ...
+        @overload
+        def __new__(cls, mode: Callable[P, R]) -> Callable[P, R]: ...  # type: ignore[misc]
+
+    def __new__(cls, mode: Any = True) -> Any:
+        return cls()(mode) if callable(mode) else object.__new__(cls)
+
+    def __init__(self, mode: Any = True) -> None:
+        self.mode = bool(mode)
+        self._before: list[tuple[bool, bool]] = []
+
+    def __enter__(self) -> None:
+        self._before.append((_set_grad_enabled(not self.mode), _inference.on))
+        _inference.on = self.mode
+
+    def __exit__(self, *_: object) -> None:
+        before, _inference.on = self._before.pop()
+        _set_grad_enabled(before)
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        from functools import wraps
+
+        @wraps(function)
+        def switched(*args: P.args, **kwargs: P.kwargs) -> R:
+            with inference_mode(self.mode):
+                return function(*args, **kwargs)
+
+        return switched
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether `inference_mode` is on."""
+    return _inference.on
+
+
+def _decorated(function: Callable[P, R], mode: bool) -> Callable[P, R]:
+    from functools import wraps
+
+    @wraps(function)
+    def switched(*args: P.args, **kwargs: P.kwargs) -> R:
+        before = _set_grad_enabled(mode)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _set_grad_enabled(before)
+
+    return switched
+
+
+# What is needed by some is imported when it is first used.
+__getattr__ = _Lazy(
+    __name__,
+    ("anomaly_mode", "function", "functional"),
+    {
+        "Function": "function",
+        "GradcheckError": "_gradcheck",
+        "detect_anomaly": "anomaly_mode",
+        "gradcheck": "_gradcheck",
+        "gradgradcheck": "_gradcheck",
+        "is_anomaly_check_nan_enabled": "anomaly_mode",
+        "is_anomaly_enabled": "anomaly_mode",
+        "set_detect_anomaly": "anomaly_mode",
+    },
+)

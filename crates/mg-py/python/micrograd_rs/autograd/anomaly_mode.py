@@ -1,0 +1,51 @@
+"""Looking for the operation that made the first NaN."""
+
+from __future__ import annotations
+
+from .._micrograd_rs import _anomaly_mode, _set_detect_anomaly
+
+__all__ = ["detect_anomaly", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_detect_anomaly"]
+
+
+class set_detect_anomaly:
+    """Looks for NaN from now on (or no longer), and no more (or again) after a `with` block.
+
+    Each gradient that is computed is looked at, and the first with a NaN is an error that names the operation and the line that called
+    it; so is a result that is NaN before there are gradients. Every operation is computed by itself then, and `jit` runs plainly: for
+    finding mistakes only. With `check_nan=False` nothing is looked at.
+    """
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self._before = _anomaly_mode()
+        _set_detect_anomaly(mode, check_nan)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        _set_detect_anomaly(*self._before)
+
+
+class detect_anomaly:
+    """A block in which NaN is looked for: see `set_detect_anomaly`."""
+
+    def __init__(self, check_nan: bool = True) -> None:
+        self.check_nan = check_nan
+        self._before: list[tuple[bool, bool]] = []
+
+    def __enter__(self) -> None:
+        self._before.append(_anomaly_mode())
+        _set_detect_anomaly(True, self.check_nan)
+
+    def __exit__(self, *_: object) -> None:
+        _set_detect_anomaly(*self._before.pop())
+
+
+def is_anomaly_enabled() -> bool:
+    """Whether NaN is looked for."""
+    return _anomaly_mode()[0]
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether gradients are looked at."""
+    return _anomaly_mode()[1]

@@ -1,0 +1,89 @@
+"""Memory for time: what is computed on the way is computed again for the gradient, and not kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, cast
+
+from .. import _tree
+from .._micrograd_rs import Tensor, _checkpoint
+
+__all__ = ["checkpoint", "checkpoint_sequential"]
+
+
+def _no_contexts() -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
+    return nullcontext(), nullcontext()
+
+
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    context_fn: Callable[[], tuple[AbstractContextManager[Any], AbstractContextManager[Any]]] = _no_contexts,
+    determinism_check: str = "default",
+    debug: bool = False,
+    preserve_rng_state: bool = True,
+    early_stop: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """Calls a function, and keeps nothing of what it computes on the way: for the gradient it is called again.
+
+    Gradients flow to everything that the function uses, parameters of a module too, by `backward` and by `grad`. With
+    `preserve_rng_state` it draws the same random numbers again. Results of other shapes than the first time are an error, unless
+    `determinism_check` is `"none"`. `use_reentrant`, `debug` and `early_stop` make no difference here.
+    """
+    if determinism_check not in ("default", "none"):
+        raise ValueError(f"checkpoint: determinism_check is 'default' or 'none', got {determinism_check!r}")
+    first, again = context_fn()
+    made: list[tuple[list[Any], _tree.Spec, list[int]]] = []
+
+    def call() -> list[Tensor]:
+        with again if made else first:
+            leaves, spec = _tree.flatten(function(*args, **kwargs))
+        at = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+        found = cast("list[Tensor]", [leaves[i] for i in at])
+        if not made:
+            # Tensors are as the engine hands them out, not as they were computed.
+            made.append(([None if isinstance(leaf, Tensor) else leaf for leaf in leaves], spec, at))
+        return found
+
+    results = _checkpoint(call, preserve_rng_state)
+    leaves, spec, at = made[0]
+    for i, t in zip(at, results, strict=True):
+        leaves[i] = t
+    answer = _tree.unflatten(leaves, spec)
+    made[0] = ([], spec, [])
+    return answer
+
+
+def checkpoint_sequential(
+    functions: Iterable[Callable[..., Any]],
+    segments: int,
+    input: Any,
+    use_reentrant: bool | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Calls functions (or the modules of a `Sequential`) one after the other, with a checkpoint around each of so many segments of them,
+    but the last."""
+    preserve = bool(kwargs.pop("preserve_rng_state", True))
+    if kwargs:
+        raise ValueError(f"checkpoint_sequential: takes no argument named {', '.join(kwargs)}")
+    children = getattr(functions, "children", None)
+    each: list[Callable[..., Any]] = list(cast("Iterator[Any]", children()) if children is not None else functions)
+    if not 1 <= segments <= max(1, len(each)):
+        raise ValueError(f"checkpoint_sequential: {segments} segments of {len(each)} functions")
+
+    def part(start: int, end: int) -> Callable[[Any], Any]:
+        def forward(x: Any) -> Any:
+            for function in each[start:end]:
+                x = function(x)
+            return x
+
+        return forward
+
+    size, at = len(each) // segments, 0
+    for _ in range(segments - 1):
+        input = checkpoint(part(at, at + size), input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
+        at += size
+    return part(at, len(each))(input)

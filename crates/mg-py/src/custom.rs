@@ -1,0 +1,251 @@
+//! Functions with gradients of their own, and hooks: what the engine calls in Python while it walks.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mg_autograd::function::{Begun, Marks, Rule, Saved, Way};
+use mg_autograd::{History, HookHandle, Tensor};
+use mg_device::Result;
+use pyo3::exceptions::{PyAttributeError, PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyTuple, PyWeakrefMethods, PyWeakrefReference};
+
+use crate::error::{build, told_by_python};
+use crate::tensor::PyTensor;
+
+/// A call of an `autograd.Function` that has begun.
+#[pyclass(frozen, name = "_Begun", module = "micrograd_rs")]
+pub struct PyBegun(Mutex<Option<Begun>>);
+
+/// What a call has saved.
+#[pyclass(frozen, name = "_Saved", module = "micrograd_rs")]
+pub struct PySaved(Arc<Saved>);
+
+#[pymethods]
+impl PySaved {
+    /// The tensors.
+    fn tensors(&self, py: Python<'_>) -> PyResult<Vec<Option<PyTensor>>> {
+        let all = build(py, || self.0.tensors())?;
+        Ok(all.into_iter().map(|t| t.map(PyTensor::from)).collect())
+    }
+}
+
+/// The gradient of a call: Python's function of what was saved and of the gradients of the results.
+struct PyRule {
+    name: String,
+    function: Py<PyAny>,
+    /// Whether it computes the results again.
+    again: bool,
+}
+
+/// A tensor, or nothing.
+fn maybe(obj: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Tensor>> {
+    if obj.is_none() {
+        return Ok(None);
+    }
+    match obj.cast::<PyTensor>() {
+        Ok(tensor) => Ok(Some(tensor.get().t.clone())),
+        Err(_) => {
+            let kind = obj.get_type().name()?;
+            Err(PyTypeError::new_err(format!("{name}: a gradient is a tensor or None, not {kind}")))
+        }
+    }
+}
+
+impl Rule for PyRule {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn backward(&self, saved: &Arc<Saved>, gradients: &[Option<Tensor>]) -> Result<Way> {
+        told_by_python(|py| {
+            let gradients = gradients.iter().map(|g| g.clone().map(PyTensor::from));
+            let gradients =
+                PyTuple::new(py, gradients.map(|g| g.into_pyobject(py)).collect::<PyResult<Vec<_>>>()?)?;
+            let answer = self.function.bind(py).call1((PySaved(saved.clone()), gradients))?;
+            let all = answer.try_iter()?.map(|g| maybe(&g?, &self.name)).collect::<PyResult<Vec<_>>>()?;
+            match self.again {
+                false => Ok(Way::Inputs(all)),
+                true => match all.into_iter().collect::<Option<Vec<_>>>() {
+                    Some(all) => Ok(Way::Again(all)),
+                    None => Err(PyRuntimeError::new_err(format!("{}: a result is gone", self.name))),
+                },
+            }
+        })
+    }
+}
+
+#[pymethods]
+impl PyBegun {
+    /// Begins a call with these inputs, as they are now.
+    #[new]
+    fn new(py: Python<'_>, inputs: Vec<Bound<'_, PyTensor>>) -> PyResult<PyBegun> {
+        let inputs: Vec<&Tensor> = inputs.iter().map(|t| &t.get().t).collect();
+        Ok(PyBegun(Mutex::new(Some(build(py, || Ok(Begun::with(&inputs)))?))))
+    }
+
+    /// Ends it with these results: what the caller is to see of them. `function` is the gradient.
+    #[allow(clippy::too_many_arguments)]
+    fn end<'py>(
+        &self,
+        py: Python<'py>,
+        results: Vec<Bound<'py, PyTensor>>,
+        saved: Vec<Option<Bound<'py, PyTensor>>>,
+        non_differentiable: Vec<Bound<'py, PyTensor>>,
+        dirty: Vec<Bound<'py, PyTensor>>,
+        keeps_none: bool,
+        name: String,
+        function: Py<PyAny>,
+    ) -> PyResult<Vec<Bound<'py, PyTensor>>> {
+        let begun = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let begun = begun.ok_or_else(|| PyRuntimeError::new_err("a call ends once"))?;
+        let all =
+            |tensors: &[Bound<'py, PyTensor>]| tensors.iter().map(|t| t.get().t.clone()).collect::<Vec<_>>();
+        let marks = Marks {
+            saved: saved.iter().map(|t| t.as_ref().map(|t| t.get().t.clone())).collect(),
+            non_differentiable: all(&non_differentiable),
+            dirty: all(&dirty),
+            keeps_none,
+        };
+        let of = all(&results);
+        let rule = Arc::new(PyRule { name, function, again: false });
+        let answers = build(py, || begun.end(&of, marks, rule))?;
+        let same = answers.into_iter().zip(results);
+        same.map(|(answer, result)| match answer.is(&result.get().t) {
+            true => Ok(result),
+            false => Bound::new(py, PyTensor::of(answer, result.get().borrowed)),
+        })
+        .collect()
+    }
+}
+
+/// What computed a tensor: an operation as a walk over the graph meets it.
+#[pyclass(frozen, name = "GradNode", module = "micrograd_rs")]
+pub struct PyHistory(pub History);
+
+/// What an operation was computed of, and which result of that.
+type Next = (Option<PyHistory>, usize);
+
+#[pymethods]
+impl PyHistory {
+    /// The operation's name: `MulBackward0`, `AccumulateGrad` for a leaf.
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    /// What it was computed of, as far as gradients flow there, and which result of that. Empty once the graph was let go.
+    #[getter]
+    fn next_functions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let all = build(py, || Ok(self.0.next()))?;
+        let each = all.into_iter().map(|next| -> Next {
+            match next {
+                Some((node, at)) => (Some(PyHistory(node)), at),
+                None => (None, 0),
+            }
+        });
+        PyTuple::new(py, each.collect::<Vec<_>>())
+    }
+
+    /// The leaf that it stands for.
+    #[getter]
+    fn variable(&self) -> PyResult<PyTensor> {
+        match self.0.leaf() {
+            Some(leaf) => Ok(leaf.into()),
+            None => Err(PyAttributeError::new_err(format!("{} has no variable", self.0.name()))),
+        }
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<PyHistory>().is_ok_and(|other| other.get().0.id() == self.0.id())
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.0.id()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<{}>", self.0.name())
+    }
+}
+
+/// A hook that was registered: `remove()` takes it away again, and so does the end of a `with` block.
+#[pyclass(frozen, weakref, name = "RemovableHandle", module = "micrograd_rs")]
+pub struct PyHandle(HookHandle);
+
+#[pymethods]
+impl PyHandle {
+    /// Takes the hook away. Again does nothing.
+    fn remove(&self) {
+        self.0.remove();
+    }
+
+    /// The hook's number.
+    #[getter]
+    fn id(&self) -> u64 {
+        self.0.id()
+    }
+
+    fn __enter__(slf: Bound<'_, PyHandle>) -> Bound<'_, PyHandle> {
+        slf
+    }
+
+    #[pyo3(signature = (*_args))]
+    fn __exit__(&self, _args: &Bound<'_, PyTuple>) {
+        self.0.remove();
+    }
+}
+
+fn callable(hook: &Bound<'_, PyAny>) -> PyResult<()> {
+    match hook.is_callable() {
+        true => Ok(()),
+        false => Err(PyTypeError::new_err(format!("a hook is a function, not {}", hook.get_type().name()?))),
+    }
+}
+
+#[pymethods]
+impl PyTensor {
+    /// Calls `hook` with the gradient of this tensor each time it is computed; a tensor that it answers with takes the gradient's
+    /// place. Of the result of an operation, it is the gradient of the value that the tensor has now. `remove()` of the answer takes
+    /// the hook away.
+    fn register_hook(&self, py: Python<'_>, hook: Bound<'_, PyAny>) -> PyResult<PyHandle> {
+        callable(&hook)?;
+        let hook = hook.unbind();
+        let called = move |gradient: &Tensor| {
+            told_by_python(|py| maybe(&hook.bind(py).call1((PyTensor::from(gradient.clone()),))?, "a hook"))
+        };
+        build(py, || self.t.register_hook(Arc::new(called))).map(PyHandle)
+    }
+
+    /// Calls `hook` with this tensor, a leaf, each time `backward` has added to its gradient. `remove()` of the answer takes the hook
+    /// away.
+    fn register_post_accumulate_grad_hook(
+        slf: &Bound<'_, PyTensor>,
+        hook: Bound<'_, PyAny>,
+    ) -> PyResult<PyHandle> {
+        callable(&hook)?;
+        let py = slf.py();
+        let (hook, known) = (hook.unbind(), PyWeakrefReference::new(slf.as_any())?.unbind());
+        let called = move |leaf: &Tensor| {
+            told_by_python(|py| {
+                // The tensor as Python knows it, which may be what somebody looks it up by.
+                let object = match known.bind(py).upgrade() {
+                    Some(object) => object,
+                    None => Bound::new(py, PyTensor::from(leaf.clone()))?.into_any(),
+                };
+                hook.bind(py).call1((object,)).map(|_| ())
+            })
+        };
+        let t = &slf.get().t;
+        build(py, || t.register_post_accumulate_grad_hook(Arc::new(called))).map(PyHandle)
+    }
+
+    /// Keeps the gradient of this tensor in `grad` though it is the result of an operation.
+    fn retain_grad(&self, py: Python<'_>) -> PyResult<()> {
+        build(py, || self.t.retain_grad())
+    }
+
+    /// Whether it is the result of an operation whose gradient is kept.
+    #[getter]
+    fn retains_grad(&self, py: Python<'_>) -> PyResult<bool> {
+        build(py, || Ok(self.t.retains_grad()))
+    }
+}
