@@ -53,6 +53,7 @@ KINDS = {
 }
 RETURNS = {
     "tensor": "Tensor",
+    "varied": "Any",
     "list": "tuple[Tensor, ...]",
     "bool": "_bool",
     "int": "_int",
@@ -104,10 +105,19 @@ def returned(operation: dict) -> str:
     return RETURNS[operation["returns"]]
 
 
+def forms_of(operation: dict, answer: str) -> list[tuple[list[str], str]]:
+    """The ways in which an operation is called, and what each answers with."""
+    if operation["returns"] == "varied" and operation["answers"] == ["values", "indices"]:
+        # Of all elements it is a tensor; along an axis, positions come with it.
+        dim, *rest = parameters(operation)
+        return [([dim.replace("_int | None = None", "None = None"), *rest], "Tensor"), ([dim.replace(" | None = None", ""), *rest], "Extreme")]
+    return [(params, answer) for params in spread(operation)]
+
+
 def written(name: str, first: str, operation: dict, answer: str, text: str, indent: str) -> list[str]:
-    forms = spread(operation)
+    forms = forms_of(operation, answer)
     out = []
-    for params in forms:
+    for params, answer in forms:
         if len(forms) > 1:
             out.append(f"{indent}@overload")
         params = [*([first] if first else []), *params]

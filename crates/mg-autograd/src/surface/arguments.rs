@@ -253,12 +253,18 @@ impl<'a, T: FromArg<'a>> FromArg<'a> for Option<T> {
     }
 }
 
+/// One tensor, or several, as the arguments ask for: Python answers with the tensor itself where there is one.
+#[derive(Clone, Debug)]
+pub struct Varied(pub SmallVec<[Tensor; 3]>);
+
 /// What an operation answers with.
 pub enum Answer {
     /// A tensor.
     Tensor(Tensor),
     /// Several tensors, each with a meaning of its own.
     Several(SmallVec<[Tensor; 3]>),
+    /// One tensor, or several, as the arguments ask for.
+    Varied(Varied),
     /// A list of tensors.
     List(Vec<Tensor>),
     /// A truth value.
@@ -278,6 +284,8 @@ pub enum Returns {
     Tensor,
     /// Several tensors, each with a meaning of its own.
     Several,
+    /// One tensor, or several, as the arguments ask for.
+    Varied,
     /// A list of tensors.
     List,
     /// A truth value.
@@ -313,6 +321,7 @@ answers! {
     (Tensor, Tensor): Several, (a, b) => SmallVec::from_iter([a, b]);
     (Tensor, Tensor, Tensor): Several, (a, b, c) => SmallVec::from_iter([a, b, c]);
     (Tensor, Tensor, Tensor, Tensor): Several, (a, b, c, d) => SmallVec::from_iter([a, b, c, d]);
+    Varied: Varied, all => all;
     Vec<Tensor>: List, list => list;
     bool: Bool, b => b;
     i64: Int, n => n;

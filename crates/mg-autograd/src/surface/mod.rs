@@ -13,7 +13,7 @@ use mg_device::{Error, ErrorKind, Result};
 use mg_graph::Node;
 use mg_kernels::{Algebra, Row, Rules};
 
-pub use arguments::{Answer, Arg, FromArg, Given, Kind, Order, Pairing, Returned, Returns, Sections};
+pub use arguments::{Answer, Arg, FromArg, Given, Kind, Order, Pairing, Returned, Returns, Sections, Varied};
 
 /// Where Python has an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,6 +119,7 @@ const TABLES: &[&[Operation]] = &[
     crate::operations::PLAIN_MOVEMENT,
     crate::operations::REDUCTIONS,
     crate::operations::SCANS,
+    crate::operations::SEARCHES,
     crate::operations::SORTS,
     crate::operations::SPECIAL,
     crate::operations::WINDOWS,

@@ -7,6 +7,7 @@ pub mod conv;
 pub mod factor;
 pub mod known;
 pub mod scan;
+pub mod search;
 pub mod sort;
 pub mod triangular;
 
@@ -19,6 +20,7 @@ pub use conv::{Conv, ConvKind};
 pub use factor::{Demand, Factor, FactorKind};
 pub use known::{Known, Rule};
 pub use scan::{Scan, ScanKind};
+pub use search::Search;
 pub use sort::{Sort, SortKind};
 pub use triangular::Triangular;
 
@@ -303,4 +305,6 @@ library! {
     Known;
     /// Systems of equations whose matrix is a triangle.
     Triangular;
+    /// Where values belong in sorted lines.
+    Search;
 }

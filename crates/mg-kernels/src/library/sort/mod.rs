@@ -6,6 +6,8 @@ mod keys;
 mod select;
 mod words;
 
+pub(super) use keys::Element;
+
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
