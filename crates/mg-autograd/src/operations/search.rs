@@ -17,8 +17,17 @@ fn refused<T>(op: &'static str, kind: ErrorKind) -> Result<T> {
 }
 
 /// Where values belong in sorted lines, as i64 or i32.
-fn searched(sorted: &Tensor, values: &Tensor, right: bool, out_int32: bool) -> Result<Tensor> {
+fn searched(
+    op: &'static str,
+    sorted: &Tensor,
+    values: &Tensor,
+    right: bool,
+    out_int32: bool,
+) -> Result<Tensor> {
     let dtype = DType::promote(sorted.dtype(), values.dtype());
+    if dtype.is_bool() {
+        return refused(op, ErrorKind::DType("takes numbers, got bool".into()));
+    }
     let (sorted, values) = (sorted.node().cast(dtype), values.node().cast(dtype));
     let found = Node::library(Search { right }.into(), &[&sorted, &values])?;
     Ok(Tensor::from_node(if out_int32 { found.cast(DType::I32) } else { found }))
@@ -99,7 +108,7 @@ fn parts(op: &'static str, x: &Tensor, dim: isize) -> Result<(Node, usize)> {
         return refused(op, ErrorKind::Shape(text));
     }
     let n = shape[axis];
-    let rest = if n == 0 { 1 } else { x.numel() / n };
+    let rest = x.numel().checked_div(n).unwrap_or(1);
     let mut axes: Vec<usize> = (0..x.rank()).filter(|&d| d != axis).collect();
     axes.insert(0, axis);
     let x = x.node().permute(&axes)?;
@@ -135,7 +144,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Lines that do not belong to the values'; another side, or one that contradicts `right`; a sorter of another shape, or of no
+    /// Truth values; lines that do not belong to the values'; another side, or one that contradicts `right`; a sorter of another shape, or of no
     /// integers.
     #[surface(function, keywords_from = "out_int32")]
     pub fn searchsorted(
@@ -173,7 +182,7 @@ impl Tensor {
                 sorted_sequence.detach().gather(-1, sorter)?
             }
         };
-        searched(&sorted, &values, right, out_int32)
+        searched(op, &sorted, &values, right, out_int32)
     }
 
     /// The numbers (i64 or i32) of the intervals between sorted `boundaries` in which values lie: each holds its upper boundary, or with
@@ -181,7 +190,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Boundaries of other than one axis.
+    /// Boundaries of other than one axis; truth values.
     #[surface(function, keywords_from = "out_int32")]
     pub fn bucketize(
         input: Operand,
@@ -193,7 +202,7 @@ impl Tensor {
             let text = format!("takes boundaries with one axis, got shape {}", boundaries.shape());
             return refused("bucketize", ErrorKind::Shape(text));
         }
-        searched(&boundaries.detach(), &input.beside(boundaries).detach(), right, out_int32)
+        searched("bucketize", &boundaries.detach(), &input.beside(boundaries).detach(), right, out_int32)
     }
 
     /// Whether each of `elements` is among `test_elements`, or where `invert` is set is not. NaN is not among any.
