@@ -1,10 +1,31 @@
-//! Launches of `kernels/search.cu`.
+//! The launch of `kernels/search.cu`.
 
-use super::Search;
-use crate::cuda::library::Plan;
+use super::{Lines, Search};
+use crate::cuda::library::args::Args;
+use crate::cuda::library::copy::launch;
+use crate::cuda::library::{Plan, Pointer};
 use crate::library::Described;
-use mg_device::{Error, ErrorKind, Result};
+use mg_device::{DType, Error, ErrorKind, Result};
 
-pub(super) fn plan(_: &Search, _: &[Described]) -> Result<Plan> {
-    Err(Error::new("searchsorted", ErrorKind::Value("not on a CUDA device yet".into())))
+pub(super) fn plan(search: &Search, operands: &[Described]) -> Result<Plan> {
+    let op = "searchsorted";
+    let [sorted, values] = operands else {
+        return Err(Error::new(op, ErrorKind::Internal("takes two operands".into())));
+    };
+    let lines = Lines::of(sorted.layout.shape(), values.layout.shape());
+    let mut plan = Plan::default();
+    if lines.count == 0 {
+        return Ok(plan);
+    }
+    let mut args = Args::default();
+    args.pointer(Some((Pointer::Output(0), 0)))
+        .pointer(Some((Pointer::Input(0), 0)))
+        .pointer(Some((Pointer::Input(1), 0)))
+        .u64(lines.length as u64)
+        .u64(lines.values as u64)
+        .u64(lines.count as u64)
+        .u64(search.right.into());
+    let dtype = if sorted.dtype == DType::Bool { "u8" } else { sorted.dtype.name() };
+    plan.launches.push(launch(op, &format!("search_{dtype}"), lines.count.div_ceil(256), args)?);
+    Ok(plan)
 }
