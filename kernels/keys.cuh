@@ -9,7 +9,8 @@ constexpr int BYTES = sizeof(U);
 constexpr U SIGN = (U)((U)1 << (8 * BYTES - 1));
 constexpr K LARGEST = (K)(U)~(U)0;
 
-__device__ __forceinline__ K key_of(U bits, u32 descending) {
+// `turn` has the bits that are turned: all of them for descending order, and the sign of signed integers.
+__device__ __forceinline__ K key_of(U bits, u64 turn) {
     U key = bits;
 #if V_FLOAT
     U magnitude = (U)(bits & (U)~SIGN);
@@ -17,29 +18,25 @@ __device__ __forceinline__ K key_of(U bits, u32 descending) {
     key = bits & SIGN ? (U)~bits : (U)(bits | SIGN);
     if (magnitude == 0) key = SIGN;
     if (magnitude > (U)V_INFINITY) key = (U)~(U)0;
-#elif V_SIGNED
-    key = (U)(bits ^ SIGN);
 #endif
-    return (K)(descending ? (U)~key : key);
+    return (K)(U)(key ^ (U)turn);
 }
 
 // The bits of an element with this key. A zero's sign is not in it.
-__device__ __forceinline__ U of_key(K of, u32 descending) {
-    U key = descending ? (U)~(U)of : (U)of;
+__device__ __forceinline__ U of_key(K of, u64 turn) {
+    U key = (U)((U)of ^ (U)turn);
 #if V_FLOAT
     if (key == (U)~(U)0) return (U)V_NAN;
     return key & SIGN ? (U)(key ^ SIGN) : (U)~key;
-#elif V_SIGNED
-    return (U)(key ^ SIGN);
 #else
     return key;
 #endif
 }
 
 // Whether an element with this key is a zero that has a sign.
-__device__ __forceinline__ bool has_two_signs(K of, u32 descending) {
+__device__ __forceinline__ bool has_two_signs(K of, u64 turn) {
 #if V_FLOAT
-    return (descending ? (U)~(U)of : (U)of) == SIGN;
+    return (U)((U)of ^ (U)turn) == SIGN;
 #else
     return false;
 #endif

@@ -25,13 +25,12 @@ struct Order {
     u64 rows, length;
     u64 count;        // elements of a line of the result
     u64 tiles;        // of a line
+    u64 turn;         // see keys.cuh
+    u64 nan;          // the key of NaN
     u32 shift;        // the lowest bit of the digit
-    u32 descending;
     u32 together;     // lines that a block has
     u32 which;        // what is picked
-    u64 nan;          // the key of NaN
-    u32 floats;       // whether there is such a key
-    u32 unused;
+    u32 floats;       // whether there is NaN
 };
 
 __device__ __forceinline__ u32 lane_of() { return threadIdx.x & 31; }
@@ -121,7 +120,7 @@ __device__ __forceinline__ void write(const Order& p, u64 row, u64 j, K key, u32
     }
     if (j >= p.count) return;
     if (p.indices) p.indices[row * p.count + j] = at;
-    else p.values[row * p.count + j] = has_two_signs(key, p.descending) ? p.x[row * p.length + at] : of_key(key, p.descending);
+    else p.values[row * p.count + j] = has_two_signs(key, p.turn) ? p.x[row * p.length + at] : of_key(key, p.turn);
 }
 
 #if V_BLOCK
@@ -137,7 +136,7 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
     for (int r = 0; r < EACH; r++) {
         at[r] = place(r);
         // What is not there comes last: its key is the largest, and it stands behind all.
-        key[r] = at[r] < all ? key_of(p.x[first * length + at[r]], p.descending) : LARGEST;
+        key[r] = at[r] < all ? key_of(p.x[first * length + at[r]], p.turn) : LARGEST;
     }
     for (int shift = 0; shift < 8 * BYTES; shift += 8) {
 #pragma unroll
@@ -172,7 +171,7 @@ __device__ __forceinline__ u32 load(const Order& p, u64 row, u64 tile, K (&key)[
     for (int r = 0; r < EACH; r++) {
         u32 i = place(r);
         key[r] = LARGEST;
-        if (i < all) key[r] = p.keys ? p.keys[base + i] : key_of(p.x[base + i], p.descending);
+        if (i < all) key[r] = p.keys ? p.keys[base + i] : key_of(p.x[base + i], p.turn);
     }
     return all;
 }

@@ -30,6 +30,11 @@ pub(super) unsafe fn search(search: &Search, operands: &[Operand], out: *mut i64
         DType::BF16 => go!(bf16),
         DType::I64 => go!(i64),
         DType::I32 => go!(i32),
+        DType::I16 => go!(i16),
+        DType::I8 => go!(i8),
+        DType::U64 => go!(u64),
+        DType::U32 => go!(u32),
+        DType::U16 => go!(u16),
         DType::U8 | DType::Bool => go!(u8),
     }
 }

@@ -5,7 +5,8 @@ use crate::cuda::library::args::Args;
 use crate::cuda::library::copy::launch;
 use crate::cuda::library::{Plan, Pointer};
 use crate::library::Described;
-use mg_device::{DType, Error, ErrorKind, Result};
+use crate::library::sort::{bits, turn};
+use mg_device::{Error, ErrorKind, Result};
 
 pub(super) fn plan(search: &Search, operands: &[Described]) -> Result<Plan> {
     let op = "searchsorted";
@@ -24,8 +25,9 @@ pub(super) fn plan(search: &Search, operands: &[Described]) -> Result<Plan> {
         .u64(lines.length as u64)
         .u64(lines.values as u64)
         .u64(lines.count as u64)
-        .u64(search.right.into());
-    let dtype = if sorted.dtype == DType::Bool { "u8" } else { sorted.dtype.name() };
-    plan.launches.push(launch(op, &format!("search_{dtype}"), lines.count.div_ceil(256), args)?);
+        .u64(search.right.into())
+        .u64(turn(sorted.dtype, false));
+    let name = format!("search_{}", bits(sorted.dtype));
+    plan.launches.push(launch(op, &name, lines.count.div_ceil(256), args)?);
     Ok(plan)
 }

@@ -91,14 +91,35 @@ impl Problem<'_> {
             .u64(self.length as u64)
             .u64(self.sort.count as u64)
             .u64(self.tiles as u64)
+            .u64(turn(self.x.dtype, self.sort.descending))
+            .u64(largest)
             .u32(pass.shift as u32)
-            .u32(self.sort.descending.into())
             .u32(self.together as u32)
             .u32(which)
-            .u64(largest)
-            .u32(self.x.dtype.is_float().into())
-            .u32(0);
+            .u32(self.x.dtype.is_float().into());
         args
+    }
+}
+
+/// The bits of a key that are turned: all for descending order, and the sign of signed integers.
+pub(in crate::library) fn turn(dtype: DType, descending: bool) -> u64 {
+    let width = 8 * dtype.size();
+    let all = if descending { u64::MAX >> (64 - width) } else { 0 };
+    match dtype {
+        DType::I64 | DType::I32 | DType::I16 | DType::I8 => all ^ 1 << (width - 1),
+        DType::F64 | DType::F32 | DType::F16 | DType::BF16 => all,
+        DType::U64 | DType::U32 | DType::U16 | DType::U8 | DType::Bool => all,
+    }
+}
+
+/// What a kernel of a dtype is called: floats by name, all others by their size.
+pub(in crate::library) fn bits(dtype: DType) -> &'static str {
+    match dtype {
+        DType::F64 | DType::F32 | DType::F16 | DType::BF16 => dtype.name(),
+        DType::I64 | DType::U64 => "b64",
+        DType::I32 | DType::U32 => "b32",
+        DType::I16 | DType::U16 => "b16",
+        DType::I8 | DType::U8 | DType::Bool => "b8",
     }
 }
 
@@ -119,8 +140,8 @@ pub(super) fn plan(sort: &Sort, operands: &[Described], result: &Shaped) -> Resu
     let total = shape.numel();
     let rows = total / length;
     let (key, wide) = if x.dtype.size() == 8 { (8, "b64") } else { (4, "b32") };
-    let dtype = if x.dtype == DType::Bool { "u8" } else { x.dtype.name() };
-    let name = |what: &str| format!("order_{what}_{dtype}");
+    let bits = bits(x.dtype);
+    let name = |what: &str| format!("order_{what}_{bits}");
     let tiles = length.div_ceil(TILE);
     let together = (TILE / length).clamp(1, DIGITS);
     let mut problem = Problem { sort, x, rows, length, tiles, together, counts: None, totals: None };

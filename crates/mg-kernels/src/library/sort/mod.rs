@@ -6,6 +6,7 @@ mod keys;
 mod select;
 mod words;
 
+pub(super) use cuda::{bits, turn};
 pub(super) use keys::Element;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
