@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 
 use mg_autograd::Tensor;
 use mg_autograd::surface::{
-    Answer, Arg, COUNT, Given, Kind, Operation, Param, Place, Returns, Sections, call_in_place, operations,
+    Answer, Arg, COUNT, Given, Kind, Operation, Param, Place, Returns, Sections, Varied, call_in_place,
+    operations,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -301,6 +302,7 @@ fn called(py: Python<'_>, operation: &'static Operation, given: &Given<'_, '_>) 
         Returns::Tensor
         | Returns::Several
         | Returns::Asked
+        | Returns::Varied
         | Returns::List
         | Returns::Int
         | Returns::Sizes => operation.reads,
@@ -325,9 +327,13 @@ fn answered<'py>(
     };
     Ok(match answer {
         Answer::Tensor(t) => one(t)?,
-        Answer::Several(tensors) => {
+        Answer::Varied(Varied(mut tensors)) if tensors.len() == 1 => match tensors.pop() {
+            Some(t) => one(t)?,
+            None => py.None().into_bound(py),
+        },
+        Answer::Several(tensors) | Answer::Varied(Varied(tensors)) => {
             let all: Vec<_> = tensors.into_iter().map(one).collect::<PyResult<_>>()?;
-            match operation.answers.is_empty() {
+            match operation.answers.len() != all.len() {
                 true => PyTuple::new(py, all)?.into_any(),
                 false => named_answers(py, number, operation)?.call1(PyTuple::new(py, all)?)?,
             }

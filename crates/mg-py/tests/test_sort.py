@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import os
 import random
 import subprocess
@@ -115,3 +116,80 @@ def test_gradients_go_back(device):
             (found,) = mg.autograd.grad((values * weights).sum(), x)
             wanted = weights.gather(dim, x.detach().argsort(dim).argsort(dim))
             assert (found == wanted).all()
+
+
+@pytest.mark.parametrize("dtype", ["f64", "f32", "f16", "i64", "u8"])
+@pytest.mark.parametrize("rows,length", [(1, 1), (3, 64), (40, 1000), (1, 70_000), (2, 140_001)])
+def test_ranks(device, dtype, rows, length):
+    data = [fitting(numbers(length, 100, row), dtype) for row in range(rows)]
+    x = mg.tensor(data, dtype=dtype, device=device)
+    orders = [order(line) for line in data]
+    for k in {1, length // 3 + 1, length}:
+        found = x.kthvalue(k, 1)
+        assert found.indices.tolist() == [line[k - 1] for line in orders]
+        assert found.values.tolist() == [line[at[k - 1]] for line, at in zip(data, orders)]
+    middle = [line[(length - 1) // 2] for line in orders]
+    assert x.median(1).indices.tolist() == x.nanmedian(1).indices.tolist() == middle
+    everything = sorted(value for line in data for value in line)
+    assert x.median().item() == everything[(len(everything) - 1) // 2]
+    modes = []
+    for line in data:
+        counts: dict = {}
+        for at, value in enumerate(line):
+            counts[value] = counts.get(value, (0, 0))[0] + 1, at
+        best = max(counts, key=lambda value: (counts[value][0], -value))
+        modes.append((best, counts[best][1]))
+    assert x.mode(1).values.tolist() == [value for value, _ in modes]
+    assert x.mode(1).indices.tolist() == [at for _, at in modes]
+
+
+@pytest.mark.parametrize("length", [5, 3000, 200_000])
+def test_medians_with_nan(device, length):
+    data = [float("nan") if at % 7 == 3 else float(value) for at, value in enumerate(numbers(length, 500))]
+    x = mg.tensor(data, device=device)
+    found = x.median(0)
+    assert found.indices.item() == 3 and x.median().isnan().item()
+    rest = sorted(value for value in data if value == value)
+    assert x.nanmedian().item() == rest[(len(rest) - 1) // 2] == x.nanmedian(0).values.item()
+
+
+@pytest.mark.parametrize("dtype", ["f32", "bf16", "i64", "i32"])
+@pytest.mark.parametrize("length,spread", [(1, 1), (300, 9), (5000, 200), (150_000, 100)])
+def test_what_is_there(device, dtype, length, spread):
+    data = numbers(length, spread)
+    x = mg.tensor(data, dtype=dtype, device=device)
+    wanted = sorted(set(data))
+    values, inverse, counts = x.unique(return_inverse=True, return_counts=True)
+    assert values.tolist() == wanted == x.unique().tolist()
+    assert values[inverse].tolist() == data
+    assert counts.tolist() == [mg.tensor(data, dtype=dtype, device=device).eq(value).sum().item() for value in wanted]
+    runs = x.sort().values.unique_consecutive(return_counts=True)
+    assert runs[0].tolist() == wanted and runs[1].tolist() == counts.tolist()
+    others = mg.arange(-spread, spread + 1, 3, device=device)
+    assert mg.isin(x, others).tolist() == [value in set(others.tolist()) for value in data]
+    boundaries = values[::2]
+    for right in (False, True):
+        place = bisect.bisect_right if right else bisect.bisect_left
+        found = mg.searchsorted(boundaries, x, right=right)
+        assert found.tolist() == [place(wanted[::2], value) for value in data] == mg.bucketize(x, boundaries, right=right).tolist()
+
+
+def test_parts_that_are_there(device):
+    rng = random.Random(5)
+    rows = [[rng.randint(0, 2) for _ in range(7)] for _ in range(500)]
+    rows += rows[:100]
+    x = mg.tensor(rows, device=device)
+    wanted = sorted({tuple(row) for row in rows})
+    for found, inverse, counts in (
+        x.unique(dim=0, return_inverse=True, return_counts=True),
+        (lambda v, i, c: (v.t(), i, c))(*x.t().unique(dim=1, return_inverse=True, return_counts=True)),
+    ):
+        assert [tuple(row) for row in found.tolist()] == wanted
+        assert [wanted[at] for at in inverse.tolist()] == [tuple(row) for row in rows]
+        assert counts.tolist() == [[tuple(row) for row in rows].count(row) for row in wanted]
+
+
+def test_quantiles_of_infinities(device):
+    """Neighbours that are equal have nothing between them, be they infinite."""
+    x = mg.tensor([float("-inf"), float("-inf"), 1.0, float("inf"), float("inf")], device=device)
+    assert x.quantile(mg.tensor([0.1, 0.5, 0.9], device=device)).tolist() == [float("-inf"), 1.0, float("inf")]

@@ -54,6 +54,7 @@ KINDS = {
 }
 RETURNS = {
     "tensor": "Tensor",
+    "varied": "Any",
     "list": "tuple[Tensor, ...]",
     "bool": "_bool",
     "int": "_int",
@@ -107,7 +108,14 @@ def returned(operation: dict) -> str:
 
 
 def forms_of(operation: dict, answer: str) -> list[tuple[list[str], str]]:
-    """The ways in which the parameters can be written, and what each answers."""
+    """The ways in which an operation is called, and what each answers with."""
+    if operation["returns"] == "varied" and operation["answers"] == ["values", "indices"]:
+        # Of all elements it is a tensor; along an axis, positions come with it.
+        dim, *rest = parameters(operation)
+        return [
+            ([dim.replace("_int | None = None", "None = None"), *rest], "Tensor"),
+            ([dim.replace(" | None = None", ""), *rest], "Extreme"),
+        ]
     if operation["returns"] != "asked":
         return [(params, answer) for params in spread(operation)]
     params = parameters(operation)

@@ -696,26 +696,6 @@ impl Tensor {
         }
         none(&self.try_ne(other)?)
     }
-
-    /// Whether each of `elements` is among `test_elements`, or where `invert` is set is not. Compares each with each.
-    ///
-    /// # Errors
-    ///
-    /// Unlike devices.
-    #[surface(function, keywords_from = "assume_unique")]
-    pub fn isin(
-        elements: &Tensor,
-        test_elements: Operand,
-        #[default(false)] assume_unique: bool,
-        #[default(false)] invert: bool,
-    ) -> Result<Tensor> {
-        // What is unique is found in the same way.
-        let _ = assume_unique;
-        let tests = test_elements.beside(elements).detach().reshape(&[-1])?;
-        let found = elements.detach().unsqueeze(-1)?.try_eq(&tests)?;
-        let found = found.to_dtype(DType::I64).sum_dim(&[-1], false)?.try_ne(0i64)?;
-        if invert { found.try_logical_not() } else { Ok(found) }
-    }
 }
 
 /// Whether no element is true.

@@ -3,10 +3,14 @@
 //! The kernels work along the last axis: another one is brought there and back.
 
 use super::axis_of;
+use crate::ops::Operand;
+use crate::surface::Varied;
 use crate::tensor::Tensor;
-use mg_device::{Error, ErrorKind, Result, Shape};
+use crate::tensor::memory::untracked;
+use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::Node;
 use mg_kernels::library::{Sort, SortKind};
+use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
 fn refused<T>(op: &'static str, kind: ErrorKind) -> Result<T> {
@@ -81,6 +85,205 @@ fn in_order(t: &Tensor, dim: isize, descending: bool, count: Option<usize>) -> R
     lines.picked(&last, &at)
 }
 
+/// The element of each line that a kernel finds, and its position.
+fn one_of(t: &Tensor, op: &'static str, dim: isize, keepdim: bool, sort: Sort) -> Result<(Tensor, Tensor)> {
+    let lines = Lines::of(t, dim)?;
+    if lines.length() == 0 {
+        let text = format!("axis {dim} of shape {} has no elements", t.shape());
+        return refused(op, ErrorKind::Shape(text));
+    }
+    let last = lines.last()?;
+    let at = Node::library(sort.into(), &[&last])?;
+    let (values, at) = lines.picked(&last, &at)?;
+    if keepdim || lines.rank == 0 {
+        return Ok((values, at));
+    }
+    let axis = [lines.axis as isize];
+    Ok((values.squeeze(Some(&axis))?, at.squeeze(Some(&axis))?))
+}
+
+/// The median of each line, or of all elements.
+fn middle(t: &Tensor, op: &'static str, kind: SortKind, dim: Option<isize>, keepdim: bool) -> Result<Varied> {
+    not_bool(op, t)?;
+    let sort = Sort { kind, descending: false, count: 0 };
+    if let Some(dim) = dim {
+        let (values, at) = one_of(t, op, dim, keepdim, sort)?;
+        return Ok(Varied([values, at].into_iter().collect()));
+    }
+    let x = t.node();
+    let n = x.shape().numel();
+    if n == 0 {
+        if !x.dtype().is_float() {
+            return refused(op, ErrorKind::Shape(format!("integers of shape {} have none", x.shape())));
+        }
+        let nan = x.lit(f64::NAN).expand(Shape::of(&[1]))?.reshape(Shape::of(&[]))?;
+        return Ok(Varied([Tensor::from_node(nan.copy())].into_iter().collect()));
+    }
+    let flat = x.reshape(Shape::of(&[n]))?;
+    let own = untracked(&flat);
+    let at = Node::library(sort.into(), &[&own])?;
+    let found = own.gather(0, &at)?;
+    let found = match mg_graph::is_tracking() && x.is_tracked() {
+        true => found.add(&shared_evenly(&flat, &own, &found)?),
+        false => found,
+    };
+    Ok(Varied([Tensor::from_node(found.reshape(Shape::of(&[]))?)].into_iter().collect()))
+}
+
+/// Nothing, whose gradient is that of the elements that equal one that was found, in even shares. (Infinities have none: their
+/// differences would be NaN.)
+fn shared_evenly(x: &Node, own: &Node, found: &Node) -> Result<Node> {
+    let equal = own.eq(found);
+    let is_finite = found.sub(found).eq(&found.lit(0.0));
+    let counts = Node::apply(Row::And, &[&equal, &is_finite]);
+    let zero = x.lit(0.0);
+    let nothing = counts.choose(&x.sub(own), &zero).reduce(ReduceKind::Sum, 1, true)?;
+    let count = equal.cast(DType::I64).reduce(ReduceKind::Sum, 1, true)?;
+    let one = count.lit(1.0);
+    Ok(nothing.div(&Node::apply(Row::Maximum, &[&count, &one]).cast(x.dtype())))
+}
+
+/// How a quantile between two elements is found.
+#[derive(Clone, Copy, PartialEq)]
+enum Between {
+    Linear,
+    Lower,
+    Higher,
+    Nearest,
+    Midpoint,
+}
+
+/// Quantiles, over what is not NaN if `skips` is set; otherwise those of a line with NaN are NaN.
+fn quantiles(
+    op: &'static str,
+    t: &Tensor,
+    q: Operand,
+    dim: Option<isize>,
+    keepdim: bool,
+    interpolation: &str,
+    skips: bool,
+) -> Result<Tensor> {
+    let between = match interpolation {
+        "linear" => Between::Linear,
+        "lower" => Between::Lower,
+        "higher" => Between::Higher,
+        "nearest" => Between::Nearest,
+        "midpoint" => Between::Midpoint,
+        other => {
+            let text =
+                format!("interpolation '{other}', not 'linear', 'lower', 'higher', 'nearest' or 'midpoint'");
+            return refused(op, ErrorKind::Value(text));
+        }
+    };
+    if !matches!(t.dtype(), DType::F32 | DType::F64) {
+        return refused(op, ErrorKind::DType(format!("takes float32 or float64, got {}", t.dtype())));
+    }
+    if t.numel() == 0 {
+        return refused(op, ErrorKind::Shape(format!("a tensor of shape {} has no elements", t.shape())));
+    }
+    let outside = |q: f64| !(0.0..=1.0).contains(&q);
+    let given = match &q {
+        Operand::Float(q) => Some(*q),
+        Operand::Int(q) => Some(*q as f64),
+        Operand::Bool(q) => Some(f64::from(u8::from(*q))),
+        Operand::Tensor(_) | Operand::Live(_) => None,
+    };
+    if let Some(q) = given.filter(|&q| outside(q)) {
+        return refused(op, ErrorKind::Value(format!("takes q between 0 and 1, got {q}")));
+    }
+    let q = q.beside(t);
+    if q.rank() > 1 || q.dtype() != t.dtype() {
+        let text = format!("takes q of {} with one axis at most, got {} {}", t.dtype(), q.dtype(), q.shape());
+        return refused(op, ErrorKind::Value(text));
+    }
+    if q.device() != t.device() {
+        let text = format!("q on {}, the tensor on {}", q.device(), t.device());
+        return refused(op, ErrorKind::Device(text));
+    }
+    // A device that would have to be waited for is not asked: there, what is outside is taken to be 0 or 1.
+    if given.is_none()
+        && q.device().is_cpu()
+        && let Some(q) = q.detach().to_dtype(DType::F64).to_vec::<f64>()?.into_iter().find(|&q| outside(q))
+    {
+        return refused(op, ErrorKind::Value(format!("takes q between 0 and 1, got {q}")));
+    }
+    let rank = t.rank();
+    let flat = match dim {
+        None => t.reshape(&[-1])?,
+        Some(_) => t.clone(),
+    };
+    let lines = Lines::of(&flat, dim.unwrap_or(0))?;
+    let sorted = Sort { kind: SortKind::Values, descending: false, count: lines.length() };
+    let sorted = Node::library(sorted.into(), &[&lines.last()?])?;
+    let axis = sorted.shape().rank() - 1;
+    let last = lines.length() as f64 - 1.0;
+    // The ranks of what is asked for: [lines …, q].
+    let count = q.numel();
+    let wanted = sorted.shape().with(axis, count);
+    let q_line = q.node().reshape(Shape::of(&[count]))?;
+    let zero = q_line.lit(0.0);
+    let one = q_line.lit(1.0);
+    let inside = Node::apply(Row::Minimum, &[&Node::apply(Row::Maximum, &[&q_line, &zero]), &one]);
+    let own = untracked(&sorted);
+    let is_number = own.eq(&own).cast(DType::I64).reduce(ReduceKind::Sum, 1 << axis, true)?.cast(t.dtype());
+    let ranks = match skips {
+        true => {
+            let most = Node::apply(Row::Maximum, &[&is_number.sub(&is_number.lit(1.0)), &is_number.lit(0.0)]);
+            inside.mul(&most)
+        }
+        // NaN comes last.
+        false => {
+            let whole = is_number.eq(&is_number.lit(last + 1.0));
+            whole.choose(&inside.scale(last), &inside.lit(last))
+        }
+    };
+    let ranks = ranks.expand(wanted)?;
+    let ranks = match between {
+        Between::Lower => ranks.map(Row::Floor),
+        Between::Higher => ranks.map(Row::Ceil),
+        Between::Nearest => ranks.map(Row::Round),
+        Between::Linear | Between::Midpoint => ranks,
+    };
+    let below = untracked(&ranks).map(Row::Floor);
+    let low = sorted.gather(axis, &below.cast(DType::I64))?;
+    let found = match between {
+        Between::Lower | Between::Higher | Between::Nearest => low,
+        Between::Linear | Between::Midpoint => {
+            let above = untracked(&ranks).map(Row::Ceil);
+            let high = sorted.gather(axis, &above.cast(DType::I64))?;
+            let weight = match between {
+                Between::Midpoint => below.lit(0.5),
+                _ => ranks.sub(&below),
+            };
+            // Equal ones stay what they are: infinities have no difference.
+            let same = untracked(&low).eq(&untracked(&high));
+            let step = same.choose(&low.lit(0.0), &high.sub(&low));
+            low.add(&step.mul(&weight))
+        }
+    };
+    // The quantiles' axis comes first.
+    let mut axes = vec![axis];
+    axes.extend(0..axis);
+    let mut sizes: Vec<usize> = match (dim, keepdim) {
+        (None, false) => vec![],
+        (None, true) => vec![1; rank],
+        (Some(_), _) if rank == 0 => vec![],
+        (Some(_), keepdim) => {
+            let mut sizes = t.shape().to_vec();
+            if keepdim {
+                sizes[lines.axis] = 1;
+            } else {
+                sizes.remove(lines.axis);
+            }
+            sizes
+        }
+    };
+    if q.rank() > 0 {
+        sizes.insert(0, count);
+    }
+    Ok(Tensor::from_node(found.permute(&axes)?.copy().reshape(Shape::new(&sizes)?)?))
+}
+
 #[operations(SORTS)]
 impl Tensor {
     /// The elements along an axis in order, and the positions (i64) that they had. NaN is larger than every number, and equal elements
@@ -148,5 +351,105 @@ impl Tensor {
             return refused("topk", ErrorKind::Value(text));
         }
         in_order(self, dim, largest, Some(k))
+    }
+
+    /// The `k`-th smallest element along an axis (from 1), and its position (i64). NaN is larger than every number. The gradient goes to
+    /// the element at the position.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range; a `k` that is 0 or more than there are elements; truth values.
+    #[surface(method, function, answers("values", "indices"))]
+    pub fn kthvalue(
+        &self,
+        k: usize,
+        #[default(-1)] dim: isize,
+        #[default(false)] keepdim: bool,
+    ) -> Result<(Tensor, Tensor)> {
+        not_bool("kthvalue", self)?;
+        let length = Lines::of(self, dim)?.length();
+        if k == 0 || k > length {
+            let text = format!("element {k} of {length} along axis {dim}");
+            return refused("kthvalue", ErrorKind::Value(text));
+        }
+        one_of(self, "kthvalue", dim, keepdim, Sort { kind: SortKind::Nth, descending: false, count: k - 1 })
+    }
+
+    /// The median: of two elements in the middle the lower one, and NaN where there is any. Of all elements (NaN, if there are none), with
+    /// equal ones sharing the gradient; or along an axis with its position (i64), to which the gradient goes.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range, or without elements; truth values.
+    #[surface(method, function, answers("values", "indices"))]
+    pub fn median(
+        &self,
+        #[default(None)] dim: Option<isize>,
+        #[default(false)] keepdim: bool,
+    ) -> Result<Varied> {
+        middle(self, "median", SortKind::Median, dim, keepdim)
+    }
+
+    /// As `median`, of what is not NaN; NaN where nothing else is.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range, or without elements; truth values.
+    #[surface(method, function, answers("values", "indices"))]
+    pub fn nanmedian(
+        &self,
+        #[default(None)] dim: Option<isize>,
+        #[default(false)] keepdim: bool,
+    ) -> Result<Varied> {
+        middle(self, "nanmedian", SortKind::NanMedian, dim, keepdim)
+    }
+
+    /// The element that is met most often along an axis, the least of several, and the last position (i64) where it is. The gradient
+    /// goes to that. NaN is equal to nothing.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range, or without elements.
+    #[surface(method, function, answers("values", "indices"))]
+    pub fn mode(
+        &self,
+        #[default(-1)] dim: isize,
+        #[default(false)] keepdim: bool,
+    ) -> Result<(Tensor, Tensor)> {
+        one_of(self, "mode", dim, keepdim, Sort { kind: SortKind::Mode, descending: false, count: 0 })
+    }
+
+    /// The elements below which a share `q` of all lies, or of those along an axis; with several shares (one axis), these come first in the
+    /// result. Between two elements it is found by `interpolation`: "linear", "lower", "higher", "nearest" or "midpoint". NaN where
+    /// any element is NaN. f32 and f64.
+    ///
+    /// # Errors
+    ///
+    /// An axis out of range; no elements; shares that are not between 0 and 1, or of another dtype; another dtype or interpolation.
+    #[surface(method, function, keywords_from = "interpolation")]
+    pub fn quantile(
+        &self,
+        q: Operand,
+        #[default(None)] dim: Option<isize>,
+        #[default(false)] keepdim: bool,
+        #[default("linear")] interpolation: &str,
+    ) -> Result<Tensor> {
+        quantiles("quantile", self, q, dim, keepdim, interpolation, false)
+    }
+
+    /// As `quantile`, of what is not NaN.
+    ///
+    /// # Errors
+    ///
+    /// As `quantile`.
+    #[surface(method, function, keywords_from = "interpolation")]
+    pub fn nanquantile(
+        &self,
+        q: Operand,
+        #[default(None)] dim: Option<isize>,
+        #[default(false)] keepdim: bool,
+        #[default("linear")] interpolation: &str,
+    ) -> Result<Tensor> {
+        quantiles("nanquantile", self, q, dim, keepdim, interpolation, true)
     }
 }

@@ -258,12 +258,18 @@ impl<'a, T: FromArg<'a>> FromArg<'a> for Option<T> {
     }
 }
 
+/// One tensor, or several, as the arguments ask for: Python answers with the tensor itself where there is one.
+#[derive(Clone, Debug)]
+pub struct Varied(pub SmallVec<[Tensor; 3]>);
+
 /// What an operation answers with.
 pub enum Answer {
     /// A tensor.
     Tensor(Tensor),
     /// Several tensors, each with a meaning of its own.
     Several(SmallVec<[Tensor; 3]>),
+    /// One tensor, or several, as the arguments ask for.
+    Varied(Varied),
     /// A list of tensors.
     List(Vec<Tensor>),
     /// A truth value.
@@ -285,6 +291,8 @@ pub enum Returns {
     Several,
     /// A tensor, and a second one where an argument `return_…` asks for it.
     Asked,
+    /// One tensor, or several, as the arguments ask for.
+    Varied,
     /// A list of tensors.
     List,
     /// A truth value.
@@ -332,6 +340,7 @@ answers! {
     (Tensor, Tensor): Several, (a, b) => SmallVec::from_iter([a, b]);
     (Tensor, Tensor, Tensor): Several, (a, b, c) => SmallVec::from_iter([a, b, c]);
     (Tensor, Tensor, Tensor, Tensor): Several, (a, b, c, d) => SmallVec::from_iter([a, b, c, d]);
+    Varied: Varied, all => all;
     Vec<Tensor>: List, list => list;
     bool: Bool, b => b;
     i64: Int, n => n;

@@ -12,7 +12,7 @@ use crate::tensor::memory::may_be_borrowed;
 use crate::tensor::{Tensor, in_place};
 use mg_device::{Error, ErrorKind, Result};
 
-pub use arguments::{Answer, Arg, FromArg, Given, Kind, Order, Pairing, Returned, Returns, Sections};
+pub use arguments::{Answer, Arg, FromArg, Given, Kind, Order, Pairing, Returned, Returns, Sections, Varied};
 
 /// Where Python has an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,6 +122,7 @@ const TABLES: &[&[Operation]] = &[
     crate::operations::REDUCTIONS,
     crate::operations::SAMPLING,
     crate::operations::SCANS,
+    crate::operations::SEARCHES,
     crate::operations::SORTS,
     crate::operations::SPECIAL,
     crate::operations::UNFOLDING,

@@ -11,6 +11,7 @@ pub mod pool;
 pub mod put;
 pub mod pair;
 pub mod scan;
+pub mod search;
 pub mod sort;
 pub mod triangular;
 
@@ -27,6 +28,7 @@ pub use pool::{Pool, PoolKind, Share};
 pub use put::Put;
 pub use pair::{Pair, PairKind};
 pub use scan::{Scan, ScanKind};
+pub use search::Search;
 pub use sort::{Sort, SortKind};
 pub use triangular::Triangular;
 
@@ -355,4 +357,6 @@ library! {
     Put;
     /// Functions of two numbers that take many steps.
     Pair;
+    /// Where values belong in sorted lines.
+    Search;
 }

@@ -30,9 +30,6 @@ _R = TypeVar("_R")
 
 __version__: str
 
-class LinAlgError(RuntimeError):
-    """A matrix that cannot be factorised, inverted or solved with."""
-
 class dtype:
     """The type of a tensor's elements. Compares equal to its names."""
 
@@ -1197,43 +1194,6 @@ class Tensor:
 
         Unlike devices; those of the computation.
         """
-    def cholesky(self, upper: _bool = False) -> Tensor:
-        """`L` with `L Lᵀ = A` of symmetric positive definite matrices, `[…, n, n]`, of which the lower triangle is read; with `upper` the
-        transpose, and the upper triangle is read. f32 and f64; computed on the host, on every device.
-
-        # Errors
-
-        What is no square matrix, one that is not positive definite, other dtypes.
-        """
-    def qr(self, some: _bool = True) -> tuple[Tensor, ...]:
-        """`linalg.qr` in mode `"reduced"`, or, if not `some`, `"complete"`.
-
-        # Errors
-
-        What is no matrix, other dtypes.
-        """
-    def svd(self, some: _bool = True, compute_uv: _bool = True) -> tuple[Tensor, ...]:
-        """`U`, `σ` and `V` (not transposed, unlike `linalg.svd`) with `A = U diag(σ) Vᵀ`; square if not `some`. Without `compute_uv`, `U` and `V`
-        are zeros.
-
-        # Errors
-
-        What is no matrix, numbers that are not finite, other dtypes.
-        """
-    def lu(self, pivot: _bool = True) -> tuple[Tensor, ...]:
-        """`linalg.lu_factor` as a method, to which a singular matrix is no error.
-
-        # Errors
-
-        What is no matrix, other dtypes; without `pivot`.
-        """
-    def orgqr(self, input2: Tensor) -> Tensor:
-        """`householder_product` under LAPACK's name.
-
-        # Errors
-
-        Those of `householder_product`.
-        """
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """What lies along an axis at some positions, by their indices (integers, in one axis).
 
@@ -1516,84 +1476,11 @@ class Tensor:
         No such axis, shapes that do not broadcast, unlike devices.
         """
     def matrix_power(self, n: _int) -> Tensor:
-        """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0; of a negative `n`, the inverse's power (f32 and f64).
-        By squaring.
+        """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0. By squaring.
 
         # Errors
 
-        What is no square matrix; with a negative `n` a singular one.
-        """
-    def inverse(self) -> Tensor:
-        """The inverses of square matrices: see `linalg.inv`.
-
-        # Errors
-
-        What is no square matrix, a singular one, other dtypes.
-        """
-    def triangular_solve(self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> tuple[Tensor, ...]:
-        """`X` with `A X = b` (or `Aᵀ X = b`), where `A` is a triangle; and a copy of `A`, for each matrix of the batch. The older name of `linalg.solve_triangular`.
-
-        # Errors
-
-        Those of `linalg.solve_triangular`.
-        """
-    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-        """`linalg.lu_solve` with the right side first.
-
-        # Errors
-
-        Those of `linalg.lu_solve`.
-        """
-    def cholesky_solve(self, L: Tensor, upper: _bool = False) -> Tensor:
-        """`X` with `L Lᵀ X = B`, of what `cholesky` answers with; with `upper`, `L` is its transpose.
-
-        # Errors
-
-        Shapes that do not fit, other dtypes, unlike devices.
-        """
-    def cholesky_inverse(self, upper: _bool = False) -> Tensor:
-        """The inverse of `L Lᵀ`, of what `cholesky` answers with; with `upper`, the tensor is its transpose.
-
-        # Errors
-
-        What is no square matrix, other dtypes.
-        """
-    def det(self) -> Tensor:
-        """The determinants of square matrices. f32 and f64; the elimination is done on the host, on every device. A singular matrix has a
-        gradient; its second derivatives are not to be relied on.
-
-        # Errors
-
-        What is no square matrix, other dtypes.
-        """
-    def slogdet(self) -> tuple[Tensor, ...]:
-        """The signs of determinants (−1, 0 or 1), and the logarithms of their magnitudes (−∞ of a singular matrix). f32 and f64.
-
-        # Errors
-
-        What is no square matrix, other dtypes.
-        """
-    def logdet(self) -> Tensor:
-        """The logarithms of determinants: −∞ of a singular matrix, NaN where the determinant is negative. f32 and f64.
-
-        # Errors
-
-        What is no square matrix, other dtypes.
-        """
-    def pinverse(self, rcond: _float = 1e-15) -> Tensor:
-        """The pseudoinverse: see `linalg.pinv`, whose `rtol` is `rcond` here.
-
-        # Errors
-
-        What is no matrix, numbers that are not finite, other dtypes.
-        """
-    def matrix_exp(self) -> Tensor:
-        """`eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared. Half types
-        are computed in f32.
-
-        # Errors
-
-        What is no square matrix, other dtypes.
+        What is no square matrix; a negative `n`.
         """
     @overload
     def reshape(self, shape: _Dims) -> Tensor:
@@ -2353,6 +2240,25 @@ class Tensor:
         # Errors
 
         An axis out of range; factors that do not broadcast to the shape.
+        """
+    def unique(self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
+        """The elements that are met, in order, each once; or with `dim` the parts along an axis that are met, in the order of their
+        elements. With `return_inverse` also, of each element (or part), which of these it is; with `return_counts` how often each is
+        met (both i64). NaN is equal to nothing. The result is in order whether `sorted` is asked for or not. How many there are is
+        looked at. The gradient goes to the first of what is equal.
+
+        # Errors
+
+        An axis out of range; parts without elements.
+        """
+    def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
+        """The elements of which neighbours are not equal, in the tensor's own order: the first of each run; or with `dim` the parts along an
+        axis. With `return_inverse` also, of each element (or part), which of these it is; with `return_counts` how long each run is
+        (both i64). NaN is equal to nothing. How many there are is looked at. The gradient goes to the first of each run.
+
+        # Errors
+
+        An axis out of range; parts without elements.
         """
     def sort(self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False) -> Extreme:
         """The elements along an axis in order, and the positions (i64) that they had. NaN is larger than every number, and equal elements
@@ -4809,159 +4715,6 @@ def equal(input: Tensor, other: Tensor) -> _bool:
     Unlike devices; those of the computation.
     """
 
-def isin(elements: Tensor, test_elements: _Operand, *, assume_unique: _bool = False, invert: _bool = False) -> Tensor:
-    """Whether each of `elements` is among `test_elements`, or where `invert` is set is not. Compares each with each.
-
-    # Errors
-
-    Unlike devices.
-    """
-
-def cholesky(input: Tensor, upper: _bool = False) -> Tensor:
-    """`L` with `L Lᵀ = A` of symmetric positive definite matrices, `[…, n, n]`, of which the lower triangle is read; with `upper` the
-    transpose, and the upper triangle is read. f32 and f64; computed on the host, on every device.
-
-    # Errors
-
-    What is no square matrix, one that is not positive definite, other dtypes.
-    """
-
-def _linalg_cholesky(input: Tensor, upper: _bool = False) -> Tensor:
-    """`L` with `L Lᵀ = A` of symmetric positive definite matrices, `[…, n, n]`, of which the lower triangle is read; with `upper` the
-    transpose, and the upper triangle is read. f32 and f64; computed on the host, on every device.
-
-    # Errors
-
-    What is no square matrix, one that is not positive definite, other dtypes.
-    """
-
-def _linalg_cholesky_ex(input: Tensor, *, upper: _bool = False, check_errors: _bool = False) -> tuple[Tensor, ...]:
-    """`cholesky`, and for each matrix the order of the first leading minor that is not positive definite (i32), or 0: then its factor
-    is what was found so far.
-
-    # Errors
-
-    What is no square matrix, other dtypes; with `check_errors` one that is not positive definite.
-    """
-
-def _linalg_qr(input: Tensor, mode: str = "reduced") -> tuple[Tensor, ...]:
-    """`Q R = A` of matrices `[…, m, n]`: `Q`'s columns are orthonormal, `R` is an upper triangle. With `k` the smaller of `m` and `n`,
-    mode `"reduced"` answers with `[…, m, k]` and `[…, k, n]`, `"complete"` with `[…, m, m]` and `[…, m, n]`, `"r"` with no `Q`. Signs
-    are those of LAPACK's reflections. f32 and f64; computed on the host, on every device. Modes `"complete"` of more rows than columns
-    and `"r"` have no gradient.
-
-    # Errors
-
-    What is no matrix, another mode, other dtypes.
-    """
-
-def qr(input: Tensor, some: _bool = True) -> tuple[Tensor, ...]:
-    """`linalg.qr` in mode `"reduced"`, or, if not `some`, `"complete"`.
-
-    # Errors
-
-    What is no matrix, other dtypes.
-    """
-
-def _linalg_eigh(input: Tensor, UPLO: str = "L") -> tuple[Tensor, ...]:
-    """The eigenvalues `λ` (ascending) and eigenvectors `V` (its columns) of symmetric matrices, `[…, n, n]`: `A = V diag(λ) Vᵀ`. Of `A` the
-    lower triangle is read, or with `UPLO` `"U"` the upper one. An eigenvector's sign is not determined, nor are those of eigenvalues that
-    are equal, and their gradients are not finite. f32 and f64; computed on the host, on every device.
-
-    # Errors
-
-    What is no square matrix, numbers that are not finite, other dtypes.
-    """
-
-def _linalg_eigvalsh(input: Tensor, UPLO: str = "L") -> Tensor:
-    """The eigenvalues of symmetric matrices, ascending: see `eigh`.
-
-    # Errors
-
-    What is no square matrix, numbers that are not finite, other dtypes.
-    """
-
-def _linalg_svd(input: Tensor, full_matrices: _bool = True, *, driver: str | None = None) -> tuple[Tensor, ...]:
-    """`U`, `σ` (descending) and `Vᵀ` with `A = U diag(σ) Vᵀ` of matrices `[…, m, n]`, `U` and `V` orthogonal: `[…, m, m]` and `[…, n, n]`, or if
-    not `full_matrices`, the first columns of `U` and rows of `Vᵀ`, as many as there are singular values. A singular vector's sign is
-    not determined, nor are those of singular values that are equal, and their gradients are not finite. f32 and f64; computed on the host,
-    on every device, always by divide and conquer: `driver` is for CUDA in PyTorch, and has to be `None`.
-
-    # Errors
-
-    What is no matrix, numbers that are not finite, other dtypes; a driver.
-    """
-
-def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True) -> tuple[Tensor, ...]:
-    """`U`, `σ` and `V` (not transposed, unlike `linalg.svd`) with `A = U diag(σ) Vᵀ`; square if not `some`. Without `compute_uv`, `U` and `V`
-    are zeros.
-
-    # Errors
-
-    What is no matrix, numbers that are not finite, other dtypes.
-    """
-
-def _linalg_svdvals(input: Tensor, *, driver: str | None = None) -> Tensor:
-    """The singular values of matrices, descending: see `svd`.
-
-    # Errors
-
-    What is no matrix, numbers that are not finite, other dtypes; a driver.
-    """
-
-def _linalg_lu(input: Tensor, *, pivot: _bool = True) -> tuple[Tensor, ...]:
-    """`P`, `L` and `U` with `A = P L U` of matrices `[…, m, n]`, by elimination with row exchanges: a permutation `[…, m, m]`, a lower triangle
-    `[…, m, k]` with ones on the diagonal, an upper triangle `[…, k, n]`, with `k` the smaller of `m` and `n`. f32 and f64; computed on the
-    host, on every device.
-
-    # Errors
-
-    What is no matrix, other dtypes; without `pivot`.
-    """
-
-def _linalg_lu_factor(input: Tensor, *, pivot: _bool = True) -> tuple[Tensor, ...]:
-    """`lu` in one matrix, `L` below the diagonal and `U` on and above it, and for each step the row that was exchanged (i32), counted
-    from 1: what `lu_solve` and `lu_unpack` take.
-
-    # Errors
-
-    What is no matrix, other dtypes; a singular matrix, for which there are `lu` and `lu_factor_ex`; without `pivot`.
-    """
-
-def _linalg_lu_factor_ex(input: Tensor, *, pivot: _bool = True, check_errors: _bool = False) -> tuple[Tensor, ...]:
-    """`lu_factor`, and the first element of `U`'s diagonal that is 0 (i32), counted from 1, or 0.
-
-    # Errors
-
-    What is no matrix, other dtypes; without `pivot`; with `check_errors` a singular matrix.
-    """
-
-def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True) -> tuple[Tensor, ...]:
-    """`P`, `L` and `U` of what `lu_factor` answers with. Without `unpack_pivots` or `unpack_data` these are empty.
-
-    # Errors
-
-    What is no matrix; pivots of another shape, or that name rows that are not there.
-    """
-
-def _linalg_householder_product(input: Tensor, tau: Tensor) -> Tensor:
-    """The first `n` columns of a product of reflections `I − τᵢ vᵢ vᵢᵀ`, `Q` of shape `[…, m, n]`: `vᵢ` stands below the diagonal of column `i` of the
-    tensor, with a one on it, and `τ` is `[…, k]`. What `geqrf` of LAPACK answers with becomes the `Q` of `qr`. By products of matrices
-    (Schreiber and Van Loan, "A storage-efficient WY representation for products of Householder transformations", 1989).
-
-    # Errors
-
-    What is no matrix, more columns than rows, more reflections than columns, unlike dtypes.
-    """
-
-def orgqr(input: Tensor, input2: Tensor) -> Tensor:
-    """`householder_product` under LAPACK's name.
-
-    # Errors
-
-    Those of `householder_product`.
-    """
-
 def _nn_pad(input: Tensor, pad: _Dims, mode: str = "constant", value: _float | None = None) -> Tensor:
     """With margins, whose widths are given from the last axis on, before and after: `[left, right, top, bottom, …]`. What is in them
     says `mode`: "constant" is `value` (0), "reflect" the axis mirrored at its ends, "replicate" its ends, "circular" its other end. A
@@ -5523,21 +5276,19 @@ def _linalg_vecdot(input: Tensor, y: Tensor, *, dim: _int = -1) -> Tensor:
     """
 
 def matrix_power(input: Tensor, n: _int) -> Tensor:
-    """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0; of a negative `n`, the inverse's power (f32 and f64).
-    By squaring.
+    """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0. By squaring.
 
     # Errors
 
-    What is no square matrix; with a negative `n` a singular one.
+    What is no square matrix; a negative `n`.
     """
 
 def _linalg_matrix_power(input: Tensor, n: _int) -> Tensor:
-    """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0; of a negative `n`, the inverse's power (f32 and f64).
-    By squaring.
+    """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0. By squaring.
 
     # Errors
 
-    What is no square matrix; with a negative `n` a singular one.
+    What is no square matrix; a negative `n`.
     """
 
 def _linalg_vector_norm(input: Tensor, ord: _float = 2.0, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
@@ -5550,12 +5301,11 @@ def _linalg_vector_norm(input: Tensor, ord: _float = 2.0, dim: _Dims | None = No
 
 def _linalg_matrix_norm(input: Tensor, ord: _float | str = "fro", dim: _Dims = (-2, -1), keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
     """The norm of the matrices in two axes: `"fro"` is the root of the sum of squares; 1 and −1 the largest and the least sum of a
-    column's magnitudes, infinity and −infinity of a row's; `"nuc"` the sum of the singular values, 2 and −2 the largest and the least of
-    them (f32 and f64). Integers become f32.
+    column's magnitudes, infinity and −infinity of a row's. Integers become f32.
 
     # Errors
 
-    Fewer than two axes, axes out of range or the same; other orders.
+    Fewer than two axes, axes out of range or the same; other orders, which take singular values.
     """
 
 def _linalg_norm(input: Tensor, ord: _float | str | None = None, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
@@ -5592,221 +5342,6 @@ def _linalg_vander(input: Tensor, *, n: _int | None = None) -> Tensor:
     # Errors
 
     A tensor without axes, `n` not larger than 1.
-    """
-
-def _linalg_inv(input: Tensor) -> Tensor:
-    """The inverses of square matrices, `[…, n, n]`. f32 and f64; the elimination is done on the host, on every device.
-
-    # Errors
-
-    What is no square matrix, a singular one, other dtypes.
-    """
-
-def inverse(input: Tensor) -> Tensor:
-    """The inverses of square matrices: see `linalg.inv`.
-
-    # Errors
-
-    What is no square matrix, a singular one, other dtypes.
-    """
-
-def _linalg_inv_ex(input: Tensor, *, check_errors: _bool = False) -> tuple[Tensor, ...]:
-    """`inv`, and for each matrix the first pivot that is 0 (i32), counted from 1, or 0: then its inverse is none.
-
-    # Errors
-
-    What is no square matrix, other dtypes; with `check_errors` a singular one.
-    """
-
-def _linalg_solve(input: Tensor, B: Tensor, *, left: _bool = True) -> Tensor:
-    """`X` with `A X = B`, or if not `left`, with `X A = B`: `A` is `[…, n, n]`, `B` `[…, n, k]` (or `[…, k, n]`), or a vector, or vectors of `A`'s own
-    batch, `[…, n]`. Batches broadcast. f32 and f64; the elimination is done on the host, on every device.
-
-    # Errors
-
-    Shapes that do not fit, a singular matrix, other dtypes, unlike devices.
-    """
-
-def _linalg_solve_ex(input: Tensor, B: Tensor, *, left: _bool = True, check_errors: _bool = False) -> tuple[Tensor, ...]:
-    """`solve`, and for each matrix the first pivot that is 0 (i32), counted from 1, or 0: then there is no solution.
-
-    # Errors
-
-    Shapes that do not fit, other dtypes, unlike devices; with `check_errors` a singular matrix.
-    """
-
-def _linalg_solve_triangular(input: Tensor, B: Tensor, *, upper: _bool, left: _bool = True, unitriangular: _bool = False) -> Tensor:
-    """`X` with `A X = B`, or if not `left`, with `X A = B`, where `A` is a triangle: with `upper` that above the diagonal, else that below, of a matrix
-    of which nothing else is read; with `unitriangular` the diagonal is ones, whatever stands there. Batches broadcast. f32 and f64.
-
-    # Errors
-
-    Shapes that do not fit, other dtypes, unlike devices. A diagonal with a 0 is no error: there are infinities and NaN.
-    """
-
-def triangular_solve(input: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> tuple[Tensor, ...]:
-    """`X` with `A X = b` (or `Aᵀ X = b`), where `A` is a triangle; and a copy of `A`, for each matrix of the batch. The older name of `linalg.solve_triangular`.
-
-    # Errors
-
-    Those of `linalg.solve_triangular`.
-    """
-
-def _linalg_lu_solve(input: Tensor, pivots: Tensor, B: Tensor, *, left: _bool = True, adjoint: _bool = False) -> Tensor:
-    """`X` with `A X = B` (or `X A = B`, if not `left`; or with `Aᵀ` for `A`, if `adjoint`) of what `lu_factor` answers with for `A`.
-
-    # Errors
-
-    Shapes that do not fit, pivots that name rows that are not there, other dtypes, unlike devices.
-    """
-
-def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-    """`linalg.lu_solve` with the right side first.
-
-    # Errors
-
-    Those of `linalg.lu_solve`.
-    """
-
-def cholesky_solve(input: Tensor, L: Tensor, upper: _bool = False) -> Tensor:
-    """`X` with `L Lᵀ X = B`, of what `cholesky` answers with; with `upper`, `L` is its transpose.
-
-    # Errors
-
-    Shapes that do not fit, other dtypes, unlike devices.
-    """
-
-def cholesky_inverse(input: Tensor, upper: _bool = False) -> Tensor:
-    """The inverse of `L Lᵀ`, of what `cholesky` answers with; with `upper`, the tensor is its transpose.
-
-    # Errors
-
-    What is no square matrix, other dtypes.
-    """
-
-def det(input: Tensor) -> Tensor:
-    """The determinants of square matrices. f32 and f64; the elimination is done on the host, on every device. A singular matrix has a
-    gradient; its second derivatives are not to be relied on.
-
-    # Errors
-
-    What is no square matrix, other dtypes.
-    """
-
-def _linalg_det(input: Tensor) -> Tensor:
-    """The determinants of square matrices. f32 and f64; the elimination is done on the host, on every device. A singular matrix has a
-    gradient; its second derivatives are not to be relied on.
-
-    # Errors
-
-    What is no square matrix, other dtypes.
-    """
-
-def slogdet(input: Tensor) -> tuple[Tensor, ...]:
-    """The signs of determinants (−1, 0 or 1), and the logarithms of their magnitudes (−∞ of a singular matrix). f32 and f64.
-
-    # Errors
-
-    What is no square matrix, other dtypes.
-    """
-
-def _linalg_slogdet(input: Tensor) -> tuple[Tensor, ...]:
-    """The signs of determinants (−1, 0 or 1), and the logarithms of their magnitudes (−∞ of a singular matrix). f32 and f64.
-
-    # Errors
-
-    What is no square matrix, other dtypes.
-    """
-
-def logdet(input: Tensor) -> Tensor:
-    """The logarithms of determinants: −∞ of a singular matrix, NaN where the determinant is negative. f32 and f64.
-
-    # Errors
-
-    What is no square matrix, other dtypes.
-    """
-
-def _linalg_tensorinv(input: Tensor, ind: _int = 2) -> Tensor:
-    """The inverse of a tensor as a map from its last axes to its first `ind`: `tensordot(tensorinv(A), B, ind)` is `tensorsolve(A, B)`.
-
-    # Errors
-
-    First axes of another product than the others', a singular map, other dtypes.
-    """
-
-def _linalg_tensorsolve(input: Tensor, B: Tensor, dims: _Dims | None = None) -> Tensor:
-    """`X` with `tensordot(A, X, X.ndim) = B`. The axes `dims` of `A` are moved to its end first.
-
-    # Errors
-
-    Shapes that do not fit, a singular map, other dtypes.
-    """
-
-def _linalg_pinv(input: Tensor, rcond: _float | None = None, *, atol: _float | None = None, rtol: _float | None = None, hermitian: _bool = False) -> Tensor:
-    """The pseudoinverse (Moore and Penrose) of matrices `[…, m, n]`: `[…, n, m]`, by singular values. Those not above the larger of `atol` and
-    `rtol` times the largest count as 0; without either, `rtol` is the larger of `m` and `n` times the dtype's epsilon. With `hermitian`
-    the matrices are symmetric. f32 and f64.
-
-    # Errors
-
-    What is no matrix, numbers that are not finite, other dtypes.
-    """
-
-def pinverse(input: Tensor, rcond: _float = 1e-15) -> Tensor:
-    """The pseudoinverse: see `linalg.pinv`, whose `rtol` is `rcond` here.
-
-    # Errors
-
-    What is no matrix, numbers that are not finite, other dtypes.
-    """
-
-def _linalg_matrix_rank(input: Tensor, tol: _float | None = None, *, atol: _float | None = None, rtol: _float | None = None, hermitian: _bool = False) -> Tensor:
-    """How many singular values of a matrix are above a bound (i64): the larger of `atol` and `rtol` times the largest one; without either, `rtol`
-    is the larger of `m` and `n` times the dtype's epsilon. With `hermitian` the matrices are symmetric.
-
-    # Errors
-
-    What is no matrix, numbers that are not finite, other dtypes.
-    """
-
-def _linalg_cond(input: Tensor, p: _float | str | None = None) -> Tensor:
-    """The condition number of matrices: the norm of order `p` times that of the inverse. Orders 2 (which `None` is) and −2 are the quotient of the
-    largest and the least singular value, and its reciprocal, and take matrices that are not square; the others are those of
-    `matrix_norm`. A singular matrix' is ∞.
-
-    # Errors
-
-    What is no matrix, or for an order but ±2 no square one; another order; other dtypes.
-    """
-
-def _linalg_lstsq(input: Tensor, B: Tensor, rcond: _float | None = None, *, driver: str | None = None) -> tuple[Tensor, ...]:
-    """`X` that makes `A X − B` least in the sum of squares: `A` is `[…, m, n]`, `B` `[…, m, k]` or, of one batch with `A`, `[…, m]`. Of several such `X` it is
-    the least one. Also the sums of squares of what is left, for each column (empty, unless `m > n`, all matrices are of rank `n`, and a
-    `driver` but `"gelsy"` is named, which is what `None` is), the ranks (i64; empty for `"gels"`), and singular values (empty, unless the driver
-    is `"gelsd"` or `"gelss"`). By singular values, whatever the driver: those not above
-    `rcond` times the largest count as 0. f32 and f64.
-
-    # Errors
-
-    Shapes that do not fit, another driver, numbers that are not finite, other dtypes.
-    """
-
-def matrix_exp(input: Tensor) -> Tensor:
-    """`eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared. Half types
-    are computed in f32.
-
-    # Errors
-
-    What is no square matrix, other dtypes.
-    """
-
-def _linalg_matrix_exp(input: Tensor) -> Tensor:
-    """`eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared. Half types
-    are computed in f32.
-
-    # Errors
-
-    What is no square matrix, other dtypes.
     """
 
 def _nn_mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
@@ -7218,6 +6753,56 @@ def recurrence(input: Tensor, factors: Tensor, dim: _int) -> Tensor:
     # Errors
 
     An axis out of range; factors that do not broadcast to the shape.
+    """
+
+def searchsorted(sorted_sequence: Tensor, input: _Operand, *, out_int32: _bool = False, right: _bool = False, side: str | None = None, sorter: Tensor | None = None) -> Tensor:
+    """How many elements of a sorted line are smaller than each value of `input`, or with `right` (or `side="right"`) not larger: where it
+    would be put, i64 or i32. `sorted_sequence` is one line, or a line for each line of the values along their last axis;
+    `sorter` says in what order its elements are sorted, as `argsort` answers. NaN is larger than every number. Unlike dtypes meet in
+    the one that has both.
+
+    # Errors
+
+    Truth values; lines that do not belong to the values'; another side, or one that contradicts `right`; a sorter of another shape, or of no
+    integers.
+    """
+
+def bucketize(input: _Operand, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False) -> Tensor:
+    """The numbers (i64 or i32) of the intervals between sorted `boundaries` in which values lie: each holds its upper boundary, or with
+    `right` its lower one. NaN is larger than every number.
+
+    # Errors
+
+    Boundaries of other than one axis; truth values.
+    """
+
+def isin(elements: _Operand, test_elements: _Operand, *, assume_unique: _bool = False, invert: _bool = False) -> Tensor:
+    """Whether each of `elements` is among `test_elements`, or where `invert` is set is not. NaN is not among any.
+
+    # Errors
+
+    Unlike devices.
+    """
+
+def unique(input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
+    """The elements that are met, in order, each once; or with `dim` the parts along an axis that are met, in the order of their
+    elements. With `return_inverse` also, of each element (or part), which of these it is; with `return_counts` how often each is
+    met (both i64). NaN is equal to nothing. The result is in order whether `sorted` is asked for or not. How many there are is
+    looked at. The gradient goes to the first of what is equal.
+
+    # Errors
+
+    An axis out of range; parts without elements.
+    """
+
+def unique_consecutive(input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
+    """The elements of which neighbours are not equal, in the tensor's own order: the first of each run; or with `dim` the parts along an
+    axis. With `return_inverse` also, of each element (or part), which of these it is; with `return_counts` how long each run is
+    (both i64). NaN is equal to nothing. How many there are is looked at. The gradient goes to the first of each run.
+
+    # Errors
+
+    An axis out of range; parts without elements.
     """
 
 def sort(input: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False) -> Extreme:

@@ -1,10 +1,180 @@
-//! Launches of `kernels/sort.cu`.
+//! Launches of `kernels/sort.cu`: lines that fit a block in one, longer ones in three for each digit.
 
-use super::Sort;
-use crate::cuda::library::Plan;
-use crate::library::{Described, Shaped, Target};
-use mg_device::{Error, ErrorKind, Result};
+use super::{Sort, SortKind};
+use crate::cuda::library::args::Args;
+use crate::cuda::library::copy::launch;
+use crate::cuda::library::{Plan, Pointer};
+use crate::library::{Described, Shaped};
+use mg_device::{DType, Error, ErrorKind, Result};
 
-pub(super) fn plan(_: &Sort, _: &[Described], _: &Shaped, _: Target) -> Result<Plan> {
-    Err(Error::new("sort", ErrorKind::Value("not on a CUDA device yet".into())))
+/// Elements of a tile, in `sort.cu`.
+const TILE: usize = 4096;
+/// Values of a digit.
+const DIGITS: usize = 256;
+/// Bits of a digit.
+const BITS: usize = 8;
+
+/// Keys and positions between two passes, by bytes of the workspace.
+#[derive(Clone, Copy)]
+struct Kept {
+    keys: usize,
+    at: usize,
+}
+
+/// Parts of the workspace, one after the other.
+struct Workspace(usize);
+
+impl Workspace {
+    fn part(&mut self, bytes: usize) -> usize {
+        let start = self.0;
+        self.0 = start + bytes.next_multiple_of(256);
+        start
+    }
+
+    fn kept(&mut self, count: usize, key: usize) -> Kept {
+        Kept { keys: self.part(count * key), at: self.part(count * size_of::<u32>()) }
+    }
+}
+
+/// What a launch reads and writes; the rest of the arguments is the same for all.
+#[derive(Clone, Copy, Default)]
+struct Pass {
+    from: Option<Kept>,
+    to: Option<Kept>,
+    shift: usize,
+}
+
+/// What does not change from launch to launch.
+struct Problem<'a> {
+    sort: &'a Sort,
+    x: &'a Described,
+    rows: usize,
+    length: usize,
+    tiles: usize,
+    together: usize,
+    counts: Option<usize>,
+    totals: Option<usize>,
+}
+
+impl Problem<'_> {
+    fn picks(&self) -> bool {
+        match self.sort.kind {
+            SortKind::Indices | SortKind::Values => false,
+            SortKind::Nth | SortKind::Median | SortKind::NanMedian | SortKind::Mode => true,
+        }
+    }
+
+    /// The argument of a launch. Without a place for what it writes, that is the result.
+    fn args(&self, pass: Pass) -> Args {
+        let kept = |at: Option<usize>| at.map(|at| (Pointer::Workspace, at as u64));
+        let output = Some((Pointer::Output(0), 0));
+        let is_result = pass.to.is_none();
+        let values = self.sort.kind == SortKind::Values;
+        let largest = u64::MAX >> (64 - 8 * self.x.dtype.size());
+        let which = match self.sort.kind {
+            SortKind::Indices | SortKind::Values | SortKind::Nth => 0,
+            SortKind::Median => 1,
+            SortKind::NanMedian => 2,
+            SortKind::Mode => 3,
+        };
+        let mut args = Args::default();
+        args.pointer(Some((Pointer::Input(0), 0)))
+            .pointer(kept(pass.from.map(|k| k.keys)))
+            .pointer(kept(pass.from.map(|k| k.at)))
+            .pointer(kept(pass.to.map(|k| k.keys)))
+            .pointer(kept(pass.to.map(|k| k.at)))
+            .pointer(output.filter(|_| is_result && !values))
+            .pointer(output.filter(|_| is_result && values))
+            .pointer(kept(self.counts))
+            .pointer(kept(self.totals))
+            .u64(self.rows as u64)
+            .u64(self.length as u64)
+            .u64(self.sort.count as u64)
+            .u64(self.tiles as u64)
+            .u64(turn(self.x.dtype, self.sort.descending))
+            .u64(largest)
+            .u32(pass.shift as u32)
+            .u32(self.together as u32)
+            .u32(which)
+            .u32(self.x.dtype.is_float().into());
+        args
+    }
+}
+
+/// The bits of a key that are turned: all for descending order, and the sign of signed integers.
+pub(in crate::library) fn turn(dtype: DType, descending: bool) -> u64 {
+    let width = 8 * dtype.size();
+    let all = if descending { u64::MAX >> (64 - width) } else { 0 };
+    match dtype {
+        DType::I64 | DType::I32 | DType::I16 | DType::I8 => all ^ 1 << (width - 1),
+        DType::F64 | DType::F32 | DType::F16 | DType::BF16 => all,
+        DType::U64 | DType::U32 | DType::U16 | DType::U8 | DType::Bool => all,
+    }
+}
+
+/// What a kernel of a dtype is called: floats by name, all others by their size.
+pub(in crate::library) fn bits(dtype: DType) -> &'static str {
+    match dtype {
+        DType::F64 | DType::F32 | DType::F16 | DType::BF16 => dtype.name(),
+        DType::I64 | DType::U64 => "b64",
+        DType::I32 | DType::U32 => "b32",
+        DType::I16 | DType::U16 => "b16",
+        DType::I8 | DType::U8 | DType::Bool => "b8",
+    }
+}
+
+pub(super) fn plan(sort: &Sort, operands: &[Described], result: &Shaped) -> Result<Plan> {
+    let op = "sort";
+    let Some(x) = operands.first() else {
+        return Err(Error::new(op, ErrorKind::Internal("no operand".into())));
+    };
+    let shape = x.layout.shape();
+    let length = shape.last().copied().unwrap_or(0);
+    if result.shape.numel() == 0 || length == 0 {
+        return Ok(Plan::default());
+    }
+    if u32::try_from(length).is_err() {
+        let text = format!("lines of {length} elements on a CUDA device, at most 2^32 - 1 are taken");
+        return Err(Error::new(op, ErrorKind::Shape(text)));
+    }
+    let total = shape.numel();
+    let rows = total / length;
+    let (key, wide) = if x.dtype.size() == 8 { (8, "b64") } else { (4, "b32") };
+    let bits = bits(x.dtype);
+    let name = |what: &str| format!("order_{what}_{bits}");
+    let tiles = length.div_ceil(TILE);
+    let together = (TILE / length).clamp(1, DIGITS);
+    let mut problem = Problem { sort, x, rows, length, tiles, together, counts: None, totals: None };
+    let picks = problem.picks();
+    let mut workspace = Workspace(0);
+    let mut plan = Plan::default();
+    let sorted = if tiles == 1 {
+        let to = picks.then(|| workspace.kept(total, key));
+        let args = problem.args(Pass { to, ..Pass::default() });
+        plan.launches.push(launch(op, &name("block"), rows.div_ceil(together), args)?);
+        to
+    } else {
+        let passes = 8 * x.dtype.size() / BITS;
+        problem.counts = Some(workspace.part(rows * DIGITS * tiles * size_of::<u32>()));
+        problem.totals = Some(workspace.part(rows * DIGITS * size_of::<u32>()));
+        let kept = passes - usize::from(!picks);
+        // What one pass writes the next one reads, while that writes the other.
+        let places: Vec<Kept> = (0..kept.min(2)).map(|_| workspace.kept(total, key)).collect();
+        let mut from = None;
+        for number in 0..passes {
+            let to = (number < kept).then(|| places[number % 2]);
+            let pass = Pass { from, to, shift: number * BITS };
+            plan.launches.push(launch(op, &name("count"), rows * tiles, problem.args(pass))?);
+            plan.launches.push(launch(op, "order_sum", rows * DIGITS, problem.args(pass))?);
+            plan.launches.push(launch(op, &name("move"), rows * tiles, problem.args(pass))?);
+            from = to;
+        }
+        from
+    };
+    if picks {
+        let args = problem.args(Pass { from: sorted, ..Pass::default() });
+        plan.launches.push(launch(op, &format!("order_pick_{wide}"), rows, args)?);
+    }
+    plan.workspace = workspace.0;
+    Ok(plan)
 }

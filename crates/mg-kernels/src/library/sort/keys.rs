@@ -3,7 +3,7 @@
 use mg_device::{bf16, f16};
 
 /// An element that can be ordered.
-pub(super) trait Element: Copy + Send + Sync + PartialEq {
+pub(in crate::library) trait Element: Copy + Send + Sync + PartialEq {
     /// Bits of its key.
     const BITS: u32;
     /// The key: equal elements (zeros of either sign, NaN of any kind) have the same one, and NaN has the largest.

@@ -6,6 +6,9 @@ mod keys;
 mod select;
 mod words;
 
+pub(super) use cuda::{bits, turn};
+pub(super) use keys::Element;
+
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
@@ -130,7 +133,7 @@ impl Kernel for Sort {
         Ok(())
     }
 
-    fn cuda(&self, operands: &[Described], result: &Shaped, target: Target) -> Result<Plan> {
-        cuda::plan(self, operands, result, target)
+    fn cuda(&self, operands: &[Described], result: &Shaped, _: Target) -> Result<Plan> {
+        cuda::plan(self, operands, result)
     }
 }

@@ -134,15 +134,19 @@ fn median<E: Element, W: Word>(kind: SortKind, lines: &Lines<E>, row: usize) -> 
     }
 }
 
-/// The last position of the element that is met most often, the least of several.
+/// The last position of the element that is met most often, the least of several. NaN is equal to nothing: the first one is met once.
 fn mode<E: Element, W: Word>(lines: &Lines<E>, row: usize) -> usize {
     let (x, n, low) = (lines.line(row), lines.length, W::BITS / 2);
     let word = |i: usize, x: E| W::join(lines.key(x), i as u64);
     // How often, from the largest key, and where last: of the largest triple.
     let best = |words: &[W]| {
         words.chunk_by(|a, b| a.cleared(low) == b.cleared(low)).fold((0, 0, 0), |best, run| {
-            let last = run[run.len() - 1];
-            best.max((run.len(), u64::MAX - last.key(true), last.with() as usize))
+            let (first, last) = (run[0], run[run.len() - 1]);
+            let (met, at) = match x[first.with() as usize].is_nan() {
+                true => (1, first),
+                false => (run.len(), last),
+            };
+            best.max((met, u64::MAX - at.key(true), at.with() as usize))
         })
     };
     if lines.are_long() {

@@ -110,13 +110,6 @@ SAMPLES = {
     ],
     "allclose": ["L.allclose(x, y)", "L.allclose(x, x + 1e-7)", "s.allclose(s)", "L.allclose(s, s, equal_nan=True)"],
     "equal": ["L.equal(x, y)", "x.equal(x)", "L.equal(s, s)", "L.equal(x, v)"],
-    "isin": [
-        "L.isin(i, j)",
-        "L.isin(i, L.tensor([1, 3, -2]), invert=True)",
-        "L.isin(i, 3)",
-        "L.isin(x, y, assume_unique=True)",
-        "L.isin(e, x)",
-    ],
     "round": ["L.round(x)", "L.round(x, decimals=2)", "x.round(decimals=-1)", "L.round(i)"],
     "expm1": ["L.expm1(x)", "L.special.expm1(s)", "x.clone().expm1_()"],
     "log1p": ["L.log1p(p)", "L.log1p(s)"],
