@@ -95,10 +95,12 @@ if TYPE_CHECKING:
     from typing import Any as _Any
 
     from . import (
+        array_api,
         autograd,
         cuda,
         data,
         engine,
+        func,
         functional,
         linalg,
         nn,
@@ -111,8 +113,6 @@ if TYPE_CHECKING:
         special,
         utils,
     )
-    from . import array_api, autograd, cuda, data, engine, functional, linalg, nn, optim, random, signal, special
-    from . import autograd, cuda, data, engine, func, functional, linalg, nn, optim, random, signal, special, utils
     from .func import vmap
 
 device = Device

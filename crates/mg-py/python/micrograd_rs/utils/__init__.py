@@ -1,4 +1,4 @@
-"""What training needs beside a network: data."""
+"""What training needs beside a network: data, and steps that are computed again instead of kept."""
 
 from __future__ import annotations
 
@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING
 from .._names import Lazy as _Lazy
 
 if TYPE_CHECKING:
-    from . import data
+    from . import checkpoint, data
 
-__all__ = ["data"]
+__all__ = ["checkpoint", "data"]
 
-__getattr__ = _Lazy(__name__, ("data",))
-"""What does not belong elsewhere: `checkpoint`."""
-TYPE_CHECKING = False
-    from . import checkpoint
-__all__ = ["checkpoint"]
-__getattr__ = _Lazy(__name__, ("checkpoint",))
+__getattr__ = _Lazy(__name__, ("checkpoint", "data"))
