@@ -30,6 +30,9 @@ _R = TypeVar("_R")
 
 __version__: str
 
+class LinAlgError(RuntimeError):
+    """A matrix that cannot be factorised, inverted or solved with."""
+
 class dtype:
     """The type of a tensor's elements. Compares equal to its names."""
 
@@ -1194,6 +1197,43 @@ class Tensor:
 
         Unlike devices; those of the computation.
         """
+    def cholesky(self, upper: _bool = False) -> Tensor:
+        """`L` with `L Lᵀ = A` of symmetric positive definite matrices, `[…, n, n]`, of which the lower triangle is read; with `upper` the
+        transpose, and the upper triangle is read. f32 and f64; computed on the host, on every device.
+
+        # Errors
+
+        What is no square matrix, one that is not positive definite, other dtypes.
+        """
+    def qr(self, some: _bool = True) -> tuple[Tensor, ...]:
+        """`linalg.qr` in mode `"reduced"`, or, if not `some`, `"complete"`.
+
+        # Errors
+
+        What is no matrix, other dtypes.
+        """
+    def svd(self, some: _bool = True, compute_uv: _bool = True) -> tuple[Tensor, ...]:
+        """`U`, `σ` and `V` (not transposed, unlike `linalg.svd`) with `A = U diag(σ) Vᵀ`; square if not `some`. Without `compute_uv`, `U` and `V`
+        are zeros.
+
+        # Errors
+
+        What is no matrix, numbers that are not finite, other dtypes.
+        """
+    def lu(self, pivot: _bool = True) -> tuple[Tensor, ...]:
+        """`linalg.lu_factor` as a method, to which a singular matrix is no error.
+
+        # Errors
+
+        What is no matrix, other dtypes; without `pivot`.
+        """
+    def orgqr(self, input2: Tensor) -> Tensor:
+        """`householder_product` under LAPACK's name.
+
+        # Errors
+
+        Those of `householder_product`.
+        """
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """What lies along an axis at some positions, by their indices (integers, in one axis).
 
@@ -1476,11 +1516,84 @@ class Tensor:
         No such axis, shapes that do not broadcast, unlike devices.
         """
     def matrix_power(self, n: _int) -> Tensor:
-        """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0. By squaring.
+        """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0; of a negative `n`, the inverse's power (f32 and f64).
+        By squaring.
 
         # Errors
 
-        What is no square matrix; a negative `n`.
+        What is no square matrix; with a negative `n` a singular one.
+        """
+    def inverse(self) -> Tensor:
+        """The inverses of square matrices: see `linalg.inv`.
+
+        # Errors
+
+        What is no square matrix, a singular one, other dtypes.
+        """
+    def triangular_solve(self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> tuple[Tensor, ...]:
+        """`X` with `A X = b` (or `Aᵀ X = b`), where `A` is a triangle; and a copy of `A`, for each matrix of the batch. The older name of `linalg.solve_triangular`.
+
+        # Errors
+
+        Those of `linalg.solve_triangular`.
+        """
+    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+        """`linalg.lu_solve` with the right side first.
+
+        # Errors
+
+        Those of `linalg.lu_solve`.
+        """
+    def cholesky_solve(self, L: Tensor, upper: _bool = False) -> Tensor:
+        """`X` with `L Lᵀ X = B`, of what `cholesky` answers with; with `upper`, `L` is its transpose.
+
+        # Errors
+
+        Shapes that do not fit, other dtypes, unlike devices.
+        """
+    def cholesky_inverse(self, upper: _bool = False) -> Tensor:
+        """The inverse of `L Lᵀ`, of what `cholesky` answers with; with `upper`, the tensor is its transpose.
+
+        # Errors
+
+        What is no square matrix, other dtypes.
+        """
+    def det(self) -> Tensor:
+        """The determinants of square matrices. f32 and f64; the elimination is done on the host, on every device. A singular matrix has a
+        gradient; its second derivatives are not to be relied on.
+
+        # Errors
+
+        What is no square matrix, other dtypes.
+        """
+    def slogdet(self) -> tuple[Tensor, ...]:
+        """The signs of determinants (−1, 0 or 1), and the logarithms of their magnitudes (−∞ of a singular matrix). f32 and f64.
+
+        # Errors
+
+        What is no square matrix, other dtypes.
+        """
+    def logdet(self) -> Tensor:
+        """The logarithms of determinants: −∞ of a singular matrix, NaN where the determinant is negative. f32 and f64.
+
+        # Errors
+
+        What is no square matrix, other dtypes.
+        """
+    def pinverse(self, rcond: _float = 1e-15) -> Tensor:
+        """The pseudoinverse: see `linalg.pinv`, whose `rtol` is `rcond` here.
+
+        # Errors
+
+        What is no matrix, numbers that are not finite, other dtypes.
+        """
+    def matrix_exp(self) -> Tensor:
+        """`eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared. Half types
+        are computed in f32.
+
+        # Errors
+
+        What is no square matrix, other dtypes.
         """
     @overload
     def reshape(self, shape: _Dims) -> Tensor:
@@ -1695,7 +1808,7 @@ class Tensor:
 
         # Errors
 
-        An axis out of range, no parts.
+        An axis out of range, no parts, more than 2²⁰ where the axis has fewer positions.
         """
     def hsplit(self, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
         """Parts along the second axis, or the only one, as `tensor_split`, where a number divides it; views.
@@ -2285,6 +2398,72 @@ class Tensor:
         # Errors
 
         An axis out of range; more elements than there are; truth values.
+        """
+    def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> Extreme:
+        """The `k`-th smallest element along an axis (from 1), and its position (i64). NaN is larger than every number. The gradient goes to
+        the element at the position.
+
+        # Errors
+
+        An axis out of range; a `k` that is 0 or more than there are elements; truth values.
+        """
+    @overload
+    def median(self, dim: None = None, keepdim: _bool = False) -> Tensor:
+        """The median: of two elements in the middle the lower one, and NaN where there is any. Of all elements (NaN, if there are none), with
+        equal ones sharing the gradient; or along an axis with its position (i64), to which the gradient goes.
+
+        # Errors
+
+        An axis out of range, or without elements; truth values.
+        """
+    @overload
+    def median(self, dim: _int, keepdim: _bool = False) -> Extreme:
+        """The median: of two elements in the middle the lower one, and NaN where there is any. Of all elements (NaN, if there are none), with
+        equal ones sharing the gradient; or along an axis with its position (i64), to which the gradient goes.
+
+        # Errors
+
+        An axis out of range, or without elements; truth values.
+        """
+    @overload
+    def nanmedian(self, dim: None = None, keepdim: _bool = False) -> Tensor:
+        """As `median`, of what is not NaN; NaN where nothing else is.
+
+        # Errors
+
+        An axis out of range, or without elements; truth values.
+        """
+    @overload
+    def nanmedian(self, dim: _int, keepdim: _bool = False) -> Extreme:
+        """As `median`, of what is not NaN; NaN where nothing else is.
+
+        # Errors
+
+        An axis out of range, or without elements; truth values.
+        """
+    def mode(self, dim: _int = -1, keepdim: _bool = False) -> Extreme:
+        """The element that is met most often along an axis, the least of several, and the last position (i64) where it is. The gradient
+        goes to that. NaN is equal to nothing.
+
+        # Errors
+
+        An axis out of range, or without elements.
+        """
+    def quantile(self, q: _Operand, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = "linear") -> Tensor:
+        """The elements below which a share `q` of all lies, or of those along an axis; with several shares (one axis), these come first in the
+        result. Between two elements it is found by `interpolation`: "linear", "lower", "higher", "nearest" or "midpoint". NaN where
+        any element is NaN. f32 and f64.
+
+        # Errors
+
+        An axis out of range; no elements; shares that are not between 0 and 1, or of another dtype; another dtype or interpolation.
+        """
+    def nanquantile(self, q: _Operand, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = "linear") -> Tensor:
+        """As `quantile`, of what is not NaN.
+
+        # Errors
+
+        As `quantile`.
         """
     def gcd(self, other: _Operand) -> Tensor:
         """The greatest common divisor of integers, which is not negative; that of 0 and 0 is 0.
@@ -3014,6 +3193,18 @@ def kaiming_normal_(
     tensor: Tensor, a: _float = 0.0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
 ) -> Tensor:
     """Normal, scaled by one of the fans: He et al., 2015."""
+def trunc_normal_(
+    tensor: Tensor, mean: _float = 0.0, std: _float = 1.0, a: _float = -2.0, b: _float = 2.0
+) -> Tensor:
+    """Normal with this mean and standard deviation, within [a, b]: what lies beyond is not drawn."""
+def orthogonal_(tensor: Tensor, gain: _float = 1.0) -> Tensor:
+    """Orthonormal rows or columns, whichever are fewer, times `gain`: Saxe, McClelland and Ganguli, 2013."""
+def eye_(tensor: Tensor) -> Tensor:
+    """Ones on the diagonal of a matrix, zeros beside it."""
+def dirac_(tensor: Tensor, groups: _int = 1) -> Tensor:
+    """What keeps the channels of a convolution as they are, within each group: Zagoruyko and Komodakis, 2017."""
+def sparse_(tensor: Tensor, sparsity: _float, std: _float = 0.01) -> Tensor:
+    """Normal with this standard deviation, with a part `sparsity` of each column set to 0: Martens, 2010."""
 
 # What the package's own modules use.
 class _Optimizer:
@@ -4715,6 +4906,170 @@ def equal(input: Tensor, other: Tensor) -> _bool:
     Unlike devices; those of the computation.
     """
 
+def cholesky(input: Tensor, upper: _bool = False) -> Tensor:
+    """`L` with `L Lᵀ = A` of symmetric positive definite matrices, `[…, n, n]`, of which the lower triangle is read; with `upper` the
+    transpose, and the upper triangle is read. f32 and f64; computed on the host, on every device.
+
+    # Errors
+
+    What is no square matrix, one that is not positive definite, other dtypes.
+    """
+
+def _linalg_cholesky(input: Tensor, upper: _bool = False) -> Tensor:
+    """`L` with `L Lᵀ = A` of symmetric positive definite matrices, `[…, n, n]`, of which the lower triangle is read; with `upper` the
+    transpose, and the upper triangle is read. f32 and f64; computed on the host, on every device.
+
+    # Errors
+
+    What is no square matrix, one that is not positive definite, other dtypes.
+    """
+
+def _linalg_cholesky_ex(input: Tensor, *, upper: _bool = False, check_errors: _bool = False) -> tuple[Tensor, ...]:
+    """`cholesky`, and for each matrix the order of the first leading minor that is not positive definite (i32), or 0: then its factor
+    is what was found so far.
+
+    # Errors
+
+    What is no square matrix, other dtypes; with `check_errors` one that is not positive definite.
+    """
+
+def _linalg_qr(input: Tensor, mode: str = "reduced") -> tuple[Tensor, ...]:
+    """`Q R = A` of matrices `[…, m, n]`: `Q`'s columns are orthonormal, `R` is an upper triangle. With `k` the smaller of `m` and `n`,
+    mode `"reduced"` answers with `[…, m, k]` and `[…, k, n]`, `"complete"` with `[…, m, m]` and `[…, m, n]`, `"r"` with no `Q`. Signs
+    are those of LAPACK's reflections. f32 and f64; computed on the host, on every device. Modes `"complete"` of more rows than columns
+    and `"r"` have no gradient.
+
+    # Errors
+
+    What is no matrix, another mode, other dtypes.
+    """
+
+def qr(input: Tensor, some: _bool = True) -> tuple[Tensor, ...]:
+    """`linalg.qr` in mode `"reduced"`, or, if not `some`, `"complete"`.
+
+    # Errors
+
+    What is no matrix, other dtypes.
+    """
+
+def _linalg_eigh(input: Tensor, UPLO: str = "L") -> tuple[Tensor, ...]:
+    """The eigenvalues `λ` (ascending) and eigenvectors `V` (its columns) of symmetric matrices, `[…, n, n]`: `A = V diag(λ) Vᵀ`. Of `A` the
+    lower triangle is read, or with `UPLO` `"U"` the upper one. An eigenvector's sign is not determined, nor are those of eigenvalues that
+    are equal, and their gradients are not finite. f32 and f64; computed on the host, on every device.
+
+    # Errors
+
+    What is no square matrix, numbers that are not finite, other dtypes.
+    """
+
+def _linalg_eigvalsh(input: Tensor, UPLO: str = "L") -> Tensor:
+    """The eigenvalues of symmetric matrices, ascending: see `eigh`.
+
+    # Errors
+
+    What is no square matrix, numbers that are not finite, other dtypes.
+    """
+
+def _linalg_svd(input: Tensor, full_matrices: _bool = True, *, driver: str | None = None) -> tuple[Tensor, ...]:
+    """`U`, `σ` (descending) and `Vᵀ` with `A = U diag(σ) Vᵀ` of matrices `[…, m, n]`, `U` and `V` orthogonal: `[…, m, m]` and `[…, n, n]`, or if
+    not `full_matrices`, the first columns of `U` and rows of `Vᵀ`, as many as there are singular values. A singular vector's sign is
+    not determined, nor are those of singular values that are equal, and their gradients are not finite. f32 and f64; computed on the host,
+    on every device, always by divide and conquer: `driver` is for CUDA in PyTorch, and has to be `None`.
+
+    # Errors
+
+    What is no matrix, numbers that are not finite, other dtypes; a driver.
+    """
+
+def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True) -> tuple[Tensor, ...]:
+    """`U`, `σ` and `V` (not transposed, unlike `linalg.svd`) with `A = U diag(σ) Vᵀ`; square if not `some`. Without `compute_uv`, `U` and `V`
+    are zeros.
+
+    # Errors
+
+    What is no matrix, numbers that are not finite, other dtypes.
+    """
+
+def _linalg_svdvals(input: Tensor, *, driver: str | None = None) -> Tensor:
+    """The singular values of matrices, descending: see `svd`.
+
+    # Errors
+
+    What is no matrix, numbers that are not finite, other dtypes; a driver.
+    """
+
+def _linalg_lu(input: Tensor, *, pivot: _bool = True) -> tuple[Tensor, ...]:
+    """`P`, `L` and `U` with `A = P L U` of matrices `[…, m, n]`, by elimination with row exchanges: a permutation `[…, m, m]`, a lower triangle
+    `[…, m, k]` with ones on the diagonal, an upper triangle `[…, k, n]`, with `k` the smaller of `m` and `n`. f32 and f64; computed on the
+    host, on every device.
+
+    # Errors
+
+    What is no matrix, other dtypes; without `pivot`.
+    """
+
+def _linalg_lu_factor(input: Tensor, *, pivot: _bool = True) -> tuple[Tensor, ...]:
+    """`lu` in one matrix, `L` below the diagonal and `U` on and above it, and for each step the row that was exchanged (i32), counted
+    from 1: what `lu_solve` and `lu_unpack` take.
+
+    # Errors
+
+    What is no matrix, other dtypes; a singular matrix, for which there are `lu` and `lu_factor_ex`; without `pivot`.
+    """
+
+def _linalg_lu_factor_ex(input: Tensor, *, pivot: _bool = True, check_errors: _bool = False) -> tuple[Tensor, ...]:
+    """`lu_factor`, and the first element of `U`'s diagonal that is 0 (i32), counted from 1, or 0.
+
+    # Errors
+
+    What is no matrix, other dtypes; without `pivot`; with `check_errors` a singular matrix.
+    """
+
+def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True) -> tuple[Tensor, ...]:
+    """`P`, `L` and `U` of what `lu_factor` answers with. Without `unpack_pivots` or `unpack_data` these are empty.
+
+    # Errors
+
+    What is no matrix; pivots of another shape, or that name rows that are not there.
+    """
+
+def _linalg_householder_product(input: Tensor, tau: Tensor) -> Tensor:
+    """The first `n` columns of a product of reflections `I − τᵢ vᵢ vᵢᵀ`, `Q` of shape `[…, m, n]`: `vᵢ` stands below the diagonal of column `i` of the
+    tensor, with a one on it, and `τ` is `[…, k]`. What `geqrf` of LAPACK answers with becomes the `Q` of `qr`. By products of matrices
+    (Schreiber and Van Loan, "A storage-efficient WY representation for products of Householder transformations", 1989).
+
+    # Errors
+
+    What is no matrix, more columns than rows, more reflections than columns, unlike dtypes.
+    """
+
+def orgqr(input: Tensor, input2: Tensor) -> Tensor:
+    """`householder_product` under LAPACK's name.
+
+    # Errors
+
+    Those of `householder_product`.
+    """
+
+def _nn_multi_head_attention_forward(query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: _int, num_heads: _int, in_proj_weight: Tensor | None, in_proj_bias: Tensor | None, bias_k: Tensor | None, bias_v: Tensor | None, add_zero_attn: _bool, dropout_p: _float, out_proj_weight: Tensor, out_proj_bias: Tensor | None, training: _bool = True, key_padding_mask: Tensor | None = None, need_weights: _bool = True, attn_mask: Tensor | None = None, use_separate_proj_weight: _bool = False, q_proj_weight: Tensor | None = None, k_proj_weight: Tensor | None = None, v_proj_weight: Tensor | None = None, static_k: Tensor | None = None, static_v: Tensor | None = None, average_attn_weights: _bool = True, is_causal: _bool = False) -> tuple[Tensor, ...]:
+    """Attention of several heads (Vaswani et al., 2017): queries `[l, batch, size]`, keys and values `[s, batch,
+    …]`, or all three without the batch, are projected by `in_proj_weight` `[3 size, size]` (or by three
+    weights with `use_separate_proj_weight`), attended to by heads of `size / num_heads`, and projected by
+    `out_proj_weight`. Answers with that, `[l, batch, size]`, and, if `need_weights`, with the weights
+    `[batch, l, s]`, the mean of all heads or, without `average_attn_weights`, `[batch, heads, l, s]`; else
+    with a tensor without elements.
+
+    `attn_mask` `[l, s]` or `[batch · heads, l, s]` and `key_padding_mask` `[batch, s]` are true where a key
+    is *not* taken, or are added to the scores. `is_causal` says that `attn_mask` is the causal one. `bias_k`
+    and `bias_v` are one more key and value; `add_zero_attn` adds another one of zeros; `static_k` and
+    `static_v` `[batch · heads, s, size / heads]` are taken in the place of projected ones.
+
+    # Errors
+
+    Shapes that do not fit, a size that does not divide into heads, `is_causal` without a mask, masks that are
+    neither of truth values nor of floats, unlike dtypes or devices.
+    """
+
 def _nn_pad(input: Tensor, pad: _Dims, mode: str = "constant", value: _float | None = None) -> Tensor:
     """With margins, whose widths are given from the last axis on, before and after: `[left, right, top, bottom, …]`. What is in them
     says `mode`: "constant" is `value` (0), "reflect" the axis mirrored at its ends, "replicate" its ends, "circular" its other end. A
@@ -5276,19 +5631,21 @@ def _linalg_vecdot(input: Tensor, y: Tensor, *, dim: _int = -1) -> Tensor:
     """
 
 def matrix_power(input: Tensor, n: _int) -> Tensor:
-    """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0. By squaring.
+    """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0; of a negative `n`, the inverse's power (f32 and f64).
+    By squaring.
 
     # Errors
 
-    What is no square matrix; a negative `n`.
+    What is no square matrix; with a negative `n` a singular one.
     """
 
 def _linalg_matrix_power(input: Tensor, n: _int) -> Tensor:
-    """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0. By squaring.
+    """Matrices multiplied with themselves, `n` times; the identity, if `n` is 0; of a negative `n`, the inverse's power (f32 and f64).
+    By squaring.
 
     # Errors
 
-    What is no square matrix; a negative `n`.
+    What is no square matrix; with a negative `n` a singular one.
     """
 
 def _linalg_vector_norm(input: Tensor, ord: _float = 2.0, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
@@ -5301,11 +5658,12 @@ def _linalg_vector_norm(input: Tensor, ord: _float = 2.0, dim: _Dims | None = No
 
 def _linalg_matrix_norm(input: Tensor, ord: _float | str = "fro", dim: _Dims = (-2, -1), keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
     """The norm of the matrices in two axes: `"fro"` is the root of the sum of squares; 1 and −1 the largest and the least sum of a
-    column's magnitudes, infinity and −infinity of a row's. Integers become f32.
+    column's magnitudes, infinity and −infinity of a row's; `"nuc"` the sum of the singular values, 2 and −2 the largest and the least of
+    them (f32 and f64). Integers become f32.
 
     # Errors
 
-    Fewer than two axes, axes out of range or the same; other orders, which take singular values.
+    Fewer than two axes, axes out of range or the same; other orders.
     """
 
 def _linalg_norm(input: Tensor, ord: _float | str | None = None, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
@@ -5342,6 +5700,221 @@ def _linalg_vander(input: Tensor, *, n: _int | None = None) -> Tensor:
     # Errors
 
     A tensor without axes, `n` not larger than 1.
+    """
+
+def _linalg_inv(input: Tensor) -> Tensor:
+    """The inverses of square matrices, `[…, n, n]`. f32 and f64; the elimination is done on the host, on every device.
+
+    # Errors
+
+    What is no square matrix, a singular one, other dtypes.
+    """
+
+def inverse(input: Tensor) -> Tensor:
+    """The inverses of square matrices: see `linalg.inv`.
+
+    # Errors
+
+    What is no square matrix, a singular one, other dtypes.
+    """
+
+def _linalg_inv_ex(input: Tensor, *, check_errors: _bool = False) -> tuple[Tensor, ...]:
+    """`inv`, and for each matrix the first pivot that is 0 (i32), counted from 1, or 0: then its inverse is none.
+
+    # Errors
+
+    What is no square matrix, other dtypes; with `check_errors` a singular one.
+    """
+
+def _linalg_solve(input: Tensor, B: Tensor, *, left: _bool = True) -> Tensor:
+    """`X` with `A X = B`, or if not `left`, with `X A = B`: `A` is `[…, n, n]`, `B` `[…, n, k]` (or `[…, k, n]`), or a vector, or vectors of `A`'s own
+    batch, `[…, n]`. Batches broadcast. f32 and f64; the elimination is done on the host, on every device.
+
+    # Errors
+
+    Shapes that do not fit, a singular matrix, other dtypes, unlike devices.
+    """
+
+def _linalg_solve_ex(input: Tensor, B: Tensor, *, left: _bool = True, check_errors: _bool = False) -> tuple[Tensor, ...]:
+    """`solve`, and for each matrix the first pivot that is 0 (i32), counted from 1, or 0: then there is no solution.
+
+    # Errors
+
+    Shapes that do not fit, other dtypes, unlike devices; with `check_errors` a singular matrix.
+    """
+
+def _linalg_solve_triangular(input: Tensor, B: Tensor, *, upper: _bool, left: _bool = True, unitriangular: _bool = False) -> Tensor:
+    """`X` with `A X = B`, or if not `left`, with `X A = B`, where `A` is a triangle: with `upper` that above the diagonal, else that below, of a matrix
+    of which nothing else is read; with `unitriangular` the diagonal is ones, whatever stands there. Batches broadcast. f32 and f64.
+
+    # Errors
+
+    Shapes that do not fit, other dtypes, unlike devices. A diagonal with a 0 is no error: there are infinities and NaN.
+    """
+
+def triangular_solve(input: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False) -> tuple[Tensor, ...]:
+    """`X` with `A X = b` (or `Aᵀ X = b`), where `A` is a triangle; and a copy of `A`, for each matrix of the batch. The older name of `linalg.solve_triangular`.
+
+    # Errors
+
+    Those of `linalg.solve_triangular`.
+    """
+
+def _linalg_lu_solve(input: Tensor, pivots: Tensor, B: Tensor, *, left: _bool = True, adjoint: _bool = False) -> Tensor:
+    """`X` with `A X = B` (or `X A = B`, if not `left`; or with `Aᵀ` for `A`, if `adjoint`) of what `lu_factor` answers with for `A`.
+
+    # Errors
+
+    Shapes that do not fit, pivots that name rows that are not there, other dtypes, unlike devices.
+    """
+
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+    """`linalg.lu_solve` with the right side first.
+
+    # Errors
+
+    Those of `linalg.lu_solve`.
+    """
+
+def cholesky_solve(input: Tensor, L: Tensor, upper: _bool = False) -> Tensor:
+    """`X` with `L Lᵀ X = B`, of what `cholesky` answers with; with `upper`, `L` is its transpose.
+
+    # Errors
+
+    Shapes that do not fit, other dtypes, unlike devices.
+    """
+
+def cholesky_inverse(input: Tensor, upper: _bool = False) -> Tensor:
+    """The inverse of `L Lᵀ`, of what `cholesky` answers with; with `upper`, the tensor is its transpose.
+
+    # Errors
+
+    What is no square matrix, other dtypes.
+    """
+
+def det(input: Tensor) -> Tensor:
+    """The determinants of square matrices. f32 and f64; the elimination is done on the host, on every device. A singular matrix has a
+    gradient; its second derivatives are not to be relied on.
+
+    # Errors
+
+    What is no square matrix, other dtypes.
+    """
+
+def _linalg_det(input: Tensor) -> Tensor:
+    """The determinants of square matrices. f32 and f64; the elimination is done on the host, on every device. A singular matrix has a
+    gradient; its second derivatives are not to be relied on.
+
+    # Errors
+
+    What is no square matrix, other dtypes.
+    """
+
+def slogdet(input: Tensor) -> tuple[Tensor, ...]:
+    """The signs of determinants (−1, 0 or 1), and the logarithms of their magnitudes (−∞ of a singular matrix). f32 and f64.
+
+    # Errors
+
+    What is no square matrix, other dtypes.
+    """
+
+def _linalg_slogdet(input: Tensor) -> tuple[Tensor, ...]:
+    """The signs of determinants (−1, 0 or 1), and the logarithms of their magnitudes (−∞ of a singular matrix). f32 and f64.
+
+    # Errors
+
+    What is no square matrix, other dtypes.
+    """
+
+def logdet(input: Tensor) -> Tensor:
+    """The logarithms of determinants: −∞ of a singular matrix, NaN where the determinant is negative. f32 and f64.
+
+    # Errors
+
+    What is no square matrix, other dtypes.
+    """
+
+def _linalg_tensorinv(input: Tensor, ind: _int = 2) -> Tensor:
+    """The inverse of a tensor as a map from its last axes to its first `ind`: `tensordot(tensorinv(A), B, ind)` is `tensorsolve(A, B)`.
+
+    # Errors
+
+    First axes of another product than the others', a singular map, other dtypes.
+    """
+
+def _linalg_tensorsolve(input: Tensor, B: Tensor, dims: _Dims | None = None) -> Tensor:
+    """`X` with `tensordot(A, X, X.ndim) = B`. The axes `dims` of `A` are moved to its end first.
+
+    # Errors
+
+    Shapes that do not fit, a singular map, other dtypes.
+    """
+
+def _linalg_pinv(input: Tensor, rcond: _float | None = None, *, atol: _float | None = None, rtol: _float | None = None, hermitian: _bool = False) -> Tensor:
+    """The pseudoinverse (Moore and Penrose) of matrices `[…, m, n]`: `[…, n, m]`, by singular values. Those not above the larger of `atol` and
+    `rtol` times the largest count as 0; without either, `rtol` is the larger of `m` and `n` times the dtype's epsilon. With `hermitian`
+    the matrices are symmetric. f32 and f64.
+
+    # Errors
+
+    What is no matrix, numbers that are not finite, other dtypes.
+    """
+
+def pinverse(input: Tensor, rcond: _float = 1e-15) -> Tensor:
+    """The pseudoinverse: see `linalg.pinv`, whose `rtol` is `rcond` here.
+
+    # Errors
+
+    What is no matrix, numbers that are not finite, other dtypes.
+    """
+
+def _linalg_matrix_rank(input: Tensor, tol: _float | None = None, *, atol: _float | None = None, rtol: _float | None = None, hermitian: _bool = False) -> Tensor:
+    """How many singular values of a matrix are above a bound (i64): the larger of `atol` and `rtol` times the largest one; without either, `rtol`
+    is the larger of `m` and `n` times the dtype's epsilon. With `hermitian` the matrices are symmetric.
+
+    # Errors
+
+    What is no matrix, numbers that are not finite, other dtypes.
+    """
+
+def _linalg_cond(input: Tensor, p: _float | str | None = None) -> Tensor:
+    """The condition number of matrices: the norm of order `p` times that of the inverse. Orders 2 (which `None` is) and −2 are the quotient of the
+    largest and the least singular value, and its reciprocal, and take matrices that are not square; the others are those of
+    `matrix_norm`. A singular matrix' is ∞.
+
+    # Errors
+
+    What is no matrix, or for an order but ±2 no square one; another order; other dtypes.
+    """
+
+def _linalg_lstsq(input: Tensor, B: Tensor, rcond: _float | None = None, *, driver: str | None = None) -> tuple[Tensor, ...]:
+    """`X` that makes `A X − B` least in the sum of squares: `A` is `[…, m, n]`, `B` `[…, m, k]` or, of one batch with `A`, `[…, m]`. Of several such `X` it is
+    the least one. Also the sums of squares of what is left, for each column (empty, unless `m > n`, all matrices are of rank `n`, and a
+    `driver` but `"gelsy"` is named, which is what `None` is), the ranks (i64; empty for `"gels"`), and singular values (empty, unless the driver
+    is `"gelsd"` or `"gelss"`). By singular values, whatever the driver: those not above
+    `rcond` times the largest count as 0. f32 and f64.
+
+    # Errors
+
+    Shapes that do not fit, another driver, numbers that are not finite, other dtypes.
+    """
+
+def matrix_exp(input: Tensor) -> Tensor:
+    """`eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared. Half types
+    are computed in f32.
+
+    # Errors
+
+    What is no square matrix, other dtypes.
+    """
+
+def _linalg_matrix_exp(input: Tensor) -> Tensor:
+    """`eᴬ = Σ Aᵏ / k!` of square matrices, `[…, n, n]`. Reads the largest norm, which says how often the result is squared. Half types
+    are computed in f32.
+
+    # Errors
+
+    What is no square matrix, other dtypes.
     """
 
 def _nn_mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
@@ -5758,7 +6331,7 @@ def tensor_split(input: Tensor, indices_or_sections: _Dims, dim: _int = 0) -> tu
 
     # Errors
 
-    An axis out of range, no parts.
+    An axis out of range, no parts, more than 2²⁰ where the axis has fewer positions.
     """
 
 def hsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
@@ -6335,7 +6908,7 @@ def lstm(input: Tensor, hx: Sequence[Tensor], params: Sequence[Tensor], has_bias
     As `rnn_tanh`.
     """
 
-def packed_rnn(input: Tensor, batch_sizes: _Sizes, mode: str, hx: Sequence[Tensor], params: Sequence[Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool) -> tuple[Tensor, ...]:
+def packed_rnn(input: Tensor, batch_sizes: _Dims, mode: str, hx: Sequence[Tensor], params: Sequence[Tensor], has_biases: _bool, num_layers: _int, dropout: _float, train: _bool, bidirectional: _bool) -> tuple[Tensor, ...]:
     """`rnn_tanh`, `rnn_relu`, `gru` or `lstm` (`mode`: "RNN_TANH", "RNN_RELU", "GRU" or "LSTM") over packed
     sequences: rows `[rows, features]`, first the first steps of all sequences, then the second steps of those
     that have one, the longest sequence first; `batch_sizes` says how many sequences there are at each step.
@@ -6376,6 +6949,524 @@ def lstm_cell(input: Tensor, hx: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b
     # Errors
 
     Shapes that do not fit, unlike dtypes or devices.
+    """
+
+@overload
+def max_pool1d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each window of `kernel_size` over `[n, c, length]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def max_pool1d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, length]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def max_pool1d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, length]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+
+@overload
+def _nn_max_pool1d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each window of `kernel_size` over `[n, c, length]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def _nn_max_pool1d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, length]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def _nn_max_pool1d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, length]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+
+def max_pool1d_with_indices(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False) -> tuple[Tensor, ...]:
+    """`max_pool1d` with its indices.
+
+    # Errors
+
+    As `max_pool1d`.
+    """
+
+def _nn_max_pool1d_with_indices(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False) -> tuple[Tensor, ...]:
+    """`max_pool1d` with its indices.
+
+    # Errors
+
+    As `max_pool1d`.
+    """
+
+@overload
+def max_pool2d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each window of `kernel_size` over `[n, c, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def max_pool2d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def max_pool2d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+
+@overload
+def _nn_max_pool2d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each window of `kernel_size` over `[n, c, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def _nn_max_pool2d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def _nn_max_pool2d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+
+def _nn_max_pool2d_with_indices(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False) -> tuple[Tensor, ...]:
+    """`max_pool2d` with its indices.
+
+    # Errors
+
+    As `max_pool2d`.
+    """
+
+@overload
+def max_pool3d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each window of `kernel_size` over `[n, c, depth, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def max_pool3d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, depth, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def max_pool3d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, depth, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+
+@overload
+def _nn_max_pool3d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each window of `kernel_size` over `[n, c, depth, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def _nn_max_pool3d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, depth, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+@overload
+def _nn_max_pool3d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each window of `kernel_size` over `[n, c, depth, height, width]` (or without `n`); NaN if any is. Windows are `stride`
+    (`kernel_size`, where it is not given) apart, begin `padding` before the plane (at most half a window), and have steps of `dilation`; with `ceil_mode` the last
+    one may hang over. With `return_indices` also where the elements stand in their plane (i64): of equal ones the first, to which the
+    gradient goes.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; truth values.
+    """
+
+def _nn_max_pool3d_with_indices(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, dilation: _Sizes = 1, ceil_mode: _bool = False) -> tuple[Tensor, ...]:
+    """`max_pool3d` with its indices.
+
+    # Errors
+
+    As `max_pool3d`.
+    """
+
+def avg_pool1d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+    """The mean of each window of `kernel_size` over `[n, c, length]` (or without `n`). Windows are `stride` (`kernel_size`, where it is not
+    given) apart and begin `padding` before the plane (at most half a window); with `ceil_mode` the last one may hang over. Zeros of the padding count, unless
+    `count_include_pad` is false. Half types are added in f32; means of i64 are rounded towards 0.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; other integers than i64.
+    """
+
+def _nn_avg_pool1d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, ceil_mode: _bool = False, count_include_pad: _bool = True) -> Tensor:
+    """The mean of each window of `kernel_size` over `[n, c, length]` (or without `n`). Windows are `stride` (`kernel_size`, where it is not
+    given) apart and begin `padding` before the plane (at most half a window); with `ceil_mode` the last one may hang over. Zeros of the padding count, unless
+    `count_include_pad` is false. Half types are added in f32; means of i64 are rounded towards 0.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; other integers than i64.
+    """
+
+def _nn_avg_pool2d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int | None = None) -> Tensor:
+    """The mean of each window of `kernel_size` over `[n, c, height, width]` (or without `n`). Windows are `stride` (`kernel_size`, where it is not
+    given) apart and begin `padding` before the plane (at most half a window); with `ceil_mode` the last one may hang over. Zeros of the padding count, unless
+    `count_include_pad` is false. Instead of by their number, sums are divided by `divisor_override` where it is given. Half types are added in f32; means of i64 are rounded towards 0.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; other integers than i64.
+    """
+
+def _nn_avg_pool3d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int | None = None) -> Tensor:
+    """The mean of each window of `kernel_size` over `[n, c, depth, height, width]` (or without `n`). Windows are `stride` (`kernel_size`, where it is not
+    given) apart and begin `padding` before the plane (at most half a window); with `ceil_mode` the last one may hang over. Zeros of the padding count, unless
+    `count_include_pad` is false. Instead of by their number, sums are divided by `divisor_override` where it is given. Half types are added in f32; means of i64 are rounded towards 0.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0; other integers than i64.
+    """
+
+def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
+    """The mean of each of `output_size` shares of `[n, c, length]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
+    end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
+
+    # Errors
+
+    Another number of axes; planes without elements; integers.
+    """
+
+def _nn_adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
+    """The mean of each of `output_size` shares of `[n, c, length]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
+    end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
+
+    # Errors
+
+    Another number of axes; planes without elements; integers.
+    """
+
+@overload
+def _nn_adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each of `output_size` shares of `[n, c, length]` (or without `n`), as `adaptive_avg_pool1d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+@overload
+def _nn_adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each of `output_size` shares of `[n, c, length]` (or without `n`), as `adaptive_avg_pool1d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+@overload
+def _nn_adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each of `output_size` shares of `[n, c, length]` (or without `n`), as `adaptive_avg_pool1d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+
+def _nn_adaptive_avg_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
+    """The mean of each of `output_size` shares of `[n, c, height, width]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
+    end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
+
+    # Errors
+
+    Another number of axes; planes without elements; integers.
+    """
+
+@overload
+def _nn_adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each of `output_size` shares of `[n, c, height, width]` (or without `n`), as `adaptive_avg_pool2d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+@overload
+def _nn_adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each of `output_size` shares of `[n, c, height, width]` (or without `n`), as `adaptive_avg_pool2d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+@overload
+def _nn_adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each of `output_size` shares of `[n, c, height, width]` (or without `n`), as `adaptive_avg_pool2d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+
+def _nn_adaptive_avg_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
+    """The mean of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
+    end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
+
+    # Errors
+
+    Another number of axes; planes without elements; integers.
+    """
+
+@overload
+def _nn_adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`), as `adaptive_avg_pool3d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+@overload
+def _nn_adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`), as `adaptive_avg_pool3d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+@overload
+def _nn_adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`), as `adaptive_avg_pool3d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+
+def _nn_lp_pool1d(input: Tensor, norm_type: _float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: _bool = False) -> Tensor:
+    """The root of the sum of `norm_type`-th powers of each window over `[n, c, length]` (or without `n`); windows that hang over, with
+    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become f32.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0.
+    """
+
+def _nn_lp_pool2d(input: Tensor, norm_type: _float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: _bool = False) -> Tensor:
+    """The root of the sum of `norm_type`-th powers of each window over `[n, c, height, width]` (or without `n`); windows that hang over, with
+    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become f32.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0.
+    """
+
+def _nn_lp_pool3d(input: Tensor, norm_type: _float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: _bool = False) -> Tensor:
+    """The root of the sum of `norm_type`-th powers of each window over `[n, c, depth, height, width]` (or without `n`); windows that hang over, with
+    `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become f32.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; numbers that are 0.
+    """
+
+def _nn_max_unpool1d(input: Tensor, indices: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, output_size: _Sizes | None = None) -> Tensor:
+    """Zeros with the elements of `[n, c, length]` (or without `n`) where `indices` (i64, of the same shape) say in their plane, the last one where
+    a place is met more than once: the reverse of `max_pool1d`. The plane is as large as windows of `kernel_size`, `stride` apart and with
+    `padding`, need it, or `output_size`, which differs from that by less than `stride`.
+
+    # Errors
+
+    Another number of axes; indices of another shape or dtype; an output size that is too far away. An index outside the plane is found when
+    the value is computed, if not before.
+    """
+
+def _nn_max_unpool2d(input: Tensor, indices: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, output_size: _Sizes | None = None) -> Tensor:
+    """Zeros with the elements of `[n, c, height, width]` (or without `n`) where `indices` (i64, of the same shape) say in their plane, the last one where
+    a place is met more than once: the reverse of `max_pool2d`. The plane is as large as windows of `kernel_size`, `stride` apart and with
+    `padding`, need it, or `output_size`, which differs from that by less than `stride`.
+
+    # Errors
+
+    Another number of axes; indices of another shape or dtype; an output size that is too far away. An index outside the plane is found when
+    the value is computed, if not before.
+    """
+
+def _nn_max_unpool3d(input: Tensor, indices: Tensor, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0, output_size: _Sizes | None = None) -> Tensor:
+    """Zeros with the elements of `[n, c, depth, height, width]` (or without `n`) where `indices` (i64, of the same shape) say in their plane, the last one where
+    a place is met more than once: the reverse of `max_pool3d`. The plane is as large as windows of `kernel_size`, `stride` apart and with
+    `padding`, need it, or `output_size`, which differs from that by less than `stride`.
+
+    # Errors
+
+    Another number of axes; indices of another shape or dtype; an output size that is too far away. An index outside the plane is found when
+    the value is computed, if not before.
+    """
+
+@overload
+def _nn_fractional_max_pool2d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, return_indices: Literal[False] = False, _random_samples: Tensor | None = None) -> Tensor:
+    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, height, width]` (or without `n`), which begin at random, about as far
+    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    in their plane (i64). `_random_samples` `[n, c, 2]`, in [0, 1), are what is drawn.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    """
+@overload
+def _nn_fractional_max_pool2d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, *, return_indices: Literal[True], _random_samples: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, height, width]` (or without `n`), which begin at random, about as far
+    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    in their plane (i64). `_random_samples` `[n, c, 2]`, in [0, 1), are what is drawn.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    """
+@overload
+def _nn_fractional_max_pool2d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, height, width]` (or without `n`), which begin at random, about as far
+    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    in their plane (i64). `_random_samples` `[n, c, 2]`, in [0, 1), are what is drawn.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    """
+
+@overload
+def _nn_fractional_max_pool3d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, return_indices: Literal[False] = False, _random_samples: Tensor | None = None) -> Tensor:
+    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, depth, height, width]` (or without `n`), which begin at random, about as far
+    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    in their plane (i64). `_random_samples` `[n, c, 3]`, in [0, 1), are what is drawn.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    """
+@overload
+def _nn_fractional_max_pool3d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, *, return_indices: Literal[True], _random_samples: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, depth, height, width]` (or without `n`), which begin at random, about as far
+    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    in their plane (i64). `_random_samples` `[n, c, 3]`, in [0, 1), are what is drawn.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    """
+@overload
+def _nn_fractional_max_pool3d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, depth, height, width]` (or without `n`), which begin at random, about as far
+    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    in their plane (i64). `_random_samples` `[n, c, 3]`, in [0, 1), are what is drawn.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
     """
 
 def sum(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
@@ -6833,6 +7924,78 @@ def topk(input: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: 
     # Errors
 
     An axis out of range; more elements than there are; truth values.
+    """
+
+def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> Extreme:
+    """The `k`-th smallest element along an axis (from 1), and its position (i64). NaN is larger than every number. The gradient goes to
+    the element at the position.
+
+    # Errors
+
+    An axis out of range; a `k` that is 0 or more than there are elements; truth values.
+    """
+
+@overload
+def median(input: Tensor, dim: None = None, keepdim: _bool = False) -> Tensor:
+    """The median: of two elements in the middle the lower one, and NaN where there is any. Of all elements (NaN, if there are none), with
+    equal ones sharing the gradient; or along an axis with its position (i64), to which the gradient goes.
+
+    # Errors
+
+    An axis out of range, or without elements; truth values.
+    """
+@overload
+def median(input: Tensor, dim: _int, keepdim: _bool = False) -> Extreme:
+    """The median: of two elements in the middle the lower one, and NaN where there is any. Of all elements (NaN, if there are none), with
+    equal ones sharing the gradient; or along an axis with its position (i64), to which the gradient goes.
+
+    # Errors
+
+    An axis out of range, or without elements; truth values.
+    """
+
+@overload
+def nanmedian(input: Tensor, dim: None = None, keepdim: _bool = False) -> Tensor:
+    """As `median`, of what is not NaN; NaN where nothing else is.
+
+    # Errors
+
+    An axis out of range, or without elements; truth values.
+    """
+@overload
+def nanmedian(input: Tensor, dim: _int, keepdim: _bool = False) -> Extreme:
+    """As `median`, of what is not NaN; NaN where nothing else is.
+
+    # Errors
+
+    An axis out of range, or without elements; truth values.
+    """
+
+def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False) -> Extreme:
+    """The element that is met most often along an axis, the least of several, and the last position (i64) where it is. The gradient
+    goes to that. NaN is equal to nothing.
+
+    # Errors
+
+    An axis out of range, or without elements.
+    """
+
+def quantile(input: _Operand, q: _Operand, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = "linear") -> Tensor:
+    """The elements below which a share `q` of all lies, or of those along an axis; with several shares (one axis), these come first in the
+    result. Between two elements it is found by `interpolation`: "linear", "lower", "higher", "nearest" or "midpoint". NaN where
+    any element is NaN. f32 and f64.
+
+    # Errors
+
+    An axis out of range; no elements; shares that are not between 0 and 1, or of another dtype; another dtype or interpolation.
+    """
+
+def nanquantile(input: _Operand, q: _Operand, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = "linear") -> Tensor:
+    """As `quantile`, of what is not NaN.
+
+    # Errors
+
+    As `quantile`.
     """
 
 def gcd(input: _Operand, other: _Operand) -> Tensor:

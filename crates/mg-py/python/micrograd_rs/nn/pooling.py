@@ -59,6 +59,14 @@ class MaxPool3d(_MaxPool):
     pool = staticmethod(F.max_pool3d)
 
 
+def _tuple(size: _Size) -> _Size:
+    return (size,) if isinstance(size, int) else tuple(size)
+
+
+def _as_given(size: _Size) -> _Size:
+    return size
+
+
 class AvgPool1d(Module):
     """The mean of each window over the last axis."""
 
@@ -70,9 +78,11 @@ class AvgPool1d(Module):
         ceil_mode: bool = False,
         count_include_pad: bool = True,
     ) -> None:
-        self.kernel_size = kernel_size
-        self.stride: _Size = kernel_size if stride is None else stride
-        self.padding = padding
+        # Over one axis PyTorch keeps, and shows, sizes as tuples; over more as they were given.
+        keep = _tuple if type(self) is AvgPool1d else _as_given
+        self.kernel_size = keep(kernel_size)
+        self.stride: _Size = self.kernel_size if stride is None else keep(stride)
+        self.padding = keep(padding)
         self.ceil_mode = ceil_mode
         self.count_include_pad = count_include_pad
 
