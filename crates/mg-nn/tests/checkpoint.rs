@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mg_autograd::Tensor;
 use mg_device::{Buffer, DType, Element, ErrorKind, Shape};
-use mg_nn::State;
-use mg_nn::checkpoint::{self, Mapped, Sharded, View};
+use mg_nn::checkpoint::{self, View};
 use proptest::prelude::*;
 
 /// A directory of this test, empty at the start and removed at the end.
@@ -350,66 +348,4 @@ mod in_another_process {
             assert!(bytes.len() == LARGE && bytes.iter().all(|&b| b == bytes[0]));
         }
     }
-}
-
-#[test]
-fn mapped_files_have_the_same_tensors() {
-    let dir = Dir::new("mapped");
-    let path = dir.0.join("m.safetensors");
-    let mut state = State::default();
-    state
-        .tensors
-        .insert("f".into(), Tensor::from_vec(vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[3, 2]).unwrap());
-    state.tensors.insert("b".into(), Tensor::from_vec(vec![true, false], &[2]).unwrap());
-    state.tensors.insert("none".into(), Tensor::zeros(&[0, 4], DType::F64).unwrap());
-    state.metadata.insert("who".into(), "we".into());
-    state.save(&path).unwrap();
-    let file = Mapped::open(&path).unwrap();
-    assert_eq!(file.names().collect::<Vec<_>>(), ["b", "f", "none"]);
-    assert_eq!(file.metadata()["who"], "we");
-    assert_eq!(file.tensor("f").unwrap().to_vec::<f32>().unwrap(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
-    assert_eq!(file.rows("f", 1, 2).unwrap().to_vec::<f32>().unwrap(), [3.0, 4.0, 5.0, 6.0]);
-    assert_eq!(file.tensor("b").unwrap().to_vec::<bool>().unwrap(), [true, false]);
-    assert_eq!(file.info("none").unwrap().unwrap(), (DType::F64, Shape::from([0, 4])));
-    for (start, length) in [(3, 1), (0, 4), (usize::MAX, 2)] {
-        assert!(matches!(file.rows("f", start, length).map(drop).unwrap_err().kind(), ErrorKind::Value(_)));
-    }
-    assert!(file.info("x").unwrap().is_none() && file.tensor("x").is_err());
-    // What is written to a tensor is not written to the file, and a file that is replaced stays as it was for whoever has it.
-    let held = file.tensor("f").unwrap();
-    held.assign(Tensor::zeros(&[3, 2], DType::F32).unwrap()).unwrap();
-    held.realize().unwrap();
-    state.tensors.remove("f");
-    let before = Mapped::open(&path).unwrap();
-    state.save(&path).unwrap();
-    assert_eq!(before.rows("f", 0, 1).unwrap().to_vec::<f32>().unwrap(), [1.0, 2.0]);
-    assert_eq!(Mapped::open(&path).unwrap().names().count(), 2);
-}
-
-#[test]
-fn shards_are_one_state() {
-    let dir = Dir::new("shards");
-    let mut state = State::default();
-    for i in 0..5 {
-        state.tensors.insert(format!("w{i}"), Tensor::from_slice(&[i as f32; 10]));
-    }
-    state.save_sharded(&dir.0, 80).unwrap();
-    let index = dir.0.join("model.safetensors.index.json");
-    assert_eq!(dir.names().len(), 4);
-    let shards = Sharded::open(&index).unwrap();
-    assert_eq!(shards.names().count(), 5);
-    let again = shards.state().unwrap();
-    assert_eq!(again.tensors["w3"].to_vec::<f32>().unwrap(), [3.0; 10]);
-    for text in [r#"{"weight_map":{"a":"../m"}}"#, r#"{"weight_map":{"a":1}}"#, "{}", "x"] {
-        fs::write(&index, text).unwrap();
-        assert!(
-            matches!(Sharded::open(&index).map(drop).unwrap_err().kind(), ErrorKind::Format(_)),
-            "{text}"
-        );
-    }
-    fs::write(&index, r#"{"weight_map":{"a":"none.safetensors"}}"#).unwrap();
-    assert!(matches!(
-        Sharded::open(&index).unwrap().tensor("a").map(drop).unwrap_err().kind(),
-        ErrorKind::Io(_)
-    ));
 }
