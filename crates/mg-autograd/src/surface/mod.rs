@@ -13,7 +13,7 @@ use mg_device::{Error, ErrorKind, Result};
 use mg_graph::Node;
 use mg_kernels::{Algebra, Row, Rules};
 
-pub use arguments::{Answer, Arg, FromArg, Given, Kind, Order, Pairing, Returned, Returns, Sections};
+pub use arguments::{Answer, Arg, FromArg, Given, Integers, Kind, Order, Pairing, Returned, Returns, Sections};
 
 /// Where Python has an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,6 +103,7 @@ const TABLES: &[&[Operation]] = &[
     crate::operations::ATTENTION,
     crate::operations::CONVOLUTIONS,
     crate::operations::CREATION,
+    crate::operations::CTC,
     crate::operations::DISTANCES,
     crate::operations::DROPOUTS,
     crate::operations::ELEMENTWISE,
