@@ -25,7 +25,7 @@ pub fn block(table: &Table, block: &ItemImpl, operations: &[Operation]) -> Token
 
 /// A type for which the public functions take anything that can be one.
 fn is_made_of_others(ty: &Type) -> bool {
-    matches!(ty, Type::Path(path) if path.path.is_ident("Operand") || path.path.is_ident("Sections"))
+    matches!(ty, Type::Path(path) if ["Operand", "Sections", "Integers"].iter().any(|word| path.path.is_ident(word)))
 }
 
 /// Whether a type is `&[Tensor]`, for which the public functions take references too.

@@ -450,6 +450,14 @@ impl Read {
                     })?)
                 }
             },
+            Kind::Integers if object.cast::<PyTensor>().is_ok() => self.tensor(object, param.name)?,
+            Kind::Integers => {
+                let all = integers(object).map_err(|e| not(e, "a tensor or integers"))?;
+                let all: Vec<i64> = all.into_iter().map(|n| n as i64).collect();
+                let count = all.len();
+                let made = Tensor::from_vec(all, &[count]).map_err(|e| crate::error::exception(&e))?;
+                Arg::Tensors(vec![made])
+            }
             Kind::Generator => match object.cast::<PyGenerator>() {
                 Ok(generator) => Arg::Generator(&generator.get().0),
                 Err(_) => return Err(unlike("a Generator")),

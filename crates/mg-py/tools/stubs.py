@@ -51,6 +51,7 @@ KINDS = {
     "order": "_float | str",
     "pairing": "_int | Sequence[_Dims]",
     "generator": "Generator",
+    "integers": "Tensor | Sequence[_int]",
 }
 RETURNS = {
     "tensor": "Tensor",

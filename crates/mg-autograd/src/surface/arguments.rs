@@ -46,6 +46,8 @@ pub enum Kind {
     Order,
     /// How many axes, or a list of axes on each side.
     Pairing,
+    /// Integers that may be known to the device alone: a tensor, or a list of them.
+    Integers,
     /// A generator of random numbers.
     Generator,
 }
@@ -57,6 +59,27 @@ pub enum Order<'a> {
     Number(f64),
     /// Its name.
     Word(&'a str),
+}
+
+/// Integers that may be known to the device alone. In Python a list of them will do, too.
+#[derive(Clone, Debug)]
+pub struct Integers(pub Tensor);
+
+impl From<&Tensor> for Integers {
+    fn from(integers: &Tensor) -> Integers {
+        Integers(integers.clone())
+    }
+}
+
+impl<'a> FromArg<'a> for Integers {
+    const KIND: Kind = Kind::Integers;
+    fn from_arg(arg: &'a Arg<'_>) -> Option<Integers> {
+        match arg {
+            Arg::Tensor(integers) => Some(Integers((*integers).clone())),
+            Arg::Tensors(one) => one.first().cloned().map(Integers),
+            _ => None,
+        }
+    }
 }
 
 /// Which axes of two tensors belong together.

@@ -13,6 +13,7 @@ use crate::tensor::{Tensor, in_place};
 use mg_device::{Error, ErrorKind, Result};
 
 pub use arguments::{Answer, Arg, FromArg, Given, Kind, Order, Pairing, Returned, Returns, Sections, Varied};
+pub use arguments::{Answer, Arg, FromArg, Given, Integers, Kind, Order, Pairing, Returned, Returns, Sections};
 
 /// Where Python has an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,6 +103,7 @@ const TABLES: &[&[Operation]] = &[
     crate::operations::ATTENTION,
     crate::operations::CONVOLUTIONS,
     crate::operations::CREATION,
+    crate::operations::CTC,
     crate::operations::DISTANCES,
     crate::operations::DROPOUTS,
     crate::operations::ELEMENTWISE,

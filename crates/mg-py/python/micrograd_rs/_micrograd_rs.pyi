@@ -4314,6 +4314,30 @@ def multinomial(input: Tensor, num_samples: _int, replacement: _bool = False, *,
     Weights that are not floats, other than one or two axes; no samples, or without replacement more than there are weights.
     """
 
+def ctc_loss(input: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[_int], target_lengths: Tensor | Sequence[_int], blank: _int = 0, reduction: str = "mean", zero_infinity: _bool = False) -> Tensor:
+    """The negative logarithm of the probability that a line of labels comes out where repeated labels and then blanks are taken away (Graves et al.,
+    2006): of `log_probs` `[t, n, classes]` (or `[t, classes]`), lines `targets` `[n, s]`, or one after the other in one axis, of which the first
+    `target_lengths` count, and `input_lengths` steps. `blank` is the class that stands for none. What is impossible is infinite, or with
+    `zero_infinity` 0. `reduction` is "mean" (of losses divided by their lines' lengths), "sum" or "none".
+
+    # Errors
+
+    Shapes that do not fit; no floats, or labels and lengths that are no integers; a length or label out of range, where it is known; another
+    reduction; unlike devices.
+    """
+
+def _nn_ctc_loss(input: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[_int], target_lengths: Tensor | Sequence[_int], blank: _int = 0, reduction: str = "mean", zero_infinity: _bool = False) -> Tensor:
+    """The negative logarithm of the probability that a line of labels comes out where repeated labels and then blanks are taken away (Graves et al.,
+    2006): of `log_probs` `[t, n, classes]` (or `[t, classes]`), lines `targets` `[n, s]`, or one after the other in one axis, of which the first
+    `target_lengths` count, and `input_lengths` steps. `blank` is the class that stands for none. What is impossible is infinite, or with
+    `zero_infinity` 0. `reduction` is "mean" (of losses divided by their lines' lengths), "sum" or "none".
+
+    # Errors
+
+    Shapes that do not fit; no floats, or labels and lengths that are no integers; a length or label out of range, where it is known; another
+    reduction; unlike devices.
+    """
+
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along an axis, whose lengths are taken for at least `eps`. Shapes broadcast,
     integers become f32.

@@ -33,6 +33,7 @@ __all__ = [
     "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
+    "ctc_loss",
     "dropout",
     "dropout1d",
     "dropout1d_",
@@ -159,6 +160,7 @@ conv_transpose3d = _rs._nn_conv_transpose3d
 cosine_embedding_loss = _rs._nn_cosine_embedding_loss
 cosine_similarity = _rs._nn_cosine_similarity
 cross_entropy = _rs._nn_cross_entropy
+ctc_loss = _rs._nn_ctc_loss
 dropout = _rs._nn_dropout
 dropout1d = _rs._nn_dropout1d
 dropout1d_ = _rs._nn_dropout1d_

@@ -59,11 +59,12 @@ pub(super) unsafe fn spread<T: Number>(axis: &Axis, from: *const T, to: *mut T) 
             }
             return;
         }
-        if (axis.kernel, axis.stride, axis.dilation) == (2, 2, 1) && axis.padding == 0 {
-            let whole = (axis.input / 2).min(axis.output);
-            for o in 0..whole {
-                *to.add(2 * o) = *from.add(o);
-                *to.add(2 * o + 1) = *from.add(o);
+        if axis.kernel == axis.stride && axis.dilation == 1 && axis.padding == 0 {
+            let whole = (axis.input / axis.kernel).min(axis.output);
+            match axis.kernel {
+                2 => copies::<T, 2>(from, to, whole),
+                4 => copies::<T, 4>(from, to, whole),
+                k => (0..whole * k).for_each(|i| *to.add(i) = *from.add(i / k)),
             }
             for o in whole..axis.output {
                 elements(axis, o).for_each(|i| *to.add(i) = *from.add(o));
@@ -77,6 +78,17 @@ pub(super) unsafe fn spread<T: Number>(axis: &Axis, from: *const T, to: *mut T) 
                 1 => (0..outputs.len()).for_each(|i| *to.add(i) = (*to.add(i)).plus(*from.add(i))),
                 s => (0..outputs.len()).for_each(|i| *to.add(i * s) = (*to.add(i * s)).plus(*from.add(i))),
             }
+        }
+    }
+}
+
+/// Each element so many times.
+#[inline(always)]
+unsafe fn copies<T: Number, const TIMES: usize>(from: *const T, to: *mut T, count: usize) {
+    for o in 0..count {
+        for i in 0..TIMES {
+            // SAFETY: the caller's rows have these elements.
+            unsafe { *to.add(o * TIMES + i) = *from.add(o) };
         }
     }
 }
