@@ -48,7 +48,11 @@ pub(crate) fn lu<T: Number>(a: &mut [T], m: usize, n: usize, pivots: &mut [usize
         partial::lu_in_place(matrix, &mut order, &mut inverse, Par::Seq, stack, Default::default());
     });
     let size = m.min(n);
-    if (0..size).any(|i| !(magnitude(columns[i * m + i]) > faer::traits::math_utils::zero())) {
+    let zero = faer::traits::math_utils::zero();
+    // NaN counts as well.
+    if (0..size)
+        .any(|i| magnitude(columns[i * m + i]).partial_cmp(&zero) != Some(std::cmp::Ordering::Greater))
+    {
         return lu_with_zeros(a, m, n, pivots);
     }
     transpose(&columns, n, m, a);
@@ -97,7 +101,7 @@ fn lu_with_zeros<T: Number>(a: &mut [T], m: usize, n: usize, pivots: &mut [usize
             let factor = line[step] / row[step];
             line[step] = factor;
             for (x, &y) in line[step + 1..].iter_mut().zip(&row[step + 1..]) {
-                *x = *x - factor * y;
+                *x -= factor * y;
             }
         }
     }

@@ -63,7 +63,10 @@ impl Labels {
         };
         let between = |first: &Node, each: &Node, last: &Node| {
             let three = Shape::new(&[n, s, 1])?;
-            let pairs = Node::concat(&[&first.reshape(Shape::new(&[n, 1, 1])?)?.expand(three)?, &each.reshape(three)?], 2)?;
+            let pairs = Node::concat(
+                &[&first.reshape(Shape::new(&[n, 1, 1])?)?.expand(three)?, &each.reshape(three)?],
+                2,
+            )?;
             Node::concat(&[&pairs.reshape(Shape::new(&[n, 2 * s])?)?, last], 1)
         };
         Ok(Labels { ext: between(&column, &labels, &column)?, skips: between(&never, &differ, &never)? })

@@ -12,8 +12,9 @@ use crate::tensor::memory::may_be_borrowed;
 use crate::tensor::{Tensor, in_place};
 use mg_device::{Error, ErrorKind, Result};
 
-pub use arguments::{Answer, Arg, FromArg, Given, Kind, Order, Pairing, Returned, Returns, Sections, Varied};
-pub use arguments::{Answer, Arg, FromArg, Given, Integers, Kind, Order, Pairing, Returned, Returns, Sections};
+pub use arguments::{
+    Answer, Arg, FromArg, Given, Integers, Kind, Order, Pairing, Returned, Returns, Sections, Varied,
+};
 
 /// Where Python has an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -69,7 +69,7 @@ pub(super) unsafe fn put(sizes: &Sizes, base: &Operand, value: &Operand, index: 
 ///
 /// The element is there, and room for as many.
 unsafe fn fill(element: *const u8, size: usize, to: *mut u8, count: usize) {
-    // SAFETY (all): this function's contract; elements lie at multiples of their size.
+    // SAFETY: this function's contract; elements lie at multiples of their size.
     unsafe {
         match size {
             1 => to.write_bytes(*element, count),

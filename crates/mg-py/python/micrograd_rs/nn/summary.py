@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from .._micrograd_rs import Device, Tensor, dtype, explain, randn, realize
 from ..autograd import no_grad
@@ -87,7 +87,8 @@ def _shown(shape: Any) -> str:
     if shape is None:
         return "–"
     if type(shape) is list:
-        return ", ".join(_shown(part) for part in shape)
+        parts: list[Any] = shape
+        return ", ".join(_shown(part) for part in parts)
     return "[" + ", ".join(map(str, shape)) + "]"
 
 
@@ -98,7 +99,7 @@ def _tensors(value: Any) -> list[Tensor]:
         return []
     if hasattr(value, "values") and hasattr(value, "keys"):
         value = list(value.values())
-    parts = cast("list[Any]", list(value) if hasattr(value, "__iter__") else [])
+    parts: list[Any] = list(value) if hasattr(value, "__iter__") else []
     return [t for part in parts for t in _tensors(part)]
 
 
