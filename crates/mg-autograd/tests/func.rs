@@ -24,7 +24,7 @@ fn close(a: &Tensor, b: &Tensor) -> Result<()> {
 
 /// Rows, views, reductions, products and a scan.
 fn f(x: &[Tensor]) -> Result<Vec<Tensor>> {
-    let t = x[0].t()?;
+    let t = x[0].try_t()?;
     let product = x[0].try_matmul(&t)?;
     let sums = x[0].try_cumsum(1, None)?.try_sum_over(&[0], false, None)?;
     Ok(vec![product.sin().sum(), &sums.exp() * &x[0].select(0, 1)?])

@@ -527,7 +527,7 @@ pub fn is_plain(class: &Bound<'_, PyType>) -> PyResult<bool> {
     }
     let of_type = class.get_type();
     let name = of_type.name()?;
-    if !(of_type.is(&py.get_type::<PyType>()) || name == "ABCMeta" || name == "_ProtocolMeta") {
+    if !(of_type.is(py.get_type::<PyType>()) || name == "ABCMeta" || name == "_ProtocolMeta") {
         return Ok(false);
     }
     for class in class.mro().iter() {

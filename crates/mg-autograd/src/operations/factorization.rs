@@ -30,7 +30,7 @@ fn cholesky_of(op: &'static str, a: &Node, upper: bool, demand: Demand) -> Resul
 fn qr_of(op: &'static str, a: &Node, complete: bool, vectors: bool) -> Result<(Node, Node)> {
     let (m, n) = sides(op, a.shape())?;
     let kind = FactorKind::Qr { complete, vectors };
-    if !is_differentiated(a) || (vectors && complete && m > n) || !vectors {
+    if !is_differentiated(a) || !vectors || complete && m > n {
         if is_differentiated(a) {
             let text = match vectors {
                 true => "Q of more columns than A has no gradient: mode \"reduced\" has",

@@ -33,7 +33,7 @@ fn bound(s: &Node, [m, n]: [usize; 2], atol: Option<f64>, rtol: Option<f64>) -> 
     };
     let relative = largest.scale(relative);
     let absolute = relative.lit(atol.unwrap_or(0.0));
-    Ok(Node::map(Row::Maximum, &[&relative, &absolute.expand(*relative.shape())?])?)
+    Node::map(Row::Maximum, &[&relative, &absolute.expand(*relative.shape())?])
 }
 
 /// The pseudoinverses, and the singular values with the bound below which they count as 0.
@@ -108,6 +108,7 @@ fn exponential(a: &Node) -> Result<Node> {
 }
 
 /// The weights of 1, A, A², A³ and A⁶.
+#[allow(clippy::excessive_precision, reason = "the digits of the paper")]
 const POLYNOMIAL: [[f64; 5]; 5] = [
     [
         0.0,

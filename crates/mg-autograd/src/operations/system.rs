@@ -104,7 +104,7 @@ fn triangular_solution(
         return misfit(op, format!("shapes {} and {} do not fit", a.shape(), b.shape()));
     }
     let (a, rows) = together(op, a, &rows)?;
-    let x = triangular(&a, &rows, upper, unit, turned != !left)?;
+    let x = triangular(&a, &rows, upper, unit, turned == left)?;
     if left { Ok(x) } else { transposed(&x) }
 }
 
