@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from .._micrograd_rs import Device, Tensor, dtype, explain, randn, realize
 from ..autograd import no_grad
@@ -87,7 +87,7 @@ def _shown(shape: Any) -> str:
     if shape is None:
         return "–"
     if type(shape) is list:
-        parts: list[Any] = shape
+        parts = cast("list[Any]", shape)
         return ", ".join(_shown(part) for part in parts)
     return "[" + ", ".join(map(str, shape)) + "]"
 
