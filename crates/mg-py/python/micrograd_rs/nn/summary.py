@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from .._micrograd_rs import Device, Tensor, dtype, explain, randn, realize
 from ..autograd import no_grad
@@ -86,8 +86,8 @@ def _scaled(n: int) -> str:
 def _shown(shape: Any) -> str:
     if shape is None:
         return "–"
+    parts: Any = shape
     if type(shape) is list:
-        parts = cast("list[Any]", shape)
         return ", ".join(_shown(part) for part in parts)
     return "[" + ", ".join(map(str, shape)) + "]"
 
