@@ -2,6 +2,13 @@
 
 use mg_autograd::{Jit, Tensor, jit};
 use mg_device::Result;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The generator of random tensors is one for all threads: tests that seed it take turns.
+fn generator() -> MutexGuard<'static, ()> {
+    static GENERATOR: Mutex<()> = Mutex::new(());
+    GENERATOR.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 #[test]
 fn state_written_between_replays_is_where_the_next_goes_on_from() -> Result<()> {
@@ -139,6 +146,7 @@ fn leaf(shape: &[usize], start: f32) -> Tensor {
 
 #[test]
 fn answers_can_be_differentiated_and_their_backward_is_replayed() -> Result<()> {
+    let _turn = generator();
     let mut both = vec![];
     for jitted in [false, true] {
         mg_autograd::manual_seed(7);
@@ -415,6 +423,7 @@ fn gradients_are_what_they_are_at_the_call() {
 
 #[test]
 fn random_numbers_and_resets_go_on() {
+    let _turn = generator();
     let mut step = jit(|x: &[Tensor]| Ok(vec![&x[0] + &Tensor::rand(&[2], mg_device::DType::F32)?]));
     let zero = t(&[0.0, 0.0]);
     let mut seen = vec![];
