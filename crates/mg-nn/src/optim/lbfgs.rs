@@ -75,7 +75,8 @@ struct Memory {
 /// use mg_nn::optim::{LBFGS, LBFGSOptions, LineSearch};
 ///
 /// let w = Tensor::from_slice(&[-1.2f64, 1.0]).requires_grad_(true)?;
-/// let options = LBFGSOptions { line_search_fn: Some(LineSearch::StrongWolfe), ..Default::default() };
+/// let line_search_fn = Some(LineSearch::StrongWolfe);
+/// let options = LBFGSOptions { line_search_fn, tolerance_change: 1e-12, ..Default::default() };
 /// let mut lbfgs = LBFGS::with_options(vec![w.clone()], options)?;
 /// for _ in 0..3 {
 ///     lbfgs.step(&mut || {
