@@ -19,7 +19,17 @@ fn element(bits: u64, dtype: DType) -> [u8; 8] {
         DType::F16 => f16::from_f32(f32::from_bits(bits as u32)).to_bits().into(),
         DType::BF16 => bf16::from_f32(f32::from_bits(bits as u32)).to_bits().into(),
         // The low bytes of the cell.
-        _ => bits,
+        DType::F64
+        | DType::F32
+        | DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::I8
+        | DType::U64
+        | DType::U32
+        | DType::U16
+        | DType::U8
+        | DType::Bool => bits,
     };
     let size = dtype.size();
     match cfg!(target_endian = "little") {

@@ -7,8 +7,7 @@ use std::sync::OnceLock;
 
 use mg_autograd::Tensor;
 use mg_autograd::surface::{
-    Answer, Arg, COUNT, Given, Kind, Operation, Param, Place, Returns, Sections, Varied, call_in_place,
-    operations,
+    Answer, Arg, COUNT, Given, Kind, Operation, Param, Place, Returns, Sections, call_in_place, operations,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -327,11 +326,7 @@ fn answered<'py>(
     };
     Ok(match answer {
         Answer::Tensor(t) => one(t)?,
-        Answer::Varied(Varied(mut tensors)) if tensors.len() == 1 => match tensors.pop() {
-            Some(t) => one(t)?,
-            None => py.None().into_bound(py),
-        },
-        Answer::Several(tensors) | Answer::Varied(Varied(tensors)) => {
+        Answer::Several(tensors) => {
             let all: Vec<_> = tensors.into_iter().map(one).collect::<PyResult<_>>()?;
             match operation.answers.len() != all.len() {
                 true => PyTuple::new(py, all)?.into_any(),

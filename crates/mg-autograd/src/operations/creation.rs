@@ -94,7 +94,15 @@ fn last_integer(dtype: DType) -> i128 {
         DType::F32 => 1 << 24,
         DType::F16 => 1 << 11,
         DType::BF16 => 1 << 8,
-        _ => dtype.int_range().map_or(1, |(_, last)| last),
+        DType::Bool => 1,
+        DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::I8
+        | DType::U64
+        | DType::U32
+        | DType::U16
+        | DType::U8 => dtype.int_range().map_or(0, |(_, last)| last),
     }
 }
 

@@ -381,7 +381,15 @@ impl Tensor {
             DType::F32 => f64::from(f32::MAX),
             DType::F16 => 65504.0,
             DType::BF16 => 3.389_531_389_251_535_5e38,
-            _ => return Ok(Tensor::from_node(x.alias())),
+            DType::I64
+            | DType::I32
+            | DType::I16
+            | DType::I8
+            | DType::U64
+            | DType::U32
+            | DType::U16
+            | DType::U8
+            | DType::Bool => return Ok(Tensor::from_node(x.alias())),
         };
         let (high, low) = (posinf.unwrap_or(largest), neginf.unwrap_or(-largest));
         let y = is_nan(&x).choose(&x.lit(nan.unwrap_or(0.0)), &x);

@@ -291,8 +291,6 @@ pub enum Answer {
     Tensor(Tensor),
     /// Several tensors, each with a meaning of its own.
     Several(SmallVec<[Tensor; 3]>),
-    /// One tensor, or several, as the arguments ask for.
-    Varied(Varied),
     /// A list of tensors.
     List(Vec<Tensor>),
     /// A truth value.
@@ -334,12 +332,23 @@ pub trait Returned: Into<Answer> {
     const RETURNS: Returns;
 }
 
+impl From<Varied> for Answer {
+    fn from(Varied(mut tensors): Varied) -> Answer {
+        if tensors.len() == 1
+            && let Some(alone) = tensors.pop()
+        {
+            return Answer::Tensor(alone);
+        }
+        Answer::Several(tensors)
+    }
+}
+impl Returned for Varied {
+    const RETURNS: Returns = Returns::Varied;
+}
+
 impl From<(Tensor, Option<Tensor>)> for Answer {
     fn from((first, second): (Tensor, Option<Tensor>)) -> Answer {
-        match second {
-            Some(second) => Answer::Several(SmallVec::from_iter([first, second])),
-            None => Answer::Tensor(first),
-        }
+        Varied(std::iter::once(first).chain(second).collect()).into()
     }
 }
 impl Returned for (Tensor, Option<Tensor>) {
@@ -363,7 +372,6 @@ answers! {
     (Tensor, Tensor): Several, (a, b) => SmallVec::from_iter([a, b]);
     (Tensor, Tensor, Tensor): Several, (a, b, c) => SmallVec::from_iter([a, b, c]);
     (Tensor, Tensor, Tensor, Tensor): Several, (a, b, c, d) => SmallVec::from_iter([a, b, c, d]);
-    Varied: Varied, all => all;
     Vec<Tensor>: List, list => list;
     bool: Bool, b => b;
     i64: Int, n => n;

@@ -82,7 +82,15 @@ pub(super) unsafe fn conv(
         DType::BF16 => widened!(bf16),
         // `Conv::result` refuses them.
         // `Conv::result` takes floats alone.
-        _ => {}
+        DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::I8
+        | DType::U64
+        | DType::U32
+        | DType::U16
+        | DType::U8
+        | DType::Bool => {}
     }
 }
 

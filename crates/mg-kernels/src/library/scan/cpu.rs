@@ -280,7 +280,15 @@ pub(super) unsafe fn scan(scan: &Scan, lines: Lines, operands: &[Operand], out: 
                 DType::F16 => go!($State<f16>),
                 DType::BF16 => go!($State<bf16>),
                 // `Scan::result` takes i64 where numbers are added or multiplied, and no other integers.
-                _ => go!($State<i64>),
+                DType::I64
+                | DType::I32
+                | DType::I16
+                | DType::I8
+                | DType::U64
+                | DType::U32
+                | DType::U16
+                | DType::U8
+                | DType::Bool => go!($State<i64>),
             }
         };
     }
@@ -293,8 +301,10 @@ pub(super) unsafe fn scan(scan: &Scan, lines: Lines, operands: &[Operand], out: 
                 DType::BF16 => go!(Extreme<bf16, $smallest>),
                 DType::I32 => go!(Extreme<i32, $smallest>),
                 DType::U8 | DType::Bool => go!(Extreme<u8, $smallest>),
-                // `Scan::result` takes no other integers.
-                _ => go!(Extreme<i64, $smallest>),
+                // `Scan::result` takes no integers but i64 besides.
+                DType::I64 | DType::I16 | DType::I8 | DType::U64 | DType::U32 | DType::U16 => {
+                    go!(Extreme<i64, $smallest>)
+                }
             }
         };
     }

@@ -23,7 +23,16 @@ fn state_bytes(kind: ScanKind, dtype: DType) -> usize {
         DType::F16 | DType::BF16 => true,
         // Exponentials in f64 would take longer than the memory does.
         DType::F32 => kind == ScanKind::LogSumExp,
-        _ => false,
+        DType::F64
+        | DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::I8
+        | DType::U64
+        | DType::U32
+        | DType::U16
+        | DType::U8
+        | DType::Bool => false,
     };
     let wide = if narrow { 4 } else { 8 };
     match kind {

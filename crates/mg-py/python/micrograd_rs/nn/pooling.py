@@ -13,6 +13,15 @@ _Size = int | Sequence[int]
 _Open = int | Sequence[int | None] | None
 
 
+def _tuple(size: _Size) -> tuple[int, ...]:
+    return (size,) if isinstance(size, int) else tuple(size)
+
+
+def _windows(module: Any) -> str:
+    """How windows lie, as a module shows it."""
+    return f"kernel_size={module.kernel_size}, stride={module.stride}, padding={module.padding}"
+
+
 class _MaxPool(Module):
     pool: ClassVar[Callable[..., Any]]
 
@@ -37,8 +46,7 @@ class _MaxPool(Module):
         return type(self).pool(input, *sizes, ceil_mode=self.ceil_mode, return_indices=self.return_indices)
 
     def extra_repr(self) -> str:
-        sizes = f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
-        return f"{sizes}, dilation={self.dilation}, ceil_mode={self.ceil_mode}"
+        return f"{_windows(self)}, dilation={self.dilation}, ceil_mode={self.ceil_mode}"
 
 
 class MaxPool1d(_MaxPool):
@@ -59,14 +67,6 @@ class MaxPool3d(_MaxPool):
     pool = staticmethod(F.max_pool3d)
 
 
-def _tuple(size: _Size) -> _Size:
-    return (size,) if isinstance(size, int) else tuple(size)
-
-
-def _as_given(size: _Size) -> _Size:
-    return size
-
-
 class AvgPool1d(Module):
     """The mean of each window over the last axis."""
 
@@ -78,11 +78,9 @@ class AvgPool1d(Module):
         ceil_mode: bool = False,
         count_include_pad: bool = True,
     ) -> None:
-        # Over one axis PyTorch keeps, and shows, sizes as tuples; over more as they were given.
-        keep = _tuple if type(self) is AvgPool1d else _as_given
-        self.kernel_size = keep(kernel_size)
-        self.stride: _Size = self.kernel_size if stride is None else keep(stride)
-        self.padding = keep(padding)
+        # Over one axis PyTorch keeps sizes as tuples.
+        sizes = (kernel_size, kernel_size if stride is None else stride, padding)
+        self.kernel_size, self.stride, self.padding = (_tuple(size) for size in sizes)
         self.ceil_mode = ceil_mode
         self.count_include_pad = count_include_pad
 
@@ -91,10 +89,10 @@ class AvgPool1d(Module):
         return F.avg_pool1d(input, *sizes, self.ceil_mode, self.count_include_pad)
 
     def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+        return _windows(self)
 
 
-class _AvgPool(AvgPool1d):
+class _AvgPool(Module):
     pool: ClassVar[Callable[..., Tensor]]
 
     def __init__(
@@ -106,12 +104,19 @@ class _AvgPool(AvgPool1d):
         count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> None:
-        super().__init__(kernel_size, stride, padding, ceil_mode, count_include_pad)
+        self.kernel_size = kernel_size
+        self.stride: _Size = kernel_size if stride is None else stride
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override
 
     def forward(self, input: Tensor) -> Tensor:
         sizes = (self.kernel_size, self.stride, self.padding)
         return type(self).pool(input, *sizes, self.ceil_mode, self.count_include_pad, self.divisor_override)
+
+    def extra_repr(self) -> str:
+        return _windows(self)
 
 
 class AvgPool2d(_AvgPool):

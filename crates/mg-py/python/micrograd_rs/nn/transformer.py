@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from typing import ClassVar
 
 from .. import functional as F
 from .._micrograd_rs import Device, Tensor, dtype, full
@@ -41,22 +42,23 @@ def _float_mask(mask: Tensor | None, like: Tensor) -> Tensor | None:
 class _Layer(Module):
     """What the layers of encoders and decoders share."""
 
+    _attentions: ClassVar[tuple[str, ...]]
+
     def __init__(
         self,
         d_model: int,
         nhead: int,
-        dim_feedforward: int,
-        dropout: float,
-        activation: Activation,
-        layer_norm_eps: float,
-        batch_first: bool,
-        norm_first: bool,
-        bias: bool,
-        device: Device | str | None,
-        dtype: dtype | str | None,
-        attentions: tuple[str, ...],
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = "relu",
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
     ) -> None:
-        for name in attentions:
+        for name in self._attentions:
             attention = MultiheadAttention(
                 d_model, nhead, dropout, bias, batch_first=batch_first, device=device, dtype=dtype
             )
@@ -65,7 +67,7 @@ class _Layer(Module):
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias, device, dtype)
         self.norm_first = norm_first
-        count = len(attentions) + 1
+        count = len(self._attentions) + 1
         for i in range(1, count + 1):
             setattr(self, f"norm{i}", LayerNorm(d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype))
         for i in range(1, count + 1):
@@ -97,36 +99,9 @@ class TransformerEncoderLayer(_Layer):
     (4, 10, 16)
     """
 
-    self_attn: MultiheadAttention
+    _attentions = ("self_attn",)
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = "relu",
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Device | str | None = None,
-        dtype: dtype | str | None = None,
-    ) -> None:
-        super().__init__(
-            d_model,
-            nhead,
-            dim_feedforward,
-            dropout,
-            activation,
-            layer_norm_eps,
-            batch_first,
-            norm_first,
-            bias,
-            device,
-            dtype,
-            ("self_attn",),
-        )
+    self_attn: MultiheadAttention
 
     def forward(
         self,
@@ -147,37 +122,10 @@ class TransformerEncoderLayer(_Layer):
 class TransformerDecoderLayer(_Layer):
     """As `TransformerEncoderLayer`, with attention to what an encoder made (`memory`) between the two."""
 
+    _attentions = ("self_attn", "multihead_attn")
+
     self_attn: MultiheadAttention
     multihead_attn: MultiheadAttention
-
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = "relu",
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Device | str | None = None,
-        dtype: dtype | str | None = None,
-    ) -> None:
-        super().__init__(
-            d_model,
-            nhead,
-            dim_feedforward,
-            dropout,
-            activation,
-            layer_norm_eps,
-            batch_first,
-            norm_first,
-            bias,
-            device,
-            dtype,
-            ("self_attn", "multihead_attn"),
-        )
 
     def _attended(
         self, x: Tensor, memory: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool
