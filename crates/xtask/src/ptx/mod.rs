@@ -15,7 +15,7 @@ use crate::{Result, at, process};
 const USAGE: &str = "\
 usage: cargo xtask ptx [--check]
 
-Compiles kernels/*.cu, as kernels/variants.txt lists them, to kernels/ptx/*.ptx, and writes the table of them in mg-kernels;
+Compiles kernels/*.cu, as kernels/variants.txt lists them, to kernels/ptx/*.ptx;
 has the emitter write the kernels of single operations to kernels/programs.
   --check   changes nothing; fails where a file is not what would be written";
 
@@ -23,7 +23,6 @@ has the emitter write the kernels of single operations to kernels/programs.
 const NVRTC_PACKAGE: &str = "nvidia-cuda-nvrtc-cu12==12.0.140";
 const SOURCES: &str = "kernels";
 pub const FOLDER: &str = "kernels/ptx";
-const TABLE: &str = "crates/mg-kernels/src/cuda/library/prebuilt.rs";
 
 pub fn main(arguments: &[String]) -> Result<ExitCode> {
     let workspace = Workspace::find()?;
@@ -127,7 +126,6 @@ fn build(workspace: &Workspace) -> Result<Vec<(String, String)>> {
         };
         files.push((format!("{FOLDER}/{}.ptx", variant.name), tidy(ptx, &variant.source, variant.level())));
     }
-    files.push((TABLE.to_owned(), table(&variants)));
     Ok(files)
 }
 
@@ -177,23 +175,6 @@ fn unused(line: &str, ptx: &str) -> bool {
         };
         ptx.match_indices(name).filter(|&(at, _)| whole(at)).count() == 1
     })
-}
-
-/// The Rust table of the kernels, in the order of their names.
-fn table(variants: &[variants::Variant]) -> String {
-    let mut text = String::from(
-        "//! The kernels in `kernels/ptx`, in the order of their names. Written by `cargo xtask ptx`.\n\n\
-         use super::Prebuilt;\n\n\
-         macro_rules! prebuilt {\n    ($($name:literal)*) => {\n        const COUNT: usize = [$($name),*].len();\n\n        \
-         /// Every prebuilt kernel.\n        pub static KERNELS: [Prebuilt; COUNT] = [$(\n            \
-         Prebuilt::new($name, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/\", $name, \".ptx.z\")))\n        \
-         ),*];\n    };\n}\n\nprebuilt! {\n",
-    );
-    for variant in variants {
-        text.push_str(&format!("    \"{}\"\n", variant.name));
-    }
-    text.push_str("}\n");
-    text
 }
 
 #[cfg(test)]

@@ -32,17 +32,13 @@ mod axes;
 pub mod copy;
 mod gather;
 pub mod matmul;
-mod prebuilt;
-
-use flate2::read::ZlibDecoder;
 use mg_device::cuda::{TENSOR_MAP_BYTES, TensorMap};
 use mg_device::{Error, ErrorKind, Result};
+use ruzstd::decoding::FrameDecoder;
 use smallvec::SmallVec;
-use std::io::Read;
 use std::sync::OnceLock;
 
 pub use gather::{gather, scatter_add};
-pub use prebuilt::KERNELS;
 
 /// The largest argument of a kernel, in bytes.
 pub const MAX_ARGS: usize = 1024;
@@ -54,24 +50,45 @@ pub const TICKETS: usize = 4096;
 pub struct Prebuilt {
     /// The name of the file and of the entry.
     pub name: &'static str,
-    /// The text as the build compressed it.
+    pack: &'static Pack,
+    start: usize,
+    end: usize,
+}
+
+/// Texts of kernels that differ little, one after the other, as the build compressed them.
+#[derive(Debug)]
+struct Pack {
     compressed: &'static [u8],
+    /// How long the texts are together.
+    bytes: usize,
     text: OnceLock<String>,
 }
 
+include!(concat!(env!("OUT_DIR"), "/prebuilt.rs"));
+
+impl Pack {
+    const fn new(compressed: &'static [u8], bytes: usize) -> Pack {
+        Pack { compressed, bytes, text: OnceLock::new() }
+    }
+
+    fn text(&self) -> &str {
+        self.text.get_or_init(|| {
+            let mut text = vec![0; self.bytes];
+            // What the build wrote is whole; of anything else the driver says that it has no such kernel.
+            let whole = FrameDecoder::new().decode_all(self.compressed, &mut text).is_ok();
+            String::from_utf8(text).ok().filter(|_| whole).unwrap_or_default()
+        })
+    }
+}
+
 impl Prebuilt {
-    const fn new(name: &'static str, compressed: &'static [u8]) -> Prebuilt {
-        Prebuilt { name, compressed, text: OnceLock::new() }
+    const fn new(name: &'static str, pack: &'static Pack, start: usize, end: usize) -> Prebuilt {
+        Prebuilt { name, pack, start, end }
     }
 
     /// The text, which the driver assembles for its device.
-    pub fn ptx(&self) -> &str {
-        self.text.get_or_init(|| {
-            let mut text = String::new();
-            // What the build wrote is whole; of anything else the driver says that it has no such kernel.
-            let _ = ZlibDecoder::new(self.compressed).read_to_string(&mut text);
-            text
-        })
+    pub fn ptx(&self) -> &'static str {
+        self.pack.text().get(self.start..self.end).unwrap_or_default()
     }
 
     /// The kernel of this name.
