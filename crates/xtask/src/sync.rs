@@ -7,29 +7,38 @@ use crate::workspace::Workspace;
 use crate::{Result, process, ptx, references};
 
 const USAGE: &str = "\
-usage: cargo xtask sync
+usage: cargo xtask sync [PARTS]
 
-Writes what follows from something else: the library kernels and their table, what the emitter writes for single operations,
-Python's stubs and functions (of the package, which is built for it), the index of decisions.";
+Writes what follows from something else; without PARTS all of it:
+  index   the index of decisions
+  ptx     the library kernels, and what the emitter writes for single operations
+  stubs   Python's stubs and functions, of the package, which is built for it";
+
+const PARTS: [&str; 3] = ["index", "ptx", "stubs"];
 
 pub fn main(arguments: &[String]) -> Result<ExitCode> {
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => {}
-        ["-h" | "--help"] => {
-            println!("{USAGE}");
-            return Ok(ExitCode::SUCCESS);
-        }
-        _ => return Err(format!("sync has no such options\n{USAGE}")),
+    if let ["-h" | "--help"] = arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        println!("{USAGE}");
+        return Ok(ExitCode::SUCCESS);
     }
+    if let Some(other) = arguments.iter().find(|part| !PARTS.contains(&part.as_str())) {
+        return Err(format!("sync has no part '{other}'\n{USAGE}"));
+    }
+    let asked = |part: &str| arguments.is_empty() || arguments.iter().any(|a| a == part);
     let workspace = Workspace::find()?;
-    references::write_index(&workspace)?;
-    if ptx::available() {
+    if asked("index") {
+        references::write_index(&workspace)?;
+    }
+    if asked("ptx") && ptx::available() {
         ptx::main(&[])?;
-    } else {
+    } else if asked("ptx") {
         println!("library kernels are left as they are: their compiler is for Linux on x86-64 alone");
     }
-    let Some((venv, folder)) = tools(&workspace)? else { return Ok(ExitCode::SUCCESS) };
-    install(&workspace, &venv, &folder, "test-wheel", &["--release"])?;
-    process::run(venv.python(&folder).arg("tools/stubs.py"))?;
+    if asked("stubs")
+        && let Some((venv, folder)) = tools(&workspace)?
+    {
+        install(&workspace, &venv, &folder, "test-wheel", &["--release"])?;
+        process::run(venv.python(&folder).arg("tools/stubs.py"))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
