@@ -428,6 +428,7 @@ impl Engine {
                 self.walk(&node.0, epoch, &mut list);
             }
         }
+        let firsts = self.first_values(epoch, &mut list);
         // Where something may be refused, what a tensor stood for before may be asked for again.
         let checked = list.iter().any(|inner| inner.value.get().is_none() && may_refuse(inner));
         for inner in &list {
@@ -463,6 +464,9 @@ impl Engine {
         for node in nodes.iter().filter(|n| n.is_pending()) {
             info[node.0.mark.index.load(Ordering::Relaxed) as usize].root = Root::Required;
         }
+        for first in firsts {
+            info[first.mark.index.load(Ordering::Relaxed) as usize].root = Root::Required;
+        }
         let mut words = std::mem::take(&mut self.words);
         words.clear();
         for (inner, info) in list.iter().zip(&info) {
@@ -485,6 +489,54 @@ impl Engine {
             }
         }
         Some(Collected { nodes: list, info, words })
+    }
+
+    /// What tensors stood for that are written to where a check on a CUDA device may refuse it, and that never had a value: they
+    /// go back to it, and it is computed with the rest. What a check refuses anyhow is nothing to go back to.
+    fn first_values<'a>(&mut self, epoch: u64, list: &mut Vec<&'a Inner>) -> SmallVec<[&'a Inner; 2]> {
+        let mut firsts: SmallVec<[&'a Inner; 2]> = SmallVec::new();
+        let is_check =
+            |inner: &Inner| inner.value.get().is_none() && inner.device.is_cuda() && may_refuse(inner);
+        if !list.iter().any(|inner| is_check(inner)) {
+            return firsts;
+        }
+        // The checks that each node depends on; of more than there are bits some share one.
+        let mut depends = vec![0u64; list.len()];
+        let mut checks = 0;
+        for (i, inner) in list.iter().enumerate().filter(|(_, inner)| inner.value.get().is_none()) {
+            // SAFETY: the engine's lock is held.
+            let sources = unsafe { inner.sources_unlocked() };
+            depends[i] = sources
+                .iter()
+                .fold(0, |bits, s| bits | depends[s.0.mark.index.load(Ordering::Relaxed) as usize]);
+            if is_check(inner) {
+                depends[i] |= 1 << (checks % 64);
+                checks += 1;
+            }
+        }
+        for (i, inner) in list.iter().enumerate().filter(|(i, _)| depends[*i] != 0) {
+            // SAFETY: the engine's lock is held; what is found is kept alive by the node that was written.
+            let mut before = unsafe { inner.before_unlocked() };
+            while let Some(node) = before.filter(|node| node.is_pending()) {
+                // SAFETY: as above.
+                before = unsafe { node.0.before_unlocked() };
+                if before.is_none() {
+                    let index = node.0.mark.index.load(Ordering::Relaxed) as usize;
+                    let is_listed = node.0.mark.epoch.load(Ordering::Relaxed) == epoch;
+                    let own = if is_listed { depends[index] } else { 0 };
+                    let first: &'a Inner = unsafe { &*Arc::as_ptr(&node.0) };
+                    if depends[i] & !own != 0 && !firsts.iter().any(|known| std::ptr::eq(*known, first)) {
+                        firsts.push(first);
+                    }
+                }
+            }
+        }
+        for first in &firsts {
+            self.walk(first, epoch, list);
+        }
+        // What has failed is not among the nodes, and nothing to go back to.
+        firsts.retain(|first| first.value.get().is_none());
+        firsts
     }
 
     /// Adds a node and all that is pending below it, sources first. Where something below it has failed, nothing is added,
@@ -596,8 +648,7 @@ fn may_refuse(inner: &Inner) -> bool {
     match &inner.op {
         Op::Kernel(kernel) => kernel.is_checked(),
         Op::Map(Map::Guard { .. }) => true,
-        // Integers are not divided by zero.
-        Op::Map(Map::Row(_)) => !inner.dtype.is_float(),
+        Op::Map(Map::Row(row)) => row.refuses_zero(inner.dtype),
         Op::Map(Map::Cast | Map::Copy) | Op::Source(_) | Op::View(_) | Op::Reduce(..) => false,
     }
 }

@@ -160,9 +160,25 @@ pub(crate) struct Room {
 struct Replaced {
     node: usize,
     slot: usize,
-    /// What the tensor holds before.
-    old: Value,
+    old: Old,
     depends: u64,
+}
+
+/// What a tensor holds before it is written to.
+enum Old {
+    Known(Value),
+    /// What the same plan computes for this node.
+    Computed(usize),
+}
+
+impl Replaced {
+    /// Whether it lies in this memory.
+    fn lay_in(&self, buffer: &Buffer) -> bool {
+        match &self.old {
+            Old::Known(old) => old.buffer.ptr_eq(buffer),
+            Old::Computed(_) => false,
+        }
+    }
 }
 
 /// Where a run of plans finds its memory: where one before it did, as far as that is free.
@@ -219,15 +235,18 @@ impl Plan {
         let foreign = self.foreign(graph, &replaced);
         let overwrites = self.overwrites_from < self.launches.len();
         let mut refusal = Refusal::new(overwrites || !replaced.is_empty(), false);
-        let mut known: Vec<(&Replaced, Value)> = vec![];
+        // Values of results that are replaced, or replaced by another.
+        let mut known: Vec<(usize, Value)> = vec![];
+        let is_of =
+            |r: &Replaced, node| r.node == node || matches!(r.old, Old::Computed(first) if first == node);
         self.execute(graph, Whole::OrParts, &foreign, &mut refusal, |result, value| {
             let inner: &Inner = graph.nodes[result.node];
             let computed = value.is_ok();
             if !computed {
                 crate::node::note_failure();
             }
-            if let (Some(old), Ok(new)) = (replaced.iter().find(|r| r.node == result.node), &value) {
-                known.push((old, new.clone()));
+            if let (true, Ok(value)) = (replaced.iter().any(|r| is_of(r, result.node)), &value) {
+                known.push((result.node, value.clone()));
             }
             let _ = inner.value.set(value);
             let (tracked, released) = inner.flags();
@@ -240,7 +259,14 @@ impl Plan {
                 garbage.sources.push(unsafe { inner.cut() });
             }
         })?;
-        let pairs = known.iter().map(|(of, new)| Pair { old: &of.old, new, depends: of.depends });
+        let of = |node| known.iter().find(|k| k.0 == node).map(|k| &k.1);
+        let pairs = replaced.iter().filter_map(|r| {
+            let old = match &r.old {
+                Old::Known(old) => old,
+                Old::Computed(first) => of(*first)?,
+            };
+            Some(Pair { old, new: of(r.node)?, depends: r.depends })
+        });
         // Errors stay with the nodes they concern; the caller looks at those it asked for.
         refusal.restore(&pairs.collect::<Vec<_>>())
     }
@@ -259,11 +285,25 @@ impl Plan {
             while let Some(node) = before.filter(|_| depends != 0) {
                 match node.0.value.get() {
                     Some(Ok(old)) => {
-                        return Some(Replaced { node: result.node, slot, old: old.clone(), depends });
+                        let old = Old::Known(old.clone());
+                        return Some(Replaced { node: result.node, slot, old, depends });
                     }
                     Some(Err(_)) => return None,
-                    // SAFETY: as above.
-                    None => before = unsafe { node.0.before_unlocked() },
+                    None => {
+                        // SAFETY: as above.
+                        before = unsafe { node.0.before_unlocked() };
+                        if before.is_none() {
+                            let is_first = |r: &&Output| std::ptr::eq(graph.nodes[r.node], &*node.0);
+                            let first = self.results.iter().find(is_first)?;
+                            let own = match first.slot {
+                                Place::Slot(slot) => self.slots[slot].depends,
+                                Place::Node(_) => 0,
+                            };
+                            // What is refused with it is nothing to go back to.
+                            let old = (depends & !own != 0).then_some(Old::Computed(first.node))?;
+                            return Some(Replaced { node: result.node, slot, old, depends });
+                        }
+                    }
                 }
             }
             None
@@ -275,7 +315,7 @@ impl Plan {
     fn foreign(&self, graph: &Collected, replaced: &[Replaced]) -> Vec<usize> {
         let is_foreign = |(slot, donor): &(usize, usize)| {
             let Some(donor) = graph.value(*donor) else { return false };
-            let of = replaced.iter().find(|r| r.old.buffer.ptr_eq(&donor.buffer));
+            let of = replaced.iter().find(|r| r.lay_in(&donor.buffer));
             of.is_some_and(|r| r.slot != *slot)
         };
         let donors = self.slots.iter().enumerate().filter_map(|(i, slot)| Some((i, slot.donor?)));
