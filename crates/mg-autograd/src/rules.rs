@@ -204,25 +204,6 @@ fn times_the_others(x: &Node, axes: u8, g: &Node) -> Result<Node> {
     others.reshape(shape)?.permute(&back)
 }
 
-fn swap_last(node: &Node) -> Result<Node> {
-    let rank = node.shape().rank();
-    let mut axes: SmallVec<[usize; 8]> = (0..rank).collect();
-    axes.swap(rank - 1, rank - 2);
-    node.permute(&axes)
-}
-
-/// Whether a node is a view that exchanges the last two axes.
-fn is_swapped(node: &Node) -> bool {
-    let rank = node.shape().rank();
-    match node.op() {
-        Op::View(View::Permute(axes)) => {
-            axes[..rank - 2].iter().enumerate().all(|(i, &a)| i == a as usize)
-                && axes[rank - 1] as usize == rank - 2
-        }
-        _ => false,
-    }
-}
-
 fn through_kernel(
     node: &Node,
     sources: &Sources,
@@ -232,15 +213,6 @@ fn through_kernel(
 ) -> Result<Option<Node>> {
     let source = &sources[i];
     Ok(match (kernel, i) {
-        (Kernel::MatMul, 0) => Some(g.matmul(&swap_last(&sources[1])?)?),
-        // Of a matrix that is seen transposed (`x @ w.t()`), the gradient is made the way the matrix itself lies.
-        (Kernel::MatMul, _) if is_swapped(source) => Some(swap_last(&swap_last(g)?.matmul(&sources[0])?)?),
-        (Kernel::MatMul, _) => Some(swap_last(&sources[0])?.matmul(g)?),
-        (Kernel::Gather { axis, .. }, 0) => {
-            let axis = *axis as usize;
-            Some(g.scatter_add(axis, &sources[1], source.shape()[axis])?)
-        }
-        (Kernel::ScatterAdd { axis, .. }, 0) => Some(g.gather(*axis as usize, &sources[1])?),
         (Kernel::Write { region }, 0) => Some(g.region(**region)?),
         (Kernel::Write { region }, _) => {
             let zero = source.lit(0.0).expand(*region.shape())?;
@@ -257,8 +229,6 @@ fn through_kernel(
             crate::operations::differentiable_vjp(attention, sources, i, g)?
         }
         (Kernel::Library(library), _) => library.vjp(i, sources, node, g)?,
-        // Indices.
-        (Kernel::Gather { .. } | Kernel::ScatterAdd { .. }, _) => None,
     })
 }
 

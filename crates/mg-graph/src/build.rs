@@ -7,7 +7,7 @@ use crate::op::{Map, Op, SourceKind, View};
 use mg_device::{
     Category, DType, Device, Element, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, with_element,
 };
-use mg_kernels::library::{Library, Put, Shaped};
+use mg_kernels::library::{Gather, Library, MatMul, Put, ScatterAdd, Shaped};
 use mg_kernels::{Cell, ReduceKind, Row};
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Borrow;
@@ -443,30 +443,10 @@ impl Node {
     /// Inner sizes that differ, batches that do not broadcast, dtypes that differ, unlike devices.
     #[track_caller]
     pub fn matmul(&self, other: &Node) -> Result<Node> {
-        let device = same_device("matmul", &[self, other])?;
-        let (a, b) = (self.shape(), other.shape());
-        let (ra, rb) = (a.rank(), b.rank());
-        if ra < 2 || rb < 2 || a[ra - 1] != b[rb - 2] {
-            return Err(shape_error("matmul", format!("shapes {a} and {b} do not fit: inner sizes differ")));
-        }
-        if self.dtype() != other.dtype() || self.dtype() == DType::Bool {
-            let text = format!("does not take {} and {}", self.dtype(), other.dtype());
-            return Err(Error::new("matmul", ErrorKind::DType(text)));
-        }
-        let (batch_a, batch_b) = (Shape::of(&a[..ra - 2]), Shape::of(&b[..rb - 2]));
-        let Some(batch) = Shape::broadcast(&batch_a, &batch_b) else {
-            return Err(shape_error("matmul", format!("batch dimensions of {a} and {b} do not broadcast")));
-        };
-        let with = |m: usize, n: usize| {
-            let mut dims = [0; MAX_RANK];
-            dims[..batch.rank()].copy_from_slice(&batch);
-            dims[batch.rank()..batch.rank() + 2].copy_from_slice(&[m, n]);
-            countable("matmul", &dims[..batch.rank() + 2])
-        };
-        let (m, k, n) = (a[ra - 2], a[ra - 1], b[rb - 1]);
-        let (left, right) = (self.expand(with(m, k)?)?, other.expand(with(k, n)?)?);
-        let op = Op::Kernel(Kernel::MatMul);
-        Ok(Node::pending(op, smallvec![left, right], with(m, n)?, self.dtype(), device))
+        same_device("matmul", &[self, other])?;
+        let shaped = |n: &Node| Shaped { shape: *n.shape(), dtype: n.dtype() };
+        let [of_left, of_right, _] = MatMul::shapes(&shaped(self), &shaped(other))?;
+        Node::library(MatMul.into(), &[&self.expand(of_left)?, &other.expand(of_right)?])
     }
 
     /// `out[…, j, …] = self[…, index[…, j, …], …]` along `axis`; the index (i64) has the result's shape, and all axes but
@@ -477,10 +457,8 @@ impl Node {
     /// Shapes that do not fit, an index that is not i64. An index out of range is found when the value is computed.
     #[track_caller]
     pub fn gather(&self, axis: usize, index: &Node) -> Result<Node> {
-        let device = same_device("gather", &[self, index])?;
-        check_index("gather", self.shape(), index, axis)?;
-        let op = Op::Kernel(Kernel::Gather { axis: axis as u8, op: called("gather") });
-        Ok(Node::pending(op, smallvec![self.clone(), index.clone()], *index.shape(), self.dtype(), device))
+        let kernel = Gather { axis: axis.min(u8::MAX.into()) as u8, called: called("gather") };
+        Node::library(kernel.into(), &[self, index])
     }
 
     /// Zeros of `size` positions along `axis`, with `self[…, j, …]` added at `index[…, j, …]`, in order.
@@ -490,15 +468,8 @@ impl Node {
     /// As [`Node::gather`].
     #[track_caller]
     pub fn scatter_add(&self, axis: usize, index: &Node, size: usize) -> Result<Node> {
-        let device = same_device("scatter_add", &[self, index])?;
-        check_index("scatter_add", self.shape(), index, axis)?;
-        if index.shape() != self.shape() {
-            let text = format!("index of shape {} for values of shape {}", index.shape(), self.shape());
-            return Err(shape_error("scatter_add", text));
-        }
-        let op = Op::Kernel(Kernel::ScatterAdd { axis: axis as u8, op: called("scatter_add") });
-        let shape = countable("scatter_add", &self.shape().with(axis, size))?;
-        Ok(Node::pending(op, smallvec![self.clone(), index.clone()], shape, self.dtype(), device))
+        let kernel = ScatterAdd { axis: axis.min(u8::MAX.into()) as u8, size, called: called("scatter_add") };
+        Node::library(kernel.into(), &[self, index])
     }
 
     /// A dense result of `shape`, zeros or a copy of `base`, with this node's elements written through `region`, a view
@@ -527,7 +498,7 @@ impl Node {
         Ok(Node::pending(op, sources, shape, self.dtype(), self.device()))
     }
 
-    /// A library kernel of operands, which are copied where they do not lie densely.
+    /// A library kernel of operands, which are copied where they do not lie as it takes them.
     ///
     /// # Errors
     ///
@@ -539,7 +510,8 @@ impl Node {
         let described: SmallVec<[Shaped; 4]> = operands.iter().map(shaped).collect();
         let Shaped { shape, dtype } = kernel.result(&described)?;
         let shape = countable(kernel.name(), &shape)?;
-        let sources = operands.iter().map(|n| if n.lies_densely() { (*n).clone() } else { n.copy() });
+        let lies = |n: &Node| kernel.takes_any_layout() || n.lies_densely();
+        let sources = operands.iter().map(|n| if lies(n) { (*n).clone() } else { n.copy() });
         Ok(Node::pending(Op::Kernel(Kernel::Library(kernel)), sources.collect(), shape, dtype, device))
     }
 
@@ -617,19 +589,4 @@ impl Node {
         let shape = countable("cat", &first.shape().with(axis, size))?;
         Ok(Node::pending(op, sources, shape, first.dtype(), device))
     }
-}
-
-#[track_caller]
-fn check_index(op: &'static str, shape: &Shape, index: &Node, axis: usize) -> Result<()> {
-    if index.dtype() != DType::I64 {
-        return Err(Error::new(op, ErrorKind::DType(format!("takes an i64 index, got {}", index.dtype()))));
-    }
-    let fits = axis < shape.rank()
-        && index.shape().rank() == shape.rank()
-        && (0..shape.rank()).all(|d| d == axis || index.shape()[d] == shape[d]);
-    if !fits {
-        let text = format!("index of shape {} does not fit {shape} along axis {axis}", index.shape());
-        return Err(shape_error(op, text));
-    }
-    Ok(())
 }

@@ -524,6 +524,7 @@ impl Engine {
                     let index = node.0.mark.index.load(Ordering::Relaxed) as usize;
                     let is_listed = node.0.mark.epoch.load(Ordering::Relaxed) == epoch;
                     let own = if is_listed { depends[index] } else { 0 };
+                    // SAFETY: the node that was written, which a root keeps alive, has it until its own value is known.
                     let first: &'a Inner = unsafe { &*Arc::as_ptr(&node.0) };
                     if depends[i] & !own != 0 && !firsts.iter().any(|known| std::ptr::eq(*known, first)) {
                         firsts.push(first);

@@ -2,8 +2,7 @@
 
 use crate::engine::{Collected, with_plan};
 use crate::node::Node;
-use crate::plan::{Action, Launch, Loc, Plan, ProgramLaunch};
-use crate::schedule::flops;
+use crate::plan::{Action, Call, KernelArg, Launch, Loc, Plan, ProgramLaunch};
 use mg_device::Result;
 use mg_kernels::{Class, Inst, Program, Source};
 use std::fmt::Write;
@@ -88,6 +87,17 @@ fn traffic(p: &ProgramLaunch) -> (u64, u64) {
     (read.sum(), written.sum())
 }
 
+/// Bytes that are read of an operand: elements that repeat count once.
+fn read(arg: &KernelArg) -> u64 {
+    let dims = arg.layout.shape().iter().zip(arg.layout.strides());
+    let n: usize = dims.map(|(&n, &s)| if s == 0 { 1 } else { n }).product();
+    (n * arg.dtype.size()) as u64
+}
+
+fn written(plan: &Plan, slot: usize) -> u64 {
+    (plan.slots[slot].len * plan.slots[slot].dtype.size()) as u64
+}
+
 fn describe(plan: &Plan, graph: &Collected) -> Explanation {
     let mut writer = vec![None; plan.slots.len()];
     let mut launches = vec![];
@@ -136,27 +146,35 @@ fn info(plan: &Plan, graph: &Collected, launch: &Launch, writer: &[Option<usize>
                 operations(&p.program, &mut info.operations);
             }
         }
-        Action::Copy { from, .. } => {
-            info.kind = "copy".into();
-            info.operations.push("copy".into());
-            info.bytes_read = (from.layout.numel() * launch.dtype.size()) as u64;
-            info.bytes_written = info.bytes_read;
+        Action::Copies(copies) => {
+            let is_plain = copies.parts.len() == 1 && !copies.zeros;
+            let name = if is_plain { "copy" } else { launch.name };
+            info.kind = name.into();
+            info.operations.push(name.into());
+            info.bytes_read = copies.parts().iter().map(|part| read(&part.from)).sum();
+            info.bytes_written = match copies.in_place {
+                true => info.bytes_read,
+                false => written(plan, copies.output),
+            };
         }
-        Action::Kernel { kernel, args, output, raw, in_place, epilogue } => {
+        Action::Transfer { from, output } => {
+            info.kind = launch.name.into();
+            info.operations.push(launch.name.into());
+            info.bytes_read = read(from);
+            info.bytes_written = written(plan, *output);
+        }
+        Action::Kernel(Call { kernel, args, output, raw, in_place, epilogue }) => {
             info.kind = kernel.name().into();
             info.operations.push(kernel.name().into());
-            info.flops = flops(kernel, args);
+            info.flops = kernel.flops(&args.iter().map(KernelArg::shaped).collect::<Vec<_>>());
             // What is written over is not read.
-            let read = if *in_place { &args[..args.len() - 1] } else { &args[..] };
-            for arg in read {
-                let dims = arg.layout.shape().iter().zip(arg.layout.strides());
-                let n: usize = dims.map(|(&n, &s)| if s == 0 { 1 } else { n }).product();
-                info.bytes_read += (n * arg.dtype.size()) as u64;
-            }
+            let over = kernel.overwrites().filter(|_| *in_place);
+            let others = args.iter().enumerate().filter(|(i, _)| Some(*i) != over);
+            info.bytes_read = others.map(|(_, arg)| read(arg)).sum();
             if *in_place {
-                info.bytes_written += info.bytes_read;
+                info.bytes_written = info.bytes_read;
             } else if let Some(slot) = output.filter(|_| *raw) {
-                info.bytes_written += (plan.slots[slot].len * plan.slots[slot].dtype.size()) as u64;
+                info.bytes_written = written(plan, slot);
             }
             if let Some(p) = epilogue {
                 operations(&p.program, &mut info.operations);

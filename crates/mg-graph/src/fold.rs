@@ -1,7 +1,7 @@
 //! Nodes as the algebra that gradient rules are written in: what a rule's literals make trivial is never built.
 
 use crate::node::{Node, Sources, WeakNode, is_tracking};
-use crate::op::{Op, SourceKind};
+use crate::op::{Op, SourceKind, View};
 use mg_device::{Error, Result, Shape};
 use mg_kernels::library::{Library, Structure};
 use mg_kernels::{Algebra, Cell, Row};
@@ -130,6 +130,22 @@ impl Structure for Node {
     #[track_caller]
     fn placed(&self, axis: usize, indices: &Node, size: usize) -> Result<Node> {
         self.scatter_add(axis, indices, size)
+    }
+
+    fn is_seen_swapped(&self) -> bool {
+        let rank = self.shape().rank();
+        match self.op() {
+            Op::View(View::Permute(axes)) => {
+                axes[..rank - 2].iter().enumerate().all(|(i, &a)| i == a as usize)
+                    && axes[rank - 1] as usize == rank - 2
+            }
+            _ => false,
+        }
+    }
+
+    #[track_caller]
+    fn gathered(&self, axis: usize, indices: &Node) -> Result<Node> {
+        self.gather(axis, indices)
     }
 
     #[track_caller]

@@ -1,28 +1,12 @@
-//! Library kernels, as the graph sees them.
+//! Kernels, as the graph sees them.
 
 use crate::node::mix;
 use mg_device::Layout;
 use mg_kernels::library::Library;
 
-/// A library kernel and its parameters.
+/// What is computed by more than a program of elements: by a launch of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kernel {
-    /// `[…, m, k] · […, k, n]` with equal batch shapes; elementwise work that follows is applied before the store.
-    MatMul,
-    /// `out[…, j, …] = x[…, index[…, j, …], …]` along an axis; sources: x, index (i64, of the result's shape).
-    Gather {
-        /// The axis.
-        axis: u8,
-        /// The operation that a person called, for errors.
-        op: &'static str,
-    },
-    /// The adjoint of `Gather`: zeros, with `x[…, j, …]` added at `index[…, j, …]` in order; sources: x, index.
-    ScatterAdd {
-        /// The axis.
-        axis: u8,
-        /// The operation that a person called, for errors.
-        op: &'static str,
-    },
     /// Zeros (or a copy of the second source) with the first source's elements written through a view of the dense result.
     Write {
         /// The view: its shape is the first source's.
@@ -43,9 +27,6 @@ impl Kernel {
     /// The operation's name.
     pub fn name(&self) -> &'static str {
         match self {
-            Kernel::MatMul => "matmul",
-            Kernel::Gather { .. } => "gather",
-            Kernel::ScatterAdd { .. } => "scatter_add",
             Kernel::Write { .. } => "write",
             Kernel::Concat { .. } => "concat",
             Kernel::Transfer => "to",
@@ -56,17 +37,13 @@ impl Kernel {
     /// Whether it checks what it reads, and may refuse it.
     pub(crate) fn is_checked(&self) -> bool {
         match self {
-            Kernel::Gather { .. } | Kernel::ScatterAdd { .. } => true,
             Kernel::Library(library) => library.is_checked(),
-            Kernel::MatMul | Kernel::Write { .. } | Kernel::Concat { .. } | Kernel::Transfer => false,
+            Kernel::Write { .. } | Kernel::Concat { .. } | Kernel::Transfer => false,
         }
     }
 
     pub(crate) fn signature(&self) -> u64 {
         match self {
-            Kernel::MatMul => 1,
-            Kernel::Gather { axis, .. } => mix(2, *axis as u64),
-            Kernel::ScatterAdd { axis, .. } => mix(3, *axis as u64),
             Kernel::Write { region } => mix(4, layout_signature(region)),
             Kernel::Concat { axis } => mix(5, *axis as u64),
             Kernel::Transfer => 6,

@@ -22,6 +22,7 @@
 
 mod build;
 mod code;
+mod cpu;
 mod cuda;
 mod engine;
 mod execute;
@@ -33,14 +34,15 @@ mod live;
 mod node;
 mod op;
 mod plan;
+mod prepared;
 mod refusal;
 mod replay;
+mod run;
 mod schedule;
 mod template;
 mod write;
 
 pub use build::{cell_bits, cell_bits_of_int, same_device};
-pub use cuda::{get_float32_matmul_precision, set_float32_matmul_precision};
 pub use engine::{
     PlanStats, clear_plans, compute_readers, is_eager, plan_stats, realize, realize_quietly, set_eager,
 };
@@ -53,6 +55,7 @@ pub use node::{
     set_tracking, within,
 };
 pub use op::{Map, Op, SourceKind, View};
+pub use prepared::{get_float32_matmul_precision, set_float32_matmul_precision};
 pub use replay::{
     Computed, Made, Outside, Recorded, Replaced, Replay, Trace, is_recording, note_host_read, note_printing,
     on_failed_replay, on_replay, record, started, unrecorded,

@@ -2,12 +2,13 @@
 //! scalars and offsets.
 
 pub(crate) use crate::code::Code;
-use crate::cuda::Prepared;
 use crate::engine::Collected;
 use crate::kernel::Kernel;
 use crate::node::{Inner, Value};
 use crate::op::{Map, Op, SourceKind};
+use crate::prepared::Prepared;
 use mg_device::{DType, Device, Layout, Shape};
+use mg_kernels::library::{Library, Shaped};
 use mg_kernels::{Program, Val};
 use smallvec::SmallVec;
 use std::panic::Location;
@@ -59,11 +60,11 @@ pub(crate) struct Origin {
 impl Origin {
     pub(crate) fn of(inner: &Inner) -> Origin {
         let (op, axis) = match &inner.op {
-            Op::Map(Map::Guard { op, axis, .. })
-            | Op::Kernel(Kernel::Gather { op, axis } | Kernel::ScatterAdd { op, axis }) => (*op, *axis),
+            Op::Map(Map::Guard { op, axis, .. }) => (*op, usize::from(*axis)),
+            Op::Kernel(Kernel::Library(kernel)) => (kernel.called(), kernel.axis()),
             op => (op.name(), 0),
         };
-        Origin { op, axis: axis as usize, line: inner.location }
+        Origin { op, axis, line: inner.location }
     }
 }
 
@@ -87,21 +88,56 @@ pub(crate) enum Action {
     Program(ProgramLaunch),
     /// Elementwise programs over spaces of their own that do not wait for each other: an optimiser's step.
     List(Vec<ProgramLaunch>),
-    /// Elements laid out densely that were not.
-    Copy {
+    /// Elements that are copied to parts of a dense result.
+    Copies(Copies),
+    /// Elements that are copied from another device.
+    Transfer {
         from: KernelArg,
         output: usize,
     },
-    Kernel {
-        kernel: Kernel,
-        args: Vec<KernelArg>,
-        output: Option<usize>,
-        /// Somebody besides the epilogue reads the output.
-        raw: bool,
-        /// The output lies where the last operand lies: what is written to it alone is left to do.
-        in_place: bool,
-        epilogue: Option<ProgramLaunch>,
-    },
+    Kernel(Call),
+}
+
+impl KernelArg {
+    pub(crate) fn shaped(&self) -> Shaped {
+        Shaped { shape: *self.layout.shape(), dtype: self.dtype }
+    }
+}
+
+/// Strided copies to one dense result: elements laid out densely that were not, parts of a tensor that is written to, tensors one after the other.
+pub(crate) struct Copies {
+    /// In order: of what overlaps, the last is there afterwards.
+    pub(crate) parts: Vec<Part>,
+    /// What no part is copied to is zero.
+    pub(crate) zeros: bool,
+    /// The first part lies there already: only the others are copied.
+    pub(crate) in_place: bool,
+    pub(crate) output: usize,
+}
+
+/// What is copied, and where it goes in the result.
+pub(crate) struct Part {
+    pub(crate) from: KernelArg,
+    pub(crate) to: Layout,
+}
+
+/// A kernel that has a room, and its operands.
+pub(crate) struct Call {
+    pub(crate) kernel: Library,
+    pub(crate) args: Vec<KernelArg>,
+    pub(crate) output: Option<usize>,
+    /// Somebody besides the epilogue reads the output.
+    pub(crate) raw: bool,
+    /// The output lies where the operand lies that the kernel overwrites, and has its elements.
+    pub(crate) in_place: bool,
+    pub(crate) epilogue: Option<ProgramLaunch>,
+}
+
+impl Copies {
+    /// What is copied.
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts[usize::from(self.in_place)..]
+    }
 }
 
 pub(crate) struct Launch {
@@ -205,8 +241,7 @@ impl Plan {
 
     /// Whether it copies between devices.
     pub(crate) fn transfers(&self) -> bool {
-        let is_transfer = |l: &Launch| matches!(l.action, Action::Kernel { kernel: Kernel::Transfer, .. });
-        self.launches.iter().any(is_transfer)
+        self.launches.iter().any(Launch::is_transfer)
     }
 }
 
@@ -216,14 +251,33 @@ impl Launch {
         match &self.action {
             Action::Program(p) => std::slice::from_ref(p),
             Action::List(list) => list,
-            Action::Copy { .. } => &[],
-            Action::Kernel { epilogue, .. } => epilogue.as_slice(),
+            Action::Copies(_) | Action::Transfer { .. } => &[],
+            Action::Kernel(call) => call.epilogue.as_slice(),
         }
     }
 
-    /// Whether it writes over its last operand.
+    /// Whether it copies from another device.
+    pub(crate) fn is_transfer(&self) -> bool {
+        matches!(self.action, Action::Transfer { .. })
+    }
+
+    /// Whether its result has the elements already that lie where it writes.
     pub(crate) fn is_in_place(&self) -> bool {
-        matches!(self.action, Action::Kernel { in_place: true, .. })
+        match &self.action {
+            Action::Copies(copies) => copies.in_place,
+            Action::Kernel(call) => call.in_place,
+            Action::Program(_) | Action::List(_) | Action::Transfer { .. } => false,
+        }
+    }
+
+    /// Has the whole result written to memory that was not its own.
+    pub(crate) fn leave_place(&mut self, slot: usize) {
+        match &mut self.action {
+            Action::Copies(copies) if copies.output == slot => copies.in_place = false,
+            Action::Kernel(call) if call.output == Some(slot) => call.in_place = false,
+            Action::Copies(_) | Action::Kernel(_) => {}
+            Action::Program(_) | Action::List(_) | Action::Transfer { .. } => {}
+        }
     }
 
     /// Whether it may refuse what it reads.
@@ -239,28 +293,48 @@ impl Launch {
     /// How many checks it makes.
     pub(crate) fn checks(&self) -> usize {
         let own = match &self.action {
-            Action::Kernel { kernel, .. } => usize::from(kernel.is_checked()),
-            Action::Program(_) | Action::List(_) | Action::Copy { .. } => 0,
+            Action::Kernel(call) => usize::from(call.kernel.is_checked()),
+            Action::Program(_) | Action::List(_) | Action::Copies(_) | Action::Transfer { .. } => 0,
         };
         own + self.programs().iter().map(|p| p.checks.len()).sum::<usize>()
     }
 
+    /// What the launch reads besides the operands of its programs.
+    fn args(&self) -> SmallVec<[&KernelArg; 4]> {
+        match &self.action {
+            Action::Program(_) | Action::List(_) => SmallVec::new(),
+            Action::Copies(copies) => copies.parts.iter().map(|part| &part.from).collect(),
+            Action::Transfer { from, .. } => SmallVec::from_slice(&[from]),
+            Action::Kernel(call) => call.args.iter().collect(),
+        }
+    }
+
     /// What the launch reads.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = &Bind> {
-        let args = match &self.action {
-            Action::Kernel { args, .. } => args.as_slice(),
-            Action::Copy { from, .. } => std::slice::from_ref(from),
-            _ => &[],
-        };
-        self.programs().iter().flat_map(|p| &p.inputs).chain(args.iter().map(|a| &a.bind))
+        self.programs().iter().flat_map(|p| &p.inputs).chain(self.args().into_iter().map(|a| &a.bind))
+    }
+
+    /// What the launch reads, to be resolved.
+    pub(crate) fn inputs_mut(&mut self) -> SmallVec<[&mut Bind; 8]> {
+        match &mut self.action {
+            Action::Program(p) => p.inputs.iter_mut().collect(),
+            Action::List(list) => list.iter_mut().flat_map(|p| &mut p.inputs).collect(),
+            Action::Copies(copies) => copies.parts.iter_mut().map(|part| &mut part.from.bind).collect(),
+            Action::Transfer { from, .. } => std::iter::once(&mut from.bind).collect(),
+            Action::Kernel(call) => {
+                let own = call.args.iter_mut().map(|a| &mut a.bind);
+                own.chain(call.epilogue.iter_mut().flat_map(|p| &mut p.inputs)).collect()
+            }
+        }
     }
 
     /// The slots that the launch writes.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = usize> + '_ {
         let output = match &self.action {
-            Action::Kernel { output, .. } => *output,
-            Action::Copy { output, .. } => Some(*output),
-            _ => None,
+            Action::Program(_) | Action::List(_) => None,
+            Action::Copies(copies) => Some(copies.output),
+            Action::Transfer { output, .. } => Some(*output),
+            Action::Kernel(call) => call.output,
         };
         self.programs().iter().flat_map(|p| p.outputs.iter().copied()).chain(output)
     }

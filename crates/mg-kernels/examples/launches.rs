@@ -8,8 +8,9 @@
 
 use mg_device::cuda::TensorMap;
 use mg_device::{Layout, Shape};
-use mg_kernels::cuda::library::matmul::{Epilogue, Precision, Problem};
-use mg_kernels::cuda::library::{MAX_ARGS, Map, Plan, Pointer, copy, gather, matmul, scatter_add};
+use mg_kernels::cuda::library::{MAX_ARGS, Map, Plan, Pointer, copy};
+use mg_kernels::library::gather::cuda::{gather, scatter_add};
+use mg_kernels::library::matmul::{Epilogue, Precision, Problem, cuda as matmul};
 use std::io::BufRead;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;

@@ -3,8 +3,8 @@
 //! [`rows`] is the op table: an elementwise operation is one row, its body generic over a [`Lane`], its gradient rule over an
 //! [`Algebra`]. A [`Program`] is what one launch computes: a straight-line list of values over a space of rows and columns,
 //! with reductions. [`cpu`] runs programs in tiles that stay in the first-level cache, with a vectorised loop for each
-//! instruction; [`cpu::library`] has the kernels that are no programs (matrix products, gathers, scatters, copies).
-//! [`cuda::library`] has the same for CUDA, as PTX and descriptions of launches.
+//! instruction, [`cuda`] as PTX. [`library`] has the kernels that are no programs (products, gathers, sorts, …), each in a room of its
+//! own with its gradient and its halves for both devices.
 //! [`math`] has the elementary functions, [`philox`] the random numbers. Nothing here knows graphs or gradients.
 //!
 //! ```
@@ -42,7 +42,6 @@ pub mod rows;
 mod cell;
 pub mod cpu;
 pub mod cuda;
-mod indexed;
 pub mod lane;
 pub mod library;
 pub mod math;

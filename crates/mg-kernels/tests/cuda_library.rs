@@ -3,10 +3,9 @@
 
 use mg_device::cuda::{Elements, TENSOR_MAP_BYTES};
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
-use mg_kernels::cuda::library::matmul::{Epilogue, Precision, Problem};
-use mg_kernels::cuda::library::{
-    KERNELS, Launch, MAX_ARGS, Plan, Pointer, copy, gather, matmul, scatter_add,
-};
+use mg_kernels::cuda::library::{KERNELS, Launch, MAX_ARGS, Plan, Pointer, copy};
+use mg_kernels::library::gather::cuda::{gather, scatter_add};
+use mg_kernels::library::matmul::{Epilogue, Precision, Problem, cuda as matmul};
 
 fn dense(dims: &[usize]) -> Layout {
     Layout::contiguous(Shape::new(dims).unwrap())

@@ -6,7 +6,7 @@ use crate::function::{Arrived, Begun, Call, Onward, Rule, Saved, Way};
 use crate::tensor::Tensor;
 use mg_device::{Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Kernel, Map, Node, Op, Sources, View};
-use mg_kernels::library::{Library, Shaped};
+use mg_kernels::library::{Library, MatMul, Shaped};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex};
 
@@ -105,16 +105,6 @@ fn through_view(batch: &Batch, node: &Node, view: &View, source: &Node) -> Resul
 fn through_kernel(batch: &mut Batch, node: &Node, kernel: &Kernel, sources: &Sources) -> Result<Node> {
     let size = batch.size;
     match kernel {
-        Kernel::MatMul => product(batch, node, &sources[0], &sources[1]),
-        Kernel::Gather { axis, op } => {
-            let _within = mg_graph::within(op, node.location());
-            batch.all(&sources[0])?.gather(*axis as usize + 1, &batch.all(&sources[1])?)
-        }
-        Kernel::ScatterAdd { axis, op } => {
-            let _within = mg_graph::within(op, node.location());
-            let (values, index) = (batch.all(&sources[0])?, batch.all(&sources[1])?);
-            values.scatter_add(*axis as usize + 1, &index, node.shape()[*axis as usize])
-        }
         Kernel::Write { region } => {
             let base = sources.get(1).map(|base| batch.all(base)).transpose()?;
             let region = led_region(size, region, node.shape().numel())?;
@@ -155,10 +145,14 @@ fn product(batch: &Batch, node: &Node, a: &Node, b: &Node) -> Result<Node> {
 }
 
 fn through_library(batch: &mut Batch, node: &Node, kernel: Library, sources: &Sources) -> Result<Node> {
+    if kernel == MatMul.into() {
+        return product(batch, node, &sources[0], &sources[1]);
+    }
     let size = batch.size;
     let shaped = |n: &Node| Shaped { shape: *n.shape(), dtype: n.dtype() };
     let operands: SmallVec<[Shaped; 4]> = sources.iter().map(shaped).collect();
     let differs: SmallVec<[bool; 4]> = sources.iter().map(|source| batch.of(source).is_some()).collect();
+    let _within = mg_graph::within(kernel.called(), node.location());
     if let Some(shifted) = kernel.with_batch() {
         let of = sources.iter().map(|source| batch.all(source)).collect::<Result<Vec<_>>>()?;
         return Node::library(shifted, &of.iter().collect::<Vec<_>>());

@@ -139,25 +139,6 @@ fn of_kernel(node: &Node, kernel: &Kernel, sources: &Sources, ts: &[Option<Node>
         None => sources[i].lit(0.0).expand(*sources[i].shape()),
     };
     match kernel {
-        Kernel::MatMul => {
-            if let Some(t) = &ts[0] {
-                add(&mut sum, t.matmul(&sources[1])?);
-            }
-            if let Some(t) = &ts[1] {
-                add(&mut sum, sources[0].matmul(t)?);
-            }
-        }
-        Kernel::Gather { axis, .. } => {
-            if let Some(t) = &ts[0] {
-                sum = Some(t.gather(*axis as usize, &sources[1])?);
-            }
-        }
-        Kernel::ScatterAdd { axis, .. } => {
-            let axis = *axis as usize;
-            if let Some(t) = &ts[0] {
-                sum = Some(t.scatter_add(axis, &sources[1], node.shape()[axis])?);
-            }
-        }
         Kernel::Write { region } => {
             let base = match ts.get(1) {
                 Some(Some(base)) => Some(base),
@@ -172,6 +153,15 @@ fn of_kernel(node: &Node, kernel: &Kernel, sources: &Sources, ts: &[Option<Node>
         Kernel::Transfer => {
             if let Some(t) = &ts[0] {
                 sum = Some(t.to_device(node.device())?);
+            }
+        }
+        Kernel::Library(library) if (0..ts.len()).all(|i| ts[i].is_none() || library.is_linear_in(i)) => {
+            for (i, t) in ts.iter().enumerate() {
+                if let Some(t) = t {
+                    let mut operands: SmallVec<[&Node; 4]> = sources.iter().collect();
+                    operands[i] = t;
+                    add(&mut sum, Node::library(*library, &operands)?);
+                }
             }
         }
         Kernel::Library(library) => {

@@ -1,4 +1,4 @@
-//! Elementwise work that matrix products do before they store their results.
+//! Elementwise work that kernels do before they store their results: matrix products.
 
 use super::Graph;
 use super::group::{Embed, Groups, Member, Split, dense_strides, kind_of, read_strides, squeeze};
@@ -7,12 +7,13 @@ use crate::op::Op;
 use mg_device::Layout;
 
 impl Groups {
-    /// Gives matrix products the elementwise groups that read their results in place.
+    /// Gives kernels that take them the elementwise groups that read their results in place.
     pub(super) fn attach_epilogues(&mut self, graph: &Graph) {
         for id in 0..self.list.len() {
             let Some(kernel) = self.list[id].as_ref().filter(|g| g.is_kernel) else { continue };
             let product = kernel.members[0].node;
-            if !matches!(graph.nodes[product].op, Op::Kernel(Kernel::MatMul)) {
+            let takes_epilogue = matches!(&graph.nodes[product].op, Op::Kernel(Kernel::Library(kernel)) if kernel.takes_epilogue());
+            if !takes_epilogue {
                 continue;
             }
             let space = squeeze(&graph.nodes[product].shape);

@@ -9,10 +9,10 @@ use crate::engine::{Root, internal};
 use crate::kernel::Kernel;
 use crate::op::Op;
 use crate::plan::{
-    Action, Bind, Check, Code, KernelArg, Launch, Loc, Output, Place, Plan, ProgramLaunch, Slot,
+    Action, Bind, Call, Check, Code, Copies, KernelArg, Launch, Loc, Output, Part, Place, Plan,
+    ProgramLaunch, Slot,
 };
 use mg_device::{Buffer, Device, Layout, Result, Shape};
-use mg_kernels::library::Shaped;
 use mg_kernels::{Class, Source};
 use std::collections::{BTreeSet, HashMap};
 
@@ -89,18 +89,10 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
             };
             let mut args = vec![];
             for &s in &graph.sources[node] {
-                let mut path = Path::new();
-                let base = graph.strip(s, &mut path);
-                let layout = graph.layout_of(base);
-                let end = graph
-                    .follow(layout, &path)
-                    .map_err(|_| internal("a kernel's operand that is no view"))?;
-                let loc = if graph.stored[base] { Loc::Stored(base) } else { Loc::Node(base) };
-                let delta = end.offset() as isize - layout.offset() as isize;
-                args.push(KernelArg { bind: Bind { loc, delta }, layout: end, dtype: graph.nodes[s].dtype });
+                args.push(operand(graph, s)?);
             }
             Launch {
-                action: Action::Kernel { kernel: kernel.clone(), args, output, raw, in_place, epilogue },
+                action: action(graph, node, kernel, Planned { args, output, raw, in_place, epilogue })?,
                 node,
                 name: kernel.name(),
                 device: graph.nodes[node].device,
@@ -115,7 +107,14 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
             let last = group.members.last().map_or(0, |m| m.node);
             let action = match copy_of(graph, &emitted)? {
                 Some(from) => {
-                    Action::Copy { from, output: slot(graph, last, None, &mut slot_of, &mut plan)? }
+                    let output = slot(graph, last, None, &mut slot_of, &mut plan)?;
+                    let to = Layout::contiguous(*from.layout.shape());
+                    Action::Copies(Copies {
+                        parts: vec![Part { from, to }],
+                        zeros: false,
+                        in_place: false,
+                        output,
+                    })
                 }
                 None => {
                     let kept = Kept { last_read: &last_read, at, read_otherwise: &aliased };
@@ -179,6 +178,56 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
     Ok(plan)
 }
 
+/// What is planned of a kernel's launch.
+struct Planned {
+    args: Vec<KernelArg>,
+    output: Option<usize>,
+    raw: bool,
+    in_place: bool,
+    epilogue: Option<ProgramLaunch>,
+}
+
+/// What a kernel's launch does: what only moves elements is copies of parts.
+fn action(graph: &Graph, node: usize, kernel: &Kernel, planned: Planned) -> Result<Action> {
+    let Planned { mut args, output, raw, in_place, epilogue } = planned;
+    let whole = Layout::contiguous(graph.nodes[node].shape);
+    let written = || output.ok_or_else(|| internal("a copy that goes nowhere"));
+    Ok(match kernel {
+        &Kernel::Library(kernel) => Action::Kernel(Call { kernel, args, output, raw, in_place, epilogue }),
+        Kernel::Transfer => {
+            let from = args.pop().ok_or_else(|| internal("a transfer of nothing"))?;
+            Action::Transfer { from, output: written()? }
+        }
+        Kernel::Write { region } => {
+            let base = (args.len() > 1).then(|| args.swap_remove(1)).map(|from| Part { from, to: whole });
+            let zeros = base.is_none();
+            let own = args.pop().map(|from| Part { from, to: **region });
+            let parts = base.into_iter().chain(own).collect();
+            Action::Copies(Copies { parts, zeros, in_place, output: written()? })
+        }
+        Kernel::Concat { axis } => {
+            let (axis, mut at, mut parts) = (usize::from(*axis), 0isize, vec![]);
+            for from in args {
+                let n = from.layout.shape()[axis] as isize;
+                parts.push(Part { from, to: whole.slice(axis, Some(at), Some(at + n), 1)? });
+                at += n;
+            }
+            Action::Copies(Copies { parts, zeros: false, in_place, output: written()? })
+        }
+    })
+}
+
+/// Where a kernel's operand lies.
+fn operand(graph: &Graph, source: usize) -> Result<KernelArg> {
+    let mut path = Path::new();
+    let base = graph.strip(source, &mut path);
+    let layout = graph.layout_of(base);
+    let end = graph.follow(layout, &path).map_err(|_| internal("a kernel's operand that is no view"))?;
+    let loc = if graph.stored[base] { Loc::Stored(base) } else { Loc::Node(base) };
+    let delta = end.offset() as isize - layout.offset() as isize;
+    Ok(KernelArg { bind: Bind { loc, delta }, layout: end, dtype: graph.nodes[source].dtype })
+}
+
 /// What a CUDA device refuses is not known when what follows is launched. So that a plan with checks can do nothing at all where
 /// one of them refuses something, what comes before them overwrites nothing; what comes after them asks.
 fn guard(plan: &mut Plan) {
@@ -190,11 +239,7 @@ fn guard(plan: &mut Plan) {
         let outputs: Vec<usize> = launch.outputs().filter(|&s| plan.slots[s].donor.is_some()).collect();
         for slot in outputs {
             plan.slots[slot].donor = None;
-            if let Action::Kernel { in_place, output: Some(output), .. } = &mut launch.action
-                && *output == slot
-            {
-                *in_place = false;
-            }
+            launch.leave_place(slot);
         }
     }
 }
@@ -334,11 +379,7 @@ fn overwritten(
         // On CUDA a kernel learns too late that a check has refused something: what it would write over is still wanted then.
         Kernel::Library(_) if graph.nodes[node].device.is_cuda() => return None,
         Kernel::Library(library) => library.overwrites()?,
-        Kernel::MatMul
-        | Kernel::Gather { .. }
-        | Kernel::ScatterAdd { .. }
-        | Kernel::Concat { .. }
-        | Kernel::Transfer => return None,
+        Kernel::Concat { .. } | Kernel::Transfer => return None,
     };
     let mut path = Path::new();
     let base = graph.strip(*sources.get(over)?, &mut path);
@@ -564,22 +605,10 @@ fn list_independent(plan: &mut Plan) {
 /// Turns "where this node is stored" into slots.
 fn resolve(plan: &mut Plan, slot_of: &HashMap<usize, usize>) -> Result<()> {
     for launch in &mut plan.launches {
-        let bind = |b: &mut Bind| -> Result<()> {
-            if let Loc::Stored(node) = b.loc {
+        for bind in launch.inputs_mut() {
+            if let Loc::Stored(node) = bind.loc {
                 let slot = slot_of.get(&node).ok_or_else(|| internal("a value that no launch writes"))?;
-                b.loc = Loc::Slot(*slot);
-            }
-            Ok(())
-        };
-        match &mut launch.action {
-            Action::Program(p) => p.inputs.iter_mut().try_for_each(bind)?,
-            Action::List(list) => list.iter_mut().flat_map(|p| &mut p.inputs).try_for_each(bind)?,
-            Action::Copy { from, .. } => bind(&mut from.bind)?,
-            Action::Kernel { args, epilogue, .. } => {
-                args.iter_mut().try_for_each(|a| bind(&mut a.bind))?;
-                if let Some(p) = epilogue {
-                    p.inputs.iter_mut().try_for_each(bind)?;
-                }
+                bind.loc = Loc::Slot(*slot);
             }
         }
     }
@@ -626,20 +655,5 @@ fn place_temporaries(plan: &mut Plan) {
             None => plan.arenas.push((slot.device, end)),
         }
         placed.push((slot.device, from, until, offset, bytes));
-    }
-}
-
-/// A kernel's flops, for `explain`.
-pub(crate) fn flops(kernel: &Kernel, args: &[KernelArg]) -> Option<u64> {
-    match (kernel, args.first(), args.get(1)) {
-        (Kernel::MatMul, Some(a), Some(b)) => {
-            let n = b.layout.shape().last().copied().unwrap_or(0);
-            Some(2 * a.layout.numel() as u64 * n as u64)
-        }
-        (Kernel::Library(library), _, _) => {
-            let shaped = |a: &KernelArg| Shaped { shape: *a.layout.shape(), dtype: a.dtype };
-            library.flops(&args.iter().map(shaped).collect::<Vec<_>>())
-        }
-        _ => None,
     }
 }

@@ -9,8 +9,6 @@
 //! 3. [`emit`] writes each program down.
 //! 4. [`memory`] orders the launches and gives values their memory.
 
-pub(crate) use memory::flops;
-
 mod emit;
 mod epilogue;
 mod group;

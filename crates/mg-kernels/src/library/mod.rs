@@ -6,7 +6,9 @@
 pub mod attention;
 pub mod conv;
 pub mod factor;
+pub mod gather;
 pub mod known;
+pub mod matmul;
 pub mod pair;
 pub mod pool;
 pub mod put;
@@ -18,12 +20,16 @@ pub mod triangular;
 use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
 use crate::rows::Algebra;
+use matmul::{Epilogue, Precision};
 use mg_device::{DType, Layout, Result, Shape};
+use std::ops::Range;
 
 pub use attention::{Attention, AttentionKind};
 pub use conv::{Conv, ConvKind};
 pub use factor::{Demand, Factor, FactorKind};
+pub use gather::{Gather, ScatterAdd};
 pub use known::{Known, Rule};
+pub use matmul::MatMul;
 pub use pair::{Pair, PairKind};
 pub use pool::{Pool, PoolKind, Share};
 pub use put::Put;
@@ -70,6 +76,10 @@ pub struct Described {
     pub align: usize,
 }
 
+/// What is called for each finished panel of a result: the address such that position `p` of the result lies `p` elements from it, and
+/// the positions of the panel.
+pub type After<'a> = &'a (dyn Fn(*const u8, Range<usize>) + Sync);
+
 /// What a plan for CUDA is made for.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
@@ -79,6 +89,10 @@ pub struct Target {
     pub capability: u32,
     /// Whether the output is the operand that the kernel [overwrites](Kernel::overwrites), and has its elements.
     pub in_place: bool,
+    /// How products of f32 are computed.
+    pub precision: Precision,
+    /// Whether the kernel has code of the engine's own at its mark, before the store: of one that [takes](Kernel::takes_epilogue) it.
+    pub epilogue: Option<Epilogue>,
 }
 
 /// What gradient rules of kernels are written in: the rows' algebra, kernels and shapes.
@@ -134,6 +148,14 @@ pub trait Structure: Algebra {
     ///
     /// A shape that it does not broadcast to.
     fn expanded(&self, shape: Shape) -> Result<Self>;
+    /// Whether it is a view that exchanges the last two axes of something.
+    fn is_seen_swapped(&self) -> bool;
+    /// The elements that indices (i64, of the result's shape) name along an axis.
+    ///
+    /// # Errors
+    ///
+    /// Indices of a shape that does not fit.
+    fn gathered(&self, axis: usize, indices: &Self) -> Result<Self>;
     /// The matrix product.
     ///
     /// # Errors
@@ -150,10 +172,15 @@ pub trait Structure: Algebra {
     fn ramp(&self, shape: Shape) -> Self;
 }
 
-/// What the rest of the engine asks of a kernel. Operands lie densely.
+/// What the rest of the engine asks of a kernel. Operands lie densely, but for one that [takes them as they lie](Kernel::takes_any_layout).
 pub trait Kernel: Copy {
     /// The operation's name.
     fn name(&self) -> &'static str;
+
+    /// The operation that a person called, for errors.
+    fn called(&self) -> &'static str {
+        self.name()
+    }
 
     /// The parameters, so that two kernels with different ones differ.
     fn words(&self) -> [u64; 2];
@@ -177,11 +204,33 @@ pub trait Kernel: Copy {
         false
     }
 
+    /// Whether operands may lie in any way.
+    fn takes_any_layout(&self) -> bool {
+        false
+    }
+
+    /// Whether elementwise work that follows may be done before the result is stored.
+    fn takes_epilogue(&self) -> bool {
+        false
+    }
+
+    /// Whether the result is linear in operand `i`: what the operand changes by, in its place, is what the result changes by.
+    fn is_linear_in(&self, _i: usize) -> bool {
+        false
+    }
+
     /// Whether it may refuse what it reads: an index.
     fn is_checked(&self) -> bool;
 
-    /// The axis that is indexed and its size, of a kernel that may refuse an index.
-    fn indexed(&self, operands: &[Shaped], result: &Shaped) -> (usize, usize);
+    /// The axis that is indexed, of a kernel that may refuse an index.
+    fn axis(&self) -> usize {
+        0
+    }
+
+    /// How many positions an index can name, of a kernel that may refuse one.
+    fn places(&self, _operands: &[Shaped]) -> usize {
+        0
+    }
 
     /// Multiplications and additions, for explanations.
     fn flops(&self, operands: &[Shaped]) -> Option<u64>;
@@ -216,6 +265,31 @@ pub trait Kernel: Copy {
         result: &Shaped,
     ) -> std::result::Result<(), OutOfRange>;
 
+    /// As [`Kernel::cpu`] of a kernel that [takes an epilogue](Kernel::takes_epilogue): `after` is called for each panel of the result,
+    /// once, on the thread that computed it. Without `out` panels live only as long as that call.
+    ///
+    /// # Errors
+    ///
+    /// As [`Kernel::cpu`].
+    ///
+    /// # Safety
+    ///
+    /// As [`Kernel::cpu`].
+    unsafe fn cpu_then(
+        &self,
+        operands: &[Operand],
+        out: Option<*mut u8>,
+        result: &Shaped,
+        after: After<'_>,
+    ) -> std::result::Result<(), OutOfRange> {
+        if let Some(out) = out {
+            // SAFETY: this function's contract.
+            unsafe { self.cpu(operands, out, result)? };
+            after(out, 0..result.shape.numel());
+        }
+        Ok(())
+    }
+
     /// The launches that compute it on a CUDA device; the output is dense.
     ///
     /// # Errors
@@ -242,6 +316,11 @@ macro_rules! library {
             /// See [`Kernel::name`].
             pub fn name(&self) -> &'static str {
                 match self { $(Library::$Name(k) => k.name()),* }
+            }
+
+            /// See [`Kernel::called`].
+            pub fn called(&self) -> &'static str {
+                match self { $(Library::$Name(k) => k.called()),* }
             }
 
             /// Which kernel it is, and its parameters.
@@ -277,14 +356,34 @@ macro_rules! library {
                 match self { $(Library::$Name(k) => k.folds(operands, differs)),* }
             }
 
+            /// See [`Kernel::takes_any_layout`].
+            pub fn takes_any_layout(&self) -> bool {
+                match self { $(Library::$Name(k) => k.takes_any_layout()),* }
+            }
+
+            /// See [`Kernel::takes_epilogue`].
+            pub fn takes_epilogue(&self) -> bool {
+                match self { $(Library::$Name(k) => k.takes_epilogue()),* }
+            }
+
+            /// See [`Kernel::is_linear_in`].
+            pub fn is_linear_in(&self, i: usize) -> bool {
+                match self { $(Library::$Name(k) => k.is_linear_in(i)),* }
+            }
+
             /// See [`Kernel::is_checked`].
             pub fn is_checked(&self) -> bool {
                 match self { $(Library::$Name(k) => k.is_checked()),* }
             }
 
-            /// See [`Kernel::indexed`].
-            pub fn indexed(&self, operands: &[Shaped], result: &Shaped) -> (usize, usize) {
-                match self { $(Library::$Name(k) => k.indexed(operands, result)),* }
+            /// See [`Kernel::axis`].
+            pub fn axis(&self) -> usize {
+                match self { $(Library::$Name(k) => k.axis()),* }
+            }
+
+            /// See [`Kernel::places`].
+            pub fn places(&self, operands: &[Shaped]) -> usize {
+                match self { $(Library::$Name(k) => k.places(operands)),* }
             }
 
             /// See [`Kernel::flops`].
@@ -325,6 +424,26 @@ macro_rules! library {
                 unsafe { match self { $(Library::$Name(k) => k.cpu(operands, out, result)),* } }
             }
 
+            /// See [`Kernel::cpu_then`].
+            ///
+            /// # Errors
+            ///
+            /// An index that is out of range.
+            ///
+            /// # Safety
+            ///
+            /// As [`Kernel::cpu`].
+            pub unsafe fn cpu_then(
+                &self,
+                operands: &[Operand],
+                out: Option<*mut u8>,
+                result: &Shaped,
+                after: After<'_>,
+            ) -> std::result::Result<(), OutOfRange> {
+                // SAFETY: this function's contract is the kernel's.
+                unsafe { match self { $(Library::$Name(k) => k.cpu_then(operands, out, result, after)),* } }
+            }
+
             /// See [`Kernel::cuda`].
             ///
             /// # Errors
@@ -337,6 +456,12 @@ macro_rules! library {
     };
 }
 library! {
+    /// Matrix products.
+    MatMul;
+    /// Elements by index.
+    Gather;
+    /// Sums by index.
+    ScatterAdd;
     /// Means of values by the softmax of products of queries and keys.
     Attention;
     /// Running sums and their like.

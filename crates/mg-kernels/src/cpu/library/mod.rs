@@ -1,14 +1,10 @@
-//! Kernels that are not programs: matrix products, gathers, scatters, strided copies.
+//! Strided copies, and what kernels that are no programs have in common.
 
 mod copy;
-mod gather;
-pub mod matmul;
 pub(crate) mod scratch;
-mod transpose;
+pub(crate) mod transpose;
 
 pub use copy::{copy_strided, fill_zero};
-pub use gather::{gather, scatter_add};
-pub use matmul::matmul;
 
 /// Addresses that tasks on several threads use.
 #[derive(Clone, Copy)]

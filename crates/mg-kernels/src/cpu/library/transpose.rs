@@ -5,7 +5,7 @@ use crate::cpu::loops::{Isa, isa};
 /// `dst[j · dst_row + i] = src[i · src_row + j]` for `i < rows`, `j < columns`. Strides are in elements.
 ///
 /// Safety: `src` and `dst` are valid for these positions and do not overlap; `size` is 1, 2, 4 or 8.
-pub(super) unsafe fn transpose(
+pub(crate) unsafe fn transpose(
     size: usize,
     dst: *mut u8,
     dst_row: isize,
@@ -76,7 +76,7 @@ mod x86 {
 
     /// 16 by 16 words in 16 registers; rows and columns that are not there are masked away.
     #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn words_avx512(
+    pub(crate) unsafe fn words_avx512(
         dst: *mut f32,
         dst_row: isize,
         src: *const f32,
@@ -146,7 +146,7 @@ mod x86 {
 
     /// 8 by 8 doubles in 8 registers; rows and columns that are not there are masked away.
     #[target_feature(enable = "avx512f")]
-    pub(super) unsafe fn doubles_avx512(
+    pub(crate) unsafe fn doubles_avx512(
         dst: *mut f64,
         dst_row: isize,
         src: *const f64,
@@ -203,7 +203,7 @@ mod x86 {
 
     /// 8 by 8 words in 8 registers; the edges one by one.
     #[target_feature(enable = "avx2")]
-    pub(super) unsafe fn words_avx2(
+    pub(crate) unsafe fn words_avx2(
         dst: *mut f32,
         dst_row: isize,
         src: *const f32,

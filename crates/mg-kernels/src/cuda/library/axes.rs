@@ -5,7 +5,7 @@ use mg_device::{Error, ErrorKind, MAX_RANK, Result};
 use smallvec::SmallVec;
 
 /// Positions from which on 32-bit division does not do.
-pub(super) const WIDE: usize = 1 << 31;
+pub(crate) const WIDE: usize = 1 << 31;
 
 /// The multiplier and the shift that divide numbers below 2³¹ by `size`: Granlund and Montgomery, "Division by invariant
 /// integers using multiplication" (1994). Multiplier 0 stands for a size of 1 (or more than 2³¹, where nothing divides).
@@ -23,7 +23,7 @@ type Space = (SmallVec<[usize; MAX_RANK]>, [[isize; MAX_RANK]; 2]);
 
 /// Axes as the kernels take them, whose sizes have 32 bits: a longer outermost one becomes two. Their product may be more
 /// than there are positions; those beyond are never asked for.
-pub(super) fn countable(op: &'static str, sizes: &[usize], strides: [[isize; MAX_RANK]; 2]) -> Result<Space> {
+pub(crate) fn countable(op: &'static str, sizes: &[usize], strides: [[isize; MAX_RANK]; 2]) -> Result<Space> {
     let mut out: SmallVec<[usize; MAX_RANK]> = sizes.into();
     let mut spread = strides;
     if sizes.first().is_some_and(|&n| n > u32::MAX as usize) && sizes.len() < MAX_RANK {
@@ -51,7 +51,7 @@ impl Args {
     }
 
     /// `struct Axes`: sizes, and the strides of each operand over them.
-    pub(super) fn axes(&mut self, sizes: &[usize], strides: &[&[isize]], wide: bool) -> &mut Args {
+    pub(crate) fn axes(&mut self, sizes: &[usize], strides: &[&[isize]], wide: bool) -> &mut Args {
         for axis in 0..MAX_RANK {
             self.divisor(sizes.get(axis).copied().unwrap_or(1));
         }

@@ -49,7 +49,7 @@ pub fn plan(size: usize, from: &Layout, to: &Layout, align: usize) -> Result<Pla
     args.pointer(Some((Pointer::Output(0), 0))).pointer(Some((Pointer::Input(0), 0))).u64(count as u64);
     args.axes(&sizes, &[&strides[0], &strides[1]], count >= WIDE);
     let name = format!("copy_b{}", unit * 8);
-    Ok(Plan { launches: smallvec![launch("copy", &name, count.div_ceil(1024), args)?], workspace: 0 })
+    Ok(Plan { launches: smallvec![launch("copy", &name, count.div_ceil(1024), args)?], ..Plan::default() })
 }
 
 /// Several neighbours as one element, where both sides have them side by side and aligned: bytes of the element, and the
@@ -112,7 +112,10 @@ fn transposed(
     args.u32(rows as u32).u32(columns as u32).i64(from_row).i64(out_column);
     args.u32(tiles_r as u32).u32(tiles_c as u32).axes(&sizes, &[&out_rest, &from_rest], false);
     let name = format!("transpose_b{}{}", size * 8, if vector { "_v" } else { "" });
-    Ok(Plan { launches: smallvec![launch("copy", &name, tiles_r * tiles_c * count, args)?], workspace: 0 })
+    Ok(Plan {
+        launches: smallvec![launch("copy", &name, tiles_r * tiles_c * count, args)?],
+        ..Plan::default()
+    })
 }
 
 /// Sets `count` neighbouring elements of `size` bytes (1, 2, 4 or 8) at [`Pointer::Output`]`(0)` to the lowest bytes of
@@ -136,7 +139,7 @@ pub fn fill(size: usize, count: usize, bits: u64) -> Result<Plan> {
     // Blocks go on to other parts where there are more than these.
     let blocks = (count * size).div_ceil(16 * 256 * 4).min(1 << 14);
     let name = format!("fill_b{}", size * 8);
-    Ok(Plan { launches: smallvec![launch("fill", &name, blocks, args)?], workspace: 0 })
+    Ok(Plan { launches: smallvec![launch("fill", &name, blocks, args)?], ..Plan::default() })
 }
 
 /// A launch of blocks of 256 threads.

@@ -1,17 +1,18 @@
-//! Kernels that are not programs, prebuilt as PTX: matrix products, gathers, scatters, strided copies.
+//! What the CUDA halves of library kernels consist of: prebuilt PTX, and descriptions of launches.
 //!
-//! A `plan` function is given shapes, strides and dtypes and answers with a [`Plan`]: which kernels to launch, with
+//! A kernel's [`cuda`](crate::library::Kernel::cuda) is given shapes, strides and dtypes and answers with a [`Plan`]: which kernels to launch, with
 //! which grids, and their arguments with room for addresses. Whoever owns a device resolves the kernels once, and for each
 //! run binds the addresses and launches in order. Strides are in elements and may be 0 or negative; an operand's address is
 //! that of its element at index zero.
 //!
 //! ```
 //! use mg_device::{DType, Layout, Shape};
-//! use mg_kernels::cuda::library::{Pointer, matmul};
+//! use mg_kernels::cuda::library::Pointer;
+//! use mg_kernels::library::matmul::{Problem, cuda::plan};
 //!
 //! let a = Layout::contiguous(Shape::from([100, 784]));
 //! let b = Layout::contiguous(Shape::from([784, 512]));
-//! let plan = matmul::plan(&matmul::Problem::new(DType::F32, &a, &b)?)?;
+//! let plan = plan(&Problem::new(DType::F32, &a, &b)?)?;
 //! for launch in &plan.launches {
 //!     let mut memory = [0u8; mg_kernels::cuda::library::MAX_ARGS];
 //!     let argument = launch.bind(&mut memory, |pointer| match pointer {
@@ -28,17 +29,13 @@
 //! ```
 
 pub(crate) mod args;
-mod axes;
+pub(crate) mod axes;
 pub mod copy;
-mod gather;
-pub mod matmul;
 use mg_device::cuda::{TENSOR_MAP_BYTES, TensorMap};
 use mg_device::{Error, ErrorKind, Result};
 use ruzstd::decoding::FrameDecoder;
 use smallvec::SmallVec;
 use std::sync::OnceLock;
-
-pub use gather::{gather, scatter_add};
 
 /// The largest argument of a kernel, in bytes.
 pub const MAX_ARGS: usize = 1024;
@@ -139,9 +136,9 @@ pub struct Launch {
     /// Dynamic shared memory of a block, in bytes. Above 48 KiB (49152 bytes) the function's attribute
     /// `MAX_DYNAMIC_SHARED_SIZE_BYTES` has to be raised to it first, once.
     pub shared: u32,
-    args: SmallVec<[u8; 256]>,
-    pointers: SmallVec<[(u16, Pointer, u64); 6]>,
-    maps: Vec<Map>,
+    pub(crate) args: SmallVec<[u8; 256]>,
+    pub(crate) pointers: SmallVec<[(u16, Pointer, u64); 6]>,
+    pub(crate) maps: Vec<Map>,
 }
 
 impl Launch {
@@ -187,9 +184,11 @@ pub struct Plan {
     pub launches: SmallVec<[Launch; 2]>,
     /// Bytes behind [`Pointer::Workspace`].
     pub workspace: usize,
+    /// Rows and columns of the matrices that the last launch computes, where an epilogue counts them.
+    pub matrix: [usize; 2],
 }
 
 /// The kernel of a name that a plan made.
-fn find(op: &'static str, name: &str) -> Result<&'static Prebuilt> {
+pub(crate) fn find(op: &'static str, name: &str) -> Result<&'static Prebuilt> {
     Prebuilt::find(name).ok_or_else(|| Error::new(op, ErrorKind::Internal(format!("no kernel {name}"))))
 }

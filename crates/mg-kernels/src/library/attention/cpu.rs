@@ -2,11 +2,12 @@
 
 use super::{Attention, AttentionKind, Sizes};
 use crate::cpu::library::scratch::{self, Slot};
-use crate::cpu::library::{Shared, copy_strided, fill_zero, matmul};
+use crate::cpu::library::{Shared, copy_strided, fill_zero};
 use crate::cpu::loops::{by_isa, isa};
 use crate::cpu::pool::parallel;
 use crate::lane::FloatLane;
 use crate::library::Operand;
+use crate::library::matmul::cpu::matmul;
 use crate::math;
 use half::slice::HalfFloatSliceExt;
 use mg_device::{DType, Layout, Shape, bf16, f16};

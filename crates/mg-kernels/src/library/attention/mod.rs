@@ -163,10 +163,6 @@ impl Kernel for Attention {
         false
     }
 
-    fn indexed(&self, _: &[Shaped], _: &Shaped) -> (usize, usize) {
-        (0, 0)
-    }
-
     fn flops(&self, operands: &[Shaped]) -> Option<u64> {
         let s = self.sizes(operands).ok()?;
         let pairs = (s.rows() * s.keys) as u64;

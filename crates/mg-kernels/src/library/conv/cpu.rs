@@ -2,8 +2,9 @@
 
 use super::{ConvKind, Geometry};
 use crate::cpu::library::scratch::{self, Slot};
-use crate::cpu::library::{Shared, fill_zero, matmul};
+use crate::cpu::library::{Shared, fill_zero};
 use crate::cpu::pool::parallel;
+use crate::library::matmul::cpu::matmul;
 use mg_device::{DType, Layout, Shape, bf16, f16};
 use std::ops::Range;
 

@@ -226,10 +226,6 @@ impl Kernel for Conv {
         false
     }
 
-    fn indexed(&self, _: &[Shaped], _: &Shaped) -> (usize, usize) {
-        (0, 0)
-    }
-
     fn flops(&self, operands: &[Shaped]) -> Option<u64> {
         let g = self.geometry(operands).ok()?;
         Some(2 * (g.batch * g.groups * g.o * g.outputs() * g.depth()) as u64)

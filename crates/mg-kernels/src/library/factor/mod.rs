@@ -244,10 +244,6 @@ impl Kernel for Factor {
         }
     }
 
-    fn indexed(&self, _: &[Shaped], _: &Shaped) -> (usize, usize) {
-        (0, 0)
-    }
-
     fn flops(&self, operands: &[Shaped]) -> Option<u64> {
         let shape = operands.first()?.shape;
         let (batch, [m, n]) = shape.split_last_chunk::<2>()?;

@@ -216,10 +216,6 @@ impl Kernel for Pool {
         false
     }
 
-    fn indexed(&self, _: &[Shaped], _: &Shaped) -> (usize, usize) {
-        (0, 0)
-    }
-
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
         None
     }

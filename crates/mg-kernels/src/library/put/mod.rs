@@ -84,10 +84,6 @@ impl Kernel for Put {
         false
     }
 
-    fn indexed(&self, _: &[Shaped], _: &Shaped) -> (usize, usize) {
-        (0, 0)
-    }
-
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
         None
     }

@@ -74,10 +74,6 @@ impl Kernel for Search {
         false
     }
 
-    fn indexed(&self, _: &[Shaped], _: &Shaped) -> (usize, usize) {
-        (0, 0)
-    }
-
     fn flops(&self, _: &[Shaped]) -> Option<u64> {
         None
     }

@@ -63,10 +63,6 @@ impl Kernel for Triangular {
         false
     }
 
-    fn indexed(&self, _: &[Shaped], _: &Shaped) -> (usize, usize) {
-        (0, 0)
-    }
-
     fn flops(&self, operands: &[Shaped]) -> Option<u64> {
         let [a, b] = operands else { return None };
         Some(b.shape.numel() as u64 * *a.shape.last()? as u64)

@@ -5,9 +5,9 @@
 
 mod relaid;
 
-use super::args::Args;
-use super::{Launch, Plan, Pointer, Prebuilt, TICKETS, find};
-use crate::cpu::library::matmul::Problem as Merged;
+use super::Merged;
+use crate::cuda::library::args::Args;
+use crate::cuda::library::{Launch, Plan, Pointer, Prebuilt, TICKETS, find};
 use crate::same_sums;
 use mg_device::cuda::{Elements, TensorMap};
 use mg_device::{DType, Error, ErrorKind, Layout, Result};
@@ -397,7 +397,7 @@ fn plan_by(problem: &Problem, takes: impl Fn(&str) -> bool, splits: Option<usize
         maps,
     };
     let workspace = if splits > 1 { tiles_m * tiles_n * count * splits * tile.m * tile.n * 4 } else { 0 };
-    Ok(Some(Plan { launches: smallvec![launch], workspace }))
+    Ok(Some(Plan { launches: smallvec![launch], workspace, ..Plan::default() }))
 }
 
 /// The fastest kernel that takes the operands as they lie, of the tiles that `takes` knows by name.

@@ -1,6 +1,7 @@
 //! Elements by index, and their adjoint: sums by index.
 
-use super::Shared;
+use super::rows::rows as together;
+use crate::cpu::library::Shared;
 use crate::cpu::pool::{num_threads, parallel};
 use crate::cpu::run::OutOfRange;
 use mg_device::{DType, Layout, Shape, bf16, f16};
@@ -18,7 +19,7 @@ struct Rows {
 }
 
 fn rows(shape: &Shape, axis: usize, index: &Layout, operand: &Layout) -> Rows {
-    let (first, row) = crate::indexed::rows(shape, axis, index, operand);
+    let (first, row) = together(shape, axis, index, operand);
     Rows { shape: Shape::of(&shape[..first]), row }
 }
 

@@ -10,16 +10,15 @@ mod micro;
 mod pack;
 mod vector;
 
+use super::Merged;
+use crate::cpu::library::Shared;
 use crate::cpu::pool::parallel;
+use crate::library::After;
 use blocked::Matrices;
 use entry::{Bool, Entry};
 use half::{bf16, f16};
-use mg_device::{DType, Layout, MAX_RANK, Shape, merge_dims};
+use mg_device::{DType, Layout};
 use std::ops::Range;
-
-/// What is called for each finished panel of rows: the address such that position `p` of the result lies `p` elements
-/// from it, and the positions of the panel.
-pub type After<'a> = &'a (dyn Fn(*const u8, Range<usize>) + Sync);
 
 /// Multiplications from which a product is divided among threads.
 const PARALLEL: usize = 1 << 19;
@@ -54,7 +53,7 @@ pub unsafe fn matmul(
         return;
     }
     let size = dtype.size();
-    let problem = Problem::new(la, lb);
+    let problem = Merged::new(la, lb);
     let a = a.wrapping_add(la.offset() * size);
     let b = b.wrapping_add(lb.offset() * size);
     // SAFETY: by this function's contract.
@@ -70,59 +69,6 @@ pub unsafe fn matmul(
             DType::I8 | DType::U8 => run::<u8>(&problem, a, b, raw, after),
             DType::Bool => run::<Bool>(&problem, a, b, raw, after),
         }
-    }
-}
-
-/// A product with its leading axes merged as far as they can be.
-#[derive(Clone, Debug)]
-pub(crate) struct Problem {
-    pub(crate) batch: Shape,
-    pub(crate) a_batch: [isize; MAX_RANK],
-    pub(crate) b_batch: [isize; MAX_RANK],
-    pub(crate) m: usize,
-    pub(crate) n: usize,
-    pub(crate) k: usize,
-    pub(crate) a_strides: [isize; 2],
-    pub(crate) b_strides: [isize; 2],
-}
-
-impl Problem {
-    /// Rows along which `b` repeats are rows of one matrix, whatever axis they came from: results stay in order.
-    pub(crate) fn new(la: &Layout, lb: &Layout) -> Problem {
-        let rank = la.rank();
-        let (sa, sb) = (la.strides(), lb.strides());
-        let (k, n) = (la.shape()[rank - 1], lb.shape()[rank - 1]);
-        let (a_strides, b_strides) = ([sa[rank - 2], sa[rank - 1]], [sb[rank - 2], sb[rank - 1]]);
-        if rank == 2 {
-            let (batch, none) = (Shape::scalar(), [0; MAX_RANK]);
-            let m = la.shape()[0];
-            return Problem { batch, a_batch: none, b_batch: none, m, n, k, a_strides, b_strides };
-        }
-        let rows = Shape::of(&la.shape().dims()[..rank - 1]);
-        let mut b_rows = lb.padded_strides();
-        b_rows[rank - 2] = 0;
-        let (shape, [mut a_batch, mut b_batch]) = merge_dims(&rows, [&sa[..rank - 1], &b_rows[..rank - 1]]);
-        let lead = shape.rank().wrapping_sub(1);
-        let (batch, m, a_row) = match shape.rank() {
-            0 => (Shape::scalar(), 1, 0),
-            _ if b_batch[lead] == 0 => (Shape::of(&shape.dims()[..lead]), shape[lead], a_batch[lead]),
-            _ => (shape, 1, 0),
-        };
-        a_batch[batch.rank()..].fill(0);
-        b_batch[batch.rank()..].fill(0);
-        Problem { batch, a_batch, b_batch, m, n, k, a_strides: [a_row, a_strides[1]], b_strides }
-    }
-
-    /// Where the matrices of one index of the batch begin.
-    fn offsets(&self, mut index: usize) -> (isize, isize) {
-        let (mut a, mut b) = (0, 0);
-        for axis in (0..self.batch.rank()).rev() {
-            let i = (index % self.batch[axis]) as isize;
-            index /= self.batch[axis];
-            a += i * self.a_batch[axis];
-            b += i * self.b_batch[axis];
-        }
-        (a, b)
     }
 }
 
@@ -147,19 +93,19 @@ impl<T> Output<'_, T> {
 }
 
 unsafe fn run<T: Entry>(
-    problem: &Problem,
+    problem: &Merged,
     a: *const u8,
     b: *const u8,
     raw: Option<*mut u8>,
     after: Option<After<'_>>,
 ) {
-    let Problem { m, n, k, .. } = *problem;
+    let Merged { m, n, k, .. } = *problem;
     let batch = problem.batch.numel();
     if batch == 0 || m == 0 || n == 0 {
         return;
     }
     let operands =
-        super::Shared((a.cast::<T>(), b.cast::<T>(), raw.map_or(std::ptr::null_mut(), |p| p.cast::<T>())));
+        Shared((a.cast::<T>(), b.cast::<T>(), raw.map_or(std::ptr::null_mut(), |p| p.cast::<T>())));
     let one = |index: usize, threads: bool| {
         let (a, b, raw) = operands.get();
         let (at_a, at_b) = problem.offsets(index);

@@ -1,10 +1,10 @@
 //! Elements by index, and their adjoint: sums by index.
 
-use super::args::Args;
-use super::axes::{WIDE, countable};
-use super::copy::launch;
-use super::{Launch, Plan, Pointer};
-use crate::indexed::rows;
+use super::rows::rows;
+use crate::cuda::library::args::Args;
+use crate::cuda::library::axes::{WIDE, countable};
+use crate::cuda::library::copy::{self, launch};
+use crate::cuda::library::{Launch, Plan, Pointer};
 use crate::same_sums;
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
 use smallvec::{SmallVec, smallvec};
@@ -67,7 +67,7 @@ pub fn gather(size: usize, x: &Layout, index: &Layout, axis: usize, align: usize
         .u32(0)
         .axes(&sizes, &[&around[0], &around[1]], count >= WIDE);
     let name = format!("gather_b{}", size * each * 8);
-    Ok(Plan { launches: smallvec![launch("gather", &name, count.div_ceil(1024), args)?], workspace: 0 })
+    Ok(Plan { launches: smallvec![launch("gather", &name, count.div_ceil(1024), args)?], ..Plan::default() })
 }
 
 /// Steps of a warp up to which every target looks through all indices that may name it.
@@ -95,7 +95,7 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
     }
     let bytes = dtype.size();
     if shape.contains(&0) {
-        return super::copy::fill(bytes, target.numel(), 0);
+        return copy::fill(bytes, target.numel(), 0);
     }
     let (first, row) = rows(&shape, axis, index, x);
     let (count, length) = (target.numel(), shape[axis]);
@@ -145,11 +145,11 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
     };
     let last = launch("scatter_add", &format!("scatter_{name}_{kind}"), blocks, args)?;
     if !sorts {
-        return Ok(Plan { launches: smallvec![last], workspace: 0 });
+        return Ok(Plan { launches: smallvec![last], ..Plan::default() });
     }
     let mut launches = sorted.launches(&shape, first, index, axis, size, targets)?;
     launches.push(last);
-    Ok(Plan { launches, workspace: sorted.bytes })
+    Ok(Plan { launches, workspace: sorted.bytes, ..Plan::default() })
 }
 
 /// Where keys and positions lie in the workspace while they are sorted: twice each, and the blocks' counts.

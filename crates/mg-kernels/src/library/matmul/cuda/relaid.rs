@@ -1,8 +1,8 @@
 //! Operands that are copied before a product, so that a faster kernel takes them: lines moved apart until they are aligned,
 //! or turned until neighbours lie along k.
 
-use super::super::{Launch, Map, Plan, Pointer, copy};
 use super::{Lines, Merged, Precision, Problem, choose, plan_by};
+use crate::cuda::library::{Launch, Map, Plan, Pointer, copy};
 use mg_device::{DType, Layout, Result, Shape};
 use smallvec::SmallVec;
 
@@ -64,7 +64,7 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<Plan>> {
         Pointer::Output(_) | Pointer::Tickets | Pointer::Fault => (pointer, 0),
     };
     launches.extend(product.launches.drain(..).map(|launch| launch.moved(moved)));
-    Ok(Some(Plan { launches, workspace: at + product.workspace }))
+    Ok(Some(Plan { launches, workspace: at + product.workspace, ..Plan::default() }))
 }
 
 impl Launch {

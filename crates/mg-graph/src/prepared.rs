@@ -1,0 +1,208 @@
+//! Library kernels as a CUDA device runs them: made once for addresses of some alignment, then launched.
+
+use crate::cuda::After;
+use crate::plan::{Bindings, Launch};
+use mg_device::cuda::Gpu;
+use mg_device::{Buffer, DType, Error, ErrorKind, Result};
+use mg_kernels::cuda::library::{self, Plan, Pointer};
+use mg_kernels::cuda::{CudaEpilogue, behind_gate};
+use mg_kernels::library::matmul::Precision;
+use smallvec::SmallVec;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, PoisonError};
+
+/// What a kernel's launches depend on besides what the plan says.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Situation {
+    /// What addresses are multiples of, up to the widest access: the operands', then the output's.
+    pub(crate) aligned: SmallVec<[usize; 4]>,
+    pub(crate) precision: Precision,
+    /// Elementwise work is done before the store, and whether that reads and writes the widest units.
+    pub(crate) epilogue: Option<bool>,
+}
+
+impl Situation {
+    pub(crate) fn of(inputs: &[u64], out: u64, epilogue: Option<bool>) -> Situation {
+        let alignment = |address: &u64| 1 << address.trailing_zeros().min(4);
+        let aligned = inputs.iter().chain([&out]).map(alignment).collect();
+        Situation { aligned, precision: matmul_precision(), epilogue }
+    }
+
+    /// Of the output.
+    pub(crate) fn out(&self) -> usize {
+        self.aligned.last().copied().unwrap_or(1)
+    }
+}
+
+/// A kernel's launches, ready for a situation.
+pub(crate) struct Prepared {
+    situation: Situation,
+    steps: Vec<Step>,
+}
+
+/// One plan of a kernel.
+pub(crate) struct Step {
+    plan: Plan,
+    kernels: Vec<mg_device::cuda::Kernel>,
+    /// The positions of its operands.
+    inputs: SmallVec<[usize; 2]>,
+    /// Where in the output it writes, in bytes.
+    output: usize,
+    /// In the last launch.
+    epilogue: Option<CudaEpilogue>,
+}
+
+impl Launch {
+    /// What was made for this situation, or is made now; `None` where that cannot be made.
+    pub(crate) fn known_or(
+        &self,
+        situation: Situation,
+        make: impl FnOnce(&Situation) -> Result<Option<Vec<Step>>>,
+    ) -> Result<Option<Arc<Prepared>>> {
+        let mut place = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = place.as_ref().filter(|p| p.situation == situation) {
+            return Ok(Some(known.clone()));
+        }
+        let Some(steps) = make(&situation)? else { return Ok(None) };
+        let made = Arc::new(Prepared { situation, steps });
+        *place = Some(made.clone());
+        Ok(Some(made))
+    }
+}
+
+impl Prepared {
+    /// Launches it with these addresses.
+    pub(crate) fn run<B: Bindings>(
+        &self,
+        gpu: &Gpu,
+        inputs: &[u64],
+        out: u64,
+        launch: &Launch,
+        graph: &B,
+        after: Option<&After>,
+    ) -> Result<()> {
+        for step in &self.steps {
+            step.run(gpu, inputs, out + step.output as u64, launch, graph, after)?;
+        }
+        Ok(())
+    }
+}
+
+impl Step {
+    /// A plan with its kernels assembled.
+    pub(crate) fn new(gpu: &Gpu, plan: Plan, inputs: SmallVec<[usize; 2]>, output: usize) -> Result<Step> {
+        let load = |l: &library::Launch| mg_kernels::cuda::prebuilt(gpu, l.kernel);
+        let kernels = plan.launches.iter().map(load).collect::<Result<_>>()?;
+        Ok(Step { plan, kernels, inputs, output, epilogue: None })
+    }
+
+    /// A plan whose last launch does elementwise work before the store.
+    pub(crate) fn fused(
+        gpu: &Gpu,
+        plan: Plan,
+        inputs: SmallVec<[usize; 2]>,
+        epilogue: CudaEpilogue,
+    ) -> Result<Step> {
+        let load = |l: &library::Launch| mg_kernels::cuda::prebuilt(gpu, l.kernel);
+        let before = plan.launches.len().saturating_sub(1);
+        let mut kernels = plan.launches[..before].iter().map(load).collect::<Result<Vec<_>>>()?;
+        kernels.push(epilogue.kernel());
+        Ok(Step { plan, kernels, inputs, output: 0, epilogue: Some(epilogue) })
+    }
+
+    fn run<B: Bindings>(
+        &self,
+        gpu: &Gpu,
+        inputs: &[u64],
+        out: u64,
+        launch: &Launch,
+        graph: &B,
+        after: Option<&After>,
+    ) -> Result<()> {
+        // Larger than what all launches share: given back at once, to be used again in the stream's order.
+        let own = if self.plan.workspace > gpu.scratch_bytes() {
+            let own = Buffer::uninit(gpu.device(), DType::U8, self.plan.workspace)?;
+            if gpu.is_collecting() {
+                gpu.keep(&own);
+            }
+            Some(own)
+        } else {
+            None
+        };
+        // Scratch memory is asked for where it is used alone: launches that share it wait for one another.
+        let workspace = match &own {
+            Some(own) => own.address(),
+            None if self.plan.workspace > 0 => gpu.scratch(),
+            None => 0,
+        };
+        let asks =
+            self.plan.launches.iter().flat_map(library::Launch::pointers).any(|p| p.1 == Pointer::Fault);
+        let fault = if asks { gpu.guard(launch.index_guard(graph))? } else { 0 };
+        let address = |pointer| match pointer {
+            Pointer::Input(i) => {
+                self.inputs.get(usize::from(i)).and_then(|&i| inputs.get(i)).copied().unwrap_or(0)
+            }
+            Pointer::Output(_) => out,
+            Pointer::Workspace => workspace,
+            Pointer::Tickets => gpu.tickets(),
+            Pointer::Fault => fault,
+        };
+        let last = self.plan.launches.len().saturating_sub(1);
+        for (i, (step, &kernel)) in self.plan.launches.iter().zip(&self.kernels).enumerate() {
+            let mut memory = [0u8; library::MAX_ARGS];
+            let args = step.bind(&mut memory, address);
+            for map in step.maps() {
+                let encoded = gpu.tensor_map(&map.tensor, address(map.pointer) + map.offset)?;
+                library::Launch::set_map(args, map, &encoded);
+            }
+            let args = &*args;
+            let mut packed: SmallVec<[u8; 1024]> = SmallVec::new();
+            let args = match (&self.epilogue, after) {
+                (Some(epilogue), Some(after)) if i == last => {
+                    packed.extend_from_slice(args);
+                    let guard = |check, size| launch.guard(graph, after.program, check, size);
+                    epilogue.pack(gpu, after.args, &guard, &mut packed)?;
+                    &packed
+                }
+                _ => args,
+            };
+            let kernel = behind_gate(gpu, kernel)?;
+            // SAFETY: the description's arguments are its kernel's; operands and output are the plan's, and lie as it was
+            // told.
+            unsafe { gpu.launch(kernel, step.grid, step.block, step.shared, args, launch.origin(graph))? };
+        }
+        Ok(())
+    }
+}
+
+/// 0: exact; 1: tf32.
+static PRECISION: AtomicU8 = AtomicU8::new(0);
+
+fn matmul_precision() -> Precision {
+    if PRECISION.load(Ordering::Relaxed) == 0 { Precision::Highest } else { Precision::High }
+}
+
+/// How products of f32 matrices are computed on CUDA devices, as PyTorch's function of this name has it: "highest" (the
+/// default) in f32 throughout, "high" and "medium" on tensor cores, with operands rounded to 10 bits of fraction.
+///
+/// # Errors
+///
+/// Another name.
+#[track_caller]
+pub fn set_float32_matmul_precision(precision: &str) -> Result<()> {
+    let code = match precision {
+        "highest" => 0,
+        "high" | "medium" => 1,
+        _ => {
+            let text = format!("{precision:?} is not a precision: \"highest\", \"high\" and \"medium\" are");
+            return Err(Error::new("set_float32_matmul_precision", ErrorKind::Value(text)));
+        }
+    };
+    PRECISION.store(code, Ordering::Relaxed);
+    Ok(())
+}
+
+/// What [`set_float32_matmul_precision`] was told: "highest" or "high", as which "medium" counts.
+pub fn get_float32_matmul_precision() -> &'static str {
+    if PRECISION.load(Ordering::Relaxed) == 0 { "highest" } else { "high" }
+}
