@@ -604,6 +604,60 @@ impl Row {
         }
     }
 
+    /// Instructions that an element of f32 takes on a GPU, roughly: from some hundred on a thread has fewer elements.
+    pub fn cost(self) -> usize {
+        match self {
+            Row::IntPow => 250,
+            Row::Lgamma | Row::Digamma => 180,
+            Row::Pow | Row::Fmod => 160,
+            Row::Sin | Row::Cos | Row::Tan => 120,
+            Row::Erfc | Row::Erfcx | Row::Erfinv | Row::Ndtri | Row::Atan2 => 100,
+            Row::I0e
+            | Row::I1e
+            | Row::Erf
+            | Row::Atan
+            | Row::Asin
+            | Row::Acos
+            | Row::Softplus
+            | Row::Sinh
+            | Row::Cosh
+            | Row::Asinh
+            | Row::Acosh
+            | Row::Atanh => 60,
+            Row::Log | Row::Log1p | Row::Log2 | Row::Log10 | Row::Tanh | Row::Sigmoid => 40,
+            Row::Expm1 => 30,
+            Row::Exp | Row::Exp2 => 22,
+            Row::NextAfter | Row::Div | Row::Sqrt => 12,
+            Row::Floor | Row::Ceil | Row::Trunc | Row::Round => 8,
+            Row::Add
+            | Row::Sub
+            | Row::Mul
+            | Row::Maximum
+            | Row::Minimum
+            | Row::Neg
+            | Row::Abs
+            | Row::Sign
+            | Row::Square
+            | Row::Relu
+            | Row::Gate
+            | Row::Copysign
+            | Row::BitAnd
+            | Row::BitOr
+            | Row::BitXor
+            | Row::Shl
+            | Row::Shr
+            | Row::Lt
+            | Row::Le
+            | Row::Eq
+            | Row::Ne
+            | Row::And
+            | Row::Or
+            | Row::Xor
+            | Row::Not
+            | Row::Where => 1,
+        }
+    }
+
     /// Whether a zero among the second operand's integers is an error.
     pub fn refuses_zero(self, dtype: DType) -> bool {
         self == Row::Div && dtype.is_int()

@@ -148,7 +148,8 @@ fn power(a: i128, b: i128) -> i128 {
 /// What a row gives for operands of `dtype`.
 pub fn reference(row: Row, dtype: DType, x: &[Cell]) -> Cell {
     let f = |i: usize| x[i].f();
-    let i = |i: usize| x[i].i();
+    // Of floats nobody asks: infinities would leave no room for a sign.
+    let i = |i: usize| if dtype.is_float() { 0 } else { x[i].i() };
     let float = |v: f64| Cell::F(v);
     // Two's complement: the low bits, then the dtype's width.
     let wrapped = Cell::I;

@@ -5,6 +5,7 @@ use super::params::{Field, Params};
 use super::ptx::{Kind, Op, Opnd, copy, imm, imm64, ins, op1, op2, op3, reg};
 use super::random;
 use super::reduce::{Acc, Reduction};
+use super::stage::reduction;
 use super::values::{apply, cast, from_cell, kind_of, load, load_vector, round, store_vector};
 use crate::program::{Class, Inst, Program, Source, Val};
 use mg_device::{DType, Result};
@@ -88,10 +89,7 @@ impl<'a> Body<'a> {
 
     /// How a value is reduced, if it is a reduction.
     pub(crate) fn reduction(&self, v: usize, wide: bool) -> Option<(Reduction, Val)> {
-        match self.program.values[v].inst {
-            Inst::Reduce(kind, _, a) => Some((Reduction { kind, dtype: self.dtype(a), wide }, a)),
-            _ => None,
-        }
+        reduction(self.program, v, wide)
     }
 
     /// The address (or the offset, of ramps and random numbers) of an operand's element at row 0, column 0.

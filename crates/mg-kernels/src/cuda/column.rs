@@ -2,33 +2,28 @@
 //! chunks.
 
 use super::body::{Body, Check, RowAt, Run, wide};
-use super::emit::{Emitted, SCRATCH, finish, leave_unless_last, widest};
+use super::emit::{Emitted, finish, leave_unless_last};
 use super::frame::{Frame, internal};
 use super::params::Field;
 use super::ptx::{
     self, Kind, Op, assign, bits_of, imm, imm64, ins, label, op1, op2, op3, place, reg, special,
 };
 use super::reduce::{Acc, Reduction, shared_address};
+use super::stage::Columns;
 use super::values::store;
-use crate::program::{Class, Inst, Over, Program, Val};
+use crate::program::{Class, Inst, Program, Val};
 use mg_device::Result;
 
-const THREADS: usize = 256;
-/// Rows that a thread reads at a time.
-const AT_A_TIME: usize = 4;
 /// Chunks whose results a thread reads at a time.
 const JOINED: usize = 4;
-/// Blocks that are enough for any device.
-const BLOCKS: usize = 768;
-/// Stripes that have a counter each.
-const TICKETS: usize = 1 << 15;
 
-struct Columns<'a> {
+struct Column<'a> {
     body: Body<'a>,
-    across: usize,
-    down: usize,
+    stage: &'a Columns,
     tid: Op,
     ty: Op,
+    /// The block's place.
+    at: Place,
     /// The first column of the thread's run, and whether there is one.
     column: Op,
     p: Option<Op>,
@@ -37,50 +32,20 @@ struct Columns<'a> {
     reduced: Vec<(usize, Val, Reduction, Vec<Acc>)>,
 }
 
-pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool, scratch: u32) -> Result<Emitted> {
-    let columns = frame.columns;
-    let mut vector = (16 / widest(program, frame)).clamp(1, 8);
-    // A run does not cross from one merged dimension's end into the next row of it.
-    while !frame.column_dims.last().unwrap_or(&1).is_multiple_of(vector) {
-        vector /= 2;
-    }
-    let groups = columns.max(1) / vector;
-    let across = groups.next_power_of_two().min(32);
-    let down = THREADS / across;
-    let stripes = groups.div_ceil(across);
-    let batches = frame.batches;
-    let rows = frame.rows / batches.max(1);
-    ptx::begin();
-    let mut body = Body::new(program, frame, vector, aligned);
-    body.uniforms()?;
-    let mut reduced = vec![];
-    for v in 0..program.values.len() {
-        if let Inst::Reduce(_, Over::Outer, a) = program.values[v].inst {
-            let (reduction, _) = body.reduction(v, true).ok_or_else(|| internal("no reduction"))?;
-            if reduction.kind.is_arg() {
-                return Err(internal("an index reduction over outer dimensions"));
-            }
-            reduced.push((v, a, reduction, (0..vector).map(|_| reduction.start()).collect::<Vec<_>>()));
+/// Which of them a block has.
+#[derive(Clone, Copy)]
+struct Place {
+    stripe: Op,
+    chunk: Op,
+    batch: Op,
+}
+
+impl Place {
+    fn new(body: &mut Body, stage: &Columns) -> Place {
+        if stage.three {
+            let [stripe, chunk, batch] = ["%ctaid.x", "%ctaid.y", "%ctaid.z"].map(special);
+            return Place { stripe, chunk, batch };
         }
-    }
-    let per_chunk = (batches * reduced.len() * columns * 8).max(1);
-    let mut chunks = (BLOCKS / (stripes * batches).max(1)).clamp(1, rows.div_ceil(down * AT_A_TIME).max(1));
-    chunks = chunks.min((SCRATCH / per_chunk).max(1));
-    if stripes * batches > TICKETS {
-        chunks = 1;
-    }
-    let chunk_rows = rows.div_ceil(chunks).max(1);
-    let chunks = rows.div_ceil(chunk_rows).max(1);
-    let blocks = stripes * batches * chunks;
-    if blocks >= 1 << 31 || rows >= 1 << 31 {
-        return Err(internal("too many columns for one launch"));
-    }
-    let tid = special("%tid.x");
-    // A dimension of the grid each, where they fit: divisions are long.
-    let (grid, [stripe, chunk, batch]) = if chunks.max(batches) < 1 << 16 {
-        let grid = [stripes as u32, chunks as u32, batches as u32];
-        (grid, [special("%ctaid.x"), special("%ctaid.y"), special("%ctaid.z")])
-    } else {
         let cta = special("%ctaid.x");
         let split = |body: &mut Body, a: Op, n: usize| {
             let n = body.params.word(n as u32);
@@ -88,91 +53,129 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool, scratch: u32
             let back = op2(Kind::R, "mul.lo.u32", q, n);
             (q, op2(Kind::R, "sub.u32", a, back))
         };
-        let (rest, stripe) = split(&mut body, cta, stripes);
-        let (batch, chunk) = split(&mut body, rest, chunks);
-        ([blocks as u32, 1, 1], [stripe, chunk, batch])
+        let (rest, stripe) = split(body, cta, stage.stripes);
+        let (batch, chunk) = split(body, rest, stage.chunks);
+        Place { stripe, chunk, batch }
+    }
+}
+
+pub(crate) fn emit(
+    program: &Program,
+    frame: &Frame,
+    stage: &Columns,
+    aligned: bool,
+    scratch: u32,
+) -> Result<Emitted> {
+    let &Columns { vector, across, groups, .. } = stage;
+    ptx::begin();
+    let mut body = Body::new(program, frame, vector, aligned);
+    body.uniforms()?;
+    let start = |&(v, a, reduction): &(usize, Val, Reduction)| {
+        (v, a, reduction, (0..vector).map(|_| reduction.start()).collect::<Vec<_>>())
     };
+    let reduced = stage.reduced.iter().map(start).collect();
+    let tid = special("%tid.x");
+    let place_of = Place::new(&mut body, stage);
     let tx = op2(Kind::R, "and.b32", tid, imm(across as i64 - 1));
     let ty = op2(Kind::R, "shr.u32", tid, imm(across.trailing_zeros() as i64));
-    let group = op3(Kind::R, "mad.lo.u32", stripe, imm(across as i64), tx);
-    let all_groups = body.params.word(if columns == 0 { 0 } else { groups as u32 });
-    let p = (!groups.is_multiple_of(across) || columns == 0)
+    let group = op3(Kind::R, "mad.lo.u32", place_of.stripe, imm(across as i64), tx);
+    let all_groups = body.params.word(if frame.columns == 0 { 0 } else { groups as u32 });
+    let p = (!groups.is_multiple_of(across) || frame.columns == 0)
         .then(|| op2(Kind::P, "setp.lt.u32", group, all_groups));
     let column = if body.wide {
         op2(Kind::D, "mul.wide.u32", group, imm(vector as i64))
     } else {
         op2(Kind::R, "mul.lo.u32", group, imm(vector as i64))
     };
-    let batch_rows = body.params.word(rows as u32);
-    let first_row = op2(Kind::D, "mul.wide.u32", batch, batch_rows);
-    let each = body.params.word(chunk_rows as u32);
-    let from = op2(Kind::R, "mul.lo.u32", chunk, each);
-    let end = op2(Kind::R, "add.u32", from, each);
-    let end = op2(Kind::R, "min.u32", end, batch_rows);
-    let at = ptx::copy(op2(Kind::R, "add.u32", from, ty));
-    let mut this = Columns { body, across, down, tid, ty, column, p, first_row, reduced };
-    // Several rows at a time, then one by one.
-    for step in [AT_A_TIME, 1] {
-        let (again, done) = (label(), label());
-        place(again);
-        let last = op2(Kind::R, "add.u32", at, imm(((step - 1) * down) as i64));
-        let over = op2(Kind::P, "setp.ge.u32", last, end);
-        ins!("@{over} bra L{done}");
-        this.rows(at, step)?;
-        let next = op2(Kind::R, "add.u32", at, imm((step * down) as i64));
-        assign(at, next);
-        ins!("bra L{again}");
-        place(done);
-    }
+    let batch_rows = body.params.word(stage.rows as u32);
+    let first_row = op2(Kind::D, "mul.wide.u32", place_of.batch, batch_rows);
+    let mut this = Column { body, stage, tid, ty, at: place_of, column, p, first_row, reduced };
+    this.walk(batch_rows)?;
     let shared = this.join()?;
     let is_first = op2(Kind::P, "setp.eq.s32", this.ty, imm(0));
     let writes = this.p.map_or(is_first, |p| op2(Kind::P, "and.pred", p, is_first));
-    let n = this.reduced.len();
-    if chunks > 1 {
-        let base = this.body.params.field(Field::Scratch(scratch));
-        let row_bytes = this.body.params.long((columns * 8) as i64);
-        let all = this.body.params.word(chunks as u32);
+    if stage.chunks > 1 {
+        this.join_chunks(writes, shared, scratch)?;
+    }
+    this.results(writes)?;
+    let Column { body, .. } = this;
+    debug_assert!(body.checks.iter().all(|c| matches!(c, Check::Index(_) | Check::Divisor)));
+    Ok(finish(body, shared + 16, stage.grid(), Columns::THREADS as u32))
+}
+
+impl Column<'_> {
+    /// The rows of the chunk: several at a time, then one by one.
+    fn walk(&mut self, batch_rows: Op) -> Result<()> {
+        let each = self.body.params.word(self.stage.chunk_rows as u32);
+        let from = op2(Kind::R, "mul.lo.u32", self.at.chunk, each);
+        let end = op2(Kind::R, "add.u32", from, each);
+        let end = op2(Kind::R, "min.u32", end, batch_rows);
+        let at = ptx::copy(op2(Kind::R, "add.u32", from, self.ty));
+        for step in [Columns::AT_A_TIME, 1] {
+            let (again, done) = (label(), label());
+            place(again);
+            let last = op2(Kind::R, "add.u32", at, imm(((step - 1) * self.stage.down) as i64));
+            let over = op2(Kind::P, "setp.ge.u32", last, end);
+            ins!("@{over} bra L{done}");
+            self.rows(at, step)?;
+            let next = op2(Kind::R, "add.u32", at, imm((step * self.stage.down) as i64));
+            assign(at, next);
+            ins!("bra L{again}");
+            place(done);
+        }
+        Ok(())
+    }
+
+    /// Leaves what the block has in the scratch memory, and goes on in the last block of the stripe to do so, with what all have.
+    fn join_chunks(&mut self, writes: Op, shared: u32, scratch: u32) -> Result<()> {
+        let Place { stripe, chunk, batch } = self.at;
+        let stage = self.stage;
+        let n = self.reduced.len();
+        let base = self.body.params.field(Field::Scratch(scratch));
+        let row_bytes = self.body.params.long((self.body.frame.columns * 8) as i64);
+        let all = self.body.params.word(stage.chunks as u32);
         let block_row = op3(Kind::R, "mad.lo.u32", batch, all, chunk);
         let batch_row = op2(Kind::R, "mul.lo.u32", batch, all);
-        let address = |this: &Columns, row: Op, r: usize| {
+        let column = self.column;
+        let address = |row: Op, r: usize| {
             let row = op2(Kind::R, "mul.lo.u32", row, imm(n as i64));
             let row = op2(Kind::R, "add.u32", row, imm(r as i64));
             let at = op3(Kind::D, "mad.lo.s64", wide(row), row_bytes, base);
-            op3(Kind::D, "mad.lo.s64", wide(this.column), imm64(8), at)
+            op3(Kind::D, "mad.lo.s64", wide(column), imm64(8), at)
         };
         for r in 0..n {
-            let at = address(&this, block_row, r);
-            for (i, acc) in this.reduced[r].3.iter().enumerate() {
+            let at = address(block_row, r);
+            for (i, acc) in self.reduced[r].3.iter().enumerate() {
                 ins!("@{writes} st.global.{} [{at}+{}], {}", bits_of(acc.value.0), i * 8, acc.value);
             }
         }
-        let tickets = this.body.params.field(Field::Tickets);
-        let per_batch = this.body.params.word(stripes as u32);
+        let tickets = self.body.params.field(Field::Tickets);
+        let per_batch = self.body.params.word(stage.stripes as u32);
         let which = op3(Kind::R, "mad.lo.u32", batch, per_batch, stripe);
         // The first counter is that of full reductions.
         let ticket = op3(Kind::D, "mad.wide.u32", which, imm(4), tickets);
         let ticket = op2(Kind::D, "add.s64", ticket, imm64(4));
         let last = op2(Kind::R, "sub.u32", all, imm(1));
-        let first = op2(Kind::P, "setp.eq.s32", this.tid, imm(0));
+        let first = op2(Kind::P, "setp.eq.s32", self.tid, imm(0));
         leave_unless_last(ticket, last, first, shared, None);
         for r in 0..n {
-            let (_, _, reduction, accs) = &this.reduced[r];
+            let (_, _, reduction, accs) = &self.reduced[r];
             for acc in accs {
                 assign(acc.value, reduction.neutral());
             }
             // Several loads are under way at a time.
-            let c = ptx::copy(this.ty);
+            let c = ptx::copy(self.ty);
             let (again, done) = (label(), label());
             place(again);
             let over = op2(Kind::P, "setp.ge.u32", c, all);
             ins!("@{over} bra L{done}");
             let mut loaded = vec![];
             for k in 0..JOINED {
-                let c = op2(Kind::R, "add.u32", c, imm((k * down) as i64));
+                let c = op2(Kind::R, "add.u32", c, imm((k * stage.down) as i64));
                 let inside = op2(Kind::P, "setp.lt.u32", c, all);
-                let inside = this.p.map_or(inside, |p| op2(Kind::P, "and.pred", p, inside));
+                let inside = self.p.map_or(inside, |p| op2(Kind::P, "and.pred", p, inside));
                 let row = op2(Kind::R, "add.u32", batch_row, c);
-                let at = address(&this, row, r);
+                let at = address(row, r);
                 for (i, acc) in accs.iter().enumerate() {
                     let more = reg(acc.value.0);
                     assign(more, reduction.neutral());
@@ -183,45 +186,45 @@ pub(crate) fn emit(program: &Program, frame: &Frame, aligned: bool, scratch: u32
             for (acc, more) in loaded {
                 reduction.add_to(&acc, Acc { value: more, index: None });
             }
-            let next = op2(Kind::R, "add.u32", c, imm((JOINED * down) as i64));
+            let next = op2(Kind::R, "add.u32", c, imm((JOINED * stage.down) as i64));
             assign(c, next);
             ins!("bra L{again}");
             place(done);
         }
-        this.join()?;
+        self.join().map(|_| ())
     }
-    let columns_all = this.body.params.long(columns as i64);
-    let place_of = op3(Kind::D, "mad.lo.s64", wide(batch), columns_all, wide(this.column));
-    for o in 0..program.outputs.len() {
-        let (v, class) = program.outputs[o];
-        let Some((_, _, reduction, accs)) = this.reduced.iter().find(|r| r.0 == v as usize) else {
-            if class == Class::Full {
-                continue;
-            }
-            return Err(internal("an output that is neither over columns nor over elements"));
-        };
-        let (reduction, accs) = (*reduction, accs.clone());
-        let dtype = this.body.dtype(v);
-        let base = this.body.output(o);
-        let size = dtype.size() as i64;
-        let at = op3(Kind::D, "mad.lo.s64", place_of, imm64(size), base);
-        for (i, acc) in accs.iter().enumerate() {
-            let value = reduction.finish(*acc, dtype)?;
-            store(dtype, at, i as i64 * size, value, Some(writes));
-        }
-    }
-    let Columns { body, .. } = this;
-    debug_assert!(body.checks.iter().all(|c| matches!(c, Check::Index(_) | Check::Divisor)));
-    Ok(finish(body, shared + 16, grid, THREADS as u32))
-}
 
-impl Columns<'_> {
+    /// Writes what columns have that leaves the program.
+    fn results(&mut self, writes: Op) -> Result<()> {
+        let columns_all = self.body.params.long(self.body.frame.columns as i64);
+        let place_of = op3(Kind::D, "mad.lo.s64", wide(self.at.batch), columns_all, wide(self.column));
+        for o in 0..self.body.program.outputs.len() {
+            let (v, class) = self.body.program.outputs[o];
+            let Some((_, _, reduction, accs)) = self.reduced.iter().find(|r| r.0 == v as usize) else {
+                if class == Class::Full {
+                    continue;
+                }
+                return Err(internal("an output that is neither over columns nor over elements"));
+            };
+            let dtype = self.body.dtype(v);
+            let base = self.body.output(o);
+            let size = dtype.size() as i64;
+            let at = op3(Kind::D, "mad.lo.s64", place_of, imm64(size), base);
+            for (i, acc) in accs.iter().enumerate() {
+                let value = reduction.finish(*acc, dtype)?;
+                store(dtype, at, i as i64 * size, value, Some(writes));
+            }
+        }
+        Ok(())
+    }
+
     /// `step` rows of the batch: `at`, and those that lie `down` apart.
     fn rows(&mut self, at: Op, step: usize) -> Result<()> {
         let mut rows: Vec<RowAt> = vec![];
         let mut runs: Vec<Run> = vec![];
         for k in 0..step {
-            let within = if k == 0 { at } else { op2(Kind::R, "add.u32", at, imm((k * self.down) as i64)) };
+            let within =
+                if k == 0 { at } else { op2(Kind::R, "add.u32", at, imm((k * self.stage.down) as i64)) };
             let index = op2(Kind::D, "add.s64", wide(within), self.first_row);
             let position = if self.body.wide { index } else { op1(Kind::R, "cvt.u32.u64", index) };
             let mut row = self.body.at_row(position, None);
@@ -273,13 +276,13 @@ impl Columns<'_> {
     /// result. Answers with the bytes of shared memory used.
     fn join(&mut self) -> Result<u32> {
         let vector = self.body.vector;
-        if self.down == 1 {
+        if self.stage.down == 1 {
             return Ok(0);
         }
         let base = shared_address(0);
         let mine = op3(Kind::R, "mad.lo.u32", self.tid, imm(vector as i64 * 8), base);
         for (_, _, reduction, accs) in &self.reduced {
-            let half = ptx::copy(imm(self.down as i64 / 2));
+            let half = ptx::copy(imm(self.stage.down as i64 / 2));
             let again = label();
             place(again);
             ins!(".pragma \"nounroll\"");
@@ -293,7 +296,7 @@ impl Columns<'_> {
             }
             ins!("bar.sync 0");
             let takes = op2(Kind::P, "setp.lt.u32", self.ty, half);
-            let theirs = op3(Kind::R, "mad.lo.u32", half, imm((self.across * vector * 8) as i64), mine);
+            let theirs = op3(Kind::R, "mad.lo.u32", half, imm((self.stage.across * vector * 8) as i64), mine);
             for (i, acc) in accs.iter().enumerate() {
                 let other = reg(acc.value.0);
                 assign(other, reduction.neutral());
@@ -306,6 +309,6 @@ impl Columns<'_> {
             let more = op2(Kind::P, "setp.ne.s32", half, imm(0));
             ins!("@{more} bra L{again}");
         }
-        Ok((THREADS * vector * 8) as u32)
+        Ok((Columns::THREADS * vector * 8) as u32)
     }
 }

@@ -1,14 +1,14 @@
 //! From a program to the text of a kernel: what the three forms share.
 
 use super::body::{Body, Check};
-use super::frame::{Form, Frame, internal};
+use super::frame::{Frame, internal};
 use super::params::{Field, Params};
 use super::ptx::{self, Kind, Op, imm, imm64, ins, label, op2, op3, place, reg};
 use super::reduce::{Acc, Reduction, across_block, shared_address};
+use super::stage::Stage;
 use super::values::store;
 use super::{column, map, row};
 use crate::program::{Class, Inst, Over, Program, Source};
-use crate::rows::Row;
 use mg_device::{DType, Result};
 use std::fmt::Write;
 
@@ -57,10 +57,10 @@ pub(crate) fn partial_bytes(blocks: usize, threads: u32, totals: usize) -> usize
 /// Writes the kernel for a program. `aligned`: addresses allow accesses of whole runs; `list`: see [`map::emit`].
 pub(crate) fn emit(program: &Program, aligned: bool, list: bool, scratch: u32) -> Result<Emitted> {
     let frame = Frame::new(program)?;
-    match frame.form {
-        Form::Map => map::emit(program, &frame, aligned, list),
-        Form::Row => row::emit(program, &frame, aligned),
-        Form::Column => column::emit(program, &frame, aligned, scratch),
+    match Stage::new(program, &frame, list)? {
+        Stage::Elements(stage) => map::emit(program, &frame, &stage, aligned, list),
+        Stage::Rows(stage) => row::emit(program, &frame, &stage, aligned),
+        Stage::Columns(stage) => column::emit(program, &frame, &stage, aligned, scratch),
     }
 }
 
@@ -90,25 +90,9 @@ pub(crate) fn weight(program: &Program, frame: &Frame) -> usize {
             let double = if value.dtype == DType::F64 { 3 } else { 1 };
             double
                 * match value.inst {
-                    Inst::Map(row, _) => match row {
-                        Row::Pow | Row::Fmod => 160,
-                        Row::IntPow => 250,
-                        Row::Sin | Row::Cos | Row::Tan => 120,
-                        Row::Lgamma | Row::Digamma => 180,
-                        Row::Erfc | Row::Erfcx | Row::Erfinv | Row::Ndtri | Row::Atan2 => 100,
-                        Row::I0e | Row::I1e => 60,
-                        Row::Erf | Row::Atan | Row::Asin | Row::Acos | Row::Softplus => 60,
-                        Row::Sinh | Row::Cosh | Row::Asinh | Row::Acosh | Row::Atanh => 60,
-                        Row::Log | Row::Log1p | Row::Log2 | Row::Log10 | Row::Tanh | Row::Sigmoid => 40,
-                        Row::Expm1 => 30,
-                        Row::Exp | Row::Exp2 => 22,
-                        Row::NextAfter => 12,
-                        Row::Div | Row::Sqrt => 12,
-                        Row::Floor | Row::Ceil | Row::Trunc | Row::Round => 8,
-                        _ => 1,
-                    },
+                    Inst::Map(row, _) => row.cost(),
                     Inst::Input(i) if frame.inputs[i as usize].source == Source::Random => 80,
-                    _ => 1,
+                    Inst::Input(_) | Inst::Const(_) | Inst::Cast(_) | Inst::Reduce(..) | Inst::Guard(..) => 1,
                 }
         })
         .sum()

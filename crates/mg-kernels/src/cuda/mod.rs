@@ -16,6 +16,7 @@ mod reduce;
 mod row;
 pub mod single;
 mod splice;
+mod stage;
 mod values;
 
 pub use body::Check;

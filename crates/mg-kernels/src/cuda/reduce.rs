@@ -8,7 +8,7 @@ use crate::program::ReduceKind;
 use mg_device::{DType, Result};
 
 /// A reduction of elements of a dtype, and how it is accumulated.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reduction {
     pub(crate) kind: ReduceKind,
     pub(crate) dtype: DType,

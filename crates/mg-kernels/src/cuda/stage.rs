@@ -1,0 +1,620 @@
+//! How a program is staged: how many threads take which part of its space, what each of them holds, what has to be known before what, and
+//! where partial results lie. All of it is decided here, from shapes, strides and dtypes alone, before a line of text is written.
+
+use super::emit::{SCRATCH, SHARED, most_blocks, partial_bytes, reach, weight, widest};
+use super::frame::{Form, Frame, internal};
+use super::ptx::Kind;
+use super::reduce::Reduction;
+use crate::program::{Class, Inst, Over, Program, Val};
+use mg_device::{DType, Result};
+
+/// The stages of a program, by its form.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Stage {
+    Elements(Elements),
+    Rows(Rows),
+    Columns(Columns),
+}
+
+impl Stage {
+    /// `list`: the program is one of several that a launch runs.
+    pub(crate) fn new(program: &Program, frame: &Frame, list: bool) -> Result<Stage> {
+        Ok(match frame.form {
+            Form::Map => Stage::Elements(Elements::new(program, frame, list)),
+            Form::Row => Stage::Rows(Rows::new(program, frame)?),
+            Form::Column => Stage::Columns(Columns::new(program, frame)?),
+        })
+    }
+}
+
+/// How a value is reduced, if it is a reduction: what is accumulated in f64 is `wide`.
+pub(crate) fn reduction(program: &Program, v: usize, wide: bool) -> Option<(Reduction, Val)> {
+    match program.values[v].inst {
+        Inst::Reduce(kind, _, a) => {
+            Some((Reduction { kind, dtype: program.values[usize::from(a)].dtype, wide }, a))
+        }
+        Inst::Input(_) | Inst::Const(_) | Inst::Map(..) | Inst::Cast(_) | Inst::Guard(..) => None,
+    }
+}
+
+/// The program's reductions over something.
+fn reductions(program: &Program, over: Over) -> impl Iterator<Item = usize> + '_ {
+    (0..program.values.len())
+        .filter(move |&v| matches!(program.values[v].inst, Inst::Reduce(_, o, _) if o == over))
+}
+
+/// Elements that one access reads or writes, at most: as many as 16 bytes have, so that a run does not cross from one merged dimension's
+/// end into the next row of it.
+fn run_of(program: &Program, frame: &Frame, last: usize) -> usize {
+    let mut vector = (16 / widest(program, frame)).clamp(1, 8);
+    while !last.is_multiple_of(vector) {
+        vector /= 2;
+    }
+    vector
+}
+
+/// Elements one by one: a block takes tiles, a thread some runs of each.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Elements {
+    /// Elements of a run.
+    pub(crate) vector: usize,
+    /// Runs that a thread takes of a tile.
+    pub(crate) runs: usize,
+    pub(crate) threads: u32,
+    /// Elements of a tile.
+    pub(crate) tile: usize,
+    pub(crate) tiles: usize,
+    /// Tiles that a block takes.
+    pub(crate) per_block: usize,
+    pub(crate) blocks: u32,
+    /// Positions need not be taken apart: addresses move with the tile.
+    pub(crate) linear: bool,
+    /// Outputs over elements.
+    pub(crate) stores: Vec<usize>,
+    /// Bytes of shared memory.
+    pub(crate) shared: u32,
+}
+
+impl Elements {
+    const THREADS: u32 = 256;
+    /// Threads of a block where there is much to reduce.
+    const LARGE: u32 = 512;
+    /// Tiles from which a block that writes takes one.
+    const WRITTEN: usize = 6144;
+    /// Elements from which a thread takes two runs.
+    const MANY: usize = 1 << 22;
+
+    fn new(program: &Program, frame: &Frame, list: bool) -> Elements {
+        let n = frame.columns;
+        let linear = frame.column_dims.len() <= 1;
+        let last = if linear { 0 } else { frame.column_dims.last().copied().unwrap_or(1) };
+        let vector = run_of(program, frame, last);
+        let much = n >= Elements::MANY && program.reduces(Over::All);
+        let runs = match (vector, weight(program, frame) * vector) {
+            (_, 400..) => 1,
+            (1, _) => 4,
+            // Measured on an H200: a copy runs at 4.3 TB/s with one run a thread, 4.1 with two or four; a sum at 4.47 with two.
+            _ if list || much => 2,
+            _ => 1,
+        };
+        let threads = if much { Elements::LARGE } else { Elements::THREADS };
+        let totals = reductions(program, Over::All).count();
+        let stores: Vec<usize> = (0..program.outputs.len())
+            .filter(|&o| {
+                let (v, class) = program.outputs[o];
+                frame.classes[v as usize] <= Class::Full && class != Class::Total
+            })
+            .collect();
+        let tile = threads as usize * vector * runs;
+        let tiles = n.div_ceil(tile);
+        let per_block = match (totals, stores.is_empty()) {
+            (0, _) => 1,
+            // One after the other until there is so much to write that blocks of one tile are faster: for the chain of the guide
+            // and its gradients 70.9 µs instead of 73.6 at 2²⁴, but 543 instead of 526 at 2²⁷.
+            (_, no_stores) if no_stores || tiles < Elements::WRITTEN => tiles.div_ceil(reach(threads)).max(1),
+            _ => tiles.div_ceil(most_blocks(threads, totals)).max(1),
+        };
+        let blocks = tiles.div_ceil(per_block).max(1) as u32;
+        let shared = totals as u32 * SHARED + if totals == 0 { 0 } else { 16 };
+        Elements { vector, runs, threads, tile, tiles, per_block, blocks, linear, stores, shared }
+    }
+}
+
+/// Rows, whose reductions later values may use: a few threads, a warp or a block a row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Rows {
+    /// Threads a row.
+    pub(crate) threads: u32,
+    pub(crate) block: u32,
+    /// Elements of a run.
+    pub(crate) vector: usize,
+    /// Runs that a thread takes of a row, or of a stretch of one that does not fit.
+    pub(crate) runs: usize,
+    /// The row is kept in registers.
+    pub(crate) resident: bool,
+    /// Rows that a block works on at a time.
+    pub(crate) slots: usize,
+    /// Rows that each of those works on, one after the other: a chunk.
+    pub(crate) per_slot: usize,
+    pub(crate) blocks: usize,
+    pub(crate) chunks: usize,
+    /// Reductions over the rows of a chunk.
+    pub(crate) sums: Vec<ColumnSum>,
+    /// Where in shared memory those of a chunk are kept that registers are too short for begin, in bytes, and where they end.
+    pub(crate) in_shared: Option<[u32; 2]>,
+    /// Bytes from one of them to the next.
+    pub(crate) shared_step: u32,
+    pub(crate) walks: Walks,
+}
+
+/// A reduction over the rows of a chunk, for each column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ColumnSum {
+    pub(crate) value: usize,
+    pub(crate) reduction: Reduction,
+    /// Where its partial results start in the scratch memory.
+    pub(crate) at: usize,
+}
+
+/// What is done with a row, in order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Walks {
+    /// It is read once; reductions of one step are joined together.
+    Resident(Vec<Step>),
+    /// It is walked once for each depth of reductions.
+    Long(Vec<Walk>),
+}
+
+/// What is computed of a row in registers, between two joinings of its threads.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Step {
+    /// Operands that are read now, by value.
+    pub(crate) loads: Vec<bool>,
+    /// Values that are computed now, in order.
+    pub(crate) values: Vec<usize>,
+    /// Reductions over the row that end the step.
+    pub(crate) reduces: Vec<usize>,
+}
+
+/// A walk over a row that does not fit.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Walk {
+    /// Values of the row as a whole that are computed first.
+    pub(crate) row_values: Vec<usize>,
+    /// Values over elements that are computed (anew) on the way.
+    pub(crate) needed: Vec<bool>,
+    /// Reductions on the way, over the row or over columns, and what they reduce.
+    pub(crate) targets: Vec<(usize, Val)>,
+    /// There is nothing to walk for.
+    pub(crate) is_idle: bool,
+    /// What leaves the program does so in this walk: no operand is read again.
+    pub(crate) is_last: bool,
+}
+
+impl Rows {
+    /// Elements that a thread holds of a row in registers.
+    const HELD: usize = 16;
+    /// Threads for a row that does not fit.
+    const LONG: u32 = 512;
+    /// Threads of a block whose rows are short.
+    const SHORT: u32 = 128;
+    /// Rows whose contributions to columns are added before they go to memory.
+    const CHUNK: usize = 64;
+    /// Chunks of rows that are enough for any device.
+    const CHUNKS: usize = 256;
+    /// Blocks whose full reductions are joined.
+    const MOST: usize = 1 << 14;
+    /// Bytes of shared memory that a block has without asking.
+    const MOST_SHARED: usize = 48 << 10;
+
+    fn new(program: &Program, frame: &Frame) -> Result<Rows> {
+        let mut rows = Rows::shaped(program, frame);
+        let totals = reductions(program, Over::All).count();
+        rows.divide(program, frame, totals)?;
+        rows.share(program, frame, totals);
+        rows.walks = match rows.resident {
+            true => Walks::Resident(steps(program, frame)),
+            false => Walks::Long(walks(program, frame)),
+        };
+        Ok(rows)
+    }
+
+    /// How many threads a row has, and what each of them holds.
+    fn shaped(program: &Program, frame: &Frame) -> Rows {
+        let columns = frame.columns.max(1);
+        let vector = run_of(program, frame, *frame.column_dims.last().unwrap_or(&columns));
+        let operands = frame.inputs.iter().filter(|i| i.class == Class::Full).count();
+        let double = program.values.iter().any(|v| v.dtype == DType::F64);
+        let is_short_of = operands > 3 || double || program.reduces(Over::Outer);
+        let most = (if is_short_of { Rows::HELD / 2 } else { Rows::HELD } / vector).max(1);
+        let groups = columns.div_ceil(vector);
+        let (threads, block, runs, resident) = if groups <= 32 * most {
+            let threads = groups.div_ceil(most.min(4)).next_power_of_two().min(32);
+            (threads as u32, Rows::SHORT, groups.div_ceil(threads), true)
+        } else if groups <= 1024 * most {
+            let runs = groups.div_ceil(1024).max(most.min(4));
+            let threads = groups.div_ceil(runs).next_multiple_of(32);
+            (threads as u32, threads as u32, groups.div_ceil(threads), true)
+        } else {
+            (Rows::LONG, Rows::LONG, (8 / vector).max(1), false)
+        };
+        Rows {
+            threads,
+            block,
+            vector,
+            runs,
+            resident,
+            slots: (block / threads) as usize,
+            per_slot: 1,
+            blocks: 1,
+            chunks: 1,
+            sums: vec![],
+            in_shared: None,
+            shared_step: 0,
+            walks: Walks::Resident(vec![]),
+        }
+    }
+
+    /// How rows are divided among blocks, and where the partial results of chunks lie.
+    fn divide(&mut self, program: &Program, frame: &Frame, totals: usize) -> Result<()> {
+        let sums: Vec<(usize, Reduction)> = reductions(program, Over::Outer)
+            .filter_map(|v| Some((v, reduction(program, v, false)?.0)))
+            .collect();
+        let bytes = |of: &(usize, Reduction)| frame.columns * size_of_register(of.1.register());
+        let row_bytes: usize = sums.iter().map(bytes).sum();
+        if !sums.is_empty() {
+            let fits = (SCRATCH / row_bytes.max(1)).max(1);
+            let wanted = frame.rows.div_ceil(Rows::CHUNK).max(frame.rows.min(Rows::CHUNKS)).min(fits).max(1);
+            self.per_slot = frame.rows.div_ceil(wanted.next_multiple_of(self.slots)).max(1);
+        }
+        if totals > 0 {
+            let most = most_blocks(self.block, totals).min(Rows::MOST);
+            self.per_slot = self.per_slot.max(frame.rows.div_ceil(self.slots * most));
+        }
+        self.blocks = frame.rows.div_ceil(self.slots * self.per_slot).max(1);
+        self.chunks = self.blocks * self.slots;
+        // The full reductions' partial results come first.
+        let mut at = partial_bytes(self.blocks, self.block, totals).next_multiple_of(256);
+        if !sums.is_empty() && at + self.chunks * row_bytes > SCRATCH + SCRATCH / 4 {
+            return Err(internal("rows too long for a reduction over both rows and columns"));
+        }
+        for sum in &sums {
+            self.sums.push(ColumnSum { value: sum.0, reduction: sum.1, at });
+            at += self.chunks * bytes(sum);
+        }
+        Ok(())
+    }
+
+    /// What of the columns' sums is kept in shared memory. Registers for two rows at a time on a multiprocessor, so that one works while the
+    /// other waits at a barrier, do not hold more than five values of eight elements a thread.
+    fn share(&mut self, program: &Program, frame: &Frame, totals: usize) {
+        let operands = frame.inputs.iter().filter(|i| i.class == Class::Full).count();
+        let inner = reductions(program, Over::Inner).count();
+        let from = (inner + totals) * SHARED as usize + 16;
+        let step = self.threads as usize * self.vector * self.runs * 4;
+        let end = from + self.sums.len() * step;
+        let is_short_of = self.resident
+            && self.slots == 1
+            && self.vector == 4
+            && operands + self.sums.len() > 5
+            && end <= Rows::MOST_SHARED
+            && self.sums.iter().all(|sum| sum.reduction.register() == Kind::F);
+        self.in_shared = is_short_of.then_some([from as u32, end as u32]);
+        self.shared_step = step as u32;
+    }
+}
+
+/// Bytes of a register as it lies in memory.
+pub(crate) fn size_of_register(kind: Kind) -> usize {
+    match kind {
+        Kind::D | Kind::G => 8,
+        Kind::R | Kind::F | Kind::P | Kind::H => 4,
+    }
+}
+
+/// How many reductions over the row have to be known before a value is, by value.
+fn depths(program: &Program) -> Vec<usize> {
+    let mut depths = vec![0usize; program.values.len()];
+    for v in 0..depths.len() {
+        let from_args = program.args(v as Val).map(|a| depths[a as usize]).max().unwrap_or(0);
+        let inner = matches!(program.values[v].inst, Inst::Reduce(_, Over::Inner, _));
+        depths[v] = from_args + inner as usize;
+    }
+    depths
+}
+
+/// Operands that are read when they are first needed, by value: at which depth. They are the same for all rows, so that no output has
+/// their memory.
+fn late(program: &Program, frame: &Frame, depths: &[usize]) -> Vec<Option<usize>> {
+    let is_late = |v: usize| match program.values[v].inst {
+        Inst::Input(i) => frame.rows > 1 && frame.inputs[usize::from(i)].row.iter().all(|&s| s == 0),
+        Inst::Const(_) | Inst::Map(..) | Inst::Cast(_) | Inst::Guard(..) | Inst::Reduce(..) => false,
+    };
+    let first_use = |v: usize| {
+        let readers = (0..depths.len()).filter(|&r| program.args(r as Val).any(|a| a as usize == v));
+        // A reduction is of the step before the one in which it is known.
+        let step = |r: usize| match program.values[r].inst {
+            Inst::Reduce(_, Over::Inner, _) => depths[r] - 1,
+            _ => depths[r],
+        };
+        readers.map(step).min().unwrap_or(0)
+    };
+    (0..depths.len()).map(|v| is_late(v).then(|| first_use(v))).collect()
+}
+
+/// The steps of a row in registers. The first one's loads are those of what comes early; the second's of what the first needs late.
+fn steps(program: &Program, frame: &Frame) -> Vec<Step> {
+    let depths = depths(program);
+    let late = late(program, frame, &depths);
+    let last = depths.iter().copied().max().unwrap_or(0);
+    let early = Step { loads: late.iter().map(Option::is_none).collect(), ..Step::default() };
+    let at = |depth: usize| Step {
+        loads: late.iter().map(|&l| l == Some(depth)).collect(),
+        values: (0..depths.len()).filter(|&v| depths[v] == depth).collect(),
+        reduces: reductions(program, Over::Inner).filter(|&v| depths[v] == depth + 1).collect(),
+    };
+    std::iter::once(early).chain((0..=last).map(at)).collect()
+}
+
+/// The walks over a row that does not fit: values over elements are computed anew in each that needs them.
+fn walks(program: &Program, frame: &Frame) -> Vec<Walk> {
+    let n = program.values.len();
+    let available = depths(program);
+    let depth = available.iter().copied().max().unwrap_or(0);
+    let is_full = |v: usize| frame.classes[v] == Class::Full;
+    let walk = |phase: usize| {
+        let is_last = phase == depth;
+        let mut walk = Walk { needed: vec![false; n], is_last, ..Walk::default() };
+        for v in 0..n {
+            match program.values[v].inst {
+                Inst::Reduce(_, Over::Inner, a) if available[a as usize] == phase => {
+                    walk.targets.push((v, a))
+                }
+                Inst::Reduce(_, Over::Outer, a) if is_last => walk.targets.push((v, a)),
+                Inst::Guard(..) if is_full(v) && available[v] == phase => walk.needed[v] = true,
+                _ => {}
+            }
+        }
+        let leaving = program.outputs.iter().filter(|o| is_last && o.1 == Class::Full).map(|o| o.0);
+        for v in leaving.chain(walk.targets.iter().map(|t| t.1)) {
+            walk.needed[v as usize] = true;
+        }
+        for v in (0..n).rev().filter(|&v| is_full(v)) {
+            if walk.needed[v] {
+                program.args(v as Val).for_each(|a| walk.needed[a as usize] = true);
+            }
+        }
+        let is_row = |v: &usize| {
+            frame.classes[*v] == Class::Row && !matches!(program.values[*v].inst, Inst::Reduce(..))
+        };
+        walk.row_values = (0..n).filter(|&v| available[v] == phase).filter(is_row).collect();
+        walk.is_idle = !is_last && walk.targets.is_empty() && !(0..n).any(|v| walk.needed[v] && is_full(v));
+        walk
+    };
+    (0..=depth).map(walk).collect()
+}
+
+/// Reductions over rows: a block takes a stripe of columns and a chunk of rows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Columns {
+    /// Elements of a run.
+    pub(crate) vector: usize,
+    /// Threads of a block side by side, and one below the other.
+    pub(crate) across: usize,
+    pub(crate) down: usize,
+    /// Runs of a row.
+    pub(crate) groups: usize,
+    pub(crate) stripes: usize,
+    pub(crate) batches: usize,
+    /// Of a batch.
+    pub(crate) rows: usize,
+    /// Of a chunk.
+    pub(crate) chunk_rows: usize,
+    pub(crate) chunks: usize,
+    /// Stripes, chunks and batches are a dimension of the grid each: divisions are long.
+    pub(crate) three: bool,
+    /// The reductions, and what they reduce.
+    pub(crate) reduced: Vec<(usize, Val, Reduction)>,
+}
+
+impl Columns {
+    pub(crate) const THREADS: usize = 256;
+    /// Rows that a thread reads at a time.
+    pub(crate) const AT_A_TIME: usize = 4;
+    /// Blocks that are enough for any device.
+    const BLOCKS: usize = 768;
+    /// Stripes that have a counter each.
+    const TICKETS: usize = 1 << 15;
+
+    fn new(program: &Program, frame: &Frame) -> Result<Columns> {
+        let columns = frame.columns;
+        let vector = run_of(program, frame, *frame.column_dims.last().unwrap_or(&1));
+        let groups = columns.max(1) / vector;
+        let across = groups.next_power_of_two().min(32);
+        let down = Columns::THREADS / across;
+        let stripes = groups.div_ceil(across);
+        let batches = frame.batches;
+        let rows = frame.rows / batches.max(1);
+        let reduced: Vec<(usize, Val, Reduction)> = reductions(program, Over::Outer)
+            .filter_map(|v| reduction(program, v, true).map(|(reduction, a)| (v, a, reduction)))
+            .collect();
+        if reduced.iter().any(|r| r.2.kind.is_arg()) {
+            return Err(internal("an index reduction over outer dimensions"));
+        }
+        let per_chunk = (batches * reduced.len() * columns * 8).max(1);
+        let most = rows.div_ceil(down * Columns::AT_A_TIME).max(1);
+        let mut chunks = (Columns::BLOCKS / (stripes * batches).max(1)).clamp(1, most);
+        chunks = chunks.min((SCRATCH / per_chunk).max(1));
+        if stripes * batches > Columns::TICKETS {
+            chunks = 1;
+        }
+        let chunk_rows = rows.div_ceil(chunks).max(1);
+        let chunks = rows.div_ceil(chunk_rows).max(1);
+        if stripes * batches * chunks >= 1 << 31 || rows >= 1 << 31 {
+            return Err(internal("too many columns for one launch"));
+        }
+        let three = chunks.max(batches) < 1 << 16;
+        Ok(Columns {
+            vector,
+            across,
+            down,
+            groups,
+            stripes,
+            batches,
+            rows,
+            chunk_rows,
+            chunks,
+            three,
+            reduced,
+        })
+    }
+
+    pub(crate) fn grid(&self) -> [u32; 3] {
+        match self.three {
+            true => [self.stripes as u32, self.chunks as u32, self.batches as u32],
+            false => [(self.stripes * self.batches * self.chunks) as u32, 1, 1],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::{Operand, ReduceKind, Source, Value};
+    use crate::rows::Row;
+    use mg_device::MAX_RANK;
+
+    /// A program over `rows × columns` (of which `outer` dimensions are reduced by [`Over::Outer`]), with a dense operand.
+    fn program(rows: usize, columns: usize, outer: usize) -> Program {
+        let mut strides = [0; MAX_RANK];
+        (strides[0], strides[1]) = (columns as isize, 1);
+        let input = Operand { source: Source::Buffer, dtype: DType::F32, strides };
+        let mut program =
+            Program { space: vec![rows, columns], outer, inputs: vec![input], ..Program::default() };
+        push(&mut program, Inst::Input(0));
+        program
+    }
+
+    fn push(program: &mut Program, inst: Inst) -> Val {
+        program.values.push(Value { inst, dtype: DType::F32 });
+        (program.values.len() - 1) as Val
+    }
+
+    fn staged(program: &Program) -> Stage {
+        Stage::new(program, &Frame::new(program).unwrap(), false).unwrap()
+    }
+
+    /// `x − max(x)` over rows, squared and added up over rows: two reductions of which one waits for the other.
+    fn softmax_like(rows: usize, columns: usize) -> Program {
+        let mut p = program(rows, columns, 1);
+        let most = push(&mut p, Inst::Reduce(ReduceKind::Max, Over::Inner, 0));
+        let less = push(&mut p, Inst::Map(Row::Sub, [0, most, 0]));
+        let sum = push(&mut p, Inst::Reduce(ReduceKind::Sum, Over::Inner, less));
+        let out = push(&mut p, Inst::Map(Row::Div, [less, sum, 0]));
+        p.outputs.push((out, Class::Full));
+        p
+    }
+
+    #[test]
+    fn every_element_is_one_threads() {
+        for n in [1, 3, 4, 255, 1024, 1025, 1 << 20, (1 << 22) + 5] {
+            let mut p = program(1, n, 0);
+            let square = push(&mut p, Inst::Map(Row::Square, [0; 3]));
+            p.outputs.push((square, Class::Full));
+            let Stage::Elements(s) = staged(&p) else { panic!("{n} elements are no map") };
+            assert_eq!(s.tile, s.threads as usize * s.vector * s.runs);
+            assert!(s.blocks as usize * s.per_block * s.tile >= n, "{n}: {s:?}");
+            assert!(
+                (s.blocks as usize - 1) * s.per_block * s.tile < n,
+                "{n}: a block has nothing to do: {s:?}"
+            );
+            assert_eq!((s.per_block, s.shared, s.stores.len()), (1, 0, 1));
+        }
+    }
+
+    #[test]
+    fn full_reductions_leave_no_more_partial_results_than_one_block_joins() {
+        for n in [1, 1 << 10, 1 << 22, 1 << 28] {
+            let mut p = program(1, n, 0);
+            let sum = push(&mut p, Inst::Reduce(ReduceKind::Sum, Over::All, 0));
+            p.outputs.push((sum, Class::Total));
+            let Stage::Elements(s) = staged(&p) else { panic!("a sum of {n} is no map") };
+            assert!(s.blocks as usize <= reach(s.threads), "{n}: {s:?}");
+            assert!(s.blocks as usize * s.per_block * s.tile >= n && s.shared > 0);
+        }
+    }
+
+    #[test]
+    fn a_row_is_held_by_its_threads_or_walked() {
+        for columns in [1, 7, 32, 100, 1000, 4096, 16384, 20_000, 1 << 17] {
+            let Stage::Rows(s) = staged(&softmax_like(10, columns)) else { panic!("{columns}: no rows") };
+            let held = s.threads as usize * s.vector * s.runs;
+            assert_eq!(s.resident, held >= columns, "{columns}: {s:?}");
+            assert!(columns.is_multiple_of(s.vector) && s.block.is_multiple_of(s.threads));
+            assert!(
+                s.slots == 1 || s.threads <= 32,
+                "threads of one row are in one warp, or alone in a block"
+            );
+            assert!(s.blocks * s.slots * s.per_slot >= 10);
+        }
+    }
+
+    #[test]
+    fn what_waits_for_a_reduction_comes_in_the_step_after_it() {
+        let Stage::Rows(s) = staged(&softmax_like(10, 100)) else { panic!("no rows") };
+        let Walks::Resident(steps) = s.walks else { panic!("a row of 100 is held") };
+        let order: Vec<(&[usize], &[usize])> =
+            steps.iter().map(|s| (&s.values[..], &s.reduces[..])).collect();
+        assert_eq!(order, [(&[][..], &[][..]), (&[0], &[1]), (&[1, 2], &[3]), (&[3, 4], &[])]);
+        assert!(steps[0].loads[0] && steps[1..].iter().all(|s| !s.loads[0]), "the row is read once");
+    }
+
+    #[test]
+    fn a_long_row_is_walked_once_for_each_depth() {
+        let Stage::Rows(s) = staged(&softmax_like(3, 1 << 17)) else { panic!("no rows") };
+        let Walks::Long(walks) = s.walks else { panic!("such a row is not held") };
+        let targets: Vec<Vec<usize>> =
+            walks.iter().map(|w| w.targets.iter().map(|t| t.0).collect()).collect();
+        assert_eq!(targets, [vec![1], vec![3], vec![]]);
+        // The difference is computed anew for the sum and for what is written.
+        assert_eq!(walks.iter().map(|w| w.needed[2]).collect::<Vec<_>>(), [false, true, true]);
+        assert_eq!(walks.iter().map(|w| w.is_last).collect::<Vec<_>>(), [false, false, true]);
+    }
+
+    #[test]
+    fn a_value_of_rows_that_nothing_waits_for_is_no_walk() {
+        let mut p = program(3, 1 << 17, 1);
+        let sum = push(&mut p, Inst::Reduce(ReduceKind::Sum, Over::Inner, 0));
+        let root = push(&mut p, Inst::Map(Row::Sqrt, [sum; 3]));
+        p.outputs.push((root, Class::Row));
+        let Stage::Rows(Rows { walks: Walks::Long(walks), .. }) = staged(&p) else { panic!("no long rows") };
+        assert_eq!(walks.iter().map(|w| w.row_values.clone()).collect::<Vec<_>>(), [vec![], vec![2]]);
+    }
+
+    #[test]
+    fn chunks_of_columns_fit_the_scratch_memory() {
+        for (rows, columns) in [(1, 1), (1000, 3), (1 << 20, 64), (65536, 4096), (4, 1 << 22)] {
+            let mut p = program(rows, columns, 1);
+            let sum = push(&mut p, Inst::Reduce(ReduceKind::Sum, Over::Outer, 0));
+            p.outputs.push((sum, Class::Column));
+            let Stage::Columns(s) = staged(&p) else { panic!("no columns") };
+            assert!(s.chunks * s.chunk_rows >= rows && (s.chunks - 1) * s.chunk_rows < rows, "{s:?}");
+            assert!(s.stripes * s.across * s.vector >= columns && s.across * s.down == Columns::THREADS);
+            assert!(s.chunks == 1 || s.chunks * columns * 8 <= SCRATCH, "{s:?}");
+            assert_eq!(s.grid().iter().map(|&n| n as usize).product::<usize>(), s.stripes * s.chunks);
+        }
+    }
+
+    #[test]
+    fn sums_of_rows_and_columns_at_once_have_room_beside_each_other() {
+        let mut p = program(1000, 256, 1);
+        let rows = push(&mut p, Inst::Reduce(ReduceKind::Sum, Over::Inner, 0));
+        let a = push(&mut p, Inst::Reduce(ReduceKind::Sum, Over::Outer, 0));
+        let b = push(&mut p, Inst::Reduce(ReduceKind::Max, Over::Outer, 0));
+        p.outputs.extend([(rows, Class::Row), (a, Class::Column), (b, Class::Column)]);
+        let Stage::Rows(s) = staged(&p) else { panic!("no rows") };
+        let [first, second] = s.sums[..] else { panic!("two sums: {s:?}") };
+        assert!(second.at >= first.at + s.chunks * 256 * 4);
+        assert!(s.blocks * s.slots == s.chunks && s.chunks * s.per_slot >= 1000);
+    }
+}
