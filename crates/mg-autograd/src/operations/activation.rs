@@ -15,11 +15,6 @@ fn ordered(op: &'static str, t: &Tensor) -> Result<Node> {
     Ok(t.node())
 }
 
-/// `eˣ − 1` without cancellation around 0: `tanh(x/2) (eˣ + 1)`.
-fn expm1(x: &Node) -> Node {
-    x.scale(0.5).map(Row::Tanh).mul(&x.map(Row::Exp).add(&x.lit(1.0)))
-}
-
 /// `x` where it is positive and `f(x)` where it is negative; `f`, whose slope at 0 is `slope`, is not asked about the rest. At 0 the
 /// curve is straight, as in PyTorch: the second derivative is 0 there.
 fn above_zero(x: &Node, slope: f64, f: impl FnOnce(&Node) -> Node) -> Node {
@@ -94,14 +89,14 @@ impl Tensor {
         if alpha == 0.0 {
             return Err(Error::new("celu", ErrorKind::Value("alpha cannot be 0".into())));
         }
-        let below = |x: &Node| expm1(&x.scale(1.0 / alpha)).scale(alpha);
+        let below = |x: &Node| x.scale(1.0 / alpha).map(Row::Expm1).scale(alpha);
         Ok(Tensor::from_node(above_zero(&float(self), 1.0, below)))
     }
 
     /// `x`, or `alpha (eˣ − 1)` where `x` is not positive (Clevert, Unterthiner and Hochreiter, 2015). Integers become f32.
     #[surface(nn, in_place)]
     pub fn elu(&self, #[default(1.0)] alpha: f64) -> Result<Tensor> {
-        Ok(Tensor::from_node(above_zero(&float(self), alpha, |x| expm1(x).scale(alpha))))
+        Ok(Tensor::from_node(above_zero(&float(self), alpha, |x| x.map(Row::Expm1).scale(alpha))))
     }
 
     /// `elu` with the scales that keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017). Integers become f32.
@@ -109,7 +104,7 @@ impl Tensor {
     pub fn selu(&self) -> Result<Tensor> {
         const ALPHA: f64 = 1.673_263_242_354_377_2;
         const SCALE: f64 = 1.050_700_987_355_480_5;
-        Ok(Tensor::from_node(above_zero(&float(self), ALPHA, |x| expm1(x).scale(ALPHA)).scale(SCALE)))
+        Ok(Tensor::from_node(above_zero(&float(self), ALPHA, |x| x.map(Row::Expm1).scale(ALPHA)).scale(SCALE)))
     }
 
     /// `log(1 + exp(beta · x)) / beta`, without overflow, and `x` where `beta · x` is above `threshold`. From a threshold of 20
