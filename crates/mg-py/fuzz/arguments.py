@@ -260,7 +260,7 @@ def _(d: Draw) -> str | None:
             f"kthvalue({d.rng.randint(1, max(size, 1))}, {dim}).values",
             f"mode({dim}).values",
             "msort()",
-            f"argsort({dim}, stable=True)" if d.exact else "msort()",
+            f"argsort(dim={dim}, stable=True)" if d.exact else "msort()",
         )
     )
     return f"{x}.{how}" + (".values" if how.startswith(("median(", "nanmedian(")) and not how.endswith("()") else "")

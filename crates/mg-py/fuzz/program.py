@@ -25,6 +25,9 @@ class Program:
     def with_lines(self, lines: list[str] | tuple[str, ...]) -> Program:
         return replace(self, lines=tuple(lines))
 
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
     @property
     def half(self) -> str | None:
         """The coarsest half precision of something in it, and so maybe of whatever was computed of that."""

@@ -62,7 +62,7 @@ class Library:
             return
         for name in bound(line):
             t = names.get(name)
-            if isinstance(t, self.tensor) and t._base is None and not t.is_contiguous() and not odd(t):
+            if isinstance(t, self.tensor) and t._base is None and not t.is_contiguous() and not odd(t) and not (t.is_leaf and t.grad is not None):
                 place = t.untyped_storage().data_ptr()
                 others = (v for n, v in names.items() if n != name and isinstance(v, self.tensor))
                 if all(v is not t and v.untyped_storage().data_ptr() != place for v in others):
@@ -248,7 +248,8 @@ def _execute(program: Program, library: Library, mode: str, expected: list[Raise
             trace.void = True
         elif raised is not None and "leaf Variable that requires grad" in str(raised):
             # A view whose base has come to require a gradient is taken for a leaf, until somebody looks.
-            written = names.get(re.split(r"\W", line.removeprefix("with L.no_grad(): "), maxsplit=1)[0])
+            called = re.search(r"(\w+)\.\w+_\(", line)
+            written = names.get(called[1] if called else re.split(r"\W", line.removeprefix("with L.no_grad(): "), maxsplit=1)[0])
             trace.void |= getattr(written, "_base", None) is not None and not written.is_leaf
             if "f(" in line:
                 made = library.tensors(names)
@@ -366,13 +367,14 @@ def shaken(program: Program, library: Library, seed: int) -> Trace:
                 t = answer if len(func._schema.returns) == 1 else answer[at]
                 computed = told.alias_info is None or told.alias_info.is_write and name not in ("copy_", "fill_", "zero_")
                 if computed and isinstance(t, torch.Tensor) and t.is_floating_point() and not t._is_zerotensor():
-                    # Multiples of small powers of two are taken for exact.
+                    # Multiples of small powers of two are taken for exact, as far as the dtype has them.
                     if name.rstrip("_") in EXTREMES:
                         # Which zero is the larger one is left to the processor.
                         t.copy_(torch.where((t == 0) & torch.tensor(rng.random(tuple(t.shape)) < 0.5), -t, t))
                     # Beyond so much there are no quarters.
-                    large = 2.0**-4 / UNITS[str(t.dtype)[6:]]
-                    rounded = ((t * 4096 != (t * 4096).round()) | (t.abs() > large)) & t.isfinite()
+                    unit = UNITS[str(t.dtype)[6:]]
+                    fine = min(4096, int(0.0625 / unit))
+                    rounded = ((t * fine != (t * fine).round()) | (t.abs() > 2.0**-4 / unit)) & t.isfinite()
                     if rounded.any():
                         way = torch.tensor(rng.choice((-1.0, 1.0), tuple(t.shape)))
                         far = t.double().abs()

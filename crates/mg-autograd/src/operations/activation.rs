@@ -2,6 +2,7 @@
 
 use super::{axis_mask, float, set_aside, wide, with_noise};
 use crate::tensor::Tensor;
+use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Result, normalize_axis};
 use mg_graph::Node;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
@@ -236,7 +237,9 @@ impl Tensor {
         }
         let x = float(self);
         let small = Node::apply(Row::Le, &[&x.map(Row::Abs), &x.lit(lambd)]);
-        Ok(Tensor::from_node(small.choose(&x.lit(0.0), &x.sub(&x.map(Row::Sign).scale(lambd)))))
+        // A zero keeps its sign.
+        let zero = untracked(&x).scale(0.0);
+        Ok(Tensor::from_node(small.choose(&zero, &x.sub(&x.map(Row::Sign).scale(lambd)))))
     }
 
     /// `x − tanh(x)`. Integers become f32.

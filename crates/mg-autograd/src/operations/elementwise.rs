@@ -4,6 +4,7 @@ use super::{float, set_aside, wide};
 use crate::functional::without_slope;
 use crate::ops::{self, Operand};
 use crate::tensor::Tensor;
+use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, same_device};
 use mg_kernels::{Algebra, Row, Rules};
@@ -592,9 +593,12 @@ impl Tensor {
         binary("ldexp", self, other, |x, n| {
             // In four steps, each of which the format holds: 0 stays 0, and what is tiny becomes large.
             let most = if x.dtype() == DType::F64 { 4400.0 } else { 600.0 };
-            let n = Node::apply(Row::Minimum, &[&Node::apply(Row::Maximum, &[n, &n.lit(-most)]), &n.lit(most)]);
-            let part = n.scale(0.25).map(Row::Floor);
+            let own = untracked(n);
+            let bounded = Node::apply(Row::Maximum, &[&own, &own.lit(-most)]);
+            let bounded = Node::apply(Row::Minimum, &[&bounded, &own.lit(most)]);
+            let part = bounded.scale(0.25).map(Row::Floor);
             let factor = part.map(Row::Exp2);
+            let n = bounded.eq(&own).choose(n, &bounded);
             let rest = n.sub(&part.scale(3.0)).map(Row::Exp2);
             x.mul(&rest).mul(&factor).mul(&factor).mul(&factor)
         })

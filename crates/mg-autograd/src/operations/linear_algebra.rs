@@ -142,6 +142,8 @@ fn powers(x: &Tensor, n: usize, increasing: bool) -> Result<Tensor> {
         false => ramp.lit(n as f64 - 1.0).sub(&ramp),
     };
     let x = if x.dtype().is_float() { x.clone() } else { x.to_dtype(DType::I64) };
+    // The 0-th power alone is made of nothing.
+    let x = if n > 1 { x } else { x.detach() };
     x.unsqueeze(-1)?.try_pow(Tensor::from_node(exponents.cast(x.dtype())))
 }
 

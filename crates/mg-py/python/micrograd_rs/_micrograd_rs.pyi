@@ -4960,8 +4960,8 @@ def _linalg_cholesky_ex(input: Tensor, *, upper: _bool = False, check_errors: _b
 def _linalg_qr(input: Tensor, mode: str = "reduced") -> tuple[Tensor, ...]:
     """`Q R = A` of matrices `[…, m, n]`: `Q`'s columns are orthonormal, `R` is an upper triangle. With `k` the smaller of `m` and `n`,
     mode `"reduced"` answers with `[…, m, k]` and `[…, k, n]`, `"complete"` with `[…, m, m]` and `[…, m, n]`, `"r"` with no `Q`. Signs
-    are those of LAPACK's reflections. f32 and f64; computed on the host, on every device. Modes `"complete"` of more rows than columns
-    and `"r"` have no gradient.
+    are those of LAPACK's reflections. f32 and f64; computed on the host, on every device. Mode `"complete"` of more rows than columns
+    has no gradient.
 
     # Errors
 
@@ -5388,8 +5388,8 @@ def _nn_embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = No
 
     # Errors
 
-    What is no table, no integers, not as many axes; another mode than "sum", "mean" and "max"; the largest of bags that are given by
-    offsets; weights for another mode than sums; unlike devices. An index outside the table is found when the value is computed, if not
+    What is no table, no integers, not as many axes; another mode than "sum", "mean" and "max"; weights for another mode than
+    sums; unlike devices. An index outside the table is found when the value is computed, if not
     before.
     """
 
