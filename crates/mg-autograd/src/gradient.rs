@@ -12,8 +12,8 @@ use crate::tensor::{Cell, Tensor};
 use crate::transform::batch::{leaked, leaks};
 use mg_device::{Error, ErrorKind, Result};
 use mg_graph::{Kernel, Map, Node, Op, Overwritten, Sources, Tag};
-use mg_kernels::{Algebra, Row};
 use mg_kernels::library::{Library, Pool, PoolKind};
+use mg_kernels::{Algebra, Row};
 use smallvec::SmallVec;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -190,7 +190,9 @@ fn share_of(node: &Node, sources: &Sources, i: usize, gradient: &Node) -> Result
         if made.sequence() >= before {
             match made.op() {
                 // Its value is computed already; what else it has are operands of its own gradient.
-                Op::Kernel(Kernel::Library(Library::Known(_))) => stack.extend(made.sources().first().cloned()),
+                Op::Kernel(Kernel::Library(Library::Known(_))) => {
+                    stack.extend(made.sources().first().cloned())
+                }
                 Op::Source(_) | Op::Map(_) | Op::View(_) | Op::Reduce(..) | Op::Kernel(_) => {
                     stack.extend(made.sources());
                 }

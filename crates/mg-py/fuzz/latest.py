@@ -44,7 +44,6 @@ def _(d: Draw) -> str | None:
             f"L.linalg.eigh({s}).eigenvalues",
             f"L.linalg.cholesky({s})",
             f"L.linalg.cholesky({s}, upper=True)",
-            f"{s}.cholesky()",
             f"L.linalg.cholesky_ex({s})[0]",
             f"L.linalg.inv_ex({x})[0]",
             f"L.linalg.inv_ex({x}).info",

@@ -105,7 +105,9 @@ impl Tensor {
     pub fn selu(&self) -> Result<Tensor> {
         const ALPHA: f64 = 1.673_263_242_354_377_2;
         const SCALE: f64 = 1.050_700_987_355_480_5;
-        Ok(Tensor::from_node(above_zero(&float(self), ALPHA, |x| x.map(Row::Expm1).scale(ALPHA)).scale(SCALE)))
+        Ok(Tensor::from_node(
+            above_zero(&float(self), ALPHA, |x| x.map(Row::Expm1).scale(ALPHA)).scale(SCALE),
+        ))
     }
 
     /// `log(1 + exp(beta · x)) / beta`, without overflow, and `x` where `beta · x` is above `threshold`. From a threshold of 20
