@@ -60,14 +60,6 @@ impl Told<'_> {
         }
     }
 
-    /// Refuses planes that are none: of no channels.
-    pub(super) fn some_channels(&self, x: &Node) -> Result<()> {
-        match x.shape()[1] {
-            0 => self.fail(format!("takes channels, got none in shape {}", x.shape())),
-            _ => Ok(()),
-        }
-    }
-
     /// A result, without the batch that nobody asked for.
     pub(super) fn finish(&self, y: &Node, alone: bool) -> Result<Tensor> {
         let shape = if alone { y.shape().remove(0) } else { *y.shape() };
@@ -129,7 +121,6 @@ impl Told<'_> {
 
     fn largest(&self, input: &Tensor) -> Result<Tensor> {
         let (x, alone) = self.planes(&input.node())?;
-        self.some_channels(&x)?;
         let pool = self.windows(PoolKind::Max, x.shape(), Margin::Half)?;
         self.finish(&Node::library(pool.into(), &[&x])?, alone)
     }
@@ -137,7 +128,6 @@ impl Told<'_> {
     /// The largest elements, and where they stand in their planes.
     fn largest_and_where(&self, input: &Tensor) -> Result<(Tensor, Tensor)> {
         let (x, alone) = self.planes(&input.node())?;
-        self.some_channels(&x)?;
         let pool = self.windows(PoolKind::Max, x.shape(), Margin::Half)?;
         both(self, pool, &x, alone)
     }
@@ -151,7 +141,6 @@ impl Told<'_> {
 
     fn mean(&self, input: &Tensor, margin_counts: bool, divisor: Option<i64>) -> Result<Tensor> {
         let (x, alone) = self.planes(&input.node())?;
-        self.some_channels(&x)?;
         let pool = self.windows(PoolKind::Mean, x.shape(), Margin::Half)?;
         let share = match divisor {
             Some(0) => {
@@ -168,7 +157,6 @@ impl Told<'_> {
     /// The roots of sums of powers.
     fn power(&self, input: &Tensor, p: f64) -> Result<Tensor> {
         let (x, alone) = self.planes(&super::float(input))?;
-        self.some_channels(&x)?;
         let x = wide(&x);
         let pool = self.windows(PoolKind::Mean, x.shape(), Margin::Half)?;
         let places: u32 = pool.kernel.iter().product();
@@ -315,7 +303,6 @@ fn adaptive_largest(
 ) -> Result<(Tensor, Option<Tensor>)> {
     let told = alone(op, axes);
     let (x, single) = told.planes(&input.node())?;
-    told.some_channels(&x)?;
     let pool = shares(&told, PoolKind::Max, x.shape(), sizes)?;
     if indices {
         return both(&told, pool, &x, single).map(|(y, at)| (y, Some(at)));
