@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .arguments import argued, axis, like, method, positions
 from .draw import Draw
-from .operations import fits
+from .operations import KNOWN, fits
 
 # Factorisations: of what tells one from another whatever signs and orders a library chooses.
 
@@ -190,6 +190,16 @@ def _(d: Draw) -> str | None:
     padding = d.one(("zeros", "border", "reflection"))
     mode = d.one(("bilinear", "nearest"))
     return d.one((grid, f"F.grid_sample({picture}, {grid}, mode='{mode}', padding_mode='{padding}', align_corners=False)"))
+
+
+@argued("pdist", place="functional", weight=0.2)
+def _(d: Draw) -> str | None:
+    # Of none, PyTorch's gradient ends the process.
+    x = d.pick(lambda t: t.ndim == 2 and t.numel() > 0 and str(t.dtype)[-2:] in ("32", "64") and d.is_float(t))
+    return x and f"F.pdist({x}{d.one(('', ', 1.0', ', p=3.0'))})"
+
+
+KNOWN["module.pdist"] = KNOWN["functional.pdist"]
 
 
 # Layers that remember, and attention.
