@@ -258,13 +258,13 @@ pub(crate) fn norm_of(node: &Node, p: f64, mask: u8, keepdim: bool) -> Result<No
     Ok(p_norm(&wide(node), p, mask, keepdim)?.cast(node.dtype()))
 }
 
-/// Numbers that were made of `x` and do not change with it (0 and 1, say: none is NaN), with a history of it along which zeros
-/// flow, as PyTorch has it.
+/// Numbers that do not change with `x` (which has their shape), with a history of it along which zeros flow, as PyTorch has it.
 pub(crate) fn without_slope(value: &Node, x: &Node) -> Node {
     if !x.is_tracked() || !mg_graph::is_tracking() {
         return value.clone();
     }
-    let never = Node::apply(Row::Ne, &[value, value]);
+    // No number is below itself, NaN neither.
+    let never = Node::apply(Row::Lt, &[value, value]);
     never.choose(&x.cast(value.dtype()), value)
 }
 

@@ -11,8 +11,9 @@ use crate::tensor::memory::{apart, locked, may_be_borrowed, settle, untracked};
 use crate::tensor::{Cell, Tensor};
 use crate::transform::batch::{leaked, leaks};
 use mg_device::{Error, ErrorKind, Result};
-use mg_graph::{Node, Op, Overwritten, Sources, Tag};
-use mg_kernels::Algebra;
+use mg_graph::{Kernel, Map, Node, Op, Overwritten, Sources, Tag};
+use mg_kernels::library::{Library, Pool, PoolKind};
+use mg_kernels::{Algebra, Row};
 use smallvec::SmallVec;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -143,6 +144,22 @@ fn as_computed(node: Node) -> Node {
     }
 }
 
+/// The value of a node that was written to, where the gradient reads it for what PyTorch saves apart: of a pool, where the largest
+/// elements stand (so that `relu_` of what was pooled has a gradient); of a quotient, what is divided.
+fn computed_again(node: &Node, sources: &Sources) -> Result<Option<Node>> {
+    match node.op() {
+        Op::Map(Map::Row(row @ Row::Div)) => {
+            let operands: SmallVec<[&Node; 2]> = sources.iter().collect();
+            Ok(Some(Node::apply(*row, &operands)))
+        }
+        Op::Kernel(Kernel::Library(kernel @ Library::Pool(Pool { kind: PoolKind::Max, .. }))) => {
+            let operands: SmallVec<[&Node; 2]> = sources.iter().collect();
+            Node::library(*kernel, &operands).map(Some)
+        }
+        Op::Source(_) | Op::Map(_) | Op::View(_) | Op::Reduce(..) | Op::Kernel(_) => Ok(None),
+    }
+}
+
 /// The gradient of source `i` of a node, which must not be made of a value that is not there any more.
 fn share_of(node: &Node, sources: &Sources, i: usize, gradient: &Node) -> Result<Option<Node>> {
     let stale = |n: &Node, saved_by: u64| n.overwritten().filter(|found| saved_by < found.since);
@@ -154,7 +171,8 @@ fn share_of(node: &Node, sources: &Sources, i: usize, gradient: &Node) -> Result
         return rules::vjp(node, sources, i, gradient);
     }
     let before = mg_graph::next_sequence();
-    let share = rules::vjp(node, sources, i, gradient)?;
+    let again = if gone.iter().any(|(n, _)| n.is(node)) { computed_again(node, sources)? } else { None };
+    let share = rules::vjp(again.as_ref().unwrap_or(node), sources, i, gradient)?;
     // Whatever the rule made is younger; what it made that of is what it has read.
     let mut stack: Vec<Node> = share.iter().cloned().collect();
     while let Some(made) = stack.pop() {
@@ -170,7 +188,15 @@ fn share_of(node: &Node, sources: &Sources, i: usize, gradient: &Node) -> Result
             return Err(error.with_location(node.location()));
         }
         if made.sequence() >= before {
-            stack.extend(made.sources());
+            match made.op() {
+                // Its value is computed already; what else it has are operands of its own gradient.
+                Op::Kernel(Kernel::Library(Library::Known(_))) => {
+                    stack.extend(made.sources().first().cloned())
+                }
+                Op::Source(_) | Op::Map(_) | Op::View(_) | Op::Reduce(..) | Op::Kernel(_) => {
+                    stack.extend(made.sources());
+                }
+            }
         }
     }
     Ok(share)

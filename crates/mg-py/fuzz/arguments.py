@@ -260,7 +260,7 @@ def _(d: Draw) -> str | None:
             f"kthvalue({d.rng.randint(1, max(size, 1))}, {dim}).values",
             f"mode({dim}).values",
             "msort()",
-            f"argsort({dim}, stable=True)" if d.exact else "msort()",
+            f"argsort(dim={dim}, stable=True)" if d.exact else "msort()",
         )
     )
     return f"{x}.{how}" + (".values" if how.startswith(("median(", "nanmedian(")) and not how.endswith("()") else "")
@@ -509,12 +509,3 @@ def _(d: Draw) -> str | None:
             f"F.multi_margin_loss({x}, L.tensor({positions(d, classes, rows)}){how})",
         )
     )
-
-
-@argued("scaled_dot_product_attention", place="functional", weight=0.4)
-def _(d: Draw) -> str | None:
-    x = d.pick(lambda t: t.ndim in (3, 4) and t.numel() > 0 and str(t.dtype)[-2:] in ("32", "64") and d.is_float(t))
-    if not x:
-        return None
-    keys = like(d, x, tuple(d[x].shape))
-    return f"F.scaled_dot_product_attention({x}, {keys}, {like(d, x, tuple(d[x].shape))}{d.one(('', ', is_causal=True'))})"

@@ -128,7 +128,7 @@ def alike(x: float, y: float, limit: float) -> bool:
 def tolerance(values: list[float], dtype: str, program: Program) -> float:
     """How far numbers may be off those of the reference."""
     scale = max((abs(x) for x in values if math.isfinite(x)), default=0.0)
-    limit = (TOLERANCE["float16"] if program.half else TOLERANCE.get(dtype, 0.0)) * max(scale, 1.0)
+    limit = TOLERANCE.get(program.half or dtype, 0.0) * max(scale, 1.0)
     if program.exact and scale <= EXACT_UP_TO.get(dtype, -1.0):
         limit = 0.0
     return limit

@@ -11,8 +11,10 @@ from .compare import can_mark, dtype_name
 from .program import bound, code, targets
 from .run import BASIC, Library, Raised, by_halves, odd
 
-FLOATS = ("float64", "float32", "float16")
-INTS = ("int64", "int32", "uint8")
+FLOATS = ("float64", "float32", "float16", "bfloat16")
+INTS = ("int64", "int32", "uint8", "int16", "int8")
+#: PyTorch knows little of them on the CPU.
+UNSIGNED = ("uint16", "uint32", "uint64")
 #: Numbers beyond this are not drawn further with.
 LARGE = 2.0**12
 
@@ -68,6 +70,13 @@ class Draw:
     def dtype(self, name: str) -> str:
         return dtype_name(self.names[name].dtype)
 
+    def dtype_of(self, t: Any) -> str:
+        return dtype_name(t.dtype)
+
+    def has(self, dtype: str) -> bool:
+        """Whether the reference has the dtype."""
+        return hasattr(self.reference.module, dtype)
+
     def is_float(self, t: Any) -> bool:
         return dtype_name(t.dtype) in FLOATS
 
@@ -86,7 +95,7 @@ class Draw:
             return repr(self.rng.randint(-12, 12) / 4)
         if dtype == "bool":
             return self.one(("True", "False"))
-        if dtype == "uint8":
+        if dtype.startswith("uint"):
             return str(self.rng.choice((0, 1, 2, 3, 5, 7, 200)))
         return str(self.rng.randint(-3, 5))
 
@@ -154,7 +163,7 @@ class Draw:
         for name in self.tensors():
             t = self.names[name]
             if t.numel() and dtype_name(t.dtype) != "bool":
-                t = t.detach()
+                t = t.detach().double()
                 if t.ndim and max(abs(float(t.max())), abs(float(t.min()))) > LARGE:
                     return True
                 if not t.ndim and abs(float(t)) > LARGE:

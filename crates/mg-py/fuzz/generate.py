@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from . import arguments, statements
+from . import arguments, latest, statements
 from .draw import Draw
 from .operations import Operation, available
 from .program import Program
@@ -15,8 +15,8 @@ from .run import Library
 from .steps import step
 from .training import training
 
-#: Its entries are made when it is imported.
-assert arguments
+#: Their entries are made when they are imported.
+assert arguments and latest
 KINDS = ("tensors", "step", "training")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from .draw import FLOATS, Draw
+from .draw import FLOATS, INTS, Draw
 from .run import Library
 
 Maker = Callable[[Draw], "str | None"]
@@ -494,7 +494,8 @@ KNOWN["mm"] = KNOWN["dot"] = KNOWN["matmul"]
 @known("to")
 def _(d: Draw) -> str | None:
     x = d.pick()
-    return x and f"{x}.to(L.{d.one((*FLOATS, 'int64', 'int32', 'bool', 'float32', 'float64'))})"
+    dtypes = (*FLOATS, *INTS, "bool", "float32", "float64", "float32", "float64")
+    return x and f"{x}.to(L.{d.one([name for name in dtypes if d.has(name)])})"
 
 
 @known("joined", weight=1.5)

@@ -25,10 +25,14 @@ class Program:
     def with_lines(self, lines: list[str] | tuple[str, ...]) -> Program:
         return replace(self, lines=tuple(lines))
 
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
     @property
-    def half(self) -> bool:
-        """Whether something in it is of half precision, and so may be whatever was computed of that."""
-        return any("float16" in line or "half" in line for line in self.lines)
+    def half(self) -> str | None:
+        """The coarsest half precision of something in it, and so maybe of whatever was computed of that."""
+        text = str(self)
+        return "bfloat16" if "bfloat16" in text else "float16" if "float16" in text or "half" in text else None
 
     @property
     def has_step(self) -> bool:

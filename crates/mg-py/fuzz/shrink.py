@@ -48,10 +48,10 @@ def _fewer_lines(program: Program, until: float) -> Iterator[Program]:
 
 
 def _fewer_names(program: Program) -> Iterator[Program]:
-    """Without a line that only gives a tensor another name."""
+    """Without a line that gives a tensor another name, or makes one of it."""
     for at, line in enumerate(program.lines):
-        alias = re.fullmatch(r"(\w+) = (\w+)", line)
-        if alias:
+        alias = re.fullmatch(r"(\w+) = (\w+)\b[^=]*", line)
+        if alias and alias[2] not in ("L", "F", "np", "copy") and alias[2].isidentifier():
             name = re.compile(rf"\b{alias[1]}\b")
             rest = tuple(name.sub(alias[2], later) for later in program.lines[at + 1 :])
             yield program.with_lines(program.lines[:at] + rest)

@@ -23,10 +23,12 @@ DTYPES = {
     "float16": np.float16,
     "int64": np.int64,
     "int32": np.int32,
+    "int16": np.int16,
+    "int8": np.int8,
     "uint8": np.uint8,
     "bool": np.bool_,
 }
-ORDER = ["bool", "uint8", "int32", "int64", "float16", "float32", "float64"]
+ORDER = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
 Slope = dict["Leaf", np.ndarray]
 
 
@@ -69,6 +71,8 @@ def category(name: str) -> int:
 
 
 def larger(a: str, b: str) -> str:
+    if {a, b} == {"uint8", "int8"}:
+        return "int16"
     return a if ORDER.index(a) >= ORDER.index(b) else b
 
 

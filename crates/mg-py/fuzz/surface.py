@@ -124,7 +124,7 @@ module = types.SimpleNamespace(
     ones=_filled(1),
     full=full,
     arange=arange,
-    eye=lambda n: tensor(np.eye(n), dtypes["float32"]),
+    eye=lambda n, dtype=dtypes["float32"]: tensor(np.eye(n), dtype),
     zeros_like=lambda x: full(x.shape, 0, x.dtype),
     ones_like=lambda x: full(x.shape, 1, x.dtype),
     full_like=lambda x, value: full(x.shape, value, x.dtype),

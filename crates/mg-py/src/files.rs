@@ -191,7 +191,7 @@ pub fn _batches<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let batches = Batches::new(n, batch, shuffle_seed, drop_last).map_err(|e| exception(&e))?;
     let all = PyList::empty(py);
-    for indices in &batches.epoch(epoch) {
+    for indices in &batches.try_epoch(epoch).map_err(|e| exception(&e))? {
         all.append(Bound::new(py, PyTensor::from(Tensor::from_slice(indices)))?)?;
     }
     Ok(all)

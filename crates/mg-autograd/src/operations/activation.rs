@@ -2,6 +2,7 @@
 
 use super::{axis_mask, float, set_aside, wide, with_noise};
 use crate::tensor::Tensor;
+use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Result, normalize_axis};
 use mg_graph::Node;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
@@ -13,11 +14,6 @@ fn ordered(op: &'static str, t: &Tensor) -> Result<Node> {
         return Err(Error::new(op, ErrorKind::DType("takes numbers, got truth values".into())));
     }
     Ok(t.node())
-}
-
-/// `eˣ − 1` without cancellation around 0: `tanh(x/2) (eˣ + 1)`.
-fn expm1(x: &Node) -> Node {
-    x.scale(0.5).map(Row::Tanh).mul(&x.map(Row::Exp).add(&x.lit(1.0)))
 }
 
 /// `x` where it is positive and `f(x)` where it is negative; `f`, whose slope at 0 is `slope`, is not asked about the rest. At 0 the
@@ -94,14 +90,14 @@ impl Tensor {
         if alpha == 0.0 {
             return Err(Error::new("celu", ErrorKind::Value("alpha cannot be 0".into())));
         }
-        let below = |x: &Node| expm1(&x.scale(1.0 / alpha)).scale(alpha);
+        let below = |x: &Node| x.scale(1.0 / alpha).map(Row::Expm1).scale(alpha);
         Ok(Tensor::from_node(above_zero(&float(self), 1.0, below)))
     }
 
     /// `x`, or `alpha (eˣ − 1)` where `x` is not positive (Clevert, Unterthiner and Hochreiter, 2015). Integers become f32.
     #[surface(nn, in_place)]
     pub fn elu(&self, #[default(1.0)] alpha: f64) -> Result<Tensor> {
-        Ok(Tensor::from_node(above_zero(&float(self), alpha, |x| expm1(x).scale(alpha))))
+        Ok(Tensor::from_node(above_zero(&float(self), alpha, |x| x.map(Row::Expm1).scale(alpha))))
     }
 
     /// `elu` with the scales that keep mean 0 and variance 1 from layer to layer (Klambauer et al., 2017). Integers become f32.
@@ -109,7 +105,9 @@ impl Tensor {
     pub fn selu(&self) -> Result<Tensor> {
         const ALPHA: f64 = 1.673_263_242_354_377_2;
         const SCALE: f64 = 1.050_700_987_355_480_5;
-        Ok(Tensor::from_node(above_zero(&float(self), ALPHA, |x| expm1(x).scale(ALPHA)).scale(SCALE)))
+        Ok(Tensor::from_node(
+            above_zero(&float(self), ALPHA, |x| x.map(Row::Expm1).scale(ALPHA)).scale(SCALE),
+        ))
     }
 
     /// `log(1 + exp(beta · x)) / beta`, without overflow, and `x` where `beta · x` is above `threshold`. From a threshold of 20
@@ -241,7 +239,9 @@ impl Tensor {
         }
         let x = float(self);
         let small = Node::apply(Row::Le, &[&x.map(Row::Abs), &x.lit(lambd)]);
-        Ok(Tensor::from_node(small.choose(&x.lit(0.0), &x.sub(&x.map(Row::Sign).scale(lambd)))))
+        // A zero keeps its sign.
+        let zero = untracked(&x).scale(0.0);
+        Ok(Tensor::from_node(small.choose(&zero, &x.sub(&x.map(Row::Sign).scale(lambd)))))
     }
 
     /// `x − tanh(x)`. Integers become f32.

@@ -192,10 +192,10 @@ impl Told<'_> {
             }
             let spread = dilation * w.shape()[2 + axis].saturating_sub(1) + 1;
             let whole = (y.shape()[2 + axis].max(1) - 1) * stride + spread + more[i] as usize;
-            let size = whole.checked_sub(2 * conv.padding[i] as usize).filter(|&n| n > 0);
+            let size = whole.checked_sub(2 * conv.padding[i] as usize);
             conv.sizes[i] = match size.and_then(|n| u32::try_from(n).ok()) {
                 Some(n) => n,
-                None => return self.fail(format!("a padding of {padding:?} leaves nothing of {whole}")),
+                None => return self.fail(format!("a padding of {padding:?} is more than {whole}")),
             };
         }
         self.finish(Node::library(conv.into(), &[&y, &w])?, bias, alone)

@@ -1,8 +1,10 @@
 //! Elementwise operations that are composed of rows.
 
 use super::{float, set_aside, wide};
+use crate::functional::without_slope;
 use crate::ops::{self, Operand};
 use crate::tensor::Tensor;
+use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, same_device};
 use mg_kernels::{Algebra, Row, Rules};
@@ -521,7 +523,8 @@ impl Tensor {
         }
         let (zero, one) = (x.lit(0.0), x.lit(1.0));
         let step = zero.lt(&x).choose(&one, &zero);
-        Ok(Tensor::from_node(x.eq(&zero).choose(&values, &step)))
+        let found = x.eq(&zero).choose(&values, &step);
+        Ok(Tensor::from_node(without_slope(&found, &x.expand(*found.shape())?)))
     }
 
     /// The larger one; where one is NaN, the other.
@@ -587,7 +590,18 @@ impl Tensor {
     /// Shapes that do not broadcast, unlike devices.
     #[surface(method, function, in_place)]
     pub fn ldexp(&self, other: Operand) -> Result<Tensor> {
-        binary("ldexp", self, other, |x, n| x.mul(&n.map(Row::Exp2)))
+        binary("ldexp", self, other, |x, n| {
+            // In four steps, each of which the format holds: 0 stays 0, and what is tiny becomes large.
+            let most = if x.dtype() == DType::F64 { 4400.0 } else { 600.0 };
+            let own = untracked(n);
+            let bounded = Node::apply(Row::Maximum, &[&own, &own.lit(-most)]);
+            let bounded = Node::apply(Row::Minimum, &[&bounded, &own.lit(most)]);
+            let part = bounded.scale(0.25).map(Row::Floor);
+            let factor = part.map(Row::Exp2);
+            let n = bounded.eq(&own).choose(n, &bounded);
+            let rest = n.sub(&part.scale(3.0)).map(Row::Exp2);
+            x.mul(&rest).mul(&factor).mul(&factor).mul(&factor)
+        })
     }
 
     /// Numbers as a fraction from ½ to 1 (with their sign) times a power of two: the fractions and the exponents (i32). Zeros

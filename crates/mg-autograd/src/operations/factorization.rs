@@ -29,13 +29,11 @@ fn cholesky_of(op: &'static str, a: &Node, upper: bool, demand: Demand) -> Resul
 /// `Q R = A`.
 fn qr_of(op: &'static str, a: &Node, complete: bool, vectors: bool) -> Result<(Node, Node)> {
     let (m, n) = sides(op, a.shape())?;
-    let kind = FactorKind::Qr { complete, vectors };
-    if !is_differentiated(a) || !vectors || complete && m > n {
+    // The gradient of R takes Q.
+    let kind = FactorKind::Qr { complete, vectors: vectors || is_differentiated(a) };
+    if !is_differentiated(a) || complete && m > n {
         if is_differentiated(a) {
-            let text = match vectors {
-                true => "Q of more columns than A has no gradient: mode \"reduced\" has",
-                false => "without Q there is no gradient: mode \"reduced\" has one",
-            };
+            let text = "Q of more columns than A has no gradient: mode \"reduced\" has";
             return Err(Error::new(op, ErrorKind::Gradient(text.into())));
         }
         let factored = factored(a, kind, Demand::Nothing)?;
@@ -219,8 +217,8 @@ impl Tensor {
 
     /// `Q R = A` of matrices `[…, m, n]`: `Q`'s columns are orthonormal, `R` is an upper triangle. With `k` the smaller of `m` and `n`,
     /// mode `"reduced"` answers with `[…, m, k]` and `[…, k, n]`, `"complete"` with `[…, m, m]` and `[…, m, n]`, `"r"` with no `Q`. Signs
-    /// are those of LAPACK's reflections. f32 and f64; computed on the host, on every device. Modes `"complete"` of more rows than columns
-    /// and `"r"` have no gradient.
+    /// are those of LAPACK's reflections. f32 and f64; computed on the host, on every device. Mode `"complete"` of more rows than columns
+    /// has no gradient.
     ///
     /// # Errors
     ///

@@ -317,7 +317,14 @@ impl Tensor {
         let constant =
             || Node::scalar_bits(cell_bits(value, x.dtype()), x.dtype(), x.device(), false).expand(shape);
         if x.shape().numel() == 0 {
-            return Ok(Tensor::from_node(constant()?));
+            let margins = constant()?;
+            if !x.is_tracked() || !mg_graph::is_tracking() {
+                return Ok(Tensor::from_node(margins));
+            }
+            // The sum of no elements, which has their history.
+            let all = (0..x.shape().rank()).fold(0u8, |m, d| m | 1 << d);
+            let nothing = x.reduce(ReduceKind::Sum, all, false)?;
+            return Ok(Tensor::from_node(margins.add(&nothing)));
         }
         let mut region = Layout::contiguous(shape);
         for (axis, before, _) in widths {

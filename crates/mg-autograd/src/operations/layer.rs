@@ -1,5 +1,6 @@
 //! What layers do: products with weights, and rows of tables.
 
+use super::elementwise::{and, or};
 use super::set_aside;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
@@ -65,6 +66,40 @@ fn bags(offsets: &Node, bags: usize, count: usize) -> Result<Node> {
         (low, high) = (up.choose(&middle.add(&one), &low), down.choose(&middle, &high));
     }
     Ok(low.sub(&one).guard(0, bags))
+}
+
+/// Zeros, with the history of rows that nothing is taken of.
+fn of_nothing(found: &Node, sizes: &[usize]) -> Result<Tensor> {
+    let none = found.slice(0, 0, 1, 0)?.reduce(ReduceKind::Sum, 0b11, false)?;
+    Ok(Tensor::from_node(none.expand(Shape::new(sizes)?)?.copy()))
+}
+
+/// Of each bag and column the first one of the largest elements of rows `[count, size]` that count; 0 where none does. `bag` says which
+/// bag a row belongs to.
+fn largest_of_bags(found: &Node, counts: &Node, bag: &Node, bags: usize) -> Result<Tensor> {
+    let (count, size) = (found.shape()[0], found.shape()[1]);
+    if count == 0 {
+        return of_nothing(found, &[bags, size]);
+    }
+    let whole = *found.shape();
+    let (first, is_any) = set_aside(|| {
+        let bag = Tensor::from_node(bag.expand(whole)?);
+        let counted = counts.choose(found, &found.lit(f64::NEG_INFINITY));
+        let into = |value: &Node| Ok::<_, Error>(Tensor::from_node(value.expand(Shape::of(&[bags, size]))?));
+        let source = Tensor::from_node(counted.clone());
+        let largest = into(&found.lit(f64::NEG_INFINITY))?.scatter_reduce(0, &bag, &source, "amax", true)?;
+        let reached = largest.gather(0, &bag)?.node();
+        // NaN is the largest, wherever it stands.
+        let is_largest = or(&counted.eq(&reached), &Node::apply(Row::Ne, &[&counted, &counted]));
+        let line = Node::ramp(Shape::of(&[count]), found.device()).reshape(Shape::of(&[count, 1]))?;
+        let none = line.lit(count as f64);
+        let place = and(&is_largest, counts).choose(&line.expand(whole)?, &none);
+        let first = into(&none)?.scatter_reduce(0, &bag, &Tensor::from_node(place), "amin", true)?.node();
+        let is_any = first.lt(&none);
+        Ok::<_, Error>((is_any.choose(&first, &first.lit(0.0)), is_any))
+    })?;
+    let largest = found.gather(0, &first)?;
+    Ok(Tensor::from_node(is_any.choose(&largest, &found.lit(0.0))))
 }
 
 #[operations(LAYERS)]
@@ -176,8 +211,8 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// What is no table, no integers, not as many axes; another mode than "sum", "mean" and "max"; the largest of bags that are given by
-    /// offsets; weights for another mode than sums; unlike devices. An index outside the table is found when the value is computed, if not
+    /// What is no table, no integers, not as many axes; another mode than "sum", "mean" and "max"; weights for another mode than
+    /// sums; unlike devices. An index outside the table is found when the value is computed, if not
     /// before.
     #[surface(nn, keywords_from = "mode")]
     #[allow(clippy::too_many_arguments)] // PyTorch's
@@ -223,7 +258,7 @@ impl Tensor {
                 let wide = Shape::of(&[bags, m, size]);
                 if mode == "max" {
                     if m == 0 {
-                        return Tensor::full_on(&[bags, size], 0.0, found.dtype(), found.device());
+                        return of_nothing(&found, &[bags, size]);
                     }
                     let found = counts.choose(&found, &found.lit(f64::NEG_INFINITY)).reshape(wide)?;
                     let first = set_aside(|| found.reduce(ReduceKind::ArgMax, 1 << 1, true))?;
@@ -246,18 +281,17 @@ impl Tensor {
                     );
                     return fail(ErrorKind::Shape(text));
                 }
-                if mode == "max" {
-                    let text = "takes the largest of rows of indices [bags, m], not of bags that are given by offsets";
-                    return fail(ErrorKind::Value(text.into()));
-                }
                 let number = offsets.numel().checked_sub(usize::from(include_last_offset));
                 let Some(number) = number else {
                     return fail(ErrorKind::Value("takes at least one offset".into()));
                 };
                 if number == 0 {
-                    return Tensor::full_on(&[0, size], 0.0, found.dtype(), found.device());
+                    return of_nothing(&found, &[0, size]);
                 }
                 let bag = bags(&offsets.node().cast(DType::I64), number, count)?.reshape(column)?;
+                if mode == "max" {
+                    return largest_of_bags(&found, &counts, &bag, number);
+                }
                 let sum = kept.scatter_add(0, &bag.expand(Shape::of(&[count, size]))?, number)?;
                 (sum, ones.scatter_add(0, &bag, number)?)
             }

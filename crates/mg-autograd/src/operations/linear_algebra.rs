@@ -3,7 +3,7 @@
 use super::einsum;
 use super::factorization::singular_values;
 use super::{float_as, signed};
-use crate::functional::{axis_mask, count, mask, norm_of};
+use crate::functional::{axis_mask, count, mask, norm_of, without_slope};
 use crate::ops::Operand;
 use crate::surface::{Order, Pairing};
 use crate::tensor::Tensor;
@@ -51,7 +51,10 @@ fn added(op: &'static str, input: &Tensor, product: Tensor, beta: Operand, alpha
     }
     let product = weighed(op, &product, alpha)?;
     if matches!(beta, Operand::Int(0) | Operand::Float(0.0) | Operand::Bool(false)) {
-        return Ok(product);
+        // It has a gradient all the same: zeros.
+        let (value, x) = (product.node(), input.node());
+        let dtype = DType::promote(x.dtype(), value.dtype());
+        return Ok(Tensor::from_node(without_slope(&value.cast(dtype), &x.expand(shape)?)));
     }
     weighed(op, input, beta)?.try_add(product)
 }
@@ -139,6 +142,8 @@ fn powers(x: &Tensor, n: usize, increasing: bool) -> Result<Tensor> {
         false => ramp.lit(n as f64 - 1.0).sub(&ramp),
     };
     let x = if x.dtype().is_float() { x.clone() } else { x.to_dtype(DType::I64) };
+    // The 0-th power alone is made of nothing.
+    let x = if n > 1 { x } else { x.detach() };
     x.unsqueeze(-1)?.try_pow(Tensor::from_node(exponents.cast(x.dtype())))
 }
 
@@ -155,8 +160,14 @@ fn norm_of_matrices(
     };
     let both = mask(x, dim)?;
     let (rows, columns) = (axis_mask(x, rows)?, axis_mask(x, columns)?);
+    // Of no numbers the largest is 0, as PyTorch has it, and there is no least one.
+    let of_none = || norm_of(x, 1.0, both, keepdim);
+    let has_none = |axis: u8| count(x.shape(), axis) == 0;
     // The largest or least of the sums along one of the axes.
     let of_sums = |sum: u8, of: u8, kind: ReduceKind| -> Result<Node> {
+        if kind == ReduceKind::Max && has_none(of) {
+            return of_none();
+        }
         let sums = x.map(Row::Abs).reduce(ReduceKind::Sum, sum, true)?.reduce(kind, of, true)?;
         let kept = crate::functional::kept(x.shape(), both, keepdim);
         sums.reshape(kept)
@@ -167,6 +178,7 @@ fn norm_of_matrices(
         Order::Number(-1.0) => of_sums(rows, columns, ReduceKind::Min),
         Order::Number(f64::INFINITY) => of_sums(columns, rows, ReduceKind::Max),
         Order::Number(f64::NEG_INFINITY) => of_sums(columns, rows, ReduceKind::Min),
+        Order::Number(2.0) if has_none(rows) || has_none(columns) => of_none(),
         Order::Word("nuc") | Order::Number(2.0 | -2.0) => {
             // The matrices come last.
             let (first, second) = (rows.trailing_zeros() as usize, columns.trailing_zeros() as usize);
@@ -659,7 +671,8 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Fewer than two axes, axes out of range or the same; other orders.
+    /// Fewer than two axes, axes out of range or the same; other orders; with −1, −2 and −infinity, no sums or singular values (of
+    /// which the largest, with 1, 2 and infinity, is 0).
     #[surface(linalg, keywords_from = "dtype")]
     pub fn matrix_norm(
         &self,

@@ -501,7 +501,10 @@ impl Tensor {
         #[default("mean")] reduction: &str,
     ) -> Result<Tensor> {
         let op = "poisson_nll_loss";
-        let (x, y) = meet(op, &Tensor::from_node(float(self)), target)?;
+        let (x, y) = meet(op, self, target)?;
+        // The rate of an integer is of f32 at least.
+        let dtype = if self.dtype().is_float() { x.dtype() } else { DType::promote(DType::F32, x.dtype()) };
+        let (x, y) = (x.cast(dtype), y.cast(dtype));
         let mut each = match log_input {
             true => x.map(Row::Exp).sub(&y.mul(&x)),
             false => x.sub(&y.mul(&x.add(&x.lit(eps)).map(Row::Log))),

@@ -206,7 +206,7 @@ impl Tensor {
 
     /// The condition number of matrices: the norm of order `p` times that of the inverse. Orders 2 (which `None` is) and −2 are the quotient of the
     /// largest and the least singular value, and its reciprocal, and take matrices that are not square; the others are those of
-    /// `matrix_norm`. A singular matrix' is ∞.
+    /// `matrix_norm`. A singular matrix' is ∞, that of a matrix without elements 0.
     ///
     /// # Errors
     ///
@@ -215,12 +215,21 @@ impl Tensor {
     pub fn cond(&self, #[default(None)] p: Option<Order<'_>>) -> Result<Tensor> {
         let a = self.node();
         let order = p.unwrap_or(Order::Number(2.0));
+        let (m, n) = sides("cond", a.shape())?;
+        if a.shape().numel() == 0 {
+            if let Order::Word(_) = order {
+                square("cond", a.shape())?;
+            }
+            // Whatever the dtype: nothing is computed.
+            let none = a.shape().remove(a.shape().rank() - 1);
+            let none = none.remove(none.rank() - 1);
+            let zeros = a.lit(0.0).expand(none)?;
+            // An empty batch of matrices has as many numbers: none.
+            return Ok(Tensor::from_node(zeros.copy()));
+        }
         if let Order::Number(2.0 | -2.0) = order {
             let s = singular_values("cond", &a)?;
-            let (axis, k) = (s.shape().rank() - 1, s.shape()[s.shape().rank() - 1]);
-            if k == 0 {
-                return misfit("cond", format!("takes matrices with elements, got shape {}", a.shape()));
-            }
+            let (axis, k) = (s.shape().rank() - 1, m.min(n));
             let (largest, least) = (s.select(axis, 0)?, s.select(axis, k - 1)?);
             let quotient = match order {
                 Order::Number(2.0) => largest.div(&least),

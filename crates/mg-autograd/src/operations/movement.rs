@@ -71,6 +71,27 @@ fn joined_as(
 /// So many parts may be asked for where most of them are empty.
 const MOST_PARTS: usize = 1 << 20;
 
+/// So many positions do not fit the memory.
+fn too_much(op: &'static str, positions: usize) -> Error {
+    let requested = positions.saturating_mul(size_of::<i64>());
+    let kind = ErrorKind::OutOfMemory { requested, active: 0, cached: 0, limit: None, free: None };
+    Error::new(op, kind)
+}
+
+/// In how many ways `r` of `n` can be chosen; the largest number there is, where there are more.
+fn choices(n: usize, r: usize) -> usize {
+    let Some(rest) = n.checked_sub(r) else { return 0 };
+    let mut count = 1u128;
+    for i in 1..=r.min(rest) as u128 {
+        // A product of so many consecutive numbers is divided by the product of the first ones.
+        count = count * (n as u128 + 1 - i) / i;
+        if count > usize::MAX as u128 {
+            return usize::MAX;
+        }
+    }
+    count as usize
+}
+
 /// The parts of an axis that are so long, one after the other.
 fn parts(tensor: &Tensor, axis: usize, sizes: impl IntoIterator<Item = usize>) -> Result<Vec<Tensor>> {
     let mut start = 0;
@@ -512,11 +533,11 @@ impl Tensor {
         parts(self, axis, sizes)
     }
 
-    /// At most so many parts of equal size along an axis (the last may be smaller), views.
+    /// At most so many parts of equal size along an axis (the last may be smaller), views; of an axis without positions exactly so many.
     ///
     /// # Errors
     ///
-    /// An axis out of range, no parts.
+    /// An axis out of range, no parts, more than 2²⁰ of an axis without positions.
     #[surface(method, function, view)]
     pub fn chunk(&self, chunks: usize, #[default(0)] dim: isize) -> Result<Vec<Tensor>> {
         let shape = self.shape();
@@ -526,6 +547,9 @@ impl Tensor {
             return wrong_value(format!("no parts of axis {axis} of {shape}"));
         }
         if n == 0 {
+            if chunks > MOST_PARTS {
+                return wrong_value(format!("{chunks} parts of no positions: takes {MOST_PARTS} at most"));
+            }
             return parts(self, axis, std::iter::repeat_n(0, chunks));
         }
         let each = n.div_ceil(chunks);
@@ -547,10 +571,6 @@ impl Tensor {
         let axis = normalize_axis(dim, shape.rank())?;
         let n = shape[axis];
         match indices_or_sections {
-            // Nobody has use for so many parts of nothing, nor the time to make them.
-            Sections::Number(count) if count > n.max(1 << 20) as isize => {
-                wrong_value(format!("{count} parts of axis {axis} of {shape} are too many"))
-            }
             Sections::Number(count) if count > 0 => {
                 let count = count as usize;
                 if count > n.max(MOST_PARTS) {
@@ -865,11 +885,7 @@ impl Tensor {
         Shape::new(&shape.with(axis, total as usize))?;
         let which = counts.iter().zip(0i64..).flat_map(|(&count, i)| std::iter::repeat_n(i, count as usize));
         let mut index: Vec<i64> = Vec::new();
-        index.try_reserve_exact(total as usize).map_err(|_| {
-            let requested = (total as usize).saturating_mul(size_of::<i64>());
-            let kind = ErrorKind::OutOfMemory { requested, active: 0, cached: 0, limit: None, free: None };
-            Error::new("repeat_interleave", kind)
-        })?;
+        index.try_reserve_exact(total as usize).map_err(|_| too_much("repeat_interleave", total as usize))?;
         index.extend(which);
         let index = Tensor::from_vec(index, &[total as usize])?.to(self.device())?;
         Tensor::from_node(x).index_select(axis as isize, &index)
@@ -1258,12 +1274,20 @@ impl Tensor {
         if r == 0 {
             return Tensor::zeros(&[0], self.dtype())?.to(self.device());
         }
-        // The positions chosen: the last one that can go on does so, and those behind it start there again.
         let n = shape[0];
+        // There are C(n, r) rows, or with repetitions C(n + r - 1, r).
+        let from = if with_replacement && n > 0 { n.saturating_add(r - 1) } else { n };
+        let count = choices(from, r).saturating_mul(r);
+        let mut all: Vec<i64> = vec![];
+        all.try_reserve_exact(count).map_err(|_| too_much("combinations", count))?;
+        if count == 0 {
+            let none = Tensor::from_vec(all, &[0])?.to(self.device())?;
+            return self.index_select(0, &none)?.reshape(&[0, r as isize]);
+        }
+        // The positions chosen: the last one that can go on does so, and those behind it start there again.
         let step = usize::from(!with_replacement);
         let mut chosen: Vec<usize> = (0..r).map(|i| i * step).collect();
         let most = |i: usize| (n + i * step).checked_sub(1 + (r - 1) * step);
-        let mut all: Vec<i64> = vec![];
         let mut is_one = n > 0 && chosen.last().is_some_and(|&last| last < n);
         while is_one {
             all.extend(chosen.iter().map(|&at| at as i64));

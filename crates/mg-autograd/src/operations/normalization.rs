@@ -1,9 +1,9 @@
 //! Normalisation to mean 0 and variance 1, or to length 1.
 
-use super::{axis_of, float, set_aside, wide};
+use super::{float, set_aside, wide};
 use crate::functional::{count, mean};
 use crate::tensor::{Tensor, in_place};
-use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::Node;
 use mg_kernels::{Algebra, Row, Rules};
 use mg_macros::operations;
@@ -216,7 +216,7 @@ impl Tensor {
         if dim == -1 {
             return self.try_vector_norm(pow as f64, &[], false, None);
         }
-        let axis = axis_of(dim as isize, self.rank())?;
+        let axis = normalize_axis(dim as isize, self.rank())?;
         let others: Vec<isize> = (0..self.rank()).filter(|&a| a != axis).map(|a| a as isize).collect();
         if others.is_empty() {
             return self.try_abs();
@@ -278,7 +278,8 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Fewer than two axes; channels that do not part into `num_groups`; weight or bias that are not one number for each channel.
+    /// Fewer than two axes; no channels, or channels without elements; channels that do not part into `num_groups`; weight or bias
+    /// that are not one number for each channel.
     #[surface(function, nn)]
     pub fn group_norm(
         &self,
@@ -292,6 +293,11 @@ impl Tensor {
         let n = channels("group_norm", &shape, 2)?;
         if num_groups == 0 || n % num_groups != 0 {
             let text = format!("{n} channels do not part into {num_groups} groups");
+            return Err(Error::new("group_norm", ErrorKind::Shape(text)));
+        }
+        // Of no batch there is nothing to normalise; of no channels or places there is no mean.
+        if shape[1..].contains(&0) {
+            let text = format!("takes channels with elements, got shape {shape}");
             return Err(Error::new("group_norm", ErrorKind::Shape(text)));
         }
         let x = wide(&input);

@@ -90,7 +90,7 @@ fn asked(values: Node, inverse: Option<Node>, counts: Option<Node>) -> Varied {
 
 /// Nothing, where there are no elements.
 fn of_nothing(x: &Node, inverse: bool, counts: bool) -> Result<Varied> {
-    let none = x.lit(0.0).expand(Shape::of(&[0]))?.copy();
+    let none = x.reshape(Shape::of(&[0]))?.copy();
     let indices = || none.cast(DType::I64);
     let inverse = if inverse { Some(indices().reshape(*x.shape())?) } else { None };
     Ok(asked(none.clone(), inverse, counts.then(indices)))

@@ -85,6 +85,17 @@ fn in_order(t: &Tensor, dim: isize, descending: bool, count: Option<usize>) -> R
     lines.picked(&last, &at)
 }
 
+/// Lines in order. Where gradients are recorded the positions are kept, so that the tensor may be written to meanwhile.
+fn sorted(lines: &Node) -> Result<Node> {
+    let axis = lines.shape().rank() - 1;
+    let count = lines.shape()[axis];
+    let by = |kind| Node::library(Sort { kind, descending: false, count }.into(), &[lines]);
+    match lines.is_tracked() && mg_graph::is_tracking() {
+        true => lines.gather(axis, &by(SortKind::Indices)?),
+        false => by(SortKind::Values),
+    }
+}
+
 /// The element of each line that a kernel finds, and its position.
 fn one_of(t: &Tensor, op: &'static str, dim: isize, keepdim: bool, sort: Sort) -> Result<(Tensor, Tensor)> {
     let lines = Lines::of(t, dim)?;
@@ -213,8 +224,7 @@ fn quantiles(
         Some(_) => t.clone(),
     };
     let lines = Lines::of(&flat, dim.unwrap_or(0))?;
-    let sorted = Sort { kind: SortKind::Values, descending: false, count: lines.length() };
-    let sorted = Node::library(sorted.into(), &[&lines.last()?])?;
+    let sorted = sorted(&lines.last()?)?;
     let axis = sorted.shape().rank() - 1;
     let last = lines.length() as f64 - 1.0;
     // The ranks of what is asked for: [lines …, q].
@@ -325,8 +335,7 @@ impl Tensor {
     /// The elements in order along the first axis: `sort` without the positions.
     pub fn msort(&self) -> Result<Tensor> {
         let lines = Lines::of(self, 0)?;
-        let kernel = Sort { kind: SortKind::Values, descending: false, count: lines.length() };
-        lines.back(&Node::library(kernel.into(), &[&lines.last()?])?)
+        lines.back(&sorted(&lines.last()?)?)
     }
 
     /// The `k` largest elements along an axis (or the smallest), in order, and their positions (i64): of equal ones the first. NaN is larger than

@@ -3,6 +3,7 @@
 use super::elementwise::{and, binary, floats, joined, or, unary};
 use crate::ops::Operand;
 use crate::tensor::Tensor;
+use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::Node;
 use mg_kernels::library::{Pair, PairKind};
@@ -44,7 +45,11 @@ fn hurwitz(s: &Node, q: &Node) -> Node {
         let rise = order.add(&order.lit(first)).mul(&order.add(&order.lit(second)));
         factor = factor.mul(&rise).mul(&square);
     }
-    let sum = pole.choose(&q.lit(f64::INFINITY), &sum);
+    // At a pole the slope is that of 1/x at 0.
+    let is_slope = and(&pole, &q.lit(f64::NEG_INFINITY).lt(q));
+    let distance = is_slope.choose(&q.sub(&untracked(q)), &one);
+    let infinite = is_slope.choose(&one.div(&distance), &q.lit(f64::INFINITY));
+    let sum = pole.choose(&infinite, &sum);
     let sum = inside.choose(&sum, &q.lit(f64::NAN));
     s.eq(&one).choose(&q.lit(f64::INFINITY), &sum)
 }

@@ -9,6 +9,7 @@ use super::factors::{
     transposed,
 };
 use super::{set_aside, signed};
+use crate::functional::without_slope;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::Node;
@@ -336,6 +337,7 @@ impl Tensor {
     #[surface(method, function, linalg, answers("sign", "logabsdet"))]
     pub fn slogdet(&self) -> Result<(Tensor, Tensor)> {
         let (sign, logarithm) = sign_and_logarithm("slogdet", &self.node())?;
+        let sign = without_slope(&sign, &logarithm);
         Ok((Tensor::from_node(sign), Tensor::from_node(logarithm)))
     }
 

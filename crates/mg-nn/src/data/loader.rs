@@ -68,9 +68,29 @@ impl Batches {
     /// goes on as it would have. Which samples `drop_last` leaves out changes with the epoch.
     ///
     /// The shuffle is that of Fisher and Yates in Durstenfeld's form (Communications of the ACM 7, 1964).
+    ///
+    /// # Panics
+    ///
+    /// Where memory does not suffice for the order; see [`Batches::try_epoch`].
     #[must_use]
+    #[track_caller]
     pub fn epoch(&self, k: u64) -> Epoch {
-        let mut order: Vec<i64> = (0..self.n as i64).collect();
+        self.try_epoch(k).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// As [`Batches::epoch`].
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::OutOfMemory`] where memory does not suffice for the order.
+    pub fn try_epoch(&self, k: u64) -> Result<Epoch> {
+        let mut order: Vec<i64> = vec![];
+        order.try_reserve_exact(self.n).map_err(|_| {
+            let requested = self.n.saturating_mul(size_of::<i64>());
+            let kind = ErrorKind::OutOfMemory { requested, active: 0, cached: 0, limit: None, free: None };
+            Error::new("Batches", kind)
+        })?;
+        order.extend(0..self.n as i64);
         if let Some(seed) = self.shuffle_seed {
             let mut random = SplitMix64::stream(seed, k);
             for i in (1..order.len()).rev() {
@@ -79,7 +99,7 @@ impl Batches {
         }
         // `len` rounds up where the last batch is kept.
         order.truncate(self.len().saturating_mul(self.batch));
-        Epoch { order, batch: self.batch }
+        Ok(Epoch { order, batch: self.batch })
     }
 }
 

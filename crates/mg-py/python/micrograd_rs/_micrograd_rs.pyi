@@ -1797,11 +1797,11 @@ class Tensor:
         An axis out of range, sizes that do not make it.
         """
     def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-        """At most so many parts of equal size along an axis (the last may be smaller), views.
+        """At most so many parts of equal size along an axis (the last may be smaller), views; of an axis without positions exactly so many.
 
         # Errors
 
-        An axis out of range, no parts.
+        An axis out of range, no parts, more than 2²⁰ of an axis without positions.
         """
     def tensor_split(self, indices_or_sections: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
         """So many parts along an axis, whose sizes differ by 1 at most, or those that end before each position in a list; views.
@@ -4960,8 +4960,8 @@ def _linalg_cholesky_ex(input: Tensor, *, upper: _bool = False, check_errors: _b
 def _linalg_qr(input: Tensor, mode: str = "reduced") -> tuple[Tensor, ...]:
     """`Q R = A` of matrices `[…, m, n]`: `Q`'s columns are orthonormal, `R` is an upper triangle. With `k` the smaller of `m` and `n`,
     mode `"reduced"` answers with `[…, m, k]` and `[…, k, n]`, `"complete"` with `[…, m, m]` and `[…, m, n]`, `"r"` with no `Q`. Signs
-    are those of LAPACK's reflections. f32 and f64; computed on the host, on every device. Modes `"complete"` of more rows than columns
-    and `"r"` have no gradient.
+    are those of LAPACK's reflections. f32 and f64; computed on the host, on every device. Mode `"complete"` of more rows than columns
+    has no gradient.
 
     # Errors
 
@@ -5388,8 +5388,8 @@ def _nn_embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = No
 
     # Errors
 
-    What is no table, no integers, not as many axes; another mode than "sum", "mean" and "max"; the largest of bags that are given by
-    offsets; weights for another mode than sums; unlike devices. An index outside the table is found when the value is computed, if not
+    What is no table, no integers, not as many axes; another mode than "sum", "mean" and "max"; weights for another mode than
+    sums; unlike devices. An index outside the table is found when the value is computed, if not
     before.
     """
 
@@ -5687,7 +5687,8 @@ def _linalg_matrix_norm(input: Tensor, ord: _float | str = "fro", dim: _Dims = (
 
     # Errors
 
-    Fewer than two axes, axes out of range or the same; other orders.
+    Fewer than two axes, axes out of range or the same; other orders; with −1, −2 and −infinity, no sums or singular values (of
+    which the largest, with 1, 2 and infinity, is 0).
     """
 
 def _linalg_norm(input: Tensor, ord: _float | str | None = None, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
@@ -5904,7 +5905,7 @@ def _linalg_matrix_rank(input: Tensor, tol: _float | None = None, *, atol: _floa
 def _linalg_cond(input: Tensor, p: _float | str | None = None) -> Tensor:
     """The condition number of matrices: the norm of order `p` times that of the inverse. Orders 2 (which `None` is) and −2 are the quotient of the
     largest and the least singular value, and its reciprocal, and take matrices that are not square; the others are those of
-    `matrix_norm`. A singular matrix' is ∞.
+    `matrix_norm`. A singular matrix' is ∞, that of a matrix without elements 0.
 
     # Errors
 
@@ -6343,11 +6344,11 @@ def split_with_sizes(input: Tensor, split_sizes: _Dims, dim: _int = 0) -> tuple[
     """
 
 def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-    """At most so many parts of equal size along an axis (the last may be smaller), views.
+    """At most so many parts of equal size along an axis (the last may be smaller), views; of an axis without positions exactly so many.
 
     # Errors
 
-    An axis out of range, no parts.
+    An axis out of range, no parts, more than 2²⁰ of an axis without positions.
     """
 
 def tensor_split(input: Tensor, indices_or_sections: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
@@ -6835,7 +6836,8 @@ def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bi
 
     # Errors
 
-    Fewer than two axes; channels that do not part into `num_groups`; weight or bias that are not one number for each channel.
+    Fewer than two axes; no channels, or channels without elements; channels that do not part into `num_groups`; weight or bias
+    that are not one number for each channel.
     """
 
 def _nn_group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-5) -> Tensor:
@@ -6844,7 +6846,8 @@ def _nn_group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None
 
     # Errors
 
-    Fewer than two axes; channels that do not part into `num_groups`; weight or bias that are not one number for each channel.
+    Fewer than two axes; no channels, or channels without elements; channels that do not part into `num_groups`; weight or bias
+    that are not one number for each channel.
     """
 
 def _nn_batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None, bias: Tensor | None = None, training: _bool = False, momentum: _float = 0.1, eps: _float = 1e-5) -> Tensor:

@@ -1055,12 +1055,16 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A leaf that requires a gradient, whose gradient has its shape; those of making the view.
+    /// A leaf that requires a gradient, while gradients are recorded; those of making the view.
     #[track_caller]
     pub(crate) fn turn(&self, view: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<()> {
         if self.keeps_grad() {
-            let text = "a leaf that requires a gradient keeps its shape: make a view of it instead";
-            return Err(Error::new("view", ErrorKind::Gradient(text.into())));
+            if mg_graph::is_tracking() {
+                let text = "a leaf that requires a gradient is changed under no_grad() only";
+                return Err(Error::new("view", ErrorKind::Gradient(text.into())));
+            }
+            // It stays a leaf, on the same memory.
+            return self.set_data(&view(&self.detach())?);
         }
         // It has the history that it had, whether gradients are recorded now or not.
         let was = mg_graph::set_tracking(true);

@@ -1,0 +1,253 @@
+"""What random programs and random calls have found, each as small as it got. Wanted is what PyTorch answers."""
+
+import math
+
+import micrograd_rs as L
+import pytest
+
+F = L.nn.functional
+INF = math.inf
+
+
+def leaf(*values, dtype=L.float32):
+    return L.tensor(*values, dtype=dtype, requires_grad=True)
+
+
+# Matrices without elements.
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 2), (2, 0), (2, 0, 0), (0, 3, 3)])
+@pytest.mark.parametrize("p", [None, 2, -2, 1, INF])
+def test_the_condition_of_an_empty_matrix_is_zero(shape, p):
+    answer = L.linalg.cond(L.zeros(*shape), p)
+    assert answer.tolist() == L.zeros(*shape[:-2]).tolist()
+    assert L.linalg.cond(L.zeros(*shape, dtype=L.int32), p).dtype == L.int32
+
+
+def test_the_condition_by_a_word_takes_square_matrices():
+    assert L.linalg.cond(L.zeros(0, 0), "fro").item() == 0
+    with pytest.raises(ValueError, match="square"):
+        L.linalg.cond(L.zeros(0, 2), "nuc")
+
+
+@pytest.mark.parametrize("order", [1, 2, INF, "fro", "nuc"])
+@pytest.mark.parametrize("shape", [(0, 0), (0, 2), (2, 0)])
+def test_the_norm_of_an_empty_matrix_is_zero(order, shape):
+    x = L.zeros(*shape, requires_grad=True)
+    for norm in (L.linalg.norm, L.linalg.matrix_norm):
+        answer = norm(x, order)
+        assert answer.item() == 0 and answer.requires_grad
+        assert L.autograd.grad(answer, x)[0].shape == shape
+
+
+def test_there_is_no_least_sum_of_none():
+    for order in (-1, -2, -INF):
+        with pytest.raises(ValueError, match="no elements to reduce"):
+            L.linalg.norm(L.zeros(0, 0), order)
+
+
+# Histories.
+
+
+@pytest.mark.parametrize("widths", [(1, 1), (0, 0, 1, 1), (-1, -1, 1, 0)])
+def test_a_padded_tensor_without_elements_has_a_history(widths):
+    x = L.zeros(*((0, 2) if widths[0] >= 0 else (2, 2)), requires_grad=True)
+    padded = F.pad(x, widths, value=3.0)
+    assert padded.requires_grad
+    padded.sum().backward()
+    assert x.grad.tolist() == L.zeros(*x.shape).tolist()
+
+
+def test_what_is_multiplied_with_zero_has_a_gradient_of_zeros():
+    x = leaf([[1.0, 2.0]])
+    answer = x.addmm(L.tensor([[math.nan]]), L.ones(1, 2), beta=0)
+    assert all(math.isnan(n) for n in answer.tolist()[0])
+    answer.sum().backward()
+    assert x.grad.tolist() == [[0, 0]]
+
+
+def test_steps_and_signs_have_a_history():
+    x, values = leaf([-1.0, 0.0, 1.0]), leaf([5.0])
+    answer = x.heaviside(values)
+    answer.sum().backward()
+    assert (x.grad.tolist(), values.grad.tolist()) == ([0, 0, 0], [1])
+    assert L.linalg.slogdet(leaf([[2.0, 0.0], [0.0, 3.0]]))[0].requires_grad
+    assert leaf([0.0]).requires_grad and L.zeros(0, requires_grad=True).unique_consecutive().requires_grad
+
+
+@pytest.mark.parametrize("f", [lambda x: x.msort(), lambda x: x.quantile(0.5), lambda x: x.nanquantile(0.0)])
+def test_what_was_sorted_may_be_overwritten(f):
+    w = leaf([3.0, 1.0])
+    answer = f(w)
+    with L.no_grad():
+        w.mul_(0)
+    answer.sum().backward()
+    assert sum(w.grad.tolist()) == (2 if answer.ndim else 1)
+
+
+@pytest.mark.parametrize("read", [False, True])
+def test_what_was_pooled_may_be_overwritten(read):
+    w = leaf([[[1.0, 3.0, -2.0, -5.0]]])
+    pooled = F.max_pool1d(w, 2)
+    if read:
+        pooled.tolist()
+    pooled.relu_()
+    pooled.sum().backward()
+    assert w.grad.tolist() == [[[0, 1, 0, 0]]]
+    net = L.nn.Sequential(L.nn.Conv2d(1, 1, 2), L.nn.MaxPool2d(2), L.nn.ReLU(inplace=True))
+    net(L.ones(2, 1, 4, 4)).sum().backward()
+    assert net[0].weight.grad.shape == (1, 1, 2, 2)
+
+
+def test_what_was_divided_may_be_overwritten_and_its_operands_may_not():
+    a, b = leaf([6.0]), leaf([2.0])
+    quotient = a / b
+    quotient *= 3
+    quotient.backward()
+    assert (a.grad.tolist(), b.grad.tolist()) == ([1.5], [-4.5])
+    divisor = b * 1
+    quotient = a / divisor
+    divisor += 1
+    with pytest.raises(RuntimeError, match="changed in place"):
+        quotient.backward()
+
+
+def test_a_matrix_may_be_overwritten_once_it_is_inverted():
+    m = leaf([[2.0, 0.0], [0.0, 4.0]])
+    own = m * 1
+    inverse = own.inverse()
+    own.zero_()
+    inverse.sum().backward()
+    assert m.grad.tolist() == [[-0.25, -0.125], [-0.125, -0.0625]]
+
+
+def test_r_alone_has_a_gradient():
+    both, alone = leaf([[1.0, 3.0], [2.0, 2.0]]), leaf([[1.0, 3.0], [2.0, 2.0]])
+    L.linalg.qr(both).R.sum().backward()
+    L.linalg.qr(alone, mode="r").R.sum().backward()
+    assert alone.grad.tolist() == both.grad.tolist()
+
+
+# Leaves that are turned.
+
+
+@pytest.mark.parametrize("call", ["squeeze_(0)", "squeeze_()", "unsqueeze_(0)", "t_()", "transpose_(0, 1)", "swapaxes_(0, 1)"])
+def test_a_leaf_takes_another_shape_where_nothing_is_recorded(call):
+    w = leaf([[1.0, 2.0]])
+    shared = w.detach()
+    with pytest.raises(RuntimeError, match=r"no_grad\(\) only"):
+        eval("w." + call)
+    with L.no_grad():
+        assert eval("w." + call) is w
+    wanted = eval("shared." + call.replace("_(", "(")).shape
+    assert (w.shape, w.is_leaf, w.requires_grad) == (wanted, True, True)
+    shared += 1
+    (w * w).sum().backward()
+    assert (w.grad.shape, w.grad.flatten().tolist()) == (wanted, [4, 6])
+
+
+# Poles, signs and overflows.
+
+
+def test_the_slope_of_zeta_at_its_poles():
+    q = leaf([0.0, -1.0, 2.0], dtype=L.float64)
+    L.special.zeta(L.tensor([2.0, 2.0, 2.0], dtype=L.float64), q).sum().backward()
+    assert q.grad.tolist()[:2] == [-INF, -INF]
+    assert q.grad[2].item() == pytest.approx(-2 * 0.2020569031595943)
+    x = leaf([-2.0])
+    L.polygamma(1, x).backward()
+    assert x.grad.tolist() == [-INF]
+
+
+def test_ldexp_does_not_overflow_on_the_way():
+    x = L.tensor([0.0, 2.0**-140, 3.0, -1.5, 1.0, INF])
+    assert x.ldexp(L.tensor([200, 200, -3, 1, 10**6, -200])).tolist() == [0, 2.0**60, 0.375, -3, INF, INF]
+    assert L.tensor([0.0, 2.0**-20]).half().ldexp(L.tensor([30, 30])).tolist() == [0, 1024]
+    x, n = leaf([2.0]), leaf([3.0])
+    answer = x.ldexp(n)
+    with L.no_grad():
+        n.zero_()
+    answer.backward()
+    assert x.grad.item() == 8 and n.grad.item() == pytest.approx(16 * math.log(2))
+
+
+def test_softshrink_keeps_the_sign_of_zero():
+    assert F.softshrink(L.tensor([-0.0, 0.0, -0.2])).reciprocal().tolist() == [-INF, INF, -INF]
+
+
+@pytest.mark.parametrize("f", [F.elu, F.celu, F.selu])
+def test_an_infinite_gradient_goes_through(f):
+    x = leaf([-0.5, 0.5])
+    f(x).backward(L.tensor([INF, INF]))
+    assert x.grad.tolist() == [INF, INF]
+
+
+def test_bytes_are_added_without_modulo():
+    assert L.trapezoid(L.tensor([200, 100], dtype=L.uint8)).item() == 150
+    assert L.cumulative_trapezoid(L.tensor([100, 100, 100], dtype=L.int8)).tolist() == [100, 200]
+
+
+def test_counts_meet_rates_of_another_dtype():
+    assert F.poisson_nll_loss(L.tensor([0]), L.tensor(1.0, dtype=L.float64)).dtype == L.float64
+    assert F.poisson_nll_loss(L.tensor(0), L.tensor(1.0, dtype=L.bfloat16)).dtype == L.float32
+
+
+# What is refused, and what no longer is.
+
+
+def test_axes_and_channels_that_are_not_there():
+    with pytest.raises(IndexError):
+        L.norm_except_dim(L.tensor(1.0))
+    for groups, shape in ((1, (2, 0, 3)), (2, (2, 4, 0))):
+        with pytest.raises(ValueError, match="takes channels with elements"):
+            F.group_norm(L.zeros(*shape), groups)
+    assert L.vander(leaf([2.0]), 1).requires_grad is False
+
+
+def test_a_transposed_convolution_may_leave_nothing():
+    x, w = L.zeros(2, 1, 2, requires_grad=True), L.ones(1, 1, 1, requires_grad=True)
+    answer = F.conv_transpose1d(x, w, padding=1)
+    assert answer.shape == (2, 1, 0)
+    answer.sum().backward()
+    assert w.grad.tolist() == [[[0]]]
+    with pytest.raises(ValueError, match="padding"):
+        F.conv_transpose1d(x, w, padding=2)
+
+
+@pytest.mark.parametrize(
+    ("picked", "offsets", "options", "value", "gradient"),
+    [
+        ([0, 1, 2, 0], [0, 2], {}, [[3, 5], [3, 7]], [[0, 1], [1, 0], [1, 1]]),
+        ([0, 1, 2, 0], [0, 2, 2], {}, [[3, 5], [0, 0], [3, 7]], [[0, 1], [1, 0], [1, 1]]),
+        ([0, 0, 2, 0], [0, 2], {"padding_idx": 0}, [[0, 0], [3, 7]], [[0, 0], [0, 0], [1, 1]]),
+        ([0, 2, 1], [0, 1, 3], {"include_last_offset": True}, [[1, 5], [3, 7]], [[1, 1], [0, 0], [1, 1]]),
+        ([], [0, 0], {}, [[0, 0], [0, 0]], [[0, 0], [0, 0], [0, 0]]),
+    ],
+)
+def test_the_largest_of_bags_that_are_given_by_offsets(picked, offsets, options, value, gradient):
+    w = leaf([[1.0, 5.0], [3.0, 2.0], [3.0, 7.0]])
+    answer = F.embedding_bag(L.tensor(picked, dtype=L.int64), w, L.tensor(offsets), mode="max", **options)
+    answer.sum().backward()
+    assert (answer.tolist(), w.grad.tolist()) == (value, gradient)
+
+
+# Numbers beyond all measure.
+
+
+def test_so_many_parts_and_choices_are_refused():
+    with pytest.raises(ValueError, match="at most"):
+        L.zeros(0).chunk(2**40)
+    with pytest.raises(ValueError, match="at most"):
+        L.zeros(0).tensor_split(2**40)
+    assert len(L.zeros(0).chunk(5)) == 5
+    for n, r, again in ((60, 30, False), (3, 2**62, True), (1, 2**62, True)):
+        with pytest.raises(MemoryError):
+            L.combinations(L.arange(n), r, with_replacement=again)
+    assert L.combinations(L.arange(3), 2**62).shape == (0, 2**62)
+    assert L.combinations(L.arange(3), 2, with_replacement=True).tolist() == [[0, 0], [0, 1], [0, 2], [1, 1], [1, 2], [2, 2]]
+    assert L.combinations(L.arange(0), 2, with_replacement=True).shape == (0, 2)
+
+
+def test_batches_of_more_samples_than_memory_holds():
+    with pytest.raises(MemoryError):
+        iter(L.data.Batches(2**62, 1, seed=1))
