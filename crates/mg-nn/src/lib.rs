@@ -27,6 +27,7 @@
 //! # Ok::<(), mg_device::Error>(())
 //! ```
 
+pub mod amp;
 mod activation;
 pub mod checkpoint;
 mod container;

@@ -3216,7 +3216,9 @@ class _Optimizer:
         """Whether `jit` holds a step of it."""
     @staticmethod
     def step(groups: Sequence[_Optimizer]) -> None:
-        """Changes every parameter that has a gradient, of several groups in one plan."""
+        """Changes every parameter that has a gradient, of several groups in one plan.
+        Where `left_out` turns out to hold, all stays what it was.
+        """
     def state(self) -> dict[str, Tensor]:
         """What it remembers of each parameter."""
     def load_state(self, state: dict[str, Tensor]) -> None: ...

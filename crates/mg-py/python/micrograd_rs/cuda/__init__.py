@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from . import _micrograd_rs as _rs
-from ._micrograd_rs import Device, Tensor, initial_seed, manual_seed, seed
-from ._micrograd_rs import get_rng_state as _get_rng_state
-from ._micrograd_rs import set_rng_state as _set_rng_state
-from ._names import Lazy as _Lazy
+from .. import _micrograd_rs as _rs
+from .._micrograd_rs import Device, Tensor, initial_seed, manual_seed, seed
+from .._micrograd_rs import get_rng_state as _get_rng_state
+from .._micrograd_rs import set_rng_state as _set_rng_state
+from .._names import Lazy as _Lazy
 
 __all__ = [
     "DeviceProperties",
+    "amp",
     "current_device",
     "device_count",
     "empty_cache",
@@ -153,4 +154,4 @@ def set_rng_state(new_state: Tensor, device: int | str | Device | None = None) -
     _set_rng_state(new_state)
 
 
-__getattr__ = _Lazy(__name__)
+__getattr__ = _Lazy(__name__, ("amp",))
