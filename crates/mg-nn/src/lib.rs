@@ -27,8 +27,8 @@
 //! # Ok::<(), mg_device::Error>(())
 //! ```
 
-pub mod amp;
 mod activation;
+pub mod amp;
 pub mod checkpoint;
 mod container;
 pub mod data;

@@ -6,9 +6,9 @@ use mg_autograd::Tensor;
 use mg_nn::amp::{GradScaler, ScalerOptions};
 use pyo3::prelude::*;
 
+use crate::device;
 use crate::error::{build, compute};
 use crate::tensor::PyTensor;
-use crate::device;
 
 /// The scale of losses, on a device.
 #[pyclass(frozen, name = "_GradScaler", module = "micrograd_rs")]

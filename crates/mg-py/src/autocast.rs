@@ -1,6 +1,8 @@
 //! Mixed precision.
 
-use mg_autograd::autocast::{DeviceKind, Way, autocast_state, clear_autocast_cache as clear, listed, set_autocast_state};
+use mg_autograd::autocast::{
+    DeviceKind, Way, autocast_state, clear_autocast_cache as clear, listed, set_autocast_state,
+};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -72,6 +74,7 @@ pub fn _autocast_lists(device_type: &str) -> PyResult<Vec<(&'static str, &'stati
     let word = |way| match way {
         Way::Own => "own",
         Way::Lower => "lower",
+        Way::LowerOfSeveral => "lower of several",
         Way::Single => "float32",
         Way::Widest => "widest",
         Way::Parts => "parts",

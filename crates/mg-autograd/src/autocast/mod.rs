@@ -69,7 +69,12 @@ impl AutocastState {
     /// # Errors
     ///
     /// [`ErrorKind::DType`] for what is neither f16 nor bf16.
-    pub fn with(mut self, device: impl Into<DeviceKind>, enabled: bool, dtype: DType) -> Result<AutocastState> {
+    pub fn with(
+        mut self,
+        device: impl Into<DeviceKind>,
+        enabled: bool,
+        dtype: DType,
+    ) -> Result<AutocastState> {
         if enabled && !dtype.is_half() {
             let text = format!("takes float16 or bfloat16, got {dtype}");
             return Err(Error::new("autocast", ErrorKind::DType(text)));
@@ -216,6 +221,8 @@ pub(crate) fn entered(op: &'static str, ways: Ways, operands: &[&Tensor]) -> Res
         Way::Own => Entry::AsItIs,
         Way::Parts => Entry::ByParts,
         Way::Lower => into(state.dtype(device), state.caches),
+        Way::LowerOfSeveral if operands.len() < 2 => Entry::AsItIs,
+        Way::LowerOfSeveral => into(state.dtype(device), state.caches),
         Way::Single => into(DType::F32, false),
         Way::Widest => {
             let mut floats = operands.iter().map(|t| t.dtype()).filter(|d| d.is_float());
@@ -238,7 +245,8 @@ impl To {
     /// A tensor as the operation takes it: integers, truth values and f64 stay.
     pub(crate) fn tensor(self, t: &Tensor) -> Tensor {
         let own = t.dtype();
-        let stays = !own.is_float() || own == DType::F64 || own == self.dtype || t.device().is_cuda() != self.cuda;
+        let stays =
+            !own.is_float() || own == DType::F64 || own == self.dtype || t.device().is_cuda() != self.cuda;
         if stays {
             return t.clone();
         }
@@ -274,7 +282,10 @@ impl To {
 ///
 /// Operations that are refused in mixed precision.
 #[inline]
-pub fn taken<const N: usize>(op: &'static str, operands: [&Tensor; N]) -> Result<([Tensor; N], Option<Aside>)> {
+pub fn taken<const N: usize>(
+    op: &'static str,
+    operands: [&Tensor; N],
+) -> Result<([Tensor; N], Option<Aside>)> {
     if !is_on() {
         return Ok((operands.map(Tensor::clone), None));
     }

@@ -3,8 +3,8 @@
 use mg_autograd::Tensor;
 use mg_device::Result;
 
-use super::options::options;
 use super::number::Number;
+use super::options::options;
 use super::rule::{Rule, Shared, Step};
 use super::{ByRule, at_least_0, checked, settled};
 

@@ -280,8 +280,7 @@ impl<R: Rule> Group<R> {
                 Ok(t)
             };
             let [first, second] = &counted.kept;
-            let apart =
-                Arc::new(Counted { steps: own(&counted.steps)?, kept: [own(first)?, own(second)?] });
+            let apart = Arc::new(Counted { steps: own(&counted.steps)?, kept: [own(first)?, own(second)?] });
             for &i in &steps {
                 let Some(slot) = &mut self.slots[i] else { continue };
                 if slot.counted.as_ref().is_some_and(|c| Arc::ptr_eq(c, counted)) {
@@ -315,7 +314,9 @@ impl<R: Rule> Group<R> {
     #[track_caller]
     fn load_counted(&mut self, loaded: &[Option<(Vec<Option<Tensor>>, Count)>]) -> Result<()> {
         for i in 0..self.slots.len() {
-            let Some(counted) = self.slots[i].as_ref().and_then(|slot| slot.counted.clone()) else { continue };
+            let Some(counted) = self.slots[i].as_ref().and_then(|slot| slot.counted.clone()) else {
+                continue;
+            };
             let its: Vec<usize> = (i..self.slots.len())
                 .filter(|&j| {
                     let own = self.slots[j].as_ref().and_then(|slot| slot.counted.as_ref());
@@ -502,7 +503,8 @@ impl<R: Rule> ParamGroup for Group<R> {
                 on_replay(move || again.advance());
                 on_failed_replay(move || back.go_back());
             }
-            let counted = slot.counted.as_ref().and_then(|own| owns.iter().find(|(of, _)| Arc::ptr_eq(of, own)));
+            let counted =
+                slot.counted.as_ref().and_then(|own| owns.iter().find(|(of, _)| Arc::ptr_eq(of, own)));
             let own = match counted {
                 Some((_, own)) => own.clone(),
                 None => slot.clock.own.each_ref().map(Operand::from),

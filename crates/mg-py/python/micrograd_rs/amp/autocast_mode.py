@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast, overload
 
 from .. import _micrograd_rs as _rs
 from .._micrograd_rs import Device, Tensor
@@ -115,7 +115,7 @@ def _cast(value: Any, device_type: str, dtype: _DType) -> Any:
     if isinstance(value, Tensor):
         return value.to(dtype) if _is_cast(value, device_type) else value
     if isinstance(value, dict):
-        items: dict[Any, Any] = value
+        items = cast("dict[Any, Any]", value)
         return {_cast(k, device_type, dtype): _cast(v, device_type, dtype) for k, v in items.items()}
     if isinstance(value, (list, tuple)):
         parts: list[Any] = [_cast(v, device_type, dtype) for v in value]  # pyright: ignore[reportUnknownVariableType]
@@ -134,7 +134,7 @@ def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: _DType | None 
     if not isinstance(device_type, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ValueError(f"takes device_type as text, got {type(device_type).__name__}")
     if fwd is None:
-        return lambda function: custom_fwd(function, device_type=device_type, cast_inputs=cast_inputs)
+        return partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
 
     @wraps(fwd)
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -162,7 +162,7 @@ def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
     if not isinstance(device_type, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ValueError(f"takes device_type as text, got {type(device_type).__name__}")
     if bwd is None:
-        return lambda function: custom_bwd(function, device_type=device_type)
+        return partial(custom_bwd, device_type=device_type)
 
     @wraps(bwd)
     def backward(*args: Any, **kwargs: Any) -> Any:
