@@ -1,5 +1,6 @@
 //! Recomputing instead of keeping.
 
+use crate::autocast::{AutocastGuard, AutocastState, autocast_state};
 use crate::creation::{self, Generator};
 use crate::function::{Begun, Marks, Rule, Saved, Way};
 use crate::gradient::enable_grad;
@@ -30,6 +31,7 @@ struct Again<R> {
     function: R,
     /// The generator's state before the function was called; `None` where it need not draw the same numbers again.
     generator: Option<(u64, u64)>,
+    autocast: AutocastState,
 }
 
 impl<R: Recompute> Rule for Again<R> {
@@ -39,6 +41,7 @@ impl<R: Recompute> Rule for Again<R> {
 
     fn backward(&self, _: &Arc<Saved>, _: &[Option<Tensor>]) -> Result<Way> {
         let _recording = enable_grad();
+        let _precision = AutocastGuard::new(self.autocast);
         let Some((seed, at)) = self.generator else { return self.function.call().map(Way::Again) };
         let results = creation::from_state(seed, at, || self.function.call());
         results.map(Way::Again)
@@ -86,7 +89,7 @@ pub fn checkpoint(function: impl Recompute + 'static, keeps_random: bool) -> Res
         on_the_way.iter().flat_map(crate::transform::behind).map(|node| node.sequence()).collect();
     let sources: Sources = before.into_iter().filter(|node| direct.contains(&node.sequence())).collect();
     on_the_way.iter().for_each(|node| node.set_tracked(false));
-    let rule = Arc::new(Again { function, generator });
+    let rule = Arc::new(Again { function, generator, autocast: autocast_state() });
     let begun = Begun::of_nodes(sources);
     let seen = |t: &Tensor, node: &Node| match node.sequence() >= start {
         true => Tensor::from_node(untracked(node)),

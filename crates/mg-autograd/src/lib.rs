@@ -17,6 +17,7 @@
 //! ```
 
 pub mod anomaly;
+pub mod autocast;
 mod caller;
 pub mod check;
 mod checkpoint;
@@ -42,6 +43,7 @@ mod tensor;
 mod transform;
 
 pub use anomaly::set_detect_anomaly;
+pub use autocast::{AutocastGuard, AutocastState, autocast, autocast_state, set_autocast_state};
 pub use check::{gradcheck, gradgradcheck};
 pub use checkpoint::{Recompute, checkpoint};
 pub use creation::{Generator, default_device, manual_seed, set_default_device, with_default_device};

@@ -1,5 +1,6 @@
 //! Elementwise operations: a method and its `try_` twin for each row of the op table, and the operators.
 
+use crate::autocast;
 use crate::caller::public;
 use crate::gradient::no_grad;
 use crate::surface::{Answer, Kind, Operation, Param, Place, Returns};
@@ -43,6 +44,7 @@ into_operand! {
     i32 => |v| Operand::Int(v as i64);
     bool => |v| Operand::Bool(v);
     LiveScalar => |v| Operand::Live(v);
+    &Operand => |v| v.clone();
     &LiveScalar => |v| Operand::Live(v.clone());
 }
 
@@ -188,6 +190,10 @@ pub(crate) fn or_panic<T>(result: Result<T>) -> T {
 
 #[track_caller]
 fn unary(row: Row, a: &Tensor) -> Result<Tensor> {
+    if autocast::is_on() {
+        let ([a], _aside) = autocast::taken(row.name(), [a])?;
+        return unary(row, &a);
+    }
     let node = a.node();
     let whole = matches!(row, Row::Floor | Row::Ceil | Row::Round | Row::Trunc);
     match node.dtype() {
@@ -210,6 +216,10 @@ fn unary(row: Row, a: &Tensor) -> Result<Tensor> {
 
 #[track_caller]
 fn binary(row: Row, a: &Tensor, b: Beside) -> Result<Tensor> {
+    if let (true, Beside::Node(other)) = (autocast::is_on(), &b) {
+        let ([a, b], _aside) = autocast::taken(row.name(), [a, &Tensor::from_node(other.clone())])?;
+        return binary(row, &a, Beside::Node(b.node()));
+    }
     let a = a.node();
     let joint = joint(row, kind(&a), b.kind())?;
     if let (Row::Maximum | Row::Minimum, Beside::Int(bound)) = (row, &b)
@@ -225,6 +235,11 @@ fn binary(row: Row, a: &Tensor, b: Beside) -> Result<Tensor> {
 /// `number ∘ tensor`.
 #[track_caller]
 fn reflected(row: Row, a: Beside, b: &Tensor) -> Result<Tensor> {
+    if autocast::is_on() && row == Row::Div {
+        // A number times the reciprocal, as PyTorch has it.
+        let ([b], _aside) = autocast::taken("reciprocal", [b])?;
+        return reflected(row, a, &b);
+    }
     let b = b.node();
     let (row, dtype) = taken(row, joint(row, a.kind(), kind(&b))?)?;
     let a = a.into_node(dtype, b.device());

@@ -57,6 +57,75 @@ fn converted(param: &Param) -> Option<TokenStream> {
     }
 }
 
+/// What an argument has of tensors: how they are looked at, and how it is made of converted ones. None where it has none.
+fn cast(param: &Param) -> Option<(TokenStream, TokenStream)> {
+    let (name, ty) = (&param.name, &param.ty);
+    let is = |ty: &Type, word: &str| matches!(ty, Type::Path(path) if path.path.is_ident(word));
+    let is_tensor = |ty: &Type| matches!(ty, Type::Reference(r) if is(&r.elem, "Tensor"));
+    if is_tensor(ty) {
+        return Some((quote!(__operands.push(#name);), quote!(let #name = &__to.tensor(#name);)));
+    }
+    if is_tensors(ty) {
+        let made = quote! { let #name = __to.tensors(#name); let #name = &#name[..]; };
+        return Some((quote!(__operands.extend(#name.iter());), made));
+    }
+    if is(ty, "Operand") {
+        let seen = quote!(if let Operand::Tensor(t) = &#name { __operands.push(t); });
+        return Some((seen, quote!(let #name = __to.operand(#name);)));
+    }
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
+    let syn::PathArguments::AngleBracketed(inner) = &last.arguments else { return None };
+    let Some(syn::GenericArgument::Type(inner)) = inner.args.first() else { return None };
+    if is_tensor(inner) {
+        let made = quote! { let #name = #name.map(|t| __to.tensor(t)); let #name = #name.as_ref(); };
+        return Some((quote!(__operands.extend(#name);), made));
+    }
+    if is(inner, "Operand") {
+        let seen = quote!(if let Some(Operand::Tensor(t)) = &#name { __operands.push(t); });
+        return Some((seen, quote!(let #name = #name.map(|operand| __to.operand(operand));)));
+    }
+    None
+}
+
+/// How an operation finds out in which dtype it runs: once more with converted operands, where a region of mixed precision says so.
+fn autocast(operation: &Operation, fallible: &Ident) -> TokenStream {
+    let text = operation.name();
+    let arguments: Vec<_> = operation.params.iter().map(|p| &p.name).collect();
+    let (seen, made): (Vec<_>, Vec<_>) = operation.params.iter().filter_map(cast).unzip();
+    let (this_seen, this_made, on) = match operation.has_receiver {
+        true => (quote!(__operands.push(self);), quote!(let __this = __to.tensor(self);), quote!(__this.)),
+        false => (quote!(), quote!(), quote!(Self::)),
+    };
+    if !operation.has_receiver && seen.is_empty() {
+        return quote!(let _aside = None::<crate::autocast::Aside>;);
+    }
+    quote! {
+        let _aside = if crate::autocast::is_on() {
+            const WAYS: crate::autocast::Ways = crate::autocast::ways(#text);
+            if WAYS.is_listed() {
+                let mut __operands: Vec<&Tensor> = Vec::new();
+                #this_seen
+                #(#seen)*
+                match crate::autocast::entered(#text, WAYS, &__operands)? {
+                    crate::autocast::Entry::In(__to) => {
+                        #this_made
+                        #(#made)*
+                        let _aside = crate::autocast::aside();
+                        return #on #fallible(#(#arguments),*);
+                    }
+                    crate::autocast::Entry::AsItIs => Some(crate::autocast::aside()),
+                    crate::autocast::Entry::ByParts => None,
+                }
+            } else {
+                Some(crate::autocast::aside())
+            }
+        } else {
+            None
+        };
+    }
+}
+
 /// The function that answers with a `Result`, and the two that write in place: one that may panic (the other again, where none
 /// does), and one that answers with a `Result`.
 fn names(operation: &Operation, is_fallible: bool) -> (Ident, Ident, Ident) {
@@ -80,6 +149,7 @@ fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
     let arguments: Vec<_> = operation.params.iter().map(|p| &p.name).collect();
     let converted: Vec<_> = operation.params.iter().filter_map(converted).collect();
     let receiver = operation.has_receiver.then(|| quote!(&self,));
+    let autocast = autocast(operation, &fallible);
     let on = if operation.has_receiver { quote!(self.) } else { quote!(Self::) };
     let result = match answer {
         syn::ReturnType::Type(_, ty) => quote!(#ty),
@@ -147,6 +217,7 @@ fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
         #[track_caller]
         pub fn #fallible(#receiver #(#parameters),*) #answer {
             #(#converted)*
+            #autocast
             crate::caller::public(#text, || -> #result #body)
         }
 

@@ -28,6 +28,7 @@
 //! ```
 
 mod activation;
+pub mod amp;
 pub mod checkpoint;
 mod container;
 pub mod data;

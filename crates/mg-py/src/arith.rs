@@ -61,7 +61,9 @@ fn divided(a: Operand, b: &Tensor) -> Result<Tensor> {
         Operand::Int(n) => Operand::Float(n as f64),
         other => other,
     };
-    reflected(a, b, |a, b| a.try_div(b))
+    // As PyTorch has it, a number times the reciprocal, which has a dtype of its own in mixed precision.
+    let ([b], _aside) = mg_autograd::autocast::taken("reciprocal", [b])?;
+    reflected(a, &b, |a, b| a.try_div(b))
 }
 
 fn matmul(a: &Tensor, b: Operand) -> Result<Tensor> {

@@ -3,7 +3,9 @@
 //! This crate converts and checks, and has no arithmetic of its own. Python's part of the package is in
 //! `python/micrograd_rs`; what is here is its module `_micrograd_rs`. Every call into the engine goes through `error.rs`.
 
+mod amp;
 mod arith;
+mod autocast;
 mod choice;
 mod custom;
 mod device;
@@ -37,6 +39,13 @@ use pyo3::prelude::*;
 
 #[pymodule(gil_used = false)]
 mod _micrograd_rs {
+    #[pymodule_export]
+    use crate::amp::PyGradScaler;
+    #[pymodule_export]
+    use crate::autocast::{
+        _autocast_lists, clear_autocast_cache, get_autocast_dtype, is_autocast_cache_enabled,
+        is_autocast_enabled, set_autocast_cache_enabled, set_autocast_dtype, set_autocast_enabled,
+    };
     #[pymodule_export]
     use crate::choice::r#where;
     #[pymodule_export]

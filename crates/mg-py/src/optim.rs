@@ -9,7 +9,7 @@ use mg_nn::State;
 use mg_nn::optim::{
     ConstantLR, CosineAnnealingLR, CosineAnnealingWarmRestarts, Cycle, CyclicLR, ExponentialLR, LBFGS,
     LBFGSOptions, LinearLR, MultiStepLR, OneCycleLR, OptionError, OptionValue, Options, ParamGroup,
-    PolynomialLR, Schedule, StepLR, defaults, param_group, step_together,
+    PolynomialLR, Schedule, StepLR, defaults, param_group, step_unless,
 };
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -136,8 +136,15 @@ impl PyOptimizer {
     }
 
     /// Changes every parameter that has a gradient, of several groups in one plan.
+    /// Where `left_out` turns out to hold, all stays what it was.
     #[staticmethod]
-    fn step(py: Python<'_>, groups: Vec<Bound<'_, PyOptimizer>>) -> PyResult<()> {
+    #[pyo3(signature = (groups, left_out=None))]
+    fn step(
+        py: Python<'_>,
+        groups: Vec<Bound<'_, PyOptimizer>>,
+        left_out: Option<&Bound<'_, PyTensor>>,
+    ) -> PyResult<()> {
+        let left_out = left_out.map(|t| &t.get().t);
         let mut groups: Vec<&PyOptimizer> = groups.iter().map(Bound::get).collect();
         // In one order on all threads, and each once.
         groups.sort_by_key(|group| std::ptr::from_ref(*group));
@@ -148,7 +155,7 @@ impl PyOptimizer {
             for group in &mut held {
                 together.push(&mut ***group);
             }
-            step_together(&mut together)
+            step_unless(&mut together, left_out)
         })
     }
 

@@ -39,6 +39,7 @@ struct ArgumentKey {
 struct Key {
     arguments: Vec<ArgumentKey>,
     records_gradients: bool,
+    autocast: crate::AutocastState,
 }
 
 /// A function of tensors to tensors that is recorded when it is called and then replayed: no graph is built, no plan
@@ -279,7 +280,11 @@ impl Key {
             };
             (key.is == key.shares).then_some(key)
         });
-        Some(Key { arguments: keys.collect::<Option<_>>()?, records_gradients: crate::is_grad_enabled() })
+        Some(Key {
+            arguments: keys.collect::<Option<_>>()?,
+            records_gradients: crate::is_grad_enabled(),
+            autocast: crate::autocast_state(),
+        })
     }
 }
 

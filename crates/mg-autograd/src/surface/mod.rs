@@ -148,6 +148,8 @@ pub const COUNT: usize = {
 #[track_caller]
 pub fn written(tensor: &Tensor, operation: impl FnOnce(&Tensor) -> Result<Tensor>) -> Result<()> {
     in_place(|| {
+        // What is written keeps the tensor's dtype: nothing is to be gained by another on the way.
+        let _aside = crate::autocast::aside();
         let node = tensor.node();
         let new = match mg_graph::is_tracking() && may_be_borrowed(&node) {
             true => operation(&Tensor::from_node(node.copy()))?,

@@ -3,8 +3,9 @@
 use mg_autograd::Tensor;
 use mg_device::Result;
 
+use super::number::Number;
 use super::options::options;
-use super::rule::{Count, Own, Rule, Step};
+use super::rule::{Rule, Step};
 use super::{ByRule, at_least_0, checked, settled, zeros_like};
 
 options! {
@@ -152,8 +153,14 @@ impl Rule for AdagradOptions {
         super::full_like(p, self.initial_accumulator_value)
     }
 
-    fn advance(&self, count: &mut Count) -> Own {
-        [self.lr / (1.0 + (count.steps - 1) as f64 * self.lr_decay), 0.0, 0.0, 0.0]
+    fn live(&self) -> [f64; 5] {
+        [self.lr, self.lr_decay, 0.0, 0.0, 0.0]
+    }
+
+    fn advance<N: Number>(live: &[N; 5], steps: &N, kept: &[N; 2]) -> ([N; 4], [N; 2]) {
+        let ([lr, decay, ..], zero, one) = (live, steps.lit(0.0), steps.lit(1.0));
+        let rate = lr.over(&one.plus(&steps.minus(&one).times(decay)));
+        ([rate, zero.clone(), zero.clone(), zero], kept.clone())
     }
 
     fn update(&self, step: &Step<'_>) -> Result<Tensor> {

@@ -3,8 +3,9 @@
 use mg_autograd::Tensor;
 use mg_device::Result;
 
+use super::number::Number;
 use super::options::options;
-use super::rule::{Count, Own, Rule, Shared, Step};
+use super::rule::{Rule, Shared, Step};
 use super::{ByRule, at_least_0, checked, settled};
 
 options! {
@@ -139,8 +140,13 @@ fn shared(lr: f64, betas: (f64, f64), weight_decay: f64) -> Shared {
 }
 
 /// `1 − βⁿ`.
-fn correction(beta: f64, steps: u64) -> f64 {
-    1.0 - beta.powf(steps as f64)
+fn correction<N: Number>(beta: &N, steps: &N) -> N {
+    beta.lit(1.0).minus(&beta.to_the(steps))
+}
+
+/// A step's numbers beside which nothing is counted.
+fn own<N: Number>(own: [N; 4], kept: &[N; 2]) -> ([N; 4], [N; 2]) {
+    (own, kept.clone())
 }
 
 /// The gradient and the parameter with weight decay in the one or the other.
@@ -197,6 +203,10 @@ impl Rule for AdamOptions {
 
     common!(AdamOptions);
 
+    fn live(&self) -> [f64; 5] {
+        [self.lr, self.betas.0, self.betas.1, self.eps, 0.0]
+    }
+
     fn check(&self) -> Result<()> {
         check("Adam", self.betas, self.eps, self.weight_decay)
     }
@@ -206,9 +216,11 @@ impl Rule for AdamOptions {
     }
 
     /// `lr · √c₂ / c₁` with the corrections `c = 1 − βⁿ`, and `eps · √c₂`.
-    fn advance(&self, count: &mut Count) -> Own {
-        let root = correction(self.betas.1, count.steps).sqrt();
-        [self.lr * root / correction(self.betas.0, count.steps), self.eps * root, 0.0, 0.0]
+    fn advance<N: Number>(live: &[N; 5], steps: &N, kept: &[N; 2]) -> ([N; 4], [N; 2]) {
+        let ([lr, beta1, beta2, eps, _], zero) = (live, steps.lit(0.0));
+        let root = correction(beta2, steps).root();
+        let rate = lr.times(&root).over(&correction(beta1, steps));
+        own([rate, eps.times(&root), zero.clone(), zero], kept)
     }
 
     fn update(&self, step: &Step<'_>) -> Result<Tensor> {
@@ -231,6 +243,10 @@ impl Rule for AdamWOptions {
 
     common!(AdamWOptions);
 
+    fn live(&self) -> [f64; 5] {
+        AdamOptions::from(*self).live()
+    }
+
     fn check(&self) -> Result<()> {
         check("AdamW", self.betas, self.eps, self.weight_decay)
     }
@@ -239,8 +255,8 @@ impl Rule for AdamWOptions {
         AdamOptions::from(*self).remembers(i, p)
     }
 
-    fn advance(&self, count: &mut Count) -> Own {
-        AdamOptions::from(*self).advance(count)
+    fn advance<N: Number>(live: &[N; 5], steps: &N, kept: &[N; 2]) -> ([N; 4], [N; 2]) {
+        AdamOptions::advance(live, steps, kept)
     }
 
     fn update(&self, step: &Step<'_>) -> Result<Tensor> {
@@ -254,13 +270,18 @@ impl Rule for AdamaxOptions {
 
     common!(AdamaxOptions);
 
+    fn live(&self) -> [f64; 5] {
+        [self.lr, self.betas.0, 0.0, 0.0, 0.0]
+    }
+
     fn check(&self) -> Result<()> {
         check("Adamax", self.betas, self.eps, self.weight_decay)
     }
 
     /// `lr / c₁`.
-    fn advance(&self, count: &mut Count) -> Own {
-        [self.lr / correction(self.betas.0, count.steps), 0.0, 0.0, 0.0]
+    fn advance<N: Number>(live: &[N; 5], steps: &N, kept: &[N; 2]) -> ([N; 4], [N; 2]) {
+        let ([lr, beta1, ..], zero) = (live, steps.lit(0.0));
+        own([lr.over(&correction(beta1, steps)), zero.clone(), zero.clone(), zero], kept)
     }
 
     fn update(&self, step: &Step<'_>) -> Result<Tensor> {
@@ -279,6 +300,10 @@ impl Rule for NAdamOptions {
 
     common!(NAdamOptions);
 
+    fn live(&self) -> [f64; 5] {
+        [self.lr, self.betas.0, self.betas.1, self.eps, self.momentum_decay]
+    }
+
     fn check(&self) -> Result<()> {
         at_least_0("NAdam", "a momentum decay", self.momentum_decay)?;
         check("NAdam", self.betas, self.eps, self.weight_decay)
@@ -289,15 +314,17 @@ impl Rule for NAdamOptions {
     }
 
     /// What the gradient and the mean are multiplied by, and `eps`, each with `√c₂` drawn in.
-    fn advance(&self, count: &mut Count) -> Own {
-        let mu = |n: u64| self.betas.0 * (1.0 - 0.5 * 0.96f64.powf(n as f64 * self.momentum_decay));
-        let (now, next) = (mu(count.steps), mu(count.steps + 1));
-        let product = f64::from((count.kept[0] * now) as f32);
-        count.kept[0] = product;
-        let root = correction(self.betas.1, count.steps).sqrt();
-        let of_grad = self.lr * (1.0 - now) / (1.0 - product);
-        let of_mean = self.lr * next / (1.0 - product * next);
-        [of_grad * root, of_mean * root, self.eps * root, 0.0]
+    fn advance<N: Number>(live: &[N; 5], steps: &N, kept: &[N; 2]) -> ([N; 4], [N; 2]) {
+        let ([lr, beta1, beta2, eps, decay], lit) = (live, |value| steps.lit(value));
+        let one = lit(1.0);
+        let mu = |n: &N| beta1.times(&one.minus(&lit(0.5).times(&lit(0.96).to_the(&n.times(decay)))));
+        let (now, next) = (mu(steps), mu(&steps.plus(&one)));
+        let product = kept[0].times(&now).rounded();
+        let root = correction(beta2, steps).root();
+        let of_grad = lr.times(&one.minus(&now)).over(&one.minus(&product));
+        let of_mean = lr.times(&next).over(&one.minus(&product.times(&next)));
+        let own = [of_grad.times(&root), of_mean.times(&root), eps.times(&root), lit(0.0)];
+        (own, [product, kept[1].clone()])
     }
 
     fn update(&self, step: &Step<'_>) -> Result<Tensor> {
@@ -315,23 +342,27 @@ impl Rule for RAdamOptions {
 
     common!(RAdamOptions);
 
+    fn live(&self) -> [f64; 5] {
+        [self.lr, self.betas.0, self.betas.1, 0.0, 0.0]
+    }
+
     fn check(&self) -> Result<()> {
         check("RAdam", self.betas, self.eps, self.weight_decay)
     }
 
     /// What the mean is multiplied by over the root of the mean square, and what by itself: one of them is 0.
-    fn advance(&self, count: &mut Count) -> Own {
-        let (beta1, beta2) = self.betas;
-        let (n, c2) = (count.steps as f64, correction(beta2, count.steps));
-        let rate = self.lr / correction(beta1, count.steps);
-        let longest = 2.0 / (1.0 - beta2) - 1.0;
-        let length = longest - 2.0 * n * beta2.powf(n) / c2;
-        if length <= 5.0 {
-            return [0.0, rate, 0.0, 0.0];
-        }
-        let (over, under) =
-            ((length - 4.0) * (length - 2.0) * longest, (longest - 4.0) * (longest - 2.0) * length);
-        [rate * (over / under).sqrt() * c2.sqrt(), 0.0, 0.0, 0.0]
+    fn advance<N: Number>(live: &[N; 5], steps: &N, kept: &[N; 2]) -> ([N; 4], [N; 2]) {
+        let ([lr, beta1, beta2, ..], n, lit) = (live, steps, |value| steps.lit(value));
+        let c2 = correction(beta2, n);
+        let rate = lr.over(&correction(beta1, n));
+        let (one, two, four, zero) = (lit(1.0), lit(2.0), lit(4.0), lit(0.0));
+        let longest = two.over(&one.minus(beta2)).minus(&one);
+        let length = longest.minus(&two.times(n).times(&beta2.to_the(n)).over(&c2));
+        let over = length.minus(&four).times(&length.minus(&two)).times(&longest);
+        let under = longest.minus(&four).times(&longest.minus(&two)).times(&length);
+        let rectified = rate.times(&over.over(&under).root()).times(&c2.root());
+        let chosen = |then, or| length.choose_above(5.0, then, or);
+        own([chosen(&rectified, &zero), chosen(&zero, &rate), zero.clone(), zero.clone()], kept)
     }
 
     fn update(&self, step: &Step<'_>) -> Result<Tensor> {

@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mg_autograd::{Tensor, no_grad};
-use mg_device::{Error, ErrorKind, Result};
+use mg_autograd::{Operand, Tensor, no_grad};
+use mg_device::{DType, Device, Error, ErrorKind, Result};
 use mg_graph::{LiveScalar, Node, on_failed_replay, on_replay};
 
+use super::number::Number;
 use super::options::OptionValue;
 use super::rule::{Count, Rule, Step};
 use super::{Recorded, at_least_0, check_parameters, follow, load_slots, save_slots};
@@ -17,6 +18,13 @@ struct Clock<R> {
     /// Now, and before the last step.
     counts: Mutex<[Count; 2]>,
     own: [LiveScalar; 4],
+}
+
+/// The steps of parameters that make every step together, where some of them may have been left out: only the device knows how many. It
+/// counts with tensors of f64 without axes.
+struct Counted {
+    steps: Tensor,
+    kept: [Tensor; 2],
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -42,7 +50,9 @@ impl<R: Rule> Clock<R> {
         let mut counts = locked(&self.counts);
         counts[1] = counts[0];
         counts[0].steps += 1;
-        let own = locked(&self.options).advance(&mut counts[0]);
+        let now = &mut counts[0];
+        let own;
+        (own, now.kept) = R::advance(&locked(&self.options).live(), &(now.steps as f64), &now.kept);
         for (live, value) in self.own.iter().zip(own) {
             live.set(value);
         }
@@ -59,6 +69,8 @@ impl<R: Rule> Clock<R> {
 struct Slot<R> {
     memory: Vec<Option<Tensor>>,
     clock: Arc<Clock<R>>,
+    /// In place of the clock, once a step may have been left out.
+    counted: Option<Arc<Counted>>,
 }
 
 /// How a parameter stood before a step.
@@ -77,6 +89,7 @@ pub(super) struct Group<R> {
     parameters: Vec<Tensor>,
     options: Arc<Mutex<R>>,
     shared: [LiveScalar; 6],
+    live: [LiveScalar; 5],
     initial_lr: Option<f64>,
     recorded: Recorded,
     slots: Vec<Option<Slot<R>>>,
@@ -95,11 +108,11 @@ impl<R: Rule> Group<R> {
             }
         }
         let slots = parameters.iter().map(|_| None).collect();
-        let shared = options.shared().map(LiveScalar::new);
+        let (shared, live) = (options.shared().map(LiveScalar::new), options.live().map(LiveScalar::new));
         let options = Arc::new(Mutex::new(options));
         let recorded = Recorded::default();
         let mut group =
-            Group { parameters, options, shared, initial_lr: None, recorded, slots, before: vec![] };
+            Group { parameters, options, shared, live, initial_lr: None, recorded, slots, before: vec![] };
         if R::IS_EAGER {
             let options = group.options();
             for (p, slot) in group.parameters.iter().zip(&mut group.slots) {
@@ -127,8 +140,9 @@ impl<R: Rule> Group<R> {
         check(&new)?;
         let old = self.options();
         self.recorded.check(R::NAME, old.with_lr(new.lr()).is_heeded(&new))?;
-        for (live, value) in self.shared.iter().zip(new.shared()) {
-            live.set(value);
+        let (shared, live) = (new.shared(), new.live());
+        for (held, value) in self.shared.iter().chain(&self.live).zip(shared.into_iter().chain(live)) {
+            held.set(value);
         }
         *locked(&self.options) = new;
         Ok(())
@@ -145,12 +159,21 @@ impl<R: Rule> Group<R> {
     pub(super) fn save(&self, before: usize) -> State {
         let slots = self.slots.iter().map(|slot| {
             let Some(slot) = slot else { return (vec![], vec![]) };
-            let count = slot.clock.now();
+            let (steps, kept) = match &slot.counted {
+                Some(counted) => {
+                    let number = |t: &Tensor| t.to_dtype(DType::F32).snapshot();
+                    (number(&counted.steps), counted.kept.each_ref().map(number))
+                }
+                None => {
+                    let count = slot.clock.now();
+                    (Tensor::scalar(count.steps as f32), count.kept.map(|x| Tensor::scalar(x as f32)))
+                }
+            };
             let mut numbers = Vec::new();
             if R::COUNTS {
-                numbers.push(("step", count.steps as f64));
+                numbers.push(("step", steps));
             }
-            numbers.extend(R::KEPT.iter().copied().zip(count.kept));
+            numbers.extend(R::KEPT.iter().copied().zip(kept));
             (slot.memory.iter().map(Option::as_ref).collect(), numbers)
         });
         save_slots(R::MEMORY, before, slots)
@@ -161,6 +184,7 @@ impl<R: Rule> Group<R> {
         let options = self.options();
         let loaded = load_slots(&options, &self.parameters, state)?;
         let _guard = no_grad();
+        self.load_counted(&loaded)?;
         for ((slot, p), loaded) in self.slots.iter_mut().zip(&self.parameters).zip(loaded) {
             let Some((memory, count)) = loaded else {
                 *slot = None;
@@ -180,7 +204,142 @@ impl<R: Rule> Group<R> {
                     }
                     known.clock.put(count);
                 }
-                None => *slot = Some(Slot { memory, clock: Clock::new(&self.options, count) }),
+                None => {
+                    let clock = Clock::new(&self.options, count);
+                    *slot = Some(Slot { memory, clock, counted: None });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The numbers of a step, for parameters that are counted together.
+type Owns = Vec<(Arc<Counted>, [Operand; 4])>;
+
+impl Counted {
+    /// Counts on from the numbers of the host.
+    fn new(count: Count, device: Device) -> Result<Arc<Counted>> {
+        let number = |x: f64| {
+            let t = Tensor::scalar(x).to(device)?.copy();
+            t.realize()?;
+            Ok(t)
+        };
+        let [first, second] = count.kept;
+        Ok(Arc::new(Counted { steps: number(count.steps as f64)?, kept: [number(first)?, number(second)?] }))
+    }
+
+    fn all(&self) -> [&Tensor; 3] {
+        [&self.steps, &self.kept[0], &self.kept[1]]
+    }
+}
+
+impl<R: Rule> Group<R> {
+    /// Counts a step of every parameter that makes one and is counted on its device, as all are from the first step on that may be left
+    /// out.
+    fn count(&mut self, left_out: Option<&Tensor>, wanted: &mut Vec<Tensor>) -> Result<Owns> {
+        if !R::COUNTS {
+            return Ok(vec![]);
+        }
+        let mut begun: Vec<(Count, Device, Arc<Counted>)> = vec![];
+        let mut moves: Vec<(Arc<Counted>, usize)> = vec![];
+        let steps: Vec<usize> = (0..self.parameters.len())
+            .filter(|&i| self.slots[i].is_some() && self.parameters[i].grad().is_some())
+            .collect();
+        for &i in &steps {
+            let (Some(slot), device) = (&mut self.slots[i], self.parameters[i].device()) else { continue };
+            if slot.counted.is_none() && left_out.is_some() {
+                let now = slot.clock.now();
+                let known = begun.iter().find(|(count, on, _)| (*count, *on) == (now, device));
+                let counted = match known {
+                    Some((.., counted)) => counted.clone(),
+                    None => {
+                        let counted = Counted::new(now, device)?;
+                        begun.push((now, device, counted.clone()));
+                        counted
+                    }
+                };
+                slot.counted = Some(counted);
+            }
+            let Some(counted) = &slot.counted else { continue };
+            match moves.iter_mut().find(|(known, _)| Arc::ptr_eq(known, counted)) {
+                Some((_, n)) => *n += 1,
+                None => moves.push((counted.clone(), 1)),
+            }
+        }
+        drop(begun);
+        // Those that go on without the others are counted by themselves from now on.
+        for (counted, n) in &mut moves {
+            let is_its = |slot: &&Slot<R>| slot.counted.as_ref().is_some_and(|c| Arc::ptr_eq(c, counted));
+            if self.slots.iter().flatten().filter(is_its).count() == *n {
+                continue;
+            }
+            let own = |t: &Tensor| {
+                let t = t.copy();
+                t.realize()?;
+                Ok(t)
+            };
+            let [first, second] = &counted.kept;
+            let apart = Arc::new(Counted { steps: own(&counted.steps)?, kept: [own(first)?, own(second)?] });
+            for &i in &steps {
+                let Some(slot) = &mut self.slots[i] else { continue };
+                if slot.counted.as_ref().is_some_and(|c| Arc::ptr_eq(c, counted)) {
+                    slot.counted = Some(apart.clone());
+                }
+            }
+            *counted = apart;
+        }
+        let mut owns = vec![];
+        for (counted, _) in moves {
+            let device = counted.steps.device();
+            let live = self.live.each_ref().map(|x| Node::live(x, DType::F64, device));
+            let [steps, first, second] = counted.all().map(|t| t.node());
+            let next = steps.plus(&steps.lit(1.0));
+            let (own, [first, second]) = R::advance(&live, &next, &[first, second]);
+            let left_out = left_out.map(|t| t.to(device)).transpose()?;
+            for (held, new) in counted.all().into_iter().zip([next, first, second]) {
+                let new = Tensor::from_node(new);
+                held.assign(match &left_out {
+                    Some(left_out) => Tensor::where_(left_out, held, new)?,
+                    None => new,
+                })?;
+                wanted.push(held.clone());
+            }
+            owns.push((counted, own.map(|node| Operand::Tensor(Tensor::from_node(node)))));
+        }
+        Ok(owns)
+    }
+
+    /// Has what is counted on the device go on from other numbers.
+    #[track_caller]
+    fn load_counted(&mut self, loaded: &[Option<(Vec<Option<Tensor>>, Count)>]) -> Result<()> {
+        for i in 0..self.slots.len() {
+            let Some(counted) = self.slots[i].as_ref().and_then(|slot| slot.counted.clone()) else {
+                continue;
+            };
+            let its: Vec<usize> = (i..self.slots.len())
+                .filter(|&j| {
+                    let own = self.slots[j].as_ref().and_then(|slot| slot.counted.as_ref());
+                    own.is_some_and(|own| Arc::ptr_eq(own, &counted))
+                })
+                .collect();
+            let count = |j: usize| loaded[j].as_ref().map(|(_, count)| *count);
+            let Some(first) = count(i).filter(|_| its.iter().all(|&j| count(j) == count(i))) else {
+                if self.recorded.is_recorded() {
+                    let text = "a step that jit has recorded counts these parameters together, and the state has other numbers \
+                                of steps for some of them";
+                    return Err(Error::new(R::NAME, ErrorKind::Value(text.into())));
+                }
+                for &j in &its {
+                    if let Some(slot) = &mut self.slots[j] {
+                        slot.counted = None;
+                    }
+                }
+                continue;
+            };
+            let numbers = [first.steps as f64, first.kept[0], first.kept[1]];
+            for (held, x) in counted.all().into_iter().zip(numbers) {
+                held.assign(Tensor::scalar(x).to(held.device())?)?;
             }
         }
         Ok(())
@@ -205,6 +364,7 @@ fn begin<R: Rule>(
     let slot = slot.get_or_insert_with(|| Slot {
         memory: vec![None; R::MEMORY.len()],
         clock: Clock::new(shared, count),
+        counted: None,
     });
     for (i, held) in slot.memory.iter_mut().enumerate() {
         match held {
@@ -252,9 +412,10 @@ pub trait ParamGroup: Send {
     #[doc(hidden)]
     fn prepare(&mut self) -> Result<()>;
 
-    /// Writes parameters and what is remembered of them, and adds them to what is to be computed.
+    /// Writes parameters and what is remembered of them, and adds them to what is to be computed. Where `left_out` turns out to hold,
+    /// all of it stays what it was.
     #[doc(hidden)]
-    fn record(&mut self, wanted: &mut Vec<Tensor>) -> Result<()>;
+    fn record(&mut self, left_out: Option<&Tensor>, wanted: &mut Vec<Tensor>) -> Result<()>;
 
     /// After a step that failed: what was not written has had no step; what does not depend on the failure has.
     #[doc(hidden)]
@@ -330,22 +491,41 @@ impl<R: Rule> ParamGroup for Group<R> {
         Ok(())
     }
 
-    fn record(&mut self, wanted: &mut Vec<Tensor>) -> Result<()> {
+    fn record(&mut self, left_out: Option<&Tensor>, wanted: &mut Vec<Tensor>) -> Result<()> {
         let options = self.options();
+        let owns = self.count(left_out, wanted)?;
         for ((p, slot), before) in self.parameters.iter().zip(&self.slots).zip(&mut self.before) {
             let (Some(grad), Some(slot)) = (p.grad(), slot) else { continue };
-            if R::COUNTS {
+            let on_host = R::COUNTS && slot.counted.is_none();
+            if on_host {
                 slot.clock.advance();
                 let (again, back) = (slot.clock.clone(), slot.clock.clone());
                 on_replay(move || again.advance());
                 on_failed_replay(move || back.go_back());
             }
+            let counted =
+                slot.counted.as_ref().and_then(|own| owns.iter().find(|(of, _)| Arc::ptr_eq(of, own)));
+            let own = match counted {
+                Some((_, own)) => own.clone(),
+                None => slot.clock.own.each_ref().map(Operand::from),
+            };
             let (memory, begun) = (&slot.memory[..], &before.begun[..]);
             let turned = if options.maximizes() { grad.try_neg()? } else { grad.clone() };
-            let step = Step { p, grad: turned, memory, begun, shared: &self.shared, own: &slot.clock.own };
+            let step = Step { p, grad: turned, memory, begun, shared: &self.shared, own: &own };
+            let left_out = left_out.map(|t| t.to(p.device())).transpose()?;
+            // Left out, it stays what it was: chosen, not multiplied, since a gradient that is no number makes everything none.
+            let kept = |old: &Tensor, new: &Tensor| match &left_out {
+                Some(left_out) => Tensor::where_(left_out, old, new),
+                None => Ok(new.clone()),
+            };
+            let held: Vec<(&Tensor, Tensor)> = match &left_out {
+                Some(_) => memory.iter().flatten().map(|t| (t, Tensor::from_node(t.node()))).collect(),
+                None => vec![],
+            };
             // Written through, not replaced: `jit` follows what is written to.
-            let made = options.update(&step).and_then(|value| p.assign(value));
-            if made.is_err() && R::COUNTS {
+            let made = options.update(&step).and_then(|value| p.assign(kept(p, &value)?));
+            let made = made.and_then(|()| held.iter().try_for_each(|(t, old)| t.assign(kept(old, t)?)));
+            if made.is_err() && on_host {
                 slot.clock.go_back();
             }
             made?;
@@ -364,7 +544,7 @@ impl<R: Rule> ParamGroup for Group<R> {
                 *slot = None;
                 continue;
             }
-            if before.change.is_some() && R::COUNTS {
+            if before.change.is_some() && R::COUNTS && known.counted.is_none() {
                 known.clock.go_back();
             }
             for (held, begun) in known.memory.iter_mut().zip(before.begun) {
@@ -383,23 +563,33 @@ impl<R: Rule> ParamGroup for Group<R> {
 ///
 /// Whatever computing them fails with. What could not be written is what it was, and has had no step.
 pub fn step_together(groups: &mut [&mut dyn ParamGroup]) -> Result<()> {
+    step_unless(groups, None)
+}
+
+/// [`step_together`], left out where `left_out`, a truth value without axes, turns out to hold: parameters and what is remembered of
+/// them, the number of steps included, stay what they were. That is found out where it is computed; nothing waits for it.
+///
+/// # Errors
+///
+/// As [`step_together`].
+pub fn step_unless(groups: &mut [&mut dyn ParamGroup], left_out: Option<&Tensor>) -> Result<()> {
     let _guard = no_grad();
     groups.iter_mut().for_each(|group| group.start());
-    let made = change(groups);
+    let made = change(groups, left_out);
     if made.is_err() {
         groups.iter_mut().for_each(|group| group.settle());
     }
     made
 }
 
-fn change(groups: &mut [&mut dyn ParamGroup]) -> Result<()> {
+fn change(groups: &mut [&mut dyn ParamGroup], left_out: Option<&Tensor>) -> Result<()> {
     // All that needs memory before anything is written: where there is none, no parameter has made a step.
     for group in groups.iter_mut() {
         group.prepare()?;
     }
     let mut wanted = Vec::new();
     for group in groups {
-        group.record(&mut wanted)?;
+        group.record(left_out, &mut wanted)?;
     }
     Tensor::realize_all(&wanted)
 }

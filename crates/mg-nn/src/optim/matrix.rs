@@ -3,8 +3,9 @@
 use mg_autograd::Tensor;
 use mg_device::{DType, Result, Shape};
 
+use super::number::Number;
 use super::options::{OptionType, OptionValue, options};
-use super::rule::{Count, Own, Rule, Shared, Step};
+use super::rule::{Rule, Shared, Step};
 use super::{ByRule, at_least_0, checked, zeros_like};
 
 options! {
@@ -136,10 +137,15 @@ impl Rule for AdafactorOptions {
         }
     }
 
+    fn live(&self) -> [f64; 5] {
+        [self.lr, self.beta2_decay, 0.0, 0.0, 0.0]
+    }
+
     /// How much of a new gradient enters the means, and the learning rate of a parameter whose scale is 1.
-    fn advance(&self, count: &mut Count) -> Own {
-        let n = count.steps as f64;
-        [n.powf(self.beta2_decay), self.lr.min(1.0 / n.sqrt()), 0.0, 0.0]
+    fn advance<N: Number>(live: &[N; 5], steps: &N, kept: &[N; 2]) -> ([N; 4], [N; 2]) {
+        let ([lr, decay, ..], zero) = (live, steps.lit(0.0));
+        let rate = lr.at_most(&steps.lit(1.0).over(&steps.root()));
+        ([steps.to_the(decay), rate, zero.clone(), zero], kept.clone())
     }
 
     fn update(&self, step: &Step<'_>) -> Result<Tensor> {

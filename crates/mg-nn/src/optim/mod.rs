@@ -26,6 +26,7 @@ mod cycles;
 mod group;
 mod lbfgs;
 mod matrix;
+mod number;
 mod options;
 mod rule;
 mod schedule;
@@ -41,11 +42,12 @@ pub use cycles::{
     ConstantLR, CosineAnnealingWarmRestarts, Cycle, CyclicLR, LambdaLR, MultiplicativeLR, OneCycleLR,
     PolynomialLR, ReduceLROnPlateau, SequentialLR,
 };
-pub use group::{OptionError, ParamGroup, step_together};
+pub use group::{OptionError, ParamGroup, step_together, step_unless};
 pub use lbfgs::{LBFGS, LBFGSOptions, LineSearch};
 pub use matrix::{Adafactor, AdafactorOptions, AdjustLr, Muon, MuonOptions};
+pub use number::Number;
 pub use options::{OptionType, OptionValue, Options};
-pub use rule::{Count, Own, Rule, Shared, Step};
+pub use rule::{Count, Rule, Shared, Step};
 pub use schedule::{CosineAnnealingLR, ExponentialLR, LinearLR, MultiStepLR, Schedule, Scheduler, StepLR};
 pub use sgd::{SGD, SGDOptions};
 pub use sign::{ASGD, ASGDOptions, Lion, LionOptions, Rprop, RpropOptions};
@@ -68,6 +70,14 @@ pub trait Optimizer {
     ///
     /// Whatever computing them fails with.
     fn step(&mut self) -> Result<()>;
+
+    /// [`Optimizer::step`], left out where a truth value without axes turns out to hold: parameters, what is remembered of them and
+    /// the number of steps stay what they were. Nothing waits for the value.
+    ///
+    /// # Errors
+    ///
+    /// As [`Optimizer::step`].
+    fn step_unless(&mut self, left_out: &Tensor) -> Result<()>;
 
     /// The parameters of all groups, in the order they were given in.
     fn parameters(&self) -> &[Tensor];
@@ -224,6 +234,10 @@ impl<R: Rule> ByRule<R> {
         self.groups.iter().any(ParamGroup::is_recorded)
     }
 
+    fn together(&mut self) -> Vec<&mut dyn ParamGroup> {
+        self.groups.iter_mut().map(|group| group as &mut dyn ParamGroup).collect()
+    }
+
     #[track_caller]
     fn group(&mut self, group: usize) -> Result<&mut Group<R>> {
         let n = self.groups.len();
@@ -234,9 +248,11 @@ impl<R: Rule> ByRule<R> {
 
 impl<R: Rule> Optimizer for ByRule<R> {
     fn step(&mut self) -> Result<()> {
-        let mut groups: Vec<&mut dyn ParamGroup> =
-            self.groups.iter_mut().map(|group| group as &mut dyn ParamGroup).collect();
-        step_together(&mut groups)
+        step_together(&mut self.together())
+    }
+
+    fn step_unless(&mut self, left_out: &Tensor) -> Result<()> {
+        step_unless(&mut self.together(), Some(left_out))
     }
 
     fn parameters(&self) -> &[Tensor] {
@@ -435,7 +451,7 @@ impl Recorded {
 fn save_slots<'a>(
     names: &[&str],
     before: usize,
-    slots: impl Iterator<Item = (Vec<Option<&'a Tensor>>, Vec<(&'a str, f64)>)>,
+    slots: impl Iterator<Item = (Vec<Option<&'a Tensor>>, Vec<(&'a str, Tensor)>)>,
 ) -> State {
     let mut state = State::default();
     for (i, (tensors, numbers)) in slots.enumerate() {
@@ -446,7 +462,7 @@ fn save_slots<'a>(
             }
         }
         for (name, value) in numbers {
-            state.tensors.insert(format!("{i}.{name}"), Tensor::scalar(value as f32));
+            state.tensors.insert(format!("{i}.{name}"), value);
         }
     }
     state

@@ -1,17 +1,15 @@
 //! What an optimiser is declared by: its options, what it remembers of a parameter, and what a step makes of it.
 
-use mg_autograd::Tensor;
+use mg_autograd::{Operand, Tensor};
 use mg_device::{Result, Shape};
 use mg_graph::LiveScalar;
 
+use super::number::Number;
 use super::options::Options;
 use super::zeros_like;
 
 /// Numbers that all parameters of a group share and that recorded steps read anew. The first is the learning rate.
 pub type Shared = [f64; 6];
-
-/// Numbers of one parameter that follow from how many steps it had.
-pub type Own = [f64; 4];
 
 /// How many steps a parameter had, and what else is counted with them on the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -103,10 +101,15 @@ pub trait Rule: Options {
         [0.0; 2]
     }
 
-    /// The numbers of a step that has just been counted.
-    fn advance(&self, count: &mut Count) -> Own {
-        let _ = count;
-        [0.0; 4]
+    /// What [`Rule::advance`] reads of the options.
+    fn live(&self) -> [f64; 5] {
+        [0.0; 5]
+    }
+
+    /// The numbers of a step that has just been counted, and what is counted with the steps from then on.
+    fn advance<N: Number>(live: &[N; 5], steps: &N, kept: &[N; 2]) -> ([N; 4], [N; 2]) {
+        let _ = live;
+        (std::array::from_fn(|_| steps.lit(0.0)), kept.clone())
     }
 
     /// Writes what is remembered through and answers with what the parameter becomes.
@@ -130,7 +133,7 @@ pub struct Step<'a> {
     /// [`Rule::shared`].
     pub shared: &'a [LiveScalar; 6],
     /// [`Rule::advance`]'s.
-    pub own: &'a [LiveScalar; 4],
+    pub own: &'a [Operand; 4],
 }
 
 impl Step<'_> {

@@ -3,8 +3,9 @@
 use mg_autograd::Tensor;
 use mg_device::Result;
 
+use super::number::Number;
 use super::options::options;
-use super::rule::{Count, Own, Rule, Shared, Step};
+use super::rule::{Rule, Shared, Step};
 use super::{ByRule, at_least_0, checked, full_like, settled, zeros_like};
 
 options! {
@@ -168,13 +169,17 @@ impl Rule for ASGDOptions {
         [f64::from(self.lr as f32), 1.0]
     }
 
+    fn live(&self) -> [f64; 5] {
+        [self.lr, self.lambd, self.alpha, self.t0, 0.0]
+    }
+
     /// The rate, `1 − λ · rate` and the part of the parameter in the average, as the step before left them.
-    fn advance(&self, count: &mut Count) -> Own {
-        let [eta, mu] = count.kept;
-        let n = count.steps as f64;
-        let next = self.lr / (1.0 + self.lambd * self.lr * n).powf(self.alpha);
-        count.kept = [next, 1.0 / (n - self.t0).max(1.0)].map(|x| f64::from(x as f32));
-        [eta, 1.0 - self.lambd * eta, mu, 0.0]
+    fn advance<N: Number>(live: &[N; 5], steps: &N, kept: &[N; 2]) -> ([N; 4], [N; 2]) {
+        let ([lr, lambd, alpha, t0, _], [eta, mu], one) = (live, kept, steps.lit(1.0));
+        let next = lr.over(&one.plus(&lambd.times(lr).times(steps)).to_the(alpha));
+        let part = one.over(&steps.minus(t0).at_least(&one));
+        let own = [eta.clone(), one.minus(&lambd.times(eta)), mu.clone(), steps.lit(0.0)];
+        (own, [next.rounded(), part.rounded()])
     }
 
     fn update(&self, step: &Step<'_>) -> Result<Tensor> {

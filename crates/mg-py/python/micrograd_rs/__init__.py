@@ -33,6 +33,7 @@ from ._micrograd_rs import (
     bfloat16,
     broadcast_shapes,
     can_cast,
+    clear_autocast_cache,
     dtype,
     empty,
     empty_like,
@@ -45,6 +46,7 @@ from ._micrograd_rs import (
     from_numpy,
     full,
     full_like,
+    get_autocast_dtype,
     get_default_device,
     get_default_dtype,
     get_float32_matmul_precision,
@@ -54,6 +56,8 @@ from ._micrograd_rs import (
     int16,
     int32,
     int64,
+    is_autocast_cache_enabled,
+    is_autocast_enabled,
     is_grad_enabled,
     jit,
     linspace,
@@ -69,6 +73,9 @@ from ._micrograd_rs import (
     result_type,
     save_safetensors,
     seed,
+    set_autocast_cache_enabled,
+    set_autocast_dtype,
+    set_autocast_enabled,
     set_default_device,
     set_default_dtype,
     set_float32_matmul_precision,
@@ -95,6 +102,7 @@ if TYPE_CHECKING:
     from typing import Any as _Any
 
     from . import (
+        amp,
         array_api,
         autograd,
         cuda,
@@ -113,6 +121,7 @@ if TYPE_CHECKING:
         special,
         utils,
     )
+    from .amp import autocast
     from .func import vmap
 
 device = Device
@@ -136,15 +145,18 @@ __all__ = [
     "Tensor",
     "Value",
     "__version__",
+    "amp",
     "arange",
     "array_api",
     "as_tensor",
     "asarray",
+    "autocast",
     "autograd",
     "bfloat16",
     "broadcast_shapes",
     "can_cast",
     "cat",
+    "clear_autocast_cache",
     "concat",
     "cuda",
     "data",
@@ -168,6 +180,7 @@ __all__ = [
     "full_like",
     "func",
     "functional",
+    "get_autocast_dtype",
     "get_default_device",
     "get_default_dtype",
     "get_float32_matmul_precision",
@@ -180,6 +193,8 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "is_autocast_cache_enabled",
+    "is_autocast_enabled",
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "is_tensor",
@@ -210,6 +225,9 @@ __all__ = [
     "save_safetensors",
     "seed",
     "serialization",
+    "set_autocast_cache_enabled",
+    "set_autocast_dtype",
+    "set_autocast_enabled",
     "set_default_device",
     "set_default_dtype",
     "set_float32_matmul_precision",
@@ -262,6 +280,7 @@ if hasattr(_os, "register_at_fork"):
 # What is only needed by some is imported when it is first used; unknown names are answered with the nearest.
 __getattr__ = _Lazy(__name__, (
         "array_api",
+        "amp",
         "autograd",
         "cuda",
         "data",
@@ -279,5 +298,5 @@ __getattr__ = _Lazy(__name__, (
         "special",
         "utils",
     ),
-    {"vmap": "func"},
+    {"autocast": "amp", "vmap": "func"},
 )

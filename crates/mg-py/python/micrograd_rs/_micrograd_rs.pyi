@@ -3155,6 +3155,21 @@ class _Begun:
     ) -> list[Tensor]:
         """Ends it with these results: what the caller is to see of them. `function` is the gradient."""
 
+def is_autocast_enabled(device_type: str = "cuda") -> _bool:
+    """Whether operations on this type of device run in mixed precision."""
+def get_autocast_dtype(device_type: str) -> dtype:
+    """The dtype that products on this type of device run in, within autocast."""
+def set_autocast_enabled(device_type: str, enabled: _bool) -> None:
+    """Switches mixed precision on or off for operations on this type of device, on this thread."""
+def set_autocast_dtype(device_type: str, dtype: _DType) -> None:
+    """Sets the dtype that products on this type of device run in, within autocast, on this thread."""
+def is_autocast_cache_enabled() -> _bool:
+    """Whether a parameter is converted once in a region of mixed precision."""
+def set_autocast_cache_enabled(enabled: _bool) -> None:
+    """Has a parameter be converted once in a region of mixed precision, or each time that it is used."""
+def clear_autocast_cache() -> None:
+    """Forgets the parameters that were converted."""
+def _autocast_lists(device_type: str) -> list[tuple[str, str]]: ...
 def is_grad_enabled() -> _bool:
     """Whether operations record what gradients need."""
 
@@ -3215,11 +3230,38 @@ class _Optimizer:
     def is_recorded(self) -> _bool:
         """Whether `jit` holds a step of it."""
     @staticmethod
-    def step(groups: Sequence[_Optimizer]) -> None:
-        """Changes every parameter that has a gradient, of several groups in one plan."""
+    def step(groups: Sequence[_Optimizer], left_out: Tensor | None = None) -> None:
+        """Changes every parameter that has a gradient, of several groups in one plan.
+        Where `left_out` turns out to hold, all stays what it was.
+        """
     def state(self) -> dict[str, Tensor]:
         """What it remembers of each parameter."""
     def load_state(self, state: dict[str, Tensor]) -> None: ...
+
+class _GradScaler:
+    def __new__(
+        cls, device: _Device, init_scale: _float, growth_factor: _float, backoff_factor: _float, growth_interval: _int
+    ) -> Self: ...
+    def set_options(self, growth_factor: _float, backoff_factor: _float, growth_interval: _int) -> None:
+        """Has it go on otherwise."""
+    @property
+    def scale(self) -> Tensor:
+        """The scale itself."""
+    @property
+    def growth_tracker(self) -> Tensor:
+        """The number of good steps since it last changed."""
+    def scaled(self, output: Tensor) -> Tensor:
+        """A tensor times the scale."""
+    def finding(self) -> Tensor:
+        """A place for what is found in the gradients of an optimiser."""
+    def unscale(self, parameters: Sequence[Tensor], found: Tensor) -> None:
+        """Divides the gradients of parameters by the scale, and notes what is not finite."""
+    def update(self, found: Sequence[Tensor]) -> None:
+        """The next scale."""
+    def set_scale(self, scale: Tensor) -> None:
+        """Sets the scale."""
+    def set_growth_tracker(self, steps: _int) -> None:
+        """Sets the number of good steps since the scale last changed."""
 
 class _LBFGS:
     def __new__(cls, parameters: Sequence[Tensor], options: dict[str, Any]) -> Self: ...

@@ -70,3 +70,11 @@ def dtypes(L, F, expression: str, device: str = "cpu") -> dict:
         except Exception:  # noqa: BLE001 - that it is refused is what is wanted
             found[dtype] = "error"
     return found
+
+
+def within_autocast(L, F, expression: str, dtype: str, device: str = "cpu") -> list[str]:
+    """The dtypes of the answers for float operands of a dtype, in a region of mixed precision in bfloat16."""
+    names = make(L, F, dtype=dtype, device=device, grad=False)
+    with L.autocast(device, dtype=L.bfloat16):
+        parts = flat(eval(expression, names))  # noqa: S307
+    return [name_of(part.dtype) if hasattr(part, "dtype") else "number" for part in parts]

@@ -172,6 +172,8 @@ class Optimizer:
 
     # The engine's name for it; without one, `step` is Python's.
     _kind: ClassVar[str | None] = None
+    # Where it turns out to hold, a step changes nothing: set by `amp.GradScaler` for a step.
+    _left_out: Tensor | None = None
 
     param_groups: list[Any]
 
@@ -239,7 +241,7 @@ class Optimizer:
         for hook in self._hooks("pre"):
             hook(self, (closure,), {})
         cores = [core for i in range(len(self.param_groups)) if (core := self._group(i).core()) is not None]
-        _Optimizer.step(cores)
+        _Optimizer.step(cores, self._left_out)
         for hook in self._hooks("post"):
             hook(self, (closure,), {})
         return loss
@@ -326,7 +328,7 @@ class Optimizer:
             group._become({**options, "params": group["params"]})
 
     def __getstate__(self) -> dict[str, Any]:
-        own = {k: v for k, v in vars(self).items() if k not in ("param_groups", "_own_state", "_step_hooks")}
+        own = {k: v for k, v in vars(self).items() if k not in ("param_groups", "_own_state", "_step_hooks", "_left_out")}
         return {**own, "param_groups": [dict(group) for group in self.param_groups], "state": self._remembered()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -6,16 +6,20 @@ All work of a device is done on one stream, so there are no streams to choose. `
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from . import _micrograd_rs as _rs
-from ._micrograd_rs import Device, Tensor, initial_seed, manual_seed, seed
-from ._micrograd_rs import get_rng_state as _get_rng_state
-from ._micrograd_rs import set_rng_state as _set_rng_state
-from ._names import Lazy as _Lazy
+from .. import _micrograd_rs as _rs
+from .._micrograd_rs import Device, Tensor, initial_seed, manual_seed, seed
+from .._micrograd_rs import get_rng_state as _get_rng_state
+from .._micrograd_rs import set_rng_state as _set_rng_state
+from .._names import Lazy as _Lazy
+
+if TYPE_CHECKING:
+    from . import amp
 
 __all__ = [
     "DeviceProperties",
+    "amp",
     "current_device",
     "device_count",
     "empty_cache",
@@ -153,4 +157,4 @@ def set_rng_state(new_state: Tensor, device: int | str | Device | None = None) -
     _set_rng_state(new_state)
 
 
-__getattr__ = _Lazy(__name__)
+__getattr__ = _Lazy(__name__, ("amp",))
