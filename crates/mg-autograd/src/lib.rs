@@ -31,6 +31,7 @@ mod history;
 mod hooks;
 mod index;
 mod jit;
+pub mod kernel;
 mod operations;
 mod ops;
 mod picks;

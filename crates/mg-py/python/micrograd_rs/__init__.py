@@ -102,6 +102,7 @@ if TYPE_CHECKING:
         engine,
         func,
         functional,
+        kernels,
         linalg,
         nn,
         npz,
@@ -114,6 +115,7 @@ if TYPE_CHECKING:
         utils,
     )
     from .func import vmap
+    from .kernels import kernel
 
 device = Device
 asarray = as_tensor
@@ -184,6 +186,8 @@ __all__ = [
     "is_inference_mode_enabled",
     "is_tensor",
     "jit",
+    "kernel",
+    "kernels",
     "linalg",
     "linspace",
     "load",
@@ -268,6 +272,7 @@ __getattr__ = _Lazy(__name__, (
         "engine",
         "func",
         "functional",
+        "kernels",
         "linalg",
         "nn",
         "npz",
@@ -279,5 +284,5 @@ __getattr__ = _Lazy(__name__, (
         "special",
         "utils",
     ),
-    {"vmap": "func"},
+    {"kernel": "kernels", "vmap": "func"},
 )
