@@ -66,7 +66,8 @@ pub(super) fn run(kernel: &Kernel, args: &[Operand]) -> Result<Vec<Tensor>> {
         values.push(value);
     }
     let result = |&at: &usize| -> Result<Tensor> {
-        let (node, is_argument) = (run.whole(&values[at]).node(), matches!(kernel.steps[at], Step::Argument(_)));
+        let (node, is_argument) =
+            (run.whole(&values[at]).node(), matches!(kernel.steps[at], Step::Argument(_)));
         // A result is a tensor of its own, of the shape that the arguments have together.
         Ok(match *node.shape() == shape {
             true if is_argument => Tensor::from_node(node.alias()),
@@ -220,7 +221,8 @@ impl Run {
             });
         }
         given.resize(1 + operation.params.len(), Arg::Missing);
-        let answer = match (operation.call)(&Given { args: &given })? {
+        let called = (operation.call)(&Given { args: &given });
+        let answer = match called.map_err(|error| told(operation.name, error))? {
             Answer::Tensor(t) => t,
             _ => return Err(self.internal("an operation of a kernel answers with a tensor")),
         };
@@ -301,6 +303,17 @@ impl Run {
             (Val::Weak(_) | Val::Number(_), _) => Val::Weak(cast),
         }
     }
+}
+
+/// What is wrong with an operation, under its own name: the kernel's stands before it.
+fn told(operation: &str, error: Error) -> Error {
+    let kind = match error.kind() {
+        ErrorKind::Shape(text) => ErrorKind::Shape(format!("{operation}: {text}")),
+        ErrorKind::DType(text) => ErrorKind::DType(format!("{operation}: {text}")),
+        ErrorKind::Value(text) => ErrorKind::Value(format!("{operation}: {text}")),
+        _ => return error,
+    };
+    Error::new("kernel", kind)
 }
 
 /// A number as an operand.

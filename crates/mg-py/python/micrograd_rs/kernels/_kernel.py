@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
+import linecache
 import textwrap
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, overload
@@ -47,6 +48,9 @@ class Kernel:
 
     Arguments are tensors, whose shapes broadcast, and numbers; those after `*` are constants of the kernel.
     """
+
+    # So that a recording finds the function, and what is around it.
+    _is_kernel = True
 
     def __init__(self, function: Callable[..., Any], derivative: Callable[..., Any] | None = None) -> None:
         if not inspect.isfunction(function):
@@ -197,46 +201,45 @@ def read(function: Callable[..., Any]) -> tuple[Source, ast.FunctionDef | ast.La
     name: str = function.__name__
     try:
         lines, first = inspect.getsourcelines(function)
-    except (OSError, TypeError):
+    except (OSError, TypeError, SyntaxError):
         text = f"kernel '{name}': its text is not there, in {code.co_filename}: a kernel is read from a file or from a notebook's cell"
         raise KernelError(text) from None
-    whole = "".join(lines)
-    text = textwrap.dedent(whole)
+    if name == "<lambda>":
+        return of_lambda(code)
     indent = len(lines[0]) - len(lines[0].lstrip())
     source = Source(name, code.co_filename, lines, max(first, 1), indent)
-    if name != "<lambda>":
-        try:
-            tree = ast.parse(text)
-        except SyntaxError:
-            source.fail(None, "its text cannot be read by itself: mind the indentation of what continues a line")
-        found = tree.body[0] if tree.body else None
-        if not isinstance(found, ast.FunctionDef):
-            source.fail(found, "an asynchronous function is no kernel" if found is not None else "it has no text")
-        return source, found
-    found_all = lambdas(text)
-    wanted = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    fitting = [
-        node
-        for node in found_all
-        if tuple(a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]) == wanted
-    ]
-    if len(fitting) != 1:
-        source.fail(None, "which lambda of its line it is cannot be told; give it a name with def")
-    return source, fitting[0]
+    try:
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except SyntaxError:
+        source.fail(None, "its text cannot be read by itself: mind the indentation of what continues a line")
+    found = tree.body[0] if tree.body else None
+    if not isinstance(found, ast.FunctionDef):
+        source.fail(found, "an asynchronous function is no kernel" if found is not None else "it has no text")
+    return source, found
 
 
-def lambdas(text: str) -> list[ast.Lambda]:
-    """The lambdas in a piece of text, which may be a part of a statement."""
-    for end in (len(text), text.rfind(")"), text.rfind(","), text.rfind("]"), text.rfind("}")):
-        if end <= 0:
+def of_lambda(code: Any) -> tuple[Source, ast.Lambda]:
+    """The text of a lambda, which is told from others by where its code says it stands."""
+    lines = linecache.getlines(code.co_filename)
+    source = Source(code.co_name, code.co_filename, lines, 1, 0)
+    # What is at no place belongs to the call itself.
+    places = [(a, c, b, d) for a, b, c, d in code.co_positions() if a and b and c is not None and d and (a, c) < (b, d)]
+    begin, end = min((p[:2] for p in places), default=(0, 0)), max((p[2:] for p in places), default=(0, 0))
+    arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    fitting: list[tuple[int, ast.Lambda]] = []
+    for node in ast.walk(ast.parse("".join(lines))):
+        if not isinstance(node, ast.Lambda):
             continue
-        for piece in (text[:end], f"({text[:end].strip()})"):
-            try:
-                tree = ast.parse(piece)
-            except SyntaxError:
-                continue
-            return [node for node in ast.walk(tree) if isinstance(node, ast.Lambda)]
-    return []
+        body = node.body
+        last = (body.end_lineno or 0, body.end_col_offset or 0)
+        named = tuple(a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs])
+        if named == arguments and (body.lineno, body.col_offset) <= begin and end <= last:
+            fitting.append((last[0] - body.lineno, node))
+    if fitting:
+        # The innermost of those that it is in.
+        return source, min(fitting, key=lambda each: (each[0], -each[1].body.col_offset))[1]
+    at = ast.Pass(lineno=code.co_firstlineno, col_offset=0)
+    source.fail(at, "which lambda of its line it is cannot be told; give it a name with def")
 
 
 @overload

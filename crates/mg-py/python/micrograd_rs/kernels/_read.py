@@ -320,8 +320,9 @@ class Reader:
             a, b = yes.own.get(name, before), no.own.get(name, before)
             if isinstance(a, Unassigned) or isinstance(b, Unassigned):
                 # What is returned is chosen among those that return; other names are not there for some elements.
-                kept = b if isinstance(a, Unassigned) else a
-                names.own[name] = kept if name == RESULT or is_over else UNASSIGNED
+                kept, gone = (b, yes) if isinstance(a, Unassigned) else (a, no)
+                is_kept = name == RESULT or is_over or gone.get(RETURNED) is True
+                names.own[name] = kept if is_kept else UNASSIGNED
             else:
                 names.own[name] = self.select(node, condition, self.plain(node, a), self.plain(node, b))
 
