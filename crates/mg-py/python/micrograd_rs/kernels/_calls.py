@@ -8,7 +8,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from .. import _micrograd_rs as rs
-from ._values import NOT_OF_MATH, OF_MATH, OF_NUMPY, Element, Known
+from ._values import NOT_OF_MATH, OF_MATH, OF_NUMPY, Element, Known, is_tuple, kind_of
 
 if TYPE_CHECKING:
     from ._read import Names, Reader
@@ -63,7 +63,7 @@ def called(reader: Reader, node: ast.Call, names: Names) -> Any:
 def name_of(function: Any) -> str | None:
     """The elementwise operation that a function is."""
     name: Any = getattr(function, "__name__", None)
-    kind: Any = type(function)
+    kind = kind_of(function)
     if kind.__name__ == "ufunc" and kind.__module__ == "numpy":
         name = OF_NUMPY.get(name, name)
         return name if name in operations() else None
@@ -123,24 +123,24 @@ def chosen(reader: Reader, node: ast.Call, names: Names) -> Any:
 def of_builtin(reader: Reader, node: ast.Call, function: Known, args: list[Any], keywords: dict[str, Any]) -> Any:
     """Python's own functions."""
     name: str = function.value.__name__
-    if not any(isinstance(a, Element | tuple) for a in args):
-        if name in ("abs", "bool", "divmod", "float", "int", "len", "max", "min", "pow", "round", "sum"):
-            return reader.folded(node, function.value, *args) if name != "divmod" else tuple(divmod(*args))
+    if not any(isinstance(a, Element) or is_tuple(a) for a in args):
+        if name in ("abs", "bool", "float", "int", "len", "max", "min", "pow", "round", "sum"):
+            return reader.folded(node, function.value, *args)
     elif keywords and name != "round":
         reader.fail(node, f"{name}() takes no keywords here")
     match name, args:
         case ("abs", [x]):
             return reader.operation(node, "abs", x)
-        case ("min" | "max", [tuple() as several]) if several:
+        case ("min" | "max", [several]) if is_tuple(several) and several:
             return extreme(reader, node, name, list(several))
         case ("min" | "max", [_, _, *_]):
             return extreme(reader, node, name, args)
-        case ("sum", [tuple() as several]):
+        case ("sum", [several]) if is_tuple(several):
             total: Any = 0
             for item in several:
                 total = reader.arithmetic(node, ast.Add(), total, item)
             return total
-        case ("len", [tuple() as several]):
+        case ("len", [several]) if is_tuple(several):
             return len(several)
         case ("pow", [x, y]):
             return reader.arithmetic(node, ast.Pow(), x, y)

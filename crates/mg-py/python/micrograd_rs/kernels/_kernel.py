@@ -11,12 +11,12 @@ from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, overload
 
 from ._read import KernelError, Program, Reader, Source
-from ._values import Element, Known, as_number, is_same
+from ._values import Element, Known, as_number, is_same, is_sequence, is_tuple, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from .._micrograd_rs import Tensor, _Kernel
+    from .._micrograd_rs import _Kernel
 
 # Kernels for different constants that are kept.
 MOST = 64
@@ -38,7 +38,7 @@ class Compiled:
                 now = find()
             except (AttributeError, KeyError, IndexError, NameError, ValueError):
                 return False
-            if now is not value and not is_same(list(now) if isinstance(now, list) else now, value):
+            if now is not value and not is_same(now, value):
                 return False
         return True
 
@@ -51,6 +51,8 @@ class Kernel:
 
     # So that a recording finds the function, and what is around it.
     _is_kernel = True
+    __name__: str
+    __qualname__: str
 
     def __init__(self, function: Callable[..., Any], derivative: Callable[..., Any] | None = None) -> None:
         if not inspect.isfunction(function):
@@ -119,7 +121,7 @@ class Kernel:
 
     def _found(self, constants: Mapping[str, Any]) -> Compiled:
         """The kernel for some constants, read again where something that it knows is not what it was."""
-        key = tuple((type(v), repr(v)) for v in constants.values()) if constants else ()
+        key = tuple((kind_of(v), repr(v)) for v in constants.values()) if constants else ()
         compiled = self._compiled.get(key)
         if compiled is None or not compiled.holds():
             compiled = self._compile(constants)
@@ -135,7 +137,7 @@ class Kernel:
             self._checked(name, value)
         arguments = {name: Element(program.builder.argument(i)) for i, name in enumerate(self._names)}
         answer = reader.read({**arguments, **constants})
-        answers: tuple[Any, ...] = answer if isinstance(answer, tuple) else (answer,)
+        answers: tuple[Any, ...] = answer if is_tuple(answer) else (answer,)
         results = [reader.step(self._tree, value) for value in answers]
         gradient = None
         if self._gradient is not None:
@@ -160,10 +162,10 @@ class Kernel:
 
     def _checked(self, name: str, value: Any) -> None:
         """Refuses constants that are none."""
-        if isinstance(value, str | tuple | list | range) or value is None or as_number(value) is not None:
+        if isinstance(value, str | range) or is_sequence(value) or value is None or as_number(value) is not None:
             return
-        kind: Any = type(value)
-        text = f"'{name}' stands after `*` and is a constant of the kernel: a number, a word or a tuple of them, not {kind.__name__}"
+        kind = kind_of(value).__name__
+        text = f"'{name}' stands after `*` and is a constant of the kernel: a number, a word or a tuple of them, not {kind}"
         raise TypeError(f"{self.__name__}() {text}")
 
     def _within(self, reader: Reader, node: ast.AST, values: tuple[Any, ...], constants: Mapping[str, Any]) -> Any:
@@ -175,7 +177,10 @@ class Kernel:
         reader.program.captured += compiled.captured
         args, builder = [reader.step(node, value) for value in values], reader.program.builder
         kernel, count = compiled.kernel, compiled.kernel.results
-        all_ = tuple(Element(reader.guard(node, lambda i=i: builder.kernel(kernel, args, i))) for i in range(count))
+        def one(i: int) -> Element:
+            return Element(reader.guard(node, lambda: builder.kernel(kernel, args, i)))
+
+        all_ = tuple(one(i) for i in range(count))
         return all_ if count > 1 else all_[0]
 
     def _look_up(self, name: str) -> Known | None:
@@ -270,7 +275,11 @@ def kernel(function: Callable[..., Any] | None = None, /, *, derivative: Callabl
     Raises `KernelError`, which points at the line, for what is not supported.
     """
     if function is None:
-        return lambda function: Kernel(function, derivative)
+
+        def made(function: Callable[..., Any]) -> Kernel:
+            return Kernel(function, derivative)
+
+        return made
     return Kernel(function, derivative)
 
 

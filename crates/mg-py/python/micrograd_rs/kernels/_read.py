@@ -24,6 +24,10 @@ from ._values import (
     Unassigned,
     as_number,
     is_same,
+    is_sequence,
+    is_tuple,
+    kind_of,
+    tuple_of,
 )
 
 if TYPE_CHECKING:
@@ -153,8 +157,7 @@ class Reader:
             return value
         if isinstance(value, Unassigned) or value is None:
             self.fail(node, "a number is expected")
-        kind: Any = type(value)
-        self.fail(node, f"a number is expected, not {'a tuple' if isinstance(value, tuple) else kind.__name__}")
+        self.fail(node, f"a number is expected, not {'a tuple' if is_tuple(value) else kind_of(value).__name__}")
 
     def taken(self, node: ast.AST | None, known: Known) -> Any:
         """The number that an object from around the function is; it is looked at again in each call."""
@@ -164,17 +167,17 @@ class Reader:
             return number
         if isinstance(known.value, Tensor):
             self.fail(node, f"'{known.name}' is a tensor: pass it as an argument, so that the kernel reads an element of it")
-        if isinstance(known.value, str | tuple | list | range) or known.value is None:
+        if isinstance(known.value, str | range) or is_sequence(known.value) or known.value is None:
             self.capture(known)
             return known.value
-        kind: Any = type(known.value)
-        self.fail(node, f"'{known.name}' is no number but {kind.__name__}; a kernel knows numbers from around it")
+        self.fail(node, f"'{known.name}' is no number but {kind_of(known.value).__name__}; a kernel knows numbers from around it")
 
     def capture(self, known: Known) -> None:
         """Remembers what was found under a name."""
         if not known.is_fixed:
-            value = known.value
-            self.program.captured.append((known.find, list(value) if isinstance(value, list) else value, known.name))
+            # A list may change.
+            value = list(known.value) if is_sequence(known.value) and not is_tuple(known.value) else known.value
+            self.program.captured.append((known.find, value, known.name))
 
     def operation(self, node: ast.AST | None, name: str, *values: Any) -> Element:
         """An elementwise operation of values; of what is not a value, the constant itself."""
@@ -186,7 +189,7 @@ class Reader:
                 parts.append((value,))
             else:
                 parts.append((self.number(node, value),))
-        key = ("call", name, *((type(p[0]), repr(p[0])) if isinstance(p, tuple) else p for p in parts))
+        key = ("call", name, *((kind_of(p[0]), repr(p[0])) if is_tuple(p) else p for p in parts))
         builder = self.program.builder
         at = self.program.once(key, lambda: self.guard(node, lambda: builder.call(name, parts)))
         return Element(at, name in TRUTHS)
@@ -228,13 +231,12 @@ class Reader:
         if isinstance(yes, Element) and isinstance(no, Element):
             if yes.at == no.at:
                 return yes
-        elif isinstance(yes, tuple) and isinstance(no, tuple):
-            ours: tuple[Any, ...] = yes
-            theirs: tuple[Any, ...] = no
+        elif is_tuple(yes) and is_tuple(no):
+            ours, theirs = tuple_of(yes), tuple_of(no)
             if len(ours) != len(theirs):
                 self.fail(node, f"the branches answer with {len(ours)} and with {len(theirs)} values")
             return tuple(self.select(node, condition, a, b) for a, b in zip(ours, theirs, strict=True))
-        elif isinstance(yes, tuple) or isinstance(no, tuple):
+        elif is_tuple(yes) or is_tuple(no):
             self.fail(node, "one branch has a tuple where the other has a number")
         elif not isinstance(yes, Element) and not isinstance(no, Element) and is_same(yes, no):
             return yes
@@ -255,9 +257,8 @@ class Reader:
 
     def within(self, condition: Element, value: Any) -> Any:
         """A value as the branch of a condition reads it."""
-        if isinstance(value, tuple):
-            items: tuple[Any, ...] = value
-            return tuple(self.within(condition, v) for v in items)
+        if is_tuple(value):
+            return tuple(self.within(condition, v) for v in value)
         if not isinstance(value, Element) or value.is_truth:
             return value
         key, builder = ("within", condition.at, value.at), self.program.builder
@@ -382,12 +383,11 @@ class Reader:
             case ast.Tuple() | ast.List():
                 if isinstance(value, Known):
                     value = self.taken(target, value)
-                if not isinstance(value, tuple | list):
+                if not is_sequence(value):
                     self.fail(target, f"{len(target.elts)} names for one number")
-                items: Sequence[Any] = value
-                if any(isinstance(t, ast.Starred) for t in target.elts) or len(items) != len(target.elts):
-                    self.fail(target, f"{len(target.elts)} names for {len(items)} values")
-                for name, item in zip(target.elts, items, strict=True):
+                if any(isinstance(t, ast.Starred) for t in target.elts) or len(value) != len(target.elts):
+                    self.fail(target, f"{len(target.elts)} names for {len(value)} values")
+                for name, item in zip(target.elts, value, strict=True):
                     self.assign(name, item, names)
             case _:
                 self.fail(target, "names are assigned to, not items or attributes")
@@ -395,11 +395,10 @@ class Reader:
     def result(self, node: ast.expr, value: Any) -> Any:
         """What is returned: a value, or a flat tuple of them."""
         value = self.plain(node, value)
-        if isinstance(value, tuple | list):
-            items: Sequence[Any] = value
-            if not items:
+        if is_sequence(value):
+            if not value:
                 self.fail(node, "returns an empty tuple")
-            return tuple(item if isinstance(item, Element) else self.number(node, item) for item in items)
+            return tuple(item if isinstance(item, Element) else self.number(node, item) for item in value)
         return value if isinstance(value, Element) else self.number(node, value)
 
     def loop(self, node: ast.For, names: Names) -> None:
@@ -455,8 +454,8 @@ class Reader:
                 case _:
                     pass
         value = self.plain(node, self.value(node, names))
-        if isinstance(value, tuple | list | range):
-            found: Sequence[Any] = value
+        if is_sequence(value) or isinstance(value, range):
+            found: Iterable[Any] = value
             return found
         self.fail(node, "a loop runs over range(n) with a constant n, or over a tuple or a list that is known")
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-import operator
+import operator as _operator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+# As the checkers know them, half of its functions are of nothing in particular.
+operator: Any = _operator
 
 Number = bool | int | float
 """A number that is the same in all calls."""
@@ -56,13 +59,34 @@ class Unassigned:
 UNASSIGNED = Unassigned()
 
 
+def kind_of(value: Any) -> Any:
+    """The class of an object."""
+    kind: Any = type
+    return kind(value)
+
+
+def is_tuple(value: Any) -> bool:
+    """Whether it is a tuple."""
+    return isinstance(value, tuple)
+
+
+def tuple_of(value: Any) -> tuple[Any, ...]:
+    """A tuple as one."""
+    items: tuple[Any, ...] = value
+    return items
+
+
+def is_sequence(value: Any) -> bool:
+    """Whether it is a tuple or a list."""
+    return isinstance(value, tuple | list)
+
+
 def as_number(value: Any) -> Number | None:
     """The number that an object is, if it is one."""
     if isinstance(value, bool | int | float):
         return value
-    kind: Any = type(value)
     # NumPy's scalars.
-    if kind.__module__ == "numpy" and getattr(value, "shape", None) == () and hasattr(value, "item"):
+    if kind_of(value).__module__ == "numpy" and getattr(value, "shape", None) == () and hasattr(value, "item"):
         found: Any = value.item()
         return found if isinstance(found, bool | int | float) else None
     return None
@@ -78,10 +102,8 @@ def is_same(a: Any, b: Any) -> bool:
         return (a == b and math.copysign(1.0, a) == math.copysign(1.0, b)) or (a != a and b != b)
     if isinstance(a, bool | int | str):
         return bool(a == b)
-    if isinstance(a, tuple | list):
-        ours: Any = a
-        theirs: Any = b
-        return len(ours) == len(theirs) and all(map(is_same, ours, theirs))
+    if is_sequence(a):
+        return len(a) == len(b) and all(map(is_same, a, b))
     if isinstance(a, range):
         return bool(a == b)
     found = as_number(a)
