@@ -32,6 +32,7 @@ mod history;
 mod hooks;
 mod index;
 mod jit;
+pub mod kernel;
 mod operations;
 mod ops;
 mod picks;

@@ -732,6 +732,15 @@ fn methods_of<'py>(object: &Bound<'py, PyAny>, stack: &mut Vec<Bound<'py, PyAny>
     if is_code(object) || object.cast::<PyTensor>().is_ok() {
         return Ok(());
     }
+    // What a kernel was read from knows what the kernel knows.
+    if object.get_type().hasattr(intern!(object.py(), "_is_kernel"))? {
+        stack.push(object.getattr(intern!(object.py(), "_function"))?);
+        let gradient = object.getattr(intern!(object.py(), "_gradient"))?;
+        if !gradient.is_none() {
+            methods_of(&gradient, stack)?;
+        }
+        return Ok(());
+    }
     for class in object.get_type().getattr("__mro__")?.try_iter()? {
         let class = class?;
         let module = class.getattr("__module__")?;

@@ -24,6 +24,7 @@ mod init;
 mod jit;
 mod jit_answer;
 mod jit_key;
+mod kernel;
 mod nested;
 mod optim;
 mod random;
@@ -87,6 +88,8 @@ mod _micrograd_rs {
     };
     #[pymodule_export]
     use crate::jit::{PyJit, jit};
+    #[pymodule_export]
+    use crate::kernel::{_elementwise, PyBuilder, PyKernel};
     #[pymodule_export]
     use crate::optim::{_optimizer_defaults, PyLBFGS, PyOptimizer, PySchedule};
     #[pymodule_export]

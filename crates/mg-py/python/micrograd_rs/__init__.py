@@ -110,6 +110,7 @@ if TYPE_CHECKING:
         engine,
         func,
         functional,
+        kernels,
         linalg,
         nn,
         npz,
@@ -123,6 +124,7 @@ if TYPE_CHECKING:
     )
     from .amp import autocast
     from .func import vmap
+    from .kernels import kernel
 
 device = Device
 asarray = as_tensor
@@ -199,6 +201,8 @@ __all__ = [
     "is_inference_mode_enabled",
     "is_tensor",
     "jit",
+    "kernel",
+    "kernels",
     "linalg",
     "linspace",
     "load",
@@ -287,6 +291,7 @@ __getattr__ = _Lazy(__name__, (
         "engine",
         "func",
         "functional",
+        "kernels",
         "linalg",
         "nn",
         "npz",
@@ -298,5 +303,5 @@ __getattr__ = _Lazy(__name__, (
         "special",
         "utils",
     ),
-    {"autocast": "amp", "vmap": "func"},
+    {"autocast": "amp", "kernel": "kernels", "vmap": "func"},
 )

@@ -3141,6 +3141,36 @@ def _checkpoint(function: Callable[[], list[Tensor]], keeps_random: _bool) -> li
 def _set_detect_anomaly(on: _bool, check_nan: _bool) -> None: ...
 def _anomaly_mode() -> tuple[_bool, _bool]: ...
 
+class _Kernel:
+    @property
+    def steps(self) -> _int:
+        """How many steps it consists of."""
+    @property
+    def results(self) -> _int:
+        """How many results it has."""
+    def __call__(self, *args: Any) -> Any: ...
+
+class _KernelBuilder:
+    def __new__(cls, name: str, arguments: _int) -> Self: ...
+    def argument(self, at: _int) -> _int:
+        """The argument at a position."""
+    def constant(self, value: _float) -> _int:
+        """A number."""
+    def call(self, name: str, parts: Sequence[Any]) -> _int:
+        """An elementwise operation of values and of constants (each in a tuple of its own)."""
+    def select(self, condition: _int, yes: _int, no: _int) -> _int:
+        """One value where another holds, else a third."""
+    def within(self, condition: _int, value: _int) -> _int:
+        """A value as a branch reads it."""
+    def cast(self, sort: str, value: _int) -> _int:
+        """A value as a `float`, an `int` or a `bool`."""
+    def kernel(self, kernel: _Kernel, args: Sequence[_int], result: _int) -> _int:
+        """A result of another kernel."""
+    def end(self, results: Sequence[_int], gradient: _Kernel | None = None) -> _Kernel:
+        """The kernel, with a gradient of its own or without."""
+
+def _elementwise() -> list[tuple[str, str, list[str]]]: ...
+
 class _Begun:
     def __new__(cls, inputs: Sequence[Tensor]) -> Self: ...
     def end(

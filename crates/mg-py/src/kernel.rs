@@ -1,0 +1,155 @@
+//! Kernels of the user's own: what Python's reader of functions writes down, and the calls of it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mg_autograd::kernel::{Builder, Constant, Kernel, Part, Sort, elementwise};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyTuple};
+
+use crate::arith::other;
+use crate::error::{build, exception};
+use crate::tensor::{Other, PyTensor};
+
+/// A kernel that is being written down.
+#[pyclass(frozen, name = "_KernelBuilder", module = "micrograd_rs")]
+pub struct PyBuilder(Mutex<Option<Builder>>);
+
+/// A function of scalars that is applied to the elements of tensors.
+#[pyclass(frozen, name = "_Kernel", module = "micrograd_rs")]
+pub struct PyKernel(Arc<Kernel>);
+
+/// What stands in a kernel's text: `None` is an argument that is left out.
+fn constant(obj: &Bound<'_, PyAny>) -> PyResult<Constant> {
+    Ok(match obj {
+        none if none.is_none() => Constant::Missing,
+        b if b.cast::<PyBool>().is_ok() => Constant::Bool(b.extract()?),
+        n if n.cast::<PyInt>().is_ok() => match n.extract() {
+            Ok(n) => Constant::Int(n),
+            Err(_) => Constant::Float(n.extract()?),
+        },
+        x if x.cast::<PyFloat>().is_ok() => Constant::Float(x.extract()?),
+        word if word.cast::<PyString>().is_ok() => Constant::Text(word.extract()?),
+        other => {
+            let kind = other.get_type().name()?;
+            return Err(PyTypeError::new_err(format!("a kernel computes with numbers, not {kind}")));
+        }
+    })
+}
+
+/// A value's number, or a constant in a tuple of its own.
+fn part(obj: &Bound<'_, PyAny>) -> PyResult<Part> {
+    match obj.cast::<PyTuple>() {
+        Ok(one) => Ok(Part::Constant(constant(&one.get_item(0)?)?)),
+        Err(_) => Ok(Part::Value(obj.extract()?)),
+    }
+}
+
+impl PyBuilder {
+    fn with<T>(&self, f: impl FnOnce(&mut Builder) -> mg_device::Result<T>) -> PyResult<T> {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let builder = held.as_mut().ok_or_else(|| PyRuntimeError::new_err("a kernel ends once"))?;
+        f(builder).map_err(|error| exception(&error))
+    }
+}
+
+#[pymethods]
+impl PyBuilder {
+    #[new]
+    fn new(name: &str, arguments: usize) -> PyBuilder {
+        PyBuilder(Mutex::new(Some(Builder::new(name, arguments))))
+    }
+
+    /// The argument at a position.
+    fn argument(&self, at: usize) -> PyResult<usize> {
+        self.with(|b| b.argument(at))
+    }
+
+    /// A number.
+    fn constant(&self, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let value = constant(value)?;
+        self.with(|b| b.constant(value))
+    }
+
+    /// An elementwise operation of values and of constants (each in a tuple of its own).
+    fn call(&self, name: &str, parts: Vec<Bound<'_, PyAny>>) -> PyResult<usize> {
+        let parts = parts.iter().map(part).collect::<PyResult<Vec<_>>>()?;
+        self.with(|b| b.call(name, &parts))
+    }
+
+    /// One value where another holds, else a third.
+    fn select(&self, condition: usize, yes: usize, no: usize) -> PyResult<usize> {
+        self.with(|b| b.select(condition, yes, no))
+    }
+
+    /// A value as a branch reads it.
+    fn within(&self, condition: usize, value: usize) -> PyResult<usize> {
+        self.with(|b| b.within(condition, value))
+    }
+
+    /// A value as a `float`, an `int` or a `bool`.
+    fn cast(&self, sort: &str, value: usize) -> PyResult<usize> {
+        let sort = match sort {
+            "float" => Sort::Float,
+            "int" => Sort::Int,
+            _ => Sort::Bool,
+        };
+        self.with(|b| b.cast(sort, value))
+    }
+
+    /// A result of another kernel.
+    fn kernel(&self, kernel: &Bound<'_, PyKernel>, args: Vec<usize>, result: usize) -> PyResult<usize> {
+        self.with(|b| b.kernel(&kernel.get().0, &args, result))
+    }
+
+    /// The kernel, with a gradient of its own or without.
+    #[pyo3(signature = (results, gradient=None))]
+    fn end(&self, results: Vec<usize>, gradient: Option<&Bound<'_, PyKernel>>) -> PyResult<PyKernel> {
+        let builder = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let builder = builder.ok_or_else(|| PyRuntimeError::new_err("a kernel ends once"))?;
+        let kernel = builder.end(&results).and_then(|kernel| match gradient {
+            Some(gradient) => kernel.with_gradient(gradient.get().0.clone()),
+            None => Ok(kernel),
+        });
+        Ok(PyKernel(Arc::new(kernel.map_err(|error| exception(&error))?)))
+    }
+}
+
+#[pymethods]
+impl PyKernel {
+    /// The results for these arguments: tensors and numbers.
+    #[pyo3(signature = (*args))]
+    fn __call__<'py>(&self, py: Python<'py>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+        let (mut operands, mut lent) = (Vec::with_capacity(args.len()), false);
+        for arg in args {
+            let Other { operand, borrowed, .. } = other(&arg)?;
+            lent |= borrowed;
+            operands.push(operand);
+        }
+        let results = build(py, || self.0.call(&operands))?;
+        let each = results.into_iter().map(|t| Bound::new(py, PyTensor::result(py, t, lent)?));
+        let mut each = each.collect::<PyResult<Vec<_>>>()?;
+        match each.len() {
+            1 => Ok(each.swap_remove(0).into_any()),
+            _ => Ok(PyTuple::new(py, each)?.into_any()),
+        }
+    }
+
+    /// How many results it has.
+    #[getter]
+    fn results(&self) -> usize {
+        self.0.results()
+    }
+
+    /// How many steps it consists of.
+    #[getter]
+    fn steps(&self) -> usize {
+        self.0.steps()
+    }
+}
+
+/// The names of the operations that a kernel may consist of, and of their arguments after the first.
+#[pyfunction]
+pub fn _elementwise() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
+    elementwise().iter().map(|(name, o)| (*name, o.name, o.params.iter().map(|p| p.name).collect())).collect()
+}
