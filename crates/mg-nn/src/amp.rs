@@ -1,6 +1,6 @@
 //! Gradients in half precision: losses are scaled up, so that small gradients do not vanish, and gradients back down.
 //!
-//! Which operation runs in which dtype is [`mg_autograd::autocast`]'s.
+//! Which operation runs in which dtype is [`mod@mg_autograd::autocast`]'s.
 
 use mg_autograd::{Tensor, no_grad};
 use mg_device::{DType, Device, Error, ErrorKind, Result};
