@@ -20,8 +20,9 @@ pub mod prelude {
     pub use mg_graph::explain;
     pub use mg_nn::optim::{self, Adam, AdamW, Optimizer, SGD};
     pub use mg_nn::{
-        BCEWithLogitsLoss, CrossEntropyLoss, Dropout, Embedding, Flatten, GELU, Lambda, LayerNorm, LeakyReLU,
-        Linear, LogSoftmax, MSELoss, Module, NLLLoss, ReLU, Reduction, Sequential, SiLU, Sigmoid, Softmax,
-        Softplus, State, Tanh, Visitor, fields, sequential,
+        BCEWithLogitsLoss, BatchNorm1d, BatchNorm2d, Conv1d, Conv2d, ConvOptions, CrossEntropyLoss, Dropout,
+        Embedding, Flatten, GELU, GRU, LSTM, Lambda, LayerNorm, LeakyReLU, Linear, LogSoftmax, MSELoss,
+        MaxPool2d, Module, MultiheadAttention, NLLLoss, RMSNorm, ReLU, Reduction, Sequential, SiLU, Sigmoid,
+        Softmax, Softplus, State, Tanh, TransformerEncoderLayer, Visitor, fields, sequential,
     };
 }

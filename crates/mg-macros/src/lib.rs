@@ -1,4 +1,4 @@
-//! Operations declared once.
+//! Operations declared once, and modules derived from their fields.
 //!
 //! [`macro@operations`] stands on an `impl Tensor` block, and each public function in it is an operation of the public
 //! surface. From one function come the method that panics, its `try_` twin, the two that write in place, and a
@@ -8,6 +8,7 @@
 use proc_macro::TokenStream;
 
 mod declared;
+mod module;
 mod written;
 
 /// Makes operations of the functions of an `impl Tensor` block, and a table of their descriptions under the given name.
@@ -40,4 +41,22 @@ pub fn operations(table: TokenStream, block: TokenStream) -> TokenStream {
         Ok(operations) => written::block(&table, &block, &operations).into(),
         Err(error) => error.to_compile_error().into(),
     }
+}
+
+/// Makes a module of a struct: its fields are parameters (`Tensor`), other modules, buffers (`#[module(buffer)]`), or numbers and words that
+/// are neither; `Option`s and `Vec`s of these too. Names, gradients, modes, devices and checkpoints follow from that.
+///
+/// What the module computes is a method `forward(&self, input: &Tensor) -> Result<Tensor>` of the struct's own. One that takes something else
+/// says `#[module(no_forward)]`: it can stand inside other modules and is called by what it has.
+///
+/// | | |
+/// |---|---|
+/// | `#[module(no_forward)]` on the struct | there is no `forward` of one tensor |
+/// | `#[module(crate = path)]` on the struct | where the trait `Module` is, if not in `micrograd_rs::nn` |
+/// | `#[module(buffer)]` on a tensor | it is saved with the parameters and not trained |
+/// | `#[module(skip)]` on a field | it is nothing of the module's |
+#[proc_macro_derive(Module, attributes(module))]
+pub fn module(input: TokenStream) -> TokenStream {
+    let input = syn::parse_macro_input!(input as syn::DeriveInput);
+    module::derive(&input).unwrap_or_else(|error| error.to_compile_error()).into()
 }

@@ -1,10 +1,10 @@
 //! Functions as modules, to stand between layers: no parameters.
 
 use mg_autograd::Tensor;
-use mg_device::{Error, ErrorKind, Result};
+use mg_device::{DType, Error, ErrorKind, Result};
 
-use crate::fields;
 use crate::module::Module;
+use crate::{fields, init};
 
 macro_rules! activations {
     ($($(#[doc = $doc:literal])+ $Name:ident |$x:ident| $y:expr;)*) => {$(
@@ -31,6 +31,136 @@ activations! {
     SiLU |x| x.try_silu();
     /// `log(1 + eˣ)`.
     Softplus |x| x.try_softplus(1.0, 20.0);
+    /// The input itself.
+    Identity |x| Ok(x.clone());
+    /// `min(max(x, 0), 6)`.
+    ReLU6 |x| x.try_relu6();
+    /// Self-normalising: Klambauer et al., 2017.
+    SELU |x| x.try_selu();
+    /// `x tanh(log(1 + eˣ))`: Misra, 2019.
+    Mish |x| x.try_mish();
+    /// `x / (1 + |x|)`.
+    Softsign |x| x.try_softsign();
+    /// `x − tanh x`.
+    Tanhshrink |x| x.try_tanhshrink();
+    /// `x · min(max(x + 3, 0), 6) / 6`: Howard et al., 2019.
+    Hardswish |x| x.try_hardswish();
+    /// `min(max(x + 3, 0), 6) / 6`.
+    Hardsigmoid |x| x.try_hardsigmoid();
+    /// `log σ(x)`.
+    LogSigmoid |x| x.try_logsigmoid();
+}
+
+macro_rules! told {
+    ($($(#[doc = $doc:literal])+ $Name:ident { $($(#[doc = $of:literal])+ $field:ident = $default:expr),+ } |$own:ident, $x:ident| $y:expr;)*) => {$(
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug)]
+        pub struct $Name {
+            $($(#[doc = $of])+ pub $field: f64,)+
+        }
+
+        impl Default for $Name {
+            fn default() -> $Name {
+                $Name { $($field: $default),+ }
+            }
+        }
+
+        impl Module for $Name {
+            fn forward(&self, $x: &Tensor) -> Result<Tensor> {
+                let $own = self;
+                $y
+            }
+            fields!();
+
+            fn describe(&self) -> String {
+                let told = [$(format!("{}={}", stringify!($field), self.$field)),+];
+                format!("{}({})", stringify!($Name), told.join(", "))
+            }
+        }
+    )*};
+}
+told! {
+    /// `x`, or `α (eˣ − 1)` where negative: Clevert, Unterthiner and Hochreiter, 2015.
+    ELU {
+        /// `α`: 1.
+        alpha = 1.0
+    } |own, x| x.try_elu(own.alpha);
+    /// `max(x, 0) + min(α (e^(x/α) − 1), 0)`: Barron, 2017.
+    CELU {
+        /// `α`: 1.
+        alpha = 1.0
+    } |own, x| x.try_celu(own.alpha);
+    /// The nearest number between two.
+    Hardtanh {
+        /// The smallest: −1.
+        min_val = -1.0,
+        /// The largest: 1.
+        max_val = 1.0
+    } |own, x| x.try_hardtanh(own.min_val, own.max_val);
+    /// `x`, or 0 where it is small.
+    Hardshrink {
+        /// What is no larger is small: 0.5.
+        lambd = 0.5
+    } |own, x| x.try_hardshrink(own.lambd);
+    /// `x` nearer to 0 by `lambd`, or 0 where it is small.
+    Softshrink {
+        /// What is no larger is small: 0.5.
+        lambd = 0.5
+    } |own, x| x.try_softshrink(own.lambd);
+}
+
+/// `a · σ(b)` of the halves of an axis: Dauphin et al., 2016.
+#[derive(Clone, Copy, Debug)]
+pub struct GLU {
+    /// The axis; negative ones count from the end.
+    pub dim: isize,
+}
+
+impl Default for GLU {
+    /// The last one.
+    fn default() -> GLU {
+        GLU { dim: -1 }
+    }
+}
+
+impl Module for GLU {
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        x.try_glu(self.dim)
+    }
+    fields!();
+
+    fn describe(&self) -> String {
+        format!("GLU(dim={})", self.dim)
+    }
+}
+
+/// `x`, or `w x` where negative, with a slope that is learned: He et al., 2015.
+pub struct PReLU {
+    /// One slope, or one for each channel (axis 1); 0.25 at first.
+    pub weight: Tensor,
+}
+
+impl PReLU {
+    /// With so many slopes, in f32.
+    ///
+    /// # Errors
+    ///
+    /// Memory.
+    #[track_caller]
+    pub fn new(num_parameters: usize) -> Result<PReLU> {
+        Ok(PReLU { weight: init::constant_parameter(&[num_parameters], 0.25, DType::F32)? })
+    }
+}
+
+impl Module for PReLU {
+    fn forward(&self, x: &Tensor) -> Result<Tensor> {
+        x.try_prelu(&self.weight)
+    }
+    fields!(weight);
+
+    fn describe(&self) -> String {
+        format!("PReLU(num_parameters={})", self.weight.shape()[0])
+    }
 }
 
 /// Gaussian error linear unit: Hendrycks and Gimpel, 2016.

@@ -1,7 +1,7 @@
 //! What people build with it: modules, losses, optimisers, data and checkpoints.
 //!
-//! A [`Module`] is a part of a network: layers with parameters ([`Linear`], [`Embedding`], [`LayerNorm`]), functions between
-//! them ([`ReLU`], [`Dropout`], …), [`Sequential`]s of these, and structs of your own. [`init`] says what parameters are at
+//! A [`Module`](trait@Module) is a part of a network: layers with parameters ([`Linear`], [`Conv2d`], [`LayerNorm`], [`LSTM`], …), functions between
+//! them ([`ReLU`], [`MaxPool2d`], [`Dropout`], …), [`Sequential`]s of these, and structs of your own. [`init`] says what parameters are at
 //! first, a loss ([`CrossEntropyLoss`], …) how far outputs are from what they should be, an [`optim::Optimizer`] makes that
 //! less. [`State`] is what a model is at a moment, and [`checkpoint`] the file that holds it. [`data`] is what to train on;
 //! [`scalar`] is micrograd's perceptron.
@@ -29,24 +29,55 @@
 
 mod activation;
 pub mod amp;
+mod attention;
 pub mod checkpoint;
 mod container;
+mod convolution;
 pub mod data;
 mod dropout;
+mod image;
 pub mod init;
 mod linear;
 mod loss;
 mod module;
+mod norm;
 pub mod optim;
+mod pooling;
+mod recurrent;
 pub mod scalar;
 mod state;
 
 pub use activation::{
-    Flatten, GELU, Lambda, LeakyReLU, LogSoftmax, ReLU, SiLU, Sigmoid, Softmax, Softplus, Tanh,
+    CELU, ELU, Flatten, GELU, GLU, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, Identity, Lambda, LeakyReLU,
+    LogSigmoid, LogSoftmax, Mish, PReLU, ReLU, ReLU6, SELU, SiLU, Sigmoid, Softmax, Softplus, Softshrink,
+    Softsign, Tanh, Tanhshrink,
 };
+pub use attention::{Attend, MultiheadAttention, TransformerEncoder, TransformerEncoderLayer};
 pub use container::Sequential;
-pub use dropout::Dropout;
-pub use linear::{Embedding, LayerNorm, Linear};
+pub use convolution::{
+    Conv1d, Conv2d, Conv3d, ConvOptions, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d,
+    ConvTransposeOptions,
+};
+pub use dropout::{AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d};
+pub use image::{Pad, PixelShuffle, PixelUnshuffle, Unflatten, Upsample};
+pub use linear::{Embedding, Linear};
 pub use loss::{BCEWithLogitsLoss, CrossEntropyLoss, MSELoss, NLLLoss, Reduction};
-pub use module::{Mode, Module, Register, Visitor};
+/// Makes a module of a struct: see [`Module`](trait@Module).
+pub use mg_macros::Module;
+pub use module::{Mode, Module, Register, RegisterBuffer, Visitor, no_forward};
+pub use norm::{
+    BatchNorm1d, BatchNorm2d, BatchNorm3d, GroupNorm, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d,
+    LayerNorm, NormOptions, RMSNorm,
+};
+pub use pooling::{
+    AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool1d, AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d, AvgPool1d, AvgPool2d, AvgPool3d, MaxPool1d, MaxPool2d, MaxPool3d,
+};
+pub use recurrent::{GRU, LSTM, RNN, RecurrentOptions};
 pub use state::State;
+
+// What a derived module names.
+#[doc(hidden)]
+pub use mg_autograd::Tensor;
+#[doc(hidden)]
+pub use mg_device::Result;

@@ -1,7 +1,7 @@
-//! Layers with parameters: [`Linear`], [`Embedding`], [`LayerNorm`].
+//! Products with a matrix, and rows of one: [`Linear`], [`Embedding`].
 
 use mg_autograd::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result};
+use mg_device::{DType, Result};
 
 use crate::module::Module;
 use crate::{fields, init};
@@ -100,70 +100,5 @@ impl Module for Embedding {
     fn describe(&self) -> String {
         let shape = self.weight.shape();
         format!("Embedding({}, {})", shape[0], shape[1])
-    }
-}
-
-/// Normalises over the last axes to mean 0 and variance 1, then scales and shifts: Ba, Kiros and Hinton, "Layer
-/// normalization", 2016.
-pub struct LayerNorm {
-    /// Of the shape normalised over; 1 at first.
-    pub weight: Option<Tensor>,
-    /// Of the shape normalised over; 0 at first.
-    pub bias: Option<Tensor>,
-    normalized_shape: Vec<usize>,
-    eps: f64,
-}
-
-impl LayerNorm {
-    /// Over axes of these sizes, with weight and bias in f32 and 10⁻⁵ added to the variance.
-    ///
-    /// # Errors
-    ///
-    /// No axes or more than 8; memory.
-    #[track_caller]
-    pub fn new(normalized_shape: &[usize]) -> Result<LayerNorm> {
-        LayerNorm::with_options(normalized_shape, 1e-5, true, DType::F32)
-    }
-
-    /// With what is added to the variance, with weight and bias (in a floating-point dtype) or without.
-    ///
-    /// # Errors
-    ///
-    /// `eps` below 0 or NaN, a dtype that is not floating point; as [`LayerNorm::new`].
-    #[track_caller]
-    pub fn with_options(
-        normalized_shape: &[usize],
-        eps: f64,
-        affine: bool,
-        dtype: DType,
-    ) -> Result<LayerNorm> {
-        let fail = |kind| Err(Error::new("LayerNorm", kind));
-        if normalized_shape.is_empty() {
-            return fail(ErrorKind::Shape("takes the sizes of at least one axis".into()));
-        }
-        if eps.is_nan() || eps < 0.0 {
-            return fail(ErrorKind::Value(format!("takes an eps of at least 0, got {eps}")));
-        }
-        let part = |value| {
-            if affine { init::constant_parameter(normalized_shape, value, dtype).map(Some) } else { Ok(None) }
-        };
-        Ok(LayerNorm {
-            weight: part(1.0)?,
-            bias: part(0.0)?,
-            normalized_shape: normalized_shape.to_vec(),
-            eps,
-        })
-    }
-}
-
-impl Module for LayerNorm {
-    fn forward(&self, x: &Tensor) -> Result<Tensor> {
-        x.try_layer_norm(&self.normalized_shape, self.weight.as_ref(), self.bias.as_ref(), self.eps)
-    }
-    fields!(weight, bias);
-
-    fn describe(&self) -> String {
-        let affine = self.weight.is_some();
-        format!("LayerNorm({:?}, eps={:e}, elementwise_affine={affine})", self.normalized_shape, self.eps)
     }
 }

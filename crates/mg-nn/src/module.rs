@@ -3,31 +3,32 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use mg_autograd::{Tensor, no_grad};
-use mg_device::{Device, Error, ErrorKind, Result};
+use mg_device::{DType, Device, Error, ErrorKind, Result};
 
 use crate::state::State;
 
 /// A part of a network: parameters, other modules inside it, and what it makes of an input.
 ///
-/// A module of your own says what it computes and which of its fields are parameters or modules; names, gradients, modes and
-/// checkpoints follow from that.
+/// A module of your own is a struct of parameters and modules that says what it computes; names, gradients, modes and checkpoints follow
+/// from its fields. (The second line of attributes is for those who use this crate alone: with the whole library, `micrograd_rs`, the first is enough.)
 ///
 /// ```
 /// use mg_autograd::Tensor;
 /// use mg_device::{DType, Result};
-/// use mg_nn::{Linear, Module, fields};
+/// use mg_nn::{Linear, Module};
 ///
+/// #[derive(Module)]
+/// #[module(crate = mg_nn)]
 /// struct Net {
 ///     fc1: Linear,
 ///     fc2: Linear,
 ///     scale: Tensor,
 /// }
 ///
-/// impl Module for Net {
+/// impl Net {
 ///     fn forward(&self, x: &Tensor) -> Result<Tensor> {
 ///         self.fc2.forward(&self.fc1.forward(x)?.relu())?.try_mul(&self.scale)
 ///     }
-///     fields!(fc1, fc2, scale);
 /// }
 ///
 /// let scale = Tensor::ones(&[1], DType::F32)?.requires_grad_(true)?;
@@ -264,6 +265,53 @@ impl<T: Register> Register for Vec<T> {
     fn register<'a>(&'a self, name: &str, visitor: &mut Visitor<'a>) {
         self.iter().enumerate().for_each(|(i, field)| field.register(&format!("{name}.{i}"), visitor));
     }
+}
+
+/// A switch of its mode, for [`Module::train`].
+impl Register for Mode {
+    fn register<'a>(&'a self, _: &str, visitor: &mut Visitor<'a>) {
+        visitor.mode(self);
+    }
+}
+
+/// Fields that are nothing to a visitor.
+macro_rules! plain {
+    ($($T:ty),*) => {$(
+        impl Register for $T {
+            fn register<'a>(&'a self, _: &str, _: &mut Visitor<'a>) {}
+        }
+    )*};
+}
+plain!(bool, u8, i32, u32, i64, u64, isize, usize, f32, f64, String, &'static str, DType, Device);
+
+/// What can be a buffer of a module: `#[module(buffer)]` of a derived one.
+pub trait RegisterBuffer {
+    /// Tells a visitor about itself, under this name.
+    fn register_buffer<'a>(&'a self, name: &str, visitor: &mut Visitor<'a>);
+}
+
+impl RegisterBuffer for Tensor {
+    fn register_buffer<'a>(&'a self, name: &str, visitor: &mut Visitor<'a>) {
+        visitor.buffer(name, self);
+    }
+}
+
+impl RegisterBuffer for Option<Tensor> {
+    fn register_buffer<'a>(&'a self, name: &str, visitor: &mut Visitor<'a>) {
+        self.iter().for_each(|buffer| visitor.buffer(name, buffer));
+    }
+}
+
+/// The answer of a module that takes something else than one tensor.
+///
+/// # Errors
+///
+/// Always.
+#[doc(hidden)]
+#[track_caller]
+pub fn no_forward(name: &'static str) -> Result<Tensor> {
+    let text = format!("a {name} takes something else than one tensor: call it by its own methods");
+    Err(Error::new("forward", ErrorKind::Value(text)))
 }
 
 /// Writes [`Module::visit`] for the fields named: tensors are parameters, modules children, each under its field's name;

@@ -312,7 +312,7 @@ impl<R: Rule> Group<R> {
 
     /// Has what is counted on the device go on from other numbers.
     #[track_caller]
-    fn load_counted(&mut self, loaded: &[Option<(Vec<Option<Tensor>>, Count)>]) -> Result<()> {
+    fn load_counted(&mut self, loaded: &[Option<super::Loaded>]) -> Result<()> {
         for i in 0..self.slots.len() {
             let Some(counted) = self.slots[i].as_ref().and_then(|slot| slot.counted.clone()) else {
                 continue;

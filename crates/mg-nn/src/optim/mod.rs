@@ -406,7 +406,7 @@ fn at_least_0(op: &'static str, name: &str, value: f64) -> Result<()> {
 }
 
 /// What is remembered of one parameter: tensors of its shape by name, and the number of steps.
-type Loaded = (Vec<Option<Tensor>>, Count);
+pub(super) type Loaded = (Vec<Option<Tensor>>, Count);
 
 /// What is remembered of a parameter, where the parameter was put on another device or into another dtype meanwhile.
 fn follow(remembered: &mut Tensor, p: &Tensor) -> Result<()> {

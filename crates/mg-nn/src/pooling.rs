@@ -1,0 +1,136 @@
+//! Pooling: the largest elements of windows, or their means.
+
+use mg_autograd::Tensor;
+use mg_device::Result;
+
+use crate::fields;
+use crate::module::Module;
+
+macro_rules! pools {
+    ($($axes:literal $Max:ident $max:ident $Avg:ident $avg:ident($($divisor:ident)?) $AdaptiveAvg:ident $adaptive_avg:ident $AdaptiveMax:ident $adaptive_max:ident;)*) => {$(
+        /// The largest element of each window.
+        #[derive(Clone, Debug)]
+        pub struct $Max {
+            /// Sizes of a window.
+            pub kernel_size: [usize; $axes],
+            /// From one window to the next: those of the window where none are named.
+            pub stride: Option<[usize; $axes]>,
+            /// Places at both ends of each axis, smaller than every number: 0.
+            pub padding: [usize; $axes],
+            /// The distance between a window's elements: 1.
+            pub dilation: [usize; $axes],
+            /// Windows that begin inside and end outside count: no.
+            pub ceil_mode: bool,
+        }
+
+        impl $Max {
+            /// Windows side by side.
+            pub fn new(kernel_size: [usize; $axes]) -> $Max {
+                $Max { kernel_size, stride: None, padding: [0; $axes], dilation: [1; $axes], ceil_mode: false }
+            }
+        }
+
+        impl Module for $Max {
+            fn forward(&self, x: &Tensor) -> Result<Tensor> {
+                let stride = self.stride.as_ref().map_or(&[][..], |s| s);
+                let (largest, _) =
+                    x.$max(&self.kernel_size, stride, &self.padding, &self.dilation, self.ceil_mode, false)?;
+                Ok(largest)
+            }
+            fields!();
+
+            fn describe(&self) -> String {
+                let stride = self.stride.unwrap_or(self.kernel_size);
+                format!(
+                    "{}(kernel_size={:?}, stride={stride:?}, padding={:?}, dilation={:?}, ceil_mode={})",
+                    stringify!($Max), self.kernel_size, self.padding, self.dilation, self.ceil_mode
+                )
+            }
+        }
+
+        /// The mean of each window.
+        #[derive(Clone, Debug)]
+        pub struct $Avg {
+            /// Sizes of a window.
+            pub kernel_size: [usize; $axes],
+            /// From one window to the next: those of the window where none are named.
+            pub stride: Option<[usize; $axes]>,
+            /// Zeros at both ends of each axis: 0.
+            pub padding: [usize; $axes],
+            /// Windows that begin inside and end outside count: no.
+            pub ceil_mode: bool,
+            /// The zeros at the ends are among what is averaged: yes.
+            pub count_include_pad: bool,
+        }
+
+        impl $Avg {
+            /// Windows side by side.
+            pub fn new(kernel_size: [usize; $axes]) -> $Avg {
+                let padding = [0; $axes];
+                $Avg { kernel_size, stride: None, padding, ceil_mode: false, count_include_pad: true }
+            }
+        }
+
+        impl Module for $Avg {
+            fn forward(&self, x: &Tensor) -> Result<Tensor> {
+                let stride = self.stride.as_ref().map_or(&[][..], |s| s);
+                x.$avg(&self.kernel_size, stride, &self.padding, self.ceil_mode, self.count_include_pad $(, $divisor)?)
+            }
+            fields!();
+
+            fn describe(&self) -> String {
+                let stride = self.stride.unwrap_or(self.kernel_size);
+                format!(
+                    "{}(kernel_size={:?}, stride={stride:?}, padding={:?})",
+                    stringify!($Avg), self.kernel_size, self.padding
+                )
+            }
+        }
+
+        /// Means of as many windows as there are to be results; `None` keeps an axis as it is.
+        #[derive(Clone, Debug)]
+        pub struct $AdaptiveAvg {
+            /// Results along each axis.
+            pub output_size: [Option<usize>; $axes],
+        }
+
+        impl Module for $AdaptiveAvg {
+            fn forward(&self, x: &Tensor) -> Result<Tensor> {
+                x.$adaptive_avg(&self.output_size)
+            }
+            fields!();
+
+            fn describe(&self) -> String {
+                format!("{}(output_size={:?})", stringify!($AdaptiveAvg), self.output_size)
+            }
+        }
+
+        /// The largest elements of as many windows as there are to be results; `None` keeps an axis as it is.
+        #[derive(Clone, Debug)]
+        pub struct $AdaptiveMax {
+            /// Results along each axis.
+            pub output_size: [Option<usize>; $axes],
+        }
+
+        impl Module for $AdaptiveMax {
+            fn forward(&self, x: &Tensor) -> Result<Tensor> {
+                let (largest, _) = x.$adaptive_max(&self.output_size, false)?;
+                Ok(largest)
+            }
+            fields!();
+
+            fn describe(&self) -> String {
+                format!("{}(output_size={:?})", stringify!($AdaptiveMax), self.output_size)
+            }
+        }
+    )*};
+}
+
+/// The number of elements of a window divides its sum.
+const COUNT: Option<i64> = None;
+
+pools! {
+    1 MaxPool1d try_max_pool1d_asked AvgPool1d try_avg_pool1d() AdaptiveAvgPool1d try_adaptive_avg_pool1d AdaptiveMaxPool1d try_adaptive_max_pool1d_asked;
+    2 MaxPool2d try_max_pool2d_asked AvgPool2d try_avg_pool2d(COUNT) AdaptiveAvgPool2d try_adaptive_avg_pool2d AdaptiveMaxPool2d try_adaptive_max_pool2d_asked;
+    3 MaxPool3d try_max_pool3d_asked AvgPool3d try_avg_pool3d(COUNT) AdaptiveAvgPool3d try_adaptive_avg_pool3d AdaptiveMaxPool3d try_adaptive_max_pool3d_asked;
+}

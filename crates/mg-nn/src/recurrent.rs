@@ -1,0 +1,284 @@
+//! Recurrent layers: [`RNN`], [`LSTM`], [`GRU`].
+
+use mg_autograd::Tensor;
+use mg_device::{DType, Error, ErrorKind, Result};
+
+use crate::init;
+use crate::module::{Mode, Module, Visitor};
+
+/// How a recurrent layer is made, with PyTorch's defaults.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecurrentOptions {
+    /// Layers, each on the outputs of the one before: 1.
+    pub num_layers: usize,
+    /// Numbers are added: yes.
+    pub bias: bool,
+    /// Inputs and outputs are `[n, length, features]` rather than `[length, n, features]`: no.
+    pub batch_first: bool,
+    /// The probability that an output of a layer but the last is dropped in training: 0.
+    pub dropout: f64,
+    /// Sequences are read backwards too, and outputs have both: no.
+    pub bidirectional: bool,
+    /// Of the parameters: f32.
+    pub dtype: DType,
+}
+
+impl Default for RecurrentOptions {
+    fn default() -> RecurrentOptions {
+        RecurrentOptions {
+            num_layers: 1,
+            bias: true,
+            batch_first: false,
+            dropout: 0.0,
+            bidirectional: false,
+            dtype: DType::F32,
+        }
+    }
+}
+
+/// What recurrent layers share.
+struct Layers {
+    name: &'static str,
+    /// By name: `weight_ih_l0`, `weight_hh_l0`, `bias_ih_l0`, `bias_hh_l0`, …, with `_reverse` behind those of the other direction.
+    weights: Vec<(String, Tensor)>,
+    input_size: usize,
+    hidden_size: usize,
+    options: RecurrentOptions,
+    mode: Mode,
+}
+
+impl Layers {
+    #[track_caller]
+    fn new(
+        name: &'static str,
+        gates: usize,
+        [input_size, hidden_size]: [usize; 2],
+        options: RecurrentOptions,
+    ) -> Result<Layers> {
+        let fail = |text: String| Err(Error::new(name, ErrorKind::Value(text)));
+        let RecurrentOptions { num_layers, bias, dropout, bidirectional, dtype, .. } = options;
+        if hidden_size == 0 || num_layers == 0 {
+            return fail(format!(
+                "takes hidden_size and num_layers above 0, got {hidden_size} and {num_layers}"
+            ));
+        }
+        if !(0.0..=1.0).contains(&dropout) {
+            return fail(format!("takes a dropout in [0, 1], got {dropout}"));
+        }
+        let bound = init::default_bound(hidden_size);
+        let directions: &[&str] = if bidirectional { &["", "_reverse"] } else { &[""] };
+        let mut weights = vec![];
+        for layer in 0..num_layers {
+            let features = if layer == 0 { input_size } else { hidden_size * directions.len() };
+            let rows = gates * hidden_size;
+            for suffix in directions {
+                let mut part = |part: &str, shape: &[usize]| -> Result<()> {
+                    let weight = init::uniform_parameter(shape, bound, dtype)?;
+                    weights.push((format!("{part}_l{layer}{suffix}"), weight));
+                    Ok(())
+                };
+                part("weight_ih", &[rows, features])?;
+                part("weight_hh", &[rows, hidden_size])?;
+                if bias {
+                    part("bias_ih", &[rows])?;
+                    part("bias_hh", &[rows])?;
+                }
+            }
+        }
+        Ok(Layers { name, weights, input_size, hidden_size, options, mode: Mode::default() })
+    }
+
+    fn parameters(&self) -> Vec<Tensor> {
+        self.weights.iter().map(|(_, weight)| weight.clone()).collect()
+    }
+
+    /// The input with a batch, states of zeros for it, and whether it came without one.
+    #[track_caller]
+    fn start(&self, input: &Tensor) -> Result<(Tensor, Tensor, bool)> {
+        let shape = input.shape();
+        let is_alone = shape.rank() == 2;
+        if !(is_alone || shape.rank() == 3) || shape.last() != Some(&self.input_size) {
+            let text = format!("takes [length, n, {0}] or [length, {0}], got shape {shape}", self.input_size);
+            return Err(Error::new(self.name, ErrorKind::Shape(text)));
+        }
+        let batch_axis = if self.options.batch_first { 0 } else { 1 };
+        let input = if is_alone { input.unsqueeze(batch_axis as isize)? } else { input.clone() };
+        let count = self.options.num_layers * if self.options.bidirectional { 2 } else { 1 };
+        let shape = [count, input.shape()[batch_axis], self.hidden_size];
+        let zeros =
+            mg_autograd::with_default_device(input.device(), || Tensor::zeros(&shape, input.dtype()))??;
+        Ok((input, zeros, is_alone))
+    }
+
+    /// An output without the batch that nobody asked for.
+    #[track_caller]
+    fn finish(&self, output: Tensor, state: Tensor, is_alone: bool) -> Result<(Tensor, Tensor)> {
+        if !is_alone {
+            return Ok((output, state));
+        }
+        Ok((
+            output.squeeze(Some(&[if self.options.batch_first { 0 } else { 1 }]))?,
+            state.squeeze(Some(&[1]))?,
+        ))
+    }
+
+    /// A state with the axis of a batch.
+    #[track_caller]
+    fn state(state: &Tensor, is_alone: bool) -> Result<Tensor> {
+        if is_alone && state.shape().rank() == 2 { state.unsqueeze(1) } else { Ok(state.clone()) }
+    }
+
+    fn visit<'a>(&'a self, visitor: &mut Visitor<'a>) {
+        self.weights.iter().for_each(|(name, weight)| visitor.param(name.as_str(), weight));
+        visitor.mode(&self.mode);
+    }
+
+    fn describe(&self) -> String {
+        let RecurrentOptions { num_layers, bias, batch_first, dropout, bidirectional, .. } = self.options;
+        let mut text = format!("{}({}, {}", self.name, self.input_size, self.hidden_size);
+        if num_layers != 1 {
+            text += &format!(", num_layers={num_layers}");
+        }
+        for (name, is) in [("bias=False", !bias), ("batch_first=True", batch_first)] {
+            text += &if is { format!(", {name}") } else { String::new() };
+        }
+        if dropout != 0.0 {
+            text += &format!(", dropout={dropout}");
+        }
+        text + if bidirectional { ", bidirectional=True)" } else { ")" }
+    }
+}
+
+macro_rules! layers {
+    ($($(#[doc = $doc:literal])+ $Name:ident $gates:literal;)*) => {$(
+        $(#[doc = $doc])+
+        ///
+        /// As a [`Module`] it answers with the outputs alone.
+        pub struct $Name(Layers);
+
+        impl $Name {
+            /// One layer with biases, in f32. Weights are drawn uniformly from ±1/√`hidden_size`.
+            ///
+            /// # Errors
+            ///
+            /// No hidden state; memory.
+            #[track_caller]
+            pub fn new(input_size: usize, hidden_size: usize) -> Result<$Name> {
+                $Name::with_options(input_size, hidden_size, RecurrentOptions::default())
+            }
+
+            /// With options.
+            ///
+            /// # Errors
+            ///
+            /// No layers, a dropout outside [0, 1], a dtype that is not floating point; as `new`.
+            #[track_caller]
+            pub fn with_options(
+                input_size: usize,
+                hidden_size: usize,
+                options: RecurrentOptions,
+            ) -> Result<$Name> {
+                Layers::new(stringify!($Name), $gates, [input_size, hidden_size], options).map($Name)
+            }
+        }
+
+        impl Module for $Name {
+            fn forward(&self, input: &Tensor) -> Result<Tensor> {
+                Ok(self.run(input, None)?.0)
+            }
+            fn visit<'a>(&'a self, visitor: &mut Visitor<'a>) {
+                self.0.visit(visitor);
+            }
+            fn describe(&self) -> String {
+                self.0.describe()
+            }
+        }
+    )*};
+}
+layers! {
+    /// `h′ = tanh(W x + b + U h + c)`: Elman, "Finding structure in time", 1990.
+    RNN 1;
+    /// Long short-term memory: Hochreiter and Schmidhuber, 1997, with the forget gate of Gers, Schmidhuber and Cummins, 2000.
+    LSTM 4;
+    /// Gated recurrent units: Cho et al., 2014.
+    GRU 3;
+}
+
+macro_rules! one_state {
+    ($($Name:ident $op:ident;)*) => {$(
+        impl $Name {
+            /// The outputs `[length, n, hidden]`, twice as many where sequences are read in both directions, and the states at the end
+            /// `[layers · directions, n, hidden]`, from the states at the start (zeros where none are given).
+            ///
+            /// # Errors
+            ///
+            /// An input that is not `[length, n, input_size]` (or without `n`), a state of another shape.
+            #[track_caller]
+            pub fn run(&self, input: &Tensor, state: Option<&Tensor>) -> Result<(Tensor, Tensor)> {
+                let own = &self.0;
+                let (input, zeros, is_alone) = own.start(input)?;
+                let state = state.map_or(Ok(zeros), |state| Layers::state(state, is_alone))?;
+                let RecurrentOptions { num_layers, bias, batch_first, dropout, bidirectional, .. } = own.options;
+                let training = own.mode.is_training();
+                let (output, end) = input.$op(
+                    &state, &own.parameters(), bias, num_layers, dropout, training, bidirectional, batch_first,
+                )?;
+                own.finish(output, end, is_alone)
+            }
+        }
+    )*};
+}
+one_state! {
+    RNN try_rnn_tanh;
+    GRU try_gru;
+}
+
+impl LSTM {
+    /// The outputs `[length, n, hidden]`, twice as many where sequences are read in both directions, and the states and cells at the end
+    /// `[layers · directions, n, hidden]`, from those at the start (zeros where none are given).
+    ///
+    /// ```
+    /// use mg_autograd::Tensor;
+    /// use mg_nn::LSTM;
+    ///
+    /// let lstm = LSTM::new(8, 16)?;
+    /// let x = Tensor::from_vec(vec![0.5f32; 5 * 3 * 8], &[5, 3, 8])?;
+    /// let (outputs, (state, cell)) = lstm.run(&x, None)?;
+    /// assert_eq!((&outputs.shape()[..], &state.shape()[..]), (&[5, 3, 16][..], &[1, 3, 16][..]));
+    /// let (next, _) = lstm.run(&x, Some((&state, &cell)))?;
+    /// assert_eq!(next.shape(), outputs.shape());
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// An input that is not `[length, n, input_size]` (or without `n`), states of another shape.
+    #[track_caller]
+    pub fn run(
+        &self,
+        input: &Tensor,
+        state: Option<(&Tensor, &Tensor)>,
+    ) -> Result<(Tensor, (Tensor, Tensor))> {
+        let own = &self.0;
+        let (input, zeros, is_alone) = own.start(input)?;
+        let state = match state {
+            None => [zeros.clone(), zeros],
+            Some((state, cell)) => [Layers::state(state, is_alone)?, Layers::state(cell, is_alone)?],
+        };
+        let RecurrentOptions { num_layers, bias, batch_first, dropout, bidirectional, .. } = own.options;
+        let training = own.mode.is_training();
+        let (output, end, cell) = input.try_lstm(
+            &state,
+            &own.parameters(),
+            bias,
+            num_layers,
+            dropout,
+            training,
+            bidirectional,
+            batch_first,
+        )?;
+        let (output, end) = own.finish(output, end, is_alone)?;
+        let cell = if is_alone { cell.squeeze(Some(&[1]))? } else { cell };
+        Ok((output, (end, cell)))
+    }
+}
