@@ -443,10 +443,12 @@ impl Node {
     /// Inner sizes that differ, batches that do not broadcast, dtypes that differ, unlike devices.
     #[track_caller]
     pub fn matmul(&self, other: &Node) -> Result<Node> {
-        same_device("matmul", &[self, other])?;
+        let device = same_device("matmul", &[self, other])?;
         let shaped = |n: &Node| Shaped { shape: *n.shape(), dtype: n.dtype() };
-        let [of_left, of_right, _] = MatMul::shapes(&shaped(self), &shaped(other))?;
-        Node::library(MatMul.into(), &[&self.expand(of_left)?, &other.expand(of_right)?])
+        let [of_left, of_right, shape] = MatMul::shapes(&shaped(self), &shaped(other))?;
+        let (left, right) = (self.expand(of_left)?, other.expand(of_right)?);
+        let op = Op::Kernel(Kernel::Library(MatMul.into()));
+        Ok(Node::pending(op, smallvec![left, right], shape, self.dtype(), device))
     }
 
     /// `out[…, j, …] = self[…, index[…, j, …], …]` along `axis`; the index (i64) has the result's shape, and all axes but

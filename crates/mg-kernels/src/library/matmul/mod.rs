@@ -38,7 +38,11 @@ impl MatMul {
         if a.dtype != b.dtype || a.dtype == DType::Bool {
             return fail(ErrorKind::DType(format!("does not take {} and {}", a.dtype, b.dtype)));
         }
-        let Some(batch) = Shape::broadcast(&Shape::of(lead_a), &Shape::of(lead_b)) else {
+        let batch = match (lead_a, lead_b) {
+            ([], []) => Some(Shape::scalar()),
+            _ => Shape::broadcast(&Shape::of(lead_a), &Shape::of(lead_b)),
+        };
+        let Some(batch) = batch else {
             let text = format!("batch dimensions of {} and {} do not broadcast", a.shape, b.shape);
             return fail(ErrorKind::Shape(text));
         };
