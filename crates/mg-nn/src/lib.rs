@@ -39,6 +39,7 @@ mod image;
 pub mod init;
 mod linear;
 mod loss;
+pub mod metrics;
 mod module;
 mod norm;
 pub mod optim;
