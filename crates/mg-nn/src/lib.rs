@@ -43,10 +43,12 @@ pub mod metrics;
 mod module;
 mod norm;
 pub mod optim;
+pub mod plot;
 mod pooling;
 mod recurrent;
 pub mod scalar;
 mod state;
+pub mod watch;
 
 pub use activation::{
     CELU, ELU, Flatten, GELU, GLU, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, Identity, Lambda, LeakyReLU,

@@ -61,9 +61,15 @@ impl Metric for Accuracy {
         let right = if self.top_k == 1 {
             labels("Accuracy", input, target)?.try_eq(target)?
         } else {
-            if input.rank() != target.rank() + 1 || input.rank() < 2 || input.shape().remove(1) != target.shape() {
+            if input.rank() != target.rank() + 1
+                || input.rank() < 2
+                || input.shape().remove(1) != target.shape()
+            {
                 let (a, b) = (input.shape(), target.shape());
-                return misfit("Accuracy", format!("scores [n, classes, …] and labels [n, …], got {a} and {b}"));
+                return misfit(
+                    "Accuracy",
+                    format!("scores [n, classes, …] and labels [n, …], got {a} and {b}"),
+                );
             }
             // What comes before the label: larger scores, and equal ones of smaller labels.
             let at = target.to_dtype(DType::I64).unsqueeze(1)?;
@@ -72,9 +78,9 @@ impl Metric for Accuracy {
             let mut line = vec![1; input.rank()];
             line[1] = classes as isize;
             let numbers = Tensor::arange(classes).to(input.device())?.reshape(&line)?;
-            let before = input.try_gt(&own)?.try_logical_or(
-                input.try_eq(&own)?.try_logical_and(numbers.try_lt(&at)?)?,
-            )?;
+            let before = input
+                .try_gt(&own)?
+                .try_logical_or(input.try_eq(&own)?.try_logical_and(numbers.try_lt(&at)?)?)?;
             before.to_dtype(DType::I64).sum_dim(&[1], false)?.try_lt(self.top_k)?
         };
         let n = count(right.numel(), right.device())?;
@@ -116,7 +122,10 @@ impl Normalize {
             "true" => Ok(Normalize::True),
             "pred" => Ok(Normalize::Pred),
             "all" => Ok(Normalize::All),
-            other => refused("ConfusionMatrix", format!("takes \"true\", \"pred\", \"all\" or none, got {other:?}")),
+            other => refused(
+                "ConfusionMatrix",
+                format!("takes \"true\", \"pred\", \"all\" or none, got {other:?}"),
+            ),
         }
     }
 }
@@ -211,7 +220,9 @@ impl Average {
             "weighted" => Ok(Average::Weighted),
             "binary" => Ok(Average::Binary),
             other => {
-                let text = format!("takes \"micro\", \"macro\", \"weighted\", \"binary\" or none as average, got {other:?}");
+                let text = format!(
+                    "takes \"micro\", \"macro\", \"weighted\", \"binary\" or none as average, got {other:?}"
+                );
                 refused("average", text)
             }
         }

@@ -93,7 +93,9 @@ fn misfit<T>(op: &'static str, text: String) -> Result<T> {
 
 /// The target of a metric that needs one.
 fn wanted<'a>(op: &'static str, target: Option<&'a Tensor>) -> Result<&'a Tensor> {
-    target.ok_or_else(|| Error::new(op, ErrorKind::Value("takes predictions and targets, got no targets".into())))
+    target.ok_or_else(|| {
+        Error::new(op, ErrorKind::Value("takes predictions and targets, got no targets".into()))
+    })
 }
 
 /// A quotient of sums, as a tensor of f32 without axes.

@@ -152,7 +152,8 @@ impl Metric for Perplexity {
     fn update(&mut self, input: &Tensor, target: Option<&Tensor>) -> Result<()> {
         let _guard = no_grad();
         let target = wanted("Perplexity", target)?;
-        let loss = input.to_dtype(DType::F32).try_cross_entropy(target, None, self.ignore_index, "sum", 0.0)?;
+        let loss =
+            input.to_dtype(DType::F32).try_cross_entropy(target, None, self.ignore_index, "sum", 0.0)?;
         let n = target.try_ne(self.ignore_index)?.to_dtype(DType::I64).sum();
         self.sums.add(&[loss.to_dtype(DType::F64), n])
     }

@@ -26,7 +26,10 @@ impl Metric for Auroc {
         let _guard = no_grad();
         let target = wanted("AUROC", target)?;
         if input.shape() != target.shape() {
-            return misfit("AUROC", format!("takes equal shapes, got {} and {}", input.shape(), target.shape()));
+            return misfit(
+                "AUROC",
+                format!("takes equal shapes, got {} and {}", input.shape(), target.shape()),
+            );
         }
         let scores = input.detach().flatten(0, -1)?.copy();
         let labels = target.detach().try_ne(0i64)?.flatten(0, -1)?.copy();
@@ -49,7 +52,8 @@ impl Metric for Auroc {
         let ranks = side(false)?.try_add(side(true)?)?.try_add(1i64)?.to_dtype(DType::F64).try_div(2.0)?;
         let (n, ones) = (scores.numel() as f64, positive.sum());
         let zeros = ones.try_neg()?.try_add(n)?;
-        let below = ranks.try_mul(&positive)?.sum().try_sub(ones.try_mul(ones.try_add(1.0)?)?.try_div(2.0)?)?;
+        let below =
+            ranks.try_mul(&positive)?.sum().try_sub(ones.try_mul(ones.try_add(1.0)?)?.try_div(2.0)?)?;
         Ok(below.try_div(ones.try_mul(zeros)?)?.to_dtype(DType::F32))
     }
 
