@@ -12,9 +12,8 @@ fn weight() -> Result<Tensor> {
 #[test]
 fn a_region_ends_where_its_function_does() -> Result<()> {
     let w = weight()?;
-    let (inside, nested) = autocast(DType::BF16, || {
-        (w.matmul(&w).dtype(), autocast(DType::F16, || w.matmul(&w).dtype()))
-    })?;
+    let (inside, nested) =
+        autocast(DType::BF16, || (w.matmul(&w).dtype(), autocast(DType::F16, || w.matmul(&w).dtype())))?;
     assert_eq!((inside, nested?), (DType::BF16, DType::F16));
     assert_eq!(w.matmul(&w).dtype(), DType::F32);
     let refused = autocast(DType::F64, || ()).map_err(|e| e.kind().clone());

@@ -28,6 +28,7 @@ mod kernel;
 mod metrics;
 mod nested;
 mod optim;
+mod profile;
 mod random;
 mod reduce;
 mod scalar;
@@ -96,6 +97,8 @@ mod _micrograd_rs {
     use crate::metrics::PyMetric;
     #[pymodule_export]
     use crate::optim::{_optimizer_defaults, PyLBFGS, PyOptimizer, PySchedule};
+    #[pymodule_export]
+    use crate::profile::{_profile_start, _profile_stop, PyProfile};
     #[pymodule_export]
     use crate::random::{
         _default_generator, PyGenerator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,

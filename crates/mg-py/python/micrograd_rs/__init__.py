@@ -116,6 +116,7 @@ if TYPE_CHECKING:
         nn,
         npz,
         optim,
+        profiler,
         random,
         safetensors,
         serialization,
@@ -125,6 +126,7 @@ if TYPE_CHECKING:
     )
     from .amp import autocast
     from .func import vmap
+    from .profiler import profile
     from .kernels import kernel
 
 device = Device
@@ -217,6 +219,8 @@ __all__ = [
     "ones",
     "ones_like",
     "optim",
+    "profile",
+    "profiler",
     "promote_types",
     "rand",
     "rand_like",
@@ -299,6 +303,7 @@ __getattr__ = _Lazy(__name__, (
         "nn",
         "npz",
         "optim",
+        "profiler",
         "random",
         "safetensors",
         "serialization",
@@ -306,5 +311,5 @@ __getattr__ = _Lazy(__name__, (
         "special",
         "utils",
     ),
-    {"autocast": "amp", "kernel": "kernels", "vmap": "func"},
+    {"autocast": "amp", "profile": "profiler", "kernel": "kernels", "vmap": "func"},
 )
