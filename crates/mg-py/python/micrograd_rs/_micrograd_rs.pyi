@@ -3293,6 +3293,16 @@ class _GradScaler:
     def set_growth_tracker(self, steps: _int) -> None:
         """Sets the number of good steps since the scale last changed."""
 
+class _Profile:
+    @property
+    def launches(self) -> list[dict[str, Any]]:
+        """The launches in order: times in seconds."""
+    def chrome_trace(self) -> str:
+        """The launches as `chrome://tracing` and Perfetto show them."""
+
+def _profile_start() -> None: ...
+def _profile_stop() -> _Profile: ...
+
 class _Metric:
     def __new__(cls, kind: str, number: _int, word: str) -> Self: ...
     def update(self, input: Tensor, target: Tensor | None = None) -> None:
