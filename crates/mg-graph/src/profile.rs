@@ -41,8 +41,9 @@ fn noted() -> MutexGuard<'static, Noted> {
     NOTED.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Begins to note what every launch takes, on all threads. On a CUDA device each launch is waited for, so that it is known when it
-/// ended; a step that is replayed there as a graph of the device is one launch of the driver, and is not noted.
+/// Begins to note what every launch takes, on all threads. On a CUDA device each launch is waited for, so that it
+/// is known when it ended; a step that is replayed there as a graph of the device is one launch of the driver, and
+/// is not noted.
 pub fn profile_start() {
     *noted() = Noted { began: Some(Instant::now()), launches: vec![] };
     ON.store(true, Ordering::Release);
@@ -107,7 +108,8 @@ fn text(out: &mut String, words: &str) {
     out.push('"');
 }
 
-/// The launches as a trace that `chrome://tracing` and Perfetto show: JSON (Trace Event Format), a row for each device.
+/// The launches as a trace that `chrome://tracing` and Perfetto show: JSON (Trace Event Format), a row for each
+/// device.
 #[must_use]
 pub fn chrome_trace(launches: &[TimedLaunch]) -> String {
     let mut out = String::from("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");

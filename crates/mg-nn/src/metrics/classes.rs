@@ -9,8 +9,8 @@ fn refused<T>(op: &'static str, text: String) -> Result<T> {
     Err(Error::new(op, ErrorKind::Value(text)))
 }
 
-/// The predicted labels: of scores `[n, classes, …]` the largest's, of probabilities in the targets' shape whether they are above ½, and
-/// labels as they are.
+/// The predicted labels: of scores `[n, classes, …]` the largest's, of probabilities in the targets' shape whether
+/// they are above ½, and labels as they are.
 fn labels(op: &'static str, input: &Tensor, target: &Tensor) -> Result<Tensor> {
     let (shape, wanted) = (input.shape(), target.shape());
     if target.dtype().is_float() {
@@ -31,9 +31,9 @@ fn labels(op: &'static str, input: &Tensor, target: &Tensor) -> Result<Tensor> {
 
 /// How many predictions are right.
 ///
-/// Of scores `[n, classes, …]` and labels `[n, …]`, a prediction is right where the label is among the `top_k` largest scores (the
-/// first of equal ones are the larger); of probabilities in the labels' shape, where they are above ½ as the label says; of labels, where
-/// they are equal.
+/// Of scores `[n, classes, …]` and labels `[n, …]`, a prediction is right where the label is among the `top_k`
+/// largest scores (the first of equal ones are the larger); of probabilities in the labels' shape, where they are
+/// above ½ as the label says; of labels, where they are equal.
 #[derive(Debug)]
 pub struct Accuracy {
     top_k: i64,
@@ -130,7 +130,8 @@ impl Normalize {
     }
 }
 
-/// How often each label (a row) was predicted as each (a column): `[classes, classes]`, i64, or f32 where it is divided.
+/// How often each label (a row) was predicted as each (a column): `[classes, classes]`, i64, or f32 where it is
+/// divided.
 #[derive(Debug)]
 pub struct ConfusionMatrix {
     classes: usize,

@@ -1,6 +1,7 @@
 //! Metrics: what is told of predictions over many batches, added up on the device.
 //!
-//! [`Metric::update`] reads nothing on the host; what was added up is a tensor, and so is what [`Metric::compute`] makes of it.
+//! [`Metric::update`] reads nothing on the host; what was added up is a tensor, and so is what [`Metric::compute`]
+//! makes of it.
 //!
 //! ```
 //! use mg_autograd::Tensor;

@@ -23,7 +23,8 @@ macro_rules! made {
 }
 made!(Mean MeanSquaredError MeanAbsoluteError R2Score);
 
-/// The mean of numbers, of losses say. The target, where there is one, is their weights, or the weight of all of them.
+/// The mean of numbers, of losses say. The target, where there is one, is their weights, or the weight of all of
+/// them.
 #[derive(Debug, Default)]
 pub struct Mean {
     sums: Sums,
@@ -132,8 +133,8 @@ impl Metric for R2Score {
     }
 }
 
-/// The exponential of the mean cross-entropy of scores `[n, classes, …]` (before the softmax) and labels `[n, …]`; labels of one value
-/// are left out.
+/// The exponential of the mean cross-entropy of scores `[n, classes, …]` (before the softmax) and labels `[n, …]`;
+/// labels of one value are left out.
 #[derive(Debug)]
 pub struct Perplexity {
     ignore_index: i64,

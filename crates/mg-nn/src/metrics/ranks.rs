@@ -5,8 +5,9 @@ use mg_device::{DType, Result};
 
 use super::{Metric, misfit, wanted};
 
-/// The area under the receiver operating characteristic: how often a score of label 1 is above one of label 0, equal ones counting half.
-/// Scores and labels have one shape. Exact: scores are kept, on the device, and sorted when it is computed (Mann and Whitney, 1947).
+/// The area under the receiver operating characteristic: how often a score of label 1 is above one of label 0,
+/// equal ones counting half. Scores and labels have one shape. Exact: scores are kept, on the device, and sorted
+/// when it is computed (Mann and Whitney, 1947).
 #[derive(Debug, Default)]
 pub struct Auroc {
     scores: Vec<Tensor>,

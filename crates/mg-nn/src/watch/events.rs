@@ -1,5 +1,5 @@
-//! Event files, as TensorBoard reads them: TFRecords of `Event` messages (tensorflow/core/util/event.proto, summary.proto), each with
-//! masked CRC-32C of its length and of itself.
+//! Event files, as TensorBoard reads them: TFRecords of `Event` messages (tensorflow/core/util/event.proto,
+//! summary.proto), each with masked CRC-32C of its length and of itself.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
