@@ -5,6 +5,7 @@ use crate::cuda::Cuda;
 use crate::engine::{Collected, Garbage};
 use crate::node::{Inner, Value};
 use crate::plan::{Bindings, Loc, Output, Place, Plan, Slot};
+use crate::profile;
 use crate::refusal::{Pair, Refusal, is_machines};
 use crate::run::{Executor, Failures, Memory, Run, with_offset};
 use mg_device::cuda::Gpu;
@@ -286,7 +287,11 @@ impl Plan {
                 refusal.gather(device)?;
             }
             if launch.device.is_cpu() && !launch.is_transfer() {
+                let began = profile::begin(launch.device);
                 let result = Cpu.launch(launch, &mut Run { memory: &memory, failures: &mut failures });
+                if let Some(began) = began {
+                    profile::end(self, graph, launch, began);
+                }
                 if let Err(error) = result {
                     launch.outputs().for_each(|slot| failures.add(slot, error.clone()));
                 }
@@ -319,7 +324,11 @@ impl Plan {
                 gpu.set_gate(gpu.refusal(), bits);
             }
             let mut run = Run { memory: &memory, failures: &mut failures };
+            let began = profile::begin(launch.device);
             let result = known.and_then(|()| bind()).and_then(|()| Cuda.launch(launch, &mut run));
+            if let Some(began) = began {
+                profile::end(self, graph, launch, began);
+            }
             if let Some((gpu, _)) = gate {
                 gpu.set_gate(0, 0);
             }

@@ -102,19 +102,20 @@ fn describe(plan: &Plan, graph: &Collected) -> Explanation {
     let mut writer = vec![None; plan.slots.len()];
     let mut launches = vec![];
     for (at, launch) in plan.launches.iter().enumerate() {
-        launches.push(info(plan, graph, launch, &writer));
+        let line = graph.nodes[launch.node].location;
+        launches.push(info(plan, format!("{}:{}", line.file(), line.line()), launch, &writer));
         let mut write = |slot: usize| writer[slot] = Some(at);
         launch.outputs().for_each(&mut write);
     }
     Explanation { launches, temporary_bytes: plan.arenas.iter().map(|a| a.1).sum() }
 }
 
-fn info(plan: &Plan, graph: &Collected, launch: &Launch, writer: &[Option<usize>]) -> LaunchInfo {
-    let line = graph.nodes[launch.node].location;
+/// What a launch is; `writer` has the launch that writes each slot, where that is to be known.
+pub(crate) fn info(plan: &Plan, line: String, launch: &Launch, writer: &[Option<usize>]) -> LaunchInfo {
     let mut after: Vec<usize> = launch
         .inputs()
         .filter_map(|bind| match bind.loc {
-            Loc::Slot(slot) => writer[slot],
+            Loc::Slot(slot) => writer.get(slot).copied().flatten(),
             _ => None,
         })
         .collect();
@@ -125,7 +126,7 @@ fn info(plan: &Plan, graph: &Collected, launch: &Launch, writer: &[Option<usize>
         bytes_read: 0,
         bytes_written: 0,
         flops: None,
-        line: format!("{}:{}", line.file(), line.line()),
+        line,
         after: vec![],
     };
     match &launch.action {

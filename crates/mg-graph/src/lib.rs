@@ -35,6 +35,7 @@ mod node;
 mod op;
 mod plan;
 mod prepared;
+mod profile;
 mod refusal;
 mod replay;
 mod run;
@@ -56,6 +57,7 @@ pub use node::{
 };
 pub use op::{Map, Op, SourceKind, View};
 pub use prepared::{get_float32_matmul_precision, set_float32_matmul_precision};
+pub use profile::{TimedLaunch, chrome_trace, profile_start, profile_stop};
 pub use replay::{
     Computed, Made, Outside, Recorded, Replaced, Replay, Trace, is_recording, note_host_read, note_printing,
     on_failed_replay, on_replay, record, started, unrecorded,

@@ -33,6 +33,8 @@ mod written;
 /// | `alias = "…"` | another name, with the same meaning |
 /// | `answers("values", "indices")` | the names of several results |
 /// | `keywords_from = "…"` | this argument and those after it are taken by keyword only |
+///
+/// Within a region of mixed precision, the function is called once more with converted operands where `autocast`'s lists have its name.
 #[proc_macro_attribute]
 pub fn operations(table: TokenStream, block: TokenStream) -> TokenStream {
     let table = syn::parse_macro_input!(table as declared::Table);

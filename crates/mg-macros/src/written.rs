@@ -57,7 +57,8 @@ fn converted(param: &Param) -> Option<TokenStream> {
     }
 }
 
-/// What an argument has of tensors: how they are looked at, and how it is made of converted ones. None where it has none.
+/// What an argument has of tensors: how they are looked at, and how it is made of converted ones. None where it has
+/// none.
 fn cast(param: &Param) -> Option<(TokenStream, TokenStream)> {
     let (name, ty) = (&param.name, &param.ty);
     let is = |ty: &Type, word: &str| matches!(ty, Type::Path(path) if path.path.is_ident(word));
@@ -88,7 +89,8 @@ fn cast(param: &Param) -> Option<(TokenStream, TokenStream)> {
     None
 }
 
-/// How an operation finds out in which dtype it runs: once more with converted operands, where a region of mixed precision says so.
+/// How an operation finds out in which dtype it runs: once more with converted operands, where a region of mixed
+/// precision says so.
 fn autocast(operation: &Operation, fallible: &Ident) -> TokenStream {
     let text = operation.name();
     let arguments: Vec<_> = operation.params.iter().map(|p| &p.name).collect();
@@ -126,8 +128,8 @@ fn autocast(operation: &Operation, fallible: &Ident) -> TokenStream {
     }
 }
 
-/// The function that answers with a `Result`, and the two that write in place: one that may panic (the other again, where none
-/// does), and one that answers with a `Result`.
+/// The function that answers with a `Result`, and the two that write in place: one that may panic (the other again,
+/// where none does), and one that answers with a `Result`.
 fn names(operation: &Operation, is_fallible: bool) -> (Ident, Ident, Ident) {
     let plain = &operation.function.sig.ident;
     let (in_rust, text) = (plain.unraw().to_string(), operation.name());

@@ -28,11 +28,11 @@ impl Default for ScalerOptions {
     }
 }
 
-/// Scales losses, and leaves out steps whose gradients are not finite: Micikevicius et al., "Mixed precision training", 2018, with a
-/// scale that grows while all goes well and shrinks where it does not.
+/// Scales losses, and leaves out steps whose gradients are not finite: Micikevicius et al., "Mixed precision
+/// training", 2018, with a scale that grows while all goes well and shrinks where it does not.
 ///
-/// Scale, counter and what was found are tensors on the device. Nothing is read on the host: a step is left out by choosing, in the
-/// optimiser's own plan.
+/// Scale, counter and what was found are tensors on the device. Nothing is read on the host: a step is left out by
+/// choosing, in the optimiser's own plan.
 ///
 /// ```
 /// use mg_autograd::{Tensor, autocast};
@@ -126,7 +126,8 @@ impl GradScaler {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::DType`] for gradients of f16: parameters are f32, and what runs in f16 is converted by `autocast`.
+    /// [`ErrorKind::DType`] for gradients of f16: parameters are f32, and what runs in f16 is converted by
+    /// `autocast`.
     pub fn unscale(&self, parameters: &[Tensor], found: &Tensor) -> Result<()> {
         let _guard = no_grad();
         let inverse = self.scale.to_dtype(DType::F64).try_reciprocal()?.to_dtype(DType::F32);
@@ -181,8 +182,9 @@ impl GradScaler {
         Tensor::realize_all(&[self.scale.clone(), self.growth_tracker.clone()])
     }
 
-    /// All of it for one optimiser: gradients are unscaled, the step is made or left out, and the scale goes on. With norms to clip or
-    /// several optimisers: [`GradScaler::unscale`], [`Optimizer::step_unless`], [`GradScaler::update`].
+    /// All of it for one optimiser: gradients are unscaled, the step is made or left out, and the scale goes on.
+    /// With norms to clip or several optimisers: [`GradScaler::unscale`], [`Optimizer::step_unless`],
+    /// [`GradScaler::update`].
     ///
     /// # Errors
     ///

@@ -39,13 +39,16 @@ mod image;
 pub mod init;
 mod linear;
 mod loss;
+pub mod metrics;
 mod module;
 mod norm;
 pub mod optim;
+pub mod plot;
 mod pooling;
 mod recurrent;
 pub mod scalar;
 mod state;
+pub mod watch;
 
 pub use activation::{
     CELU, ELU, Flatten, GELU, GLU, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, Identity, Lambda, LeakyReLU,

@@ -25,8 +25,10 @@ mod jit;
 mod jit_answer;
 mod jit_key;
 mod kernel;
+mod metrics;
 mod nested;
 mod optim;
+mod profile;
 mod random;
 mod reduce;
 mod scalar;
@@ -35,6 +37,7 @@ mod size;
 mod surface;
 mod tensor;
 mod view;
+mod watch;
 
 use pyo3::prelude::*;
 
@@ -91,7 +94,11 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::kernel::{_elementwise, PyBuilder, PyKernel};
     #[pymodule_export]
+    use crate::metrics::PyMetric;
+    #[pymodule_export]
     use crate::optim::{_optimizer_defaults, PyLBFGS, PyOptimizer, PySchedule};
+    #[pymodule_export]
+    use crate::profile::{_profile_start, _profile_stop, PyProfile};
     #[pymodule_export]
     use crate::random::{
         _default_generator, PyGenerator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,
@@ -106,6 +113,11 @@ mod _micrograd_rs {
     use crate::surface::{_operations, _rows};
     #[pymodule_export]
     use crate::tensor::PyTensor;
+    #[pymodule_export]
+    use crate::watch::{
+        _svg_confusion_matrix, _svg_curves, _svg_histogram, _svg_images, PyBar, PyEventWriter,
+        PyHistoryOfSteps,
+    };
 
     use super::*;
 

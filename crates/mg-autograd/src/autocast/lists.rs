@@ -1,4 +1,5 @@
-//! Which operation runs in which dtype within [`autocast`](super::autocast): PyTorch's lists, for each kind of device.
+//! Which operation runs in which dtype within [`autocast`](super::autocast): PyTorch's lists, for each kind of
+//! device.
 //!
 //! What stands on no list runs in the dtypes that it is given, with all that it is composed of.
 
@@ -9,7 +10,8 @@ pub enum Way {
     Own,
     /// In the region's dtype: f16 or bf16.
     Lower,
-    /// In the region's dtype where there are several operands: a product of them. One operand is only moved and added up.
+    /// In the region's dtype where there are several operands: a product of them. One operand is only moved and
+    /// added up.
     LowerOfSeveral,
     /// In f32.
     Single,

@@ -1,8 +1,8 @@
 //! Mixed precision: regions in which products run in f16 or bf16, and what needs the digits in f32.
 //!
-//! Each declared operation asks here when it is called ([`mg_macros`] writes that), so nothing else knows of it: what is recorded
-//! are conversions and operations as if they had been written out, and gradients come back through the conversions in the dtype that
-//! the parameter has.
+//! Each declared operation asks here when it is called ([`mg_macros`] writes that), so nothing else knows of it:
+//! what is recorded are conversions and operations as if they had been written out, and gradients come back through
+//! the conversions in the dtype that the parameter has.
 
 mod lists;
 
@@ -91,7 +91,8 @@ impl AutocastState {
     }
 }
 
-/// Parameters that were converted, by the number of their value and the dtype: a value that was overwritten has another number.
+/// Parameters that were converted, by the number of their value and the dtype: a value that was overwritten has
+/// another number.
 type Converted = HashMap<(u64, DType, bool), Tensor>;
 
 thread_local! {
@@ -107,7 +108,8 @@ pub fn autocast_state() -> AutocastState {
     STATE.get()
 }
 
-/// Sets what this thread's regions say; answers with what it was. [`autocast`] and [`AutocastGuard`] restore it by themselves.
+/// Sets what this thread's regions say; answers with what it was. [`autocast`] and [`AutocastGuard`] restore it by
+/// themselves.
 pub fn set_autocast_state(state: AutocastState) -> AutocastState {
     ON.set(state.enabled != [false; 2]);
     if !ON.get() {
@@ -140,11 +142,13 @@ impl Drop for AutocastGuard {
     }
 }
 
-/// Runs a function with products (matrix products, convolutions, attention, recurrent layers) in f16 or bf16 on every device, and in
-/// f32 what loses too much there (losses; on CUDA devices also sums, powers, exponentials and normalisations). Parameters stay what
-/// they are, and have gradients of their own dtype. f64 is left alone. What is written in place keeps the dtype that it has.
+/// Runs a function with products (matrix products, convolutions, attention, recurrent layers) in f16 or bf16 on
+/// every device, and in f32 what loses too much there (losses; on CUDA devices also sums, powers, exponentials and
+/// normalisations). Parameters stay what they are, and have gradients of their own dtype. f64 is left alone. What
+/// is written in place keeps the dtype that it has.
 ///
-/// Which operation runs how is what PyTorch says of it, for each kind of device: [`ways`]. The backward pass belongs outside.
+/// Which operation runs how is what PyTorch says of it, for each kind of device: [`ways`]. The backward pass
+/// belongs outside.
 ///
 /// ```
 /// use mg_autograd::{Tensor, autocast};
@@ -275,8 +279,8 @@ impl To {
     }
 }
 
-/// The operands of an operation that is composed of nothing, as it takes them; what is made of them while the second answer lives is
-/// part of it.
+/// The operands of an operation that is composed of nothing, as it takes them; what is made of them while the
+/// second answer lives is part of it.
 ///
 /// # Errors
 ///

@@ -528,8 +528,13 @@ impl Gpu {
         self.look()
     }
 
+    /// Waits until all work is done. What kernels found out is left to [`Gpu::synchronize`].
+    ///
+    /// # Errors
+    ///
+    /// What the driver answers with.
     #[track_caller]
-    pub(crate) fn wait(&self) -> Result<()> {
+    pub fn wait(&self) -> Result<()> {
         self.start_collected()?;
         self.bind()?;
         // SAFETY: the stream lives as long as the process.

@@ -20,8 +20,8 @@ struct Clock<R> {
     own: [LiveScalar; 4],
 }
 
-/// The steps of parameters that make every step together, where some of them may have been left out: only the device knows how many. It
-/// counts with tensors of f64 without axes.
+/// The steps of parameters that make every step together, where some of them may have been left out: only the
+/// device knows how many. It counts with tensors of f64 without axes.
 struct Counted {
     steps: Tensor,
     kept: [Tensor; 2],
@@ -235,8 +235,8 @@ impl Counted {
 }
 
 impl<R: Rule> Group<R> {
-    /// Counts a step of every parameter that makes one and is counted on its device, as all are from the first step on that may be left
-    /// out.
+    /// Counts a step of every parameter that makes one and is counted on its device, as all are from the first step
+    /// on that may be left out.
     fn count(&mut self, left_out: Option<&Tensor>, wanted: &mut Vec<Tensor>) -> Result<Owns> {
         if !R::COUNTS {
             return Ok(vec![]);
@@ -412,8 +412,8 @@ pub trait ParamGroup: Send {
     #[doc(hidden)]
     fn prepare(&mut self) -> Result<()>;
 
-    /// Writes parameters and what is remembered of them, and adds them to what is to be computed. Where `left_out` turns out to hold,
-    /// all of it stays what it was.
+    /// Writes parameters and what is remembered of them, and adds them to what is to be computed. Where `left_out`
+    /// turns out to hold, all of it stays what it was.
     #[doc(hidden)]
     fn record(&mut self, left_out: Option<&Tensor>, wanted: &mut Vec<Tensor>) -> Result<()>;
 
@@ -513,7 +513,8 @@ impl<R: Rule> ParamGroup for Group<R> {
             let turned = if options.maximizes() { grad.try_neg()? } else { grad.clone() };
             let step = Step { p, grad: turned, memory, begun, shared: &self.shared, own: &own };
             let left_out = left_out.map(|t| t.to(p.device())).transpose()?;
-            // Left out, it stays what it was: chosen, not multiplied, since a gradient that is no number makes everything none.
+            // Left out, it stays what it was: chosen, not multiplied, since a gradient that is no number makes
+            // everything none.
             let kept = |old: &Tensor, new: &Tensor| match &left_out {
                 Some(left_out) => Tensor::where_(left_out, old, new),
                 None => Ok(new.clone()),
@@ -556,8 +557,8 @@ impl<R: Rule> ParamGroup for Group<R> {
     }
 }
 
-/// One step of several groups in one plan: every parameter that has a gradient is changed by it, and parameters, gradients
-/// and what is remembered of them are computed.
+/// One step of several groups in one plan: every parameter that has a gradient is changed by it, and parameters,
+/// gradients and what is remembered of them are computed.
 ///
 /// # Errors
 ///
@@ -566,8 +567,9 @@ pub fn step_together(groups: &mut [&mut dyn ParamGroup]) -> Result<()> {
     step_unless(groups, None)
 }
 
-/// [`step_together`], left out where `left_out`, a truth value without axes, turns out to hold: parameters and what is remembered of
-/// them, the number of steps included, stay what they were. That is found out where it is computed; nothing waits for it.
+/// [`step_together`], left out where `left_out`, a truth value without axes, turns out to hold: parameters and what
+/// is remembered of them, the number of steps included, stay what they were. That is found out where it is
+/// computed; nothing waits for it.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! Optimisers, which change parameters by their gradients, and schedules of their learning rate.
 //!
-//! A step builds the updates of all parameters and has them computed in one plan, together with the gradients. What changes
-//! from step to step (learning rate, bias corrections) are arguments of that plan, so it is made once.
+//! A step builds the updates of all parameters and has them computed in one plan, together with the gradients. What
+//! changes from step to step (learning rate, bias corrections) are arguments of that plan, so it is made once.
 //!
 //! ```
 //! use mg_autograd::Tensor;
@@ -15,10 +15,10 @@
 //! # Ok::<(), mg_device::Error>(())
 //! ```
 //!
-//! An optimiser is declared once: a struct of options ([`SGDOptions`], …) is the rule by which a step changes a parameter and
-//! what is remembered of it, and [`ByRule`] is the optimiser that follows it, with groups of parameters, state in PyTorch's
-//! layout, steps that `jit` records and steps that fail. [`LBFGS`], which asks for the loss several times in a step, is by
-//! itself.
+//! An optimiser is declared once: a struct of options ([`SGDOptions`], …) is the rule by which a step changes a
+//! parameter and what is remembered of it, and [`ByRule`] is the optimiser that follows it, with groups of
+//! parameters, state in PyTorch's layout, steps that `jit` records and steps that fail. [`LBFGS`], which asks for
+//! the loss several times in a step, is by itself.
 
 mod adagrad;
 mod adam;
@@ -63,16 +63,16 @@ use group::Group;
 
 /// What changes parameters by their gradients.
 pub trait Optimizer {
-    /// Changes every parameter that has a gradient, and computes parameters, gradients and the optimiser's own state, in one
-    /// plan.
+    /// Changes every parameter that has a gradient, and computes parameters, gradients and the optimiser's own
+    /// state, in one plan.
     ///
     /// # Errors
     ///
     /// Whatever computing them fails with.
     fn step(&mut self) -> Result<()>;
 
-    /// [`Optimizer::step`], left out where a truth value without axes turns out to hold: parameters, what is remembered of them and
-    /// the number of steps stay what they were. Nothing waits for the value.
+    /// [`Optimizer::step`], left out where a truth value without axes turns out to hold: parameters, what is
+    /// remembered of them and the number of steps stay what they were. Nothing waits for the value.
     ///
     /// # Errors
     ///
@@ -128,13 +128,14 @@ pub trait Optimizer {
     /// learning rate among them, are not part of it.
     fn state(&self) -> State;
 
-    /// Remembers what [`Optimizer::state`] answered with, for parameters of the same shapes in the same order. Steps that are
-    /// replayed go on from it, but for what it has no entry of: a step that was recorded with that keeps its own.
+    /// Remembers what [`Optimizer::state`] answered with, for parameters of the same shapes in the same order.
+    /// Steps that are replayed go on from it, but for what it has no entry of: a step that was recorded with that
+    /// keeps its own.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Value`] for entries that such an optimiser does not have, that are incomplete or of another shape. Then
-    /// nothing was changed.
+    /// [`ErrorKind::Value`] for entries that such an optimiser does not have, that are incomplete or of another
+    /// shape. Then nothing was changed.
     fn load_state(&mut self, state: &State) -> Result<()>;
 }
 
@@ -205,8 +206,9 @@ impl<R: Rule> ByRule<R> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Value`] for options that [`ByRule::with_options`] does not take, and, while `jit` holds a step of this
-    /// optimiser, for others than the learning rate and what schedules change beside it: momentum and betas.
+    /// [`ErrorKind::Value`] for options that [`ByRule::with_options`] does not take, and, while `jit` holds a step
+    /// of this optimiser, for others than the learning rate and what schedules change beside it: momentum and
+    /// betas.
     #[track_caller]
     pub fn set_options(&mut self, options: R) -> Result<()> {
         self.groups[0].set_options(options)
@@ -334,8 +336,8 @@ macro_rules! by_name {
     };
 }
 
-/// A group of parameters for an optimiser by name, with options by name: for bindings to other languages. None where there
-/// is no such optimiser.
+/// A group of parameters for an optimiser by name, with options by name: for bindings to other languages. None
+/// where there is no such optimiser.
 ///
 /// # Errors
 ///
@@ -416,8 +418,8 @@ fn follow(remembered: &mut Tensor, p: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// Whether `jit` holds a step, in which all options but the learning rate are constants. A recording keeps what it calls at
-/// each replay.
+/// Whether `jit` holds a step, in which all options but the learning rate are constants. A recording keeps what it
+/// calls at each replay.
 #[derive(Default)]
 struct Recorded(Arc<()>);
 
@@ -446,8 +448,8 @@ impl Recorded {
     }
 }
 
-/// What is remembered under PyTorch's names, for parameters that are counted from `before`: tensors, and numbers as tensors
-/// of f32 without axes.
+/// What is remembered under PyTorch's names, for parameters that are counted from `before`: tensors, and numbers as
+/// tensors of f32 without axes.
 fn save_slots<'a>(
     names: &[&str],
     before: usize,
@@ -536,9 +538,9 @@ fn full_like(p: &Tensor, value: f64) -> Result<Tensor> {
     Ok(full)
 }
 
-/// A running mean whose smallest values are 0: what is below about 10⁻²⁹ in f32, which moves no parameter. Where gradients
-/// are 0 it would decay to subnormal numbers, stay there, since 0.9 of the smallest one rounds to itself, and make each
-/// product with it a hundred times slower.
+/// A running mean whose smallest values are 0: what is below about 10⁻²⁹ in f32, which moves no parameter. Where
+/// gradients are 0 it would decay to subnormal numbers, stay there, since 0.9 of the smallest one rounds to itself,
+/// and make each product with it a hundred times slower.
 #[track_caller]
 fn settled(mean: Tensor) -> Result<Tensor> {
     // What is lost in the sum lies below half of its last digit.

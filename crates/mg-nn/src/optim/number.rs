@@ -4,8 +4,8 @@ use mg_device::DType;
 use mg_graph::Node;
 use mg_kernels::{Algebra, Row, Rules};
 
-/// What follows from how many steps there were is written once: for numbers of the host, and, where only the device knows how many
-/// steps were left out, for tensors of f64 without axes.
+/// What follows from how many steps there were is written once: for numbers of the host, and, where only the device
+/// knows how many steps were left out, for tensors of f64 without axes.
 pub trait Number: Clone {
     /// A constant.
     #[must_use]

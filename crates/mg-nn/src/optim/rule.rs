@@ -16,8 +16,8 @@ pub type Shared = [f64; 6];
 pub struct Count {
     /// The steps.
     pub steps: u64,
-    /// Numbers under the names of [`Rule::KEPT`]. As in PyTorch's files they are rounded to f32, so that a run that is
-    /// resumed goes on with the same ones.
+    /// Numbers under the names of [`Rule::KEPT`]. As in PyTorch's files they are rounded to f32, so that a run that
+    /// is resumed goes on with the same ones.
     pub kept: [f64; 2],
 }
 

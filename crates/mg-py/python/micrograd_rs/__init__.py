@@ -112,9 +112,11 @@ if TYPE_CHECKING:
         functional,
         kernels,
         linalg,
+        metrics,
         nn,
         npz,
         optim,
+        profiler,
         random,
         safetensors,
         serialization,
@@ -124,6 +126,7 @@ if TYPE_CHECKING:
     )
     from .amp import autocast
     from .func import vmap
+    from .profiler import profile
     from .kernels import kernel
 
 device = Device
@@ -209,12 +212,15 @@ __all__ = [
     "load_safetensors",
     "long",
     "manual_seed",
+    "metrics",
     "nn",
     "no_grad",
     "npz",
     "ones",
     "ones_like",
     "optim",
+    "profile",
+    "profiler",
     "promote_types",
     "rand",
     "rand_like",
@@ -293,9 +299,11 @@ __getattr__ = _Lazy(__name__, (
         "functional",
         "kernels",
         "linalg",
+        "metrics",
         "nn",
         "npz",
         "optim",
+        "profiler",
         "random",
         "safetensors",
         "serialization",
@@ -303,5 +311,5 @@ __getattr__ = _Lazy(__name__, (
         "special",
         "utils",
     ),
-    {"autocast": "amp", "kernel": "kernels", "vmap": "func"},
+    {"autocast": "amp", "profile": "profiler", "kernel": "kernels", "vmap": "func"},
 )

@@ -115,7 +115,7 @@ def _cast(value: Any, device_type: str, dtype: _DType) -> Any:
     if isinstance(value, Tensor):
         return value.to(dtype) if _is_cast(value, device_type) else value
     if isinstance(value, dict):
-        items = cast("dict[Any, Any]", value)
+        items = cast("dict[Any, Any]", value)  # type: ignore[redundant-cast]
         return {_cast(k, device_type, dtype): _cast(v, device_type, dtype) for k, v in items.items()}
     if isinstance(value, (list, tuple)):
         parts: list[Any] = [_cast(v, device_type, dtype) for v in value]  # pyright: ignore[reportUnknownVariableType]

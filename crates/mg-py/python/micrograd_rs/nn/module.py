@@ -579,6 +579,20 @@ class Module:
         words = [*extra.split("\n"), *lines] if extra else lines
         return f"{self._get_name()}(\n  " + "\n  ".join(words) + "\n)"
 
+    def _repr_html_(self) -> str:
+        """For notebooks: its parts, to be opened one by one, each with the number of its parameters."""
+        from html import escape
+
+        def part(name: str, module: Module) -> str:
+            count = sum(p.numel() for p in module.parameters())
+            head = f"{escape(name)}<b>{escape(module._get_name())}</b>({escape(module.extra_repr())}) <small>{count:,} parameters</small>"
+            parts = "".join(part(f"({n}): ", child) for n, child in module.named_children())
+            if not parts:
+                return f"<div style='margin-left:1.2em'>{head}</div>"
+            return f"<details open='open' style='margin-left:1.2em'><summary>{head}</summary>{parts}</details>"
+
+        return part("", self)
+
     def __dir__(self) -> Iterable[str]:
         return sorted({*dir(type(self)), *vars(self)})
 

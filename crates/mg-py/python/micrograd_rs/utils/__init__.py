@@ -1,4 +1,4 @@
-"""What training needs beside a network: data, and steps that are computed again instead of kept."""
+"""What training needs beside a network: data, steps that are computed again instead of kept, and ways to see how it goes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from .._names import Lazy as _Lazy
 
 if TYPE_CHECKING:
-    from . import checkpoint, data
+    from . import checkpoint, data, history, plot, progress, tensorboard
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["checkpoint", "data", "history", "plot", "progress", "tensorboard"]
 
-__getattr__ = _Lazy(__name__, ("checkpoint", "data"))
+__getattr__ = _Lazy(__name__, ("checkpoint", "data", "history", "plot", "progress", "tensorboard"))

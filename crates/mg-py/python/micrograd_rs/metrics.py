@@ -1,0 +1,163 @@
+"""Metrics: what is told of predictions over many batches, added up on the device.
+
+`update(predictions, targets)` adds a batch and reads nothing on the host; `compute()` answers with a tensor; `reset()` begins anew; to
+call a metric adds a batch and answers with the metric of that batch alone.
+
+>>> import micrograd_rs as mg
+>>> accuracy = mg.metrics.Accuracy()
+>>> accuracy.update(mg.tensor([[0.1, 0.9], [0.8, 0.2]]), mg.tensor([1, 1]))
+>>> accuracy.compute().item()
+0.5
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._micrograd_rs import Tensor, _Metric
+from ._names import Lazy as _Lazy
+
+__all__ = [
+    "AUROC",
+    "Accuracy",
+    "ConfusionMatrix",
+    "F1Score",
+    "Mean",
+    "MeanAbsoluteError",
+    "MeanSquaredError",
+    "Metric",
+    "Perplexity",
+    "Precision",
+    "R2Score",
+    "Recall",
+    "TopKAccuracy",
+]
+
+__getattr__ = _Lazy(__name__)
+
+
+class Metric:
+    """What is told of predictions; see the module."""
+
+    def __init__(self, number: int = 0, word: str = "", kind: str | None = None) -> None:
+        self._options = (kind or type(self).__name__, number, word)
+        self._core = _Metric(*self._options)
+
+    def update(self, preds: Tensor, target: Tensor | None = None) -> None:
+        """Adds a batch."""
+        self._core.update(preds, target)
+
+    def compute(self) -> Tensor:
+        """The metric of all batches so far. Where there was none, it is no number."""
+        return self._core.compute()
+
+    def reset(self) -> None:
+        """Begins anew."""
+        self._core.reset()
+
+    def __call__(self, preds: Tensor, target: Tensor | None = None) -> Tensor:
+        self.update(preds, target)
+        alone = _Metric(*self._options)
+        alone.update(preds, target)
+        return alone.compute()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a metric is not pickled: keep what compute() answers with")
+
+
+class Accuracy(Metric):
+    """How many predictions are right. Of scores `[n, classes, …]` and labels `[n, …]`, a prediction is right where the label is among the
+    `top_k` largest scores (the first of equal ones are the larger); of probabilities in the labels' shape, where they are above ½ as the
+    label says; of labels, where they are equal.
+    """
+
+    def __init__(self, top_k: int = 1) -> None:
+        super().__init__(top_k, kind="Accuracy")
+
+
+class TopKAccuracy(Accuracy):
+    """`Accuracy` among the `k` largest scores."""
+
+    def __init__(self, k: int = 5) -> None:
+        super().__init__(k)
+
+
+class ConfusionMatrix(Metric):
+    """How often each label (a row) was predicted as each (a column): `[num_classes, num_classes]` of int64, or of float32 where it is
+    divided: by the number of each label ("true"), of each prediction ("pred") or of all ("all"). It takes what `Accuracy` takes.
+    """
+
+    def __init__(self, num_classes: int, normalize: str | None = None) -> None:
+        super().__init__(num_classes, normalize or "")
+
+
+class Precision(Metric):
+    """The part of a class's predictions that are right. `average` is "micro", "macro", "weighted", "binary" or None, which gives one number
+    for each class; as scikit-learn's, with 0 for nothing of nothing. It takes what `Accuracy` takes.
+    """
+
+    def __init__(self, num_classes: int, average: str | None = "macro") -> None:
+        super().__init__(num_classes, average or "")
+
+
+class Recall(Metric):
+    """The part of a class's labels that were predicted. `average` is as `Precision`'s."""
+
+    def __init__(self, num_classes: int, average: str | None = "macro") -> None:
+        super().__init__(num_classes, average or "")
+
+
+class F1Score(Metric):
+    """The harmonic mean of `Precision` and `Recall`. `average` is as `Precision`'s."""
+
+    def __init__(self, num_classes: int, average: str | None = "macro") -> None:
+        super().__init__(num_classes, average or "")
+
+
+class AUROC(Metric):
+    """The area under the receiver operating characteristic: how often a score of label 1 is above one of label 0, equal ones counting half.
+    Scores and labels have one shape. Exact: the scores are kept, on the device.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(kind="AUROC")
+
+
+class Mean(Metric):
+    """The mean of numbers, of losses say. The second argument of `update` is their weights, or the weight of all of them."""
+
+    def __init__(self) -> None:
+        super().__init__(kind="Mean")
+
+
+class MeanSquaredError(Metric):
+    """The mean of squared differences of predictions and targets."""
+
+    def __init__(self) -> None:
+        super().__init__(kind="MeanSquaredError")
+
+
+class MeanAbsoluteError(Metric):
+    """The mean of how far predictions are from targets."""
+
+    def __init__(self) -> None:
+        super().__init__(kind="MeanAbsoluteError")
+
+
+class R2Score(Metric):
+    """The part of the targets' variance that predictions account for."""
+
+    def __init__(self) -> None:
+        super().__init__(kind="R2Score")
+
+
+class Perplexity(Metric):
+    """The exponential of the mean cross-entropy of scores `[n, classes, …]` (before the softmax) and labels `[n, …]`; labels that are
+    `ignore_index` are left out.
+    """
+
+    def __init__(self, ignore_index: int = -100) -> None:
+        super().__init__(ignore_index)

@@ -1,0 +1,152 @@
+"""Seeing a training: event files, histories, bars of progress, pictures."""
+
+from __future__ import annotations
+
+import io
+import struct
+import xml.etree.ElementTree as ET
+
+import micrograd_rs as mg
+import pytest
+from micrograd_rs.utils import plot
+from micrograd_rs.utils.history import History
+from micrograd_rs.utils.progress import progress
+from micrograd_rs.utils.tensorboard import SummaryWriter
+
+
+def write(folder):
+    with SummaryWriter(folder) as writer:
+        for step in range(3):
+            writer.add_scalar("loss", mg.tensor(1.0 / (step + 1)), step, walltime=100.0 + step)
+        writer.add_histogram("weights", mg.arange(10.0), 2, bins=5)
+        writer.add_image("digit", mg.rand(1, 4, 5), 1)
+        writer.add_image("colours", mg.zeros(4, 5, 3, dtype=mg.uint8), 1, dataformats="HWC")
+        writer.add_text("note", "a *word*", 7)
+        writer.add_scalars("both", {"train": 1.0, "test": 2.0}, 4)
+
+
+def test_tensorboard_reads_it_back(tmp_path):
+    reader = pytest.importorskip(
+        "tensorboard.backend.event_processing.event_accumulator", reason="reads back with TensorBoard"
+    )
+    write(tmp_path)
+    events = reader.EventAccumulator(str(tmp_path), size_guidance={reader.TENSORS: 0, reader.IMAGES: 0})
+    events.Reload()
+    loss = events.Scalars("loss")
+    assert [(e.step, e.wall_time) for e in loss] == [(0, 100.0), (1, 101.0), (2, 102.0)]
+    assert [e.value for e in loss] == pytest.approx([1.0, 0.5, 1 / 3])
+    (histogram,) = events.Histograms("weights")
+    values = histogram.histogram_value
+    assert (values.min, values.max, values.num, values.sum) == (0.0, 9.0, 10.0, 45.0)
+    assert list(values.bucket) == [2.0, 2.0, 2.0, 2.0, 2.0]
+    assert values.bucket_limit == pytest.approx([1.8, 3.6, 5.4, 7.2, 9.0])
+    (image,) = events.Images("digit")
+    assert (image.width, image.height, image.step) == (5, 4, 1)
+    assert image.encoded_image_string.startswith(b"\x89PNG")
+    assert events.Images("colours")
+    (text,) = events.Tensors("note")
+    assert text.step == 7 and text.tensor_proto.string_val[0] == b"a *word*"
+    train = reader.EventAccumulator(str(tmp_path / "both_train"))
+    train.Reload()
+    assert train.Scalars("both")[0].value == 1.0
+
+
+def test_records_have_their_lengths(tmp_path):
+    write(tmp_path)
+    (file,) = tmp_path.glob("events.out.tfevents.*")
+    data, at, records = file.read_bytes(), 0, 0
+    while at < len(data):
+        (length,) = struct.unpack_from("<Q", data, at)
+        at += 16 + length
+        records += 1
+    assert at == len(data)
+    assert records == 1 + 3 + 4
+
+
+def test_bad_images(tmp_path):
+    with SummaryWriter(tmp_path) as writer:
+        with pytest.raises(ValueError, match="channels"):
+            writer.add_image("x", mg.zeros(2, 4, 4))
+        with pytest.raises(ValueError, match="dataformats"):
+            writer.add_image("x", mg.zeros(2, 4, 4), dataformats="WHC")
+
+
+def test_history(tmp_path):
+    history = History()
+    history.log(1, loss=mg.tensor(0.5))
+    history.log(2, loss=0.25, **{"a,b": 1})
+    assert history.to_csv() == 'step,loss,"a,b"\n1,0.5,\n2,0.25,1\n'
+    assert history["loss"] == [(1.0, 0.5), (2.0, 0.25)]
+    with pytest.raises(KeyError):
+        history["nothing"]
+    history.save(tmp_path / "run.csv")
+    assert (tmp_path / "run.csv").read_text() == history.to_csv()
+    assert [p.name for p in tmp_path.iterdir()] == ["run.csv"]
+    ET.fromstring(history.plot("loss").svg)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_progress_in_a_terminal():
+    out = Terminal()
+    bar = progress(range(4), "epoch 1", interval=0.0, file=out, unit="batch")
+    for i in bar:
+        bar.set(loss=mg.tensor(0.5 / (i + 1)), step=i)
+    lines = out.getvalue().split("\r")
+    assert lines[1].startswith("epoch 1:   0%|")
+    assert "100%" in lines[-1] and "loss=0.125" in lines[-1] and lines[-1].endswith("\n")
+    assert bar.n == 4
+
+
+def test_progress_is_quiet_elsewhere():
+    out = io.StringIO()
+    assert list(progress([1, 2], file=out)) == [1, 2]
+    assert out.getvalue() == ""
+    with progress(total=3, file=out, disable=False) as bar:
+        bar.update(2)
+    assert "2/3" in out.getvalue()
+    with pytest.raises(TypeError):
+        iter(progress(total=3)).__next__()
+
+
+def test_progress_ends_its_line_on_errors():
+    out = Terminal()
+    with pytest.raises(ZeroDivisionError):
+        for _ in progress(range(3), file=out):
+            raise ZeroDivisionError
+    assert out.getvalue().endswith("\n")
+
+
+def parts(picture, tag):
+    return ET.fromstring(picture.svg).findall(f".//{{http://www.w3.org/2000/svg}}{tag}")
+
+
+def test_pictures(tmp_path):
+    nan = float("nan")
+    curves = plot.curves({"train": [1.0, 0.5, nan, 0.25], "test": mg.tensor([2.0, 1.0])}, title="<loss>", log=True)
+    texts = [t.text for t in parts(curves, "text")]
+    assert {"<loss>", "train", "test"} <= set(texts)
+    assert len(parts(plot.histogram(mg.randn(100), bins=7), "rect")) == 7 + 1
+    images = plot.images(mg.rand(5, 1, 8, 8), columns=3)
+    assert len(parts(images, "image")) == 5
+    assert len(parts(plot.images(mg.zeros(2, 8, 8, dtype=mg.uint8)), "image")) == 2
+    matrix = plot.confusion_matrix(mg.tensor([[5, 1], [0, 3]]), labels=["cat", "dog"])
+    texts = [t.text for t in parts(matrix, "text")]
+    assert texts.count("cat") == 2 and "5" in texts
+    matrix.save(tmp_path / "matrix.svg")
+    assert (tmp_path / "matrix.svg").read_text() == matrix.svg == matrix._repr_svg_()
+    with pytest.raises(ValueError, match="square"):
+        plot.confusion_matrix(mg.zeros(2, 3))
+    with pytest.raises(ValueError, match="channels"):
+        plot.images(mg.zeros(1, 2, 3, 3))
+
+
+def test_modules_in_notebooks():
+    nn = mg.nn
+    html = nn.Sequential(nn.Linear(2, 3), nn.Sequential(nn.ReLU()))._repr_html_()
+    root = ET.fromstring(html)
+    assert len(root.findall(".//details")) == 1
+    assert "9 parameters" in html and "in_features=2" in html
