@@ -25,3 +25,8 @@ pub mod prelude {
         Softplus, State, Tanh, Visitor, fields, sequential,
     };
 }
+
+/// The page on kernels of one's own, whose examples are run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/kernels.md")]
+pub struct Kernels;

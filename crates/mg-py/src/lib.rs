@@ -89,7 +89,7 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::jit::{PyJit, jit};
     #[pymodule_export]
-    use crate::kernel::{_elementwise, PyBuilder, PyKernel};
+    use crate::kernel::{_elementwise, PyBuilder, PyKernel, PyRaw};
     #[pymodule_export]
     use crate::optim::{_optimizer_defaults, PyLBFGS, PyOptimizer, PySchedule};
     #[pymodule_export]

@@ -5,6 +5,7 @@
 //! which have gradients of any order. Rust's `#[kernel]` and Python's `mg.kernel` both write down a kernel; what a call of it
 //! means stands here once. See docs/kernels.md and decision 0047.
 
+mod raw;
 mod run;
 mod tidy;
 mod trace;
@@ -18,6 +19,8 @@ use mg_device::{DType, Error, ErrorKind, Result};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+pub use mg_kernels::library::own::Config;
+pub use raw::{Output, Raw, Source};
 pub use trace::{Choose, Compare, Condition, Connect, Known, Results, S, Truth, called, trace};
 
 /// What stands in a kernel's text.
