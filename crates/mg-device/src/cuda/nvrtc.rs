@@ -58,7 +58,9 @@ fn library(folders: &[PathBuf]) -> Result<Library> {
     let all = candidates(folders);
     for path in &all {
         // SAFETY: NVIDIA's library, whose initialisers may run at any time and on any thread.
-        if let Ok(found) = unsafe { Library::new(path) } {
+        if let Ok(found) = unsafe { Library::new(path) }
+            && works(&found)
+        {
             return Ok(found);
         }
     }
@@ -68,6 +70,15 @@ fn library(folders: &[PathBuf]) -> Result<Library> {
          package nvidia-cuda-nvrtc-cu12; MG_NVRTC names the file. PTX text needs no compiler",
         looked.join(", ")
     )))
+}
+
+/// Whether a library tells its version: another thing of this name does not.
+fn works(library: &Library) -> bool {
+    // SAFETY: the signature is that of nvrtc.h; it writes two numbers.
+    unsafe {
+        let version = library.get::<unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int>(b"nvrtcVersion\0");
+        version.is_ok_and(|version| version(&mut 0, &mut 0) == 0)
+    }
 }
 
 /// A program of the library, which is given back.

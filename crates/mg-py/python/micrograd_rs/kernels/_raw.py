@@ -46,7 +46,7 @@ class RawKernel:
         host: Callable[..., Any] | None = None,
     ) -> None:
         for what, value in (("source", source), ("name", name)):
-            if not kind_of(value) is str:
+            if kind_of(value) is not str:
                 raise TypeError(f"the {what} of a kernel is text, not {kind_of(value).__name__}")
         self.name = name
         self.source = source
@@ -97,7 +97,8 @@ class RawKernel:
             for n in results[0][0]:
                 count *= n
             grid = -(-count // threads) if threads > 0 else 0
-        shared = self._shared(*args) if callable(self._shared) else self._shared
+        given: Any = self._shared
+        shared: Any = given(*args) if callable(given) else given
         found = self._raw.launch(args, self._sizes("grid", grid, args), block, shared, results)
         return found[0] if len(found) == 1 else tuple(found)
 
