@@ -182,7 +182,9 @@ pub fn adapted(text: &str, wanted: &str, unique: &str) -> Result<Adapted> {
             from = other.end;
             continue;
         }
-        made.push_str(&text[from..other.name_at]);
+        // One space after the word: what puts the gate in looks for it.
+        made.push_str(text[from..other.name_at].trim_end());
+        made.push(' ');
         made.push_str(&format!(
             "{unique}(.param .align {widest} .b8 {ARGS}[{}])",
             end.max(8).next_multiple_of(8)
