@@ -3,7 +3,7 @@
 //! A [`Kernel`] is a list of [`Step`]s in single assignment, each a declared elementwise operation, a choice, or a kernel that has
 //! a gradient of its own. A call makes nodes of the steps, which the scheduler fuses with each other and with their neighbours, and
 //! which have gradients of any order. Rust's `#[kernel]` and Python's `mg.kernel` both write down a kernel; what a call of it
-//! means stands here once. See docs/kernels.md and decision 0047.
+//! means stands here once. See docs/kernels.md and decision 0048.
 
 mod raw;
 mod run;
