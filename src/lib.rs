@@ -2,7 +2,7 @@
 
 pub use mg_autograd::{
     Backward, Jit, NoGrad, Operand, Ranked, Tensor, check, default_device, enable_grad, grad, gradcheck,
-    gradgradcheck, is_grad_enabled, jit, manual_seed, no_grad, scalar, set_default_device,
+    gradgradcheck, is_grad_enabled, jit, kernel, manual_seed, no_grad, scalar, set_default_device,
 };
 pub use mg_device::{
     Buffer, DType, Device, Element, Error, ErrorKind, Layout, MemoryStats, Result, Shape, bf16, f16,
@@ -26,3 +26,8 @@ pub mod prelude {
         Softmax, Softplus, State, Tanh, TransformerEncoderLayer, Visitor, fields, sequential,
     };
 }
+
+/// The page on kernels of one's own, whose examples are run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/kernels.md")]
+pub struct Kernels;

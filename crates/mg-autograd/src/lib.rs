@@ -54,6 +54,8 @@ pub use gradient::{Backward, NoGrad, backward, enable_grad, grad, is_grad_enable
 pub use history::History;
 pub use hooks::{AfterHook, Hook, HookHandle};
 pub use jit::{Jit, jit, refuse_replay};
+pub use mg_device::Result;
+pub use mg_macros::kernel;
 pub use operations::Padding;
 pub use ops::Operand;
 pub use picks::{Index, Selection};

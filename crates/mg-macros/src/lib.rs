@@ -8,6 +8,7 @@
 use proc_macro::TokenStream;
 
 mod declared;
+mod kernel;
 mod module;
 mod written;
 
@@ -61,4 +62,19 @@ pub fn operations(table: TokenStream, block: TokenStream) -> TokenStream {
 pub fn module(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     module::derive(&input).unwrap_or_else(|error| error.to_compile_error()).into()
+}
+
+/// Makes an elementwise operation of tensors of a function of numbers (`S`), with gradients of any order.
+///
+/// Of `fn f(x: S, y: S) -> S` come the function `f` of tensors and numbers, its twin `try_f`, and the type `f`, by which other kernels call it
+/// (`f::scalar(x, y)`). Arguments of other types, after those, are constants of the kernel. `#[kernel(gradient = g)]` names a kernel that
+/// answers with the derivative by each argument. See docs/kernels.md.
+#[proc_macro_attribute]
+pub fn kernel(options: TokenStream, function: TokenStream) -> TokenStream {
+    let options = syn::parse_macro_input!(options as kernel::Options);
+    let function = syn::parse_macro_input!(function as syn::ItemFn);
+    match kernel::kernel(&options, &function) {
+        Ok(written) => written.into(),
+        Err(error) => error.to_compile_error().into(),
+    }
 }

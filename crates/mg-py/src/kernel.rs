@@ -2,13 +2,17 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mg_autograd::kernel::{Builder, Constant, Kernel, Part, Sort, elementwise};
+use std::path::PathBuf;
+
+use mg_autograd::kernel::{Builder, Config, Constant, Kernel, Part, Raw, Sort, Source, elementwise};
+use mg_device::Shape;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyTuple};
 
 use crate::arith::other;
-use crate::error::{build, exception};
+use crate::dtype::PyDType;
+use crate::error::{build, compute, exception};
 use crate::tensor::{Other, PyTensor};
 
 /// A kernel that is being written down.
@@ -152,4 +156,56 @@ impl PyKernel {
 #[pyfunction]
 pub fn _elementwise() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     elementwise().iter().map(|(name, o)| (*name, o.name, o.params.iter().map(|p| p.name).collect())).collect()
+}
+
+/// A kernel that is CUDA C or PTX text.
+#[pyclass(frozen, name = "_Raw", module = "micrograd_rs")]
+pub struct PyRaw(Raw);
+
+#[pymethods]
+impl PyRaw {
+    /// The entry of a name in a text, which is PTX or CUDA C.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        name: &str,
+        source: String,
+        is_ptx: bool,
+        options: Vec<String>,
+        folders: Vec<PathBuf>,
+    ) -> PyResult<PyRaw> {
+        let source = if is_ptx { Source::Ptx(source) } else { Source::Cuda(source) };
+        build(py, || Raw::new(name, source, &options, &folders)).map(PyRaw)
+    }
+
+    /// The PTX for devices of a compute capability.
+    fn ptx(&self, py: Python<'_>, capability: u32) -> PyResult<String> {
+        compute(py, || self.0.ptx(capability))
+    }
+
+    /// Launches it; answers with its results.
+    fn launch(
+        &self,
+        py: Python<'_>,
+        args: &Bound<'_, PyTuple>,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared: u32,
+        outputs: Vec<(Vec<usize>, Bound<'_, PyDType>)>,
+    ) -> PyResult<Vec<PyTensor>> {
+        let (mut operands, mut lent) = (Vec::with_capacity(args.len()), false);
+        for arg in args {
+            let Other { operand, borrowed, .. } = other(&arg)?;
+            lent |= borrowed;
+            operands.push(operand);
+        }
+        let mut results = Vec::with_capacity(outputs.len());
+        for (sizes, dtype) in &outputs {
+            let shape = Shape::new(sizes).map_err(|error| exception(&error))?;
+            results.push((shape, dtype.get().0));
+        }
+        let config = Config { grid, block, shared };
+        let all = compute(py, || self.0.launch(&operands, config, &results))?;
+        all.into_iter().map(|t| PyTensor::result(py, t, lent)).collect()
+    }
 }

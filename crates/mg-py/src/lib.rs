@@ -92,7 +92,7 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::jit::{PyJit, jit};
     #[pymodule_export]
-    use crate::kernel::{_elementwise, PyBuilder, PyKernel};
+    use crate::kernel::{_elementwise, PyBuilder, PyKernel, PyRaw};
     #[pymodule_export]
     use crate::metrics::PyMetric;
     #[pymodule_export]

@@ -6,6 +6,7 @@ import math
 import pickle
 import sys
 import types
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -583,3 +584,16 @@ def test_what_is_no_function_is_refused():
         swish("text")
     with pytest.raises(TypeError, match="<lambda>: bitwise_and: takes integers"):
         mg.kernel(lambda x: x & 1)(mg.ones(2))
+
+
+def test_the_page_on_kernels(capsys):
+    """Its snippets are run one after the other, as a reader runs them."""
+    page = Path(__file__).parents[3] / "docs" / "kernels.md"
+    if not page.exists():
+        pytest.skip("the documentation is not beside the package")
+    around = {"__name__": "page"}
+    blocks = page.read_text(encoding="utf-8").split("```python\n")[1:]
+    assert len(blocks) >= 6
+    for i, block in enumerate(blocks):
+        cell(f"page-{i}", block.split("```")[0], around)
+    assert "####" in capsys.readouterr().out

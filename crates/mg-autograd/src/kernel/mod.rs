@@ -3,10 +3,12 @@
 //! A [`Kernel`] is a list of [`Step`]s in single assignment, each a declared elementwise operation, a choice, or a kernel that has
 //! a gradient of its own. A call makes nodes of the steps, which the scheduler fuses with each other and with their neighbours, and
 //! which have gradients of any order. Rust's `#[kernel]` and Python's `mg.kernel` both write down a kernel; what a call of it
-//! means stands here once. See docs/kernels.md and decision 0045.
+//! means stands here once. See docs/kernels.md and decision 0048.
 
+mod raw;
 mod run;
 mod tidy;
+mod trace;
 
 use crate::caller::public;
 use crate::function::{self, Context, Function};
@@ -16,6 +18,10 @@ use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+pub use mg_kernels::library::own::Config;
+pub use raw::{Output, Raw, Source};
+pub use trace::{Choose, Compare, Condition, Connect, Known, Results, S, Truth, called, trace};
 
 /// What stands in a kernel's text.
 #[derive(Clone, PartialEq, Debug)]

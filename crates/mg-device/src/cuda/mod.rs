@@ -12,6 +12,7 @@ mod fault;
 mod gpu;
 mod graph;
 mod memory;
+pub mod nvrtc;
 mod order;
 mod probe;
 mod tensor_map;

@@ -9,6 +9,7 @@ pub mod factor;
 pub mod gather;
 pub mod known;
 pub mod matmul;
+pub mod own;
 pub mod pair;
 pub mod pool;
 pub mod put;
@@ -30,6 +31,7 @@ pub use factor::{Demand, Factor, FactorKind};
 pub use gather::{Gather, ScatterAdd};
 pub use known::{Known, Rule};
 pub use matmul::MatMul;
+pub use own::Own;
 pub use pair::{Pair, PairKind};
 pub use pool::{Pool, PoolKind, Share};
 pub use put::Put;
@@ -482,6 +484,8 @@ library! {
     Put;
     /// Functions of two numbers that take many steps.
     Pair;
+    /// A kernel of the user's own text.
+    Own;
     /// Where values belong in sorted lines.
     Search;
 }

@@ -3169,6 +3169,20 @@ class _KernelBuilder:
     def end(self, results: Sequence[_int], gradient: _Kernel | None = None) -> _Kernel:
         """The kernel, with a gradient of its own or without."""
 
+class _Raw:
+    def __new__(cls, name: str, source: str, is_ptx: _bool, options: Sequence[str], folders: Sequence[str]) -> Self: ...
+    def ptx(self, capability: _int) -> str:
+        """The PTX for devices of a compute capability."""
+    def launch(
+        self,
+        args: tuple[Any, ...],
+        grid: tuple[_int, _int, _int],
+        block: tuple[_int, _int, _int],
+        shared: _int,
+        outputs: Sequence[tuple[Sequence[_int], dtype]],
+    ) -> list[Tensor]:
+        """Launches it; answers with its results."""
+
 def _elementwise() -> list[tuple[str, str, list[str]]]: ...
 
 class _Begun:

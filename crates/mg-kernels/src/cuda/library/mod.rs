@@ -83,6 +83,15 @@ impl Prebuilt {
         Prebuilt { name, pack, start, end }
     }
 
+    /// A kernel whose text is made while the program runs, and kept from then on. No other has its name.
+    pub(crate) fn of_text(name: String, text: String) -> &'static Prebuilt {
+        let end = text.len();
+        let pack = Pack::new(&[], end);
+        pack.text.get_or_init(|| text);
+        let (name, pack) = (Box::leak(name.into_boxed_str()), Box::leak(Box::new(pack)));
+        Box::leak(Box::new(Prebuilt::new(name, pack, 0, end)))
+    }
+
     /// The text, which the driver assembles for its device.
     pub fn ptx(&self) -> &'static str {
         self.pack.text().get(self.start..self.end).unwrap_or_default()

@@ -16,6 +16,7 @@ See docs/kernels.md.
 from __future__ import annotations
 
 from ._kernel import Kernel, kernel
+from ._raw import RawKernel, raw
 from ._read import KernelError
 
-__all__ = ["Kernel", "KernelError", "kernel"]
+__all__ = ["Kernel", "KernelError", "RawKernel", "kernel", "raw"]

@@ -10,7 +10,7 @@ import textwrap
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, overload
 
-from ._read import KernelError, Program, Reader, Source
+from ._read import KernelError, Program, Reader, Source, refusal
 from ._values import Element, Known, as_number, is_same, is_sequence, is_tuple, kind_of
 
 if TYPE_CHECKING:
@@ -60,6 +60,11 @@ class Kernel:
         update_wrapper(self, function)
         self._function = function
         self._source, self._tree = read(function)
+        # What no kernel has is told where it is defined; names may be there later.
+        for node in ast.walk(self._tree):
+            why = None if node is self._tree else refusal(node)
+            if why is not None:
+                self._source.fail(node, why)
         arguments = self._tree.args
         for extra in (arguments.vararg, arguments.kwarg):
             if extra is not None:

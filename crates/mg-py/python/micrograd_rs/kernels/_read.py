@@ -368,12 +368,8 @@ class Reader:
                 pass
             case ast.Expr():
                 self.fail(node, "an expression whose value nobody takes; assign it to a name, or return it")
-            case ast.While():
-                self.fail(node, "`while` has no bound; write `for _ in range(n):` with a constant n, and `break` where it ends")
-            case ast.Import() | ast.ImportFrom():
-                self.fail(node, "imports stand outside of the kernel")
             case _:
-                self.fail(node, f"{said(node)} is not supported; a kernel's statements are {STATEMENTS}")
+                self.fail(node, refusal(node) or f"{said(node)} is not supported")
 
     def assign(self, target: ast.expr, value: Any, names: Names) -> None:
         """Gives names their values."""
@@ -610,6 +606,18 @@ class Reader:
         opposite = self.negated(node, condition)
         no = self.plain(node.orelse, self.value(node.orelse, Names(self, names, opposite)))
         return self.select(node, condition, yes, no)
+
+
+def refusal(node: ast.AST) -> str | None:
+    """Why a statement is none of a kernel, if it is not."""
+    known = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.If, ast.For, ast.Break, ast.Continue, ast.Pass, ast.Expr)
+    if not isinstance(node, ast.stmt) or isinstance(node, known):
+        return None
+    if isinstance(node, ast.While):
+        return "`while` has no bound; write `for _ in range(n):` with a constant n, and `break` where it ends"
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return "imports stand outside of the kernel"
+    return f"{said(node)} is not supported; a kernel's statements are {STATEMENTS}"
 
 
 def always_returns(body: Sequence[ast.stmt]) -> bool:
