@@ -8,7 +8,7 @@ use mg_device::{DType, Device, Result};
 use mg_graph::Value;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
+use pyo3::types::{PyDict, PyTuple, PyWeakrefMethods, PyWeakrefReference};
 
 use crate::custom::PyHistory;
 use crate::device::{PyDevice, usable_device};
@@ -285,8 +285,8 @@ impl PyTensor {
 
     /// The dtype.
     #[getter]
-    pub fn dtype(&self, py: Python<'_>) -> PyResult<PyDType> {
-        build(py, || Ok(self.t.dtype())).map(PyDType)
+    pub fn dtype(&self, py: Python<'_>) -> PyResult<Py<PyDType>> {
+        crate::dtype::object(py, build(py, || Ok(self.t.dtype()))?)
     }
 
     /// The device.
@@ -450,9 +450,17 @@ impl PyTensor {
         1000
     }
 
-    /// NumPy leaves its operators to us.
-    #[classattr]
-    fn __array_ufunc__(py: Python<'_>) -> Py<PyAny> {
-        py.None()
+    /// NumPy's functions of elements: ours where there is one, and its own of the values else. Operators of arrays beside tensors are ours.
+    #[pyo3(signature = (ufunc, method, *inputs, **kwargs))]
+    fn __array_ufunc__<'py>(
+        slf: &Bound<'py, PyTensor>,
+        ufunc: &Bound<'py, PyAny>,
+        method: &Bound<'py, PyAny>,
+        inputs: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let module = py.import("micrograd_rs._ufuncs")?;
+        module.getattr("called")?.call1((ufunc, method, inputs, kwargs))
     }
 }

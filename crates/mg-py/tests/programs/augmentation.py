@@ -12,7 +12,7 @@ from given import integers, normals, start
 class SpatialTransformer(nn.Module):
     def __init__(self):
         super().__init__()
-        self.localization = nn.Sequential(nn.Conv2d(1, 4, 7), nn.MaxPool2d(2, stride=2), nn.ReLU(True), nn.Conv2d(4, 5, 5), nn.MaxPool2d(2, stride=2), nn.ReLU(True))
+        self.localization = nn.Sequential(nn.Conv2d(1, 4, 5), nn.MaxPool2d(2, stride=2), nn.ReLU(True), nn.Conv2d(4, 5, 5), nn.MaxPool2d(2, stride=2), nn.ReLU(True))
         self.fc_loc = nn.Sequential(nn.Linear(5 * 1 * 1, 8), nn.ReLU(True), nn.Linear(8, 3 * 2))
         self.head = nn.Linear(16 * 16, 4)
 

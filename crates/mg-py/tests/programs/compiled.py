@@ -26,12 +26,12 @@ def fused_gelu(x):
     return x * 0.5 * (1.0 + torch.erf(x / 1.41421))
 
 
-@torch.compile
+@torch.compile(backend="eager")
 def step(model, x, y):
     return nn.functional.mse_loss(model(x), y)
 
 
-@torch.compile(mode="reduce-overhead", fullgraph=False, dynamic=False)
+@torch.compile(backend="eager", fullgraph=False, dynamic=False)
 def branching(x):
     if x.sum() > 0:
         return x * 2
@@ -61,7 +61,6 @@ class Deep(nn.Module):
 
 def main():
     seed_everything(7)
-    torch._dynamo_is_not_needed = True
     torch.set_num_threads(torch.get_num_threads())
     torch.set_printoptions(precision=4, sci_mode=False)
     device = "cuda" if torch.cuda.is_available() and False else "mps" if torch.backends.mps.is_available() else "cpu"
@@ -72,7 +71,7 @@ def main():
         loss = step(net, x, y)
         loss.backward()
         out += [loss.item(), net.blocks[0][0].weight.grad.norm().item()]
-    compiled = torch.compile(plain)
+    compiled = torch.compile(plain, backend="eager")
     optimizer = torch.optim.SGD(compiled.parameters(), lr=0.1)
     for _ in range(4):
         loss = nn.functional.mse_loss(compiled(x), y)

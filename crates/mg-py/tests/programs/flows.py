@@ -81,7 +81,7 @@ def main():
     surrogate = torch.min(ratio * advantage, torch.clamp(ratio, 0.8, 1.2) * advantage).mean()
     out += [surrogate.item(), new.entropy().mean().item(), new.probs.max().item()]
     try:
-        Normal(0.0, -1.0)
+        Normal(0.0, -1.0, validate_args=True)
         raise AssertionError("a negative scale")
     except ValueError:
         pass

@@ -52,7 +52,7 @@ def main():
     assert np.array_equal(back, image) and back.dtype == np.uint8
     grey = (image @ np.array([0.299, 0.587, 0.114])).astype(np.float32)
     out.append(float(np.mean(torch.from_numpy(grey)[None].numpy())))
-    out.append(float(np.mean(tensor) + np.sqrt(np.abs(tensor)).sum()))
+    out.append(float(np.mean(np.asarray(tensor)) + np.sqrt(np.abs(tensor)).sum()))
 
     table = np.array(normals(2, 12, 4))
     table[3, 1] = table[7, 2] = np.nan
