@@ -3,8 +3,8 @@
 //! This crate converts and checks, and has no arithmetic of its own. Python's part of the package is in
 //! `python/micrograd_rs`; what is here is its module `_micrograd_rs`. Every call into the engine goes through `error.rs`.
 
-mod amp;
 mod about;
+mod amp;
 mod arith;
 mod autocast;
 mod choice;

@@ -209,3 +209,11 @@ def test_assert_close():
     with pytest.raises(ValueError):
         close(1.0, 1.0, rtol=1.0)
     assert mg.testing.make_tensor(2, 3, dtype=mg.int16, low=0, high=4).dtype == mg.int16
+
+
+def test_whole_numbers_alone_are_sizes():
+    t = mg.Tensor(2, 3)
+    assert t.shape == (2, 3) and not t.requires_grad and mg.Tensor(2, 3, 4, 5, 6, 7).dim() == 6
+    assert nn.Parameter(mg.Tensor(2, 3)).requires_grad and mg.Tensor(5).tolist() == 5.0 and mg.Tensor([1, 2], (2, 1)).shape == (2, 1)
+    with pytest.raises(TypeError):
+        mg.Tensor(2.5, 3, 4, 5, 6, 7)

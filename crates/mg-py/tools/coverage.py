@@ -138,8 +138,8 @@ do is compared by the recorded answers (`crates/mg-py/tests/surface`) and by who
 
 DIFFERENCES = """## What is there and differs
 
-- `Tensor(data)` is a leaf that requires a gradient, as in micrograd; integers among its arguments are data, not sizes. `FloatTensor` and
-  its like take sizes.
+- `Tensor(data)` is a leaf that requires a gradient, as in micrograd, and `Tensor(5)` is one number; `Tensor(2, 3)` takes sizes, as `FloatTensor`
+  and its like do. `view` takes shapes, not dtypes.
 - `empty` and its like are zeros. `memory_format`, `layout` and `pin_memory` are taken and change nothing: results lie in row-major order.
 - `Tensor.type()` without an argument answers with the dtype; `repr` says `micrograd_rs.float32`.
 - Errors are of both kinds: `ArgumentError` (shapes, numbers) is a ValueError and a RuntimeError, `DTypeError` a TypeError and a RuntimeError.

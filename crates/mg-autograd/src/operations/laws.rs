@@ -30,7 +30,7 @@ fn drift(alpha: &Node, x: &Node) -> Result<Node> {
     let (alpha, x) = (alpha.cast(DType::F64), x.cast(DType::F64));
     let h = alpha.scale(1e-4).div(&alpha.add(&alpha.lit(1.0)).map(Row::Sqrt));
     let at = |a: Node| -> Result<Node> {
-        Ok(Tensor::from_node(a).try_igamma(&Tensor::from_node(x.clone()))?.node())
+        Ok(Tensor::from_node(a).try_igamma(Tensor::from_node(x.clone()))?.node())
     };
     let slope = at(alpha.add(&h))?.sub(&at(alpha.sub(&h))?).div(&h.scale(2.0));
     let lgamma = Tensor::from_node(alpha.clone()).try_lgamma()?.node();

@@ -99,7 +99,7 @@ def typename(obj: Any) -> str:
         kinds = [FloatTensor, DoubleTensor, HalfTensor, BFloat16Tensor, LongTensor, IntTensor, ShortTensor, CharTensor, ByteTensor, BoolTensor]
         named = next((k.__name__ for k in kinds if k.dtype == obj.dtype), "Tensor")
         return f"micrograd_rs.{'cuda.' if obj.is_cuda else ''}{named}"
-    kind: Any = type(obj)
+    kind = obj.__class__
     name = f"{kind.__module__}.{kind.__qualname__}"
     return name.removeprefix("builtins.")
 
