@@ -124,7 +124,7 @@ def empty_strided(
 
 def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """A tensor in one axis of what lies in a buffer (bytes, an array of `array`, …): `count` elements, or all, from a byte on. It shares
-    memory that can be written to; a copy of what cannot.
+    memory that can be written to, where NumPy is installed; else it is a copy.
     """
     kind = _rs.zeros(0, dtype=dtype)
     formats: dict[str, Any] = {"float64": "d", "float32": "f", "float16": "e", "int64": "q", "int32": "i", "int16": "h", "int8": "b"}
@@ -138,5 +138,11 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     count = len(flat) // kind.itemsize if count < 0 else count
     if count * kind.itemsize > len(flat):
         raise ValueError(f"requested buffer length ({count * kind.itemsize} bytes) after offset must not be greater than {len(flat)}")
-    made = _rs.from_numpy(flat[: count * kind.itemsize].cast(formats[name]))
+    part: Any = flat[: count * kind.itemsize].cast(formats[name])
+    try:
+        from numpy import asarray
+    except ImportError:
+        made = _rs.tensor(part.tolist(), dtype=dtype)
+    else:
+        made = _rs.from_numpy(asarray(part))
     return made.requires_grad_() if requires_grad else made

@@ -164,6 +164,9 @@ class Tensor:
     __array_priority__: _int
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any: ...
 
+    @overload
+    def __new__(cls, size: _int, /, *sizes: _int) -> Self: ...
+    @overload
     def __new__(
         cls,
         data: Any,
