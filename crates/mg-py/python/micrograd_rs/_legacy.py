@@ -138,11 +138,12 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     count = len(flat) // kind.itemsize if count < 0 else count
     if count * kind.itemsize > len(flat):
         raise ValueError(f"requested buffer length ({count * kind.itemsize} bytes) after offset must not be greater than {len(flat)}")
-    part: Any = flat[: count * kind.itemsize].cast(formats[name])
+    cast = getattr(flat[: count * kind.itemsize], "cast")
+    part = cast(formats[name])
     try:
-        from numpy import asarray
+        import numpy
     except ImportError:
         made = _rs.tensor(part.tolist(), dtype=dtype)
     else:
-        made = _rs.from_numpy(asarray(part))
+        made = _rs.from_numpy(numpy.asarray(part))
     return made.requires_grad_() if requires_grad else made
