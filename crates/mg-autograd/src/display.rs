@@ -6,15 +6,8 @@ use crate::tensor::{Tensor, element};
 use mg_device::{Buffer, Category, DType, Layout, Result};
 use mg_graph::Tag;
 use std::fmt::{self, Display, Formatter};
+use std::sync::{PoisonError, RwLock};
 
-/// Beyond so many elements, the middle of long axes is left out.
-const THRESHOLD: usize = 1000;
-/// How many positions of a shortened axis are shown at either end.
-const EDGE: usize = 3;
-/// Digits after the point.
-const PRECISION: usize = 4;
-/// The width of a line.
-const WIDTH: usize = 80;
 /// Every text starts with this, and rows are aligned behind it.
 const OPENING: &str = "tensor(";
 
@@ -69,6 +62,7 @@ fn text(tensor: &Tensor, name: fn(DType) -> String) -> Result<String> {
         let rows = Rows::new(&value.buffer, value.layout)?;
         rows.write(&mut out, 0, value.layout.offset() as isize);
     }
+    let options = print_options();
     let dtype = tensor.dtype();
     let understood = match dtype.category() {
         Category::Float => dtype == DType::default_float(),
@@ -93,7 +87,7 @@ fn text(tensor: &Tensor, name: fn(DType) -> String) -> Result<String> {
     }
     let mut column = out.len() - out.rfind('\n').map_or(0, |at| at + 1);
     for suffix in suffixes {
-        if column + suffix.len() + 3 > WIDTH {
+        if column + suffix.len() + 3 > options.width {
             out.push_str(",\n");
             out.push_str(&" ".repeat(OPENING.len()));
             column = OPENING.len();
@@ -108,6 +102,39 @@ fn text(tensor: &Tensor, name: fn(DType) -> String) -> Result<String> {
     Ok(out)
 }
 
+/// How tensors are printed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PrintOptions {
+    /// Digits after the point.
+    pub precision: usize,
+    /// Elements beyond which the middle of each axis is left out.
+    pub threshold: usize,
+    /// Elements that are shown at each end of an axis then.
+    pub edge_items: usize,
+    /// Characters of a line.
+    pub width: usize,
+    /// Whether numbers have an exponent; where that is open their sizes decide.
+    pub scientific: Option<bool>,
+}
+
+impl Default for PrintOptions {
+    fn default() -> Self {
+        PrintOptions { precision: 4, threshold: 1000, edge_items: 3, width: 80, scientific: None }
+    }
+}
+
+static OPTIONS: RwLock<Option<PrintOptions>> = RwLock::new(None);
+
+/// How tensors are printed.
+pub fn print_options() -> PrintOptions {
+    OPTIONS.read().unwrap_or_else(PoisonError::into_inner).unwrap_or_default()
+}
+
+/// Says how tensors are printed from now on.
+pub fn set_print_options(options: PrintOptions) {
+    *OPTIONS.write().unwrap_or_else(PoisonError::into_inner) = Some(options);
+}
+
 /// The elements that are shown, as text.
 struct Rows {
     layout: Layout,
@@ -115,17 +142,19 @@ struct Rows {
     cells: std::collections::HashMap<isize, String>,
     width: usize,
     shorten: bool,
+    options: PrintOptions,
 }
 
 impl Rows {
     fn new(buffer: &Buffer, layout: Layout) -> Result<Rows> {
-        let mut rows =
-            Rows { layout, cells: Default::default(), width: 0, shorten: layout.numel() > THRESHOLD };
+        let options = print_options();
+        let shorten = layout.numel() > options.threshold;
+        let mut rows = Rows { layout, cells: Default::default(), width: 0, shorten, options };
         let mut shown = vec![];
         rows.collect(0, layout.offset() as isize, &mut shown);
-        let format = Format::new(buffer, &shown)?;
+        let format = Format::new(buffer, &shown, &rows.options)?;
         for at in shown {
-            let text = format.text(buffer, at as usize)?;
+            let text = format.text(buffer, at as usize, rows.options.precision)?;
             rows.width = rows.width.max(text.len());
             rows.cells.insert(at, text);
         }
@@ -135,8 +164,9 @@ impl Rows {
     /// The positions shown along an axis; `None` stands for those left out.
     fn positions(&self, axis: usize) -> impl Iterator<Item = Option<usize>> + use<> {
         let n = self.layout.shape()[axis];
-        let shorten = self.shorten && n > 2 * EDGE;
-        let (head, tail) = if shorten { (EDGE, n - EDGE) } else { (n, n) };
+        let edge = self.options.edge_items;
+        let shorten = self.shorten && n > 2 * edge;
+        let (head, tail) = if shorten { (edge, n - edge) } else { (n, n) };
         let gap = shorten.then_some(None);
         (0..head).map(Some).chain(gap).chain((tail..n).map(Some))
     }
@@ -166,7 +196,7 @@ impl Rows {
         let indent = " ".repeat(OPENING.len() + axis + 1);
         out.push('[');
         if axis + 1 == rank {
-            let a_line = ((WIDTH - indent.len()) / (self.width + 2)).max(1);
+            let a_line = (self.options.width.saturating_sub(indent.len()) / (self.width + 2)).max(1);
             for (i, position) in self.positions(axis).enumerate() {
                 match i {
                     0 => {}
@@ -211,7 +241,7 @@ enum Format {
 }
 
 impl Format {
-    fn new(buffer: &Buffer, shown: &[isize]) -> Result<Format> {
+    fn new(buffer: &Buffer, shown: &[isize], options: &PrintOptions) -> Result<Format> {
         if !buffer.dtype().is_float() {
             return Ok(Format::Exact);
         }
@@ -224,15 +254,15 @@ impl Format {
             }
         }
         let wide = most > 0.0 && (most / least > 1e3 || most > 1e8);
+        let scientific = options.scientific.unwrap_or(wide || !whole && least < 1e-4);
         Ok(match whole {
-            true if wide => Format::Scientific,
+            _ if scientific => Format::Scientific,
             true => Format::Whole,
-            false if wide || least < 1e-4 => Format::Scientific,
             false => Format::Fixed,
         })
     }
 
-    fn text(&self, buffer: &Buffer, at: usize) -> Result<String> {
+    fn text(&self, buffer: &Buffer, at: usize, precision: usize) -> Result<String> {
         match buffer.dtype() {
             DType::Bool => return Ok(if buffer.as_slice::<bool>()?[at] { "True" } else { "False" }.into()),
             // Through f64, large ones would lose digits.
@@ -246,15 +276,15 @@ impl Format {
             _ if v.is_infinite() => if v > 0.0 { "inf" } else { "-inf" }.into(),
             Format::Exact => format!("{v:.0}"),
             Format::Whole => format!("{v:.0}."),
-            Format::Fixed => format!("{v:.PRECISION$}"),
-            Format::Scientific => scientific(v),
+            Format::Fixed => format!("{v:.precision$}"),
+            Format::Scientific => scientific(v, precision),
         })
     }
 }
 
 /// `1.2346e-05`: the exponent with its sign and two digits at least, as C writes it.
-fn scientific(v: f64) -> String {
-    let text = format!("{v:.PRECISION$e}");
+fn scientific(v: f64, precision: usize) -> String {
+    let text = format!("{v:.precision$e}");
     match text.split_once('e') {
         Some((mantissa, exponent)) => match exponent.strip_prefix('-') {
             Some(digits) => format!("{mantissa}e-{digits:0>2}"),
@@ -326,7 +356,10 @@ mod tests {
     #[test]
     fn long_lines_are_broken() {
         let text = Tensor::arange(40).to_string();
-        assert!(text.lines().all(|l| l.len() <= WIDTH + 1) && text.lines().count() == 3, "{text}");
+        assert!(
+            text.lines().all(|l| l.len() <= PrintOptions::default().width + 1) && text.lines().count() == 3,
+            "{text}"
+        );
         assert!(text.lines().nth(1).unwrap().starts_with("        1"), "{text}");
     }
 

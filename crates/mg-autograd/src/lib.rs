@@ -23,7 +23,7 @@ pub mod check;
 mod checkpoint;
 mod checks;
 mod creation;
-mod display;
+pub mod display;
 pub mod func;
 pub mod function;
 mod functional;

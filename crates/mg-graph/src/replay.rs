@@ -78,6 +78,8 @@ pub struct Trace {
     steps: Vec<Step>,
     /// What the host read of a value within the step, for people.
     host_read: Option<String>,
+    /// The host may: the step is then not replayed.
+    may_read: bool,
     /// With the number of steps before it.
     host_work: Vec<(usize, HostWork)>,
     undone: Vec<HostWork>,
@@ -90,18 +92,26 @@ thread_local! {
     static TRACE: RefCell<Option<Trace>> = const { RefCell::new(None) };
 }
 
-/// Runs `f` and answers with what was launched meanwhile on this thread.
+/// Runs `f` and answers with what was launched meanwhile on this thread. With `may_read` the host may read values meanwhile, of which
+/// the answer tells.
 ///
 /// # Errors
 ///
 /// A recording within a recording.
 #[track_caller]
-pub fn record<R>(f: impl FnOnce() -> R) -> Result<(R, Trace)> {
+pub fn record<R>(may_read: bool, f: impl FnOnce() -> R) -> Result<(R, Trace)> {
     if is_recording() {
         return Err(Error::new("jit", ErrorKind::Value("a recording within a recording".into())));
     }
     let start = crate::node::next_sequence();
-    TRACE.set(Some(Trace { start, steps: vec![], host_read: None, host_work: vec![], undone: vec![] }));
+    TRACE.set(Some(Trace {
+        start,
+        steps: vec![],
+        host_read: None,
+        may_read,
+        host_work: vec![],
+        undone: vec![],
+    }));
     struct Stop;
     impl Drop for Stop {
         fn drop(&mut self) {
@@ -142,6 +152,11 @@ pub fn is_recording() -> bool {
 pub fn note_host_read() {
     let line = Location::caller();
     note_read(|| format!("the host reads a value inside the step, at {line}"));
+}
+
+/// Whether the host may read values within the step that is being recorded.
+pub fn may_read() -> bool {
+    TRACE.with_borrow(|trace| trace.as_ref().is_none_or(|trace| trace.may_read))
 }
 
 /// As [`note_host_read`], of a value that is printed: formatting does not say for which line.

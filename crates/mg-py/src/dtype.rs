@@ -3,6 +3,7 @@
 use mg_device::DType;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyType};
 
 use crate::arith::other;
@@ -16,6 +17,43 @@ use crate::error::exception;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PyDType(pub DType);
 
+/// Python's object of a dtype, of which there is one: `t.dtype is float32`.
+pub fn object(py: Python<'_>, dtype: DType) -> PyResult<Py<PyDType>> {
+    static ALL: PyOnceLock<Vec<(DType, Py<PyDType>)>> = PyOnceLock::new();
+    let all = ALL.get_or_try_init(py, || {
+        let each = DType::ALL.into_iter().map(|dtype| Ok((dtype, Py::new(py, PyDType(dtype))?)));
+        each.collect::<PyResult<Vec<_>>>()
+    })?;
+    match all.iter().find(|(known, _)| *known == dtype) {
+        Some((_, object)) => Ok(object.clone_ref(py)),
+        None => Py::new(py, PyDType(dtype)),
+    }
+}
+
+/// A name without the module's before it.
+fn plain(name: &str) -> &str {
+    let name = name.strip_prefix("torch.").unwrap_or(name);
+    name.strip_prefix("micrograd_rs.").unwrap_or(name)
+}
+
+/// The dtype of the class that PyTorch once had for each: `FloatTensor` and its like, on the host or `cuda.FloatTensor`.
+fn older(name: &str) -> Option<DType> {
+    let name = plain(name);
+    Some(match name.strip_prefix("cuda.").unwrap_or(name).strip_suffix("Tensor")? {
+        "Float" => DType::F32,
+        "Double" => DType::F64,
+        "Half" => DType::F16,
+        "BFloat16" => DType::BF16,
+        "Long" => DType::I64,
+        "Int" => DType::I32,
+        "Short" => DType::I16,
+        "Char" => DType::I8,
+        "Byte" => DType::U8,
+        "Bool" => DType::Bool,
+        _ => return None,
+    })
+}
+
 /// The dtype that an argument names.
 pub fn dtype(obj: &Bound<'_, PyAny>) -> PyResult<DType> {
     if let Ok(known) = obj.cast::<PyDType>() {
@@ -23,7 +61,8 @@ pub fn dtype(obj: &Bound<'_, PyAny>) -> PyResult<DType> {
     }
     if let Ok(name) = obj.cast::<PyString>() {
         let name = name.to_str()?;
-        return name.strip_prefix("torch.").unwrap_or(name).parse().map_err(|e| exception(&e));
+        let known = older(name);
+        return known.map_or_else(|| plain(name).parse().map_err(|e| exception(&e)), Ok);
     }
     let py = obj.py();
     if obj.is(py.get_type::<PyFloat>()) {
@@ -42,7 +81,7 @@ pub fn dtype(obj: &Bound<'_, PyAny>) -> PyResult<DType> {
         obj.getattr("name").ok().or_else(|| Some(obj.str().ok()?.into_any()))
     };
     if let Some(Ok(name)) = name.as_ref().map(|n| n.extract::<String>())
-        && let Ok(found) = name.strip_prefix("torch.").unwrap_or(&name).parse()
+        && let Some(found) = plain(&name).parse().ok().or_else(|| older(&name))
     {
         return Ok(found);
     }
@@ -57,15 +96,15 @@ pub fn optional_dtype(obj: Option<&Bound<'_, PyAny>>) -> PyResult<Option<DType>>
 
 /// The dtype in which two dtypes meet.
 #[pyfunction]
-pub fn promote_types(type1: &Bound<'_, PyAny>, type2: &Bound<'_, PyAny>) -> PyResult<PyDType> {
-    Ok(PyDType(DType::promote(dtype(type1)?, dtype(type2)?)))
+pub fn promote_types(type1: &Bound<'_, PyAny>, type2: &Bound<'_, PyAny>) -> PyResult<Py<PyDType>> {
+    object(type1.py(), DType::promote(dtype(type1)?, dtype(type2)?))
 }
 
 /// The dtype of the result of an operation on two tensors or numbers.
 #[pyfunction]
-pub fn result_type(tensor1: &Bound<'_, PyAny>, tensor2: &Bound<'_, PyAny>) -> PyResult<PyDType> {
+pub fn result_type(tensor1: &Bound<'_, PyAny>, tensor2: &Bound<'_, PyAny>) -> PyResult<Py<PyDType>> {
     let kinds = [other(tensor1)?.operand.kind(), other(tensor2)?.operand.kind()];
-    Ok(PyDType(DType::result_type(kinds)))
+    object(tensor1.py(), DType::result_type(kinds))
 }
 
 /// Whether a conversion stays within what an operation may do to its result: no floats to integers, nothing to truth values.
@@ -83,8 +122,8 @@ pub fn set_default_dtype(d: &Bound<'_, PyAny>) -> PyResult<()> {
 
 /// The dtype of floating-point numbers that nobody gave one.
 #[pyfunction]
-pub fn get_default_dtype() -> PyDType {
-    PyDType(DType::default_float())
+pub fn get_default_dtype(py: Python<'_>) -> PyResult<Py<PyDType>> {
+    object(py, DType::default_float())
 }
 
 #[pymethods]

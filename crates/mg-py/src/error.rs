@@ -15,6 +15,8 @@ use pyo3::exceptions::{
 };
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
 
 pyo3::create_exception!(
     micrograd_rs,
@@ -22,6 +24,40 @@ pyo3::create_exception!(
     PyRuntimeError,
     "A matrix that cannot be factorised, inverted or solved with."
 );
+
+/// An exception of two kinds: that which Python's own functions raise, and PyTorch's for the same mistake.
+fn both(py: Python<'_>, name: &str, first: Bound<'_, PyType>, doc: &str) -> PyResult<Py<PyType>> {
+    let members = PyDict::new(py);
+    members.set_item("__module__", "micrograd_rs")?;
+    members.set_item("__doc__", doc)?;
+    let bases = (first, py.get_type::<PyRuntimeError>());
+    Ok(py.get_type::<PyType>().call1((name, bases, members))?.cast_into::<PyType>()?.unbind())
+}
+
+/// `ArgumentError`: shapes or numbers that an operation does not take.
+pub fn argument_error(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
+    static TYPE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let doc = "Shapes or numbers that an operation does not take: a ValueError, and the RuntimeError that PyTorch raises.";
+    let made = TYPE.get_or_try_init(py, || both(py, "ArgumentError", py.get_type::<PyValueError>(), doc))?;
+    Ok(made.bind(py).clone())
+}
+
+/// `DTypeError`: dtypes that an operation does not take.
+pub fn dtype_error(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
+    static TYPE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let doc =
+        "Dtypes that an operation does not take: a TypeError, and the RuntimeError that PyTorch raises.";
+    let made = TYPE.get_or_try_init(py, || both(py, "DTypeError", py.get_type::<PyTypeError>(), doc))?;
+    Ok(made.bind(py).clone())
+}
+
+/// An exception of one of these.
+fn raised(kind: fn(Python<'_>) -> PyResult<Bound<'_, PyType>>, text: String) -> PyErr {
+    Python::attach(|py| match kind(py) {
+        Ok(kind) => PyErr::from_type(kind, text),
+        Err(error) => error,
+    })
+}
 
 /// Threads that are in the engine without the interpreter's lock. Changed only by threads that hold that lock, or that are
 /// about to take it.
@@ -47,12 +83,13 @@ pub fn exception(error: &Error) -> PyErr {
     let text = format!("{}: {}", error.op(), error.kind());
     let text = without_lines(&text);
     match error.kind() {
-        ErrorKind::DType(_) => PyTypeError::new_err(text),
+        ErrorKind::DType(_) => raised(dtype_error, text),
         ErrorKind::Index { .. } | ErrorKind::Axis { .. } => PyIndexError::new_err(text),
-        ErrorKind::Shape(_) | ErrorKind::Value(_) | ErrorKind::Format(_) => PyValueError::new_err(text),
+        ErrorKind::Shape(_) | ErrorKind::Value(_) => raised(argument_error, text),
+        ErrorKind::Format(_) => PyValueError::new_err(text),
         // Operands that do not go together are the caller's mistake; a device that is not there is the machine's state.
         ErrorKind::Device(why) if why.contains("on the same device") || why.contains("is not a device") => {
-            PyValueError::new_err(text)
+            raised(argument_error, text)
         }
         ErrorKind::OutOfMemory { .. } => PyMemoryError::new_err(text),
         ErrorKind::Singular(_) => LinAlgError::new_err(text),

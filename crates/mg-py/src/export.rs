@@ -12,6 +12,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList};
 
 use crate::dtype::optional_dtype;
 use crate::error::{build, compute, exception};
+use crate::format::PyMemoryFormat;
 use crate::tensor::PyTensor;
 
 /// The element at an offset that the value's layout reaches, as Python's number.
@@ -261,15 +262,33 @@ impl PyTensor {
         Ok(value.buffer.as_ptr().addr() + value.layout.offset() * value.buffer.dtype().size())
     }
 
-    /// Whether the elements lie in memory in row-major order without gaps.
-    fn is_contiguous(&self, py: Python<'_>) -> PyResult<bool> {
-        build(py, || self.t.is_contiguous())
+    /// Whether the elements lie in memory in row-major order without gaps; with `channels_last` whether they do with the axis of
+    /// channels, the second one, taken as the last.
+    #[pyo3(signature = (memory_format=None))]
+    fn is_contiguous(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<bool> {
+        let axes: isize = match memory_format {
+            None | Some(PyMemoryFormat::contiguous_format | PyMemoryFormat::preserve_format) => {
+                return build(py, || self.t.is_contiguous());
+            }
+            Some(PyMemoryFormat::channels_last) => 4,
+            Some(PyMemoryFormat::channels_last_3d) => 5,
+        };
+        build(py, || match self.t.rank() as isize == axes {
+            true => self.t.movedim(&[1], &[-1])?.is_contiguous(),
+            false => Ok(false),
+        })
     }
 
-    /// The elements in memory of their own in row-major order; the tensor itself where they are already.
-    fn contiguous<'py>(slf: Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyTensor>> {
+    /// The elements in memory of their own in row-major order; the tensor itself where they are already. (Also where another order is
+    /// asked for: kernels here need none.)
+    #[pyo3(signature = (memory_format=None))]
+    fn contiguous<'py>(
+        slf: Bound<'py, PyTensor>,
+        memory_format: Option<PyMemoryFormat>,
+    ) -> PyResult<Bound<'py, PyTensor>> {
         let py = slf.py();
-        if slf.get().is_contiguous(py)? {
+        let _ = memory_format;
+        if slf.get().is_contiguous(py, None)? {
             return Ok(slf);
         }
         Bound::new(py, slf.get().unary(py, |t| Ok(t.copy()))?)

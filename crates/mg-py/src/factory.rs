@@ -1,5 +1,8 @@
 //! PyTorch's factories: constants, unless a gradient is asked for.
 
+// As many as PyTorch's have.
+#![allow(clippy::too_many_arguments)]
+
 use mg_autograd::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Result};
 use pyo3::exceptions::PyTypeError;
@@ -8,6 +11,7 @@ use pyo3::types::PyTuple;
 
 use crate::dtype::optional_dtype;
 use crate::error::build;
+use crate::format::{PyLayout, PyMemoryFormat, without_effect};
 use crate::nested;
 use crate::random::PyGenerator;
 use crate::size::{signed, sizes};
@@ -50,14 +54,17 @@ fn shape(args: &Bound<'_, PyTuple>, size: Any<'_, '_>) -> PyResult<Vec<usize>> {
 
 /// A tensor of data, copied: floats are f32, integers i64, truth values bool; what has a dtype keeps it.
 #[pyfunction]
-#[pyo3(signature = (data, *, dtype=None, device=None, requires_grad=false))]
+#[pyo3(signature = (data, *, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None))]
 pub fn tensor(
     py: Python<'_>,
     data: &Bound<'_, PyAny>,
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
     requires_grad: bool,
+    layout: Option<PyLayout>,
+    pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
+    without_effect(layout, pin_memory, None);
     let t = nested::tensor(data, optional_dtype(dtype)?)?;
     PyTensor::finished(py, t, device, requires_grad)
 }
@@ -88,7 +95,10 @@ macro_rules! filled {
     ($($(#[doc = $doc:literal])+ $name:ident |$shape:ident, $dtype:ident| $make:expr;)*) => {$(
         $(#[doc = $doc])+
         #[pyfunction]
-        #[pyo3(signature = (*shape, size=None, dtype=None, device=None, requires_grad=false))]
+        #[pyo3(signature = (
+            *shape, size=None, dtype=None, device=None, requires_grad=false,
+            layout=None, pin_memory=None, memory_format=None
+        ))]
         pub fn $name(
             py: Python<'_>,
             shape: &Bound<'_, PyTuple>,
@@ -96,7 +106,11 @@ macro_rules! filled {
             dtype: Option<&Bound<'_, PyAny>>,
             device: Option<&Bound<'_, PyAny>>,
             requires_grad: bool,
+            layout: Option<PyLayout>,
+            pin_memory: Option<bool>,
+            memory_format: Option<PyMemoryFormat>,
         ) -> PyResult<PyTensor> {
+            without_effect(layout, pin_memory, memory_format);
             let $shape = self::shape(shape, size)?;
             let $dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
             made(py, device, requires_grad, || $make)
@@ -114,7 +128,9 @@ filled! {
 
 /// The same value everywhere; its dtype is that of `tensor(fill_value)` unless asked otherwise.
 #[pyfunction]
-#[pyo3(signature = (size, fill_value, *, dtype=None, device=None, requires_grad=false))]
+#[pyo3(signature = (
+    size, fill_value, *, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None
+))]
 pub fn full(
     py: Python<'_>,
     size: &Bound<'_, PyAny>,
@@ -122,7 +138,10 @@ pub fn full(
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
     requires_grad: bool,
+    layout: Option<PyLayout>,
+    pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
+    without_effect(layout, pin_memory, None);
     let shape = signed(&crate::size::shape(size)?);
     let value = nested::tensor(fill_value, optional_dtype(dtype)?)?;
     let there = crate::device::usable_device(device)?;
@@ -137,7 +156,9 @@ pub fn full(
 
 /// The identity matrix, or its first `m` columns.
 #[pyfunction]
-#[pyo3(signature = (n, m=None, *, dtype=None, device=None, requires_grad=false))]
+#[pyo3(signature = (
+    n, m=None, *, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None
+))]
 pub fn eye(
     py: Python<'_>,
     n: usize,
@@ -145,7 +166,10 @@ pub fn eye(
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
     requires_grad: bool,
+    layout: Option<PyLayout>,
+    pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
+    without_effect(layout, pin_memory, None);
     let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
     made(py, device, requires_grad, || {
         let (rows, columns) = (Tensor::arange(n).unsqueeze(1)?, Tensor::arange(m.unwrap_or(n)));
@@ -155,8 +179,9 @@ pub fn eye(
 
 /// `start`, `start + step`, … before `end`: i64 if all three are integers, else f32.
 #[pyfunction]
-#[pyo3(signature = (start, end=None, step=None, *, dtype=None, device=None, requires_grad=false))]
-#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (
+    start, end=None, step=None, *, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None
+))]
 pub fn arange(
     py: Python<'_>,
     start: &Bound<'_, PyAny>,
@@ -165,7 +190,10 @@ pub fn arange(
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
     requires_grad: bool,
+    layout: Option<PyLayout>,
+    pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
+    without_effect(layout, pin_memory, None);
     let wanted = optional_dtype(dtype)?;
     let whole = |o: Any<'_, '_>| o.is_none_or(|o| o.extract::<i64>().is_ok());
     if whole(Some(start)) && whole(end) && whole(step) {
@@ -226,8 +254,9 @@ fn count_of(n: f64) -> Result<usize> {
 
 /// `steps` numbers from `start` to `end`, both included.
 #[pyfunction]
-#[pyo3(signature = (start, end, steps, *, dtype=None, device=None, requires_grad=false))]
-#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (
+    start, end, steps, *, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None
+))]
 pub fn linspace(
     py: Python<'_>,
     start: f64,
@@ -236,7 +265,10 @@ pub fn linspace(
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
     requires_grad: bool,
+    layout: Option<PyLayout>,
+    pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
+    without_effect(layout, pin_memory, None);
     let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
     made(py, device, requires_grad, || {
         let n = count_of(steps as f64)?;
@@ -252,8 +284,10 @@ pub fn linspace(
 
 /// Random integers from `low` (0, if one bound is given) up to `high`, which is left out.
 #[pyfunction]
-#[pyo3(signature = (low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=false))]
-#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (
+    low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=false,
+    layout=None, pin_memory=None
+))]
 pub fn randint(
     py: Python<'_>,
     low: i64,
@@ -263,7 +297,10 @@ pub fn randint(
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
     requires_grad: bool,
+    layout: Option<PyLayout>,
+    pin_memory: Option<bool>,
 ) -> PyResult<PyTensor> {
+    without_effect(layout, pin_memory, None);
     // randint(high, size) and randint(low, high, size).
     let (low, high, size) = match (high.filter(|h| !h.is_none()), size) {
         (Some(high), Some(size)) => (low, high.extract::<i64>()?, size),
@@ -281,7 +318,7 @@ pub fn randint(
 #[pymethods]
 impl PyTensor {
     /// A tensor of data, copied, in this tensor's dtype and on its device unless others are named.
-    #[pyo3(signature = (data, *, dtype=None, device=None, requires_grad=false))]
+    #[pyo3(signature = (data, *, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None))]
     fn new_tensor(
         &self,
         py: Python<'_>,
@@ -289,7 +326,10 @@ impl PyTensor {
         dtype: Option<&Bound<'_, PyAny>>,
         device: Option<&Bound<'_, PyAny>>,
         requires_grad: bool,
+        layout: Option<PyLayout>,
+        pin_memory: Option<bool>,
     ) -> PyResult<PyTensor> {
+        without_effect(layout, pin_memory, None);
         let (own, there) = build(py, || Ok((self.t.dtype(), self.t.device())))?;
         let t = nested::tensor(data, Some(optional_dtype(dtype)?.unwrap_or(own)))?;
         let device = crate::device::usable_device(device)?.unwrap_or(there);
@@ -302,14 +342,20 @@ macro_rules! like {
     ($($(#[doc = $doc:literal])+ $name:ident |$shape:ident, $dtype:ident| $make:expr;)*) => {$(
         $(#[doc = $doc])+
         #[pyfunction]
-        #[pyo3(signature = (input, *, dtype=None, device=None, requires_grad=false))]
+        #[pyo3(signature = (
+            input, *, dtype=None, device=None, requires_grad=false, layout=None, pin_memory=None, memory_format=None
+        ))]
         pub fn $name(
             py: Python<'_>,
             input: &Bound<'_, PyTensor>,
             dtype: Option<&Bound<'_, PyAny>>,
             device: Option<&Bound<'_, PyAny>>,
             requires_grad: bool,
+            layout: Option<PyLayout>,
+            pin_memory: Option<bool>,
+            memory_format: Option<PyMemoryFormat>,
         ) -> PyResult<PyTensor> {
+            without_effect(layout, pin_memory, memory_format);
             let (like, wanted) = (&input.get().t, optional_dtype(dtype)?);
             let device = crate::device::usable_device(device)?;
             let device = device.map_or_else(|| build(py, || Ok(like.device())), Ok)?;
@@ -335,7 +381,10 @@ like! {
 
 /// The same value everywhere, in the shape and dtype of another tensor, on its device.
 #[pyfunction]
-#[pyo3(signature = (input, fill_value, *, dtype=None, device=None, requires_grad=false))]
+#[pyo3(signature = (
+    input, fill_value, *, dtype=None, device=None, requires_grad=false,
+    layout=None, pin_memory=None, memory_format=None
+))]
 pub fn full_like(
     py: Python<'_>,
     input: &Bound<'_, PyTensor>,
@@ -343,7 +392,11 @@ pub fn full_like(
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
     requires_grad: bool,
+    layout: Option<PyLayout>,
+    pin_memory: Option<bool>,
+    memory_format: Option<PyMemoryFormat>,
 ) -> PyResult<PyTensor> {
+    without_effect(layout, pin_memory, memory_format);
     let (like, wanted) = (&input.get().t, optional_dtype(dtype)?);
     let device = crate::device::usable_device(device)?;
     let (shape, of, there) = build(py, || Ok((like.shape(), like.dtype(), like.device())))?;

@@ -51,9 +51,9 @@ struct Recorded {
 }
 
 impl Recorded {
-    fn new(py: Python<'_>, objects: Vec<Bound<'_, PyAny>>) -> PyResult<Recorded> {
+    fn new(py: Python<'_>, objects: Vec<Bound<'_, PyAny>>, may_read: bool) -> PyResult<Recorded> {
         let slot = Slot::default();
-        let jit = mg_autograd::jit(step(slot.clone()));
+        let jit = mg_autograd::jit(step(slot.clone())).may_read(may_read);
         let stale = Arc::new(AtomicBool::new(false));
         let gone = stale.clone();
         let gone =
@@ -119,6 +119,8 @@ pub struct PyJit {
     /// Looked for at the first call, when what the function names has been defined.
     surroundings: OnceLock<Surroundings>,
     sorts: Sorts,
+    /// What it reads of values makes it run as usual, and is no error.
+    may_read: bool,
     recorded: Mutex<All>,
 }
 
@@ -128,14 +130,23 @@ pub struct PyJit {
 /// numbers, strings and other objects by type and value or identity, modes and numbers of modules, the numbers that the function
 /// knows from around it, and whether gradients are recorded. Where something differs the function runs as usual and is recorded
 /// for that case too. It may read and update tensors that it knows from elsewhere (parameters, optimisers' state), and answers
-/// with tensors, alone or in lists, tuples and dictionaries. To read a tensor's value within it is an error; what it does besides
-/// work on tensors (printing, counting) happens only when it is not replayed, and `reason` says why it is not.
+/// with tensors, alone or in lists, tuples and dictionaries. To read a tensor's value within it is an error, unless `may_read` says that
+/// it may, and is then called each time; what it does besides work on tensors (printing, counting) happens only when it is not
+/// replayed, and `reason` says why it is not.
 #[pyfunction]
-pub fn jit(py: Python<'_>, function: Py<PyAny>) -> PyResult<PyJit> {
+#[pyo3(signature = (function, *, may_read=false))]
+pub fn jit(py: Python<'_>, function: Py<PyAny>, may_read: bool) -> PyResult<PyJit> {
     if !function.bind(py).is_callable() {
         return Err(PyTypeError::new_err("jit takes a function"));
     }
-    Ok(PyJit { function, surroundings: OnceLock::new(), sorts: Sorts::default(), recorded: Mutex::default() })
+    let (sorts, recorded) = (Sorts::default(), Mutex::default());
+    Ok(PyJit { function, surroundings: OnceLock::new(), sorts, may_read, recorded })
+}
+
+/// Whether a step is being recorded on this thread, in which values may not be read.
+#[pyfunction]
+pub fn _is_recording() -> bool {
+    mg_graph::is_recording()
 }
 
 fn locked(slot: &Slot) -> MutexGuard<'_, Option<Call>> {
@@ -291,7 +302,7 @@ impl PyJit {
             // New: what is told by its address is held from now on, or seen to go.
             (words, before, arguments) = tell(true)?;
             hash = mixed(&words.key);
-            let mut new = Some(Box::new(Recorded::new(py, std::mem::take(&mut words.held))?));
+            let mut new = Some(Box::new(Recorded::new(py, std::mem::take(&mut words.held), self.may_read)?));
             let mut dropped = vec![];
             let mut all = self.lock();
             taken = take(&mut all, hash, &words.key);
@@ -376,7 +387,7 @@ impl PyJit {
     /// A replayed function of a copy of the function: what was recorded belongs to this one.
     fn __deepcopy__<'py>(&self, py: Python<'py>, memo: &Bound<'py, PyDict>) -> PyResult<PyJit> {
         let copy = py.import("copy")?.call_method1("deepcopy", (self.function.bind(py), memo))?;
-        jit(py, copy.unbind())
+        jit(py, copy.unbind(), self.may_read)
     }
 
     /// The function as it was.

@@ -3,6 +3,7 @@
 //! This crate converts and checks, and has no arithmetic of its own. Python's part of the package is in
 //! `python/micrograd_rs`; what is here is its module `_micrograd_rs`. Every call into the engine goes through `error.rs`.
 
+mod about;
 mod amp;
 mod arith;
 mod autocast;
@@ -16,6 +17,7 @@ mod explain;
 mod export;
 mod factory;
 mod files;
+mod format;
 mod func;
 mod grad;
 mod import;
@@ -80,6 +82,8 @@ mod _micrograd_rs {
         save_safetensors,
     };
     #[pymodule_export]
+    use crate::format::{PyLayout, PyMemoryFormat};
+    #[pymodule_export]
     use crate::func::{_anomaly_mode, _checkpoint, _set_detect_anomaly, PyLevel, PyTraced};
     #[pymodule_export]
     use crate::grad::{_set_grad_enabled, backward, grad, is_grad_enabled, realize};
@@ -90,7 +94,7 @@ mod _micrograd_rs {
         uniform_, xavier_normal_, xavier_uniform_, zeros_,
     };
     #[pymodule_export]
-    use crate::jit::{PyJit, jit};
+    use crate::jit::{_is_recording, PyJit, jit};
     #[pymodule_export]
     use crate::kernel::{_elementwise, PyBuilder, PyKernel, PyRaw};
     #[pymodule_export]
@@ -110,6 +114,8 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::scalar::value::PyValue;
     #[pymodule_export]
+    use crate::show::{get_num_threads, set_num_threads, set_printoptions};
+    #[pymodule_export]
     use crate::surface::{_operations, _rows};
     #[pymodule_export]
     use crate::tensor::PyTensor;
@@ -126,8 +132,20 @@ mod _micrograd_rs {
         crate::error::listen();
         crate::surface::install(module)?;
         for dtype in mg_device::DType::ALL {
-            module.add(dtype.long_name(), PyDType(dtype))?;
+            module.add(dtype.long_name(), crate::dtype::object(module.py(), dtype)?)?;
         }
+        use crate::format::{PyLayout, PyMemoryFormat};
+        for format in [
+            PyMemoryFormat::contiguous_format,
+            PyMemoryFormat::preserve_format,
+            PyMemoryFormat::channels_last,
+            PyMemoryFormat::channels_last_3d,
+        ] {
+            module.add(format.name(), format)?;
+        }
+        module.add("strided", PyLayout::strided)?;
+        module.add("ArgumentError", crate::error::argument_error(module.py())?)?;
+        module.add("DTypeError", crate::error::dtype_error(module.py())?)?;
         module.add("LinAlgError", module.py().get_type::<crate::error::LinAlgError>())?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -68,11 +68,19 @@ const MAX: Extreme =
 const MIN: Extreme =
     Extreme { over: Tensor::min_dim, along: Tensor::min_with_indices, pairwise: |a, b| a.try_minimum(b) };
 
+/// NumPy's functions say that they want no place for the answer.
+fn nowhere(out: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    match out.filter(|out| !out.is_none()) {
+        None => Ok(()),
+        Some(_) => Err(PyTypeError::new_err("answers are new tensors: takes out=None")),
+    }
+}
+
 #[pymethods]
 impl PyTensor {
     /// The largest element; with another tensor, the larger of each pair. Along one `dim`, PyTorch's pair of values and
     /// indices; over NumPy's `axis`, or several axes, the values.
-    #[pyo3(signature = (dim=None, keepdim=false, *, axis=None, keepdims=None))]
+    #[pyo3(signature = (dim=None, keepdim=false, *, axis=None, keepdims=None, out=None))]
     fn max<'py>(
         &self,
         py: Python<'py>,
@@ -80,13 +88,15 @@ impl PyTensor {
         keepdim: bool,
         axis: Option<&Bound<'py, PyAny>>,
         keepdims: Option<bool>,
+        out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        nowhere(out)?;
         self.extreme(py, dim, keep(keepdim, keepdims), axis, MAX)
     }
 
     /// The smallest element; with another tensor, the smaller of each pair. Along one `dim`, PyTorch's pair of values and
     /// indices; over NumPy's `axis`, or several axes, the values.
-    #[pyo3(signature = (dim=None, keepdim=false, *, axis=None, keepdims=None))]
+    #[pyo3(signature = (dim=None, keepdim=false, *, axis=None, keepdims=None, out=None))]
     fn min<'py>(
         &self,
         py: Python<'py>,
@@ -94,7 +104,9 @@ impl PyTensor {
         keepdim: bool,
         axis: Option<&Bound<'py, PyAny>>,
         keepdims: Option<bool>,
+        out: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        nowhere(out)?;
         self.extreme(py, dim, keep(keepdim, keepdims), axis, MIN)
     }
 

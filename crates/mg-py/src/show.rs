@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use mg_autograd::display::{PrintOptions, print_options, set_print_options};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::error::compute;
@@ -79,4 +81,53 @@ fn cell(number: &Bound<'_, PyAny>) -> PyResult<String> {
         Ok(float) => float.call_method1("__format__", (".4g",))?.extract(),
         Err(_) => number.str()?.extract(),
     }
+}
+
+/// Says how tensors are printed: digits, when and how much of long axes is left out, characters of a line, and whether numbers have
+/// an exponent (None: where their sizes ask for it). The rest is as it is by itself.
+#[pyfunction]
+#[pyo3(signature = (precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None))]
+pub fn set_printoptions(
+    precision: Option<usize>,
+    threshold: Option<f64>,
+    edgeitems: Option<usize>,
+    linewidth: Option<usize>,
+    profile: Option<&str>,
+    sci_mode: Option<bool>,
+) -> PyResult<()> {
+    let usual = PrintOptions::default();
+    let mut options = match profile {
+        None => PrintOptions { scientific: None, ..print_options() },
+        Some("default") => usual,
+        Some("short") => PrintOptions { precision: 2, edge_items: 2, ..usual },
+        Some("full") => PrintOptions { threshold: usize::MAX, ..usual },
+        Some(other) => {
+            let text = format!("a profile is \"default\", \"short\" or \"full\", got {other:?}");
+            return Err(PyValueError::new_err(text));
+        }
+    };
+    options.precision = precision.unwrap_or(options.precision);
+    // Infinity stands for all.
+    options.threshold = threshold.map_or(options.threshold, |t| t as usize);
+    options.edge_items = edgeitems.unwrap_or(options.edge_items);
+    options.width = linewidth.unwrap_or(options.width);
+    options.scientific = sci_mode.or(options.scientific);
+    set_print_options(options);
+    Ok(())
+}
+
+/// How many threads a launch on the host may use.
+#[pyfunction]
+pub fn get_num_threads() -> usize {
+    mg_kernels::cpu::pool::num_threads()
+}
+
+/// Sets how many threads a launch on the host may use. Results do not depend on it.
+#[pyfunction]
+pub fn set_num_threads(num: usize) -> PyResult<()> {
+    if num == 0 {
+        return Err(PyRuntimeError::new_err("takes a positive number of threads, got 0"));
+    }
+    mg_kernels::cpu::pool::set_num_threads(num);
+    Ok(())
 }

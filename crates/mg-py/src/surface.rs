@@ -17,6 +17,7 @@ use smallvec::SmallVec;
 
 use crate::arith::other;
 use crate::error::{build, compute};
+use crate::format::{PyLayout, PyMemoryFormat};
 use crate::random::PyGenerator;
 use crate::tensor::{Other, PyTensor};
 use crate::{device, dtype, nested, size};
@@ -222,6 +223,9 @@ fn call<'py>(
             continue;
         }
         let Some(at) = seats.named(name) else {
+            if without_effect(operation, name, object)? {
+                continue;
+            }
             return Err(seats.complain(&format!("got an unexpected keyword argument '{name}'")));
         };
         let own = at.checked_sub(first).map_or("input", |at| operation.params[at].name);
@@ -273,6 +277,21 @@ fn call<'py>(
     }
     let answer = called(py, operation, &given)?;
     answered(py, number, operation, answer, borrowed)
+}
+
+/// Whether an argument says how memory is to lie, which no result depends on: PyTorch's factories and copies take some.
+fn without_effect(operation: &Operation, name: &str, object: Borrowed<'_, '_, PyAny>) -> PyResult<bool> {
+    let makes = operation.params.iter().any(|p| p.name == "requires_grad");
+    Ok(match name {
+        "memory_format" if makes || operation.name == "clone" => {
+            object.is_none() || object.extract::<PyMemoryFormat>().is_ok()
+        }
+        "layout" if makes => object.is_none() || object.extract::<PyLayout>().is_ok(),
+        "pin_memory" if makes => object.is_none() || object.extract::<bool>().is_ok(),
+        // NumPy's functions of the same names name these.
+        "out" | "dtype" => object.is_none(),
+        _ => false,
+    })
 }
 
 /// The tensor that a number in a tensor's place stands for, beside that on the other side: `pow(2, x)`.

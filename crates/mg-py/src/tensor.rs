@@ -8,7 +8,7 @@ use mg_device::{DType, Device, Result};
 use mg_graph::Value;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyWeakrefMethods, PyWeakrefReference};
+use pyo3::types::{PyDict, PyInt, PyTuple, PyWeakrefMethods, PyWeakrefReference};
 
 use crate::custom::PyHistory;
 use crate::device::{PyDevice, usable_device};
@@ -19,7 +19,7 @@ use crate::{nested, size};
 /// A tensor: N-dimensional, of one dtype, on one device, computed when its value is needed.
 ///
 /// `Tensor(data)` makes an f32 leaf that requires a gradient, of numbers, nested sequences, generators, arrays or tensors;
-/// `tensor(data)` and the other factories make constants with PyTorch's dtypes. Operations record what they are; the work
+/// two whole numbers or more, alone, are the sizes of zeros that do not; `tensor(data)` and the other factories make constants with PyTorch's dtypes. Operations record what they are; the work
 /// is done when a value is looked at, in as few passes over memory as possible.
 #[pyclass(frozen, mapping, weakref, name = "Tensor", module = "micrograd_rs")]
 pub struct PyTensor {
@@ -208,15 +208,34 @@ impl PyTensor {
 #[pymethods]
 impl PyTensor {
     #[new]
-    #[pyo3(signature = (data, shape=None, device=None, dtype=None, requires_grad=None))]
+    #[pyo3(signature = (data, shape=None, device=None, dtype=None, requires_grad=None, *sizes))]
+    #[allow(clippy::too_many_arguments)] // PyTorch's sizes may come in their places.
     fn new(
         py: Python<'_>,
         data: &Bound<'_, PyAny>,
         shape: Option<&Bound<'_, PyAny>>,
         device: Option<&Bound<'_, PyAny>>,
         dtype: Option<&Bound<'_, PyAny>>,
-        requires_grad: Option<bool>,
+        requires_grad: Option<&Bound<'_, PyAny>>,
+        sizes: &Bound<'_, PyTuple>,
     ) -> PyResult<PyTensor> {
+        // `Tensor(2, 3)`: whole numbers alone, two or more, are sizes.
+        let whole = |o: &Bound<'_, PyAny>| o.is_exact_instance_of::<PyInt>();
+        if whole(data) && shape.is_some_and(whole) {
+            let places = [Some(data), shape, device, dtype, requires_grad];
+            let given: Vec<_> = places.into_iter().flatten().cloned().chain(sizes.iter()).collect();
+            if given.iter().all(whole) {
+                let shape = size::shape(PyTuple::new(py, given)?.as_any())?;
+                return Ok(build(py, || Tensor::zeros(&shape, DType::default_float()))?.into());
+            }
+        }
+        if !sizes.is_empty() {
+            return Err(PyTypeError::new_err(
+                "takes data and a shape, or whole numbers alone, which are sizes",
+            ));
+        }
+        let requires_grad =
+            requires_grad.filter(|o| !o.is_none()).map(|o| o.extract::<bool>()).transpose()?;
         // Before the data is read, which may be long.
         usable_device(device)?;
         let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
@@ -285,8 +304,8 @@ impl PyTensor {
 
     /// The dtype.
     #[getter]
-    pub fn dtype(&self, py: Python<'_>) -> PyResult<PyDType> {
-        build(py, || Ok(self.t.dtype())).map(PyDType)
+    pub fn dtype(&self, py: Python<'_>) -> PyResult<Py<PyDType>> {
+        crate::dtype::object(py, build(py, || Ok(self.t.dtype()))?)
     }
 
     /// The device.
@@ -450,9 +469,17 @@ impl PyTensor {
         1000
     }
 
-    /// NumPy leaves its operators to us.
-    #[classattr]
-    fn __array_ufunc__(py: Python<'_>) -> Py<PyAny> {
-        py.None()
+    /// NumPy's functions of elements: ours where there is one, and its own of the values else. Operators of arrays beside tensors are ours.
+    #[pyo3(signature = (ufunc, method, *inputs, **kwargs))]
+    fn __array_ufunc__<'py>(
+        slf: &Bound<'py, PyTensor>,
+        ufunc: &Bound<'py, PyAny>,
+        method: &Bound<'py, PyAny>,
+        inputs: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let module = py.import("micrograd_rs._ufuncs")?;
+        module.getattr("called")?.call1((ufunc, method, inputs, kwargs))
     }
 }

@@ -7,8 +7,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString, PyTuple};
 
 use crate::device::{check_usable, device};
-use crate::dtype::dtype;
+use crate::dtype::{dtype, dtype as dtype_of};
 use crate::error::build;
+use crate::format::PyMemoryFormat;
 use crate::tensor::PyTensor;
 
 #[pymethods]
@@ -54,6 +55,10 @@ impl PyTensor {
         let py = slf.py();
         let (mut on, mut into) = (None, None);
         let mut take = |obj: &Bound<'py, PyAny>, key: Option<&str>| -> PyResult<()> {
+            // `to(device, dtype, non_blocking, copy)` by place.
+            if obj.is_instance_of::<pyo3::types::PyBool>() && key.is_none() {
+                return Ok(());
+            }
             if let Ok(like) = obj.cast::<PyTensor>() {
                 (on, into) = (Some(like.get().t.device()), Some(like.get().t.dtype()));
                 return Ok(());
@@ -70,7 +75,7 @@ impl PyTensor {
                 Some("dtype") => into = Some(dtype(obj)?),
                 None if is_device => on = Some(device(obj)?),
                 None => into = Some(dtype(obj)?),
-                Some("non_blocking") => {}
+                Some("non_blocking" | "memory_format") => {}
                 Some(key) => {
                     return Err(PyTypeError::new_err(format!("to() takes device and dtype, not {key}")));
                 }
@@ -114,12 +119,16 @@ impl PyTensor {
     }
 
     /// The tensor on a CUDA device.
-    #[pyo3(signature = (device=None))]
+    #[pyo3(signature = (device=None, non_blocking=false, memory_format=None))]
     fn cuda<'py>(
         slf: Bound<'py, PyTensor>,
         device: Option<&Bound<'py, PyAny>>,
+        non_blocking: bool,
+        memory_format: Option<PyMemoryFormat>,
     ) -> PyResult<Bound<'py, PyTensor>> {
         let py = slf.py();
+        // Copies are in the stream's order.
+        let (_, _) = (non_blocking, memory_format);
         let device = match device.filter(|d| !d.is_none()) {
             None => "cuda".into_pyobject(py)?.into_any(),
             Some(d) => match d.extract::<usize>() {
@@ -138,58 +147,81 @@ impl PyTensor {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         match dtype.filter(|d| !d.is_none()) {
-            None => Ok(Bound::new(py, slf.get().dtype(py)?)?.into_any()),
-            Some(d) => Ok(PyTensor::to(slf, &PyTuple::new(py, [d])?, false, None)?.into_any()),
+            None => Ok(slf.get().dtype(py)?.into_bound(py).into_any()),
+            Some(d) => {
+                let wanted = crate::dtype::object(py, dtype_of(d)?)?;
+                Ok(PyTensor::to(slf, &PyTuple::new(py, [wanted])?, false, None)?.into_any())
+            }
         }
     }
 
     /// As `to(float32)`.
-    fn float(&self, py: Python<'_>) -> PyResult<PyTensor> {
+    #[pyo3(signature = (memory_format=None))]
+    fn float(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+        let _ = memory_format;
         self.unary(py, |t| Ok(t.to_dtype(DType::F32)))
     }
 
     /// As `to(float64)`.
-    fn double(&self, py: Python<'_>) -> PyResult<PyTensor> {
+    #[pyo3(signature = (memory_format=None))]
+    fn double(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+        let _ = memory_format;
         self.unary(py, |t| Ok(t.to_dtype(DType::F64)))
     }
 
     /// As `to(float16)`.
-    fn half(&self, py: Python<'_>) -> PyResult<PyTensor> {
+    #[pyo3(signature = (memory_format=None))]
+    fn half(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+        let _ = memory_format;
         self.unary(py, |t| Ok(t.to_dtype(DType::F16)))
     }
 
     /// As `to(bfloat16)`.
-    fn bfloat16(&self, py: Python<'_>) -> PyResult<PyTensor> {
+    #[pyo3(signature = (memory_format=None))]
+    fn bfloat16(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+        let _ = memory_format;
         self.unary(py, |t| Ok(t.to_dtype(DType::BF16)))
     }
 
     /// As `to(int64)`.
-    fn long(&self, py: Python<'_>) -> PyResult<PyTensor> {
+    #[pyo3(signature = (memory_format=None))]
+    fn long(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+        let _ = memory_format;
         self.unary(py, |t| Ok(t.to_dtype(DType::I64)))
     }
 
     /// As `to(int32)`.
-    fn int(&self, py: Python<'_>) -> PyResult<PyTensor> {
+    #[pyo3(signature = (memory_format=None))]
+    fn int(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+        let _ = memory_format;
         self.unary(py, |t| Ok(t.to_dtype(DType::I32)))
     }
 
     /// As `to(int16)`.
-    fn short(&self, py: Python<'_>) -> PyResult<PyTensor> {
+    #[pyo3(signature = (memory_format=None))]
+    fn short(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+        let _ = memory_format;
         self.unary(py, |t| Ok(t.to_dtype(DType::I16)))
     }
 
     /// As `to(int8)`.
-    fn char(&self, py: Python<'_>) -> PyResult<PyTensor> {
+    #[pyo3(signature = (memory_format=None))]
+    fn char(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+        let _ = memory_format;
         self.unary(py, |t| Ok(t.to_dtype(DType::I8)))
     }
 
     /// As `to(uint8)`.
-    fn byte(&self, py: Python<'_>) -> PyResult<PyTensor> {
+    #[pyo3(signature = (memory_format=None))]
+    fn byte(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+        let _ = memory_format;
         self.unary(py, |t| Ok(t.to_dtype(DType::U8)))
     }
 
     /// As `to(bool)`.
-    fn bool(&self, py: Python<'_>) -> PyResult<PyTensor> {
+    #[pyo3(signature = (memory_format=None))]
+    fn bool(&self, py: Python<'_>, memory_format: Option<PyMemoryFormat>) -> PyResult<PyTensor> {
+        let _ = memory_format;
         self.unary(py, |t| Ok(t.to_dtype(DType::Bool)))
     }
 }

@@ -97,7 +97,7 @@ sys.exit(calls.work(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]))
 """
     monkeypatch.setattr("fuzz.calls.CHILD", [sys.executable, "-c", planted])
     monkeypatch.setattr("fuzz.calls.LONGEST", 2)
-    assert calls(8000, 1) == 1
+    assert calls(12000, 1) == 1
     told = capfd.readouterr().out
     assert "planted" in told and "hangs" in told and "ends the process" in told
 

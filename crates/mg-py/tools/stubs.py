@@ -186,10 +186,13 @@ def filled() -> str:
         "    dtype: _DType | None = None,",
         "    device: _Device | None = None,",
         "    requires_grad: _bool = False,",
+        "    layout: _Layout | None = None,",
+        "    pin_memory: _bool | None = None,",
+        "    memory_format: _Format | None = None,",
         ") -> Tensor:",
     ]
     for name, text in FILLED.items():
-        out += ["@overload", f"def {name}(", "    shape: Sequence[_int],", "    /,", "    *,", *keywords[:3]]
+        out += ["@overload", f"def {name}(", "    shape: Sequence[_int],", "    /,", "    *,", *keywords[:-1]]
         out += [") -> Tensor: ...", "@overload", f"def {name}(", "    *shape: _int,"]
         out += ["    size: _Sizes | None = None,", *keywords, f'    """{text}"""', ""]
         out += [f"def {name}_like(", "    input: Tensor,", "    *,", *keywords]

@@ -164,7 +164,7 @@ impl History {
         }
         let is_outside = |node: &Node| matches!(known.get(&node.sequence()), Some(Input::Outside(_)));
         let start = mg_graph::next_sequence();
-        let recorded = mg_graph::record(|| {
+        let recorded = mg_graph::record(false, || {
             let mut found: Vec<(Node, Node)> = vec![];
             let passed =
                 walk(seeds.iter().cloned(), false, Reach::Within(&within), is_outside, |node, g| {

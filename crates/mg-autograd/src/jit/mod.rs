@@ -84,6 +84,7 @@ pub struct Jit<F> {
     /// The run that the last call was, or was a replay of; and how many there were.
     run: u64,
     runs: u64,
+    may_read: bool,
 }
 
 /// What is known for one key.
@@ -187,10 +188,16 @@ struct Replaying {
 
 /// Makes a replayed function; see [`Jit`].
 pub fn jit<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>>(step: F) -> Jit<F> {
-    Jit { step, known: HashMap::new(), replayed: false, reason: None, run: 0, runs: 0 }
+    Jit { step, known: HashMap::new(), replayed: false, reason: None, run: 0, runs: 0, may_read: false }
 }
 
 impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
+    /// With `true` the function may read values: a run in which it does is no error, and is not replayed, but called each time.
+    pub fn may_read(mut self, may: bool) -> Self {
+        self.may_read = may;
+        self
+    }
+
     /// Calls the function, or replays it. While another step is being recorded it is called, as a part of that one.
     ///
     /// # Errors
@@ -234,7 +241,7 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
             known.plain -= 1;
             return self.plainly(arguments);
         }
-        let (outputs, run) = record(&mut self.step, arguments, self.run)?;
+        let (outputs, run) = record(&mut self.step, arguments, self.run, self.may_read)?;
         self.reason = run.and_then(|run| known.add(run)).err();
         if self.reason.is_some() {
             known.disagree();
@@ -332,14 +339,19 @@ fn refused(why: &str) -> Error {
 
 /// Runs a step and notes what it does: its answers, and the run, or why that cannot be replayed.
 #[track_caller]
-fn record<F>(step: &mut F, arguments: &[&Tensor], number: u64) -> Result<(Vec<Tensor>, Result<Run>)>
+fn record<F>(
+    step: &mut F,
+    arguments: &[&Tensor],
+    number: u64,
+    may_read: bool,
+) -> Result<(Vec<Tensor>, Result<Run>)>
 where
     F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>,
 {
     let handles: Vec<Tensor> = arguments.iter().map(|&t| t.clone()).collect();
     record::begin(arguments);
     let (generator, drawn) = (creation::generator(), creation::drawn());
-    let recorded = mg_graph::record(|| {
+    let recorded = mg_graph::record(may_read, || {
         let outputs = step(&handles)?;
         let record = record::end();
         let mut waiting: Vec<Node> = record.changed.iter().map(|(_, kept)| kept.node()).collect();
@@ -355,10 +367,16 @@ where
         drop(record::end());
     }
     let (result, trace) = recorded?;
-    if let Some(error) = trace.host_read() {
-        return Err(error);
+    let read = trace.host_read();
+    if let Some(error) = &read
+        && !may_read
+    {
+        return Err(error.clone());
     }
     let (outputs, record) = result?;
+    if let Some(error) = read {
+        return Ok((outputs, Err(error)));
+    }
     // By this thread: what others draw meanwhile is theirs.
     let drawn = creation::drawn().wrapping_sub(drawn);
     let run = Run::new(trace, record, arguments, &outputs, generator, drawn).map(|run| Run { number, ..run });

@@ -45,7 +45,7 @@ fn filled(op: &'static str, shape: &[usize], value: Operand, dtype: DType, devic
 }
 
 /// Uniform numbers in [0, 1) in a tensor's shape, in the dtype in which its dtype's are computed.
-fn uniform_of(t: &Tensor, generator: Option<&Generator>) -> Result<Node> {
+pub(super) fn uniform_of(t: &Tensor, generator: Option<&Generator>) -> Result<Node> {
     uniform(&t.shape(), drawn_in(t.dtype()), t.device(), generator)
 }
 

@@ -5,7 +5,7 @@ use crate::functional::norm_of;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::Node;
-use mg_kernels::{Algebra, ReduceKind, Rules};
+use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
 /// What is no smaller than a bound, through which no gradient passes where it is; NaN stays.
@@ -77,6 +77,62 @@ impl Tensor {
     ) -> Result<Tensor> {
         let difference = float(&x1.try_sub(x2)?);
         Ok(Tensor::from_node(offset_norm(&difference, p, eps, keepdim)?))
+    }
+
+    /// The `p`-norms of the differences of all pairs of rows: of `[…, n, m]` and `[…, k, m]` those of row `i` and row `j`, `[…, n, k]`; batches broadcast.
+    /// Integers become f32. Euclidean distances of more than 25 rows are computed by a product, unless `compute_mode` is
+    /// "donot_use_mm_for_euclid_dist"; "use_mm_for_euclid_dist" asks for the product always.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than two axes, rows of unlike lengths, batches that do not broadcast, unlike devices; a `p` below 0; another mode.
+    #[surface(function)]
+    pub fn cdist(
+        x1: &Tensor,
+        x2: &Tensor,
+        #[default(2.0)] p: f64,
+        #[default(None)] compute_mode: Option<&str>,
+    ) -> Result<Tensor> {
+        let op = "cdist";
+        let fail = |kind| Err(Error::new(op, kind));
+        let (shape1, shape2) = (x1.shape(), x2.shape());
+        let (rank1, rank2) = (shape1.len(), shape2.len());
+        if rank1 < 2 || rank2 < 2 || shape1[rank1 - 1] != shape2[rank2 - 1] {
+            let text = format!("takes rows of one length, got shapes {shape1:?} and {shape2:?}");
+            return fail(ErrorKind::Shape(text));
+        }
+        if p.is_nan() || p < 0.0 {
+            return fail(ErrorKind::Value(format!("takes a p of at least 0, got {p}")));
+        }
+        let many = shape1[rank1 - 2] > 25 || shape2[rank2 - 2] > 25;
+        let by_product = match compute_mode {
+            None | Some("use_mm_for_euclid_dist_if_necessary") => many,
+            Some("use_mm_for_euclid_dist") => true,
+            Some("donot_use_mm_for_euclid_dist") => false,
+            Some(other) => {
+                return fail(ErrorKind::Value(format!("no compute_mode is {other:?}")));
+            }
+        };
+        let dtype = DType::promote(float(x1).dtype(), float(x2).dtype());
+        let (a, b) = (float(x1).cast(dtype), float(x2).cast(dtype));
+        let (a, b) = (Tensor::from_node(a), Tensor::from_node(b));
+        if !by_product || p != 2.0 || shape1[rank1 - 1] == 0 {
+            let difference = a.unsqueeze(-2)?.try_sub(&b.unsqueeze(-3)?)?.node();
+            let last = axis_mask(&difference, -1)?;
+            return Ok(Tensor::from_node(norm_of(&difference, p, last, false)?));
+        }
+        // |a − b|² = |a|² + |b|² − 2 a·b
+        let lengths = |t: &Tensor| -> Result<Tensor> {
+            let squares = t.node().map(Row::Square);
+            Ok(Tensor::from_node(squares.reduce(ReduceKind::Sum, axis_mask(&squares, -1)?, true)?))
+        };
+        let products = a.try_matmul(&b.transpose(-2, -1)?)?.node().scale(-2.0);
+        let ends = lengths(&a)?.try_add(&lengths(&b)?.transpose(-2, -1)?)?;
+        let squares = ends.node().add(&products);
+        // No gradient flows where two are the same.
+        let apart = squares.lit(0.0).lt(&squares);
+        let root = apart.choose(&squares, &squares.lit(1.0)).map(Row::Sqrt);
+        Ok(Tensor::from_node(apart.choose(&root, &root.lit(0.0))))
     }
 
     /// The `p`-norms of the differences of all pairs of rows `i < j` of a matrix, ordered by `i`, then `j`. Integers become f32.

@@ -299,6 +299,47 @@ impl Tensor {
         Ok(Tensor::from_node(Node::apply(Row::Copysign, &[&one, &x]).lt(&x.lit(0.0))))
     }
 
+    /// The angle of a number to the positive axis: 0, or π of what is negative; NaN of NaN. Integers become f32.
+    pub fn angle(&self) -> Result<Tensor> {
+        let x = float(self);
+        let angle = x.lt(&x.lit(0.0)).choose(&x.lit(std::f64::consts::PI), &x.lit(0.0));
+        Ok(Tensor::from_node(x.eq(&x).choose(&angle, &x)))
+    }
+
+    /// The number of its CUDA device; −1 on the host.
+    pub fn get_device(&self) -> Result<i64> {
+        let device = self.device();
+        let name = device.to_string();
+        let number = name.split_once(':').and_then(|(_, number)| number.parse().ok());
+        Ok(if device.is_cuda() { number.unwrap_or(0) } else { -1 })
+    }
+
+    /// The tensor itself: its numbers are real.
+    #[surface(function)]
+    pub fn real(&self) -> Result<Tensor> {
+        Ok(self.clone())
+    }
+
+    /// The tensor itself: the conjugate of a real number is that number.
+    pub fn conj(&self) -> Result<Tensor> {
+        Ok(self.clone())
+    }
+
+    /// The tensor itself: the conjugate of a real number is that number.
+    pub fn conj_physical(&self) -> Result<Tensor> {
+        Ok(self.clone())
+    }
+
+    /// The tensor itself: nothing of it is left to be conjugated.
+    pub fn resolve_conj(&self) -> Result<Tensor> {
+        Ok(self.clone())
+    }
+
+    /// The tensor itself: nothing of it is left to be negated.
+    pub fn resolve_neg(&self) -> Result<Tensor> {
+        Ok(self.clone())
+    }
+
     /// The tensor itself.
     ///
     /// # Errors

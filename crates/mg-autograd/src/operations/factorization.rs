@@ -467,4 +467,63 @@ impl Tensor {
     pub fn orgqr(&self, input2: &Tensor) -> Result<Tensor> {
         self.try_householder_product(input2)
     }
+
+    /// The largest `q` singular values of matrices `[…, m, n]`, about: `A ≈ U diag(S) Vᵀ`. Of the span of `A`'s products with random vectors
+    /// that `niter` times went through `A` and its transpose (Halko, Martinsson and Tropp, 2011, algorithm 4.4). With `M`, of `A − M`.
+    ///
+    /// # Errors
+    ///
+    /// What is no matrix; a `q` of more than its shorter side; what `qr` and `svd` refuse.
+    #[surface(function, answers("U", "S", "V"))]
+    pub fn svd_lowrank(
+        A: &Tensor,
+        #[default(6)] q: usize,
+        #[default(2)] niter: usize,
+        #[default(None)] M: Option<&Tensor>,
+    ) -> Result<(Tensor, Tensor, Tensor)> {
+        const OP: &str = "svd_lowrank";
+        let a = match M {
+            Some(mean) => A.try_sub(mean)?,
+            None => A.clone(),
+        };
+        let (m, n) = sides(OP, &a.shape())?;
+        if q > m.min(n) {
+            let text = format!("takes a q of at most {}, got {q}", m.min(n));
+            return Err(Error::new(OP, ErrorKind::Value(text)));
+        }
+        // The longer side is the one of rows.
+        let (tall, wide) = if m < n { (a.transpose(-2, -1)?, a) } else { (a.clone(), a.transpose(-2, -1)?) };
+        let spun = Tensor::randn(&[m.min(n), q], tall.dtype())?.to(tall.device())?;
+        let basis = |t: Tensor| -> Result<Tensor> { Ok(t.try_qr("reduced")?.0) };
+        let mut span = basis(tall.try_matmul(&spun)?)?;
+        for _ in 0..niter {
+            span = basis(wide.try_matmul(&span)?)?;
+            span = basis(tall.try_matmul(&span)?)?;
+        }
+        let (u, s, vt) = span.transpose(-2, -1)?.try_matmul(&tall)?.try_svd(false, None)?;
+        let (u, v) = (span.try_matmul(&u)?, vt.transpose(-2, -1)?);
+        Ok(if m < n { (v, s, u) } else { (u, s, v) })
+    }
+
+    /// The `q` principal components of rows, `[…, m, n]`, about: `svd_lowrank` of `A` less its mean row, unless `center` is false. Without a
+    /// `q` six, or as many as there are.
+    ///
+    /// # Errors
+    ///
+    /// As `svd_lowrank`.
+    #[surface(function, answers("U", "S", "V"))]
+    pub fn pca_lowrank(
+        A: &Tensor,
+        #[default(None)] q: Option<usize>,
+        #[default(true)] center: bool,
+        #[default(2)] niter: usize,
+    ) -> Result<(Tensor, Tensor, Tensor)> {
+        let (m, n) = sides("pca_lowrank", &A.shape())?;
+        let q = q.unwrap_or(6.min(m).min(n));
+        if !center {
+            return Tensor::try_svd_lowrank(A, q, niter, None);
+        }
+        let mean = A.try_mean_over(&[-2], true, None)?;
+        Tensor::try_svd_lowrank(A, q, niter, Some(&mean))
+    }
 }

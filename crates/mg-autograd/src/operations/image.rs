@@ -154,6 +154,42 @@ impl Resize {
         self.weighed(x, &taps)
     }
 
+    /// By products with what each element counts for each new one: the kernel is as much wider as pixels become (Keys' with a = −½ where
+    /// it is cubic), so that none is left out.
+    fn antialiased(&self, x: &Node, aligned: bool, cubic: bool) -> Result<Node> {
+        let (n, m) = (x.shape()[self.axis], self.size);
+        let scale = match (aligned, m) {
+            (true, 1) => 0.0,
+            (true, _) => (n as f64 - 1.0) / (m as f64 - 1.0),
+            (false, _) => self.scale,
+        };
+        let kernel = |t: f64| {
+            let t = t.abs();
+            match cubic {
+                false => (1.0 - t).max(0.0),
+                true if t < 1.0 => (1.5 * t - 2.5) * t * t + 1.0,
+                true if t < 2.0 => ((-0.5 * t + 2.5) * t - 4.0) * t + 2.0,
+                true => 0.0,
+            }
+        };
+        let wider = scale.max(1.0);
+        let support = wider * if cubic { 2.0 } else { 1.0 };
+        let mut weights = vec![0.0f64; n * m];
+        for i in 0..m {
+            let middle = scale * (i as f64 + 0.5);
+            let first = (middle - support + 0.5).max(0.0) as usize;
+            let last = ((middle + support + 0.5) as usize).min(n);
+            let each: Vec<f64> = (first..last).map(|j| kernel((j as f64 - middle + 0.5) / wider)).collect();
+            let total: f64 = each.iter().sum();
+            for (j, weight) in (first..last).zip(each) {
+                weights[j * m + i] = if total == 0.0 { 0.0 } else { weight / total };
+            }
+        }
+        let weights = Tensor::from_vec(weights, &[n, m])?.to(x.device())?.to_dtype(x.dtype());
+        let lines = Tensor::from_node(x.clone()).movedim(&[self.axis as isize], &[-1])?;
+        Ok(lines.try_matmul(&weights)?.movedim(&[-1], &[self.axis as isize])?.node())
+    }
+
     /// The means of windows that cover the axis.
     fn area(&self, x: &Node) -> Result<Node> {
         let (n, m, axis) = (x.shape()[self.axis], self.size, self.axis);
@@ -243,6 +279,16 @@ fn with_last(shape: &Shape, last: [usize; 3]) -> Result<Shape> {
 
 #[operations(IMAGES)]
 impl Tensor {
+    /// The tensor with margins of one number: `pad` has two widths for each axis, from the last one on; negative ones take away.
+    ///
+    /// # Errors
+    ///
+    /// As `pad`.
+    #[surface(function)]
+    pub fn constant_pad_nd(&self, pad: &[isize], #[default(0.0)] value: f64) -> Result<Tensor> {
+        self.try_pad(pad, "constant", Some(value))
+    }
+
     /// With margins, whose widths are given from the last axis on, before and after: `[left, right, top, bottom, …]`. What is in them
     /// says `mode`: "constant" is `value` (0), "reflect" the axis mirrored at its ends, "replicate" its ends, "circular" its other end. A
     /// negative width takes away.
@@ -338,7 +384,8 @@ impl Tensor {
     /// In another size along the axes behind the first two: `size`, or the old one times `scale_factor`, rounded down; one for all axes
     /// or one for each. `mode` is "nearest", "nearest-exact" (of pixels' centres), "linear" (one axis), "bilinear" (two), "bicubic" (two),
     /// "trilinear" (three) or "area" (means). With `align_corners` the centres of the outermost pixels stay where they are, else their
-    /// outer edges. Positions follow from `scale_factor` as it is given, or with `recompute_scale_factor` from the sizes.
+    /// outer edges. Positions follow from `scale_factor` as it is given, or with `recompute_scale_factor` from the sizes. With `antialias`
+    /// (of "bilinear" and "bicubic") what becomes smaller is weighed over all that it covers.
     ///
     /// # Errors
     ///
@@ -353,6 +400,7 @@ impl Tensor {
         #[default("nearest")] mode: &str,
         #[default(None)] align_corners: Option<bool>,
         #[default(None)] recompute_scale_factor: Option<bool>,
+        #[default(false)] antialias: bool,
     ) -> Result<Tensor> {
         let fail = |kind| Err(Error::new("interpolate", kind));
         let shape = self.shape();
@@ -379,6 +427,11 @@ impl Tensor {
         let smooth = matches!(kind, Mode::Linear | Mode::Cubic);
         if align_corners.is_some() && !smooth {
             return fail(ErrorKind::Value(format!("mode {mode:?} does not take align_corners")));
+        }
+        if antialias && !matches!(mode, "bilinear" | "bicubic") {
+            return fail(ErrorKind::Value(format!(
+                "antialias is for \"bilinear\" and \"bicubic\", not {mode:?}"
+            )));
         }
         let aligned = align_corners.unwrap_or(false);
         let recompute = recompute_scale_factor.unwrap_or(false);
@@ -447,6 +500,7 @@ impl Tensor {
                 continue;
             }
             y = match kind {
+                Mode::Linear | Mode::Cubic if antialias => r.antialiased(&y, aligned, kind == Mode::Cubic)?,
                 Mode::Linear => r.linear(&y, aligned)?,
                 Mode::Cubic => r.cubic(&y, aligned)?,
                 Mode::Area => r.area(&y)?,

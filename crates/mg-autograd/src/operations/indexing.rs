@@ -684,6 +684,33 @@ impl Tensor {
         picks::put(self, indices, values, accumulate)
     }
 
+    /// The tensor with one number on the diagonal: where all indices are the same. Of a matrix with more rows than columns the diagonal
+    /// goes on below, one row left out each time, with `wrap`.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than two axes; more than two that are not of one size; a tensor with axes as the value.
+    #[surface(in_place_only)]
+    pub fn fill_diagonal(&self, fill_value: Operand, #[default(false)] wrap: bool) -> Result<Tensor> {
+        let x = self.node();
+        let shape = *x.shape();
+        let rank = shape.rank();
+        if rank < 2 || (rank > 2 && shape.iter().any(|&n| n != shape[0])) {
+            let text = format!("takes a matrix, or several axes of one size, got shape {shape}");
+            return Err(Error::new("fill_diagonal", ErrorKind::Shape(text)));
+        }
+        let value = one(fill_value, self)?;
+        let sizes = (0..rank).rev().map(|d| shape[d]);
+        let (step, mut stride) = sizes.fold((0, 1), |(step, stride), n| (step + stride, stride * n));
+        if !wrap && rank == 2 {
+            stride = stride.min(shape[1] * shape[1]);
+        }
+        let at = Node::ramp(Shape::of(&[shape.numel()]), x.device()).reshape(shape)?;
+        let left = Tensor::from_node(at.clone()).try_remainder(step.max(1) as i64)?.node();
+        let on = Node::apply(Row::And, &[&left.eq(&left.lit(0.0)), &at.lt(&at.lit(stride as f64))]);
+        Ok(Tensor::from_node(Node::map(Row::Where, &[&on, &value, &x])?))
+    }
+
     /// The tensor with one number where a mask of truth values holds, which broadcasts.
     ///
     /// # Errors

@@ -307,4 +307,91 @@ impl Tensor {
         let weights = [0.363_581_9, 0.489_177_5, 0.136_599_5, 0.010_641_1];
         cosines(m, &weights, sym, &Made::of("nuttall", dtype, device, requires_grad)?)
     }
+
+    /// Bartlett's window, a triangle: `window_length` points of one period, or (with `periodic` false) symmetric ones. As `signal.windows.bartlett`.
+    ///
+    /// # Errors
+    ///
+    /// A dtype that is not floating point; a device that is not there.
+    #[surface(function)]
+    pub fn bartlett_window(
+        window_length: usize,
+        #[default(true)] periodic: bool,
+        #[default(None)] dtype: Option<DType>,
+        #[default(None)] device: Option<Device>,
+        #[default(false)] requires_grad: bool,
+    ) -> Result<Tensor> {
+        let (m, sym) = (window_length, !periodic);
+        Tensor::try_bartlett(m, sym, dtype, device, requires_grad)
+    }
+
+    /// Blackman's window: `window_length` points of one period, or (with `periodic` false) symmetric ones. As `signal.windows.blackman`.
+    ///
+    /// # Errors
+    ///
+    /// A dtype that is not floating point; a device that is not there.
+    #[surface(function)]
+    pub fn blackman_window(
+        window_length: usize,
+        #[default(true)] periodic: bool,
+        #[default(None)] dtype: Option<DType>,
+        #[default(None)] device: Option<Device>,
+        #[default(false)] requires_grad: bool,
+    ) -> Result<Tensor> {
+        let (m, sym) = (window_length, !periodic);
+        Tensor::try_blackman(m, sym, dtype, device, requires_grad)
+    }
+
+    /// Hann's window, `sin²`: `window_length` points of one period, or (with `periodic` false) symmetric ones. As `signal.windows.hann`.
+    ///
+    /// # Errors
+    ///
+    /// A dtype that is not floating point; a device that is not there.
+    #[surface(function)]
+    pub fn hann_window(
+        window_length: usize,
+        #[default(true)] periodic: bool,
+        #[default(None)] dtype: Option<DType>,
+        #[default(None)] device: Option<Device>,
+        #[default(false)] requires_grad: bool,
+    ) -> Result<Tensor> {
+        let (m, sym) = (window_length, !periodic);
+        Tensor::try_hann(m, sym, dtype, device, requires_grad)
+    }
+
+    /// Hamming's window `alpha − beta cos x`: `window_length` points of one period, or (with `periodic` false) symmetric ones.
+    ///
+    /// # Errors
+    ///
+    /// A dtype that is not floating point; a device that is not there.
+    #[surface(function)]
+    pub fn hamming_window(
+        window_length: usize,
+        #[default(true)] periodic: bool,
+        #[default(0.54)] alpha: f64,
+        #[default(0.46)] beta: f64,
+        #[default(None)] dtype: Option<DType>,
+        #[default(None)] device: Option<Device>,
+        #[default(false)] requires_grad: bool,
+    ) -> Result<Tensor> {
+        let made = Made::of("hamming_window", dtype, device, requires_grad)?;
+        cosines(window_length, &[alpha, beta], !periodic, &made)
+    }
+
+    /// Kaiser's window: `window_length` points of one period, or (with `periodic` false) symmetric ones. As `signal.windows.kaiser`.
+    ///
+    /// # Errors
+    ///
+    /// A dtype that is not floating point; a device that is not there.
+    #[surface(function)]
+    pub fn kaiser_window(
+        window_length: usize,
+        #[default(true)] periodic: bool,
+        #[default(12.0)] beta: f64,
+        #[default(None)] dtype: Option<DType>,
+        #[default(None)] device: Option<Device>,
+        #[default(false)] requires_grad: bool,
+    ) -> Result<Tensor> {
+        Tensor::try_kaiser(window_length, beta, !periodic, dtype, device, requires_grad)
+    }
 }

@@ -112,6 +112,7 @@ const TABLES: &[&[Operation]] = &[
     crate::operations::HEADS,
     crate::operations::IMAGES,
     crate::operations::INDEXING,
+    crate::operations::LAWS,
     crate::operations::LAYERS,
     crate::operations::LINEAR_ALGEBRA,
     crate::operations::LINEAR_SYSTEMS,

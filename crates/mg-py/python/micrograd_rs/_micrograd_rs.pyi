@@ -2,7 +2,7 @@
 import builtins
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Generic, Literal, ParamSpec, Protocol, SupportsFloat, TypeAlias, TypeVar, overload, type_check_only
+from typing import Any, ClassVar, Generic, Literal, ParamSpec, Protocol, SupportsFloat, TypeAlias, TypeVar, overload, type_check_only
 
 from typing_extensions import Buffer, Self
 
@@ -23,12 +23,20 @@ _DType: TypeAlias = dtype | str | type[Any] | Any
 _Device: TypeAlias = Device | str
 _Sizes: TypeAlias = _int | Sequence[_int]
 _Dims: TypeAlias = _int | Sequence[_int]
+_Format: TypeAlias = memory_format
+_Layout: TypeAlias = layout
 _Path: TypeAlias = str | os.PathLike[str]
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 __version__: str
+
+class ArgumentError(ValueError, RuntimeError):
+    """Shapes or numbers that an operation does not take: a ValueError, and the RuntimeError that PyTorch raises."""
+
+class DTypeError(TypeError, RuntimeError):
+    """Dtypes that an operation does not take: a TypeError, and the RuntimeError that PyTorch raises."""
 
 class LinAlgError(RuntimeError):
     """A matrix that cannot be factorised, inverted or solved with."""
@@ -69,6 +77,36 @@ uint32: dtype
 uint16: dtype
 uint8: dtype
 bool: dtype
+
+class memory_format:
+    """The order of elements in memory that a program asks for: taken, and without effect."""
+
+    contiguous_format: ClassVar[memory_format]
+    preserve_format: ClassVar[memory_format]
+    channels_last: ClassVar[memory_format]
+    channels_last_3d: ClassVar[memory_format]
+    def __eq__(self, other: object, /) -> _bool: ...
+    def __ne__(self, other: object, /) -> _bool: ...
+    def __hash__(self) -> _int: ...
+    def __int__(self) -> _int: ...
+    def __reduce__(self) -> Any: ...
+
+contiguous_format: memory_format
+preserve_format: memory_format
+channels_last: memory_format
+channels_last_3d: memory_format
+
+class layout:
+    """How a tensor is stored: by strides."""
+
+    strided: ClassVar[layout]
+    def __eq__(self, other: object, /) -> _bool: ...
+    def __ne__(self, other: object, /) -> _bool: ...
+    def __hash__(self) -> _int: ...
+    def __int__(self) -> _int: ...
+    def __reduce__(self) -> Any: ...
+
+strided: layout
 
 class Device:
     """The host's processor ("cpu") or a CUDA device ("cuda:0"). Compares equal to its name."""
@@ -124,8 +162,11 @@ class Tensor:
     def to_device(self, device: _Device, /, *, stream: None = None) -> Tensor:
         """The same values on another device: `to`, by the standard's name. There is one stream a device, and `stream` is to be `None`."""
     __array_priority__: _int
-    __array_ufunc__: None
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any: ...
 
+    @overload
+    def __new__(cls, size: _int, /, *sizes: _int) -> Self: ...
+    @overload
     def __new__(
         cls,
         data: Any,
@@ -175,10 +216,14 @@ class Tensor:
         """Where the first element lies in its memory, in elements."""
     def data_ptr(self) -> _int:
         """The address of the first element."""
-    def is_contiguous(self) -> _bool:
-        """Whether the elements lie in memory in row-major order without gaps."""
-    def contiguous(self) -> Tensor:
-        """The elements in memory of their own in row-major order; the tensor itself where they are already."""
+    def is_contiguous(self, memory_format: _Format | None = None) -> _bool:
+        """Whether the elements lie in memory in row-major order without gaps; with `channels_last` whether they do with the axis of
+        channels, the second one, taken as the last.
+        """
+    def contiguous(self, memory_format: _Format | None = None) -> Tensor:
+        """The elements in memory of their own in row-major order; the tensor itself where they are already. (Also where another order is
+        asked for: kernels here need none.)
+        """
     @property
     def dtype(self) -> _DTypeClass:
         """The dtype."""
@@ -194,9 +239,92 @@ class Tensor:
     def is_floating_point(self) -> _bool:
         """Whether the elements are floating-point numbers."""
     def new_tensor(
-        self, data: Any, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False
+        self,
+        data: Any,
+        *,
+        dtype: _DType | None = None,
+        device: _Device | None = None,
+        requires_grad: _bool = False,
+        layout: _Layout | None = None,
+        pin_memory: _bool | None = None,
     ) -> Tensor:
         """A tensor of data, copied, in this tensor's dtype and on its device unless others are named."""
+    @property
+    def is_sparse(self) -> _bool:
+        """Whether only some elements are kept: never."""
+    @property
+    def is_sparse_csr(self) -> _bool:
+        """Whether it is stored by compressed rows: never."""
+    @property
+    def is_quantized(self) -> _bool:
+        """Whether the elements are quantised: never."""
+    @property
+    def is_meta(self) -> _bool:
+        """Whether it has a shape and no elements: never."""
+    @property
+    def is_mps(self) -> _bool:
+        """Whether it is on a device of Apple's: never."""
+    @property
+    def is_xpu(self) -> _bool:
+        """Whether it is on a device of Intel's: never."""
+    @property
+    def is_xla(self) -> _bool:
+        """Whether it is on a device by XLA: never."""
+    @property
+    def is_mkldnn(self) -> _bool:
+        """Whether it is in the layout of oneDNN: never."""
+    @property
+    def is_nested(self) -> _bool:
+        """Whether it is made of tensors of unlike sizes: never."""
+    @property
+    def layout(self) -> _Layout:
+        """How it is stored: by strides."""
+    @property
+    def real(self) -> Tensor:
+        """The tensor itself: its numbers are real."""
+    @property
+    def H(self) -> Tensor:
+        """The last two axes exchanged, of a matrix."""
+    @property
+    def mH(self) -> Tensor:
+        """The last two axes exchanged."""
+    @property
+    def output_nr(self) -> _int:
+        """Which result of the operation that made it it is: gradients are told apart by other means here, so always 0."""
+    def ndimension(self) -> _int:
+        """The number of axes."""
+    def is_complex(self) -> _bool:
+        """Whether the elements are complex numbers: never."""
+    def is_conj(self) -> _bool:
+        """Whether it is to be conjugated when it is read: never."""
+    def is_neg(self) -> _bool:
+        """Whether it is to be negated when it is read: never."""
+    def is_inference(self) -> _bool:
+        """Whether it was made in `inference_mode`; no tensor is less than others for that here."""
+    def is_signed(self) -> _bool:
+        """Whether its dtype has negative numbers."""
+    def is_nonzero(self) -> _bool:
+        """Whether its only element is not 0."""
+    def is_same_size(self, other: Tensor) -> _bool:
+        """Whether another tensor has the same shape."""
+    def is_set_to(self, tensor: Tensor) -> _bool:
+        """Whether another tensor is the same part of the same memory."""
+    def pin_memory(self, device: _Device | None = None) -> Tensor:
+        """The tensor itself: copies to a device need no pinned memory here."""
+    def is_pinned(self, device: _Device | None = None) -> _bool:
+        """Whether its memory is pinned: never."""
+    def type_as(self, other: Tensor) -> Tensor:
+        """In the dtype, and on the device, of another tensor."""
+    def dim_order(self) -> tuple[_int, ...]:
+        """The axes from the one with the largest stride on: the order in which elements lie in memory."""
+    def detach_(self) -> Self:
+        """Cuts it off from what computed it, in place: it is a constant from now on."""
+    def new(self, *args: Any) -> Tensor:
+        """A tensor in the same dtype and on the same device, of data, or of zeros in a shape."""
+    def polygamma(self, n: _int) -> Tensor:
+        """The `n`-th derivative of the digamma function."""
+    def record_stream(self, stream: Any) -> None:
+        """Says that a stream uses it: its memory is given back in the order of its device's work anyway."""
     @property
     def is_realized(self) -> _bool:
         """Whether the value is computed already."""
@@ -1028,6 +1156,18 @@ class Tensor:
         """True for every element: all numbers here are real."""
     def signbit(self) -> Tensor:
         """Whether the sign is minus, also that of a zero and of NaN."""
+    def angle(self) -> Tensor:
+        """The angle of a number to the positive axis: 0, or π of what is negative; NaN of NaN. Integers become f32."""
+    def get_device(self) -> _int:
+        """The number of its CUDA device; −1 on the host."""
+    def conj(self) -> Tensor:
+        """The tensor itself: the conjugate of a real number is that number."""
+    def conj_physical(self) -> Tensor:
+        """The tensor itself: the conjugate of a real number is that number."""
+    def resolve_conj(self) -> Tensor:
+        """The tensor itself: nothing of it is left to be conjugated."""
+    def resolve_neg(self) -> Tensor:
+        """The tensor itself: nothing of it is left to be negated."""
     def positive(self) -> Tensor:
         """The tensor itself.
 
@@ -1353,6 +1493,14 @@ class Tensor:
         """
     def index_put_(self, indices: Sequence[Tensor], values: Tensor, accumulate: _bool = False) -> Self:
         """`index_put`, written into the tensor, which is answered."""
+    def fill_diagonal_(self, fill_value: _Operand, wrap: _bool = False) -> Self:
+        """The tensor with one number on the diagonal: where all indices are the same. Of a matrix with more rows than columns the diagonal
+        goes on below, one row left out each time, with `wrap`.
+
+        # Errors
+
+        Fewer than two axes; more than two that are not of one size; a tensor with axes as the value.
+        """
     def masked_fill(self, mask: Tensor, value: _Operand) -> Tensor:
         """The tensor with one number where a mask of truth values holds, which broadcasts.
 
@@ -2536,7 +2684,12 @@ class Tensor:
         """
     def cpu(self) -> Tensor:
         """The tensor on the host."""
-    def cuda(self, device: _int | _Device | None = None) -> Tensor:
+    def cuda(
+        self,
+        device: _int | _Device | None = None,
+        non_blocking: _bool = False,
+        memory_format: _Format | None = None,
+    ) -> Tensor:
         """The tensor on a CUDA device."""
     @overload
     def type(self, dtype: None = None) -> _DTypeClass:
@@ -2544,25 +2697,25 @@ class Tensor:
     @overload
     def type(self, dtype: _DType) -> Tensor:
         """As `to(dtype)`; without one, the dtype."""
-    def float(self) -> Tensor:
+    def float(self, memory_format: _Format | None = None) -> Tensor:
         """As `to(float32)`."""
-    def double(self) -> Tensor:
+    def double(self, memory_format: _Format | None = None) -> Tensor:
         """As `to(float64)`."""
-    def half(self) -> Tensor:
+    def half(self, memory_format: _Format | None = None) -> Tensor:
         """As `to(float16)`."""
-    def bfloat16(self) -> Tensor:
+    def bfloat16(self, memory_format: _Format | None = None) -> Tensor:
         """As `to(bfloat16)`."""
-    def long(self) -> Tensor:
+    def long(self, memory_format: _Format | None = None) -> Tensor:
         """As `to(int64)`."""
-    def int(self) -> Tensor:
+    def int(self, memory_format: _Format | None = None) -> Tensor:
         """As `to(int32)`."""
-    def short(self) -> Tensor:
+    def short(self, memory_format: _Format | None = None) -> Tensor:
         """As `to(int16)`."""
-    def char(self) -> Tensor:
+    def char(self, memory_format: _Format | None = None) -> Tensor:
         """As `to(int8)`."""
-    def byte(self) -> Tensor:
+    def byte(self, memory_format: _Format | None = None) -> Tensor:
         """As `to(uint8)`."""
-    def bool(self) -> Tensor:
+    def bool(self, memory_format: _Format | None = None) -> Tensor:
         """As `to(bool)`."""
 
     # Indexing.
@@ -2585,6 +2738,7 @@ class Tensor:
         *,
         axis: _Dims | None = None,
         keepdims: _bool | None = None,
+        out: None = None,
     ) -> Tensor:
         """The largest element; with another tensor, the larger of each pair. Along one `dim`, PyTorch's pair of values and
         indices; over NumPy's `axis`, or several axes, the values.
@@ -2602,6 +2756,7 @@ class Tensor:
         *,
         axis: _Dims | None = None,
         keepdims: _bool | None = None,
+        out: None = None,
     ) -> Tensor:
         """The smallest element; with another tensor, the smaller of each pair. Along one `dim`, PyTorch's pair of values and
         indices; over NumPy's `axis`, or several axes, the values.
@@ -2779,8 +2934,25 @@ class Explanation:
         """The launches as a Graphviz drawing."""
     def __len__(self) -> _int: ...
 
-def jit(function: Callable[_P, _R]) -> Jit[_P, _R]:
-    """Makes a replayed function of one that takes and answers with tensors."""
+def jit(function: Callable[_P, _R], *, may_read: _bool = False) -> Jit[_P, _R]:
+    """Makes a replayed function of one that takes and answers with tensors. With `may_read` it may read values, and runs as usual then."""
+
+def _is_recording() -> _bool: ...
+def set_printoptions(
+    precision: _int | None = None,
+    threshold: _float | None = None,
+    edgeitems: _int | None = None,
+    linewidth: _int | None = None,
+    profile: str | None = None,
+    sci_mode: _bool | None = None,
+) -> None:
+    """Says how tensors are printed: digits, how much of long axes is left out, characters of a line, exponents."""
+
+def get_num_threads() -> _int:
+    """How many threads a launch on the host may use."""
+
+def set_num_threads(num: _int) -> None:
+    """Sets how many threads a launch on the host may use. Results do not depend on it."""
 
 def explain(*tensors: Tensor) -> Explanation:
     """The launches that computing these tensors would take. Nothing is computed."""
@@ -2789,7 +2961,13 @@ def realize(*tensors: Tensor | Sequence[Tensor]) -> None:
     """Computes several tensors together, in as few passes as they share."""
 
 def tensor(
-    data: Any, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False
+    data: Any,
+    *,
+    dtype: _DType | None = None,
+    device: _Device | None = None,
+    requires_grad: _bool = False,
+    layout: _Layout | None = None,
+    pin_memory: _bool | None = None,
 ) -> Tensor:
     """A tensor of data, copied: floats are f32, integers i64, truth values bool; what has a dtype keeps it."""
 
@@ -2810,6 +2988,9 @@ def zeros(
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
+    layout: _Layout | None = None,
+    pin_memory: _bool | None = None,
+    memory_format: _Format | None = None,
 ) -> Tensor:
     """Zeros, f32 unless asked otherwise."""
 @overload
@@ -2819,6 +3000,9 @@ def zeros(
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
+    layout: _Layout | None = None,
+    pin_memory: _bool | None = None,
+    memory_format: _Format | None = None,
 ) -> Tensor:
     """Zeros, f32 unless asked otherwise."""
 
@@ -2828,6 +3012,9 @@ def zeros_like(
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
+    layout: _Layout | None = None,
+    pin_memory: _bool | None = None,
+    memory_format: _Format | None = None,
 ) -> Tensor:
     """As `zeros`, in the shape and dtype of another tensor."""
 
@@ -2839,6 +3026,9 @@ def ones(
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
+    layout: _Layout | None = None,
+    pin_memory: _bool | None = None,
+    memory_format: _Format | None = None,
 ) -> Tensor:
     """Ones, f32 unless asked otherwise."""
 @overload
@@ -2848,6 +3038,9 @@ def ones(
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
+    layout: _Layout | None = None,
+    pin_memory: _bool | None = None,
+    memory_format: _Format | None = None,
 ) -> Tensor:
     """Ones, f32 unless asked otherwise."""
 
@@ -2857,6 +3050,9 @@ def ones_like(
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
+    layout: _Layout | None = None,
+    pin_memory: _bool | None = None,
+    memory_format: _Format | None = None,
 ) -> Tensor:
     """As `ones`, in the shape and dtype of another tensor."""
 
@@ -2868,6 +3064,9 @@ def empty(
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
+    layout: _Layout | None = None,
+    pin_memory: _bool | None = None,
+    memory_format: _Format | None = None,
 ) -> Tensor:
     """As `zeros`: there is no memory that nobody wrote."""
 @overload
@@ -2877,6 +3076,9 @@ def empty(
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
+    layout: _Layout | None = None,
+    pin_memory: _bool | None = None,
+    memory_format: _Format | None = None,
 ) -> Tensor:
     """As `zeros`: there is no memory that nobody wrote."""
 
@@ -2886,6 +3088,9 @@ def empty_like(
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
+    layout: _Layout | None = None,
+    pin_memory: _bool | None = None,
+    memory_format: _Format | None = None,
 ) -> Tensor:
     """As `empty`, in the shape and dtype of another tensor."""
 
@@ -2895,6 +3100,9 @@ def rand_like(
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
+    layout: _Layout | None = None,
+    pin_memory: _bool | None = None,
+    memory_format: _Format | None = None,
 ) -> Tensor:
     """As `rand`, in the shape and dtype of another tensor."""
 
@@ -2904,6 +3112,9 @@ def randn_like(
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
+    layout: _Layout | None = None,
+    pin_memory: _bool | None = None,
+    memory_format: _Format | None = None,
 ) -> Tensor:
     """As `randn`, in the shape and dtype of another tensor."""
 
@@ -2914,6 +3125,8 @@ def full(
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
+    layout: _Layout | None = None,
+    pin_memory: _bool | None = None,
 ) -> Tensor:
     """The same value everywhere."""
 
@@ -2924,6 +3137,9 @@ def full_like(
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
+    layout: _Layout | None = None,
+    pin_memory: _bool | None = None,
+    memory_format: _Format | None = None,
 ) -> Tensor:
     """The same value everywhere, in the shape and dtype of another tensor."""
 
@@ -2934,6 +3150,8 @@ def eye(
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
+    layout: _Layout | None = None,
+    pin_memory: _bool | None = None,
 ) -> Tensor:
     """The identity matrix, or its first `m` columns."""
 
@@ -2945,6 +3163,8 @@ def arange(
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
+    layout: _Layout | None = None,
+    pin_memory: _bool | None = None,
 ) -> Tensor:
     """`start`, `start + step`, … before `end`: i64 if all three are integers, else f32."""
 
@@ -2956,6 +3176,8 @@ def linspace(
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
+    layout: _Layout | None = None,
+    pin_memory: _bool | None = None,
 ) -> Tensor:
     """`steps` numbers from `start` to `end`, both included."""
 
@@ -2969,6 +3191,8 @@ def randint(
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
+    layout: _Layout | None = None,
+    pin_memory: _bool | None = None,
 ) -> Tensor:
     """Random integers from `low` (0, if one bound is given) up to `high`, which is left out."""
 @overload
@@ -2981,6 +3205,8 @@ def randint(
     dtype: _DType | None = None,
     device: _Device | None = None,
     requires_grad: _bool = False,
+    layout: _Layout | None = None,
+    pin_memory: _bool | None = None,
 ) -> Tensor:
     """Random integers from `low` (0, if one bound is given) up to `high`, which is left out."""
 
@@ -4512,6 +4738,16 @@ def _nn_pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float =
     Shapes that do not broadcast, unlike devices, truth values; as [`Tensor::norm`].
     """
 
+def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: str | None = None) -> Tensor:
+    """The `p`-norms of the differences of all pairs of rows: of `[…, n, m]` and `[…, k, m]` those of row `i` and row `j`, `[…, n, k]`; batches broadcast.
+    Integers become f32. Euclidean distances of more than 25 rows are computed by a product, unless `compute_mode` is
+    "donot_use_mm_for_euclid_dist"; "use_mm_for_euclid_dist" asks for the product always.
+
+    # Errors
+
+    Fewer than two axes, rows of unlike lengths, batches that do not broadcast, unlike devices; a `p` below 0; another mode.
+    """
+
 def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
     """The `p`-norms of the differences of all pairs of rows `i < j` of a matrix, ordered by `i`, then `j`. Integers become f32.
 
@@ -4829,6 +5065,27 @@ def isreal(input: Tensor) -> Tensor:
 
 def signbit(input: Tensor) -> Tensor:
     """Whether the sign is minus, also that of a zero and of NaN."""
+
+def angle(input: Tensor) -> Tensor:
+    """The angle of a number to the positive axis: 0, or π of what is negative; NaN of NaN. Integers become f32."""
+
+def get_device(input: Tensor) -> _int:
+    """The number of its CUDA device; −1 on the host."""
+
+def real(input: Tensor) -> Tensor:
+    """The tensor itself: its numbers are real."""
+
+def conj(input: Tensor) -> Tensor:
+    """The tensor itself: the conjugate of a real number is that number."""
+
+def conj_physical(input: Tensor) -> Tensor:
+    """The tensor itself: the conjugate of a real number is that number."""
+
+def resolve_conj(input: Tensor) -> Tensor:
+    """The tensor itself: nothing of it is left to be conjugated."""
+
+def resolve_neg(input: Tensor) -> Tensor:
+    """The tensor itself: nothing of it is left to be negated."""
 
 def positive(input: Tensor) -> Tensor:
     """The tensor itself.
@@ -5215,6 +5472,24 @@ def orgqr(input: Tensor, input2: Tensor) -> Tensor:
     Those of `householder_product`.
     """
 
+def svd_lowrank(A: Tensor, q: _int = 6, niter: _int = 2, M: Tensor | None = None) -> tuple[Tensor, ...]:
+    """The largest `q` singular values of matrices `[…, m, n]`, about: `A ≈ U diag(S) Vᵀ`. Of the span of `A`'s products with random vectors
+    that `niter` times went through `A` and its transpose (Halko, Martinsson and Tropp, 2011, algorithm 4.4). With `M`, of `A − M`.
+
+    # Errors
+
+    What is no matrix; a `q` of more than its shorter side; what `qr` and `svd` refuse.
+    """
+
+def pca_lowrank(A: Tensor, q: _int | None = None, center: _bool = True, niter: _int = 2) -> tuple[Tensor, ...]:
+    """The `q` principal components of rows, `[…, m, n]`, about: `svd_lowrank` of `A` less its mean row, unless `center` is false. Without a
+    `q` six, or as many as there are.
+
+    # Errors
+
+    As `svd_lowrank`.
+    """
+
 def _nn_multi_head_attention_forward(query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: _int, num_heads: _int, in_proj_weight: Tensor | None, in_proj_bias: Tensor | None, bias_k: Tensor | None, bias_v: Tensor | None, add_zero_attn: _bool, dropout_p: _float, out_proj_weight: Tensor, out_proj_bias: Tensor | None, training: _bool = True, key_padding_mask: Tensor | None = None, need_weights: _bool = True, attn_mask: Tensor | None = None, use_separate_proj_weight: _bool = False, q_proj_weight: Tensor | None = None, k_proj_weight: Tensor | None = None, v_proj_weight: Tensor | None = None, static_k: Tensor | None = None, static_v: Tensor | None = None, average_attn_weights: _bool = True, is_causal: _bool = False) -> tuple[Tensor, ...]:
     """Attention of several heads (Vaswani et al., 2017): queries `[l, batch, size]`, keys and values `[s, batch,
     …]`, or all three without the batch, are projected by `in_proj_weight` `[3 size, size]` (or by three
@@ -5234,6 +5509,14 @@ def _nn_multi_head_attention_forward(query: Tensor, key: Tensor, value: Tensor, 
     neither of truth values nor of floats, unlike dtypes or devices.
     """
 
+def constant_pad_nd(input: Tensor, pad: _Dims, value: _float = 0.0) -> Tensor:
+    """The tensor with margins of one number: `pad` has two widths for each axis, from the last one on; negative ones take away.
+
+    # Errors
+
+    As `pad`.
+    """
+
 def _nn_pad(input: Tensor, pad: _Dims, mode: str = "constant", value: _float | None = None) -> Tensor:
     """With margins, whose widths are given from the last axis on, before and after: `[left, right, top, bottom, …]`. What is in them
     says `mode`: "constant" is `value` (0), "reflect" the axis mirrored at its ends, "replicate" its ends, "circular" its other end. A
@@ -5245,11 +5528,12 @@ def _nn_pad(input: Tensor, pad: _Dims, mode: str = "constant", value: _float | N
     wrapped than there is.
     """
 
-def _nn_interpolate(input: Tensor, size: _Sizes | None = None, scale_factor: _float | Sequence[_float] | None = None, mode: str = "nearest", align_corners: _bool | None = None, recompute_scale_factor: _bool | None = None) -> Tensor:
+def _nn_interpolate(input: Tensor, size: _Sizes | None = None, scale_factor: _float | Sequence[_float] | None = None, mode: str = "nearest", align_corners: _bool | None = None, recompute_scale_factor: _bool | None = None, antialias: _bool = False) -> Tensor:
     """In another size along the axes behind the first two: `size`, or the old one times `scale_factor`, rounded down; one for all axes
     or one for each. `mode` is "nearest", "nearest-exact" (of pixels' centres), "linear" (one axis), "bilinear" (two), "bicubic" (two),
     "trilinear" (three) or "area" (means). With `align_corners` the centres of the outermost pixels stay where they are, else their
-    outer edges. Positions follow from `scale_factor` as it is given, or with `recompute_scale_factor` from the sizes.
+    outer edges. Positions follow from `scale_factor` as it is given, or with `recompute_scale_factor` from the sizes. With `antialias`
+    (of "bilinear" and "bicubic") what becomes smaller is weighed over all that it covers.
 
     # Errors
 
@@ -5486,6 +5770,24 @@ def unravel_index(input: Tensor, shape: _Sizes) -> tuple[Tensor, ...]:
     # Errors
 
     Indices that are no integers.
+    """
+
+def standard_gamma(input: Tensor, *, generator: Generator | None = None) -> Tensor:
+    """Random numbers of the gamma distribution with the shape parameters that the tensor holds, and scale 1. Gradients flow to the
+    parameters, as the quantile that was drawn moves. (Marsaglia and Tsang, 2000.)
+
+    # Errors
+
+    A tensor that is not of floats.
+    """
+
+def poisson(input: Tensor, *, generator: Generator | None = None) -> Tensor:
+    """Random numbers of Poisson's distribution with the rates that the tensor holds, in its dtype. Gradients do not flow through it.
+    The quantile of a uniform number, looked for about its expansion (Cornish and Fisher, 1938) by the incomplete gamma function.
+
+    # Errors
+
+    A tensor that is not of floats.
     """
 
 def _nn_linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -8406,6 +8708,46 @@ def _windows_kaiser(m: _int, *, beta: _float = 12.0, sym: _bool = True, dtype: _
 
 def _windows_nuttall(m: _int, *, sym: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
     """Nuttall's window, of four cosines.
+
+    # Errors
+
+    A dtype that is not floating point; a device that is not there.
+    """
+
+def bartlett_window(window_length: _int, periodic: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Bartlett's window, a triangle: `window_length` points of one period, or (with `periodic` false) symmetric ones. As `signal.windows.bartlett`.
+
+    # Errors
+
+    A dtype that is not floating point; a device that is not there.
+    """
+
+def blackman_window(window_length: _int, periodic: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Blackman's window: `window_length` points of one period, or (with `periodic` false) symmetric ones. As `signal.windows.blackman`.
+
+    # Errors
+
+    A dtype that is not floating point; a device that is not there.
+    """
+
+def hann_window(window_length: _int, periodic: _bool = True, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Hann's window, `sin²`: `window_length` points of one period, or (with `periodic` false) symmetric ones. As `signal.windows.hann`.
+
+    # Errors
+
+    A dtype that is not floating point; a device that is not there.
+    """
+
+def hamming_window(window_length: _int, periodic: _bool = True, alpha: _float = 0.54, beta: _float = 0.46, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Hamming's window `alpha − beta cos x`: `window_length` points of one period, or (with `periodic` false) symmetric ones.
+
+    # Errors
+
+    A dtype that is not floating point; a device that is not there.
+    """
+
+def kaiser_window(window_length: _int, periodic: _bool = True, beta: _float = 12.0, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
+    """Kaiser's window: `window_length` points of one period, or (with `periodic` false) symmetric ones. As `signal.windows.kaiser`.
 
     # Errors
 

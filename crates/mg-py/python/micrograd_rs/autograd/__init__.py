@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Function",
     "GradcheckError",
+    "Variable",
     "anomaly_mode",
     "backward",
     "detect_anomaly",
@@ -41,6 +42,11 @@ __all__ = [
     "set_detect_anomaly",
     "set_grad_enabled",
 ]
+
+
+def Variable(data: Any, requires_grad: bool = False, volatile: bool = False) -> Any:
+    """The tensor itself: what was made a variable of in older days is what tensors are."""
+    return data.requires_grad_() if requires_grad and not data.requires_grad else data
 
 
 class set_grad_enabled:

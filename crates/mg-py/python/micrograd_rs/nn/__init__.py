@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from .._micrograd_rs import MLP, Layer, Neuron
 from .._names import Lazy as _Lazy
-from . import functional, init, parameter, utils
+from . import functional, init, parallel, parameter, utils
 from .activations import (
     CELU,
     ELU,
@@ -87,6 +87,12 @@ from .lazy import (
     LazyBatchNorm1d,
     LazyBatchNorm2d,
     LazyBatchNorm3d,
+    LazyConv1d,
+    LazyConv2d,
+    LazyConv3d,
+    LazyConvTranspose1d,
+    LazyConvTranspose2d,
+    LazyConvTranspose3d,
     LazyInstanceNorm1d,
     LazyInstanceNorm2d,
     LazyInstanceNorm3d,
@@ -96,6 +102,7 @@ from .lazy import (
 from .losses import (
     BCELoss,
     BCEWithLogitsLoss,
+    CTCLoss,
     CosineEmbeddingLoss,
     CrossEntropyLoss,
     GaussianNLLLoss,
@@ -109,6 +116,7 @@ from .losses import (
     MultiLabelSoftMarginLoss,
     MultiMarginLoss,
     NLLLoss,
+    NLLLoss2d,
     PoissonNLLLoss,
     SmoothL1Loss,
     SoftMarginLoss,
@@ -126,7 +134,9 @@ from .norms import (
     InstanceNorm3d,
     LocalResponseNorm,
     RMSNorm,
+    SyncBatchNorm,
 )
+from .parallel import DataParallel
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 from .pooling import (
     AdaptiveAvgPool1d,
@@ -164,6 +174,7 @@ from .transformer import (
 
 __all__ = [
     "CELU",
+    "CTCLoss",
     "ELU",
     "GELU",
     "GLU",
@@ -205,6 +216,7 @@ __all__ = [
     "CosineEmbeddingLoss",
     "CosineSimilarity",
     "CrossEntropyLoss",
+    "DataParallel",
     "Dropout",
     "Dropout1d",
     "Dropout2d",
@@ -240,6 +252,12 @@ __all__ = [
     "LazyBatchNorm1d",
     "LazyBatchNorm2d",
     "LazyBatchNorm3d",
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
     "LazyInstanceNorm1d",
     "LazyInstanceNorm2d",
     "LazyInstanceNorm3d",
@@ -267,6 +285,7 @@ __all__ = [
     "MultiMarginLoss",
     "MultiheadAttention",
     "NLLLoss",
+    "NLLLoss2d",
     "Neuron",
     "PReLU",
     "PairwiseDistance",
@@ -300,6 +319,7 @@ __all__ = [
     "Softplus",
     "Softshrink",
     "Softsign",
+    "SyncBatchNorm",
     "Tanh",
     "Tanhshrink",
     "Threshold",
@@ -323,6 +343,7 @@ __all__ = [
     "functional",
     "init",
     "modules",
+    "parallel",
     "parameter",
     "summary",
     "utils",

@@ -189,6 +189,10 @@ def _write(found: Findings) -> None:
         realize([t for t in written if t is not None])
 
 
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
 def load(module: Module, state_dict: Any, strict: bool, assign: bool) -> IncompatibleKeys:
     """Sets the state of a module and of all inside it."""
     if not hasattr(state_dict, "keys"):
@@ -219,11 +223,12 @@ def load(module: Module, state_dict: Any, strict: bool, assign: bool) -> Incompa
         hook.call(part, keys)
     problems: list[str] = []
     if strict:
-        problems += ["missing: " + ", ".join(missing)] if missing else []
-        problems += ["unexpected: " + ", ".join(unexpected)] if unexpected else []
-    problems += ["of another shape: " + ", ".join(found)] if found else []
+        problems += [f"Missing key(s) in state_dict: {_quoted(missing)}."] if missing else []
+        problems += [f"Unexpected key(s) in state_dict: {_quoted(unexpected)}."] if unexpected else []
+    problems += ["size mismatch for " + ", ".join(found)] if found else []
     if problems:
-        raise StateError("the state of another model; " + "; ".join(problems))
+        head = f"Error(s) in loading state_dict for {type(module).__name__}:"
+        raise StateError("\n\t".join([head, *problems]))
     if not fits:
         _write(found)
     return keys

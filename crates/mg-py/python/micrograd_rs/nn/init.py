@@ -39,4 +39,17 @@ __all__ = [
     "zeros_",
 ]
 
+# By the names that they had.
+constant = constant_
+dirac = dirac_
+eye = eye_
+kaiming_normal = kaiming_normal_
+kaiming_uniform = kaiming_uniform_
+normal = normal_
+orthogonal = orthogonal_
+sparse = sparse_
+uniform = uniform_
+xavier_normal = xavier_normal_
+xavier_uniform = xavier_uniform_
+
 __getattr__ = _Lazy(__name__)

@@ -15,6 +15,16 @@ from typing import Any, ClassVar
 
 from .._micrograd_rs import Device, Tensor, dtype
 from ..autograd import no_grad
+from .convolutions import (
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+    _Conv,
+    _Size,
+)
 from .layers import Linear
 from .module import Module
 from .norms import (
@@ -39,6 +49,10 @@ class LazyModuleMixin(Module):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._wait()
+
+    def _wait(self) -> None:
+        """For the first input."""
         self._initialize_hook = self.register_forward_pre_hook(_infer, with_kwargs=True)
 
     def initialize_parameters(self, *args: Any, **kwargs: Any) -> None:
@@ -181,3 +195,107 @@ class LazyInstanceNorm3d(_LazyInstanceNorm, InstanceNorm3d):
     """`InstanceNorm3d` for as many channels as the first input has."""
 
     cls_to_become = InstanceNorm3d
+
+
+class _LazyConv(LazyModuleMixin, _Conv):
+    """A convolution whose number of channels is that of the first input."""
+
+    def _start(self, bias: bool, device: Device | str | None, dtype: dtype | str | None) -> None:
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        offset = UninitializedParameter(device=device, dtype=dtype) if bias else None
+        self.register_parameter("bias", offset)
+
+    def _build(self, bias: bool, device: Device | str | None, dtype: dtype | str | None) -> None:
+        self._start(bias, device, dtype)
+
+    def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
+        """Weight and bias for an input `[n, channels, …]`, or without `n`."""
+        if self.has_uninitialized_params():
+            if input.dim() not in (self.axes + 1, self.axes + 2):
+                raise RuntimeError(f"takes {self.axes + 1} or {self.axes + 2} axes, got shape {tuple(input.shape)}")
+            self.in_channels = input.shape[-1 - self.axes]
+            if self.in_channels % self.groups:
+                raise ValueError(f"in_channels do not part into {self.groups} groups: there are {self.in_channels}")
+            channels = (self.out_channels, self.in_channels // self.groups)
+            if self.transposed:
+                channels = (self.in_channels, self.out_channels // self.groups)
+            with no_grad():
+                materialize(self.weight, (*channels, *self.kernel_size))
+                if self.bias is not None:
+                    materialize(self.bias, (self.out_channels,))
+            self.reset_parameters()
+
+
+class _LazyConvForward(_LazyConv):
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: _Size,
+        stride: _Size = 1,
+        padding: _Size | str = 0,
+        dilation: _Size = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        sizes = (kernel_size, stride, padding, dilation, 0)
+        _Conv.__init__(self, 0, out_channels, *sizes, groups, bias, padding_mode, device, dtype)
+        self._wait()
+
+
+class _LazyConvTranspose(_LazyConv):
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: _Size,
+        stride: _Size = 1,
+        padding: _Size = 0,
+        output_padding: _Size = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: _Size = 1,
+        padding_mode: str = "zeros",
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        sizes = (kernel_size, stride, padding, dilation, output_padding)
+        _Conv.__init__(self, 0, out_channels, *sizes, groups, bias, padding_mode, device, dtype)
+        self._wait()
+
+
+class LazyConv1d(_LazyConvForward, Conv1d):
+    """`Conv1d` for as many channels as the first input has."""
+
+    cls_to_become = Conv1d
+
+
+class LazyConv2d(_LazyConvForward, Conv2d):
+    """`Conv2d` for as many channels as the first input has."""
+
+    cls_to_become = Conv2d
+
+
+class LazyConv3d(_LazyConvForward, Conv3d):
+    """`Conv3d` for as many channels as the first input has."""
+
+    cls_to_become = Conv3d
+
+
+class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
+    """`ConvTranspose1d` for as many channels as the first input has."""
+
+    cls_to_become = ConvTranspose1d
+
+
+class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
+    """`ConvTranspose2d` for as many channels as the first input has."""
+
+    cls_to_become = ConvTranspose2d
+
+
+class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
+    """`ConvTranspose3d` for as many channels as the first input has."""
+
+    cls_to_become = ConvTranspose3d

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from .. import functional as F
 from .._micrograd_rs import Tensor
@@ -301,3 +301,28 @@ class MultiLabelSoftMarginLoss(_Loss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.multilabel_soft_margin_loss(input, target, self.weight, reduction=self.reduction)
+
+
+class CTCLoss(_Loss):
+    """The negative logarithm of the probability of lines of labels that come out where repeats and blanks are taken away: Graves et al.,
+    2006. Of log probabilities `[t, n, classes]`; see `ctc_loss`.
+    """
+
+    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
+        super().__init__(reduction=reduction)
+        self.blank = blank
+        self.zero_infinity = zero_infinity
+
+    def forward(
+        self,
+        log_probs: Tensor,
+        targets: Tensor,
+        input_lengths: Tensor | Sequence[int],
+        target_lengths: Tensor | Sequence[int],
+    ) -> Tensor:
+        lengths = (input_lengths, target_lengths)
+        return F.ctc_loss(log_probs, targets, *lengths, self.blank, self.reduction, self.zero_infinity)
+
+
+class NLLLoss2d(NLLLoss):
+    """`NLLLoss`, by the name that it had for images."""

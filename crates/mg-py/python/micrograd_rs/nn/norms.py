@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from .. import functional as F
 from .._micrograd_rs import Device, Tensor, dtype, ones, tensor, zeros
@@ -279,3 +279,38 @@ class LocalResponseNorm(Module):
 
     def extra_repr(self) -> str:
         return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalisation over all processes: there is one here, so as `BatchNorm1d`, of any number of axes."""
+
+    axes = (2, 3, 4, 5)
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: Any = None,
+        device: Device | str | None = None,
+        dtype: dtype | str | None = None,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        self.process_group = process_group
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
+        """The module with each batch normalisation in it made one of this class, on the same parameters and statistics."""
+        new = module
+        if isinstance(module, _BatchNorm) and not isinstance(module, SyncBatchNorm):
+            options = (module.eps, module.momentum, False, False)
+            new = cls(module.num_features, *options, process_group)
+            new.affine, new.track_running_stats = module.affine, module.track_running_stats
+            for name in ("weight", "bias", "running_mean", "running_var", "num_batches_tracked"):
+                setattr(new, name, getattr(module, name))
+            new.train(module.training)
+        for name, child in module.named_children():
+            new.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return new

@@ -181,7 +181,7 @@ class StepLR(_Scheduled):
         super().__init__(optimizer, last_epoch)
 
     def _schedule(self) -> _Schedule:
-        return _Schedule.step(self.step_size, self.gamma)
+        return _Schedule.step(int(self.step_size), self.gamma)
 
 
 class MultiStepLR(_Scheduled):

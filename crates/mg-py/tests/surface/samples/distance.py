@@ -1,6 +1,22 @@
 """How far vectors are apart."""
 
 SAMPLES = {
+    "cdist": [
+        "L.cdist(x, y)",
+        "L.cdist(h, k)",
+        "L.cdist(x, y, p=1.0)",
+        {"call": "L.cdist(x, y, 0.0)", "order": 0},
+        {"call": "L.cdist(x, y, p=inf)", "order": 1},
+        {"call": "L.cdist(x, y, 3.0)", "order": 1},
+        {"call": "L.cdist(x, x * 1)", "order": 1},
+        {"call": 'L.cdist(x, y, compute_mode="use_mm_for_euclid_dist")', "order": 1},
+        {"call": "L.cdist(x.repeat(10, 1) + L.arange(30).unsqueeze(1).to(x.dtype), y)", "order": 1, "dtypes": False},
+        "L.cdist(x[:0], y)",
+        "L.cdist(h[:1], k)",
+        {"call": "L.cdist(x, n)", "error": True},
+        {"call": "L.cdist(v, w)", "error": True},
+        {"call": "L.cdist(x, y, p=-1.0)", "error": True},
+    ],
     "cosine_similarity": [
         "F.cosine_similarity(x, y)",
         "F.cosine_similarity(x, y, dim=0)",

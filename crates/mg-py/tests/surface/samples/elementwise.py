@@ -1,6 +1,13 @@
 """Elementwise operations."""
 
 SAMPLES = {
+    "angle": ["L.angle(x)", "x.angle()", "L.angle(i)", "s.angle()"],
+    "real": ["L.real(x)"],
+    "conj": ["L.conj(x)", "x.conj()"],
+    "conj_physical": ["L.conj_physical(x)", "i.conj_physical()"],
+    "resolve_conj": ["L.resolve_conj(x)"],
+    "resolve_neg": ["x.resolve_neg()"],
+    "get_device": ["x.get_device() * 0"],
     "add": ["L.add(x, y)", "x.add(y, alpha=2)", "L.add(x, c, alpha=0.5)", "x.clone().add_(y, alpha=3)"],
     "sub": ["L.sub(i, j)", "x.subtract(y, alpha=2)", "x.clone().sub_(c)"],
     "rsub": ["L.rsub(x, y)", "L.rsub(x, 2.5, alpha=3)", "L.rsub(i, 1)"],

@@ -6,6 +6,18 @@ TWO = "L.stack([m, m @ m + 1])"  # a batch of matrices
 SINGULAR = "L.stack([n[:, :1] * v, m])"  # the first one of rank 1
 
 SAMPLES = {
+    # Of random vectors; exact where they span everything.
+    "svd_lowrank": [
+        {"call": "L.svd_lowrank(x, 3)[1]", "order": 1, "rtol": 1e-6, "dtypes": False},
+        {"call": "(lambda r: r[0] @ L.diag_embed(r[1]) @ r[2].mT)(L.svd_lowrank(b3, q=3, niter=1))", "order": 0, "rtol": 1e-6},
+        {"call": "(lambda r: r[0] @ L.diag_embed(r[1]) @ r[2].mT)(L.svd_lowrank(x, 3, M=c.expand(3, 4)))", "order": 0, "rtol": 1e-6},
+        {"call": "L.svd_lowrank(v, 2)", "error": True},
+    ],
+    "pca_lowrank": [
+        {"call": "L.pca_lowrank(n)[1][:2]", "order": 0, "rtol": 1e-6, "dtypes": False},
+        {"call": "(lambda r: r[0] @ L.diag_embed(r[1]) @ r[2].mT)(L.pca_lowrank(n, 3, center=False))", "order": 0, "rtol": 1e-6},
+        {"call": "L.pca_lowrank(n, 9)", "error": True},
+    ],
     "cholesky": [
         {"call": f"L.linalg.cholesky({SPD})"},
         f"L.linalg.cholesky({SPD}, upper=True)",

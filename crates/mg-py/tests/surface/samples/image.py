@@ -4,6 +4,7 @@ R5 = "r4.unsqueeze(0)"
 R3 = "r4[0]"
 
 SAMPLES = {
+    "constant_pad_nd": ["L.constant_pad_nd(x, (1, 2))", "L.constant_pad_nd(h, [0, 1, 2, -1], 3.0)", {"call": "L.constant_pad_nd(x, [1])", "error": True}],
     "pad": [
         "F.pad(x, (1, 2))",
         "F.pad(x, (1, 2, 0, 3), value=2.5)",
@@ -34,6 +35,11 @@ SAMPLES = {
         {"call": 'F.pad(h, (1, 0), mode="reflect", value=1.0)', "error": True},
     ],
     "interpolate": [
+        {"call": 'F.interpolate(r4, (2, 3), mode="bilinear", antialias=True)', "order": 1, "dtypes": False},
+        {"call": 'F.interpolate(r4, (2, 2), mode="bicubic", antialias=True)', "order": 1, "dtypes": False},
+        {"call": 'F.interpolate(r4, (7, 3), mode="bilinear", antialias=True, align_corners=True)', "order": 1, "dtypes": False},
+        {"call": 'F.interpolate(r4, scale_factor=0.5, mode="bicubic", antialias=True)', "order": 1, "dtypes": False},
+        {"call": 'F.interpolate(r4, 2, mode="nearest", antialias=True)', "error": True},
         "F.interpolate(h, 7)",
         "F.interpolate(h, scale_factor=2)",
         "F.interpolate(h, scale_factor=2.5)",

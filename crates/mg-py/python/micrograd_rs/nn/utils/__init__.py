@@ -16,12 +16,13 @@ from .clip_grad import clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_,
 from .convert_parameters import parameters_to_vector, vector_to_parameters
 from .fusion import fuse_conv_bn_eval, fuse_conv_bn_weights, fuse_linear_bn_eval, fuse_linear_bn_weights
 from .init import skip_init
+from .memory_format import convert_conv2d_weight_memory_format, convert_conv3d_weight_memory_format
 from .spectral_norm import remove_spectral_norm, spectral_norm
 from .weight_norm import remove_weight_norm, weight_norm
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import parametrizations, parametrize, rnn, stateless
+    from . import parametrizations, parametrize, prune, rnn, stateless
 
 clip_grad_norm = clip_grad_norm_
 
@@ -30,6 +31,8 @@ __all__ = [
     "clip_grad_norm_",
     "clip_grad_value_",
     "clip_grads_with_norm_",
+    "convert_conv2d_weight_memory_format",
+    "convert_conv3d_weight_memory_format",
     "fuse_conv_bn_eval",
     "fuse_conv_bn_weights",
     "fuse_linear_bn_eval",
@@ -38,6 +41,7 @@ __all__ = [
     "parameters_to_vector",
     "parametrizations",
     "parametrize",
+    "prune",
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",
@@ -48,4 +52,4 @@ __all__ = [
     "weight_norm",
 ]
 
-__getattr__ = _Lazy(__name__, ("parametrizations", "parametrize", "rnn", "stateless"))
+__getattr__ = _Lazy(__name__, ("parametrizations", "parametrize", "prune", "rnn", "stateless"))

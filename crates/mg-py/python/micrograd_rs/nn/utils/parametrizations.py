@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._micrograd_rs import Tensor, randn
-from ..._ops import norm_except_dim
+from ... import linalg
+from ..._micrograd_rs import Tensor, eye, zeros_like
+from ..._ops import cat, norm_except_dim, randn
 from ...autograd import no_grad
 from ... import functional as F
 from ..module import Module
 from . import parametrize
 
-__all__ = ["spectral_norm", "weight_norm"]
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 
 class _WeightNorm(Module):
@@ -90,3 +91,81 @@ def spectral_norm(
     if dim is None:
         dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
     return parametrize.register_parametrization(module, name, _SpectralNorm(weight, n_power_iterations, dim, eps))
+
+
+def _orthonormal(matrix: Tensor) -> Tensor:
+    """The columns made orthogonal and of length 1, so that the triangle that leads back has a positive diagonal."""
+    q, r = linalg.qr(matrix)
+    return q * r.diagonal(0, -2, -1).sign().unsqueeze(-2)
+
+
+class _Orthogonal(Module):
+    """Matrices with orthogonal columns (or rows), of matrices without constraints: Lezcano-Casado and Martínez-Rubio, 2019."""
+
+    base: Tensor | None
+
+    def __init__(self, weight: Tensor, orthogonal_map: str, use_trivialization: bool) -> None:
+        self.orthogonal_map = orthogonal_map
+        self.use_trivialization = use_trivialization
+        self.shape = weight.shape
+        self.register_buffer("base", None)
+
+    def forward(self, X: Tensor) -> Tensor:
+        wide = X.shape[-2] < X.shape[-1]
+        x = X.mT if wide else X
+        n, k = x.shape[-2], x.shape[-1]
+        if self.orthogonal_map == "householder":
+            below = x.tril(-1)
+            q = linalg.householder_product(below, 2 / (1 + (below * below).sum(-2)))
+            # Signs, which are not learned.
+            q = q * x.diagonal(0, -2, -1).detach().sign().unsqueeze(-2)
+        else:
+            lower = x.tril()
+            if n != k:
+                lower = cat([lower, x.new_zeros((*x.shape[:-2], n, n - k))], -1)
+            skew = lower - lower.mT
+            if self.orthogonal_map == "matrix_exp":
+                q = linalg.matrix_exp(skew)
+            else:
+                identity = eye(n, dtype=x.dtype, device=x.device)
+                q = linalg.solve(identity - skew / 2, identity + skew / 2)
+            q = q[..., :k]
+        if self.base is not None:
+            q = self.base @ q
+        return q.mT if wide else q
+
+    def right_inverse(self, Q: Tensor) -> Tensor:
+        if Q.shape != self.shape:
+            raise ValueError(f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of shape {Q.shape}.")
+        if not self.use_trivialization:
+            raise NotImplementedError("a matrix can be assigned with use_trivialization only")
+        with no_grad():
+            tall = Q.mT if Q.shape[-2] < Q.shape[-1] else Q
+            n, k = tall.shape[-2], tall.shape[-1]
+            if n != k:
+                more = randn(*tall.shape[:-2], n, n - k, dtype=Q.dtype, device=Q.device)
+                tall = cat([tall, more], -1)
+            self.base = _orthonormal(tall)
+            # The map takes this to the identity.
+            start = zeros_like(Q)
+            start.diagonal(0, -2, -1).fill_(-1.0)
+            return start
+
+
+def orthogonal(
+    module: Module, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
+) -> Module:
+    """Keeps a weight's columns orthogonal and of length 1 (its rows, where it is wide): by the matrix exponential (of square ones), Cayley's
+    map, or Householder's reflections (of others). With `use_trivialization` the maps begin at the matrix that is assigned.
+    """
+    weight: Any = getattr(module, name, None)
+    if not isinstance(weight, Tensor):
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
+    if weight.dim() < 2:
+        raise ValueError(f"Expected a matrix or batch of matrices. Got a tensor of {weight.dim()} dimensions.")
+    if orthogonal_map is None:
+        orthogonal_map = "matrix_exp" if weight.shape[-2] == weight.shape[-1] else "householder"
+    if orthogonal_map not in ("matrix_exp", "cayley", "householder"):
+        raise ValueError(f'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {orthogonal_map}')
+    orth = _Orthogonal(weight, orthogonal_map, use_trivialization)
+    return parametrize.register_parametrization(module, name, orth, unsafe=True)

@@ -1,0 +1,149 @@
+"""Names that PyTorch's programs have from older days: a class for each dtype, and switches for which there is nothing to switch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _micrograd_rs as _rs
+from ._micrograd_rs import Tensor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ._micrograd_rs import Device, dtype
+
+
+class _OfDType(type):
+    """A class of tensors of one dtype: a call makes one of data or of sizes, `isinstance` looks at the dtype."""
+
+    dtype: dtype
+    on_cuda: bool
+
+    def __call__(cls, *args: Any, device: Any = None) -> Tensor:
+        device = device or ("cuda" if cls.on_cuda else None)
+        if all(isinstance(arg, int) for arg in args):
+            return _rs.zeros(*args, dtype=cls.dtype, device=device) if args else _rs.zeros(0, dtype=cls.dtype, device=device)
+        if len(args) == 1 and type(args[0]).__name__ == "Size":
+            return _rs.zeros(args[0], dtype=cls.dtype, device=device)
+        return _rs.tensor(*args, dtype=cls.dtype, device=device)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, Tensor) and instance.dtype == cls.dtype and instance.is_cuda == cls.on_cuda
+
+    def __repr__(cls) -> str:
+        return f"<class 'micrograd_rs.{'cuda.' if cls.on_cuda else ''}{cls.__name__}'>"
+
+
+def _made(name: str, kind: dtype, on_cuda: bool = False) -> Any:
+    doc = f"Tensors of {kind}: `{name}(data)`, `{name}(*sizes)` (which are zeros), `isinstance(t, {name})`."
+    return _OfDType(name, (), {"dtype": kind, "on_cuda": on_cuda, "__doc__": doc})
+
+
+FloatTensor: Any = _made("FloatTensor", _rs.float32)
+DoubleTensor: Any = _made("DoubleTensor", _rs.float64)
+HalfTensor: Any = _made("HalfTensor", _rs.float16)
+BFloat16Tensor: Any = _made("BFloat16Tensor", _rs.bfloat16)
+LongTensor: Any = _made("LongTensor", _rs.int64)
+IntTensor: Any = _made("IntTensor", _rs.int32)
+ShortTensor: Any = _made("ShortTensor", _rs.int16)
+CharTensor: Any = _made("CharTensor", _rs.int8)
+ByteTensor: Any = _made("ByteTensor", _rs.uint8)
+BoolTensor: Any = _made("BoolTensor", getattr(_rs, "bool"))
+
+_deterministic = [False, False]
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Asks for results that are the same each time, as they always are here."""
+    _deterministic[:] = [bool(mode), bool(warn_only)]
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """What `use_deterministic_algorithms` said last."""
+    return _deterministic[0]
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """What `use_deterministic_algorithms` said last."""
+    return _deterministic[0] and _deterministic[1]
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """Makes the dtype of a class (`FloatTensor`, …) the default one, and a CUDA class's device the default device."""
+    name = t if isinstance(t, str) else t.__name__
+    _rs.set_default_dtype(name)
+    if "cuda" in name or getattr(t, "on_cuda", False):
+        _rs.set_default_device("cuda")
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """False: numbers too small for a full mantissa are kept."""
+    return False
+
+
+def get_num_interop_threads() -> int:
+    """One: launches are made one after the other."""
+    return 1
+
+
+def set_num_interop_threads(num: int) -> None:
+    """Has no effect: launches are made one after the other."""
+    if num < 1:
+        raise RuntimeError(f"takes a positive number of threads, got {num}")
+
+
+def typename(obj: Any) -> str:
+    """The name of a tensor's class of old, or of an object's class."""
+    if isinstance(obj, Tensor):
+        kinds = [FloatTensor, DoubleTensor, HalfTensor, BFloat16Tensor, LongTensor, IntTensor, ShortTensor, CharTensor, ByteTensor, BoolTensor]
+        named = next((k.__name__ for k in kinds if k.dtype == obj.dtype), "Tensor")
+        return f"micrograd_rs.{'cuda.' if obj.is_cuda else ''}{named}"
+    kind = obj.__class__
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    return name.removeprefix("builtins.")
+
+
+def empty_strided(
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: dtype | str | None = None,
+    layout: Any = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Zeros in memory at strides: there is no memory that nobody wrote."""
+    if len(size) != len(stride):
+        raise RuntimeError(f"takes as many strides as sizes, got {tuple(stride)} and {tuple(size)}")
+    count = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
+    made = _rs.zeros(count, dtype=dtype, device=device).as_strided(tuple(size), tuple(stride))
+    return made.requires_grad_() if requires_grad else made
+
+
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+    """A tensor in one axis of what lies in a buffer (bytes, an array of `array`, …): `count` elements, or all, from a byte on. It shares
+    memory that can be written to, where NumPy is installed; else it is a copy.
+    """
+    kind = _rs.zeros(0, dtype=dtype)
+    formats: dict[str, Any] = {"float64": "d", "float32": "f", "float16": "e", "int64": "q", "int32": "i", "int16": "h", "int8": "b"}
+    formats |= {"uint8": "B", "uint16": "H", "uint32": "I", "uint64": "Q", "bool": "?"}
+    name = str(kind.dtype).rpartition(".")[2]
+    if name not in formats:
+        raise ValueError(f"a buffer has no elements of {kind.dtype}")
+    flat = memoryview(buffer).cast("B")[offset:]
+    if count < 0 and len(flat) % kind.itemsize:
+        raise ValueError(f"buffer length ({len(flat)} bytes) after offset must be a multiple of element size ({kind.itemsize})")
+    count = len(flat) // kind.itemsize if count < 0 else count
+    if count * kind.itemsize > len(flat):
+        raise ValueError(f"requested buffer length ({count * kind.itemsize} bytes) after offset must not be greater than {len(flat)}")
+    cast = getattr(flat[: count * kind.itemsize], "cast")
+    part = cast(formats[name])
+    try:
+        import numpy
+    except ImportError:
+        made = _rs.tensor(part.tolist(), dtype=dtype)
+    else:
+        made = _rs.from_numpy(numpy.asarray(part))
+    return made.requires_grad_() if requires_grad else made

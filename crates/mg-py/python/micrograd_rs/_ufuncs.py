@@ -1,0 +1,76 @@
+"""NumPy's functions of elements, of tensors: `numpy.sqrt(t)`, `array * t`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _ops
+from ._micrograd_rs import Tensor, from_numpy
+
+# NumPy's name, and Python's for the operator from the right.
+_REFLECTED = {
+    "add": "__radd__",
+    "subtract": "__rsub__",
+    "multiply": "__rmul__",
+    "divide": "__rtruediv__",
+    "true_divide": "__rtruediv__",
+    "floor_divide": "__rfloordiv__",
+    "remainder": "__rmod__",
+    "power": "__rpow__",
+    "matmul": "__rmatmul__",
+    "bitwise_and": "__rand__",
+    "bitwise_or": "__ror__",
+    "bitwise_xor": "__rxor__",
+    "left_shift": "__rlshift__",
+    "right_shift": "__rrshift__",
+    "equal": "__eq__",
+    "not_equal": "__ne__",
+    "less": "__gt__",
+    "less_equal": "__ge__",
+    "greater": "__lt__",
+    "greater_equal": "__le__",
+}
+_OURS = {
+    "absolute": "abs",
+    "arccos": "acos",
+    "arccosh": "acosh",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arctanh": "atanh",
+    "conjugate": "conj",
+    "fabs": "abs",
+    "invert": "bitwise_not",
+    "rint": "round",
+}
+
+
+def _array(value: Any) -> Any:
+    if not isinstance(value, Tensor):
+        return value
+    if value.requires_grad:
+        raise RuntimeError("an array of a tensor that requires a gradient would lose it: use t.detach()")
+    return value.cpu().numpy()
+
+
+def called(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
+    """What a function of NumPy's answers with operands of which one is a tensor."""
+    name: str = ufunc.__name__
+    if method == "__call__" and not kwargs:
+        if len(inputs) == 2 and not isinstance(inputs[0], Tensor) and name in _REFLECTED:
+            return getattr(inputs[1], _REFLECTED[name])(inputs[0])
+        ours = getattr(_ops, _OURS.get(name, name), None)
+        if ours is not None:
+            operands = [from_numpy(x) if type(x).__module__ == "numpy" and hasattr(x, "shape") and x.shape else x for x in inputs]
+            return ours(*operands)
+    out = kwargs.get("out") if kwargs else None
+    options = dict(kwargs or {})
+    if out is not None:
+        options["out"] = tuple(_array(x) for x in out)
+    made = getattr(ufunc, method)(*(_array(x) for x in inputs), **options)
+    if out is not None:
+        return out[0] if len(out) == 1 else out
+    if isinstance(made, tuple):
+        return tuple(from_numpy(part) for part in made)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return from_numpy(made) if getattr(made, "shape", ()) else made

@@ -1,0 +1,342 @@
+"""Distributions that are made of others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from .._micrograd_rs import Tensor
+from .._size import Size
+from ..autograd import no_grad
+from . import constraints
+from .constraints import Constraint
+from .continuous import Normal, uniform
+from .discrete import Bernoulli, Categorical
+from .distribution import Distribution, tensors
+from .transforms import ComposeTransform, ExpTransform, SigmoidTransform, Transform
+
+
+class Independent(Distribution):
+    """A distribution whose last axes of the batch are taken for axes of the event: densities are multiplied along them."""
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {}
+
+    def __init__(
+        self, base_distribution: Distribution, reinterpreted_batch_ndims: int, validate_args: bool | None = None
+    ) -> None:
+        batch = base_distribution.batch_shape
+        if reinterpreted_batch_ndims > len(batch):
+            raise ValueError(
+                "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), "
+                f"actual {reinterpreted_batch_ndims} vs {len(batch)}"
+            )
+        cut = len(batch) - reinterpreted_batch_ndims
+        self.base_dist = base_distribution
+        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+        self.has_rsample = base_distribution.has_rsample
+        super().__init__(batch[:cut], (*batch[cut:], *base_distribution.event_shape), validate_args)
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+        inner = self._event_shape[: self.reinterpreted_batch_ndims]
+        base = self.base_dist.expand((*batch_shape, *inner))
+        return Independent(base, self.reinterpreted_batch_ndims, validate_args=False)
+
+    def _summed(self, t: Tensor) -> Tensor:
+        n = self.reinterpreted_batch_ndims
+        return t.sum(tuple(range(-n, 0))) if n else t
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.independent(self.base_dist.support, self.reinterpreted_batch_ndims)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.base_dist.mean
+
+    @property
+    def mode(self) -> Tensor:
+        return self.base_dist.mode
+
+    @property
+    def variance(self) -> Tensor:
+        return self.base_dist.variance
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        return self.base_dist.sample(sample_shape)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        return self.base_dist.rsample(sample_shape)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        return self._summed(self.base_dist.log_prob(value))
+
+    def entropy(self) -> Tensor:
+        return self._summed(self.base_dist.entropy())
+
+    def __repr__(self) -> str:
+        return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"
+
+
+class MixtureSameFamily(Distribution):
+    """A choice by `mixture_distribution` among the last axis of a batch of distributions."""
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {}
+
+    def __init__(
+        self,
+        mixture_distribution: Categorical,
+        component_distribution: Distribution,
+        validate_args: bool | None = None,
+    ) -> None:
+        if not isinstance(mixture_distribution, Categorical):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError("The Mixture distribution needs to be an instance of Categorical")
+        batch = component_distribution.batch_shape
+        if mixture_distribution.param_shape[-1] != batch[-1]:
+            raise ValueError("`mixture_distribution component` does not equal to `component_distribution.batch_shape[-1]`")
+        self.mixture_distribution = mixture_distribution
+        self.component_distribution = component_distribution
+        self._axes = len(component_distribution.event_shape)
+        super().__init__(batch[:-1], component_distribution.event_shape, validate_args)
+
+    @property
+    def support(self) -> Constraint:
+        return self.component_distribution.support
+
+    def _shares(self) -> Tensor:
+        probs = self.mixture_distribution.probs
+        return probs.reshape((*probs.shape, *(1,) * self._axes))
+
+    @property
+    def mean(self) -> Tensor:
+        return (self._shares() * self.component_distribution.mean).sum(-1 - self._axes)
+
+    @property
+    def variance(self) -> Tensor:
+        means = self.component_distribution.mean
+        within = (self._shares() * self.component_distribution.variance).sum(-1 - self._axes)
+        away = (means - self.mean.unsqueeze(-1 - self._axes)) ** 2
+        return within + (self._shares() * away).sum(-1 - self._axes)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        below = self.component_distribution.cdf(value.unsqueeze(-1 - self._axes))
+        return (below * self.mixture_distribution.probs).sum(-1)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        each = self.component_distribution.log_prob(value.unsqueeze(-1 - self._axes))
+        return (each + self.mixture_distribution.logits).logsumexp(-1)
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        with no_grad():
+            which = self.mixture_distribution.sample(sample_shape)
+            all_of = self.component_distribution.sample(sample_shape)
+            axis = len(which.shape)
+            at = which.reshape((*which.shape, *(1,) * (self._axes + 1)))
+            at = at.expand((*which.shape, 1, *self._event_shape))
+            return all_of.gather(axis, at).squeeze(axis)
+
+    def __repr__(self) -> str:
+        return f"MixtureSameFamily(\n  {self.mixture_distribution},\n  {self.component_distribution})"
+
+
+class TransformedDistribution(Distribution):
+    """What transforms make of a distribution's events, one after the other."""
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {}
+
+    def __init__(
+        self,
+        base_distribution: Distribution,
+        transforms: Transform | Sequence[Transform],
+        validate_args: bool | None = None,
+    ) -> None:
+        parts = [transforms] if isinstance(transforms, Transform) else list(transforms)
+        whole = ComposeTransform(parts)
+        self.transforms = parts
+        axes = max(len(base_distribution.event_shape), whole.event_dim)
+        shape = whole.forward_shape((*base_distribution.batch_shape, *base_distribution.event_shape))
+        missing = axes - len(base_distribution.event_shape)
+        self.base_dist = Independent(base_distribution, missing) if missing > 0 else base_distribution
+        self.has_rsample = base_distribution.has_rsample
+        cut = len(shape) - axes
+        super().__init__(shape[:cut], shape[cut:], validate_args)
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+        new = self.__class__.__new__(self.__class__)
+        new.__dict__.update(self.__dict__)
+        whole = ComposeTransform(self.transforms)
+        shape = whole.inverse_shape((*batch_shape, *self._event_shape))
+        new.base_dist = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
+        new._batch_shape = Size(batch_shape)
+        return new
+
+    @property
+    def support(self) -> Constraint:
+        if not self.transforms:
+            return self.base_dist.support
+        last = self.transforms[-1].codomain
+        missing = len(self._event_shape) - last.event_dim
+        return constraints.independent(last, missing) if missing > 0 else last
+
+    def _moved(self, x: Tensor) -> Tensor:
+        for transform in self.transforms:
+            x = transform(x)
+        return x
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        with no_grad():
+            return self._moved(self.base_dist.sample(sample_shape))
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        return self._moved(self.base_dist.rsample(sample_shape))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        axes, y = len(self._event_shape), value
+        total: Tensor | None = None
+        for transform in reversed(self.transforms):
+            x = transform.undo(y)
+            piece = transform.log_abs_det_jacobian(x, y)
+            extra = axes - transform.event_dim
+            piece = piece.sum(tuple(range(-extra, 0))) if extra else piece
+            total = piece if total is None else total + piece
+            y = x
+        base = self.base_dist.log_prob(y)
+        return base if total is None else base - total
+
+    def _below(self, value: Tensor) -> Tensor:
+        sign: Any = 1
+        for transform in self.transforms:
+            sign = sign * transform.sign
+        below: Tensor = sign * (value - 0.5) + 0.5
+        return below
+
+    def cdf(self, value: Tensor) -> Tensor:
+        for transform in reversed(self.transforms):
+            value = transform.undo(value)
+        return self._below(self.base_dist.cdf(value))
+
+    def icdf(self, value: Tensor) -> Tensor:
+        return self._moved(self.base_dist.icdf(self._below(value)))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.base_dist}, {self.transforms})"
+
+
+class LogNormal(TransformedDistribution):
+    """Numbers whose logarithms are normal, of mean `loc` and deviation `scale`."""
+
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        super().__init__(Normal(loc, scale, validate_args), ExpTransform(), validate_args)
+
+    @property
+    def loc(self) -> Tensor:
+        """The mean of the logarithm."""
+        loc: Tensor = getattr(self.base_dist, "loc")
+        return loc
+
+    @property
+    def scale(self) -> Tensor:
+        """The deviation of the logarithm."""
+        scale: Tensor = getattr(self.base_dist, "scale")
+        return scale
+
+    @property
+    def mean(self) -> Tensor:
+        return (self.loc + self.scale**2 / 2).exp()
+
+    @property
+    def mode(self) -> Tensor:
+        return (self.loc - self.scale**2).exp()
+
+    @property
+    def variance(self) -> Tensor:
+        square = self.scale**2
+        return square.expm1() * (2 * self.loc + square).exp()
+
+    def entropy(self) -> Tensor:
+        return self.base_dist.entropy() + self.loc
+
+
+class _LogisticNoise(Distribution):
+    """Logits with logistic noise, divided by a temperature."""
+
+    has_rsample = True
+
+    def __init__(self, temperature: Tensor, logits: Tensor) -> None:
+        self.temperature, self.logits = temperature, logits
+        super().__init__(logits.shape)
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        u = uniform(self.logits, self._extended_shape(sample_shape))
+        return (u.log() - (-u).log1p() + self.logits) / self.temperature
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        away = self.logits - value * self.temperature
+        return self.temperature.log() + away - 2 * away.exp().log1p()
+
+
+class RelaxedBernoulli(TransformedDistribution):
+    """Numbers between 0 and 1 that a low `temperature` drives to the ends: Maddison et al., 2017; Jang et al., 2017."""
+
+    has_rsample = True
+
+    def __init__(self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        choice = Bernoulli(probs, logits, validate_args)
+        self.temperature, noise = tensors(temperature, choice.logits)
+        super().__init__(_LogisticNoise(self.temperature, noise), SigmoidTransform(), validate_args)
+        self._choice = choice
+
+    @property
+    def probs(self) -> Tensor:
+        """The probability of 1."""
+        return self._choice.probs
+
+    @property
+    def logits(self) -> Tensor:
+        """Its logarithmic odds."""
+        return self._choice.logits
+
+
+class RelaxedOneHotCategorical(Distribution):
+    """Probabilities of classes that a low `temperature` drives to a choice (Gumbel's softmax): Jang et al., 2017."""
+
+    has_rsample = True
+    arg_constraints: ClassVar[dict[str, Constraint]] = {}
+
+    def __init__(self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        self._choice = Categorical(probs, logits, validate_args)
+        self.temperature = temperature
+        shape = self._choice.param_shape
+        super().__init__(shape[:-1], shape[-1:], validate_args)
+
+    @property
+    def probs(self) -> Tensor:
+        """The probabilities of the classes."""
+        return self._choice.probs
+
+    @property
+    def logits(self) -> Tensor:
+        """Their logarithms."""
+        return self._choice.logits
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.simplex
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        u = uniform(self.logits, self._extended_shape(sample_shape))
+        moved: Tensor = (self.logits - (-u.log()).log()) / self.temperature
+        return moved.softmax(-1)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        k = self._event_shape[0]
+        t = self.temperature if isinstance(self.temperature, Tensor) else value.new_full((), float(self.temperature))
+        logs = value.log()
+        score = (self.logits - logs * t).log_softmax(-1).sum(-1)
+        scale = value.new_full((), float(k)).lgamma() + (k - 1) * t.log()
+        density: Tensor = score + scale - logs.sum(-1)
+        return density

@@ -1,0 +1,457 @@
+"""Distributions of whole numbers, and of choices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from .. import _ops as ops
+from .._micrograd_rs import Tensor, arange, zeros
+from .._nn_ops import binary_cross_entropy_with_logits, log_softmax, one_hot, softmax, softplus
+from .._size import Size
+from ..autograd import no_grad
+from . import constraints
+from .constraints import Constraint
+from .continuous import uniform
+from .distribution import Distribution, Elementwise, ExponentialFamily, tensors
+
+
+def _clamped(probs: Tensor) -> Tensor:
+    eps = 2.0**-23 if probs.itemsize == 4 else 2.0**-52 if probs.itemsize == 8 else 2.0**-10
+    return probs.clamp(eps, 1 - eps)
+
+
+class _Trials(Elementwise):
+    """What is told by a probability, or by its logit."""
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"probs": constraints.unit_interval, "logits": constraints.real}
+
+    def _take_one(self, probs: Any, logits: Any, validate_args: bool | None, *others: Any) -> list[Tensor]:
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        given = tensors(logits if probs is None else probs, *others)
+        self.__dict__["logits" if probs is None else "probs"] = given[0]
+        Distribution.__init__(self, given[0].shape, (), validate_args)
+        return given
+
+    @property
+    def _given(self) -> Tensor:
+        given: Tensor = self.__dict__["probs" if "probs" in self.__dict__ else "logits"]
+        return given
+
+    @property
+    def param_shape(self) -> Size:
+        """The shape of the probabilities."""
+        return Size(self._given.shape)
+
+    def __getattr__(self, name: str) -> Any:
+        # The other of the two is computed when it is asked for.
+        if name == "probs":
+            return self.__dict__["logits"].sigmoid()
+        if name == "logits":
+            probs = _clamped(self.__dict__["probs"])
+            return probs.log() - (-probs).log1p()
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    probs: Tensor
+    logits: Tensor
+
+
+class Bernoulli(_Trials, ExponentialFamily):
+    """1 with the probability `probs` (whose logarithmic odds are `logits`), else 0."""
+
+    has_enumerate_support = True
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        self._take_one(probs, logits, validate_args)
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.boolean
+
+    @property
+    def mean(self) -> Tensor:
+        return self.probs
+
+    @property
+    def mode(self) -> Tensor:
+        return (self.probs >= 0.5).to(self._given.dtype).masked_fill(self.probs == 0.5, math.nan)
+
+    @property
+    def variance(self) -> Tensor:
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        with no_grad():
+            return self.probs.expand(tuple(self._extended_shape(sample_shape))).bernoulli()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        logits, value = ops.broadcast_tensors(self.logits, value)
+        return -binary_cross_entropy_with_logits(logits, value, reduction="none")
+
+    def entropy(self) -> Tensor:
+        return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        values = arange(2, dtype=self._given.dtype, device=self._given.device).view(-1, *(1,) * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
+
+
+class Geometric(_Trials):
+    """How many trials fail before the first of probability `probs` succeeds."""
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        self._take_one(probs, logits, validate_args)
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.nonnegative_integer
+
+    @property
+    def mean(self) -> Tensor:
+        return 1 / self.probs - 1
+
+    @property
+    def mode(self) -> Tensor:
+        return self.probs * 0
+
+    @property
+    def variance(self) -> Tensor:
+        return (1 / self.probs - 1) / self.probs
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        with no_grad():
+            u = uniform(self._given, self._extended_shape(sample_shape))
+            return (u.log() / (-self.probs).log1p()).floor()
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        value, probs = ops.broadcast_tensors(value, self.probs)
+        # At a probability of 1 there is no failure, and 0 · ∞ is none.
+        certain = (probs == 1) & (value == 0)
+        return value * (-probs.masked_fill(certain, 0)).log1p() + probs.log()
+
+    def entropy(self) -> Tensor:
+        return binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none") / self.probs
+
+
+class Binomial(_Trials):
+    """How many of `total_count` trials succeed."""
+
+    def __init__(
+        self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        self._most = total_count if isinstance(total_count, int) else None
+        given = self._take_one(probs, logits, validate_args, total_count)
+        self.total_count = given[1]
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.integer_interval(0, self.total_count)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.total_count * self.probs
+
+    @property
+    def mode(self) -> Tensor:
+        return ((self.total_count + 1) * self.probs).floor().minimum(self.total_count)
+
+    @property
+    def variance(self) -> Tensor:
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        with no_grad():
+            shape = tuple(self._extended_shape(sample_shape))
+            # As many trials as the largest count asks for; those of smaller counts stop earlier.
+            most = int(self.total_count.max().item()) if self._most is None else self._most
+            trials = ops.rand((most, *shape), dtype=self._given.dtype, device=self._given.device) < self.probs
+            number = arange(most, dtype=self._given.dtype, device=self._given.device).view(-1, *(1,) * len(shape))
+            return (trials & (number < self.total_count)).sum(0).to(self._given.dtype)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        n, logits = self.total_count, self.logits
+        ways = (n + 1).lgamma() - (value + 1).lgamma() - (n - value + 1).lgamma()
+        return value * logits + ways - n * softplus(logits)
+
+
+class NegativeBinomial(_Trials):
+    """How many trials of probability `probs` succeed before `total_count` fail."""
+
+    def __init__(self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        given = self._take_one(probs, logits, validate_args, total_count)
+        self.total_count = given[1]
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.nonnegative_integer
+
+    @property
+    def mean(self) -> Tensor:
+        return self.total_count * self.logits.exp()
+
+    @property
+    def variance(self) -> Tensor:
+        return self.mean / (-self.logits).sigmoid()
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        with no_grad():
+            shape = tuple(self._extended_shape(sample_shape))
+            rate = ops.standard_gamma(self.total_count.expand(shape)) * self.logits.exp()
+            return ops.poisson(rate)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        n, logits = self.total_count, self.logits
+        plain = -(n * softplus(logits)) - value * softplus(-logits)
+        return plain + (n + value).lgamma() - (1 + value).lgamma() - n.lgamma()
+
+
+class Poisson(Elementwise, ExponentialFamily):
+    """How often something happens that happens `rate` times on average."""
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"rate": constraints.nonnegative}
+    _parameters = ("rate",)
+    rate: Tensor
+
+    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+        self._take((rate,), validate_args)
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.nonnegative_integer
+
+    @property
+    def mean(self) -> Tensor:
+        return self.rate
+
+    @property
+    def mode(self) -> Tensor:
+        return self.rate.floor()
+
+    @property
+    def variance(self) -> Tensor:
+        return self.rate
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        with no_grad():
+            return ops.poisson(self.rate.expand(tuple(self._extended_shape(sample_shape))))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        return ops.xlogy(value, self.rate) - self.rate - (value + 1).lgamma()
+
+
+class Categorical(Distribution):
+    """One of some classes, numbered from 0, with the probabilities `probs` along the last axis (made to sum to 1), or those of `logits`.
+
+    >>> import micrograd_rs as mg
+    >>> from micrograd_rs.distributions import Categorical
+    >>> choice = Categorical(mg.tensor([0.25, 0.75]))
+    >>> round(choice.log_prob(mg.tensor(1)).exp().item(), 4)
+    0.75
+    """
+
+    has_enumerate_support = True
+    arg_constraints: ClassVar[dict[str, Constraint]] = {"probs": constraints.simplex, "logits": constraints.real_vector}
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        if (probs is None) == (logits is None):
+            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+        given: Tensor = probs if logits is None else logits
+        if given.dim() < 1:
+            raise ValueError(f"`{'probs' if logits is None else 'logits'}` parameter must be at least one-dimensional.")
+        if logits is None:
+            self.__dict__["probs"] = given / given.sum(-1, keepdim=True)
+        else:
+            self.__dict__["logits"] = log_softmax(given, -1)
+        self._num_events = given.shape[-1]
+        super().__init__(given.shape[:-1], (), validate_args)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "probs":
+            return softmax(self.__dict__["logits"], -1)
+        if name == "logits":
+            return _clamped(self.__dict__["probs"]).log()
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    probs: Tensor
+    logits: Tensor
+
+    @property
+    def _given(self) -> Tensor:
+        given: Tensor = self.__dict__["probs" if "probs" in self.__dict__ else "logits"]
+        return given
+
+    @property
+    def param_shape(self) -> Size:
+        """The shape of the probabilities."""
+        return Size(self._given.shape)
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+        new = self.__class__.__new__(self.__class__)
+        new.__dict__.update(self.__dict__)
+        for name in ("probs", "logits"):
+            if name in self.__dict__:
+                new.__dict__[name] = self.__dict__[name].expand((*batch_shape, self._num_events))
+        new._batch_shape = Size(batch_shape)
+        return new
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.integer_interval(0, self._num_events - 1)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.probs[..., 0] * math.nan
+
+    @property
+    def mode(self) -> Tensor:
+        return self._given.argmax(dim=-1)
+
+    @property
+    def variance(self) -> Tensor:
+        return self.probs[..., 0] * math.nan
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        with no_grad():
+            count = math.prod(sample_shape)
+            rows = self.probs.reshape(-1, self._num_events)
+            drawn = ops.multinomial(rows, count, True).T
+            return drawn.reshape(tuple(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        value = value.long().unsqueeze(-1)
+        shape = ops.broadcast_tensors(value[..., 0], self._given[..., 0])[0].shape
+        logits = self.logits.expand((*shape, self._num_events))
+        return logits.gather(-1, value.expand((*shape, 1))).squeeze(-1)
+
+    def entropy(self) -> Tensor:
+        lowest = -3.4028234663852886e38 if self._given.itemsize == 4 else -1.7976931348623157e308 if self._given.itemsize == 8 else -65504.0
+        logits = self.logits.clamp(min=lowest)
+        return -(logits * self.probs).sum(-1)
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        values = arange(self._num_events, device=self._given.device).view(-1, *(1,) * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
+
+
+class OneHotCategorical(Distribution):
+    """As `Categorical`, with an event of zeros and a one where the class is."""
+
+    has_enumerate_support = True
+    arg_constraints: ClassVar[dict[str, Constraint]] = Categorical.arg_constraints
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        self._categorical = Categorical(probs, logits)
+        shape = self._categorical.param_shape
+        super().__init__(shape[:-1], shape[-1:], validate_args)
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+        new = self.__class__.__new__(self.__class__)
+        new.__dict__.update(self.__dict__)
+        new._categorical = self._categorical.expand(batch_shape)
+        new._batch_shape = Size(batch_shape)
+        return new
+
+    @property
+    def probs(self) -> Tensor:
+        """The probabilities."""
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Tensor:
+        """Their logarithms."""
+        return self._categorical.logits
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.one_hot
+
+    @property
+    def mean(self) -> Tensor:
+        return self.probs
+
+    @property
+    def mode(self) -> Tensor:
+        return one_hot(self.probs.argmax(-1), self._event_shape[0]).to(self.probs.dtype)
+
+    @property
+    def variance(self) -> Tensor:
+        return self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        return one_hot(self._categorical.sample(sample_shape), self._event_shape[0]).to(self.probs.dtype)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        return self._categorical.log_prob(value.argmax(-1))
+
+    def entropy(self) -> Tensor:
+        return self._categorical.entropy()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class OneHotCategoricalStraightThrough(OneHotCategorical):
+    """As `OneHotCategorical`; gradients flow to the probabilities as if those were the samples: Bengio et al., 2013."""
+
+    has_rsample = True
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        return self.sample(sample_shape) + (self.probs - self.probs.detach())
+
+
+class Multinomial(Distribution):
+    """How often each class comes in `total_count` draws."""
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = Categorical.arg_constraints
+
+    def __init__(
+        self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+    ) -> None:
+        self.total_count = total_count
+        self._categorical = Categorical(probs, logits)
+        shape = self._categorical.param_shape
+        super().__init__(shape[:-1], shape[-1:], validate_args)
+
+    @property
+    def probs(self) -> Tensor:
+        """The probabilities."""
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Tensor:
+        """Their logarithms."""
+        return self._categorical.logits
+
+    @property
+    def support(self) -> Constraint:
+        return constraints.independent(constraints.integer_interval(0, self.total_count), 1)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.probs * self.total_count
+
+    @property
+    def variance(self) -> Tensor:
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        drawn = self._categorical.sample((self.total_count, *sample_shape))
+        counts = zeros((*drawn.shape[1:], self._event_shape[0]), dtype=self.probs.dtype, device=drawn.device)
+        last = drawn.movedim(0, -1)
+        return counts.scatter_add(-1, last, counts.new_ones(last.shape))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        logits, value = ops.broadcast_tensors(self.logits, value)
+        logits = logits.masked_fill((value == 0) & (logits == -math.inf), 0)
+        ways = (value.sum(-1) + 1).lgamma() - (value + 1).lgamma().sum(-1)
+        return ways + (logits * value).sum(-1)

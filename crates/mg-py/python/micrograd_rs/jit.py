@@ -1,0 +1,122 @@
+"""`jit(function)`: steps that are recorded and replayed. And what programs that were written for TorchScript name: their functions and
+modules run as they are written.
+
+>>> import micrograd_rs as mg
+>>> step = mg.jit(lambda x: x * 2)
+>>> [step(mg.ones(1)).item() for _ in range(3)]
+[2.0, 2.0, 2.0]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, Final, ParamSpec, TypeVar
+
+from . import _micrograd_rs as _rs
+from ._names import Lazy as _Lazy
+
+__all__ = [
+    "Attribute",
+    "Final",
+    "annotate",
+    "export",
+    "freeze",
+    "ignore",
+    "is_scripting",
+    "is_tracing",
+    "optimize_for_inference",
+    "script",
+    "script_if_tracing",
+    "script_method",
+    "trace",
+    "trace_module",
+    "unused",
+]
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_T = TypeVar("_T")
+
+
+def script(obj: _T, *args: Any, **kwargs: Any) -> _T:
+    """The function, module or class as it is: it runs as it is written. (`jit` and `compile` record and replay.)"""
+    return obj
+
+
+def trace(func: _T, example_inputs: Any = None, *args: Any, **kwargs: Any) -> _T:
+    """The function or module as it is, so that its branches depend on each call's arguments."""
+    return func
+
+
+def trace_module(mod: _T, inputs: Any = None, *args: Any, **kwargs: Any) -> _T:
+    """The module as it is."""
+    return mod
+
+
+def freeze(mod: _T, *args: Any, **kwargs: Any) -> _T:
+    """The module as it is."""
+    return mod
+
+
+def optimize_for_inference(mod: _T, *args: Any, **kwargs: Any) -> _T:
+    """The module as it is."""
+    return mod
+
+
+def script_if_tracing(fn: _T) -> _T:
+    """The function as it is."""
+    return fn
+
+
+def script_method(fn: _T) -> _T:
+    """The method as it is."""
+    return fn
+
+
+def export(fn: _T) -> _T:
+    """The method as it is."""
+    return fn
+
+
+def ignore(drop: Any = False, **kwargs: Any) -> Any:
+    """The function as it is; with or without brackets."""
+    return drop if callable(drop) else unused
+
+
+def unused(fn: _T) -> _T:
+    """The function as it is."""
+    return fn
+
+
+def is_scripting() -> bool:
+    """False: nothing is compiled from its text."""
+    return False
+
+
+def is_tracing() -> bool:
+    """Whether a step is being recorded on this thread."""
+    return _rs._is_recording()
+
+
+def annotate(the_type: Any, the_value: _T) -> _T:
+    """The value as it is."""
+    return the_value
+
+
+def Attribute(value: _T, type: Any) -> _T:
+    """The value as it is."""
+    return value
+
+
+class _Called(ModuleType):
+    """The module, which is called as the function that it is named for."""
+
+    def __call__(self, function: Callable[_P, _R], *, may_read: bool = False) -> _rs.Jit[_P, _R]:
+        """Makes a replayed function: see `Jit`."""
+        return _rs.jit(function, may_read=may_read)
+
+
+sys.modules[__name__].__class__ = _Called
+__getattr__ = _Lazy(__name__)

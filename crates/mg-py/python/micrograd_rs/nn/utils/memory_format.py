@@ -1,0 +1,18 @@
+"""Orders of weights in memory, of which kernels here need none."""
+
+from __future__ import annotations
+
+from ..._micrograd_rs import memory_format as _Format
+from ..module import Module
+
+__all__ = ["convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_format"]
+
+
+def convert_conv2d_weight_memory_format(module: Module, memory_format: _Format) -> Module:
+    """The module as it is."""
+    return module
+
+
+def convert_conv3d_weight_memory_format(module: Module, memory_format: _Format) -> Module:
+    """The module as it is."""
+    return module

@@ -1,0 +1,364 @@
+"""Weights of which some are zero: each is kept whole as `name_orig` beside a mask `name_mask`, and their product is made at each call.
+
+>>> import micrograd_rs as mg
+>>> from micrograd_rs import nn
+>>> from micrograd_rs.nn.utils import prune
+>>> layer = prune.l1_unstructured(nn.Linear(4, 2), "weight", amount=3)
+>>> int((layer.weight == 0).sum().item())
+3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ..._micrograd_rs import Tensor, ones_like
+from ..._names import Lazy as _Lazy
+from ..._ops import cat, rand
+from ...autograd import no_grad
+from ..module import Module
+
+__all__ = [
+    "BasePruningMethod",
+    "CustomFromMask",
+    "Identity",
+    "L1Unstructured",
+    "LnStructured",
+    "PruningContainer",
+    "RandomStructured",
+    "RandomUnstructured",
+    "custom_from_mask",
+    "global_unstructured",
+    "identity",
+    "is_pruned",
+    "l1_unstructured",
+    "ln_structured",
+    "random_structured",
+    "random_unstructured",
+    "remove",
+]
+
+
+class BasePruningMethod:
+    """Says by `compute_mask(t, default_mask)` which elements stay. `apply` puts it on a module's parameter; what prunes one that is pruned
+    already looks at what is left of it. `PRUNING_TYPE` is "unstructured", "structured" (along `dim`) or "global".
+    """
+
+    PRUNING_TYPE: str = "unstructured"
+    _tensor_name: str
+    dim: int
+
+    def __call__(self, module: Module, inputs: Any) -> None:
+        object.__setattr__(module, self._tensor_name, self.apply_mask(module))
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        """A mask of what stays, of the elements where `default_mask` is 1."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what stays: write its compute_mask()")
+
+    def apply_mask(self, module: Module) -> Tensor:
+        """The parameter, with zeros where it is pruned."""
+        mask, original = getattr(module, self._tensor_name + "_mask"), getattr(module, self._tensor_name + "_orig")
+        pruned: Tensor = mask.to(original.dtype) * original
+        return pruned
+
+    @classmethod
+    def apply(
+        cls, module: Module, name: str, *args: Any, importance_scores: Tensor | None = None, **kwargs: Any
+    ) -> BasePruningMethod:
+        """Prunes a module's parameter."""
+        before = next((h for h in _methods(module) if h._tensor_name == name), None)
+        method = cls(*args, **kwargs)
+        method._tensor_name = name
+        if before is not None:
+            container = before if isinstance(before, PruningContainer) else PruningContainer(before)
+            container.add_pruning_method(method)
+            _forget(module, name)
+            method = container
+        original: Any = getattr(module, name)
+        scores = original if importance_scores is None else importance_scores
+        if scores.shape != original.shape:
+            raise AssertionError(
+                "importance_scores should have the same shape as parameter {} of {}".format(name, type(module).__name__)
+            )
+        if before is None:
+            if name not in module._parameters:
+                raise AttributeError(f"{type(module).__name__} has no parameter {name!r}")
+            delattr(module, name)
+            module.register_parameter(name + "_orig", original)
+            default = ones_like(original)
+        else:
+            default = getattr(module, name + "_mask").detach().clone()
+        with no_grad():
+            mask = method.compute_mask(scores.detach(), default)
+        if before is None:
+            module.register_buffer(name + "_mask", mask)
+        else:
+            setattr(module, name + "_mask", mask)
+        object.__setattr__(module, name, method.apply_mask(module))
+        module.register_forward_pre_hook(method)
+        return method
+
+    def prune(self, t: Tensor, default_mask: Tensor | None = None, importance_scores: Tensor | None = None) -> Tensor:
+        """A tensor with zeros where this would prune it."""
+        scores = t if importance_scores is None else importance_scores
+        if scores.shape != t.shape:
+            raise AssertionError("importance_scores should have the same shape as tensor t")
+        return t * self.compute_mask(scores, ones_like(t) if default_mask is None else default_mask)
+
+    def remove(self, module: Module) -> None:
+        """Makes the pruned parameter a plain one again, with its zeros."""
+        name = self._tensor_name
+        weight = self.apply_mask(module)
+        original = getattr(module, name + "_orig")
+        with no_grad():
+            original.data = weight.detach()
+        for part in (name + "_orig", name + "_mask", name):
+            delattr(module, part)
+        module.register_parameter(name, original)
+
+
+class PruningContainer(BasePruningMethod):
+    """Several ways to prune one parameter, one after the other."""
+
+    def __init__(self, *args: BasePruningMethod) -> None:
+        self._pruning_methods: tuple[BasePruningMethod, ...] = ()
+        if args:
+            self._tensor_name = args[0]._tensor_name
+        for method in args:
+            self.add_pruning_method(method)
+
+    def add_pruning_method(self, method: BasePruningMethod | None) -> None:
+        """Adds one for the same parameter."""
+        if method is None:
+            return
+        if method._tensor_name != self._tensor_name:
+            raise ValueError(f"Can only add pruning methods acting on the parameter named '{self._tensor_name}'")
+        self._pruning_methods += (method,)
+
+    def __len__(self) -> int:
+        return len(self._pruning_methods)
+
+    def __getitem__(self, idx: int) -> BasePruningMethod:
+        return self._pruning_methods[idx]
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        method, mask = self._pruning_methods[-1], default_mask
+        if method.PRUNING_TYPE == "structured":
+            axes = [d for d in range(t.dim()) if d != method.dim % t.dim()]
+            kept = mask.ne(0).any(axes) if axes else mask.ne(0)
+            at = kept.nonzero().squeeze(1)
+            part = method.compute_mask(t.index_select(method.dim, at), mask.index_select(method.dim, at))
+            return mask.index_copy(method.dim, at, part.to(mask.dtype))
+        kept = mask != 0
+        part = method.compute_mask(t[kept], mask[kept])
+        new = mask.clone()
+        new[kept] = part.to(mask.dtype)
+        return new
+
+
+class Identity(BasePruningMethod):
+    """Prunes nothing, and makes mask and copy."""
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        return default_mask
+
+
+def _checked(amount: float) -> None:
+    if amount < 0 or not isinstance(amount, int) and amount > 1:
+        raise ValueError(f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer")
+
+
+def _count(amount: float, most: int) -> int:
+    if isinstance(amount, int):
+        if amount > most:
+            raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={most}")
+        return amount
+    return round(amount * most)
+
+
+def _without(mask: Tensor, at: Tensor) -> Tensor:
+    return mask.clone().reshape(-1).index_fill(0, at.reshape(-1), 0).reshape(mask.shape)
+
+
+class RandomUnstructured(BasePruningMethod):
+    """Prunes elements by chance: a number of them, or a part."""
+
+    def __init__(self, amount: float) -> None:
+        _checked(amount)
+        self.amount = amount
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        count = _count(self.amount, t.numel())
+        if count == 0:
+            return default_mask.clone()
+        return _without(default_mask, rand(t.numel(), device=t.device).topk(count).indices)
+
+
+class L1Unstructured(BasePruningMethod):
+    """Prunes the elements of the least magnitudes: a number of them, or a part."""
+
+    def __init__(self, amount: float) -> None:
+        _checked(amount)
+        self.amount = amount
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        count = _count(self.amount, t.numel())
+        if count == 0:
+            return default_mask.clone()
+        return _without(default_mask, t.abs().reshape(-1).topk(count, largest=False).indices)
+
+
+class _Structured(BasePruningMethod):
+    PRUNING_TYPE = "structured"
+    amount: float
+
+    def _strengths(self, t: Tensor) -> Tensor:
+        """A number for each index along the axis: the least are pruned."""
+        raise NotImplementedError
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        if t.dim() < 2:
+            raise ValueError(f"Structured pruning can only be applied to multidimensional tensors, got shape {tuple(t.shape)}")
+        size = t.shape[self.dim]
+        count = _count(self.amount, size)
+        if count == 0:
+            return default_mask
+        # The strongest stay.
+        kept = self._strengths(t).topk(size - count).indices
+        line = t.new_zeros(size).index_fill(0, kept, 1)
+        shape = [1] * t.dim()
+        shape[self.dim] = size
+        return line.reshape(shape).to(default_mask.dtype) * default_mask
+
+
+class RandomStructured(_Structured):
+    """Prunes whole indices along an axis by chance."""
+
+    def __init__(self, amount: float, dim: int = -1) -> None:
+        _checked(amount)
+        self.amount, self.dim = amount, dim
+
+    def _strengths(self, t: Tensor) -> Tensor:
+        return rand(t.shape[self.dim], device=t.device)
+
+
+class LnStructured(_Structured):
+    """Prunes the indices along an axis whose parts have the least `n`-norms."""
+
+    def __init__(self, amount: float, n: Any, dim: int = -1) -> None:
+        _checked(amount)
+        self.amount, self.n, self.dim = amount, n, dim
+
+    def _strengths(self, t: Tensor) -> Tensor:
+        return t.movedim(self.dim, 0).flatten(1).norm(self.n, 1)
+
+
+class CustomFromMask(BasePruningMethod):
+    """Prunes what a mask says."""
+
+    PRUNING_TYPE = "global"
+
+    def __init__(self, mask: Tensor) -> None:
+        self.mask = mask
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        return default_mask * self.mask.to(default_mask.dtype).reshape(default_mask.shape)
+
+
+def _methods(module: Module) -> list[BasePruningMethod]:
+    found: list[BasePruningMethod] = []
+    for hook in module._forward_pre_hooks.values():
+        method = hook.call
+        if isinstance(method, BasePruningMethod):
+            found.append(method)
+    return found
+
+
+def _forget(module: Module, name: str) -> None:
+    for key, hook in list(module._forward_pre_hooks.items()):
+        method = hook.call
+        if isinstance(method, BasePruningMethod) and method._tensor_name == name:
+            del module._forward_pre_hooks[key]
+
+
+def identity(module: Module, name: str) -> Module:
+    """Makes mask and copy of a parameter, and prunes nothing."""
+    Identity.apply(module, name)
+    return module
+
+
+def random_unstructured(module: Module, name: str, amount: float) -> Module:
+    """Prunes elements of a parameter by chance: a number of them, or a part."""
+    RandomUnstructured.apply(module, name, amount)
+    return module
+
+
+def l1_unstructured(module: Module, name: str, amount: float, importance_scores: Tensor | None = None) -> Module:
+    """Prunes the elements of a parameter whose magnitudes (or scores) are the least."""
+    L1Unstructured.apply(module, name, amount, importance_scores=importance_scores)
+    return module
+
+
+def random_structured(module: Module, name: str, amount: float, dim: int) -> Module:
+    """Prunes indices of a parameter along an axis by chance."""
+    RandomStructured.apply(module, name, amount, dim)
+    return module
+
+
+def ln_structured(
+    module: Module, name: str, amount: float, n: Any, dim: int, importance_scores: Tensor | None = None
+) -> Module:
+    """Prunes the indices of a parameter along an axis whose parts (or their scores) have the least `n`-norms."""
+    LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
+    return module
+
+
+def global_unstructured(
+    parameters: Iterable[tuple[Module, str]],
+    pruning_method: type[BasePruningMethod],
+    importance_scores: Mapping[tuple[Module, str], Tensor] | None = None,
+    **kwargs: Any,
+) -> None:
+    """Prunes several parameters as one: the least of all of them go."""
+    pairs: Sequence[tuple[Module, str]] = list(parameters)
+    scores = importance_scores or {}
+    parts: list[Tensor] = [scores[pair] if pair in scores else getattr(*pair) for pair in pairs]
+    whole = cat([part.detach().reshape(-1) for part in parts])
+    masks = [getattr(module, name + "_mask", ones_like(getattr(module, name))) for module, name in pairs]
+    container = PruningContainer()
+    container._tensor_name = "temp"
+    method = pruning_method(**kwargs)
+    method._tensor_name = "temp"
+    if method.PRUNING_TYPE != "unstructured":
+        raise TypeError(f'Only "unstructured" PRUNING_TYPE supported for the `pruning_method`. Found method of type {method.PRUNING_TYPE}')
+    container.add_pruning_method(method)
+    final = container.compute_mask(whole, cat([mask.reshape(-1) for mask in masks]))
+    at = 0
+    for (module, name), mask in zip(pairs, masks, strict=True):
+        custom_from_mask(module, name, final[at : at + mask.numel()].reshape(mask.shape))
+        at += mask.numel()
+
+
+def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
+    """Prunes what a mask has zeros for."""
+    CustomFromMask.apply(module, name, mask)
+    return module
+
+
+def remove(module: Module, name: str) -> Module:
+    """Makes a pruned parameter a plain one again, with its zeros. ValueError for one that is not pruned."""
+    for method in _methods(module):
+        if method._tensor_name == name:
+            method.remove(module)
+            _forget(module, name)
+            return module
+    raise ValueError(f"Parameter '{name}' of module {module} has to be pruned before pruning can be removed")
+
+
+def is_pruned(module: Module) -> bool:
+    """Whether a module, or one inside it, has a parameter that is pruned."""
+    return any(_methods(part) for part in module.modules())
+
+
+__getattr__ = _Lazy(__name__)

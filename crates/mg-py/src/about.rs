@@ -1,0 +1,199 @@
+//! What PyTorch's tensors tell about themselves, and what they do for other layouts, other processes and older programs.
+
+use mg_autograd::Tensor;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::error::build;
+use crate::format::PyLayout;
+use crate::tensor::PyTensor;
+
+/// What is so of none of our tensors.
+macro_rules! never {
+    ($($(#[doc = $doc:literal])+ $name:ident;)*) => {
+        #[pymethods]
+        impl PyTensor {
+            $($(#[doc = $doc])+ #[getter] fn $name(&self) -> bool { false })*
+        }
+    };
+}
+never! {
+    /// Whether only some elements are kept: never.
+    is_sparse;
+    /// Whether it is stored by compressed rows: never.
+    is_sparse_csr;
+    /// Whether the elements are quantised: never.
+    is_quantized;
+    /// Whether it has a shape and no elements: never.
+    is_meta;
+    /// Whether it is on a device of Apple's: never.
+    is_mps;
+    /// Whether it is on a device of Intel's: never.
+    is_xpu;
+    /// Whether it is on a device by XLA: never.
+    is_xla;
+    /// Whether it is in the layout of oneDNN: never.
+    is_mkldnn;
+    /// Whether it is made of tensors of unlike sizes: never.
+    is_nested;
+}
+
+#[pymethods]
+impl PyTensor {
+    /// How it is stored: by strides.
+    #[getter]
+    fn layout(&self) -> PyLayout {
+        PyLayout::strided
+    }
+
+    /// The tensor itself: its numbers are real.
+    #[getter]
+    fn real<'py>(slf: Bound<'py, PyTensor>) -> Bound<'py, PyTensor> {
+        slf
+    }
+
+    /// The last two axes exchanged, of a matrix.
+    #[getter(H)]
+    fn adjoint_matrix(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        self.conjugate_transposed(py)
+    }
+
+    /// The last two axes exchanged.
+    #[getter(mH)]
+    fn conjugate_transposed(&self, py: Python<'_>) -> PyResult<PyTensor> {
+        self.view(py, |t| t.transpose(-2, -1))
+    }
+
+    /// Which result of the operation that made it it is: gradients are told apart by other means here, so always 0.
+    #[getter]
+    fn output_nr(&self) -> usize {
+        0
+    }
+
+    /// The number of axes.
+    fn ndimension(&self, py: Python<'_>) -> PyResult<usize> {
+        build(py, || Ok(self.t.rank()))
+    }
+
+    /// Whether the elements are complex numbers: never.
+    fn is_complex(&self) -> bool {
+        false
+    }
+
+    /// Whether it is to be conjugated when it is read: never.
+    fn is_conj(&self) -> bool {
+        false
+    }
+
+    /// Whether it is to be negated when it is read: never.
+    fn is_neg(&self) -> bool {
+        false
+    }
+
+    /// Whether it was made in `inference_mode`; no tensor is less than others for that here.
+    fn is_inference(&self) -> bool {
+        false
+    }
+
+    /// Whether its dtype has negative numbers.
+    fn is_signed(&self, py: Python<'_>) -> PyResult<bool> {
+        use mg_device::Category;
+        build(py, || {
+            let dtype = self.t.dtype();
+            Ok(match dtype.category() {
+                Category::Float => true,
+                Category::Bool => false,
+                Category::Integer => !dtype.long_name().starts_with('u'),
+            })
+        })
+    }
+
+    /// Whether its only element is not 0.
+    fn is_nonzero(&self, py: Python<'_>) -> PyResult<bool> {
+        if build(py, || Ok(self.t.numel()))? != 1 {
+            return Err(PyRuntimeError::new_err("takes a tensor of one element"));
+        }
+        self.only(py, "is_nonzero")?.is_truthy()
+    }
+
+    /// Whether another tensor has the same shape.
+    fn is_same_size(&self, py: Python<'_>, other: &Bound<'_, PyTensor>) -> PyResult<bool> {
+        let other = &other.get().t;
+        build(py, || Ok(self.t.shape() == other.shape()))
+    }
+
+    /// Whether another tensor is the same part of the same memory.
+    fn is_set_to(&self, py: Python<'_>, tensor: &Bound<'_, PyTensor>) -> PyResult<bool> {
+        let (a, b) = (self.value(py)?, tensor.get().value(py)?);
+        Ok(a.layout == b.layout && a.buffer.as_ptr() == b.buffer.as_ptr())
+    }
+
+    /// The tensor itself: copies to a device need no pinned memory here.
+    #[pyo3(signature = (device=None))]
+    fn pin_memory<'py>(
+        slf: Bound<'py, PyTensor>,
+        device: Option<&Bound<'py, PyAny>>,
+    ) -> Bound<'py, PyTensor> {
+        let _ = device;
+        slf
+    }
+
+    /// Whether its memory is pinned: never.
+    #[pyo3(signature = (device=None))]
+    fn is_pinned(&self, device: Option<&Bound<'_, PyAny>>) -> bool {
+        let _ = device;
+        false
+    }
+
+    /// In the dtype, and on the device, of another tensor.
+    fn type_as<'py>(
+        slf: Bound<'py, PyTensor>,
+        other: &Bound<'py, PyTensor>,
+    ) -> PyResult<Bound<'py, PyTensor>> {
+        let to = slf.getattr("to")?;
+        Ok(to.call1((other,))?.cast_into::<PyTensor>()?)
+    }
+
+    /// The axes from the one with the largest stride on: the order in which elements lie in memory.
+    fn dim_order<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let value = self.value(py)?;
+        let strides = value.layout.strides();
+        let mut axes: Vec<usize> = (0..strides.len()).collect();
+        axes.sort_by_key(|&axis| std::cmp::Reverse(strides[axis].unsigned_abs()));
+        PyTuple::new(py, axes)
+    }
+
+    /// Cuts it off from what computed it, in place: it is a constant from now on.
+    fn detach_<'py>(slf: Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyTensor>> {
+        let py = slf.py();
+        let this = slf.get();
+        build(py, || {
+            let alone: Tensor = this.t.detach();
+            this.t.set_data(&alone)?;
+            this.t.clone().requires_grad_(false).map(|_| ())
+        })?;
+        Ok(slf)
+    }
+
+    /// A tensor in the same dtype and on the same device, of data, or of zeros in a shape.
+    #[pyo3(name = "new", signature = (*args))]
+    fn another<'py>(slf: Bound<'py, PyTensor>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+        let sizes = args.iter().all(|arg| arg.extract::<usize>().is_ok());
+        match (args.len(), sizes) {
+            (1, false) => slf.call_method1("new_tensor", args),
+            (_, true) => slf.call_method1("new_empty", (args,)),
+            _ => Err(PyTypeError::new_err("takes data, or the sizes of a shape")),
+        }
+    }
+
+    /// The `n`-th derivative of the digamma function.
+    fn polygamma(&self, py: Python<'_>, n: i64) -> PyResult<PyTensor> {
+        self.unary(py, |t| Tensor::try_polygamma(n, t))
+    }
+
+    /// Says that a stream uses it: its memory is given back in the order of its device's work anyway.
+    fn record_stream(&self, stream: &Bound<'_, PyAny>) {
+        let _ = stream;
+    }
+}

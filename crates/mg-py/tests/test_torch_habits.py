@@ -1,0 +1,219 @@
+"""What PyTorch's users have in their programs beside arithmetic: compile, NumPy's functions, dtypes by identity, old classes, prints, errors."""
+
+from __future__ import annotations
+
+import pickle
+
+import micrograd_rs as mg
+import pytest
+from micrograd_rs import nn
+
+
+def test_compile_reads_values_and_goes_on():
+    calls = []
+
+    @mg.compile
+    def f(x):
+        calls.append(1)
+        return x * 2 if x.sum() > 0 else x - 1
+
+    for _ in range(6):
+        assert f(mg.ones(2)).tolist() == [2.0, 2.0] and f(-mg.ones(2)).tolist() == [-2.0, -2.0]
+    assert len(calls) == 12 and "reads a value" in f.reason
+    with pytest.raises(ValueError, match="reads a value"):
+        mg.compile(lambda x: x.item(), fullgraph=True)(mg.ones(1))
+
+
+def test_a_step_that_reads_its_loss_is_done_once():
+    w = mg.Tensor([1.0, 2.0])
+    sgd = mg.optim.SGD([w], lr=0.5)
+
+    def step():
+        sgd.zero_grad()
+        loss = (w * w).sum()
+        loss.backward()
+        sgd.step()
+        return loss.item()
+
+    plain = [step() for _ in range(4)]
+    with mg.no_grad():
+        w.copy_(mg.tensor([1.0, 2.0]))
+    compiled = mg.compile(step)
+    assert [compiled() for _ in range(4)] == plain
+
+
+def test_compiled_functions_are_replayed():
+    f = mg.compile(lambda x: (x * 3).relu().sum())
+    for _ in range(4):
+        assert f(mg.ones(3)).item() == 9.0
+    assert f.is_replaying
+    net = mg.compile(nn.Linear(2, 2))
+    assert set(net.state_dict()) == {"_orig_mod.weight", "_orig_mod.bias"} and net.in_features == 2
+    assert net.eval().training is False and net._orig_mod.training is False
+
+
+def test_jit_is_a_function_and_a_module():
+    from micrograd_rs.jit import script
+
+    import micrograd_rs.jit
+
+    assert mg.jit(lambda x: x + 1)(mg.ones(1)).item() == 2.0
+    assert script(nn.ReLU())(mg.ones(1)).item() == 1.0 and not mg.jit.is_scripting()
+    with pytest.raises(TypeError):
+        mg.jit(5)
+
+
+def test_dtypes_are_one_object():
+    t = mg.ones(2)
+    assert t.dtype is mg.float32 is mg.float and (t > 0).dtype is mg.bool and t.long().dtype is mg.long
+    assert mg.promote_types(mg.float16, mg.float32) is mg.float32 and mg.get_default_dtype() is mg.float32
+
+
+def test_numpys_functions():
+    np = pytest.importorskip("numpy")
+    t, a = mg.tensor([[1.0, 4.0], [9.0, 16.0]]), np.ones((2, 2), np.float32)
+    for name in ("mean", "sum", "max", "min", "std", "var", "prod"):
+        assert float(getattr(np, name)(t)) == pytest.approx(float(getattr(np, name)(t.numpy())))
+        assert getattr(np, name)(t, axis=0).tolist() == pytest.approx(getattr(np, name)(t.numpy(), axis=0).tolist())
+    assert np.sqrt(t).tolist() == [[1, 2], [3, 4]] and isinstance(np.sqrt(t), mg.Tensor)
+    for got in (a + t, np.float32(1) + t, np.add(a, t), np.maximum(a, t) + 1):
+        assert isinstance(got, mg.Tensor) and got.dtype == mg.float32 and got.tolist() == (t + 1).tolist()
+    assert (a - t).tolist() == (1 - t).tolist() and (a < t).tolist() == [[False, True], [True, True]] and (a @ t).tolist() == [[10, 20]] * 2
+    assert isinstance(np.spacing(t), mg.Tensor) and np.add.reduce(t).tolist() == [10, 20]
+    a += t
+    assert a.tolist() == (t + 1).tolist()
+    x = mg.Tensor([4.0])
+    np.sqrt(x).backward()
+    assert x.grad.item() == 0.25
+    with pytest.raises(RuntimeError, match="detach"):
+        np.spacing(x)
+
+
+def test_errors_are_of_both_kinds():
+    for call in (lambda: mg.ones(2).view(3), lambda: mg.ones(2) + mg.ones(3), lambda: mg.ones(2, 3) @ mg.ones(2, 3)):
+        for kind in (ValueError, RuntimeError, mg.ArgumentError):
+            with pytest.raises(kind):
+                call()
+    for kind in (TypeError, RuntimeError, mg.DTypeError):
+        with pytest.raises(kind):
+            mg.ones(2).long().add_(0.5)
+    with pytest.raises(IndexError):
+        mg.ones(2)[5]
+    error = mg.ArgumentError("x")
+    assert type(pickle.loads(pickle.dumps(error))) is mg.ArgumentError
+
+
+def test_old_classes():
+    t = mg.FloatTensor(2, 3)
+    assert t.shape == (2, 3) and t.dtype == mg.float32 and isinstance(t, mg.FloatTensor) and not isinstance(t, mg.LongTensor)
+    assert mg.LongTensor([1, 2]).tolist() == [1, 2] and mg.typename(t).endswith("FloatTensor")
+    assert t.type(mg.DoubleTensor).dtype == mg.float64 and t.type("torch.LongTensor").dtype == mg.int64
+    assert mg.frombuffer(bytearray(b"\x01\x00\x02\x00"), dtype=mg.int16).tolist() == [1, 2]
+    assert mg.empty_strided((2, 2), (1, 2)).stride() == (1, 2)
+
+
+def test_memory_formats_change_nothing():
+    x = mg.rand(2, 3, 4, 5)
+    assert mg.equal(x.to(memory_format=mg.channels_last), x) and mg.equal(x.contiguous(memory_format=mg.channels_last), x)
+    assert mg.zeros_like(x, memory_format=mg.preserve_format, layout=mg.strided).shape == x.shape
+    assert x.clone(memory_format=mg.contiguous_format).is_contiguous() and not x.is_contiguous(memory_format=mg.channels_last)
+    assert x.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2).is_contiguous(memory_format=mg.channels_last)
+    assert mg.rand(2, pin_memory=True, layout=mg.strided).shape == (2,) and x.layout is not None and x.layout == mg.strided
+    with pytest.raises(TypeError):
+        mg.zeros(2, layout="sparse")
+    with pytest.raises(TypeError):
+        x.exp(memory_format=mg.channels_last)
+    assert pickle.loads(pickle.dumps(mg.channels_last)) == mg.channels_last
+
+
+def test_print_options():
+    before = repr(mg.tensor([1.23456, 1e-6]))
+    mg.set_printoptions(precision=2, sci_mode=False)
+    assert repr(mg.tensor([1.23456, 1e-6])) == "tensor([1.23, 0.00])"
+    mg.set_printoptions(profile="short")
+    assert "..." in repr(mg.arange(2000))
+    mg.set_printoptions(profile="full")
+    assert "..." not in repr(mg.arange(1500))
+    mg.set_printoptions(profile="default")
+    assert repr(mg.tensor([1.23456, 1e-6])) == before
+    with pytest.raises(ValueError):
+        mg.set_printoptions(profile="long")
+
+
+def test_what_a_pool_answers_may_be_written_to():
+    for pool in (nn.MaxPool2d(2), nn.AdaptiveMaxPool2d(2)):
+        x = mg.rand(1, 1, 4, 4, requires_grad=True)
+        y = nn.functional.relu(pool(x - 0.5), inplace=True)
+        y.sum().backward()
+        want = x.detach().clone().requires_grad_()
+        pool(want - 0.5).relu().sum().backward()
+        assert mg.equal(x.grad, want.grad)
+    a, b = mg.Tensor([3.0, 4.0]), mg.Tensor([2.0, 8.0])
+    q = a / b
+    q += 1
+    q.sum().backward()
+    assert b.grad.tolist() == [-0.75, -0.0625]
+
+
+def test_pruning_is_undone():
+    layer = nn.Linear(4, 3)
+    whole = layer.weight.detach().clone()
+    nn.utils.prune.l1_unstructured(layer, "weight", 0.5)
+    nn.utils.prune.random_structured(layer, "weight", 1, dim=0)
+    assert len(layer._forward_pre_hooks) == 1 and int((layer.weight_mask.sum(1) == 0).sum()) >= 1
+    layer(mg.ones(1, 4)).sum().backward()
+    assert layer.weight_orig.grad is not None and mg.equal(layer.weight_orig, whole)
+    nn.utils.prune.remove(layer, "weight")
+    assert isinstance(layer.weight, nn.Parameter) and not nn.utils.prune.is_pruned(layer)
+    with pytest.raises(ValueError):
+        nn.utils.prune.l1_unstructured(layer, "weight", 1.5)
+
+
+@pytest.mark.parametrize("how", ["matrix_exp", "cayley", "householder"])
+@pytest.mark.parametrize("shape", [(4, 4), (5, 3), (3, 5)])
+def test_orthogonal(how, shape):
+    layer = nn.Linear(shape[1], shape[0])
+    nn.init.orthogonal_(layer.weight)
+    start = layer.weight.detach().clone()
+    nn.utils.parametrizations.orthogonal(layer, orthogonal_map=how)
+    assert mg.allclose(layer.weight, start, atol=1e-5)
+    sgd = mg.optim.SGD(layer.parameters(), lr=0.1)
+    for _ in range(3):
+        sgd.zero_grad()
+        (layer(mg.ones(1, shape[1])) ** 2).sum().backward()
+        sgd.step()
+    w = layer.weight if shape[0] >= shape[1] else layer.weight.T
+    assert mg.allclose(w.T @ w, mg.eye(min(shape)), atol=1e-5) and not mg.allclose(layer.weight, start)
+
+
+def test_lazy_convolutions():
+    net = nn.Sequential(nn.LazyConv2d(4, 3), nn.ReLU(), nn.LazyConvTranspose2d(2, 2))
+    assert net(mg.rand(1, 3, 6, 6)).shape == (1, 2, 5, 5)
+    assert type(net[0]) is nn.Conv2d and net[0].weight.shape == (4, 3, 3, 3) and net[2].weight.shape == (4, 2, 2, 2)
+
+
+def test_sync_batch_norm_is_converted():
+    net = nn.Sequential(nn.Conv2d(1, 2, 1), nn.BatchNorm2d(2))
+    weight = net[1].weight
+    net = nn.SyncBatchNorm.convert_sync_batchnorm(net)
+    assert isinstance(net[1], nn.SyncBatchNorm) and net[1].weight is weight and net(mg.rand(2, 1, 3, 3)).shape == (2, 2, 3, 3)
+
+
+def test_assert_close():
+    close = mg.testing.assert_close
+    close(mg.ones(2), mg.ones(2) + 1e-7)
+    close({"a": [1.0, mg.ones(1)]}, {"a": [1.0, mg.ones(1)]})
+    for a, b, why in ((mg.ones(2), mg.zeros(2), "2 / 2"), (mg.ones(2), mg.ones(3), "shape"), (mg.ones(2), mg.ones(2).double(), "dtype"), ([1], [1, 2], "length"), (1.0, 2.0, "Scalars")):
+        with pytest.raises(AssertionError, match=why):
+            close(a, b)
+    with pytest.raises(ValueError):
+        close(1.0, 1.0, rtol=1.0)
+    assert mg.testing.make_tensor(2, 3, dtype=mg.int16, low=0, high=4).dtype == mg.int16
+
+
+def test_whole_numbers_alone_are_sizes():
+    t = mg.Tensor(2, 3)
+    assert t.shape == (2, 3) and not t.requires_grad and mg.Tensor(2, 3, 4, 5, 6, 7).dim() == 6
+    assert nn.Parameter(mg.Tensor(2, 3)).requires_grad and mg.Tensor(5).tolist() == 5.0 and mg.Tensor([1, 2], (2, 1)).shape == (2, 1)
+    with pytest.raises(TypeError):
+        mg.Tensor(2.5, 3, 4, 5, 6, 7)

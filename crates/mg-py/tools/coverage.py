@@ -1,0 +1,172 @@
+"""Writes docs/coverage.md: which of PyTorch's public names there are, and why others are not.
+
+    python tools/coverage.py             writes the page
+    python tools/coverage.py --check     says whether it is as it would be written
+    python tools/coverage.py --record    writes down PyTorch's names anew (needs PyTorch)
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import re
+import sys
+from pathlib import Path
+
+CRATE = Path(__file__).parent.parent
+NAMES = CRATE / "tests" / "surface" / "names.json"
+PAGE = CRATE.parent.parent / "docs" / "coverage.md"
+SPACES = [
+    "", "Tensor", "nn", "nn.functional", "nn.init", "nn.utils", "nn.utils.rnn", "nn.utils.parametrize", "nn.utils.parametrizations",
+    "nn.utils.prune", "optim", "optim.lr_scheduler", "optim.swa_utils", "utils.data", "utils.checkpoint", "linalg", "special", "func",
+    "autograd", "autograd.functional", "distributions", "random", "signal.windows", "testing", "jit", "compiler", "amp",
+]
+# Why a name is not there: the first that fits the name with its module before it, without `torch.`.
+REASONS: list[tuple[str, str]] = [
+    ("not here: complex numbers", r"(^|\.)(complex|bcomplex|cfloat|cdouble|chalf|imag|polar|eig$|eigvals$|stft|istft|view_as_(complex|real)|has_spectral|is_storage)|complex"),
+    ("not here: sparse tensors", r"sparse|Sparse|to_dense|dense_dim|coalesce|crow_|ccol_|(^|\.)(row|col)_indices|(^|\.)(values|indices)$|spmm|smm$|hsmm|dsmm|sspaddmm|saddmm|to_mkldnn|to_padded_tensor|jagged"),
+    ("not here: quantised tensors", r"quant|q_scale|q_zero_point|q_per_channel|(^|\.)(qint|quint|qscheme|bits|int[1-7]$|uint[1-7]$)|int_repr|per_tensor_|per_channel_|fbgemm|float8|float4|scaled_(grouped_)?mm|scaled_addmm|grouped_mm|ScalingType|SwizzleType|Storage$"),
+    ("not here: several processes on one model", r"istributed|share_memory_|is_shared"),
+    ("not here: named axes", r"(^|\.)(names|rename|refine_names|align_)"),
+    ("not here: other makers' devices and libraries", r"cudnn_|miopen_|mkldnn|mps|mtia|xpu|ipu|vulkan|maia|hpu|accelerator|has_(lapack|mkl|openmp)|compiled_with"),
+    ("gone from PyTorch itself: it answers with an error", r"^(Tensor\.)?(symeig|solve|lstsq|matrix_rank|eig)$|Tensor\.(reinforce|volatile|resize|resize_as|new_empty_strided|is_distributed)$"),
+    ("PyTorch's compiler, exporter and dispatcher", r"^(sym_|Sym|sym)|(^|\.)(cond|while_loop|vmap_|Dispatch|Function(Schema|alize)|functionalize|debug_unwrap|rearrange|handle_torch_function|has_torch_function|boolean_dispatch|BroadcastingList|assert_int_or_pair)|^jit\.|^compiler\.|autocast|^amp\.|is_traceable|is_opaque|as_subclass|module_load|swap_|save_on|hash_tensor|const_data_ptr|grad_dtype"),
+    ("types and switches of PyTorch's own C++ side", r"^[A-Z]\w*(Type|State|Info|Tracer|Config|Stats|Key|Guard|Set|Schema|Module|Method|Function|Reader|Writer|Logger|Base|Object|Dict|List|Iterator|Serializer|Property|Context|Table|Operator|Builder|Error|Spec)$|^(AVG|SUM|AliasDb|Argument|Block|BufferDict|CallStack|Capsule|ClassType|Code|FileCheck|Future|Gradient|Graph|IODescriptor|ModuleDict|Node|OperatorInfo|PRIVATE_OPS|ParameterDict|ScriptObject|Tag|Type|USE_\w+|Use|bit|classproperty|ErrorReport|ScriptClass|ExecutionPlan|fork|wait|get_deterministic_debug_mode|set_deterministic_debug_mode|get_device_module|get_file_path|import_ir_\w+|init_num_threads|is_anomaly_\w+|set_anomaly_enabled|is_warn_always_enabled|set_warn_always|legacy_contiguous_format|merge_type_\w+|parse_\w+|prepare_\w+|profiler_\w+|thread_safe_generator|unify_\w+|AggregationType|BenchmarkConfig)$|^testing\.FileCheck|^nn\.(Container|factory_kwargs)|^nn\.functional\.(GRID_|Tensor)|PackedSequence_|^nn\.utils\.rnn\.bind|EPOCH_DEPRECATION|lr_scheduler\.(inf|ref)|PARAM_LIST|thread_safe|^utils\.checkpoint\.|autograd\.(Nested|enforce_|set_multi|variable)|^distributions\.(constraint_registry|kl)$"),
+    ("data pipes, which PyTorch itself gave up", r"^utils\.data\."),
+    ("how PyTorch's functions are made of others", r"_copy$|^(native|batch_norm)_|native_|_backward_|_elemt$|embedding_renorm_|affine_grid_generator|grid_sampler|conv_tbc|convolution$|choose_|_stats|rnn_|nonzero_static|nonzero_numpy|slice_inverse|as_strided_$|as_strided_scatter|set_$|storage|map2?_$|apply_$|record_stream|unsafe_|_fused|segment_reduce|ormqr|geqrf|frobenius_norm|nuclear_norm|orgqr"),
+]
+# Names of which no rule above tells: what is wanted, and not yet done.
+NOT_YET = """
+    from_file histogramdd lobpcg lu embedding_bag dropout_ empty_permuted resize_as_ conj_physical_ Tensor.conj_physical_ Tensor.index Tensor.name
+    Tensor.polygamma_ Tensor.resize_ Tensor.resize_as_ Event Stream nn.AdaptiveLogSoftmaxWithLoss nn.CrossMapLRN2d nn.LinearCrossEntropyLoss
+    nn.LinearCrossEntropyOptions nn.functional.linear_cross_entropy linalg.ldl_factor linalg.ldl_factor_ex linalg.ldl_solve linalg.matrix_sqrth special.airy_ai
+    special.bessel_j0 special.bessel_j1 special.bessel_y0 special.bessel_y1 special.chebyshev_polynomial_t special.chebyshev_polynomial_u
+    special.chebyshev_polynomial_v special.chebyshev_polynomial_w special.hermite_polynomial_h special.hermite_polynomial_he
+    special.laguerre_polynomial_l special.legendre_polynomial_p special.modified_bessel_i0 special.modified_bessel_i1 special.modified_bessel_k0
+    special.modified_bessel_k1 special.scaled_modified_bessel_k0 special.scaled_modified_bessel_k1 special.shifted_chebyshev_polynomial_t
+    special.shifted_chebyshev_polynomial_u special.shifted_chebyshev_polynomial_v special.shifted_chebyshev_polynomial_w special.spherical_bessel_j0
+    distributions.CatTransform distributions.ContinuousBernoulli distributions.CorrCholeskyTransform
+    distributions.CumulativeDistributionTransform distributions.FisherSnedecor distributions.GeneralizedPareto distributions.InverseGamma
+    distributions.Kumaraswamy distributions.LKJCholesky distributions.LogisticNormal distributions.LowRankMultivariateNormal
+    distributions.LowerCholeskyTransform distributions.Pareto distributions.PositiveDefiniteTransform distributions.StackTransform
+    distributions.VonMises distributions.Wishart distributions.biject_to distributions.transform_to
+    utils.checkpoint.create_selective_checkpoint_contexts utils.checkpoint.set_checkpoint_debug_enabled utils.checkpoint.set_checkpoint_early_stop
+    utils.checkpoint.CheckpointPolicy utils.checkpoint.CheckpointError func.replace_all_batch_norm_modules_
+"""
+
+
+def public(module: object, space: str) -> list[str]:
+    found = []
+    listed = set(getattr(module, "__all__", ())) if space not in ("", "Tensor") else None
+    for name in dir(module):
+        if name.startswith("_") or name.endswith("_notes") or name.endswith("_common") or name in ("common_args", "common_notes"):
+            continue
+        value = getattr(module, name, None)
+        home = getattr(value, "__module__", "") or ""
+        if inspect.ismodule(value) or home.split(".")[0] in ("typing", "abc", "enum", "collections", "copy", "functools", "itertools", "contextlib", "warnings", "dataclasses", "typing_extensions", "math"):
+            continue
+        if inspect.isclass(value) and (home.startswith("torch._C") or home == "builtins" and space != "") or name == "TYPE_CHECKING":
+            continue
+        if listed and name not in listed and home.startswith("torch") and not home.startswith(("torch.nn", "torch." + space)):
+            continue
+        if space == "" and inspect.isclass(value) and home not in ("torch", "torch._tensor"):
+            continue
+        if space in ("jit", "func", "autograd", "compiler", "testing", "nn.init", "nn.utils", "utils.data", "optim") and listed and name not in listed:
+            continue
+        found.append(name)
+    return found
+
+
+def record() -> None:
+    import torch
+
+    names = {}
+    for space in SPACES:
+        module = torch.Tensor if space == "Tensor" else importlib.import_module("torch" + ("." + space if space else ""))
+        names[space] = public(module, space)
+    NAMES.write_text(json.dumps({"version": torch.__version__.split("+")[0], "names": names}, indent=0) + "\n")
+
+
+def has(space: str, name: str) -> bool:
+    import micrograd_rs
+
+    try:
+        module = micrograd_rs.Tensor if space == "Tensor" else importlib.import_module("micrograd_rs" + ("." + space if space else ""))
+    except ModuleNotFoundError:
+        return False
+    return hasattr(module, name)
+
+
+def reason(space: str, name: str) -> str | None:
+    full = f"{space}.{name}" if space else name
+    if full in NOT_YET.split():
+        return "not yet"
+    return next((text for text, pattern in REASONS if re.search(pattern, full)), None)
+
+
+def page() -> tuple[str, list[str]]:
+    """The page, and names that nothing is said of."""
+    known = json.loads(NAMES.read_text())
+    unknown: list[str] = []
+    rows, details = [], []
+    for space, names in known["names"].items():
+        missing = [name for name in names if not has(space, name)]
+        title = "torch" + ("." + space if space else "")
+        rows.append(f"| `{title}` | {len(names)} | {len(names) - len(missing)} |")
+        by_reason: dict[str, list[str]] = {}
+        for name in missing:
+            why = reason(space, name)
+            if why is None:
+                unknown.append(f"{space}.{name}" if space else name)
+            by_reason.setdefault(why or "?", []).append(name)
+        if missing:
+            order = {text: i for i, (text, _) in enumerate(REASONS)}
+            parts = sorted(by_reason.items(), key=lambda item: (item[0] in order, order.get(item[0], 0), item[0]))
+            details.append(f"## `{title}`\n\n" + "\n".join(f"- {why}: " + ", ".join(f"`{n}`" for n in group) for why, group in parts))
+    head = TEXT.replace("VERSION", known["version"])
+    body = head + "\n| Module | Names | Here |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n\n" + DIFFERENCES + "\n" + "\n\n".join(details) + "\n"
+    return body, unknown
+
+
+TEXT = """# Which of PyTorch's names are here
+
+Written by `crates/mg-py/tools/coverage.py`, and checked by the tests: of the public names of PyTorch VERSION, those that `micrograd_rs` has
+under the same module, and of the others why they are not there. `import micrograd_rs as torch` finds the first; whether they do what PyTorch's
+do is compared by the recorded answers (`crates/mg-py/tests/surface`) and by whole programs (`crates/mg-py/tests/programs`).
+"""
+
+DIFFERENCES = """## What is there and differs
+
+- `Tensor(data)` is a leaf that requires a gradient, as in micrograd, and `Tensor(5)` is one number; `Tensor(2, 3)` takes sizes, as `FloatTensor`
+  and its like do. `view` takes shapes, not dtypes.
+- `empty` and its like are zeros. `memory_format`, `layout` and `pin_memory` are taken and change nothing: results lie in row-major order.
+- `Tensor.type()` without an argument answers with the dtype; `repr` says `micrograd_rs.float32`.
+- Errors are of both kinds: `ArgumentError` (shapes, numbers) is a ValueError and a RuntimeError, `DTypeError` a TypeError and a RuntimeError.
+- `compile` records and replays (`jit`); `jit.script` and `jit.trace` answer with what they are given.
+- Random numbers are others for the same seed, and the same on every device.
+- `optim.SGD(fused=…, foreach=…, capturable=…)`: steps are fused always; the switches change nothing.
+- `distributions`: gradients of samples of `Gamma` and what is made of it are of first order.
+- `backends.cudnn` and its like keep what they are set to, and change nothing, but for `backends.cuda.matmul.allow_tf32`.
+"""
+
+
+def main() -> int:
+    if "--record" in sys.argv:
+        record()
+    text, unknown = page()
+    if unknown:
+        print("nothing is said of: " + " ".join(unknown), file=sys.stderr)
+        return 1
+    if "--check" in sys.argv:
+        if PAGE.read_text() != text:
+            print("docs/coverage.md is not as it would be written: run python tools/coverage.py", file=sys.stderr)
+            return 1
+        return 0
+    PAGE.write_text(text)
+    print(PAGE)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
