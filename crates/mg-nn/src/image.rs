@@ -29,7 +29,7 @@ impl Upsample {
 impl Module for Upsample {
     fn forward(&self, x: &Tensor) -> Result<Tensor> {
         let (size, scale) = (self.size.as_deref(), self.scale_factor.as_deref());
-        x.try_interpolate(size, scale, self.mode, self.align_corners, None)
+        x.try_interpolate(size, scale, self.mode, self.align_corners, None, false)
     }
     fields!();
 
