@@ -10,7 +10,7 @@ use crate::dtype::optional_dtype;
 use crate::error::build;
 use crate::nested;
 use crate::random::PyGenerator;
-use crate::size::{signed, sizes};
+use crate::size::{self, signed, sizes};
 use crate::tensor::PyTensor;
 
 type Any<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
@@ -140,8 +140,8 @@ pub fn full(
 #[pyo3(signature = (n, m=None, *, dtype=None, device=None, requires_grad=false))]
 pub fn eye(
     py: Python<'_>,
-    n: usize,
-    m: Option<usize>,
+    #[pyo3(from_py_with = size::count)] n: usize,
+    #[pyo3(from_py_with = size::optional_count)] m: Option<usize>,
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
     requires_grad: bool,
@@ -232,7 +232,7 @@ pub fn linspace(
     py: Python<'_>,
     start: f64,
     end: f64,
-    steps: usize,
+    #[pyo3(from_py_with = size::count)] steps: usize,
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
     requires_grad: bool,

@@ -5,13 +5,13 @@ use crate::functional::norm_of;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::Node;
-use mg_kernels::{Algebra, ReduceKind, Rules};
+use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
 /// What is no smaller than a bound, through which no gradient passes where it is; NaN stays.
 pub(super) fn at_least(x: &Node, bound: f64) -> Node {
     let bound = x.lit(bound);
-    x.lt(&bound).choose(&bound, x)
+    Node::apply(Row::Le, &[x, &bound]).choose(&bound, x)
 }
 
 /// The norm of differences along the last axis.
