@@ -3141,6 +3141,36 @@ def _checkpoint(function: Callable[[], list[Tensor]], keeps_random: _bool) -> li
 def _set_detect_anomaly(on: _bool, check_nan: _bool) -> None: ...
 def _anomaly_mode() -> tuple[_bool, _bool]: ...
 
+class _Kernel:
+    @property
+    def steps(self) -> _int:
+        """How many steps it consists of."""
+    @property
+    def results(self) -> _int:
+        """How many results it has."""
+    def __call__(self, *args: Any) -> Any: ...
+
+class _KernelBuilder:
+    def __new__(cls, name: str, arguments: _int) -> Self: ...
+    def argument(self, at: _int) -> _int:
+        """The argument at a position."""
+    def constant(self, value: _float) -> _int:
+        """A number."""
+    def call(self, name: str, parts: Sequence[Any]) -> _int:
+        """An elementwise operation of values and of constants (each in a tuple of its own)."""
+    def select(self, condition: _int, yes: _int, no: _int) -> _int:
+        """One value where another holds, else a third."""
+    def within(self, condition: _int, value: _int) -> _int:
+        """A value as a branch reads it."""
+    def cast(self, sort: str, value: _int) -> _int:
+        """A value as a `float`, an `int` or a `bool`."""
+    def kernel(self, kernel: _Kernel, args: Sequence[_int], result: _int) -> _int:
+        """A result of another kernel."""
+    def end(self, results: Sequence[_int], gradient: _Kernel | None = None) -> _Kernel:
+        """The kernel, with a gradient of its own or without."""
+
+def _elementwise() -> list[tuple[str, str, list[str]]]: ...
+
 class _Begun:
     def __new__(cls, inputs: Sequence[Tensor]) -> Self: ...
     def end(
@@ -3155,6 +3185,21 @@ class _Begun:
     ) -> list[Tensor]:
         """Ends it with these results: what the caller is to see of them. `function` is the gradient."""
 
+def is_autocast_enabled(device_type: str = "cuda") -> _bool:
+    """Whether operations on this type of device run in mixed precision."""
+def get_autocast_dtype(device_type: str) -> dtype:
+    """The dtype that products on this type of device run in, within autocast."""
+def set_autocast_enabled(device_type: str, enabled: _bool) -> None:
+    """Switches mixed precision on or off for operations on this type of device, on this thread."""
+def set_autocast_dtype(device_type: str, dtype: _DType) -> None:
+    """Sets the dtype that products on this type of device run in, within autocast, on this thread."""
+def is_autocast_cache_enabled() -> _bool:
+    """Whether a parameter is converted once in a region of mixed precision."""
+def set_autocast_cache_enabled(enabled: _bool) -> None:
+    """Has a parameter be converted once in a region of mixed precision, or each time that it is used."""
+def clear_autocast_cache() -> None:
+    """Forgets the parameters that were converted."""
+def _autocast_lists(device_type: str) -> list[tuple[str, str]]: ...
 def is_grad_enabled() -> _bool:
     """Whether operations record what gradients need."""
 
@@ -3215,13 +3260,38 @@ class _Optimizer:
     def is_recorded(self) -> _bool:
         """Whether `jit` holds a step of it."""
     @staticmethod
-    def step(groups: Sequence[_Optimizer]) -> None:
+    def step(groups: Sequence[_Optimizer], left_out: Tensor | None = None) -> None:
         """Changes every parameter that has a gradient, of several groups in one plan.
         Where `left_out` turns out to hold, all stays what it was.
         """
     def state(self) -> dict[str, Tensor]:
         """What it remembers of each parameter."""
     def load_state(self, state: dict[str, Tensor]) -> None: ...
+
+class _GradScaler:
+    def __new__(
+        cls, device: _Device, init_scale: _float, growth_factor: _float, backoff_factor: _float, growth_interval: _int
+    ) -> Self: ...
+    def set_options(self, growth_factor: _float, backoff_factor: _float, growth_interval: _int) -> None:
+        """Has it go on otherwise."""
+    @property
+    def scale(self) -> Tensor:
+        """The scale itself."""
+    @property
+    def growth_tracker(self) -> Tensor:
+        """The number of good steps since it last changed."""
+    def scaled(self, output: Tensor) -> Tensor:
+        """A tensor times the scale."""
+    def finding(self) -> Tensor:
+        """A place for what is found in the gradients of an optimiser."""
+    def unscale(self, parameters: Sequence[Tensor], found: Tensor) -> None:
+        """Divides the gradients of parameters by the scale, and notes what is not finite."""
+    def update(self, found: Sequence[Tensor]) -> None:
+        """The next scale."""
+    def set_scale(self, scale: Tensor) -> None:
+        """Sets the scale."""
+    def set_growth_tracker(self, steps: _int) -> None:
+        """Sets the number of good steps since the scale last changed."""
 
 class _LBFGS:
     def __new__(cls, parameters: Sequence[Tensor], options: dict[str, Any]) -> Self: ...
