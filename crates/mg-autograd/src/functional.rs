@@ -241,9 +241,15 @@ pub(crate) fn p_norm(node: &Node, p: f64, mask: u8, keepdim: bool) -> Result<Nod
     } else {
         let magnitudes = node.map(Row::Abs);
         // The slope of a power below 1 is infinite at 0.
-        let powers = match p < 1.0 && p > 0.0 {
-            true => flat_at_zero(&magnitudes, |m| power(m, p)),
-            false => power(&magnitudes, p),
+        let powers = if p < 0.0 {
+            // That of a negative one is infinite there, and nothing depends on it.
+            let is_zero = magnitudes.eq(&magnitudes.lit(0.0));
+            let safe = is_zero.choose(&magnitudes.lit(1.0), &magnitudes);
+            is_zero.choose(&magnitudes.lit(f64::INFINITY), &power(&safe, p))
+        } else if p < 1.0 {
+            flat_at_zero(&magnitudes, |m| power(m, p))
+        } else {
+            power(&magnitudes, p)
         };
         // The root of a negative order is infinite at 0.
         match p > 0.0 {

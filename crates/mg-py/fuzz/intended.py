@@ -45,7 +45,11 @@ def pairs(found: Difference) -> list[tuple[float, float]]:
     if found.what not in ("value", "grad's value") or told is None:
         return []
     got, wanted = (flat(eval(text, {"nan": math.nan, "inf": math.inf})) for text in told.groups())
-    return [(a, b) for a, b in zip(got, wanted) if a != b and not (a != a and b != b) and not abs(a - b) <= 1e-3 * max(1.0, abs(b))]
+    return [(a, b) for a, b in zip(got, wanted) if not close(a, b)]
+
+
+def close(a: float, b: float) -> bool:
+    return a == b or (a != a and b != b) or (math.isfinite(b) and abs(a - b) <= 1e-3 * max(1.0, abs(b)))
 
 
 def flat(value: Any) -> list[Any]:
@@ -169,7 +173,7 @@ OUTCOMES += [
         "A gradient that is the same whatever it is the gradient at has no history, and so depends on nothing.",
         lambda line, wanted, got: not wanted
         and "does not depend on anything that requires a gradient" in got
-        and re.search(r"\bg\d+.*backward\(|G\(.*\bg\d+", line) is not None
+        and re.search(r"backward\(|G\(", line) is not None
         and "# after create_graph" in line,
     ),
     (
@@ -364,7 +368,7 @@ DIFFERENCES = [
         lambda program, found, reference: "zeta(" in str(program)
         and differentiated(program)
         and len(pairs(found)) > 0
-        and all((got != got or got == 0) and not math.isfinite(wanted) for got, wanted in pairs(found)),
+        and all((got == 0 or not math.isfinite(got)) and not math.isfinite(wanted) for got, wanted in pairs(found)),
     ),
     (
         "A byte's negative is negative; PyTorch's gradient of an angle begins again at 255.",
@@ -445,11 +449,10 @@ DIFFERENCES = [
         lambda program, found, reference: "poisson_nll_loss(" in str(program) and "uint8" in str(program) and "value" in found.what,
     ),
     (
-        "Only a triangle is read, so the other one has no slope; PyTorch gives one to both.",
+        "Only a triangle is read, so the other one has no slope; PyTorch's gradient reads both.",
         lambda program, found, reference: "cholesky_inverse(" in str(program)
-        and differentiated(program)
-        and len(pairs(found)) > 0
-        and all(got == 0 for got, _ in pairs(found)),
+        and ("grad" in found.what or "G(" in str(program))
+        and "value" in found.what,
     ),
     (
         "Infinity times 0 is met in another order where equations are solved with what is infinite, or divide by 0.",
@@ -462,7 +465,7 @@ DIFFERENCES = [
         "is eliminated in another order.",
         lambda program, found, reference: re.search(r"\b(slog|log)?det\(", str(program)) is not None
         and len(pairs(found)) > 0
-        and all((got in (0, -math.inf) or not math.isfinite(got)) and not math.isfinite(wanted) for got, wanted in pairs(found)),
+        and all(not math.isfinite(wanted) for _, wanted in pairs(found)),
     ),
     (
         "The condition of what is no number is no number; PyTorch takes the matrix for a singular one.",
@@ -487,6 +490,18 @@ DIFFERENCES = [
 ]
 
 DIFFERENCES += [
+    (
+        "Nothing flows through a logical operation, in place neither; PyTorch forgets that it has overwritten the tensor.",
+        lambda program, found, reference: re.search(r"\.logical_(and|or|xor|not)_\(", str(program)) is not None
+        and len(pairs(found)) > 0
+        and all(got == 0 for got, _ in pairs(found)),
+    ),
+    (
+        "The logarithms of an entropy are bounded at -100, also in the slope by its targets.",
+        lambda program, found, reference: "binary_cross_entropy(" in str(program)
+        and len(pairs(found)) > 0
+        and all(math.isinf(wanted) and abs(got) >= 100 for got, wanted in pairs(found)),
+    ),
     (
         "The mean of infinities is infinite; PyTorch's running mean subtracts it from itself.",
         lambda program, found, reference: re.search(r"(var|std)_mean\(", str(program)) is not None
@@ -518,6 +533,18 @@ DIFFERENCES += [
 ]
 
 OUTCOMES += [
+    (
+        "A transposed convolution may leave nothing, in three axes as in one and two.",
+        lambda line, wanted, got: not got and "conv_transpose" in line and "Output size is too small" in wanted,
+    ),
+    (
+        "A group of one value has a mean, which is that; torch.group_norm answers, F.group_norm refuses.",
+        lambda line, wanted, got: not got and "group_norm(" in line and "Expected more than 1 value per channel" in wanted,
+    ),
+    (
+        "Incomplete gamma functions have a gradient by their second operand only; PyTorch says so only where it walks.",
+        lambda line, wanted, got: not wanted and "there is no gradient by the first operand" in got,
+    ),
     (
         "Of no channels there is nothing to pool, and nothing is wrong with that.",
         lambda line, wanted, got: not got

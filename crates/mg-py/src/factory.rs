@@ -14,7 +14,7 @@ use crate::error::build;
 use crate::format::{PyLayout, PyMemoryFormat, without_effect};
 use crate::nested;
 use crate::random::PyGenerator;
-use crate::size::{signed, sizes};
+use crate::size::{self, signed, sizes};
 use crate::tensor::PyTensor;
 
 type Any<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
@@ -161,8 +161,8 @@ pub fn full(
 ))]
 pub fn eye(
     py: Python<'_>,
-    n: usize,
-    m: Option<usize>,
+    #[pyo3(from_py_with = size::count)] n: usize,
+    #[pyo3(from_py_with = size::optional_count)] m: Option<usize>,
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
     requires_grad: bool,
@@ -261,7 +261,7 @@ pub fn linspace(
     py: Python<'_>,
     start: f64,
     end: f64,
-    steps: usize,
+    #[pyo3(from_py_with = size::count)] steps: usize,
     dtype: Option<&Bound<'_, PyAny>>,
     device: Option<&Bound<'_, PyAny>>,
     requires_grad: bool,

@@ -15,6 +15,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::dtype::PyDType;
 use crate::error::{compute, exception};
+use crate::size;
 use crate::tensor::PyTensor;
 
 /// A dictionary of tensors.
@@ -183,8 +184,8 @@ fn four(mnist: Mnist) -> PyResult<[PyTensor; 4]> {
 #[pyfunction]
 pub fn _batches<'py>(
     py: Python<'py>,
-    n: usize,
-    batch: usize,
+    #[pyo3(from_py_with = size::count)] n: usize,
+    #[pyo3(from_py_with = size::count)] batch: usize,
     shuffle_seed: Option<u64>,
     drop_last: bool,
     epoch: u64,

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 
 use crate::dtype::optional_dtype;
 use crate::error::{compute, exception};
+use crate::size;
 use crate::tensor::PyTensor;
 
 type Parameters = (Option<PyTensor>, Option<PyTensor>);
@@ -15,8 +16,8 @@ type Parameters = (Option<PyTensor>, Option<PyTensor>);
 #[pyfunction]
 pub fn _linear_parameters(
     py: Python<'_>,
-    in_features: usize,
-    out_features: usize,
+    #[pyo3(from_py_with = size::count)] in_features: usize,
+    #[pyo3(from_py_with = size::count)] out_features: usize,
     bias: bool,
     dtype: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Parameters> {
@@ -29,8 +30,8 @@ pub fn _linear_parameters(
 #[pyfunction]
 pub fn _embedding_parameters(
     py: Python<'_>,
-    num_embeddings: usize,
-    embedding_dim: usize,
+    #[pyo3(from_py_with = size::count)] num_embeddings: usize,
+    #[pyo3(from_py_with = size::count)] embedding_dim: usize,
     dtype: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyTensor> {
     let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);

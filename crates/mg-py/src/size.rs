@@ -21,6 +21,18 @@ pub fn index(obj: &Bound<'_, PyAny>) -> PyResult<isize> {
     obj.extract::<isize>()
 }
 
+/// How many of something.
+pub fn count(obj: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let n = index(obj)?;
+    usize::try_from(n)
+        .map_err(|_| PyValueError::new_err(format!("takes a number that is not negative, got {n}")))
+}
+
+/// How many of something, if that is said.
+pub fn optional_count(obj: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+    if obj.is_none() { Ok(None) } else { count(obj).map(Some) }
+}
+
 /// Some integers: `2, 3`, or `(2, 3)`, or `[2, 3]`.
 pub fn integers(args: &Bound<'_, PyTuple>) -> PyResult<Vec<isize>> {
     if args.len() == 1 {

@@ -251,3 +251,54 @@ def test_so_many_parts_and_choices_are_refused():
 def test_batches_of_more_samples_than_memory_holds():
     with pytest.raises(MemoryError):
         iter(L.data.Batches(2**62, 1, seed=1))
+
+
+# Ties and zeros.
+
+
+def test_nothing_flows_through_a_tie():
+    a, b = leaf([0.5]), leaf([0.5])
+    loss = F.margin_ranking_loss(a, b, L.tensor([1.0]))
+    loss.backward()
+    assert (str(loss.item()), a.grad.tolist(), b.grad.tolist()) == ("0.0", [0], [0])
+    x = leaf([1.0])
+    F.hinge_embedding_loss(x, L.tensor([-1.0])).backward()
+    assert x.grad.tolist() == [0]
+
+
+@pytest.mark.parametrize("norm", [L.linalg.vector_norm, L.linalg.norm])
+def test_a_negative_norm_does_not_change_with_zeros(norm):
+    x = leaf([0.0, 3.0])
+    answer = norm(x, -1)
+    answer.backward()
+    assert (answer.item(), x.grad.tolist()) == (0, [0, 0])
+    x = leaf([1.0, 2.0], dtype=L.float64)
+    norm(x, -1).backward()
+    assert x.grad.tolist() == pytest.approx([4 / 9, 1 / 9])
+
+
+def test_the_median_of_nothing_has_a_history():
+    for f in (L.median, L.nanmedian):
+        x = L.zeros(0, requires_grad=True)
+        answer = f(x)
+        assert answer.requires_grad and math.isnan(answer.item())
+        answer.backward()
+        assert x.grad.shape == (0,)
+
+
+@pytest.mark.parametrize("call", ["L.eye(-1)", "L.eye(2, -1)", "L.linspace(0, 1, -1)", "L.nn.Linear(-1, 2)"])
+def test_a_negative_count_is_a_wrong_value(call):
+    with pytest.raises(ValueError, match="negative"):
+        eval(call)
+
+
+# Layers beyond number.
+
+
+def test_so_many_layers_are_refused():
+    with pytest.raises(TypeError, match="takes a module"):
+        L.nn.TransformerEncoder(7, 2**62)
+    with pytest.raises(ValueError, match="layers at most"):
+        L.nn.TransformerDecoder(L.nn.TransformerDecoderLayer(2, 1), 2**62)
+    with pytest.raises(ValueError, match="layers at most"):
+        L.nn.LSTM(1, 1, num_layers=2**62)

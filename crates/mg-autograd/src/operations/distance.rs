@@ -11,7 +11,7 @@ use mg_macros::operations;
 /// What is no smaller than a bound, through which no gradient passes where it is; NaN stays.
 pub(super) fn at_least(x: &Node, bound: f64) -> Node {
     let bound = x.lit(bound);
-    x.lt(&bound).choose(&bound, x)
+    Node::apply(Row::Le, &[x, &bound]).choose(&bound, x)
 }
 
 /// The norm of differences along the last axis.

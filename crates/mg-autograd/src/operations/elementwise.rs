@@ -92,7 +92,9 @@ fn x_log_y(x: &Node, y: &Node, row: Row, least: f64, neutral: f64) -> Node {
     let outside = or(&le(y, &y.lit(least)), &y.eq(&infinity(y)));
     let nothing = and(&x.eq(&x.lit(0.0)), &outside);
     let safe = nothing.choose(&y.lit(neutral), y);
-    nothing.choose(&x.lit(0.0), &x.mul(&safe.map(row)))
+    // Zero times a logarithm is not -0, whatever its sign; its slope by x is the logarithm.
+    let product = x.mul(&safe.map(row)).add(&x.lit(0.0));
+    nothing.choose(&x.lit(0.0), &product)
 }
 
 /// Of the larger one and the magnitude of the difference, which is 0 where both are the same infinity.

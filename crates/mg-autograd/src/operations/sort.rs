@@ -127,7 +127,9 @@ fn middle(t: &Tensor, op: &'static str, kind: SortKind, dim: Option<isize>, keep
         if !x.dtype().is_float() {
             return refused(op, ErrorKind::Shape(format!("integers of shape {} have none", x.shape())));
         }
-        let nan = x.lit(f64::NAN).expand(Shape::of(&[1]))?.reshape(Shape::of(&[]))?;
+        // It has the history of what there is not.
+        let all = (0..x.shape().rank()).fold(0u8, |mask, axis| mask | 1 << axis);
+        let nan = x.reduce(ReduceKind::Sum, all, false)?.add(&x.lit(f64::NAN));
         return Ok(Varied([Tensor::from_node(nan.copy())].into_iter().collect()));
     }
     let flat = x.reshape(Shape::of(&[n]))?;

@@ -12,6 +12,8 @@ from .module import Module
 from .parameter import Parameter
 from .utils.rnn import PackedSequence
 
+#: Who asks for more is mistaken, and would wait for long.
+_MOST_LAYERS = 1 << 16
 _PARTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
 
 
@@ -47,6 +49,8 @@ class RNNBase(Module):
         if proj_size and mode != "LSTM":
             raise ValueError("proj_size is for LSTM only")
         self.mode = mode
+        if num_layers > _MOST_LAYERS:
+            raise ValueError(f"takes {_MOST_LAYERS} layers at most, got {num_layers}")
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.num_layers = num_layers

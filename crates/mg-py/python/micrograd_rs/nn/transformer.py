@@ -18,6 +18,10 @@ from .module import Module
 Activation = str | Callable[[Tensor], Tensor]
 
 
+#: Who asks for more is mistaken, and would wait for long.
+_MOST_LAYERS = 1 << 16
+
+
 def _activation(activation: Activation) -> Callable[[Tensor], Tensor]:
     if activation == "relu":
         return F.relu
@@ -29,6 +33,10 @@ def _activation(activation: Activation) -> Callable[[Tensor], Tensor]:
 
 
 def _copies(module: Module, n: int) -> ModuleList:
+    if not isinstance(module, Module):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"takes a module as layer, got {type(module).__name__}")
+    if n > _MOST_LAYERS:
+        raise ValueError(f"takes {_MOST_LAYERS} layers at most, got {n}")
     return ModuleList([copy.deepcopy(module) for _ in range(n)])
 
 
