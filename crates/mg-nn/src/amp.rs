@@ -40,10 +40,10 @@ impl Default for ScalerOptions {
 /// use mg_nn::amp::{GradScaler, ScalerOptions};
 /// use mg_nn::optim::{Optimizer, SGD};
 ///
-/// let w = Tensor::from_slice(&[[2.0f32]]).requires_grad_(true)?;
+/// let w = Tensor::from_slice(&[2.0f32]).requires_grad_(true)?;
 /// let mut sgd = SGD::new(vec![w.clone()], 0.25)?;
-/// let scaler = GradScaler::new(ScalerOptions::default(), Device::Cpu)?;
-/// let loss = autocast(DType::F16, || w.matmul(&Tensor::from_slice(&[[3.0f32]])).sum())?;
+/// let scaler = GradScaler::new(ScalerOptions::default(), Device::cpu())?;
+/// let loss = autocast(DType::F16, || w.matmul(&Tensor::from_slice(&[3.0f32])))?;
 /// scaler.scale(&loss.to_dtype(DType::F32))?.backward()?;
 /// scaler.step(&mut sgd)?;
 /// assert_eq!(w.to_vec::<f32>()?, [1.25]);

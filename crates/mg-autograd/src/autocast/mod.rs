@@ -154,7 +154,7 @@ impl Drop for AutocastGuard {
 /// use mg_autograd::{Tensor, autocast};
 /// use mg_device::DType;
 ///
-/// let w = Tensor::from_slice(&[[2.0f32]]).requires_grad_(true)?;
+/// let w = Tensor::from_slice(&[2.0f32]).requires_grad_(true)?;
 /// let y = autocast(DType::BF16, || w.matmul(&w))?;
 /// assert_eq!(y.dtype(), DType::BF16);
 /// y.sum().backward()?;

@@ -8,7 +8,7 @@
 //! use mg_nn::metrics::{Accuracy, Metric};
 //!
 //! let mut accuracy = Accuracy::new(1)?;
-//! let scores = Tensor::from_slice(&[[0.1f32, 0.9], [0.8, 0.2]]);
+//! let scores = Tensor::from_slice(&[0.1f32, 0.9, 0.8, 0.2]).reshape(&[2, 2])?;
 //! accuracy.update(&scores, Some(&Tensor::from_slice(&[1i64, 1])))?;
 //! assert_eq!(accuracy.compute()?.item::<f32>()?, 0.5);
 //! # Ok::<(), mg_device::Error>(())
