@@ -185,16 +185,16 @@ fn what_is_not_taken_has_no_gradient() -> Result<()> {
 
 #[test]
 fn several_results_and_other_kernels() -> Result<()> {
-    let (low, high) = sorted(&Tensor::from_slice(&[1.0f32, 5.0]), 3);
+    let (low, high) = sorted(Tensor::from_slice(&[1.0f32, 5.0]), 3);
     assert_eq!((low.to_vec::<f32>()?, high.to_vec::<f32>()?), (vec![1.0, 3.0], vec![3.0, 5.0]));
-    assert_eq!(outer(&Tensor::from_slice(&[2.0f32])).to_vec::<f32>()?, [10.0]);
+    assert_eq!(outer(Tensor::from_slice(&[2.0f32])).to_vec::<f32>()?, [10.0]);
     Ok(())
 }
 
 #[test]
 fn a_gradient_of_ones_own() -> Result<()> {
     let x = Tensor::from_slice(&[0.5f32, 1.5]).requires_grad_(true)?;
-    let y = doubled_staircase(&x).try_mul(&staircase(&x))?.sum();
+    let y = doubled_staircase(&x).try_mul(staircase(&x))?.sum();
     y.backward()?;
     assert_eq!(x.grad().map(|g| g.to_vec::<f32>()).transpose()?, Some(vec![0.0, 4.0]));
     Ok(())
@@ -208,7 +208,7 @@ fn what_is_wrong_is_told() {
     assert!(text(try_bits(&x)).starts_with("bits: bitwise_and: takes integers, got f32"));
     let other = Tensor::from_slice(&[1.0f32, 2.0, 3.0]);
     assert!(
-        text(try_swish(&x.try_add(&Tensor::from_slice(&[1.0f32, 2.0])).unwrap_or(x), &other))
+        text(try_swish(x.try_add(Tensor::from_slice(&[1.0f32, 2.0])).unwrap_or(x), &other))
             .contains("cannot be broadcast")
     );
 }
