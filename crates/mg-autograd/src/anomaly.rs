@@ -54,6 +54,27 @@ fn line_of(node: &Node) -> String {
     found.unwrap_or_else(|| node.location().to_string())
 }
 
+/// The line that made a node and saved something for its gradient, where lines are remembered; else nothing.
+pub(crate) fn saved_at(node: &Node) -> String {
+    if is_on() { format!("; it was saved at {}", line_of(node)) } else { String::new() }
+}
+
+thread_local! {
+    static STALE: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// Says what an error that is made now is about: what was written over at this time.
+pub(crate) fn tell_stale(since: u64) {
+    STALE.set(since);
+}
+
+/// What the last error of this thread about something that was written over is about, once: the time of the write, for who knows
+/// its line in another language.
+#[must_use]
+pub fn take_stale() -> Option<u64> {
+    Some(STALE.replace(0)).filter(|&since| since != 0)
+}
+
 /// Whether there is a NaN in a node's value.
 fn has_nan(node: &Node) -> Result<bool> {
     if !node.dtype().is_float() || node.is_traced() || node.shape().numel() == 0 {

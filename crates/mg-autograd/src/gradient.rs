@@ -178,9 +178,11 @@ fn share_of(node: &Node, sources: &Sources, i: usize, gradient: &Node) -> Result
     while let Some(made) = stack.pop() {
         if let Some((_, found)) = gone.iter().find(|(n, _)| n.is(&made)) {
             let (op, shape) = (node.op().name(), made.shape());
+            anomaly::tell_stale(found.since);
             let what = format!(
-                "{op} needs for its gradient a value of shape {shape} that was changed in place since \
+                "{op} needs for its gradient a value of shape {shape} that was changed in place since{} \
                  (changed at {}, {op} at {})",
+                anomaly::saved_at(node),
                 found.line,
                 node.location()
             );

@@ -223,6 +223,24 @@ pub fn last_failure() -> u64 {
     LAST_FAILURE.load(Ordering::Relaxed)
 }
 
+thread_local! {
+    /// Since when something is not there any more that this thread wrote over last; 0 where somebody has asked.
+    static OVERWRITTEN: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// Whether this thread has written over something that graphs have, since it was asked last.
+#[inline]
+#[must_use]
+pub fn has_overwritten() -> bool {
+    OVERWRITTEN.get() != 0
+}
+
+/// Since when that is gone, as [`Overwritten`] says it; forgets it.
+#[must_use]
+pub fn take_overwritten() -> u64 {
+    OVERWRITTEN.replace(0)
+}
+
 impl Node {
     /// A node that is not computed yet. Shapes and dtypes have been checked.
     #[track_caller]
@@ -485,6 +503,7 @@ impl Node {
 
     /// Says that what the node stood for was written to: a walk that reads its value from now on reads what is gone.
     pub fn overwrite(&self, line: &'static Location<'static>, since: u64) {
+        OVERWRITTEN.set(since);
         self.rare().overwritten.get_or_init(|| Overwritten { line, since });
     }
 

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::writes;
 use mg_autograd::anomaly;
 use mg_device::{Error, ErrorKind, Result};
 use pyo3::exceptions::{
@@ -81,7 +82,12 @@ const SIGNALS_EVERY: Duration = Duration::from_millis(20);
 /// The Python exception for an engine's error. Its text has no place in our Rust: the traceback shows the user's line.
 pub fn exception(error: &Error) -> PyErr {
     let text = format!("{}: {}", error.op(), error.kind());
-    let text = without_lines(&text);
+    let mut text = without_lines(&text);
+    if let ErrorKind::Gradient(_) = error.kind()
+        && let Some(line) = writes::told()
+    {
+        text += &format!("; it was changed at {line}");
+    }
     match error.kind() {
         ErrorKind::DType(_) => raised(dtype_error, text),
         ErrorKind::Index { .. } | ErrorKind::Axis { .. } => PyIndexError::new_err(text),
@@ -143,7 +149,9 @@ pub fn build<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T> + Send) -> P
     if BUSY.load(Ordering::Relaxed) != 0 || IN_HANDLER.get() {
         return compute(py, f);
     }
-    answer(guarded(f))
+    let result = guarded(f);
+    writes::remember(py);
+    answer(result)
 }
 
 /// As [`compute`], and remembers the line of Python that it is called from: what is made here came from there.
@@ -170,12 +178,17 @@ fn line(py: Python<'_>) -> PyResult<String> {
             frame = back;
             continue;
         }
-        let number: usize = frame.getattr("f_lineno")?.extract()?;
-        let text: String = py.import("linecache")?.getattr("getline")?.call1((&name, number))?.extract()?;
-        let text = text.trim();
-        let shown = if text.is_empty() { String::new() } else { format!(": {text}") };
-        return Ok(format!("\"{name}\", line {number}{shown}"));
+        let number: i32 = frame.getattr("f_lineno")?.extract()?;
+        return shown_line(py, &name, number);
     }
+}
+
+/// A line as errors tell it.
+pub fn shown_line(py: Python<'_>, name: &str, number: i32) -> PyResult<String> {
+    let text: String = py.import("linecache")?.getattr("getline")?.call1((name, number))?.extract()?;
+    let text = text.trim();
+    let shown = if text.is_empty() { String::new() } else { format!(": {text}") };
+    Ok(format!("\"{name}\", line {number}{shown}"))
 }
 
 /// Runs what may take long: other Python threads run meanwhile.
@@ -190,6 +203,7 @@ pub fn compute<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T> + Send) ->
         leave();
         result
     });
+    writes::remember(py);
     answer(result)
 }
 

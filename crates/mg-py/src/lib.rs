@@ -40,6 +40,7 @@ mod surface;
 mod tensor;
 mod view;
 mod watch;
+mod writes;
 
 use pyo3::prelude::*;
 

@@ -266,6 +266,13 @@ def test_nothing_flows_through_a_tie():
     assert x.grad.tolist() == [0]
 
 
+def test_zero_times_a_logarithm_is_a_positive_zero():
+    assert L.tensor([0.0, 0.0]).xlogy(L.tensor([0.25, 2.0])).reciprocal().tolist() == [INF, INF]
+    x = leaf([0.0])
+    x.xlogy(0.25).backward()
+    assert x.grad.item() == pytest.approx(math.log(0.25))
+
+
 @pytest.mark.parametrize("norm", [L.linalg.vector_norm, L.linalg.norm])
 def test_a_negative_norm_does_not_change_with_zeros(norm):
     x = leaf([0.0, 3.0])
@@ -290,6 +297,48 @@ def test_the_median_of_nothing_has_a_history():
 def test_a_negative_count_is_a_wrong_value(call):
     with pytest.raises(ValueError, match="negative"):
         eval(call)
+
+
+# Who has overwritten what was saved.
+
+
+def test_the_error_of_what_was_overwritten_names_the_line():
+    x = leaf([1.0, 2.0])
+    y = x * 1
+    z = y.exp() * y
+    y += 1  # the write
+    with pytest.raises(RuntimeError, match=r'changed in place since; it was changed at ".*test_found.py", line \d+: y \+= 1  # the write'):
+        z.sum().backward()
+
+
+def test_the_error_of_what_was_overwritten_names_both_lines_where_anomalies_are_looked_for():
+    with L.autograd.detect_anomaly(check_nan=False):
+        x = leaf([1.0, 2.0])
+        y = x * 1
+        z = y * y  # the save
+        y[0] = 3.0  # the write
+        with pytest.raises(RuntimeError, match=r'saved at ".*test_found.py", line \d+: z = y \* y  # the save; it was changed at .* # the write'):
+            z.sum().backward()
+
+
+def test_what_a_function_saved_names_the_line_too():
+    class Twice(L.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            ctx.saved_tensors
+            return g * 2
+
+    x = leaf([1.0])
+    y = x * 1
+    z = Twice.apply(y)
+    y.add_(1)  # the write
+    with pytest.raises(RuntimeError, match="the write"):
+        z.backward()
 
 
 # Layers beyond number.

@@ -71,6 +71,7 @@ impl Saved {
                     (true, _) => Some(tensor),
                     (false, None) => Some(Tensor::from_node(node)),
                     (false, Some(found)) => {
+                        crate::anomaly::tell_stale(found.since);
                         let text = format!(
                             "a saved tensor of shape {} was changed in place since (changed at {})",
                             node.shape(),

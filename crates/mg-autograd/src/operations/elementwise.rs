@@ -93,7 +93,7 @@ fn x_log_y(x: &Node, y: &Node, row: Row, least: f64, neutral: f64) -> Node {
     let nothing = and(&x.eq(&x.lit(0.0)), &outside);
     let safe = nothing.choose(&y.lit(neutral), y);
     // Zero times a logarithm is not -0, whatever its sign; its slope by x is the logarithm.
-    let product = x.mul(&safe.map(row)).add(&x.lit(0.0));
+    let product = x.lit(0.0).sub(&x.neg().mul(&safe.map(row)));
     nothing.choose(&x.lit(0.0), &product)
 }
 
