@@ -61,8 +61,9 @@ impl Axis {
     /// Where a number lies, from 0 to 1.
     pub(super) fn place(self, x: f64) -> f64 {
         match self.log {
-            true => (x / self.from).ln() / (self.to / self.from).ln(),
-            false => (x - self.from) / (self.to - self.from),
+            // By parts, which no quotient or difference of numbers can exceed.
+            true => (x.ln() - self.from.ln()) / (self.to.ln() - self.from.ln()),
+            false => (x / 2.0 - self.from / 2.0) / (self.to / 2.0 - self.from / 2.0),
         }
     }
 
@@ -74,7 +75,7 @@ impl Axis {
             let all = (low..=high).step_by(every).map(|e| 10f64.powi(e));
             return all.filter(|x| (-1e-9..=1.0 + 1e-9).contains(&self.place(*x))).collect();
         }
-        let raw = (self.to - self.from) / 5.0;
+        let raw = self.to / 5.0 - self.from / 5.0;
         let power = 10f64.powf(raw.log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0].into_iter().find(|m| m * power >= raw).unwrap_or(10.0) * power;
         let first = (self.from / step).ceil();
