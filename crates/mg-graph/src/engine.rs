@@ -526,7 +526,9 @@ impl Engine {
                     let own = if is_listed { depends[index] } else { 0 };
                     // SAFETY: the node that was written, which a root keeps alive, has it until its own value is known.
                     let first: &'a Inner = unsafe { &*Arc::as_ptr(&node.0) };
-                    if depends[i] & !own != 0 && !firsts.iter().any(|known| std::ptr::eq(*known, first)) {
+                    if (checks > 64 || depends[i] & !own != 0)
+                        && !firsts.iter().any(|known| std::ptr::eq(*known, first))
+                    {
                         firsts.push(first);
                     }
                 }

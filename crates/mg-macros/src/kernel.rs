@@ -401,6 +401,11 @@ fn assigned(one: &ExprIf) -> BTreeSet<Ident> {
                     | BinOp::MulAssign(_)
                     | BinOp::DivAssign(_)
                     | BinOp::RemAssign(_)
+                    | BinOp::BitAndAssign(_)
+                    | BinOp::BitOrAssign(_)
+                    | BinOp::BitXorAssign(_)
+                    | BinOp::ShlAssign(_)
+                    | BinOp::ShrAssign(_)
             ) {
                 self.target(&binary.left);
             }

@@ -42,7 +42,8 @@ impl Default for ScalerOptions {
 ///
 /// let w = Tensor::from_slice(&[2.0f32]).requires_grad_(true)?;
 /// let mut sgd = SGD::new(vec![w.clone()], 0.25)?;
-/// let scaler = GradScaler::new(ScalerOptions::default(), Device::cpu())?;
+/// let options = ScalerOptions { init_scale: 1024.0, ..ScalerOptions::default() };
+/// let scaler = GradScaler::new(options, Device::cpu())?;
 /// let loss = autocast(DType::F16, || w.matmul(&Tensor::from_slice(&[3.0f32])))?;
 /// scaler.scale(&loss.to_dtype(DType::F32))?.backward()?;
 /// scaler.step(&mut sgd)?;

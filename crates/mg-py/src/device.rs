@@ -70,10 +70,27 @@ pub fn check_usable(device: Device) -> PyResult<()> {
 
 #[pymethods]
 impl PyDevice {
+    /// By its name ("cpu", "cuda", "cuda:1"), by kind and number, or by the number of a CUDA device.
     #[new]
-    #[pyo3(signature = (device="cpu"))]
-    fn new(device: &str) -> PyResult<PyDevice> {
-        device.parse().map(PyDevice).map_err(|e| exception(&e))
+    #[pyo3(signature = (device=None, index=None, *, r#type=None))]
+    fn new(
+        device: Option<&Bound<'_, PyAny>>,
+        index: Option<usize>,
+        r#type: Option<&str>,
+    ) -> PyResult<PyDevice> {
+        let name = match (device, r#type) {
+            (None, name) => name.unwrap_or("cpu").to_owned(),
+            (Some(given), None) => match (given.cast::<PyString>(), given.extract::<usize>()) {
+                (Ok(name), _) => name.to_str()?.to_owned(),
+                (Err(_), Ok(number)) => format!("cuda:{number}"),
+                (Err(_), Err(_)) => self::device(given)?.to_string(),
+            },
+            (Some(_), Some(_)) => {
+                return Err(PyTypeError::new_err("takes a device once, and got a type beside it"));
+            }
+        };
+        let name = index.map_or(name.clone(), |index| format!("{name}:{index}"));
+        name.parse().map(PyDevice).map_err(|e| exception(&e))
     }
 
     /// The host.

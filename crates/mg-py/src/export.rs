@@ -228,7 +228,8 @@ impl PyTensor {
     }
 
     fn __format__<'py>(slf: &Bound<'py, PyTensor>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
-        if spec.is_empty() {
+        // A number is written as Python's are, everything else as `str` writes it.
+        if spec.is_empty() && (slf.get().t.shape().rank() > 0 || slf.get().t.current_is_traced()) {
             return Ok(slf.str()?.into_any());
         }
         let py = slf.py();

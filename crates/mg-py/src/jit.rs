@@ -100,7 +100,7 @@ struct All {
     changed: HashMap<u64, u8>,
     /// What it changes each time, counting its calls, say: that is nothing to go by.
     changing: Arc<Vec<u64>>,
-    /// It gives tensors to what it finds around it, each time: it is called as it is.
+    /// It gives tensors to what it finds around it, or changes the module that it is, each time: it is called as it is.
     gives: bool,
     last_was_replayed: bool,
     reason: Option<String>,
@@ -287,7 +287,9 @@ impl PyJit {
             let mut all = self.lock();
             all.last_was_replayed = false;
             if all.gives {
-                all.reason = Some("the step gives tensors to objects that it knows from elsewhere".into());
+                all.reason = Some(
+                    "the step changes the module that it is, or gives tensors to objects that it knows from elsewhere".into(),
+                );
                 Some(None)
             } else if words.unknown {
                 all.reason = Some(
@@ -363,7 +365,8 @@ impl PyJit {
         for number in changed {
             let times = all.changed.entry(number).or_default();
             *times = times.saturating_add(1);
-            if *times >= 2 && gives {
+            // In a module something else may change later (its mode, a hook), and would not be seen.
+            if *times >= 2 && (gives || surroundings.is_module(py, number)?) {
                 all.gives = true;
             } else if *times >= 2 && !all.changing.contains(&number) {
                 Arc::make_mut(&mut all.changing).push(number);

@@ -722,6 +722,15 @@ impl Surroundings {
         }
         Ok(told)
     }
+
+    /// Whether the thing of this number is the module that is called, with all that is in it.
+    pub fn is_module(&self, py: Python<'_>, number: u64) -> PyResult<bool> {
+        let others = (self.cells.len() + self.globals.len() + self.parts.len()) as u64;
+        match &self.object {
+            Some(object) if number == others => object.bind(py).is_instance(module_type(py)?),
+            Some(_) | None => Ok(false),
+        }
+    }
 }
 
 /// What was told: a number for each thing, and its words.

@@ -351,3 +351,79 @@ def test_so_many_layers_are_refused():
         L.nn.TransformerDecoder(L.nn.TransformerDecoderLayer(2, 1), 2**62)
     with pytest.raises(ValueError, match="layers at most"):
         L.nn.LSTM(1, 1, num_layers=2**62)
+
+
+def test_a_checkpoint_whose_header_is_128_bytes_is_no_pickle(tmp_path):
+    read = 0
+    for n in range(1, 90):
+        path = tmp_path / f"{n}.mg"
+        L.save_safetensors({"w" * n: L.ones(3)}, path)
+        with path.open("rb") as file:
+            read += file.read(1) == b"\x80"
+        assert L.load(path)["w" * n].tolist() == [1, 1, 1]
+    assert read > 0
+    pickled = tmp_path / "old.pt"
+    pickled.write_bytes(b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.")
+    with pytest.raises(ValueError, match="a pickle"):
+        L.load(pickled)
+
+
+def test_numbers_are_written_as_pythons():
+    w = L.tensor(2.5, requires_grad=True)
+    assert f"{L.tensor(3)} {L.tensor(0.25)} {w} {L.tensor(True)}" == "3 0.25 2.5 True"
+    assert f"{L.tensor([1.0])}" == str(L.tensor([1.0]))
+
+
+def test_devices_by_kind_and_number():
+    assert L.device("cuda", 1) == L.device("cuda:1") == L.device(1) == L.device(type="cuda", index=1)
+    assert L.device("cpu", 0) == L.device() == L.device(L.device("cpu")) == L.device(type="cpu")
+    for wrong in (("cuda:1", 0), ("gpu",), ("cuda", -1)):
+        with pytest.raises((RuntimeError, TypeError, ValueError, OverflowError)):
+            L.device(*wrong)
+
+
+def test_groups_keep_what_is_written_beside_their_options():
+    w = L.randn(2, requires_grad=True)
+    adam = L.optim.AdamW([{"params": [w], "name": "all", "lr_scale": 0.1}])
+    assert (adam.param_groups[0]["name"], adam.param_groups[0]["lr_scale"]) == ("all", 0.1)
+    w.sum().backward()
+    adam.step()
+    assert adam.state_dict()["param_groups"][0]["name"] == "all"
+
+
+def test_a_module_that_counts_its_calls_is_seen_to_change():
+    class Counts(L.nn.Module):
+        def __init__(self):
+            self.steps = 0
+            self.scale = 1.0
+
+        def forward(self, x):
+            self.steps += 1
+            return x * self.scale if self.training else x * 0
+
+    module = Counts()
+    compiled = L.compile(module)
+    x = L.ones(2)
+    for _ in range(6):
+        assert compiled(x).tolist() == [1, 1]
+    compiled.scale = 3.0
+    assert (module.scale, compiled(x).tolist(), module.steps) == (3.0, [3, 3], 7)
+    module.eval()
+    assert compiled(x).tolist() == [0, 0]
+
+
+def test_a_region_of_mixed_precision_has_several_backwards():
+    w, x = L.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True), L.tensor([[1.0, 1.0]])
+    with L.autocast("cpu", dtype=L.bfloat16):
+        for _ in range(3):
+            (x @ w).sum().backward()
+    assert w.grad.tolist() == [[3, 3], [3, 3]]
+
+
+def test_small_concentrations_are_numbers():
+    for small in (1e-3, 0.03):
+        drawn = L.distributions.Beta(L.tensor(small), L.tensor(small)).sample((2000,))
+        assert not drawn.isnan().any() and 0.4 < float(drawn.mean()) < 0.6
+        drawn = L.distributions.Dirichlet(L.full((3,), small)).sample((2000,))
+        assert not drawn.isnan().any()
+    assert L.distributions.Laplace(L.tensor(0.0, dtype="float16"), 1.0).sample((100000,)).isfinite().all()

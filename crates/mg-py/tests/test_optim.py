@@ -137,8 +137,8 @@ def test_groups():
     assert "lr: 0.5" in repr(o)
     with pytest.raises(ValueError, match="more than one"):
         o.add_param_group({"params": [a]})
-    with pytest.raises(ValueError, match="nonsense"):
-        optim.SGD([{"params": [a], "nonsense": 1}])
+    # What is no option is kept beside them.
+    assert optim.SGD([{"params": [a], "name": "a"}]).param_groups[0]["name"] == "a"
 
 
 def test_states():

@@ -10,11 +10,12 @@ const USAGE: &str = "\
 usage: cargo xtask sync [PARTS]
 
 Writes what follows from something else; without PARTS all of it:
-  index   the index of decisions
-  ptx     the library kernels, and what the emitter writes for single operations
-  stubs   Python's stubs and functions, of the package, which is built for it";
+  index      the index of decisions
+  ptx        the library kernels, and what the emitter writes for single operations
+  stubs      Python's stubs and functions, of the package, which is built for it
+  coverage   the list of PyTorch's names that there are, of the package as well";
 
-const PARTS: [&str; 3] = ["index", "ptx", "stubs"];
+const PARTS: [&str; 4] = ["index", "ptx", "stubs", "coverage"];
 
 pub fn main(arguments: &[String]) -> Result<ExitCode> {
     if let ["-h" | "--help"] = arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -34,11 +35,15 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
     } else if asked("ptx") {
         println!("library kernels are left as they are: their compiler is for Linux on x86-64 alone");
     }
-    if asked("stubs")
+    if (asked("stubs") || asked("coverage"))
         && let Some((venv, folder)) = tools(&workspace)?
     {
         install(&workspace, &venv, &folder, "test-wheel", &["--release"])?;
-        process::run(venv.python(&folder).arg("tools/stubs.py"))?;
+        for (part, script) in [("stubs", "tools/stubs.py"), ("coverage", "tools/coverage.py")] {
+            if asked(part) {
+                process::run(venv.python(&folder).arg(script))?;
+            }
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -260,7 +260,8 @@ impl To {
         }
         let key = (t.node().sequence(), self.dtype, mg_graph::is_tracking());
         let known = CONVERTED.with_borrow(|all| all.as_ref().and_then(|all| all.get(&key).cloned()));
-        known.unwrap_or_else(|| {
+        // One whose history an earlier backward has let go is made anew.
+        known.filter(|known| !known.node().is_released()).unwrap_or_else(|| {
             let converted = t.to_dtype(self.dtype);
             CONVERTED.with_borrow_mut(|all| all.get_or_insert_default().insert(key, converted.clone()));
             converted

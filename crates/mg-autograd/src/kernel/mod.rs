@@ -98,7 +98,7 @@ enum Slopes {
 /// let bx = f.call("mul", &[Part::Value(b), Part::Value(x)])?;
 /// let gate = f.call("sigmoid", &[Part::Value(bx)])?;
 /// let y = f.call("mul", &[Part::Value(x), Part::Value(gate)])?;
-/// let swish = f.end(&[y])?;
+/// let swish = std::sync::Arc::new(f.end(&[y])?);
 ///
 /// let x = Tensor::from_slice(&[0.0f32, 1.0]);
 /// let y = swish.call(&[(&x).into(), 2.0.into()])?.remove(0);

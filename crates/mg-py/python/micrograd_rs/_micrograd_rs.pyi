@@ -111,7 +111,7 @@ strided: layout
 class Device:
     """The host's processor ("cpu") or a CUDA device ("cuda:0"). Compares equal to its name."""
 
-    def __new__(cls, device: str = "cpu") -> Self: ...
+    def __new__(cls, device: str | _int | Device | None = None, index: _int | None = None, *, type: str | None = None) -> Self: ...
     @staticmethod
     def cpu() -> Device:
         """The host."""

@@ -38,6 +38,15 @@ class OptimizedModule(Module):
                 raise
             return getattr(self._orig_mod, name)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "_orig_mod":
+            super().__setattr__(name, value)
+        else:
+            setattr(self._orig_mod, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self._orig_mod, name)
+
 
 def compile(
     model: Any = None,

@@ -234,7 +234,7 @@ def load(f: Place, map_location: Any = None, *, weights_only: bool = True, mmap:
 
 def _load(path: str, where: _Where, mmap: bool) -> Any:
     with open(path, "rb") as file:
-        start = file.read(8)
+        start = file.read(9)
     if start[:4] == b"PK\x03\x04" or start[:4] == b"PK\x05\x06":
         from . import _pickles
 
@@ -244,7 +244,8 @@ def _load(path: str, where: _Where, mmap: bool) -> Any:
 
         with open(path, "rb") as file:
             return where(read_npy(file, path), "cpu")
-    if start[:1] == b"\x80":
+    # A safetensors file begins with the length of its header, which may begin so too, and then the header's brace.
+    if start[:1] == b"\x80" and start[8:] != b"{":
         raise ValueError(f"{path}: a pickle. Only PyTorch's zip files are read, as torch.save has written them since version 1.6")
     if path.endswith(".json") or mmap:
         from .safetensors import safe_open

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from .. import _ops as ops
+from .._dtypes import finfo
 from .._micrograd_rs import Tensor, where, zeros
 from . import constraints
 from .constraints import Constraint
@@ -23,8 +24,8 @@ def standard_normal(like: Tensor, shape: Sequence[int]) -> Tensor:
 
 def uniform(like: Tensor, shape: Sequence[int]) -> Tensor:
     """Uniform random numbers above 0 and below 1 in another tensor's dtype and on its device."""
-    tiny = 2.0**-24 if like.itemsize <= 4 else 2.0**-53
-    return ops.rand(tuple(shape), dtype=like.dtype, device=like.device).clamp(tiny, 1 - tiny)
+    half = finfo(like.dtype).eps / 2
+    return ops.rand(tuple(shape), dtype=like.dtype, device=like.device).clamp(half, 1 - half)
 
 
 class Normal(Elementwise, ExponentialFamily):
@@ -345,8 +346,10 @@ class Beta(Elementwise, ExponentialFamily):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         shape = tuple(self._extended_shape(sample_shape))
-        one = ops.standard_gamma(self.concentration1.expand(shape))
-        other = ops.standard_gamma(self.concentration0.expand(shape))
+        # Of small concentrations both may be 0.
+        least = finfo(self.concentration1.dtype).tiny
+        one = ops.standard_gamma(self.concentration1.expand(shape)).clamp(min=least)
+        other = ops.standard_gamma(self.concentration0.expand(shape)).clamp(min=least)
         return one / (one + other)
 
     def log_prob(self, value: Tensor) -> Tensor:

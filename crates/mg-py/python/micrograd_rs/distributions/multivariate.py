@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from .. import _ops as ops
 from .. import linalg
+from .._dtypes import finfo
 from .._micrograd_rs import Tensor, eye
 from .._size import Size
 from . import constraints
@@ -157,6 +158,8 @@ class Dirichlet(ExponentialFamily):
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         drawn = ops.standard_gamma(self.concentration.expand(tuple(self._extended_shape(sample_shape))))
+        # Of small concentrations all may be 0.
+        drawn = drawn.clamp(min=finfo(drawn.dtype).tiny)
         return drawn / drawn.sum(-1, keepdim=True)
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -140,11 +140,6 @@ def _tensor(value: Any) -> Tensor:
     return tensor(float(value), dtype="float64")
 
 
-# Options that say how PyTorch is to compute a step. They stand in the groups, so that a state goes both ways, and change
-# nothing: every step is one program for all parameters, and every one can be recorded.
-_MANNERS = ("foreach", "fused", "capturable", "differentiable")
-
-
 def options_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The options among the arguments of an optimiser."""
     found = {k: v for k, v in arguments.items() if k not in ("self", "params", "__class__")}
@@ -212,10 +207,7 @@ class Optimizer:
         for p in params:
             if not isinstance(p, Tensor):
                 raise TypeError(f"an optimiser takes tensors, got {type(p).__name__}")
-        known = ("params", "param_names", "initial_lr", *_MANNERS)
-        unknown = [key for key in given if key not in known and key not in self.defaults]
-        if unknown:
-            raise ValueError(f"{type(self).__name__} takes {', '.join(self.defaults)}; not {', '.join(unknown)}")
+        # What is no option stands beside them, as PyTorch's `foreach` and `fused` do, and goes with the state.
         taken = {id(p) for group in self.param_groups for p in group["params"]}
         if any(id(p) in taken for p in params):
             raise ValueError("a parameter is in more than one group")
