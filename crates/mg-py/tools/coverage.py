@@ -131,7 +131,7 @@ def page() -> tuple[str, list[str]]:
 
 TEXT = """# Which of PyTorch's names are here
 
-Written by `crates/mg-py/tools/coverage.py`, and checked by the tests: of the public names of PyTorch VERSION, those that `micrograd_rs` has
+Written by `crates/mg-py/tools/coverage.py`, and checked by the tests: of the public names of these modules of PyTorch VERSION, those that `micrograd_rs` has
 under the same module, and of the others why they are not there. `import micrograd_rs as torch` finds the first; whether they do what PyTorch's
 do is compared by the recorded answers (`crates/mg-py/tests/surface`) and by whole programs (`crates/mg-py/tests/programs`).
 """
@@ -140,6 +140,8 @@ DIFFERENCES = """## What is there and differs
 
 - `Tensor(data)` is a leaf that requires a gradient, as in micrograd, and `Tensor(5)` is one number; `Tensor(2, 3)` takes sizes, as `FloatTensor`
   and its like do. `view` takes shapes, not dtypes.
+- Products promote operands of different float dtypes, where PyTorch refuses them; `from_dlpack` copies unless it is told `copy=False`; a tensor
+  that requires a gradient is a module's parameter wherever it is assigned; sizes print as tuples, devices as `Device('cpu')`.
 - `empty` and its like are zeros. `memory_format`, `layout` and `pin_memory` are taken and change nothing: results lie in row-major order.
 - `Tensor.type()` without an argument answers with the dtype; `repr` says `micrograd_rs.float32`.
 - Errors are of both kinds: `ArgumentError` (shapes, numbers) is a ValueError and a RuntimeError, `DTypeError` a TypeError and a RuntimeError.
