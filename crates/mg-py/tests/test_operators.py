@@ -341,7 +341,7 @@ def test_reflected_power():
 def test_conversions():
     t = mg.tensor(2.5)
     assert float(t) == 2.5 and int(t) == 2 and round(t) == 2 and round(mg.tensor(2.567), 1) == pytest.approx(2.6)
-    assert f"{t:.2f}" == "2.50" and f"{t}" == str(t)
+    assert f"{t:.2f}" == "2.50" and f"{t}" == "2.5" and f"{mg.tensor([2.5])}" == str(mg.tensor([2.5]))
     assert [10, 20, 30][mg.tensor(1)] == 20
     assert bool(t) and not bool(mg.tensor(0)) and bool(mg.tensor([[1]]))
     assert complex(t) == 2.5 + 0j
