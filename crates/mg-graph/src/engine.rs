@@ -428,9 +428,9 @@ impl Engine {
                 self.walk(&node.0, epoch, &mut list);
             }
         }
-        let firsts = self.first_values(epoch, &mut list);
         // Where something may be refused, what a tensor stood for before may be asked for again.
         let checked = list.iter().any(|inner| inner.value.get().is_none() && may_refuse(inner));
+        let firsts = if checked { self.first_values(epoch, &mut list) } else { SmallVec::new() };
         for inner in &list {
             if inner.value.get().is_none() {
                 // SAFETY: the engine's lock is held.

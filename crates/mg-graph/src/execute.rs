@@ -287,11 +287,8 @@ impl Plan {
                 refusal.gather(device)?;
             }
             if launch.device.is_cpu() && !launch.is_transfer() {
-                let began = profile::begin(launch.device);
-                let result = Cpu.launch(launch, &mut Run { memory: &memory, failures: &mut failures });
-                if let Some(began) = began {
-                    profile::end(self, graph, launch, began);
-                }
+                let mut run = Run { memory: &memory, failures: &mut failures };
+                let result = profile::timed(self, graph, launch, || Cpu.launch(launch, &mut run));
                 if let Err(error) = result {
                     launch.outputs().for_each(|slot| failures.add(slot, error.clone()));
                 }
@@ -324,11 +321,8 @@ impl Plan {
                 gpu.set_gate(gpu.refusal(), bits);
             }
             let mut run = Run { memory: &memory, failures: &mut failures };
-            let began = profile::begin(launch.device);
-            let result = known.and_then(|()| bind()).and_then(|()| Cuda.launch(launch, &mut run));
-            if let Some(began) = began {
-                profile::end(self, graph, launch, began);
-            }
+            let make = || known.and_then(|()| bind()).and_then(|()| Cuda.launch(launch, &mut run));
+            let result = profile::timed(self, graph, launch, make);
             if let Some((gpu, _)) = gate {
                 gpu.set_gate(0, 0);
             }

@@ -60,16 +60,17 @@ fn waited(device: Device) -> Option<&'static Gpu> {
     Gpu::of(device).ok().filter(|gpu| device.is_cuda() && !gpu.is_collecting())
 }
 
-/// When a launch begins; nothing where nobody wants to know.
+/// What a launch answers with; it is noted where somebody wants to know.
 #[inline]
-pub(crate) fn begin(device: Device) -> Option<Instant> {
-    ON.load(Ordering::Acquire).then(|| begun(device))
-}
-
-#[cold]
-fn begun(device: Device) -> Instant {
-    wait(device);
-    Instant::now()
+pub(crate) fn timed<B: Bindings, T>(plan: &Plan, graph: &B, launch: &Launch, make: impl FnOnce() -> T) -> T {
+    if !ON.load(Ordering::Acquire) {
+        return make();
+    }
+    wait(launch.device);
+    let start = Instant::now();
+    let made = make();
+    end(plan, graph, launch, start);
+    made
 }
 
 /// What fails there is told by who looks at it.
@@ -81,7 +82,7 @@ fn wait(device: Device) {
 
 /// Notes a launch that has begun.
 #[cold]
-pub(crate) fn end<B: Bindings>(plan: &Plan, graph: &B, launch: &Launch, start: Instant) {
+fn end<B: Bindings>(plan: &Plan, graph: &B, launch: &Launch, start: Instant) {
     wait(launch.device);
     let duration = start.elapsed();
     let origin = launch.origin(graph);

@@ -97,6 +97,31 @@ fn tuple(numbers: &[usize]) -> String {
     if let [one] = &list[..] { format!("({one},)") } else { format!("({})", list.join(", ")) }
 }
 
+/// Numbers as PyTorch prints them, where they are not the usual ones.
+fn unusual(numbers: &[usize], usual: usize) -> Option<String> {
+    numbers.iter().any(|&n| n != usual).then(|| tuple(numbers))
+}
+
+/// A layer in PyTorch's words: `told` is what stands between stride and groups, where it is said.
+fn described(
+    name: &str,
+    [inputs, outputs]: [usize; 2],
+    [kernel, stride]: [&[usize]; 2],
+    told: &[(&str, Option<String>)],
+    groups: usize,
+    bias: bool,
+) -> String {
+    let (kernel, stride) = (tuple(kernel), tuple(stride));
+    let mut text = format!("{name}({inputs}, {outputs}, kernel_size={kernel}, stride={stride}");
+    for (name, value) in told {
+        value.iter().for_each(|value| text += &format!(", {name}={value}"));
+    }
+    if groups != 1 {
+        text += &format!(", groups={groups}");
+    }
+    text + if bias { ")" } else { ", bias=False)" }
+}
+
 macro_rules! convolutions {
     ($($(#[doc = $doc:literal])+ $Name:ident $axes:literal $op:ident;)*) => {$(
         $(#[doc = $doc])+
@@ -153,26 +178,16 @@ macro_rules! convolutions {
 
             fn describe(&self) -> String {
                 let (shape, options) = (self.weight.shape(), &self.options);
-                let kernel = tuple(&shape[2..]);
-                let mut text = format!(
-                    "{}({}, {}, kernel_size={kernel}, stride={}",
-                    stringify!($Name), shape[1] * options.groups, shape[0], tuple(&options.stride)
-                );
-                match &options.padding {
-                    Some(sizes) if sizes.iter().all(|&n| n == 0) => {}
-                    Some(sizes) => text += &format!(", padding={}", tuple(sizes)),
-                    None => text += ", padding=same",
-                }
-                if options.dilation != [1; $axes] {
-                    text += &format!(", dilation={}", tuple(&options.dilation));
-                }
-                if options.groups != 1 {
-                    text += &format!(", groups={}", options.groups);
-                }
-                if self.bias.is_none() {
-                    text += ", bias=False";
-                }
-                text + ")"
+                let padding =
+                    options.padding.as_ref().map_or(Some("same".to_owned()), |sizes| unusual(sizes, 0));
+                described(
+                    stringify!($Name),
+                    [shape[1] * options.groups, shape[0]],
+                    [&shape[2..], &options.stride],
+                    &[("padding", padding), ("dilation", unusual(&options.dilation, 1))],
+                    options.groups,
+                    self.bias.is_some(),
+                )
             }
         }
     )*};
@@ -267,27 +282,18 @@ macro_rules! transposes {
 
             fn describe(&self) -> String {
                 let (shape, options) = (self.weight.shape(), &self.options);
-                let kernel = tuple(&shape[2..]);
-                let mut text = format!(
-                    "{}({}, {}, kernel_size={kernel}, stride={}",
-                    stringify!($Name), shape[0], shape[1] * options.groups, tuple(&options.stride)
-                );
-                for (name, numbers, usual) in [
-                    ("padding", options.padding, 0),
-                    ("dilation", options.dilation, 1),
-                    ("output_padding", options.output_padding, 0),
-                ] {
-                    if numbers != [usual; $axes] {
-                        text += &format!(", {name}={}", tuple(&numbers));
-                    }
-                }
-                if options.groups != 1 {
-                    text += &format!(", groups={}", options.groups);
-                }
-                if self.bias.is_none() {
-                    text += ", bias=False";
-                }
-                text + ")"
+                described(
+                    stringify!($Name),
+                    [shape[0], shape[1] * options.groups],
+                    [&shape[2..], &options.stride],
+                    &[
+                        ("padding", unusual(&options.padding, 0)),
+                        ("dilation", unusual(&options.dilation, 1)),
+                        ("output_padding", unusual(&options.output_padding, 0)),
+                    ],
+                    options.groups,
+                    self.bias.is_some(),
+                )
             }
         }
     )*};

@@ -66,6 +66,9 @@ fn convolutions_have_pytorchs_shapes_and_words() {
     let up = ConvTranspose2d::with_options(3, 2, [3, 3], options).unwrap();
     assert_eq!(*up.forward(&ramp(&[1, 3, 4, 4])).unwrap().shape(), [1, 2, 8, 8]);
     assert_eq!(names(&up), ["weight", "bias"]);
+    let words =
+        "ConvTranspose2d(3, 2, kernel_size=(3, 3), stride=(2, 2), padding=(1, 1), output_padding=(1, 1))";
+    assert_eq!(up.describe(), words);
     let odd = Conv2d::with_options(3, 4, [1, 1], ConvOptions { groups: 2, ..Default::default() });
     assert!(odd.err().unwrap().to_string().contains("3 channels"), "groups that do not fit are refused");
 }

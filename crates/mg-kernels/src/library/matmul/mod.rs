@@ -4,7 +4,7 @@ pub(crate) mod cpu;
 pub mod cuda;
 mod merged;
 
-use super::{After, Described, Kernel, Library, Operand, Shaped, Structure, Target};
+use super::{After, Described, Kernel, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
 use mg_device::{DType, Error, ErrorKind, MAX_RANK, Result, Shape};
@@ -95,10 +95,6 @@ impl Kernel for MatMul {
 
     fn is_linear_in(&self, _: usize) -> bool {
         true
-    }
-
-    fn with_batch(&self) -> Option<Library> {
-        Some(MatMul.into())
     }
 
     fn is_checked(&self) -> bool {
