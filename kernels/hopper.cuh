@@ -57,6 +57,16 @@ __device__ __forceinline__ void bring(u32 to, const TensorMap* map, u32 barrier,
                  "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z)
                  : "memory");
 }
+// Brings lines of neighbours at places of a tensor of four dimensions (neighbours, x, y, image), one place after the other, line by
+// line and image by image: from this place on, each moved by dx and dy. What lies outside of the tensor is zero.
+__device__ __forceinline__ void bring_places(u32 to, const TensorMap* map, u32 barrier, u32 neighbour, i32 x, i32 y, u32 image, u32 dx,
+                                             u32 dy) {
+    asm volatile(
+        "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], [%2], "
+        "{%7, %8};" ::"r"(to),
+        "l"(map), "r"(barrier), "r"(neighbour), "r"(x), "r"(y), "r"(image), "h"((u16)dx), "h"((u16)dy)
+        : "memory");
+}
 // Takes a box from shared memory to a tensor, except what lies outside of it.
 __device__ __forceinline__ void take(const TensorMap* map, u32 from, u32 x, u32 y, u32 z) {
     asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map), "r"(from), "r"(x),

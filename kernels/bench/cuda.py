@@ -41,15 +41,22 @@ def function(name, shared, code=None):
     return FUNCTIONS[name, code]
 
 
-def tensor_map(address, elements, sizes, strides, boxes):
-    """As `Gpu::tensor_map` encodes it."""
+def tensor_map(address, elements, sizes, strides, *rest):
+    """As `Gpu::tensor_map` encodes it: boxes; or windows by their corners, steps, neighbours and places."""
     code = {"F16": 6, "F32": 7, "BF16": 9, "TF32": 11}[elements]
     memory = ctypes.create_string_buffer(192)
     at = (ctypes.addressof(memory) + 63) // 64 * 64
-    sizes, strides = (ctypes.c_uint64 * 3)(*sizes), (ctypes.c_uint64 * 2)(*strides)
-    boxes, each = (ctypes.c_uint32 * 3)(*boxes), (ctypes.c_uint32 * 3)(1, 1, 1)
-    of = (ctypes.c_void_p(at), code, 3, ctypes.c_void_p(address), sizes, strides, boxes, each)
-    check(DRIVER.cuTensorMapEncodeTiled(*of, 0, 3, 3, 0))
+    rank = len(sizes)
+    sizes, strides = (ctypes.c_uint64 * rank)(*sizes), (ctypes.c_uint64 * (rank - 1))(*strides)
+    of = (ctypes.c_void_p(at), code, rank, ctypes.c_void_p(address), sizes, strides)
+    if rank == 3:
+        boxes, each = (ctypes.c_uint32 * 3)(*rest[0]), (ctypes.c_uint32 * 3)(1, 1, 1)
+        check(DRIVER.cuTensorMapEncodeTiled(*of, boxes, each, 0, 3, 3, 0))
+    else:
+        low, high, steps, neighbours, places = rest
+        low, high = (ctypes.c_int * 2)(*low), (ctypes.c_int * 2)(*high)
+        each = (ctypes.c_uint32 * 4)(1, *steps, 1)
+        check(DRIVER.cuTensorMapEncodeIm2col(*of, low, high, neighbours, places, each, 0, 3, 3, 0))
     return ctypes.string_at(at, 128)
 
 

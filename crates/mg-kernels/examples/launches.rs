@@ -3,14 +3,17 @@
 //!     matmul f32 high 80 16 a=100x784:784,1 b=784x10:10,1 epilogue tile=64x64 splits=3
 //!     gather 4 AXIS ALIGN x=SHAPE:STRIDES index=SHAPE:STRIDES
 //!     scatter f32 AXIS SIZE x=SHAPE:STRIDES index=SHAPE:STRIDES
+//!     conv forward|input|weight bf16 high 90 16 stride=1,1 padding=1,1 dilation=1,1 groups=1 sizes=3,3 a=SHAPE b=SHAPE
 //!     copy 4 ALIGN from=SHAPE:STRIDES to=SHAPE:STRIDES
 //!     fill 4 COUNT BITS
 
-use mg_device::cuda::TensorMap;
+use mg_device::cuda::{Moved, TensorMap, WindowMap};
 use mg_device::{Layout, Shape};
 use mg_kernels::cuda::library::{MAX_ARGS, Map, Plan, Pointer, copy};
+use mg_kernels::library::conv::{Conv, ConvKind};
 use mg_kernels::library::gather::cuda::{gather, scatter_add};
 use mg_kernels::library::matmul::{Epilogue, Precision, Problem, cuda as matmul};
+use mg_kernels::library::{Described, Library, Shaped, Target};
 use std::io::BufRead;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -48,10 +51,54 @@ fn product(words: &[&str]) -> Result<Plan> {
     }
 }
 
+/// Numbers of two axes, after a one for the axis that is not there.
+fn axes(words: &[&str], name: &str, missing: u32) -> Result<[u32; 3]> {
+    let text = option(words, name).ok_or_else(|| format!("no {name}="))?;
+    let (a, b) = text.split_once(',').ok_or("no ','")?;
+    Ok([missing, a.parse()?, b.parse()?])
+}
+
+fn convolution(words: &[&str]) -> Result<Plan> {
+    let kind = match words[1] {
+        "forward" => ConvKind::Forward,
+        "input" => ConvKind::Input,
+        _ => ConvKind::Weight,
+    };
+    let conv = Conv {
+        kind,
+        axes: 2,
+        stride: axes(words, "stride", 1)?,
+        padding: axes(words, "padding", 0)?,
+        dilation: axes(words, "dilation", 1)?,
+        groups: option(words, "groups").ok_or("no groups=")?.parse()?,
+        sizes: axes(words, "sizes", 1)?,
+    };
+    let (dtype, align) = (words[2].parse()?, words[5].parse()?);
+    let operand = |name: &str| -> Result<Described> {
+        let text = option(words, name).ok_or_else(|| format!("no {name}="))?;
+        let dims = text.split('x').map(str::parse).collect::<std::result::Result<Vec<usize>, _>>()?;
+        Ok(Described { layout: Layout::contiguous(Shape::new(&dims)?), dtype, align })
+    };
+    let operands = [operand("a")?, operand("b")?];
+    if let Some(tile) = option(words, "tile") {
+        let target = target(words, align)?;
+        return Ok(conv.cuda_with(&operands, target, tile)?);
+    }
+    let kernel = Library::from(conv);
+    let result = kernel.result(&operands.map(|o| Shaped { shape: *o.layout.shape(), dtype }))?;
+    Ok(kernel.cuda(&operands, &result, target(words, align)?)?)
+}
+
+fn target(words: &[&str], align: usize) -> Result<Target> {
+    let precision = if words[3] == "high" { Precision::High } else { Precision::Highest };
+    Ok(Target { align, capability: words[4].parse()?, in_place: false, precision, epilogue: None })
+}
+
 fn plan(words: &[&str]) -> Result<Plan> {
     let number = |at: usize| -> Result<usize> { Ok(words.get(at).ok_or("a word is missing")?.parse()?) };
     Ok(match words[0] {
         "matmul" => product(words)?,
+        "conv" => convolution(words)?,
         "gather" => {
             gather(number(1)?, &layout(words, "x")?, &layout(words, "index")?, number(2)?, number(3)?)?
         }
@@ -88,10 +135,26 @@ fn json(plan: &Plan) -> String {
                 .maps()
                 .iter()
                 .map(|map| {
-                    let Map { at, pointer, offset, tensor: TensorMap { elements, sizes, strides, boxes } } =
-                        map;
+                    let Map { at, pointer, offset, tensor } = map;
                     let pointer = name(*pointer);
-                    format!("[{at},\"{pointer}\",{offset},\"{elements:?}\",{sizes:?},{strides:?},{boxes:?}]")
+                    let tensor = match tensor {
+                        Moved::Boxes(TensorMap { elements, sizes, strides, boxes }) => {
+                            format!("\"{elements:?}\",{sizes:?},{strides:?},{boxes:?}")
+                        }
+                        Moved::Windows(WindowMap {
+                            elements,
+                            sizes,
+                            strides,
+                            low,
+                            high,
+                            steps,
+                            neighbours,
+                            places,
+                        }) => format!(
+                            "\"{elements:?}\",{sizes:?},{strides:?},{low:?},{high:?},{steps:?},{neighbours},{places}"
+                        ),
+                    };
+                    format!("[{at},\"{pointer}\",{offset},{tensor}]")
                 })
                 .collect();
             format!(

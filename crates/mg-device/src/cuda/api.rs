@@ -69,6 +69,10 @@ table! {
         *mut c_void, c_uint, c_uint, Address, *const u64, *const u64, *const u32, *const u32, c_uint, c_uint,
         c_uint, c_uint
     );
+    tensor_map_encode_windows: c"cuTensorMapEncodeIm2col" (
+        *mut c_void, c_uint, c_uint, Address, *const u64, *const u64, *const c_int, *const c_int, c_uint, c_uint,
+        *const u32, c_uint, c_uint, c_uint, c_uint
+    );
     function_set: c"cuFuncSetAttribute" (Handle, c_uint, c_int);
     launch: c"cuLaunchKernel" (
         Handle, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Handle, *mut *mut c_void, *mut *mut c_void

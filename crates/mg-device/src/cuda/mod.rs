@@ -25,4 +25,4 @@ pub use collect::{Launches, Works};
 pub use fault::{Guarded, Origin};
 pub use gpu::{Gpu, Kernel};
 pub use graph::{Graph, KernelNode};
-pub use tensor_map::{Elements, TENSOR_MAP_BYTES, TensorMap};
+pub use tensor_map::{Elements, Moved, TENSOR_MAP_BYTES, TensorMap, WindowMap};

@@ -1,7 +1,7 @@
 //! The arguments of a kernel, written field by field as the C struct of the same name has them.
 
 use super::{Map, Pointer};
-use mg_device::cuda::{TENSOR_MAP_BYTES, TensorMap};
+use mg_device::cuda::{Moved, TENSOR_MAP_BYTES};
 use smallvec::SmallVec;
 
 /// Writes an argument; every field is aligned to its size, as the compiler of the kernels does it.
@@ -53,9 +53,9 @@ impl Args {
     }
 
     /// Room for a tensor map.
-    pub(crate) fn map(&mut self, pointer: Pointer, tensor: TensorMap) -> &mut Args {
+    pub(crate) fn map(&mut self, (pointer, offset): (Pointer, u64), tensor: Moved) -> &mut Args {
         self.pad(64);
-        self.maps.push(Map { at: self.bytes.len(), pointer, offset: 0, tensor });
+        self.maps.push(Map { at: self.bytes.len(), pointer, offset, tensor });
         self.room_for_map()
     }
 

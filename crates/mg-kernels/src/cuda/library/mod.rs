@@ -31,7 +31,7 @@
 pub(crate) mod args;
 pub(crate) mod axes;
 pub mod copy;
-use mg_device::cuda::{TENSOR_MAP_BYTES, TensorMap};
+use mg_device::cuda::{Moved, TENSOR_MAP_BYTES};
 use mg_device::{Error, ErrorKind, Result};
 use ruzstd::decoding::FrameDecoder;
 use smallvec::SmallVec;
@@ -130,7 +130,7 @@ pub struct Map {
     /// What is added to that, in bytes.
     pub offset: u64,
     /// What it is, but for the address.
-    pub tensor: TensorMap,
+    pub tensor: Moved,
 }
 
 /// One launch.
@@ -178,6 +178,19 @@ impl Launch {
         if let Some(place) = argument.get_mut(map.at..map.at + TENSOR_MAP_BYTES) {
             place.copy_from_slice(encoded);
         }
+    }
+
+    /// The launch with other addresses, and what is added to them.
+    pub(crate) fn moved(mut self, to: impl Fn(Pointer) -> (Pointer, u64)) -> Launch {
+        for (_, pointer, offset) in &mut self.pointers {
+            let (other, more) = to(*pointer);
+            (*pointer, *offset) = (other, *offset + more);
+        }
+        for Map { pointer, offset, .. } in &mut self.maps {
+            let (other, more) = to(*pointer);
+            (*pointer, *offset) = (other, *offset + more);
+        }
+        self
     }
 
     /// Which addresses the launch takes: the byte of the argument where each goes, and what is added to it, in bytes.

@@ -165,6 +165,17 @@ impl Conv {
         })
     }
 
+    /// As [`Kernel::cuda`] with a tile of this name ("128x256"), for measurements, where tiles are what there is to choose from.
+    ///
+    /// # Errors
+    ///
+    /// As [`Kernel::cuda`].
+    pub fn cuda_with(&self, operands: &[Described], target: Target, tile: &str) -> Result<Plan> {
+        let shaped: Vec<Shaped> =
+            operands.iter().map(|o| Shaped { shape: *o.layout.shape(), dtype: o.dtype }).collect();
+        cuda::plan(self.kind, &self.geometry(&shaped)?, operands, target, Some(tile))
+    }
+
     fn of_kind(&self, kind: ConvKind, sizes_of: &Shape) -> Library {
         let sizes = spatial(sizes_of, self.axes.into()).map(|n| n as u32);
         Conv { kind, sizes: if kind == ConvKind::Forward { [0; MAX_AXES] } else { sizes }, ..*self }.into()
@@ -264,6 +275,6 @@ impl Kernel for Conv {
     fn cuda(&self, operands: &[Described], _: &Shaped, target: Target) -> Result<Plan> {
         let shaped = operands.iter().map(|o| Shaped { shape: *o.layout.shape(), dtype: o.dtype });
         let shaped: smallvec::SmallVec<[Shaped; 2]> = shaped.collect();
-        cuda::plan(self.kind, &self.geometry(&shaped)?, shaped[0].dtype, target.capability)
+        cuda::plan(self.kind, &self.geometry(&shaped)?, operands, target, None)
     }
 }

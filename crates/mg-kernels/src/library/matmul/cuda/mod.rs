@@ -9,7 +9,7 @@ use super::Merged;
 use crate::cuda::library::args::Args;
 use crate::cuda::library::{Launch, Plan, Pointer, Prebuilt, TICKETS, find};
 use crate::same_sums;
-use mg_device::cuda::{Elements, TensorMap};
+use mg_device::cuda::{Elements, Moved, TensorMap};
 use mg_device::{DType, Error, ErrorKind, Layout, Result};
 use smallvec::smallvec;
 
@@ -538,18 +538,18 @@ fn maps(problem: &Problem, tile: &Tile, args: &mut Args) {
             Some(Lines::Mn) => ([rows, *k, batches], bytes(*k, along_k), [64, tile.k, 1]),
             Some(Lines::K) | None => ([*k, rows, batches], bytes(rows, row), [tile.k, tile_rows, 1]),
         };
-        TensorMap {
+        Moved::Boxes(TensorMap {
             elements,
             sizes: sizes.map(|n| n as u64),
             strides: [line, bytes(batches, along_batch)],
             boxes: boxes.map(|n| n as u32),
-        }
+        })
     };
     // One axis of a batch at most; those that are not there have strides of 0.
     let [lines_a, lines_b] = problem.lines();
     let across = [b_strides[1], b_strides[0]];
-    args.map(Pointer::Input(0), operand(*m, tile.m, *a_strides, a_batch[0], lines_a));
-    args.map(Pointer::Input(1), operand(*n, tile.n, across, b_batch[0], lines_b));
+    args.map((Pointer::Input(0), 0), operand(*m, tile.m, *a_strides, a_batch[0], lines_a));
+    args.map((Pointer::Input(1), 0), operand(*n, tile.n, across, b_batch[0], lines_b));
     if problem.epilogue.is_none() && stores_boxes(problem) {
         let out = TensorMap {
             elements: stored,
@@ -557,7 +557,7 @@ fn maps(problem: &Problem, tile: &Tile, args: &mut Args) {
             strides: [n * size, m * n * size].map(|n| n as u64),
             boxes: [(128 / size) as u32, 16, 1],
         };
-        args.map(Pointer::Output(0), out);
+        args.map((Pointer::Output(0), 0), Moved::Boxes(out));
     } else {
         args.no_map();
     }

@@ -2,7 +2,7 @@
 //! or turned until neighbours lie along k.
 
 use super::{Lines, Merged, Precision, Problem, choose, plan_by};
-use crate::cuda::library::{Launch, Map, Plan, Pointer, copy};
+use crate::cuda::library::{Launch, Plan, Pointer, copy};
 use mg_device::{DType, Layout, Result, Shape};
 use smallvec::SmallVec;
 
@@ -65,21 +65,6 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<Plan>> {
     };
     launches.extend(product.launches.drain(..).map(|launch| launch.moved(moved)));
     Ok(Some(Plan { launches, workspace: at + product.workspace, ..Plan::default() }))
-}
-
-impl Launch {
-    /// The launch with other addresses, and what is added to them.
-    fn moved(mut self, to: impl Fn(Pointer) -> (Pointer, u64)) -> Launch {
-        for (_, pointer, offset) in &mut self.pointers {
-            let (other, more) = to(*pointer);
-            (*pointer, *offset) = (other, *offset + more);
-        }
-        for Map { pointer, offset, .. } in &mut self.maps {
-            let (other, more) = to(*pointer);
-            (*pointer, *offset) = (other, *offset + more);
-        }
-        self
-    }
 }
 
 /// The product of operands as they would better lie. `None` where they lie so, or cannot be copied.

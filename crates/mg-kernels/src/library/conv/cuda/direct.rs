@@ -1,8 +1,9 @@
-//! Launches of `kernels/conv.cu`.
+//! Launches of `kernels/conv.cu`: all sizes, all dtypes, every capability.
 
-use super::{ConvKind, Geometry};
+use super::super::{ConvKind, Geometry};
+use super::product;
 use crate::cuda::library::args::Args;
-use crate::cuda::library::copy::{fill, launch};
+use crate::cuda::library::copy::launch;
 use crate::cuda::library::{Plan, Pointer};
 use mg_device::{DType, Error, ErrorKind, Result};
 
@@ -16,15 +17,6 @@ const BUSY: usize = 2 * 132;
 const SHORTEST: usize = 8;
 /// Threads of a block.
 const THREADS: usize = 256;
-
-/// The product that a kernel is: rows, columns, inner axis.
-fn product(kind: ConvKind, g: &Geometry) -> [usize; 3] {
-    match kind {
-        ConvKind::Forward => [g.o, g.batch * g.outputs(), g.depth()],
-        ConvKind::Input => [g.c, g.batch * g.inputs(), g.o * g.depth() / g.c.max(1)],
-        ConvKind::Weight => [g.o, g.depth(), g.batch * g.outputs()],
-    }
-}
 
 fn name(kind: ConvKind, dtype: DType, capability: u32) -> String {
     let kind = match kind {
@@ -40,12 +32,6 @@ pub(super) fn plan(kind: ConvKind, g: &Geometry, dtype: DType, capability: u32) 
     const OP: &str = "conv";
     let [m, n, k] = product(kind, g);
     let count = g.groups * m * n;
-    if count == 0 {
-        return Ok(Plan::default());
-    }
-    if k == 0 {
-        return fill(dtype.size(), count, 0);
-    }
     let most = [n, m, g.inputs(), g.outputs(), g.c * g.o * g.depth()].into_iter().max().unwrap_or(0);
     if most >= 1 << 31 || (kind != ConvKind::Weight && k >= 1 << 31) {
         let text = format!("{most} positions are more than a launch counts: at most 2^31 - 1 are taken");

@@ -1,0 +1,64 @@
+// The gradient by the weight, from the sums that blocks of `conv_wgmma.cu` left of their parts of each tile: added in the order of k.
+#include "common.cuh"
+
+using T = V_T;
+
+struct Add {
+    void* out;             // filters, channels, taps
+    const float4* parts;
+    u32 m, channels, taps;
+    u32 chunks;            // of 64 channels
+    u32 tiles_m, tiles;
+    u32 rows, columns;     // of a tile,
+    u32 wide;              // and columns of a group of four warps
+    u32 steps, share;      // stages of a tile and of a block
+    u32 unused;
+};
+
+__device__ __forceinline__ f16 narrow(float x, f16) { return to_f16(x); }
+__device__ __forceinline__ bf16 narrow(float x, bf16) { return to_bf16(x); }
+
+extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Add p) {
+    constexpr u32 WARPS = 8;
+    // Four sums of a lane: two neighbours, and those of the row eight further down.
+    u32 each = p.wide / 8, fours = WARPS * each * 32;
+    u32 at = blockIdx.x * 256 + threadIdx.x;
+    u32 tile = at / fours;
+    if (tile >= p.tiles) return;
+    at -= tile * fours;
+    u32 lane = at % 32, j = at / 32 % each, warp = at / 32 / each;
+    u32 tile_n = tile / p.tiles_m, tile_m = tile - tile_n * p.tiles_m;
+    u32 row = tile_m * p.rows + warp % 4 * 16 + lane / 4, column = tile_n * p.columns + j * 8 + lane % 4 * 2;
+    if (p.rows == 64)
+        column += warp / 4 * p.wide;
+    else
+        row += warp / 4 * 64;
+    u32 tap = column / 64 / p.chunks, channel = column - tap * p.chunks * 64;
+    if (row >= p.m || tap >= p.taps || channel >= p.channels) return;
+    u32 block = tile * p.steps / p.share, last = ((tile + 1) * p.steps - 1) / p.share;
+    const float4* part = p.parts + (u64)(block + tile) * fours + at;
+    float4 sum = make_float4(0, 0, 0, 0);
+    for (; block <= last; block += 4) {
+        float4 x[4];
+#pragma unroll
+        for (u32 i = 0; i < 4; i++)
+            if (block + i <= last) x[i] = __ldcg(part + (u64)i * fours);
+#pragma unroll
+        for (u32 i = 0; i < 4; i++)
+            if (block + i <= last) {
+                sum.x = __fadd_rn(sum.x, x[i].x);
+                sum.y = __fadd_rn(sum.y, x[i].y);
+                sum.z = __fadd_rn(sum.z, x[i].z);
+                sum.w = __fadd_rn(sum.w, x[i].w);
+            }
+        part += (u64)4 * fours;
+    }
+    T* out = (T*)p.out + ((u64)row * p.channels + channel) * p.taps + tap;
+    bool right = channel + 1 < p.channels;
+    out[0] = narrow(sum.x, T());
+    if (right) out[p.taps] = narrow(sum.y, T());
+    if (row + 8 >= p.m) return;
+    out += (u64)8 * p.channels * p.taps;
+    out[0] = narrow(sum.z, T());
+    if (right) out[p.taps] = narrow(sum.w, T());
+}
