@@ -1,4 +1,5 @@
-// The gradient by the weight, from the sums that blocks of `conv_wgmma.cu` left of their parts of each tile: added in the order of k.
+// The gradient by the weight, from the sums that blocks of `conv_wgmma.cu` (of f32: `conv_simt.cu`) left of their parts of each tile:
+// added in the order of k.
 #include "common.cuh"
 
 using T = V_T;
@@ -7,7 +8,7 @@ struct Add {
     void* out;             // filters, channels, taps
     const float4* parts;
     u32 m, channels, taps;
-    u32 chunks;            // of 64 channels
+    u32 chunks;            // of 128 bytes of channels
     u32 tiles_m, tiles;
     u32 rows, columns;     // of a tile,
     u32 wide;              // and columns of a group of four warps
@@ -15,25 +16,34 @@ struct Add {
     u32 unused;
 };
 
+__device__ __forceinline__ float narrow(float x, float) { return x; }
 __device__ __forceinline__ f16 narrow(float x, f16) { return to_f16(x); }
 __device__ __forceinline__ bf16 narrow(float x, bf16) { return to_bf16(x); }
 
 extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Add p) {
-    constexpr u32 WARPS = 8;
-    // Four sums of a lane: two neighbours, and those of the row eight further down.
-    u32 each = p.wide / 8, fours = WARPS * each * 32;
+    constexpr u32 EACH = 128 / sizeof(T);
+    constexpr bool HALF = sizeof(T) == 2;
+    u32 each = p.wide / 8, fours = p.rows * p.columns / 4;
     u32 at = blockIdx.x * 256 + threadIdx.x;
     u32 tile = at / fours;
     if (tile >= p.tiles) return;
     at -= tile * fours;
-    u32 lane = at % 32, j = at / 32 % each, warp = at / 32 / each;
     u32 tile_n = tile / p.tiles_m, tile_m = tile - tile_n * p.tiles_m;
-    u32 row = tile_m * p.rows + warp % 4 * 16 + lane / 4, column = tile_n * p.columns + j * 8 + lane % 4 * 2;
-    if (p.rows == 64)
-        column += warp / 4 * p.wide;
-    else
-        row += warp / 4 * 64;
-    u32 tap = column / 64 / p.chunks, channel = column - tap * p.chunks * 64;
+    u32 row = tile_m * p.rows, column = tile_n * p.columns;
+    if (HALF) {
+        // Four sums of a lane: two neighbours, and those of the row eight further down.
+        u32 lane = at % 32, j = at / 32 % each, warp = at / 32 / each;
+        row += warp % 4 * 16 + lane / 4, column += j * 8 + lane % 4 * 2;
+        if (p.rows == 64)
+            column += warp / 4 * p.wide;
+        else
+            row += warp / 4 * 64;
+    } else {
+        // Four neighbours of a row.
+        row += at * 4 / p.columns;
+        column += at * 4 % p.columns;
+    }
+    u32 tap = column / EACH / p.chunks, channel = column - tap * p.chunks * EACH;
     if (row >= p.m || tap >= p.taps || channel >= p.channels) return;
     u32 block = tile * p.steps / p.share, last = ((tile + 1) * p.steps - 1) / p.share;
     const float4* part = p.parts + (u64)(block + tile) * fours + at;
@@ -54,11 +64,16 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
         part += (u64)4 * fours;
     }
     T* out = (T*)p.out + ((u64)row * p.channels + channel) * p.taps + tap;
-    bool right = channel + 1 < p.channels;
+    u32 left = p.channels - channel;
     out[0] = narrow(sum.x, T());
-    if (right) out[p.taps] = narrow(sum.y, T());
-    if (row + 8 >= p.m) return;
-    out += (u64)8 * p.channels * p.taps;
-    out[0] = narrow(sum.z, T());
-    if (right) out[p.taps] = narrow(sum.w, T());
+    if (left > 1) out[p.taps] = narrow(sum.y, T());
+    if (HALF) {
+        if (row + 8 >= p.m) return;
+        out += (u64)8 * p.channels * p.taps;
+        out[0] = narrow(sum.z, T());
+        if (left > 1) out[p.taps] = narrow(sum.w, T());
+    } else {
+        if (left > 2) out[2 * p.taps] = narrow(sum.z, T());
+        if (left > 3) out[3 * p.taps] = narrow(sum.w, T());
+    }
 }

@@ -36,10 +36,19 @@ fn sound(plan: Result<Plan>) -> Vec<Launch> {
         for map in launch.maps() {
             assert!(map.at.is_multiple_of(64) && aligned.is_multiple_of(64), "{}", kernel.name);
             assert!(argument[map.at..map.at + TENSOR_MAP_BYTES].iter().all(|&byte| byte == 0));
-            let tensor = &map.tensor;
-            assert!(tensor.sizes.iter().all(|&n| n > 0) && tensor.strides.iter().all(|n| n % 16 == 0));
-            assert_eq!(tensor.boxes[0] as usize * tensor.elements.size(), 128);
-            assert!(tensor.boxes.iter().all(|&n| n <= 256));
+            match &map.tensor {
+                Moved::Boxes(tensor) => {
+                    assert!(tensor.sizes.iter().all(|&n| n > 0) && tensor.strides.iter().all(|n| n % 16 == 0));
+                    assert_eq!(tensor.boxes[0] as usize * tensor.elements.size(), 128);
+                    assert!(tensor.boxes.iter().all(|&n| n <= 256));
+                }
+                Moved::Windows(tensor) => {
+                    assert!(tensor.sizes.iter().all(|&n| n > 0) && tensor.strides.iter().all(|n| n % 16 == 0));
+                    assert_eq!(tensor.neighbours as usize * tensor.elements.size(), 128);
+                    assert!(tensor.places <= 256 && tensor.steps.iter().all(|n| (1..=8).contains(n)));
+                    assert!(tensor.low.iter().chain(&tensor.high).all(|n| (-128..128).contains(n)));
+                }
+            }
         }
         for (at, _, offset) in launch.pointers() {
             assert!(launch.maps().iter().all(|map| at + 8 <= map.at || at >= map.at + TENSOR_MAP_BYTES));
@@ -49,6 +58,14 @@ fn sound(plan: Result<Plan>) -> Vec<Launch> {
         }
     }
     plan.launches.to_vec()
+}
+
+/// A tensor of which boxes are moved.
+fn boxes(map: &Map) -> &TensorMap {
+    match &map.tensor {
+        Moved::Boxes(tensor) => tensor,
+        Moved::Windows(_) => panic!("windows are gathered of it"),
+    }
 }
 
 fn product(dtype: DType, a: &Layout, b: &Layout) -> Problem {
@@ -262,7 +279,7 @@ fn large_products_use_what_hopper_has() {
     assert!(!on_hopper(DType::F64, &square, &turned).0);
     let (_, launch) = on_hopper(DType::F32, &square, &turned);
     assert_eq!(
-        launch.maps().iter().map(|m| m.tensor.elements).collect::<Vec<_>>(),
+        launch.maps().iter().map(|m| boxes(m).elements).collect::<Vec<_>>(),
         [Elements::TF32, Elements::TF32, Elements::F32]
     );
     // More tiles than multiprocessors: blocks take several.
@@ -288,7 +305,7 @@ fn operands_that_the_copy_engine_does_not_take_are_for_others() {
     let other = dense(&[4, 512, 1024]);
     assert!(takes(&batch, &other) && takes(&one, &other));
     let (_, launch) = on_hopper(DType::BF16, &one, &other);
-    assert_eq!([launch.maps()[0].tensor.sizes[2], launch.maps()[1].tensor.sizes[2]], [1, 4]);
+    assert_eq!([boxes(&launch.maps()[0]).sizes[2], boxes(&launch.maps()[1]).sizes[2]], [1, 4]);
     let heads = |t: &Layout| t.transpose(1, 2).unwrap();
     assert!(!takes(&heads(&dense(&[4, 1024, 8, 64])), &heads(&dense(&[4, 64, 8, 1024]))));
 }

@@ -26,24 +26,29 @@ struct Tile {
     stages: usize,
 }
 
-const TILES: [Tile; 4] = [
-    Tile { m: 128, n: 256, stages: 4 },
-    Tile { m: 128, n: 192, stages: 5 },
-    Tile { m: 128, n: 128, stages: 6 },
-    Tile { m: 64, n: 256, stages: 5 },
-];
+const fn tile(m: usize, n: usize, stages: usize) -> Tile {
+    Tile { m, n, stages }
+}
+
+/// On tensor cores (`kernels/conv_wgmma.cu`).
+const TENSOR_CORES: &[Tile] = &[tile(128, 256, 4), tile(128, 192, 5), tile(128, 128, 6), tile(64, 256, 5)];
+/// In f32 throughout (`kernels/conv_simt.cu`), windows and the gradient by the weight.
+const F32: &[Tile] = &[tile(128, 256, 4), tile(64, 256, 5), tile(32, 256, 6)];
+const F32_WEIGHT: &[Tile] = &[tile(128, 256, 4), tile(64, 288, 5), tile(64, 128, 6), tile(32, 288, 5)];
 
 impl Tile {
-    /// Cycles of a stage: of the tensor cores, or of its way from the second-level cache.
-    fn stage(self) -> f64 {
-        let multiplied = (self.m * self.n) as f64 / 32.0;
+    /// Cycles of a stage: of the multiplications, or of its way from the second-level cache.
+    fn stage(self, tensor_cores: bool) -> f64 {
+        let multiplied = (self.m * self.n) as f64 / if tensor_cores { 32.0 } else { 4.0 };
         let brought = ((self.m + self.n) * 128) as f64 / BYTES_A_CYCLE;
-        multiplied.max(brought)
+        // Narrow tiles read more of shared memory for a multiplication.
+        let read = if tensor_cores { 0.0 } else { (256 * self.m + 32 * self.n * 8) as f64 / 32.0 * 1.25 };
+        multiplied.max(brought).max(read)
     }
 
-    /// Dynamic shared memory of a block: stages from a multiple of 1024 on, what each warp stores through, two barriers a stage.
-    fn shared(self, slices: bool) -> usize {
-        1024 + self.stages * (128 * (self.m + self.n) + 16) + if slices { 8 * 2048 } else { 0 }
+    /// Dynamic shared memory of a block: stages from a multiple of 1024 on, two barriers for each, and what lies between.
+    fn shared(self, slices: usize) -> usize {
+        1024 + self.stages * (128 * (self.m + self.n) + 16) + slices
     }
 
     fn name(self) -> String {
@@ -197,7 +202,9 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<Plan>> {
     let (elements, name) = match (dtype, target.precision) {
         (DType::F16, _) => (Elements::F16, "f16"),
         (DType::BF16, _) => (Elements::BF16, "bf16"),
+        // Both operands of the gradient by the weight lie along rows and columns, as tf32 is not multiplied.
         (DType::F32, Precision::High) if kind != ConvKind::Weight => (Elements::TF32, "tf32"),
+        (DType::F32, _) => (Elements::F32, "f32"),
         _ => return Ok(None),
     };
     let [m, n, k] = product(kind, g);
@@ -227,10 +234,10 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<Plan>> {
 }
 
 /// The tile that is done first.
-fn chosen(problem: &Problem, time: impl Fn(Tile) -> f64) -> Tile {
-    let named = |tile: &Tile| problem.tile.is_none_or(|name| name == tile.name());
-    let tiles = TILES.into_iter().filter(named);
-    tiles.min_by(|a, b| time(*a).total_cmp(&time(*b))).unwrap_or(TILES[0])
+fn chosen(problem: &Problem, tiles: &[Tile], time: impl Fn(Tile) -> f64) -> Tile {
+    let named = |tile: &&Tile| problem.tile.is_none_or(|name| name == tile.name());
+    let best = tiles.iter().filter(named).min_by(|a, b| time(**a).total_cmp(&time(**b)));
+    best.copied().unwrap_or(tiles[0])
 }
 
 /// What all launches of a plan have in common.
@@ -243,6 +250,10 @@ struct Laid {
 impl Laid {
     fn size(&self) -> usize {
         self.elements.size()
+    }
+
+    fn on_tensor_cores(&self) -> bool {
+        self.elements != Elements::F32
     }
 
     /// A copy of an operand, of these sizes and strides, to the end of the workspace. `None` where it is too large.
@@ -303,7 +314,7 @@ impl Laid {
         let Some(filters) = self.copied(plan, 1, align[1], sizes, from, [rows * line, line, 1])? else {
             return Ok(false);
         };
-        let size = self.size();
+        let (size, cores) = (self.size(), self.on_tensor_cores());
         let step = 128 / size;
         for window in windows {
             let count = self.batch * window.places[0] * window.places[1];
@@ -312,9 +323,9 @@ impl Laid {
             let blocks = |tile: Tile| rows.div_ceil(tile.m) * count.div_ceil(tile.n);
             let time = |tile: Tile| {
                 let store = STORE * (tile.m * tile.n) as f64 / 32768.0;
-                blocks(tile).div_ceil(MULTIPROCESSORS) as f64 * (stages as f64 * tile.stage() + store)
+                blocks(tile).div_ceil(MULTIPROCESSORS) as f64 * (stages as f64 * tile.stage(cores) + store)
             };
-            let tile = chosen(problem, time);
+            let tile = chosen(problem, if cores { TENSOR_CORES } else { F32 }, time);
             let mut args = Args::default();
             let whole = window.to_step == [1, 1];
             let each = window.places[0] * window.places[1];
@@ -359,7 +370,7 @@ impl Laid {
             args.map(filters, weights);
             args.map(images, window.map(self.elements, depth, self.batch, tile.n));
             let grid = blocks(tile).min(MULTIPROCESSORS);
-            plan.launches.push(self.launch("gather", tile, grid, tile.shared(true), args)?);
+            plan.launches.push(self.launch("gather", tile, grid, tile.shared(if cores { 8 * 2048 } else { 0 }), args)?);
         }
         Ok(true)
     }
@@ -369,21 +380,21 @@ impl Laid {
         let &Problem { g, align, .. } = problem;
         let Some(images) = self.images(plan, 0, align[0], g.c, g.inputs())? else { return Ok(false) };
         let Some(gradient) = self.images(plan, 1, align[1], g.o, g.outputs())? else { return Ok(false) };
-        let size = self.size();
+        let (size, cores) = (self.size(), self.on_tensor_cores());
         let step = 128 / size;
         let count = self.batch * g.outputs();
         let steps = count.div_ceil(step);
-        let chunks = g.c.div_ceil(64);
+        let chunks = g.c.div_ceil(step);
         let taps = window.taps[0] * window.taps[1];
-        let tiles = |tile: Tile| [g.o.div_ceil(tile.m), (taps * chunks * 64).div_ceil(tile.n)];
+        let tiles = |tile: Tile| [g.o.div_ceil(tile.m), (taps * chunks * step).div_ceil(tile.n)];
         let stages = |tile: Tile| tiles(tile)[0] * tiles(tile)[1] * steps;
         // Each block has at least so many stages that it is worth to leave its sums.
         let share = |tile: Tile| stages(tile).div_ceil(MULTIPROCESSORS).max(8.min(steps));
         let time = |tile: Tile| {
             let left = (tiles(tile)[0] * tiles(tile)[1] + MULTIPROCESSORS) * tile.m * tile.n;
-            share(tile) as f64 * tile.stage() + left as f64 * LEFT
+            share(tile) as f64 * tile.stage(cores) + left as f64 * LEFT
         };
-        let tile = chosen(problem, time);
+        let tile = chosen(problem, if cores { TENSOR_CORES } else { F32_WEIGHT }, time);
         let ([tiles_m, tiles_n], share) = (tiles(tile), share(tile));
         if stages(tile) >= 1 << 30 {
             return Ok(false);
@@ -409,11 +420,11 @@ impl Laid {
             elements: self.elements,
             sizes: [g.o, count, 1].map(|n| n as u64),
             strides: [line * size, count * line * size].map(|n| n as u64),
-            boxes: [64, step as u32, 1],
+            boxes: [step as u32, step as u32, 1],
         });
         args.map(gradient, rows);
         args.map(images, window.map(self.elements, g.c, self.batch, step));
-        plan.launches.push(self.launch("weight", tile, blocks, tile.shared(false), args)?);
+        plan.launches.push(self.launch("weight", tile, blocks, tile.shared(0), args)?);
 
         let mut args = Args::default();
         args.pointer(Some((Pointer::Output(0), 0))).pointer(Some(parts));
