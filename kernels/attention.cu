@@ -3,7 +3,7 @@
 // V_FORWARD: means of values by the softmax of scores, and the logarithms of its sums; online over blocks of keys. V_MEANS: for each query the
 // product of the means and what flows back to them. V_DQ and V_DKV: the gradients, from scores that are computed again. A block has V_B
 // queries (or keys); a thread has 4 by 4 of each product. Columns of the results are divided among blocks, CHUNKS times V_B each.
-#include "common.cuh"
+#include "attention.cuh"
 
 using T = V_T;
 #if V_DOUBLE
@@ -24,30 +24,7 @@ __device__ __forceinline__ bf16 narrow(float x, bf16) { return to_bf16(x); }
 constexpr int B = V_B, ACROSS = B / 4, THREADS = ACROSS * ACROSS, STEP = 16, CHUNKS = 2, PAD = 4;
 constexpr int STAGE = B * B > 2 * STEP * (B + PAD) ? B * B : 2 * STEP * (B + PAD);
 
-struct Attention {
-    T* out;          // means, or gradients of queries
-    T* dk;
-    T* dv;
-    W* sums_out;     // logarithms of sums
-    W* means_out;    // products of means and what flows back
-    const T* q;
-    const T* k;
-    const T* v;
-    const void* mask;
-    const T* y;
-    const T* g;
-    const W* sums;
-    const W* means;
-    u64 mask_batch, mask_head, mask_row;  // steps of the mask
-    double scale;
-    u32 heads, shared;   // of queries; of keys and values
-    u32 queries, keys, width, depth;
-    u32 mask_kind;       // none, truth values, numbers
-    u32 causal;
-    u32 blocks;          // of queries (or keys) of a head
-    u32 chunks;          // of columns
-    u64 rows;            // of all heads
-};
+using Arguments = Attention<T, W>;
 
 struct Shared {
     W tile[B][B + 1];
@@ -119,7 +96,7 @@ __device__ __forceinline__ void tile_by(Shared& s, const T* m, i32 rows, u32 col
 }
 
 // A score as softmax takes it: scaled and masked; the least number where the key does not take part.
-__device__ __forceinline__ W masked(const Attention& p, u32 head, u32 query, u32 key, W score) {
+__device__ __forceinline__ W masked(const Arguments& p, u32 head, u32 query, u32 key, W score) {
     if (query >= p.queries || key >= p.keys || (p.causal && key > query)) return least();
     W x = score * (W)p.scale;
     if (p.mask_kind) {
@@ -152,14 +129,9 @@ __device__ __forceinline__ void clear(W (&sum)[CHUNKS][4][4]) {
             for (int j = 0; j < 4; j++) sum[c][i][j] = 0;
 }
 
-// The head of keys and values that one of queries has.
-__device__ __forceinline__ u32 shared_head(const Attention& p, u32 head) {
-    return head / p.heads * p.shared + head % p.heads / (p.heads / p.shared);
-}
-
 #if V_MEANS
 // A warp for each query.
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Attention p) {
+extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Arguments p) {
     u64 row = (u64)blockIdx.x * 8 + threadIdx.x / 32;
     if (row >= p.rows) return;
     W sum = 0;
@@ -169,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
     if (threadIdx.x % 32 == 0) p.means_out[row] = sum;
 }
 #else
-extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Attention p) {
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Arguments p) {
     __shared__ Shared s;
     u32 tx = threadIdx.x % ACROSS, ty = threadIdx.x / ACROSS;
     u32 chunk = blockIdx.x % p.chunks, rest = blockIdx.x / p.chunks;

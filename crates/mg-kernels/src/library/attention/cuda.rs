@@ -1,16 +1,22 @@
-//! Launches of `kernels/attention.cu`.
+//! Launches of `kernels/attention.cu` and `kernels/attention_mma.cu`, and the choice between them.
 
 use super::{Attention, AttentionKind, Sizes, wide};
 use crate::cuda::library::args::Args;
 use crate::cuda::library::copy::{fill, launch};
-use crate::cuda::library::{Plan, Pointer};
-use crate::library::{Shaped, Target};
+use crate::cuda::library::{Launch, Plan, Pointer};
+use crate::library::{Described, Target};
 use mg_device::{DType, Error, ErrorKind, Result};
 
-/// Columns of a result that a block has, in blocks.
+const OP: &str = "attention";
+/// Without tensor cores: columns of a result that a block has, in blocks.
 const CHUNKS: usize = 2;
 /// Queries of a block that sums products of rows.
 const WARPS: usize = 8;
+/// On tensor cores: threads of a block, and stages of what it walks over.
+const THREADS: usize = 128;
+const STAGES: usize = 2;
+/// Bytes of keys and values (or of what asks for them) that stay in the second cache while blocks of several heads take turns.
+const CACHED: usize = 16 << 20;
 
 /// Where the launches' addresses come from.
 #[derive(Default)]
@@ -26,28 +32,107 @@ struct Places {
     means: Option<(Pointer, u64)>,
 }
 
-pub(super) fn plan(attention: &Attention, s: &Sizes, operands: &[Shaped], _: Target) -> Result<Plan> {
-    const OP: &str = "attention";
-    let dtype = operands[0].dtype;
-    let block = if dtype == DType::F64 { 32 } else { 64 };
-    let threads = (block / 4 * (block / 4)) as u32;
-    let (size, sum) = (dtype.size(), wide(dtype).size());
-    let [_, begin, _] = attention.line(s, dtype);
-    let [nq, nk, nv] = s.elements();
-    let rows = s.rows();
-    let mask_kind = match (attention.masked, operands.get(3)) {
-        (true, Some(mask)) if mask.dtype == DType::Bool => 1,
-        (true, Some(_)) => 2,
-        _ => 0,
-    };
-    let most = [s.batch * s.heads.max(s.shared), s.queries, s.keys, s.width, s.depth].into_iter().max();
-    if most.is_some_and(|n| n >= 1 << 31) {
-        let text = format!("queries of {} and keys of {} are too many", operands[0].shape, operands[1].shape);
-        return Err(Error::new(OP, ErrorKind::Shape(text)));
+/// A part of the work, with a kernel of its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// Means of values.
+    Forward,
+    /// Gradients of queries.
+    Queries,
+    /// Gradients of keys and values.
+    Keys,
+}
+
+impl Part {
+    fn name(self) -> &'static str {
+        match self {
+            Part::Forward => "forward",
+            Part::Queries => "dq",
+            Part::Keys => "dkv",
+        }
     }
-    let args = |places: Places, blocks: usize, chunks: usize| {
+}
+
+/// A block's rows, the rows that it walks over at a time, and its columns of the result.
+type Tile = [usize; 3];
+
+/// Tiles of `attention_mma.cu` by what heads have at most, as `kernels/variants.txt` has them: of the means, of the gradients of queries, of
+/// those of keys and values.
+const TILES: [(usize, [Tile; 3]); 6] = [
+    (32, [[128, 64, 32], [64, 64, 32], [64, 64, 32]]),
+    (64, [[128, 64, 64], [64, 64, 64], [64, 64, 64]]),
+    (96, [[128, 64, 96], [64, 64, 96], [64, 64, 96]]),
+    (128, [[128, 64, 128], [64, 64, 128], [64, 32, 128]]),
+    (192, [[64, 32, 192], [64, 32, 192], [64, 16, 192]]),
+    (256, [[64, 32, 256], [64, 16, 256], [64, 16, 128]]),
+];
+
+/// What computes a part.
+#[derive(Clone, Copy)]
+enum Way {
+    /// `attention.cu`, with blocks of so many rows.
+    Plain(usize),
+    /// `attention_mma.cu` for heads of up to so many elements.
+    TensorCores(usize, Tile),
+}
+
+/// The choice, by what is known when a plan is made.
+fn way(part: Part, s: &Sizes, dtype: DType, capability: u32) -> Way {
+    let size = s.width.max(s.depth);
+    let half = matches!(dtype, DType::F16 | DType::BF16);
+    match TILES.iter().find(|(most, _)| size <= *most) {
+        Some((most, tiles)) if half && capability >= 80 => Way::TensorCores(*most, tiles[part as usize]),
+        _ => Way::Plain(if dtype == DType::F64 { 32 } else { 64 }),
+    }
+}
+
+/// All that a plan is made of.
+struct Planned<'a> {
+    attention: &'a Attention,
+    s: &'a Sizes,
+    operands: &'a [Described],
+    target: Target,
+}
+
+impl Planned<'_> {
+    fn dtype(&self) -> DType {
+        self.operands[0].dtype
+    }
+
+    fn mask_kind(&self) -> u32 {
+        match (self.attention.masked, self.operands.get(3)) {
+            (true, Some(mask)) if mask.dtype == DType::Bool => 1,
+            (true, Some(_)) => 2,
+            _ => 0,
+        }
+    }
+
+    /// Which tensors have rows that are aligned: queries, keys, values, what flows back, results.
+    fn flags(&self) -> u32 {
+        let each = 16 / self.dtype().size();
+        let aligned = |i: usize| self.operands[i].align >= 16;
+        let (width, depth) = (self.s.width.is_multiple_of(each), self.s.depth.is_multiple_of(each));
+        let last = self.operands.len() - 1;
+        let (flows, results) = match self.attention.kind {
+            AttentionKind::Forward => (false, depth),
+            AttentionKind::Backward => (depth && aligned(last) && aligned(last - 1), width && depth),
+        };
+        let all = [
+            width && aligned(0),
+            width && aligned(1),
+            depth && aligned(2),
+            flows,
+            results && self.target.align >= 16,
+        ];
+        all.iter().enumerate().map(|(i, &yes)| u32::from(yes) << i).sum()
+    }
+
+    /// The argument: `order` has the blocks of a head, the parts of its columns, the heads, and how many of these take turns.
+    fn args(&self, places: Places, order: [usize; 4]) -> Args {
+        let s = self.s;
         let mut args = Args::default();
         let input = |i: u8| Some((Pointer::Input(i), 0));
+        let mask_kind = self.mask_kind();
         args.pointer(places.out).pointer(places.keys).pointer(places.values);
         args.pointer(places.sums_out).pointer(places.means_out);
         args.pointer(input(0)).pointer(input(1)).pointer(input(2));
@@ -56,32 +141,83 @@ pub(super) fn plan(attention: &Attention, s: &Sizes, operands: &[Shaped], _: Tar
         for step in s.mask {
             args.u64(step as u64);
         }
-        args.u64(attention.scale);
+        args.u64(self.attention.scale);
         for n in [s.heads, s.shared, s.queries, s.keys, s.width, s.depth] {
             args.u32(n as u32);
         }
-        args.u32(mask_kind).u32(attention.causal.into()).u32(blocks as u32).u32(chunks as u32);
-        args.u64(rows as u64);
+        let [blocks, chunks, all, together] = order;
+        args.u32(mask_kind).u32(self.attention.causal.into()).u32(blocks as u32).u32(chunks as u32);
+        args.u64(s.rows() as u64);
+        args.u32(self.flags()).u32(all as u32).u32(together as u32).u32(0);
         args
-    };
-    let chunks = |columns: usize| columns.div_ceil(CHUNKS * block).max(1);
+    }
+
+    /// How many heads take turns in the order of blocks.
+    fn together(&self, part: Part, heads: usize) -> usize {
+        let s = self.s;
+        if !self.attention.causal {
+            return 1;
+        }
+        let rows = if part == Part::Keys { s.queries * (s.heads / s.shared.max(1)) } else { s.keys };
+        let bytes = rows * (s.width + s.depth) * self.dtype().size();
+        (CACHED / bytes.max(1)).clamp(1, heads.max(1))
+    }
+
+    fn launch(&self, part: Part, places: Places) -> Result<Launch> {
+        let s = self.s;
+        let (heads, length, columns) = match part {
+            Part::Forward => (s.batch * s.heads, s.queries, s.depth),
+            Part::Queries => (s.batch * s.heads, s.queries, s.width),
+            Part::Keys => (s.batch * s.shared, s.keys, s.width.max(s.depth)),
+        };
+        let (name, dtype) = (part.name(), self.dtype().name());
+        let way = way(part, s, self.dtype(), self.target.capability);
+        let (name, rows, columns_each, threads, shared) = match way {
+            Way::Plain(rows) => {
+                let name = format!("attention_{name}_{dtype}");
+                (name, rows, CHUNKS * rows, rows / 4 * (rows / 4), 0)
+            }
+            Way::TensorCores(size, [own, walk, each]) => {
+                let name = format!("attention_{name}_{dtype}_mma{size}");
+                // Rows of two bytes an element; with them, in f32, what each row has of the softmax.
+                let (own_bytes, stage) = match part {
+                    Part::Forward => (own * size * 2, walk * size * 4),
+                    Part::Queries => (own * (size * 4 + 4), walk * size * 4),
+                    Part::Keys => (own * size * 4, walk * (size * 4 + 8)),
+                };
+                (name, own, each, THREADS, own_bytes + STAGES * stage)
+            }
+        };
+        let (blocks, chunks) = (length.div_ceil(rows), columns.div_ceil(columns_each).max(1));
+        let args = self.args(places, [blocks, chunks, heads, self.together(part, heads)]);
+        let mut made = launch(OP, &name, heads * blocks * chunks, args)?;
+        made.block = [threads as u32, 1, 1];
+        made.shared = shared as u32;
+        Ok(made)
+    }
+}
+
+pub(super) fn plan(attention: &Attention, s: &Sizes, operands: &[Described], target: Target) -> Result<Plan> {
+    let planned = Planned { attention, s, operands, target };
+    let dtype = planned.dtype();
+    let (size, sum) = (dtype.size(), wide(dtype).size());
+    let [_, begin, _] = attention.line(s, dtype);
+    let [nq, nk, nv] = s.elements();
+    let rows = s.rows();
+    let most = [s.batch * s.heads.max(s.shared), s.queries, s.keys, s.width, s.depth].into_iter().max();
+    if most.is_some_and(|n| n >= 1 << 31) {
+        let (q, k) = (operands[0].layout.shape(), operands[1].layout.shape());
+        let text = format!("queries of {q} and keys of {k} are too many");
+        return Err(Error::new(OP, ErrorKind::Shape(text)));
+    }
     let mut plan = Plan::default();
-    let mut add = |part: &str, places: Places, heads: usize, length: usize, columns: usize| -> Result<()> {
-        let (blocks, chunks) = (length.div_ceil(block), chunks(columns));
-        let name = format!("attention_{part}_{}", dtype.name());
-        let mut made = launch(OP, &name, heads * blocks * chunks, args(places, blocks, chunks))?;
-        made.block = [threads, 1, 1];
-        plan.launches.push(made);
-        Ok(())
-    };
     let output = |elements: usize| Some((Pointer::Output(0), (elements * size) as u64));
     match attention.kind {
         AttentionKind::Forward => {
             if rows > 0 {
                 let places = Places { out: output(0), sums_out: output(begin), ..Places::default() };
-                add("forward", places, s.batch * s.heads, s.queries, s.depth)?;
+                plan.launches.push(planned.launch(Part::Forward, places)?);
             }
-            Ok(plan)
         }
         AttentionKind::Backward => {
             if rows * s.keys == 0 {
@@ -91,16 +227,23 @@ pub(super) fn plan(attention: &Attention, s: &Sizes, operands: &[Shaped], _: Tar
             let (y, g) = (Some((Pointer::Input(lines), 0)), Some((Pointer::Input(lines + 1), 0)));
             let sums = Some((Pointer::Input(lines), (begin * size) as u64));
             let means = Some((Pointer::Workspace, 0));
-            let places = Places { means_out: means, y, g, ..Places::default() };
-            let name = format!("attention_means_{}", dtype.name());
-            let first = launch(OP, &name, rows.div_ceil(WARPS), args(places, 0, 0))?;
             let back = || Places { y, g, sums, means, ..Places::default() };
-            add("dq", Places { out: output(0), ..back() }, s.batch * s.heads, s.queries, s.width)?;
+            // On tensor cores the first kernel multiplies the means by what flows back.
+            let means_out = match way(Part::Queries, s, dtype, target.capability) {
+                Way::Plain(_) => {
+                    let places = Places { means_out: means, y, g, ..Places::default() };
+                    let name = format!("attention_means_{}", dtype.name());
+                    let args = planned.args(places, [0; 4]);
+                    plan.launches.push(launch(OP, &name, rows.div_ceil(WARPS), args)?);
+                    None
+                }
+                Way::TensorCores(..) => means,
+            };
+            plan.launches.push(planned.launch(Part::Queries, Places { out: output(0), means_out, ..back() })?);
             let places = Places { keys: output(nq), values: output(nq + nk), ..back() };
-            add("dkv", places, s.batch * s.shared, s.keys, s.width.max(s.depth))?;
-            plan.launches.insert(0, first);
+            plan.launches.push(planned.launch(Part::Keys, places)?);
             plan.workspace = rows * sum;
-            Ok(plan)
         }
     }
+    Ok(plan)
 }

@@ -208,6 +208,6 @@ impl Kernel for Attention {
     fn cuda(&self, operands: &[Described], _: &Shaped, target: Target) -> Result<Plan> {
         let shaped = operands.iter().map(|o| Shaped { shape: *o.layout.shape(), dtype: o.dtype });
         let shaped: smallvec::SmallVec<[Shaped; 6]> = shaped.collect();
-        cuda::plan(self, &self.sizes(&shaped)?, &shaped, target)
+        cuda::plan(self, &self.sizes(&shaped)?, operands, target)
     }
 }
