@@ -1,4 +1,4 @@
-// Attention and its gradient on the tensor cores of 8.0 and later, for f16 and bf16 (Dao, "FlashAttention-2", 2023).
+// Attention and its gradient on the tensor cores of 8.0 and later, for f16, bf16, and f32 rounded to tf32 (Dao, "FlashAttention-2", 2023).
 //
 // A block owns some rows of a head, sixteen (or twice as many) a warp, and walks over rows of others, which come in stages. V_FORWARD and
 // V_DQ own queries and walk over keys; V_DKV owns keys and walks over the queries of all heads that share them. Scores and what
@@ -12,11 +12,13 @@
 
 using T = V_T;
 using Arguments = Attention<T, float>;
+constexpr bool HALF = Is16<T>::value;
 
 constexpr int D = V_D, WARPS = V_WARPS, MT = V_MT, WALK = V_WALK, STAGES = V_STAGES;
 constexpr int THREADS = 32 * WARPS, ROWS = 16 * MT, OWN = ROWS * WARPS;  // rows of a warp and of a block
-constexpr int NT = WALK / 8, STEPS = D / 16;
-constexpr u32 PITCH = D * 2, CHUNKS = D / 8, TURN = D % 64 == 0 ? 8 : 4;
+// Sums of eight columns; steps of two chunks along a row, each a product's depth.
+constexpr int CHUNK = 16 / sizeof(T), NT = WALK / 8, STEPS = D / (2 * CHUNK);
+constexpr u32 PITCH = D * sizeof(T), CHUNKS = D / CHUNK, TURN = PITCH % 128 == 0 ? 8 : 4;
 constexpr u32 TILE = WALK * PITCH, OWNED = OWN * PITCH;
 constexpr float LOG2_E = 1.4426950408889634f;
 #if V_FORWARD
@@ -30,13 +32,15 @@ constexpr bool HELD = V_HELD;    // whether a warp's own rows stay in registers
 constexpr int COLUMNS = V_COLUMNS;  // of the result that a block has
 constexpr u32 STATS = TURNED ? 2 * WALK * 4 : 0;
 constexpr u32 STAGE = 2 * TILE + STATS, RING = FORWARD ? OWNED : 2 * OWNED;
-static_assert(NT % 2 == 0 && NT <= 8 && D % COLUMNS == 0 && (COLUMNS == D || COLUMNS % 64 == 0), "chunks are exchanged within the columns of a block");
+static_assert(HALF || TURN == 8, "neighbouring rows are exchanged by neighbours");
+static_assert(NT % 2 == 0 && NT <= 8, "fragments of b are read by twos, and what is taken is told by the bits of a word");
+static_assert(D % COLUMNS == 0 && (COLUMNS == D || COLUMNS % 64 == 0), "chunks are exchanged within the columns of a block");
 
 __device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
 
 // The byte at which chunk `c` of a row lies.
 __device__ __forceinline__ u32 place(u32 row, u32 c) { return row * PITCH + (c ^ (TURN == 8 ? row & 7 : row >> 1 & 3)) * 16; }
-// From the address of a lane's row and first chunk, that of step `i` of 16 columns.
+// From the address of a lane's row and first chunk, that of step `i` of two chunks.
 __device__ __forceinline__ u32 at_step(u32 lane_at, int i) {
     constexpr int PERIOD = TURN / 2;
     return (lane_at ^ i % PERIOD * 32) + i / PERIOD * (TURN * 16);
@@ -49,7 +53,7 @@ __device__ __forceinline__ void bring(u32 to, const T* from, i32 rows, u32 colum
         constexpr int STEP = THREADS / TURN, COPIES = (COUNT + STEP - 1) / STEP;
         static_assert(STEP % 8 == 0, "a thread's rows are exchanged alike");
         u32 row = threadIdx.x / TURN, c = threadIdx.x % TURN;
-        const T* p = from + (u64)row * columns + c * 8;
+        const T* p = from + (u64)row * columns + c * CHUNK;
         u64 step = (u64)STEP * columns;
         to += place(row, c);
 #pragma unroll
@@ -58,8 +62,8 @@ __device__ __forceinline__ void bring(u32 to, const T* from, i32 rows, u32 colum
             if (COUNT % STEP == 0 || row + i * STEP < COUNT)
 #pragma unroll
                 for (int j = 0; j < CHUNKS / TURN; j++) {
-                    bool inside = there && c * 8 + j * TURN * 8 < columns;
-                    copy16(to + i * (STEP * PITCH) + j * (TURN * 16), inside ? p + j * TURN * 8 : from, inside ? 16 : 0);
+                    bool inside = there && (c + j * TURN) * CHUNK < columns;
+                    copy16(to + i * (STEP * PITCH) + j * (TURN * 16), inside ? p + j * TURN * CHUNK : from, inside ? 16 : 0);
                 }
             p += step;
         }
@@ -68,7 +72,13 @@ __device__ __forceinline__ void bring(u32 to, const T* from, i32 rows, u32 colum
         for (u32 i = threadIdx.x; i < COUNT * D; i += THREADS) {
             u32 row = i / D, column = i % D;
             bool inside = (i32)row < rows && column < columns;
-            put2(to + place(row, column / 8) + column % 8 * 2, inside ? from[(u64)row * columns + column].bits : (u16)0);
+            const T* p = inside ? from + (u64)row * columns + column : from;
+            u32 at = to + place(row, column / CHUNK) + column % CHUNK * sizeof(T);
+            if (HALF) {
+                put2(at, inside ? *(const u16*)p : (u16)0);
+            } else {
+                copy4(at, p, inside ? 4 : 0);
+            }
         }
     }
 }
@@ -136,6 +146,18 @@ __device__ __forceinline__ void mask(const Arguments& p, u32 head, u32 row, u32 
     }
 }
 
+// The tensor cores cut the last 13 bits of an f32 off; see `round_tf32`.
+__device__ __forceinline__ void settle(u32 (&x)[4]) {
+#pragma unroll
+    for (int e = 0; e < 4; e++) round_tf32<HALF>(x[e]);
+}
+
+// The sums of a fragment times two of b.
+__device__ __forceinline__ void mma_two(float (&low)[4], float (&high)[4], const u32 (&a)[4], const u32 (&b)[4]) {
+    mma(low, a, b[0], b[1], T());
+    mma(high, a, b[2], b[3], T());
+}
+
 // A warp's own rows times the rows of a tile. `own_at` and `tile_at` are a lane's places.
 __device__ __forceinline__ void multiply(float (&s)[MT][NT][4], const u32 (&own)[HELD ? STEPS : 1][MT][4], u32 own_at, u32 tile_at) {
 #pragma unroll
@@ -154,39 +176,47 @@ __device__ __forceinline__ void multiply(float (&s)[MT][NT][4], const u32 (&own)
                 for (int e = 0; e < 4; e++) a[m][e] = own[HELD ? i : 0][m][e];
             } else {
                 ldmatrix(a[m], at_step(own_at, i) + m * 16 * PITCH);
+                settle(a[m]);
             }
         }
 #pragma unroll
         for (int j = 0; j < NT / 2; j++) {
             u32 b[4];
             ldmatrix(b, at_step(tile_at, i) + j * 16 * PITCH);
+            settle(b);
 #pragma unroll
-            for (int m = 0; m < MT; m++) {
-                mma(s[m][2 * j], a[m], b[0], b[1], T());
-                mma(s[m][2 * j + 1], a[m], b[2], b[3], T());
-            }
+            for (int m = 0; m < MT; m++) mma_two(s[m][2 * j], s[m][2 * j + 1], a[m], b);
         }
     }
 }
 
-// Adds weights, whose columns are the rows of a tile, times that tile's columns. `tile_at` is a lane's place.
+// Adds weights, whose columns are the rows of a tile, times that tile's columns. Sums lie in registers as the halves of a fragment
+// of a do. As tf32 they do where columns 2 t and 2 t + 1 count as t and t + 4; so the rows of b are taken in that order, word by word.
 __device__ __forceinline__ void add(float (&sum)[MT][COLUMNS / 8][4], const float (&s)[MT][NT][4], u32 tile_at) {
 #pragma unroll
-    for (int i = 0; i < NT / 2; i++) {
+    for (int i = 0; i < (HALF ? NT / 2 : NT); i++) {
         u32 a[MT][4];
 #pragma unroll
-        for (int m = 0; m < MT; m++)
+        for (int m = 0; m < MT; m++) {
 #pragma unroll
-            for (int e = 0; e < 4; e++) a[m][e] = pair(T(), s[m][2 * i + e / 2][e % 2 * 2], s[m][2 * i + e / 2][e % 2 * 2 + 1]);
+            for (int e = 0; e < 4; e++)
+                a[m][e] = HALF ? pair(T(), s[m][HALF ? 2 * i + e / 2 : 0][e % 2 * 2], s[m][HALF ? 2 * i + e / 2 : 0][e % 2 * 2 + 1])
+                               : __float_as_uint(s[m][i][e % 2 * 2 + e / 2]);
+            settle(a[m]);
+        }
 #pragma unroll
         for (int j = 0; j < COLUMNS / 16; j++) {
             u32 b[4];
-            ldmatrix_transposed(b, at_step(tile_at, j) + i * 16 * PITCH);
-#pragma unroll
-            for (int m = 0; m < MT; m++) {
-                mma(sum[m][2 * j], a[m], b[0], b[1], T());
-                mma(sum[m][2 * j + 1], a[m], b[2], b[3], T());
+            if (HALF) {
+                ldmatrix_transposed(b, at_step(tile_at, j) + i * 16 * PITCH);
+            } else {
+                // The odd row's chunk is the even row's neighbour.
+                u32 low = at_step(tile_at, 2 * j) + i * 8 * PITCH, high = at_step(tile_at, 2 * j + 1) + i * 8 * PITCH;
+                b[0] = word(low), b[1] = word((low ^ 16) + PITCH), b[2] = word(high), b[3] = word((high ^ 16) + PITCH);
+                settle(b);
             }
+#pragma unroll
+            for (int m = 0; m < MT; m++) mma_two(sum[m][2 * j], sum[m][2 * j + 1], a[m], b);
         }
     }
 }
@@ -202,29 +232,42 @@ __device__ __forceinline__ void store(const float (&sum)[MT][COLUMNS / 8][4], co
         for (int h = 0; h < 2; h++) {
             u32 row = row0 + m * 16 + h * 8 + lane / 4;
 #pragma unroll
-            for (int j = 0; j < COLUMNS / 8; j++)
-                put4(tile + place(row, j) + lane % 4 * 4, pair(T(), sum[m][j][2 * h] * by[m][h], sum[m][j][2 * h + 1] * by[m][h]));
+            for (int j = 0; j < COLUMNS / 8; j++) {
+                float low = sum[m][j][2 * h] * by[m][h], high = sum[m][j][2 * h + 1] * by[m][h];
+                if (HALF) {
+                    put4(tile + place(row, j) + lane % 4 * 4, pair(T(), low, high));
+                } else {
+                    put8(tile + place(row, 2 * j + lane % 4 / 2) + lane % 2 * 8, low, high);
+                }
+            }
         }
     __syncwarp();
     if (aligned) {
 #pragma unroll 2
-        for (u32 i = lane; i < ROWS * (COLUMNS / 8); i += 32) {
-            u32 row = row0 + i / (COLUMNS / 8), c = i % (COLUMNS / 8), column = first + c * 8;
+        for (u32 i = lane; i < ROWS * (COLUMNS / CHUNK); i += 32) {
+            u32 row = row0 + i / (COLUMNS / CHUNK), c = i % (COLUMNS / CHUNK), column = first + c * CHUNK;
             if ((i32)row < rows && column < columns) *(float4*)(to + (u64)row * columns + column) = read16(tile + place(row, c));
         }
     } else {
 #pragma unroll 1
         for (u32 i = lane; i < ROWS * COLUMNS; i += 32) {
             u32 row = row0 + i / COLUMNS, c = i % COLUMNS, column = first + c;
-            if ((i32)row < rows && column < columns) to[(u64)row * columns + column].bits = read2(tile + place(row, c / 8) + c % 8 * 2);
+            u32 from = tile + place(row, c / CHUNK) + c % CHUNK * sizeof(T);
+            if ((i32)row >= rows || column >= columns) continue;
+            if (HALF) {
+                *(u16*)(to + (u64)row * columns + column) = read2(from);
+            } else {
+                *(u32*)(to + (u64)row * columns + column) = word(from);
+            }
         }
     }
 }
 
 #if V_DQ
-__device__ __forceinline__ float product(u32 a, u32 b) {
-    u16 al = (u16)a, ah = (u16)(a >> 16), bl = (u16)b, bh = (u16)(b >> 16);
-    return to_f32(T{al}) * to_f32(T{bl}) + to_f32(T{ah}) * to_f32(T{bh});
+__device__ __forceinline__ float product(u32 a, u32 b, tf32) { return __uint_as_float(a) * __uint_as_float(b); }
+template <typename H>
+__device__ __forceinline__ float product(u32 a, u32 b, H) {
+    return to_f32(H{(u16)a}) * to_f32(H{(u16)b}) + to_f32(H{(u16)(a >> 16)}) * to_f32(H{(u16)(b >> 16)});
 }
 
 // Of each of the block's rows the product of the means and what flows back to them: to shared memory, and for who comes after.
@@ -238,9 +281,9 @@ __device__ __forceinline__ void means(const Arguments& p, u64 at, i32 rows, u32 
         if ((i32)row < rows) {
             if (p.flags & FLOWS_ALIGNED) {
 #pragma unroll 2
-                for (u32 i = part * 8; i < p.depth; i += 64) {
+                for (u32 i = part * CHUNK; i < p.depth; i += 8 * CHUNK) {
                     uint4 a = *(const uint4*)(y + begin + i), b = *(const uint4*)(g + begin + i);
-                    sum += product(a.x, b.x) + product(a.y, b.y) + (product(a.z, b.z) + product(a.w, b.w));
+                    sum += product(a.x, b.x, T()) + product(a.y, b.y, T()) + (product(a.z, b.z, T()) + product(a.w, b.w, T()));
                 }
             } else {
 #pragma unroll 1
@@ -266,8 +309,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     // Queries with many keys are begun first; keys with many queries are the first ones.
     u32 begin = (!TURNED && p.causal ? p.blocks - 1 - where.block : where.block) * OWN;
     Scale scale(p);
-    // Places of a lane in a tile: for fragments of a, and of b turned; and of b as it lies.
-    u32 lane_a = place(lane % 16, lane / 16), lane_b = place(lane % 8 + lane / 16 * 8, lane / 8 % 2);
+    // Places of a lane in a tile: for fragments of a, of b turned, and of b as it lies.
+    u32 lane_a = place(lane % 16, lane / 16), lane_t = HALF ? lane_a : place(lane % 4 * 2, lane / 16) + lane / 4 % 4 * 4;
+    u32 lane_b = place(lane % 8 + lane / 16 * 8, lane / 8 % 2);
     u32 own_at = base + warp * ROWS * PITCH + lane_a;
     u32 row = begin + warp * ROWS + lane / 4;
 
@@ -330,7 +374,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
 #pragma unroll
             for (int m = 0; m < MT; m++) {
                 ldmatrix(own[HELD ? i : 0][m], at_step(own_at, i) + m * 16 * PITCH);
-                if (!FORWARD) ldmatrix(other[HELD && !FORWARD ? i : 0][m], at_step(own_at + OWNED, i) + m * 16 * PITCH);
+                settle(own[HELD ? i : 0][m]);
+                if (FORWARD) continue;
+                ldmatrix(other[HELD && !FORWARD ? i : 0][m], at_step(own_at + OWNED, i) + m * 16 * PITCH);
+                settle(other[HELD && !FORWARD ? i : 0][m]);
             }
     }
 #if !V_DKV
@@ -361,7 +408,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
         __syncthreads();
         if (t + STAGES - 1 < count) fetch(t + STAGES - 1, writing);
         copies_end_stage();
-        u32 straight = reading + lane_b, turned = reading + lane_a;
+        u32 straight = reading + lane_b, turned = reading + lane_t;
         float s[MT][NT][4];
         multiply(s, own, own_at, straight);
 #if V_DKV
@@ -435,8 +482,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
         }
 #if V_DKV
         // Both tiles' columns from this block's first on, which begins a period of the exchange of chunks.
-        add(more, s, turned + TILE + column * 2);
-        add(sum, back, turned + column * 2);
+        add(more, s, turned + TILE + column * (u32)sizeof(T));
+        add(sum, back, turned + column * (u32)sizeof(T));
 #else
         add(sum, back, turned);
 #endif

@@ -24,18 +24,6 @@ using TileB = Tile<T, B_K ? BN : BK, B_K ? BK : BN, B_K ? BY_ROW : LINES_ALONG>;
 constexpr int STAGE = TileA::BYTES + TileB::BYTES;
 constexpr int DEPTH = BK * GROUPS;  // from a stage to the group's next
 
-__device__ __forceinline__ u32 word(u32 from) {
-    u32 x;
-    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(from) : "memory");
-    return x;
-}
-// Rounds to tf32. The tensor cores cut the last 13 bits off; multiplied by 1 + 2^-11 ln 2 before, a number is cut to one
-// that is at most 0.7 units away, to either side equally, exact where it can be. (The conversion instruction would be three,
-// adding half a unit as an integer would turn some NaNs into numbers.)
-__device__ __forceinline__ void round_tf32(u32& x) {
-    if (!HALF) asm volatile("mul.rn.f32 %0, %1, 0f3F800B17;" : "=r"(x) : "r"(x));
-}
-
 // Where a thread reads its fragments in a tile, from the tile's beginning. Chunks are exchanged by an exclusive or with a
 // number that is the same for all of a thread's lines, and so is what leads from one to another: one place and constants
 // make all addresses.
@@ -84,8 +72,8 @@ struct Fragments {
 #pragma unroll
         for (int w = 0; w < ALL; w++)
             if (!HALF && w % PARTS == part) {
-                if (w < A) round_tf32(a[w / 4][w % 4]);
-                else round_tf32(b[(w - A) / 4][w % 4]);
+                if (w < A) round_tf32<HALF>(a[w / 4][w % 4]);
+                else round_tf32<HALF>(b[(w - A) / 4][w % 4]);
             }
     }
 };

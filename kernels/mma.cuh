@@ -29,7 +29,6 @@ __device__ __forceinline__ void mma(float (&d)[4], const u32 (&a)[4], u32 b0, u3
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
-
 // The numbers as halves of a word.
 __device__ __forceinline__ u32 pair(f16, float low, float high) {
     u32 x;
@@ -41,6 +40,8 @@ __device__ __forceinline__ u32 pair(bf16, float low, float high) {
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(x) : "f"(high), "f"(low));
     return x;
 }
+template <typename T>
+__device__ __forceinline__ u32 pair(T, float, float) { return 0; }
 // A power of two, to some 2 units in the last place; tiny ones are 0.
 __device__ __forceinline__ float power_of_two(float x) {
     float y;
@@ -54,8 +55,23 @@ __device__ __forceinline__ float2 read8(u32 from) {
     asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(x.x), "=f"(x.y) : "r"(from) : "memory");
     return x;
 }
+__device__ __forceinline__ void put8(u32 to, float low, float high) {
+    asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to), "f"(low), "f"(high) : "memory");
+}
 __device__ __forceinline__ u16 read2(u32 from) {
     u16 x;
     asm volatile("ld.shared.u16 %0, [%1];" : "=h"(x) : "r"(from) : "memory");
     return x;
+}
+__device__ __forceinline__ u32 word(u32 from) {
+    u32 x;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(from) : "memory");
+    return x;
+}
+// Rounds to tf32, what is not a half type. The tensor cores cut the last 13 bits off; multiplied by 1 + 2^-11 ln 2 before, a number is cut to one
+// that is at most 0.7 units away, to either side equally, exact where it can be. (The conversion instruction would be three,
+// adding half a unit as an integer would turn some NaNs into numbers.)
+template <bool HALF>
+__device__ __forceinline__ void round_tf32(u32& x) {
+    if (!HALF) asm volatile("mul.rn.f32 %0, %1, 0f3F800B17;" : "=r"(x) : "r"(x));
 }

@@ -4,6 +4,7 @@ use super::{Attention, AttentionKind, Sizes, wide};
 use crate::cuda::library::args::Args;
 use crate::cuda::library::copy::{fill, launch};
 use crate::cuda::library::{Launch, Plan, Pointer};
+use crate::library::matmul::Precision;
 use crate::library::{Described, Target};
 use mg_device::{DType, Error, ErrorKind, Result};
 
@@ -56,9 +57,11 @@ impl Part {
 /// A block's rows, the rows that it walks over at a time, and its columns of the result.
 type Tile = [usize; 3];
 
-/// Tiles of `attention_mma.cu` by what heads have at most, as `kernels/variants.txt` has them: of the means, of the gradients of queries, of
-/// those of keys and values.
-const TILES: [(usize, [Tile; 3]); 6] = [
+/// Tiles of `attention_mma.cu` for heads of at most so many elements, as `kernels/variants.txt` has them: of the means, of the gradients of
+/// queries, of those of keys and values.
+type Tiles = [(usize, [Tile; 3])];
+
+const HALVES: &Tiles = &[
     (32, [[128, 64, 32], [64, 64, 32], [64, 64, 32]]),
     (64, [[128, 64, 64], [64, 64, 64], [64, 64, 64]]),
     (96, [[128, 64, 96], [64, 64, 96], [64, 64, 96]]),
@@ -66,23 +69,34 @@ const TILES: [(usize, [Tile; 3]); 6] = [
     (192, [[64, 32, 192], [64, 32, 192], [64, 16, 192]]),
     (256, [[64, 32, 256], [64, 16, 256], [64, 16, 128]]),
 ];
+const TF32: &Tiles = &[
+    (32, [[128, 64, 32], [64, 64, 32], [64, 32, 32]]),
+    (64, [[128, 64, 64], [64, 32, 64], [64, 32, 64]]),
+    (96, [[64, 32, 96], [64, 32, 96], [64, 16, 96]]),
+    (128, [[64, 32, 128], [64, 16, 128], [64, 16, 128]]),
+];
 
 /// What computes a part.
 #[derive(Clone, Copy)]
 enum Way {
     /// `attention.cu`, with blocks of so many rows.
     Plain(usize),
-    /// `attention_mma.cu` for heads of up to so many elements.
-    TensorCores(usize, Tile),
+    /// `attention_mma.cu`: the dtype of the products, and heads of up to so many elements.
+    TensorCores(&'static str, usize, Tile),
 }
 
 /// The choice, by what is known when a plan is made.
-fn way(part: Part, s: &Sizes, dtype: DType, capability: u32) -> Way {
+fn way(part: Part, s: &Sizes, dtype: DType, target: Target) -> Way {
     let size = s.width.max(s.depth);
-    let half = matches!(dtype, DType::F16 | DType::BF16);
-    match TILES.iter().find(|(most, _)| size <= *most) {
-        Some((most, tiles)) if half && capability >= 80 => Way::TensorCores(*most, tiles[part as usize]),
-        _ => Way::Plain(if dtype == DType::F64 { 32 } else { 64 }),
+    let tiles = match dtype {
+        DType::F16 | DType::BF16 if target.capability >= 80 => HALVES,
+        DType::F32 if target.capability >= 80 && target.precision == Precision::High => TF32,
+        _ => &[],
+    };
+    let name = if dtype == DType::F32 { "tf32" } else { dtype.name() };
+    match tiles.iter().find(|(most, _)| size <= *most) {
+        Some((most, tiles)) => Way::TensorCores(name, *most, tiles[part as usize]),
+        None => Way::Plain(if dtype == DType::F64 { 32 } else { 64 }),
     }
 }
 
@@ -170,22 +184,22 @@ impl Planned<'_> {
             Part::Queries => (s.batch * s.heads, s.queries, s.width),
             Part::Keys => (s.batch * s.shared, s.keys, s.width.max(s.depth)),
         };
-        let (name, dtype) = (part.name(), self.dtype().name());
-        let way = way(part, s, self.dtype(), self.target.capability);
-        let (name, rows, columns_each, threads, shared) = match way {
+        let (name, dtype) = (part.name(), self.dtype());
+        let (name, rows, columns_each, threads, shared) = match way(part, s, dtype, self.target) {
             Way::Plain(rows) => {
-                let name = format!("attention_{name}_{dtype}");
+                let name = format!("attention_{name}_{}", dtype.name());
                 (name, rows, CHUNKS * rows, rows / 4 * (rows / 4), 0)
             }
-            Way::TensorCores(size, [own, walk, each]) => {
-                let name = format!("attention_{name}_{dtype}_mma{size}");
-                // Rows of two bytes an element; with them, in f32, what each row has of the softmax.
-                let (own_bytes, stage) = match part {
-                    Part::Forward => (own * size * 2, walk * size * 4),
-                    Part::Queries => (own * (size * 4 + 4), walk * size * 4),
-                    Part::Keys => (own * size * 4, walk * (size * 4 + 8)),
+            Way::TensorCores(products, size, [own, walk, each]) => {
+                let name = format!("attention_{name}_{products}_mma{size}");
+                // With the rows, in f32, what each has of the softmax.
+                let row = size * dtype.size();
+                let (owned, stage) = match part {
+                    Part::Forward => (own * row, 2 * walk * row),
+                    Part::Queries => (own * (2 * row + 4), 2 * walk * row),
+                    Part::Keys => (2 * own * row, 2 * walk * (row + 4)),
                 };
-                (name, own, each, THREADS, own_bytes + STAGES * stage)
+                (name, own, each, THREADS, owned + STAGES * stage)
             }
         };
         let (blocks, chunks) = (length.div_ceil(rows), columns.div_ceil(columns_each).max(1));
@@ -229,7 +243,7 @@ pub(super) fn plan(attention: &Attention, s: &Sizes, operands: &[Described], tar
             let means = Some((Pointer::Workspace, 0));
             let back = || Places { y, g, sums, means, ..Places::default() };
             // On tensor cores the first kernel multiplies the means by what flows back.
-            let means_out = match way(Part::Queries, s, dtype, target.capability) {
+            let means_out = match way(Part::Queries, s, dtype, target) {
                 Way::Plain(_) => {
                     let places = Places { means_out: means, y, g, ..Places::default() };
                     let name = format!("attention_means_{}", dtype.name());
@@ -239,7 +253,8 @@ pub(super) fn plan(attention: &Attention, s: &Sizes, operands: &[Described], tar
                 }
                 Way::TensorCores(..) => means,
             };
-            plan.launches.push(planned.launch(Part::Queries, Places { out: output(0), means_out, ..back() })?);
+            plan.launches
+                .push(planned.launch(Part::Queries, Places { out: output(0), means_out, ..back() })?);
             let places = Places { keys: output(nq), values: output(nq + nk), ..back() };
             plan.launches.push(planned.launch(Part::Keys, places)?);
             plan.workspace = rows * sum;
