@@ -41,7 +41,13 @@ struct Attention {
     u32 all;             // heads that have blocks
     u32 together;        // of these, how many take turns in the order of blocks
     u32 reserved;
+    u64 q_steps[3], k_steps[3], v_steps[3];  // of the batch, of heads and of rows, in elements; elements lie side by side
 };
+
+// How far from the first one a row of a head begins, of what has so many heads in each of the batch.
+__device__ __forceinline__ u64 row_at(const u64 (&steps)[3], u32 heads, u32 head, u32 row) {
+    return head / heads * steps[0] + head % heads * steps[1] + row * steps[2];
+}
 
 // The head of keys and values that one of queries has.
 template <typename P>

@@ -46,15 +46,14 @@ __device__ __forceinline__ u32 at_step(u32 lane_at, int i) {
     return (lane_at ^ i % PERIOD * 32) + i / PERIOD * (TURN * 16);
 }
 
-// Brings `COUNT` rows of `columns` elements, of which `rows` are there.
+// Brings `COUNT` rows of `columns` elements, `step` apart, of which `rows` are there.
 template <int COUNT>
-__device__ __forceinline__ void bring(u32 to, const T* from, i32 rows, u32 columns, bool aligned) {
+__device__ __forceinline__ void bring(u32 to, const T* from, u64 step, i32 rows, u32 columns, bool aligned) {
     if (aligned) {
         constexpr int STEP = THREADS / TURN, COPIES = (COUNT + STEP - 1) / STEP;
         static_assert(STEP % 8 == 0, "a thread's rows are exchanged alike");
         u32 row = threadIdx.x / TURN, c = threadIdx.x % TURN;
-        const T* p = from + (u64)row * columns + c * CHUNK;
-        u64 step = (u64)STEP * columns;
+        const T* p = from + row * step + c * CHUNK;
         to += place(row, c);
 #pragma unroll
         for (int i = 0; i < COPIES; i++) {
@@ -65,14 +64,14 @@ __device__ __forceinline__ void bring(u32 to, const T* from, i32 rows, u32 colum
                     bool inside = there && (c + j * TURN) * CHUNK < columns;
                     copy16(to + i * (STEP * PITCH) + j * (TURN * 16), inside ? p + j * TURN * CHUNK : from, inside ? 16 : 0);
                 }
-            p += step;
+            p += STEP * step;
         }
     } else {
 #pragma unroll 1
         for (u32 i = threadIdx.x; i < COUNT * D; i += THREADS) {
             u32 row = i / D, column = i % D;
             bool inside = (i32)row < rows && column < columns;
-            const T* p = inside ? from + (u64)row * columns + column : from;
+            const T* p = inside ? from + row * step + column : from;
             u32 at = to + place(row, column / CHUNK) + column % CHUNK * sizeof(T);
             if (HALF) {
                 put2(at, inside ? *(const u16*)p : (u16)0);
@@ -319,8 +318,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     u32 column = where.chunk * COLUMNS;
     i32 rows = min((i32)(p.keys - begin), OWN);
     u64 at = (u64)head * p.keys + begin;
-    bring<OWN>(base, p.k + at * p.width, rows, p.width, p.flags & KEYS_ALIGNED);
-    bring<OWN>(base + OWNED, p.v + at * p.depth, rows, p.depth, p.flags & VALUES_ALIGNED);
+    bring<OWN>(base, p.k + row_at(p.k_steps, p.shared, head, begin), p.k_steps[2], rows, p.width, p.flags & KEYS_ALIGNED);
+    bring<OWN>(base + OWNED, p.v + row_at(p.v_steps, p.shared, head, begin), p.v_steps[2], rows, p.depth, p.flags & VALUES_ALIGNED);
     u32 group = p.heads / p.shared, of = head / p.shared * p.heads + head % p.shared * group;
     u32 from = p.causal ? begin / WALK : 0, each = (p.queries + WALK - 1) / WALK;
     each -= min(each, from);
@@ -329,8 +328,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
         u32 which = t / each, query = (from + t - which * each) * WALK;
         u64 at = (u64)(of + which) * p.queries + query;
         i32 rows = (i32)(p.queries - query);
-        bring<WALK>(to, p.q + at * p.width, rows, p.width, p.flags & QUERIES_ALIGNED);
-        bring<WALK>(to + TILE, p.g + at * p.depth, rows, p.depth, p.flags & FLOWS_ALIGNED);
+        bring<WALK>(to, p.q + row_at(p.q_steps, p.heads, of + which, query), p.q_steps[2], rows, p.width, p.flags & QUERIES_ALIGNED);
+        bring<WALK>(to + TILE, p.g + at * p.depth, p.depth, rows, p.depth, p.flags & FLOWS_ALIGNED);
         for (u32 i = threadIdx.x; i < 2 * WALK; i += THREADS) {
             const float* stats = i < WALK ? p.sums : p.means;
             bool there = (i32)(i % WALK) < rows;
@@ -340,17 +339,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
 #else
     i32 rows = min((i32)(p.queries - begin), OWN);
     u64 at = (u64)head * p.queries + begin;
-    bring<OWN>(base, p.q + at * p.width, rows, p.width, p.flags & QUERIES_ALIGNED);
+    bring<OWN>(base, p.q + row_at(p.q_steps, p.heads, head, begin), p.q_steps[2], rows, p.width, p.flags & QUERIES_ALIGNED);
     u32 of = shared_head(p, head);
     u32 end = p.causal ? min(p.keys, begin + (u32)rows) : p.keys, count = (end + WALK - 1) / WALK;
+    const T *k = p.k + row_at(p.k_steps, p.shared, of, 0), *v = p.v + row_at(p.v_steps, p.shared, of, 0);
     auto fetch = [&](u32 t, u32 to) {
-        u64 at = (u64)of * p.keys + t * WALK;
         i32 rows = (i32)(p.keys - t * WALK);
-        bring<WALK>(to, p.k + at * p.width, rows, p.width, p.flags & KEYS_ALIGNED);
-        bring<WALK>(to + TILE, p.v + at * p.depth, rows, p.depth, p.flags & VALUES_ALIGNED);
+        bring<WALK>(to, k + t * WALK * p.k_steps[2], p.k_steps[2], rows, p.width, p.flags & KEYS_ALIGNED);
+        bring<WALK>(to + TILE, v + t * WALK * p.v_steps[2], p.v_steps[2], rows, p.depth, p.flags & VALUES_ALIGNED);
     };
 #if V_DQ
-    bring<OWN>(base + OWNED, p.g + at * p.depth, rows, p.depth, p.flags & FLOWS_ALIGNED);
+    bring<OWN>(base + OWNED, p.g + at * p.depth, p.depth, rows, p.depth, p.flags & FLOWS_ALIGNED);
     u32 stats = ring + STAGES * STAGE;
     means(p, at, rows, stats);
 #endif

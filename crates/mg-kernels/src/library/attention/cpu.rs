@@ -11,6 +11,7 @@ use crate::library::matmul::cpu::matmul;
 use crate::math;
 use half::slice::HalfFloatSliceExt;
 use mg_device::{DType, Layout, Shape, bf16, f16};
+use smallvec::SmallVec;
 
 /// Queries of a block.
 const QUERIES: usize = 64;
@@ -109,6 +110,21 @@ impl<T: Real> Call<T> {
 /// Operands and result are valid for what the sizes say, from any thread, for the time of the call.
 pub(super) unsafe fn attention(attention: &Attention, s: &Sizes, operands: &[Operand], out: *mut u8) {
     let Some(first) = operands.first() else { return };
+    // What does not lie densely is copied.
+    let mut copies: SmallVec<[Vec<u64>; 6]> = SmallVec::new();
+    let dense = operands.iter().map(|operand| {
+        if operand.layout.is_contiguous() {
+            return *operand;
+        }
+        let (size, layout) = (operand.dtype.size(), Layout::contiguous(*operand.layout.shape()));
+        let mut memory = vec![0u64; (layout.shape().numel() * size).div_ceil(8)];
+        let base = memory.as_mut_ptr().cast::<u8>();
+        // SAFETY: the operand has these elements, and the memory room for them.
+        unsafe { copy_strided(size, operand.base, &operand.layout, base, &layout) };
+        copies.push(memory);
+        Operand { base, layout, dtype: operand.dtype }
+    });
+    let operands: &[Operand] = &dense.collect::<SmallVec<[Operand; 6]>>();
     // SAFETY: this function's contract; half types are computed with as f32.
     unsafe {
         match first.dtype {

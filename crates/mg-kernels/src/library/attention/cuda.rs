@@ -2,11 +2,12 @@
 
 use super::{Attention, AttentionKind, Sizes, wide};
 use crate::cuda::library::args::Args;
-use crate::cuda::library::copy::{fill, launch};
+use crate::cuda::library::copy::{self, fill, launch};
 use crate::cuda::library::{Launch, Plan, Pointer};
 use crate::library::matmul::Precision;
 use crate::library::{Described, Target};
-use mg_device::{DType, Error, ErrorKind, Result};
+use mg_device::{DType, Error, ErrorKind, Layout, Result};
+use smallvec::SmallVec;
 
 const OP: &str = "attention";
 /// Without tensor cores: columns of a result that a block has, in blocks.
@@ -100,12 +101,53 @@ fn way(part: Part, s: &Sizes, dtype: DType, target: Target) -> Way {
     }
 }
 
+/// An operand as the kernels read it: its elements lie side by side along the last axis, the rest as far apart as the steps say.
+#[derive(Clone, Copy)]
+struct Lies {
+    at: (Pointer, u64),
+    steps: [isize; 3],
+    /// What the address is a multiple of, in bytes, up to 16.
+    align: usize,
+}
+
 /// All that a plan is made of.
 struct Planned<'a> {
     attention: &'a Attention,
     s: &'a Sizes,
     operands: &'a [Described],
+    lie: SmallVec<[Lies; 6]>,
     target: Target,
+}
+
+/// Where operands lie, and the launches that copy those which the kernels do not take as they are; they go to the workspace,
+/// from its end on.
+fn lying(operands: &[Described], any: bool, plan: &mut Plan) -> Result<SmallVec<[Lies; 6]>> {
+    let lies = |(i, operand): (usize, &Described)| {
+        let (shape, strides) = (operand.layout.shape(), operand.layout.strides());
+        // Steps of an axis with one position are nobody's.
+        let step = |axis: usize| if shape[axis] <= 1 { 0 } else { strides[axis] };
+        let steps = if shape.rank() == 4 { [step(0), step(1), step(2)] } else { [0; 3] };
+        let side_by_side = shape.rank() == 4 && (shape[3] <= 1 || strides[3] == 1);
+        if operand.layout.is_contiguous() || side_by_side && (any || i == 3) {
+            return Ok(Lies { at: (Pointer::Input(i as u8), 0), steps, align: operand.align });
+        }
+        let (size, begin) = (operand.dtype.size(), plan.workspace.next_multiple_of(256));
+        let dense = Layout::contiguous(*shape);
+        let mut copy = copy::plan(size, &operand.layout, &dense, operand.align)?;
+        for (_, pointer, offset) in copy.launches.iter_mut().flat_map(|launch| &mut launch.pointers) {
+            match pointer {
+                Pointer::Input(_) => *pointer = Pointer::Input(i as u8),
+                Pointer::Output(_) => (*pointer, *offset) = (Pointer::Workspace, *offset + begin as u64),
+                Pointer::Workspace | Pointer::Tickets | Pointer::Fault => {}
+            }
+        }
+        plan.launches.append(&mut copy.launches);
+        plan.workspace = begin + shape.numel() * size;
+        let strides = dense.strides();
+        let steps = if shape.rank() == 4 { [strides[0], strides[1], strides[2]] } else { [0; 3] };
+        Ok(Lies { at: (Pointer::Workspace, begin as u64), steps, align: 16 })
+    };
+    operands.iter().enumerate().map(lies).collect()
 }
 
 impl Planned<'_> {
@@ -124,8 +166,11 @@ impl Planned<'_> {
     /// Which tensors have rows that are aligned: queries, keys, values, what flows back, results.
     fn flags(&self) -> u32 {
         let each = 16 / self.dtype().size();
-        let aligned = |i: usize| self.operands[i].align >= 16;
         let (width, depth) = (self.s.width.is_multiple_of(each), self.s.depth.is_multiple_of(each));
+        let aligned = |i: usize| {
+            let lies = &self.lie[i];
+            lies.align >= 16 && lies.steps.iter().all(|s| s.unsigned_abs().is_multiple_of(each))
+        };
         let last = self.operands.len() - 1;
         let (flows, results) = match self.attention.kind {
             AttentionKind::Forward => (false, depth),
@@ -145,16 +190,16 @@ impl Planned<'_> {
     fn args(&self, places: Places, order: [usize; 4]) -> Args {
         let s = self.s;
         let mut args = Args::default();
-        let input = |i: u8| Some((Pointer::Input(i), 0));
         let mask_kind = self.mask_kind();
         args.pointer(places.out).pointer(places.keys).pointer(places.values);
         args.pointer(places.sums_out).pointer(places.means_out);
-        args.pointer(input(0)).pointer(input(1)).pointer(input(2));
-        args.pointer(if mask_kind > 0 { input(3) } else { None });
-        args.pointer(places.y).pointer(places.g).pointer(places.sums).pointer(places.means);
-        for step in s.mask {
-            args.u64(step as u64);
+        for lies in &self.lie[..3] {
+            args.pointer(Some(lies.at));
         }
+        let mask = self.lie.get(3).filter(|_| mask_kind > 0);
+        args.pointer(mask.map(|lies| lies.at));
+        args.pointer(places.y).pointer(places.g).pointer(places.sums).pointer(places.means);
+        args.i64s(&mask.map_or([0; 3], |lies| lies.steps));
         args.u64(self.attention.scale);
         for n in [s.heads, s.shared, s.queries, s.keys, s.width, s.depth] {
             args.u32(n as u32);
@@ -163,6 +208,9 @@ impl Planned<'_> {
         args.u32(mask_kind).u32(self.attention.causal.into()).u32(blocks as u32).u32(chunks as u32);
         args.u64(s.rows() as u64);
         args.u32(self.flags()).u32(all as u32).u32(together as u32).u32(0);
+        for lies in &self.lie[..3] {
+            args.i64s(&lies.steps);
+        }
         args
     }
 
@@ -212,8 +260,7 @@ impl Planned<'_> {
 }
 
 pub(super) fn plan(attention: &Attention, s: &Sizes, operands: &[Described], target: Target) -> Result<Plan> {
-    let planned = Planned { attention, s, operands, target };
-    let dtype = planned.dtype();
+    let dtype = operands[0].dtype;
     let (size, sum) = (dtype.size(), wide(dtype).size());
     let [_, begin, _] = attention.line(s, dtype);
     let [nq, nk, nv] = s.elements();
@@ -225,39 +272,42 @@ pub(super) fn plan(attention: &Attention, s: &Sizes, operands: &[Described], tar
         return Err(Error::new(OP, ErrorKind::Shape(text)));
     }
     let mut plan = Plan::default();
+    match attention.kind {
+        AttentionKind::Forward if rows == 0 => return Ok(plan),
+        AttentionKind::Forward => {}
+        AttentionKind::Backward if rows * s.keys == 0 => return fill(size, nq + nk + nv, 0),
+        // For what flows back to each mean.
+        AttentionKind::Backward => plan.workspace = rows * sum,
+    }
+    let any = matches!(way(Part::Forward, s, dtype, target), Way::TensorCores(..));
+    let lie = lying(operands, any, &mut plan)?;
+    let planned = Planned { attention, s, operands, lie, target };
     let output = |elements: usize| Some((Pointer::Output(0), (elements * size) as u64));
     match attention.kind {
         AttentionKind::Forward => {
-            if rows > 0 {
-                let places = Places { out: output(0), sums_out: output(begin), ..Places::default() };
-                plan.launches.push(planned.launch(Part::Forward, places)?);
-            }
+            let places = Places { out: output(0), sums_out: output(begin), ..Places::default() };
+            plan.launches.push(planned.launch(Part::Forward, places)?);
         }
         AttentionKind::Backward => {
-            if rows * s.keys == 0 {
-                return fill(size, nq + nk + nv, 0);
-            }
-            let lines = operands.len() as u8 - 2;
-            let (y, g) = (Some((Pointer::Input(lines), 0)), Some((Pointer::Input(lines + 1), 0)));
-            let sums = Some((Pointer::Input(lines), (begin * size) as u64));
+            let lines = operands.len() - 2;
+            let [y, g] = [lines, lines + 1].map(|i| Some(planned.lie[i].at));
+            let sums = y.map(|(pointer, offset)| (pointer, offset + (begin * size) as u64));
             let means = Some((Pointer::Workspace, 0));
             let back = || Places { y, g, sums, means, ..Places::default() };
             // On tensor cores the first kernel multiplies the means by what flows back.
-            let means_out = match way(Part::Queries, s, dtype, target) {
-                Way::Plain(_) => {
-                    let places = Places { means_out: means, y, g, ..Places::default() };
-                    let name = format!("attention_means_{}", dtype.name());
-                    let args = planned.args(places, [0; 4]);
-                    plan.launches.push(launch(OP, &name, rows.div_ceil(WARPS), args)?);
-                    None
-                }
-                Way::TensorCores(..) => means,
+            let means_out = if any {
+                means
+            } else {
+                let places = Places { means_out: means, y, g, ..Places::default() };
+                let name = format!("attention_means_{}", dtype.name());
+                let args = planned.args(places, [0; 4]);
+                plan.launches.push(launch(OP, &name, rows.div_ceil(WARPS), args)?);
+                None
             };
             plan.launches
                 .push(planned.launch(Part::Queries, Places { out: output(0), means_out, ..back() })?);
             let places = Places { keys: output(nq), values: output(nq + nk), ..back() };
             plan.launches.push(planned.launch(Part::Keys, places)?);
-            plan.workspace = rows * sum;
         }
     }
     Ok(plan)

@@ -159,6 +159,11 @@ impl Kernel for Attention {
         Ok(Shaped { shape: Shape::new(&[n])?, dtype })
     }
 
+    /// The keys of a cache are a part of it, and heads come out of products side by side.
+    fn takes_any_layout(&self) -> bool {
+        true
+    }
+
     fn is_checked(&self) -> bool {
         false
     }
