@@ -41,6 +41,8 @@ struct Attention {
     u32 all;             // heads that have blocks
     u32 together;        // of these, how many take turns in the order of blocks
     u32 reserved;
+    float* parts;        // of few queries: what the blocks of a head have come to
+    u32* tickets;
     u64 q_steps[3], k_steps[3], v_steps[3];  // of the batch, of heads and of rows, in elements; elements lie side by side
 };
 

@@ -3,7 +3,7 @@
 use super::{Attention, AttentionKind, Sizes, wide};
 use crate::cuda::library::args::Args;
 use crate::cuda::library::copy::{self, fill, launch};
-use crate::cuda::library::{Launch, Plan, Pointer};
+use crate::cuda::library::{Launch, Plan, Pointer, TICKETS};
 use crate::library::matmul::Precision;
 use crate::library::{Described, Target};
 use mg_device::{DType, Error, ErrorKind, Layout, Result};
@@ -32,6 +32,7 @@ struct Places {
     g: Option<(Pointer, u64)>,
     sums: Option<(Pointer, u64)>,
     means: Option<(Pointer, u64)>,
+    parts: Option<(Pointer, u64)>,
 }
 
 /// A part of the work, with a kernel of its own.
@@ -63,10 +64,10 @@ type Tile = [usize; 3];
 type Tiles = [(usize, [Tile; 3])];
 
 const HALVES: &Tiles = &[
-    (32, [[128, 64, 32], [64, 64, 32], [64, 64, 32]]),
-    (64, [[128, 64, 64], [64, 64, 64], [64, 64, 64]]),
+    (32, [[64, 64, 32], [64, 64, 32], [64, 64, 32]]),
+    (64, [[64, 64, 64], [64, 64, 64], [64, 64, 64]]),
     (96, [[128, 64, 96], [64, 64, 96], [64, 64, 96]]),
-    (128, [[128, 64, 128], [64, 64, 128], [64, 32, 128]]),
+    (128, [[128, 64, 128], [128, 32, 128], [64, 64, 128]]),
     (192, [[64, 32, 192], [64, 32, 192], [64, 16, 192]]),
     (256, [[64, 32, 256], [64, 16, 256], [64, 16, 128]]),
 ];
@@ -76,6 +77,16 @@ const TF32: &Tiles = &[
     (96, [[64, 32, 96], [64, 32, 96], [64, 16, 96]]),
     (128, [[64, 32, 128], [64, 16, 128], [64, 16, 128]]),
 ];
+
+/// Blocks of `attention_few.cu`: rows at most, stages, and for heads of at most so many elements the warps and the keys of each of these.
+const FEW: usize = 16;
+const FEW_STAGES: usize = 3;
+const FEW_TILES: [(usize, [usize; 2]); 6] =
+    [(32, [4, 16]), (64, [4, 16]), (96, [4, 16]), (128, [4, 16]), (192, [2, 16]), (256, [2, 16])];
+/// Blocks that keep a device busy.
+const BUSY: usize = 2 * 132;
+/// Stages below which a part of the keys is not worth a block of its own.
+const SHORTEST: usize = 4;
 
 /// What computes a part.
 #[derive(Clone, Copy)]
@@ -208,6 +219,7 @@ impl Planned<'_> {
         args.u32(mask_kind).u32(self.attention.causal.into()).u32(blocks as u32).u32(chunks as u32);
         args.u64(s.rows() as u64);
         args.u32(self.flags()).u32(all as u32).u32(together as u32).u32(0);
+        args.pointer(places.parts).pointer(places.parts.map(|_| (Pointer::Tickets, 0)));
         for lies in &self.lie[..3] {
             args.i64s(&lies.steps);
         }
@@ -223,6 +235,30 @@ impl Planned<'_> {
         let rows = if part == Part::Keys { s.queries * (s.heads / s.shared.max(1)) } else { s.keys };
         let bytes = rows * (s.width + s.depth) * self.dtype().size();
         (CACHED / bytes.max(1)).clamp(1, heads.max(1))
+    }
+
+    /// Means of few queries, where several blocks have to share the keys of a head: the launch, and how many bytes of workspace they leave what
+    /// they have come to in, from `begin` on.
+    fn few(&self, places: Places, begin: usize) -> Result<Option<(Launch, usize)>> {
+        let s = self.s;
+        let (dtype, rows) = (self.dtype(), s.heads / s.shared.max(1) * s.queries);
+        let size = s.width.max(s.depth);
+        let tile = FEW_TILES.iter().find(|(most, _)| size <= *most);
+        let Some(&(size, [warps, walk])) = tile.filter(|_| dtype.size() == 2 && rows <= FEW && s.depth > 0)
+        else {
+            return Ok(None);
+        };
+        let heads = s.batch * s.shared;
+        let stages = s.keys.div_ceil(warps * walk);
+        let parts = if heads > TICKETS { 1 } else { (BUSY / heads).min(stages / SHORTEST).max(1) };
+        let shared = FEW * size * 2 + FEW_STAGES * 2 * warps * walk * size * 2;
+        let bytes = if parts > 1 { parts * s.rows() * (s.depth + 2) * 4 } else { 0 };
+        let places = Places { parts: (parts > 1).then_some((Pointer::Workspace, begin as u64)), ..places };
+        let name = format!("attention_few_{}_mma{size}", dtype.name());
+        let mut made = launch(OP, &name, heads * parts, self.args(places, [1, parts, heads, 1]))?;
+        made.block = [32 * warps as u32, 1, 1];
+        made.shared = shared as u32;
+        Ok(Some((made, bytes)))
     }
 
     fn launch(&self, part: Part, places: Places) -> Result<Launch> {
@@ -285,8 +321,17 @@ pub(super) fn plan(attention: &Attention, s: &Sizes, operands: &[Described], tar
     let output = |elements: usize| Some((Pointer::Output(0), (elements * size) as u64));
     match attention.kind {
         AttentionKind::Forward => {
-            let places = Places { out: output(0), sums_out: output(begin), ..Places::default() };
-            plan.launches.push(planned.launch(Part::Forward, places)?);
+            let places = || Places { out: output(0), sums_out: output(begin), ..Places::default() };
+            let free = plan.workspace.next_multiple_of(256);
+            let few = if any { planned.few(places(), free)? } else { None };
+            let made = match few {
+                Some((made, bytes)) => {
+                    plan.workspace = free + bytes;
+                    made
+                }
+                None => planned.launch(Part::Forward, places())?,
+            };
+            plan.launches.push(made);
         }
         AttentionKind::Backward => {
             let lines = operands.len() - 2;
