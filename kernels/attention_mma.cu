@@ -118,20 +118,22 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     bring<OWN>(base, p.k + row_at(p.k_steps, p.shared, head, begin), p.k_steps[2], rows, p.width, p.flags & KEYS_ALIGNED);
     bring<OWN>(base + OWNED, p.v + row_at(p.v_steps, p.shared, head, begin), p.v_steps[2], rows, p.depth, p.flags & VALUES_ALIGNED);
     u32 group = p.heads / p.shared, of = head / p.shared * p.heads + head % p.shared * group;
-    u32 from = p.causal ? begin / WALK : 0, each = (p.queries + WALK - 1) / WALK;
-    each -= min(each, from);
-    u32 count = each * group;
-    auto fetch = [&](u32 t, u32 to) {
-        u32 which = t / each, query = (from + t - which * each) * WALK;
-        u64 at = (u64)(of + which) * p.queries + query;
-        i32 rows = (i32)(p.queries - query);
-        bring<WALK>(to, p.q + row_at(p.q_steps, p.heads, of + which, query), p.q_steps[2], rows, p.width, p.flags & QUERIES_ALIGNED);
+    u32 from = p.causal ? begin / WALK * WALK : 0;
+    u32 count = (p.queries - min(p.queries, from) + WALK - 1) / WALK * group;
+    // The queries that come next, and those that are there.
+    u32 next_head = of, next = from, asks = of, walk = from;
+    auto fetch = [&](u32 to) {
+        u64 at = (u64)next_head * p.queries + next;
+        i32 rows = (i32)(p.queries - next);
+        bring<WALK>(to, p.q + row_at(p.q_steps, p.heads, next_head, next), p.q_steps[2], rows, p.width, p.flags & QUERIES_ALIGNED);
         bring<WALK>(to + TILE, p.g + at * p.depth, p.depth, rows, p.depth, p.flags & FLOWS_ALIGNED);
         for (u32 i = threadIdx.x; i < 2 * WALK; i += THREADS) {
             const float* stats = i < WALK ? p.sums : p.means;
             bool there = (i32)(i % WALK) < rows;
             copy4(to + 2 * TILE + i * 4, there ? stats + at + i % WALK : stats, there ? 4 : 0);
         }
+        next += WALK;
+        if (next >= p.queries) next = from, next_head++;
     };
 #else
     i32 rows = min((i32)(p.queries - begin), OWN);
@@ -140,10 +142,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     u32 of = shared_head(p, head);
     u32 end = p.causal ? min(p.keys, begin + (u32)rows) : p.keys, count = (end + WALK - 1) / WALK;
     const T *k = p.k + row_at(p.k_steps, p.shared, of, 0), *v = p.v + row_at(p.v_steps, p.shared, of, 0);
-    auto fetch = [&](u32 t, u32 to) {
-        i32 rows = (i32)(p.keys - t * WALK);
-        bring<WALK>(to, k + t * WALK * p.k_steps[2], p.k_steps[2], rows, p.width, p.flags & KEYS_ALIGNED);
-        bring<WALK>(to + TILE, v + t * WALK * p.v_steps[2], p.v_steps[2], rows, p.depth, p.flags & VALUES_ALIGNED);
+    i32 left = (i32)p.keys;
+    u32 walk = 0, asks = head;
+    auto fetch = [&](u32 to) {
+        bring<WALK>(to, k, p.k_steps[2], left, p.width, p.flags & KEYS_ALIGNED);
+        bring<WALK>(to + TILE, v, p.v_steps[2], left, p.depth, p.flags & VALUES_ALIGNED);
+        k += WALK * p.k_steps[2];
+        v += WALK * p.v_steps[2];
+        left -= WALK;
     };
 #if V_DQ
     bring<OWN>(base + OWNED, p.g + at * p.depth, p.depth, rows, p.depth, p.flags & FLOWS_ALIGNED);
@@ -153,7 +159,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
 #endif
 #pragma unroll
     for (u32 t = 0; t < STAGES - 1; t++) {
-        if (t < count) fetch(t, ring + t * STAGE);
+        if (t < count) fetch(ring + t * STAGE);
         copies_end_stage();
     }
 
@@ -197,17 +203,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
     for (u32 t = 0; t < count; t++) {
         copies_wait<STAGES - 2>();
         __syncthreads();
-        if (t + STAGES - 1 < count) fetch(t + STAGES - 1, writing);
+        if (t + STAGES - 1 < count) fetch(writing);
         copies_end_stage();
         u32 straight = reading + lane_b, turned = reading + lane_t;
         float s[MT][NT][4];
         multiply(s, own, own_at, straight);
 #if V_DKV
-        u32 which = t / each, walk = (from + t - which * each) * WALK, asks = of + which;
         // Keys beyond the last one have no place in the result.
         bool edge = p.causal && begin + OWN - 1 > walk;
 #else
-        u32 walk = t * WALK, asks = head;
         bool edge = walk + WALK > p.keys || (p.causal && walk + WALK - 1 > begin);
 #endif
         if (edge || p.mask_kind || scale.after == 1)
@@ -247,6 +251,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
 #else
         add(sum, back, turned);
 #endif
+#endif
+        walk += WALK;
+#if V_DKV
+        if (walk >= p.queries) walk = from, asks++;
 #endif
         reading = reading == ring + (STAGES - 1) * STAGE ? ring : reading + STAGE;
         writing = writing == ring + (STAGES - 1) * STAGE ? ring : writing + STAGE;
