@@ -99,6 +99,74 @@ def test_any_head_size(device, width, depth):
     check(ours, reference(*theirs), "float32")
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
+@pytest.mark.parametrize("size", [32, 64, 96, 128, 192, 256])
+@pytest.mark.parametrize("less", [0, 3, 8])
+def test_tiles_of_heads(device, size, less, dtype):
+    ours, theirs = operands((70, 130), dtype, device, heads=(4, 2), width=size - less, depth=size)
+    check(ours, reference(*theirs, taken=np.tril(np.ones((70, 130), bool))), dtype, is_causal=True, enable_gqa=True)
+
+
+@pytest.mark.parametrize("kind", ["bool", "float"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_masks_of_half_types(device, dtype, kind):
+    ours, theirs = operands((65, 70), dtype, device, heads=(4, 2), width=64, depth=64)
+    rng = np.random.default_rng(3)
+    mask = rng.random((2, 1, 65, 70)) < 0.6 if kind == "bool" else rng.standard_normal((4, 1, 70)).astype(np.float32)
+    wanted = reference(*theirs, **({"taken": mask} if kind == "bool" else {"more": mask.astype(np.float64)}))
+    check(ours, wanted, dtype, attn_mask=mg.tensor(mask, device=device), enable_gqa=True)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+@pytest.mark.parametrize("scale", [-0.3, 0.0])
+def test_scales_that_are_not_positive(device, dtype, scale):
+    ours, theirs = operands((65, 70), dtype, device, width=64, depth=64)
+    check(ours, reference(*theirs, scale=scale), dtype, scale=scale)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32"])
+@pytest.mark.parametrize(("queries", "heads"), [(1, (4, 4)), (1, (8, 1)), (3, (4, 2)), (16, (2, 2)), (17, (2, 2))])
+@pytest.mark.parametrize("keys", [1, 65, 1500])
+def test_few_queries_of_a_cache(device, queries, heads, keys, dtype):
+    """The keys are a part of what lies in memory."""
+    ours, theirs = operands((queries, keys + 9), dtype, device, heads=heads, width=64, depth=64)
+    q, k, v = (t.detach() for t in ours)
+    got = attend(q, k[:, :, 4 : keys + 4], v[:, :, 4 : keys + 4], enable_gqa=True)
+    wanted, *_ = reference(theirs[0], theirs[1][:, :, 4 : keys + 4], theirs[2][:, :, 4 : keys + 4])
+    near(got, wanted, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float64"])
+def test_operands_as_they_lie(device, dtype):
+    """Heads beside each other in a row, keys backwards, values turned."""
+    ours, theirs = operands((65, 70), dtype, device, width=64, depth=64)
+    q, k, v = (t.detach() for t in ours)
+    q = q.transpose(1, 2).contiguous().requires_grad_()
+    k = k.flip(2).contiguous().requires_grad_()
+    v = v.transpose(2, 3).contiguous().requires_grad_()
+    y, w, (dq, dk, dv) = reference(*theirs)
+    got = attend(q.transpose(1, 2), k.flip(2), v.transpose(2, 3))
+    near(got, y, dtype)
+    weight = mg.tensor(w, dtype=got.dtype, device=got.device)
+    found = mg.autograd.grad(got, [q, k, v], weight)
+    for a, b in zip(found, [dq.swapaxes(1, 2), np.flip(dk, 2), dv.swapaxes(2, 3)]):
+        near(a, b, dtype)
+
+
+def test_masks_that_leave_nothing_but_a_number(device):
+    """Rows whose keys all have the least number added to them: means of all values, and no gradient that is not a number."""
+    ours, theirs = operands((33, 70), "bfloat16", device, width=64, depth=64)
+    more = np.zeros((33, 70), np.float32)
+    more[5] = np.finfo(np.float32).min
+    more[6] = -1e9
+    got = attend(*ours, mg.tensor(more, device=device))
+    y, _, _ = reference(*theirs, more=more.astype(np.float64))
+    near(got[:, :, :5], y[:, :, :5], "bfloat16")
+    near(got[:, :, 5], theirs[2].mean(2), "bfloat16")
+    for t in mg.autograd.grad(got.float().sum(), ours):
+        assert t.isfinite().all().item()
+
+
 def test_heads_are_shared(device):
     ours, theirs = operands((65, 66), "float64", device, heads=(6, 2))
     check(ours, reference(*theirs), "float64", enable_gqa=True)
