@@ -12,8 +12,12 @@ struct Add {
     u32 tiles_m, tiles;
     u32 rows, columns;     // of a tile,
     u32 wide;              // and columns of a group of four warps
-    u32 steps, share;      // stages of a tile and of a block
-    u32 unused;
+    u32 steps, share;      // stages of a tile and of a block,
+    u32 together;          // which are all of one tile
+    // Of the neighbours of a tap `inner` are one place's, its channels first; how far apart filters, channels, taps and places
+    // lie in the result.
+    u32 neighbours, inner;
+    u32 row, channel, along;
 };
 
 __device__ __forceinline__ float narrow(float x, float) { return x; }
@@ -43,16 +47,21 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
         row += at * 4 / p.columns;
         column += at * 4 % p.columns;
     }
-    u32 tap = column / EACH / p.chunks, channel = column - tap * p.chunks * EACH;
-    if (row >= p.m || tap >= p.taps || channel >= p.channels) return;
-    u32 block = tile * p.steps / p.share, last = ((tile + 1) * p.steps - 1) / p.share;
-    const float4* part = p.parts + (u64)(block + tile) * fours + at;
+    u32 tap = column / EACH / p.chunks, neighbour = column - tap * p.chunks * EACH;
+    if (row >= p.m || tap >= p.taps) return;
+    u32 block = 0, last = (p.steps - 1) / p.share, first = tile;
+    u64 apart = (u64)p.tiles * fours;
+    if (!p.together) {
+        block = tile * p.steps / p.share, last = ((tile + 1) * p.steps - 1) / p.share;
+        first = block + tile, apart = fours;
+    }
+    const float4* part = p.parts + (u64)first * fours + at;
     float4 sum = make_float4(0, 0, 0, 0);
     for (; block <= last; block += 4) {
         float4 x[4];
 #pragma unroll
         for (u32 i = 0; i < 4; i++)
-            if (block + i <= last) x[i] = __ldcg(part + (u64)i * fours);
+            if (block + i <= last) x[i] = __ldcg(part + i * apart);
 #pragma unroll
         for (u32 i = 0; i < 4; i++)
             if (block + i <= last) {
@@ -61,19 +70,15 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
                 sum.z = __fadd_rn(sum.z, x[i].z);
                 sum.w = __fadd_rn(sum.w, x[i].w);
             }
-        part += (u64)4 * fours;
+        part += 4 * apart;
     }
-    T* out = (T*)p.out + ((u64)row * p.channels + channel) * p.taps + tap;
-    u32 left = p.channels - channel;
-    out[0] = narrow(sum.x, T());
-    if (left > 1) out[p.taps] = narrow(sum.y, T());
-    if (HALF) {
-        if (row + 8 >= p.m) return;
-        out += (u64)8 * p.channels * p.taps;
-        out[0] = narrow(sum.z, T());
-        if (left > 1) out[p.taps] = narrow(sum.w, T());
-    } else {
-        if (left > 2) out[2 * p.taps] = narrow(sum.z, T());
-        if (left > 3) out[3 * p.taps] = narrow(sum.w, T());
-    }
+    auto put = [&](u32 i, u32 row, float sum) {
+        u32 n = neighbour + i, place = n / p.inner, channel = n - place * p.inner;
+        if (row >= p.m || n >= p.neighbours || channel >= p.channels) return;
+        ((T*)p.out)[(u64)row * p.row + (u64)channel * p.channel + tap * p.along + place] = narrow(sum, T());
+    };
+    put(0, row, sum.x);
+    put(1, row, sum.y);
+    put(HALF ? 0 : 2, HALF ? row + 8 : row, sum.z);
+    put(HALF ? 1 : 3, HALF ? row + 8 : row, sum.w);
 }

@@ -83,8 +83,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) V_NAME(const Conv p) {
                 ring.next();
             }
             if (WEIGHT) {
-                // Each block and each tile that it has a part of have a place of their own: one of both numbers is another.
-                float* part = p.parts + (u64)(blockIdx.x + tile) * (BM * BN) + own * BN + lane;
+                float* part = p.parts + (u64)ring.slot(p, tile) * (BM * BN) + own * BN + lane;
 #pragma unroll
                 for (int i = 0; i < TM; i++)
 #pragma unroll

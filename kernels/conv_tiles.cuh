@@ -21,7 +21,8 @@ struct Conv {
     u32 taps;
     u32 taps_wide;     // of a line of the window
     u32 steps;         // of the weight's gradient: stages of a tile,
-    u32 share;         // and of a block
+    u32 share;         // and of a block,
+    u32 together;      // which are all of one tile: that many blocks, one of each tile, read the same places at a time
     i32 low_y, low_x;  // where the first place's window begins
     u32 stride_y, stride_x;
     u32 apart_y, apart_x;               // from one tap to the next, in the image,
@@ -95,8 +96,16 @@ struct Ring {
             prefetch(&own->b);
         }
         __syncthreads();
-        turn = WEIGHT ? blockIdx.x * p.share : blockIdx.x;
-        turns = WEIGHT ? min(turn + p.share, p.tiles_m * p.tiles_n * p.steps) : p.tiles_m * p.tiles_n;
+        turn = blockIdx.x;
+        turns = p.tiles_m * p.tiles_n;
+        if (WEIGHT && p.together) {
+            u32 part = blockIdx.x / turns, tile = blockIdx.x - part * turns;
+            turn = tile * p.steps + part * p.share;
+            turns = min(turn + p.share, (tile + 1) * p.steps);
+        } else if (WEIGHT) {
+            turn = blockIdx.x * p.share;
+            turns = min(turn + p.share, turns * p.steps);
+        }
     }
 
     __device__ __forceinline__ void next() {
@@ -115,6 +124,9 @@ struct Ring {
         turn += gridDim.x;
         return p.taps * p.chunks;
     }
+
+    // Where a block leaves its sums of a tile. One block or one tile further is another number.
+    static __device__ __forceinline__ u32 slot(const Conv& p, u32 tile) { return p.together ? blockIdx.x : blockIdx.x + tile; }
 
     __device__ __forceinline__ u32 free_stage() {
         u32 barrier = full + stage * 8;

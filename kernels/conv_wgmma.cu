@@ -30,11 +30,36 @@ struct Bits<2> {
     using type = u16;
 };
 
+__device__ __forceinline__ void read_shared(float4& x, u32 from) { x = read16(from); }
+__device__ __forceinline__ void read_shared(float2& x, u32 from) {
+    asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(x.x), "=f"(x.y) : "r"(from) : "memory");
+}
+__device__ __forceinline__ void read_shared(u32& x, u32 from) { asm volatile("ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(from) : "memory"); }
+__device__ __forceinline__ void read_shared(u16& x, u32 from) { asm volatile("ld.shared.u16 %0, [%1];" : "=h"(x) : "r"(from) : "memory"); }
+
+// Stores sixteen lines of 128 bytes of places, in units of `V`.
+template <typename U, typename V>
+__device__ __forceinline__ void put(const Conv& p, u32 slice, u32 row, u32 first, u32 lane) {
+    constexpr u32 COUNT = 128 / sizeof(V), LANES = COUNT < 32 ? COUNT : 32, ROWS = 32 / LANES;
+#pragma unroll
+    for (u32 part = 0; part < COUNT / LANES; part++) {
+        u32 unit = part * LANES + lane % LANES, place = first + unit * (sizeof(V) / sizeof(U)), byte = unit * sizeof(V);
+        if (place >= p.n) continue;
+        u32 r = lane / LANES;
+        U* to = (U*)p.out + stored_at(p, place) + (row + r) * p.plane;
+#pragma unroll(8 / ROWS > 1 ? 4 : 2)
+        for (; r < 16; r += ROWS, to += ROWS * p.plane) {
+            V v;
+            read_shared(v, slice + r * 128 + ((byte / 16 ^ (r % 8)) << 4) + byte % 16);
+            if (row + r < p.m) *(V*)to = v;
+        }
+    }
+}
+
 // Sixteen rows of a warp's sums, 128 bytes at a time.
 __device__ __forceinline__ void store(const Conv& p, u32 slice, u32 row, u32 col, u32 lane, const float (&sum)[SUMS]) {
     constexpr int COUNT = 128 / (HALF ? 2 : 4), FRAGMENTS = COUNT / 8;
     using U = typename Bits<sizeof(T)>::type;
-    U* out = (U*)p.out;
 #pragma unroll 1
     for (u32 part = 0; part < WIDE / COUNT; part++) {
         u32 first = col + part * COUNT;
@@ -62,42 +87,13 @@ __device__ __forceinline__ void store(const Conv& p, u32 slice, u32 row, u32 col
             }
         }
         __syncwarp();
-        if (p.vector >= 4) {
-            // Sixteen bytes a lane, four rows at a time.
-            constexpr int EACH = HALF ? 8 : 4;
-            u32 c = lane % 8, place = first + c * EACH;
-            bool low = place < p.n, high = HALF && place + 4 < p.n;
-            bool whole = p.vector >= EACH;
-            u64 at = stored_at(p, low ? place : 0), next = HALF && !whole ? stored_at(p, high ? place + 4 : 0) : 0;
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                u32 r = i * 4 + lane / 8;
-                float4 v = read16(slice + r * 128 + ((c ^ (r % 8)) << 4));
-                if (row + r >= p.m) continue;
-                U* to = out + (row + r) * p.plane;
-                if (whole) {
-                    if (low) *(float4*)(to + at) = v;
-                } else {
-                    if (low) *(float2*)(to + at) = make_float2(v.x, v.y);
-                    if (high) *(float2*)(to + next) = make_float2(v.z, v.w);
-                }
-            }
-        } else {
-            // A line of places at a time.
-            constexpr int EACH = HALF ? 2 : 1;
-            u32 place = first + lane * EACH;
-            bool low = place < p.n, high = HALF && place + 1 < p.n;
-            u64 at = stored_at(p, low ? place : 0), next = HALF ? stored_at(p, high ? place + 1 : 0) : 0;
-            U* to = out + row * p.plane;
-#pragma unroll 4
-            for (u32 r = 0; r < 16; r++, to += p.plane) {
-                u32 v;
-                asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(slice + r * 128 + ((lane / 4 ^ (r % 8)) << 4) + lane % 4 * 4));
-                if (row + r >= p.m) break;
-                if (low) to[at] = (U)v;
-                if (high) to[next] = (U)(v >> 16);
-            }
-        }
+        // As many bytes a lane as are aligned, lanes side by side.
+        if (p.vector == 16 / sizeof(U))
+            put<U, float4>(p, slice, row, first, lane);
+        else if (HALF && p.vector == 4)
+            put<U, float2>(p, slice, row, first, lane);
+        else
+            put<U, U>(p, slice, row, first, lane);
     }
 }
 
@@ -151,8 +147,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
             if (before < STAGES) release(before);
             settle(sum);
             if (WEIGHT) {
-                // Each block and each tile that it has a part of have a place of their own: one of both numbers is another.
-                float4* part = (float4*)p.parts + (u64)(blockIdx.x + tile) * (BM * BN / 4) + (warp - 4) * (SUMS / 4 * 32) + lane;
+                float4* part = (float4*)p.parts + (u64)ring.slot(p, tile) * (BM * BN / 4) + (warp - 4) * (SUMS / 4 * 32) + lane;
 #pragma unroll
                 for (int j = 0; j < SUMS; j += 4) __stcg(part + j * 8, make_float4(sum[j], sum[j + 1], sum[j + 2], sum[j + 3]));
             } else {

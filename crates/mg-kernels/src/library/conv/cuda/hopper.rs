@@ -11,10 +11,12 @@ use mg_device::{DType, Layout, Result, Shape};
 
 /// Multiprocessors of the device that plans are made for, whatever the device is.
 const MULTIPROCESSORS: usize = 132;
-/// Channels below which most of a stage's 128 bytes would be zeros.
-const FEWEST_CHANNELS: usize = 16;
+/// Of a stage's 128 bytes, so many times those that count may be zeros.
+const MOST_ZEROS: usize = 11;
 /// Multiplications and additions below which layouts cost more than they save.
 const FEWEST_FLOPS: usize = 1 << 18;
+/// Rests by a window's steps that are put together.
+const MOST_RESTS: usize = 16;
 /// No more than this is copied.
 const MOST: usize = 2 << 30;
 
@@ -34,7 +36,7 @@ const fn tile(m: usize, n: usize, stages: usize) -> Tile {
 const TENSOR_CORES: &[Tile] = &[tile(128, 256, 4), tile(128, 192, 5), tile(128, 128, 6), tile(64, 256, 5)];
 /// In f32 throughout (`kernels/conv_simt.cu`), windows and the gradient by the weight.
 const F32: &[Tile] = &[tile(128, 256, 4), tile(64, 256, 5), tile(32, 256, 6)];
-const F32_WEIGHT: &[Tile] = &[tile(128, 256, 4), tile(64, 288, 5), tile(64, 128, 6), tile(32, 288, 5)];
+const F32_WEIGHT: &[Tile] = &[tile(128, 256, 4), tile(64, 288, 5), tile(64, 128, 6), tile(32, 288, 5), tile(32, 96, 8)];
 
 impl Tile {
     /// Cycles of a stage: of the multiplications, or of its way from the second-level cache.
@@ -67,6 +69,7 @@ const BYTES_A_CYCLE: f64 = 44.0;
 const STORE: f64 = 2600.0;
 
 /// A window over images with channels innermost, one after the other, whose places give the places of a result.
+#[derive(Clone)]
 struct Gathered {
     /// Lines and columns of the images.
     size: [usize; 2],
@@ -107,21 +110,18 @@ impl Gathered {
         reach && self.low.iter().chain(&self.high()).all(corner)
     }
 
-    /// The tensor as the copy engine takes it. Places come with their columns first.
-    fn map(&self, elements: Elements, channels: usize, images: usize, places: usize) -> Moved {
-        let size = elements.size();
-        let pixel = padded(channels, size) * size;
-        let [lines, columns] = self.size;
-        let [high_y, high_x] = self.high();
-        Moved::Windows(WindowMap {
-            elements,
-            sizes: [channels, columns, lines, images].map(|n| n as u64),
-            strides: [pixel, pixel * columns, pixel * columns * lines].map(|n| n as u64),
-            low: [self.low[1] as i32, self.low[0] as i32],
-            high: [high_x as i32, high_y as i32],
-            steps: [self.step[1] as u32, self.step[0] as u32],
-            neighbours: (128 / size) as u32,
-            places: places as u32,
+    /// As one that has a whole line of a window's elements as its neighbours: `None` where they are not side by side.
+    fn by_lines(&self) -> Option<Gathered> {
+        let one = self.apart[1] == 1 || self.taps[1] == 1;
+        (one && self.taps[1] > 0).then(|| Gathered {
+            size: [self.size[0], self.places[1]],
+            low: [self.low[0], 0],
+            step: [self.step[0], 1],
+            taps: [self.taps[0], 1],
+            apart: [self.apart[0], 1],
+            first: [self.first[0], 0],
+            along: [self.along[0], 1],
+            ..*self
         })
     }
 }
@@ -208,16 +208,17 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<Plan>> {
         _ => return Ok(None),
     };
     let [m, n, k] = product(kind, g);
-    let fewest = if kind == ConvKind::Input { g.o } else { g.c };
+    let channels = if kind == ConvKind::Input { g.o } else { g.c };
     let planes = g.input[0] == 1 && g.kernel[0] == 1 && g.padding[0] == 0;
     let windows = match kind {
         ConvKind::Forward | ConvKind::Weight => vec![forward(g)],
         ConvKind::Input => backward(g),
     };
+    let laid = Laid { elements, name, batch: g.batch };
     let takes = target.capability == 90
         && g.groups == 1
         && planes
-        && fewest >= FEWEST_CHANNELS
+        && windows.iter().all(|window| laid.fills(window, channels, windows.len() == 1))
         && 2 * m.saturating_mul(n).saturating_mul(k) >= FEWEST_FLOPS
         && [m, n, k, g.inputs(), g.outputs()].iter().all(|&n| n < 1 << 30)
         && windows.iter().all(Gathered::fits);
@@ -225,7 +226,6 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<Plan>> {
         return Ok(None);
     }
     let mut plan = Plan::default();
-    let laid = Laid { elements, name, batch: g.batch };
     let done = match kind {
         ConvKind::Weight => laid.weight(problem, &windows[0], &mut plan)?,
         ConvKind::Forward | ConvKind::Input => laid.gather(problem, &windows, &mut plan)?,
@@ -247,6 +247,20 @@ struct Laid {
     batch: usize,
 }
 
+/// Images with neighbours innermost, as they lie for the copy engine.
+struct Images {
+    place: (Pointer, u64),
+    window: Gathered,
+    /// Elements that are neighbours, and how many of these are one place's channels, with those that fill them up.
+    neighbours: usize,
+    channels: usize,
+    /// Elements from one place to the next, from one line, from one image.
+    strides: [usize; 3],
+}
+
+/// An axis of a copy: how many elements, and how far apart they are before and after.
+type Axis = (usize, isize, usize);
+
 impl Laid {
     fn size(&self) -> usize {
         self.elements.size()
@@ -256,121 +270,304 @@ impl Laid {
         self.elements != Elements::F32
     }
 
-    /// A copy of an operand, of these sizes and strides, to the end of the workspace. `None` where it is too large.
+    /// Neighbours of one place that are brought at a time.
+    fn each(&self) -> usize {
+        128 / self.size()
+    }
+
+    /// Room at the end of the workspace. `None` where that is too much.
+    fn room(&self, plan: &mut Plan, elements: usize) -> Option<(Pointer, u64)> {
+        let place = (Pointer::Workspace, plan.workspace as u64);
+        let bytes = elements.checked_mul(self.size())?.checked_next_multiple_of(256)?;
+        plan.workspace = plan.workspace.checked_add(bytes).filter(|&all| all <= MOST)?;
+        Some(place)
+    }
+
+    /// A copy of an operand, from an element on, to an element of some room.
     fn copied(
         &self,
         plan: &mut Plan,
-        operand: u8,
-        align: usize,
-        sizes: [usize; 3],
-        from: [usize; 3],
-        to: [usize; 3],
-    ) -> Result<Option<(Pointer, u64)>> {
-        let reach = 1 + (0..3).map(|i| (sizes[i] - 1) * to[i]).sum::<usize>();
-        let bytes = reach.next_multiple_of(16) * self.size();
-        if plan.workspace + bytes > MOST {
-            return Ok(None);
-        }
+        (operand, align): (u8, usize),
+        (from, to): (usize, usize),
+        axes: &[Axis],
+        (pointer, place): (Pointer, u64),
+    ) -> Result<()> {
+        let sizes: Vec<usize> = axes.iter().map(|a| a.0).collect();
         let shape = Shape::new(&sizes)?;
-        let layout = |strides: [usize; 3]| Layout::new(shape, &strides.map(|n| n as isize), 0);
-        let place = (Pointer::Workspace, plan.workspace as u64);
-        let copying = copy::plan(self.size(), &layout(from)?, &layout(to)?, align.min(16))?;
-        let before = std::mem::replace(&mut plan.workspace, 0);
-        plan.then(copying, &[(Pointer::Input(operand), 0)], place);
-        plan.workspace = before + bytes.next_multiple_of(256);
-        Ok(Some(place))
+        // An offset that keeps strides below zero within what a layout takes: only strides count.
+        let behind: isize = axes.iter().map(|&(n, stride, _)| (n as isize - 1) * stride.min(0)).sum();
+        let before: Vec<isize> = axes.iter().map(|a| a.1).collect();
+        let after: Vec<isize> = axes.iter().map(|a| a.2 as isize).collect();
+        let size = self.size();
+        let alike = |at: usize| if (at * size).is_multiple_of(16) { align.min(16) } else { size };
+        let copying = copy::plan(
+            size,
+            &Layout::new(shape, &before, behind.unsigned_abs())?,
+            &Layout::new(shape, &after, 0)?,
+            alike(from).min(alike(to)),
+        )?;
+        let workspace = std::mem::replace(&mut plan.workspace, 0);
+        let [from, to] = [from, to].map(|at| (at * size) as u64);
+        plan.then(copying, &[(Pointer::Input(operand), from)], (pointer, place + to));
+        plan.workspace = workspace;
+        Ok(())
     }
 
-    /// Images with their channels innermost.
+    /// Zeros in some room.
+    fn zeros(&self, plan: &mut Plan, elements: usize, place: (Pointer, u64)) -> Result<()> {
+        plan.launches.extend(copy::fill(self.size(), elements, 0)?.launches.into_iter().map(|launch| {
+            launch.moved(|pointer| match pointer {
+                Pointer::Output(_) => place,
+                other => (other, 0),
+            })
+        }));
+        Ok(())
+    }
+
+    /// Stages of 128 bytes of neighbours for all elements of a window.
+    fn stages(&self, window: &Gathered, neighbours: usize) -> usize {
+        window.taps[0] * window.taps[1] * neighbours.div_ceil(self.each())
+    }
+
+    /// How many channels apart places lie whose lines are neighbours, so that each begins at a multiple of 16 bytes.
+    fn spread(&self, channels: usize, step: usize) -> usize {
+        let mut spread = channels;
+        while !(spread * step * self.size()).is_multiple_of(16) {
+            spread += 1;
+        }
+        spread
+    }
+
+    /// Whether whole lines of a window are to be neighbours: how many channels apart places lie then.
+    fn lines(&self, window: &Gathered, channels: usize) -> Option<usize> {
+        let lines = window.by_lines()?;
+        let spread = self.spread(channels, window.step[1]);
+        let fewer = self.stages(&lines, window.taps[1] * spread) * 5 < self.stages(window, channels) * 4;
+        (fewer && window.taps[1] > 1).then_some(spread)
+    }
+
+    /// Whether stages have enough that counts.
+    fn fills(&self, window: &Gathered, channels: usize, alone: bool) -> bool {
+        let lines = if alone { self.lines(window, channels) } else { None };
+        let stages = match lines.and_then(|spread| Some((spread, window.by_lines()?))) {
+            Some((spread, lines)) => self.stages(&lines, window.taps[1] * spread),
+            None => self.stages(window, channels),
+        };
+        let count = window.taps[0] * window.taps[1] * channels;
+        stages * self.each() <= (1 + MOST_ZEROS) * count || count == 0
+    }
+
+    /// An operand's images with channels innermost.
     fn images(
         &self,
         plan: &mut Plan,
-        operand: u8,
-        align: usize,
+        operand: (u8, usize),
         channels: usize,
-        plane: usize,
-    ) -> Result<Option<(Pointer, u64)>> {
-        let line = padded(channels, self.size());
-        if (plane == 1 || channels == 1) && line == channels && align >= 16 {
-            return Ok(Some((Pointer::Input(operand), 0)));
+        window: &Gathered,
+        lines: Option<usize>,
+    ) -> Result<Option<Images>> {
+        let [high, wide] = window.size;
+        let plane = high * wide;
+        if let (Some(spread), Some(window_by_lines)) = (lines, window.by_lines()) {
+            // Lines have zeros before and after them, as far as windows reach.
+            let reach = (window.places[1] - 1) * window.step[1] + window.taps[1];
+            let mut line = reach * spread;
+            while !(line * self.size()).is_multiple_of(16) {
+                line += 1;
+            }
+            let elements = self.batch * high * line;
+            let Some(place) = self.room(plan, elements) else { return Ok(None) };
+            let from = window.low[1].max(0) as usize;
+            let to = (-window.low[1]).max(0) as usize;
+            let count = wide.saturating_sub(from).min(reach.saturating_sub(to));
+            if spread != channels || line != reach * spread || count != reach {
+                self.zeros(plan, elements, place)?;
+            }
+            let axes = [
+                (self.batch, (channels * plane) as isize, high * line),
+                (high, wide as isize, line),
+                (count, 1, spread),
+                (channels, plane as isize, 1),
+            ];
+            if count > 0 {
+                self.copied(plan, operand, (from, to * spread), &axes, place)?;
+            }
+            return Ok(Some(Images {
+                place,
+                neighbours: window.taps[1] * spread,
+                channels: spread,
+                strides: [window.step[1] * spread, line, high * line],
+                window: window_by_lines,
+            }));
         }
-        let sizes = [self.batch, channels, plane];
-        self.copied(plan, operand, align, sizes, [channels * plane, plane, 1], [line * plane, 1, line])
+        let line = padded(channels, self.size());
+        let strides = [line, wide * line, plane * line];
+        let as_it_lies = (plane == 1 || channels == 1) && line == channels && operand.1 >= 16;
+        let place = if as_it_lies {
+            (Pointer::Input(operand.0), 0)
+        } else {
+            let Some(place) = self.room(plan, self.batch * plane * line) else { return Ok(None) };
+            let axes = [
+                (self.batch, (channels * plane) as isize, plane * line),
+                (channels, plane as isize, 1),
+                (plane, 1, line),
+            ];
+            self.copied(plan, operand, (0, 0), &axes, place)?;
+            place
+        };
+        Ok(Some(Images { place, window: window.clone(), neighbours: channels, channels: line, strides }))
+    }
+
+    /// The images as the copy engine takes them, so many places at a time. Of places, columns come first.
+    fn map(&self, images: &Images, places: usize) -> Moved {
+        let window = &images.window;
+        let [lines, columns] = window.size;
+        let [high_y, high_x] = window.high();
+        Moved::Windows(WindowMap {
+            elements: self.elements,
+            sizes: [images.neighbours, columns, lines, self.batch].map(|n| n as u64),
+            strides: images.strides.map(|n| (n * self.size()) as u64),
+            low: [window.low[1] as i32, window.low[0] as i32],
+            high: [high_x as i32, high_y as i32],
+            steps: [window.step[1] as u32, window.step[0] as u32],
+            neighbours: self.each() as u32,
+            places: places as u32,
+        })
+    }
+
+    /// The windows of the argument: where they begin, and how they go on.
+    fn windows(&self, args: &mut Args, window: &Gathered) {
+        args.u32(window.low[0] as u32).u32(window.low[1] as u32);
+        args.u32(window.step[0] as u32).u32(window.step[1] as u32);
+        args.u32(window.apart[0] as u32).u32(window.apart[1] as u32);
     }
 
     /// The forward convolution, or the gradient by the input.
     fn gather(&self, problem: &Problem, windows: &[Gathered], plan: &mut Plan) -> Result<bool> {
         let &Problem { kind, g, align, target, .. } = problem;
-        let volume = g.kernel[1] * g.kernel[2];
-        let plane = windows[0].size.iter().product();
-        // Filters by taps, with the channels that are added up innermost.
-        let (rows, depth, from) = match kind {
-            ConvKind::Input => (g.c, g.o, [1, volume, g.c * volume]),
-            ConvKind::Forward | ConvKind::Weight => (g.o, g.c, [1, g.c * volume, volume]),
+        let (size, cores, each) = (self.size(), self.on_tensor_cores(), self.each());
+        let [taps_y, taps_x] = [g.kernel[1], g.kernel[2]];
+        let volume = taps_y * taps_x;
+        // How far apart in the weight are the filters, and the channels that are added up.
+        let (rows, depth, row, channel) = match kind {
+            ConvKind::Input => (g.c, g.o, volume, g.c * volume),
+            ConvKind::Forward | ConvKind::Weight => (g.o, g.c, g.c * volume, volume),
         };
-        let line = padded(depth, self.size());
-        let Some(images) = self.images(plan, 0, align[0], depth, plane)? else { return Ok(false) };
-        let sizes = [volume, rows, depth];
-        let Some(filters) = self.copied(plan, 1, align[1], sizes, from, [rows * line, line, 1])? else {
-            return Ok(false);
+        let lines = if let [window] = windows { self.lines(window, depth) } else { None };
+        let Some(images) = self.images(plan, (0, align[0]), depth, &windows[0], lines)? else { return Ok(false) };
+        // Filters by taps, or by lines of taps; what is added up is innermost.
+        let (filters, length, count) = match lines {
+            Some(spread) => {
+                let length = padded(images.neighbours, size);
+                let elements = taps_y * rows * length;
+                let Some(place) = self.room(plan, elements) else { return Ok(false) };
+                if spread != depth {
+                    self.zeros(plan, elements, place)?;
+                }
+                let window = &windows[0];
+                let axes = [
+                    (taps_y, taps_x as isize, rows * length),
+                    (rows, row as isize, length),
+                    (taps_x, window.along[1], spread),
+                    (depth, channel as isize, 1),
+                ];
+                self.copied(plan, (1, align[1]), (window.first[1], 0), &axes, place)?;
+                (place, length, taps_y)
+            }
+            None => {
+                let length = padded(depth, size);
+                let Some(place) = self.room(plan, volume * rows * length) else { return Ok(false) };
+                let axes = [
+                    (volume, 1, rows * length),
+                    (rows, row as isize, length),
+                    (depth, channel as isize, 1),
+                ];
+                self.copied(plan, (1, align[1]), (0, 0), &axes, place)?;
+                (place, length, volume)
+            }
         };
-        let (size, cores) = (self.size(), self.on_tensor_cores());
-        let step = 128 / size;
+        let weights = |tile: Tile| {
+            Moved::Boxes(TensorMap {
+                elements: self.elements,
+                sizes: [images.neighbours, rows, count].map(|n| n as u64),
+                strides: [length * size, rows * length * size].map(|n| n as u64),
+                boxes: [each as u32, tile.m as u32, 1],
+            })
+        };
+        let tap_line = if lines.is_some() { 1 } else { taps_x as isize };
+        // Of a window with steps, each rest by them is a result of its own before they are put together.
+        let total = self.batch * rows * windows[0].to_size[0] * windows[0].to_size[1];
+        let steps = g.stride[1] * g.stride[2];
+        let weaves = kind == ConvKind::Input && windows.len() == steps && steps > 1 && steps <= MOST_RESTS && total < 1 << 31;
+        let woven = (Pointer::Workspace, plan.workspace as u64);
+        let mut rests = Vec::new();
         for window in windows {
-            let count = self.batch * window.places[0] * window.places[1];
+            let mut window = if lines.is_some() { images.window.clone() } else { window.clone() };
+            let mut out = (Pointer::Output(0), 0);
+            if weaves && window.taps.contains(&0) {
+                rests.push(None);
+                continue;
+            }
+            if weaves {
+                let elements = self.batch * rows * window.places[0] * window.places[1];
+                let Some(place) = self.room(plan, elements) else { return Ok(false) };
+                rests.push(Some((place.1 - woven.1) / size as u64));
+                (window.to, window.to_step, window.to_size) = ([0; 2], [1; 2], window.places);
+                out = place;
+            }
+            let window = &window;
+            let align_out = if weaves { 16 } else { target.align };
+            let images = Images { window: window.clone(), ..images };
+            let places = self.batch * window.places[0] * window.places[1];
             let taps = window.taps[0] * window.taps[1];
-            let stages = taps * depth.div_ceil(step);
-            let blocks = |tile: Tile| rows.div_ceil(tile.m) * count.div_ceil(tile.n);
+            let chunks = images.neighbours.div_ceil(each);
+            let stages = taps * chunks;
+            let blocks = |tile: Tile| rows.div_ceil(tile.m) * places.div_ceil(tile.n);
             let time = |tile: Tile| {
                 let store = STORE * (tile.m * tile.n) as f64 / 32768.0;
                 blocks(tile).div_ceil(MULTIPROCESSORS) as f64 * (stages as f64 * tile.stage(cores) + store)
             };
             let tile = chosen(problem, if cores { TENSOR_CORES } else { F32 }, time);
-            let mut args = Args::default();
             let whole = window.to_step == [1, 1];
-            let each = window.places[0] * window.places[1];
+            let of_image = window.places[0] * window.places[1];
             // Places that can be stored at a time: they are neighbours, of one image, and aligned.
             let vector = [16 / size, 4]
                 .into_iter()
-                .find(|&v| whole && each.is_multiple_of(v) && target.align.is_multiple_of(v * size));
-            args.pointer(Some((Pointer::Output(0), 0))).pointer(None);
-            let [tap_line, tap_step] = [g.kernel[2] as isize, 1];
+                .find(|&v| whole && of_image.is_multiple_of(v) && align_out.is_multiple_of(v * size));
             let first = window.first[0] as isize * tap_line + window.first[1] as isize;
             let to_plane = window.to_size[0] * window.to_size[1];
-            for number in [
-                rows,
-                count,
-                rows.div_ceil(tile.m),
-                count.div_ceil(tile.n),
-                depth.div_ceil(step),
-                taps,
-                window.taps[1],
-                0,
-                0,
-            ] {
+            let mut args = Args::default();
+            args.pointer(Some(out)).pointer(None);
+            let tiles = [rows.div_ceil(tile.m), places.div_ceil(tile.n)];
+            for number in [rows, places, tiles[0], tiles[1], chunks, taps, window.taps[1], 0, 0, 0] {
                 args.u32(number as u32);
             }
-            args.u32(window.low[0] as u32).u32(window.low[1] as u32);
-            args.u32(window.step[0] as u32).u32(window.step[1] as u32);
-            args.u32(window.apart[0] as u32).u32(window.apart[1] as u32);
+            self.windows(&mut args, window);
             args.u32(first as u32);
-            args.u32((window.along[0] * tap_line) as u32).u32((window.along[1] * tap_step) as u32);
+            args.u32((window.along[0] * tap_line) as u32).u32(window.along[1] as u32);
             args.u32(vector.unwrap_or(1) as u32);
             args.u32((window.to[0] * window.to_size[1] + window.to[1]) as u32);
             args.u32((window.to_step[0] * window.to_size[1]) as u32);
             args.u32(if whole { 0 } else { window.to_step[1] } as u32);
             args.u64(to_plane as u64).u64((to_plane * rows) as u64);
-            args.divisor(each).divisor(window.places[1]);
-            let weights = Moved::Boxes(TensorMap {
-                elements: self.elements,
-                sizes: [depth, rows, volume].map(|n| n as u64),
-                strides: [line * size, rows * line * size].map(|n| n as u64),
-                boxes: [step as u32, tile.m as u32, 1],
-            });
-            args.map(filters, weights);
-            args.map(images, window.map(self.elements, depth, self.batch, tile.n));
+            args.divisor(of_image).divisor(window.places[1]);
+            args.map(filters, weights(tile)).map(images.place, self.map(&images, tile.n));
             let grid = blocks(tile).min(MULTIPROCESSORS);
-            plan.launches.push(self.launch("gather", tile, grid, tile.shared(if cores { 8 * 2048 } else { 0 }), args)?);
+            let shared = tile.shared(if cores { 8 * 2048 } else { 0 });
+            plan.launches.push(self.launch("gather", tile, grid, shared, args)?);
+        }
+        if weaves {
+            let mut args = Args::default();
+            args.pointer(Some((Pointer::Output(0), 0))).pointer(Some(woven));
+            args.u32(total as u32).u32((target.align.is_multiple_of(16)).into());
+            for rest in 0..MOST_RESTS {
+                args.u64(rests.get(rest).copied().flatten().unwrap_or(u64::MAX));
+            }
+            for number in [g.input[1], g.input[2], g.stride[1], g.stride[2]] {
+                args.divisor(number);
+            }
+            let name = format!("conv_weave_b{}", 8 * size);
+            plan.launches.push(copy::launch("conv", &name, total.div_ceil(256 * 16 / size), args)?);
         }
         Ok(true)
     }
@@ -378,39 +575,51 @@ impl Laid {
     /// The gradient by the weight.
     fn weight(&self, problem: &Problem, window: &Gathered, plan: &mut Plan) -> Result<bool> {
         let &Problem { g, align, .. } = problem;
-        let Some(images) = self.images(plan, 0, align[0], g.c, g.inputs())? else { return Ok(false) };
-        let Some(gradient) = self.images(plan, 1, align[1], g.o, g.outputs())? else { return Ok(false) };
-        let (size, cores) = (self.size(), self.on_tensor_cores());
-        let step = 128 / size;
-        let count = self.batch * g.outputs();
-        let steps = count.div_ceil(step);
-        let chunks = g.c.div_ceil(step);
+        let (size, cores, each) = (self.size(), self.on_tensor_cores(), self.each());
+        let lines = self.lines(window, g.c);
+        let Some(images) = self.images(plan, (0, align[0]), g.c, window, lines)? else { return Ok(false) };
+        let of_output = Gathered { size: window.places, ..window.clone() };
+        let Some(gradient) = self.images(plan, (1, align[1]), g.o, &of_output, None)? else { return Ok(false) };
+        let window = &images.window;
+        let places = self.batch * g.outputs();
+        let steps = places.div_ceil(each);
+        let chunks = images.neighbours.div_ceil(each);
         let taps = window.taps[0] * window.taps[1];
-        let tiles = |tile: Tile| [g.o.div_ceil(tile.m), (taps * chunks * step).div_ceil(tile.n)];
+        let tiles = |tile: Tile| [g.o.div_ceil(tile.m), (taps * chunks * each).div_ceil(tile.n)];
         let stages = |tile: Tile| tiles(tile)[0] * tiles(tile)[1] * steps;
-        // Each block has at least so many stages that it is worth to leave its sums.
-        let share = |tile: Tile| stages(tile).div_ceil(MULTIPROCESSORS).max(8.min(steps));
+        // Each block has at least so many stages that it is worth to leave its sums. Where there are blocks for all tiles, those that
+        // read the same places do so at the same time; else each has as much as the others, of one tile or of two.
+        let together = |tile: Tile| tiles(tile)[0] * tiles(tile)[1] * 3 <= MULTIPROCESSORS;
+        let share = |tile: Tile| {
+            let share = match together(tile) {
+                true => steps.div_ceil(MULTIPROCESSORS / (tiles(tile)[0] * tiles(tile)[1])),
+                false => stages(tile).div_ceil(MULTIPROCESSORS),
+            };
+            share.max(8.min(steps))
+        };
+        let parts = |tile: Tile| match together(tile) {
+            true => tiles(tile)[0] * tiles(tile)[1] * steps.div_ceil(share(tile)),
+            false => tiles(tile)[0] * tiles(tile)[1] + stages(tile).div_ceil(share(tile)),
+        };
         let time = |tile: Tile| {
-            let left = (tiles(tile)[0] * tiles(tile)[1] + MULTIPROCESSORS) * tile.m * tile.n;
-            share(tile) as f64 * tile.stage(cores) + left as f64 * LEFT
+            share(tile) as f64 * tile.stage(cores) + (parts(tile) * tile.m * tile.n) as f64 * LEFT
         };
         let tile = chosen(problem, if cores { TENSOR_CORES } else { F32_WEIGHT }, time);
-        let ([tiles_m, tiles_n], share) = (tiles(tile), share(tile));
+        let ([tiles_m, tiles_n], share, count, together) = (tiles(tile), share(tile), parts(tile), together(tile));
         if stages(tile) >= 1 << 30 {
             return Ok(false);
         }
-        let blocks = stages(tile).div_ceil(share);
+        let blocks = if together { count } else { count - tiles_m * tiles_n };
         let parts = (Pointer::Workspace, plan.workspace as u64);
-        plan.workspace += (blocks + tiles_m * tiles_n) * tile.m * tile.n * 4;
+        plan.workspace += count * tile.m * tile.n * 4;
 
         let mut args = Args::default();
         args.pointer(Some((Pointer::Output(0), 0))).pointer(Some(parts));
-        for number in [g.o, count, tiles_m, tiles_n, chunks, taps, window.taps[1], steps, share] {
+        let numbers = [g.o, places, tiles_m, tiles_n, chunks, taps, window.taps[1], steps, share, together.into()];
+        for number in numbers {
             args.u32(number as u32);
         }
-        args.u32(window.low[0] as u32).u32(window.low[1] as u32);
-        args.u32(window.step[0] as u32).u32(window.step[1] as u32);
-        args.u32(window.apart[0] as u32).u32(window.apart[1] as u32);
+        self.windows(&mut args, window);
         for _ in 0..7 {
             args.u32(0);
         }
@@ -418,24 +627,28 @@ impl Laid {
         let line = padded(g.o, size);
         let rows = Moved::Boxes(TensorMap {
             elements: self.elements,
-            sizes: [g.o, count, 1].map(|n| n as u64),
-            strides: [line * size, count * line * size].map(|n| n as u64),
-            boxes: [step as u32, step as u32, 1],
+            sizes: [g.o, places, 1].map(|n| n as u64),
+            strides: [line * size, places * line * size].map(|n| n as u64),
+            boxes: [each as u32, each as u32, 1],
         });
-        args.map(gradient, rows);
-        args.map(images, window.map(self.elements, g.c, self.batch, step));
+        args.map(gradient.place, rows).map(images.place, self.map(&images, each));
         plan.launches.push(self.launch("weight", tile, blocks, tile.shared(0), args)?);
 
         let mut args = Args::default();
         args.pointer(Some((Pointer::Output(0), 0))).pointer(Some(parts));
         let tiles = tiles_m * tiles_n;
-        for number in
-            [g.o, g.c, taps, chunks, tiles_m, tiles, tile.m, tile.n, tile.wide(), steps, share, 0]
-        {
+        let volume = g.kernel[1] * g.kernel[2];
+        // Of neighbours, so many are one place's, and one tap's.
+        let along = if lines.is_some() { g.kernel[2] } else { 1 };
+        for number in [g.o, g.c, taps, chunks, tiles_m, tiles, tile.m, tile.n, tile.wide(), steps, share] {
             args.u32(number as u32);
         }
+        args.u32(together.into());
+        args.u32(images.neighbours as u32).u32(images.channels as u32);
+        args.u32((g.c * volume) as u32).u32(volume as u32).u32(along as u32);
         let threads = tiles * tile.m * tile.n / 4;
-        plan.launches.push(copy::launch("conv", &format!("conv_add_{}", self.name), threads.div_ceil(256), args)?);
+        let name = format!("conv_add_{}", self.name);
+        plan.launches.push(copy::launch("conv", &name, threads.div_ceil(256), args)?);
         Ok(true)
     }
 
