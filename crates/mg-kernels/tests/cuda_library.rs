@@ -1,9 +1,9 @@
 //! Plans of the CUDA library against the kernels' own text: what a plan launches exists, takes such an argument and such
 //! blocks. What the launches compute is checked on a GPU (`kernels/bench`).
 
-use mg_device::cuda::{Elements, TENSOR_MAP_BYTES};
+use mg_device::cuda::{Elements, Moved, TENSOR_MAP_BYTES, TensorMap};
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
-use mg_kernels::cuda::library::{KERNELS, Launch, MAX_ARGS, Plan, Pointer, copy};
+use mg_kernels::cuda::library::{KERNELS, Launch, MAX_ARGS, Map, Plan, Pointer, copy};
 use mg_kernels::library::gather::cuda::{gather, scatter_add};
 use mg_kernels::library::matmul::{Epilogue, Precision, Problem, cuda as matmul};
 
@@ -38,12 +38,16 @@ fn sound(plan: Result<Plan>) -> Vec<Launch> {
             assert!(argument[map.at..map.at + TENSOR_MAP_BYTES].iter().all(|&byte| byte == 0));
             match &map.tensor {
                 Moved::Boxes(tensor) => {
-                    assert!(tensor.sizes.iter().all(|&n| n > 0) && tensor.strides.iter().all(|n| n % 16 == 0));
+                    assert!(
+                        tensor.sizes.iter().all(|&n| n > 0) && tensor.strides.iter().all(|n| n % 16 == 0)
+                    );
                     assert_eq!(tensor.boxes[0] as usize * tensor.elements.size(), 128);
                     assert!(tensor.boxes.iter().all(|&n| n <= 256));
                 }
                 Moved::Windows(tensor) => {
-                    assert!(tensor.sizes.iter().all(|&n| n > 0) && tensor.strides.iter().all(|n| n % 16 == 0));
+                    assert!(
+                        tensor.sizes.iter().all(|&n| n > 0) && tensor.strides.iter().all(|n| n % 16 == 0)
+                    );
                     assert_eq!(tensor.neighbours as usize * tensor.elements.size(), 128);
                     assert!(tensor.places <= 256 && tensor.steps.iter().all(|n| (1..=8).contains(n)));
                     assert!(tensor.low.iter().chain(&tensor.high).all(|n| (-128..128).contains(n)));

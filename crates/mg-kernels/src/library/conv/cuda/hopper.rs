@@ -36,7 +36,8 @@ const fn tile(m: usize, n: usize, stages: usize) -> Tile {
 const TENSOR_CORES: &[Tile] = &[tile(128, 256, 4), tile(128, 192, 5), tile(128, 128, 6), tile(64, 256, 5)];
 /// In f32 throughout (`kernels/conv_simt.cu`), windows and the gradient by the weight.
 const F32: &[Tile] = &[tile(128, 256, 4), tile(64, 256, 5), tile(32, 256, 6)];
-const F32_WEIGHT: &[Tile] = &[tile(128, 256, 4), tile(64, 288, 5), tile(64, 128, 6), tile(32, 288, 5), tile(32, 96, 8)];
+const F32_WEIGHT: &[Tile] =
+    &[tile(128, 256, 4), tile(64, 288, 5), tile(64, 128, 6), tile(32, 288, 5), tile(32, 96, 8)];
 
 impl Tile {
     /// Cycles of a stage: of the multiplications, or of its way from the second-level cache.
@@ -454,7 +455,9 @@ impl Laid {
             ConvKind::Forward | ConvKind::Weight => (g.o, g.c, g.c * volume, volume),
         };
         let lines = if let [window] = windows { self.lines(window, depth) } else { None };
-        let Some(images) = self.images(plan, (0, align[0]), depth, &windows[0], lines)? else { return Ok(false) };
+        let Some(images) = self.images(plan, (0, align[0]), depth, &windows[0], lines)? else {
+            return Ok(false);
+        };
         // Filters by taps, or by lines of taps; what is added up is innermost.
         let (filters, length, count) = match lines {
             Some(spread) => {
@@ -477,11 +480,8 @@ impl Laid {
             None => {
                 let length = padded(depth, size);
                 let Some(place) = self.room(plan, volume * rows * length) else { return Ok(false) };
-                let axes = [
-                    (volume, 1, rows * length),
-                    (rows, row as isize, length),
-                    (depth, channel as isize, 1),
-                ];
+                let axes =
+                    [(volume, 1, rows * length), (rows, row as isize, length), (depth, channel as isize, 1)];
                 self.copied(plan, (1, align[1]), (0, 0), &axes, place)?;
                 (place, length, volume)
             }
@@ -498,7 +498,11 @@ impl Laid {
         // Of a window with steps, each rest by them is a result of its own before they are put together.
         let total = self.batch * rows * windows[0].to_size[0] * windows[0].to_size[1];
         let steps = g.stride[1] * g.stride[2];
-        let weaves = kind == ConvKind::Input && windows.len() == steps && steps > 1 && steps <= MOST_RESTS && total < 1 << 31;
+        let weaves = kind == ConvKind::Input
+            && windows.len() == steps
+            && steps > 1
+            && steps <= MOST_RESTS
+            && total < 1 << 31;
         let woven = (Pointer::Workspace, plan.workspace as u64);
         let mut rests = Vec::new();
         for window in windows {
@@ -579,7 +583,9 @@ impl Laid {
         let lines = self.lines(window, g.c);
         let Some(images) = self.images(plan, (0, align[0]), g.c, window, lines)? else { return Ok(false) };
         let of_output = Gathered { size: window.places, ..window.clone() };
-        let Some(gradient) = self.images(plan, (1, align[1]), g.o, &of_output, None)? else { return Ok(false) };
+        let Some(gradient) = self.images(plan, (1, align[1]), g.o, &of_output, None)? else {
+            return Ok(false);
+        };
         let window = &images.window;
         let places = self.batch * g.outputs();
         let steps = places.div_ceil(each);
@@ -605,7 +611,8 @@ impl Laid {
             share(tile) as f64 * tile.stage(cores) + (parts(tile) * tile.m * tile.n) as f64 * LEFT
         };
         let tile = chosen(problem, if cores { TENSOR_CORES } else { F32_WEIGHT }, time);
-        let ([tiles_m, tiles_n], share, count, together) = (tiles(tile), share(tile), parts(tile), together(tile));
+        let ([tiles_m, tiles_n], share, count, together) =
+            (tiles(tile), share(tile), parts(tile), together(tile));
         if stages(tile) >= 1 << 30 {
             return Ok(false);
         }
@@ -615,7 +622,8 @@ impl Laid {
 
         let mut args = Args::default();
         args.pointer(Some((Pointer::Output(0), 0))).pointer(Some(parts));
-        let numbers = [g.o, places, tiles_m, tiles_n, chunks, taps, window.taps[1], steps, share, together.into()];
+        let numbers =
+            [g.o, places, tiles_m, tiles_n, chunks, taps, window.taps[1], steps, share, together.into()];
         for number in numbers {
             args.u32(number as u32);
         }
