@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use mg_device::{Element, Error, ErrorKind, Result, with_element};
-use mg_graph::{Node, Value};
+use mg_device::{DType, Element, Error, ErrorKind, Result, Valid, with_element};
+use mg_graph::{Node, Value, cell_bits_of_int};
+use mg_kernels::{Algebra, Row, Rules};
 
 use crate::tensor::Tensor;
 
@@ -93,4 +94,51 @@ fn search<T: Element>(value: &Value, valid: &Range<i64>, except: Option<i64>) ->
         excepted |= Some(index) == except;
     }
     Ok(Found::Inside { negative, excepted })
+}
+
+/// Numbers that are to be what `valid` says: those that are known are looked at now, others when they are used.
+#[track_caller]
+pub(crate) fn valid(op: &'static str, node: &Node, valid: Valid) -> Result<Node> {
+    Ok(match unseen(op, node, valid)? {
+        Some(zeros) => node.add(&zeros.cast(node.dtype())),
+        None => node.clone(),
+    })
+}
+
+/// As [`valid`]: zeros that are checked when they are used, if there is something to look at then.
+#[track_caller]
+pub(crate) fn unseen(op: &'static str, node: &Node, valid: Valid) -> Result<Option<Node>> {
+    let known = match node.value() {
+        Some(Ok(value)) if value.buffer.device().is_cpu() => Some(value),
+        _ => None,
+    };
+    if let Some(value) = known {
+        if !with_element!(node.dtype(), T => all::<T>(value, valid))? {
+            return Err(Error::new(op, valid.refusal()));
+        }
+        // A replay's may be others.
+        if !mg_graph::is_recording() {
+            return Ok(None);
+        }
+    }
+    let [none, one] =
+        [0, 1].map(|n| Node::scalar_bits(cell_bits_of_int(n, DType::I64), DType::I64, node.device(), false));
+    // What is no number fails each comparison.
+    let (zero, rising) = (node.lit(0.0), |row: Row, a: &Node, b: &Node, then: &Node| {
+        Node::apply(row, &[a, b]).choose(then, &one)
+    });
+    let index = match valid {
+        Valid::Probability => rising(Row::Le, &zero, node, &rising(Row::Le, node, &node.lit(1.0), &none)),
+        Valid::Weight => {
+            rising(Row::Le, &zero, node, &rising(Row::Lt, node, &node.lit(f64::INFINITY), &none))
+        }
+        Valid::Sum => rising(Row::Lt, &zero, node, &none),
+        Valid::Diagonal => rising(Row::Ne, &zero, node, &none),
+    };
+    Ok(Some(index.guard(valid.axis(), 1)))
+}
+
+fn all<T: Element>(value: &Value, valid: Valid) -> Result<bool> {
+    let all = value.buffer.as_slice::<T>()?;
+    Ok(value.layout.offsets().all(|at| valid.holds(all[at].to_f64())))
 }

@@ -297,7 +297,7 @@ pub(crate) fn walk(
         match node.tag() {
             Some(Tag::Owner(_)) => continue,
             Some(Tag::History(history)) => {
-                add(&mut front, history, gradient);
+                add(&mut front, history, rules::of_what_it_was(gradient, &node, history)?);
                 continue;
             }
             Some(Tag::Forgotten(history)) => {

@@ -1,7 +1,7 @@
 //! Gradient rules of the nodes that are not rows of the op table. A gradient may be smaller than what it belongs to, if
 //! it broadcasts to it: a literal stays a scalar until somebody needs its shape.
 
-use mg_device::{DType, Layout, MAX_RANK, Result, Shape};
+use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape};
 use mg_graph::{Kernel, Map, Node, Op, Sources, View};
 use mg_kernels::library::Library;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
@@ -55,6 +55,21 @@ fn sum_to(gradient: &Node, of: &Shape, to: &Shape) -> Result<Node> {
         }
     }
     gradient.expand(*of)?.reduce(ReduceKind::Sum, axes, true)?.reshape(*to)
+}
+
+/// The gradient of a node that stands for what `was` computed, where that may have had another shape or dtype (`x.data = y`):
+/// as one of what was computed.
+pub(crate) fn of_what_it_was(gradient: Node, node: &Node, was: &Node) -> Result<Node> {
+    let (of, to) = (*node.shape(), *was.shape());
+    if of == to {
+        return Ok(if gradient.dtype() == was.dtype() { gradient } else { gradient.cast(was.dtype()) });
+    }
+    if Shape::broadcast(&of, &to) != Some(of) {
+        let text =
+            format!("a gradient of shape {of} for what was computed as {to}: its data is another's since");
+        return Err(Error::new("backward", ErrorKind::Gradient(text)));
+    }
+    sum_to(&gradient.cast(was.dtype()), &of, &to)
 }
 
 fn through_view(node: &Node, source: &Node, view: &View, g: &Node) -> Result<Node> {

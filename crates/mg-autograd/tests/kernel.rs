@@ -221,3 +221,117 @@ fn one_pass() -> Result<()> {
     assert!(plan.starts_with("1 launch,"), "{plan}");
     Ok(())
 }
+
+/// Elements of lists, and fields of tuples, which branches assign to.
+#[kernel(crate = mg_autograd)]
+fn elements(x: S, y: S) -> (S, S, S) {
+    let mut pair = [x, y];
+    let mut list = vec![x, y];
+    let mut nested = (x, (y, x));
+    if x > 0 {
+        pair[0] = y * 2;
+        list[1] += 1;
+        nested.1.0 = x - y;
+    } else if y > 0 {
+        [pair[1], pair[0]] = [x, y];
+    }
+    (pair[0] + 10 * pair[1], list[0] + 10 * list[1], nested.0 + 10 * nested.1.0)
+}
+
+/// Names of patterns, which are not those that stand around the branch.
+#[kernel(crate = mg_autograd)]
+fn patterns(x: S, n: usize) -> S {
+    let (mut k, mut z, mut w) = (x, x, S::from(0));
+    if x > 0 {
+        for k in 0..n {
+            z += k as i64;
+        }
+        k = z + 1;
+        let double = |z: S| z * 2;
+        w = double(k);
+        match Some(n) {
+            Some(z) if z > 100 => {}
+            Some(_) | None => z = w,
+        }
+        if let Some(w) = Some(n) {
+            k += w;
+        }
+        w -= 1;
+        let z = z;
+        k += z;
+    }
+    k + 100 * z + 10000 * w
+}
+
+/// What Rust knows is asked for only where it decides.
+#[kernel(crate = mg_autograd)]
+fn known(x: S, weights: Vec<f64>) -> S {
+    let mut y = S::from(0.0);
+    for i in 0..4usize {
+        if i < weights.len() && weights[i] > 0.0 {
+            y += weights[i] * x;
+        }
+        if i >= weights.len() || weights[i] < 0.0 && x > 0 {
+            y += 1;
+        }
+    }
+    y
+}
+
+#[kernel(crate = mg_autograd)]
+fn guarded(a: S, b: S) -> S {
+    let mut q = S::from(0);
+    if b != 0 && a.floor_divide(b) > 1 {
+        q = a % b;
+    }
+    if b == 0 || a.remainder(b) == 0 { q } else { q + a.floor_divide(b) }
+}
+
+#[test]
+fn elements_are_assigned_to_where_the_branch_is_taken() -> Result<()> {
+    for x in X {
+        for y in Y {
+            let (mut pair, mut list, mut nested) = ([x, y], vec![x, y], (x, (y, x)));
+            if x > 0.0 {
+                pair[0] = y * 2.0;
+                list[1] += 1.0;
+                nested.1.0 = x - y;
+            } else if y > 0.0 {
+                pair = [y, x];
+            }
+            let wanted = [pair[0] + 10.0 * pair[1], list[0] + 10.0 * list[1], nested.0 + 10.0 * nested.1.0];
+            let (a, b, c) = elements(x, y);
+            assert_eq!([a.item::<f64>()?, b.item()?, c.item()?], wanted, "{x} {y}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn names_of_patterns_are_their_own() -> Result<()> {
+    for x in X {
+        let n = 3;
+        let (mut k, mut z, mut w) = (x, x, 0.0);
+        if x > 0.0 {
+            z += 3.0;
+            k = z + 1.0;
+            w = k * 2.0;
+            z = w;
+            k += n as f64;
+            w -= 1.0;
+            k += z;
+        }
+        let got = patterns(x, n).item::<f64>()?;
+        assert_eq!(got, k + 100.0 * z + 10000.0 * w, "{x}");
+    }
+    Ok(())
+}
+
+#[test]
+fn connectives_ask_for_what_decides() -> Result<()> {
+    let x = Tensor::from_slice(&[2.0f32, -2.0]);
+    assert_eq!(known(&x, vec![1.0, -1.0]).to_vec::<f32>()?, [5.0, 0.0]);
+    let (a, b) = (Tensor::from_slice(&[7i32, 8, 9, 5, 6]), Tensor::from_slice(&[2i32, 0, 9, 3, 4]));
+    assert_eq!(guarded(&a, &b).to_vec::<i32>()?, [4, 0, 0, 1, 1]);
+    Ok(())
+}

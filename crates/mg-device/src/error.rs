@@ -12,6 +12,63 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// `Result` with this crate's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// What values have to be that kernels check: an index of 1 for each that is not, where there is room for 0 alone. It stands where
+/// checks of indices have their axis, beyond those that tensors have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Valid {
+    /// At least 0 and at most 1.
+    Probability,
+    /// Finite, and not negative.
+    Weight,
+    /// Above 0: the sum of weights.
+    Sum,
+    /// Not 0: the diagonal of a triangular matrix that has an inverse.
+    Diagonal,
+}
+
+impl Valid {
+    const ALL: [Valid; 4] = [Valid::Probability, Valid::Weight, Valid::Sum, Valid::Diagonal];
+
+    /// What stands in place of the axis.
+    pub const fn axis(self) -> usize {
+        crate::MAX_RANK + 1 + self as usize
+    }
+
+    /// Whether a value is that.
+    pub fn holds(self, x: f64) -> bool {
+        match self {
+            Valid::Probability => (0.0..=1.0).contains(&x),
+            Valid::Weight => (0.0..f64::INFINITY).contains(&x),
+            Valid::Sum => x > 0.0,
+            Valid::Diagonal => x != 0.0,
+        }
+    }
+
+    /// What is wrong where it does not hold.
+    pub fn refusal(self) -> ErrorKind {
+        let text = match self {
+            Valid::Probability => "takes numbers between 0 and 1",
+            Valid::Weight => "takes weights that are finite and not negative",
+            Valid::Sum => "takes weights of which some are above 0",
+            Valid::Diagonal => {
+                let text = "a diagonal element is zero: the matrix is singular and has no inverse";
+                return ErrorKind::Singular(text.into());
+            }
+        };
+        ErrorKind::Value(text.into())
+    }
+}
+
+impl ErrorKind {
+    /// What a check of indices along an axis found, or one of values.
+    pub fn of_check(index: i64, axis: usize, size: usize) -> ErrorKind {
+        match Valid::ALL.into_iter().find(|valid| valid.axis() == axis) {
+            Some(valid) => valid.refusal(),
+            None => ErrorKind::Index { index, axis, size },
+        }
+    }
+}
+
 /// What went wrong, for programs to match on. Its text names what was got and what is taken.
 #[derive(thiserror::Error, Debug, Clone, PartialEq)]
 #[non_exhaustive]

@@ -34,7 +34,7 @@ pub use buffer::{Buffer, Exported};
 pub use collapse::{collapse, merge_dims};
 pub use device::Device;
 pub use dtype::{Category, DType, Element, Standing};
-pub use error::{Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, Result, Valid};
 pub use half::{bf16, f16};
 pub use layout::{Layout, Offsets};
 pub use shape::{MAX_RANK, Shape, normalize_axis};

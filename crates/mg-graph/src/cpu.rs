@@ -163,7 +163,7 @@ fn refused<B: Bindings>(graph: &B, node: usize, found: OutOfRange) -> Error {
     }
     let kind = match found.size {
         ZERO_DIVISOR => ErrorKind::Value("an integer is divided by zero".into()),
-        size => ErrorKind::Index { index: found.index, axis: origin.axis, size: size.max(0) as usize },
+        size => ErrorKind::of_check(found.index, origin.axis, size.max(0) as usize),
     };
     Error::new(origin.op, kind).with_location(origin.line)
 }

@@ -285,8 +285,15 @@ impl VisitMut for Rewriter {
                     BinOp::Ge(_) => quote!(#path::Compare::ge),
                     BinOp::Eq(_) => quote!(#path::Compare::eq),
                     BinOp::Ne(_) => quote!(#path::Compare::ne),
-                    BinOp::And(_) => quote!(#path::Connect::and),
-                    BinOp::Or(_) => quote!(#path::Connect::or),
+                    BinOp::And(_) | BinOp::Or(_) => {
+                        let name = format_ident!(
+                            "{}",
+                            if matches!(binary.op, BinOp::And(_)) { "and" } else { "or" }
+                        );
+                        // The right one is asked for where it decides.
+                        *expr = syn::parse_quote_spanned!(binary.span()=> #path::Connect::#name(#a, || #b));
+                        return;
+                    }
                     _ => return,
                 };
                 *expr = syn::parse_quote_spanned!(binary.span()=> #call(#a, #b));
@@ -370,8 +377,23 @@ fn assigned(one: &ExprIf) -> BTreeSet<Ident> {
                     }
                 }
                 Expr::Tuple(several) => several.elems.iter().for_each(|each| self.target(each)),
+                Expr::Array(several) => several.elems.iter().for_each(|each| self.target(each)),
+                // An element or a field is a part of what the name stands for.
+                Expr::Index(of) => self.target(&of.expr),
+                Expr::Field(of) => self.target(&of.base),
+                Expr::Paren(of) => self.target(&of.expr),
+                Expr::Group(of) => self.target(&of.expr),
+                Expr::Unary(of) => self.target(&of.expr),
+                // What else there is to assign to is changed for all, which does not compile: branches are `Fn`.
                 _ => {}
             }
+        }
+
+        /// Names of patterns are there in what follows them, and no longer.
+        fn scope(&mut self, f: impl FnOnce(&mut Self)) {
+            self.own.push(BTreeSet::new());
+            f(self);
+            self.own.pop();
         }
     }
     impl<'a> Visit<'a> for Names {
@@ -382,7 +404,39 @@ fn assigned(one: &ExprIf) -> BTreeSet<Ident> {
         }
         fn visit_local(&mut self, local: &'a Local) {
             // The initial value is outside of the name's scope.
-            visit::visit_local(self, local);
+            if let Some(init) = &local.init {
+                self.visit_expr(&init.expr);
+                if let Some((_, other)) = &init.diverge {
+                    self.visit_expr(other);
+                }
+            }
+            self.visit_pat(&local.pat);
+        }
+        fn visit_expr_for_loop(&mut self, one: &'a syn::ExprForLoop) {
+            self.visit_expr(&one.expr);
+            self.scope(|names| {
+                names.visit_pat(&one.pat);
+                names.visit_block(&one.body);
+            });
+        }
+        fn visit_arm(&mut self, arm: &'a syn::Arm) {
+            self.scope(|names| visit::visit_arm(names, arm));
+        }
+        fn visit_expr_closure(&mut self, closure: &'a syn::ExprClosure) {
+            self.scope(|names| visit::visit_expr_closure(names, closure));
+        }
+        // Names of `let` in a condition.
+        fn visit_expr_if(&mut self, one: &'a ExprIf) {
+            self.scope(|names| {
+                names.visit_expr(&one.cond);
+                names.visit_block(&one.then_branch);
+            });
+            if let Some((_, other)) = &one.else_branch {
+                self.visit_expr(other);
+            }
+        }
+        fn visit_expr_while(&mut self, one: &'a syn::ExprWhile) {
+            self.scope(|names| visit::visit_expr_while(names, one));
         }
         fn visit_pat_ident(&mut self, name: &'a syn::PatIdent) {
             if let Some(scope) = self.own.last_mut() {

@@ -4,6 +4,7 @@
 
 use mg_autograd::{Tensor, no_grad};
 use mg_device::{DType, Device, Error, ErrorKind, Result};
+use mg_graph::LiveScalar;
 
 use crate::optim::Optimizer;
 
@@ -25,6 +26,12 @@ pub struct ScalerOptions {
 impl Default for ScalerOptions {
     fn default() -> ScalerOptions {
         ScalerOptions { init_scale: 65536.0, growth_factor: 2.0, backoff_factor: 0.5, growth_interval: 2000 }
+    }
+}
+
+impl ScalerOptions {
+    fn live(&self) -> [f64; 3] {
+        [self.growth_factor, self.backoff_factor, self.growth_interval as f64]
     }
 }
 
@@ -53,6 +60,8 @@ impl Default for ScalerOptions {
 #[derive(Debug)]
 pub struct GradScaler {
     options: ScalerOptions,
+    /// Both factors and the interval, as steps that `jit` has recorded read them.
+    live: [LiveScalar; 3],
     scale: Tensor,
     growth_tracker: Tensor,
 }
@@ -79,7 +88,8 @@ impl GradScaler {
             return fail(format!("takes a backoff factor below 1, got {}", options.backoff_factor));
         }
         let scale = own(options.init_scale, DType::F32, device)?;
-        Ok(GradScaler { options, scale, growth_tracker: own(0.0, DType::I32, device)? })
+        let growth_tracker = own(0.0, DType::I32, device)?;
+        Ok(GradScaler { options, live: options.live().map(LiveScalar::new), scale, growth_tracker })
     }
 
     /// How it goes on.
@@ -88,9 +98,10 @@ impl GradScaler {
         self.options
     }
 
-    /// Has it go on otherwise. Steps that `jit` has recorded go on as before.
+    /// Has it go on otherwise, in steps that `jit` has recorded too.
     pub fn set_options(&mut self, options: ScalerOptions) {
         self.options = options;
+        self.live.iter().zip(options.live()).for_each(|(live, now)| live.set(now));
     }
 
     /// The scale, f32 without axes.
@@ -170,9 +181,9 @@ impl GradScaler {
             let text = "update() before a step: there were no gradients to look at since the last one";
             return Err(Error::new(NAME, ErrorKind::Value(text.into())));
         };
-        let ScalerOptions { growth_factor, backoff_factor, growth_interval, .. } = self.options;
+        let [growth_factor, backoff_factor, growth_interval] = &self.live;
         let (scale, next) = (&self.scale, self.growth_tracker.try_add(1i64)?);
-        let due = next.try_eq(growth_interval)?;
+        let due = next.to_dtype(DType::F64).try_eq(growth_interval)?;
         let grown = scale.try_mul(growth_factor)?;
         let grown = Tensor::where_(&grown.try_isfinite()?, &grown, scale)?;
         let good = Tensor::where_(&due, &grown, scale)?;

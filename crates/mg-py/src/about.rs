@@ -3,7 +3,7 @@
 use mg_autograd::Tensor;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyBool, PyFloat, PyTuple};
 
 use crate::error::build;
 use crate::format::PyLayout;
@@ -166,21 +166,26 @@ impl PyTensor {
 
     /// Cuts it off from what computed it, in place: it is a constant from now on.
     fn detach_<'py>(slf: Bound<'py, PyTensor>) -> PyResult<Bound<'py, PyTensor>> {
-        let py = slf.py();
         let this = slf.get();
-        build(py, || {
-            let alone: Tensor = this.t.detach();
-            this.t.set_data(&alone)?;
-            this.t.clone().requires_grad_(false).map(|_| ())
-        })?;
+        build(slf.py(), || this.t.detach_())?;
         Ok(slf)
     }
 
     /// A tensor in the same dtype and on the same device, of data, or of zeros in a shape.
     #[pyo3(name = "new", signature = (*args))]
     fn another<'py>(slf: Bound<'py, PyTensor>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
-        let sizes = args.iter().all(|arg| arg.extract::<usize>().is_ok());
+        let is_truth = |arg: &Bound<'_, PyAny>| arg.is_instance_of::<PyBool>();
+        let sizes = args.iter().all(|arg| !is_truth(&arg) && arg.extract::<usize>().is_ok());
+        if args.iter().any(|arg| is_truth(&arg) || arg.is_instance_of::<PyFloat>()) {
+            return Err(PyTypeError::new_err("takes data in a sequence, or the sizes of a shape"));
+        }
         match (args.len(), sizes) {
+            // Of no size at all there is nothing, where PyTorch's oldest way of making tensors is meant.
+            (0, _) => slf.call_method1("new_empty", ([0usize],)),
+            // A size of its own type is no data.
+            (1, false) if args.get_item(0)?.get_type().name()? == "Size" => {
+                slf.call_method1("new_empty", args)
+            }
             (1, false) => slf.call_method1("new_tensor", args),
             (_, true) => slf.call_method1("new_empty", (args,)),
             _ => Err(PyTypeError::new_err("takes data, or the sizes of a shape")),

@@ -13,7 +13,7 @@ use pyo3::types::{PyCFunction, PyDict, PyTuple, PyWeakrefReference};
 
 use crate::error::{compute, exception, in_python};
 use crate::jit_answer::{Answer, Apart, Objects};
-use crate::jit_key::{Sorts, Surroundings, Words, is_code};
+use crate::jit_key::{Own, Sorts, Surroundings, Words, is_code};
 use crate::tensor::PyTensor;
 
 /// A call under way: what the engine's side needs to call Python, and what it brings back.
@@ -50,22 +50,41 @@ struct Recorded {
     stale: Arc<AtomicBool>,
 }
 
+/// Holds what is told by its address, or sees it go: models and their tensors are not kept alive by what is known of them. Answers with
+/// what is set once something is gone.
+fn watched(py: Python<'_>, objects: Vec<Bound<'_, PyAny>>) -> PyResult<(Vec<Py<PyAny>>, Arc<AtomicBool>)> {
+    let stale = Arc::new(AtomicBool::new(false));
+    let gone = stale.clone();
+    let gone =
+        move |_: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| gone.store(true, Ordering::Relaxed);
+    let gone = PyCFunction::new_closure(py, None, None, gone)?;
+    let held = objects.into_iter().map(|object| match PyWeakrefReference::new_with(&object, &gone) {
+        Ok(weak) if !is_code(&object) => weak.into_any().unbind(),
+        Ok(_) | Err(_) => object.unbind(),
+    });
+    Ok((held.collect(), stale))
+}
+
 impl Recorded {
     fn new(py: Python<'_>, objects: Vec<Bound<'_, PyAny>>, may_read: bool) -> PyResult<Recorded> {
         let slot = Slot::default();
         let jit = mg_autograd::jit(step(slot.clone())).may_read(may_read);
-        let stale = Arc::new(AtomicBool::new(false));
-        let gone = stale.clone();
-        let gone =
-            move |_: &Bound<'_, PyTuple>, _: Option<&Bound<'_, PyDict>>| gone.store(true, Ordering::Relaxed);
-        let gone = PyCFunction::new_closure(py, None, None, gone)?;
-        // Models and their tensors are not kept alive by what is known of them.
-        let held = objects.into_iter().map(|object| match PyWeakrefReference::new_with(&object, &gone) {
-            Ok(weak) if !is_code(&object) => weak.into_any().unbind(),
-            Ok(_) | Err(_) => object.unbind(),
-        });
+        let (held, stale) = watched(py, objects)?;
         let (answers, objects) = (HashMap::new(), Objects::new());
-        Ok(Recorded { jit, slot, answers, objects, plain: false, held: held.collect(), stale })
+        Ok(Recorded { jit, slot, answers, objects, plain: false, held, stale })
+    }
+}
+
+/// How the function left something that it changes in each run.
+struct Left {
+    key: Vec<u64>,
+    held: Vec<Py<PyAny>>,
+    stale: Arc<AtomicBool>,
+}
+
+impl Left {
+    fn is(&self, key: &[u64]) -> bool {
+        self.key == key && !self.stale.load(Ordering::Relaxed)
     }
 }
 
@@ -98,8 +117,13 @@ struct All {
     known: Vec<Known>,
     /// How often the function has changed what it finds around it.
     changed: HashMap<u64, u8>,
-    /// What it changes each time, counting its calls, say: that is nothing to go by.
+    /// What it changes each time, counting its calls, say: that is nothing to go by, as long as nobody else changes it.
     changing: Arc<Vec<u64>>,
+    /// How it left that.
+    left: HashMap<u64, Left>,
+    /// How often somebody else has changed it: since the last replay, and in all.
+    touched: u8,
+    times: u64,
     /// It gives tensors to what it finds around it, or changes the module that it is, each time: it is called as it is.
     gives: bool,
     last_was_replayed: bool,
@@ -108,6 +132,8 @@ struct All {
 
 /// Sets of arguments and surroundings that are remembered; beyond it they are learnt anew.
 const KNOWN: usize = 64;
+/// Changes by others to what the function changes itself, without a replay between them, until it is called as it is.
+const TOUCHED: u8 = 8;
 /// Answers that one of them remembers.
 const ANSWERS: usize = 64;
 
@@ -194,6 +220,42 @@ impl PyJit {
 }
 
 impl PyJit {
+    /// Looks whether what the function changes in each run is as it has left it. Where somebody else has changed it, what was recorded
+    /// is not what the function would do now: that is answered with, to be dropped.
+    fn heed(&self, own: &[Own<'_>]) -> Vec<Known> {
+        if own.is_empty() {
+            return vec![];
+        }
+        let mut all = self.lock();
+        if own.iter().all(|own| all.left.get(&own.number).is_some_and(|left| left.is(&own.key))) {
+            return vec![];
+        }
+        all.touched = all.touched.saturating_add(1);
+        all.gives |= all.touched >= TOUCHED;
+        all.times += 1;
+        std::mem::take(&mut all.known)
+    }
+
+    /// Remembers how a run of the function has left what it changes.
+    fn leave(&self, py: Python<'_>, surroundings: &Surroundings, changing: &[u64]) -> PyResult<()> {
+        if changing.is_empty() {
+            return Ok(());
+        }
+        let mut words = Words::new(&self.sorts, false);
+        let (_, own) = surroundings.tell(py, &mut words, changing)?;
+        let mut left = HashMap::with_capacity(own.len());
+        for Own { number, key, held } in own {
+            let (held, stale) = watched(py, held)?;
+            left.insert(number, Left { key, held, stale });
+        }
+        let before = std::mem::replace(&mut self.lock().left, left);
+        // Not under the lock.
+        drop(before);
+        Ok(())
+    }
+}
+
+impl PyJit {
     /// Calls the function by way of a recording.
     fn run<'py>(
         &self,
@@ -274,21 +336,25 @@ impl PyJit {
             let mut words = Words::new(&self.sorts, holds);
             words.arguments(args, kwargs)?;
             let arguments = words.key.len();
-            let told = surroundings.tell(py, &mut words, &changing)?;
-            Ok::<_, PyErr>((words, told, arguments))
+            let (told, own) = surroundings.tell(py, &mut words, &changing)?;
+            Ok::<_, PyErr>((words, told, arguments, own))
         };
-        let (mut words, mut before, mut arguments) = tell(false)?;
+        let (mut words, mut before, mut arguments, own) = tell(false)?;
+        // What was recorded before somebody else changed it.
+        let outdated = self.heed(&own);
+        drop(outdated);
         let mut hash = mixed(&words.key);
         let take = |all: &mut All, hash: u64, key: &[u64]| {
             let found = all.known.iter_mut().find(|known| known.is(hash, key) && !known.is_stale());
             found.map(|known| known.recorded.take())
         };
-        let mut taken = {
+        let (mut taken, times) = {
             let mut all = self.lock();
             all.last_was_replayed = false;
-            if all.gives {
+            let times = all.times;
+            let taken = if all.gives {
                 all.reason = Some(
-                    "the step changes the module that it is, or gives tensors to objects that it knows from elsewhere".into(),
+                    "the step changes the module that it is, gives tensors to objects that it knows from elsewhere, or others change what it changes".into(),
                 );
                 Some(None)
             } else if words.unknown {
@@ -298,11 +364,12 @@ impl PyJit {
                 Some(None)
             } else {
                 take(&mut all, hash, &words.key)
-            }
+            };
+            (taken, times)
         };
         if taken.is_none() {
             // New: what is told by its address is held from now on, or seen to go.
-            (words, before, arguments) = tell(true)?;
+            (words, before, arguments, _) = tell(true)?;
             hash = mixed(&words.key);
             let mut new = Some(Box::new(Recorded::new(py, std::mem::take(&mut words.held), self.may_read)?));
             let mut dropped = vec![];
@@ -323,7 +390,11 @@ impl PyJit {
         let Words { key, tensors, given, tensors_met, .. } = words;
         let taken = taken.flatten();
         // Another thread uses the recording, or this one further up.
-        let Some(mut recorded) = taken else { return plainly() };
+        let Some(mut recorded) = taken else {
+            let answer = plainly();
+            self.leave(py, surroundings, &changing)?;
+            return answer;
+        };
         let answer = match recorded.plain {
             true => plainly(),
             false => self.run(py, &mut recorded, args, kwargs, &tensors, &given),
@@ -347,7 +418,7 @@ impl PyJit {
             Ok(_) if !replayed => {
                 let mut now = Words::new(&self.sorts, false);
                 let after: HashMap<u64, _> =
-                    surroundings.tell(py, &mut now, &changing)?.into_iter().collect();
+                    surroundings.tell(py, &mut now, &changing)?.0.into_iter().collect();
                 let is = |n: &u64| after.get(n).and_then(|range| now.key.get(range.clone()));
                 let was = |range: &std::ops::Range<usize>| key.get(range.clone());
                 // A tensor that stands somewhere after the call and did not before: a replay would not put it there.
@@ -356,12 +427,19 @@ impl PyJit {
             }
             Ok(_) | Err(_) => vec![],
         };
+        let mut outdated = None;
         let mut all = self.lock();
+        let is_outdated = all.times != times;
         match all.known.iter_mut().find(|known| known.is(hash, &key)) {
+            // While a thread used it, another has seen that it is of what was.
+            _ if is_outdated => outdated = Some(recorded),
             Some(known) => known.recorded = Some(recorded),
             None => all.known.push(Known { hash, key, recorded: Some(recorded) }),
         }
         (all.last_was_replayed, all.reason) = (replayed, reason);
+        if replayed {
+            all.touched = 0;
+        }
         for number in changed {
             let times = all.changed.entry(number).or_default();
             *times = times.saturating_add(1);
@@ -371,6 +449,12 @@ impl PyJit {
             } else if *times >= 2 && !all.changing.contains(&number) {
                 Arc::make_mut(&mut all.changing).push(number);
             }
+        }
+        let changing = all.changing.clone();
+        drop(all);
+        drop(outdated);
+        if !replayed {
+            self.leave(py, surroundings, &changing)?;
         }
         answer
     }
@@ -438,6 +522,7 @@ impl PyJit {
                 .iter()
                 .filter_map(|known| known.recorded.as_ref())
                 .flat_map(|recorded| &recorded.held)
+                .chain(all.left.values().flat_map(|left| &left.held))
             {
                 visit.call(object)?;
             }

@@ -72,6 +72,8 @@ struct Object {
     is_plain: bool,
     /// It can change, and is not looked into.
     is_unknown: bool,
+    /// A kernel, whose gradient may be another one later.
+    is_kernel: bool,
     /// What it has in slots, not in a dictionary.
     slots: Vec<Interned>,
 }
@@ -169,6 +171,7 @@ impl Sort {
                 is_plain: is_plain(&class)?,
                 is_dataclass: class.hasattr(intern!(py, "__dataclass_fields__"))?,
                 is_unknown: is_array || is_set || is_deque(obj)?,
+                is_kernel: class.hasattr(intern!(py, "_is_kernel"))?,
                 slots,
             }))
         })
@@ -437,6 +440,9 @@ impl<'a, 'py> Words<'a, 'py> {
                 self.tell(&value, &inside)?;
             }
         }
+        if of.is_some_and(|of| of.is_kernel) {
+            self.tell(&obj.getattr(intern!(py, "_gradient"))?, &inside)?;
+        }
         let Ok(attributes) = obj.getattr(intern!(py, "__dict__")) else { return Ok(()) };
         let Ok(attributes) = attributes.cast_into::<PyDict>() else { return Ok(()) };
         for (name, value) in attributes.iter() {
@@ -672,42 +678,23 @@ impl Surroundings {
         self.globals.iter().try_for_each(|(globals, _)| visit.call(globals))
     }
 
-    /// Tells what is there now, but for what changes by itself; answers with a number for each thing and which words it is.
-    pub fn tell<'py>(&self, py: Python<'py>, words: &mut Words<'_, 'py>, changing: &[u64]) -> PyResult<Told> {
-        let look = Look { arguments: false, names: Some(&self.names), depth: 0 };
-        let mut told = vec![];
-        let mut entry =
-            |words: &mut Words<'_, 'py>, number: u64, value: Option<Bound<'py, PyAny>>| -> PyResult<()> {
-                if changing.contains(&number) {
-                    return Ok(());
-                }
-                let start = words.key.len();
-                match value {
-                    Some(value) => words.tell(&value, &look)?,
-                    None => words.kind(Kind::End),
-                }
-                told.push((number, start..words.key.len()));
-                Ok(())
-            };
-        let mut number = 0;
+    /// What is there now: a number for each thing, and the thing. An empty cell has no contents, and a name may be none yet.
+    fn all<'py>(&self, py: Python<'py>) -> PyResult<Vec<(u64, Option<Bound<'py, PyAny>>)>> {
+        let mut all = Vec::with_capacity(self.cells.len() + self.globals.len() + self.parts.len() + 1);
+        let mut add = |value| all.push((all.len() as u64, value));
         for cell in &self.cells {
-            // An empty cell has no contents.
-            entry(words, number, cell.bind(py).getattr(intern!(py, "cell_contents")).ok())?;
-            number += 1;
+            add(cell.bind(py).getattr(intern!(py, "cell_contents")).ok());
         }
         for (globals, name) in &self.globals {
-            entry(words, number, globals.bind(py).get_item(name.bind(py))?)?;
-            number += 1;
+            add(globals.bind(py).get_item(name.bind(py))?);
         }
         for part in &self.parts {
-            entry(words, number, Some(part.bind(py).clone()))?;
-            number += 1;
+            add(Some(part.bind(py).clone()));
         }
         if let Some(object) = &self.object {
             let object = object.bind(py);
-            words.address(object);
             if object.is_instance(module_type(py)?)? {
-                entry(words, number, Some(object.clone()))?;
+                add(Some(object.clone()));
             } else if let Ok(attributes) = object.getattr(intern!(py, "__dict__"))
                 && let Ok(attributes) = attributes.cast_into::<PyDict>()
             {
@@ -715,12 +702,47 @@ impl Surroundings {
                     let Ok(name) = name.cast::<PyString>() else { continue };
                     let name = name.to_string_lossy();
                     if self.names.contains(&*name) {
-                        entry(words, hash_of(&*name) | 1 << 63, Some(value))?;
+                        all.push((hash_of(&*name) | 1 << 63, Some(value)));
                     }
                 }
             }
         }
-        Ok(told)
+        Ok(all)
+    }
+
+    /// Tells what is there now; answers with a number for each thing and which words it is. What the function itself changes in each
+    /// run is told apart: it is as the last run left it, or somebody else has changed it.
+    pub fn tell<'py>(
+        &self,
+        py: Python<'py>,
+        words: &mut Words<'_, 'py>,
+        changing: &[u64],
+    ) -> PyResult<(Told, Vec<Own<'py>>)> {
+        let look = Look { arguments: false, names: Some(&self.names), depth: 0 };
+        let (mut told, mut own) = (vec![], vec![]);
+        if let Some(object) = &self.object {
+            words.address(object.bind(py));
+        }
+        for (number, value) in self.all(py)? {
+            let tell = |into: &mut Words<'_, 'py>| match value {
+                Some(value) => into.tell(&value, &look),
+                None => {
+                    into.kind(Kind::End);
+                    Ok(())
+                }
+            };
+            if changing.contains(&number) {
+                let mut apart = Words::new(words.sorts, true);
+                tell(&mut apart)?;
+                words.unknown |= apart.unknown;
+                own.push(Own { number, key: apart.key, held: apart.held });
+            } else {
+                let start = words.key.len();
+                tell(words)?;
+                told.push((number, start..words.key.len()));
+            }
+        }
+        Ok((told, own))
     }
 
     /// Whether the thing of this number is the module that is called, with all that is in it.
@@ -735,6 +757,13 @@ impl Surroundings {
 
 /// What was told: a number for each thing, and its words.
 pub type Told = Vec<(u64, Range<usize>)>;
+
+/// A thing that the function changes in each run: its words, and what is told by its address.
+pub struct Own<'py> {
+    pub number: u64,
+    pub key: Vec<u64>,
+    pub held: Vec<Bound<'py, PyAny>>,
+}
 
 /// Puts the methods of an object's class on the stack: those that Python code can call on it. The package's own know themselves.
 fn methods_of<'py>(object: &Bound<'py, PyAny>, stack: &mut Vec<Bound<'py, PyAny>>) -> PyResult<()> {

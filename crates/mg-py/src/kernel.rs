@@ -91,6 +91,11 @@ impl PyBuilder {
         self.with(|b| b.within(condition, value))
     }
 
+    /// A value as a branch divides by it.
+    fn shield(&self, condition: usize, value: usize) -> PyResult<usize> {
+        self.with(|b| b.shield(condition, value))
+    }
+
     /// A value as a `float`, an `int` or a `bool`.
     fn cast(&self, sort: &str, value: usize) -> PyResult<usize> {
         let sort = match sort {

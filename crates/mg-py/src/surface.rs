@@ -9,7 +9,8 @@ use mg_autograd::Tensor;
 use mg_autograd::surface::{
     Answer, Arg, COUNT, Given, Kind, Operation, Param, Place, Returns, Sections, call_in_place, operations,
 };
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use mg_device::Shape;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyList, PyString, PyTuple};
@@ -267,6 +268,9 @@ fn call<'py>(
     if huge && !matches!(&args[0], Arg::Tensor(t) if t.dtype().is_float()) {
         return Err(PyValueError::new_err("an integer beyond 2**63 does not fit the tensor's dtype"));
     }
+    if operation.name.ends_with("_loss") {
+        unlike_sizes(py, operation, &args)?;
+    }
     let given = Given { args: &args };
     if form == Form::InPlace
         && let Some(written) = &seats.seats[0]
@@ -277,6 +281,26 @@ fn call<'py>(
     }
     let answer = called(py, operation, &given)?;
     answered(py, number, operation, answer, borrowed)
+}
+
+/// Warns where a loss of differences broadcasts, as PyTorch does: a target `[n]` beside an output `[n, 1]` makes n² of them.
+fn unlike_sizes(py: Python<'_>, operation: &Operation, args: &[Arg<'_>]) -> PyResult<()> {
+    let ("mse_loss" | "l1_loss" | "smooth_l1_loss" | "huber_loss", [Arg::Tensor(x), Arg::Tensor(y), ..]) =
+        (operation.name, args)
+    else {
+        return Ok(());
+    };
+    // What does not broadcast is an error.
+    if x.shape() == y.shape() || Shape::broadcast(&x.shape(), &y.shape()).is_none() {
+        return Ok(());
+    }
+    let text = format!(
+        "Using a target size ({}) that is different to the input size ({}). This will likely lead to incorrect results due to \
+         broadcasting. Please ensure they have the same size.",
+        y.shape(),
+        x.shape()
+    );
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(text)?, 1)
 }
 
 /// Whether an argument says how memory is to lie, which no result depends on: PyTorch's factories and copies take some.

@@ -74,6 +74,7 @@ def test_comparisons_in_place_have_a_history_of_zeros():
     ("loss", "wanted"),
     [(F.l1_loss, mg.float32), (F.smooth_l1_loss, mg.float32), (F.huber_loss, mg.float16), (F.soft_margin_loss, mg.float16)],
 )
+@pytest.mark.filterwarnings("ignore:Using a target size")
 def test_dtypes_of_losses(loss, wanted):
     assert loss(mg.tensor([0.5], dtype=mg.float16), mg.tensor(0.25)).dtype == wanted
 

@@ -427,3 +427,195 @@ def test_small_concentrations_are_numbers():
         drawn = L.distributions.Dirichlet(L.full((3,), small)).sample((2000,))
         assert not drawn.isnan().any()
     assert L.distributions.Laplace(L.tensor(0.0, dtype="float16"), 1.0).sample((100000,)).isfinite().all()
+
+
+# Elements of a broadcast view share a place, whoever else sees it.
+
+
+@pytest.mark.parametrize("jit", [lambda f: f, L.jit])
+def test_an_element_of_a_broadcast_leaf_is_written_for_all(jit):
+    def step(x):
+        x.requires_grad_()
+        with L.no_grad():
+            x[0].mul_(0.0)
+        return x * 2
+
+    step = jit(step)
+    for _ in range(5):
+        x = L.tensor(1.0).expand(2)
+        assert step(x).tolist() == [0, 0]
+        assert x.tolist() == [0, 0] and x.is_leaf
+
+
+def test_parts_of_broadcast_tensors_that_were_detached():
+    x = L.tensor([[1.0], [2.0]]).expand(2, 3).detach()
+    row = x[1, :1]
+    row += 5
+    assert x.tolist() == [[1, 1, 1], [7, 7, 7]]
+    x[0, 2] = 9.0
+    assert (x.tolist(), row.tolist()) == ([[9, 9, 9], [7, 7, 7]], [7])
+    with pytest.raises(RuntimeError, match="broadcast view"):
+        x[0].fill_(1.0)
+    assert x.numpy().tolist() == [[9, 9, 9], [7, 7, 7]]
+    other = x.detach()
+    other[1, 1] = 0.0
+    assert x.tolist() == [[9, 9, 9], [0, 0, 0]]
+
+
+# A result whose data is another tensor's keeps its history.
+
+
+def test_a_result_is_given_data_of_another_shape():
+    w = leaf([1.0, 2.0, 3.0])
+    x = w * 2
+    x.data = L.ones(2)
+    assert x.shape == (2,) and x.requires_grad and not x.is_leaf
+    with pytest.raises(RuntimeError, match=r"\[2\].*\[3\]"):
+        (x * 3).sum().backward()
+    x = w * 2
+    x.data = L.ones(2, 3, dtype=L.float64)
+    (x * 3).sum().backward()
+    assert w.grad.tolist() == [12, 12, 12] and w.grad.dtype == L.float32
+    x = w * 2
+    x.data = L.ones(5)
+    x.data = L.ones(3)
+    x.mul_(2)
+    x.sum().backward()
+    assert w.grad.tolist() == [16, 16, 16]
+    with pytest.raises(TypeError):
+        (w * 2).data = L.ones(3, dtype=L.int32)
+
+
+@pytest.mark.parametrize("jit", [lambda f: f, L.jit])
+def test_a_step_that_gives_other_data_is_called_again(jit):
+    x, y, w = L.tensor([1.0, 2.0]), L.tensor([1.0, 2.0, 3.0]), leaf([2.0])
+
+    def step():
+        x.data = y
+        x.mul_(w)
+        return x.sum()
+
+    step = jit(step)
+    found = []
+    for k in range(4):
+        found.append(step().item())
+        if k == 1:
+            x.data = L.tensor([1.0, 1.0])
+    assert found == [12, 24, 48, 96]
+
+
+def test_results_are_cut_off_in_place():
+    w = leaf([1.0, 2.0])
+    x = w * 2
+    assert x.detach_() is x and x.is_leaf and not x.requires_grad
+    x.mul_(2)
+    assert (x.tolist(), w.detach_().requires_grad) == ([4, 8], False)
+    for view in (L.ones(2)[1:], (leaf([1.0, 2.0]) * 1)[:1]):
+        with pytest.raises(RuntimeError, match="view"):
+            view.detach_()
+
+
+def test_new_tensors_without_a_size_are_empty():
+    x = L.ones(2, 3, dtype=L.int8)
+    assert x.new().shape == (0,) and x.new().dtype == L.int8
+    assert x.new(2, 3).shape == x.new(x.shape).shape == (2, 3)
+    assert x.new([2, 3]).tolist() == [2, 3]
+    for wrong in (True, 2.5):
+        with pytest.raises(TypeError):
+            x.new(wrong)
+
+
+# What draws and losses take, known when they are called or not.
+
+
+@pytest.mark.parametrize("late", [lambda x: x, lambda x: x * 1])
+@pytest.mark.parametrize(
+    ("call", "numbers"),
+    [
+        (lambda x: x.multinomial(1), [[0.0, 0.0], [math.nan, 1.0], [-1.0, 2.0], [INF, 1.0], [[1.0, 1.0], [0.0, 0.0]]]),
+        (lambda x: x.multinomial(2, replacement=True), [[0.0, 0.0], [math.nan, 1.0], [-1.0, 2.0]]),
+        (lambda x: x.bernoulli(), [[math.nan], [-0.1], [1.1]]),
+        (lambda x: L.zeros(1).bernoulli_(x), [[math.nan], [-0.1], [1.1]]),
+        (lambda x: F.binary_cross_entropy(x, L.ones(1)), [[math.nan], [-0.1], [1.1]]),
+        (lambda x: F.binary_cross_entropy(L.ones(1), x, reduction="none"), [[math.nan], [-0.1], [1.1]]),
+        (lambda x: L.nn.BCELoss()(x, L.ones(1)), [[-1.0]]),
+    ],
+)
+def test_probabilities_and_weights(call, numbers, late):
+    for wrong in numbers:
+        with pytest.raises(RuntimeError, match=r"takes (numbers|weights)"):
+            call(late(L.tensor(wrong))).tolist()
+    call(late(L.tensor([1.0]))).tolist()
+
+
+def test_a_step_on_what_is_no_probability_changes_nothing():
+    w = leaf([0.5])
+    sgd = L.optim.SGD([w], lr=0.125)
+
+    def step(x):
+        sgd.zero_grad()
+        loss = F.binary_cross_entropy(w * x, L.ones(1))
+        loss.backward()
+        sgd.step()
+        return loss
+
+    replayed = L.jit(step)
+    for f in (step, replayed):
+        for x in (1.0, 1.0, 1.0, 1.0, 4.0, 0.5):
+            before = w.tolist()
+            with L.no_grad():
+                w.fill_(0.5)
+            if x == 4.0:
+                with pytest.raises(RuntimeError, match="between 0 and 1"):
+                    f(L.tensor([x])).item()
+                assert w.tolist() == [0.5], before
+            else:
+                f(L.tensor([x])).item()
+                assert w.tolist() == [0.5 + 0.125 / 0.5]
+
+
+@pytest.mark.parametrize("loss", [F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss, L.nn.MSELoss(), L.nn.L1Loss()])
+def test_losses_that_broadcast_say_so(loss):
+    with pytest.warns(UserWarning, match=r"target size \(\[3\]\) that is different to the input size \(\[3, 1\]\)"):
+        loss(L.zeros(3, 1), L.ones(3))
+    loss(L.zeros(3), L.ones(3))
+
+
+# Distributions.
+
+
+def test_relaxed_bernoulli_at_its_ends():
+    relaxed = L.distributions.RelaxedBernoulli(L.tensor(0.5), L.tensor(0.3))
+    x = leaf([0.0, 1.0, 0.5])
+    logs = relaxed.log_prob(x)
+    assert logs.tolist() == pytest.approx([43.8224, 6.4305, -0.8675], abs=1e-3)
+    logs.sum().backward()
+    assert x.grad.tolist() == pytest.approx([0.0, 0.0, -0.8], abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["Uniform", "Exponential", "Gamma", "HalfNormal", "Weibull", "LogNormal", "HalfCauchy"])
+def test_distribution_functions_look_at_their_argument(name):
+    parameters = {"Exponential": (1.0,), "HalfNormal": (1.0,), "HalfCauchy": (1.0,), "Weibull": (1.0, 2.0), "Gamma": (1.0, 1.0)}
+    one = getattr(L.distributions, name)(*map(L.tensor, parameters.get(name, (0.0, 1.0))))
+    for wrong in (-5.0, math.nan):
+        with pytest.raises(ValueError, match="within the support"):
+            one.cdf(L.tensor(wrong))
+    assert 0 < one.cdf(L.tensor(0.5)).item() < 1
+    free = getattr(L.distributions, name)(*map(L.tensor, parameters.get(name, (0.0, 1.0))), validate_args=False)
+    free.cdf(L.tensor(-5.0))
+
+
+def test_scalers_know_optimisers_not_their_addresses():
+    scaler = L.amp.GradScaler("cpu", init_scale=2.0)
+    for _ in range(50):
+        # Each may come to be where the last one was.
+        w = leaf([1.0])
+        sgd = L.optim.SGD([w], lr=0.25)
+        scaler.scale(w.sum()).backward()
+        scaler.step(sgd)
+        assert w.tolist() == [0.75]
+        del sgd
+        scaler.update()
+    scaler.scale(leaf([1.0]).sum())
+    with pytest.raises(RuntimeError, match="before a step"):
+        scaler.update()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import math
 import types
 
 import micrograd_rs as mg
@@ -530,3 +531,136 @@ def test_what_is_changed_in_arguments_and_around_is_changed_each_time():
         assert kept.x.item() == 3 * i
     assert [y.item() for y in seen] == [3.0 * i for i in range(8)]
     assert "gives tensors" in log.reason
+
+
+class Settings:
+    def __init__(self):
+        self.calls, self.rate = 0, 1.0
+
+
+@pytest.mark.parametrize(
+    "around",
+    [lambda: {"calls": 0, "rate": 1.0}, lambda: [0, 1.0], lambda: {"log": [], "rate": 1.0}, Settings],
+    ids=["dict", "list", "log", "object"],
+)
+def test_what_a_step_changes_itself_hides_nothing_that_others_change_beside_it(around):
+    state = around()
+
+    def step(x):
+        if isinstance(state, Settings):
+            state.calls += 1
+            return x * state.rate
+        if isinstance(state, list):
+            state[0] += 1
+            return x * state[1]
+        if "log" in state:
+            state["log"].append(1)
+        else:
+            state["calls"] += 1
+        return x * state["rate"]
+
+    def set_to(rate):
+        if isinstance(state, Settings):
+            state.rate = rate
+        elif isinstance(state, list):
+            state[1] = rate
+        else:
+            state["rate"] = rate
+
+    f, replayed = mg.jit(step), 0
+    for k in range(40):
+        if k % 10 == 9:
+            set_to(float(k))
+        now = 1.0 if k < 9 else float(k - (k - 9) % 10)
+        assert f(mg.tensor([2.0])).tolist() == [2.0 * now], k
+        replayed += f.is_replaying
+    assert replayed > 10
+
+
+def test_a_step_whose_state_others_change_each_time_is_called():
+    state = {"calls": 0, "rate": 0.0}
+
+    @mg.jit
+    def step(x):
+        state["calls"] += 1
+        return x + state["rate"]
+
+    for k in range(40):
+        state["rate"] = float(k // 2)
+        assert step(mg.tensor([1.0])).tolist() == [1.0 + k // 2]
+
+
+def test_modes_of_modules_that_count():
+    class Counts(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.calls, self.drop = 0, nn.Dropout(1.0)
+
+        def forward(self, x):
+            self.calls += 1
+            return self.drop(x)
+
+    module = Counts()
+    f = mg.jit(lambda x: module(x))
+    for k in range(40):
+        module.train(k % 14 < 7)
+        assert f(mg.tensor([3.0])).tolist() == [0.0 if module.training else 3.0], k
+
+
+def test_a_scaler_s_factors_are_those_of_the_call():
+    def scales(jit):
+        scaler = mg.amp.GradScaler("cpu", init_scale=4.0, growth_interval=1)
+        w = mg.tensor([1.0], requires_grad=True)
+        sgd = optim.SGD([w], lr=0.1)
+
+        def step(x):
+            sgd.zero_grad()
+            scaler.scale((w * x).sum()).backward()
+            scaler.step(sgd)
+            scaler.update()
+
+        step, found = jit(step), []
+        for k in range(24):
+            if k == 10:
+                scaler.set_growth_factor(3.0)
+            if k == 14:
+                scaler.set_growth_interval(2)
+            if k == 18:
+                scaler.set_backoff_factor(0.25)
+            step(mg.tensor([math.inf if k > 20 else 1.0]))
+            found.append(scaler.get_scale())
+        return found, step
+
+    (plain, _), (replayed, step) = scales(lambda f: f), scales(mg.jit)
+    assert step.is_replaying and plain == replayed
+
+
+def test_a_gradient_that_a_kernel_is_given_later():
+    w = mg.tensor([3.0], requires_grad=True)
+
+    @mg.kernel
+    def squared(x):
+        return x * x
+
+    @squared.gradient
+    def first(x):
+        return 5 * x
+
+    @mg.kernel
+    def around(x):
+        return squared(x) + 0
+
+    @mg.jit
+    def step(x):
+        return mg.autograd.grad((around(w) * x).sum(), w)[0]
+
+    for _ in range(5):
+        assert step(mg.tensor([1.0])).tolist() == [15]
+    assert step.is_replaying
+
+    @squared.gradient
+    def second(x):
+        return 7 * x
+
+    for _ in range(5):
+        assert step(mg.tensor([1.0])).tolist() == [21]

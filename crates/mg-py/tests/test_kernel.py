@@ -597,3 +597,138 @@ def test_the_page_on_kernels(capsys):
     for i, block in enumerate(blocks):
         cell(f"page-{i}", block.split("```")[0], around)
     assert "####" in capsys.readouterr().out
+
+
+# What is asked for where it decides.
+
+
+@mg.kernel
+def quotient(a, b):
+    return a // b if b != 0 else 0
+
+
+@mg.kernel
+def rest(a, b):
+    if b == 0:
+        return -1
+    return a % b
+
+
+@mg.kernel
+def guarded_by_and(a, b):
+    return b != 0 and a // b > 1
+
+
+@mg.kernel
+def guarded_in_a_loop(a, b):
+    total = 0
+    for k in range(3):
+        if b - k == 0:
+            continue
+        total += a // (b - k)
+    return total
+
+
+@mg.kernel
+def guarded_by_a_call(a, b):
+    return rest(a, b) if a > 0 else quotient(a, b)
+
+
+@pytest.mark.parametrize("kernel", [quotient, rest, guarded_by_and, guarded_in_a_loop, guarded_by_a_call])
+@pytest.mark.parametrize("dtype", [mg.int8, mg.int32, mg.int64])
+def test_divisions_that_a_branch_protects(kernel, dtype):
+    a, b = mg.tensor([7, 8, 9, 5, 0], dtype=dtype), mg.tensor([2, 0, 1, 3, 0], dtype=dtype)
+    wanted = [int(kernel.__wrapped__(x, y)) for x, y in zip(a.tolist(), b.tolist())]
+    assert kernel(a, b).tolist() == wanted
+    for numbers in ((7, b), (a, 2)):
+        kernel(*numbers)
+
+
+def test_divisions_that_nothing_protects():
+    @mg.kernel
+    def half(a, b):
+        return a // b if a > 0 else 0
+
+    zeros = mg.tensor([0, 0])
+    assert half(mg.tensor([0, -1]), zeros).tolist() == [0, 0]
+    with pytest.raises((ValueError, ZeroDivisionError, RuntimeError), match="zero"):
+        half(mg.tensor([0, 1]), zeros).tolist()
+    assert half(mg.tensor([1.0, -1.0]), mg.tensor([0.0, 0.0])).tolist() == [math.inf, 0]
+
+
+def test_rounding_integers_to_tens():
+    @mg.kernel
+    def tens(x, *, digits=-1):
+        return round(x, digits)
+
+    numbers = [14, 15, 25, 26, -14, -15, -25, -26, 0, 5, 1234567]
+    for digits in (-1, -2, -3, -18, -19, -40, 0, 1):
+        wanted = [round(n, digits) for n in numbers]
+        assert tens(mg.tensor(numbers), digits=digits).tolist() == wanted
+        assert mg.tensor(numbers).round(decimals=digits).tolist() == wanted
+    small = mg.tensor([14, 15, 115, -128], dtype=mg.int8).round(decimals=-1)
+    assert small.dtype == mg.int8 and small.tolist() == [10, 20, 120, 126]
+    assert mg.tensor([2**64 - 1, 2**63], dtype=mg.uint64).round(decimals=-3).tolist() == [
+        (2**64 - 1 + 385) % 2**64,
+        9223372036854776000,
+    ]
+
+
+def test_truth_values_are_numbers_where_one_computes_with_them():
+    @mg.kernel
+    def sign(x):
+        return (x > 0) - (x < 0)
+
+    @mg.kernel
+    def several(x):
+        over, under = x > 0, x < 0
+        return over + over, over * under, -over, +over, abs(under), over**under, over // (x == x), ~over, over & under, over | under, sign(x) * x
+
+    x = mg.tensor([2.0, -3.0, 0.0])
+    assert sign(x).tolist() == [1, -1, 0] and sign(x).dtype == mg.int64
+    found = [t.tolist() for t in several(x)]
+    assert found[:7] == [[2, 0, 0], [0, 0, 0], [-1, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 1], [1, 0, 0]]
+    assert found[7:] == [[False, True, True], [False] * 3, [True, True, False], [2.0, 3.0, 0.0]]
+    # Weak, as other numbers of the text are.
+    assert several(x.half())[-1].dtype == mg.float16
+    assert mg.kernel(lambda x: ((x > 0) - (x < 0)) * x)(mg.tensor([3], dtype=mg.int8)).dtype == mg.int8
+
+
+def test_a_gradient_that_is_defined_anew():
+    @mg.kernel
+    def squared(x):
+        return x * x
+
+    @mg.kernel
+    def around(x):
+        return squared(x) + 0
+
+    @mg.kernel
+    def further(x):
+        return around(x) * 1
+
+    x = mg.tensor([1.0, 2.0], requires_grad=True)
+
+    def slope():
+        return mg.autograd.grad(further(x).sum(), x)[0].tolist()
+
+    assert slope() == [2, 4]
+
+    @squared.gradient
+    def first(x):
+        return 5 * x
+
+    assert slope() == [5, 10]
+
+    @squared.gradient
+    def second(x):
+        return 7 * x
+
+    assert slope() == [7, 14]
+
+    @second.gradient
+    def third(x):
+        return 11.0
+
+    y = mg.autograd.grad(further(x).sum(), x, create_graph=True)[0]
+    assert mg.autograd.grad(y.sum(), x)[0].tolist() == [11, 11]

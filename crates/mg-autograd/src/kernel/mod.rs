@@ -60,6 +60,8 @@ pub enum Step {
     Select([usize; 3]),
     /// The second value, as it is read where the first holds: elsewhere no gradient flows through it.
     Within([usize; 2]),
+    /// The second value where the first holds; elsewhere, of an integer, one. What divides is not looked at where nothing is divided.
+    Shield([usize; 2]),
     /// The value as a float, an integer (towards zero), a truth value.
     As(Sort, usize),
     /// A result of another kernel, which has a gradient of its own.
@@ -270,6 +272,16 @@ impl Builder {
     pub fn within(&mut self, condition: usize, value: usize) -> Result<usize> {
         self.known([condition, value])?;
         self.push(Step::Within([condition, value]))
+    }
+
+    /// `value` as a branch divides by it that is taken where `condition` holds: an integer that is 0 elsewhere is no error.
+    ///
+    /// # Errors
+    ///
+    /// Values that are not there.
+    pub fn shield(&mut self, condition: usize, value: usize) -> Result<usize> {
+        self.known([condition, value])?;
+        self.push(Step::Shield([condition, value]))
     }
 
     /// The value as a float, an integer (towards zero) or a truth value.

@@ -95,6 +95,7 @@ impl Run {
             Step::Call(operation, parts) => self.call(operation, parts, values)?,
             &Step::Select([c, yes, no]) => self.select(&values[c], &values[yes], &values[no])?,
             &Step::Within([c, value]) => self.within(&values[c], &values[value])?,
+            &Step::Shield([c, value]) => self.shield(&values[c], &values[value])?,
             &Step::As(sort, value) => self.cast(sort, &values[value]),
             Step::Kernel(kernel, of, result) => {
                 let of: Vec<Operand> = of.iter().map(|&at| self.operand(&values[at])).collect();
@@ -272,6 +273,17 @@ impl Run {
             Val::Weak(_) => Val::Weak(read),
             Val::Tensor(_) | Val::Number(_) => Val::Tensor(read),
         })
+    }
+
+    fn shield(&self, condition: &Val, value: &Val) -> Result<Val> {
+        let one = match (sort_of(Run::standing(value).0), value) {
+            (Sort::Float, _) | (_, Val::Number(Operand::Int(1..) | Operand::Bool(true))) => {
+                return Ok(value.clone());
+            }
+            (Sort::Int, _) => Operand::Int(1),
+            (Sort::Bool, _) => Operand::Bool(true),
+        };
+        self.select(condition, value, &Val::Number(one))
     }
 
     fn cast(&self, sort: Sort, value: &Val) -> Val {

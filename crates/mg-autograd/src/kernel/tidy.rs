@@ -12,7 +12,7 @@ fn read_by(step: &Step, mut each: impl FnMut(usize)) {
             }
         }),
         Step::Select(of) => of.iter().copied().for_each(each),
-        Step::Within(of) => of.iter().copied().for_each(each),
+        Step::Within(of) | Step::Shield(of) => of.iter().copied().for_each(each),
         Step::As(_, of) => each(*of),
         Step::Kernel(_, of, _) => of.iter().copied().for_each(each),
     }
@@ -28,7 +28,7 @@ fn renumber(step: &mut Step, to: impl Fn(usize) -> usize) {
             }
         }),
         Step::Select(of) => of.iter_mut().for_each(|at| *at = to(*at)),
-        Step::Within(of) => of.iter_mut().for_each(|at| *at = to(*at)),
+        Step::Within(of) | Step::Shield(of) => of.iter_mut().for_each(|at| *at = to(*at)),
         Step::As(_, of) => *of = to(*of),
         Step::Kernel(_, of, _) => of.iter_mut().for_each(|at| *at = to(*at)),
     }
@@ -56,7 +56,7 @@ fn keeps_zero(step: &Step) -> bool {
                 | "isinf"
                 | "isfinite"
         ),
-        Step::Select(_) | Step::As(..) | Step::Within(_) => true,
+        Step::Select(_) | Step::As(..) | Step::Within(_) | Step::Shield(_) => true,
         Step::Argument(_) | Step::Constant(_) | Step::Kernel(..) => false,
     }
 }

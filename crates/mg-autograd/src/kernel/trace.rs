@@ -29,6 +29,8 @@ struct Trace {
     known: HashMap<String, usize>,
     /// The conditions of the branches that are open.
     branches: Vec<usize>,
+    /// Those, and the conditions beside which something is asked for: `b != 0 && …`.
+    taken: Vec<usize>,
     /// What went wrong first.
     error: Option<Error>,
 }
@@ -72,12 +74,25 @@ impl Trace {
         at
     }
 
+    /// A value as it divides where it is asked for.
+    fn shielded(&mut self, mut at: usize) -> usize {
+        for i in 0..self.taken.len() {
+            let (condition, of) = (self.taken[i], at);
+            at = self.once(format!("shield {condition} {of}"), |b| b.shield(condition, of));
+        }
+        at
+    }
+
     fn made(&self, at: usize) -> S {
         S { at, depth: self.branches.len() }
     }
 
     fn call(&mut self, name: &str, values: &[S]) -> S {
-        let parts: Vec<Part> = values.iter().map(|&v| Part::Value(self.read(v))).collect();
+        let mut parts: Vec<Part> = values.iter().map(|&v| Part::Value(self.read(v))).collect();
+        if let ("floor_divide" | "remainder" | "fmod", Some(Part::Value(divisor))) = (name, parts.get_mut(1))
+        {
+            *divisor = self.shielded(*divisor);
+        }
         let at = self.once(format!("{name} {parts:?}"), |b| b.call(name, &parts));
         self.made(at)
     }
@@ -234,40 +249,73 @@ impl std::ops::Not for Truth {
     }
 }
 
-/// Truth values of a kernel and of Rust, connected.
+/// Truth values of a kernel and of Rust, connected. What stands on the right is asked for where it decides: of truth values of Rust not at
+/// all where the left one does, of those of a kernel as in a branch.
 pub trait Connect<Other> {
     /// The answer.
     type Answer;
     /// Whether both hold.
-    fn and(self, other: Other) -> Self::Answer;
+    fn and(self, other: impl Fn() -> Other) -> Self::Answer;
     /// Whether one of them holds.
-    fn or(self, other: Other) -> Self::Answer;
+    fn or(self, other: impl Fn() -> Other) -> Self::Answer;
 }
 
 impl Connect<bool> for bool {
     type Answer = bool;
-    fn and(self, other: bool) -> bool {
-        self && other
+    fn and(self, other: impl Fn() -> bool) -> bool {
+        self && other()
     }
-    fn or(self, other: bool) -> bool {
-        self || other
+    fn or(self, other: impl Fn() -> bool) -> bool {
+        self || other()
     }
 }
 
-macro_rules! connected {
-    ($($A:ty, $B:ty;)*) => {$(
-        impl Connect<$B> for $A {
-            type Answer = Truth;
-            fn and(self, other: $B) -> Truth {
-                Truth(call("logical_and", &[Truth::from(self).0, Truth::from(other).0]))
-            }
-            fn or(self, other: $B) -> Truth {
-                Truth(call("logical_or", &[Truth::from(self).0, Truth::from(other).0]))
-            }
-        }
-    )*};
+impl Connect<Truth> for bool {
+    type Answer = Truth;
+    fn and(self, other: impl Fn() -> Truth) -> Truth {
+        if self { other() } else { Truth::from(false) }
+    }
+    fn or(self, other: impl Fn() -> Truth) -> Truth {
+        if self { Truth::from(true) } else { other() }
+    }
 }
-connected! { Truth, Truth; Truth, bool; bool, Truth; }
+
+impl<B: Into<Truth>> Connect<B> for Truth {
+    type Answer = Truth;
+    fn and(self, other: impl Fn() -> B) -> Truth {
+        let other = beside(self, || other().into());
+        Truth(call("logical_and", &[self.0, other.0]))
+    }
+    fn or(self, other: impl Fn() -> B) -> Truth {
+        let other = beside(!self, || other().into());
+        Truth(call("logical_or", &[self.0, other.0]))
+    }
+}
+
+/// Does something that is asked for where a condition holds. No gradient flows through a truth value, so nothing is read otherwise there.
+fn beside<R>(condition: Truth, f: impl FnOnce() -> R) -> R {
+    with(
+        |trace| {
+            let at = trace.read(condition.0);
+            trace.taken.push(at);
+        },
+        (),
+    );
+    let answer = f();
+    with(|trace| trace.taken.pop(), None);
+    answer
+}
+
+/// Does something in the branch that is taken where a condition holds.
+fn within<R>(condition: Truth, f: impl FnOnce() -> R) -> R {
+    beside(condition, || {
+        let open = |trace: &mut Trace| trace.branches.extend(trace.taken.last().copied());
+        with(open, ());
+        let answer = f();
+        with(|trace| trace.branches.pop(), None);
+        answer
+    })
+}
 
 macro_rules! methods {
     ($($name:ident)*; $($binary:ident)*; $($asks:ident)*) => {
@@ -385,14 +433,9 @@ macro_rules! same {
         impl Choose for $T {
             fn choose(_: Truth, yes: $T, no: $T) -> $T {
                 if yes != no {
-                    let text = format!(
+                    fail(format!(
                         "a number of Rust is {yes} in one branch and {no} in the other: make it one of the kernel, S::from({yes})"
-                    );
-                    let fail = |trace: &mut Trace| {
-                        let error = Error::new(trace.builder.kernel.name, ErrorKind::Value(text));
-                        trace.error.get_or_insert(error);
-                    };
-                    with(fail, ());
+                    ));
                 }
                 yes
             }
@@ -400,6 +443,37 @@ macro_rules! same {
     )*};
 }
 same! { f64 f32 i8 i16 i32 i64 isize u8 u16 u32 u64 usize bool }
+
+impl<T: Choose, const N: usize> Choose for [T; N] {
+    fn choose(condition: Truth, yes: [T; N], no: [T; N]) -> [T; N] {
+        let mut no = no.into_iter();
+        // As many stand on both sides.
+        yes.map(|a| match no.next() {
+            Some(b) => T::choose(condition, a, b),
+            None => a,
+        })
+    }
+}
+
+impl<T: Choose> Choose for Vec<T> {
+    fn choose(condition: Truth, yes: Vec<T>, no: Vec<T>) -> Vec<T> {
+        if yes.len() != no.len() {
+            let text =
+                format!("a list has {} elements in one branch and {} in the other", yes.len(), no.len());
+            fail(text);
+        }
+        yes.into_iter().zip(no).map(|(a, b)| T::choose(condition, a, b)).collect()
+    }
+}
+
+/// Notes what is wrong with the kernel that is written down.
+fn fail(text: String) {
+    let note = |trace: &mut Trace| {
+        let error = Error::new(trace.builder.kernel.name, ErrorKind::Value(text));
+        trace.error.get_or_insert(error);
+    };
+    with(note, ());
+}
 
 macro_rules! tuples {
     ($($($T:ident $i:tt)*;)*) => {$(
@@ -450,51 +524,36 @@ impl Results for Truth {
 /// What an `if` asks: what Rust knows takes one branch, a truth value of the kernel both.
 pub trait Condition {
     /// Takes the branches from a state, the values of the names that they assign to; answers with what they answer with, and
-    /// the state afterwards.
-    fn branch<V: Choose, T: Choose + Copy>(
+    /// the state afterwards. Branches are `Fn`: what one would change otherwise than by assigning to a name, or to an element or
+    /// a field of what that stands for, it would change for all numbers, and so it does not compile.
+    fn branch<V: Choose, T: Choose + Clone>(
         self,
         state: T,
-        yes: impl FnOnce(T) -> (V, T),
-        no: impl FnOnce(T) -> (V, T),
+        yes: impl Fn(T) -> (V, T),
+        no: impl Fn(T) -> (V, T),
     ) -> (V, T);
 }
 
 impl Condition for bool {
-    fn branch<V: Choose, T: Choose + Copy>(
+    fn branch<V: Choose, T: Choose + Clone>(
         self,
         state: T,
-        yes: impl FnOnce(T) -> (V, T),
-        no: impl FnOnce(T) -> (V, T),
+        yes: impl Fn(T) -> (V, T),
+        no: impl Fn(T) -> (V, T),
     ) -> (V, T) {
         if self { yes(state) } else { no(state) }
     }
 }
 
 impl Condition for Truth {
-    fn branch<V: Choose, T: Choose + Copy>(
+    fn branch<V: Choose, T: Choose + Clone>(
         self,
         state: T,
-        yes: impl FnOnce(T) -> (V, T),
-        no: impl FnOnce(T) -> (V, T),
+        yes: impl Fn(T) -> (V, T),
+        no: impl Fn(T) -> (V, T),
     ) -> (V, T) {
-        let within = |condition: Truth| {
-            with(
-                |trace| {
-                    let at = trace.read(condition.0);
-                    trace.branches.push(at);
-                },
-                (),
-            );
-        };
-        let out = || {
-            with(|trace| trace.branches.pop(), None);
-        };
-        within(self);
-        let (a, after_a) = yes(state);
-        out();
-        within(!self);
-        let (b, after_b) = no(state);
-        out();
+        let (a, after_a) = within(self, || yes(state.clone()));
+        let (b, after_b) = within(!self, || no(state));
         (V::choose(self, a, b), T::choose(self, after_a, after_b))
     }
 }
@@ -515,7 +574,7 @@ pub fn trace<R: Results>(name: &str, arguments: usize, f: impl FnOnce(&[S]) -> R
     let mut builder = Builder::new(name, arguments);
     let all =
         (0..arguments).map(|at| Ok(S { at: builder.argument(at)?, depth: 0 })).collect::<Result<Vec<S>>>()?;
-    let trace = Trace { builder, known: HashMap::new(), branches: vec![], error: None };
+    let trace = Trace { builder, known: HashMap::new(), branches: vec![], taken: vec![], error: None };
     TRACES.with_borrow_mut(|traces| traces.push(trace));
     let end = End;
     let mut results = vec![];

@@ -1,10 +1,11 @@
 //! Tensors from nothing, and random numbers.
 
 use crate::caller::public;
+use crate::checks::{unseen, valid};
 use crate::creation::{Generator, default_device, drawn_in, normal, takes_floats, uniform};
 use crate::ops::Operand;
 use crate::tensor::Tensor;
-use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
+use mg_device::{DType, Device, Error, ErrorKind, Result, Shape, Valid};
 use mg_graph::{Node, cell_bits, cell_bits_of_int};
 use mg_kernels::philox;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
@@ -423,7 +424,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Probabilities that are not floats; a `p` outside [0, 1].
+    /// Probabilities that are not floats; ones outside [0, 1]: what is not known yet is found when the draws are computed.
     #[surface(method, function, keywords_from = "generator")]
     pub fn bernoulli(
         &self,
@@ -453,7 +454,11 @@ impl Tensor {
         let p = match p {
             Operand::Tensor(t) => {
                 floats("bernoulli", &t)?;
-                Operand::Tensor(t.detach())
+                Operand::Tensor(Tensor::from_node(valid(
+                    "bernoulli",
+                    &t.detach().node(),
+                    Valid::Probability,
+                )?))
             }
             Operand::Float(v) if !(0.0..=1.0).contains(&v) => {
                 return refused("bernoulli", format!("takes a probability in [0, 1], got {v}"));
@@ -627,7 +632,8 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Weights that are not floats, other than one or two axes; no samples, or without replacement more than there are weights.
+    /// Weights that are not floats, other than one or two axes; no samples, or without replacement more than there are weights. Weights
+    /// that are negative or not finite, rows of zeros: what is not known yet is found when the samples are computed.
     #[surface(method, function, keywords_from = "generator")]
     pub fn multinomial(
         &self,
@@ -646,7 +652,15 @@ impl Tensor {
             return refused("multinomial", format!("{num_samples} samples of {n} weights"));
         }
         let wide = drawn_in(self.dtype());
-        let weights = self.detach().node().cast(wide);
+        let mut weights = valid("multinomial", &self.detach().node().cast(wide), Valid::Weight)?;
+        let sums = weights.reduce(ReduceKind::Sum, 1 << (rank - 1), true)?;
+        if weights.value().is_some() && self.device().is_cpu() && !mg_graph::is_recording() {
+            // What is known is told of here.
+            mg_graph::realize_quietly(&[&sums])?;
+        }
+        if let Some(zeros) = unseen("multinomial", &sums, Valid::Sum)? {
+            weights = Node::map(Row::Add, &[&weights, &zeros.cast(wide)])?;
+        }
         // How early each arrives; none at 0, which a weight of 0 would be divided by.
         let race = |shape: &[usize], weights: &Node| -> Result<Node> {
             let u = uniform(shape, wide, self.device(), generator)?;

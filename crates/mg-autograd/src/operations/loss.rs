@@ -2,11 +2,11 @@
 
 use super::distance::{apart, at_least};
 use super::{all_axes, axis_mask, float, meet, set_aside};
-use crate::checks::{Found, known_indices};
+use crate::checks::{Found, known_indices, valid};
 use crate::functional::{largest, mean};
 use crate::ops::Operand;
 use crate::tensor::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use mg_device::{DType, Error, ErrorKind, Result, Shape, Valid};
 use mg_graph::{Node, cell_bits_of_int};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
@@ -398,7 +398,8 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Shapes that differ, unlike devices, a weight that does not broadcast; another reduction than "mean", "sum" and "none".
+    /// Shapes that differ, unlike devices, a weight that does not broadcast; another reduction than "mean", "sum" and "none"; numbers
+    /// outside of [0, 1], as labels that are out of range: what is not known yet is found when the loss is computed.
     #[surface(nn, keywords_from = "reduction")]
     pub fn binary_cross_entropy(
         &self,
@@ -409,6 +410,7 @@ impl Tensor {
         let op = "binary_cross_entropy";
         alike(op, self, target)?;
         let (x, y) = meet(op, self, target)?;
+        let (x, y) = (valid(op, &x, Valid::Probability)?, valid(op, &y, Valid::Probability)?);
         let log = |n: &Node| {
             // Not the logarithm of 0, whose gradient is no number.
             let none = n.eq(&n.lit(0.0));

@@ -11,21 +11,16 @@ use mg_kernels::{Algebra, Row, Rules};
 use mg_macros::operations;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-/// Σ 1/(q + k)ˢ over k ≥ 0, by Euler's and Maclaurin's formula (DLMF 25.11.5) after ten terms.
-fn hurwitz(s: &Node, q: &Node) -> Node {
-    let (zero, one) = (q.lit(0.0), q.lit(1.0));
+/// Σ 1/(q + k)ˢ over k ≥ 0, of q > 0, by Euler's and Maclaurin's formula (DLMF 25.11.5) after ten terms.
+fn right_of_zero(s: &Node, q: &Node) -> Node {
+    let one = q.lit(1.0);
     let power = |base: &Node, exponent: &Node| Node::apply(Row::Pow, &[base, exponent]);
-    // At a pole and outside the domain other numbers stand in, so that nothing is 0 · ∞.
-    let pole = and(&Node::apply(Row::Le, &[q, &zero]), &q.eq(&q.map(Row::Floor)));
-    let inside = one.lt(s);
-    let order = inside.choose(s, &s.lit(2.0));
-    let base = pole.choose(&one, q);
-    let minus = order.neg();
-    let terms = (0..10).map(|k| power(&base.add(&base.lit(f64::from(k))), &minus));
+    let minus = s.neg();
+    let terms = (0..10).map(|k| power(&q.add(&q.lit(f64::from(k))), &minus));
     let Some(sum) = terms.reduce(|a, b| a.add(&b)) else { return q.clone() };
-    let a = base.add(&base.lit(10.0));
+    let a = q.add(&q.lit(10.0));
     let last = power(&a, &minus);
-    let mut sum = sum.add(&last.mul(&a).div(&order.sub(&one))).add(&last.scale(0.5));
+    let mut sum = sum.add(&last.mul(&a).div(&s.sub(&one))).add(&last.scale(0.5));
     // B₂ⱼ/(2j)!.
     let numbers = [
         1.0 / 12.0,
@@ -38,13 +33,36 @@ fn hurwitz(s: &Node, q: &Node) -> Node {
         -3617.0 / 10670622842880000.0,
     ];
     let square = one.div(&a.map(Row::Square));
-    let mut factor = last.mul(&order).div(&a);
+    let mut factor = last.mul(s).div(&a);
     for (j, &number) in numbers.iter().enumerate() {
         sum = sum.add(&factor.scale(number));
         let (first, second) = (2.0 * j as f64 + 1.0, 2.0 * j as f64 + 2.0);
-        let rise = order.add(&order.lit(first)).mul(&order.add(&order.lit(second)));
+        let rise = s.add(&s.lit(first)).mul(&s.add(&s.lit(second)));
         factor = factor.mul(&rise).mul(&square);
     }
+    sum
+}
+
+/// Σ 1/(q + k)ˢ over k ≥ 0. Left of zero, for whole s, the terms left of it are those of 1 − q, seen from there.
+fn hurwitz(s: &Node, q: &Node) -> Node {
+    let (zero, one) = (q.lit(0.0), q.lit(1.0));
+    // At a pole and outside the domain other numbers stand in, so that nothing is 0 · ∞.
+    let pole = and(&Node::apply(Row::Le, &[q, &zero]), &q.eq(&q.map(Row::Floor)));
+    let inside = one.lt(s);
+    let order = inside.choose(s, &s.lit(2.0));
+    let base = pole.choose(&one, q);
+    let is_left = base.lt(&zero);
+    // How far right of the pole before it.
+    let part = is_left.choose(&base.sub(&base.map(Row::Floor)), &base);
+    let right = right_of_zero(&order, &part);
+    let other = |to: &Node| right_of_zero(&order, &is_left.choose(&one.sub(to), &one));
+    let between = other(&part).sub(&other(&base));
+    let half = order.scale(0.5);
+    let is_even = half.eq(&half.map(Row::Floor));
+    let is_whole = order.eq(&order.map(Row::Floor));
+    let signed = is_even.choose(&between, &between.neg());
+    let left = is_whole.choose(&signed, &signed.lit(f64::NAN));
+    let sum = is_left.choose(&right.add(&left), &right);
     // At a pole the slope is that of 1/x at 0.
     let is_slope = and(&pole, &q.lit(f64::NEG_INFINITY).lt(q));
     let distance = is_slope.choose(&q.sub(&untracked(q)), &one);
@@ -205,7 +223,11 @@ impl Tensor {
             let at_zero = x.eq(&zero);
             let one = x.lit(1.0);
             let root = at_zero.choose(&x.add(&one).sub(&one), &one).map(Row::Sqrt);
-            x.lt(&zero).choose(&x.lit(f64::NEG_INFINITY), &at_zero.choose(&root, &inside))
+            // Below 0 the slope is no number, as that of the logarithm of nothing.
+            let is_below = x.lt(&zero);
+            let below = is_below.choose(x, &x.lit(-1.0));
+            let nothing = below.add(&below.map(Row::Abs)).map(Row::Log);
+            is_below.choose(&nothing, &at_zero.choose(&root, &inside))
         })
     }
 

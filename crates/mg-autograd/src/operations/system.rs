@@ -9,9 +9,10 @@ use super::factors::{
     transposed,
 };
 use super::{set_aside, signed};
+use crate::checks::unseen;
 use crate::functional::without_slope;
 use crate::tensor::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use mg_device::{DType, Error, ErrorKind, Result, Shape, Valid};
 use mg_graph::Node;
 use mg_kernels::library::{Demand, Rule, Triangular};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
@@ -286,12 +287,21 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// What is no square matrix, other dtypes.
+    /// What is no square matrix, other dtypes, a zero on the diagonal: what is not known yet is found when the inverse is computed.
     #[surface(method, function)]
     pub fn cholesky_inverse(&self, #[default(false)] upper: bool) -> Result<Tensor> {
-        let l = self.node();
-        square("cholesky_inverse", l.shape())?;
-        Tensor::from_node(identity(&l, *l.shape())?).try_cholesky_solve(self, upper)
+        let (op, l) = ("cholesky_inverse", self.node());
+        square(op, l.shape())?;
+        let pivots = diagonal(&l)?;
+        // What is known is told of here.
+        if l.value().is_some() && l.device().is_cpu() && !mg_graph::is_recording() {
+            mg_graph::realize_quietly(&[&pivots])?;
+        }
+        let inverse = Tensor::from_node(identity(&l, *l.shape())?).try_cholesky_solve(self, upper)?;
+        let Some(zeros) = unseen(op, &pivots, Valid::Diagonal)? else { return Ok(inverse) };
+        let row = pivots.shape().insert(pivots.shape().rank() - 1, 1);
+        let zeros = zeros.reshape(row)?.cast(l.dtype());
+        Ok(Tensor::from_node(Node::map(Row::Add, &[&inverse.node(), &zeros])?))
     }
 
     /// The determinants of square matrices. f32 and f64; the elimination is done on the host, on every device. A singular matrix has a

@@ -39,7 +39,7 @@ impl Guarded {
         let kind = if self.size < 0 {
             ErrorKind::Value("an integer is divided by zero".into())
         } else {
-            ErrorKind::Index { index, axis: self.axis, size: self.size as usize }
+            ErrorKind::of_check(index, self.axis, self.size as usize)
         };
         Error::new(self.op, kind).with_location(self.line)
     }

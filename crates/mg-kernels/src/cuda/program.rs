@@ -82,7 +82,7 @@ pub fn prebuilt(gpu: &Gpu, kernel: &'static super::library::Prebuilt) -> Result<
     if let Some(found) = known.iter().find(|k| k.0 == gpu.device() && k.1 == kernel.name) {
         return Ok(found.2);
     }
-    let loaded = gpu.load(kernel.ptx(), kernel.name)?;
+    let loaded = gpu.load(kernel.whole()?, kernel.name)?;
     known.push((gpu.device(), kernel.name, loaded));
     Ok(loaded)
 }

@@ -918,7 +918,7 @@ class Tensor:
 
         # Errors
 
-        Probabilities that are not floats; a `p` outside [0, 1].
+        Probabilities that are not floats; ones outside [0, 1]: what is not known yet is found when the draws are computed.
         """
     def bernoulli_(self, p: _Operand = 0.5, *, generator: Generator | None = None) -> Self:
         """1 with probability `p`, a number or a tensor that broadcasts, else 0, in the tensor's shape and dtype.
@@ -983,7 +983,8 @@ class Tensor:
 
         # Errors
 
-        Weights that are not floats, other than one or two axes; no samples, or without replacement more than there are weights.
+        Weights that are not floats, other than one or two axes; no samples, or without replacement more than there are weights. Weights
+        that are negative or not finite, rows of zeros: what is not known yet is found when the samples are computed.
         """
     def dropout(self, p: _float = 0.5, training: _bool = True) -> Tensor:
         """In training, zeros with probability `p`, and the survivors scaled by 1/(1 − p) (Srivastava et al., 2014); else the tensor
@@ -1704,7 +1705,7 @@ class Tensor:
 
         # Errors
 
-        What is no square matrix, other dtypes.
+        What is no square matrix, other dtypes, a zero on the diagonal: what is not known yet is found when the inverse is computed.
         """
     def det(self) -> Tensor:
         """The determinants of square matrices. f32 and f64; the elimination is done on the host, on every device. A singular matrix has a
@@ -4668,7 +4669,7 @@ def bernoulli(input: Tensor, p: _float | None = None, *, generator: Generator | 
 
     # Errors
 
-    Probabilities that are not floats; a `p` outside [0, 1].
+    Probabilities that are not floats; ones outside [0, 1]: what is not known yet is found when the draws are computed.
     """
 
 def multinomial(input: Tensor, num_samples: _int, replacement: _bool = False, *, generator: Generator | None = None) -> Tensor:
@@ -4677,7 +4678,8 @@ def multinomial(input: Tensor, num_samples: _int, replacement: _bool = False, *,
 
     # Errors
 
-    Weights that are not floats, other than one or two axes; no samples, or without replacement more than there are weights.
+    Weights that are not floats, other than one or two axes; no samples, or without replacement more than there are weights. Weights
+    that are negative or not finite, rows of zeros: what is not known yet is found when the samples are computed.
     """
 
 def ctc_loss(input: Tensor, targets: Tensor, input_lengths: Tensor | Sequence[_int], target_lengths: Tensor | Sequence[_int], blank: _int = 0, reduction: str = "mean", zero_infinity: _bool = False) -> Tensor:
@@ -6256,7 +6258,7 @@ def cholesky_inverse(input: Tensor, upper: _bool = False) -> Tensor:
 
     # Errors
 
-    What is no square matrix, other dtypes.
+    What is no square matrix, other dtypes, a zero on the diagonal: what is not known yet is found when the inverse is computed.
     """
 
 def det(input: Tensor) -> Tensor:
@@ -6448,7 +6450,8 @@ def _nn_binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | Non
 
     # Errors
 
-    Shapes that differ, unlike devices, a weight that does not broadcast; another reduction than "mean", "sum" and "none".
+    Shapes that differ, unlike devices, a weight that does not broadcast; another reduction than "mean", "sum" and "none"; numbers
+    outside of [0, 1], as labels that are out of range: what is not known yet is found when the loss is computed.
     """
 
 def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:

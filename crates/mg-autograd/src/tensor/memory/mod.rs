@@ -265,6 +265,8 @@ pub(crate) struct Part {
     made_at: &'static Location<'static>,
     /// Once it was asked for.
     known: Option<Known>,
+    /// It is what the tensor itself was turned to, and no view of another one.
+    is_turned: bool,
 }
 
 /// A view's node.
@@ -442,7 +444,11 @@ impl Line {
             settle(&whole);
         }
         let facts = Facts::of(&whole);
-        let seen = [part.map(|part| &part.layout), shared.as_ref().and_then(|shared| shared.region.as_ref())];
+        let place = shared.as_ref().and_then(|shared| shared.region.as_ref());
+        // An element of what is broadcast has one place, which others see too.
+        let is_broadcast = place.is_some_and(Layout::overlaps);
+        let place = place.and_then(|all| part.map_or(Some(all), |part| part.region.as_ref()));
+        let seen = [part.map(|part| &part.layout), place];
         let nothing = part.is_some_and(|part| part.layout.numel() == 0);
         if !nothing && seen.into_iter().flatten().any(Layout::overlaps) {
             let text = "a broadcast view, or one whose windows overlap, cannot be written to";
@@ -538,7 +544,8 @@ impl Line {
             storage.version = version;
             storage.given.add(&made);
             garbage.push(std::mem::replace(&mut storage.node, written));
-            if let Some(shared) = &mut state.shared {
+            // What else of the line stands where a part was written is read again.
+            if let (Some(shared), false) = (&mut state.shared, is_broadcast) {
                 shared.version = version;
             }
         }
@@ -628,7 +635,9 @@ impl LineState {
     fn take_in(&mut self, garbage: &mut Garbage) -> bool {
         let (Some(shared), Some(whole)) = (&mut self.shared, &mut self.whole) else { return false };
         let mut taken = false;
-        let alone = Arc::strong_count(&shared.storage) == 1;
+        // One whose elements share places is written to by way of it.
+        let alone =
+            Arc::strong_count(&shared.storage) == 1 && !shared.region.as_ref().is_some_and(Layout::overlaps);
         {
             let mut storage = locked(&shared.storage.state);
             if storage.version != shared.version {
@@ -861,7 +870,8 @@ impl Tensor {
         made_at: &'static Location<'static>,
         known: Option<Known>,
     ) -> Tensor {
-        Tensor::of_state(State::Part(Box::new(Part { line, layout, region, made_at, known })), false)
+        let part = Part { line, layout, region, made_at, known, is_turned: false };
+        Tensor::of_state(State::Part(Box::new(part)), false)
     }
 
     /// The memory that the tensor is of, seen with other strides: `offset` counts from its start, and is the tensor's own where it
@@ -1007,32 +1017,45 @@ impl Tensor {
         self.count();
     }
 
-    /// Makes the tensor stand for the memory of another one, with its shape, dtype and device: `x.data = other` in PyTorch. It
-    /// keeps its identity, its gradient, and whether it is a leaf.
+    /// Whether it was made as a view of another tensor.
+    fn is_view(&self) -> bool {
+        matches!(&*self.state(), State::Part(part) if !part.is_turned)
+    }
+
+    /// Cuts the tensor off from what computed it: a constant from now on, on the same memory.
     ///
     /// # Errors
     ///
-    /// A leaf that requires a gradient and memory whose dtype is not floating point; a result of operations with a history, whose
-    /// shape or dtype is another's.
+    /// A view.
+    pub fn detach_(&self) -> Result<()> {
+        if self.is_view() {
+            let text = "a view cannot be cut off in place; use detach()";
+            return Err(Error::new("detach_", ErrorKind::Gradient(text.into())));
+        }
+        if self.requires_grad() {
+            self.set_leaf(false);
+        }
+        Ok(())
+    }
+
+    /// Makes the tensor stand for the memory of another one, with its shape, dtype and device: `x.data = other` in PyTorch. It
+    /// keeps its identity, its gradient, whether it is a leaf, and its history: a gradient that does not fit what was computed is an
+    /// error of `backward`.
+    ///
+    /// # Errors
+    ///
+    /// What requires a gradient and memory whose dtype is not floating point.
     #[track_caller]
     pub fn set_data(&self, other: &Tensor) -> Result<()> {
         if self.is(other) {
             return Ok(());
         }
-        let (own_facts, facts) = (self.facts(), other.facts());
-        let leaf = self.keeps_grad();
-        if leaf && !facts.dtype.is_float() {
-            let text = format!("a leaf that requires a gradient cannot become {}", facts.dtype);
+        let (dtype, leaf) = (other.facts().dtype, self.keeps_grad());
+        if (leaf || self.requires_grad()) && !dtype.is_float() {
+            let text = format!("what requires a gradient cannot become {dtype}");
             return Err(Error::new("set_data", ErrorKind::DType(text)));
         }
         let history = (!leaf && self.requires_grad()).then(|| self.current());
-        if history.is_some() && (own_facts.shape != facts.shape || own_facts.dtype != facts.dtype) {
-            let text = format!(
-                "the result of an operation is {} {} and cannot become {} {}: its history is of that",
-                own_facts.dtype, own_facts.shape, facts.dtype, facts.shape
-            );
-            return Err(Error::new("set_data", ErrorKind::Gradient(text)));
-        }
         let weak = Arc::downgrade(&self.0);
         let line = other.other_line(leaf.then_some(&weak));
         if let Some(history) = history {
@@ -1075,7 +1098,10 @@ impl Tensor {
             return Ok(());
         }
         jit::note_other_memory();
-        let state = std::mem::replace(&mut *seen.state(), State::Alone(None));
+        let mut state = std::mem::replace(&mut *seen.state(), State::Alone(None));
+        if let State::Part(part) = &mut state {
+            part.is_turned = !self.is_view();
+        }
         let old = std::mem::replace(&mut *self.state(), state);
         drop(old);
         Ok(())

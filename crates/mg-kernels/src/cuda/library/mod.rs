@@ -58,7 +58,8 @@ struct Pack {
     compressed: &'static [u8],
     /// How long the texts are together.
     bytes: usize,
-    text: OnceLock<String>,
+    /// `None` where what is there is not what the build wrote.
+    text: OnceLock<Option<String>>,
 }
 
 include!(concat!(env!("OUT_DIR"), "/prebuilt.rs"));
@@ -68,13 +69,13 @@ impl Pack {
         Pack { compressed, bytes, text: OnceLock::new() }
     }
 
-    fn text(&self) -> &str {
-        self.text.get_or_init(|| {
+    fn text(&self) -> Option<&str> {
+        let unpacked = self.text.get_or_init(|| {
             let mut text = vec![0; self.bytes];
-            // What the build wrote is whole; of anything else the driver says that it has no such kernel.
-            let whole = FrameDecoder::new().decode_all(self.compressed, &mut text).is_ok();
-            String::from_utf8(text).ok().filter(|_| whole).unwrap_or_default()
-        })
+            let bytes = FrameDecoder::new().decode_all(self.compressed, &mut text).ok()?;
+            String::from_utf8(text).ok().filter(|_| bytes == self.bytes)
+        });
+        unpacked.as_deref()
     }
 }
 
@@ -87,14 +88,26 @@ impl Prebuilt {
     pub(crate) fn of_text(name: String, text: String) -> &'static Prebuilt {
         let end = text.len();
         let pack = Pack::new(&[], end);
-        pack.text.get_or_init(|| text);
+        pack.text.get_or_init(|| Some(text));
         let (name, pack) = (Box::leak(name.into_boxed_str()), Box::leak(Box::new(pack)));
         Box::leak(Box::new(Prebuilt::new(name, pack, 0, end)))
     }
 
-    /// The text, which the driver assembles for its device.
+    /// The text, which the driver assembles for its device. Nothing, where the package is damaged: see [`Prebuilt::whole`].
     pub fn ptx(&self) -> &'static str {
-        self.pack.text().get(self.start..self.end).unwrap_or_default()
+        self.whole().unwrap_or_default()
+    }
+
+    /// The text.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Format`] where what is there is not what the build wrote.
+    pub fn whole(&self) -> Result<&'static str> {
+        self.pack.text().and_then(|text| text.get(self.start..self.end)).ok_or_else(|| {
+            let text = "the package's kernels are damaged: they cannot be unpacked; install it again";
+            Error::new(self.name, ErrorKind::Format(text.into()))
+        })
     }
 
     /// The kernel of this name.
@@ -213,4 +226,20 @@ pub struct Plan {
 /// The kernel of a name that a plan made.
 pub(crate) fn find(op: &'static str, name: &str) -> Result<&'static Prebuilt> {
     Prebuilt::find(name).ok_or_else(|| Error::new(op, ErrorKind::Internal(format!("no kernel {name}"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_pack_is_an_error() {
+        static DAMAGED: Pack = Pack::new(&[0x28, 0xb5, 0x2f, 0xfd, 1, 2, 3], 10);
+        let kernel = Prebuilt::new("mg_damaged", &DAMAGED, 0, 10);
+        assert!(matches!(kernel.whole().unwrap_err().kind(), ErrorKind::Format(_)));
+        // One that is whole, of which another text was asked for.
+        let kernel = Prebuilt { end: usize::MAX, ..Prebuilt::new("mg_beyond", KERNELS[0].pack, 0, 1) };
+        assert!(kernel.whole().is_err());
+        assert!(KERNELS.iter().all(|kernel| kernel.whole().is_ok_and(|text| text.contains(kernel.name))));
+    }
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from typing import TYPE_CHECKING, Any, overload
+from weakref import WeakKeyDictionary
 
 from .._micrograd_rs import Device, Tensor, _GradScaler, tensor
 
@@ -74,7 +75,10 @@ class GradScaler:
         self._growth_interval = int(growth_interval)
         self._init_growth_tracker = 0
         self._core: _GradScaler | None = None
-        self._of: dict[int, _Of] = {}
+        # By the optimisers themselves: another one may come to be where one was.
+        self._of: WeakKeyDictionary[Optimizer, _Of] = WeakKeyDictionary()
+        # Of those whose gradients were looked at since the last `update()`, whether they live or not.
+        self._seen: list[_Of] = []
         if enabled and not (self._growth_factor > 1 and self._backoff_factor < 1):
             raise ValueError(f"takes a growth_factor above 1 and a backoff_factor below 1, got {growth_factor} and {backoff_factor}")
 
@@ -126,11 +130,12 @@ class GradScaler:
             raise RuntimeError("there are no gradients to unscale: call backward() before")
         core.unscale(params, of.found)
         of.stage = OptState.UNSCALED
+        self._seen.append(of)
 
     def _state(self, core: _GradScaler, optimizer: Optimizer) -> _Of:
-        of = self._of.get(id(optimizer))
+        of = self._of.get(optimizer)
         if of is None:
-            self._of[id(optimizer)] = of = _Of(core.finding())
+            self._of[optimizer] = of = _Of(core.finding())
         return of
 
     def step(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
@@ -161,7 +166,7 @@ class GradScaler:
         if not self._enabled:
             return
         core = self._known("update")
-        seen = [of for of in self._of.values() if of.stage is not OptState.READY]
+        seen = self._seen
         if new_scale is not None:
             if isinstance(new_scale, Tensor) and (new_scale.numel() != 1 or new_scale.requires_grad):
                 raise ValueError("takes a float or a tensor of one element that requires no gradient")
@@ -172,6 +177,7 @@ class GradScaler:
             core.update([of.found for of in seen])
         for of in seen:
             of.stage = OptState.READY
+        self._seen = []
 
     def get_scale(self) -> float:
         """The scale. Reads it on the host."""
@@ -243,10 +249,15 @@ class GradScaler:
             self._core.set_growth_tracker(self._init_growth_tracker)
 
     def __getstate__(self) -> dict[str, Any]:
-        if any(of.stage is not OptState.READY for of in self._of.values()):
+        if self._seen:
             raise RuntimeError("a GradScaler can be pickled at the beginning of a step, or after update()")
         own = dict(vars(self))
         if self._core is not None:
             own["_init_scale"], own["_init_growth_tracker"] = self.get_scale(), self._core.growth_tracker.item()
-        own["_core"], own["_of"] = None, {}
+        own["_core"] = None
+        del own["_of"]
         return own
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._of = WeakKeyDictionary()

@@ -70,6 +70,7 @@ class Normal(Elementwise, ExponentialFamily):
         return -((value - self.loc) ** 2) / (2 * self.scale**2) - self.scale.log() - math.log(math.sqrt(2 * math.pi))
 
     def cdf(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
         return 0.5 * (1 + ((value - self.loc) / (self.scale * math.sqrt(2))).erf())
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -115,6 +116,7 @@ class Uniform(Elementwise):
         return inside.to(self.low.dtype).log() - (self.high - self.low).log()
 
     def cdf(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
         return ((value - self.low) / (self.high - self.low)).clamp(0, 1)
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -161,6 +163,7 @@ class Laplace(Elementwise):
         return -(2 * self.scale).log() - (value - self.loc).abs() / self.scale
 
     def cdf(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
         away = value - self.loc
         return 0.5 - 0.5 * away.sign() * (-away.abs() / self.scale).expm1()
 
@@ -204,6 +207,7 @@ class Cauchy(Elementwise):
         return -math.log(math.pi) - self.scale.log() - (((value - self.loc) / self.scale) ** 2).log1p()
 
     def cdf(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
         return ((value - self.loc) / self.scale).atan() / math.pi + 0.5
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -249,6 +253,7 @@ class Exponential(Elementwise, ExponentialFamily):
         return self.rate.log() - self.rate * value
 
     def cdf(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
         return 1 - (-self.rate * value).exp()
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -297,6 +302,7 @@ class Gamma(Elementwise, ExponentialFamily):
         return ops.xlogy(a, b) + ops.xlogy(a - 1, value) - b * value - a.lgamma()
 
     def cdf(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
         return ops.igamma(self.concentration, self.rate * value)
 
     def entropy(self) -> Tensor:
@@ -442,6 +448,7 @@ class Gumbel(Elementwise):
         return y - y.exp() - self.scale.log()
 
     def cdf(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
         return (-((self.loc - value) / self.scale).exp()).exp()
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -486,6 +493,7 @@ class Weibull(Elementwise):
         return k.log() - self.scale.log() + (k - 1) * scaled.log() - scaled**k
 
     def cdf(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
         return 1 - (-((value / self.scale) ** self.concentration)).exp()
 
     def entropy(self) -> Tensor:
@@ -529,6 +537,7 @@ class HalfNormal(Elementwise):
         return where(value >= 0, inside, -math.inf)
 
     def cdf(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
         return (value / (self.scale * math.sqrt(2))).erf()
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -574,6 +583,7 @@ class HalfCauchy(Elementwise):
         return where(value >= 0, inside, -math.inf)
 
     def cdf(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
         return (value / self.scale).atan() * (2 / math.pi)
 
     def icdf(self, value: Tensor) -> Tensor:

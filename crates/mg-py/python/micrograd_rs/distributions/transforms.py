@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._micrograd_rs import Tensor, as_tensor
+from .._dtypes import finfo
 from .._names import Lazy as _Lazy
 from .._nn_ops import logsigmoid, softmax, softplus
 from . import constraints
@@ -293,16 +294,22 @@ class PowerTransform(_Rising):
         return (self.exponent * y / x).abs().log()
 
 
+def _inside(y: Tensor) -> Tensor:
+    """Numbers between 0 and 1, of which the ends are moved in: what they come from is infinite."""
+    ends = finfo(y.dtype)
+    return y.clamp(ends.tiny, 1 - ends.eps)
+
+
 class SigmoidTransform(_Rising):
     """`1 / (1 + e⁻ˣ)`."""
 
     codomain = constraints.unit_interval
 
     def _call(self, x: Tensor) -> Tensor:
-        eps = 2.0**-23 if x.itemsize == 4 else 2.0**-52
-        return x.sigmoid().clamp(1.1754943508222875e-38 if x.itemsize == 4 else 2.2250738585072014e-308, 1 - eps)
+        return _inside(x.sigmoid())
 
     def _inverse(self, y: Tensor) -> Tensor:
+        y = _inside(y)
         return y.log() - (-y).log1p()
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
@@ -415,7 +422,7 @@ class StickBreakingTransform(Transform):
     def _inverse(self, y: Tensor) -> Tensor:
         crop = y[..., :-1]
         offset = y.shape[-1] - crop.new_ones((crop.shape[-1],)).cumsum(-1)
-        rest = (1 - crop.cumsum(-1)).clamp(min=1.1754943508222875e-38)
+        rest = (1 - crop.cumsum(-1)).clamp(min=finfo(y.dtype).tiny)
         return crop.log() - rest.log() + offset.log()
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:

@@ -130,7 +130,7 @@ def of_builtin(reader: Reader, node: ast.Call, function: Known, args: list[Any],
         reader.fail(node, f"{name}() takes no keywords here")
     match name, args:
         case ("abs", [x]):
-            return reader.operation(node, "abs", x)
+            return reader.operation(node, "abs", reader.counted(node, x) if reader.is_truth(x) else x)
         case ("min" | "max", [several]) if is_tuple(several) and several:
             return extreme(reader, node, name, list(several))
         case ("min" | "max", [_, _, *_]):

@@ -137,6 +137,7 @@ class Kernel:
 
     def _compile(self, constants: Mapping[str, Any], depth: int = 0) -> Compiled:
         program = Program(self.__name__, len(self._names))
+        self._noted(program)
         reader = Reader(self, program, depth)
         for name, value in constants.items():
             self._checked(name, value)
@@ -173,8 +174,13 @@ class Kernel:
         text = f"'{name}' stands after `*` and is a constant of the kernel: a number, a word or a tuple of them, not {kind}"
         raise TypeError(f"{self.__name__}() {text}")
 
+    def _noted(self, program: Program) -> None:
+        """Has a kernel that this one is read into look whether the gradient is what it was."""
+        program.captured.append((lambda: self._gradient, self._gradient, self.__name__))
+
     def _within(self, reader: Reader, node: ast.AST, values: tuple[Any, ...], constants: Mapping[str, Any]) -> Any:
         """What it answers with in another kernel."""
+        self._noted(reader.program)
         if self._gradient is None:
             inner = Reader(self, reader.program, reader.depth + 1)
             return inner.read({**dict(zip(self._names, values, strict=True)), **constants})

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .._micrograd_rs import Tensor, _KernelBuilder
@@ -31,7 +32,7 @@ from ._values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ._kernel import Kernel
 
@@ -106,7 +107,18 @@ class Program:
     def __init__(self, name: str, arguments: int) -> None:
         self.builder = _KernelBuilder(name, arguments)
         self.known: dict[Any, int] = {}
+        # The conditions of the branches that are being read.
+        self.taken: list[Element] = []
         self.captured: list[tuple[Callable[[], Any], Any, str]] = []
+
+    @contextmanager
+    def branch(self, condition: Any) -> Iterator[None]:
+        """What is read within it is read where the condition holds."""
+        self.taken.append(condition)
+        try:
+            yield
+        finally:
+            self.taken.pop()
 
     def once(self, key: Any, make: Callable[[], int]) -> int:
         """The step of a key: made where it is not there."""
@@ -182,8 +194,10 @@ class Reader:
     def operation(self, node: ast.AST | None, name: str, *values: Any) -> Element:
         """An elementwise operation of values; of what is not a value, the constant itself."""
         parts: list[Any] = []
-        for value in values:
-            if isinstance(value, Element):
+        for i, value in enumerate(values):
+            if i == 1 and divides(name, values):
+                parts.append(self.shielded(node, value))
+            elif isinstance(value, Element):
                 parts.append(value.at)
             elif value is None or isinstance(value, str):
                 parts.append((value,))
@@ -193,6 +207,18 @@ class Reader:
         builder = self.program.builder
         at = self.program.once(key, lambda: self.guard(node, lambda: builder.call(name, parts)))
         return Element(at, name in TRUTHS)
+
+    def shielded(self, node: ast.AST | None, divisor: Any) -> int:
+        """What is divided by in branches, which elements that do not come there do not divide by."""
+        at, builder = self.step(node, divisor), self.program.builder
+        for condition in self.program.taken:
+            c, of = condition.at, at
+            at = self.program.once(("shield", c, of), lambda c=c, of=of: builder.shield(c, of))
+        return at
+
+    def counted(self, node: ast.AST | None, value: Any) -> Any:
+        """A truth value as the number that it is where one computes with it."""
+        return self.select(node, value, 1, 0) if isinstance(value, Element) else int(value)
 
     def truth(self, node: ast.AST | None, value: Any) -> Any:
         """A value as what is asked for in a condition."""
@@ -313,8 +339,10 @@ class Reader:
             self.block(body if condition else other, names)
             return
         yes, no = Names(self, names, condition), Names(self, names, self.negated(node, condition))
-        self.block(body, yes)
-        self.block(other, no)
+        with self.program.branch(yes.condition):
+            self.block(body, yes)
+        with self.program.branch(no.condition):
+            self.block(other, no)
         for name in [*yes.own, *(n for n in no.own if n not in yes.own)]:
             before = names.get(name)
             before = UNASSIGNED if before is None else before
@@ -411,7 +439,8 @@ class Reader:
             if isinstance(gone, Element):
                 inner = Names(self, names, self.negated(node, gone))
                 self.assign(node.target, item, inner)
-                self.block(node.body, inner)
+                with self.program.branch(inner.condition):
+                    self.block(node.body, inner)
                 self.join(node, inner, names)
             else:
                 self.assign(node.target, item, names)
@@ -481,6 +510,8 @@ class Reader:
                 name, plain = UNARY[type(node.op).__name__]
                 value = self.value(node.operand, names)
                 if isinstance(value, Element):
+                    if value.is_truth:
+                        return self.negated(node, value) if name == "bitwise_not" else self.operation(node, name, self.counted(node, value))
                     return self.operation(node, name, value)
                 return self.folded(node, plain, self.number(node, value))
             case ast.BinOp():
@@ -553,6 +584,11 @@ class Reader:
         name, plain = BINARY[type(op).__name__]
         if not isinstance(a, Element) and not isinstance(b, Element):
             return self.folded(node, plain, self.number(node, a), self.number(node, b))
+        if self.is_truth(a) and self.is_truth(b):
+            # Truth values are connected, and otherwise the numbers 0 and 1, as in Python.
+            if name in CONNECTED:
+                return self.operation(node, CONNECTED[name], a, b)
+            a, b = self.counted(node, a), self.counted(node, b)
         return self.operation(node, name, a, b)
 
     def comparison(self, node: ast.Compare, names: Names) -> Any:
@@ -589,7 +625,8 @@ class Reader:
                 value = self.plain(next_node, self.value(next_node, names))
                 continue
             taken = condition if is_and else self.negated(node, condition)
-            other = self.plain(next_node, self.value(next_node, Names(self, names, taken)))
+            with self.program.branch(taken):
+                other = self.plain(next_node, self.value(next_node, Names(self, names, taken)))
             if self.is_truth(value) and self.is_truth(other):
                 value = self.both(node, value, other) if is_and else self.either(node, value, other)
             else:
@@ -602,10 +639,22 @@ class Reader:
         condition = self.truth(node.test, self.value(node.test, names))
         if not isinstance(condition, Element):
             return self.value(node.body if condition else node.orelse, names)
-        yes = self.plain(node.body, self.value(node.body, Names(self, names, condition)))
+        with self.program.branch(condition):
+            yes = self.plain(node.body, self.value(node.body, Names(self, names, condition)))
         opposite = self.negated(node, condition)
-        no = self.plain(node.orelse, self.value(node.orelse, Names(self, names, opposite)))
+        with self.program.branch(opposite):
+            no = self.plain(node.orelse, self.value(node.orelse, Names(self, names, opposite)))
         return self.select(node, condition, yes, no)
+
+
+# Operations on integers of which the second operand must not be 0.
+DIVISIONS = frozenset("floor_divide remainder fmod div".split())
+CONNECTED = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "logical_xor"}
+
+
+def divides(name: str, values: Sequence[Any]) -> bool:
+    """Whether an operation divides by a whole number, if it is of whole numbers."""
+    return name in DIVISIONS and (name != "div" or (len(values) > 2 and values[2] is not None))
 
 
 def refusal(node: ast.AST) -> str | None:
