@@ -225,7 +225,7 @@ impl Tensor {
             let root = at_zero.choose(&x.add(&one).sub(&one), &one).map(Row::Sqrt);
             // Below 0 the slope is no number, as that of the logarithm of nothing.
             let is_below = x.lt(&zero);
-            let below = is_below.choose(x, &x.lit(-1.0));
+            let below = and(&is_below, &x.lit(f64::NEG_INFINITY).lt(x)).choose(x, &x.lit(-1.0));
             let nothing = below.add(&below.map(Row::Abs)).map(Row::Log);
             is_below.choose(&nothing, &at_zero.choose(&root, &inside))
         })

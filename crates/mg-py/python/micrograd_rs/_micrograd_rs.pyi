@@ -3389,6 +3389,8 @@ class _KernelBuilder:
         """One value where another holds, else a third."""
     def within(self, condition: _int, value: _int) -> _int:
         """A value as a branch reads it."""
+    def shield(self, condition: _int, value: _int) -> _int:
+        """A value as a branch divides by it."""
     def cast(self, sort: str, value: _int) -> _int:
         """A value as a `float`, an `int` or a `bool`."""
     def kernel(self, kernel: _Kernel, args: Sequence[_int], result: _int) -> _int:

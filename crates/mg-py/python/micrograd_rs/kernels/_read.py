@@ -32,7 +32,7 @@ from ._values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Sequence
 
     from ._kernel import Kernel
 
@@ -112,13 +112,17 @@ class Program:
         self.captured: list[tuple[Callable[[], Any], Any, str]] = []
 
     @contextmanager
-    def branch(self, condition: Any) -> Iterator[None]:
+    def branch(self, condition: Any) -> Generator[None]:
         """What is read within it is read where the condition holds."""
         self.taken.append(condition)
         try:
             yield
         finally:
             self.taken.pop()
+
+    def shielded(self, condition: int, value: int) -> int:
+        """A value as a branch divides by it."""
+        return self.once(("shield", condition, value), lambda: self.builder.shield(condition, value))
 
     def once(self, key: Any, make: Callable[[], int]) -> int:
         """The step of a key: made where it is not there."""
@@ -210,10 +214,9 @@ class Reader:
 
     def shielded(self, node: ast.AST | None, divisor: Any) -> int:
         """What is divided by in branches, which elements that do not come there do not divide by."""
-        at, builder = self.step(node, divisor), self.program.builder
+        at = self.step(node, divisor)
         for condition in self.program.taken:
-            c, of = condition.at, at
-            at = self.program.once(("shield", c, of), lambda c=c, of=of: builder.shield(c, of))
+            at = self.program.shielded(condition.at, at)
         return at
 
     def counted(self, node: ast.AST | None, value: Any) -> Any:
