@@ -5,6 +5,9 @@ struct alignas(16) b128 {
     u32 x, y, z, w;
 };
 
+// A block of a strided copy has TIMES elements for each thread.
+enum : u32 { THREADS = 256, TIMES = 4, BLOCK = THREADS * TIMES };
+
 #ifdef V_FILL
 // `count` elements become `bits`.
 struct Fill {
@@ -14,7 +17,7 @@ struct Fill {
 };
 
 // Sixteen bytes a thread where the address allows it, element by element at the ends.
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Fill p) {
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Fill p) {
     using T = V_T;
     constexpr u32 EACH = 16 / sizeof(T);
     T value = (T)p.bits;
@@ -26,7 +29,7 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
         b128 all;
     } four;
     for (u32 i = 0; i < EACH; i++) four.each[i] = value;
-    u64 first = (u64)blockIdx.x * 256 + threadIdx.x, step = (u64)gridDim.x * 256;
+    u64 first = (u64)blockIdx.x * THREADS + threadIdx.x, step = (u64)gridDim.x * THREADS;
     b128* aligned = (b128*)(out + head);
     for (u64 i = first; i < body; i += step) aligned[i] = four.all;
     for (u64 i = first; i < head; i += step) out[i] = value;
@@ -43,20 +46,20 @@ struct Copy {
     Axes<2> axes;
 };
 
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Copy p) {
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Copy p) {
     using T = V_T;
-    u64 first = (u64)blockIdx.x * 1024 + threadIdx.x;
-    i64 at[4][2];
-    T value[4];
+    u64 first = (u64)blockIdx.x * BLOCK + threadIdx.x;
+    i64 at[TIMES][2];
+    T value[TIMES];
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        if (first + i * 256 < p.count) {
-            p.axes.offsets(first + i * 256, at[i]);
+    for (int i = 0; i < (int)TIMES; i++)
+        if (first + i * (int)THREADS < p.count) {
+            p.axes.offsets(first + i * (int)THREADS, at[i]);
             value[i] = ((const T*)p.from)[at[i][1]];
         }
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        if (first + i * 256 < p.count) ((T*)p.out)[at[i][0]] = value[i];
+    for (int i = 0; i < (int)TIMES; i++)
+        if (first + i * (int)THREADS < p.count) ((T*)p.out)[at[i][0]] = value[i];
 }
 #endif
 
@@ -74,11 +77,11 @@ struct Plane {
     Axes<2> around;
 };
 
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Plane p) {
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Plane p) {
     using T = V_T;
     constexpr int SIDE = V_SIDE, ACROSS = V_ACROSS, VECTOR = V_VECTOR, GROUP = V_GROUP;
     constexpr int CHUNKS = ACROSS / VECTOR, CHUNKS_OUT = SIDE / VECTOR;  // of a row, of a column
-    constexpr int ROWS = 256 / CHUNKS, COLUMNS = 256 / CHUNKS_OUT;       // at a time
+    constexpr int ROWS = (int)THREADS / CHUNKS, COLUMNS = (int)THREADS / CHUNKS_OUT;       // at a time
     struct alignas(VECTOR * sizeof(T)) Vector {
         T each[VECTOR];
     };

@@ -5,6 +5,9 @@ struct alignas(16) b128 {
     u32 x, y, z, w;
 };
 
+// Units of a block.
+constexpr u32 THREADS = 256, TIMES = 4, BLOCK = THREADS * TIMES;
+
 struct Gather {
     void* out;
     const void* x;
@@ -20,13 +23,13 @@ struct Gather {
 };
 
 // An index that is out of range reads zero.
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Gather p) {
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Gather p) {
     using T = V_T;
-    u64 first = (u64)blockIdx.x * 1024 + threadIdx.x;
-    T value[4];
+    u64 first = (u64)blockIdx.x * BLOCK + threadIdx.x;
+    T value[TIMES];
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        u64 unit = first + i * 256;
+    for (int i = 0; i < (int)TIMES; i++) {
+        u64 unit = first + i * (int)THREADS;
         if (unit >= p.count) continue;
         u64 position = p.wide ? unit / p.row.size : (u64)p.row.divide((u32)unit);
         i64 at[2];
@@ -40,6 +43,6 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
         }
     }
 #pragma unroll
-    for (int i = 0; i < 4; i++)
-        if (first + i * 256 < p.count) ((T*)p.out)[first + i * 256] = value[i];
+    for (int i = 0; i < (int)TIMES; i++)
+        if (first + i * (int)THREADS < p.count) ((T*)p.out)[first + i * (int)THREADS] = value[i];
 }

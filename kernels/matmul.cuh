@@ -9,8 +9,7 @@ enum Flags : u32 {
     BARE = 2,    // nothing but the store of the sums
 };
 
-// The one argument of every product's kernel; `crates/mg-kernels/src/cuda/library/matmul.rs` writes it. Strides are
-// in elements.
+// The one argument of every product's kernel. Strides are in elements.
 struct MatMul {
     const void* a;
     const void* b;

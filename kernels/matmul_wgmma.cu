@@ -18,7 +18,7 @@ constexpr u32 BYTES_A = BM * 128, BYTES_B = BN * 128, STAGE = BYTES_A + BYTES_B;
 constexpr u32 SLICE = 4096;  // where a warp's sums are turned into rows
 static_assert(BM % (64 * GROUPS) == 0 && BN % 64 == 0 && (HALF || (A_K && B_K)), "");
 
-// The argument; `crates/mg-kernels/src/cuda/library/matmul.rs` writes it. Boxes of a and b are as `load` has it, those of the result
+// The argument. Boxes of a and b are as `load` has it, those of the result
 // 16 rows of 128 bytes.
 struct Wgmma {
     MatMul p;

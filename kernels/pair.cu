@@ -3,6 +3,8 @@
 
 using T = V_T;
 
+constexpr u32 THREADS = 256;
+
 struct Pair {
     T* out;
     const T* a;
@@ -105,7 +107,7 @@ __device__ T value(T first, T second) {
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Pair p) {
-    const u64 i = (u64)blockIdx.x * 256 + threadIdx.x;
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Pair p) {
+    const u64 i = (u64)blockIdx.x * THREADS + threadIdx.x;
     if (i < p.n) p.out[i] = value(p.a[i], p.b[i]);
 }

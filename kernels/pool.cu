@@ -30,6 +30,8 @@ struct Axis {
     u32 unused;
 };
 
+constexpr u32 THREADS = 256;
+
 struct Pool {
     void* out;
     const T* a;
@@ -141,8 +143,8 @@ __device__ __forceinline__ bool chosen(const Pool& p, const T* x, const Window (
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Pool p) {
-    u64 index = (u64)blockIdx.x * 256 + threadIdx.x;
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Pool p) {
+    u64 index = (u64)blockIdx.x * THREADS + threadIdx.x;
     if (index >= p.count) return;
 #if V_MAXGRAD || V_MEANGRAD || V_FOLD
     const u64 part = p.inputs;

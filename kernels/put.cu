@@ -6,6 +6,9 @@ struct alignas(16) b128 {
     u32 x, y, z, w;
 };
 
+// Units of a block.
+constexpr u32 THREADS = 256, TIMES = 4, BLOCK = THREADS * TIMES;
+
 struct Put {
     void* out;
     const void* value;
@@ -19,19 +22,19 @@ struct Put {
 };
 
 // What is out of range was refused before, and writes nothing.
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Put p) {
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Put p) {
     using T = V_T;
     u64 j = blockIdx.x / p.chunks;
-    u64 first = (u64)(blockIdx.x % p.chunks) * 1024 + threadIdx.x;
+    u64 first = (u64)(blockIdx.x % p.chunks) * BLOCK + threadIdx.x;
     i64 at = p.index[j];
     if (at < 0 || at >= (i64)p.n) return;
     bool again = false;
-    for (u64 k = j + 1 + threadIdx.x; k < p.count; k += 256) again |= p.index[k] == at;
+    for (u64 k = j + 1 + threadIdx.x; k < p.count; k += THREADS) again |= p.index[k] == at;
     if (__syncthreads_or(again)) return;
     u64 units = p.outer * p.inner;
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-        u64 unit = first + i * 256;
+    for (int i = 0; i < (int)TIMES; i++) {
+        u64 unit = first + i * (int)THREADS;
         if (unit >= units) continue;
         u64 o = unit / p.inner;
         u64 e = unit - o * p.inner;

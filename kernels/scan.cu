@@ -109,6 +109,8 @@ struct State {
 };
 #endif
 
+enum : u32 { THREADS = 256, WARPS = THREADS / 32 };
+
 struct Scan {
     Out* out;
     const T* x;
@@ -192,9 +194,9 @@ __device__ __forceinline__ void load(const Scan& p, const T* line, u64 at, bool 
 
 // Chunks' starts from their totals, in place: a block for each line.
 __device__ void combine(const Scan& p) {
-    __shared__ State sums[8];
+    __shared__ State sums[WARPS];
     State* line = p.totals + (u64)blockIdx.x * p.chunks;
-    u64 each = (p.chunks + 255) / 256;
+    u64 each = (p.chunks + THREADS - 1) / THREADS;
     u64 from = threadIdx.x * each, to = min(from + each, p.chunks);
     State mine = State::none();
     for (u64 i = from; i < to; i++) mine = mine.then(line[i], p.smallest);
@@ -213,11 +215,11 @@ __device__ void combine(const Scan& p) {
     }
 }
 
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Scan p) {
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scan p) {
     if (!p.x) return combine(p);
-    __shared__ State sums[8];
+    __shared__ State sums[WARPS];
     u32 lanes = p.lanes, lane = threadIdx.x & (lanes - 1), warp = threadIdx.x >> 5;
-    u64 number = p.together ? blockIdx.x : ((u64)blockIdx.x * 256 + threadIdx.x) / lanes;
+    u64 number = p.together ? blockIdx.x : ((u64)blockIdx.x * THREADS + threadIdx.x) / lanes;
     u64 row = number / p.chunks, chunk = number - row * p.chunks;
     // A line that is not there is one without elements: all lanes of a warp go the same way.
     bool idle = row >= p.outer;
@@ -268,7 +270,7 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
         __syncthreads();
         if (threadIdx.x == 0) {
             State total = State::none();
-            for (u32 w = 0; w < 8; w++) total = total.then(sums[w], p.smallest);
+            for (u32 w = 0; w < WARPS; w++) total = total.then(sums[w], p.smallest);
             p.totals[number] = total;
         }
         return;
@@ -297,7 +299,7 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
         __syncthreads();
         if (p.totals && !p.starts) {
             if (threadIdx.x == 0) {
-                for (u32 w = 0; w < 8; w++) start = start.then(sums[w], p.smallest);
+                for (u32 w = 0; w < WARPS; w++) start = start.then(sums[w], p.smallest);
                 p.totals[number] = start;
             }
             return;
@@ -333,8 +335,8 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
 
 #if V_COLUMNS
 // Lines beside each other: neighbouring threads have neighbouring lines.
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Scan p) {
-    u64 number = (u64)blockIdx.x * 256 + threadIdx.x;
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scan p) {
+    u64 number = (u64)blockIdx.x * THREADS + threadIdx.x;
     u64 column = number % p.inner, rest = number / p.inner;
     // Starts lie as totals do: a line's chunks one after the other.
     u64 row = rest / p.chunks, chunk = rest - row * p.chunks;

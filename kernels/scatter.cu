@@ -21,6 +21,9 @@ __device__ __forceinline__ SUM add(SUM a, SUM b) { return a + b; }
 #endif
 #endif
 
+// ROW, STRIP: elements of a row that a warp has, where it looks through all indices and where these are sorted.
+enum : u32 { THREADS = 256, WARPS = THREADS / 32, ROW = 32, STRIP = 128 };
+
 struct Scatter {
     void* out;
     const void* x;
@@ -50,8 +53,8 @@ __device__ __forceinline__ i64 along(const Scatter& p, u64 row) {
 
 #ifdef V_SCAN
 // A thread an element; threads of a warp look at one index together.
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Scatter p) {
-    u64 element = (u64)blockIdx.x * 256 + threadIdx.x;
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
+    u64 element = (u64)blockIdx.x * THREADS + threadIdx.x;
     if (element >= p.count) return;
     u64 row = p.wide ? element / p.row.size : (u64)p.row.divide((u32)element);
     u64 column = element - row * p.row.size;
@@ -74,13 +77,13 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
 
 #ifdef V_ROWS
 // A warp 32 neighbouring elements of a row; it looks through 32 indices at a time.
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Scatter p) {
-    u32 strips = (p.row.size + 31) / 32;
-    u64 warp = (u64)blockIdx.x * 8 + threadIdx.x / 32;
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
+    u32 strips = (p.row.size + ROW - 1) / ROW;
+    u64 warp = (u64)blockIdx.x * WARPS + threadIdx.x / 32;
     u32 lane = threadIdx.x % 32;
     u64 row = warp / strips;
     if (row * p.row.size >= p.count) return;
-    u32 column = (u32)(warp - row * strips) * 32 + lane;
+    u32 column = (u32)(warp - row * strips) * ROW + lane;
     i64 at[2];
     p.targets.offsets(row, at);
     i64 mine = along(p, row);
@@ -108,8 +111,8 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
 
 #ifdef V_SEGMENTS
 // A thread an element; the positions of its target stand side by side among the sorted ones.
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Scatter p) {
-    u64 element = (u64)blockIdx.x * 256 + threadIdx.x;
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
+    u64 element = (u64)blockIdx.x * THREADS + threadIdx.x;
     if (element >= p.count) return;
     u64 row = p.wide ? element / p.row.size : (u64)p.row.divide((u32)element);
     u64 column = element - row * p.row.size;
@@ -132,13 +135,13 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
 
 #ifdef V_STRIPS
 // A warp up to 128 neighbouring elements of a long row. It looks for its target's positions 32 at a time.
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Scatter p) {
-    u32 strips = (p.row.size + 127) / 128;
-    u64 warp = (u64)blockIdx.x * 8 + threadIdx.x / 32;
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
+    u32 strips = (p.row.size + STRIP - 1) / STRIP;
+    u64 warp = (u64)blockIdx.x * WARPS + threadIdx.x / 32;
     u32 lane = threadIdx.x % 32;
     u64 row = warp / strips;
     if (row * p.row.size >= p.count) return;
-    u32 column = (u32)(warp - row * strips) * 128 + lane;
+    u32 column = (u32)(warp - row * strips) * STRIP + lane;
     // Keys before `low` are smaller, those from `high` on are not.
     u32 low = 0, high = (u32)p.sorted;
     while (low < high) {
@@ -191,8 +194,8 @@ struct Keys {
 };
 
 // What is out of range goes behind every target.
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Keys p) {
-    u64 position = (u64)blockIdx.x * 256 + threadIdx.x;
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Keys p) {
+    u64 position = (u64)blockIdx.x * THREADS + threadIdx.x;
     if (position >= p.count) return;
     i64 at[1];
     p.places.offsets(position, at);
@@ -227,7 +230,7 @@ struct Sort {
 };
 
 #ifdef V_COUNT
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Sort p) {
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Sort p) {
     __shared__ u32 counts[256];
     counts[threadIdx.x] = 0;
     __syncthreads();
@@ -278,13 +281,13 @@ extern "C" __global__ void __launch_bounds__(1024) V_NAME(const __grid_constant_
 #endif
 
 #ifdef V_MOVE
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Sort p) {
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Sort p) {
     __shared__ u32 base[256];
-    __shared__ u32 counts[8][256];
+    __shared__ u32 counts[WARPS][256];
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     base[threadIdx.x] = p.counts[(u64)threadIdx.x * p.blocks + blockIdx.x];
     for (u32 start = 0; start < ITEMS; start += 256) {
-        for (u32 w = 0; w < 8; w++) counts[w][threadIdx.x] = 0;
+        for (u32 w = 0; w < WARPS; w++) counts[w][threadIdx.x] = 0;
         __syncthreads();
         u64 at = (u64)blockIdx.x * ITEMS + start + threadIdx.x;
         bool inside = at < p.count;
@@ -295,7 +298,7 @@ extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__
         if (inside && rank == 0) counts[warp][digit] = __popc(same);
         __syncthreads();
         u32 sum = base[threadIdx.x];
-        for (u32 w = 0; w < 8; w++) {
+        for (u32 w = 0; w < WARPS; w++) {
             u32 own = counts[w][threadIdx.x];
             counts[w][threadIdx.x] = sum;
             sum += own;

@@ -1,6 +1,8 @@
 // Where values belong in sorted lines: how many elements are smaller than each, or with `right` not larger.
 #include "keys.cuh"
 
+constexpr u32 THREADS = 256;
+
 struct Search {
     i64* out;
     const U* sorted;
@@ -12,8 +14,8 @@ struct Search {
     u64 turn;    // see keys.cuh
 };
 
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Search p) {
-    u64 i = (u64)blockIdx.x * 256 + threadIdx.x;
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Search p) {
+    u64 i = (u64)blockIdx.x * THREADS + threadIdx.x;
     if (i >= p.count) return;
     const U* line = p.sorted + i / p.each * p.length;
     K key = key_of(p.values[i], p.turn);

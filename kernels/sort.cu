@@ -10,7 +10,9 @@ constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
 constexpr int EACH = 16;
 constexpr int TILE = THREADS * EACH;
-constexpr int DIGITS = 256;
+// Of a digit: its bits, and how many there are.
+constexpr int BITS = 8;
+constexpr int DIGITS = 1 << BITS;
 
 struct Order {
     const U* x;       // elements; in passes after the first one they are read for their signs alone
@@ -42,7 +44,7 @@ __device__ __forceinline__ u32 place(int r) { return warp_of() * (32 * EACH) + r
 __device__ __forceinline__ u32 counted(u32 digit, u32* counts) {
     u32 peers = 0xffffffffu;
 #pragma unroll
-    for (int b = 0; b < 8; b++) {
+    for (int b = 0; b < BITS; b++) {
         bool one = digit >> b & 1;
         u32 ones = __ballot_sync(0xffffffffu, one);
         peers &= one ? ones : ~ones;

@@ -7,6 +7,8 @@
 
 using T = V_T;
 
+constexpr u32 THREADS = 256;
+
 struct Triangular {
     T* out;
     const T* a;
@@ -20,7 +22,7 @@ constexpr u32 SIDE = 32;
 // Rows of a tile that are as far apart as threads are.
 constexpr u32 EACH = 4;
 
-extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Triangular p) {
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Triangular p) {
     // One element more in a row, so that a column lies in different banks.
     __shared__ T matrix[SIDE][SIDE + 1];
     __shared__ T known[SIDE][SIDE + 1];

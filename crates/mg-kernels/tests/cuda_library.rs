@@ -86,6 +86,15 @@ fn kernels_are_in_order_and_named_as_their_entries() {
 }
 
 #[test]
+fn kernels_take_what_their_sources_declare() {
+    for kernel in &KERNELS {
+        let parameter = format!(" .b8 {}_param_0[", kernel.name);
+        assert_eq!(kernel.argument(), number(kernel.ptx(), &parameter), "{}", kernel.name);
+        assert!(kernel.argument() <= MAX_ARGS, "{}", kernel.name);
+    }
+}
+
+#[test]
 fn every_dtype_form_and_size_has_a_product() {
     for dtype in DType::ALL {
         for capability in [75, 86, 90, 100] {

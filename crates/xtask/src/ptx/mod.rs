@@ -1,5 +1,6 @@
 //! `cargo xtask ptx`: the library kernels, from CUDA C to PTX, with NVRTC from the Python package index. Needs no GPU.
 
+#[path = "../../../mg-kernels/build/variants.rs"]
 mod variants;
 
 use std::io::Write;

@@ -1,8 +1,9 @@
 //! Positions over several axes, as `kernels/index.cuh` has them.
 
-use super::args::Args;
+use super::args::index::{Axes, Divisor};
 use mg_device::{Error, ErrorKind, MAX_RANK, Result};
 use smallvec::SmallVec;
+use std::array::from_fn;
 
 /// Positions from which on 32-bit division does not do.
 pub(crate) const WIDE: usize = 1 << 31;
@@ -43,24 +44,23 @@ pub(crate) fn countable(op: &'static str, sizes: &[usize], strides: [[isize; MAX
     }
 }
 
-impl Args {
-    /// `struct Divisor`.
-    pub(crate) fn divisor(&mut self, size: usize) -> &mut Args {
+impl Divisor {
+    /// Division by a size.
+    pub(crate) fn by(size: usize) -> Divisor {
         let (multiplier, shift) = divisor(size);
-        self.u32(size.min(u32::MAX as usize) as u32).u32(multiplier).u32(shift).u32(0)
+        Divisor { size: size.min(u32::MAX as usize) as u32, multiplier, shift }
     }
+}
 
-    /// `struct Axes`: sizes, and the strides of each operand over them.
-    pub(crate) fn axes(&mut self, sizes: &[usize], strides: &[&[isize]], wide: bool) -> &mut Args {
-        for axis in 0..MAX_RANK {
-            self.divisor(sizes.get(axis).copied().unwrap_or(1));
+impl<const N: usize> Axes<N> {
+    /// Sizes, and the strides of each operand over them.
+    pub(crate) fn of(sizes: &[usize], strides: [&[isize]; N], wide: bool) -> Axes<N> {
+        Axes {
+            size: from_fn(|axis| Divisor::by(sizes.get(axis).copied().unwrap_or(1))),
+            stride: strides.map(|of| from_fn(|axis| of.get(axis).copied().unwrap_or(0) as i64)),
+            rank: sizes.len() as u32,
+            wide: wide.into(),
         }
-        for operand in strides {
-            for axis in 0..MAX_RANK {
-                self.i64(operand.get(axis).copied().unwrap_or(0));
-            }
-        }
-        self.u32(sizes.len() as u32).u32(wide.into())
     }
 }
 

@@ -1,8 +1,10 @@
 //! Strided copies and fills.
 
-use super::args::Args;
+use super::Plan;
+use super::args::index::Axes;
+use super::args::{self, OUTPUT, input};
 use super::axes::{WIDE, countable};
-use super::{Launch, Plan, Pointer, find};
+use super::constants::copy::{BLOCK, THREADS};
 use mg_device::{Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
 use smallvec::{SmallVec, smallvec};
 
@@ -45,11 +47,13 @@ pub fn plan(size: usize, from: &Layout, to: &Layout, align: usize) -> Result<Pla
     let (unit, shape, strides) = widen(size, shape, strides, align);
     let count = shape.numel();
     let (sizes, strides) = countable("copy", shape.dims(), strides)?;
-    let mut args = Args::default();
-    args.pointer(Some((Pointer::Output(0), 0))).pointer(Some((Pointer::Input(0), 0))).u64(count as u64);
-    args.axes(&sizes, &[&strides[0], &strides[1]], count >= WIDE);
+    let axes = Axes::of(&sizes, [&strides[0], &strides[1]], count >= WIDE);
+    let args = args::copy::Copy { out: OUTPUT, from: input(0), count: count as u64, axes };
     let name = format!("copy_b{}", unit * 8);
-    Ok(Plan { launches: smallvec![launch("copy", &name, count.div_ceil(1024), args)?], ..Plan::default() })
+    Ok(Plan {
+        launches: smallvec![super::launch("copy", &name, count.div_ceil(BLOCK), &args)?],
+        ..Plan::default()
+    })
 }
 
 /// Several neighbours as one element, where both sides have them side by side and aligned: bytes of the element, and the
@@ -107,13 +111,20 @@ fn transposed(
         let text = format!("a transposed copy of {rows} by {columns}: sizes have to be below 2^31");
         return Err(Error::new("copy", ErrorKind::Shape(text)));
     }
-    let mut args = Args::default();
-    args.pointer(Some((Pointer::Output(0), 0))).pointer(Some((Pointer::Input(0), 0)));
-    args.u32(rows as u32).u32(columns as u32).i64(from_row).i64(out_column);
-    args.u32(tiles_r as u32).u32(tiles_c as u32).axes(&sizes, &[&out_rest, &from_rest], false);
+    let args = args::copy::Plane {
+        out: OUTPUT,
+        from: input(0),
+        rows: rows as u32,
+        columns: columns as u32,
+        from_row: from_row as i64,
+        out_column: out_column as i64,
+        tiles_r: tiles_r as u32,
+        tiles_c: tiles_c as u32,
+        around: Axes::of(&sizes, [&out_rest, &from_rest], false),
+    };
     let name = format!("transpose_b{}{}", size * 8, if vector { "_v" } else { "" });
     Ok(Plan {
-        launches: smallvec![launch("copy", &name, tiles_r * tiles_c * count, args)?],
+        launches: smallvec![super::launch("copy", &name, tiles_r * tiles_c * count, &args)?],
         ..Plan::default()
     })
 }
@@ -134,24 +145,24 @@ pub fn fill(size: usize, count: usize, bits: u64) -> Result<Plan> {
     if count == 0 {
         return Ok(Plan::default());
     }
-    let mut args = Args::default();
-    args.pointer(Some((Pointer::Output(0), 0))).u64(count as u64).u64(bits);
+    let args = args::copy::Fill { out: OUTPUT, count: count as u64, bits };
     // Blocks go on to other parts where there are more than these.
-    let blocks = (count * size).div_ceil(16 * 256 * 4).min(1 << 14);
+    let blocks = (count * size).div_ceil(16 * THREADS * 4).min(1 << 14);
     let name = format!("fill_b{}", size * 8);
-    Ok(Plan { launches: smallvec![launch("fill", &name, blocks, args)?], ..Plan::default() })
+    Ok(Plan { launches: smallvec![super::launch("fill", &name, blocks, &args)?], ..Plan::default() })
 }
 
 /// A launch of blocks of 256 threads.
-pub(crate) fn launch(op: &'static str, name: &str, blocks: usize, args: Args) -> Result<Launch> {
-    let Ok(grid) = i32::try_from(blocks) else {
-        let text = format!("{blocks} blocks are needed, at most 2^31 - 1 are taken");
-        return Err(Error::new(op, ErrorKind::Shape(text)));
-    };
+pub(crate) fn launch(
+    op: &'static str,
+    name: &str,
+    blocks: usize,
+    args: super::args::Args,
+) -> Result<super::Launch> {
     let (args, pointers, maps) = args.finish();
-    Ok(Launch {
-        kernel: find(op, name)?,
-        grid: [grid as u32, 1, 1],
+    Ok(super::Launch {
+        kernel: super::find(op, name)?,
+        grid: [blocks as u32, 1, 1],
         block: [256, 1, 1],
         shared: 0,
         args,

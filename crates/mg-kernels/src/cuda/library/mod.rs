@@ -30,6 +30,7 @@
 
 pub(crate) mod args;
 pub(crate) mod axes;
+pub(crate) mod constants;
 pub mod copy;
 use mg_device::cuda::{Moved, TENSOR_MAP_BYTES};
 use mg_device::{Error, ErrorKind, Result};
@@ -50,6 +51,21 @@ pub struct Prebuilt {
     pack: &'static Pack,
     start: usize,
     end: usize,
+    facts: Facts,
+}
+
+/// What a launch has to know of a kernel, read from its source.
+#[derive(Debug, Default)]
+struct Facts {
+    /// The struct that it takes.
+    takes: &'static str,
+    /// How long that is.
+    bytes: usize,
+    /// Where its numbers lie, and the bytes of each.
+    fields: &'static [(u16, u8)],
+    threads: u32,
+    /// Numbers of the source, as this kernel has them, in the order of their names.
+    constants: &'static [(&'static str, i64)],
 }
 
 /// Texts of kernels that differ little, one after the other, as the build compressed them.
@@ -80,8 +96,14 @@ impl Pack {
 }
 
 impl Prebuilt {
-    const fn new(name: &'static str, pack: &'static Pack, start: usize, end: usize) -> Prebuilt {
-        Prebuilt { name, pack, start, end }
+    const fn new(
+        name: &'static str,
+        pack: &'static Pack,
+        start: usize,
+        end: usize,
+        facts: Facts,
+    ) -> Prebuilt {
+        Prebuilt { name, pack, start, end, facts }
     }
 
     /// A kernel whose text is made while the program runs, and kept from then on. No other has its name.
@@ -90,7 +112,7 @@ impl Prebuilt {
         let pack = Pack::new(&[], end);
         pack.text.get_or_init(|| Some(text));
         let (name, pack) = (Box::leak(name.into_boxed_str()), Box::leak(Box::new(pack)));
-        Box::leak(Box::new(Prebuilt::new(name, pack, 0, end)))
+        Box::leak(Box::new(Prebuilt::new(name, pack, 0, end, Facts::default())))
     }
 
     /// The text, which the driver assembles for its device. Nothing, where the package is damaged: see [`Prebuilt::whole`].
@@ -108,6 +130,22 @@ impl Prebuilt {
             let text = "the package's kernels are damaged: they cannot be unpacked; install it again";
             Error::new(self.name, ErrorKind::Format(text.into()))
         })
+    }
+
+    /// Bytes of its argument, as the source declares it; 0 for a kernel that was made while the program runs.
+    pub fn argument(&self) -> usize {
+        self.facts.bytes
+    }
+
+    /// Threads of a block, as the source asks for them; 0 likewise.
+    pub fn threads(&self) -> u32 {
+        self.facts.threads
+    }
+
+    /// A number that its source defines for the whole file (`constexpr int BM = V_BM;`), as this kernel has it.
+    pub fn constant(&self, name: &str) -> Option<usize> {
+        let at = self.facts.constants.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
+        usize::try_from(self.facts.constants[at].1).ok()
     }
 
     /// The kernel of this name.
@@ -212,6 +250,30 @@ impl Launch {
     }
 }
 
+impl Launch {
+    /// So many blocks of a kernel, each of as many threads as its source asks for.
+    pub(crate) fn of<A: args::Argument>(
+        op: &'static str,
+        kernel: &'static Prebuilt,
+        blocks: usize,
+        argument: &A,
+    ) -> Result<Launch> {
+        let Ok(grid) = i32::try_from(blocks) else {
+            let text = format!("{blocks} blocks are needed, at most 2^31 - 1 are taken");
+            return Err(Error::new(op, ErrorKind::Shape(text)));
+        };
+        let Facts { takes, bytes, threads, .. } = kernel.facts;
+        let (args, pointers, maps) = args::Args::of(argument).finish();
+        if takes != A::NAME || bytes != args.len() {
+            let text =
+                format!("{} takes {takes} of {bytes} bytes, not {} of {}", kernel.name, A::NAME, args.len());
+            return Err(Error::new(op, ErrorKind::Internal(text)));
+        }
+        let (grid, block) = ([grid as u32, 1, 1], [threads, 1, 1]);
+        Ok(Launch { kernel, grid, block, shared: 0, args, pointers, maps })
+    }
+}
+
 /// Launches that compute an operation, one after the other.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
@@ -221,6 +283,16 @@ pub struct Plan {
     pub workspace: usize,
     /// Rows and columns of the matrices that the last launch computes, where an epilogue counts them.
     pub matrix: [usize; 2],
+}
+
+/// So many blocks of the kernel of this name.
+pub(crate) fn launch(
+    op: &'static str,
+    name: &str,
+    blocks: usize,
+    argument: &impl args::Argument,
+) -> Result<Launch> {
+    Launch::of(op, find(op, name)?, blocks, argument)
 }
 
 /// The kernel of a name that a plan made.

@@ -1,10 +1,12 @@
 //! Elements by index, and their adjoint: sums by index.
 
 use super::rows::rows;
-use crate::cuda::library::args::Args;
+use crate::cuda::library::args::index::{Axes, Divisor};
+use crate::cuda::library::args::{self, Address, OUTPUT, input};
 use crate::cuda::library::axes::{WIDE, countable};
-use crate::cuda::library::copy::{self, launch};
-use crate::cuda::library::{Launch, Plan, Pointer};
+use crate::cuda::library::constants::gather::BLOCK;
+use crate::cuda::library::constants::scatter::{ITEMS, ROW, STRIP, THREADS, WARPS};
+use crate::cuda::library::{Launch, Plan, Pointer, copy, launch};
 use crate::same_sums;
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
 use smallvec::{SmallVec, smallvec};
@@ -54,28 +56,29 @@ pub fn gather(size: usize, x: &Layout, index: &Layout, axis: usize, align: usize
     let sizes = collapse(&Shape::of(&shape[..first]), &mut around);
     let count = shape.numel() / each;
     let (sizes, around) = countable("gather", sizes.dims(), around)?;
-    let mut args = Args::default();
-    args.pointer(Some((Pointer::Output(0), 0)))
-        .pointer(Some((Pointer::Input(0), 0)))
-        .pointer(Some((Pointer::Input(1), 0)))
-        .pointer(Some((Pointer::Fault, 0)))
-        .u64(count as u64)
-        .i64(x.shape()[axis] as isize)
-        .i64(along)
-        .divisor(row / each)
-        .u32((count >= WIDE).into())
-        .u32(0)
-        .axes(&sizes, &[&around[0], &around[1]], count >= WIDE);
+    let args = args::gather::Gather {
+        out: OUTPUT,
+        x: input(0),
+        index: input(1),
+        fault: FAULT,
+        count: count as u64,
+        limit: x.shape()[axis] as i64,
+        axis_stride: along as i64,
+        row: Divisor::by(row / each),
+        wide: (count >= WIDE).into(),
+        axes: Axes::of(&sizes, [&around[0], &around[1]], count >= WIDE),
+    };
     let name = format!("gather_b{}", size * each * 8);
-    Ok(Plan { launches: smallvec![launch("gather", &name, count.div_ceil(1024), args)?], ..Plan::default() })
+    Ok(Plan {
+        launches: smallvec![launch("gather", &name, count.div_ceil(BLOCK), &args)?],
+        ..Plan::default()
+    })
 }
 
+/// Where an index that is out of range is told.
+const FAULT: Address = Some((Pointer::Fault, 0));
 /// Steps of a warp up to which every target looks through all indices that may name it.
 const LOOK: usize = 1 << 18;
-/// Elements of a row from which a warp has a row's strip.
-const ROW: usize = 32;
-/// Keys that a block sorts.
-const SORTED: usize = 2048;
 
 /// Zeros of `size` positions along `axis`, with `x[…, j, …]` added at `index[…, j, …]` in the order of j; both of one
 /// shape, `x` [`Pointer::Input`]`(0)`, the index (i64) [`Pointer::Input`]`(1)`; the result is dense. Half types are
@@ -114,36 +117,36 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
         strides[axis] = 0;
         strides
     };
-    let mut args = Args::default();
-    args.pointer(Some((Pointer::Output(0), 0)))
-        .pointer(Some((Pointer::Input(0), 0)))
-        .pointer(Some((Pointer::Input(1), 0)))
-        .pointer(Some((Pointer::Fault, 0)))
-        .pointer(sorts.then_some((Pointer::Workspace, 0)))
-        .pointer(sorts.then_some((Pointer::Workspace, sorted.positions as u64)))
-        .u64(count as u64)
-        .u64(positions as u64)
-        .i64(size as isize)
-        .i64(x.strides()[axis])
-        .i64(index.strides()[axis])
-        .u32(length as u32)
-        .u32(wide.into())
-        .divisor(row)
-        .u32(axis as u32)
-        .u32(0)
-        .axes(&target[..first], &[&without(index), &without(x)], wide)
-        .axes(&shape[..first], &[&index.strides()[..first], &x.strides()[..first]], wide);
+    let args = args::scatter::Scatter {
+        out: OUTPUT,
+        x: input(0),
+        index: input(1),
+        fault: FAULT,
+        keys: sorts.then_some((Pointer::Workspace, 0)),
+        positions: sorts.then_some((Pointer::Workspace, sorted.positions as u64)),
+        count: count as u64,
+        sorted: positions as u64,
+        limit: size as i64,
+        x_stride: x.strides()[axis] as i64,
+        index_stride: index.strides()[axis] as i64,
+        length: length as u32,
+        wide: wide.into(),
+        row: Divisor::by(row),
+        axis: axis as u32,
+        targets: Axes::of(&target[..first], [&without(index), &without(x)], wide),
+        places: Axes::of(&shape[..first], [&index.strides()[..first], &x.strides()[..first]], wide),
+    };
     let kind = match same_sums(dtype) {
         DType::Bool => "u8",
         other => other.name(),
     };
     let (name, blocks) = match (sorts, row >= ROW) {
-        (true, true) => ("strips", (targets * row.div_ceil(128)).div_ceil(8)),
-        (true, false) => ("segments", count.div_ceil(256)),
-        (false, true) => ("rows", (targets * row.div_ceil(ROW)).div_ceil(8)),
-        (false, false) => ("scan", count.div_ceil(256)),
+        (true, true) => ("strips", (targets * row.div_ceil(STRIP)).div_ceil(WARPS)),
+        (true, false) => ("segments", count.div_ceil(THREADS)),
+        (false, true) => ("rows", (targets * row.div_ceil(ROW)).div_ceil(WARPS)),
+        (false, false) => ("scan", count.div_ceil(THREADS)),
     };
-    let last = launch("scatter_add", &format!("scatter_{name}_{kind}"), blocks, args)?;
+    let last = launch("scatter_add", &format!("scatter_{name}_{kind}"), blocks, &args)?;
     if !sorts {
         return Ok(Plan { launches: smallvec![last], ..Plan::default() });
     }
@@ -165,7 +168,7 @@ struct Sorted {
 impl Sorted {
     fn new(count: usize) -> Sorted {
         let list = (count * 4).next_multiple_of(256);
-        let blocks = count.div_ceil(SORTED);
+        let blocks = count.div_ceil(ITEMS);
         let counts = 4 * list;
         Sorted { count, blocks, positions: list, other: 2 * list, counts, bytes: counts + blocks * 256 * 4 }
     }
@@ -187,38 +190,35 @@ impl Sorted {
         let passes = bits.div_ceil(8).min(4);
         // An odd number of passes begins in the second half, so that all end in the first.
         let start = if passes % 2 == 1 { self.other } else { 0 };
-        let mut args = Args::default();
-        args.pointer(Some((Pointer::Input(1), 0)))
-            .pointer(at(start))
-            .pointer(at(start + self.positions))
-            .pointer(Some((Pointer::Fault, 0)))
-            .u64(self.count as u64)
-            .i64(size as isize)
-            .u32(axis as u32)
-            .u32(0)
-            .axes(&shape[..first], &[&index.strides()[..first]], false);
+        let args = args::scatter::Keys {
+            index: input(1),
+            keys: at(start),
+            positions: at(start + self.positions),
+            fault: FAULT,
+            count: self.count as u64,
+            limit: size as i64,
+            axis: axis as u32,
+            places: Axes::of(&shape[..first], [&index.strides()[..first]], false),
+        };
         let mut launches = SmallVec::new();
-        launches.push(launch(OP, "sort_keys", self.count.div_ceil(256), args)?);
+        launches.push(launch(OP, "sort_keys", self.count.div_ceil(THREADS), &args)?);
         let mut from = start;
         for pass in 0..passes {
             let to = self.other - from;
             for (name, blocks) in
                 [("sort_count", self.blocks), ("sort_offsets", 1), ("sort_move", self.blocks)]
             {
-                let mut args = Args::default();
-                args.pointer(at(from))
-                    .pointer(at(from + self.positions))
-                    .pointer(at(to))
-                    .pointer(at(to + self.positions))
-                    .pointer(at(self.counts))
-                    .u64(self.count as u64)
-                    .u32(pass * 8)
-                    .u32(self.blocks as u32);
-                let mut launch = launch(OP, name, blocks, args)?;
-                if name == "sort_offsets" {
-                    launch.block = [1024, 1, 1];
-                }
-                launches.push(launch);
+                let args = args::scatter::Sort {
+                    keys: at(from),
+                    positions: at(from + self.positions),
+                    keys_out: at(to),
+                    positions_out: at(to + self.positions),
+                    counts: at(self.counts),
+                    count: self.count as u64,
+                    shift: pass * 8,
+                    blocks: self.blocks as u32,
+                };
+                launches.push(launch(OP, name, blocks, &args)?);
             }
             from = to;
         }

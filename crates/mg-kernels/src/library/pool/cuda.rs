@@ -2,13 +2,13 @@
 
 use super::geometry::Geometry;
 use super::{PoolKind, Share};
-use crate::cuda::library::args::Args;
-use crate::cuda::library::copy::{fill, launch};
-use crate::cuda::library::{Plan, Pointer};
+use crate::cuda::library::args::index::Divisor;
+use crate::cuda::library::args::{self, OUTPUT};
+use crate::cuda::library::constants::pool::THREADS;
+use crate::cuda::library::copy::fill;
+use crate::cuda::library::{Plan, launch};
 use mg_device::{DType, Error, ErrorKind, Result};
 
-/// Threads of a block.
-const THREADS: usize = 256;
 /// Numbers that 32-bit division does not do.
 const WIDE: usize = 1 << 31;
 
@@ -57,26 +57,37 @@ pub(super) fn plan(
         return Err(Error::new(OP, ErrorKind::Shape(text)));
     }
     let wide = count >= WIDE || g.axes.iter().any(|a| a.adaptive && (a.input + 1) * (a.output + 1) >= WIDE);
-    let input = |i: u8| (usize::from(i) < operands).then_some((Pointer::Input(i), 0));
+    let input = |i: u8| (usize::from(i) < operands).then(|| args::input(i)).flatten();
     let (share, number) = match g.share {
         Share::Places => (0, 1),
         Share::Elements => (1, 1),
         Share::Number(n) => (2, n),
     };
-    let mut args = Args::default();
-    args.pointer(Some((Pointer::Output(0), 0))).pointer(input(0)).pointer(input(1)).pointer(input(2));
-    for n in [count, g.inputs(), g.outputs(), g.places()] {
-        args.u64(n as u64);
-    }
-    args.i64(number as isize).divisor(part);
-    for a in &g.axes {
-        for size in [a.input, a.output, a.kernel, a.stride, a.dilation] {
-            args.divisor(size);
-        }
-        args.u32(a.padding as u32).u32(0);
-    }
-    args.u32(share).u32(u32::from(g.axes[0].adaptive)).u32(wide.into()).u32(0);
+    let axis = |a: &super::geometry::Axis| args::pool::Axis {
+        r#in: Divisor::by(a.input),
+        out: Divisor::by(a.output),
+        kernel: Divisor::by(a.kernel),
+        stride: Divisor::by(a.stride),
+        dilation: Divisor::by(a.dilation),
+        padding: a.padding as i32,
+    };
+    let args = args::pool::Pool {
+        out: OUTPUT,
+        a: input(0),
+        b: input(1),
+        c: input(2),
+        count: count as u64,
+        inputs: g.inputs() as u64,
+        outputs: g.outputs() as u64,
+        places: g.places() as u64,
+        number,
+        part: Divisor::by(part),
+        axis: g.axes.each_ref().map(axis),
+        share,
+        adaptive: g.axes[0].adaptive.into(),
+        wide: wide.into(),
+    };
     let mut plan = Plan::default();
-    plan.launches.push(launch(OP, &name(kind, dtype), count.div_ceil(THREADS), args)?);
+    plan.launches.push(launch(OP, &name(kind, dtype), count.div_ceil(THREADS), &args)?);
     Ok(plan)
 }

@@ -1,14 +1,11 @@
 //! Launches of `kernels/put.cu`.
 
 use super::Sizes;
-use crate::cuda::library::args::Args;
-use crate::cuda::library::copy::{self, launch};
-use crate::cuda::library::{Plan, Pointer};
+use crate::cuda::library::args::{self, OUTPUT, input};
+use crate::cuda::library::constants::put::BLOCK;
+use crate::cuda::library::{Plan, copy, launch};
 use crate::library::{Described, Target};
 use mg_device::{Layout, Result};
-
-/// Units of a block.
-const BLOCK: usize = 1024;
 
 pub(super) fn plan(sizes: &Sizes, base: &Described, value: &Described, target: Target) -> Result<Plan> {
     let Sizes { outer, n, inner, count, one } = *sizes;
@@ -31,16 +28,17 @@ pub(super) fn plan(sizes: &Sizes, base: &Described, value: &Described, target: T
     let unit = if one { size } else { [16, 8, 4, 2].into_iter().find(fits).unwrap_or(size) };
     let inner = inner * size / unit;
     let chunks = (outer * inner).div_ceil(BLOCK);
-    let mut args = Args::default();
-    args.pointer(Some((Pointer::Output(0), 0)))
-        .pointer(Some((Pointer::Input(1), 0)))
-        .pointer(Some((Pointer::Input(2), 0)))
-        .u64(count as u64)
-        .u64(n as u64)
-        .u64(outer as u64)
-        .u64(inner as u64)
-        .u32(one.into())
-        .u32(chunks as u32);
-    plan.launches.push(launch("put", &format!("put_b{}", unit * 8), count * chunks, args)?);
+    let args = args::put::Put {
+        out: OUTPUT,
+        value: input(1),
+        index: input(2),
+        count: count as u64,
+        n: n as u64,
+        outer: outer as u64,
+        inner: inner as u64,
+        one: one.into(),
+        chunks: chunks as u32,
+    };
+    plan.launches.push(launch("put", &format!("put_b{}", unit * 8), count * chunks, &args)?);
     Ok(plan)
 }

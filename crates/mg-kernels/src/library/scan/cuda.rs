@@ -1,17 +1,11 @@
 //! Launches of `kernels/scan.cu`.
 
 use super::{Described, Lines, Scan, ScanKind};
-use crate::cuda::library::args::Args;
-use crate::cuda::library::copy::launch;
-use crate::cuda::library::{Plan, Pointer};
+use crate::cuda::library::args::{self, OUTPUT, input};
+use crate::cuda::library::constants::scan::{EACH, THREADS, WARP, WARPS};
+use crate::cuda::library::{Plan, Pointer, launch};
 use mg_device::{DType, Error, ErrorKind, Result};
 
-/// Elements of a line that a lane has side by side, in `scan.cu`.
-const EACH: usize = 8;
-/// Elements of a line that a warp has: 32 lanes, 4 times.
-const WARP: usize = 32 * EACH * 4;
-/// Warps of a block.
-const WARPS: usize = 8;
 /// Threads that keep a device busy.
 const BUSY: usize = 1 << 18;
 /// The least that is worth a chunk of its own, where lines lie beside each other.
@@ -95,7 +89,7 @@ fn divide(lines: &Lines) -> Division {
     let wanted = BUSY.div_ceil(outer * inner).min(length.div_ceil(SHORTEST)).max(1);
     let chunk = length.div_ceil(wanted);
     let chunks = length.div_ceil(chunk);
-    Division { chunk, chunks, blocks: (outer * inner * chunks).div_ceil(256), together: false, lanes: 32 }
+    Division { chunk, chunks, blocks: (outer * inner * chunks).div_ceil(THREADS), together: false, lanes: 32 }
 }
 
 pub(super) fn plan(scan: &Scan, operands: &[Described], align: usize) -> Result<Plan> {
@@ -121,34 +115,66 @@ pub(super) fn plan(scan: &Scan, operands: &[Described], align: usize) -> Result<
     let states = (Pointer::Workspace, 0);
     let args = |pass: Pass| {
         let reads = pass != Pass::Starts;
-        let mut args = Args::default();
-        args.pointer(matches!(pass, Pass::Whole | Pass::Chunks).then_some((Pointer::Output(0), 0)))
-            .pointer(reads.then_some((Pointer::Input(0), 0)))
-            .pointer((reads && operands.len() > 1).then_some((Pointer::Input(1), 0)))
-            .pointer(matches!(pass, Pass::Totals | Pass::Starts).then_some(states))
-            .pointer((pass == Pass::Chunks).then_some(states))
-            .u64(outer as u64)
-            .u64(length as u64)
-            .u64(inner as u64)
-            .u64(chunk as u64)
-            .u64(chunks as u64)
-            .u32(scan.reverse.into())
-            .u32((scan.kind == ScanKind::ArgMin).into())
-            .u32(together.into())
-            .u32(vector.into())
-            .u32(lanes as u32)
-            .u32(0);
-        args
+        args::scan::Scan {
+            out: OUTPUT.filter(|_| matches!(pass, Pass::Whole | Pass::Chunks)),
+            x: input(0).filter(|_| reads),
+            a: input(1).filter(|_| reads && operands.len() > 1),
+            totals: matches!(pass, Pass::Totals | Pass::Starts).then_some(states),
+            starts: (pass == Pass::Chunks).then_some(states),
+            outer: outer as u64,
+            length: length as u64,
+            inner: inner as u64,
+            chunk: chunk as u64,
+            chunks: chunks as u64,
+            reverse: scan.reverse.into(),
+            smallest: (scan.kind == ScanKind::ArgMin).into(),
+            together: together.into(),
+            vector: vector.into(),
+            lanes: lanes as u32,
+        }
     };
     let op = "scan";
     let mut plan = Plan::default();
     if chunks == 1 {
-        plan.launches.push(launch(op, &kernel, blocks, args(Pass::Whole))?);
+        plan.launches.push(launch(op, &kernel, blocks, &args(Pass::Whole))?);
         return Ok(plan);
     }
     plan.workspace = outer * inner * chunks * state_bytes(scan.kind, x.dtype);
-    plan.launches.push(launch(op, &kernel, blocks, args(Pass::Totals))?);
-    plan.launches.push(launch(op, &row_name, outer * inner, args(Pass::Starts))?);
-    plan.launches.push(launch(op, &kernel, blocks, args(Pass::Chunks))?);
+    plan.launches.push(launch(op, &kernel, blocks, &args(Pass::Totals))?);
+    plan.launches.push(launch(op, &row_name, outer * inner, &args(Pass::Starts))?);
+    plan.launches.push(launch(op, &kernel, blocks, &args(Pass::Chunks))?);
     Ok(plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cuda::library::Prebuilt;
+
+    #[test]
+    fn what_is_carried_has_the_size_that_kernels_give_it() {
+        let kinds = [ScanKind::Sum, ScanKind::Prod, ScanKind::LogSumExp, ScanKind::ArgMax, ScanKind::Linear];
+        let mut seen = 0;
+        for dtype in DType::ALL {
+            for kind in kinds {
+                let scan = Scan { kind, axis: 0, reverse: false };
+                let Some(kernel) = Prebuilt::find(&name(&scan, dtype, true)) else { continue };
+                // A state for each warp of a block.
+                let shared: Vec<usize> = kernel
+                    .ptx()
+                    .lines()
+                    .filter(|line| line.starts_with(".shared ") && line.contains("sums["))
+                    .filter_map(|line| line.rsplit_once('[')?.1.trim_end_matches("];").parse().ok())
+                    .collect();
+                assert!(!shared.is_empty(), "{}", kernel.name);
+                assert!(
+                    shared.iter().all(|&n| n == WARPS * state_bytes(kind, dtype)),
+                    "{}: {shared:?}",
+                    kernel.name
+                );
+                seen += 1;
+            }
+        }
+        assert!(seen >= 20, "{seen} kernels");
+    }
 }

@@ -1,9 +1,9 @@
 //! The launch of `kernels/search.cu`.
 
 use super::{Lines, Search};
-use crate::cuda::library::args::Args;
-use crate::cuda::library::copy::launch;
-use crate::cuda::library::{Plan, Pointer};
+use crate::cuda::library::args::{self, OUTPUT, input};
+use crate::cuda::library::constants::search::THREADS;
+use crate::cuda::library::{Plan, launch};
 use crate::library::Described;
 use crate::library::sort::{bits, turn};
 use mg_device::{Error, ErrorKind, Result};
@@ -18,16 +18,17 @@ pub(super) fn plan(search: &Search, operands: &[Described]) -> Result<Plan> {
     if lines.count == 0 {
         return Ok(plan);
     }
-    let mut args = Args::default();
-    args.pointer(Some((Pointer::Output(0), 0)))
-        .pointer(Some((Pointer::Input(0), 0)))
-        .pointer(Some((Pointer::Input(1), 0)))
-        .u64(lines.length as u64)
-        .u64(lines.values as u64)
-        .u64(lines.count as u64)
-        .u64(search.right.into())
-        .u64(turn(sorted.dtype, false));
+    let args = args::search::Search {
+        out: OUTPUT,
+        sorted: input(0),
+        values: input(1),
+        length: lines.length as u64,
+        each: lines.values as u64,
+        count: lines.count as u64,
+        right: search.right.into(),
+        turn: turn(sorted.dtype, false),
+    };
     let name = format!("search_{}", bits(sorted.dtype));
-    plan.launches.push(launch(op, &name, lines.count.div_ceil(256), args)?);
+    plan.launches.push(launch(op, &name, lines.count.div_ceil(THREADS), &args)?);
     Ok(plan)
 }

@@ -1,18 +1,11 @@
 //! Launches of `kernels/sort.cu`: lines that fit a block in one, longer ones in three for each digit.
 
 use super::{Sort, SortKind};
-use crate::cuda::library::args::Args;
-use crate::cuda::library::copy::launch;
-use crate::cuda::library::{Plan, Pointer};
+use crate::cuda::library::args::{self, OUTPUT, input};
+use crate::cuda::library::constants::sort::{BITS, DIGITS, TILE};
+use crate::cuda::library::{Plan, Pointer, launch};
 use crate::library::{Described, Shaped};
 use mg_device::{DType, Error, ErrorKind, Result};
-
-/// Elements of a tile, in `sort.cu`.
-const TILE: usize = 4096;
-/// Values of a digit.
-const DIGITS: usize = 256;
-/// Bits of a digit.
-const BITS: usize = 8;
 
 /// Keys and positions between two passes, by bytes of the workspace.
 #[derive(Clone, Copy)]
@@ -65,9 +58,8 @@ impl Problem<'_> {
     }
 
     /// The argument of a launch. Without a place for what it writes, that is the result.
-    fn args(&self, pass: Pass) -> Args {
+    fn args(&self, pass: Pass) -> args::sort::Order {
         let kept = |at: Option<usize>| at.map(|at| (Pointer::Workspace, at as u64));
-        let output = Some((Pointer::Output(0), 0));
         let is_result = pass.to.is_none();
         let values = self.sort.kind == SortKind::Values;
         let largest = u64::MAX >> (64 - 8 * self.x.dtype.size());
@@ -77,27 +69,27 @@ impl Problem<'_> {
             SortKind::NanMedian => 2,
             SortKind::Mode => 3,
         };
-        let mut args = Args::default();
-        args.pointer(Some((Pointer::Input(0), 0)))
-            .pointer(kept(pass.from.map(|k| k.keys)))
-            .pointer(kept(pass.from.map(|k| k.at)))
-            .pointer(kept(pass.to.map(|k| k.keys)))
-            .pointer(kept(pass.to.map(|k| k.at)))
-            .pointer(output.filter(|_| is_result && !values))
-            .pointer(output.filter(|_| is_result && values))
-            .pointer(kept(self.counts))
-            .pointer(kept(self.totals))
-            .u64(self.rows as u64)
-            .u64(self.length as u64)
-            .u64(self.sort.count as u64)
-            .u64(self.tiles as u64)
-            .u64(turn(self.x.dtype, self.sort.descending))
-            .u64(largest)
-            .u32(pass.shift as u32)
-            .u32(self.together as u32)
-            .u32(which)
-            .u32(self.x.dtype.is_float().into());
-        args
+        args::sort::Order {
+            x: input(0),
+            keys: kept(pass.from.map(|k| k.keys)),
+            at: kept(pass.from.map(|k| k.at)),
+            keys_out: kept(pass.to.map(|k| k.keys)),
+            at_out: kept(pass.to.map(|k| k.at)),
+            indices: OUTPUT.filter(|_| is_result && !values),
+            values: OUTPUT.filter(|_| is_result && values),
+            counts: kept(self.counts),
+            totals: kept(self.totals),
+            rows: self.rows as u64,
+            length: self.length as u64,
+            count: self.sort.count as u64,
+            tiles: self.tiles as u64,
+            turn: turn(self.x.dtype, self.sort.descending),
+            nan: largest,
+            shift: pass.shift as u32,
+            together: self.together as u32,
+            which,
+            floats: self.x.dtype.is_float().into(),
+        }
     }
 }
 
@@ -151,7 +143,7 @@ pub(super) fn plan(sort: &Sort, operands: &[Described], result: &Shaped) -> Resu
     let sorted = if tiles == 1 {
         let to = picks.then(|| workspace.kept(total, key));
         let args = problem.args(Pass { to, ..Pass::default() });
-        plan.launches.push(launch(op, &name("block"), rows.div_ceil(together), args)?);
+        plan.launches.push(launch(op, &name("block"), rows.div_ceil(together), &args)?);
         to
     } else {
         let passes = 8 * x.dtype.size() / BITS;
@@ -164,16 +156,16 @@ pub(super) fn plan(sort: &Sort, operands: &[Described], result: &Shaped) -> Resu
         for number in 0..passes {
             let to = (number < kept).then(|| places[number % 2]);
             let pass = Pass { from, to, shift: number * BITS };
-            plan.launches.push(launch(op, &name("count"), rows * tiles, problem.args(pass))?);
-            plan.launches.push(launch(op, "order_sum", rows * DIGITS, problem.args(pass))?);
-            plan.launches.push(launch(op, &name("move"), rows * tiles, problem.args(pass))?);
+            plan.launches.push(launch(op, &name("count"), rows * tiles, &problem.args(pass))?);
+            plan.launches.push(launch(op, "order_sum", rows * DIGITS, &problem.args(pass))?);
+            plan.launches.push(launch(op, &name("move"), rows * tiles, &problem.args(pass))?);
             from = to;
         }
         from
     };
     if picks {
         let args = problem.args(Pass { from: sorted, ..Pass::default() });
-        plan.launches.push(launch(op, &format!("order_pick_{wide}"), rows, args)?);
+        plan.launches.push(launch(op, &format!("order_pick_{wide}"), rows, &args)?);
     }
     plan.workspace = workspace.0;
     Ok(plan)

@@ -4,14 +4,18 @@
 //! is added up in the same order every time.
 
 mod relaid;
+mod tiles;
 
 use super::Merged;
-use crate::cuda::library::args::Args;
-use crate::cuda::library::{Launch, Plan, Pointer, Prebuilt, TICKETS, find};
+use crate::cuda::library::args::{self, OUTPUT, input};
+use crate::cuda::library::constants::matmul_any::{BARE, MAX_BATCH_RANK, VECTOR};
+use crate::cuda::library::{Launch, Plan, Pointer, Prebuilt, find};
 use crate::same_sums;
 use mg_device::cuda::{Elements, Moved, TensorMap};
 use mg_device::{DType, Error, ErrorKind, Layout, Result};
 use smallvec::smallvec;
+use std::array::from_fn;
+use tiles::{ANY, Division, F32, HALF, MULTIPROCESSORS, TF32, Tile};
 
 /// How f32 products are computed: `set_float32_matmul_precision` of PyTorch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -98,48 +102,6 @@ impl Problem {
     }
 }
 
-/// A tile, and its times on an H200 in microseconds. Measured on one round of blocks each for aligned operands, for up to four
-/// blocks a multiprocessor; those of operands of any strides, and of more blocks, are scaled from what whole products took.
-struct Tile {
-    /// As the kernels' names have it.
-    name: &'static str,
-    m: usize,
-    n: usize,
-    /// Depth of a stage, of all groups of threads.
-    k: usize,
-    threads: u32,
-    /// Bytes of dynamic shared memory.
-    shared: u32,
-    /// Which operands there is a kernel for: neighbours of a along k or m, of b along k or n, x where they are not aligned; "any"
-    /// takes all.
-    forms: &'static [&'static str],
-    /// What a launch takes at least.
-    once: f64,
-    /// What a depth of 1024 takes where each multiprocessor has 1, 2, … blocks at a time; no more than these fit.
-    depth: &'static [f64],
-    join: &'static Join,
-    /// By the instructions of capability 9.0 alone (`kernels/matmul_wgmma.cu`): blocks take tile after tile, and the copy
-    /// engine brings the operands.
-    hopper: bool,
-}
-
-/// Measured: what it takes to join the sums of blocks that share a tile, in microseconds.
-struct Join {
-    once: f64,
-    /// More for each of the blocks.
-    each: f64,
-    /// For a byte that is written and read again.
-    byte: f64,
-    /// For a byte that the last block of a tile reads alone.
-    alone: f64,
-    /// Tickets of a tile.
-    tickets: usize,
-}
-
-/// Multiprocessors of the device that was measured. Plans do not ask which device they are for, so that results
-/// do not depend on it.
-const MULTIPROCESSORS: usize = 132;
-
 /// Bytes of shared memory that a block can have: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
 const fn most_shared(capability: u32) -> u32 {
     match capability {
@@ -148,161 +110,6 @@ const fn most_shared(capability: u32) -> u32 {
         _ => 99 << 10,
     }
 }
-
-/// No more than this is kept of the sums of blocks that share a tile.
-const MAX_PARTIALS: usize = 64 << 20;
-
-const fn tile(size: [usize; 3], threads: u32, shared: u32, once: f64, depth: &'static [f64]) -> Tile {
-    let [m, n, k] = size;
-    let name = match (m, n) {
-        (256, 128) => "256x128",
-        (128, 256) => "128x256",
-        (128, 128) => "128x128",
-        (128, 64) => "128x64",
-        (32, 64) => "32x64",
-        (32, 32) => "32x32",
-        _ => "64x64",
-    };
-    let forms = &["kn", "kk", "mn", "mk"];
-    Tile { name, m, n, k, threads, shared, forms, once, depth, join: &JOIN, hopper: false }
-}
-
-/// 128 rows by `n`, for capability 9.0; lines of a stage are 128 bytes of k.
-const fn hopper(
-    name: &'static str,
-    n: usize,
-    k: usize,
-    stages: u32,
-    once: f64,
-    depth: &'static [f64],
-) -> Tile {
-    // Stages begin at multiples of 1024 bytes; besides them a block has 4096 bytes for each warp that multiplies, and two
-    // barriers a stage.
-    let shared = 1024 + stages * (128 * (128 + n as u32) + 16) + 8 * 4096;
-    let forms = &["kn", "kk", "mn", "mk"];
-    Tile { name, m: 128, n, k, threads: 384, shared, forms, once, depth, join: &JOIN_HOPPER, hopper: true }
-}
-
-const fn only(forms: &'static [&'static str], tile: Tile) -> Tile {
-    Tile { forms, ..tile }
-}
-
-/// Where one operand is not aligned, or neither.
-const fn unaligned(tile: Tile) -> Tile {
-    only(&["xn", "xk", "kx", "mx", "any"], tile)
-}
-
-const fn any(tile: Tile) -> Tile {
-    only(&["any"], tile)
-}
-
-/// For every GPU and every type.
-const ANY: Tile = any(tile([64, 64, 16], 256, 0, 4.0, &[80.0, 110.0, 150.0]));
-
-const F32: &[Tile] = &[
-    only(&["kn", "mn"], tile([256, 128, 16], 256, 73728, 6.9, &[184.5])),
-    only(&["kk", "mk"], tile([128, 256, 16], 256, 73728, 6.9, &[195.0])),
-    tile([64, 64, 16], 128, 32768, 3.4, &[35.8, 58.2, 81.8, 104.8]),
-    tile([32, 64, 64], 128, 98304, 2.8, &[16.5, 31.5]),
-    tile([32, 32, 128], 256, 98304, 2.8, &[8.2, 17.5]),
-    unaligned(tile([32, 32, 128], 256, 98304, 2.8, &[10.5, 21.0])),
-    any(tile([128, 128, 16], 256, 49152, 5.0, &[140.0, 265.0])),
-    any(tile([64, 64, 16], 128, 32768, 3.4, &[52.0, 85.0, 120.0, 154.0])),
-];
-
-const TF32: &[Tile] = &[
-    only(&["kk"], hopper("w128x256", 256, 32, 4, 3.0, &[21.0])),
-    only(&["kk"], hopper("w128x192", 192, 32, 4, 2.6, &[16.5])),
-    only(&["kk"], hopper("w128x128", 128, 32, 6, 2.8, &[11.0])),
-    only(&["kk"], hopper("w128x64", 64, 32, 8, 2.6, &[7.2])),
-    only(&["kn"], tile([128, 256, 32], 256, 196608, 6.0, &[39.5])),
-    only(&["kk", "mk"], tile([256, 128, 32], 256, 196608, 6.0, &[41.0])),
-    tile([128, 128, 32], 128, 98304, 5.2, &[22.5, 41.5]),
-    tile([64, 64, 64], 256, 98304, 3.4, &[9.3, 17.0]),
-    tile([32, 32, 64], 128, 65536, 2.6, &[3.3, 7.3, 11.8]),
-    unaligned(tile([32, 32, 64], 128, 65536, 2.6, &[8.0, 13.0, 20.0])),
-    any(tile([128, 128, 32], 128, 98304, 5.2, &[50.0, 92.0])),
-    any(tile([64, 64, 64], 256, 98304, 3.4, &[20.0, 38.0])),
-];
-
-const HALF: &[Tile] = &[
-    hopper("w128x256", 256, 64, 4, 3.0, &[10.6]),
-    hopper("w128x192", 192, 64, 4, 2.5, &[8.2]),
-    hopper("w128x128", 128, 64, 6, 2.6, &[5.6]),
-    hopper("w128x64", 64, 64, 8, 2.2, &[3.6]),
-    tile([128, 256, 64], 256, 147456, 6.0, &[17.9]),
-    tile([128, 128, 64], 128, 98304, 4.3, &[9.2, 18.3]),
-    tile([128, 64, 64], 128, 73728, 3.5, &[5.9, 11.3]),
-    tile([64, 64, 128], 256, 98304, 3.2, &[4.0, 7.5]),
-    tile([32, 32, 128], 128, 65536, 2.5, &[2.0, 4.0, 6.5]),
-    unaligned(tile([32, 32, 128], 128, 65536, 2.5, &[8.0, 13.0, 20.0])),
-    any(tile([128, 128, 64], 128, 98304, 5.2, &[60.0, 110.0])),
-    any(tile([64, 64, 128], 256, 98304, 3.4, &[30.0, 50.0])),
-];
-
-/// How blocks divide a product.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Division {
-    splits: usize,
-    k_part: usize,
-    /// Microseconds, by the table.
-    time: f64,
-}
-
-impl Tile {
-    /// What so many blocks of a depth take, in full rounds and a rest.
-    fn time(&self, blocks: usize, k: usize) -> f64 {
-        let depth = |each: usize| self.depth[each - 1] * k as f64 / 1024.0;
-        let round = MULTIPROCESSORS * self.depth.len();
-        let rest = (blocks % round).div_ceil(MULTIPROCESSORS);
-        let last = if rest > 0 { depth(rest) } else { 0.0 };
-        let rounds = (blocks / round) as f64 * depth(self.depth.len()) + last;
-        self.once + (blocks.div_ceil(round) - 1) as f64 * ROUND + rounds
-    }
-
-    /// The product in `splits` parts of k, or a few less, for each tile; `None` where so many are too many.
-    fn divided(&self, batch: usize, m: usize, n: usize, k: usize, splits: usize) -> Option<Division> {
-        let tiles = batch * m.div_ceil(self.m) * n.div_ceil(self.n);
-        let stages = k.div_ceil(self.k).max(1);
-        let k_part = stages.div_ceil(splits) * self.k;
-        let splits = k.div_ceil(k_part).max(1);
-        let join = self.join;
-        if splits > 1
-            && (tiles * join.tickets > TICKETS || tiles * splits * self.m * self.n * 4 > MAX_PARTIALS)
-        {
-            return None;
-        }
-        let bytes = (2 * tiles * splits * self.m * self.n * 4) as f64;
-        let alone = (splits * self.m * self.n * 4) as f64;
-        let joined = join.once + join.each * splits as f64 + join.byte * bytes + join.alone * alone;
-        let joined = if splits > 1 { joined } else { 0.0 };
-        Some(Division { splits, k_part, time: self.time(tiles * splits, k_part) + joined })
-    }
-
-    /// The number of blocks for each tile that finishes first.
-    fn divide(&self, batch: usize, m: usize, n: usize, k: usize) -> Division {
-        let stages = k.div_ceil(self.k).max(1);
-        let mut best = Division { splits: 1, k_part: stages * self.k, time: f64::INFINITY };
-        for splits in 1..=stages.min(MAX_SPLITS) {
-            match self.divided(batch, m, n, k, splits) {
-                // A little is not worth the memory.
-                Some(division) if division.time < best.time * 0.97 => best = division,
-                Some(_) => {}
-                None => break,
-            }
-        }
-        best
-    }
-}
-
-/// Measured: what each round of blocks after the first begins and ends with, in microseconds.
-const ROUND: f64 = 1.2;
-/// Blocks that may share a tile.
-const MAX_SPLITS: usize = 32;
-/// The sums are added by all threads of the last block together.
-const JOIN: Join = Join { once: 1.5, each: 0.15, byte: 1.0 / 3.5e6, alone: 1.0 / 6.0e4, tickets: 1 };
-/// Each warp has its own part, and does not wait for the others.
-const JOIN_HOPPER: Join = Join { once: 0.7, each: 0.0, byte: 1.0 / 7.0e6, alone: 1.0 / 1.1e5, tickets: 8 };
 
 /// Which neighbours of an operand lie side by side so that 16 bytes can be read at once: along k, or along its m or n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -380,22 +187,14 @@ fn plan_by(problem: &Problem, takes: impl Fn(&str) -> bool, splits: Option<usize
         let text = format!("{count} products of {m} by {n}: {blocks} tiles, at most 2^31 - 1 are taken");
         return Err(Error::new("matmul", ErrorKind::Shape(text)));
     }
-    let mut args = arguments(problem, tile, division)?;
-    if tile.hopper {
-        maps(problem, tile, &mut args);
-    }
-    let (args, pointers, maps) = args.finish();
-    // Those that the device has room for at a time; each takes tile after tile.
-    let grid = if tile.hopper { blocks.min(MULTIPROCESSORS) } else { blocks };
-    let launch = Launch {
-        kernel,
-        grid: [grid as u32, 1, 1],
-        block: [tile.threads, 1, 1],
-        shared: tile.shared,
-        args,
-        pointers,
-        maps,
+    let p = arguments(problem, tile, division)?;
+    let mut launch = if tile.hopper {
+        // Those that the device has room for at a time; each takes tile after tile.
+        Launch::of("matmul", kernel, blocks.min(MULTIPROCESSORS), &with_maps(problem, tile, p))?
+    } else {
+        Launch::of("matmul", kernel, blocks, &p)?
     };
+    launch.shared = tile.shared;
     let workspace = if splits > 1 { tiles_m * tiles_n * count * splits * tile.m * tile.n * 4 } else { 0 };
     Ok(Some(Plan { launches: smallvec![launch], workspace, ..Plan::default() }))
 }
@@ -461,9 +260,7 @@ fn choose(
     Ok(Some((find("matmul", &name)?, tile, division)))
 }
 
-/// `struct MatMul` of `kernels/matmul.cuh`.
-fn arguments(problem: &Problem, tile: &Tile, division: Division) -> Result<Args> {
-    const MAX_BATCH_RANK: usize = 6;
+fn arguments(problem: &Problem, tile: &Tile, division: Division) -> Result<args::matmul::MatMul> {
     let Merged { batch, m, n, k, a_strides, b_strides, a_batch, b_batch } = &problem.merged;
     let dtype = problem.dtype;
     if problem.epilogue.is_some() && !matches!(dtype, DType::F16 | DType::BF16 | DType::F32) {
@@ -472,29 +269,38 @@ fn arguments(problem: &Problem, tile: &Tile, division: Division) -> Result<Args>
     }
     let mut flags = 0;
     if n.is_multiple_of(4) && problem.align_out.is_multiple_of(16) {
-        flags |= 1;
+        flags |= VECTOR as u32;
     }
     if problem.epilogue.is_none() && (!tile.hopper || stores_boxes(problem)) {
-        flags |= 2;
+        flags |= BARE as u32;
     }
     let stores = problem.epilogue.is_none_or(|epilogue| epilogue.stores);
     let shared = division.splits > 1;
 
-    let mut args = Args::default();
-    args.pointer(Some((Pointer::Input(0), 0)))
-        .pointer(Some((Pointer::Input(1), 0)))
-        .pointer(stores.then_some((Pointer::Output(0), 0)))
-        .pointer(shared.then_some((Pointer::Workspace, 0)))
-        .pointer(shared.then_some((Pointer::Tickets, 0)));
-    args.i64(a_strides[0]).i64(a_strides[1]).i64(b_strides[0]).i64(b_strides[1]);
-    args.i64s(&a_batch[..MAX_BATCH_RANK]).i64s(&b_batch[..MAX_BATCH_RANK]);
-    for axis in 0..MAX_BATCH_RANK {
-        args.u32(batch.get(axis).map_or(1, |&size| size as u32));
-    }
-    args.u32(batch.rank() as u32).u32(*m as u32).u32(*n as u32).u32(*k as u32);
-    args.u32(m.div_ceil(tile.m) as u32).u32(n.div_ceil(tile.n) as u32);
-    args.u32(division.splits as u32).u32(division.k_part as u32).u32(flags).u32(0);
-    Ok(args)
+    let strides = |of: &[isize]| from_fn::<i64, MAX_BATCH_RANK, _>(|axis| of[axis] as i64);
+    Ok(args::matmul::MatMul {
+        a: input(0),
+        b: input(1),
+        out: OUTPUT.filter(|_| stores),
+        partials: shared.then_some((Pointer::Workspace, 0)),
+        tickets: shared.then_some((Pointer::Tickets, 0)),
+        a_row: a_strides[0] as i64,
+        a_k: a_strides[1] as i64,
+        b_k: b_strides[0] as i64,
+        b_col: b_strides[1] as i64,
+        a_batch: strides(&a_batch[..]),
+        b_batch: strides(&b_batch[..]),
+        batch_shape: from_fn(|axis| batch.get(axis).map_or(1, |&size| size as u32)),
+        batch_rank: batch.rank() as u32,
+        m: *m as u32,
+        n: *n as u32,
+        k: *k as u32,
+        tiles_m: m.div_ceil(tile.m) as u32,
+        tiles_n: n.div_ceil(tile.n) as u32,
+        splits: division.splits as u32,
+        k_part: division.k_part as u32,
+        flags,
+    })
 }
 
 /// Whether the copy engine of capability 9.0 takes the operands, whose lines are aligned to 16 bytes.
@@ -521,8 +327,8 @@ fn takes_maps(problem: &Problem) -> bool {
         && dense(*n, [b_strides[1], b_strides[0]], b)
 }
 
-/// The operands and the result as the copy engine takes them, after the rest of the argument.
-fn maps(problem: &Problem, tile: &Tile, args: &mut Args) {
+/// The argument with the operands and the result as the copy engine takes them.
+fn with_maps(problem: &Problem, tile: &Tile, p: args::matmul::MatMul) -> args::matmul_wgmma::Wgmma {
     let Merged { batch, m, n, k, a_strides, b_strides, a_batch, b_batch } = &problem.merged;
     let size = problem.dtype.size();
     let (elements, stored) = match problem.dtype {
@@ -548,18 +354,19 @@ fn maps(problem: &Problem, tile: &Tile, args: &mut Args) {
     // One axis of a batch at most; those that are not there have strides of 0.
     let [lines_a, lines_b] = problem.lines();
     let across = [b_strides[1], b_strides[0]];
-    args.map((Pointer::Input(0), 0), operand(*m, tile.m, *a_strides, a_batch[0], lines_a));
-    args.map((Pointer::Input(1), 0), operand(*n, tile.n, across, b_batch[0], lines_b));
-    if problem.epilogue.is_none() && stores_boxes(problem) {
-        let out = TensorMap {
-            elements: stored,
-            sizes: [*n, *m, batch.numel()].map(|n| n as u64),
-            strides: [n * size, m * n * size].map(|n| n as u64),
-            boxes: [(128 / size) as u32, 16, 1],
-        };
-        args.map((Pointer::Output(0), 0), Moved::Boxes(out));
-    } else {
-        args.no_map();
+    let out = (problem.epilogue.is_none() && stores_boxes(problem)).then(|| {
+        Moved::Boxes(TensorMap {
+        elements: stored,
+        sizes: [*n, *m, batch.numel()].map(|n| n as u64),
+        strides: [n * size, m * n * size].map(|n| n as u64),
+        boxes: [(128 / size) as u32, 16, 1],
+        })
+    });
+    args::matmul_wgmma::Wgmma {
+        p,
+        a: Some(((Pointer::Input(0), 0), operand(*m, tile.m, *a_strides, a_batch[0], lines_a))),
+        b: Some(((Pointer::Input(1), 0), operand(*n, tile.n, across, b_batch[0], lines_b))),
+        out: out.map(|out| ((Pointer::Output(0), 0), out)),
     }
 }
 

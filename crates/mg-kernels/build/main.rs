@@ -1,0 +1,127 @@
+//! Packs the library kernels, which are text: what users fetch is seven megabytes smaller by it.
+//!
+//! Kernels whose names differ in the dtype alone are mostly the same text, so they are compressed together: half as
+//! large as each by itself, and what is unpacked for one of them stays small.
+//!
+//! And reads the kernels' sources for what their caller has to know: the structs that they take become structs of Rust, their
+//! constants constants, so that neither stands in two places.
+
+mod expression;
+mod generate;
+mod source;
+// What only `cargo xtask ptx` asks for.
+#[allow(dead_code)]
+mod variants;
+
+use generate::{Facts, Sources};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// What failed, in words.
+type Result<T> = std::result::Result<T, String>;
+
+const FOLDER: &str = "../../kernels/ptx";
+const SOURCES: &str = "../../kernels";
+/// Words of a kernel's name that tell its dtype.
+const DTYPES: [&str; 14] =
+    ["bf16", "bool", "f16", "f32", "f64", "i16", "i32", "i64", "i8", "tf32", "u16", "u32", "u64", "u8"];
+
+fn main() -> Result<()> {
+    println!("cargo::rerun-if-changed={FOLDER}");
+    println!("cargo::rerun-if-changed=build");
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
+    // Not while developing: it takes some seconds.
+    let release = env::var("PROFILE").is_ok_and(|profile| profile == "release");
+    let level = if release { 19 } else { 1 };
+
+    let mut sources = Sources::default();
+    let facts = facts(&mut sources)?;
+    let families = families()?;
+    let mut kernels: BTreeMap<String, String> = BTreeMap::new();
+    let mut lists: Vec<Vec<(usize, usize)>> = Vec::new();
+    let mut table = format!("static PACKS: [Pack; {}] = [\n", families.len());
+    for (number, names) in families.into_values().enumerate() {
+        let mut text = String::new();
+        for name in names {
+            let start = text.len();
+            text.push_str(&read(&Path::new(FOLDER).join(&name).with_extension("ptx"))?);
+            let Some(Facts { takes, bytes, fields, constants }) = facts.get(&name) else {
+                return Err(format!("ptx/{name}.ptx is of no kernel of variants.txt"));
+            };
+            let threads = threads(&text[start..]).ok_or_else(|| format!("ptx/{name}.ptx has no .maxntid"))?;
+            let constants: Vec<(&String, &i64)> = constants.iter().collect();
+            let place = format!("&PACKS[{number}], {start}, {}", text.len());
+            let number = lists.iter().position(|list| list == fields).unwrap_or_else(|| {
+                lists.push(fields.clone());
+                lists.len() - 1
+            });
+            let facts = format!(
+                "Facts {{ takes: {takes:?}, bytes: {bytes}, fields: FIELDS[{number}], threads: {threads}, \
+                 constants: &{constants:?} }}"
+            );
+            kernels.insert(name.clone(), format!("Prebuilt::new({name:?}, {place}, {facts}),"));
+        }
+        let file = out.join(format!("{number}.ptx.zst"));
+        let packed = zstd::bulk::compress(text.as_bytes(), level).map_err(|error| error.to_string())?;
+        write(&file, &packed)?;
+        let _ = writeln!(table, "Pack::new(include_bytes!({file:?}), {}),", text.len());
+    }
+    table.push_str("];\n");
+    let lists: Vec<String> = lists.iter().map(|list| format!("&{list:?}")).collect();
+    let _ = writeln!(table, "static FIELDS: [&[(u16, u8)]; {}] = [{}];", lists.len(), lists.join(",\n"));
+    table.push_str("/// Every prebuilt kernel, in the order of their names.\n");
+    let _ = writeln!(table, "pub static KERNELS: [Prebuilt; {}] = [", kernels.len());
+    for kernel in kernels.values() {
+        let _ = writeln!(table, "{kernel}");
+    }
+    table.push_str("];\n");
+    write(&out.join("prebuilt.rs"), table.as_bytes())?;
+    write(&out.join("arguments.rs"), sources.structs()?.as_bytes())?;
+    write(&out.join("constants.rs"), sources.constants().as_bytes())
+}
+
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// What the sources say, by the kernel's name.
+fn facts(sources: &mut Sources) -> Result<BTreeMap<String, Facts>> {
+    let folder = Path::new(SOURCES);
+    for entry in fs::read_dir(folder).map_err(|error| error.to_string())?.filter_map(|entry| entry.ok()) {
+        let path = entry.path();
+        if path.extension().is_some_and(|end| ["cu", "cuh", "txt"].iter().any(|known| end == *known)) {
+            println!("cargo::rerun-if-changed={}", path.display());
+        }
+    }
+    let variants = variants::parse(&read(&folder.join("variants.txt"))?)?;
+    variants.iter().map(|variant| Ok((variant.name.clone(), sources.add(folder, variant)?))).collect()
+}
+
+/// Threads of a block, as the compiler was told.
+fn threads(ptx: &str) -> Option<u32> {
+    let rest = ptx.split_once(".maxntid ")?.1;
+    rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// The names of all kernels by what is left of a name without its dtype.
+fn families() -> Result<BTreeMap<String, Vec<String>>> {
+    let mut families: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for entry in fs::read_dir(FOLDER).map_err(|error| error.to_string())? {
+        let path = entry.map_err(|error| error.to_string())?.path();
+        let Some(name) = path.file_stem().filter(|_| path.extension().is_some_and(|e| e == "ptx")) else {
+            continue;
+        };
+        let name = name.to_str().ok_or("a kernel's name is text")?;
+        let family: Vec<&str> = name.split('_').filter(|word| !DTYPES.contains(word)).collect();
+        families.entry(family.join("_")).or_default().push(name.to_owned());
+    }
+    // As the names are ordered, not the folder: the same files make the same program.
+    families.values_mut().for_each(|names| names.sort());
+    Ok(families)
+}

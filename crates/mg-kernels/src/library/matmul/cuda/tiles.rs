@@ -1,0 +1,255 @@
+//! The tiles that products are divided into, and a model of what each takes: which one, and how many blocks share one.
+
+use crate::cuda::library::TICKETS;
+
+/// A tile, and its times on an H200 in microseconds. Measured on one round of blocks each for aligned operands, for up to four
+/// blocks a multiprocessor; those of operands of any strides, and of more blocks, are scaled from what whole products took.
+pub(super) struct Tile {
+    /// As the kernels' names have it.
+    pub(super) name: &'static str,
+    pub(super) m: usize,
+    pub(super) n: usize,
+    /// Depth of a stage, of all groups of threads.
+    pub(super) k: usize,
+    /// Bytes of dynamic shared memory.
+    pub(super) shared: u32,
+    /// Which operands there is a kernel for: neighbours of a along k or m, of b along k or n, x where they are not aligned; "any"
+    /// takes all.
+    pub(super) forms: &'static [&'static str],
+    /// What a launch takes at least.
+    pub(super) once: f64,
+    /// What a depth of 1024 takes where each multiprocessor has 1, 2, … blocks at a time; no more than these fit.
+    pub(super) depth: &'static [f64],
+    pub(super) join: &'static Join,
+    /// By the instructions of capability 9.0 alone (`kernels/matmul_wgmma.cu`): blocks take tile after tile, and the copy
+    /// engine brings the operands.
+    pub(super) hopper: bool,
+}
+
+/// Measured: what it takes to join the sums of blocks that share a tile, in microseconds.
+pub(super) struct Join {
+    once: f64,
+    /// More for each of the blocks.
+    each: f64,
+    /// For a byte that is written and read again.
+    byte: f64,
+    /// For a byte that the last block of a tile reads alone.
+    alone: f64,
+    /// Tickets of a tile.
+    tickets: usize,
+}
+
+/// Multiprocessors of the device that was measured. Plans do not ask which device they are for, so that results
+/// do not depend on it.
+pub(super) const MULTIPROCESSORS: usize = 132;
+
+/// No more than this is kept of the sums of blocks that share a tile.
+const MAX_PARTIALS: usize = 64 << 20;
+
+const fn tile(size: [usize; 3], shared: u32, once: f64, depth: &'static [f64]) -> Tile {
+    let [m, n, k] = size;
+    let name = match (m, n) {
+        (256, 128) => "256x128",
+        (128, 256) => "128x256",
+        (128, 128) => "128x128",
+        (128, 64) => "128x64",
+        (32, 64) => "32x64",
+        (32, 32) => "32x32",
+        _ => "64x64",
+    };
+    let forms = &["kn", "kk", "mn", "mk"];
+    Tile { name, m, n, k, shared, forms, once, depth, join: &JOIN, hopper: false }
+}
+
+/// 128 rows by `n`, for capability 9.0; lines of a stage are 128 bytes of k.
+const fn hopper(
+    name: &'static str,
+    n: usize,
+    k: usize,
+    stages: u32,
+    once: f64,
+    depth: &'static [f64],
+) -> Tile {
+    // Stages begin at multiples of 1024 bytes; besides them a block has 4096 bytes for each warp that multiplies, and two
+    // barriers a stage.
+    let shared = 1024 + stages * (128 * (128 + n as u32) + 16) + 8 * 4096;
+    let forms = &["kn", "kk", "mn", "mk"];
+    Tile { name, m: 128, n, k, shared, forms, once, depth, join: &JOIN_HOPPER, hopper: true }
+}
+
+const fn only(forms: &'static [&'static str], tile: Tile) -> Tile {
+    Tile { forms, ..tile }
+}
+
+/// Where one operand is not aligned, or neither.
+const fn unaligned(tile: Tile) -> Tile {
+    only(&["xn", "xk", "kx", "mx", "any"], tile)
+}
+
+const fn any(tile: Tile) -> Tile {
+    only(&["any"], tile)
+}
+
+/// For every GPU and every type.
+pub(super) const ANY: Tile = any(tile([64, 64, 16], 0, 4.0, &[80.0, 110.0, 150.0]));
+
+pub(super) const F32: &[Tile] = &[
+    only(&["kn", "mn"], tile([256, 128, 16], 73728, 6.9, &[184.5])),
+    only(&["kk", "mk"], tile([128, 256, 16], 73728, 6.9, &[195.0])),
+    tile([64, 64, 16], 32768, 3.4, &[35.8, 58.2, 81.8, 104.8]),
+    tile([32, 64, 64], 98304, 2.8, &[16.5, 31.5]),
+    tile([32, 32, 128], 98304, 2.8, &[8.2, 17.5]),
+    unaligned(tile([32, 32, 128], 98304, 2.8, &[10.5, 21.0])),
+    any(tile([128, 128, 16], 49152, 5.0, &[140.0, 265.0])),
+    any(tile([64, 64, 16], 32768, 3.4, &[52.0, 85.0, 120.0, 154.0])),
+];
+
+pub(super) const TF32: &[Tile] = &[
+    only(&["kk"], hopper("w128x256", 256, 32, 4, 3.0, &[21.0])),
+    only(&["kk"], hopper("w128x192", 192, 32, 4, 2.6, &[16.5])),
+    only(&["kk"], hopper("w128x128", 128, 32, 6, 2.8, &[11.0])),
+    only(&["kk"], hopper("w128x64", 64, 32, 8, 2.6, &[7.2])),
+    only(&["kn"], tile([128, 256, 32], 196608, 6.0, &[39.5])),
+    only(&["kk", "mk"], tile([256, 128, 32], 196608, 6.0, &[41.0])),
+    tile([128, 128, 32], 98304, 5.2, &[22.5, 41.5]),
+    tile([64, 64, 64], 98304, 3.4, &[9.3, 17.0]),
+    tile([32, 32, 64], 65536, 2.6, &[3.3, 7.3, 11.8]),
+    unaligned(tile([32, 32, 64], 65536, 2.6, &[8.0, 13.0, 20.0])),
+    any(tile([128, 128, 32], 98304, 5.2, &[50.0, 92.0])),
+    any(tile([64, 64, 64], 98304, 3.4, &[20.0, 38.0])),
+];
+
+pub(super) const HALF: &[Tile] = &[
+    hopper("w128x256", 256, 64, 4, 3.0, &[10.6]),
+    hopper("w128x192", 192, 64, 4, 2.5, &[8.2]),
+    hopper("w128x128", 128, 64, 6, 2.6, &[5.6]),
+    hopper("w128x64", 64, 64, 8, 2.2, &[3.6]),
+    tile([128, 256, 64], 147456, 6.0, &[17.9]),
+    tile([128, 128, 64], 98304, 4.3, &[9.2, 18.3]),
+    tile([128, 64, 64], 73728, 3.5, &[5.9, 11.3]),
+    tile([64, 64, 128], 98304, 3.2, &[4.0, 7.5]),
+    tile([32, 32, 128], 65536, 2.5, &[2.0, 4.0, 6.5]),
+    unaligned(tile([32, 32, 128], 65536, 2.5, &[8.0, 13.0, 20.0])),
+    any(tile([128, 128, 64], 98304, 5.2, &[60.0, 110.0])),
+    any(tile([64, 64, 128], 98304, 3.4, &[30.0, 50.0])),
+];
+
+/// How blocks divide a product.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Division {
+    pub(super) splits: usize,
+    pub(super) k_part: usize,
+    /// Microseconds, by the table.
+    pub(super) time: f64,
+}
+
+impl Tile {
+    /// What so many blocks of a depth take, in full rounds and a rest.
+    fn time(&self, blocks: usize, k: usize) -> f64 {
+        let depth = |each: usize| self.depth[each - 1] * k as f64 / 1024.0;
+        let round = MULTIPROCESSORS * self.depth.len();
+        let rest = (blocks % round).div_ceil(MULTIPROCESSORS);
+        let last = if rest > 0 { depth(rest) } else { 0.0 };
+        let rounds = (blocks / round) as f64 * depth(self.depth.len()) + last;
+        self.once + (blocks.div_ceil(round) - 1) as f64 * ROUND + rounds
+    }
+
+    /// The product in `splits` parts of k, or a few less, for each tile; `None` where so many are too many.
+    pub(super) fn divided(
+        &self,
+        batch: usize,
+        m: usize,
+        n: usize,
+        k: usize,
+        splits: usize,
+    ) -> Option<Division> {
+        let tiles = batch * m.div_ceil(self.m) * n.div_ceil(self.n);
+        let stages = k.div_ceil(self.k).max(1);
+        let k_part = stages.div_ceil(splits) * self.k;
+        let splits = k.div_ceil(k_part).max(1);
+        let join = self.join;
+        if splits > 1
+            && (tiles * join.tickets > TICKETS || tiles * splits * self.m * self.n * 4 > MAX_PARTIALS)
+        {
+            return None;
+        }
+        let bytes = (2 * tiles * splits * self.m * self.n * 4) as f64;
+        let alone = (splits * self.m * self.n * 4) as f64;
+        let joined = join.once + join.each * splits as f64 + join.byte * bytes + join.alone * alone;
+        let joined = if splits > 1 { joined } else { 0.0 };
+        Some(Division { splits, k_part, time: self.time(tiles * splits, k_part) + joined })
+    }
+
+    /// The number of blocks for each tile that finishes first.
+    pub(super) fn divide(&self, batch: usize, m: usize, n: usize, k: usize) -> Division {
+        let stages = k.div_ceil(self.k).max(1);
+        let mut best = Division { splits: 1, k_part: stages * self.k, time: f64::INFINITY };
+        for splits in 1..=stages.min(MAX_SPLITS) {
+            match self.divided(batch, m, n, k, splits) {
+                // A little is not worth the memory.
+                Some(division) if division.time < best.time * 0.97 => best = division,
+                Some(_) => {}
+                None => break,
+            }
+        }
+        best
+    }
+}
+
+/// Measured: what each round of blocks after the first begins and ends with, in microseconds.
+const ROUND: f64 = 1.2;
+/// Blocks that may share a tile.
+const MAX_SPLITS: usize = 32;
+/// The sums are added by all threads of the last block together.
+const JOIN: Join = Join { once: 1.5, each: 0.15, byte: 1.0 / 3.5e6, alone: 1.0 / 6.0e4, tickets: 1 };
+/// Each warp has its own part, and does not wait for the others.
+const JOIN_HOPPER: Join = Join { once: 0.7, each: 0.0, byte: 1.0 / 7.0e6, alone: 1.0 / 1.1e5, tickets: 8 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cuda::library::Prebuilt;
+
+    /// Each tile of a table with a kernel that it stands for.
+    fn kernels(kind: &str, tiles: &'static [Tile]) -> Vec<(&'static Tile, &'static Prebuilt)> {
+        let of = |tile: &'static Tile| {
+            tile.forms.iter().map(move |form| {
+                let name = format!("matmul_{kind}_{}_{form}", tile.name);
+                (tile, Prebuilt::find(&name).unwrap_or_else(|| panic!("no kernel {name}")))
+            })
+        };
+        // Where one operand is not aligned, small tiles alone have kernels.
+        tiles.iter().flat_map(of).collect()
+    }
+
+    #[test]
+    fn tiles_are_those_of_their_kernels() {
+        for (kind, bytes, tiles) in [("f32", 4, F32), ("tf32", 4, TF32), ("f16", 2, HALF), ("bf16", 2, HALF)]
+        {
+            for (tile, kernel) in kernels(kind, tiles) {
+                let number =
+                    |name| kernel.constant(name).unwrap_or_else(|| panic!("{}: no {name}", kernel.name));
+                let (m, n) = (number("BM"), number("BN"));
+                assert_eq!((tile.m, tile.n), (m, n), "{}", kernel.name);
+                let (stages, groups) = (number("STAGES"), number("GROUPS"));
+                let shared = if tile.hopper {
+                    assert_eq!(tile.k * bytes, 128, "{}", kernel.name);
+                    assert_eq!(kernel.threads() as usize, 128 * (1 + groups));
+                    // Stages begin at multiples of 1024 bytes; two barriers a stage.
+                    1024 + stages * (number("STAGE") + 16) + number("WARPS") * number("SLICE")
+                } else {
+                    assert_eq!(tile.k, number("BK") * groups, "{}", kernel.name);
+                    assert_eq!(kernel.threads() as usize, number("THREADS") * groups);
+                    // The stages' memory is the sums' afterwards: a slice of each group, lines 8 longer.
+                    let stored = groups * number("SLICE") * (n + 8) * 4;
+                    (groups * stages * (m + n) * number("BK") * bytes).max(stored)
+                };
+                assert_eq!(tile.shared as usize, shared, "{}", kernel.name);
+            }
+        }
+        let any = Prebuilt::find("matmul_f32_any").unwrap();
+        let number = |name| any.constant(name);
+        assert_eq!([number("BM"), number("BN"), number("BK")], [Some(ANY.m), Some(ANY.n), Some(ANY.k)]);
+        assert_eq!(ANY.shared, 0);
+    }
+}
