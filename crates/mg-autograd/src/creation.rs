@@ -234,7 +234,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Another number of elements than the shape's, more than 8 axes; a default device that cannot be used.
+    /// Another number of elements than the shape's, more than 16 axes; a default device that cannot be used.
     #[track_caller]
     pub fn from_vec<T: Element>(data: Vec<T>, shape: &[usize]) -> Result<Tensor> {
         public("from_vec", || {
@@ -280,7 +280,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// More than 8 axes, sizes that overflow.
+    /// More than 16 axes, sizes that overflow.
     #[track_caller]
     pub fn full(shape: &[usize], value: f64, dtype: DType) -> Result<Tensor> {
         public("full", || Tensor::full_on(shape, value, dtype, default_device()))

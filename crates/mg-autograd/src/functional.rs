@@ -5,22 +5,22 @@ use crate::gradient::no_grad;
 use crate::ops::or_panic;
 use crate::surface::Order;
 use crate::tensor::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
+use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::Node;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules, is_compared};
 
 /// The mask of all axes.
-pub(crate) fn all_axes(node: &Node) -> u8 {
-    ((1u16 << node.shape().rank()) - 1) as u8
+pub(crate) fn all_axes(node: &Node) -> AxisSet {
+    ((1u32 << node.shape().rank()) - 1) as AxisSet
 }
 
 /// The axes as a mask; no axes means all.
-pub(crate) fn mask(node: &Node, axes: &[isize]) -> Result<u8> {
+pub(crate) fn mask(node: &Node, axes: &[isize]) -> Result<AxisSet> {
     if axes.is_empty() {
         return Ok(all_axes(node));
     }
     let rank = node.shape().rank();
-    let mut mask = 0u8;
+    let mut mask: AxisSet = 0;
     for &axis in axes {
         // A tensor without axes takes the axis 0, and there is nothing along it.
         let axis = normalize_axis(axis, rank.max(1))?;
@@ -36,19 +36,19 @@ pub(crate) fn mask(node: &Node, axes: &[isize]) -> Result<u8> {
 }
 
 /// The mask of one axis; a tensor without axes takes the axis 0.
-pub(crate) fn axis_mask(node: &Node, axis: isize) -> Result<u8> {
+pub(crate) fn axis_mask(node: &Node, axis: isize) -> Result<AxisSet> {
     Ok(1 << normalize_axis(axis, node.shape().rank().max(1))?)
 }
 
 /// The shape that a reduction over the axes of a mask leaves.
-pub(crate) fn kept(shape: &Shape, mask: u8, keepdim: bool) -> Shape {
+pub(crate) fn kept(shape: &Shape, mask: AxisSet, keepdim: bool) -> Shape {
     let sizes = (0..shape.rank()).filter(|&d| keepdim || mask >> d & 1 == 0);
     let sizes: Vec<usize> = sizes.map(|d| if mask >> d & 1 == 1 { 1 } else { shape[d] }).collect();
     Shape::of(&sizes)
 }
 
 /// How many elements each result of a reduction is of.
-pub(crate) fn count(shape: &Shape, mask: u8) -> usize {
+pub(crate) fn count(shape: &Shape, mask: AxisSet) -> usize {
     (0..shape.rank()).filter(|&d| mask >> d & 1 == 1).map(|d| shape[d]).product()
 }
 
@@ -223,7 +223,7 @@ impl Tensor {
 }
 
 /// The norm over the axes of a mask; see [`Tensor::norm`].
-pub(crate) fn p_norm(node: &Node, p: f64, mask: u8, keepdim: bool) -> Result<Node> {
+pub(crate) fn p_norm(node: &Node, p: f64, mask: AxisSet, keepdim: bool) -> Result<Node> {
     let sum = |n: Node| n.reduce(ReduceKind::Sum, mask, keepdim);
     let power = |n: &Node, p: f64| Node::apply(Row::Pow, &[n, &n.lit(p)]);
     Ok(if p.is_nan() {
@@ -260,7 +260,7 @@ pub(crate) fn p_norm(node: &Node, p: f64, mask: u8, keepdim: bool) -> Result<Nod
 }
 
 /// [`p_norm`], of half types in f32, rounded once.
-pub(crate) fn norm_of(node: &Node, p: f64, mask: u8, keepdim: bool) -> Result<Node> {
+pub(crate) fn norm_of(node: &Node, p: f64, mask: AxisSet, keepdim: bool) -> Result<Node> {
     Ok(p_norm(&wide(node), p, mask, keepdim)?.cast(node.dtype()))
 }
 
@@ -282,13 +282,13 @@ pub(crate) fn flat_at_zero(x: &Node, f: impl FnOnce(&Node) -> Node) -> Node {
 }
 
 /// A sum over the axes of a mask, divided by `n`. Half types are added and divided in f32, and rounded once.
-pub(crate) fn sum_over(node: &Node, mask: u8, keepdim: bool, n: f64) -> Result<Node> {
+pub(crate) fn sum_over(node: &Node, mask: AxisSet, keepdim: bool, n: f64) -> Result<Node> {
     let sum = wide(node).reduce(ReduceKind::Sum, mask, keepdim)?;
     Ok(sum.div(&sum.lit(n)).cast(node.dtype()))
 }
 
 /// The mean over the axes of a mask.
-pub(crate) fn mean(node: &Node, mask: u8, keepdim: bool) -> Result<Node> {
+pub(crate) fn mean(node: &Node, mask: AxisSet, keepdim: bool) -> Result<Node> {
     sum_over(node, mask, keepdim, count(node.shape(), mask) as f64)
 }
 
@@ -313,7 +313,7 @@ pub(crate) fn comparable(node: &Node) -> Node {
 }
 
 /// The variance over the axes of a mask, in two passes.
-pub(crate) fn variance(node: &Node, mask: u8, correction: f64, keepdim: bool) -> Result<Node> {
+pub(crate) fn variance(node: &Node, mask: AxisSet, correction: f64, keepdim: bool) -> Result<Node> {
     let centred = node.sub(&mean(node, mask, true)?);
     let freedom = (count(node.shape(), mask) as f64 - correction).max(0.0);
     sum_over(&centred.map(Row::Square), mask, keepdim, freedom)
@@ -321,19 +321,19 @@ pub(crate) fn variance(node: &Node, mask: u8, correction: f64, keepdim: bool) ->
 
 /// The largest along the axes of a mask, without a gradient of its own: shifting by it changes no value. Where it is
 /// infinite, the difference to it is NaN, and with it the softmax, as everywhere.
-pub(crate) fn largest(node: &Node, mask: u8) -> Result<Node> {
+pub(crate) fn largest(node: &Node, mask: AxisSet) -> Result<Node> {
     let _guard = no_grad();
     node.reduce(ReduceKind::Max, mask, true)
 }
 
 /// As [`largest`], and finite: the logarithm of a sum that is 0 or ∞ is what it is, not ∞ − ∞.
-fn peak(node: &Node, mask: u8) -> Result<Node> {
+fn peak(node: &Node, mask: AxisSet) -> Result<Node> {
     let max = largest(node, mask)?;
     let finite = max.map(Row::Abs).lt(&max.lit(f64::INFINITY));
     Ok(finite.choose(&max, &max.lit(0.0)))
 }
 
-pub(crate) fn shifted_exp_sum(node: &Node, mask: u8) -> Result<(Node, Node)> {
+pub(crate) fn shifted_exp_sum(node: &Node, mask: AxisSet) -> Result<(Node, Node)> {
     let max = peak(node, mask)?;
     let sum = node.sub(&max).map(Row::Exp).reduce(ReduceKind::Sum, mask, true)?;
     Ok((max, sum))

@@ -89,7 +89,7 @@ impl<T: Element, const R: usize> Ranked<T, R> {
     ///
     /// # Errors
     ///
-    /// Another number of elements than the sizes say; more than 8 axes.
+    /// Another number of elements than the sizes say; more than 16 axes.
     #[track_caller]
     pub fn from_vec(data: Vec<T>, shape: [usize; R]) -> Result<Self> {
         Ok(Ranked::wrap(Tensor::from_vec(data, &shape)?))

@@ -1,7 +1,7 @@
 //! Gradient rules of the nodes that are not rows of the op table. A gradient may be smaller than what it belongs to, if
 //! it broadcasts to it: a literal stays a scalar until somebody needs its shape.
 
-use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape};
+use mg_device::{AxisSet, DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape};
 use mg_graph::{Kernel, Map, Node, Op, Sources, View};
 use mg_kernels::library::Library;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
@@ -48,7 +48,7 @@ fn sum_to(gradient: &Node, of: &Shape, to: &Shape) -> Result<Node> {
         return Ok(gradient.clone());
     }
     let lead = of.rank() - to.rank();
-    let mut axes = 0u8;
+    let mut axes = 0;
     for axis in 0..of.rank() {
         if axis < lead || (to[axis - lead] == 1 && of[axis] != 1) {
             axes |= 1 << axis;
@@ -116,7 +116,7 @@ fn put_back(g: &Node, shape: Shape, region: Layout) -> Result<Node> {
 }
 
 /// A reduced node (or its gradient) with the reduced axes back, of size 1.
-fn keep_axes(reduced: &Node, source: &Shape, axes: u8) -> Result<Node> {
+fn keep_axes(reduced: &Node, source: &Shape, axes: AxisSet) -> Result<Node> {
     if reduced.shape().rank() == 0 {
         return Ok(reduced.clone());
     }
@@ -133,7 +133,7 @@ pub(crate) fn through_reduce(
     node: &Node,
     source: &Node,
     kind: ReduceKind,
-    axes: u8,
+    axes: AxisSet,
     g: &Node,
 ) -> Result<Option<Node>> {
     let g = if g.shape().rank() == 0 { g.clone() } else { g.expand(*node.shape())? };
@@ -171,7 +171,7 @@ pub(crate) fn through_reduce(
 ///
 /// Products of pairs, of pairs of these and so on go up a tree, and on the way down each one of a pair meets the other's
 /// product: the reverse mode of a pairwise product, in O(n) memory and 2 log n steps.
-fn times_the_others(x: &Node, axes: u8, g: &Node) -> Result<Node> {
+fn times_the_others(x: &Node, axes: AxisSet, g: &Node) -> Result<Node> {
     if x.shape().numel() == 0 {
         return Ok(x.lit(0.0));
     }

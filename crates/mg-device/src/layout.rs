@@ -1,11 +1,13 @@
 //! [`Layout`]: how the elements of a tensor lie in its buffer, and the views that only change a layout.
 
+use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::few::Few;
 use crate::shape::{MAX_RANK, Shape};
 
-/// Shape, strides and offset of a strided tensor, in elements. `Copy`, and held inline.
+/// Shape, strides and offset of a strided tensor, in elements. `Copy`.
 ///
 /// The element at index `i` lies at `offset + Σ i[a] · strides[a]`. A stride may be 0 (broadcast) or negative (flipped).
 /// Views answer with another layout over the same buffer; none of them touches data.
@@ -23,12 +25,22 @@ use crate::shape::{MAX_RANK, Shape};
 /// assert!(t.reshape(&Shape::from([6])).is_none(), "that would need a copy");
 /// # Ok::<(), mg_device::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Layout {
     shape: Shape,
-    /// Strides beyond the rank are 0.
-    strides: [isize; MAX_RANK],
+    /// As many as the shape has axes.
+    strides: Few<isize>,
     offset: usize,
+}
+
+impl fmt::Debug for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = f.debug_struct("Layout");
+        text.field("shape", &self.shape)
+            .field("strides", &self.strides())
+            .field("offset", &self.offset)
+            .finish()
+    }
 }
 
 impl Layout {
@@ -36,14 +48,16 @@ impl Layout {
     #[inline]
     #[must_use]
     pub fn contiguous(shape: Shape) -> Layout {
-        let mut strides = [0; MAX_RANK];
+        let mut out = Layout { shape, strides: Few::zeros(shape.rank()), offset: 0 };
         let mut stride = 1isize;
-        for axis in (0..shape.rank()).rev() {
-            strides[axis] = stride;
-            // Wraps only for shapes too large for any buffer; see `Shape::numel`.
-            stride = stride.wrapping_mul(shape[axis].max(1) as isize);
-        }
-        Layout { shape, strides, offset: 0 }
+        out.with_strides(|strides| {
+            for (to, &n) in strides.iter_mut().zip(shape.iter()).rev() {
+                *to = stride;
+                // Wraps only for shapes too large for any buffer; see `Shape::numel`.
+                stride = stride.wrapping_mul(n.max(1) as isize);
+            }
+        });
+        out
     }
 
     /// The layout with these strides and this offset, all in elements.
@@ -59,8 +73,7 @@ impl Layout {
             let text = format!("{} strides for shape {shape}", strides.len());
             return Err(Error::new("layout", ErrorKind::Shape(text)));
         }
-        let mut layout = Layout { shape, strides: [0; MAX_RANK], offset };
-        layout.strides[..strides.len()].copy_from_slice(strides);
+        let layout = Layout { shape, strides: Few::of(strides), offset };
         if shape.numel() > 0 {
             let (mut low, mut high) = (offset as i128, offset as i128);
             for (&n, &s) in shape.iter().zip(strides) {
@@ -88,14 +101,14 @@ impl Layout {
     #[inline]
     #[must_use]
     pub fn strides(&self) -> &[isize] {
-        &self.strides[..self.rank().min(MAX_RANK)]
+        self.strides.as_slice()
     }
 
     /// The strides with zeros up to [`MAX_RANK`], as [`collapse`](crate::collapse) takes them.
     #[inline]
     #[must_use]
     pub fn padded_strides(&self) -> [isize; MAX_RANK] {
-        self.strides
+        self.strides.padded()
     }
 
     /// Where the element at index zero lies, in elements from the buffer's start.
@@ -160,6 +173,7 @@ impl Layout {
             (dims[rank], strides[rank]) = (n, s);
             rank += 1;
         }
+        let mut made = out.padded_strides();
         let (mut old, mut new) = (0, 0);
         while old < rank && new < shape.rank() {
             // The shortest runs of axes, from here on, that hold equally many elements.
@@ -181,12 +195,13 @@ impl Layout {
             }
             let mut stride = strides[old_end - 1];
             for axis in (new..new_end).rev() {
-                out.strides[axis] = stride;
+                made[axis] = stride;
                 stride = stride.saturating_mul(to_isize(shape[axis]));
             }
             (old, new) = (old_end, new_end);
         }
         // What is left of the new shape are axes of size 1, whose strides do not matter.
+        out.strides = Few::of(&made[..shape.rank()]);
         Some(out)
     }
 
@@ -209,10 +224,9 @@ impl Layout {
             return Err(Error::new("permute", ErrorKind::Value(text)));
         }
         let mut out = *self;
-        for (i, &a) in axes.iter().enumerate() {
-            out.shape = out.shape.with(i, self.shape[a]);
-            out.strides[i] = self.strides[a];
-        }
+        let (dims, strides) = (self.shape.dims(), self.strides());
+        out.shape.change(|to| to.iter_mut().zip(axes).for_each(|(to, &a)| *to = dims[a]));
+        out.with_strides(|to| to.iter_mut().zip(axes).for_each(|(to, &a)| *to = strides[a]));
         Ok(out)
     }
 
@@ -227,7 +241,7 @@ impl Layout {
         self.check_axis("transpose", b)?;
         let mut out = *self;
         out.shape = self.shape.with(a, self.shape[b]).with(b, self.shape[a]);
-        out.strides.swap(a, b);
+        out.with_strides(|strides| strides.swap(a, b));
         Ok(out)
     }
 
@@ -265,9 +279,11 @@ impl Layout {
         let mut out = *self;
         out.shape = self.shape.with(axis, count as usize);
         // With one element the stride is never used, and might not fit.
-        out.strides[axis] = if count > 1 { self.strides[axis].wrapping_mul(step as isize) } else { 1 };
+        let stride = self.strides()[axis];
+        let stepped = if count > 1 { stride.wrapping_mul(step as isize) } else { 1 };
+        out.with_strides(|strides| strides[axis] = stepped);
         if out.numel() > 0 {
-            out.advance(start as isize, self.strides[axis]);
+            out.advance(start as isize, stride);
         }
         Ok(out)
     }
@@ -289,7 +305,7 @@ impl Layout {
         let mut out = *self;
         out.drop_axis(axis);
         if out.numel() > 0 {
-            out.advance(i, self.strides[axis]);
+            out.advance(i, self.strides()[axis]);
         }
         Ok(out)
     }
@@ -303,9 +319,10 @@ impl Layout {
     pub fn flip(&self, axis: usize) -> Result<Layout> {
         self.check_axis("flip", axis)?;
         let mut out = *self;
-        out.strides[axis] = self.strides[axis].wrapping_neg();
+        let stride = self.strides()[axis];
+        out.with_strides(|strides| strides[axis] = stride.wrapping_neg());
         if self.numel() > 0 {
-            out.advance((self.shape[axis] as isize).wrapping_sub(1), self.strides[axis]);
+            out.advance((self.shape[axis] as isize).wrapping_sub(1), stride);
         }
         Ok(out)
     }
@@ -324,12 +341,14 @@ impl Layout {
             return Err(Error::new("expand", ErrorKind::Shape(text)));
         }
         let lead = shape.rank() - self.rank();
-        let mut out = Layout { shape: *shape, strides: [0; MAX_RANK], offset: self.offset };
-        for axis in 0..self.rank() {
-            if self.shape[axis] == shape[axis + lead] {
-                out.strides[axis + lead] = self.strides[axis];
+        let mut out = Layout { shape: *shape, strides: Few::zeros(shape.rank()), offset: self.offset };
+        out.with_strides(|strides| {
+            for (axis, (&n, &stride)) in self.shape.iter().zip(self.strides()).enumerate() {
+                if n == shape[axis + lead] {
+                    strides[axis + lead] = stride;
+                }
             }
-        }
+        });
         Ok(out)
     }
 
@@ -350,12 +369,17 @@ impl Layout {
         }
         let mut out = *self;
         out.shape = self.shape.insert(axis, 1);
-        out.strides.copy_within(axis..self.rank(), axis + 1);
         // The stride a contiguous tensor would have there.
-        out.strides[axis] = match (self.shape.get(axis), self.strides().get(axis)) {
+        let stride = match (self.shape.get(axis), self.strides().get(axis)) {
             (Some(&n), Some(&s)) => s.saturating_mul(to_isize(n.max(1))),
             _ => 1,
         };
+        let rank = self.rank();
+        out.strides.change(|strides| {
+            strides.copy_within(axis..rank, axis + 1);
+            strides[axis] = stride;
+            rank + 1
+        });
         Ok(out)
     }
 
@@ -439,9 +463,23 @@ impl Layout {
     }
 
     fn drop_axis(&mut self, axis: usize) {
-        self.strides.copy_within(axis + 1..self.shape.rank(), axis);
+        let rank = self.rank();
         self.shape = self.shape.remove(axis);
-        self.strides[self.shape.rank()] = 0;
+        self.strides.change(|strides| {
+            strides.copy_within(axis + 1..rank, axis);
+            strides[rank - 1] = 0;
+            rank - 1
+        });
+    }
+
+    /// Changes strides in place, of which there are as many as axes.
+    #[inline]
+    fn with_strides(&mut self, change: impl FnOnce(&mut [isize])) {
+        let rank = self.rank();
+        self.strides.change(|strides| {
+            change(&mut strides[..rank]);
+            rank
+        });
     }
 
     #[inline]
@@ -488,7 +526,7 @@ impl Iterator for Offsets {
         self.left = self.left.checked_sub(1)?;
         let here = self.at;
         for axis in (0..self.layout.rank()).rev() {
-            let (n, stride) = (self.layout.shape[axis], self.layout.strides[axis]);
+            let (n, stride) = (self.layout.shape[axis], self.layout.strides()[axis]);
             self.index[axis] += 1;
             if self.index[axis] < n {
                 self.at = self.at.wrapping_add(stride);

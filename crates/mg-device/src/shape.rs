@@ -1,13 +1,17 @@
-//! [`Shape`]: the sizes of a tensor's axes, held inline.
+//! [`Shape`]: the sizes of a tensor's axes.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::few::Few;
 
 /// The most axes a tensor can have.
-pub const MAX_RANK: usize = 8;
+pub const MAX_RANK: usize = 16;
+
+/// Axes of a shape, a bit each.
+pub type AxisSet = u16;
 
 /// The sizes of up to [`MAX_RANK`] axes, outermost first. `Copy`, and a slice of `usize` wherever one is taken.
 ///
@@ -24,9 +28,7 @@ pub const MAX_RANK: usize = 8;
 /// ```
 #[derive(Clone, Copy)]
 pub struct Shape {
-    rank: u8,
-    /// Axes beyond `rank` are 0.
-    dims: [usize; MAX_RANK],
+    dims: Few<usize>,
 }
 
 impl Shape {
@@ -53,7 +55,7 @@ impl Shape {
     #[inline]
     #[must_use]
     pub const fn scalar() -> Shape {
-        Shape { rank: 0, dims: [0; MAX_RANK] }
+        Shape { dims: Few::none(0) }
     }
 
     /// The shape with these sizes, quickly: for sizes that come from shapes already checked. The number of elements is
@@ -65,22 +67,16 @@ impl Shape {
     #[inline]
     #[must_use]
     #[track_caller]
-    pub const fn of(dims: &[usize]) -> Shape {
-        assert!(dims.len() <= MAX_RANK, "a shape has at most 8 axes");
-        let mut shape = Shape { rank: dims.len() as u8, dims: [0; MAX_RANK] };
-        let mut i = 0;
-        while i < dims.len() {
-            shape.dims[i] = dims[i];
-            i += 1;
-        }
-        shape
+    pub fn of(dims: &[usize]) -> Shape {
+        assert!(dims.len() <= MAX_RANK, "a shape has at most {MAX_RANK} axes");
+        Shape { dims: Few::of(dims) }
     }
 
     /// The number of axes.
     #[inline]
     #[must_use]
     pub const fn rank(&self) -> usize {
-        self.rank as usize
+        self.dims.len()
     }
 
     /// The number of elements: 1 for a scalar, 0 where any size is 0. Saturates at `usize::MAX` for a shape that was made
@@ -95,8 +91,17 @@ impl Shape {
     #[inline]
     #[must_use]
     pub fn dims(&self) -> &[usize] {
-        // The rank never exceeds the array; `min` lets the compiler see it.
-        &self.dims[..self.rank().min(MAX_RANK)]
+        self.dims.as_slice()
+    }
+
+    /// Changes the sizes in place.
+    #[inline]
+    pub(crate) fn change(&mut self, change: impl FnOnce(&mut [usize])) {
+        let rank = self.rank();
+        self.dims.change(|dims| {
+            change(&mut dims[..rank]);
+            rank
+        });
     }
 
     /// The same shape with size `n` at `axis`.
@@ -108,8 +113,12 @@ impl Shape {
     #[must_use]
     #[track_caller]
     pub fn with(mut self, axis: usize, n: usize) -> Shape {
-        assert!(axis < self.rank(), "axis {axis} of a shape of rank {}", self.rank);
-        self.dims[axis] = n;
+        let rank = self.rank();
+        assert!(axis < rank, "axis {axis} of a shape of rank {rank}");
+        self.dims.change(|dims| {
+            dims[axis] = n;
+            rank
+        });
         self
     }
 
@@ -122,15 +131,13 @@ impl Shape {
     #[must_use]
     #[track_caller]
     pub fn insert(mut self, axis: usize, n: usize) -> Shape {
-        assert!(
-            axis <= self.rank() && self.rank() < MAX_RANK,
-            "axis {axis} into a shape of rank {}",
-            self.rank
-        );
         let rank = self.rank();
-        self.dims.copy_within(axis..rank, axis + 1);
-        self.dims[axis] = n;
-        self.rank += 1;
+        assert!(axis <= rank && rank < MAX_RANK, "axis {axis} into a shape of rank {rank}");
+        self.dims.change(|dims| {
+            dims.copy_within(axis..rank, axis + 1);
+            dims[axis] = n;
+            rank + 1
+        });
         self
     }
 
@@ -143,11 +150,13 @@ impl Shape {
     #[must_use]
     #[track_caller]
     pub fn remove(mut self, axis: usize) -> Shape {
-        assert!(axis < self.rank(), "axis {axis} of a shape of rank {}", self.rank);
         let rank = self.rank();
-        self.dims.copy_within(axis + 1..rank, axis);
-        self.dims[rank - 1] = 0;
-        self.rank -= 1;
+        assert!(axis < rank, "axis {axis} of a shape of rank {rank}");
+        self.dims.change(|dims| {
+            dims.copy_within(axis + 1..rank, axis);
+            dims[rank - 1] = 0;
+            rank - 1
+        });
         self
     }
 
@@ -159,17 +168,21 @@ impl Shape {
         if a == b {
             return Some(*a);
         }
-        let (long, short) = if a.rank >= b.rank { (a, b) } else { (b, a) };
+        let (long, short) = if a.rank() >= b.rank() { (a, b) } else { (b, a) };
         let mut out = *long;
-        let lead = long.rank() - short.rank();
-        for (o, &d) in out.dims[lead..long.rank()].iter_mut().zip(short.iter()) {
-            if *o == 1 {
-                *o = d;
-            } else if d != 1 && d != *o {
-                return None;
+        let rank = long.rank();
+        let mut fits = true;
+        out.dims.change(|dims| {
+            for (o, &d) in dims[rank - short.rank()..rank].iter_mut().zip(short.iter()) {
+                if *o == 1 {
+                    *o = d;
+                } else if d != 1 && d != *o {
+                    fits = false;
+                }
             }
-        }
-        Some(out)
+            rank
+        });
+        fits.then_some(out)
     }
 }
 
@@ -247,7 +260,7 @@ macro_rules! from_array {
     )*};
 }
 
-from_array!(0 1 2 3 4 5 6 7 8);
+from_array!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
 
 /// The axis that `axis` means in a tensor of rank `rank`: negative ones count from the end.
 ///
@@ -273,7 +286,7 @@ mod tests {
     fn checked_and_unchecked_construction() {
         assert_eq!(Shape::new(&[2, 3]).unwrap(), Shape::from([2, 3]));
         assert_eq!(Shape::new(&[]).unwrap(), Shape::scalar());
-        assert!(Shape::new(&[1; 9]).is_err());
+        assert!(Shape::new(&[1; MAX_RANK + 1]).is_err());
         assert!(Shape::new(&[usize::MAX]).is_err());
         assert!(Shape::new(&[usize::MAX, 2, 0]).is_err(), "strides of an empty tensor must be computable");
         assert_eq!(Shape::from([usize::MAX, 2]).numel(), usize::MAX);
@@ -289,7 +302,20 @@ mod tests {
         assert_eq!(s.insert(3, 9), Shape::from([2, 3, 4, 9]));
         assert_eq!(s.remove(0), Shape::from([3, 4]));
         assert_eq!(s.remove(2).insert(2, 4), s);
-        assert_eq!(Shape::from([1; 8]).remove(7).insert(7, 1), Shape::from([1; 8]));
+        for rank in [7, 8, 9, 15, MAX_RANK] {
+            // Across the number of axes that lie inline, and back.
+            let dims: Vec<usize> = (2..rank + 2).collect();
+            let s = Shape::of(&dims);
+            assert_eq!((s.rank(), s.dims()), (rank, &dims[..]));
+            assert_eq!(s.remove(rank - 1).insert(rank - 1, rank + 1), s);
+            assert_eq!(s.remove(0).insert(0, 2), s);
+            assert_eq!(s.with(3, 9).dims()[3], 9);
+            assert_eq!(Shape::broadcast(&s, &Shape::from([1, rank + 1])), Some(s));
+            assert_eq!(Shape::broadcast(&s, &Shape::from([3])), None);
+            if rank < MAX_RANK {
+                assert_eq!(s.insert(1, 7).remove(1), s);
+            }
+        }
     }
 
     #[test]

@@ -5,7 +5,8 @@ use crate::live::LiveScalar;
 use crate::node::{Node, Sources, called};
 use crate::op::{Map, Op, SourceKind, View};
 use mg_device::{
-    Category, DType, Device, Element, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, with_element,
+    AxisSet, Category, DType, Device, Element, Error, ErrorKind, Layout, MAX_RANK, Result, Shape,
+    with_element,
 };
 use mg_kernels::library::{Gather, Library, MatMul, Put, ScatterAdd, Shaped};
 use mg_kernels::{Cell, ReduceKind, Row};
@@ -410,7 +411,7 @@ impl Node {
     ///
     /// max, min, argmax, argmin of no elements.
     #[track_caller]
-    pub fn reduce(&self, kind: ReduceKind, axes: u8, keepdim: bool) -> Result<Node> {
+    pub fn reduce(&self, kind: ReduceKind, axes: AxisSet, keepdim: bool) -> Result<Node> {
         let rank = self.shape().rank();
         let mut kept = [0usize; MAX_RANK];
         let (mut n, mut count) = (0, 1usize);
@@ -429,7 +430,7 @@ impl Node {
             return Err(Error::new(kind.name(), ErrorKind::Value(text)));
         }
         let dtype = kind.result(self.dtype());
-        if axes & ((1u16 << rank) - 1) as u8 == 0 && !kind.is_arg() {
+        if axes & ((1u32 << rank) - 1) as AxisSet == 0 && !kind.is_arg() {
             return Ok(self.cast(dtype));
         }
         let op = Op::Reduce(kind, axes);

@@ -3,7 +3,7 @@
 use crate::kernel::Kernel;
 use crate::live::LiveScalar;
 use crate::node::mix;
-use mg_device::{Layout, MAX_RANK, Shape};
+use mg_device::{AxisSet, Layout, MAX_RANK, Shape};
 use mg_kernels::{ReduceKind, Row};
 
 /// What a node is.
@@ -17,7 +17,7 @@ pub enum Op {
     View(View),
     /// A reduction of the source over axes (a bit each); the node's rank is the source's (sizes 1) or less by the
     /// reduced axes.
-    Reduce(ReduceKind, u8),
+    Reduce(ReduceKind, AxisSet),
     /// A library kernel.
     Kernel(Kernel),
 }
@@ -200,7 +200,12 @@ impl Op {
             Op::Map(Map::Copy) => 14,
             Op::Map(Map::Guard { size, .. }) => mix(7, *size as u64),
             Op::View(View::Reshape) => 8,
-            Op::View(View::Permute(axes)) => mix(9, u64::from_le_bytes(*axes)),
+            Op::View(View::Permute(axes)) => {
+                // Axes are below 16: two of them are a byte.
+                const { assert!(MAX_RANK == 16) };
+                let all = u128::from_le_bytes(*axes);
+                mix(9, all as u64 | ((all >> 64) as u64) << 4)
+            }
             Op::View(View::Region(region)) => mix(13, crate::kernel::layout_signature(region)),
             Op::View(View::Slice { axis, start, step }) => {
                 mix(mix(mix(10, *axis as u64), *start as u64), *step as u64)
@@ -210,7 +215,7 @@ impl Op {
             }
             Op::View(View::Windows { axis, step }) => mix(mix(16, *axis as u64), *step as u64),
             Op::View(View::Expand) => 11,
-            Op::Reduce(kind, axes) => 0x200 + ((*kind as u64) << 8) + *axes as u64,
+            Op::Reduce(kind, axes) => (1 << 32) + ((*kind as u64) << 16) + *axes as u64,
             Op::Kernel(kernel) => mix(12, kernel.signature()),
         }
     }

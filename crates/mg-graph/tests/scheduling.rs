@@ -56,7 +56,7 @@ fn a_chain_with_its_gradients_is_one_launch() {
     }
 }
 
-fn softmax(x: &Node, axes: u8) -> Node {
+fn softmax(x: &Node, axes: u16) -> Node {
     let e = map(Row::Exp, &[&map(Row::Sub, &[x, &reduce(x, ReduceKind::Max, axes)])]);
     map(Row::Div, &[&e, &reduce(&e, ReduceKind::Sum, axes)])
 }

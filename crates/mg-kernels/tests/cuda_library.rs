@@ -255,6 +255,29 @@ fn rows_move_in_the_widest_units_that_fit() {
 }
 
 #[test]
+fn operands_of_many_axes_are_copied_first() {
+    let dims = [2; 13];
+    let axes = [12, 0, 11, 1, 10, 2, 9, 3, 8, 4, 7, 5, 6];
+    let turned = dense(&dims).permute(&axes).unwrap();
+    for (plan, last) in [
+        (gather(4, &turned, &turned, 5, 16), "gather_"),
+        (scatter_add(DType::F32, &turned, &turned, 5, 2), "scatter_"),
+        (matmul::plan(&product(DType::F32, &turned, &turned)), "matmul_"),
+    ] {
+        let launches = sound(plan);
+        let (kernel, copies) = launches.split_last().unwrap();
+        assert!(kernel.kernel.name.starts_with(last), "{}", kernel.kernel.name);
+        assert!(copies.len() > 2 && copies.iter().all(|launch| launch.kernel.name.starts_with("copy_")));
+        // Both operands are read where they were copied to, one behind the other.
+        let read = kernel.pointers().filter(|(_, pointer, _)| *pointer == Pointer::Workspace);
+        let mut places: Vec<u64> = read.map(|(_, _, offset)| offset).collect();
+        places.sort_unstable();
+        assert_eq!(places, [0, 4 << 13], "{last}");
+        assert!(kernel.pointers().all(|(_, pointer, _)| !matches!(pointer, Pointer::Input(_))));
+    }
+}
+
+#[test]
 fn sums_by_index_look_or_sort() {
     for dtype in DType::ALL {
         let name = |positions: usize, row: usize, size: usize| {

@@ -22,7 +22,7 @@ impl LayerNorm {
     ///
     /// # Errors
     ///
-    /// No axes or more than 8; memory.
+    /// No axes or more than 16; memory.
     #[track_caller]
     pub fn new(normalized_shape: &[usize]) -> Result<LayerNorm> {
         LayerNorm::with_options(normalized_shape, 1e-5, true, DType::F32)
@@ -84,7 +84,7 @@ impl RMSNorm {
     ///
     /// # Errors
     ///
-    /// No axes or more than 8; memory.
+    /// No axes or more than 16; memory.
     #[track_caller]
     pub fn new(normalized_shape: &[usize]) -> Result<RMSNorm> {
         RMSNorm::with_options(normalized_shape, None, true, DType::F32)

@@ -83,7 +83,7 @@ fn a_bad_idx_file_is_refused_by_the_field_that_is_bad() {
     assert!(refused(&[0, 0]).contains("2 of 4 bytes"));
     assert!(refused(&[1, 2, 8, 1]).contains("starts with 01 02, not 00 00"));
     assert!(refused(&idx_bytes(0x0a, &[1], &[0])).contains("type code 0x0a"));
-    assert!(refused(&idx_bytes(0x08, &[1; 9], &[0])).contains("rank 9 is too high"));
+    assert!(refused(&idx_bytes(0x08, &[1; 17], &[0])).contains("rank 17 is too high"));
     assert!(refused(&idx_bytes(0x08, &[2, 3], &[0; 6])[..10]).contains("truncated in the sizes: 2 of 8"));
     let short = refused(&idx_bytes(0x0c, &[2, 3], &[0; 20]));
     assert!(short.contains("sizes [2, 3] take 24 bytes of elements, 20 are there, 4 are missing"), "{short}");

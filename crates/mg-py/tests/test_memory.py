@@ -98,7 +98,7 @@ def test_either_byte_order(dtype):
         (lambda: numpy.array([object()]), TypeError, "objects"),
         (lambda: numpy.zeros(2, dtype=[("a", "f4"), ("b", "i4")]), TypeError, "numbers"),
         (lambda: numpy.array(["2020-01-01"], dtype="datetime64[D]"), (TypeError, ValueError), "."),
-        (lambda: numpy.zeros([1] * 9), ValueError, "8"),
+        (lambda: numpy.zeros([1] * 17), ValueError, "16"),
         (lambda: numpy.ones(2, dtype=numpy.longdouble), TypeError, "numbers"),
         (lambda: memoryview(b"abc").cast("c")[:0], None, ""),
     ],

@@ -333,7 +333,7 @@ impl Call {
         }
         let lead = of.rank() - to.rank();
         let axes = (0..of.rank()).filter(|&axis| axis < lead || (to[axis - lead] == 1 && of[axis] != 1));
-        let axes = axes.fold(0u8, |axes, axis| axes | 1 << axis);
+        let axes = axes.fold(0, |axes, axis| axes | 1 << axis);
         gradient.reduce(ReduceKind::Sum, axes, true)?.reshape(to)
     }
 

@@ -148,7 +148,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// More than 8 axes, sizes that overflow; a device that is not there.
+    /// More than 16 axes, sizes that overflow; a device that is not there.
     #[surface(method, variadic, keywords_from = "dtype")]
     pub fn new_zeros(
         &self,
@@ -164,7 +164,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// More than 8 axes, sizes that overflow; a device that is not there.
+    /// More than 16 axes, sizes that overflow; a device that is not there.
     #[surface(method, variadic, keywords_from = "dtype")]
     pub fn new_ones(
         &self,
@@ -180,7 +180,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// More than 8 axes, sizes that overflow; a device that is not there.
+    /// More than 16 axes, sizes that overflow; a device that is not there.
     #[surface(method, variadic, keywords_from = "dtype")]
     pub fn new_empty(
         &self,
@@ -196,7 +196,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// More than 8 axes, sizes that overflow; a device that is not there; a value with axes.
+    /// More than 16 axes, sizes that overflow; a device that is not there; a value with axes.
     #[surface(method, keywords_from = "dtype")]
     pub fn new_full(
         &self,
@@ -230,7 +230,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A dtype that is not floating point; more than 8 axes, sizes that overflow; a device that is not there.
+    /// A dtype that is not floating point; more than 16 axes, sizes that overflow; a device that is not there.
     #[surface(function, name = "rand", variadic, keywords_from = "generator")]
     pub fn rand_of(
         #[default(&[])] size: &[usize],
@@ -247,7 +247,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// A dtype that is not floating point; more than 8 axes, sizes that overflow; a device that is not there.
+    /// A dtype that is not floating point; more than 16 axes, sizes that overflow; a device that is not there.
     #[surface(function, name = "randn", variadic, keywords_from = "generator")]
     pub fn randn_of(
         #[default(&[])] size: &[usize],

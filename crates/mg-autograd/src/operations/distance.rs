@@ -45,7 +45,7 @@ impl Tensor {
         let dtype = DType::promote(x1.dtype(), x2.dtype());
         let dtype = if dtype.is_float() { dtype } else { joint.dtype() };
         let Some(shape) = Shape::broadcast(&x1.shape(), &x2.shape()) else { unreachable!("they meet") };
-        let mask = 1u8 << normalize_axis(dim, shape.rank().max(1))?;
+        let mask = 1 << normalize_axis(dim, shape.rank().max(1))?;
         // Each in its own dtype, of one shape, so that the axis is that of both.
         let directions = [x1, x2].map(|t| -> Result<Node> {
             let x = if t.dtype().is_float() { t.node() } else { t.node().cast(dtype) }.expand(shape)?;

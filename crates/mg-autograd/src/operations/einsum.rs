@@ -124,7 +124,7 @@ impl Labelled {
     /// Summed over the axes whose labels are not among those that are kept.
     fn summed(self, kept: impl Fn(Label) -> bool) -> Result<Labelled> {
         let gone = self.labels.iter().enumerate().filter(|(_, l)| !kept(**l));
-        let mask = gone.fold(0u8, |mask, (at, _)| mask | 1 << at);
+        let mask = gone.fold(0, |mask, (at, _)| mask | 1 << at);
         if mask == 0 {
             return Ok(self);
         }

@@ -219,7 +219,7 @@ impl Resize {
 
 /// The means of blocks of so many positions along some axes, in one step.
 fn blocks(x: &Node, sizes: &[usize]) -> Result<Node> {
-    let (mut parts, mut out, mut mask) = (vec![], vec![], 0u8);
+    let (mut parts, mut out, mut mask) = (vec![], vec![], 0);
     for (&n, &size) in x.shape().iter().zip(sizes) {
         parts.push(n / size);
         out.push(n / size);
@@ -368,7 +368,7 @@ impl Tensor {
                 return Ok(Tensor::from_node(margins));
             }
             // The sum of no elements, which has their history.
-            let all = (0..x.shape().rank()).fold(0u8, |m, d| m | 1 << d);
+            let all = (0..x.shape().rank()).fold(0, |m, d| m | 1 << d);
             let nothing = x.reduce(ReduceKind::Sum, all, false)?;
             return Ok(Tensor::from_node(margins.add(&nothing)));
         }

@@ -7,7 +7,7 @@ use crate::functional::{axis_mask, count, mask, norm_of, without_slope};
 use crate::ops::Operand;
 use crate::surface::{Order, Pairing};
 use crate::tensor::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
+use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::Node;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
@@ -162,9 +162,9 @@ fn norm_of_matrices(
     let (rows, columns) = (axis_mask(x, rows)?, axis_mask(x, columns)?);
     // Of no numbers the largest is 0, as PyTorch has it, and there is no least one.
     let of_none = || norm_of(x, 1.0, both, keepdim);
-    let has_none = |axis: u8| count(x.shape(), axis) == 0;
+    let has_none = |axes: AxisSet| count(x.shape(), axes) == 0;
     // The largest or least of the sums along one of the axes.
-    let of_sums = |sum: u8, of: u8, kind: ReduceKind| -> Result<Node> {
+    let of_sums = |sum: AxisSet, of: AxisSet, kind: ReduceKind| -> Result<Node> {
         if kind == ReduceKind::Max && has_none(of) {
             return of_none();
         }

@@ -351,7 +351,7 @@ impl Tensor {
         if classes == 0 {
             return fail(ErrorKind::Shape(format!("no classes in shape {shape}")));
         }
-        let mask = 1u8 << axis;
+        let mask = 1 << axis;
         // One number for each class, beside the logits.
         let along = (0..rank).fold(shape, |s, d| if d == axis { s } else { s.with(d, 1) });
         let weight = by_class(op, weight, &x, classes)?.map(|w| w.reshape(along)).transpose()?;

@@ -789,7 +789,7 @@ impl Tensor {
         }
         let lead = own.rank() - shape.rank();
         let summed = (0..own.rank()).filter(|&a| a < lead || shape[a - lead] == 1 && own[a] != 1);
-        let axes = summed.fold(0u8, |axes, axis| axes | 1 << axis);
+        let axes = summed.fold(0, |axes, axis| axes | 1 << axis);
         Ok(Tensor::from_node(x.reduce(ReduceKind::Sum, axes, true)?.reshape(shape)?))
     }
 
@@ -814,7 +814,7 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// More than 8 axes.
+    /// More than 16 axes.
     #[surface(method, function, variadic)]
     pub fn tile(&self, dims: &[usize]) -> Result<Tensor> {
         let missing = self.rank().saturating_sub(dims.len());

@@ -3,7 +3,7 @@
 use super::{float, set_aside, wide};
 use crate::functional::{count, mean};
 use crate::tensor::{Tensor, in_place};
-use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
+use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::Node;
 use mg_kernels::{Algebra, Row, Rules};
 use mg_macros::operations;
@@ -33,13 +33,13 @@ fn affine(y: Node, weight: Option<Node>, bias: Option<Node>) -> Node {
 }
 
 /// The last axes, whose sizes these are.
-fn last_axes(op: &'static str, x: &Node, sizes: &[usize]) -> Result<u8> {
+fn last_axes(op: &'static str, x: &Node, sizes: &[usize]) -> Result<AxisSet> {
     let rank = x.shape().rank();
     if sizes.is_empty() || !x.shape().ends_with(sizes) {
         let text = format!("normalises over {sizes:?}, which are not the last sizes of {}", x.shape());
         return Err(Error::new(op, ErrorKind::Shape(text)));
     }
-    Ok((rank - sizes.len()..rank).fold(0u8, |m, d| m | 1 << d))
+    Ok((rank - sizes.len()..rank).fold(0, |m, d| m | 1 << d))
 }
 
 /// Mean and variance, each with the axes that it is taken over.
@@ -50,7 +50,7 @@ struct Moments {
 }
 
 impl Moments {
-    fn of(x: &Node, mask: u8) -> Result<Moments> {
+    fn of(x: &Node, mask: AxisSet) -> Result<Moments> {
         let mean = mean(x, mask, true)?;
         let centred = x.sub(&mean);
         let variance = crate::functional::mean(&centred.map(Row::Square), mask, true)?;
@@ -144,7 +144,7 @@ enum Together {
 
 impl Together {
     /// The axes that are not reduced: the channels, and before them the samples where each stands alone.
-    fn kept(self) -> u8 {
+    fn kept(self) -> AxisSet {
         match self {
             Together::Batch => 1 << 1,
             Together::Instance => 1 << 1 | 1,

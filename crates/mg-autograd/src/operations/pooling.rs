@@ -288,7 +288,7 @@ fn adaptive_mean(op: &'static str, axes: usize, input: &Tensor, sizes: &[Option<
     // One share, all of it, is a mean like others.
     if pool.output == [1; MOST] {
         let rank = x.shape().rank();
-        let mask = (2..rank).fold(0u8, |m, d| m | 1 << d);
+        let mask = (2..rank).fold(0, |m, d| m | 1 << d);
         return told.finish(&crate::functional::mean(&x, mask, true)?, single);
     }
     told.finish(&Node::library(pool.into(), &[&x])?, single)

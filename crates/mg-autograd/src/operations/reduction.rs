@@ -7,7 +7,7 @@ use crate::functional::{
 use crate::ops::Operand;
 use crate::surface::Order;
 use crate::tensor::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
+use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::Node;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
@@ -60,7 +60,7 @@ fn corrected(correction: Option<f64>, unbiased: Option<bool>) -> f64 {
 }
 
 /// The variance, of half types in f32.
-fn spread(node: &Node, mask: u8, correction: f64, keepdim: bool) -> Result<Node> {
+fn spread(node: &Node, mask: AxisSet, correction: f64, keepdim: bool) -> Result<Node> {
     variance(&wide(node), mask, correction, keepdim)
 }
 

@@ -128,7 +128,7 @@ fn middle(t: &Tensor, op: &'static str, kind: SortKind, dim: Option<isize>, keep
             return refused(op, ErrorKind::Shape(format!("integers of shape {} have none", x.shape())));
         }
         // It has the history of what there is not.
-        let all = (0..x.shape().rank()).fold(0u8, |mask, axis| mask | 1 << axis);
+        let all = (0..x.shape().rank()).fold(0, |mask, axis| mask | 1 << axis);
         let nan = x.reduce(ReduceKind::Sum, all, false)?.add(&x.lit(f64::NAN));
         return Ok(Varied([Tensor::from_node(nan.copy())].into_iter().collect()));
     }

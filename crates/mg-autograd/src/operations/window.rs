@@ -3,7 +3,7 @@
 
 use super::creation::{finished, on};
 use crate::tensor::Tensor;
-use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
+use mg_device::{AxisSet, DType, Device, Error, ErrorKind, Result, Shape};
 use mg_graph::Node;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
@@ -282,7 +282,7 @@ impl Tensor {
             let inside = Node::apply(Row::Maximum, &[&inside, &inside.lit(0.0)]);
             let y = inside.map(Row::Sqrt).scale(beta).reshape(Shape::new(&[m, 1])?)?;
             // Both parts are divided by exp β, the largest term.
-            let mean = |y: &Node, mask: u8| -> Result<Node> {
+            let mean = |y: &Node, mask: AxisSet| -> Result<Node> {
                 let terms = Node::map(Row::Mul, &[y, &cosine])?;
                 terms.sub(&terms.lit(beta)).map(Row::Exp).reduce(ReduceKind::Sum, mask, false)
             };

@@ -8,7 +8,7 @@ use super::Ordered;
 use crate::function::{Arrived, Call, Onward};
 use crate::gradient::{Backward, pulled};
 use crate::rules;
-use mg_device::{Error, ErrorKind, Result};
+use mg_device::{AxisSet, Error, ErrorKind, Result};
 use mg_graph::{Kernel, Map, Node, Op, Sources, Tag, View};
 use mg_kernels::{Algebra, ReduceKind};
 use smallvec::SmallVec;
@@ -116,7 +116,7 @@ fn seen(t: &Node, view: &View, node: &Node) -> Result<Node> {
     }
 }
 
-fn reduced(node: &Node, source: &Node, kind: ReduceKind, axes: u8, t: &Node) -> Result<Option<Node>> {
+fn reduced(node: &Node, source: &Node, kind: ReduceKind, axes: AxisSet, t: &Node) -> Result<Option<Node>> {
     let sum = |n: Node| n.reduce(ReduceKind::Sum, axes, false)?.reshape(*node.shape()).map(Some);
     match kind {
         ReduceKind::Sum => sum(t.clone()),

@@ -445,6 +445,11 @@ pub fn odd_shapes(rng: &mut Rng, dtype: DType, draw: Draw) -> Vec<(&'static str,
         ("empty", pair(rng, &[0])),
         ("empty inside", pair(rng, &[3, 0, 2]).permute(&[2, 0, 1])),
         ("empty slice", pair(rng, &[4, 5]).narrow(1, 2, 0)),
+        (
+            "sixteen axes",
+            pair(rng, &[2, 1, 3, 1, 2, 1, 1, 2, 1, 1, 2, 1, 1, 1, 2, 1])
+                .permute(&[15, 0, 14, 1, 13, 2, 12, 3, 11, 4, 10, 5, 9, 6, 8, 7]),
+        ),
         ("eight axes", pair(rng, &[2, 1, 2, 1, 2, 1, 2, 2]).permute(&[7, 6, 5, 4, 3, 2, 1, 0])),
     ]
 }

@@ -5,7 +5,7 @@ use super::path::{Path, PlaceId, Reads};
 use super::store::Alias;
 use crate::engine::Root;
 use crate::op::Op;
-use mg_device::{Layout, Result};
+use mg_device::{AxisSet, Layout, Result};
 use mg_kernels::ReduceKind;
 use mg_kernels::program::{MAX_INPUTS, MAX_VALUES};
 use smallvec::SmallVec;
@@ -20,11 +20,11 @@ pub(crate) enum Split {
     /// No reduction.
     None,
     /// Reductions over these dimensions, whose results the program may use.
-    Inner(u8),
+    Inner(AxisSet),
     /// Reductions over these dimensions, for results that leave the program.
-    Outer(u8),
+    Outer(AxisSet),
     /// Reductions over these dimensions and, leaving the program, over all others.
-    Both(u8),
+    Both(AxisSet),
     /// Full reductions.
     All,
 }
@@ -93,17 +93,17 @@ pub(super) fn dense_strides(space: &[usize]) -> SmallVec<[isize; 8]> {
     strides
 }
 
-fn all_of(rank: usize) -> u8 {
-    ((1u16 << rank) - 1) as u8
+fn all_of(rank: usize) -> AxisSet {
+    ((1u32 << rank) - 1) as AxisSet
 }
 
 /// Which axes of the squeezed space a reduction runs over, and how that divides it.
-fn split_of(graph: &Graph, node: usize) -> (Space, Split, u8) {
+fn split_of(graph: &Graph, node: usize) -> (Space, Split, AxisSet) {
     let Op::Reduce(kind, axes) = graph.nodes[node].op else {
         return (squeeze(&graph.nodes[node].shape), Split::None, 0);
     };
     let shape = &graph.nodes[graph.sources[node][0]].shape;
-    let mut mask = 0u8;
+    let mut mask: AxisSet = 0;
     let mut d = 0;
     for (axis, &n) in shape.iter().enumerate() {
         if n != 1 {
@@ -141,7 +141,7 @@ impl Split {
 
     /// The program's dimensions: their order, and how many are batch, outer and inner.
     pub(crate) fn order(self, rank: usize) -> (SmallVec<[usize; 8]>, [usize; 3]) {
-        let pick = |mask: u8| (0..rank).filter(move |&d| mask >> d & 1 == 1);
+        let pick = |mask: AxisSet| (0..rank).filter(move |&d| mask >> d & 1 == 1);
         let all = all_of(rank);
         match self {
             Split::None | Split::All => ((0..rank).collect(), [0, 0, rank]),

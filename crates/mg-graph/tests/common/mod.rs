@@ -47,7 +47,7 @@ pub fn mul(a: &Node, b: &Node) -> Node {
 
 /// A reduction that keeps its axes as size 1.
 #[track_caller]
-pub fn reduce(a: &Node, kind: ReduceKind, axes: u8) -> Node {
+pub fn reduce(a: &Node, kind: ReduceKind, axes: u16) -> Node {
     a.reduce(kind, axes, true).unwrap()
 }
 

@@ -338,15 +338,15 @@ impl Maker {
     fn reduce(&mut self, of: usize) -> Option<usize> {
         let rank = self.shape(of).len();
         let axes = match self.rng.below(4) {
-            0 => ((1u16 << rank) - 1) as u8,
-            1 => 1u8 << rank.saturating_sub(1),
+            0 => ((1u32 << rank) - 1) as u16,
+            1 => 1u16 << rank.saturating_sub(1),
             2 => 1,
-            _ => self.rng.below(1 << rank) as u8,
+            _ => self.rng.below(1 << rank) as u16,
         };
         let kind = if self.rng.chance(5) { ReduceKind::ArgMin } else { self.rng.pick(&KINDS) };
         let keepdim = self.rng.chance(50);
         let reduced =
-            self.push(Spec::Reduce { of, kind, axes: axes & ((1u16 << rank) - 1) as u8, keepdim })?;
+            self.push(Spec::Reduce { of, kind, axes: axes & ((1u32 << rank) - 1) as u16, keepdim })?;
         if keepdim && self.rng.chance(50) {
             // What follows over the same rows.
             let dtype = self.dtype(of);
@@ -584,7 +584,7 @@ impl Maker {
         if rank == 0 {
             return None;
         }
-        let axes = 1u8 << (rank - 1);
+        let axes = 1u16 << (rank - 1);
         let reduce =
             |maker: &mut Maker, of, kind, axes| maker.push(Spec::Reduce { of, kind, axes, keepdim: true });
         match self.rng.below(3) {
@@ -606,7 +606,7 @@ impl Maker {
                 // A product with columns' and full sums of it.
                 let other = self.partner(&self.shape(x), dtype)?;
                 let product = self.push(Spec::Map(Row::Mul, vec![x, other]))?;
-                let columns = ((1u16 << (rank - 1)) - 1) as u8;
+                let columns = ((1u32 << (rank - 1)) - 1) as u16;
                 let sums = reduce(self, product, ReduceKind::Sum, columns)?;
                 let scaled = self.push(Spec::Map(Row::Mul, vec![product, sums]))?;
                 reduce(self, scaled, ReduceKind::Sum, axes)

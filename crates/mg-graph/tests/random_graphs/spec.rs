@@ -76,7 +76,7 @@ pub enum Spec {
     Reduce {
         of: usize,
         kind: ReduceKind,
-        axes: u8,
+        axes: u16,
         keepdim: bool,
     },
     MatMul(usize, usize),

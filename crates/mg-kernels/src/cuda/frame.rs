@@ -47,7 +47,7 @@ impl Frame {
     pub(crate) fn new(program: &Program) -> Result<Frame> {
         let rank = program.space.len();
         if rank > MAX_RANK {
-            return Err(internal("a space of more than 8 dimensions"));
+            return Err(internal("a space of more than 16 dimensions"));
         }
         let classes = program.classes();
         let has = |over| program.reduces(over);

@@ -864,7 +864,7 @@ class Tensor:
 
         # Errors
 
-        More than 8 axes, sizes that overflow; a device that is not there.
+        More than 16 axes, sizes that overflow; a device that is not there.
         """
     @overload
     def new_zeros(self, *size: _int, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
@@ -872,7 +872,7 @@ class Tensor:
 
         # Errors
 
-        More than 8 axes, sizes that overflow; a device that is not there.
+        More than 16 axes, sizes that overflow; a device that is not there.
         """
     @overload
     def new_ones(self, size: _Sizes, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
@@ -880,7 +880,7 @@ class Tensor:
 
         # Errors
 
-        More than 8 axes, sizes that overflow; a device that is not there.
+        More than 16 axes, sizes that overflow; a device that is not there.
         """
     @overload
     def new_ones(self, *size: _int, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
@@ -888,7 +888,7 @@ class Tensor:
 
         # Errors
 
-        More than 8 axes, sizes that overflow; a device that is not there.
+        More than 16 axes, sizes that overflow; a device that is not there.
         """
     @overload
     def new_empty(self, size: _Sizes, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
@@ -896,7 +896,7 @@ class Tensor:
 
         # Errors
 
-        More than 8 axes, sizes that overflow; a device that is not there.
+        More than 16 axes, sizes that overflow; a device that is not there.
         """
     @overload
     def new_empty(self, *size: _int, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
@@ -904,14 +904,14 @@ class Tensor:
 
         # Errors
 
-        More than 8 axes, sizes that overflow; a device that is not there.
+        More than 16 axes, sizes that overflow; a device that is not there.
         """
     def new_full(self, size: _Sizes, fill_value: _Operand, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
         """The same value everywhere, in the tensor's dtype and on its device unless others are named.
 
         # Errors
 
-        More than 8 axes, sizes that overflow; a device that is not there; a value with axes.
+        More than 16 axes, sizes that overflow; a device that is not there; a value with axes.
         """
     def bernoulli(self, p: _float | None = None, *, generator: Generator | None = None) -> Tensor:
         """1 with the probabilities that a tensor holds (or with `p` everywhere), else 0, in its dtype. Gradients do not flow through it.
@@ -2102,7 +2102,7 @@ class Tensor:
 
         # Errors
 
-        More than 8 axes.
+        More than 16 axes.
         """
     @overload
     def tile(self, *dims: _int) -> Tensor:
@@ -2110,7 +2110,7 @@ class Tensor:
 
         # Errors
 
-        More than 8 axes.
+        More than 16 axes.
         """
     def repeat_interleave(self, repeats: _Operand | None = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:
         """Each position along an axis so many times: the same number for all, or one for each. All elements in one axis, where none is
@@ -4593,7 +4593,7 @@ def rand(size: _Sizes | None = None, *, generator: Generator | None = None, dtyp
 
     # Errors
 
-    A dtype that is not floating point; more than 8 axes, sizes that overflow; a device that is not there.
+    A dtype that is not floating point; more than 16 axes, sizes that overflow; a device that is not there.
     """
 @overload
 def rand(*size: _int, generator: Generator | None = None, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
@@ -4601,7 +4601,7 @@ def rand(*size: _int, generator: Generator | None = None, dtype: _DType | None =
 
     # Errors
 
-    A dtype that is not floating point; more than 8 axes, sizes that overflow; a device that is not there.
+    A dtype that is not floating point; more than 16 axes, sizes that overflow; a device that is not there.
     """
 
 @overload
@@ -4610,7 +4610,7 @@ def randn(size: _Sizes | None = None, *, generator: Generator | None = None, dty
 
     # Errors
 
-    A dtype that is not floating point; more than 8 axes, sizes that overflow; a device that is not there.
+    A dtype that is not floating point; more than 16 axes, sizes that overflow; a device that is not there.
     """
 @overload
 def randn(*size: _int, generator: Generator | None = None, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
@@ -4618,7 +4618,7 @@ def randn(*size: _int, generator: Generator | None = None, dtype: _DType | None 
 
     # Errors
 
-    A dtype that is not floating point; more than 8 axes, sizes that overflow; a device that is not there.
+    A dtype that is not floating point; more than 16 axes, sizes that overflow; a device that is not there.
     """
 
 def logspace(start: _float, end: _float, steps: _int, base: _float = 10.0, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
@@ -6937,7 +6937,7 @@ def tile(input: Tensor, dims: _Sizes) -> Tensor:
 
     # Errors
 
-    More than 8 axes.
+    More than 16 axes.
     """
 @overload
 def tile(input: Tensor, *dims: _int) -> Tensor:
@@ -6945,7 +6945,7 @@ def tile(input: Tensor, *dims: _int) -> Tensor:
 
     # Errors
 
-    More than 8 axes.
+    More than 16 axes.
     """
 
 def repeat_interleave(input: _Operand, repeats: _Operand | None = None, dim: _int | None = None, *, output_size: _int | None = None) -> Tensor:

@@ -61,7 +61,7 @@ impl<'a> Compiler<'a> {
     fn new(program: &'a Program, donated: &'a [Option<usize>]) -> Result<Self> {
         let rank = program.space.len();
         if rank > MAX_RANK {
-            return Err(internal("space of more than 8 dimensions"));
+            return Err(internal("a space of more than 16 dimensions"));
         }
         let classes = program.classes();
         let has = |over| program.reduces(over);

@@ -1,6 +1,7 @@
 //! Positions over several axes, as `kernels/index.cuh` has them.
 
 use super::args::index::{Axes, Divisor};
+use super::many::TAKEN;
 use mg_device::{Error, ErrorKind, MAX_RANK, Result};
 use smallvec::SmallVec;
 use std::array::from_fn;
@@ -27,7 +28,7 @@ type Space = (SmallVec<[usize; MAX_RANK]>, [[isize; MAX_RANK]; 2]);
 pub(crate) fn countable(op: &'static str, sizes: &[usize], strides: [[isize; MAX_RANK]; 2]) -> Result<Space> {
     let mut out: SmallVec<[usize; MAX_RANK]> = sizes.into();
     let mut spread = strides;
-    if sizes.first().is_some_and(|&n| n > u32::MAX as usize) && sizes.len() < MAX_RANK {
+    if sizes.first().is_some_and(|&n| n > u32::MAX as usize) && sizes.len() < TAKEN {
         out[0] = sizes[0].div_ceil(WIDE);
         out.insert(1, WIDE);
         for s in &mut spread {

@@ -1,10 +1,11 @@
 //! Strided copies and fills.
 
-use super::Plan;
 use super::args::index::Axes;
 use super::args::{self, OUTPUT, input};
 use super::axes::{WIDE, countable};
 use super::constants::copy::{BLOCK, THREADS};
+use super::many::{TAKEN, indices};
+use super::{Plan, Pointer};
 use mg_device::{Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
 use smallvec::{SmallVec, smallvec};
 
@@ -35,6 +36,49 @@ pub fn plan(size: usize, from: &Layout, to: &Layout, align: usize) -> Result<Pla
     if shape.contains(&0) {
         return Ok(Plan::default());
     }
+    if shape.rank() > TAKEN {
+        return in_parts(size, &shape, &strides, align);
+    }
+    merged(size, shape, strides, align)
+}
+
+/// A copy over more axes than a kernel takes: a launch for each index of those that are shortest.
+fn in_parts(size: usize, shape: &Shape, strides: &[[isize; MAX_RANK]; 2], align: usize) -> Result<Plan> {
+    let mut by_size: SmallVec<[usize; MAX_RANK]> = (0..shape.rank()).collect();
+    by_size.sort_by_key(|&axis| shape[axis]);
+    let (walked, kept) = by_size.split_at_mut(shape.rank() - TAKEN);
+    kept.sort_unstable();
+    let of = |axes: &[usize]| axes.iter().map(|&axis| shape[axis]).collect::<SmallVec<[usize; MAX_RANK]>>();
+    let inner = strides.map(|strides| {
+        let mut inner = [0; MAX_RANK];
+        inner.iter_mut().zip(kept.iter()).for_each(|(to, &axis)| *to = strides[axis]);
+        inner
+    });
+    // Parts begin at other addresses.
+    let steps = strides.iter().flat_map(|strides| walked.iter().map(|&axis| strides[axis]));
+    let align = steps.fold(align.min(16), |align, step| {
+        let step = step.unsigned_abs() * size;
+        if step == 0 { align } else { align.min(1 << step.trailing_zeros().min(4)) }
+    });
+    let part = merged(size, Shape::of(&of(kept)), inner, align)?;
+    let mut plan = Plan::default();
+    for index in indices(&of(walked)) {
+        let at = strides.map(|strides| {
+            let steps = index.iter().zip(walked.iter()).map(|(&i, &axis)| i as isize * strides[axis]);
+            (steps.sum::<isize>() * size as isize) as i64 as u64
+        });
+        let moved = |pointer| match pointer {
+            Pointer::Output(_) => (pointer, at[0]),
+            Pointer::Input(_) => (pointer, at[1]),
+            Pointer::Workspace | Pointer::Tickets | Pointer::Fault => (pointer, 0),
+        };
+        plan.launches.extend(part.launches.iter().cloned().map(|launch| launch.moved(moved)));
+    }
+    Ok(plan)
+}
+
+/// A copy over axes that no longer merge, as many as a kernel takes.
+fn merged(size: usize, shape: Shape, strides: [[isize; MAX_RANK]; 2], align: usize) -> Result<Plan> {
     let rank = shape.rank();
     let unit = |s: &[isize; MAX_RANK]| (0..rank).find(|&d| s[d] == 1 && shape[d] > 1);
     if let (Some(row), Some(column)) = (unit(&strides[0]), unit(&strides[1]))
@@ -169,4 +213,60 @@ pub(crate) fn launch(
         pointers,
         maps,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a strided copy moves, read from the arguments of its launches as the kernel reads them: bytes from, bytes to.
+    fn moves(plan: &Plan) -> Vec<(i64, i64)> {
+        let mut all = vec![];
+        for launch in &plan.launches {
+            let args = launch.args.as_slice();
+            let number = |at: usize| i64::from_ne_bytes(args[at..at + 8].try_into().unwrap());
+            let small = |at: usize| u32::from_ne_bytes(args[at..at + 4].try_into().unwrap()) as i64;
+            let base = |wanted: Pointer| {
+                let mut found = launch.pointers().filter(|(_, pointer, _)| *pointer == wanted);
+                found.next().map(|(_, _, offset)| offset as i64).unwrap()
+            };
+            let unit: i64 = launch.kernel.name.trim_start_matches("copy_b").parse::<i64>().unwrap() / 8;
+            let strides = 24 + 16 * TAKEN;
+            let rank = small(strides + 16 * TAKEN) as usize;
+            for mut position in 0..number(16) {
+                let mut at = [base(Pointer::Output(0)), base(Pointer::Input(0))];
+                for axis in (0..rank).rev() {
+                    let size = small(24 + 16 * axis);
+                    for (of, at) in at.iter_mut().enumerate() {
+                        *at += position % size * number(strides + 8 * (of * TAKEN + axis)) * unit;
+                    }
+                    position /= size;
+                }
+                all.extend((0..unit).map(|byte| (at[1] + byte, at[0] + byte)));
+            }
+        }
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn more_axes_than_a_kernel_takes_are_copied_in_parts() {
+        let two = Layout::contiguous(Shape::from([2; 12]));
+        let mut reversed: Vec<usize> = (0..12).rev().collect();
+        reversed.swap(3, 8);
+        let turned = two.permute(&reversed).unwrap();
+        let sizes = Layout::contiguous(Shape::from([2, 3, 1, 2, 2, 2, 3, 2, 2, 2, 2, 3]));
+        let axes: Vec<usize> = [0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11].into();
+        for (from, size) in [(turned, 4), (turned, 2), (sizes.permute(&axes).unwrap(), 8)] {
+            let to = Layout::contiguous(*from.shape());
+            let plan = plan(size, &from, &to, 16).unwrap();
+            assert!(plan.launches.len() > 1 && plan.launches.len() <= 64, "{} launches", plan.launches.len());
+            let each = |(from, to): (usize, usize)| {
+                (0..size).map(move |byte| ((from * size + byte) as i64, (to * size + byte) as i64))
+            };
+            let mut wanted: Vec<(i64, i64)> = from.offsets().zip(to.offsets()).flat_map(each).collect();
+            wanted.sort_unstable();
+            assert_eq!(moves(&plan), wanted);
+        }
+    }
 }

@@ -32,6 +32,7 @@ pub(crate) mod args;
 pub(crate) mod axes;
 pub(crate) mod constants;
 pub mod copy;
+pub(crate) mod many;
 use mg_device::cuda::{Moved, TENSOR_MAP_BYTES};
 use mg_device::{Error, ErrorKind, Result};
 use ruzstd::decoding::FrameDecoder;
@@ -231,19 +232,6 @@ impl Launch {
         }
     }
 
-    /// The launch with other addresses, and what is added to them.
-    pub(crate) fn moved(mut self, to: impl Fn(Pointer) -> (Pointer, u64)) -> Launch {
-        for (_, pointer, offset) in &mut self.pointers {
-            let (other, more) = to(*pointer);
-            (*pointer, *offset) = (other, *offset + more);
-        }
-        for Map { pointer, offset, .. } in &mut self.maps {
-            let (other, more) = to(*pointer);
-            (*pointer, *offset) = (other, *offset + more);
-        }
-        self
-    }
-
     /// Which addresses the launch takes: the byte of the argument where each goes, and what is added to it, in bytes.
     pub fn pointers(&self) -> impl Iterator<Item = (usize, Pointer, u64)> {
         self.pointers.iter().map(|&(at, pointer, offset)| (at.into(), pointer, offset))
@@ -271,6 +259,19 @@ impl Launch {
         }
         let (grid, block) = ([grid as u32, 1, 1], [threads, 1, 1]);
         Ok(Launch { kernel, grid, block, shared: 0, args, pointers, maps })
+    }
+
+    /// The launch with other addresses, and what is added to them.
+    pub(crate) fn moved(mut self, to: impl Fn(Pointer) -> (Pointer, u64)) -> Launch {
+        for (_, pointer, offset) in &mut self.pointers {
+            let (other, more) = to(*pointer);
+            (*pointer, *offset) = (other, offset.wrapping_add(more));
+        }
+        for Map { pointer, offset, .. } in &mut self.maps {
+            let (other, more) = to(*pointer);
+            (*pointer, *offset) = (other, offset.wrapping_add(more));
+        }
+        self
     }
 }
 

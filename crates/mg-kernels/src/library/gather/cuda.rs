@@ -6,6 +6,7 @@ use crate::cuda::library::args::{self, Address, OUTPUT, input};
 use crate::cuda::library::axes::{WIDE, countable};
 use crate::cuda::library::constants::gather::BLOCK;
 use crate::cuda::library::constants::scatter::{ITEMS, ROW, STRIP, THREADS, WARPS};
+use crate::cuda::library::many::{self, TAKEN};
 use crate::cuda::library::{Launch, Plan, Pointer, copy, launch};
 use crate::same_sums;
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
@@ -54,6 +55,10 @@ pub fn gather(size: usize, x: &Layout, index: &Layout, axis: usize, align: usize
     around[1][axis] = 0;
     around.iter_mut().for_each(|s| s[first..].fill(0));
     let sizes = collapse(&Shape::of(&shape[..first]), &mut around);
+    if sizes.rank() > TAKEN {
+        let plan = gather(size, &many::around(x, axis), &many::around(index, axis), 1, align)?;
+        return many::of_dense([(size, x, align), (8, index, 8)], plan);
+    }
     let count = shape.numel() / each;
     let (sizes, around) = countable("gather", sizes.dims(), around)?;
     let args = args::gather::Gather {
@@ -101,6 +106,10 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
         return copy::fill(bytes, target.numel(), 0);
     }
     let (first, row) = rows(&shape, axis, index, x);
+    if first > TAKEN {
+        let plan = scatter_add(dtype, &many::around(x, axis), &many::around(index, axis), 1, size)?;
+        return many::of_dense([(bytes, x, bytes), (8, index, 8)], plan);
+    }
     let (count, length) = (target.numel(), shape[axis]);
     let positions: usize = shape[..first].iter().product();
     let targets = count / row;

@@ -9,11 +9,12 @@ mod tiles;
 use super::Merged;
 use crate::cuda::library::args::{self, OUTPUT, input};
 use crate::cuda::library::constants::matmul_any::{BARE, MAX_BATCH_RANK, VECTOR};
+use crate::cuda::library::many;
 use crate::cuda::library::{Launch, Plan, Pointer, Prebuilt, find};
 use crate::same_sums;
 use mg_device::cuda::{Elements, Moved, TensorMap};
-use mg_device::{DType, Error, ErrorKind, Layout, Result};
-use smallvec::smallvec;
+use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape};
+use smallvec::{SmallVec, smallvec};
 use std::array::from_fn;
 use tiles::{ANY, Division, F32, HALF, MULTIPROCESSORS, TF32, Tile};
 
@@ -149,6 +150,9 @@ impl Lines {
 ///
 /// [`ErrorKind::DType`] for an epilogue of integers or f64; [`ErrorKind::Shape`] where a size is 2³¹ or more.
 pub fn plan(problem: &Problem) -> Result<Plan> {
+    if problem.merged.batch.rank() > MAX_BATCH_RANK {
+        return of_dense(problem);
+    }
     if let Some(plan) = relaid::plan(problem)? {
         return Ok(plan);
     }
@@ -156,6 +160,29 @@ pub fn plan(problem: &Problem) -> Result<Plan> {
         Some(plan) => Ok(plan),
         None => Err(Error::new("matmul", ErrorKind::Internal("no kernel takes the product".into()))),
     }
+}
+
+/// The product of operands with more axes of a batch than a kernel takes: both are copied first.
+fn of_dense(problem: &Problem) -> Result<Plan> {
+    let Merged { batch, m, n, k, a_strides, b_strides, a_batch, b_batch } = &problem.merged;
+    let layout = |rows: usize, columns: usize, own: &[isize; 2], around: &[isize; MAX_RANK]| {
+        let sizes: SmallVec<[usize; MAX_RANK]> = batch.iter().copied().chain([rows, columns]).collect();
+        let strides: SmallVec<[isize; MAX_RANK]> =
+            around[..batch.rank()].iter().chain(own).copied().collect();
+        // Where the first element lies does not count: strides may be negative.
+        let reach = |(&n, &s): (&usize, &isize)| n.saturating_sub(1).saturating_mul(s.unsigned_abs());
+        let offset = sizes.iter().zip(&strides).filter(|(_, s)| **s < 0).map(reach).sum();
+        Layout::new(Shape::new(&sizes)?, &strides, offset)
+    };
+    let a = layout(*m, *k, a_strides, a_batch)?;
+    let b = layout(*k, *n, b_strides, b_batch)?;
+    let count = batch.numel();
+    let dense = |rows, columns| Layout::contiguous(Shape::from([count, rows, columns]));
+    let mut copied = problem.clone();
+    copied.merged = Merged::new(&dense(*m, *k), &dense(*k, *n));
+    copied.align = [16; 2];
+    let size = problem.dtype.size();
+    many::of_dense([(size, &a, problem.align[0]), (size, &b, problem.align[1])], plan(&copied)?)
 }
 
 /// As [`plan`] with a tile of this name ("64x64", as the kernels' names have it), for measurements; `splits` is how many

@@ -1,0 +1,60 @@
+//! More axes than a kernel takes. They are rare, so nothing is compiled for them: copies become several launches, and operands of other
+//! kernels are copied first, so that they lie densely and their axes merge.
+
+use super::{Plan, Pointer, copy};
+use mg_device::{Layout, Result};
+use smallvec::SmallVec;
+
+/// Axes that `kernels/index.cuh` has room for.
+pub(crate) use super::constants::copy::MAX_RANK as TAKEN;
+
+/// What is copied: bytes of an element, how the operand lies, what its address is a multiple of.
+pub(crate) type Copied<'a> = (usize, &'a Layout, usize);
+
+/// The plan of a kernel whose operands 0 and 1 are dense copies of these, made before.
+pub(crate) fn of_dense(operands: [Copied; 2], plan: Plan) -> Result<Plan> {
+    let mut launches = SmallVec::new();
+    let mut places = [0u64; 2];
+    let mut at = 0usize;
+    for (number, (size, layout, align)) in operands.into_iter().enumerate() {
+        let copy = copy::plan(size, layout, &Layout::contiguous(*layout.shape()), align.min(256))?;
+        let moved = |pointer| match pointer {
+            Pointer::Input(_) => (Pointer::Input(number as u8), 0),
+            _ => (Pointer::Workspace, at as u64),
+        };
+        launches.extend(copy.launches.into_iter().map(|launch| launch.moved(moved)));
+        places[number] = at as u64;
+        at += (layout.numel() * size).next_multiple_of(256);
+    }
+    let moved = |pointer| match pointer {
+        Pointer::Input(number) => match places.get(usize::from(number)) {
+            Some(&place) => (Pointer::Workspace, place),
+            None => (pointer, 0),
+        },
+        Pointer::Workspace => (pointer, at as u64),
+        Pointer::Output(_) | Pointer::Tickets | Pointer::Fault => (pointer, 0),
+    };
+    launches.extend(plan.launches.into_iter().map(|launch| launch.moved(moved)));
+    Ok(Plan { launches, workspace: at + plan.workspace, ..plan })
+}
+
+/// The dense layout of as many elements, with the axes before `axis` and those after it as one each.
+pub(crate) fn around(layout: &Layout, axis: usize) -> Layout {
+    let (outer, rest) = layout.shape().split_at(axis);
+    let (n, inner) = rest.split_first().map_or((1, rest), |(&n, inner)| (n, inner));
+    Layout::contiguous([outer.iter().product(), n, inner.iter().product()].into())
+}
+
+/// Every index over `sizes`, row-major.
+pub(crate) fn indices(sizes: &[usize]) -> impl Iterator<Item = SmallVec<[usize; 8]>> {
+    let count: usize = sizes.iter().product();
+    (0..count).map(move |mut position| {
+        let mut index: SmallVec<[usize; 8]> = sizes.iter().copied().collect();
+        for at in index.iter_mut().rev() {
+            let size = *at;
+            *at = position % size;
+            position /= size;
+        }
+        index
+    })
+}
