@@ -63,7 +63,8 @@ impl Seen {
         let mut seen = Seen { text: String::new(), files: BTreeMap::new(), constants: Names::new() };
         seen.read(folder, file, &names, &mut Vec::new())?;
         names.retain(|_, value| *value != i64::MAX);
-        seen.constants = constants(&seen.text, names);
+        let element = defines.iter().find_map(|define| bytes(define.strip_prefix("V_T=")?));
+        seen.constants = constants(&seen.text, names, element);
         Ok(seen)
     }
 
@@ -142,7 +143,9 @@ impl Seen {
         let mut entries = self.text.split(" V_NAME(const ").skip(1);
         let words = entries.next()?.split_whitespace();
         let first = words.filter(|word| *word != "__grid_constant__").next()?;
-        entries.next().is_none().then_some(first)
+        // Another name for a template over types: addresses are of them, whatever they are.
+        let other = self.text.split_once(&format!("using {first} = ")).and_then(|(_, rest)| rest.split_once('<'));
+        entries.next().is_none().then_some(other.map_or(first, |(name, _)| name))
     }
 
     /// The struct of this name with all that it consists of. Answers with where it is.
@@ -171,15 +174,12 @@ fn find(file: &str, text: &str, name: &str) -> Option<Result<Struct>> {
             continue;
         }
         let before = text[..at].trim_end();
-        let parameter = before
-            .ends_with('>')
-            .then(|| before.rsplit_once("template <int "))
-            .flatten()
-            .map(|(_, rest)| rest.trim_end_matches('>').to_owned());
+        let template = before.ends_with('>').then(|| before.rsplit_once("template <")).flatten();
+        let parameter = template.and_then(|(_, rest)| rest.trim_end_matches('>').strip_prefix("int "));
         return Some(fields(body(rest)).map(|fields| Struct {
             file: file.into(),
             name: name.into(),
-            parameter,
+            parameter: parameter.map(str::to_owned),
             fields,
         }));
     }
@@ -258,8 +258,20 @@ fn fields(body: &str) -> Result<Vec<Field>> {
     Ok(found)
 }
 
-/// Numbers that stand outside of all braces: `constexpr int A = 1, B = A + 1;` and `enum : u32 { C = 2 };`.
-fn constants(text: &str, mut names: Names) -> Names {
+/// Bytes of a number of C.
+fn bytes(kind: &str) -> Option<usize> {
+    match kind {
+        "i8" | "u8" => Some(1),
+        "i16" | "u16" | "f16" | "bf16" => Some(2),
+        "i32" | "u32" | "float" | "tf32" => Some(4),
+        "i64" | "u64" | "double" => Some(8),
+        _ => None,
+    }
+}
+
+/// Numbers that stand outside of all braces: `constexpr int A = 1, B = A + 1;` and `enum : u32 { C = 2 };`. `element` is the size of
+/// what the sources call T.
+fn constants(text: &str, mut names: Names, element: Option<usize>) -> Names {
     let mut found = Names::new();
     let mut depth = 0;
     let mut outside = String::new();
@@ -278,7 +290,14 @@ fn constants(text: &str, mut names: Names) -> Names {
         let Some((_, declared)) = rest.split_once(' ') else { continue };
         for one in declared.split(',') {
             let Some((name, text)) = one.split_once('=') else { continue };
-            if let Some(number) = value(text, &names) {
+            let text = match element {
+                Some(bytes) => {
+                    let half = if bytes == 2 { "1" } else { "0" };
+                    text.replace("sizeof(T)", &bytes.to_string()).replace("Is16<T>::value", half)
+                }
+                None => text.to_owned(),
+            };
+            if let Some(number) = value(&text, &names) {
                 names.insert(name.trim().to_owned(), number);
                 found.insert(name.trim().to_owned(), number);
             }

@@ -247,7 +247,7 @@ def test_what_batches_refuse():
     assert func.vmap(lambda x: mg.ones(2), out_dims=None)(xs).shape == (2,)
     assert func.vmap(lambda x: mg.ones(2))(xs).shape == (3, 2)
     with pytest.raises((ValueError, RuntimeError), match="axes"):
-        func.vmap(lambda x: x.reshape(1, 1, 1, 1, 1, 1, 1, 2) * 2)(xs)
+        func.vmap(lambda x: x.reshape(*[1] * 15, 2) * 2)(xs)
     with pytest.raises(RuntimeError, match="one number"):
         func.grad(lambda x: x)(xs)
     with pytest.raises(TypeError, match="floats"):

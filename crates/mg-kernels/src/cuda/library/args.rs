@@ -153,10 +153,15 @@ impl Args {
         self
     }
 
-    /// The argument, and where its addresses and its tensor maps go.
+    /// The argument, `bytes` long if its numbers are not more, and where its addresses and its tensor maps go.
     #[allow(clippy::type_complexity)]
-    pub(crate) fn finish(self) -> (SmallVec<[u8; 256]>, SmallVec<[(u16, Pointer, u64); 6]>, Vec<Map>) {
-        debug_assert!(self.bytes.len() <= super::MAX_ARGS, "{} bytes", self.bytes.len());
+    pub(crate) fn finish(
+        mut self,
+        bytes: usize,
+    ) -> (SmallVec<[u8; 256]>, SmallVec<[(u16, Pointer, u64); 6]>, Vec<Map>) {
+        if self.bytes.len() < bytes {
+            self.bytes.resize(bytes, 0);
+        }
         (self.bytes, self.pointers, self.maps)
     }
 }

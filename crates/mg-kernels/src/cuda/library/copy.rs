@@ -196,23 +196,18 @@ pub fn fill(size: usize, count: usize, bits: u64) -> Result<Plan> {
     Ok(Plan { launches: smallvec![super::launch("fill", &name, blocks, &args)?], ..Plan::default() })
 }
 
-/// A launch of blocks of 256 threads.
+/// A launch with an argument that was written number by number.
 pub(crate) fn launch(
     op: &'static str,
     name: &str,
     blocks: usize,
     args: super::args::Args,
 ) -> Result<super::Launch> {
-    let (args, pointers, maps) = args.finish();
-    Ok(super::Launch {
-        kernel: super::find(op, name)?,
-        grid: [blocks as u32, 1, 1],
-        block: [256, 1, 1],
-        shared: 0,
-        args,
-        pointers,
-        maps,
-    })
+    let Ok(grid) = i32::try_from(blocks) else {
+        let text = format!("{blocks} blocks are needed, at most 2^31 - 1 are taken");
+        return Err(Error::new(op, ErrorKind::Shape(text)));
+    };
+    super::Launch::with(op, super::find(op, name)?, grid as u32, args)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use super::super::{ConvKind, Geometry};
 use super::{Problem, product};
 use crate::cuda::library::args::Args;
-use crate::cuda::library::{Launch, Plan, Pointer, copy, find};
+use crate::cuda::library::{Launch, Plan, Pointer, copy};
 use crate::library::matmul::Precision;
 use mg_device::cuda::{Elements, Moved, TensorMap, WindowMap};
 use mg_device::{DType, Layout, Result, Shape};
@@ -661,16 +661,10 @@ impl Laid {
     }
 
     fn launch(&self, kind: &str, tile: Tile, grid: usize, shared: usize, args: Args) -> Result<Launch> {
-        let (args, pointers, maps) = args.finish();
-        Ok(Launch {
-            kernel: find("conv", &format!("conv_{kind}_{}_w{}", self.name, tile.name()))?,
-            grid: [grid as u32, 1, 1],
-            block: [384, 1, 1],
-            shared: shared as u32,
-            args,
-            pointers,
-            maps,
-        })
+        let name = format!("conv_{kind}_{}_w{}", self.name, tile.name());
+        let mut made = copy::launch("conv", &name, grid, args)?;
+        made.shared = shared as u32;
+        Ok(made)
     }
 }
 
