@@ -86,7 +86,9 @@ impl Sources {
         for field in &one.fields {
             let each = match &field.kind {
                 Kind::Pointer => number(8),
-                Kind::Number(kind) => number(kind[1..].parse::<usize>().map_err(|error| error.to_string())? / 8),
+                Kind::Number(kind) => {
+                    number(kind[1..].parse::<usize>().map_err(|error| error.to_string())? / 8)
+                }
                 Kind::Struct(inner, parameter) => self.layout(inner, parameter.as_deref())?,
             };
             let mut count = 1;
@@ -167,9 +169,7 @@ impl Sources {
         let mut kind = match &field.kind {
             Kind::Pointer => "Address".to_owned(),
             Kind::Number(number) => (*number).to_owned(),
-            Kind::Struct((_, name), _) if name == MADE_BY_THE_DRIVER => {
-                "Mapped".to_owned()
-            }
+            Kind::Struct((_, name), _) if name == MADE_BY_THE_DRIVER => "Mapped".to_owned(),
             Kind::Struct((file, name), None) => format!("super::{file}::{name}"),
             Kind::Struct((file, name), Some(parameter)) => format!("super::{file}::{name}<{parameter}>"),
         };

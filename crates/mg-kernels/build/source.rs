@@ -144,7 +144,8 @@ impl Seen {
         let words = entries.next()?.split_whitespace();
         let first = words.filter(|word| *word != "__grid_constant__").next()?;
         // Another name for a template over types: addresses are of them, whatever they are.
-        let other = self.text.split_once(&format!("using {first} = ")).and_then(|(_, rest)| rest.split_once('<'));
+        let other =
+            self.text.split_once(&format!("using {first} = ")).and_then(|(_, rest)| rest.split_once('<'));
         entries.next().is_none().then_some(other.map_or(first, |(name, _)| name))
     }
 

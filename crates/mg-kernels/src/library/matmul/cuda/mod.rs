@@ -383,10 +383,10 @@ fn with_maps(problem: &Problem, tile: &Tile, p: args::matmul::MatMul) -> args::m
     let across = [b_strides[1], b_strides[0]];
     let out = (problem.epilogue.is_none() && stores_boxes(problem)).then(|| {
         Moved::Boxes(TensorMap {
-        elements: stored,
-        sizes: [*n, *m, batch.numel()].map(|n| n as u64),
-        strides: [n * size, m * n * size].map(|n| n as u64),
-        boxes: [(128 / size) as u32, 16, 1],
+            elements: stored,
+            sizes: [*n, *m, batch.numel()].map(|n| n as u64),
+            strides: [n * size, m * n * size].map(|n| n as u64),
+            boxes: [(128 / size) as u32, 16, 1],
         })
     });
     args::matmul_wgmma::Wgmma {

@@ -1,0 +1,179 @@
+//! Plans of every room against what the build read in the kernels' sources: arguments (a plan whose argument does not fit is
+//! refused), tiles and the shared memory of a block.
+
+use mg_device::{DType, Layout, Shape};
+use mg_kernels::cuda::library::{KERNELS, Launch, Plan, copy};
+use mg_kernels::library::matmul::{Precision, Problem, cuda as matmul};
+use mg_kernels::library::{
+    Described, Library, Shaped, Target, attention, conv, gather, pair, pool, put, scan, search, sort,
+    triangular,
+};
+use std::collections::BTreeSet;
+
+const FLOATS: [DType; 4] = [DType::F32, DType::F64, DType::F16, DType::BF16];
+
+fn dense(dims: &[usize]) -> Layout {
+    Layout::contiguous(Shape::new(dims).unwrap())
+}
+
+/// The launches of a room for dense operands, on GPUs of all kinds.
+fn launches(kernel: impl Into<Library>, operands: &[(&[usize], DType)]) -> Vec<Launch> {
+    let kernel: Library = kernel.into();
+    let shaped: Vec<Shaped> =
+        operands.iter().map(|&(dims, dtype)| Shaped { shape: Shape::new(dims).unwrap(), dtype }).collect();
+    let described: Vec<Described> =
+        operands.iter().map(|&(dims, dtype)| Described { layout: dense(dims), dtype, align: 16 }).collect();
+    let result = match kernel {
+        // Its rule wants the factorisations of the host, which are a feature.
+        Library::Triangular(_) => shaped[1],
+        _ => kernel.result(&shaped).unwrap_or_else(|error| panic!("{operands:?}: {error}")),
+    };
+    let mut all = vec![];
+    for capability in [75, 80, 90] {
+        for precision in [Precision::Highest, Precision::High] {
+            let target = Target { align: 16, capability, in_place: false, precision, epilogue: None };
+            let plan: Plan =
+                kernel.cuda(&described, &result, target).unwrap_or_else(|error| panic!("{error}"));
+            all.extend(plan.launches);
+        }
+    }
+    all
+}
+
+fn attentions() -> Vec<Launch> {
+    use attention::{Attention, AttentionKind};
+    let mut all = vec![];
+    for dtype in FLOATS {
+        for width in [16, 64, 96, 128, 192, 256, 300] {
+            let (q, k): (&[usize], &[usize]) = (&[2, 4, 70, width], &[2, 2, 90, width]);
+            let of = |kind| Attention { kind, causal: true, masked: false, scale: 1f64.to_bits() };
+            let forward = [(q, dtype), (k, dtype), (k, dtype)];
+            let shaped = forward.map(|(dims, dtype)| Shaped { shape: Shape::new(dims).unwrap(), dtype });
+            let means = of(AttentionKind::Forward).into();
+            let line = Library::result(&means, &shaped).unwrap().shape;
+            all.extend(launches(means, &forward));
+            let backward = [(q, dtype), (k, dtype), (k, dtype), (&line[..], dtype), (&line[..], dtype)];
+            all.extend(launches(of(AttentionKind::Backward), &backward));
+        }
+    }
+    all
+}
+
+fn convolutions() -> Vec<Launch> {
+    use conv::{Conv, ConvKind};
+    let mut all = vec![];
+    for dtype in FLOATS {
+        // Few channels; many, of several sizes of a tile; an image whose lines are not aligned.
+        for (c, o, side) in
+            [(3, 8, 9), (64, 32, 16), (64, 64, 32), (128, 128, 32), (64, 512, 15), (256, 96, 64)]
+        {
+            let (x, w, y): (&[usize], &[usize], &[usize]) =
+                (&[8, c, side, side], &[o, c, 3, 3], &[8, o, side, side]);
+            let of = |kind, sizes| Conv {
+                kind,
+                axes: 2,
+                stride: [1; 3],
+                padding: [0, 1, 1],
+                dilation: [1; 3],
+                groups: 1,
+                sizes,
+            };
+            let side = side as u32;
+            all.extend(launches(of(ConvKind::Forward, [0; 3]), &[(x, dtype), (w, dtype)]));
+            all.extend(launches(of(ConvKind::Input, [1, side, side]), &[(y, dtype), (w, dtype)]));
+            all.extend(launches(of(ConvKind::Weight, [1, 3, 3]), &[(x, dtype), (y, dtype)]));
+        }
+    }
+    all
+}
+
+fn others() -> Vec<Launch> {
+    let line: &[usize] = &[3, 5000];
+    let f32s = |dims| (dims, DType::F32);
+    let mut all = launches(scan::Scan { kind: scan::ScanKind::Sum, axis: 1, reverse: false }, &[f32s(line)]);
+    all.extend(launches(scan::Scan { kind: scan::ScanKind::Sum, axis: 0, reverse: false }, &[f32s(line)]));
+    for kind in [sort::SortKind::Indices, sort::SortKind::Median] {
+        all.extend(launches(sort::Sort { kind, descending: false, count: 5000 }, &[f32s(line)]));
+    }
+    all.extend(launches(search::Search { right: true }, &[f32s(&[100]), f32s(&[7])]));
+    all.extend(launches(pair::Pair { kind: pair::PairKind::Lower }, &[f32s(&[9]), f32s(&[9])]));
+    let solve = triangular::Triangular { upper: true, unit: false, transposed: false };
+    all.extend(launches(solve, &[f32s(&[2, 40, 40]), f32s(&[2, 40, 50])]));
+    let windows = pool::Pool {
+        kind: pool::PoolKind::Max,
+        axes: 2,
+        adaptive: false,
+        kernel: [1, 2, 2],
+        stride: [1, 2, 2],
+        padding: [0; 3],
+        dilation: [1; 3],
+        input: [1, 8, 8],
+        output: [1, 4, 4],
+        share: pool::Share::Places,
+    };
+    all.extend(launches(windows, &[f32s(&[2, 3, 8, 8])]));
+    let written = put::Put { n: 10, inner: 4 };
+    all.extend(launches(written, &[f32s(&[10, 4]), f32s(&[3, 4]), (&[3], DType::I64)]));
+    all.extend(
+        copy::plan(4, &dense(&[64, 64]).transpose(0, 1).unwrap(), &dense(&[64, 64]), 16).unwrap().launches,
+    );
+    all.extend(copy::fill(4, 100, 0).unwrap().launches);
+    all.extend(gather::cuda::gather(4, &dense(&[9, 8]), &dense(&[4, 8]), 0, 16).unwrap().launches);
+    let (rows, index) = (dense(&[1 << 20]), dense(&[1 << 20]));
+    all.extend(gather::cuda::scatter_add(DType::F32, &rows, &index, 0, 1000).unwrap().launches);
+    for (dtype, capability) in [(DType::F32, 75), (DType::F32, 80), (DType::F16, 80), (DType::F16, 90)] {
+        let mut problem = Problem::new(dtype, &dense(&[2048, 2048]), &dense(&[2048, 2048])).unwrap();
+        problem.capability = capability;
+        all.extend(matmul::plan(&problem).unwrap().launches);
+    }
+    all
+}
+
+/// The file that a kernel was compiled from.
+fn source(ptx: &str) -> &str {
+    let first = ptx.lines().next().and_then(|line| line.strip_prefix("// From kernels/"));
+    first.and_then(|line| line.split_whitespace().next()).expect("the first line names the source")
+}
+
+#[test]
+fn every_source_takes_what_its_room_writes() {
+    let all = [attentions(), convolutions(), others()].concat();
+    let planned: BTreeSet<&str> = all.iter().map(|launch| source(launch.kernel.ptx())).collect();
+    let sources: BTreeSet<&str> = KERNELS.iter().map(|kernel| source(kernel.ptx())).collect();
+    let missing: Vec<_> = sources.difference(&planned).collect();
+    assert!(missing.is_empty(), "no plan launches a kernel of {missing:?}");
+    for launch in &all {
+        assert_eq!(launch.block, [launch.kernel.threads(), 1, 1], "{}", launch.kernel.name);
+    }
+}
+
+#[test]
+fn shared_memory_is_as_long_as_stages_are() {
+    let mut seen = BTreeSet::new();
+    for launch in [attentions(), convolutions()].concat() {
+        let kernel = launch.kernel;
+        let number = |name| kernel.constant(name).unwrap_or_else(|| panic!("{}: no {name}", kernel.name));
+        let wanted = match source(kernel.ptx()) {
+            "attention_mma.cu" => {
+                // Gradients of queries: with a block's rows a number for each.
+                let rows = if number("FORWARD") + number("TURNED") == 0 { number("OWN") * 4 } else { 0 };
+                number("RING") + number("STAGES") * number("STAGE") + rows
+            }
+            "conv_wgmma.cu" | "conv_simt.cu" => {
+                // Stages from a multiple of 1024 on, two barriers for each, and where warps turn sums into rows.
+                let slices = if kernel.name.starts_with("conv_gather") {
+                    kernel.constant("SLICE").map_or(0, |bytes| bytes * number("WARPS"))
+                } else {
+                    0
+                };
+                1024 + number("STAGES") * (128 * (number("BM") + number("BN")) + 16) + slices
+            }
+            _ => 0,
+        };
+        assert_eq!(launch.shared as usize, wanted, "{}", kernel.name);
+        seen.insert(kernel.name);
+    }
+    // Every size of a head has its tile.
+    let heads = KERNELS.iter().filter(|kernel| source(kernel.ptx()) == "attention_mma.cu");
+    assert!(heads.filter(|kernel| seen.contains(kernel.name)).count() >= 40, "{seen:?}");
+}
