@@ -6,6 +6,7 @@ use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
 use mg_kernels::cuda::library::{KERNELS, Launch, MAX_ARGS, Map, Plan, Pointer, copy};
 use mg_kernels::library::gather::cuda::{gather, scatter_add};
 use mg_kernels::library::matmul::{Epilogue, Precision, Problem, cuda as matmul};
+use mg_kernels::library::{Attention, AttentionKind, Described, Library, Shaped, Target};
 
 fn dense(dims: &[usize]) -> Layout {
     Layout::contiguous(Shape::new(dims).unwrap())
@@ -421,4 +422,69 @@ fn what_is_copied_of_operands_has_room() {
         assert_eq!(plan.launches[2].maps()[1].offset as usize, second);
         assert!(offsets(&plan.launches[2])[2..].iter().all(|&offset| offset as usize >= second + all_b));
     }
+}
+
+/// The names of what attention launches, forward and backward: of operands that lie as heads of products do, or densely.
+fn attention(
+    dtype: DType,
+    capability: u32,
+    precision: Precision,
+    sizes: [usize; 6],
+    rows: bool,
+) -> Vec<&'static str> {
+    let [heads, shared, queries, keys, width, depth] = sizes;
+    let layout = |heads: usize, length: usize, size: usize| {
+        let lies = dense(&[2, length, heads, size]).permute(&[0, 2, 1, 3]).unwrap();
+        if rows { lies } else { Layout::contiguous(*lies.shape()) }
+    };
+    let of = |layout: Layout, dtype: DType| Described { layout, dtype, align: 16 };
+    let mut operands = vec![
+        of(layout(heads, queries, width), dtype),
+        of(layout(shared, keys, width), dtype),
+        of(layout(shared, keys, depth), dtype),
+        of(dense(&[1, heads, 1, keys]), DType::Bool),
+    ];
+    let mut names = Vec::new();
+    for kind in [AttentionKind::Forward, AttentionKind::Backward] {
+        let kernel: Library =
+            Attention { kind, causal: true, masked: true, scale: 0.125f64.to_bits() }.into();
+        let shaped: Vec<Shaped> =
+            operands.iter().map(|o| Shaped { shape: *o.layout.shape(), dtype: o.dtype }).collect();
+        let result = kernel.result(&shaped).unwrap();
+        let target = Target { align: 16, capability, in_place: false, precision, epilogue: None };
+        let launches = sound(kernel.cuda(&operands, &result, target));
+        // What the smallest of the GPUs with tensor cores has.
+        assert!(launches.iter().all(|launch| launch.shared <= 99 << 10));
+        names.extend(launches.iter().map(|launch| launch.kernel.name));
+        operands.extend([of(Layout::contiguous(result.shape), dtype); 2]);
+    }
+    names
+}
+
+#[test]
+fn attention_is_chosen_by_dtype_capability_and_sizes() {
+    use Precision::{High, Highest};
+    for size in [1, 32, 33, 64, 96, 100, 128, 192, 200, 256, 257, 300] {
+        for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+            for (capability, precision) in
+                [(75, Highest), (80, Highest), (80, High), (90, High), (120, Highest)]
+            {
+                for (queries, keys) in [(1, 1), (1, 5000), (130, 70), (1000, 1000)] {
+                    for rows in [false, true] {
+                        attention(dtype, capability, precision, [4, 2, queries, keys, size, size], rows);
+                    }
+                }
+            }
+        }
+    }
+    let long = [4, 2, 300, 300, 64, 48];
+    let of = |dtype, capability, precision, sizes| attention(dtype, capability, precision, sizes, true);
+    assert_eq!(
+        of(DType::BF16, 80, Highest, long),
+        ["attention_forward_bf16_mma64", "attention_dq_bf16_mma64", "attention_dkv_bf16_mma64",]
+    );
+    assert_eq!(of(DType::F32, 80, High, long)[0], "attention_forward_tf32_mma64");
+    assert_eq!(of(DType::BF16, 80, Highest, [4, 2, 3, 9000, 64, 64])[0], "attention_few_bf16_mma64");
+    // Without tensor cores operands are copied first.
+    assert_eq!(of(DType::F32, 80, Highest, long)[3], "attention_forward_f32");
 }

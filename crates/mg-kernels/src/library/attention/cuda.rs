@@ -78,11 +78,16 @@ const TF32: &Tiles = &[
     (128, [[64, 32, 128], [64, 16, 128], [64, 16, 128]]),
 ];
 
-/// Blocks of `attention_few.cu`: rows at most, stages, and for heads of at most so many elements the warps and the keys of each of these.
+/// Rows of a block of `attention_few.cu`, and for heads of at most so many elements its warps, the keys of each of these, and stages.
 const FEW: usize = 16;
-const FEW_STAGES: usize = 3;
-const FEW_TILES: [(usize, [usize; 2]); 6] =
-    [(32, [4, 16]), (64, [4, 16]), (96, [4, 16]), (128, [4, 16]), (192, [2, 16]), (256, [2, 16])];
+const FEW_TILES: [(usize, [usize; 3]); 6] = [
+    (32, [4, 16, 3]),
+    (64, [4, 16, 3]),
+    (96, [4, 16, 3]),
+    (128, [4, 16, 2]),
+    (192, [2, 16, 3]),
+    (256, [2, 16, 2]),
+];
 /// Blocks that keep a device busy.
 const BUSY: usize = 2 * 132;
 /// Stages below which a part of the keys is not worth a block of its own.
@@ -244,14 +249,15 @@ impl Planned<'_> {
         let (dtype, rows) = (self.dtype(), s.heads / s.shared.max(1) * s.queries);
         let size = s.width.max(s.depth);
         let tile = FEW_TILES.iter().find(|(most, _)| size <= *most);
-        let Some(&(size, [warps, walk])) = tile.filter(|_| dtype.size() == 2 && rows <= FEW && s.depth > 0)
+        let Some(&(size, [warps, walk, ahead])) =
+            tile.filter(|_| dtype.size() == 2 && rows <= FEW && s.depth > 0)
         else {
             return Ok(None);
         };
         let heads = s.batch * s.shared;
         let stages = s.keys.div_ceil(warps * walk);
         let parts = if heads > TICKETS { 1 } else { (BUSY / heads).min(stages / SHORTEST).max(1) };
-        let shared = FEW * size * 2 + FEW_STAGES * 2 * warps * walk * size * 2;
+        let shared = FEW * size * 2 + ahead * 2 * warps * walk * size * 2;
         let bytes = if parts > 1 { parts * s.rows() * (s.depth + 2) * 4 } else { 0 };
         let places = Places { parts: (parts > 1).then_some((Pointer::Workspace, begin as u64)), ..places };
         let name = format!("attention_few_{}_mma{size}", dtype.name());
