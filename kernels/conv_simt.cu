@@ -6,9 +6,10 @@
 #include "conv_tiles.cuh"
 
 constexpr int BM = V_BM, BN = V_BN, STAGES = V_STAGES;
-constexpr bool WEIGHT = V_WEIGHT;
+// Lines of the operands run along k, but for the gradient by the weight of larger windows.
+constexpr bool WEIGHT = V_WEIGHT, POINT = V_POINT, LINES_K = !WEIGHT || POINT;
 constexpr int WARPS = 8, TM = BM / WARPS, TN = BN / 32;
-using Stages = Ring<float, BM, BN, STAGES, WEIGHT, WARPS>;
+using Stages = Ring<float, BM, BN, STAGES, WEIGHT, POINT, WARPS>;
 static_assert(TM % 4 == 0 && BN % 32 == 0, "");
 
 __device__ __forceinline__ float read4(u32 from) {
@@ -38,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) V_NAME(const Conv p) {
             for (; count > 0; count--) {
                 barrier_wait(ring.full + ring.stage * 8, ring.parity);
                 const u32 a = begin + ring.stage * Stages::STAGE, b = a + Stages::BYTES_A;
-                if (WEIGHT) {
+                if (!LINES_K) {
                     // Lines run along rows and columns, 32 of each; chunks of 16 bytes are exchanged by the number of k.
                     const u32 from_a = a + own / 32 * 4096, chunk_a = own % 32 / 4 * 16, chunk_b = lane / 4 * 16, in_b = lane % 4 * 4;
 #pragma unroll 4

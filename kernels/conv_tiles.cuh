@@ -6,7 +6,8 @@
 // Forward: rows are filters, columns are places of all images, k is the channels of one tap of the window after the other. The
 // gradient by the input is the same with other taps. WEIGHT, the gradient by the weight: rows are filters, columns 128 bytes of
 // channels of one tap after the other, k is the places. A block takes its share of all tiles' stages, and leaves the sums of each
-// tile that it has a part of; `conv_add.cu` adds them in the order of k.
+// tile that it has a part of; `conv_add.cu` adds them in the order of k. POINT: of windows of one element, where both operands are
+// taken as they lie, with places innermost; columns are channels.
 #pragma once
 #include "hopper.cuh"
 #include "index.cuh"
@@ -30,7 +31,7 @@ struct Conv {
     u32 vector;        // so many places can be stored at a time
     u32 out_first, out_down, out_right; // where places lie in a plane of the result: side by side where the last is 0
     u64 plane, image;  // of the result, in elements
-    Divisor places;    // of an image
+    Divisor places;    // of an image; of POINT, its stages
     Divisor wide;      // of a line of places
     TensorMap a, b;
 };
@@ -71,7 +72,7 @@ __device__ __forceinline__ u64 stored_at(const Conv& p, u32 place) {
 
 // Stages of both operands: lines of 128 bytes, of `ROWS` and `COLUMNS` rows (of WEIGHT: of so many elements along rows and columns,
 // `EACH` in a line; `EACH` lines are a stage's depth).
-template <typename T, int BM, int BN, int STAGES, bool WEIGHT, int WARPS>
+template <typename T, int BM, int BN, int STAGES, bool WEIGHT, bool POINT, int WARPS>
 struct Ring {
     static constexpr int EACH = 128 / sizeof(T);
     static constexpr u32 BYTES_A = BM * 128, BYTES_B = BN * 128, STAGE = BYTES_A + BYTES_B;
@@ -144,11 +145,23 @@ struct Ring {
             u32 tile_n = tile / p.tiles_m, tile_m = tile - tile_n * p.tiles_m;
             if (WEIGHT) {
 #pragma unroll 1
-                for (; count > 0; count--, k++) bring_places_of_k(p, tile_m, tile_n, k);
+                for (; count > 0; count--, k++)
+                    if (POINT)
+                        bring_points(p, tile_m, tile_n, k);
+                    else
+                        bring_places_of_k(p, tile_m, tile_n, k);
             } else {
                 bring_tile(p, tile_m, tile_n);
             }
         }
+    }
+
+    __device__ __forceinline__ void bring_points(const Conv& p, u32 tile_m, u32 tile_n, u32 k) {
+        u32 image = p.places.divide(k), place = (k - image * p.places.size) * EACH;
+        u32 to = stages + stage * STAGE, barrier = free_stage();
+        bring(to, &own->a, barrier, place, tile_m * BM, image);
+        bring(to + BYTES_A, &own->b, barrier, place, tile_n * BN, image);
+        next();
     }
 
     __device__ __forceinline__ void bring_places_of_k(const Conv& p, u32 tile_m, u32 tile_n, u32 k) {

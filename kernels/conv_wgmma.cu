@@ -4,7 +4,8 @@
 #include "conv_tiles.cuh"
 
 constexpr int BM = V_BM, BN = V_BN, STAGES = V_STAGES;
-constexpr bool WEIGHT = V_WEIGHT;
+// Lines of the operands run along k, but for the gradient by the weight of larger windows.
+constexpr bool WEIGHT = V_WEIGHT, POINT = V_POINT, LINES_K = !WEIGHT || POINT;
 using T = V_T;
 
 constexpr bool HALF = Is16<T>::value;
@@ -14,8 +15,8 @@ constexpr int GROUPS = 2, WARPS = 4 * GROUPS;
 constexpr bool ACROSS = BM == 64;
 constexpr int WIDE = ACROSS ? BN / GROUPS : BN, SUMS = WIDE / 2;
 constexpr u32 SLICE = 2048;  // where a warp's sums are turned into rows
-using Stages = Ring<T, BM, BN, STAGES, WEIGHT, WARPS>;
-static_assert((ACROSS || BM == 64 * GROUPS) && WIDE % 64 == 0 && (HALF || !WEIGHT), "");
+using Stages = Ring<T, BM, BN, STAGES, WEIGHT, POINT, WARPS>;
+static_assert((ACROSS || BM == 64 * GROUPS) && WIDE % 64 == 0 && (HALF || LINES_K), "");
 
 __device__ __forceinline__ u32 pack(f16, float low, float high) { return to_f16(low).bits | (u32)to_f16(high).bits << 16; }
 template <typename T>
@@ -109,7 +110,6 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
         if (threadIdx.x == 0) ring.bring_all(p);
     } else {
         more_registers<232>();
-        constexpr bool LINES_K = !WEIGHT;
         const u32 group = warp / 4 - 1;
         const u32 slice = begin + STAGES * Stages::STAGE + (warp - 4) * SLICE;
         constexpr u32 STEP_K = LINES_K ? 32 : 16 * 128, APART = Stages::EACH * 128;

@@ -39,6 +39,10 @@ const F32: &[Tile] = &[tile(128, 256, 4), tile(64, 256, 5), tile(32, 256, 6)];
 const F32_WEIGHT: &[Tile] =
     &[tile(128, 256, 4), tile(64, 288, 5), tile(64, 128, 6), tile(32, 288, 5), tile(32, 96, 8)];
 
+/// The gradient by the weight of windows of one element.
+const POINTS: &[Tile] = &[tile(128, 256, 4), tile(128, 128, 6), tile(64, 256, 5)];
+const F32_POINTS: &[Tile] = &[tile(128, 256, 4), tile(64, 256, 5), tile(64, 128, 6)];
+
 impl Tile {
     /// Cycles of a stage: of the multiplications, or of its way from the second-level cache.
     fn stage(self, tensor_cores: bool) -> f64 {
@@ -197,14 +201,25 @@ fn backward(g: &Geometry) -> Vec<Gathered> {
     all
 }
 
+/// Whether the gradient by the weight is one of windows of one element, and of planes whose places lie as they are multiplied.
+fn points(problem: &Problem) -> bool {
+    let &Problem { kind, g, dtype, ref align, .. } = problem;
+    kind == ConvKind::Weight
+        && (g.kernel, g.stride, g.padding) == ([1; 3], [1; 3], [0; 3])
+        && align.iter().all(|&n| n >= 16)
+        && (g.outputs() * dtype.size()).is_multiple_of(16)
+}
+
 /// `None` where these kernels do not take it, or another is faster.
 pub(super) fn plan(problem: &Problem) -> Result<Option<Plan>> {
     let &Problem { kind, g, dtype, target, .. } = problem;
     let (elements, name) = match (dtype, target.precision) {
         (DType::F16, _) => (Elements::F16, "f16"),
         (DType::BF16, _) => (Elements::BF16, "bf16"),
-        // Both operands of the gradient by the weight lie along rows and columns, as tf32 is not multiplied.
-        (DType::F32, Precision::High) if kind != ConvKind::Weight => (Elements::TF32, "tf32"),
+        // tf32 is multiplied along k alone, but both operands of the gradient by the weight lie along rows and columns.
+        (DType::F32, Precision::High) if kind != ConvKind::Weight || points(problem) => {
+            (Elements::TF32, "tf32")
+        }
         (DType::F32, _) => (Elements::F32, "f32"),
         _ => return Ok(None),
     };
@@ -219,7 +234,7 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<Plan>> {
     let takes = target.capability == 90
         && g.groups == 1
         && planes
-        && windows.iter().all(|window| laid.fills(window, channels, windows.len() == 1))
+        && (points(problem) || windows.iter().all(|window| laid.fills(window, channels, windows.len() == 1)))
         && 2 * m.saturating_mul(n).saturating_mul(k) >= FEWEST_FLOPS
         && [m, n, k, g.inputs(), g.outputs()].iter().all(|&n| n < 1 << 30)
         && windows.iter().all(Gathered::fits);
@@ -228,6 +243,7 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<Plan>> {
     }
     let mut plan = Plan::default();
     let done = match kind {
+        ConvKind::Weight if points(problem) => laid.points(problem, &mut plan)?,
         ConvKind::Weight => laid.weight(problem, &windows[0], &mut plan)?,
         ConvKind::Forward | ConvKind::Input => laid.gather(problem, &windows, &mut plan)?,
     };
@@ -257,6 +273,35 @@ struct Images {
     channels: usize,
     /// Elements from one place to the next, from one line, from one image.
     strides: [usize; 3],
+}
+
+/// How blocks divide the stages of the gradient by the weight.
+struct Parts {
+    tile: Tile,
+    tiles: [usize; 2],
+    /// Stages of a tile, and of a block.
+    steps: usize,
+    share: usize,
+    /// Whether a block's are all of one tile, and blocks of one part of all tiles follow each other.
+    together: bool,
+    blocks: usize,
+    /// Tiles of sums that are left, and where in the workspace.
+    slots: usize,
+    at: u64,
+}
+
+impl Parts {
+    /// Makes room for the sums, and begins the argument.
+    fn begin(&mut self, plan: &mut Plan, args: &mut Args, m: usize, n: usize, numbers: [usize; 3]) {
+        self.at = plan.workspace as u64;
+        plan.workspace += self.slots * self.tile.m * self.tile.n * 4;
+        args.pointer(Some((Pointer::Output(0), 0))).pointer(Some((Pointer::Workspace, self.at)));
+        let [chunks, taps, wide] = numbers;
+        for number in [m, n, self.tiles[0], self.tiles[1], chunks, taps, wide, self.steps, self.share] {
+            args.u32(number as u32);
+        }
+        args.u32(self.together.into());
+    }
 }
 
 /// An axis of a copy: how many elements, and how far apart they are before and after.
@@ -314,6 +359,38 @@ impl Laid {
         Ok(())
     }
 
+    /// A copy of an operand with its channels innermost, to some room: so many images (or filters) of channels of places, how far
+    /// apart they are, and where they go. Lines are written as a whole.
+    fn spread(
+        &self,
+        plan: &mut Plan,
+        (operand, align): (u8, usize),
+        [images, channels, places]: [usize; 3],
+        [image, channel]: [usize; 2],
+        [to_image, to_place]: [usize; 2],
+        place: (Pointer, u64),
+    ) -> Result<()> {
+        let size = self.size();
+        let aligned = align >= 16 && (places * size).is_multiple_of(16);
+        if channels == 1 || places == 1 || (aligned && places >= 64) {
+            let axes =
+                [(images, image as isize, to_image), (channels, channel as isize, 1), (places, 1, to_place)];
+            return self.copied(plan, (operand, align), (0, 0), &axes, place);
+        }
+        let tiles_p = places.div_ceil(64);
+        let tiles_c = channels.div_ceil(self.each());
+        let mut args = Args::default();
+        args.pointer(Some(place)).pointer(Some((Pointer::Input(operand), 0)));
+        args.u64(image as u64).u64(channel as u64).u64(to_image as u64).u64(to_place as u64);
+        for number in [channels, padded(channels, size), places, tiles_p, tiles_c, 0] {
+            args.u32(number as u32);
+        }
+        args.divisor(places.div_ceil(tiles_p));
+        let name = format!("conv_spread_b{}", 8 * size);
+        plan.launches.push(copy::launch("conv", &name, images * tiles_c * tiles_p, args)?);
+        Ok(())
+    }
+
     /// Zeros in some room.
     fn zeros(&self, plan: &mut Plan, elements: usize, place: (Pointer, u64)) -> Result<()> {
         plan.launches.extend(copy::fill(self.size(), elements, 0)?.launches.into_iter().map(|launch| {
@@ -331,7 +408,7 @@ impl Laid {
     }
 
     /// How many channels apart places lie whose lines are neighbours, so that each begins at a multiple of 16 bytes.
-    fn spread(&self, channels: usize, step: usize) -> usize {
+    fn apart(&self, channels: usize, step: usize) -> usize {
         let mut spread = channels;
         while !(spread * step * self.size()).is_multiple_of(16) {
             spread += 1;
@@ -342,7 +419,7 @@ impl Laid {
     /// Whether whole lines of a window are to be neighbours: how many channels apart places lie then.
     fn lines(&self, window: &Gathered, channels: usize) -> Option<usize> {
         let lines = window.by_lines()?;
-        let spread = self.spread(channels, window.step[1]);
+        let spread = self.apart(channels, window.step[1]);
         let fewer = self.stages(&lines, window.taps[1] * spread) * 5 < self.stages(window, channels) * 4;
         (fewer && window.taps[1] > 1).then_some(spread)
     }
@@ -408,12 +485,8 @@ impl Laid {
             (Pointer::Input(operand.0), 0)
         } else {
             let Some(place) = self.room(plan, self.batch * plane * line) else { return Ok(None) };
-            let axes = [
-                (self.batch, (channels * plane) as isize, plane * line),
-                (channels, plane as isize, 1),
-                (plane, 1, line),
-            ];
-            self.copied(plan, operand, (0, 0), &axes, place)?;
+            let sizes = [self.batch, channels, plane];
+            self.spread(plan, operand, sizes, [channels * plane, plane], [plane * line, line], place)?;
             place
         };
         Ok(Some(Images { place, window: window.clone(), neighbours: channels, channels: line, strides }))
@@ -591,47 +664,11 @@ impl Laid {
         let steps = places.div_ceil(each);
         let chunks = images.neighbours.div_ceil(each);
         let taps = window.taps[0] * window.taps[1];
-        let tiles = |tile: Tile| [g.o.div_ceil(tile.m), (taps * chunks * each).div_ceil(tile.n)];
-        let stages = |tile: Tile| tiles(tile)[0] * tiles(tile)[1] * steps;
-        // Each block has at least so many stages that it is worth to leave its sums. Where there are blocks for all tiles, those that
-        // read the same places do so at the same time; else each has as much as the others, of one tile or of two.
-        let together = |tile: Tile| tiles(tile)[0] * tiles(tile)[1] * 3 <= MULTIPROCESSORS;
-        let share = |tile: Tile| {
-            let share = match together(tile) {
-                true => steps.div_ceil(MULTIPROCESSORS / (tiles(tile)[0] * tiles(tile)[1])),
-                false => stages(tile).div_ceil(MULTIPROCESSORS),
-            };
-            share.max(8.min(steps))
-        };
-        let parts = |tile: Tile| match together(tile) {
-            true => tiles(tile)[0] * tiles(tile)[1] * steps.div_ceil(share(tile)),
-            false => tiles(tile)[0] * tiles(tile)[1] + stages(tile).div_ceil(share(tile)),
-        };
-        let time = |tile: Tile| {
-            share(tile) as f64 * tile.stage(cores) + (parts(tile) * tile.m * tile.n) as f64 * LEFT
-        };
-        let tile = chosen(problem, if cores { TENSOR_CORES } else { F32_WEIGHT }, time);
-        let ([tiles_m, tiles_n], share, count, together) =
-            (tiles(tile), share(tile), parts(tile), together(tile));
-        if stages(tile) >= 1 << 30 {
+        let tiles = if cores { TENSOR_CORES } else { F32_WEIGHT };
+        let Some(mut parts) = self.parts(problem, tiles, taps * chunks * each, steps) else {
             return Ok(false);
-        }
-        let blocks = if together { count } else { count - tiles_m * tiles_n };
-        let parts = (Pointer::Workspace, plan.workspace as u64);
-        plan.workspace += count * tile.m * tile.n * 4;
-
-        let mut args = Args::default();
-        args.pointer(Some((Pointer::Output(0), 0))).pointer(Some(parts));
-        let numbers =
-            [g.o, places, tiles_m, tiles_n, chunks, taps, window.taps[1], steps, share, together.into()];
-        for number in numbers {
-            args.u32(number as u32);
-        }
-        self.windows(&mut args, window);
-        for _ in 0..7 {
-            args.u32(0);
-        }
-        args.u64(0).u64(0).divisor(g.outputs()).divisor(window.places[1]);
+        };
+        let tile = parts.tile;
         let line = padded(g.o, size);
         let rows = Moved::Boxes(TensorMap {
             elements: self.elements,
@@ -639,25 +676,98 @@ impl Laid {
             strides: [line * size, places * line * size].map(|n| n as u64),
             boxes: [each as u32, each as u32, 1],
         });
-        args.map(gradient.place, rows).map(images.place, self.map(&images, each));
-        plan.launches.push(self.launch("weight", tile, blocks, tile.shared(0), args)?);
-
         let mut args = Args::default();
-        args.pointer(Some((Pointer::Output(0), 0))).pointer(Some(parts));
-        let tiles = tiles_m * tiles_n;
-        let volume = g.kernel[1] * g.kernel[2];
+        parts.begin(plan, &mut args, g.o, places, [chunks, taps, window.taps[1]]);
+        self.windows(&mut args, window);
+        for _ in 0..7 {
+            args.u32(0);
+        }
+        args.u64(0).u64(0).divisor(g.outputs()).divisor(window.places[1]);
+        args.map(gradient.place, rows).map(images.place, self.map(&images, each));
+        plan.launches.push(self.launch("weight", tile, parts.blocks, tile.shared(0), args)?);
         // Of neighbours, so many are one place's, and one tap's.
         let along = if lines.is_some() { g.kernel[2] } else { 1 };
-        for number in [g.o, g.c, taps, chunks, tiles_m, tiles, tile.m, tile.n, tile.wide(), steps, share] {
+        self.added(problem, &parts, plan, [taps, chunks, images.neighbours, images.channels, along])?;
+        Ok(true)
+    }
+
+    /// The gradient by the weight of windows of one element, of operands as they lie.
+    fn points(&self, problem: &Problem, plan: &mut Plan) -> Result<bool> {
+        let g = problem.g;
+        let (size, cores, each) = (self.size(), self.on_tensor_cores(), self.each());
+        let stages = g.outputs().div_ceil(each);
+        let tiles = if cores { POINTS } else { F32_POINTS };
+        let Some(mut parts) = self.parts(problem, tiles, g.c, self.batch * stages) else { return Ok(false) };
+        let tile = parts.tile;
+        let planes = |count: usize, rows: usize| {
+            Moved::Boxes(TensorMap {
+                elements: self.elements,
+                sizes: [g.outputs(), count, self.batch].map(|n| n as u64),
+                strides: [g.outputs() * size, g.outputs() * count * size].map(|n| n as u64),
+                boxes: [each as u32, rows as u32, 1],
+            })
+        };
+        let chunks = g.c.div_ceil(each);
+        let mut args = Args::default();
+        parts.begin(plan, &mut args, g.o, g.outputs(), [chunks, 1, 1]);
+        for _ in 0..13 {
+            args.u32(0);
+        }
+        args.u64(0).u64(0).divisor(stages).divisor(1);
+        args.map((Pointer::Input(1), 0), planes(g.o, tile.m))
+            .map((Pointer::Input(0), 0), planes(g.c, tile.n));
+        plan.launches.push(self.launch("point", tile, parts.blocks, tile.shared(0), args)?);
+        self.added(problem, &parts, plan, [1, chunks, g.c, g.c, 1])?;
+        Ok(true)
+    }
+
+    /// How blocks divide the tiles of so many columns. `None` where there are too many.
+    fn parts(&self, problem: &Problem, tiles_of: &[Tile], columns: usize, steps: usize) -> Option<Parts> {
+        let cores = self.on_tensor_cores();
+        let of = |tile: Tile| {
+            let tiles = [problem.g.o.div_ceil(tile.m), columns.div_ceil(tile.n)];
+            let count = tiles[0] * tiles[1];
+            // Where there are blocks for all tiles, those that read the same places do so at the same time; else each has as much
+            // as the others, of one tile or of several.
+            let together = count * 3 <= MULTIPROCESSORS;
+            let share = match together {
+                true => steps.div_ceil(MULTIPROCESSORS / count),
+                false => (count * steps).div_ceil(MULTIPROCESSORS),
+            };
+            // At least so many stages that it is worth to leave their sums.
+            let share = share.max(8.min(steps));
+            let (blocks, slots) = match together {
+                true => (count * steps.div_ceil(share), count * steps.div_ceil(share)),
+                false => ((count * steps).div_ceil(share), count + (count * steps).div_ceil(share)),
+            };
+            Parts { tile, tiles, steps, share, together, blocks, slots, at: 0 }
+        };
+        let time = |tile: Tile| {
+            let parts = of(tile);
+            parts.share as f64 * tile.stage(cores) + (parts.slots * tile.m * tile.n) as f64 * LEFT
+        };
+        let parts = of(chosen(problem, tiles_of, time));
+        (parts.tiles[0] * parts.tiles[1] * steps < 1 << 30).then_some(parts)
+    }
+
+    /// Adds the sums of the parts.
+    fn added(&self, problem: &Problem, parts: &Parts, plan: &mut Plan, numbers: [usize; 5]) -> Result<()> {
+        let (g, tile) = (problem.g, parts.tile);
+        let [taps, chunks, neighbours, inner, along] = numbers;
+        let tiles = parts.tiles[0] * parts.tiles[1];
+        let volume = g.kernel[1] * g.kernel[2];
+        let mut args = Args::default();
+        args.pointer(Some((Pointer::Output(0), 0))).pointer(Some((Pointer::Workspace, parts.at)));
+        for number in [g.o, g.c, taps, chunks, parts.tiles[0], tiles, tile.m, tile.n, tile.wide()] {
             args.u32(number as u32);
         }
-        args.u32(together.into());
-        args.u32(images.neighbours as u32).u32(images.channels as u32);
+        args.u32(parts.steps as u32).u32(parts.share as u32).u32(parts.together.into());
+        args.u32(neighbours as u32).u32(inner as u32);
         args.u32((g.c * volume) as u32).u32(volume as u32).u32(along as u32);
         let threads = tiles * tile.m * tile.n / 4;
-        let name = format!("conv_add_{}", self.name);
+        let name = format!("conv_add_{}", problem.dtype.name());
         plan.launches.push(copy::launch("conv", &name, threads.div_ceil(256), args)?);
-        Ok(true)
+        Ok(())
     }
 
     fn launch(&self, kind: &str, tile: Tile, grid: usize, shared: usize, args: Args) -> Result<Launch> {

@@ -1,0 +1,610 @@
+//! Plans of convolutions for capability 9.0, carried out on the CPU: every launch does here to arrays of numbers what its kernel does
+//! (`kernels/conv_tiles.cuh` and what includes it), tile by tile and stage by stage, and the result is compared with the sum of products
+//! that a convolution is. So the addresses of windows, the order of tiles and parts, and the copies before and after are checked
+//! without a GPU.
+
+use mg_device::cuda::{Moved, WindowMap};
+use mg_device::{DType, Layout, Shape};
+use mg_kernels::cuda::library::{Launch, MAX_ARGS, Map, Plan, Pointer};
+use mg_kernels::library::conv::{Conv, ConvKind};
+use mg_kernels::library::matmul::Precision;
+use mg_kernels::library::{Described, Library, Shaped, Target};
+use std::collections::HashMap;
+
+/// A convolution over two axes.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    n: usize,
+    c: usize,
+    size: [usize; 2],
+    o: usize,
+    kernel: [usize; 2],
+    stride: [usize; 2],
+    padding: [usize; 2],
+    dilation: [usize; 2],
+}
+
+impl Case {
+    fn output(&self) -> [usize; 2] {
+        [0, 1].map(|i| {
+            let reach = self.dilation[i] * (self.kernel[i] - 1) + 1;
+            (self.size[i] + 2 * self.padding[i] - reach) / self.stride[i] + 1
+        })
+    }
+
+    /// Shapes of the input, the weight, the output.
+    fn shapes(&self) -> [[usize; 4]; 3] {
+        let [h, w] = self.size;
+        let [p, q] = self.output();
+        let [r, s] = self.kernel;
+        [[self.n, self.c, h, w], [self.o, self.c, r, s], [self.n, self.o, p, q]]
+    }
+
+    /// What is computed, straight from what it is.
+    fn expected(&self, kind: ConvKind, a: &[f64], b: &[f64]) -> Vec<f64> {
+        let [x, w, y] = self.shapes();
+        let at = |shape: [usize; 4], i: [usize; 4]| i.iter().zip(shape).fold(0, |at, (i, n)| at * n + i);
+        let result = match kind {
+            ConvKind::Forward => y,
+            ConvKind::Input => x,
+            ConvKind::Weight => w,
+        };
+        let mut out = vec![0.0; result.iter().product()];
+        for n in 0..self.n {
+            for o in 0..self.o {
+                for c in 0..self.c {
+                    for (p, q, r, s) in (0..y[2]).flat_map(|p| {
+                        (0..y[3]).flat_map(move |q| {
+                            (0..w[2]).flat_map(move |r| (0..w[3]).map(move |s| (p, q, r, s)))
+                        })
+                    }) {
+                        let line = p * self.stride[0] + r * self.dilation[0];
+                        let column = q * self.stride[1] + s * self.dilation[1];
+                        let (Some(line), Some(column)) =
+                            (line.checked_sub(self.padding[0]), column.checked_sub(self.padding[1]))
+                        else {
+                            continue;
+                        };
+                        if line >= x[2] || column >= x[3] {
+                            continue;
+                        }
+                        let (ix, iw, iy) =
+                            (at(x, [n, c, line, column]), at(w, [o, c, r, s]), at(y, [n, o, p, q]));
+                        match kind {
+                            ConvKind::Forward => out[iy] += a[ix] * b[iw],
+                            ConvKind::Input => out[ix] += a[iy] * b[iw],
+                            ConvKind::Weight => out[iw] += a[ix] * b[iy],
+                        }
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    fn plan(&self, kind: ConvKind, dtype: DType, precision: Precision, tile: Option<&str>) -> Plan {
+        let [x, w, y] = self.shapes();
+        let (a, b, sizes) = match kind {
+            ConvKind::Forward => (x, w, [0; 2]),
+            ConvKind::Input => (y, w, self.size),
+            ConvKind::Weight => (x, y, self.kernel),
+        };
+        let axes = |numbers: [usize; 2], missing: u32| [missing, numbers[0] as u32, numbers[1] as u32];
+        let conv = Conv {
+            kind,
+            axes: 2,
+            stride: axes(self.stride, 1),
+            padding: axes(self.padding, 0),
+            dilation: axes(self.dilation, 1),
+            groups: 1,
+            sizes: if kind == ConvKind::Forward { [0; 3] } else { axes(sizes, 1) },
+        };
+        let operands =
+            [a, b].map(|dims| Described { layout: Layout::contiguous(Shape::from(dims)), dtype, align: 16 });
+        let target = Target { align: 16, capability: 90, in_place: false, precision, epilogue: None };
+        match tile {
+            Some(tile) => conv.cuda_with(&operands, target, tile).unwrap(),
+            None => {
+                let shaped = operands.map(|o| Shaped { shape: *o.layout.shape(), dtype });
+                let kernel = Library::from(conv);
+                kernel.cuda(&operands, &kernel.result(&shaped).unwrap(), target).unwrap()
+            }
+        }
+    }
+}
+
+/// Numbers of an argument, one after the other.
+struct Read<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Read<'_> {
+    fn u32(&mut self) -> usize {
+        self.at += 4;
+        u32::from_ne_bytes(self.bytes[self.at - 4..self.at].try_into().unwrap()) as usize
+    }
+
+    fn i32(&mut self) -> isize {
+        self.u32() as u32 as i32 as isize
+    }
+
+    fn u64(&mut self) -> u64 {
+        self.at = self.at.next_multiple_of(8) + 8;
+        u64::from_ne_bytes(self.bytes[self.at - 8..self.at].try_into().unwrap())
+    }
+
+    fn i64(&mut self) -> isize {
+        self.u64() as i64 as isize
+    }
+
+    fn divisor(&mut self) -> usize {
+        let size = self.u32();
+        self.at += 12;
+        size
+    }
+
+    /// Offsets of all positions of `struct Axes`, to and from.
+    fn axes(&mut self) -> Vec<[isize; 2]> {
+        let sizes: Vec<usize> = (0..8).map(|_| self.divisor()).collect();
+        let strides: Vec<Vec<isize>> = (0..2).map(|_| (0..8).map(|_| self.i64()).collect()).collect();
+        let rank = self.u32();
+        let mut all = vec![[0, 0]];
+        for axis in 0..rank {
+            all = all
+                .iter()
+                .flat_map(|&[to, from]| {
+                    let (a, b) = (strides[0][axis], strides[1][axis]);
+                    (0..sizes[axis] as isize).map(move |i| [to + i * a, from + i * b])
+                })
+                .collect();
+        }
+        all
+    }
+}
+
+/// What lies in a device's memory, by element; sums of parts lie apart, in f32.
+struct Memory {
+    size: usize,
+    arrays: HashMap<Pointer, Vec<f64>>,
+    parts: HashMap<usize, Vec<f64>>,
+}
+
+impl Memory {
+    fn read(&self, (pointer, byte): (Pointer, u64), element: isize) -> f64 {
+        self.arrays[&pointer][(byte as usize / self.size).checked_add_signed(element).unwrap()]
+    }
+
+    fn write(&mut self, (pointer, byte): (Pointer, u64), element: isize, value: f64) {
+        let at = (byte as usize / self.size).checked_add_signed(element).unwrap();
+        // Every element of the result is written once.
+        let to = &mut self.arrays.get_mut(&pointer).unwrap()[at];
+        assert!(!matches!(pointer, Pointer::Output(_)) || to.is_nan());
+        *to = value;
+    }
+
+    /// `struct Copy` and `struct Plane` of `kernels/copy.cu`, `struct Fill`.
+    fn copied(&mut self, launch: &Launch, args: &[u8]) {
+        let places: HashMap<usize, (Pointer, u64)> =
+            launch.pointers().map(|(at, p, o)| (at, (p, o))).collect();
+        let mut read = Read { bytes: args, at: 16 };
+        let to = places[&0];
+        if launch.kernel.name.starts_with("fill") {
+            read.at = 8;
+            for i in 0..read.u64() {
+                self.write(to, i as isize, 0.0);
+            }
+        } else if let Some(bits) = launch.kernel.name.strip_prefix("copy_b") {
+            let unit = bits.parse::<usize>().unwrap() / 8 / self.size;
+            let count = read.u64() as usize;
+            for [a, b] in read.axes().into_iter().take(count) {
+                for i in 0..unit as isize {
+                    let value = self.read(places[&8], b * unit as isize + i);
+                    self.write(to, a * unit as isize + i, value);
+                }
+            }
+        } else {
+            let (rows, columns) = (read.u32() as isize, read.u32() as isize);
+            let (from_row, out_column) = (read.i64(), read.i64());
+            let _ = (read.u32(), read.u32());
+            for [a, b] in read.axes() {
+                for (r, c) in (0..rows).flat_map(|r| (0..columns).map(move |c| (r, c))) {
+                    let value = self.read(places[&8], b + r * from_row + c);
+                    self.write(to, a + c * out_column + r, value);
+                }
+            }
+        }
+    }
+
+    /// A box of a tensor: lines of neighbours.
+    fn lines(&self, map: &Map, at: [usize; 3]) -> Vec<Vec<f64>> {
+        let Moved::Boxes(tensor) = &map.tensor else { panic!("boxes are moved") };
+        let [across, down, _] = tensor.boxes.map(|n| n as usize);
+        let inside = |i: [usize; 3]| i.iter().zip(tensor.sizes).all(|(&i, n)| (i as u64) < n);
+        let one = |x: usize, y: usize| {
+            let i = [at[0] + x, at[1] + y, at[2]];
+            let byte = i[1] as u64 * tensor.strides[0] + i[2] as u64 * tensor.strides[1];
+            if inside(i) { self.read((map.pointer, map.offset + byte), i[0] as isize) } else { 0.0 }
+        };
+        (0..down).map(|y| (0..across).map(|x| one(x, y)).collect()).collect()
+    }
+
+    /// Windows, as the copy engine walks over them.
+    fn gathered(&self, map: &Map, first: usize, from: [isize; 3], apart: [isize; 2]) -> Vec<Vec<f64>> {
+        let Moved::Windows(WindowMap { sizes, strides, low, high, steps, neighbours, places, .. }) =
+            &map.tensor
+        else {
+            panic!("windows are gathered")
+        };
+        let [mut x, mut y, mut image] = from;
+        let mut all = Vec::new();
+        for _ in 0..*places {
+            let at = [x + apart[0], y + apart[1], image];
+            let inside = at.iter().zip(&sizes[1..]).all(|(&i, &n)| (0..n as isize).contains(&i));
+            let line = (0..*neighbours as usize).map(|i| {
+                if !inside || first + i >= sizes[0] as usize {
+                    return 0.0;
+                }
+                let byte: u64 = at.iter().zip(strides).map(|(&i, &stride)| i as u64 * stride).sum();
+                self.read((map.pointer, map.offset + byte), (first + i) as isize)
+            });
+            all.push(line.collect());
+            x += steps[0] as isize;
+            if x > sizes[1] as isize - 1 + high[0] as isize {
+                (x, y) = (low[0] as isize, y + steps[1] as isize);
+                if y > sizes[2] as isize - 1 + high[1] as isize {
+                    (y, image) = (low[1] as isize, image + 1);
+                }
+            }
+        }
+        all
+    }
+
+    /// `struct Conv` of `kernels/conv_tiles.cuh`.
+    fn multiplied(&mut self, launch: &Launch, args: &[u8]) {
+        let (kind, tile) = launch.kernel.name.rsplit_once("_w").unwrap();
+        let (bm, bn) = tile.split_once('x').unwrap();
+        let (bm, bn): (usize, usize) = (bm.parse().unwrap(), bn.parse().unwrap());
+        let mut read = Read { bytes: args, at: 16 };
+        let [m, n, tiles_m, tiles_n, chunks, taps, wide, steps, share, together] =
+            [(); 10].map(|()| read.u32());
+        let low = [read.i32(), read.i32()];
+        let [step_y, step_x, apart_y, apart_x] = [(); 4].map(|()| read.u32());
+        let [first, down, right] = [(); 3].map(|()| read.i32());
+        let [vector, out_first, out_down, out_right] = [(); 4].map(|()| read.u32());
+        let (plane, image) = (read.u64() as usize, read.u64() as usize);
+        let (places, line) = (read.divisor(), read.divisor());
+        let [a, b] = launch.maps() else { panic!("two operands") };
+        let each = 128 / self.size;
+        let window = |place: usize| {
+            let (image, rest) = (place / places, place % places);
+            let x = (rest % line * step_x) as isize + low[1];
+            [x, (rest / line * step_y) as isize + low[0], image as isize]
+        };
+        let apart = |tap: usize| [(tap % wide * apart_x) as isize, (tap / wide * apart_y) as isize];
+        let mut sum = vec![0.0; bm * bn];
+        if kind.contains("gather") {
+            let to = launch.pointers().find(|p| p.0 == 0).map(|p| (p.1, p.2)).unwrap();
+            for turn in 0..tiles_m * tiles_n {
+                let (tile_n, tile_m) = (turn / tiles_m, turn % tiles_m);
+                sum.fill(0.0);
+                for stage in 0..taps * chunks {
+                    let (tap, chunk) = (stage / chunks, stage % chunks * each);
+                    let filter = first + (tap / wide) as isize * down + (tap % wide) as isize * right;
+                    let a = self.lines(a, [chunk, tile_m * bm, usize::try_from(filter).unwrap()]);
+                    let b = self.gathered(b, chunk, window(tile_n * bn), apart(tap));
+                    for (i, j) in (0..bm).flat_map(|i| (0..bn).map(move |j| (i, j))) {
+                        sum[i * bn + j] += a[i].iter().zip(&b[j]).map(|(a, b)| a * b).sum::<f64>();
+                    }
+                }
+                for (i, j) in (0..bm).flat_map(|i| (0..bn).map(move |j| (i, j))) {
+                    let (row, place) = (tile_m * bm + i, tile_n * bn + j);
+                    if row >= m || place >= n {
+                        continue;
+                    }
+                    // Places that are stored at a time are neighbours.
+                    assert!(place % vector == 0 || place % places != 0);
+                    let mut rest = place % places;
+                    if out_right > 0 {
+                        rest = out_first + rest / line * out_down + rest % line * out_right;
+                    }
+                    self.write(to, (place / places * image + row * plane + rest) as isize, sum[i * bn + j]);
+                }
+            }
+            return;
+        }
+        for block in 0..launch.grid[0] as usize {
+            let tiles = tiles_m * tiles_n;
+            let (mut turn, mut turns) = (block * share, ((block + 1) * share).min(tiles * steps));
+            if together > 0 {
+                let (part, tile) = (block / tiles, block % tiles);
+                turn = tile * steps + part * share;
+                turns = (turn + share).min((tile + 1) * steps);
+            }
+            assert!(turn < turns);
+            while turn < turns {
+                let tile = turn / steps;
+                let (tile_n, tile_m) = (tile / tiles_m, tile % tiles_m);
+                let end = turns.min((tile + 1) * steps);
+                sum.fill(0.0);
+                for k in turn - tile * steps..end - tile * steps {
+                    let parts = |i: usize| self.lines(a, [tile_m * bm + i, k * each, 0]);
+                    let a: Vec<_> = (0..bm).step_by(each).map(parts).collect();
+                    let columns = (0..bn / each).map(|i| (tile_n * (bn / each) + i).min(taps * chunks - 1));
+                    let b: Vec<_> = columns
+                        .map(|i| self.gathered(b, i % chunks * each, window(k * each), apart(i / chunks)))
+                        .collect();
+                    for (i, j) in (0..bm).flat_map(|i| (0..bn).map(move |j| (i, j))) {
+                        let products = (0..each).map(|k| a[i / each][k][i % each] * b[j / each][k][j % each]);
+                        sum[i * bn + j] += products.sum::<f64>();
+                    }
+                }
+                let slot = if together > 0 { block } else { block + tile };
+                assert!(self.parts.insert(slot, sum.clone()).is_none());
+                turn = end;
+            }
+        }
+    }
+
+    /// As [`Memory::multiplied`], of windows of one element.
+    fn points(&mut self, launch: &Launch, args: &[u8]) {
+        let (_, tile) = launch.kernel.name.rsplit_once("_w").unwrap();
+        let (bm, bn) = tile.split_once('x').unwrap();
+        let (bm, bn): (usize, usize) = (bm.parse().unwrap(), bn.parse().unwrap());
+        let mut read = Read { bytes: args, at: 24 };
+        let [tiles_m, tiles_n, _, _, _, steps, share, together] = [(); 8].map(|()| read.u32());
+        read.at = 128;
+        let stages = read.divisor();
+        let [a, b] = launch.maps() else { panic!("two operands") };
+        let each = 128 / self.size;
+        for block in 0..launch.grid[0] as usize {
+            let tiles = tiles_m * tiles_n;
+            let (mut turn, mut turns) = (block * share, ((block + 1) * share).min(tiles * steps));
+            if together > 0 {
+                let (part, tile) = (block / tiles, block % tiles);
+                turn = tile * steps + part * share;
+                turns = (turn + share).min((tile + 1) * steps);
+            }
+            while turn < turns {
+                let tile = turn / steps;
+                let end = turns.min((tile + 1) * steps);
+                let mut sum = vec![0.0; bm * bn];
+                for k in turn - tile * steps..end - tile * steps {
+                    let (image, place) = (k / stages, k % stages * each);
+                    let a = self.lines(a, [place, tile % tiles_m * bm, image]);
+                    let b = self.lines(b, [place, tile / tiles_m * bn, image]);
+                    for (i, j) in (0..bm).flat_map(|i| (0..bn).map(move |j| (i, j))) {
+                        sum[i * bn + j] += a[i].iter().zip(&b[j]).map(|(a, b)| a * b).sum::<f64>();
+                    }
+                }
+                let slot = if together > 0 { block } else { block + tile };
+                assert!(self.parts.insert(slot, sum).is_none());
+                turn = end;
+            }
+        }
+    }
+
+    /// `struct Spread` of `kernels/conv_spread.cu`.
+    fn spread(&mut self, launch: &Launch, args: &[u8]) {
+        let places: HashMap<usize, (Pointer, u64)> =
+            launch.pointers().map(|(at, p, o)| (at, (p, o))).collect();
+        let mut read = Read { bytes: args, at: 16 };
+        let [from_image, from_channel, to_image, to_place] = [(); 4].map(|()| read.u64() as usize);
+        let [channels, line, count, tiles_p, tiles_c, _] = [(); 6].map(|()| read.u32());
+        let wide = read.divisor();
+        let each = 128 / self.size;
+        assert!(wide <= 64 && wide * tiles_p >= count && tiles_c * each >= channels);
+        for block in 0..launch.grid[0] as usize {
+            let (tile_c, rest) = (block % tiles_c, block / tiles_c);
+            let (tile_p, image) = (rest % tiles_p, rest / tiles_p);
+            for place in tile_p * wide..((tile_p + 1) * wide).min(count) {
+                for channel in tile_c * each..((tile_c + 1) * each).min(line) {
+                    let from = image * from_image + channel * from_channel + place;
+                    let value = if channel < channels { self.read(places[&8], from as isize) } else { 0.0 };
+                    let to = image * to_image + place * to_place + channel;
+                    self.write(places[&0], to as isize, value);
+                }
+            }
+        }
+    }
+
+    /// `struct Add` of `kernels/conv_add.cu`.
+    fn added(&mut self, launch: &Launch, args: &[u8]) {
+        let mut read = Read { bytes: args, at: 16 };
+        let [m, channels, taps, chunks, tiles_m, tiles, rows, columns, _, steps, share, together] =
+            [(); 12].map(|()| read.u32());
+        let [neighbours, inner, row, channel, along] = [(); 5].map(|()| read.u32());
+        let to = launch.pointers().find(|p| p.0 == 0).map(|p| (p.1, p.2)).unwrap();
+        let each = 128 / self.size;
+        for tile in 0..tiles {
+            let slots: Vec<usize> = if together > 0 {
+                (0..steps.div_ceil(share)).map(|part| tile + part * tiles).collect()
+            } else {
+                (tile * steps / share..=((tile + 1) * steps - 1) / share).map(|block| block + tile).collect()
+            };
+            let parts: Vec<Vec<f64>> = slots.iter().map(|slot| self.parts.remove(slot).unwrap()).collect();
+            for (i, j) in (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j))) {
+                let (filter, column) = (tile % tiles_m * rows + i, tile / tiles_m * columns + j);
+                let (tap, neighbour) = (column / (chunks * each), column % (chunks * each));
+                let (place, c) = (neighbour / inner, neighbour % inner);
+                if filter < m && tap < taps && neighbour < neighbours && c < channels {
+                    let sum = parts.iter().map(|part| part[i * columns + j]).sum();
+                    self.write(to, (filter * row + c * channel + tap * along + place) as isize, sum);
+                }
+            }
+        }
+        assert!(self.parts.is_empty());
+    }
+
+    /// `struct Weave` of `kernels/conv_weave.cu`.
+    fn woven(&mut self, launch: &Launch, args: &[u8]) {
+        let places: HashMap<usize, (Pointer, u64)> =
+            launch.pointers().map(|(at, p, o)| (at, (p, o))).collect();
+        let mut read = Read { bytes: args, at: 16 };
+        let (count, _) = (read.u32(), read.u32());
+        let first = [(); 16].map(|()| read.u64());
+        let [high, wide, down, right] = [(); 4].map(|()| read.divisor());
+        for at in 0..count {
+            let (x, y, plane) = (at % wide, at / wide % high, at / wide / high);
+            let (rows, columns) = ((high - y % down).div_ceil(down), (wide - x % right).div_ceil(right));
+            let from = first[y % down * right + x % right];
+            let inside = (plane * rows + y / down) * columns + x / right;
+            let value =
+                if from == u64::MAX { 0.0 } else { self.read(places[&8], from as isize + inside as isize) };
+            self.write(places[&0], at as isize, value);
+        }
+    }
+
+    fn run(&mut self, plan: &Plan) {
+        for launch in &plan.launches {
+            let mut memory = [0; MAX_ARGS];
+            let args = launch.bind(&mut memory, |_| 0);
+            let name = launch.kernel.name;
+            match name.strip_prefix("conv_").and_then(|rest| rest.split('_').next()) {
+                Some("gather" | "weight") => self.multiplied(launch, args),
+                Some("add") => self.added(launch, args),
+                Some("weave") => self.woven(launch, args),
+                Some("point") => self.points(launch, args),
+                Some("spread") => self.spread(launch, args),
+                _ => self.copied(launch, args),
+            }
+        }
+    }
+}
+
+/// Numbers that are no two alike, small.
+fn numbers(count: usize, seed: u32) -> Vec<f64> {
+    let mut x = seed;
+    let mut next = || {
+        x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(x >> 8) / f64::from(1 << 24) - 0.5
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+fn check(case: Case, kind: ConvKind, dtype: DType, precision: Precision, tile: Option<&str>) -> Plan {
+    let plan = case.plan(kind, dtype, precision, tile);
+    let [x, w, y] = case.shapes().map(|shape| shape.iter().product::<usize>());
+    let [a, b, out] = match kind {
+        ConvKind::Forward => [x, w, y],
+        ConvKind::Input => [y, w, x],
+        ConvKind::Weight => [x, y, w],
+    };
+    let (a, b) = (numbers(a, 1), numbers(b, 2));
+    let expected = case.expected(kind, &a, &b);
+    let size = dtype.size();
+    let arrays = HashMap::from([
+        (Pointer::Input(0), a),
+        (Pointer::Input(1), b),
+        (Pointer::Output(0), vec![f64::NAN; out]),
+        (Pointer::Workspace, vec![f64::NAN; plan.workspace.div_ceil(size)]),
+    ]);
+    let mut memory = Memory { size, arrays, parts: HashMap::new() };
+    memory.run(&plan);
+    let far = memory.arrays[&Pointer::Output(0)].iter().zip(&expected).map(|(a, b)| (a - b).abs());
+    // Not `fold(max)`: a NaN has to fail.
+    assert!(far.clone().all(|d| d < 1e-9), "{case:?} {kind:?} {dtype} {tile:?}");
+    plan
+}
+
+const fn case(n: usize, c: usize, size: [usize; 2], o: usize, kernel: [usize; 2]) -> Case {
+    Case { n, c, size, o, kernel, stride: [1; 2], padding: [1; 2], dilation: [1; 2] }
+}
+
+const CASES: [Case; 8] = [
+    Case { stride: [2, 1], padding: [1, 0], dilation: [1, 2], ..case(3, 24, [9, 11], 40, [3, 2]) },
+    Case { stride: [3, 2], padding: [2, 1], ..case(2, 40, [13, 17], 70, [5, 3]) },
+    Case { stride: [2, 2], padding: [0, 0], ..case(4, 72, [6, 6], 70, [1, 1]) },
+    case(7, 64, [7, 7], 66, [3, 3]),
+    Case { stride: [3, 3], padding: [4, 3], dilation: [3, 2], ..case(1, 40, [10, 14], 36, [3, 3]) },
+    Case { stride: [2, 2], padding: [3, 3], ..case(2, 32, [15, 14], 20, [4, 4]) },
+    Case { stride: [2, 2], padding: [3, 3], ..case(3, 3, [14, 15], 20, [7, 7]) },
+    Case { padding: [0, 0], ..case(1, 32, [9, 8], 40, [3, 3]) },
+];
+const KINDS: [ConvKind; 3] = [ConvKind::Forward, ConvKind::Input, ConvKind::Weight];
+
+fn uses(plan: &Plan, start: &str) -> bool {
+    plan.launches.iter().any(|launch| launch.kernel.name.starts_with(start))
+}
+
+#[test]
+fn plans_compute_the_convolution() {
+    for case in CASES {
+        for kind in KINDS {
+            for (dtype, precision) in [
+                (DType::BF16, Precision::Highest),
+                (DType::F32, Precision::High),
+                (DType::F32, Precision::Highest),
+            ] {
+                let plan = case.plan(kind, dtype, precision, None);
+                // What is left to the kernel for all sizes has no plan to follow here.
+                if uses(&plan, "conv_gather") || uses(&plan, "conv_add") {
+                    check(case, kind, dtype, precision, None);
+                } else {
+                    assert!(case.c < 4, "{case:?} {kind:?} {dtype}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_tile_computes_it() {
+    let case = CASES[1];
+    for tile in ["128x256", "128x192", "128x128", "64x256"] {
+        for kind in KINDS {
+            check(case, kind, DType::F16, Precision::Highest, Some(tile));
+        }
+    }
+    for tile in ["128x256", "64x256", "32x256"] {
+        check(case, ConvKind::Forward, DType::F32, Precision::Highest, Some(tile));
+    }
+    for tile in ["128x256", "64x288", "64x128", "32x288", "32x96"] {
+        check(case, ConvKind::Weight, DType::F32, Precision::Highest, Some(tile));
+    }
+}
+
+#[test]
+fn blocks_have_parts_of_one_tile_or_of_several() {
+    // Many tiles and few stages: blocks go on from one tile to the next.
+    let many = Case { padding: [0, 0], ..case(5, 256, [6, 6], 512, [3, 3]) };
+    check(many, ConvKind::Weight, DType::F32, Precision::Highest, Some("32x96"));
+    // Few tiles and many stages.
+    let few = case(40, 16, [12, 12], 16, [3, 3]);
+    check(few, ConvKind::Weight, DType::BF16, Precision::Highest, Some("128x128"));
+}
+
+#[test]
+fn windows_of_one_element_are_products() {
+    let one = Case { padding: [0, 0], ..case(4, 64, [16, 16], 32, [1, 1]) };
+    for kind in [ConvKind::Forward, ConvKind::Input] {
+        assert!(uses(&one.plan(kind, DType::BF16, Precision::Highest, None), "matmul"));
+    }
+    for (dtype, precision) in
+        [(DType::F16, Precision::Highest), (DType::F32, Precision::High), (DType::F32, Precision::Highest)]
+    {
+        // Planes of more than one stage, and of one that is not whole.
+        for size in [[16, 16], [5, 8]] {
+            let plan = check(Case { size, ..one }, ConvKind::Weight, dtype, precision, None);
+            assert!(uses(&plan, "conv_point"));
+        }
+    }
+    // Planes that are not aligned are spread.
+    let odd = check(Case { size: [5, 7], ..one }, ConvKind::Weight, DType::F16, Precision::Highest, None);
+    assert!(uses(&odd, "conv_spread") && uses(&odd, "conv_weight"));
+}
+
+#[test]
+fn what_the_copy_engine_does_not_take_is_for_the_kernel_for_all_sizes() {
+    let padded = |padding, kernel| Case { padding: [padding, 1], ..case(1, 64, [8, 8], 64, [kernel, 3]) };
+    let direct = |case: Case| {
+        uses(&case.plan(ConvKind::Forward, DType::BF16, Precision::Highest, None), "conv_forward")
+    };
+    assert!(!direct(padded(3, 3)));
+    // Corners of windows have eight bits, steps go to eight.
+    assert!(direct(Case { padding: [130, 1], ..padded(130, 140) }));
+    assert!(direct(Case { stride: [9, 1], ..case(8, 64, [40, 8], 64, [3, 3]) }));
+    // No tensor cores in f64; older devices have no such copy engine.
+    let f64 = CASES[3].plan(ConvKind::Forward, DType::F64, Precision::Highest, None);
+    assert!(uses(&f64, "conv_forward_f64"));
+}
