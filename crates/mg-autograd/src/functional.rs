@@ -53,7 +53,7 @@ pub(crate) fn count(shape: &Shape, mask: AxisSet) -> usize {
 }
 
 macro_rules! reductions {
-    ($($(#[doc = $doc:literal])+ $all:ident $some:ident $kind:ident;)*) => {
+    ($($(#[doc = $doc:literal])+ $all:ident $try_all:ident $some:ident $kind:ident;)*) => {
         impl Tensor {
             $(
                 $(#[doc = $doc])+
@@ -64,7 +64,17 @@ macro_rules! reductions {
                 /// max and min of no elements.
                 #[track_caller]
                 pub fn $all(&self) -> Tensor {
-                    or_panic(self.$some(&[], false))
+                    or_panic(self.$try_all())
+                }
+
+                #[doc = concat!("As [`Tensor::", stringify!($all), "`].")]
+                ///
+                /// # Errors
+                ///
+                /// max and min of no elements.
+                #[track_caller]
+                pub fn $try_all(&self) -> Result<Tensor> {
+                    self.$some(&[], false)
                 }
 
                 $(#[doc = $doc])+
@@ -87,13 +97,13 @@ macro_rules! reductions {
 }
 reductions! {
     /// The sum. Floats are added in f32 or f64 blocks and those in f64; integers become i64.
-    sum sum_dim Sum;
+    sum try_sum sum_dim Sum;
     /// The product.
-    prod prod_dim Prod;
+    prod try_prod prod_dim Prod;
     /// The largest element; NaN if any is. Equal ones share the gradient.
-    max max_dim Max;
+    max try_max max_dim Max;
     /// The smallest element; NaN if any is. Equal ones share the gradient.
-    min min_dim Min;
+    min try_min min_dim Min;
 }
 
 impl Tensor {
@@ -157,10 +167,20 @@ impl Tensor {
     ///
     /// # Panics
     ///
-    /// Never, but the mean of nothing is NaN.
+    /// Where memory or a device fails. The mean of nothing is NaN.
     #[track_caller]
     pub fn mean(&self) -> Tensor {
-        or_panic(self.mean_dim(&[], false))
+        or_panic(self.try_mean())
+    }
+
+    /// As [`Tensor::mean`].
+    ///
+    /// # Errors
+    ///
+    /// Memory; a device that fails.
+    #[track_caller]
+    pub fn try_mean(&self) -> Result<Tensor> {
+        self.mean_dim(&[], false)
     }
 
     /// The mean over some axes (all, if none is named); of integers, in f32.
@@ -176,7 +196,17 @@ impl Tensor {
     /// The variance of all elements with Bessel's correction.
     #[track_caller]
     pub fn var(&self) -> Tensor {
-        or_panic(self.var_dim(&[], 1, false))
+        or_panic(self.try_var())
+    }
+
+    /// As [`Tensor::var`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::var_dim`].
+    #[track_caller]
+    pub fn try_var(&self) -> Result<Tensor> {
+        self.var_dim(&[], 1, false)
     }
 
     /// The variance over some axes (all, if none is named): squares of deviations from the mean over count − `correction`

@@ -169,13 +169,33 @@ impl Tensor {
     /// The dtype's zero in the tensor's shape, dtype and device.
     #[track_caller]
     pub fn zeros_like(&self) -> Tensor {
-        or_panic(Tensor::full_on(&self.shape(), 0.0, self.dtype(), self.device()))
+        or_panic(self.try_zeros_like())
+    }
+
+    /// As [`Tensor::zeros_like`].
+    ///
+    /// # Errors
+    ///
+    /// A device that cannot be used; memory.
+    #[track_caller]
+    pub fn try_zeros_like(&self) -> Result<Tensor> {
+        Tensor::full_on(&self.shape(), 0.0, self.dtype(), self.device())
     }
 
     /// One in the tensor's shape, dtype and device.
     #[track_caller]
     pub fn ones_like(&self) -> Tensor {
-        or_panic(Tensor::full_on(&self.shape(), 1.0, self.dtype(), self.device()))
+        or_panic(self.try_ones_like())
+    }
+
+    /// As [`Tensor::ones_like`].
+    ///
+    /// # Errors
+    ///
+    /// A device that cannot be used; memory.
+    #[track_caller]
+    pub fn try_ones_like(&self) -> Result<Tensor> {
+        Tensor::full_on(&self.shape(), 1.0, self.dtype(), self.device())
     }
 
     /// Whether it is a boolean tensor.

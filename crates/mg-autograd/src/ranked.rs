@@ -261,7 +261,17 @@ impl<T: Element> Ranked<T, 1> {
     /// Unequal lengths.
     #[track_caller]
     pub fn dot(&self, other: &Self) -> Ranked<T, 0> {
-        Ranked::wrap(or_panic(public("dot", || self.0.try_matmul(&other.0))))
+        or_panic(self.try_dot(other))
+    }
+
+    /// As [`Ranked::dot`].
+    ///
+    /// # Errors
+    ///
+    /// Unequal lengths.
+    #[track_caller]
+    pub fn try_dot(&self, other: &Self) -> Result<Ranked<T, 0>> {
+        public("dot", || self.0.try_matmul(&other.0)).map(Ranked::wrap)
     }
 }
 
@@ -288,7 +298,17 @@ impl<T: Element> Ranked<T, 2> {
     /// Inner sizes that differ.
     #[track_caller]
     pub fn matmul(&self, other: &Self) -> Self {
-        Ranked::wrap(self.0.matmul(&other.0))
+        or_panic(self.try_matmul(other))
+    }
+
+    /// As [`Ranked::matmul`].
+    ///
+    /// # Errors
+    ///
+    /// Inner sizes that differ.
+    #[track_caller]
+    pub fn try_matmul(&self, other: &Self) -> Result<Self> {
+        self.0.try_matmul(&other.0).map(Ranked::wrap)
     }
 
     /// The product with a vector.
@@ -298,7 +318,17 @@ impl<T: Element> Ranked<T, 2> {
     /// Sizes that do not fit.
     #[track_caller]
     pub fn matvec(&self, other: &Ranked<T, 1>) -> Ranked<T, 1> {
-        Ranked::wrap(or_panic(public("matvec", || self.0.try_matmul(&other.0))))
+        or_panic(self.try_matvec(other))
+    }
+
+    /// As [`Ranked::matvec`].
+    ///
+    /// # Errors
+    ///
+    /// Sizes that do not fit.
+    #[track_caller]
+    pub fn try_matvec(&self, other: &Ranked<T, 1>) -> Result<Ranked<T, 1>> {
+        public("matvec", || self.0.try_matmul(&other.0)).map(Ranked::wrap)
     }
 }
 

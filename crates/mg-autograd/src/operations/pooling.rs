@@ -416,7 +416,7 @@ fn asked(answer: (Tensor, Tensor), indices: bool) -> (Tensor, Option<Tensor>) {
 }
 
 macro_rules! plain {
-    ($($name:ident $fallible:ident $asked:ident $try_asked:ident $axes:literal;)*) => {
+    ($($name:ident $try_name:ident $asked:ident $try_asked:ident $axes:literal;)*) => {
         /// Pooling as Rust calls it; Python's functions may answer with indices, too.
         impl Tensor {
             $(
@@ -434,7 +434,7 @@ macro_rules! plain {
                     dilation: &[usize],
                     ceil_mode: bool,
                 ) -> Tensor {
-                    crate::ops::or_panic(self.$fallible(kernel_size, stride, padding, dilation, ceil_mode))
+                    crate::ops::or_panic(self.$try_name(kernel_size, stride, padding, dilation, ceil_mode))
                 }
 
                 #[doc = concat!("The largest element of each window over the last ", $axes, " axes; see `", stringify!($asked), "`.")]
@@ -443,7 +443,7 @@ macro_rules! plain {
                 ///
                 /// Windows that do not fit.
                 #[track_caller]
-                pub fn $fallible(
+                pub fn $try_name(
                     &self,
                     kernel_size: &[usize],
                     stride: &[usize],
