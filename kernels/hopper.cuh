@@ -67,6 +67,12 @@ __device__ __forceinline__ void bring_places(u32 to, const TensorMap* map, u32 b
         "l"(map), "r"(barrier), "r"(neighbour), "r"(x), "r"(y), "r"(image), "h"((u16)dx), "h"((u16)dy)
         : "memory");
 }
+// The same of a tensor of four dimensions.
+__device__ __forceinline__ void bring(u32 to, const TensorMap* map, u32 barrier, u32 x, u32 y, u32 z, u32 w) {
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(to),
+                 "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "r"(w)
+                 : "memory");
+}
 // Takes a box from shared memory to a tensor, except what lies outside of it.
 __device__ __forceinline__ void take(const TensorMap* map, u32 from, u32 x, u32 y, u32 z) {
     asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map), "r"(from), "r"(x),
@@ -155,6 +161,25 @@ PRODUCTS(64, 32, 33, 34, 35)
 PRODUCTS(128, 64, 65, 66, 67)
 PRODUCTS(192, 96, 97, 98, 99)
 PRODUCTS(256, 128, 129, 130, 131)
+
+// The same of f16 or bf16 rows that the threads hold: of each 16 along k, registers have two neighbours each, those of row 16 w + l / 4 and of the
+// row eight further down at k = 2 (l % 4), and the same eight k further on. So pairs of sums lie, rounded.
+#define PRODUCT_HELD(N, A0, A1, A2, A3, B, TURN_B, T)                                                                      \
+    template <bool B_K>                                                                                                    \
+    __device__ __forceinline__ void multiply_held(float (&d)[N / 2], const u32* a, u64 b, T) {                             \
+        asm volatile("{.reg .pred %yes;setp.ne.u32 %yes, 1, 0;wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." #T "." #T   \
+                     " {" NAMES_##N "}, {%" #A0 ", %" #A1 ", %" #A2 ", %" #A3 "}, %" #B ", %yes, 1, 1, %" #TURN_B ";}"     \
+                     : SUMS_##N                                                                                            \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(B_K ? 0 : 1)                                \
+                     : "memory");                                                                                          \
+    }
+#define PRODUCTS_HELD(N, A0, A1, A2, A3, B, TURN_B)         \
+    PRODUCT_HELD(N, A0, A1, A2, A3, B, TURN_B, bf16)        \
+    PRODUCT_HELD(N, A0, A1, A2, A3, B, TURN_B, f16)
+PRODUCTS_HELD(64, 32, 33, 34, 35, 36, 37)
+PRODUCTS_HELD(128, 64, 65, 66, 67, 68, 69)
+PRODUCTS_HELD(192, 96, 97, 98, 99, 100, 101)
+PRODUCTS_HELD(256, 128, 129, 130, 131, 132, 133)
 
 // Sums are not read before, nor written after.
 template <int COUNT>

@@ -2,7 +2,8 @@
 
 use super::api::Address;
 use super::gpu::Gpu;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use smallvec::SmallVec;
 
 /// What the elements of a tensor are to the copy engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,18 +38,18 @@ impl Elements {
     }
 }
 
-/// A tensor of three dimensions and the boxes of it that a kernel moves, whose lines are 128 bytes of shared memory at most,
+/// A tensor of up to five dimensions and the boxes of it that a kernel moves, whose lines are 128 bytes of shared memory at most,
 /// exchanged eight by eight (`kernels/hopper.cuh`). What a box has outside of the tensor is read as zero, and not written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorMap {
     /// What the elements are.
     pub elements: Elements,
     /// Elements along each dimension, none of them 0; first that whose neighbours lie side by side.
-    pub sizes: [u64; 3],
-    /// Bytes from one to the next along the second and the third: multiples of 16 below 2⁴⁰.
-    pub strides: [u64; 2],
+    pub sizes: SmallVec<[u64; 4]>,
+    /// Bytes from one to the next along the second and each after it: multiples of 16 below 2⁴⁰.
+    pub strides: SmallVec<[u64; 4]>,
     /// Elements of a box along each, 256 at most.
-    pub boxes: [u32; 3],
+    pub boxes: SmallVec<[u32; 4]>,
 }
 
 /// A tensor of four dimensions (neighbours, x, y, image) and the windows over it that a kernel gathers: lines of neighbours at one
@@ -106,14 +107,19 @@ impl Gpu {
         let to = encoded.0.as_mut_ptr().cast();
         match tensor {
             Moved::Boxes(map) => {
-                const EACH: [u32; 3] = [1; 3];
+                const EACH: [u32; 5] = [1; 5];
+                let rank = map.sizes.len();
+                if rank > EACH.len() || [map.strides.len() + 1, map.boxes.len()] != [rank; 2] {
+                    let text = format!("a tensor map of {rank} dimensions with {map:?}");
+                    return Err(Error::new("tensor_map", ErrorKind::Internal(text)));
+                }
                 // SAFETY: the map is written to memory aligned to 64 bytes; the arrays have as many elements as a tensor of
-                // three dimensions asks for. The address is kept, not used.
+                // so many dimensions asks for. The address is kept, not used.
                 let code = unsafe {
                     (self.api.tensor_map_encode)(
                         to,
                         map.elements.code(),
-                        3,
+                        rank as u32,
                         address as Address,
                         map.sizes.as_ptr(),
                         map.strides.as_ptr(),

@@ -1,6 +1,6 @@
-//! Launches of `kernels/attention.cu` and `kernels/attention_mma.cu`, and the choice between them.
+//! Launches of `kernels/attention.cu` and `kernels/attention_mma.cu`, and the choice among these and `hopper`'s.
 
-use super::{Attention, AttentionKind, Sizes, wide};
+use super::{Attention, AttentionKind, Sizes, hopper, wide};
 use crate::cuda::library::args::Args;
 use crate::cuda::library::copy::{self, fill, launch};
 use crate::cuda::library::{Launch, Plan, Pointer, TICKETS};
@@ -9,7 +9,7 @@ use crate::library::{Described, Target};
 use mg_device::{DType, Error, ErrorKind, Layout, Result};
 use smallvec::SmallVec;
 
-const OP: &str = "attention";
+pub(super) const OP: &str = "attention";
 /// Without tensor cores: columns of a result that a block has, in blocks.
 const CHUNKS: usize = 2;
 /// Queries of a block that sums products of rows.
@@ -18,26 +18,26 @@ const WARPS: usize = 8;
 const THREADS: usize = 128;
 const STAGES: usize = 2;
 /// Bytes of keys and values (or of what asks for them) that stay in the second cache while blocks of several heads take turns.
-const CACHED: usize = 16 << 20;
+pub(super) const CACHED: usize = 16 << 20;
 
 /// Where the launches' addresses come from.
 #[derive(Default)]
-struct Places {
-    out: Option<(Pointer, u64)>,
-    keys: Option<(Pointer, u64)>,
-    values: Option<(Pointer, u64)>,
-    sums_out: Option<(Pointer, u64)>,
-    means_out: Option<(Pointer, u64)>,
-    y: Option<(Pointer, u64)>,
-    g: Option<(Pointer, u64)>,
-    sums: Option<(Pointer, u64)>,
-    means: Option<(Pointer, u64)>,
-    parts: Option<(Pointer, u64)>,
+pub(super) struct Places {
+    pub(super) out: Option<(Pointer, u64)>,
+    pub(super) keys: Option<(Pointer, u64)>,
+    pub(super) values: Option<(Pointer, u64)>,
+    pub(super) sums_out: Option<(Pointer, u64)>,
+    pub(super) means_out: Option<(Pointer, u64)>,
+    pub(super) y: Option<(Pointer, u64)>,
+    pub(super) g: Option<(Pointer, u64)>,
+    pub(super) sums: Option<(Pointer, u64)>,
+    pub(super) means: Option<(Pointer, u64)>,
+    pub(super) parts: Option<(Pointer, u64)>,
 }
 
 /// A part of the work, with a kernel of its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+pub(super) enum Part {
     /// Means of values.
     Forward,
     /// Gradients of queries.
@@ -47,7 +47,7 @@ enum Part {
 }
 
 impl Part {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Part::Forward => "forward",
             Part::Queries => "dq",
@@ -119,20 +119,20 @@ fn way(part: Part, s: &Sizes, dtype: DType, target: Target) -> Way {
 
 /// An operand as the kernels read it: its elements lie side by side along the last axis, the rest as far apart as the steps say.
 #[derive(Clone, Copy)]
-struct Lies {
-    at: (Pointer, u64),
-    steps: [isize; 3],
+pub(super) struct Lies {
+    pub(super) at: (Pointer, u64),
+    pub(super) steps: [isize; 3],
     /// What the address is a multiple of, in bytes, up to 16.
-    align: usize,
+    pub(super) align: usize,
 }
 
 /// All that a plan is made of.
-struct Planned<'a> {
-    attention: &'a Attention,
-    s: &'a Sizes,
-    operands: &'a [Described],
-    lie: SmallVec<[Lies; 6]>,
-    target: Target,
+pub(super) struct Planned<'a> {
+    pub(super) attention: &'a Attention,
+    pub(super) s: &'a Sizes,
+    pub(super) operands: &'a [Described],
+    pub(super) lie: SmallVec<[Lies; 6]>,
+    pub(super) target: Target,
 }
 
 /// Where operands lie, and the launches that copy those which the kernels do not take as they are; they go to the workspace,
@@ -167,11 +167,11 @@ fn lying(operands: &[Described], any: bool, plan: &mut Plan) -> Result<SmallVec<
 }
 
 impl Planned<'_> {
-    fn dtype(&self) -> DType {
+    pub(super) fn dtype(&self) -> DType {
         self.operands[0].dtype
     }
 
-    fn mask_kind(&self) -> u32 {
+    pub(super) fn mask_kind(&self) -> u32 {
         match (self.attention.masked, self.operands.get(3)) {
             (true, Some(mask)) if mask.dtype == DType::Bool => 1,
             (true, Some(_)) => 2,
@@ -268,6 +268,9 @@ impl Planned<'_> {
     }
 
     fn launch(&self, part: Part, places: Places) -> Result<Launch> {
+        if let Some(tile) = hopper::tile_of(self, part) {
+            return hopper::launched(self, part, tile, &places);
+        }
         let s = self.s;
         let (heads, length, columns) = match part {
             Part::Forward => (s.batch * s.heads, s.queries, s.depth),

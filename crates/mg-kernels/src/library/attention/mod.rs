@@ -4,6 +4,7 @@
 
 mod cpu;
 mod cuda;
+mod hopper;
 
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;

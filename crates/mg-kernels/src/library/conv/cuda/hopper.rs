@@ -562,9 +562,9 @@ impl Laid {
         let weights = |tile: Tile| {
             Moved::Boxes(TensorMap {
                 elements: self.elements,
-                sizes: [images.neighbours, rows, count].map(|n| n as u64),
-                strides: [length * size, rows * length * size].map(|n| n as u64),
-                boxes: [each as u32, tile.m as u32, 1],
+                sizes: [images.neighbours, rows, count].map(|n| n as u64).into_iter().collect(),
+                strides: [length * size, rows * length * size].map(|n| n as u64).into_iter().collect(),
+                boxes: [each as u32, tile.m as u32, 1].into_iter().collect(),
             })
         };
         let tap_line = if lines.is_some() { 1 } else { taps_x as isize };
@@ -672,9 +672,9 @@ impl Laid {
         let line = padded(g.o, size);
         let rows = Moved::Boxes(TensorMap {
             elements: self.elements,
-            sizes: [g.o, places, 1].map(|n| n as u64),
-            strides: [line * size, places * line * size].map(|n| n as u64),
-            boxes: [each as u32, each as u32, 1],
+            sizes: [g.o, places, 1].map(|n| n as u64).into_iter().collect(),
+            strides: [line * size, places * line * size].map(|n| n as u64).into_iter().collect(),
+            boxes: [each as u32, each as u32, 1].into_iter().collect(),
         });
         let mut args = Args::default();
         parts.begin(plan, &mut args, g.o, places, [chunks, taps, window.taps[1]]);

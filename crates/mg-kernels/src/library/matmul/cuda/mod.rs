@@ -373,9 +373,9 @@ fn with_maps(problem: &Problem, tile: &Tile, p: args::matmul::MatMul) -> args::m
         };
         Moved::Boxes(TensorMap {
             elements,
-            sizes: sizes.map(|n| n as u64),
-            strides: [line, bytes(batches, along_batch)],
-            boxes: boxes.map(|n| n as u32),
+            sizes: sizes.map(|n| n as u64).into_iter().collect(),
+            strides: [line, bytes(batches, along_batch)].into_iter().collect(),
+            boxes: boxes.map(|n| n as u32).into_iter().collect(),
         })
     };
     // One axis of a batch at most; those that are not there have strides of 0.
@@ -384,9 +384,9 @@ fn with_maps(problem: &Problem, tile: &Tile, p: args::matmul::MatMul) -> args::m
     let out = (problem.epilogue.is_none() && stores_boxes(problem)).then(|| {
         Moved::Boxes(TensorMap {
             elements: stored,
-            sizes: [*n, *m, batch.numel()].map(|n| n as u64),
-            strides: [n * size, m * n * size].map(|n| n as u64),
-            boxes: [(128 / size) as u32, 16, 1],
+            sizes: [*n, *m, batch.numel()].map(|n| n as u64).into_iter().collect(),
+            strides: [n * size, m * n * size].map(|n| n as u64).into_iter().collect(),
+            boxes: [(128 / size) as u32, 16, 1].into_iter().collect(),
         })
     });
     args::matmul_wgmma::Wgmma {

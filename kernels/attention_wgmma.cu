@@ -1,0 +1,633 @@
+// Attention and its gradient by Hopper's own instructions (wgmma): f16 and bf16, heads of at most V_D elements.
+//
+// A block has rows of its own (V_FORWARD, V_DQ: queries; V_DKV: keys), 64 for each group of four warps, and meets tiles of the others,
+// which one thread has the copy engine bring. Scores and what becomes of them stay in registers: as sums they lie the way the
+// next product takes its first operand. Rows are computed by one group from the first tile to the last, so nothing depends on
+// which block is faster. V_MASKED: with a mask in memory.
+#include "hopper.cuh"
+
+using T = V_T;
+
+__device__ __forceinline__ u32 pack(f16, float low, float high) {
+    u32 both;
+    asm("cvt.rn.f16x2.f32 %0, %2, %1;" : "=r"(both) : "f"(low), "f"(high));
+    return both;
+}
+__device__ __forceinline__ u32 pack(bf16, float low, float high) {
+    u32 both;
+    asm("cvt.rn.bf16x2.f32 %0, %2, %1;" : "=r"(both) : "f"(low), "f"(high));
+    return both;
+}
+__device__ __forceinline__ float exp2(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+// The product of two pairs of neighbours, in words.
+__device__ __forceinline__ float both(u32 a, u32 b) {
+    T low_a = {(u16)a}, high_a = {(u16)(a >> 16)}, low_b = {(u16)b}, high_b = {(u16)(b >> 16)};
+    return to_f32(low_a) * to_f32(low_b) + to_f32(high_a) * to_f32(high_b);
+}
+
+constexpr int D = V_D, GROUPS = V_GROUPS, OTHERS = V_OTHERS, STAGES = V_STAGES, OWNS = V_OWNS;
+constexpr int CHUNKS = D / 64, ROWS = 64 * GROUPS, WARPS = 4 * GROUPS;
+// What a block has itself: queries; and what flows back to their means; or keys and values.
+#if V_FORWARD
+constexpr int OWN = 1;
+#else
+constexpr int OWN = 2;
+#endif
+constexpr u32 BYTES_OWN = CHUNKS * ROWS * 128, BYTES_OTHER = CHUNKS * OTHERS * 128;
+#if V_DKV
+constexpr u32 BYTES_NUMBERS = 2 * OTHERS * 4;  // of each query of a tile the logarithm of its sum, and its mean
+#else
+constexpr u32 BYTES_NUMBERS = 0;
+#endif
+constexpr float LOG2E = 1.4426950408889634f;
+#if V_FORWARD
+constexpr float LN2 = 0.6931471805599453f;
+#endif
+
+// The argument; `library/attention/cuda.rs` writes it. Boxes are 64 elements by as many rows as a tile has, those of results 16.
+struct Flash {
+    float* sums_out;
+    const float* sums;   // logarithms of sums of all queries
+    float* means;        // products of means and what flows back to them: V_DQ writes them, V_DKV reads
+    const T* y;          // means of values, dense
+    const void* mask;
+    u64 mask_batch, mask_head, mask_row;  // steps of the mask
+    float scale;
+    u32 heads, shared;   // of queries; of keys and values
+    u32 queries, keys;
+    u32 mask_kind;       // truth values, numbers
+    u32 causal;
+    u32 width, depth;
+    u32 blocks;          // of rows of a head
+    u32 section;         // heads whose blocks follow each other, so that what they read stays in the cache
+    u32 turns;           // blocks of all heads
+    TensorMap own[2], other[2], out[2];
+};
+
+#define TEXT(x) #x
+#define NAME(x) TEXT(x)
+// Where the argument lies, for the copy engine: see matmul_wgmma.cu.
+__device__ __forceinline__ const Flash* argument() {
+    const Flash* at;
+    asm("{.reg .b64 %own;mov.b64 %own, " NAME(V_NAME) "_param_0;cvta.param.u64 %0, %own;}" : "=l"(at));
+    return at;
+}
+
+__device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
+
+// A block of rows, and the tiles that it meets: `count` of them from `first` on, for each head that shares it.
+struct Turn {
+    u32 row, head, first, count;
+
+    __device__ __forceinline__ Turn(const Flash& p, u32 turn) {
+        u32 each = p.section * p.blocks, section = turn / each, from = section * p.section;
+        u32 all = p.turns / p.blocks;
+        u32 height = min(p.section, all - from), rest = turn - section * each;
+        u32 block = rest / height;
+        head = from + rest - block * height;
+#if V_DKV
+        row = block * ROWS;
+        first = p.causal ? row / OTHERS : 0;
+        u32 tiles = (p.queries + OTHERS - 1) / OTHERS;
+        count = tiles > first ? tiles - first : 0;
+#else
+        // The longest first.
+        row = (p.causal ? p.blocks - 1 - block : block) * ROWS;
+        first = 0;
+        u32 end = p.causal ? min(p.keys, row + ROWS) : p.keys;
+        count = (end + OTHERS - 1) / OTHERS;
+#endif
+    }
+};
+
+// The turns of this block: of every second round backwards, so that nobody has the longer ones each time.
+__device__ __forceinline__ u32 turn_of(u32 round) {
+    return round * gridDim.x + (round & 1 ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
+}
+
+template <int N>
+__device__ __forceinline__ void clear(float (&sum)[N]) {
+#pragma unroll
+    for (int i = 0; i < N; i++) sum[i] = 0;
+}
+
+// Adds own rows times others, both with lines along what is summed over.
+template <int N>
+__device__ __forceinline__ void rows_by_rows(float (&sum)[N / 2], u64 own, u64 other) {
+#pragma unroll
+    for (int s = 0; s < D / 16; s++)
+        multiply<true, true>(sum, own + (s / 4 * ROWS * 128 + s % 4 * 32) / 16, other + (s / 4 * OTHERS * 128 + s % 4 * 32) / 16, T());
+}
+
+// Sums as first operand of a product, rounded.
+template <int N>
+__device__ __forceinline__ void rounded(u32 (&to)[N / 2], const float (&from)[N]) {
+#pragma unroll
+    for (int i = 0; i < N / 2; i++) to[i] = pack(T(), from[2 * i], from[2 * i + 1]);
+}
+
+// Adds what is in registers times the others.
+template <int N>
+__device__ __forceinline__ void held_by_others(float (&sum)[N / 2], const u32 (&held)[OTHERS / 4], u64 other) {
+#pragma unroll
+    for (int s = 0; s < OTHERS / 16; s++) multiply_held<false>(sum, &held[4 * s], other + s * 16 * 128 / 16, T());
+}
+
+// Whether a key takes part, and the score as the softmax takes it: times log2(e).
+__device__ __forceinline__ float masked(const Flash& p, u32 head, u32 query, u32 key, float score) {
+    if (query >= p.queries || key >= p.keys || (p.causal && key > query)) return -infinity();
+#if V_MASKED
+    u64 at = head / p.heads * p.mask_batch + head % p.heads * p.mask_head + query * p.mask_row + key;
+    if (p.mask_kind == 1) return ((const u8*)p.mask)[at] ? score : -infinity();
+    score = fmaf(((const float*)p.mask)[at], LOG2E, score);
+#endif
+    return score;
+}
+
+// Rounds the sums of this warp's 16 rows, and stores them by the copy engine through shared memory that has had its time.
+__device__ __forceinline__ void store(const TensorMap* map, u32 at, u32 row, u32 head, u32 warp, u32 lane, const float (&sum)[D / 2]) {
+    u32 r = lane % 16, c = lane / 16;
+#pragma unroll
+    for (int chunk = 0; chunk < CHUNKS; chunk++) {
+        u32 to = at + chunk * ROWS * 128 + warp * 16 * 128;
+        const float* d = sum + chunk * 32;
+#pragma unroll
+        for (int j = 0; j < 8; j += 2, d += 8)
+            stmatrix(to + r * 128 + (((j + c) ^ (r % 8)) << 4), pack(T(), d[0], d[1]), pack(T(), d[2], d[3]), pack(T(), d[4], d[5]),
+                     pack(T(), d[6], d[7]));
+    }
+    written();
+    __syncwarp();
+    if (lane == 0) {
+#pragma unroll
+        for (int chunk = 0; chunk < CHUNKS; chunk++)
+            take(map, at + chunk * ROWS * 128 + warp * 16 * 128, chunk * 64, row + warp * 16, head);
+        taken_end();
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const Flash p) {
+    extern __shared__ __align__(1024) u8 memory[];
+    const u32 warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
+    const u32 own = (shared_address(memory) + 1023) & ~1023u;
+    const u32 others = own + OWNS * OWN * BYTES_OWN, numbers = others + STAGES * 2 * BYTES_OTHER;
+    const u32 barriers = numbers + STAGES * BYTES_NUMBERS;
+    // Of each operand of each stage whether it has come, and whether it may be replaced.
+    const u32 own_full = barriers, own_empty = own_full + OWNS * 8, full = own_empty + OWNS * 8, empty = full + STAGES * 16;
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < OWNS; s++) {
+            barrier_init(own_full + s * 8, 1);
+            barrier_init(own_empty + s * 8, WARPS);
+        }
+        for (int s = 0; s < STAGES * 2; s++) {
+            // A warp brings the numbers of the first.
+            barrier_init(full + s * 8, V_DKV && s % 2 == 0 ? 33 : 1);
+            barrier_init(empty + s * 8, WARPS);
+        }
+        barriers_ready();
+        for (int i = 0; i < OWN; i++) prefetch(&argument()->own[i]);
+        prefetch(&argument()->other[0]);
+        prefetch(&argument()->other[1]);
+    }
+    __syncthreads();
+
+    // Tiles so far, the same for all who meet them: the stage of the next, and the phase of its barriers.
+    u32 met = 0;
+    auto stage_of = [](u32 met) { return met % STAGES; };
+    auto phase_of = [](u32 met) { return met / STAGES & 1; };
+    // In each of the batch, heads that rows are of, and for each of them those that others are of.
+#if V_DKV
+    const u32 heads = p.shared, each = p.heads / p.shared;
+    auto other_head = [&](u32 head) { return head * each; };
+#else
+    const u32 heads = p.heads, each = p.heads / p.shared;
+    auto other_head = [&](u32 head) { return head / each; };
+#endif
+
+    if (warp < 4) {
+        fewer_registers<GROUPS == 3 ? 32 : 40>();
+        if (threadIdx.x == 0) {
+#pragma unroll 1
+            for (u32 round = 0; round * gridDim.x < p.turns; round++) {
+                u32 turn = turn_of(round);
+                if (turn >= p.turns) continue;
+                Turn at(p, turn);
+                u32 slot = round % OWNS, to_own = own + slot * OWN * BYTES_OWN;
+                barrier_wait(own_empty + slot * 8, (round / OWNS & 1) ^ 1);
+                barrier_expect(own_full + slot * 8, OWN * BYTES_OWN);
+#pragma unroll
+                for (int i = 0; i < OWN; i++)
+#pragma unroll
+                    for (int c = 0; c < CHUNKS; c++)
+                        bring(to_own + i * BYTES_OWN + c * ROWS * 128, &argument()->own[i], own_full + slot * 8, c * 64, at.row, at.head % heads,
+                              at.head / heads);
+                u32 head = other_head(at.head % heads), batch = at.head / heads;
+#pragma unroll 1
+                for (u32 g = 0; g < (V_DKV ? each : 1); g++)
+#pragma unroll 1
+                    for (u32 t = 0; t < at.count; t++) {
+                        const u32 stage = stage_of(met), phase = phase_of(met);
+#pragma unroll
+                        for (int i = 0; i < 2; i++) {
+                            u32 to = others + (stage * 2 + i) * BYTES_OTHER, barrier = full + (stage * 2 + i) * 8;
+                            barrier_wait(empty + (stage * 2 + i) * 8, phase ^ 1);
+                            barrier_expect(barrier, BYTES_OTHER);
+#pragma unroll
+                            for (int c = 0; c < CHUNKS; c++)
+                                bring(to + c * OTHERS * 128, &argument()->other[i], barrier, c * 64, (at.first + t) * OTHERS, head + g, batch);
+                        }
+                        met++;
+                    }
+            }
+        }
+#if V_DKV
+        if (warp == 1) {
+#pragma unroll 1
+            for (u32 round = 0; round * gridDim.x < p.turns; round++) {
+                u32 turn = turn_of(round);
+                if (turn >= p.turns) continue;
+                Turn at(p, turn);
+                u32 head = at.head * each;
+#pragma unroll 1
+                for (u32 g = 0; g < (V_DKV ? each : 1); g++)
+#pragma unroll 1
+                    for (u32 t = 0; t < at.count; t++) {
+                        const u32 stage = stage_of(met), phase = phase_of(met);
+                        barrier_wait(empty + stage * 16, phase ^ 1);
+                        u32 to = numbers + stage * BYTES_NUMBERS;
+#pragma unroll 1
+                        for (u32 i = lane; i < OTHERS; i += 32) {
+                            u32 query = (at.first + t) * OTHERS + i;
+                            u64 from = (u64)(head + g) * p.queries + query;
+                            bool inside = query < p.queries;
+                            // Of no query: nothing takes part.
+                            float sum = inside ? p.sums[from] * LOG2E : infinity(), mean = inside ? p.means[from] : 0.0f;
+                            asm volatile("st.shared.f32 [%0], %1;" ::"r"(to + i * 4), "f"(sum) : "memory");
+                            asm volatile("st.shared.f32 [%0], %1;" ::"r"(to + (OTHERS + i) * 4), "f"(mean) : "memory");
+                        }
+                        barrier_arrive(full + stage * 16);
+                        met++;
+                    }
+            }
+        }
+#endif
+    } else {
+        more_registers<GROUPS == 3 ? 160 : 232>();
+        const u32 group = warp / 4 - 1, mine = warp - 4;
+        auto release = [&](u32 barrier) {
+            if (lane == 0) barrier_arrive(barrier);
+        };
+        auto lines_k = [&](u32 stage, int i) { return matrix<true>(others + (stage * 2 + i) * BYTES_OTHER, 0); };
+        auto lines_n = [&](u32 stage, int i) { return matrix<false>(others + (stage * 2 + i) * BYTES_OTHER, OTHERS * 128); };
+        const float scale = p.scale * LOG2E;
+#pragma unroll 1
+        for (u32 round = 0; round * gridDim.x < p.turns; round++) {
+            u32 turn = turn_of(round);
+            if (turn >= p.turns) continue;
+            __syncwarp();
+            Turn at(p, turn);
+            const u32 begin = at.row + group * 64, row = begin + warp % 4 * 16 + lane / 4;
+            const u32 slot = round % OWNS, mine_at = own + slot * OWN * BYTES_OWN;
+            const u64 rows0 = matrix<true>(mine_at + group * 64 * 128, 0);
+            barrier_wait(own_full + slot * 8, round / OWNS & 1);
+#if !V_FORWARD
+            const u64 rows1 = matrix<true>(mine_at + BYTES_OWN + group * 64 * 128, 0);
+#endif
+#if V_DKV
+            float dk[D / 2], dv[D / 2];
+            clear(dk);
+            clear(dv);
+            // Where there are registers for it, the last product of a tile is still under way while the next begins; this is its stage.
+            constexpr bool LATE = D == 64 && GROUPS == 2 && OTHERS == 64;
+            u32 before = STAGES;
+#pragma unroll 1
+            for (u32 g = 0; g < (V_DKV ? each : 1); g++)
+#pragma unroll 1
+                for (u32 t = 0; t < at.count; t++, met++) {
+                    const u32 stage = stage_of(met), phase = phase_of(met);
+                    const u32 from = (at.first + t) * OTHERS;
+                    barrier_wait(full + stage * 16, phase);
+                    barrier_wait(full + stage * 16 + 8, phase);
+                    // Queries that come before all keys of this group.
+                    if (begin >= p.keys || (p.causal && from + OTHERS <= begin)) {
+                        release(empty + stage * 16);
+                        release(empty + stage * 16 + 8);
+                        continue;
+                    }
+                    float score[OTHERS / 2], back[OTHERS / 2];
+                    clear(score);
+                    clear(back);
+                    settle(score);
+                    settle(back);
+                    products_begin();
+                    rows_by_rows<OTHERS>(score, rows0, lines_k(stage, 0));
+                    products_commit();
+                    rows_by_rows<OTHERS>(back, rows1, lines_k(stage, 1));
+                    products_commit();
+                    if (LATE) {
+                        products_wait<2>();
+                        settle(dk);
+                        if (before < STAGES) release(empty + before * 16);
+                        before = stage;
+                    }
+                    products_wait<1>();
+                    settle(score);
+                    u32 number = numbers + stage * BYTES_NUMBERS + lane % 4 * 8;
+                    bool whole = !V_MASKED && !(p.causal && from < begin + 64);
+#pragma unroll
+                    for (int j = 0; j < OTHERS / 8; j++) {
+                        float low, high;
+                        asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(low), "=f"(high) : "r"(number + j * 32) : "memory");
+                        float* x = score + 4 * j;
+                        if (whole) {
+                            x[0] = exp2(fmaf(x[0], scale, -low));
+                            x[1] = exp2(fmaf(x[1], scale, -high));
+                            x[2] = exp2(fmaf(x[2], scale, -low));
+                            x[3] = exp2(fmaf(x[3], scale, -high));
+                        } else {
+                            u32 query = from + j * 8 + lane % 4 * 2, head = at.head * each + g;
+                            x[0] = exp2(masked(p, head, query, row, x[0] * scale) - low);
+                            x[1] = exp2(masked(p, head, query + 1, row, x[1] * scale) - high);
+                            x[2] = exp2(masked(p, head, query, row + 8, x[2] * scale) - low);
+                            x[3] = exp2(masked(p, head, query + 1, row + 8, x[3] * scale) - high);
+                        }
+                    }
+                    u32 weights[OTHERS / 4];
+                    rounded(weights, score);
+                    products_wait<0>();
+                    settle(back);
+                    settle(dv);
+                    products_begin();
+                    held_by_others<D>(dv, weights, lines_n(stage, 1));
+                    products_commit();
+#pragma unroll
+                    for (int j = 0; j < OTHERS / 8; j++) {
+                        float low, high;
+                        asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
+                                     : "=f"(low), "=f"(high)
+                                     : "r"(number + OTHERS * 4 + j * 32)
+                                     : "memory");
+                        float *x = score + 4 * j, *y = back + 4 * j;
+                        y[0] = x[0] * (y[0] - low);
+                        y[1] = x[1] * (y[1] - high);
+                        y[2] = x[2] * (y[2] - low);
+                        y[3] = x[3] * (y[3] - high);
+                    }
+                    u32 flow[OTHERS / 4];
+                    rounded(flow, back);
+                    settle(dk);
+                    products_begin();
+                    held_by_others<D>(dk, flow, lines_n(stage, 0));
+                    products_commit();
+                    products_wait<1>();
+                    settle(dv);
+                    release(empty + stage * 16 + 8);
+                    if (!LATE) {
+                        products_wait<0>();
+                        settle(dk);
+                        release(empty + stage * 16);
+                    }
+                }
+            products_wait<0>();
+            settle(dk);
+            if (LATE && before < STAGES) release(empty + before * 16);
+#pragma unroll
+            for (int i = 0; i < D / 2; i++) dk[i] *= p.scale;
+            __syncwarp();
+            // The four warps have all read the group's rows.
+            asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
+            store(&argument()->out[0], mine_at, at.row, at.head, mine, lane, dk);
+            store(&argument()->out[1], mine_at + BYTES_OWN, at.row, at.head, mine, lane, dv);
+#else
+            const u32 end = p.causal ? min(p.keys, begin + 64) : p.keys;
+            const u32 count = begin < p.queries ? (end + OTHERS - 1) / OTHERS : 0;
+            float sum[D / 2];
+            clear(sum);
+            // Whether all scores of a tile take part.
+            auto whole = [&](u32 from) {
+                return !V_MASKED && from + OTHERS <= p.keys && !(p.causal && from + OTHERS > begin + 1);
+            };
+#if V_FORWARD
+            float top[2] = {-infinity(), -infinity()}, total[2] = {0, 0}, fade[2];
+            float score[OTHERS / 2];
+            u32 weights[OTHERS / 4];
+            auto scores = [&](u32 stage) {
+                clear(score);
+                settle(score);
+                products_begin();
+                rows_by_rows<OTHERS>(score, rows0, lines_k(stage, 0));
+                products_commit();
+            };
+            // Scores become weights, by the largest so far; `fade` is what sums so far are multiplied by.
+            auto softmax = [&](u32 from) {
+                float times = scale;
+                if (!whole(from)) {
+                    times = 1;
+#pragma unroll
+                    for (int j = 0; j < OTHERS / 8; j++)
+#pragma unroll
+                        for (int i = 0; i < 4; i++) {
+                            float& x = score[4 * j + i];
+                            x = masked(p, at.head, row + i / 2 * 8, from + j * 8 + lane % 4 * 2 + i % 2, x * scale);
+                        }
+                }
+                float most[2] = {score[0], score[2]};
+#pragma unroll
+                for (int i = 0; i < OTHERS / 2; i++) most[i / 2 % 2] = fmaxf(most[i / 2 % 2], score[i]);
+#pragma unroll
+                for (int r = 0; r < 2; r++) {
+                    most[r] = fmaxf(most[r], __shfl_xor_sync(~0u, most[r], 1));
+                    most[r] = fmaxf(most[r], __shfl_xor_sync(~0u, most[r], 2));
+                    most[r] = fmaxf(top[r], most[r] * times);
+                    // Where nothing was taken yet there is nothing to subtract.
+                    float shift = most[r] == -infinity() ? 0.0f : most[r];
+                    fade[r] = exp2(top[r] - shift);
+                    top[r] = most[r];
+                    float part = 0;
+#pragma unroll
+                    for (int j = 0; j < OTHERS / 8; j++)
+#pragma unroll
+                        for (int i = 2 * r; i < 2 * r + 2; i++) {
+                            float& x = score[4 * j + i];
+                            x = exp2(fmaf(x, times, -shift));
+                            part += x;
+                        }
+                    total[r] = fmaf(total[r], fade[r], part);
+                }
+            };
+            auto fades = [&]() {
+#pragma unroll
+                for (int i = 0; i < D / 2; i++) sum[i] *= fade[i / 2 % 2];
+            };
+            auto means = [&](u32 stage) {
+                settle(sum);
+#pragma unroll
+                for (int i = 0; i < OTHERS / 4; i++) asm volatile("" : "+r"(weights[i])::"memory");
+                products_begin();
+                held_by_others<D>(sum, weights, lines_n(stage, 1));
+                products_commit();
+            };
+#if V_OVERLAP
+            // Products of a tile's weights run while the next one's scores become weights.
+            if (count > 0) {
+                barrier_wait(full + stage_of(met) * 16, phase_of(met));
+                scores(stage_of(met));
+                products_wait<0>();
+                settle(score);
+                release(empty + stage_of(met) * 16);
+                softmax(0);
+                rounded(weights, score);
+#pragma unroll 1
+                for (u32 t = 1; t < count; t++) {
+                    const u32 before = stage_of(met), before_phase = phase_of(met);
+                    met++;
+                    const u32 stage = stage_of(met), phase = phase_of(met);
+                    barrier_wait(full + stage * 16, phase);
+                    scores(stage);
+                    barrier_wait(full + before * 16 + 8, before_phase);
+                    means(before);
+                    products_wait<1>();
+                    settle(score);
+                    release(empty + stage * 16);
+                    softmax(t * OTHERS);
+                    products_wait<0>();
+                    settle(sum);
+                    release(empty + before * 16 + 8);
+                    fades();
+                    rounded(weights, score);
+                }
+                barrier_wait(full + stage_of(met) * 16 + 8, phase_of(met));
+                means(stage_of(met));
+                products_wait<0>();
+                settle(sum);
+                release(empty + stage_of(met) * 16 + 8);
+                met++;
+            }
+#else
+#pragma unroll 1
+            for (u32 t = 0; t < count; t++, met++) {
+                const u32 stage = stage_of(met), phase = phase_of(met);
+                barrier_wait(full + stage * 16, phase);
+                scores(stage);
+                products_wait<0>();
+                settle(score);
+                release(empty + stage * 16);
+                softmax(t * OTHERS);
+                fades();
+                rounded(weights, score);
+                barrier_wait(full + stage * 16 + 8, phase);
+                means(stage);
+                products_wait<0>();
+                settle(sum);
+                release(empty + stage * 16 + 8);
+            }
+#endif
+#pragma unroll
+            for (int r = 0; r < 2; r++) {
+                total[r] += __shfl_xor_sync(~0u, total[r], 1);
+                total[r] += __shfl_xor_sync(~0u, total[r], 2);
+                bool nothing = total[r] == 0;
+                fade[r] = nothing ? 0.0f : 1 / total[r];
+                float logarithm = nothing ? infinity() : top[r] * LN2 + logf(total[r]);
+                if (lane % 4 == 0 && row + r * 8 < p.queries) p.sums_out[(u64)at.head * p.queries + row + r * 8] = logarithm;
+            }
+            fades();
+#else
+            float logarithm[2], mean[2];
+#pragma unroll
+            for (int r = 0; r < 2; r++) {
+                bool inside = row + r * 8 < p.queries;
+                logarithm[r] = inside ? p.sums[(u64)at.head * p.queries + row + r * 8] * LOG2E : infinity();
+            }
+            // Two lanes have a row's product of the means and what flows back to them, whose lines are in shared memory.
+            {
+                u32 own_row = group * 64 + warp % 4 * 16 + lane / 2, query = at.row + own_row;
+                u64 place = (u64)at.head * p.queries + query;
+                bool inside = query < p.queries;
+                float product = 0;
+#pragma unroll
+                for (int j = 0; j < D / 16; j++) {
+                    u32 column = (lane % 2 * (D / 16) + j) * 8, chunk = column / 64;
+                    if (inside && column < p.depth) {
+                        uint4 y = *(const uint4*)(p.y + place * p.depth + column);
+                        float4 words = read16(mine_at + BYTES_OWN + chunk * ROWS * 128 + own_row * 128 + ((column % 64 / 8 ^ own_row % 8) << 4));
+                        product += both(y.x, __float_as_uint(words.x)) + both(y.y, __float_as_uint(words.y)) +
+                                   both(y.z, __float_as_uint(words.z)) + both(y.w, __float_as_uint(words.w));
+                    }
+                }
+                product += __shfl_xor_sync(~0u, product, 1);
+                if (inside && lane % 2 == 0) p.means[place] = product;
+                mean[0] = __shfl_sync(~0u, product, lane / 4 * 2);
+                mean[1] = __shfl_sync(~0u, product, lane / 4 * 2 + 16);
+            }
+#pragma unroll 1
+            for (u32 t = 0; t < count; t++, met++) {
+                const u32 stage = stage_of(met), phase = phase_of(met);
+                barrier_wait(full + stage * 16, phase);
+                barrier_wait(full + stage * 16 + 8, phase);
+                float score[OTHERS / 2], back[OTHERS / 2];
+                clear(score);
+                clear(back);
+                settle(score);
+                settle(back);
+                products_begin();
+                rows_by_rows<OTHERS>(score, rows0, lines_k(stage, 0));
+                products_commit();
+                rows_by_rows<OTHERS>(back, rows1, lines_k(stage, 1));
+                products_commit();
+                products_wait<1>();
+                settle(score);
+                if (whole(t * OTHERS)) {
+#pragma unroll
+                    for (int i = 0; i < OTHERS / 2; i++) score[i] = exp2(fmaf(score[i], scale, -logarithm[i / 2 % 2]));
+                } else {
+#pragma unroll
+                    for (int i = 0; i < OTHERS / 2; i++) {
+                        u32 key = t * OTHERS + i / 4 * 8 + lane % 4 * 2 + i % 2;
+                        score[i] = exp2(masked(p, at.head, row + i / 2 % 2 * 8, key, score[i] * scale) - logarithm[i / 2 % 2]);
+                    }
+                }
+                products_wait<0>();
+                settle(back);
+                release(empty + stage * 16 + 8);
+#pragma unroll
+                for (int i = 0; i < OTHERS / 2; i++) back[i] = score[i] * (back[i] - mean[i / 2 % 2]);
+                u32 flow[OTHERS / 4];
+                rounded(flow, back);
+                settle(sum);
+                products_begin();
+                held_by_others<D>(sum, flow, lines_n(stage, 0));
+                products_commit();
+                products_wait<0>();
+                settle(sum);
+                release(empty + stage * 16);
+            }
+#pragma unroll
+            for (int i = 0; i < D / 2; i++) sum[i] *= p.scale;
+#endif
+            // Tiles that only other groups of this block see.
+            __syncwarp();
+#pragma unroll 1
+            for (u32 t = count; t < at.count; t++, met++) {
+                const u32 stage = stage_of(met), phase = phase_of(met);
+                barrier_wait(full + stage * 16, phase);
+                release(empty + stage * 16);
+                barrier_wait(full + stage * 16 + 8, phase);
+                release(empty + stage * 16 + 8);
+            }
+            // The four warps have all read the group's rows.
+            asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
+            store(&argument()->out[0], mine_at, at.row, at.head, mine, lane, sum);
+#endif
+            if (lane == 0) {
+                taken<0>();
+                barrier_arrive(own_empty + slot * 8);
+            }
+        }
+    }
+}
