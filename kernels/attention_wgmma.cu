@@ -45,6 +45,9 @@ constexpr u32 BYTES_NUMBERS = 2 * OTHERS * 4;  // of each query of a tile the lo
 constexpr u32 BYTES_NUMBERS = 0;
 #endif
 constexpr float LOG2E = 1.4426950408889634f;
+#if V_MASKED
+constexpr float LARGEST = 3.4028235e38f;
+#endif
 #if V_FORWARD
 constexpr float LN2 = 0.6931471805599453f;
 #endif
@@ -144,9 +147,18 @@ __device__ __forceinline__ float masked(const Flash& p, u32 head, u32 query, u32
 #if V_MASKED
     u64 at = head / p.heads * p.mask_batch + head % p.heads * p.mask_head + query * p.mask_row + key;
     if (p.mask_kind == 1) return ((const u8*)p.mask)[at] ? score : -infinity();
-    score = fmaf(((const float*)p.mask)[at], LOG2E, score);
+    float added = ((const float*)p.mask)[at];
+    score = fmaf(added, LOG2E, score);
+    // The least number is no infinity: where all keys have it they share the weight.
+    if (added > -infinity()) score = fmaxf(score, -LARGEST);
 #endif
     return score;
+}
+
+// A weight of a score, and the logarithm of the sum that it is a part of. By masks with the largest numbers both can be so large that their
+// difference is rounding alone: a weight is never more than one.
+__device__ __forceinline__ float weight(float score, float logarithm) {
+    return V_MASKED ? exp2(fminf(score - logarithm, 0.0f)) : exp2(score - logarithm);
 }
 
 // Rounds the sums of this warp's 16 rows, and stores them by the copy engine through shared memory that has had its time.
@@ -351,10 +363,10 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
                             x[3] = exp2(fmaf(x[3], scale, -high));
                         } else {
                             u32 query = from + j * 8 + lane % 4 * 2, head = at.head * each + g;
-                            x[0] = exp2(masked(p, head, query, row, x[0] * scale) - low);
-                            x[1] = exp2(masked(p, head, query + 1, row, x[1] * scale) - high);
-                            x[2] = exp2(masked(p, head, query, row + 8, x[2] * scale) - low);
-                            x[3] = exp2(masked(p, head, query + 1, row + 8, x[3] * scale) - high);
+                            x[0] = weight(masked(p, head, query, row, x[0] * scale), low);
+                            x[1] = weight(masked(p, head, query + 1, row, x[1] * scale), high);
+                            x[2] = weight(masked(p, head, query, row + 8, x[2] * scale), low);
+                            x[3] = weight(masked(p, head, query + 1, row + 8, x[3] * scale), high);
                         }
                     }
                     u32 weights[OTHERS / 4];
@@ -589,7 +601,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
 #pragma unroll
                     for (int i = 0; i < OTHERS / 2; i++) {
                         u32 key = t * OTHERS + i / 4 * 8 + lane % 4 * 2 + i % 2;
-                        score[i] = exp2(masked(p, at.head, row + i / 2 % 2 * 8, key, score[i] * scale) - logarithm[i / 2 % 2]);
+                        score[i] = weight(masked(p, at.head, row + i / 2 % 2 * 8, key, score[i] * scale), logarithm[i / 2 % 2]);
                     }
                 }
                 products_wait<0>();

@@ -3,6 +3,7 @@
 use crate::anomaly;
 use crate::caller::named;
 use crate::function::{Arrived, Call, Onward};
+use crate::gathered::Gathered;
 use crate::history::History;
 use crate::hooks::Watch;
 use crate::jit;
@@ -61,17 +62,14 @@ pub struct Backward {
 }
 
 /// Nodes whose gradient is not complete yet, by sequence: the youngest is complete, since all that reads it is younger.
-type Front = BTreeMap<u64, (Node, Node)>;
+type Front = BTreeMap<u64, (Node, Gathered)>;
 
 /// Adds to a node's gradient.
 fn add(front: &mut Front, node: &Node, gradient: Node) {
     match front.entry(node.sequence()) {
-        Entry::Occupied(mut slot) => {
-            let sum = rules::add(&slot.get().1, &gradient);
-            slot.get_mut().1 = sum;
-        }
+        Entry::Occupied(mut slot) => slot.get_mut().1.add(gradient),
         Entry::Vacant(slot) => {
-            slot.insert((node.clone(), gradient));
+            slot.insert((node.clone(), Gathered::of(gradient)));
         }
     }
 }
@@ -281,7 +279,8 @@ pub(crate) fn walk(
         }
         add(&mut front, &node, seed);
     }
-    while let Some((_, (node, mut gradient))) = front.pop_last() {
+    while let Some((_, (node, gathered))) = front.pop_last() {
+        let mut gradient = gathered.whole()?;
         if let Some(watch) = Watch::of(&node) {
             gradient = watch.seen(gradient.expand(*node.shape())?)?;
             watch.keep(&gradient, create_graph)?;
@@ -317,7 +316,9 @@ pub(crate) fn walk(
                 let is_its =
                     |n: &Node| matches!(n.tag(), Some(Tag::Replayed(other)) if Arc::ptr_eq(other, history));
                 let mut answers = vec![(node.clone(), gradient.clone())];
-                answers.extend(front.values().filter(|(n, _)| is_its(n)).cloned());
+                for (other, gathered) in front.values().filter(|(n, _)| is_its(n)) {
+                    answers.push((other.clone(), gathered.whole()?));
+                }
                 // Whoever wants to be told of another one is told when the walk comes there.
                 let is_watched = answers[1..].iter().any(|(n, _)| Watch::of(n).is_some());
                 let through = if is_watched { None } else { jit::differentiate(history, &answers) };
@@ -331,7 +332,7 @@ pub(crate) fn walk(
             }
             Some(Tag::Output(call, at)) => {
                 let arrived = calls.entry(call.sequence()).or_insert_with(|| {
-                    front.insert(call.sequence(), (call.clone(), call.lit(0.0)));
+                    front.insert(call.sequence(), (call.clone(), Gathered::Sum(call.lit(0.0))));
                     Arrived::new()
                 });
                 // A result that was saved is met where the gradient was computed of it, too.
@@ -361,7 +362,8 @@ pub(crate) fn walk(
         if let Some(call) = Call::of(&node) {
             let arrived = calls.remove(&node.sequence()).unwrap_or_default();
             let needed = || {
-                let waiting = arrived.iter().map(|(_, g)| g).chain(front.values().map(|(_, g)| g));
+                let waiting =
+                    arrived.iter().map(|(_, g)| g).chain(front.values().flat_map(|(_, g)| g.nodes()));
                 waiting.filter(|g| g.literal().is_none())
             };
             if call.is_again() && !create_graph && !needed().any(Node::is_traced) {

@@ -27,6 +27,7 @@ pub mod display;
 pub mod func;
 pub mod function;
 mod functional;
+mod gathered;
 mod gradient;
 mod history;
 mod hooks;

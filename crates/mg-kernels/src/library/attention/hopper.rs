@@ -57,33 +57,74 @@ impl Tile {
     }
 }
 
+/// An operand as the copy engine is to read it.
+#[derive(Clone, Copy)]
+struct Read {
+    at: (Pointer, u64),
+    /// Elements of a row, rows, heads.
+    sizes: [usize; 3],
+    /// From one row, head, batch to the next, in elements.
+    steps: [isize; 3],
+    align: usize,
+}
+
+impl Read {
+    /// Queries, keys, values; or, at the end of a gradient's operands, what flows back to the means, which lie densely in its line.
+    fn of(planned: &Planned, i: usize) -> Read {
+        let (s, lies) = (planned.s, &planned.lie[i]);
+        let [batch, head, row] = lies.steps;
+        let (sizes, steps) = match i {
+            0 => ([s.width, s.queries, s.heads], [row, head, batch]),
+            1 => ([s.width, s.keys, s.shared], [row, head, batch]),
+            2 => ([s.depth, s.keys, s.shared], [row, head, batch]),
+            _ => {
+                let [row, head] = [s.depth, s.depth * s.queries];
+                ([s.depth, s.queries, s.heads], [row, head, head * s.heads].map(|n| n as isize))
+            }
+        };
+        Read { at: lies.at, sizes, steps, align: lies.align }
+    }
+
+    /// Whether the copy engine takes it: rows apart by multiples of 16 bytes, none of them shared.
+    fn fits(&self, batch: usize) -> bool {
+        let [_, rows, heads] = self.sizes;
+        let apart = |(&step, n): (&isize, usize)| step % 8 == 0 && (step > 0 || step == 0 && n <= 1);
+        self.align >= 16 && self.steps.iter().zip([rows, heads, batch]).all(apart)
+    }
+
+    fn map(&self, elements: Elements, batch: usize, rows: usize) -> Moved {
+        let [line, count, heads] = self.sizes;
+        // An axis of one position has no step that matters, but the driver asks for a multiple of 16.
+        let strides = self.steps.map(|step| if step > 0 { step as u64 * 2 } else { 16 });
+        Moved::Boxes(TensorMap {
+            elements,
+            sizes: [line, count, heads, batch].map(|n| n as u64).into_iter().collect(),
+            strides: strides.into_iter().collect(),
+            boxes: [64, rows as u32, 1, 1].into_iter().collect(),
+        })
+    }
+}
+
 /// The tile by which a part is computed, where the copy engine takes the operands as they lie.
 pub(super) fn tile_of(planned: &Planned, part: Part) -> Option<Tile> {
-    let (s, attention) = (planned.s, planned.attention);
+    let (s, target) = (planned.s, planned.target);
     let half = matches!(planned.dtype(), DType::F16 | DType::BF16);
     // By positive factors the largest score stays the largest.
-    let scale = f64::from_bits(attention.scale);
-    let taken = half && planned.target.capability == 90 && scale > 0.0 && scale.is_finite() && s.keys > 0;
+    let scale = f64::from_bits(planned.attention.scale);
+    let taken = half && target.capability == 90 && scale > 0.0 && scale.is_finite() && s.keys > 0;
     let heads = [s.width, s.depth].iter().all(|&n| n > 0 && n.is_multiple_of(8));
-    // Queries, keys, values; what flows back, and before it the means.
     let last = planned.lie.len() - 1;
-    let read: &[usize] = if part == Part::Forward { &[0, 1, 2] } else { &[0, 1, 2, last - 1, last] };
-    let lies = |&i: &usize| {
-        let lies = &planned.lie[i];
-        let sizes = [s.batch, if i == 1 || i == 2 { s.shared } else { s.heads }, 0];
-        // Operands that are the same along an axis are not the copy engine's.
-        let steps = lies.steps.iter().zip(sizes);
-        lies.align >= 16 && steps.into_iter().all(|(&step, n)| step >= 0 && step % 8 == 0 && (step > 0 || n <= 1))
+    // The means, which gradients read too, are a dense line.
+    let (read, line): (&[usize], _) = match part {
+        Part::Forward => (&[0, 1, 2], true),
+        Part::Queries | Part::Keys => (&[0, 1, 2, last], planned.lie[last - 1].align >= 16),
     };
-    let rows = |&i: &usize| planned.lie[i].steps[2] > 0 || [s.queries, s.keys][usize::from(i == 1 || i == 2)] <= 1;
-    let lines = if part == Part::Forward { true } else { planned.lie[last - 1].align >= 16 };
-    let operands: Vec<usize> = read.iter().copied().filter(|&i| part == Part::Forward || i != last - 1).collect();
-    let fit = operands.iter().all(lies) && operands.iter().all(rows) && lines && planned.target.align >= 16;
+    let fit = line && target.align >= 16 && read.iter().all(|&i| Read::of(planned, i).fits(s.batch));
+    if !(taken && heads && fit) {
+        return None;
+    }
     let tiles = if planned.mask_kind() > 0 { MASKED } else { TILES }[part as usize];
-    let size = s.width.max(s.depth);
-    // Both gradients, or neither: the first leaves for the second what flows back to each mean.
-    let both = part == Part::Forward || size <= 128;
-    tiles.iter().copied().find(|tile| size <= tile.size).filter(|_| taken && heads && fit && both)
+    tiles.iter().copied().find(|tile| s.width.max(s.depth) <= tile.size)
 }
 
 /// The launch of a part.
@@ -104,7 +145,10 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
     let section = if uneven { all } else { together };
 
     let mut args = Args::default();
-    args.pointer(places.sums_out).pointer(places.sums).pointer(places.means_out.or(places.means)).pointer(places.y);
+    args.pointer(places.sums_out)
+        .pointer(places.sums)
+        .pointer(places.means_out.or(places.means))
+        .pointer(places.y);
     let mask = planned.lie.get(3).filter(|_| planned.mask_kind() > 0);
     args.pointer(mask.map(|lies| lies.at)).i64s(&mask.map_or([0; 3], |lies| lies.steps));
     args.u32((f64::from_bits(attention.scale) as f32).to_bits());
@@ -115,20 +159,9 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
     for n in [s.width, s.depth, blocks, section, blocks * all] {
         args.u32(n as u32);
     }
-    // An operand: its heads, rows, elements; so many rows at a time.
-    let mut operand = |i: usize, rows_of_box: usize| {
-        let lies = &planned.lie[i];
-        let keyed = i == 1 || i == 2;
-        let (heads, rows) = if keyed { (s.shared, s.keys) } else { (s.heads, s.queries) };
-        let line = if i == 2 || i == last && part != Part::Forward { s.depth } else { s.width };
-        let [batch, head, row] = lies.steps.map(|step| if step > 0 { step as u64 * 2 } else { 16 });
-        let tensor = TensorMap {
-            elements,
-            sizes: [line, rows, heads, s.batch].map(|n| n as u64).into_iter().collect(),
-            strides: [row, head, batch].into_iter().collect(),
-            boxes: [64, rows_of_box as u32, 1, 1].into_iter().collect(),
-        };
-        args.map(lies.at, Moved::Boxes(tensor));
+    let mut operand = |i: usize, rows: usize| {
+        let read = Read::of(planned, i);
+        args.map(read.at, read.map(elements, s.batch, rows));
     };
     let (own, others) = match part {
         Part::Forward => ([0, 0], [1, 2]),
