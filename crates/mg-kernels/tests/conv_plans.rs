@@ -219,8 +219,8 @@ impl Memory {
     /// A box of a tensor: lines of neighbours.
     fn lines(&self, map: &Map, at: [usize; 3]) -> Vec<Vec<f64>> {
         let Moved::Boxes(tensor) = &map.tensor else { panic!("boxes are moved") };
-        let [across, down, _] = tensor.boxes.map(|n| n as usize);
-        let inside = |i: [usize; 3]| i.iter().zip(tensor.sizes).all(|(&i, n)| (i as u64) < n);
+        let [across, down] = [0, 1].map(|i| tensor.boxes[i] as usize);
+        let inside = |i: [usize; 3]| i.iter().zip(&tensor.sizes).all(|(&i, &n)| (i as u64) < n);
         let one = |x: usize, y: usize| {
             let i = [at[0] + x, at[1] + y, at[2]];
             let byte = i[1] as u64 * tensor.strides[0] + i[2] as u64 * tensor.strides[1];

@@ -159,6 +159,12 @@ fn shared_memory_is_as_long_as_stages_are() {
                 let rows = if number("FORWARD") + number("TURNED") == 0 { number("OWN") * 4 } else { 0 };
                 number("RING") + number("STAGES") * number("STAGE") + rows
             }
+            "attention_wgmma.cu" => {
+                // From a multiple of 1024 on a block's own rows and what it meets, two barriers for each operand.
+                let own = number("OWNS") * (number("OWN") * number("BYTES_OWN") + 16);
+                let stage = 2 * number("BYTES_OTHER") + number("BYTES_NUMBERS") + 4 * 8;
+                1024 + own + number("STAGES") * stage
+            }
             "conv_wgmma.cu" | "conv_simt.cu" => {
                 // Stages from a multiple of 1024 on, two barriers for each, and where warps turn sums into rows.
                 let slices = if kernel.name.starts_with("conv_gather") {

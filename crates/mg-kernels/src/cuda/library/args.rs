@@ -45,7 +45,7 @@ macro_rules! numbers {
         }
     )*};
 }
-numbers!(i32 u32 i64 u64 f64);
+numbers!(i32 u32 i64 u64 f32 f64);
 
 impl Field for Address {
     const ALIGN: usize = 8;

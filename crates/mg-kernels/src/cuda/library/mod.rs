@@ -324,10 +324,13 @@ mod tests {
     #[test]
     fn a_damaged_pack_is_an_error() {
         static DAMAGED: Pack = Pack::new(&[0x28, 0xb5, 0x2f, 0xfd, 1, 2, 3], 10);
-        let kernel = Prebuilt::new("mg_damaged", &DAMAGED, 0, 10);
+        let kernel = Prebuilt::new("mg_damaged", &DAMAGED, 0, 10, Facts::default());
         assert!(matches!(kernel.whole().unwrap_err().kind(), ErrorKind::Format(_)));
         // One that is whole, of which another text was asked for.
-        let kernel = Prebuilt { end: usize::MAX, ..Prebuilt::new("mg_beyond", KERNELS[0].pack, 0, 1) };
+        let kernel = Prebuilt {
+            end: usize::MAX,
+            ..Prebuilt::new("mg_beyond", KERNELS[0].pack, 0, 1, Facts::default())
+        };
         assert!(kernel.whole().is_err());
         assert!(KERNELS.iter().all(|kernel| kernel.whole().is_ok_and(|text| text.contains(kernel.name))));
     }

@@ -1,16 +1,21 @@
 //! Launches of `kernels/attention_wgmma.cu`: attention by the instructions of capability 9.0.
 
 use super::cuda::{CACHED, OP, Part, Places, Planned};
-use crate::cuda::library::args::Args;
-use crate::cuda::library::copy::launch;
-use crate::cuda::library::{Launch, Pointer};
+use crate::cuda::library::args::{Args, attention_wgmma::Flash};
+use crate::cuda::library::{Launch, Pointer, Prebuilt};
 use mg_device::cuda::{Elements, Moved, TensorMap};
 use mg_device::{DType, Result};
 
-/// The blocks of a kernel: `kernels/variants.txt` has the same numbers.
-#[derive(Clone, Copy, Debug)]
+/// Elements of a head that there are kernels for, at most: means of values, gradients of queries, those of keys and values. Their tiles
+/// (`kernels/variants.txt`) were measured on an H100 among such of 128 and 192 rows, and 64 and 128 that they meet at a time.
+const SIZES: [&[usize]; 3] = [&[64, 128, 256], &[64, 128], &[64, 128]];
+
+/// Multiprocessors of the devices that these kernels are for. Blocks take one block of rows after the other.
+const MULTIPROCESSORS: usize = 132;
+
+/// A kernel, and what its source counts with.
 pub(super) struct Tile {
-    /// Elements of a head, at most.
+    kernel: &'static Prebuilt,
     size: usize,
     /// Groups of four warps, each with 64 rows.
     groups: usize,
@@ -22,27 +27,15 @@ pub(super) struct Tile {
     owns: usize,
 }
 
-const fn tile(size: usize, [groups, others, stages, owns]: [usize; 4]) -> Tile {
-    Tile { size, groups, others, stages, owns }
-}
-
-/// Without a mask in memory, and with one: the means of values, the gradients of queries, those of keys and values. Measured on an H100
-/// among tiles of 128 and 192 rows, 64 and 128 others.
-const TILES: [&[Tile]; 3] = [
-    &[tile(64, [3, 128, 4, 2]), tile(128, [3, 128, 2, 2]), tile(256, [2, 64, 2, 1])],
-    &[tile(64, [3, 64, 4, 2]), tile(128, [3, 64, 4, 1])],
-    &[tile(64, [3, 64, 4, 2]), tile(128, [2, 64, 2, 2])],
-];
-const MASKED: [&[Tile]; 3] = [
-    &[tile(64, [3, 128, 4, 2]), tile(128, [2, 128, 2, 2]), tile(256, [2, 64, 2, 1])],
-    &[tile(64, [3, 64, 4, 2]), tile(128, [2, 64, 2, 2])],
-    &[tile(64, [2, 64, 4, 2]), tile(128, [2, 64, 2, 2])],
-];
-
-/// Multiprocessors of the devices that these kernels are for. Blocks take one block of rows after the other.
-const MULTIPROCESSORS: usize = 132;
-
 impl Tile {
+    fn of(part: Part, dtype: DType, size: usize, is_masked: bool) -> Option<Tile> {
+        let masked = if is_masked { "_masked" } else { "" };
+        let kernel = Prebuilt::find(&format!("attention_{}_{}_w{size}{masked}", part.name(), dtype.name()))?;
+        let number = |name| kernel.constant(name);
+        let (groups, others) = (number("GROUPS")?, number("OTHERS")?);
+        Some(Tile { kernel, size, groups, others, stages: number("STAGES")?, owns: number("OWNS")? })
+    }
+
     fn rows(&self) -> usize {
         64 * self.groups
     }
@@ -123,8 +116,8 @@ pub(super) fn tile_of(planned: &Planned, part: Part) -> Option<Tile> {
     if !(taken && heads && fit) {
         return None;
     }
-    let tiles = if planned.mask_kind() > 0 { MASKED } else { TILES }[part as usize];
-    tiles.iter().copied().find(|tile| s.width.max(s.depth) <= tile.size)
+    let size = SIZES[part as usize].iter().copied().find(|&size| s.width.max(s.depth) <= size)?;
+    Tile::of(part, planned.dtype(), size, planned.mask_kind() > 0)
 }
 
 /// The launch of a part.
@@ -144,55 +137,57 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
     let uneven = attention.causal && (part == Part::Keys || together * blocks < MULTIPROCESSORS);
     let section = if uneven { all } else { together };
 
-    let mut args = Args::default();
-    args.pointer(places.sums_out)
-        .pointer(places.sums)
-        .pointer(places.means_out.or(places.means))
-        .pointer(places.y);
-    let mask = planned.lie.get(3).filter(|_| planned.mask_kind() > 0);
-    args.pointer(mask.map(|lies| lies.at)).i64s(&mask.map_or([0; 3], |lies| lies.steps));
-    args.u32((f64::from_bits(attention.scale) as f32).to_bits());
-    for n in [s.heads, s.shared, s.queries, s.keys] {
-        args.u32(n as u32);
-    }
-    args.u32(planned.mask_kind()).u32(attention.causal.into());
-    for n in [s.width, s.depth, blocks, section, blocks * all] {
-        args.u32(n as u32);
-    }
-    let mut operand = |i: usize, rows: usize| {
+    let mapped = |i: usize, rows: usize| {
         let read = Read::of(planned, i);
-        args.map(read.at, read.map(elements, s.batch, rows));
+        Some((read.at, read.map(elements, s.batch, rows)))
     };
-    let (own, others) = match part {
-        Part::Forward => ([0, 0], [1, 2]),
-        Part::Queries => ([0, last], [1, 2]),
-        Part::Keys => ([1, 2], [0, last]),
+    let (own, others): (&[usize], _) = match part {
+        Part::Forward => (&[0], [1, 2]),
+        Part::Queries => (&[0, last], [1, 2]),
+        Part::Keys => (&[1, 2], [0, last]),
     };
-    own.into_iter().for_each(|i| operand(i, tile.rows()));
-    others.into_iter().for_each(|i| operand(i, tile.others));
-    let mut result = |to: Option<(Pointer, u64)>, line: usize| {
+    let result = |to: Option<(Pointer, u64)>, line: usize| {
         let tensor = TensorMap {
             elements,
             sizes: [line, length, all].map(|n| n as u64).into_iter().collect(),
             strides: [line * 2, length * line * 2].map(|n| n as u64).into_iter().collect(),
             boxes: [64, 16, 1].into_iter().collect(),
         };
-        match to {
-            Some(to) => args.map(to, Moved::Boxes(tensor)),
-            None => args.no_map(),
-        };
+        to.map(|to| (to, Moved::Boxes(tensor)))
     };
-    match part {
-        Part::Forward => result(places.out, s.depth),
-        Part::Queries => result(places.out, s.width),
-        Part::Keys => result(places.keys, s.width),
-    }
-    result(places.values.filter(|_| part == Part::Keys), s.depth);
-
-    let masked = if planned.mask_kind() > 0 { "_masked" } else { "" };
-    let name = format!("attention_{}_{}_w{}{masked}", part.name(), planned.dtype().name(), tile.size);
-    let mut made = launch(OP, &name, (blocks * all).min(MULTIPROCESSORS), args)?;
-    made.block = [128 * (1 + tile.groups as u32), 1, 1];
+    let mask = planned.lie.get(3).filter(|_| planned.mask_kind() > 0);
+    let [mask_batch, mask_head, mask_row] = mask.map_or([0; 3], |lies| lies.steps.map(|n| n as u64));
+    let args = Args::of(&Flash {
+        sums_out: places.sums_out,
+        sums: places.sums,
+        means: places.means_out.or(places.means),
+        y: places.y,
+        mask: mask.map(|lies| lies.at),
+        mask_batch,
+        mask_head,
+        mask_row,
+        scale: f64::from_bits(attention.scale) as f32,
+        heads: s.heads as u32,
+        shared: s.shared as u32,
+        queries: s.queries as u32,
+        keys: s.keys as u32,
+        mask_kind: planned.mask_kind(),
+        causal: attention.causal.into(),
+        width: s.width as u32,
+        depth: s.depth as u32,
+        blocks: blocks as u32,
+        section: section as u32,
+        turns: (blocks * all) as u32,
+        own: [0, 1].map(|k| own.get(k).and_then(|&i| mapped(i, tile.rows()))),
+        other: others.map(|i| mapped(i, tile.others)),
+        out: match part {
+            Part::Forward => [result(places.out, s.depth), None],
+            Part::Queries => [result(places.out, s.width), None],
+            Part::Keys => [result(places.keys, s.width), result(places.values, s.depth)],
+        },
+    });
+    let grid = (blocks * all).min(MULTIPROCESSORS) as u32;
+    let mut made = Launch::with(OP, tile.kernel, grid, args)?;
     made.shared = tile.shared(part) as u32;
     Ok(made)
 }

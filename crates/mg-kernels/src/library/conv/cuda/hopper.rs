@@ -702,9 +702,12 @@ impl Laid {
         let planes = |count: usize, rows: usize| {
             Moved::Boxes(TensorMap {
                 elements: self.elements,
-                sizes: [g.outputs(), count, self.batch].map(|n| n as u64),
-                strides: [g.outputs() * size, g.outputs() * count * size].map(|n| n as u64),
-                boxes: [each as u32, rows as u32, 1],
+                sizes: [g.outputs(), count, self.batch].map(|n| n as u64).into_iter().collect(),
+                strides: [g.outputs() * size, g.outputs() * count * size]
+                    .map(|n| n as u64)
+                    .into_iter()
+                    .collect(),
+                boxes: [each as u32, rows as u32, 1].into_iter().collect(),
             })
         };
         let chunks = g.c.div_ceil(each);
