@@ -160,6 +160,10 @@ fn computed_again(node: &Node, sources: &Sources) -> Result<Option<Node>> {
 
 /// The gradient of source `i` of a node, which must not be made of a value that is not there any more.
 fn share_of(node: &Node, sources: &Sources, i: usize, gradient: &Node) -> Result<Option<Node>> {
+    if let Op::View(_) = node.op() {
+        // Where elements lie is all that its gradient reads. (To ask what it is a view of would take as long as the way there.)
+        return rules::vjp(node, sources, i, gradient);
+    }
     let stale = |n: &Node, saved_by: u64| n.overwritten().filter(|found| saved_by < found.since);
     // The node's own value is saved by the node itself.
     let own = stale(node, node.sequence());

@@ -78,7 +78,10 @@ impl Node {
         let whole = &memory.layout;
         let target = match whole.is_contiguous() {
             true => Layout::new(*region.shape(), region.strides(), region.offset() + whole.offset()).ok(),
-            false if region.is_contiguous() && region.shape() == whole.shape() => Some(*whole),
+            // Not where elements share a place, as those of a number that fills it all.
+            false if region.is_contiguous() && region.shape() == whole.shape() && !whole.overlaps() => {
+                Some(*whole)
+            }
             false => None,
         };
         let Some(target) = target else { return Err(self) };

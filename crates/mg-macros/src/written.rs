@@ -157,6 +157,9 @@ fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
         syn::ReturnType::Type(_, ty) => quote!(#ty),
         syn::ReturnType::Default => quote!(()),
     };
+    // Where an operation ends with a view of what it has made itself, nobody sees the rest: the result is a tensor of its own.
+    let own = (!operation.surface.view && result.to_string().replace(' ', "") == "Result<Tensor>")
+        .then(|| quote!(.map(Tensor::alone)));
     let in_place = operation.surface.in_place.then(|| {
         // What answers with a view makes the tensor that view of itself.
         let (changed, does) = match operation.surface.view {
@@ -220,7 +223,7 @@ fn methods(operation: &Operation, is_fallible: bool) -> TokenStream {
         pub fn #fallible(#receiver #(#parameters),*) #answer {
             #(#converted)*
             #autocast
-            crate::caller::public(#text, || -> #result #body)
+            crate::caller::public(#text, || -> #result #body) #own
         }
 
         #in_place

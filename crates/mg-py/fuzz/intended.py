@@ -239,6 +239,14 @@ OUTCOMES += [
         and re.search(r"\] [-+*]?= [^\n]*\n[^\n]*requires_grad_\(False\)", line) is not None,
     ),
     (
+        "A result that is turned in place keeps its history, turned, whether something is recorded or not; PyTorch keeps one that does not fit.",
+        lambda line, wanted, got: not got and "returned an invalid gradient" in wanted,
+    ),
+    (
+        "Truth values are not searched, also none of them.",
+        lambda line, wanted, got: not wanted and "searchsorted: takes numbers, got bool" in got,
+    ),
+    (
         "A zero that is not known yet to stand on the diagonal is told of by whoever first reads the inverse.",
         lambda line, wanted, got: not got and "cholesky_inverse(" in line and "is singular" in wanted,
     ),
@@ -533,7 +541,7 @@ DIFFERENCES += [
     ),
     (
         "A reflection of what is not finite is no number.",
-        lambda program, found, reference: "householder_product(" in str(program)
+        lambda program, found, reference: re.search(r"householder_product\(|\bqr\(|geqrf\(", str(program)) is not None
         and len(pairs(found)) > 0
         and all(math.isnan(got) for got, _ in pairs(found)),
     ),
@@ -600,10 +608,10 @@ OUTCOMES += [
 
 DIFFERENCES += [
     (
-        "0 times any power of two is 0; PyTorch's power overflows before it is multiplied with.",
+        "A power of two is multiplied with in steps that do not overflow; PyTorch's is one of float32 where the exponent is an integer, and infinite sooner.",
         lambda program, found, reference: "ldexp" in str(program)
         and len(pairs(found)) > 0
-        and all(math.isfinite(got) and math.isnan(wanted) for got, wanted in pairs(found)),
+        and all(math.isfinite(got) and not math.isfinite(wanted) for got, wanted in pairs(found)),
     ),
     (
         "The largest of numbers of which one is no number is no number, as in max; PyTorch's bags compare, and pass it over unless it is first.",

@@ -619,3 +619,127 @@ def test_scalers_know_optimisers_not_their_addresses():
     scaler.scale(leaf([1.0]).sum())
     with pytest.raises(RuntimeError, match="before a step"):
         scaler.update()
+
+
+# Memory that one number fills.
+
+
+@pytest.mark.parametrize("seen", [lambda x: None, lambda x: x.detach(), lambda x: x.view(-1)])
+@pytest.mark.parametrize("jit", [lambda f: f, L.jit])
+def test_a_tensor_that_a_number_filled_is_written_to(seen, jit):
+    x, source = L.tensor([5.0, 6.0]), L.tensor([0.0, 1.0])
+
+    def look(c):
+        seen(x)
+
+    look = jit(look)
+    for fill in (L.tensor(0.0), L.tensor([0.0])):
+        x[:] = fill
+        look(source)
+        x[:] = source
+        assert x.tolist() == [0, 1]
+        x[:,] = fill
+        x.tolist()
+        seen(x)
+        x.copy_(source)
+        assert x.tolist() == [0, 1]
+
+
+# Results are tensors of their own.
+
+
+def test_results_that_end_in_a_view_of_what_is_theirs():
+    w = leaf([[1.0, 2.0]])
+    for made in (lambda: w.kron(w), lambda: w.tile(2), lambda: w.repeat_interleave(2), lambda: w.outer(w) if w.ndim == 1 else w.roll(1)):
+        t = made()
+        total = t.sum()
+        with L.no_grad():
+            t.mul_(0)
+        (found,) = L.autograd.grad(total, t)
+        assert found.tolist() == L.ones(t.shape).tolist()
+        t = made()
+        t.detach_()
+        assert t.is_leaf and not t.requires_grad
+    # What is turned in place is no view of another.
+    t = L.tensor(1.0)
+    t.unsqueeze_(0)
+    t.detach_()
+    with pytest.raises(RuntimeError, match="view"):
+        t[:1].detach_()
+
+
+# Functions of numbers far out.
+
+
+@pytest.mark.parametrize(("n", "x", "wanted"), [(3, -8.75, 1558.54294416512), (2, -20.25, None), (1, -30.5, None), (5, -12.3, None)])
+def test_polygamma_left_of_zero(n, x, wanted):
+    if wanted is None:
+        # By reflection: (−1)ⁿ ψ⁽ⁿ⁾(1 − x) − ψ⁽ⁿ⁾(x) is the n-th derivative of π cot πx, which has the period 1.
+        def odd(x):
+            return (-1) ** n * L.polygamma(n, L.tensor(1 - x, dtype=L.float64)).item() - L.polygamma(n, L.tensor(x, dtype=L.float64)).item()
+
+        assert odd(x) == pytest.approx(odd(x - math.floor(x)), rel=1e-9)
+    else:
+        assert L.polygamma(n, L.tensor(x, dtype=L.float64)).item() == pytest.approx(wanted, rel=1e-12)
+
+
+def test_zeta_left_of_zero():
+    found = L.special.zeta(L.tensor([3.0, 4.0, 2.5], dtype=L.float64), L.tensor([-20.08, -8.75, -20.08], dtype=L.float64))
+    # As SciPy's polygamma, and as PyTorch has it.
+    assert found.tolist()[:2] == pytest.approx([-1952.5993, 259.75715736], rel=1e-5) and math.isnan(found[2])
+    q = leaf(1.0)
+    total = L.special.zeta(L.tensor(1.0), q)
+    total.backward()
+    assert total.item() == INF and q.grad.item() == pytest.approx(-math.pi**2 / 6)
+
+
+def test_entropies_below_zero_have_no_slope():
+    x = leaf([-1.0, -2.5, 0.0, 1.0])
+    logs = L.special.entr(x)
+    assert logs.tolist() == [-INF, -INF, 0, 0]
+    logs.sum().backward()
+    assert all(map(math.isnan, x.grad.tolist()[:2])) and x.grad.tolist()[2:] == [INF, -1]
+    assert L.special.entr(L.tensor([-INF, INF])).tolist() == [-INF, -INF]
+
+
+def test_angles_have_no_slope():
+    x = leaf([math.nan, -1.0, 2.0])
+    x.angle().sum().backward()
+    assert x.grad.tolist() == [0, 0, 0]
+
+
+def test_exponents_of_what_is_written_over():
+    v, w = L.tensor(2.0), leaf(3.0)
+    y = v.ldexp(w)
+    v.zero_()
+    y.backward()
+    assert w.grad.item() == pytest.approx(16 * math.log(2))
+
+
+@pytest.mark.parametrize("late", [lambda x: x, lambda x: x * 1])
+def test_triangles_with_a_zero_on_the_diagonal_have_no_inverse(late):
+    with pytest.raises(L.linalg.LinAlgError, match="diagonal"):
+        late(L.tensor([[0.0, 0.0], [1.0, 1.0]])).cholesky_inverse().tolist()
+    assert late(L.tensor([[2.0, 0.0], [1.0, 1.0]])).cholesky_inverse().tolist() == [[0.5, -0.5], [-0.5, 1]]
+
+
+def test_gradients_through_long_chains_of_views():
+    import time
+
+    def seconds(n):
+        w = leaf([[1.0, 2.0, 3.0]])
+        y = w * 1
+        for _ in range(n // 2):
+            y = y.t()[:]
+        began = time.perf_counter()
+        y.sum().backward()
+        assert w.grad.tolist() == [[1, 1, 1]]
+        return time.perf_counter() - began
+
+    # Linear: a walk that asked each view for what it is a view of took a thousand times as long.
+    assert seconds(40000) < 60 * max(seconds(2000), 0.002)
+
+
+def test_polygamma_of_an_order_beyond_all_numbers():
+    for n in (2**63 - 1, 2**40, 200):
+        assert not L.polygamma(n, L.tensor(1.5)).isfinite().item()

@@ -304,8 +304,9 @@ impl Tensor {
     /// The angle of a number to the positive axis: 0, or π of what is negative; NaN of NaN. Integers become f32.
     pub fn angle(&self) -> Result<Tensor> {
         let x = float(self);
-        let angle = x.lt(&x.lit(0.0)).choose(&x.lit(std::f64::consts::PI), &x.lit(0.0));
-        Ok(Tensor::from_node(x.eq(&x).choose(&angle, &x)))
+        let angle = untracked(&x).lt(&x.lit(0.0)).choose(&x.lit(std::f64::consts::PI), &x.lit(0.0));
+        let own = untracked(&x);
+        Ok(Tensor::from_node(without_slope(&own.eq(&own).choose(&angle, &own), &x)))
     }
 
     /// The number of its CUDA device; −1 on the host.
@@ -643,6 +644,8 @@ impl Tensor {
             let factor = part.map(Row::Exp2);
             let n = bounded.eq(&own).choose(n, &bounded);
             let rest = n.sub(&part.scale(3.0)).map(Row::Exp2);
+            // What the exponent's gradient reads is kept, whatever is written to `x` then.
+            let x = if n.is_tracked() && mg_graph::is_tracking() { x.copy() } else { x.clone() };
             x.mul(&rest).mul(&factor).mul(&factor).mul(&factor)
         })
     }

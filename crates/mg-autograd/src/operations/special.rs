@@ -69,7 +69,13 @@ fn hurwitz(s: &Node, q: &Node) -> Node {
     let infinite = is_slope.choose(&one.div(&distance), &q.lit(f64::INFINITY));
     let sum = pole.choose(&infinite, &sum);
     let sum = inside.choose(&sum, &q.lit(f64::NAN));
-    s.eq(&one).choose(&q.lit(f64::INFINITY), &sum)
+    // At 1 the sum is infinite wherever it begins, and its slope is that of −ψ.
+    let mut at_one = q.lit(f64::INFINITY);
+    if q.is_tracked() && mg_graph::is_tracking() {
+        let least = base.map(Row::Digamma).neg();
+        at_one = at_one.add(&least.sub(&untracked(&least)));
+    }
+    s.eq(&one).choose(&at_one, &sum)
 }
 
 /// The distribution function of the normal distribution.
@@ -82,7 +88,8 @@ fn derivative(n: i64, x: &Node) -> Node {
     if n == 0 {
         return x.map(Row::Digamma);
     }
-    let factorial: f64 = (1..=n).map(|k| k as f64).product();
+    // Of more than 170 it is beyond the largest number.
+    let factorial: f64 = (1..=n.min(171)).map(|k| k as f64).product();
     let sign = if n % 2 == 0 { -1.0 } else { 1.0 };
     hurwitz(&x.lit(n as f64 + 1.0), x).scale(sign * factorial)
 }

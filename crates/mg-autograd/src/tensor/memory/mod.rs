@@ -1017,6 +1017,26 @@ impl Tensor {
         self.count();
     }
 
+    /// The tensor; one of its own, where it is a view of memory that nobody else sees.
+    pub(crate) fn alone(self) -> Tensor {
+        let mut garbage = Garbage::new();
+        let mut state = self.state();
+        if let State::Part(part) = &mut *state
+            && Arc::strong_count(&part.line) == 1
+            && !part.line.is_shared()
+        {
+            part.node(&mut garbage);
+            if let Some(known) = part.known.take() {
+                let before = std::mem::replace(&mut *state, State::Alone(Some(known.held)));
+                drop(state);
+                drop(before);
+                return self;
+            }
+        }
+        drop(state);
+        self
+    }
+
     /// Whether it was made as a view of another tensor.
     fn is_view(&self) -> bool {
         matches!(&*self.state(), State::Part(part) if !part.is_turned)
