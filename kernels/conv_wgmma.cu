@@ -41,18 +41,26 @@ __device__ __forceinline__ void read_shared(u16& x, u32 from) { asm volatile("ld
 // Stores sixteen lines of 128 bytes of places, in units of `V`.
 template <typename U, typename V>
 __device__ __forceinline__ void put(const Conv& p, u32 slice, u32 row, u32 first, u32 lane) {
-    constexpr u32 COUNT = 128 / sizeof(V), LANES = COUNT < 32 ? COUNT : 32, ROWS = 32 / LANES;
+    constexpr u32 COUNT = 128 / sizeof(V), LANES = COUNT < 32 ? COUNT : 32, ROWS = 32 / LANES, TURNS = 16 / ROWS;
 #pragma unroll
     for (u32 part = 0; part < COUNT / LANES; part++) {
         u32 unit = part * LANES + lane % LANES, place = first + unit * (sizeof(V) / sizeof(U)), byte = unit * sizeof(V);
+        V v[TURNS];
+#pragma unroll
+        for (u32 i = 0; i < TURNS; i++) {
+            u32 r = i * ROWS + lane / LANES;
+            read_shared(v[i], slice + r * 128 + ((byte / 16 ^ (r % 8)) << 4) + byte % 16);
+        }
         if (place >= p.n) continue;
-        u32 r = lane / LANES;
-        U* to = (U*)p.out + stored_at(p, place) + (row + r) * p.plane;
-#pragma unroll(8 / ROWS > 1 ? 4 : 2)
-        for (; r < 16; r += ROWS, to += ROWS * p.plane) {
-            V v;
-            read_shared(v, slice + r * 128 + ((byte / 16 ^ (r % 8)) << 4) + byte % 16);
-            if (row + r < p.m) *(V*)to = v;
+        u32 r = row + lane / LANES;
+        U* to = (U*)p.out + stored_at(p, place) + r * p.plane;
+        if (row + 16 <= p.m) {
+#pragma unroll
+            for (u32 i = 0; i < TURNS; i++, to += ROWS * p.plane) *(V*)to = v[i];
+        } else {
+#pragma unroll
+            for (u32 i = 0; i < TURNS; i++, to += ROWS * p.plane)
+                if (r + i * ROWS < p.m) *(V*)to = v[i];
         }
     }
 }

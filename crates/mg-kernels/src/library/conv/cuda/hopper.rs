@@ -35,7 +35,7 @@ const fn tile(m: usize, n: usize, stages: usize) -> Tile {
 /// On tensor cores (`kernels/conv_wgmma.cu`).
 const TENSOR_CORES: &[Tile] = &[tile(128, 256, 4), tile(128, 192, 5), tile(128, 128, 6), tile(64, 256, 5)];
 /// In f32 throughout (`kernels/conv_simt.cu`), windows and the gradient by the weight.
-const F32: &[Tile] = &[tile(128, 256, 4), tile(64, 256, 5), tile(32, 256, 6)];
+const F32: &[Tile] = &[tile(128, 256, 4), tile(64, 256, 5), tile(64, 128, 8), tile(32, 256, 6)];
 const F32_WEIGHT: &[Tile] =
     &[tile(128, 256, 4), tile(64, 288, 5), tile(64, 128, 6), tile(32, 288, 5), tile(32, 96, 8)];
 
