@@ -217,9 +217,7 @@ pub(super) fn plan(problem: &Problem) -> Result<Option<Plan>> {
         (DType::F16, _) => (Elements::F16, "f16"),
         (DType::BF16, _) => (Elements::BF16, "bf16"),
         // tf32 is multiplied along k alone, but both operands of the gradient by the weight lie along rows and columns.
-        (DType::F32, Precision::High) if kind != ConvKind::Weight || points(problem) => {
-            (Elements::TF32, "tf32")
-        }
+        (DType::F32, Precision::High) if kind != ConvKind::Weight => (Elements::TF32, "tf32"),
         (DType::F32, _) => (Elements::F32, "f32"),
         _ => return Ok(None),
     };
