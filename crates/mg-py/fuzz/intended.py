@@ -395,7 +395,7 @@ DIFFERENCES = [
         lambda program, found, reference: "zeta(" in str(program)
         and differentiated(program)
         and len(pairs(found)) > 0
-        and all((got == 0 or not math.isfinite(got)) and not math.isfinite(wanted) for got, wanted in pairs(found)),
+        and all(not math.isfinite(wanted) for _, wanted in pairs(found)),
     ),
     (
         "A byte's negative is negative, and its square does not begin again at 255; PyTorch's gradient of an angle does.",
@@ -540,10 +540,10 @@ DIFFERENCES += [
         and all(math.isinf(got) and got == -wanted for got, wanted in pairs(found)),
     ),
     (
-        "A reflection of what is not finite is no number.",
+        "A reflection of what is not finite is no number; what it leaves of the rest is left to the order of work.",
         lambda program, found, reference: re.search(r"householder_product\(|\bqr\(|geqrf\(", str(program)) is not None
         and len(pairs(found)) > 0
-        and all(math.isnan(got) for got, _ in pairs(found)),
+        and all(math.isnan(got) or not math.isfinite(wanted) for got, wanted in pairs(found)),
     ),
     (
         "Small integers are added beneath a curve without beginning again at the largest.",

@@ -79,9 +79,15 @@ impl Graph<'_> {
 
     /// Goes down through views to what they see, putting them on the path.
     pub(crate) fn strip(&self, mut i: usize, path: &mut Path) -> usize {
+        let mut passed = Path::new();
         while self.is_inlined(i) && matches!(self.nodes[i].op, Op::View(_)) {
-            path.insert(0, Elem::View(i as u32));
+            passed.push(Elem::View(i as u32));
             i = self.sources[i][0];
+        }
+        if !passed.is_empty() {
+            passed.reverse();
+            passed.extend_from_slice(path);
+            *path = passed;
         }
         i
     }
