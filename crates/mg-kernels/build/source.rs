@@ -141,8 +141,8 @@ impl Seen {
     /// The name of the struct that the kernel takes by value.
     pub fn argument(&self) -> Option<&str> {
         let mut entries = self.text.split(" V_NAME(const ").skip(1);
-        let words = entries.next()?.split_whitespace();
-        let first = words.filter(|word| *word != "__grid_constant__").next()?;
+        let mut words = entries.next()?.split_whitespace();
+        let first = words.find(|word| *word != "__grid_constant__")?;
         // Another name for a template over types: addresses are of them, whatever they are.
         let other =
             self.text.split_once(&format!("using {first} = ")).and_then(|(_, rest)| rest.split_once('<'));

@@ -1,6 +1,7 @@
 //! Memory that is handed out: others read and write it from then on, and tensors on it are as those on memory that was theirs.
 
-use super::{Garbage, Held, State, locked, own};
+use super::node::{Garbage, Held, own};
+use super::{State, locked};
 use crate::gradient::no_grad;
 use crate::tensor::Tensor;
 use mg_device::{Error, ErrorKind, Exported, Layout, Result};

@@ -1,6 +1,8 @@
 //! Where replayed steps find what they read and change, and how they have it to themselves meanwhile.
 
-use super::{Held, Line, MemoryId, State, is_borrowed, locked, make_leaf, own, returned};
+use super::line::{Line, returned};
+use super::node::{Held, make_leaf, own};
+use super::{MemoryId, State, is_borrowed, locked};
 use crate::tensor::{Cell, Tensor};
 use mg_device::Layout;
 use mg_graph::Node;

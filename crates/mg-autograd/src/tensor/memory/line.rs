@@ -1,0 +1,455 @@
+//! Lines: a memory with one history, which the tensor and its views share; storages: the lines of one memory.
+
+use super::node::{Garbage, Given, Held, behind, grafted, make_leaf, own, untracked, with_history};
+use super::part::part_of;
+use super::{Facts, MemoryId, is_borrowed, locked, settle};
+use crate::jit;
+use crate::tensor::Cell;
+use mg_device::{Error, ErrorKind, Layout, Result, Shape};
+use mg_graph::{Node, Op, Tag};
+use std::panic::Location;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
+use std::time::Duration;
+
+/// A view.
+pub(crate) struct Part {
+    pub(super) line: Arc<Line>,
+    /// Where it lies among the line's elements.
+    pub(super) layout: Layout,
+    /// Where it lies among the storage's, if the line is a part of that itself.
+    pub(super) region: Option<Layout>,
+    pub(super) made_at: &'static Location<'static>,
+    /// Once it was asked for.
+    pub(super) known: Option<Known>,
+    /// It is what the tensor itself was turned to, and no view of another one.
+    pub(super) is_turned: bool,
+}
+
+/// A view's node.
+pub(super) struct Known {
+    pub(super) held: Held,
+    /// The line's node that it was made of.
+    pub(super) of: u64,
+    /// The one that this had the history of.
+    pub(super) history: u64,
+}
+
+impl Known {
+    pub(super) fn new(held: Held, whole: &Node) -> Known {
+        Known { held, of: whole.sequence(), history: behind(whole).sequence() }
+    }
+}
+
+/// A memory with one history, for those who see all of it or a part.
+pub(crate) struct Line {
+    pub(super) state: Mutex<LineState>,
+    /// Taken by whoever writes to it, itself or a part: what a part leaves as it was must not be older than what another thread
+    /// has written. Where a storage is shared, its own is taken after it.
+    pub(super) writing: Mutex<()>,
+}
+
+pub(super) struct LineState {
+    /// `None` while a replayed step has it.
+    pub(super) whole: Option<Held>,
+    /// The tensor whose gradient is kept, if the line is a leaf.
+    pub(super) leaf: Weak<Cell>,
+    pub(super) shared: Option<Shared>,
+    pub(super) given: Given,
+}
+
+/// A line's place in memory that other lines see too.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) storage: Arc<Storage>,
+    /// Where the line's elements lie among the storage's; all of them in order, if nothing is said.
+    pub(super) region: Option<Layout>,
+    /// The storage's version that the line has taken in.
+    pub(super) version: u64,
+}
+
+/// A memory with several lines.
+pub(super) struct Storage {
+    pub(super) state: Mutex<StorageState>,
+    pub(super) writing: Mutex<()>,
+}
+
+pub(super) struct StorageState {
+    pub(super) node: Held,
+    pub(super) version: u64,
+    pub(super) given: Given,
+}
+
+/// Told when replayed steps give back what they had.
+pub(super) static RETURNED: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
+
+/// Tells those who wait that something was given back.
+pub(super) fn returned() {
+    RETURNED.1.notify_all();
+}
+
+/// Locks what `is_there` says is not with a replayed step.
+pub(super) fn present<T>(mutex: &Mutex<T>, is_there: impl Fn(&T) -> bool) -> MutexGuard<'_, T> {
+    loop {
+        let guard = locked(mutex);
+        if is_there(&guard) {
+            return guard;
+        }
+        drop(guard);
+        let waiting = locked(&RETURNED.0);
+        // Not for ever: it may have come back between the two locks.
+        drop(RETURNED.1.wait_timeout(waiting, Duration::from_millis(1)));
+    }
+}
+
+/// What is written and by whom.
+pub(super) struct Writing {
+    pub(super) value: Node,
+    pub(super) line: &'static Location<'static>,
+    /// See [`mg_graph::Overwritten`].
+    pub(super) since: u64,
+}
+
+impl Line {
+    pub(super) fn new(whole: Held, leaf: Weak<Cell>, shared: Option<Shared>) -> Arc<Line> {
+        let state = LineState { whole: Some(whole), leaf, shared, given: Given::default() };
+        Arc::new(Line { state: Mutex::new(state), writing: Mutex::new(()) })
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, LineState> {
+        present(&self.state, |state| state.whole.is_some())
+    }
+
+    /// The whole, with what other lines have written.
+    pub(super) fn node(&self) -> Node {
+        let mut garbage = Garbage::new();
+        let mut state = self.lock();
+        state.look(&mut garbage);
+        let LineState { whole: Some(whole), .. } = &mut *state else {
+            unreachable!("it is there: see `lock`")
+        };
+        whole.current(&mut garbage)
+    }
+
+    pub(super) fn facts(&self) -> Facts {
+        let state = self.lock();
+        let whole = state.whole.as_ref().map(|held| Facts::of(&held.node));
+        whole.unwrap_or_else(|| unreachable!("it is there: see `lock`"))
+    }
+
+    /// Its memory's storage, made if there is none.
+    pub(super) fn storage(&self) -> Shared {
+        let _writing = locked(&self.writing);
+        let whole = self.node();
+        let mut state = self.lock();
+        if let Some(shared) = &state.shared {
+            return shared.clone();
+        }
+        let node = Held::new(untracked(&whole));
+        let mut given = Given::default();
+        given.add(&whole);
+        let storage = StorageState { node, version: 0, given };
+        let storage = Arc::new(Storage { state: Mutex::new(storage), writing: Mutex::new(()) });
+        let shared = Shared { storage, region: None, version: 0 };
+        state.shared = Some(shared.clone());
+        shared
+    }
+
+    /// Writes into all of it, or into what a view sees.
+    pub(super) fn write(self: &Arc<Self>, part: Option<&Part>, writing: Writing) -> Result<()> {
+        // Dropped last, when no lock is held.
+        let mut garbage = Garbage::new();
+        let _turn = locked(&self.writing);
+        let shared = locked(&self.state).shared.clone();
+        let _other_turn = shared.as_ref().map(|shared| locked(&shared.storage.writing));
+        let Writing { value, line, since } = writing;
+        let whole = self.node();
+        // Whether it lies in memory that others see is known then.
+        if whole.reads_borrowed() {
+            settle(&whole);
+        }
+        let facts = Facts::of(&whole);
+        let place = shared.as_ref().and_then(|shared| shared.region.as_ref());
+        // An element of what is broadcast has one place, which others see too.
+        let is_broadcast = place.is_some_and(Layout::overlaps);
+        let place = place.and_then(|all| part.map_or(Some(all), |part| part.region.as_ref()));
+        let seen = [part.map(|part| &part.layout), place];
+        let nothing = part.is_some_and(|part| part.layout.numel() == 0);
+        if !nothing && seen.into_iter().flatten().any(Layout::overlaps) {
+            let text = "a broadcast view, or one whose windows overlap, cannot be written to";
+            return Err(Error::new("write", ErrorKind::Value(text.into())));
+        }
+        let all = Layout::contiguous(facts.shape);
+        let region = part.map_or(&all, |part| &part.layout);
+        // Who shares the memory sees what is written when it is.
+        let theirs = match is_borrowed(&whole) && facts.device.is_cpu() {
+            true => {
+                jit::note_shared_write();
+                Some(whole.write_shared(&value, region)?)
+            }
+            false => None,
+        };
+        if part.is_some()
+            && shared.is_none()
+            && theirs.is_none()
+            && is_worth_writing_now(&whole, &value, region)
+        {
+            // The failure stays with the node.
+            let _ = mg_graph::realize_quietly(&[&value]);
+        }
+        let whole = match part.is_some() && shared.is_none() && theirs.is_none() {
+            true => match self.write_now(whole, &value, region, line, since) {
+                None => return Ok(()),
+                Some(whole) => whole,
+            },
+            false => whole,
+        };
+        let new = match part {
+            // All of it, seen in another shape: nothing of what was there is left.
+            Some(Part { layout, .. }) if covers(layout, &facts.shape) => value.reshape(facts.shape)?,
+            Some(part) => value.write_into(Some(&whole), facts.shape, part.layout)?,
+            None => value.clone(),
+        };
+        let leaf = locked(&self.state).leaf.clone();
+        let new = with_history(new, &whole, leaf.strong_count() > 0, since);
+        // Last, so that it is known to lie there.
+        let new = own(match theirs {
+            Some(memory) if new.is_tracked() => grafted(&memory, &new),
+            Some(memory) => memory,
+            None => new,
+        });
+        if leaf.strong_count() > 0 {
+            make_leaf(&new, &leaf);
+        }
+        let in_storage = match &shared {
+            None => None,
+            Some(shared) => {
+                let (node, version) = {
+                    let state = locked(&shared.storage.state);
+                    (state.node.node.clone(), state.version)
+                };
+                // It is there already, or there is nothing to write.
+                let there = is_borrowed(&new) || value.shape().numel() == 0;
+                let region = match (part, &shared.region) {
+                    _ if there => None,
+                    (None, region) => region.as_ref(),
+                    (Some(part), None) => Some(&part.layout),
+                    // A line that is a part of its storage has had that part since it was made, and so have its views.
+                    (Some(part), Some(_)) => part.region.as_ref(),
+                };
+                let written = match region {
+                    None if there => {
+                        let value = node.value().and_then(|v| v.as_ref().ok());
+                        value.map_or_else(|| untracked(&node), |value| Node::from_value(value.clone()))
+                    }
+                    None => untracked(&new),
+                    Some(region) => untracked(&value).write_into(Some(&node), *node.shape(), *region)?,
+                };
+                let written = own(written);
+                written.set_before(node);
+                Some((shared, Held::owned(written), version + 1))
+            }
+        };
+        jit::note_line_change(self, &whole);
+        if shared.is_some() {
+            jit::note_shared_write();
+        }
+        if whole.handles() > 1 {
+            whole.overwrite(line, since);
+        }
+        new.set_before(whole);
+        let new = Held { node: new, counted: false };
+        let mut state = self.lock();
+        let made = new.node.clone();
+        state.given.overwrite(line, since);
+        garbage.extend(state.whole.replace(new));
+        if let Some((shared, written, version)) = in_storage {
+            let mut storage = locked(&shared.storage.state);
+            storage.given.overwrite(line, since);
+            storage.version = version;
+            storage.given.add(&made);
+            garbage.push(std::mem::replace(&mut storage.node, written));
+            // What else of the line stands where a part was written is read again.
+            if let (Some(shared), false) = (&mut state.shared, is_broadcast) {
+                shared.version = version;
+            }
+        }
+        drop(state);
+        drop(made);
+        // Others may be asked to compute what waits: not under a lock of the line's values.
+        self.count();
+        Ok(())
+    }
+
+    /// Says that somebody holds the whole.
+    pub(super) fn count(&self) {
+        let node = {
+            let mut state = self.lock();
+            let Some(whole) = &mut state.whole else { return };
+            if std::mem::replace(&mut whole.counted, true) {
+                return;
+            }
+            whole.node.clone()
+        };
+        node.hold();
+    }
+
+    /// Writes into the memory itself, where nobody can tell; otherwise answers with the whole again.
+    pub(super) fn write_now(
+        &self,
+        whole: Node,
+        value: &Node,
+        region: &Layout,
+        line: &'static Location<'static>,
+        since: u64,
+    ) -> Option<Node> {
+        if whole.is_pending() || whole.is_tracked() || value.is_tracked() || mg_graph::is_recording() {
+            return Some(whole);
+        }
+        let mut state = self.lock();
+        drop(whole);
+        let held = state.whole.take()?.into_node();
+        let (node, done) = match held.write_now(value, region) {
+            Ok(node) => (node, true),
+            Err(node) => (node, false),
+        };
+        if done {
+            state.given.overwrite(line, since);
+            state.whole = Some(Held::new(node));
+            return None;
+        }
+        state.whole = Some(Held::owned(node.clone()));
+        Some(node)
+    }
+}
+
+/// Whether a value that is not computed yet is better computed now, as it then goes into memory that is the line's alone: into a
+/// small part of much memory, all of which a plan with the writing in it may have to copy. `whole` has one handle of the caller's.
+pub(super) fn is_worth_writing_now(whole: &Node, value: &Node, region: &Layout) -> bool {
+    const MUCH: usize = 1 << 16;
+    let size = value.dtype().size();
+    if !value.is_pending()
+        || whole.shape().numel() * size < MUCH
+        || region.numel() * 4 > whole.shape().numel()
+    {
+        return false;
+    }
+    let plain = !value.is_tracked() && !whole.is_tracked() && !mg_graph::is_recording();
+    let is_constant = |n: &Node| matches!(n.op(), Op::Source(_));
+    let constant =
+        is_constant(value) || matches!(value.op(), Op::View(_)) && value.sources().iter().all(is_constant);
+    let alone = |v: &mg_graph::Value| v.buffer.ref_count() == 1 && v.buffer.device().is_cpu();
+    plain && !constant && whole.handles() == 2 && matches!(whole.value(), Some(Ok(v)) if alone(v))
+}
+
+/// Whether a view sees all elements of something of this shape in their order.
+pub(super) fn covers(layout: &Layout, whole: &Shape) -> bool {
+    layout.is_contiguous() && layout.offset() == 0 && layout.numel() == whole.numel()
+}
+
+impl LineState {
+    /// Looks for what other lines have written. Before a step that is being recorded, that was there before it.
+    pub(super) fn look(&mut self, garbage: &mut Garbage) {
+        if self.shared.is_some() && mg_graph::unrecorded(|| self.take_in(garbage)) {
+            jit::note_taken_in(self.whole.as_ref().map(|held| &held.node));
+        }
+    }
+
+    /// Takes in what other lines have written, and leaves a storage that is the line's alone. Answers with whether there was
+    /// something.
+    pub(super) fn take_in(&mut self, garbage: &mut Garbage) -> bool {
+        let (Some(shared), Some(whole)) = (&mut self.shared, &mut self.whole) else { return false };
+        let mut taken = false;
+        // One whose elements share places is written to by way of it.
+        let alone =
+            Arc::strong_count(&shared.storage) == 1 && !shared.region.as_ref().is_some_and(Layout::overlaps);
+        {
+            let mut storage = locked(&shared.storage.state);
+            if storage.version != shared.version {
+                let mut drained = Garbage::new();
+                let node = storage.node.current(&mut drained);
+                garbage.extend(drained);
+                let seen = match &shared.region {
+                    None => Ok(untracked(&node)),
+                    Some(region) => part_of(&node, region),
+                };
+                let seen = seen.unwrap_or_else(|error| Node::failed(error, &whole.node));
+                let history = self.leaf.strong_count() == 0 && whole.node.is_tracked();
+                let new = own(if history { grafted(&seen, &whole.node) } else { seen });
+                if self.leaf.strong_count() > 0 {
+                    make_leaf(&new, &self.leaf);
+                }
+                storage.given.add(&new);
+                // Should it turn out that it cannot be computed, this is what there is.
+                new.set_before(whole.node.clone());
+                garbage.push(std::mem::replace(whole, Held::owned(new)));
+                shared.version = storage.version;
+                taken = true;
+            }
+        }
+        if alone && let Some(shared) = self.shared.take() {
+            let Shared { storage, .. } = shared;
+            if let Ok(storage) = Arc::try_unwrap(storage)
+                && let Ok(state) = storage.state.into_inner()
+            {
+                garbage.push(state.node);
+            }
+        }
+        taken
+    }
+}
+
+impl Part {
+    pub(super) fn node(&mut self, garbage: &mut Garbage) -> Node {
+        let whole = self.line.node();
+        if let Some(known) = &self.known
+            && known.of == whole.sequence()
+        {
+            return known.held.node.clone();
+        }
+        if mg_graph::is_recording() {
+            jit::note_line_read(&self.line, &whole);
+        }
+        let _at = mg_graph::at(self.made_at);
+        // A view has the history of what it is a view of, whether gradients are recorded now or not.
+        let was = mg_graph::set_tracking(true);
+        let node = part_of(&whole, &self.layout);
+        mg_graph::set_tracking(was);
+        // Where only the numbers of the whole have changed, the view is the same to those who differentiate.
+        let numbers_only = |known: &Known| match whole.tag() {
+            Some(Tag::Owner(_)) => true,
+            Some(Tag::History(history)) => history.sequence() == known.history,
+            Some(Tag::Forgotten(_) | Tag::Replayed(_) | Tag::Output(..) | Tag::Call(_)) | None => false,
+        };
+        let node = match (&self.known, node) {
+            (Some(known), Ok(node)) if known.held.node.is_tracked() && numbers_only(known) => {
+                Ok(grafted(&node, &known.held.node))
+            }
+            (_, node) => node,
+        };
+        let like = || Node::scalar(0.0, whole.dtype(), whole.device(), true);
+        let node = own(node.unwrap_or_else(|error| Node::failed(error, &like())));
+        if !node.is_tracked() {
+            self.line.lock().given.add(&node);
+        }
+        let old = self.known.replace(Known::new(Held::owned(node.clone()), &whole));
+        garbage.extend(old.map(|known| known.held));
+        node
+    }
+}
+
+impl Line {
+    pub(crate) fn memory_id(&self) -> MemoryId {
+        let state = locked(&self.state);
+        MemoryId(
+            state.shared.as_ref().map_or(std::ptr::from_ref(self).addr(), |s| Arc::as_ptr(&s.storage).addr()),
+        )
+    }
+
+    /// Whether other lines see its memory.
+    pub(super) fn is_shared(&self) -> bool {
+        let mut garbage = Garbage::new();
+        let mut state = self.lock();
+        state.look(&mut garbage);
+        state.shared.is_some()
+    }
+}

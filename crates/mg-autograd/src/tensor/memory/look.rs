@@ -1,0 +1,307 @@
+//! What a tensor is now: its node, its views, the memory that it shares.
+
+use super::line::{Known, Line, Part, Shared, present};
+use super::node::{Garbage, Held, apart, make_leaf, own, untracked};
+use super::part::view_of;
+use super::{Facts, MemoryId, Sharing, State, locked};
+use crate::jit;
+use crate::tensor::{Cell, Tensor};
+use mg_device::{Error, ErrorKind, Layout, Result, Shape};
+use mg_graph::{Node, View};
+use std::panic::Location;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
+
+impl Tensor {
+    pub(crate) fn from_held(held: Held) -> Tensor {
+        Tensor::of_state(State::Alone(Some(held)), false)
+    }
+
+    pub(super) fn of_state(state: State, leaf: bool) -> Tensor {
+        let watch = OnceLock::new();
+        Tensor(Arc::new(Cell { state: Mutex::new(state), grad: Mutex::new(None), leaf: leaf.into(), watch }))
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        present(&self.0.state, |state| !matches!(state, State::Alone(None)))
+    }
+
+    /// The node that the tensor stands for now.
+    pub fn node(&self) -> Node {
+        let node = self.current();
+        if mg_graph::is_recording() { jit::note_read(self, node) } else { node }
+    }
+
+    /// As [`Tensor::node`], which no recording is told of.
+    pub(crate) fn current(&self) -> Node {
+        let mut garbage = Garbage::new();
+        let line = match &mut *self.state() {
+            State::Alone(Some(held)) => return held.current(&mut garbage),
+            State::Alone(None) => unreachable!("it is there: see `state`"),
+            State::Whole(line) => line.clone(),
+            State::Part(part) => return part.node(&mut garbage),
+        };
+        line.node()
+    }
+
+    pub(crate) fn facts(&self) -> Facts {
+        // The line may be with a replayed step, which needs this tensor's lock to put it back: not under that.
+        let (line, shape) = match &*self.state() {
+            State::Alone(Some(held)) => return Facts::of(&held.node),
+            State::Alone(None) => unreachable!("it is there: see `state`"),
+            State::Whole(line) => (line.clone(), None),
+            State::Part(part) => (part.line.clone(), Some(*part.layout.shape())),
+        };
+        let facts = line.facts();
+        Facts { shape: shape.unwrap_or(facts.shape), ..facts }
+    }
+
+    /// Whether gradients flow to it.
+    pub fn requires_grad(&self) -> bool {
+        let line = match &*self.state() {
+            State::Alone(Some(held)) => return held.node.is_tracked(),
+            State::Alone(None) => unreachable!("it is there: see `state`"),
+            State::Whole(line) => line.clone(),
+            State::Part(part) => part.line.clone(),
+        };
+        line.node().is_tracked()
+    }
+
+    /// Where its elements lie in memory that it is not all of, in order.
+    pub(crate) fn region(&self) -> Option<Layout> {
+        let line = match &*self.state() {
+            State::Alone(_) => return None,
+            State::Whole(line) => line.clone(),
+            State::Part(part) => return part.region.or(Some(part.layout)),
+        };
+        let state = locked(&line.state);
+        state.shared.as_ref().and_then(|shared| shared.region)
+    }
+
+    /// Whether it is a leaf that requires a gradient, or a view of one.
+    pub(crate) fn is_of_leaf(&self) -> bool {
+        let line = match &*self.state() {
+            State::Alone(_) => return self.keeps_grad(),
+            State::Whole(line) => line.clone(),
+            State::Part(part) => part.line.clone(),
+        };
+        locked(&line.state).leaf.strong_count() > 0
+    }
+
+    /// The line that the tensor is, or is a part of, with where it lies; made if it was alone.
+    pub(super) fn line(&self) -> (Arc<Line>, Layout, Option<Layout>) {
+        let mut state = self.state();
+        if let State::Alone(held) = &mut *state
+            && let Some(held) = held.take()
+        {
+            let leaf = if self.keeps_grad() { Arc::downgrade(&self.0) } else { Weak::new() };
+            let line = Line::new(held, leaf, None);
+            jit::note_line(&line, self);
+            *state = State::Whole(line);
+        }
+        match &*state {
+            State::Part(part) => {
+                // A storage that only the line was left of is none any more.
+                let is_part = locked(&part.line.state).shared.as_ref().is_some_and(|s| s.region.is_some());
+                (part.line.clone(), part.layout, part.region.filter(|_| is_part))
+            }
+            State::Whole(line) => {
+                let line = line.clone();
+                drop(state);
+                let region = locked(&line.state).shared.as_ref().and_then(|shared| shared.region);
+                let all = Layout::contiguous(line.facts().shape);
+                (line, all, region)
+            }
+            State::Alone(_) => unreachable!("it was there and is a line now"),
+        }
+    }
+
+    /// A view of this tensor, through which it can be written; `None` where its elements do not lie so that there can be one.
+    #[track_caller]
+    pub(crate) fn view(&self, view: &View, shape: Shape) -> Option<Tensor> {
+        let made_at = mg_graph::line();
+        if mg_graph::is_recording() {
+            // The recording is to know whose part it is.
+            self.node();
+        }
+        let (line, layout, region) = self.line();
+        let (layout, region) = match region {
+            Some(region) => (view.apply(&layout, &shape)?, Some(view.apply(&region, &shape)?)),
+            None => (view.apply(&layout, &shape)?, None),
+        };
+        let known = if self.requires_grad() && crate::is_grad_enabled() {
+            // Of this one, whose gradient may be asked for: not of the whole straight away.
+            let own_node = self.current();
+            let whole = line.node();
+            let node = view_of(&own_node, view, shape).unwrap_or_else(|error| Node::failed(error, &own_node));
+            Some(Known::new(Held::new(node), &whole))
+        } else {
+            None
+        };
+        let seen = Tensor::of_part(line, layout, region, made_at, known);
+        // What is made without recording gradients has no history, whatever it is a view of.
+        let seen = if crate::is_grad_enabled() || !seen.requires_grad() { seen } else { seen.detach() };
+        if mg_graph::is_eager() {
+            // The failure stays with the node, for its readers.
+            let _ = mg_graph::realize_quietly(&[&seen.current()]);
+        }
+        Some(seen)
+    }
+
+    pub(super) fn of_part(
+        line: Arc<Line>,
+        layout: Layout,
+        region: Option<Layout>,
+        made_at: &'static Location<'static>,
+        known: Option<Known>,
+    ) -> Tensor {
+        let part = Part { line, layout, region, made_at, known, is_turned: false };
+        Tensor::of_state(State::Part(Box::new(part)), false)
+    }
+
+    /// The memory that the tensor is of, seen with other strides: `offset` counts from its start, and is the tensor's own where it
+    /// is not given.
+    ///
+    /// # Errors
+    ///
+    /// What lies outside of that memory; a detached view, whose memory's start is another's.
+    #[track_caller]
+    pub(crate) fn strided(&self, shape: Shape, strides: &[isize], offset: Option<usize>) -> Result<Tensor> {
+        if mg_graph::is_recording() {
+            self.node();
+        }
+        let (line, layout, region) = self.line();
+        if region.is_some() {
+            let text = "a detached view is not seen with other strides; clone() it first";
+            return Err(Error::new("as_strided", ErrorKind::Value(text.into())));
+        }
+        let layout = Layout::new(shape, strides, offset.unwrap_or(layout.offset()))?;
+        let numel = line.facts().shape.numel();
+        if layout.extent().is_some_and(|(_, last)| last >= numel) {
+            let text = format!(
+                "shape {shape} with strides {strides:?} at {} lies outside of {numel} elements",
+                layout.offset()
+            );
+            return Err(Error::new("as_strided", ErrorKind::Shape(text)));
+        }
+        let seen = Tensor::of_part(line, layout, None, mg_graph::line(), None);
+        Ok(if crate::is_grad_enabled() || !seen.requires_grad() { seen } else { seen.detach() })
+    }
+
+    /// The part of this tensor's memory that a layout among the elements of all of it reaches.
+    #[track_caller]
+    pub(crate) fn part(&self, layout: Layout) -> Tensor {
+        let (line, ..) = self.line();
+        Tensor::of_part(line, layout, None, mg_graph::line(), None)
+    }
+
+    /// Where a view lies among the elements of what it is a view of; `None` for what is no view.
+    pub(crate) fn layout(&self) -> Option<Layout> {
+        match &*self.state() {
+            State::Part(part) => Some(part.layout),
+            State::Alone(_) | State::Whole(_) => None,
+        }
+    }
+
+    /// Another tensor on the same memory, without history: what is written to one is seen by the other, and no gradient flows
+    /// between them.
+    #[track_caller]
+    pub fn detach(&self) -> Tensor {
+        if mg_graph::is_recording() {
+            self.node();
+        }
+        Tensor::of_state(State::Whole(self.other_line(None)), false)
+    }
+
+    /// Another line on this tensor's memory: of a leaf, or without history.
+    pub(super) fn other_line(&self, leaf: Option<&Weak<Cell>>) -> Arc<Line> {
+        let (line, layout, region) = self.line();
+        let shared = line.storage();
+        // A storage that only the line was left of is another one now.
+        let region = region.filter(|_| shared.region.is_some());
+        let all = layout.is_contiguous() && layout.offset() == 0 && *layout.shape() == line.facts().shape;
+        let region = match region {
+            Some(region) => Some(region),
+            None if all => shared.region,
+            None => Some(layout),
+        };
+        let node = own(untracked(&self.current()));
+        if let Some(leaf) = leaf {
+            make_leaf(&node, leaf);
+        }
+        let version = {
+            let mut storage = locked(&shared.storage.state);
+            storage.given.add(&node);
+            storage.version
+        };
+        let leaf = leaf.cloned().unwrap_or_default();
+        Line::new(Held::owned(node), leaf, Some(Shared { storage: shared.storage, region, version }))
+    }
+
+    /// The memory that it shares with others, views or tensors of their own; `None` where nobody else sees its memory.
+    ///
+    /// # Errors
+    ///
+    /// A value that could not be computed.
+    pub fn sharing(&self) -> Result<Option<Sharing>> {
+        let Some(line) = self.line_of_view() else { return Ok(None) };
+        // With what others have written; a storage that only the line was left of is none any more.
+        let mut whole = line.node();
+        let shared = locked(&line.state).shared.clone();
+        // The tensor's own, and the one above.
+        if shared.is_none() && self.layout().is_none() && Arc::strong_count(&line) == 2 {
+            return Ok(None);
+        }
+        if let Some(shared) = &shared {
+            let mut garbage = Garbage::new();
+            whole = locked(&shared.storage.state).node.current(&mut garbage);
+        }
+        if let Some(Err(error)) = whole.value() {
+            error.report();
+            return Err(error.clone());
+        }
+        let (_, layout, region) = self.line();
+        let layout = region.unwrap_or(layout);
+        Ok(Some(Sharing {
+            id: line.memory_id().0,
+            whole: Tensor::from_held(Held::new(untracked(&whole))),
+            layout,
+        }))
+    }
+
+    /// Another tensor on this one's memory, without history, through a layout among its elements laid out densely: as
+    /// [`Sharing::layout`] has it.
+    #[track_caller]
+    pub fn seen_at(&self, layout: Layout) -> Tensor {
+        self.part(layout).detach()
+    }
+
+    /// The value as it is now, apart from the tensor: without history, and what is written to either is not seen by the other.
+    #[track_caller]
+    pub fn snapshot(&self) -> Tensor {
+        Tensor::from_node(apart(&self.node()))
+    }
+
+    /// Whether it was made as a view of another tensor.
+    pub(super) fn is_view(&self) -> bool {
+        matches!(&*self.state(), State::Part(part) if !part.is_turned)
+    }
+
+    /// What the tensor's memory is known by.
+    pub(crate) fn memory_id(&self) -> MemoryId {
+        let line = match &*self.state() {
+            State::Alone(_) => return MemoryId(Arc::as_ptr(&self.0).addr()),
+            State::Whole(line) => line.clone(),
+            State::Part(part) => part.line.clone(),
+        };
+        line.memory_id()
+    }
+
+    /// Whether both are, or are parts of, one line of history.
+    pub(crate) fn line_of_view(&self) -> Option<Arc<Line>> {
+        match &*self.state() {
+            State::Alone(_) => None,
+            State::Whole(line) => Some(line.clone()),
+            State::Part(part) => Some(part.line.clone()),
+        }
+    }
+}
