@@ -4,7 +4,7 @@ use super::rows::rows as together;
 use crate::cpu::library::Shared;
 use crate::cpu::pool::{num_threads, parallel};
 use crate::cpu::run::OutOfRange;
-use mg_device::{DType, Layout, Shape, bf16, f16};
+use mg_device::{DType, Layout, MAX_RANK, Shape, bf16, f16};
 use std::sync::Mutex;
 
 /// Elements from which the work is divided among threads.
@@ -37,6 +37,44 @@ fn offset(position: usize, shape: &Shape, layout: &Layout, without: Option<usize
     at
 }
 
+/// Positions of an index, one after the other: where they lie in it, and in the operand where the axis is at its beginning.
+struct Walk<'a> {
+    sizes: &'a [usize],
+    steps: [&'a [isize]; 2],
+    /// Along it the operand stays where it is.
+    axis: usize,
+    position: [usize; MAX_RANK],
+    at: [isize; 2],
+}
+
+impl<'a> Walk<'a> {
+    fn new(from: usize, shape: &'a Shape, layouts: [&'a Layout; 2], axis: usize) -> Walk<'a> {
+        let mut position = [0; MAX_RANK];
+        let mut rest = from;
+        for (at, &n) in position[..shape.rank()].iter_mut().zip(shape.iter()).rev() {
+            (*at, rest) = (rest % n, rest / n);
+        }
+        let at = [offset(from, shape, layouts[0], None), offset(from, shape, layouts[1], Some(axis))];
+        Walk { sizes: shape, steps: layouts.map(Layout::strides), axis, position, at }
+    }
+
+    #[inline]
+    fn next(&mut self) {
+        for d in (0..self.sizes.len()).rev() {
+            let n = self.sizes[d];
+            let steps = [self.steps[0][d], if d == self.axis { 0 } else { self.steps[1][d] }];
+            self.position[d] += 1;
+            if self.position[d] < n {
+                self.at = [self.at[0] + steps[0], self.at[1] + steps[1]];
+                return;
+            }
+            self.position[d] = 0;
+            let back = n as isize - 1;
+            self.at = [self.at[0] - back * steps[0], self.at[1] - back * steps[1]];
+        }
+    }
+}
+
 /// `out[…, j, …] = x[…, index[…, j, …], …]` along `axis`; `out` is dense and has the index's shape, elements have
 /// `size` bytes (1, 2, 4 or 8). Pointers are the buffers' starts.
 ///
@@ -66,11 +104,16 @@ pub unsafe fn gather(
     let limit = lx.shape()[axis] as i64;
     let (x, index, out) = (Shared(x), Shared(index.cast::<i64>()), Shared(out));
     let failure = Mutex::new(None);
+    let bytes = rows.row * size;
+    let along = lx.strides()[axis];
     let part = |from: usize, to: usize| {
+        let mut walk = Walk::new(from, &rows.shape, [lindex, lx], axis);
         for position in from..to {
+            let [at_index, at] = walk.at;
+            walk.next();
             // SAFETY: by this function's contract; rows of the result are disjoint.
             unsafe {
-                let i = *index.get().offset(offset(position, &rows.shape, lindex, None));
+                let i = *index.get().offset(at_index);
                 if i < 0 || i >= limit {
                     if let Ok(mut failure) = failure.lock() {
                         // The first in the index's order, whichever thread is first.
@@ -80,13 +123,14 @@ pub unsafe fn gather(
                     }
                     return;
                 }
-                let at = offset(position, &rows.shape, lx, Some(axis)) + i as isize * lx.strides()[axis];
-                let src = x.get().offset(at * size as isize);
-                std::ptr::copy_nonoverlapping(
-                    src,
-                    out.get().add(position * rows.row * size),
-                    rows.row * size,
-                );
+                let src = x.get().offset((at + i as isize * along) * size as isize);
+                let to = out.get().add(position * bytes);
+                match bytes {
+                    // One element: a call would take longer than the copy.
+                    4 => std::ptr::copy_nonoverlapping(src.cast::<[u8; 4]>(), to.cast(), 1),
+                    8 => std::ptr::copy_nonoverlapping(src.cast::<[u8; 8]>(), to.cast(), 1),
+                    _ => std::ptr::copy_nonoverlapping(src, to, bytes),
+                }
             }
         }
     };

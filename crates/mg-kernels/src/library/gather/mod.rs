@@ -32,8 +32,8 @@ pub struct ScatterAdd {
 }
 
 /// Both operands; an error where the index does not fit `x` on all axes but one.
-fn fitting(op: &'static str, operands: &[Shaped], axis: usize) -> Result<[Shaped; 2]> {
-    let &[x, index] = operands else {
+fn fitting<'a>(op: &'static str, operands: &'a [Shaped], axis: usize) -> Result<[&'a Shaped; 2]> {
+    let [x, index] = operands else {
         return Err(Error::new(op, ErrorKind::Value("takes two operands".into())));
     };
     if index.dtype != DType::I64 {

@@ -47,6 +47,9 @@ impl MatMul {
             return fail(ErrorKind::Shape(text));
         };
         let with = |rows: usize, columns: usize| {
+            if batch.rank() == 0 {
+                return Shape::new(&[rows, columns]).map_err(|error| error.with_op("matmul"));
+            }
             let mut sizes = [0; MAX_RANK];
             sizes[..batch.rank()].copy_from_slice(&batch);
             sizes[batch.rank()..batch.rank() + 2].copy_from_slice(&[rows, columns]);
