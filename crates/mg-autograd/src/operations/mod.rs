@@ -1,10 +1,12 @@
 //! Operations that are composed of others, by family. Each is declared once: see [`crate::surface`].
 
 mod activation;
+mod adaptive;
 mod attention;
 mod convolution;
 mod creation;
 mod ctc;
+mod diagonal;
 mod distance;
 mod dropout;
 mod einsum;
@@ -14,6 +16,7 @@ mod factors;
 mod heads;
 mod image;
 mod indexing;
+mod joining;
 mod laws;
 mod layer;
 mod linear_algebra;
@@ -34,11 +37,13 @@ mod unfold;
 mod window;
 
 pub(crate) use activation::ACTIVATIONS;
+pub(crate) use adaptive::ADAPTIVE_POOLING;
 pub(crate) use attention::{ATTENTION, differentiable_vjp};
 pub(crate) use convolution::CONVOLUTIONS;
 pub use convolution::Padding;
 pub(crate) use creation::CREATION;
 pub(crate) use ctc::CTC;
+pub(crate) use diagonal::DIAGONALS;
 pub(crate) use distance::DISTANCES;
 pub(crate) use dropout::DROPOUTS;
 pub(crate) use elementwise::ELEMENTWISE;
@@ -46,6 +51,7 @@ pub(crate) use factorization::FACTORIZATIONS;
 pub(crate) use heads::HEADS;
 pub(crate) use image::IMAGES;
 pub(crate) use indexing::INDEXING;
+pub(crate) use joining::JOINING;
 pub(crate) use laws::LAWS;
 pub(crate) use layer::LAYERS;
 pub(crate) use linear_algebra::LINEAR_ALGEBRA;

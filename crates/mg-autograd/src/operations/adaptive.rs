@@ -1,0 +1,305 @@
+//! Pooling by shares: so many results, whatever the size of the input; and by windows of random size.
+
+use super::pooling::{MOST, Told, alone, asked, both};
+use super::wide;
+use crate::tensor::Tensor;
+use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use mg_graph::{Node, same_device};
+use mg_kernels::library::{Pool, PoolKind, Share};
+use mg_kernels::{Algebra, ReduceKind, Row, Rules};
+use mg_macros::operations;
+
+/// Shares of the planes of `[n, c, …]`, so many along each axis; as many as there are elements where nothing is said.
+fn shares(told: &Told<'_>, kind: PoolKind, shape: &Shape, sizes: &[Option<usize>]) -> Result<Pool> {
+    let axes = told.axes;
+    if sizes.len() != 1 && sizes.len() != axes {
+        let text = format!("takes an output_size of {axes} numbers, got {}", sizes.len());
+        return Err(Error::new(told.op, ErrorKind::Value(text)));
+    }
+    let (mut input, mut output) = ([1; MOST], [1; MOST]);
+    for axis in 0..axes {
+        let (i, n) = (MOST - axes + axis, shape[2 + axis]);
+        let wanted = sizes.get(axis).unwrap_or(&sizes[0]).unwrap_or(n);
+        if n == 0 {
+            return told.fail(format!("takes planes with elements, got shape {shape}"));
+        }
+        let fits = |n: usize| u32::try_from(n).ok().filter(|&n| n < 1 << 30);
+        match (fits(n), fits(wanted)) {
+            (Some(n), Some(wanted)) => (input[i], output[i]) = (n, wanted),
+            _ => return told.fail(format!("{n} elements and {wanted} shares of them are too many")),
+        }
+    }
+    let ones = [1; MOST];
+    // Shares that are all as large are windows beside each other.
+    let even = input.iter().zip(&output).all(|(n, &count)| count > 0 && n % count == 0);
+    let each = if even { std::array::from_fn(|i| input[i] / output[i]) } else { ones };
+    Ok(Pool {
+        kind,
+        axes: axes as u8,
+        adaptive: !even,
+        kernel: each,
+        stride: each,
+        padding: [0; MOST],
+        dilation: ones,
+        input,
+        output,
+        share: Share::Elements,
+    })
+}
+
+fn adaptive_mean(op: &'static str, axes: usize, input: &Tensor, sizes: &[Option<usize>]) -> Result<Tensor> {
+    let told = alone(op, axes);
+    let (x, single) = told.planes(&input.node())?;
+    if !x.dtype().is_float() {
+        return Err(Error::new(op, ErrorKind::DType(format!("takes floats, got {}", x.dtype()))));
+    }
+    let pool = shares(&told, PoolKind::Mean, x.shape(), sizes)?;
+    // One share, all of it, is a mean like others.
+    if pool.output == [1; MOST] {
+        let rank = x.shape().rank();
+        let mask = (2..rank).fold(0, |m, d| m | 1 << d);
+        return told.finish(&crate::functional::mean(&x, mask, true)?, single);
+    }
+    told.finish(&Node::library(pool.into(), &[&x])?, single)
+}
+
+fn adaptive_largest(
+    op: &'static str,
+    axes: usize,
+    input: &Tensor,
+    sizes: &[Option<usize>],
+    indices: bool,
+) -> Result<(Tensor, Option<Tensor>)> {
+    let told = alone(op, axes);
+    let (x, single) = told.planes(&input.node())?;
+    let pool = shares(&told, PoolKind::Max, x.shape(), sizes)?;
+    if indices {
+        return both(&told, pool, &x, single).map(|(y, at)| (y, Some(at)));
+    }
+    Ok((told.finish(&Node::library(pool.into(), &[&x])?, single)?, None))
+}
+
+/// Windows that begin at random (Graham, 2014): the largest elements, and where they stand in their planes.
+fn fractional(
+    op: &'static str,
+    axes: usize,
+    input: &Tensor,
+    kernel: &[usize],
+    size: Option<&[usize]>,
+    ratio: Option<&[f64]>,
+    samples: Option<&Tensor>,
+) -> Result<(Tensor, Tensor)> {
+    let told = Told { kernel, ..alone(op, axes) };
+    let (x, single) = told.planes(&input.node())?;
+    let shape = *x.shape();
+    let (n, c) = (shape[0], shape[1]);
+    let bad = |text: String| Error::new(op, ErrorKind::Value(text));
+    let all = |given: usize| given == 1 || given == axes;
+    if !x.dtype().is_float() {
+        return Err(Error::new(op, ErrorKind::DType(format!("takes floats, got {}", x.dtype()))));
+    }
+    let sizes: Vec<usize> = match (size, ratio) {
+        (Some(size), None) if all(size.len()) => {
+            (0..axes).map(|i| *size.get(i).unwrap_or(&size[0])).collect()
+        }
+        (None, Some(ratio)) if all(ratio.len()) => {
+            let ratios: Vec<f64> = (0..axes).map(|i| *ratio.get(i).unwrap_or(&ratio[0])).collect();
+            if ratios.iter().any(|r| !(0.0..1.0).contains(r) || *r == 0.0) {
+                return Err(bad(format!("an output_ratio is between 0 and 1, got {ratios:?}")));
+            }
+            ratios.iter().zip(&shape[2..]).map(|(r, &n)| (n as f64 * r) as usize).collect()
+        }
+        _ => return Err(bad(format!("takes an output_size or an output_ratio, of {axes} numbers"))),
+    };
+    let kernels = told.each("kernel_size", kernel, 1)?;
+    let samples = match samples {
+        Some(samples) => {
+            if *samples.shape() != [n, c, axes] || !samples.dtype().is_float() {
+                let text = format!("takes samples of shape [{n}, {c}, {axes}], got {}", samples.shape());
+                return told.fail(text);
+            }
+            samples.node()
+        }
+        None => super::noise(&x, Shape::new(&[n, c, axes])?, x.dtype())?,
+    };
+    same_device(op, &[&x, &samples])?;
+    // Along each axis where windows begin, and from there their elements: sums of these are places in the plane.
+    let mut at: Option<Node> = None;
+    let (mut strides, mut inner) = (vec![1; axes], 1);
+    for axis in (0..axes).rev() {
+        strides[axis] = inner;
+        inner *= shape[2 + axis];
+    }
+    for (axis, (&out, &stride)) in sizes.iter().zip(&strides).enumerate() {
+        let (size, k) = (shape[2 + axis], kernels[MOST - axes + axis] as usize);
+        if out == 0 || k == 0 || out + k - 1 > size {
+            let text = format!("{out} windows of {k} do not fit an axis of {size}");
+            return told.fail(text);
+        }
+        // PyTorch draws for the last axis first where there are two.
+        let sample = if axes == 2 { axes - 1 - axis } else { axis };
+        let u = wide(&samples.slice(2, sample, 1, 1)?);
+        let step = if out > 1 { (size - k) as f64 / (out - 1) as f64 } else { 0.0 };
+        let along = Node::ramp(Shape::of(&[out]), x.device());
+        let floor = |v: &Node| v.map(Row::Floor).cast(DType::I64);
+        let begin = floor(&along.cast(u.dtype()).add(&u).scale(step)).sub(&floor(&u.scale(step)));
+        let last = along.eq(&along.lit(out as f64 - 1.0));
+        let begin = last.choose(&begin.lit((size - k) as f64), &begin);
+        // [n, c, outputs…, places…]
+        let mut dims = vec![n, c];
+        dims.extend((0..2 * axes).map(|d| if d == axis { out } else { 1 }));
+        let begin = begin.reshape(Shape::new(&dims)?)?;
+        let mut dims = vec![1, 1];
+        dims.extend((0..2 * axes).map(|d| if d == axes + axis { k } else { 1 }));
+        let within = Node::ramp(Shape::of(&[k]), x.device()).reshape(Shape::new(&dims)?)?;
+        let part = begin.add(&within).mul(&begin.lit(stride as f64));
+        at = Some(at.map_or(part.clone(), |at| at.add(&part)));
+    }
+    let Some(at) = at else { return told.fail("takes planes".into()) };
+    let count: usize = sizes.iter().product();
+    let places = at.shape()[2 + axes..].iter().product();
+    let planes = n * c;
+    let at = at.reshape(Shape::new(&[planes, count * places])?)?;
+    let line = x.reshape(Shape::new(&[planes, inner])?)?;
+    let windows = Shape::new(&[planes, count, places])?;
+    let found = Tensor::from_node(line.gather(1, &at)?.reshape(windows)?);
+    let (y, which) = match found.numel() {
+        0 => {
+            let empty = Shape::new(&[planes, count, 1])?;
+            (Tensor::from_node(x.lit(0.0).expand(empty)?), Tensor::from_node(at.lit(0.0).expand(empty)?))
+        }
+        _ => {
+            let which = Tensor::from_node(found.node().reduce(ReduceKind::ArgMax, 1 << 2, true)?);
+            (Tensor::from_node(found.node().gather(2, &which.node())?), which)
+        }
+    };
+    let at = at.reshape(windows)?.gather(2, &which.node())?;
+    let out: Vec<usize> = [n, c].into_iter().chain(sizes).collect();
+    let out = Shape::new(&out)?;
+    Ok((told.finish(&y.node().reshape(out)?, single)?, told.finish(&at.reshape(out)?, single)?))
+}
+
+#[operations(ADAPTIVE_POOLING)]
+impl Tensor {
+    /// The mean of each of `output_size` shares of `[n, c, length]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
+    /// end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; planes without elements; integers.
+    #[surface(function, nn)]
+    pub fn adaptive_avg_pool1d(&self, output_size: &[Option<usize>]) -> Result<Tensor> {
+        adaptive_mean("adaptive_avg_pool1d", 1, self, output_size)
+    }
+
+    /// The largest element of each of `output_size` shares of `[n, c, length]` (or without `n`), as `adaptive_avg_pool1d` has them; with
+    /// `return_indices` also where it stands in its plane (i64): of equal ones the first.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; planes without elements; truth values.
+    #[surface(nn, name = "adaptive_max_pool1d")]
+    pub fn adaptive_max_pool1d_asked(
+        &self,
+        output_size: &[Option<usize>],
+        #[default(false)] return_indices: bool,
+    ) -> Result<(Tensor, Option<Tensor>)> {
+        adaptive_largest("adaptive_max_pool1d", 1, self, output_size, return_indices)
+    }
+
+    /// The mean of each of `output_size` shares of `[n, c, height, width]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
+    /// end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; planes without elements; integers.
+    #[surface(nn)]
+    pub fn adaptive_avg_pool2d(&self, output_size: &[Option<usize>]) -> Result<Tensor> {
+        adaptive_mean("adaptive_avg_pool2d", 2, self, output_size)
+    }
+
+    /// The largest element of each of `output_size` shares of `[n, c, height, width]` (or without `n`), as `adaptive_avg_pool2d` has them; with
+    /// `return_indices` also where it stands in its plane (i64): of equal ones the first.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; planes without elements; truth values.
+    #[surface(nn, name = "adaptive_max_pool2d")]
+    pub fn adaptive_max_pool2d_asked(
+        &self,
+        output_size: &[Option<usize>],
+        #[default(false)] return_indices: bool,
+    ) -> Result<(Tensor, Option<Tensor>)> {
+        adaptive_largest("adaptive_max_pool2d", 2, self, output_size, return_indices)
+    }
+
+    /// The mean of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
+    /// end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; planes without elements; integers.
+    #[surface(nn)]
+    pub fn adaptive_avg_pool3d(&self, output_size: &[Option<usize>]) -> Result<Tensor> {
+        adaptive_mean("adaptive_avg_pool3d", 3, self, output_size)
+    }
+
+    /// The largest element of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`), as `adaptive_avg_pool3d` has them; with
+    /// `return_indices` also where it stands in its plane (i64): of equal ones the first.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; planes without elements; truth values.
+    #[surface(nn, name = "adaptive_max_pool3d")]
+    pub fn adaptive_max_pool3d_asked(
+        &self,
+        output_size: &[Option<usize>],
+        #[default(false)] return_indices: bool,
+    ) -> Result<(Tensor, Option<Tensor>)> {
+        adaptive_largest("adaptive_max_pool3d", 3, self, output_size, return_indices)
+    }
+
+    /// The largest elements of `output_size` windows of `kernel_size` over `[n, c, height, width]` (or without `n`), which begin at random, about as far
+    /// from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    /// in their plane (i64). `_random_samples` `[n, c, 2]`, in [0, 1), are what is drawn.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    #[surface(nn, name = "fractional_max_pool2d")]
+    #[allow(clippy::too_many_arguments)] // PyTorch's
+    pub fn fractional_max_pool2d_asked(
+        &self,
+        kernel_size: &[usize],
+        #[default(None)] output_size: Option<&[usize]>,
+        #[default(None)] output_ratio: Option<&[f64]>,
+        #[default(false)] return_indices: bool,
+        #[default(None)] _random_samples: Option<&Tensor>,
+    ) -> Result<(Tensor, Option<Tensor>)> {
+        let (size, ratio, samples) = (output_size, output_ratio, _random_samples);
+        let answer = fractional("fractional_max_pool2d", 2, self, kernel_size, size, ratio, samples)?;
+        Ok(asked(answer, return_indices))
+    }
+
+    /// The largest elements of `output_size` windows of `kernel_size` over `[n, c, depth, height, width]` (or without `n`), which begin at random, about as far
+    /// from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    /// in their plane (i64). `_random_samples` `[n, c, 3]`, in [0, 1), are what is drawn.
+    ///
+    /// # Errors
+    ///
+    /// Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    #[surface(nn, name = "fractional_max_pool3d")]
+    #[allow(clippy::too_many_arguments)] // PyTorch's
+    pub fn fractional_max_pool3d_asked(
+        &self,
+        kernel_size: &[usize],
+        #[default(None)] output_size: Option<&[usize]>,
+        #[default(None)] output_ratio: Option<&[f64]>,
+        #[default(false)] return_indices: bool,
+        #[default(None)] _random_samples: Option<&Tensor>,
+    ) -> Result<(Tensor, Option<Tensor>)> {
+        let (size, ratio, samples) = (output_size, output_ratio, _random_samples);
+        let answer = fractional("fractional_max_pool3d", 3, self, kernel_size, size, ratio, samples)?;
+        Ok(asked(answer, return_indices))
+    }
+}
