@@ -10,8 +10,18 @@ fn total(t: &Tensor) -> Tensor {
     t.to_dtype(DType::F64).sum()
 }
 
-macro_rules! made {
-    ($($Name:ident)*) => {$(
+/// Metrics that are sums and what is made of them: what a batch adds to each, and the answer.
+macro_rules! sums {
+    ($(
+        $(#[doc = $doc:literal])+
+        $Name:ident: |$input:ident, $target:ident| $parts:expr, |[$($sum:ident),+]| $answer:expr;
+    )*) => {$(
+        $(#[doc = $doc])+
+        #[derive(Debug, Default)]
+        pub struct $Name {
+            sums: Sums,
+        }
+
         impl $Name {
             /// Of no batch yet.
             #[must_use]
@@ -19,37 +29,56 @@ macro_rules! made {
                 $Name::default()
             }
         }
+
+        impl Metric for $Name {
+            fn update(&mut self, $input: &Tensor, $target: Option<&Tensor>) -> Result<()> {
+                let _guard = no_grad();
+                self.sums.add(&$parts)
+            }
+
+            fn compute(&self) -> Result<Tensor> {
+                let [$($sum),+] = self.sums.all();
+                $answer
+            }
+
+            fn reset(&mut self) -> Result<()> {
+                self.sums.reset()
+            }
+        }
     )*};
 }
-made!(Mean MeanSquaredError MeanAbsoluteError R2Score);
-
-/// The mean of numbers, of losses say. The target, where there is one, is their weights, or the weight of all of
-/// them.
-#[derive(Debug, Default)]
-pub struct Mean {
-    sums: Sums,
+sums! {
+    /// The mean of numbers, of losses say. The target, where there is one, is their weights, or the weight of all of
+    /// them.
+    Mean: |input, target| weighted(input, target)?, |[sum, weight]| ratio(&sum, &weight);
+    /// The mean of squared differences of predictions and targets.
+    MeanSquaredError: |input, target| {
+        let (d, _) = difference("MeanSquaredError", input, target)?;
+        [d.try_square()?.sum(), count(d.numel(), d.device())?]
+    }, |[sum, n]| ratio(&sum, &n);
+    /// The mean of how far predictions are from targets.
+    MeanAbsoluteError: |input, target| {
+        let (d, _) = difference("MeanAbsoluteError", input, target)?;
+        [d.try_abs()?.sum(), count(d.numel(), d.device())?]
+    }, |[sum, n]| ratio(&sum, &n);
+    /// The part of the targets' variance that predictions account for: `1 − Σ(y − ŷ)² / Σ(y − ȳ)²`.
+    R2Score: |input, target| {
+        let (d, y) = difference("R2Score", input, target)?;
+        let n = total(&count(d.numel(), d.device())?);
+        [d.try_square()?.sum(), y.sum(), y.try_square()?.sum(), n]
+    }, |[left, sum, squares, n]| {
+        let spread = squares.try_sub(sum.try_square()?.try_div(n)?)?;
+        Ok(Tensor::scalar(1.0f64).to(left.device())?.try_sub(left.try_div(spread)?)?.to_dtype(DType::F32))
+    };
 }
 
-impl Metric for Mean {
-    fn update(&mut self, input: &Tensor, target: Option<&Tensor>) -> Result<()> {
-        let _guard = no_grad();
-        match target {
-            Some(weights) => {
-                let weights = weights.to(input.device())?.to_dtype(DType::F64).expand_as(input)?;
-                self.sums.add(&[total(&input.to_dtype(DType::F64).try_mul(&weights)?), total(&weights)])
-            }
-            None => self.sums.add(&[total(input), total(&count(input.numel(), input.device())?)]),
-        }
-    }
-
-    fn compute(&self) -> Result<Tensor> {
-        let [sum, weight] = self.sums.all();
-        ratio(&sum, &weight)
-    }
-
-    fn reset(&mut self) -> Result<()> {
-        self.sums.reset()
-    }
+/// The sum of numbers times their weights, and that of the weights.
+fn weighted(input: &Tensor, weights: Option<&Tensor>) -> Result<[Tensor; 2]> {
+    let Some(weights) = weights else {
+        return Ok([total(input), total(&count(input.numel(), input.device())?)]);
+    };
+    let weights = weights.to(input.device())?.to_dtype(DType::F64).expand_as(input)?;
+    Ok([total(&input.to_dtype(DType::F64).try_mul(&weights)?), total(&weights)])
 }
 
 /// The difference of predictions and targets of one shape, in f64.
@@ -60,77 +89,6 @@ fn difference(op: &'static str, input: &Tensor, target: Option<&Tensor>) -> Resu
     }
     let target = target.to_dtype(DType::F64);
     Ok((input.to_dtype(DType::F64).try_sub(&target)?, target))
-}
-
-/// The mean of squared differences of predictions and targets.
-#[derive(Debug, Default)]
-pub struct MeanSquaredError {
-    sums: Sums,
-}
-
-impl Metric for MeanSquaredError {
-    fn update(&mut self, input: &Tensor, target: Option<&Tensor>) -> Result<()> {
-        let _guard = no_grad();
-        let (d, _) = difference("MeanSquaredError", input, target)?;
-        self.sums.add(&[d.try_square()?.sum(), count(d.numel(), d.device())?])
-    }
-
-    fn compute(&self) -> Result<Tensor> {
-        let [sum, n] = self.sums.all();
-        ratio(&sum, &n)
-    }
-
-    fn reset(&mut self) -> Result<()> {
-        self.sums.reset()
-    }
-}
-
-/// The mean of how far predictions are from targets.
-#[derive(Debug, Default)]
-pub struct MeanAbsoluteError {
-    sums: Sums,
-}
-
-impl Metric for MeanAbsoluteError {
-    fn update(&mut self, input: &Tensor, target: Option<&Tensor>) -> Result<()> {
-        let _guard = no_grad();
-        let (d, _) = difference("MeanAbsoluteError", input, target)?;
-        self.sums.add(&[d.try_abs()?.sum(), count(d.numel(), d.device())?])
-    }
-
-    fn compute(&self) -> Result<Tensor> {
-        let [sum, n] = self.sums.all();
-        ratio(&sum, &n)
-    }
-
-    fn reset(&mut self) -> Result<()> {
-        self.sums.reset()
-    }
-}
-
-/// The part of the targets' variance that predictions account for: `1 − Σ(y − ŷ)² / Σ(y − ȳ)²`.
-#[derive(Debug, Default)]
-pub struct R2Score {
-    sums: Sums,
-}
-
-impl Metric for R2Score {
-    fn update(&mut self, input: &Tensor, target: Option<&Tensor>) -> Result<()> {
-        let _guard = no_grad();
-        let (d, y) = difference("R2Score", input, target)?;
-        let n = total(&count(d.numel(), d.device())?);
-        self.sums.add(&[d.try_square()?.sum(), y.sum(), y.try_square()?.sum(), n])
-    }
-
-    fn compute(&self) -> Result<Tensor> {
-        let [left, sum, squares, n] = self.sums.all();
-        let spread = squares.try_sub(sum.try_square()?.try_div(n)?)?;
-        Ok(Tensor::scalar(1.0f64).to(left.device())?.try_sub(left.try_div(spread)?)?.to_dtype(DType::F32))
-    }
-
-    fn reset(&mut self) -> Result<()> {
-        self.sums.reset()
-    }
 }
 
 /// The exponential of the mean cross-entropy of scores `[n, classes, …]` (before the softmax) and labels `[n, …]`;

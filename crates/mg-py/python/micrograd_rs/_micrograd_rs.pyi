@@ -986,6 +986,75 @@ class Tensor:
         Weights that are not floats, other than one or two axes; no samples, or without replacement more than there are weights. Weights
         that are negative or not finite, rows of zeros: what is not known yet is found when the samples are computed.
         """
+    def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+        """The diagonal of two axes (above the main one by `offset`), which go; it becomes the last. A view.
+
+        # Errors
+
+        An axis out of range, or twice the same.
+        """
+    def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+        """The last axis as the diagonal of two new ones (above the main one by `offset`), among zeros.
+
+        # Errors
+
+        No axes; an axis out of range, or twice the same.
+        """
+    def diag(self, diagonal: _int = 0) -> Tensor:
+        """Of a vector, the matrix with it as a diagonal; of a matrix, a copy of that diagonal.
+
+        # Errors
+
+        Other than one or two axes.
+        """
+    def diagflat(self, offset: _int = 0) -> Tensor:
+        """All elements as a diagonal of a matrix.
+
+        # Errors
+
+        More elements than a matrix can have rows.
+        """
+    def tril(self, diagonal: _int = 0) -> Tensor:
+        """The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and below it;
+        0 elsewhere.
+
+        # Errors
+
+        Fewer than two axes.
+        """
+    def tril_(self, diagonal: _int = 0) -> Self:
+        """`tril`, written into the tensor, which is answered."""
+    def triu(self, diagonal: _int = 0) -> Tensor:
+        """The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and above it;
+        0 elsewhere.
+
+        # Errors
+
+        Fewer than two axes.
+        """
+    def triu_(self, diagonal: _int = 0) -> Self:
+        """`triu`, written into the tensor, which is answered."""
+    def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor:
+        """A copy with `src` in place of one position along an axis.
+
+        # Errors
+
+        An axis or index out of range; a `src` of another shape.
+        """
+    def slice_scatter(self, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
+        """A copy with `src` in place of positions along an axis; see `slice`.
+
+        # Errors
+
+        An axis out of range, step 0; a `src` of another shape.
+        """
+    def diagonal_scatter(self, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+        """A copy with `src` in place of a diagonal; see `diagonal`.
+
+        # Errors
+
+        An axis out of range, or twice the same; a `src` of another shape.
+        """
     def dropout(self, p: _float = 0.5, training: _bool = True) -> Tensor:
         """In training, zeros with probability `p`, and the survivors scaled by 1/(1 − p) (Srivastava et al., 2014); else the tensor
         itself. Integers become f32.
@@ -1530,6 +1599,69 @@ class Tensor:
         """`masked_scatter`, written into the tensor, which is answered."""
     def argwhere(self) -> Tensor:
         """The positions of what is not zero: a row each."""
+    def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
+        """The positions along an axis, each without it; views.
+
+        # Errors
+
+        An axis out of range.
+        """
+    def split(self, split_size: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
+        """Parts along an axis, of so many positions each (the last may have fewer) or of the sizes in a list; views.
+
+        # Errors
+
+        An axis out of range, sizes that do not make it, parts of no positions.
+        """
+    def split_with_sizes(self, split_sizes: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
+        """Parts of these sizes along an axis, views.
+
+        # Errors
+
+        An axis out of range, sizes that do not make it.
+        """
+    def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+        """At most so many parts of equal size along an axis (the last may be smaller), views; of an axis without positions exactly so many.
+
+        # Errors
+
+        An axis out of range, no parts, more than 2²⁰ of an axis without positions.
+        """
+    def tensor_split(self, indices_or_sections: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
+        """So many parts along an axis, whose sizes differ by 1 at most, or those that end before each position in a list; views.
+
+        # Errors
+
+        An axis out of range, no parts, more than 2²⁰ where the axis has fewer positions.
+        """
+    def hsplit(self, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+        """Parts along the second axis, or the only one, as `tensor_split`, where a number divides it; views.
+
+        # Errors
+
+        No axes; a number that does not divide the axis.
+        """
+    def vsplit(self, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+        """Parts along the first axis, as `hsplit`.
+
+        # Errors
+
+        Fewer than two axes; a number that does not divide the axis.
+        """
+    def dsplit(self, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+        """Parts along the third axis, as `hsplit`.
+
+        # Errors
+
+        Fewer than three axes; a number that does not divide the axis.
+        """
+    def combinations(self, r: _int = 2, with_replacement: _bool = False) -> Tensor:
+        """All choices of `r` elements of a vector in its order, a row each; the same one more than once with `with_replacement`.
+
+        # Errors
+
+        A tensor that is no vector.
+        """
     def matmul(self, other: Tensor) -> Tensor:
         """The matrix product, as NumPy's `@`: vectors are taken as a row on the left and a column on the right, batches
         broadcast.
@@ -1924,62 +2056,6 @@ class Tensor:
 
         An axis or index out of range.
         """
-    def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
-        """The positions along an axis, each without it; views.
-
-        # Errors
-
-        An axis out of range.
-        """
-    def split(self, split_size: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
-        """Parts along an axis, of so many positions each (the last may have fewer) or of the sizes in a list; views.
-
-        # Errors
-
-        An axis out of range, sizes that do not make it, parts of no positions.
-        """
-    def split_with_sizes(self, split_sizes: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
-        """Parts of these sizes along an axis, views.
-
-        # Errors
-
-        An axis out of range, sizes that do not make it.
-        """
-    def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-        """At most so many parts of equal size along an axis (the last may be smaller), views; of an axis without positions exactly so many.
-
-        # Errors
-
-        An axis out of range, no parts, more than 2²⁰ of an axis without positions.
-        """
-    def tensor_split(self, indices_or_sections: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
-        """So many parts along an axis, whose sizes differ by 1 at most, or those that end before each position in a list; views.
-
-        # Errors
-
-        An axis out of range, no parts, more than 2²⁰ where the axis has fewer positions.
-        """
-    def hsplit(self, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
-        """Parts along the second axis, or the only one, as `tensor_split`, where a number divides it; views.
-
-        # Errors
-
-        No axes; a number that does not divide the axis.
-        """
-    def vsplit(self, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
-        """Parts along the first axis, as `hsplit`.
-
-        # Errors
-
-        Fewer than two axes; a number that does not divide the axis.
-        """
-    def dsplit(self, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
-        """Parts along the third axis, as `hsplit`.
-
-        # Errors
-
-        Fewer than three axes; a number that does not divide the axis.
-        """
     @overload
     def flip(self, dims: _Dims) -> Tensor:
         """Axes backwards: a copy, as PyTorch has it. [`Tensor::slice`] by −1 is a view.
@@ -2140,54 +2216,6 @@ class Tensor:
         """
     def squeeze_(self, dim: _Dims | None = None) -> Self:
         """`squeeze`, written into the tensor, which is answered."""
-    def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
-        """The diagonal of two axes (above the main one by `offset`), which go; it becomes the last. A view.
-
-        # Errors
-
-        An axis out of range, or twice the same.
-        """
-    def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
-        """The last axis as the diagonal of two new ones (above the main one by `offset`), among zeros.
-
-        # Errors
-
-        No axes; an axis out of range, or twice the same.
-        """
-    def diag(self, diagonal: _int = 0) -> Tensor:
-        """Of a vector, the matrix with it as a diagonal; of a matrix, a copy of that diagonal.
-
-        # Errors
-
-        Other than one or two axes.
-        """
-    def diagflat(self, offset: _int = 0) -> Tensor:
-        """All elements as a diagonal of a matrix.
-
-        # Errors
-
-        More elements than a matrix can have rows.
-        """
-    def tril(self, diagonal: _int = 0) -> Tensor:
-        """The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and below it;
-        0 elsewhere.
-
-        # Errors
-
-        Fewer than two axes.
-        """
-    def tril_(self, diagonal: _int = 0) -> Self:
-        """`tril`, written into the tensor, which is answered."""
-    def triu(self, diagonal: _int = 0) -> Tensor:
-        """The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and above it;
-        0 elsewhere.
-
-        # Errors
-
-        Fewer than two axes.
-        """
-    def triu_(self, diagonal: _int = 0) -> Self:
-        """`triu`, written into the tensor, which is answered."""
     def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
         """Windows of `size` positions along an axis, every `step`; the axis counts them, and a new last one is within them. A view:
         where windows overlap they share their elements.
@@ -2203,34 +2231,6 @@ class Tensor:
         # Errors
 
         What lies outside of the memory; as many strides as sizes are wanted; a detached view.
-        """
-    def combinations(self, r: _int = 2, with_replacement: _bool = False) -> Tensor:
-        """All choices of `r` elements of a vector in its order, a row each; the same one more than once with `with_replacement`.
-
-        # Errors
-
-        A tensor that is no vector.
-        """
-    def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor:
-        """A copy with `src` in place of one position along an axis.
-
-        # Errors
-
-        An axis or index out of range; a `src` of another shape.
-        """
-    def slice_scatter(self, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
-        """A copy with `src` in place of positions along an axis; see `slice`.
-
-        # Errors
-
-        An axis out of range, step 0; a `src` of another shape.
-        """
-    def diagonal_scatter(self, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
-        """A copy with `src` in place of a diagonal; see `diagonal`.
-
-        # Errors
-
-        An axis out of range, or twice the same; a `src` of another shape.
         """
     def t(self) -> Tensor:
         """The transpose of a matrix; a view of all of it for vectors and scalars.
@@ -4708,6 +4708,102 @@ def _nn_ctc_loss(input: Tensor, targets: Tensor, input_lengths: Tensor | Sequenc
     reduction; unlike devices.
     """
 
+def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+    """The diagonal of two axes (above the main one by `offset`), which go; it becomes the last. A view.
+
+    # Errors
+
+    An axis out of range, or twice the same.
+    """
+
+def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
+    """The last axis as the diagonal of two new ones (above the main one by `offset`), among zeros.
+
+    # Errors
+
+    No axes; an axis out of range, or twice the same.
+    """
+
+def diag(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """Of a vector, the matrix with it as a diagonal; of a matrix, a copy of that diagonal.
+
+    # Errors
+
+    Other than one or two axes.
+    """
+
+def diagflat(input: Tensor, offset: _int = 0) -> Tensor:
+    """All elements as a diagonal of a matrix.
+
+    # Errors
+
+    More elements than a matrix can have rows.
+    """
+
+def tril(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and below it;
+    0 elsewhere.
+
+    # Errors
+
+    Fewer than two axes.
+    """
+
+def tril_(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """`tril`, written into the tensor."""
+
+def triu(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and above it;
+    0 elsewhere.
+
+    # Errors
+
+    Fewer than two axes.
+    """
+
+def triu_(input: Tensor, diagonal: _int = 0) -> Tensor:
+    """`triu`, written into the tensor."""
+
+def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _DType | None = None, device: _Device | None = None) -> Tensor:
+    """The positions of the lower triangle of a matrix, row by row: `[2, n]`, rows first.
+
+    # Errors
+
+    A dtype other than i64 and i32.
+    """
+
+def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _DType | None = None, device: _Device | None = None) -> Tensor:
+    """The positions of the upper triangle of a matrix, row by row: `[2, n]`, rows first.
+
+    # Errors
+
+    A dtype other than i64 and i32.
+    """
+
+def select_scatter(input: Tensor, src: Tensor, dim: _int, index: _int) -> Tensor:
+    """A copy with `src` in place of one position along an axis.
+
+    # Errors
+
+    An axis or index out of range; a `src` of another shape.
+    """
+
+def slice_scatter(input: Tensor, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
+    """A copy with `src` in place of positions along an axis; see `slice`.
+
+    # Errors
+
+    An axis out of range, step 0; a `src` of another shape.
+    """
+
+def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
+    """A copy with `src` in place of a diagonal; see `diagonal`.
+
+    # Errors
+
+    An axis out of range, or twice the same; a `src` of another shape.
+    """
+
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along an axis, whose lengths are taken for at least `eps`. Shapes broadcast,
     integers become f32.
@@ -5776,6 +5872,206 @@ def unravel_index(input: Tensor, shape: _Sizes) -> tuple[Tensor, ...]:
     Indices that are no integers.
     """
 
+def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
+    """The positions along an axis, each without it; views.
+
+    # Errors
+
+    An axis out of range.
+    """
+
+def split(input: Tensor, split_size: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
+    """Parts along an axis, of so many positions each (the last may have fewer) or of the sizes in a list; views.
+
+    # Errors
+
+    An axis out of range, sizes that do not make it, parts of no positions.
+    """
+
+def split_with_sizes(input: Tensor, split_sizes: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
+    """Parts of these sizes along an axis, views.
+
+    # Errors
+
+    An axis out of range, sizes that do not make it.
+    """
+
+def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """At most so many parts of equal size along an axis (the last may be smaller), views; of an axis without positions exactly so many.
+
+    # Errors
+
+    An axis out of range, no parts, more than 2²⁰ of an axis without positions.
+    """
+
+def tensor_split(input: Tensor, indices_or_sections: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
+    """So many parts along an axis, whose sizes differ by 1 at most, or those that end before each position in a list; views.
+
+    # Errors
+
+    An axis out of range, no parts, more than 2²⁰ where the axis has fewer positions.
+    """
+
+def hsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+    """Parts along the second axis, or the only one, as `tensor_split`, where a number divides it; views.
+
+    # Errors
+
+    No axes; a number that does not divide the axis.
+    """
+
+def vsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+    """Parts along the first axis, as `hsplit`.
+
+    # Errors
+
+    Fewer than two axes; a number that does not divide the axis.
+    """
+
+def dsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
+    """Parts along the third axis, as `hsplit`.
+
+    # Errors
+
+    Fewer than three axes; a number that does not divide the axis.
+    """
+
+def cat(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
+    """Tensors one after the other along an axis, in the dtype in which they meet. As in PyTorch, a tensor of shape `[0]` has its
+    say about the dtype, and fits anything.
+
+    # Errors
+
+    No tensors, shapes that differ off the axis, unlike devices.
+    """
+
+def concat(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
+    """Tensors one after the other along an axis, in the dtype in which they meet. As in PyTorch, a tensor of shape `[0]` has its
+    say about the dtype, and fits anything.
+
+    # Errors
+
+    No tensors, shapes that differ off the axis, unlike devices.
+    """
+
+def concatenate(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
+    """Tensors one after the other along an axis, in the dtype in which they meet. As in PyTorch, a tensor of shape `[0]` has its
+    say about the dtype, and fits anything.
+
+    # Errors
+
+    No tensors, shapes that differ off the axis, unlike devices.
+    """
+
+def stack(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
+    """Tensors of one shape along a new axis, in the dtype in which they meet.
+
+    # Errors
+
+    No tensors, shapes that differ, unlike devices.
+    """
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors beside each other: along the second axis, vectors along the only one.
+
+    # Errors
+
+    As `cat`.
+    """
+
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors below each other: along the first axis, vectors as rows.
+
+    # Errors
+
+    As `cat`.
+    """
+
+def row_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors below each other: along the first axis, vectors as rows.
+
+    # Errors
+
+    As `cat`.
+    """
+
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors behind each other: along the third axis.
+
+    # Errors
+
+    As `cat`.
+    """
+
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Tensors beside each other, vectors as columns.
+
+    # Errors
+
+    As `cat`.
+    """
+
+@overload
+def block_diag(tensors: Sequence[Tensor]) -> Tensor:
+    """Matrices (vectors are rows, numbers of one element) along the diagonal of a larger one, among zeros.
+
+    # Errors
+
+    More than two axes, unlike devices.
+    """
+@overload
+def block_diag(*tensors: Tensor) -> Tensor:
+    """Matrices (vectors are rows, numbers of one element) along the diagonal of a larger one, among zeros.
+
+    # Errors
+
+    More than two axes, unlike devices.
+    """
+
+@overload
+def meshgrid(tensors: Sequence[Tensor], *, indexing: str = "ij") -> tuple[Tensor, ...]:
+    """Coordinates of a grid: each vector along an axis of its own, broadcast along the others; views. With `indexing = "xy"` the
+    first two axes are exchanged.
+
+    # Errors
+
+    No tensors, tensors with more than one axis, unlike dtypes or devices; another word than `"ij"` and `"xy"`.
+    """
+@overload
+def meshgrid(*tensors: Tensor, indexing: str = "ij") -> tuple[Tensor, ...]:
+    """Coordinates of a grid: each vector along an axis of its own, broadcast along the others; views. With `indexing = "xy"` the
+    first two axes are exchanged.
+
+    # Errors
+
+    No tensors, tensors with more than one axis, unlike dtypes or devices; another word than `"ij"` and `"xy"`.
+    """
+
+@overload
+def cartesian_prod(tensors: Sequence[Tensor]) -> Tensor:
+    """All choices of one element from each vector, a row each; of one vector, that itself.
+
+    # Errors
+
+    Tensors that are no vectors.
+    """
+@overload
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All choices of one element from each vector, a row each; of one vector, that itself.
+
+    # Errors
+
+    Tensors that are no vectors.
+    """
+
+def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) -> Tensor:
+    """All choices of `r` elements of a vector in its order, a row each; the same one more than once with `with_replacement`.
+
+    # Errors
+
+    A tensor that is no vector.
+    """
+
 def standard_gamma(input: Tensor, *, generator: Generator | None = None) -> Tensor:
     """Random numbers of the gamma distribution with the shape parameters that the tensor holds, and scale 1. Gradients flow to the
     parameters, as the quantile that was drawn moves. (Marsaglia and Tsang, 2000.)
@@ -6766,70 +7062,6 @@ def select(input: Tensor, dim: _int, index: _int) -> Tensor:
     An axis or index out of range.
     """
 
-def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
-    """The positions along an axis, each without it; views.
-
-    # Errors
-
-    An axis out of range.
-    """
-
-def split(input: Tensor, split_size: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
-    """Parts along an axis, of so many positions each (the last may have fewer) or of the sizes in a list; views.
-
-    # Errors
-
-    An axis out of range, sizes that do not make it, parts of no positions.
-    """
-
-def split_with_sizes(input: Tensor, split_sizes: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
-    """Parts of these sizes along an axis, views.
-
-    # Errors
-
-    An axis out of range, sizes that do not make it.
-    """
-
-def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-    """At most so many parts of equal size along an axis (the last may be smaller), views; of an axis without positions exactly so many.
-
-    # Errors
-
-    An axis out of range, no parts, more than 2²⁰ of an axis without positions.
-    """
-
-def tensor_split(input: Tensor, indices_or_sections: _Dims, dim: _int = 0) -> tuple[Tensor, ...]:
-    """So many parts along an axis, whose sizes differ by 1 at most, or those that end before each position in a list; views.
-
-    # Errors
-
-    An axis out of range, no parts, more than 2²⁰ where the axis has fewer positions.
-    """
-
-def hsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
-    """Parts along the second axis, or the only one, as `tensor_split`, where a number divides it; views.
-
-    # Errors
-
-    No axes; a number that does not divide the axis.
-    """
-
-def vsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
-    """Parts along the first axis, as `hsplit`.
-
-    # Errors
-
-    Fewer than two axes; a number that does not divide the axis.
-    """
-
-def dsplit(input: Tensor, indices_or_sections: _Dims) -> tuple[Tensor, ...]:
-    """Parts along the third axis, as `hsplit`.
-
-    # Errors
-
-    Fewer than three axes; a number that does not divide the axis.
-    """
-
 @overload
 def flip(input: Tensor, dims: _Dims) -> Tensor:
     """Axes backwards: a copy, as PyTorch has it. [`Tensor::slice`] by −1 is a view.
@@ -6981,78 +7213,6 @@ def squeeze(input: Tensor, dim: _Dims | None = None) -> Tensor:
 def squeeze_(input: Tensor, dim: _Dims | None = None) -> Tensor:
     """`squeeze`, written into the tensor."""
 
-def diagonal(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
-    """The diagonal of two axes (above the main one by `offset`), which go; it becomes the last. A view.
-
-    # Errors
-
-    An axis out of range, or twice the same.
-    """
-
-def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
-    """The last axis as the diagonal of two new ones (above the main one by `offset`), among zeros.
-
-    # Errors
-
-    No axes; an axis out of range, or twice the same.
-    """
-
-def diag(input: Tensor, diagonal: _int = 0) -> Tensor:
-    """Of a vector, the matrix with it as a diagonal; of a matrix, a copy of that diagonal.
-
-    # Errors
-
-    Other than one or two axes.
-    """
-
-def diagflat(input: Tensor, offset: _int = 0) -> Tensor:
-    """All elements as a diagonal of a matrix.
-
-    # Errors
-
-    More elements than a matrix can have rows.
-    """
-
-def tril(input: Tensor, diagonal: _int = 0) -> Tensor:
-    """The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and below it;
-    0 elsewhere.
-
-    # Errors
-
-    Fewer than two axes.
-    """
-
-def tril_(input: Tensor, diagonal: _int = 0) -> Tensor:
-    """`tril`, written into the tensor."""
-
-def triu(input: Tensor, diagonal: _int = 0) -> Tensor:
-    """The elements on the diagonal `diagonal` of the last two axes (above the main one, if it is positive) and above it;
-    0 elsewhere.
-
-    # Errors
-
-    Fewer than two axes.
-    """
-
-def triu_(input: Tensor, diagonal: _int = 0) -> Tensor:
-    """`triu`, written into the tensor."""
-
-def tril_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _DType | None = None, device: _Device | None = None) -> Tensor:
-    """The positions of the lower triangle of a matrix, row by row: `[2, n]`, rows first.
-
-    # Errors
-
-    A dtype other than i64 and i32.
-    """
-
-def triu_indices(row: _int, col: _int, offset: _int = 0, *, dtype: _DType | None = None, device: _Device | None = None) -> Tensor:
-    """The positions of the upper triangle of a matrix, row by row: `[2, n]`, rows first.
-
-    # Errors
-
-    A dtype other than i64 and i32.
-    """
-
 def as_strided(input: Tensor, size: _Sizes, stride: _Dims, storage_offset: _int | None = None) -> Tensor:
     """The memory that the tensor is of, seen with these sizes and strides from `storage_offset` on, all in elements (from where
     the tensor begins, if that is not given). A view; what lies in memory as computed results do is row-major.
@@ -7070,166 +7230,6 @@ def atleast_2d(input: Tensor) -> Tensor:
 
 def atleast_3d(input: Tensor) -> Tensor:
     """With at least three axes: of a vector the middle one, of a matrix the first two; a view."""
-
-def cat(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
-    """Tensors one after the other along an axis, in the dtype in which they meet. As in PyTorch, a tensor of shape `[0]` has its
-    say about the dtype, and fits anything.
-
-    # Errors
-
-    No tensors, shapes that differ off the axis, unlike devices.
-    """
-
-def concat(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
-    """Tensors one after the other along an axis, in the dtype in which they meet. As in PyTorch, a tensor of shape `[0]` has its
-    say about the dtype, and fits anything.
-
-    # Errors
-
-    No tensors, shapes that differ off the axis, unlike devices.
-    """
-
-def concatenate(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
-    """Tensors one after the other along an axis, in the dtype in which they meet. As in PyTorch, a tensor of shape `[0]` has its
-    say about the dtype, and fits anything.
-
-    # Errors
-
-    No tensors, shapes that differ off the axis, unlike devices.
-    """
-
-def stack(tensors: Sequence[Tensor], dim: _int = 0) -> Tensor:
-    """Tensors of one shape along a new axis, in the dtype in which they meet.
-
-    # Errors
-
-    No tensors, shapes that differ, unlike devices.
-    """
-
-def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors beside each other: along the second axis, vectors along the only one.
-
-    # Errors
-
-    As `cat`.
-    """
-
-def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors below each other: along the first axis, vectors as rows.
-
-    # Errors
-
-    As `cat`.
-    """
-
-def row_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors below each other: along the first axis, vectors as rows.
-
-    # Errors
-
-    As `cat`.
-    """
-
-def dstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors behind each other: along the third axis.
-
-    # Errors
-
-    As `cat`.
-    """
-
-def column_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Tensors beside each other, vectors as columns.
-
-    # Errors
-
-    As `cat`.
-    """
-
-@overload
-def block_diag(tensors: Sequence[Tensor]) -> Tensor:
-    """Matrices (vectors are rows, numbers of one element) along the diagonal of a larger one, among zeros.
-
-    # Errors
-
-    More than two axes, unlike devices.
-    """
-@overload
-def block_diag(*tensors: Tensor) -> Tensor:
-    """Matrices (vectors are rows, numbers of one element) along the diagonal of a larger one, among zeros.
-
-    # Errors
-
-    More than two axes, unlike devices.
-    """
-
-@overload
-def meshgrid(tensors: Sequence[Tensor], *, indexing: str = "ij") -> tuple[Tensor, ...]:
-    """Coordinates of a grid: each vector along an axis of its own, broadcast along the others; views. With `indexing = "xy"` the
-    first two axes are exchanged.
-
-    # Errors
-
-    No tensors, tensors with more than one axis, unlike dtypes or devices; another word than `"ij"` and `"xy"`.
-    """
-@overload
-def meshgrid(*tensors: Tensor, indexing: str = "ij") -> tuple[Tensor, ...]:
-    """Coordinates of a grid: each vector along an axis of its own, broadcast along the others; views. With `indexing = "xy"` the
-    first two axes are exchanged.
-
-    # Errors
-
-    No tensors, tensors with more than one axis, unlike dtypes or devices; another word than `"ij"` and `"xy"`.
-    """
-
-@overload
-def cartesian_prod(tensors: Sequence[Tensor]) -> Tensor:
-    """All choices of one element from each vector, a row each; of one vector, that itself.
-
-    # Errors
-
-    Tensors that are no vectors.
-    """
-@overload
-def cartesian_prod(*tensors: Tensor) -> Tensor:
-    """All choices of one element from each vector, a row each; of one vector, that itself.
-
-    # Errors
-
-    Tensors that are no vectors.
-    """
-
-def combinations(input: Tensor, r: _int = 2, with_replacement: _bool = False) -> Tensor:
-    """All choices of `r` elements of a vector in its order, a row each; the same one more than once with `with_replacement`.
-
-    # Errors
-
-    A tensor that is no vector.
-    """
-
-def select_scatter(input: Tensor, src: Tensor, dim: _int, index: _int) -> Tensor:
-    """A copy with `src` in place of one position along an axis.
-
-    # Errors
-
-    An axis or index out of range; a `src` of another shape.
-    """
-
-def slice_scatter(input: Tensor, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
-    """A copy with `src` in place of positions along an axis; see `slice`.
-
-    # Errors
-
-    An axis out of range, step 0; a `src` of another shape.
-    """
-
-def diagonal_scatter(input: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
-    """A copy with `src` in place of a diagonal; see `diagonal`.
-
-    # Errors
-
-    An axis out of range, or twice the same; a `src` of another shape.
-    """
 
 def norm_except_dim(input: Tensor, pow: _int = 2, dim: _int = 0) -> Tensor:
     """The norm of order `pow` over all axes but `dim`, which stay with size 1; over all, without axes, where `dim` is -1.
@@ -7423,6 +7423,188 @@ def lstm_cell(input: Tensor, hx: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b
     # Errors
 
     Shapes that do not fit, unlike dtypes or devices.
+    """
+
+def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
+    """The mean of each of `output_size` shares of `[n, c, length]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
+    end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
+
+    # Errors
+
+    Another number of axes; planes without elements; integers.
+    """
+
+def _nn_adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
+    """The mean of each of `output_size` shares of `[n, c, length]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
+    end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
+
+    # Errors
+
+    Another number of axes; planes without elements; integers.
+    """
+
+@overload
+def _nn_adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each of `output_size` shares of `[n, c, length]` (or without `n`), as `adaptive_avg_pool1d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+@overload
+def _nn_adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each of `output_size` shares of `[n, c, length]` (or without `n`), as `adaptive_avg_pool1d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+@overload
+def _nn_adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each of `output_size` shares of `[n, c, length]` (or without `n`), as `adaptive_avg_pool1d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+
+def _nn_adaptive_avg_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
+    """The mean of each of `output_size` shares of `[n, c, height, width]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
+    end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
+
+    # Errors
+
+    Another number of axes; planes without elements; integers.
+    """
+
+@overload
+def _nn_adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each of `output_size` shares of `[n, c, height, width]` (or without `n`), as `adaptive_avg_pool2d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+@overload
+def _nn_adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each of `output_size` shares of `[n, c, height, width]` (or without `n`), as `adaptive_avg_pool2d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+@overload
+def _nn_adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each of `output_size` shares of `[n, c, height, width]` (or without `n`), as `adaptive_avg_pool2d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+
+def _nn_adaptive_avg_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
+    """The mean of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
+    end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
+
+    # Errors
+
+    Another number of axes; planes without elements; integers.
+    """
+
+@overload
+def _nn_adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False] = False) -> Tensor:
+    """The largest element of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`), as `adaptive_avg_pool3d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+@overload
+def _nn_adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
+    """The largest element of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`), as `adaptive_avg_pool3d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+@overload
+def _nn_adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`), as `adaptive_avg_pool3d` has them; with
+    `return_indices` also where it stands in its plane (i64): of equal ones the first.
+
+    # Errors
+
+    Another number of axes; planes without elements; truth values.
+    """
+
+@overload
+def _nn_fractional_max_pool2d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, return_indices: Literal[False] = False, _random_samples: Tensor | None = None) -> Tensor:
+    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, height, width]` (or without `n`), which begin at random, about as far
+    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    in their plane (i64). `_random_samples` `[n, c, 2]`, in [0, 1), are what is drawn.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    """
+@overload
+def _nn_fractional_max_pool2d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, *, return_indices: Literal[True], _random_samples: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, height, width]` (or without `n`), which begin at random, about as far
+    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    in their plane (i64). `_random_samples` `[n, c, 2]`, in [0, 1), are what is drawn.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    """
+@overload
+def _nn_fractional_max_pool2d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, height, width]` (or without `n`), which begin at random, about as far
+    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    in their plane (i64). `_random_samples` `[n, c, 2]`, in [0, 1), are what is drawn.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    """
+
+@overload
+def _nn_fractional_max_pool3d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, return_indices: Literal[False] = False, _random_samples: Tensor | None = None) -> Tensor:
+    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, depth, height, width]` (or without `n`), which begin at random, about as far
+    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    in their plane (i64). `_random_samples` `[n, c, 3]`, in [0, 1), are what is drawn.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    """
+@overload
+def _nn_fractional_max_pool3d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, *, return_indices: Literal[True], _random_samples: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, depth, height, width]` (or without `n`), which begin at random, about as far
+    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    in their plane (i64). `_random_samples` `[n, c, 3]`, in [0, 1), are what is drawn.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
+    """
+@overload
+def _nn_fractional_max_pool3d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, depth, height, width]` (or without `n`), which begin at random, about as far
+    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
+    in their plane (i64). `_random_samples` `[n, c, 3]`, in [0, 1), are what is drawn.
+
+    # Errors
+
+    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
     """
 
 @overload
@@ -7701,126 +7883,6 @@ def _nn_avg_pool3d(input: Tensor, kernel_size: _Sizes, stride: _Sizes | None = N
     Another number of axes; windows that do not fit; numbers that are 0; other integers than i64.
     """
 
-def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
-    """The mean of each of `output_size` shares of `[n, c, length]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
-    end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
-
-    # Errors
-
-    Another number of axes; planes without elements; integers.
-    """
-
-def _nn_adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
-    """The mean of each of `output_size` shares of `[n, c, length]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
-    end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
-
-    # Errors
-
-    Another number of axes; planes without elements; integers.
-    """
-
-@overload
-def _nn_adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False] = False) -> Tensor:
-    """The largest element of each of `output_size` shares of `[n, c, length]` (or without `n`), as `adaptive_avg_pool1d` has them; with
-    `return_indices` also where it stands in its plane (i64): of equal ones the first.
-
-    # Errors
-
-    Another number of axes; planes without elements; truth values.
-    """
-@overload
-def _nn_adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
-    """The largest element of each of `output_size` shares of `[n, c, length]` (or without `n`), as `adaptive_avg_pool1d` has them; with
-    `return_indices` also where it stands in its plane (i64): of equal ones the first.
-
-    # Errors
-
-    Another number of axes; planes without elements; truth values.
-    """
-@overload
-def _nn_adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest element of each of `output_size` shares of `[n, c, length]` (or without `n`), as `adaptive_avg_pool1d` has them; with
-    `return_indices` also where it stands in its plane (i64): of equal ones the first.
-
-    # Errors
-
-    Another number of axes; planes without elements; truth values.
-    """
-
-def _nn_adaptive_avg_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
-    """The mean of each of `output_size` shares of `[n, c, height, width]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
-    end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
-
-    # Errors
-
-    Another number of axes; planes without elements; integers.
-    """
-
-@overload
-def _nn_adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False] = False) -> Tensor:
-    """The largest element of each of `output_size` shares of `[n, c, height, width]` (or without `n`), as `adaptive_avg_pool2d` has them; with
-    `return_indices` also where it stands in its plane (i64): of equal ones the first.
-
-    # Errors
-
-    Another number of axes; planes without elements; truth values.
-    """
-@overload
-def _nn_adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
-    """The largest element of each of `output_size` shares of `[n, c, height, width]` (or without `n`), as `adaptive_avg_pool2d` has them; with
-    `return_indices` also where it stands in its plane (i64): of equal ones the first.
-
-    # Errors
-
-    Another number of axes; planes without elements; truth values.
-    """
-@overload
-def _nn_adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest element of each of `output_size` shares of `[n, c, height, width]` (or without `n`), as `adaptive_avg_pool2d` has them; with
-    `return_indices` also where it stands in its plane (i64): of equal ones the first.
-
-    # Errors
-
-    Another number of axes; planes without elements; truth values.
-    """
-
-def _nn_adaptive_avg_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None) -> Tensor:
-    """The mean of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`): shares of an axis of `l` elements begin at `⌊i l / size⌋` and
-    end before `⌈(i + 1) l / size⌉`. Where a size is None, it is the input's.
-
-    # Errors
-
-    Another number of axes; planes without elements; integers.
-    """
-
-@overload
-def _nn_adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: Literal[False] = False) -> Tensor:
-    """The largest element of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`), as `adaptive_avg_pool3d` has them; with
-    `return_indices` also where it stands in its plane (i64): of equal ones the first.
-
-    # Errors
-
-    Another number of axes; planes without elements; truth values.
-    """
-@overload
-def _nn_adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None, *, return_indices: Literal[True]) -> tuple[Tensor, Tensor]:
-    """The largest element of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`), as `adaptive_avg_pool3d` has them; with
-    `return_indices` also where it stands in its plane (i64): of equal ones the first.
-
-    # Errors
-
-    Another number of axes; planes without elements; truth values.
-    """
-@overload
-def _nn_adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int | None] | None, return_indices: _bool = False) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest element of each of `output_size` shares of `[n, c, depth, height, width]` (or without `n`), as `adaptive_avg_pool3d` has them; with
-    `return_indices` also where it stands in its plane (i64): of equal ones the first.
-
-    # Errors
-
-    Another number of axes; planes without elements; truth values.
-    """
-
 def _nn_lp_pool1d(input: Tensor, norm_type: _float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: _bool = False) -> Tensor:
     """The root of the sum of `norm_type`-th powers of each window over `[n, c, length]` (or without `n`); windows that hang over, with
     `ceil_mode`, count as if they were whole. Where the sum is 0, so is the gradient. Integers become f32.
@@ -7879,68 +7941,6 @@ def _nn_max_unpool3d(input: Tensor, indices: Tensor, kernel_size: _Sizes, stride
 
     Another number of axes; indices of another shape or dtype; an output size that is too far away. An index outside the plane is found when
     the value is computed, if not before.
-    """
-
-@overload
-def _nn_fractional_max_pool2d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, return_indices: Literal[False] = False, _random_samples: Tensor | None = None) -> Tensor:
-    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, height, width]` (or without `n`), which begin at random, about as far
-    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
-    in their plane (i64). `_random_samples` `[n, c, 2]`, in [0, 1), are what is drawn.
-
-    # Errors
-
-    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
-    """
-@overload
-def _nn_fractional_max_pool2d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, *, return_indices: Literal[True], _random_samples: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, height, width]` (or without `n`), which begin at random, about as far
-    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
-    in their plane (i64). `_random_samples` `[n, c, 2]`, in [0, 1), are what is drawn.
-
-    # Errors
-
-    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
-    """
-@overload
-def _nn_fractional_max_pool2d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, height, width]` (or without `n`), which begin at random, about as far
-    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
-    in their plane (i64). `_random_samples` `[n, c, 2]`, in [0, 1), are what is drawn.
-
-    # Errors
-
-    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
-    """
-
-@overload
-def _nn_fractional_max_pool3d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, return_indices: Literal[False] = False, _random_samples: Tensor | None = None) -> Tensor:
-    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, depth, height, width]` (or without `n`), which begin at random, about as far
-    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
-    in their plane (i64). `_random_samples` `[n, c, 3]`, in [0, 1), are what is drawn.
-
-    # Errors
-
-    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
-    """
-@overload
-def _nn_fractional_max_pool3d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, *, return_indices: Literal[True], _random_samples: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, depth, height, width]` (or without `n`), which begin at random, about as far
-    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
-    in their plane (i64). `_random_samples` `[n, c, 3]`, in [0, 1), are what is drawn.
-
-    # Errors
-
-    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
-    """
-@overload
-def _nn_fractional_max_pool3d(input: Tensor, kernel_size: _Sizes, output_size: _Sizes | None = None, output_ratio: _float | Sequence[_float] | None = None, return_indices: _bool = False, _random_samples: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
-    """The largest elements of `output_size` windows of `kernel_size` over `[n, c, depth, height, width]` (or without `n`), which begin at random, about as far
-    from each other as their number says (Graham, 2014); or of as many as `output_ratio` of the sizes. With `return_indices` also where they stand
-    in their plane (i64). `_random_samples` `[n, c, 3]`, in [0, 1), are what is drawn.
-
-    # Errors
-
-    Another number of axes; windows that do not fit; both a size and a ratio, or none; integers.
     """
 
 def sum(input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None) -> Tensor:
