@@ -708,12 +708,13 @@ fn gradients_of_parts_are_laid_side_by_side() {
     let x = leaf(&[steps, 3], &vec![1.0; steps * 3]);
     let mut sum = Tensor::scalar(0.0f32);
     for t in 0..steps {
-        sum = &sum + &(x.narrow(0, t as isize, 1) * (1.0 + t as f64)).sum();
+        sum = &sum + &(x.narrow(0, t as isize, 1).unwrap() * (1.0 + t as f64)).sum();
     }
     let gradient = grad(&[&sum], &[&x], &[], Backward::default()).unwrap().remove(0).unwrap();
     // One tensor of the parts, not a tensor of zeros for each and their sum.
-    let plan = explain(&[&gradient.node()]).unwrap().to_string();
-    assert!(plan.contains("concat") && !plan.contains("write"), "{plan}");
+    let (launches, read, written) = cost(&[&gradient]);
+    let bytes = (steps * 3 * 4) as u64;
+    assert!(launches <= 2 && read + written <= 3 * bytes, "{launches} launches, {read} and {written} bytes");
     let wanted: Vec<f64> = (0..steps).flat_map(|t| [1.0 + t as f64; 3]).collect();
     assert_eq!(values(&gradient), wanted);
 }
@@ -722,12 +723,12 @@ fn gradients_of_parts_are_laid_side_by_side() {
 fn gradients_of_parts_that_meet_are_added() {
     let x = leaf(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     // Two columns that meet in one, a row, and all of it.
-    let y = &(&x.narrow(1, 0, 2).sum() + &(x.narrow(1, 1, 2).sum() * 10.0))
-        + &(&(x.narrow(0, 1, 1).sum() * 100.0) + &(x.sum() * 1000.0));
+    let y = &(&x.narrow(1, 0, 2).unwrap().sum() + &(x.narrow(1, 1, 2).unwrap().sum() * 10.0))
+        + &(&(x.narrow(0, 1, 1).unwrap().sum() * 100.0) + &(x.sum() * 1000.0));
     let gradient = grad(&[&y], &[&x], &[], Backward::default()).unwrap().remove(0).unwrap();
     assert_eq!(values(&gradient), [1001.0, 1011.0, 1010.0, 1101.0, 1111.0, 1110.0]);
     // Parts with a gap between them, and their gradients' gradient.
-    let y = &x.narrow(1, 0, 1).powf(2.0).sum() + &x.narrow(1, 2, 1).powf(3.0).sum();
+    let y = &x.narrow(1, 0, 1).unwrap().powf(2.0).sum() + &x.narrow(1, 2, 1).unwrap().powf(3.0).sum();
     let first = grad(&[&y], &[&x], &[], CREATE).unwrap().remove(0).unwrap();
     assert_eq!(values(&first), [2.0, 0.0, 27.0, 8.0, 0.0, 108.0]);
     let second = grad(&[&first.sum()], &[&x], &[], RETAIN).unwrap().remove(0).unwrap();

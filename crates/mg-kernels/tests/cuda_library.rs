@@ -486,11 +486,16 @@ fn attention_is_chosen_by_dtype_capability_and_sizes() {
     );
     assert_eq!(
         of(DType::BF16, 90, Highest, long),
-        ["attention_forward_bf16_w64", "attention_dq_bf16_w64", "attention_dkv_bf16_w64"]
+        [
+            "attention_forward_bf16_w64_masked",
+            "attention_dq_bf16_w64_masked",
+            "attention_dkv_bf16_w64_masked"
+        ]
     );
     // The gradients of wide heads, and heads whose lines are not aligned, are the older kernels'.
     let wide = of(DType::F16, 90, Highest, [4, 2, 300, 300, 200, 200]);
-    assert_eq!(wide, ["attention_forward_f16_w256", "attention_dq_f16_mma256", "attention_dkv_f16_mma256"]);
+    assert_eq!(wide[0], "attention_forward_f16_w256_masked");
+    assert_eq!(wide[1..], ["attention_dq_f16_mma256", "attention_dkv_f16_mma256"]);
     assert_eq!(of(DType::BF16, 90, Highest, [4, 2, 300, 300, 60, 60])[0], "attention_forward_bf16_mma64");
     assert_eq!(of(DType::F32, 80, High, long)[0], "attention_forward_tf32_mma64");
     assert_eq!(of(DType::BF16, 80, Highest, [4, 2, 3, 9000, 64, 64])[0], "attention_few_bf16_mma64");
