@@ -248,7 +248,7 @@ fn patterns(x: S, n: usize) -> S {
         }
         k = z + 1;
         let double = |z: S| z * 2;
-        w = double(k);
+        w = double(k) + double(k) - k * 2;
         match Some(n) {
             Some(z) if z > 100 => {}
             Some(_) | None => z = w,
