@@ -121,7 +121,8 @@ __device__ __forceinline__ void mask(const Arguments& p, const u32 (&heads)[2], 
                 for (int e = 0; e < 2; e++) {
                     float more = j * 8 + e < there ? at[(j * 8 + e) * step] : 0;
                     // What is finite stays so.
-                    float power = more == -infinity() ? more : fmaxf(more * LOG2_E, -2.9e38f);
+                    float power = more * LOG2_E;
+                    if (power < -2.9e38f && more != -infinity()) power = -2.9e38f;
                     s[j][2 * h + e] = s[j][2 * h + e] * scale.before + power;
                 }
         }

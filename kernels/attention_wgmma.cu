@@ -150,7 +150,7 @@ __device__ __forceinline__ float masked(const Flash& p, u32 head, u32 query, u32
     float added = ((const float*)p.mask)[at];
     score = fmaf(added, LOG2E, score);
     // The least number is no infinity: where all keys have it they share the weight.
-    if (added > -infinity()) score = fmaxf(score, -LARGEST);
+    if (added > -infinity() && score < -LARGEST) score = -LARGEST;
 #endif
     return score;
 }
@@ -158,7 +158,8 @@ __device__ __forceinline__ float masked(const Flash& p, u32 head, u32 query, u32
 // A weight of a score, and the logarithm of the sum that it is a part of. By masks with the largest numbers both can be so large that their
 // difference is rounding alone: a weight is never more than one.
 __device__ __forceinline__ float weight(float score, float logarithm) {
-    return V_MASKED ? exp2(fminf(score - logarithm, 0.0f)) : exp2(score - logarithm);
+    float power = score - logarithm;
+    return exp2(V_MASKED && power > 0 ? 0.0f : power);
 }
 
 // Rounds the sums of this warp's 16 rows, and stores them by the copy engine through shared memory that has had its time.
@@ -316,6 +317,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
             clear(dv);
             // Where there are registers for it, the last product of a tile is still under way while the next begins; this is its stage.
             constexpr bool LATE = D == 64 && GROUPS == 2 && OTHERS == 64;
+            static_assert(!LATE || STAGES > 2, "a stage is let go one tile later");
             u32 before = STAGES;
 #pragma unroll 1
             for (u32 g = 0; g < (V_DKV ? each : 1); g++)

@@ -27,6 +27,10 @@ impl Part {
     /// The share as a part, if it is zeros with a box written into them.
     fn of(share: &Node) -> Option<Part> {
         let Op::Kernel(Kernel::Write { region }) = share.op() else { return None };
+        // Somebody's tensor stays whole: gradients of it, and hooks, are of the share itself.
+        if share.is_claimed() || share.tag().is_some() || share.watch().is_some() {
+            return None;
+        }
         let sources = share.sources();
         let [value] = &sources[..] else { return None };
         let dense = Layout::contiguous(*share.shape());

@@ -102,10 +102,10 @@ fn views() {
     fails!(ErrorKind::Axis { .. }, "squeeze", ["axis 2"], a.squeeze(Some(&[2])));
     fails!(ErrorKind::Axis { .. }, "flatten", ["axis 2"], a.flatten(2, -1));
     fails!(ErrorKind::Axis { .. }, "size", ["axis 2"], a.size(2));
-    fails!(ErrorKind::Shape(_), "expand", ["8"], a.expand(&[1, 1, 1, 1, 1, 1, 1, 2, 3]));
+    fails!(ErrorKind::Shape(_), "expand", ["16"], a.expand(&[[1; 15].as_slice(), &[2, 3]].concat()));
     fails!(ErrorKind::Shape(_), "expand", ["many"], a.expand(&[isize::MAX, isize::MAX, 2, 3]));
-    let deep = f32s(&[1; 8], &[0.0]);
-    fails!(ErrorKind::Shape(_), "unsqueeze", ["8"], deep.unsqueeze(0));
+    let deep = f32s(&[1; 16], &[0.0]);
+    fails!(ErrorKind::Shape(_), "unsqueeze", ["16"], deep.unsqueeze(0));
     no_faults();
 }
 

@@ -734,3 +734,15 @@ fn gradients_of_parts_that_meet_are_added() {
     let second = grad(&[&first.sum()], &[&x], &[], RETAIN).unwrap().remove(0).unwrap();
     assert_eq!(values(&second), [2.0, 0.0, 18.0, 2.0, 0.0, 36.0]);
 }
+
+#[test]
+fn gradients_that_somebody_gave_stay_theirs() {
+    let (v, x) = (leaf(&[2], &[1.0, 2.0]), leaf(&[4], &[1.0, 2.0, 3.0, 4.0]));
+    let first = v.pad(&[0, 2], "constant", None);
+    let second = v.pad(&[2, 0], "constant", None);
+    let h = &x * 2.0;
+    let gradient = grad(&[&h, &h], &[&x], &[Some(&first), Some(&second)], CREATE).unwrap().remove(0).unwrap();
+    assert_eq!(values(&gradient), [2.0, 4.0, 2.0, 4.0]);
+    let again = grad(&[&gradient.sum()], &[&first], &[], RETAIN).unwrap().remove(0);
+    assert_eq!(values(&again.expect("a gradient")), [2.0; 4]);
+}

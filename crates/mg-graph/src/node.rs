@@ -477,6 +477,11 @@ impl Node {
         self.0.flags.fetch_or(OWNED, Ordering::Relaxed) & OWNED == 0
     }
 
+    /// Whether it is one that a tensor stands for.
+    pub fn is_claimed(&self) -> bool {
+        self.0.flags.load(Ordering::Relaxed) & OWNED != 0
+    }
+
     /// Whether computing (or having computed) it reads memory that is somebody else's, who may write it at any time.
     pub fn reads_borrowed(&self) -> bool {
         self.0.flags.load(Ordering::Relaxed) & BORROWED != 0

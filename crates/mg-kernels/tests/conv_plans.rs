@@ -511,7 +511,7 @@ const fn case(n: usize, c: usize, size: [usize; 2], o: usize, kernel: [usize; 2]
     Case { n, c, size, o, kernel, stride: [1; 2], padding: [1; 2], dilation: [1; 2] }
 }
 
-const CASES: [Case; 8] = [
+const CASES: [Case; 10] = [
     Case { stride: [2, 1], padding: [1, 0], dilation: [1, 2], ..case(3, 24, [9, 11], 40, [3, 2]) },
     Case { stride: [3, 2], padding: [2, 1], ..case(2, 40, [13, 17], 70, [5, 3]) },
     Case { stride: [2, 2], padding: [0, 0], ..case(4, 72, [6, 6], 70, [1, 1]) },
@@ -519,6 +519,9 @@ const CASES: [Case; 8] = [
     Case { stride: [3, 3], padding: [4, 3], dilation: [3, 2], ..case(1, 40, [10, 14], 36, [3, 3]) },
     Case { stride: [2, 2], padding: [3, 3], ..case(2, 32, [15, 14], 20, [4, 4]) },
     Case { stride: [2, 2], padding: [3, 3], ..case(3, 3, [14, 15], 20, [7, 7]) },
+    // So narrow that the gradient by the input sees a part of the taps alone.
+    Case { stride: [2, 2], padding: [2, 2], ..case(8, 32, [1, 1], 32, [4, 4]) },
+    Case { stride: [1, 2], padding: [2, 3], ..case(8, 16, [9, 1], 20, [5, 6]) },
     Case { padding: [0, 0], ..case(1, 32, [9, 8], 40, [3, 3]) },
 ];
 const KINDS: [ConvKind; 3] = [ConvKind::Forward, ConvKind::Input, ConvKind::Weight];

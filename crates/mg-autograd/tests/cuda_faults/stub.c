@@ -98,6 +98,9 @@ U cuModuleGetFunction(H *f, H m, const char *n) { *f = (char *)m + 1; return 0; 
 U cuTensorMapEncodeTiled(void *m, U t, U r, A a, const void *d, const void *s, const void *b, const void *e, U i, U w, U l, U f) {
     return 0;
 }
+U cuTensorMapEncodeIm2col(void *m, U t, U r, A a, const void *d, const void *s, const int *l, const int *h, U c, U p, const void *e, U i, U w, U o, U f) {
+    return 0;
+}
 U cuFuncSetAttribute(H f, U a, int v) { return 0; }
 U cuLaunchKernel(H f, U a, U b, U c, U d, U e, U g, U h, H s, H *p, H *x) {
     ALIVE;

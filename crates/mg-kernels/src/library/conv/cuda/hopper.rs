@@ -542,7 +542,7 @@ impl Laid {
                 let axes = [
                     (taps_y, taps_x as isize, rows * length),
                     (rows, row as isize, length),
-                    (taps_x, window.along[1], spread),
+                    (window.taps[1], window.along[1], spread),
                     (depth, channel as isize, 1),
                 ];
                 self.copied(plan, (1, align[1]), (window.first[1], 0), &axes, place)?;
