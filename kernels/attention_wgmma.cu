@@ -5,24 +5,9 @@
 // next product takes its first operand. Rows are computed by one group from the first tile to the last, so nothing depends on
 // which block is faster. V_MASKED: with a mask in memory.
 #include "hopper.cuh"
+#include "mma.cuh"
 
 using T = V_T;
-
-__device__ __forceinline__ u32 pack(f16, float low, float high) {
-    u32 both;
-    asm("cvt.rn.f16x2.f32 %0, %2, %1;" : "=r"(both) : "f"(low), "f"(high));
-    return both;
-}
-__device__ __forceinline__ u32 pack(bf16, float low, float high) {
-    u32 both;
-    asm("cvt.rn.bf16x2.f32 %0, %2, %1;" : "=r"(both) : "f"(low), "f"(high));
-    return both;
-}
-__device__ __forceinline__ float exp2(float x) {
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-}
 
 // The product of two pairs of neighbours, in words.
 __device__ __forceinline__ float both(u32 a, u32 b) {
@@ -71,15 +56,6 @@ struct Flash {
     u32 turns;           // blocks of all heads
     TensorMap own[2], other[2], out[2];
 };
-
-#define TEXT(x) #x
-#define NAME(x) TEXT(x)
-// Where the argument lies, for the copy engine: see matmul_wgmma.cu.
-__device__ __forceinline__ const Flash* argument() {
-    const Flash* at;
-    asm("{.reg .b64 %own;mov.b64 %own, " NAME(V_NAME) "_param_0;cvta.param.u64 %0, %own;}" : "=l"(at));
-    return at;
-}
 
 __device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
 
@@ -131,7 +107,7 @@ __device__ __forceinline__ void rows_by_rows(float (&sum)[N / 2], u64 own, u64 o
 template <int N>
 __device__ __forceinline__ void rounded(u32 (&to)[N / 2], const float (&from)[N]) {
 #pragma unroll
-    for (int i = 0; i < N / 2; i++) to[i] = pack(T(), from[2 * i], from[2 * i + 1]);
+    for (int i = 0; i < N / 2; i++) to[i] = pair(T(), from[2 * i], from[2 * i + 1]);
 }
 
 // Adds what is in registers times the others.
@@ -159,7 +135,7 @@ __device__ __forceinline__ float masked(const Flash& p, u32 head, u32 query, u32
 // difference is rounding alone: a weight is never more than one.
 __device__ __forceinline__ float weight(float score, float logarithm) {
     float power = score - logarithm;
-    return exp2(V_MASKED && power > 0 ? 0.0f : power);
+    return power_of_two(V_MASKED && power > 0 ? 0.0f : power);
 }
 
 // Rounds the sums of this warp's 16 rows, and stores them by the copy engine through shared memory that has had its time.
@@ -171,8 +147,8 @@ __device__ __forceinline__ void store(const TensorMap* map, u32 at, u32 row, u32
         const float* d = sum + chunk * 32;
 #pragma unroll
         for (int j = 0; j < 8; j += 2, d += 8)
-            stmatrix(to + r * 128 + (((j + c) ^ (r % 8)) << 4), pack(T(), d[0], d[1]), pack(T(), d[2], d[3]), pack(T(), d[4], d[5]),
-                     pack(T(), d[6], d[7]));
+            stmatrix(to + r * 128 + (((j + c) ^ (r % 8)) << 4), pair(T(), d[0], d[1]), pair(T(), d[2], d[3]), pair(T(), d[4], d[5]),
+                     pair(T(), d[6], d[7]));
     }
     written();
     __syncwarp();
@@ -203,9 +179,9 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
             barrier_init(empty + s * 8, WARPS);
         }
         barriers_ready();
-        for (int i = 0; i < OWN; i++) prefetch(&argument()->own[i]);
-        prefetch(&argument()->other[0]);
-        prefetch(&argument()->other[1]);
+        for (int i = 0; i < OWN; i++) prefetch(&argument<Flash>()->own[i]);
+        prefetch(&argument<Flash>()->other[0]);
+        prefetch(&argument<Flash>()->other[1]);
     }
     __syncthreads();
 
@@ -237,7 +213,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
                 for (int i = 0; i < OWN; i++)
 #pragma unroll
                     for (int c = 0; c < CHUNKS; c++)
-                        bring(to_own + i * BYTES_OWN + c * ROWS * 128, &argument()->own[i], own_full + slot * 8, c * 64, at.row, at.head % heads,
+                        bring(to_own + i * BYTES_OWN + c * ROWS * 128, &argument<Flash>()->own[i], own_full + slot * 8, c * 64, at.row, at.head % heads,
                               at.head / heads);
                 u32 head = other_head(at.head % heads), batch = at.head / heads;
 #pragma unroll 1
@@ -252,7 +228,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
                             barrier_expect(barrier, BYTES_OTHER);
 #pragma unroll
                             for (int c = 0; c < CHUNKS; c++)
-                                bring(to + c * OTHERS * 128, &argument()->other[i], barrier, c * 64, (at.first + t) * OTHERS, head + g, batch);
+                                bring(to + c * OTHERS * 128, &argument<Flash>()->other[i], barrier, c * 64, (at.first + t) * OTHERS, head + g, batch);
                         }
                         met++;
                     }
@@ -359,10 +335,10 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
                         asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(low), "=f"(high) : "r"(number + j * 32) : "memory");
                         float* x = score + 4 * j;
                         if (whole) {
-                            x[0] = exp2(fmaf(x[0], scale, -low));
-                            x[1] = exp2(fmaf(x[1], scale, -high));
-                            x[2] = exp2(fmaf(x[2], scale, -low));
-                            x[3] = exp2(fmaf(x[3], scale, -high));
+                            x[0] = power_of_two(fmaf(x[0], scale, -low));
+                            x[1] = power_of_two(fmaf(x[1], scale, -high));
+                            x[2] = power_of_two(fmaf(x[2], scale, -low));
+                            x[3] = power_of_two(fmaf(x[3], scale, -high));
                         } else {
                             u32 query = from + j * 8 + lane % 4 * 2, head = at.head * each + g;
                             x[0] = weight(masked(p, head, query, row, x[0] * scale), low);
@@ -415,8 +391,8 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
             __syncwarp();
             // The four warps have all read the group's rows.
             asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
-            store(&argument()->out[0], mine_at, at.row, at.head, mine, lane, dk);
-            store(&argument()->out[1], mine_at + BYTES_OWN, at.row, at.head, mine, lane, dv);
+            store(&argument<Flash>()->out[0], mine_at, at.row, at.head, mine, lane, dk);
+            store(&argument<Flash>()->out[1], mine_at + BYTES_OWN, at.row, at.head, mine, lane, dv);
 #else
             const u32 end = p.causal ? min(p.keys, begin + 64) : p.keys;
             const u32 count = begin < p.queries ? (end + OTHERS - 1) / OTHERS : 0;
@@ -460,7 +436,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
                     most[r] = fmaxf(top[r], most[r] * times);
                     // Where nothing was taken yet there is nothing to subtract.
                     float shift = most[r] == -infinity() ? 0.0f : most[r];
-                    fade[r] = exp2(top[r] - shift);
+                    fade[r] = power_of_two(top[r] - shift);
                     top[r] = most[r];
                     float part = 0;
 #pragma unroll
@@ -468,7 +444,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
 #pragma unroll
                         for (int i = 2 * r; i < 2 * r + 2; i++) {
                             float& x = score[4 * j + i];
-                            x = exp2(fmaf(x, times, -shift));
+                            x = power_of_two(fmaf(x, times, -shift));
                             part += x;
                         }
                     total[r] = fmaf(total[r], fade[r], part);
@@ -598,7 +574,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
                 settle(score);
                 if (whole(t * OTHERS)) {
 #pragma unroll
-                    for (int i = 0; i < OTHERS / 2; i++) score[i] = exp2(fmaf(score[i], scale, -logarithm[i / 2 % 2]));
+                    for (int i = 0; i < OTHERS / 2; i++) score[i] = power_of_two(fmaf(score[i], scale, -logarithm[i / 2 % 2]));
                 } else {
 #pragma unroll
                     for (int i = 0; i < OTHERS / 2; i++) {
@@ -636,7 +612,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
             }
             // The four warps have all read the group's rows.
             asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
-            store(&argument()->out[0], mine_at, at.row, at.head, mine, lane, sum);
+            store(&argument<Flash>()->out[0], mine_at, at.row, at.head, mine, lane, sum);
 #endif
             if (lane == 0) {
                 taken<0>();

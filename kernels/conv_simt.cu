@@ -22,7 +22,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) V_NAME(const Conv p) {
     extern __shared__ __align__(1024) u8 memory[];
     const u32 warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
     const u32 begin = (shared_address(memory) + 1023) & ~1023u;
-    Stages ring(p, argument(), begin, 0);
+    Stages ring(p, argument<Conv>(), begin, 0);
 
     if (warp < 4) {
         fewer_registers<40>();

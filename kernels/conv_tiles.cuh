@@ -36,15 +36,6 @@ struct Conv {
     TensorMap a, b;
 };
 
-#define TEXT(x) #x
-#define NAME(x) TEXT(x)
-// Where the argument lies, for the copy engine: see `matmul_wgmma.cu`.
-__device__ __forceinline__ const Conv* argument() {
-    const Conv* at;
-    asm("{.reg .b64 %own;mov.b64 %own, " NAME(V_NAME) "_param_0;cvta.param.u64 %0, %own;}" : "=l"(at));
-    return at;
-}
-
 // A place, by its number among those of all images: where its window begins.
 struct Window {
     u32 image;

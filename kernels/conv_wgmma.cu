@@ -111,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
     // Uniform, as the compiler sees from the exchange.
     const u32 warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
     const u32 begin = (shared_address(memory) + 1023) & ~1023u;
-    Stages ring(p, argument(), begin, WEIGHT ? 0 : WARPS * SLICE);
+    Stages ring(p, argument<Conv>(), begin, WEIGHT ? 0 : WARPS * SLICE);
 
     if (warp < 4) {
         fewer_registers<40>();

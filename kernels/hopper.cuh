@@ -10,6 +10,17 @@ struct alignas(64) TensorMap {
     u64 words[16];
 };
 
+#define TEXT(x) #x
+#define NAME(x) TEXT(x)
+// Where the kernel's one argument lies, for the copy engine. To the compiler it is a value, whose fields are read at once: by its address
+// they would come from memory.
+template <typename P>
+__device__ __forceinline__ const P* argument() {
+    const P* at;
+    asm("{.reg .b64 %own;mov.b64 %own, " NAME(V_NAME) "_param_0;cvta.param.u64 %0, %own;}" : "=l"(at));
+    return at;
+}
+
 // A barrier counts arrivals, and bytes that the copy engine brings. Each time that all have come its phase changes, of which
 // only the parity is told.
 __device__ __forceinline__ void barrier_init(u32 barrier, u32 count) {

@@ -25,16 +25,6 @@ struct Wgmma {
     TensorMap a, b, out;
 };
 
-// Where the kernel's argument lies, for the copy engine. To the compiler it is a value, whose fields are read at once: by its address
-// they would come from memory.
-#define TEXT(x) #x
-#define NAME(x) TEXT(x)
-__device__ __forceinline__ const Wgmma* argument() {
-    const Wgmma* at;
-    asm("{.reg .b64 %own;mov.b64 %own, " NAME(V_NAME) "_param_0;cvta.param.u64 %0, %own;}" : "=l"(at));
-    return at;
-}
-
 // A tile that is this block's turn, and its part of k. Blocks that run together share rows and columns of the operands, as in `Place`.
 struct Turn {
     u32 row, col, k_begin, k_end, split, batch, tile;
@@ -157,7 +147,7 @@ __device__ __forceinline__ void store_bare(const MatMul& p, u32 slice, u32 row, 
             // No condition on the column: what lies outside stays outside anyway, and the assembler of CUDA 12.9 makes of two
             // conditions code that leaves the row out.
             if (lane == 0) {
-                take(&argument()->out, to, col + s * WIDTH, row + i * 64, batch);
+                take(&argument<Wgmma>()->out, to, col + s * WIDTH, row + i * 64, batch);
                 taken_end();
             }
         }
@@ -209,8 +199,8 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
             barrier_init(empty + s * 8, WARPS);
         }
         barriers_ready();
-        prefetch(&argument()->a);
-        prefetch(&argument()->b);
+        prefetch(&argument<Wgmma>()->a);
+        prefetch(&argument<Wgmma>()->b);
     }
     __syncthreads();
 
@@ -234,8 +224,8 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
                     u32 to = stages + stage * STAGE, barrier = full + stage * 8;
                     barrier_wait(empty + stage * 8, parity ^ 1);
                     barrier_expect(barrier, STAGE);
-                    load<A_K, BM>(to, &argument()->a, barrier, k, at.row, batch_a);
-                    load<B_K, BN>(to + BYTES_A, &argument()->b, barrier, k, at.col, batch_b);
+                    load<A_K, BM>(to, &argument<Wgmma>()->a, barrier, k, at.row, batch_a);
+                    load<B_K, BN>(to + BYTES_A, &argument<Wgmma>()->b, barrier, k, at.col, batch_b);
                     next();
                 }
             }

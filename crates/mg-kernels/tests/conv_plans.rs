@@ -315,12 +315,7 @@ impl Memory {
         }
         for block in 0..launch.grid[0] as usize {
             let tiles = tiles_m * tiles_n;
-            let (mut turn, mut turns) = (block * share, ((block + 1) * share).min(tiles * steps));
-            if together > 0 {
-                let (part, tile) = (block / tiles, block % tiles);
-                turn = tile * steps + part * share;
-                turns = (turn + share).min((tile + 1) * steps);
-            }
+            let (mut turn, turns) = turns_of(block, [tiles, steps, share, together]);
             assert!(turn < turns);
             while turn < turns {
                 let tile = turn / steps;
@@ -359,12 +354,7 @@ impl Memory {
         let each = 128 / self.size;
         for block in 0..launch.grid[0] as usize {
             let tiles = tiles_m * tiles_n;
-            let (mut turn, mut turns) = (block * share, ((block + 1) * share).min(tiles * steps));
-            if together > 0 {
-                let (part, tile) = (block / tiles, block % tiles);
-                turn = tile * steps + part * share;
-                turns = (turn + share).min((tile + 1) * steps);
-            }
+            let (mut turn, turns) = turns_of(block, [tiles, steps, share, together]);
             while turn < turns {
                 let tile = turn / steps;
                 let end = turns.min((tile + 1) * steps);
@@ -505,6 +495,16 @@ fn check(case: Case, kind: ConvKind, dtype: DType, precision: Precision, tile: O
     // Not `fold(max)`: a NaN has to fail.
     assert!(far.clone().all(|d| d < 1e-9), "{case:?} {kind:?} {dtype} {tile:?}");
     plan
+}
+
+/// The stages that a block takes, of all tiles': from one on, up to another.
+fn turns_of(block: usize, [tiles, steps, share, together]: [usize; 4]) -> (usize, usize) {
+    if together == 0 {
+        return (block * share, ((block + 1) * share).min(tiles * steps));
+    }
+    let (part, tile) = (block / tiles, block % tiles);
+    let turn = tile * steps + part * share;
+    (turn, (turn + share).min((tile + 1) * steps))
 }
 
 const fn case(n: usize, c: usize, size: [usize; 2], o: usize, kernel: [usize; 2]) -> Case {

@@ -84,6 +84,24 @@ pub enum Moved {
     Windows(WindowMap),
 }
 
+impl Moved {
+    /// Boxes of a tensor: its elements along each dimension, bytes from one to the next along the second and each after it, and
+    /// elements of a box.
+    pub fn boxes<const RANK: usize>(
+        elements: Elements,
+        sizes: [usize; RANK],
+        strides: &[usize],
+        boxes: [usize; RANK],
+    ) -> Moved {
+        Moved::Boxes(TensorMap {
+            elements,
+            sizes: sizes.iter().map(|&n| n as u64).collect(),
+            strides: strides.iter().map(|&n| n as u64).collect(),
+            boxes: boxes.iter().map(|&n| n as u32).collect(),
+        })
+    }
+}
+
 /// The bytes of an encoded tensor map, which a kernel takes as a part of its argument, at a multiple of 64.
 pub const TENSOR_MAP_BYTES: usize = 128;
 

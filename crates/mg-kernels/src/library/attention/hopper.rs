@@ -3,7 +3,7 @@
 use super::cuda::{CACHED, OP, Part, Places, Planned};
 use crate::cuda::library::args::{Args, attention_wgmma::Flash};
 use crate::cuda::library::{Launch, Pointer, Prebuilt};
-use mg_device::cuda::{Elements, Moved, TensorMap};
+use mg_device::cuda::{Elements, Moved};
 use mg_device::{DType, Result};
 
 /// Elements of a head that there are kernels for, at most: means of values, gradients of queries, those of keys and values. Their tiles
@@ -88,13 +88,8 @@ impl Read {
     fn map(&self, elements: Elements, batch: usize, rows: usize) -> Moved {
         let [line, count, heads] = self.sizes;
         // An axis of one position has no step that matters, but the driver asks for a multiple of 16.
-        let strides = self.steps.map(|step| if step > 0 { step as u64 * 2 } else { 16 });
-        Moved::Boxes(TensorMap {
-            elements,
-            sizes: [line, count, heads, batch].map(|n| n as u64).into_iter().collect(),
-            strides: strides.into_iter().collect(),
-            boxes: [64, rows as u32, 1, 1].into_iter().collect(),
-        })
+        let strides = self.steps.map(|step| if step > 0 { step as usize * 2 } else { 16 });
+        Moved::boxes(elements, [line, count, heads, batch], &strides, [64, rows, 1, 1])
     }
 }
 
@@ -147,13 +142,8 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
         Part::Keys => (&[1, 2], [0, last]),
     };
     let result = |to: Option<(Pointer, u64)>, line: usize| {
-        let tensor = TensorMap {
-            elements,
-            sizes: [line, length, all].map(|n| n as u64).into_iter().collect(),
-            strides: [line * 2, length * line * 2].map(|n| n as u64).into_iter().collect(),
-            boxes: [64, 16, 1].into_iter().collect(),
-        };
-        to.map(|to| (to, Moved::Boxes(tensor)))
+        let strides = [line * 2, length * line * 2];
+        to.map(|to| (to, Moved::boxes(elements, [line, length, all], &strides, [64, 16, 1])))
     };
     let mask = planned.lie.get(3).filter(|_| planned.mask_kind() > 0);
     let [mask_batch, mask_head, mask_row] = mask.map_or([0; 3], |lies| lies.steps.map(|n| n as u64));

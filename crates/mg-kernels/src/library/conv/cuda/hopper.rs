@@ -6,7 +6,7 @@ use super::{Problem, product};
 use crate::cuda::library::args::Args;
 use crate::cuda::library::{Launch, Plan, Pointer, copy};
 use crate::library::matmul::Precision;
-use mg_device::cuda::{Elements, Moved, TensorMap, WindowMap};
+use mg_device::cuda::{Elements, Moved, WindowMap};
 use mg_device::{DType, Layout, Result, Shape};
 
 /// Multiprocessors of the device that plans are made for, whatever the device is.
@@ -558,12 +558,12 @@ impl Laid {
             }
         };
         let weights = |tile: Tile| {
-            Moved::Boxes(TensorMap {
-                elements: self.elements,
-                sizes: [images.neighbours, rows, count].map(|n| n as u64).into_iter().collect(),
-                strides: [length * size, rows * length * size].map(|n| n as u64).into_iter().collect(),
-                boxes: [each as u32, tile.m as u32, 1].into_iter().collect(),
-            })
+            Moved::boxes(
+                self.elements,
+                [images.neighbours, rows, count],
+                &[length * size, rows * length * size],
+                [each, tile.m, 1],
+            )
         };
         let tap_line = if lines.is_some() { 1 } else { taps_x as isize };
         // Of a window with steps, each rest by them is a result of its own before they are put together.
@@ -668,12 +668,12 @@ impl Laid {
         };
         let tile = parts.tile;
         let line = padded(g.o, size);
-        let rows = Moved::Boxes(TensorMap {
-            elements: self.elements,
-            sizes: [g.o, places, 1].map(|n| n as u64).into_iter().collect(),
-            strides: [line * size, places * line * size].map(|n| n as u64).into_iter().collect(),
-            boxes: [each as u32, each as u32, 1].into_iter().collect(),
-        });
+        let rows = Moved::boxes(
+            self.elements,
+            [g.o, places, 1],
+            &[line * size, places * line * size],
+            [each, each, 1],
+        );
         let mut args = Args::default();
         parts.begin(plan, &mut args, g.o, places, [chunks, taps, window.taps[1]]);
         self.windows(&mut args, window);
@@ -698,15 +698,12 @@ impl Laid {
         let Some(mut parts) = self.parts(problem, tiles, g.c, self.batch * stages) else { return Ok(false) };
         let tile = parts.tile;
         let planes = |count: usize, rows: usize| {
-            Moved::Boxes(TensorMap {
-                elements: self.elements,
-                sizes: [g.outputs(), count, self.batch].map(|n| n as u64).into_iter().collect(),
-                strides: [g.outputs() * size, g.outputs() * count * size]
-                    .map(|n| n as u64)
-                    .into_iter()
-                    .collect(),
-                boxes: [each as u32, rows as u32, 1].into_iter().collect(),
-            })
+            Moved::boxes(
+                self.elements,
+                [g.outputs(), count, self.batch],
+                &[g.outputs() * size, g.outputs() * count * size],
+                [each, rows, 1],
+            )
         };
         let chunks = g.c.div_ceil(each);
         let mut args = Args::default();

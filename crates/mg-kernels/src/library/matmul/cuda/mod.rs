@@ -12,7 +12,7 @@ use crate::cuda::library::constants::matmul_any::{BARE, MAX_BATCH_RANK, VECTOR};
 use crate::cuda::library::many;
 use crate::cuda::library::{Launch, Plan, Pointer, Prebuilt, find};
 use crate::same_sums;
-use mg_device::cuda::{Elements, Moved, TensorMap};
+use mg_device::cuda::{Elements, Moved};
 use mg_device::{DType, Error, ErrorKind, Layout, MAX_RANK, Result, Shape};
 use smallvec::{SmallVec, smallvec};
 use std::array::from_fn;
@@ -364,30 +364,20 @@ fn with_maps(problem: &Problem, tile: &Tile, p: args::matmul::MatMul) -> args::m
         _ => (Elements::TF32, Elements::F32),
     };
     // A dimension of one has no stride that matters, but the driver asks for a multiple of 16.
-    let bytes = |count: usize, stride: isize| if count > 1 { stride as u64 * size as u64 } else { 16 };
+    let bytes = |count: usize, stride: isize| if count > 1 { stride as usize * size } else { 16 };
     let operand = |rows: usize, tile_rows: usize, [row, along_k]: [isize; 2], along_batch, lines| {
         let batches = if along_batch == 0 { 1 } else { batch.numel() };
         let (sizes, line, boxes) = match lines {
             Some(Lines::Mn) => ([rows, *k, batches], bytes(*k, along_k), [64, tile.k, 1]),
             Some(Lines::K) | None => ([*k, rows, batches], bytes(rows, row), [tile.k, tile_rows, 1]),
         };
-        Moved::Boxes(TensorMap {
-            elements,
-            sizes: sizes.map(|n| n as u64).into_iter().collect(),
-            strides: [line, bytes(batches, along_batch)].into_iter().collect(),
-            boxes: boxes.map(|n| n as u32).into_iter().collect(),
-        })
+        Moved::boxes(elements, sizes, &[line, bytes(batches, along_batch)], boxes)
     };
     // One axis of a batch at most; those that are not there have strides of 0.
     let [lines_a, lines_b] = problem.lines();
     let across = [b_strides[1], b_strides[0]];
     let out = (problem.epilogue.is_none() && stores_boxes(problem)).then(|| {
-        Moved::Boxes(TensorMap {
-            elements: stored,
-            sizes: [*n, *m, batch.numel()].map(|n| n as u64).into_iter().collect(),
-            strides: [n * size, m * n * size].map(|n| n as u64).into_iter().collect(),
-            boxes: [(128 / size) as u32, 16, 1].into_iter().collect(),
-        })
+        Moved::boxes(stored, [*n, *m, batch.numel()], &[n * size, m * n * size], [128 / size, 16, 1])
     });
     args::matmul_wgmma::Wgmma {
         p,
