@@ -58,7 +58,7 @@ pub(crate) struct Group {
     /// Elementwise work applied before a matrix product's results are stored.
     pub(crate) epilogue: Option<Box<Group>>,
     /// Elementwise nodes computed here, each at every place where it is met.
-    values: BTreeSet<(usize, PlaceId)>,
+    pub(super) values: BTreeSet<(usize, PlaceId)>,
     inputs: BTreeSet<usize>,
 }
 
@@ -160,7 +160,7 @@ impl Split {
         }
     }
 
-    fn keeps_order(self, rank: usize) -> bool {
+    pub(super) fn keeps_order(self, rank: usize) -> bool {
         self.order(rank).0.iter().enumerate().all(|(i, &d)| i == d)
     }
 

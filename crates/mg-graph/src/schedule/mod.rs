@@ -6,14 +6,17 @@
 //! 2. [`group`] joins anchors over the same space into programs: a reader with what it reads (rows keep the results of
 //!    their reductions), and neighbours that share an operand. A matrix product takes the elementwise work that follows
 //!    it as its epilogue.
-//! 3. [`emit`] writes each program down.
-//! 4. [`memory`] orders the launches and gives values their memory.
+//! 3. [`share`] finds what several programs compute again from more memory than it takes: it is stored, and 1 and 2 are
+//!    done once more.
+//! 4. [`emit`] writes each program down.
+//! 5. [`memory`] orders the launches and gives values their memory.
 
 mod emit;
 mod epilogue;
 mod group;
 mod memory;
 mod path;
+mod share;
 mod store;
 
 use crate::engine::{Collected, Root, is_argument};
@@ -87,7 +90,16 @@ impl<'a> Graph<'a> {
 /// Makes the plan for a collected graph.
 pub(crate) fn plan(collected: &Collected) -> Result<Plan> {
     let mut graph = Graph::new(collected);
-    let aliases = store::decide(&mut graph)?;
-    let groups = group::form(&mut graph, &aliases)?;
+    let mut aliases = store::decide(&mut graph)?;
+    let mut groups = group::form(&mut graph, &aliases)?;
+    let shared = share::worth_storing(&graph, &groups);
+    if !shared.is_empty() {
+        graph = Graph::new(collected);
+        for v in shared {
+            graph.stored[v] = true;
+        }
+        aliases = store::decide(&mut graph)?;
+        groups = group::form(&mut graph, &aliases)?;
+    }
     memory::assemble(&graph, groups, aliases)
 }
