@@ -549,3 +549,72 @@ fn an_explanation_is_well_formed() {
     realize(&[&y]).unwrap();
     assert_eq!(explain(&[&y]).unwrap().to_string(), "0 launches, reads 0 B, writes 0 B");
 }
+
+/// Bytes that all launches of a plan move.
+fn moved(nodes: &[&Node]) -> u64 {
+    explain(nodes).unwrap().launches.iter().map(|l| l.bytes_read + l.bytes_written).sum()
+}
+
+/// A sum that grows by a branch in each layer, each layer reading it, as networks with residual connections do: what is
+/// moved grows as the depth and not as its square, and the answer has the same bits as one sum after the other.
+#[test]
+fn a_residual_sum_is_stored_on_its_way() {
+    let _turn = alone();
+    let (rows, columns) = (1024, 512);
+    let network = |depth: usize| {
+        let start = floats(&[rows, columns], 1);
+        let (mut sum, mut read) = (start.clone(), vec![]);
+        let mut branches = vec![start];
+        for layer in 0..depth {
+            let branch = floats(&[rows, columns], 2 + layer as u64);
+            sum = add(&sum, &branch);
+            branches.push(branch);
+            // A norm over the other axis cannot share a program with the sums.
+            read.push(softmax(&sum, 1));
+            read.push(softmax(&sum, 2));
+        }
+        (read, branches)
+    };
+    let traffic = |depth: usize| {
+        let (read, _) = network(depth);
+        moved(&read.iter().collect::<Vec<_>>()) as f64
+    };
+    let (four, eight, sixteen) = (traffic(4), traffic(8), traffic(16));
+    assert!((sixteen - eight) / (eight - four) < 2.2, "{four}, {eight}, {sixteen}");
+    let (read, branches) = network(4);
+    realize(&read.iter().collect::<Vec<_>>()).unwrap();
+    let mut sum = branches[0].clone();
+    for (layer, branch) in branches[1..].iter().enumerate() {
+        sum = add(&sum, branch);
+        realize(&[&sum]).unwrap();
+        for axis in [0, 1] {
+            let alone = softmax(&sum, 1 << axis);
+            assert_same(&f32s(&read[2 * layer + axis]), &f32s(&alone), "a layer");
+        }
+    }
+}
+
+/// What is computed for each channel is computed once, beside the sums that it comes from.
+#[test]
+fn channels_have_their_roots_computed_once() {
+    let _turn = alone();
+    let image = |side: usize| floats(&[16, 32, side, side], 1);
+    let normed = |x: &Node| {
+        let n = Node::scalar((x.shape().numel() / 32) as f64, DType::F32, Device::cpu(), true);
+        let mean = map(Row::Div, &[&reduce(x, ReduceKind::Sum, 0b1101), &n]);
+        let apart = map(Row::Sub, &[x, &mean]);
+        let square = reduce(&map(Row::Square, &[&apart]), ReduceKind::Sum, 0b1101);
+        map(Row::Div, &[&apart, &map(Row::Sqrt, &[&map(Row::Div, &[&square, &n])])])
+    };
+    let y = normed(&image(64));
+    let plan = explain(&[&y]).unwrap();
+    assert_eq!(plan.launches.len(), 2, "{plan}");
+    assert!(plan.launches[0].operations.iter().any(|o| o == "sqrt"), "{plan}");
+    assert!(!plan.launches[1].operations.iter().any(|o| o == "sqrt"), "{plan}");
+    let small = explain(&[&normed(&image(4))]).unwrap();
+    assert!(
+        small.launches[1].operations.iter().any(|o| o == "sqrt"),
+        "of small images it is not worth it: {small}"
+    );
+    assert!(f32s(&y).iter().all(|v| v.is_finite()));
+}

@@ -1,25 +1,37 @@
-//! Values that several programs would compute again from more memory than they take themselves.
+//! Values that are cheaper to store than to compute again.
 //!
 //! Computing an elementwise value where it is read costs nothing as long as one program reads it, or what it is
 //! computed from is no larger than it. Down a chain of residual sums both are untrue: the sum after layer `n` is read by
 //! the next norm, by that norm's gradient and by every later sum, and each of them would read the `n` branches again, so
 //! that a network's traffic would grow as the square of its depth. Such a value is stored by one of the programs that
 //! compute it, and the others read it.
+//!
+//! Likewise what is computed for each channel of a batch of images, a root and some quotients, would be computed for each
+//! pixel by a program over all of them. (Not by one over rows, which computes a row's values once.)
 
 use super::Graph;
-use super::group::{Group, Groups, Split, squeeze};
+use super::group::{Embed, Group, Groups, Split, squeeze};
 use super::path::Path;
-use crate::op::Op;
+use crate::op::{Map, Op};
 use std::collections::HashMap;
 
 /// Bytes that storing a value has to save: what a GPU moves while it starts a launch, should the value get one of its own.
 const WORTH_ON_GPU: isize = 4 << 20;
 /// As above, of a CPU, where a launch is nearly nothing and small values lie in caches.
 const WORTH_ON_CPU: isize = 1 << 20;
+/// Instructions that storing a value has to save, likewise.
+const WORK_ON_GPU: usize = 1 << 26;
+/// As above, of a CPU.
+const WORK_ON_CPU: usize = 1 << 22;
+/// Instructions for an element that are hidden behind the memory that a program reads and writes.
+const HIDDEN: usize = 8;
+/// How many elements read a value that is computed for each of them.
+const READERS: usize = 16;
 
 /// The elementwise values that are to be stored beside those that are.
 pub(crate) fn worth_storing(graph: &Graph, groups: &Groups) -> Vec<usize> {
     let mut shared = Shared::new(graph, groups);
+    let repeated = shared.repeated();
     for v in 0..graph.nodes.len() {
         if shared.could_pay(v) {
             let Some(home) = shared.home(v) else { continue };
@@ -39,6 +51,7 @@ pub(crate) fn worth_storing(graph: &Graph, groups: &Groups) -> Vec<usize> {
         }
     }
     stored.retain(|v| shared.homes.contains_key(v));
+    stored.extend(repeated);
     stored
 }
 
@@ -67,7 +80,7 @@ impl<'a, 'g> Shared<'a, 'g> {
     fn new(graph: &'a Graph<'g>, groups: &'a Groups) -> Self {
         let mut computed_by: HashMap<usize, Vec<usize>> = HashMap::new();
         for (id, group) in groups.list.iter().enumerate() {
-            for &(node, _) in group.iter().flat_map(|g| programs(g)).flat_map(|g| &g.values) {
+            for &(node, _) in group.iter().flat_map(programs).flat_map(|g| &g.values) {
                 let by = computed_by.entry(node).or_default();
                 if by.last() != Some(&id) {
                     by.push(id);
@@ -76,6 +89,60 @@ impl<'a, 'g> Shared<'a, 'g> {
         }
         let met = vec![0; graph.nodes.len()];
         Shared { graph, groups, computed_by, homes: HashMap::new(), met, walk: 0 }
+    }
+
+    /// Small values that programs compute for each of many elements that read them, with more work than their storing takes.
+    fn repeated(&mut self) -> Vec<usize> {
+        let graph = self.graph;
+        // The elements for which each is computed, over all programs.
+        let mut elements: HashMap<usize, usize> = HashMap::new();
+        for group in self.groups.list.iter().flatten().flat_map(programs) {
+            if matches!(group.split, Split::Inner(_) | Split::Both(_)) {
+                continue;
+            }
+            let space: usize = group.space.iter().product();
+            let members = group.members.iter().filter(|m| m.embed == Embed::Same);
+            let whole = members.flat_map(|m| graph.starts(m.node)).map(|(start, _)| start);
+            let inner = group.values.iter().flat_map(|&(i, _)| {
+                let is_whole = graph.nodes[i].shape.numel() == space && graph.is_inlined(i);
+                graph.sources[i].iter().copied().filter(move |_| is_whole)
+            });
+            let mut read: Vec<usize> = whole.chain(inner).map(|s| graph.strip(s, &mut Path::new())).collect();
+            read.sort_unstable();
+            read.dedup();
+            for v in read {
+                let computes = matches!(graph.nodes[v].op, Op::Map(Map::Row(_) | Map::Cast));
+                let is_small = graph.nodes[v].shape.numel().saturating_mul(READERS) <= space;
+                if computes && is_small && graph.is_inlined(v) && graph.needed[v] {
+                    *elements.entry(v).or_default() += space;
+                }
+            }
+        }
+        let mut repeated: Vec<usize> = elements.keys().copied().collect();
+        repeated.retain(|v| {
+            let worth = if graph.nodes[*v].device.is_cuda() { WORK_ON_GPU } else { WORK_ON_CPU };
+            let work = self.work(*v);
+            work > HIDDEN && work.saturating_mul(elements[v]) >= worth
+        });
+        repeated.sort_unstable();
+        repeated
+    }
+
+    /// Instructions that an element of `v` takes, with what is computed below it.
+    fn work(&mut self, v: usize) -> usize {
+        self.walk += 1;
+        let graph = self.graph;
+        let (mut stack, mut work) = (vec![v], 0);
+        while let Some(read) = stack.pop() {
+            let i = graph.strip(read, &mut Path::new());
+            if graph.is_inlined(i) && std::mem::replace(&mut self.met[i], self.walk) != self.walk {
+                if let Op::Map(Map::Row(row)) = graph.nodes[i].op {
+                    work += row.cost();
+                }
+                stack.extend(&graph.sources[i]);
+            }
+        }
+        work
     }
 
     fn bytes(&self, v: usize) -> isize {
@@ -114,7 +181,7 @@ impl<'a, 'g> Shared<'a, 'g> {
                 }
         };
         let by = self.computed_by.get(&v)?;
-        by.iter().copied().find(|&id| self.groups.list[id].iter().flat_map(|g| programs(g)).any(stores))
+        by.iter().copied().find(|&id| self.groups.list[id].iter().flat_map(programs).any(stores))
     }
 
     /// Bytes that storing `v` saves, beyond those of writing it.
@@ -143,7 +210,7 @@ impl<'a, 'g> Shared<'a, 'g> {
     fn read_by(&mut self, id: usize, passed: Option<usize>) -> Found {
         self.walk += 1;
         let mut stack = vec![];
-        for group in self.groups.list[id].iter().flat_map(|g| programs(g)) {
+        for group in self.groups.list[id].iter().flat_map(programs) {
             for member in &group.members {
                 stack.extend(self.graph.starts(member.node).into_iter().map(|(start, _)| start));
             }
