@@ -1,7 +1,7 @@
 //! Launches on CUDA devices, and transfers between devices.
 
 use crate::plan::{self, Bindings, Call, Copies, KernelArg, Launch, ProgramLaunch};
-use crate::prepared::{Situation, Step};
+use crate::prepared::{Prepared, Situation, Step};
 use crate::run::{Executor, Memory, Run};
 use mg_device::cuda::{Gpu, Guarded, Origin};
 use mg_device::{DType, Error, ErrorKind, Layout, Result};
@@ -12,6 +12,7 @@ use mg_kernels::cuda::{Check, CudaEpilogue, CudaList};
 use mg_kernels::library::matmul::Epilogue;
 use mg_kernels::library::{Described, Shaped, Target};
 use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// The executor of CUDA devices: launches are started, and what fails later is told by the next synchronisation.
@@ -39,29 +40,8 @@ impl<B: Bindings> Executor<B> for Cuda {
 
     fn copies(&self, launch: &Launch, copies: &Copies, run: &mut Run<B>) -> Result<()> {
         let gpu = Gpu::of(launch.device)?;
-        let operands: SmallVec<[(*const u8, Layout); 4]> =
-            copies.parts.iter().map(|part| run.memory.operand(&part.from)).collect();
-        let first = |((base, layout), part): (&(*const u8, Layout), &plan::Part)| {
-            address(*base) + (layout.offset() * part.from.dtype.size()) as u64
-        };
-        let inputs: SmallVec<[u64; 4]> = operands.iter().zip(&copies.parts).map(first).collect();
-        let out = address(run.memory.slots[copies.output]);
-        let prepared = launch.known_or(Situation::of(&inputs, out, None), |situation| {
-            let (size, mut steps) = (launch.dtype.size(), vec![]);
-            if copies.zeros {
-                steps.push(Step::new(gpu, copy::fill(size, launch.shape.numel(), 0)?, smallvec![], 0)?);
-            }
-            let there = copies.parts.len() - copies.parts().len();
-            for (i, part) in copies.parts.iter().enumerate().skip(there) {
-                let offset = part.to.offset() * size;
-                let aligned =
-                    situation.aligned[i].min(situation.out()).min(1 << offset.trailing_zeros().min(4));
-                let plan = copy::plan(size, &operands[i].1, &part.to, aligned)?;
-                steps.push(Step::new(gpu, plan, smallvec![i], offset)?);
-            }
-            Ok(Some(steps))
-        })?;
-        prepared.ok_or_else(|| launch.lost())?.run(gpu, &inputs, out, launch, run.memory.graph, None)
+        let (prepared, inputs, out) = launch.copying(gpu, copies, run.memory)?;
+        prepared.run(gpu, &inputs, out, launch, run.memory.graph, None)
     }
 
     fn transfer(&self, launch: &Launch, from: &KernelArg, output: usize, run: &mut Run<B>) -> Result<()> {
@@ -93,21 +73,29 @@ impl<B: Bindings> Executor<B> for Cuda {
 
     fn kernel(&self, launch: &Launch, call: &Call, run: &mut Run<B>) -> Result<()> {
         let (gpu, memory) = (Gpu::of(launch.device)?, run.memory);
-        let operands: SmallVec<[(*const u8, Layout); 4]> =
-            call.args.iter().map(|arg| memory.operand(arg)).collect();
+        let graph = memory.graph;
+        let operands = operands(call, memory);
         let out = call.output.map(|slot| memory.slots[slot]).ok_or_else(|| launch.lost())?;
-        let Some(p) = &call.epilogue else { return launch.library(gpu, call, &operands, out, memory) };
+        let inputs = addresses(call, &operands);
+        let whole = |run: &mut Run<B>| {
+            let prepared = launch.library(gpu, call, &operands, &inputs, address(out))?;
+            prepared.run(gpu, &inputs, address(out), launch, run.memory.graph, None)
+        };
+        let Some(p) = &call.epilogue else { return whole(run) };
         if launch.fuses.load(Ordering::Relaxed) {
             let fused = p.with_args(memory, |args, product| {
                 let after = After { program: p, args, product, raw: call.raw };
-                launch.library_then(gpu, call, &operands, out, after, memory)
+                let prepared = launch.library_then(gpu, call, &operands, &inputs, address(out), &after)?;
+                let Some(prepared) = prepared else { return Ok(false) };
+                prepared.run(gpu, &inputs, address(out), launch, graph, Some(&after))?;
+                Ok(true)
             })?;
             if fused {
                 return Ok(());
             }
             launch.fuses.store(false, Ordering::Relaxed);
         }
-        launch.library(gpu, call, &operands, out, memory)?;
+        whole(run)?;
         launch.program(gpu, p, memory, Some(out))
     }
 }
@@ -226,39 +214,69 @@ impl Launch {
         call.kernel.cuda(&described, &Shaped { shape: self.shape, dtype: self.dtype }, target)
     }
 
-    /// Runs a kernel.
-    fn library<B: Bindings>(
+    /// A kernel, ready.
+    fn library(
         &self,
         gpu: &Gpu,
         call: &Call,
         operands: &[(*const u8, Layout)],
-        out: *mut u8,
-        memory: &Memory<B>,
-    ) -> Result<()> {
-        let (inputs, out) = (addresses(call, operands), address(out));
-        let prepared = self.known_or(Situation::of(&inputs, out, None), |situation| {
+        inputs: &[u64],
+        out: u64,
+    ) -> Result<Arc<Prepared>> {
+        let prepared = self.known_or(Situation::of(inputs, out, None), |situation| {
             let plan = self.planned(gpu, call, operands, situation, None)?;
             Ok(Some(vec![Step::new(gpu, plan, (0..operands.len()).collect(), 0)?]))
         })?;
-        prepared.ok_or_else(|| self.lost())?.run(gpu, &inputs, out, self, memory.graph, None)
+        prepared.ok_or_else(|| self.lost())
     }
 
-    /// Runs a kernel that does the elementwise work that follows before the store; answers whether there is one.
-    fn library_then<B: Bindings>(
+    /// Copies, ready, and their addresses: those of the operands, and that of the result.
+    fn copying<B: Bindings>(
+        &self,
+        gpu: &Gpu,
+        copies: &Copies,
+        memory: &Memory<B>,
+    ) -> Result<(Arc<Prepared>, SmallVec<[u64; 4]>, u64)> {
+        let operands: SmallVec<[(*const u8, Layout); 4]> =
+            copies.parts.iter().map(|part| memory.operand(&part.from)).collect();
+        let first = |((base, layout), part): (&(*const u8, Layout), &plan::Part)| {
+            address(*base) + (layout.offset() * part.from.dtype.size()) as u64
+        };
+        let inputs: SmallVec<[u64; 4]> = operands.iter().zip(&copies.parts).map(first).collect();
+        let out = address(memory.slots[copies.output]);
+        let prepared = self.known_or(Situation::of(&inputs, out, None), |situation| {
+            let (size, mut steps) = (self.dtype.size(), vec![]);
+            if copies.zeros {
+                steps.push(Step::new(gpu, copy::fill(size, self.shape.numel(), 0)?, smallvec![], 0)?);
+            }
+            let there = copies.parts.len() - copies.parts().len();
+            for (i, part) in copies.parts.iter().enumerate().skip(there) {
+                let offset = part.to.offset() * size;
+                let aligned =
+                    situation.aligned[i].min(situation.out()).min(1 << offset.trailing_zeros().min(4));
+                let plan = copy::plan(size, &operands[i].1, &part.to, aligned)?;
+                steps.push(Step::new(gpu, plan, smallvec![i], offset)?);
+            }
+            Ok(Some(steps))
+        })?;
+        Ok((prepared.ok_or_else(|| self.lost())?, inputs, out))
+    }
+
+    /// A kernel, ready, that does the elementwise work that follows before the store, if there is one.
+    fn library_then(
         &self,
         gpu: &Gpu,
         call: &Call,
         operands: &[(*const u8, Layout)],
-        out: *mut u8,
-        after: After,
-        memory: &Memory<B>,
-    ) -> Result<bool> {
+        inputs: &[u64],
+        out: u64,
+        after: &After,
+    ) -> Result<Option<Arc<Prepared>>> {
         if !matches!(self.dtype, DType::F32 | DType::F16 | DType::BF16) {
-            return Ok(false);
+            return Ok(None);
         }
-        let (inputs, out) = (addresses(call, operands), address(out));
         let whole = after.program.code.on_cuda()?.is_aligned(after.args);
-        let prepared = self.known_or(Situation::of(&inputs, out, Some(whole)), |situation| {
+        self.known_or(Situation::of(inputs, out, Some(whole)), |situation| {
             let epilogue = Epilogue { stores: after.raw };
             let plan = self.planned(gpu, call, operands, situation, Some(epilogue))?;
             let Some(last) = plan.launches.last() else { return Ok(None) };
@@ -266,11 +284,47 @@ impl Launch {
             let epilogue = CudaEpilogue::new(gpu, last.kernel, program, after.product, plan.matrix, whole)?;
             let Some(epilogue) = epilogue else { return Ok(None) };
             Ok(Some(vec![Step::fused(gpu, plan, (0..operands.len()).collect(), epilogue)?]))
-        })?;
-        let Some(prepared) = prepared else { return Ok(false) };
-        prepared.run(gpu, &inputs, out, self, memory.graph, Some(&after))?;
-        Ok(true)
+        })
     }
+
+    /// Has the launch's kernels loaded, and launches nothing.
+    pub(crate) fn load<B: Bindings>(&self, gpu: &Gpu, memory: &Memory<B>) -> Result<()> {
+        match &self.action {
+            plan::Action::Program(p) => load_program(gpu, p, memory, false),
+            plan::Action::List(list) => {
+                let all: Vec<_> = list.iter().map(|p| load_program(gpu, p, memory, true)).collect();
+                all.into_iter().collect()
+            }
+            plan::Action::Copies(copies) => self.copying(gpu, copies, memory).map(|_| ()),
+            plan::Action::Transfer { .. } => Ok(()),
+            plan::Action::Kernel(call) => {
+                let operands = operands(call, memory);
+                let out = call.output.map(|slot| memory.slots[slot]).ok_or_else(|| self.lost())?;
+                let inputs = addresses(call, &operands);
+                if let Some(p) = call.epilogue.as_ref().filter(|_| self.fuses.load(Ordering::Relaxed)) {
+                    let fused = p.with_args(memory, |args, product| {
+                        let after = After { program: p, args, product, raw: call.raw };
+                        self.library_then(gpu, call, &operands, &inputs, address(out), &after)
+                    })?;
+                    if fused.is_some() {
+                        return Ok(());
+                    }
+                }
+                let product = self.library(gpu, call, &operands, &inputs, address(out)).map(|_| ());
+                product.and(call.epilogue.as_ref().map_or(Ok(()), |p| load_program(gpu, p, memory, false)))
+            }
+        }
+    }
+}
+
+fn load_program<B: Bindings>(gpu: &Gpu, p: &ProgramLaunch, memory: &Memory<B>, listed: bool) -> Result<()> {
+    let code = p.code.on_cuda()?;
+    p.with_args(memory, |args, _| code.load(gpu, args, listed))
+}
+
+/// Where a kernel's operands lie.
+fn operands<B: Bindings>(call: &Call, memory: &Memory<B>) -> SmallVec<[(*const u8, Layout); 4]> {
+    call.args.iter().map(|arg| memory.operand(arg)).collect()
 }
 
 /// Where a kernel's operands begin.

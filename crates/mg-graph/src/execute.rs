@@ -269,6 +269,7 @@ impl Plan {
         if let Some((device, checks)) = self.guarded {
             Gpu::of(device)?.note_guards(2 * checks)?;
         }
+        self.assemble_ahead(&memory);
         let mut failures = Failures::default();
         let mut bound = Device::cpu();
         for (at, launch) in self.launches.iter().enumerate() {

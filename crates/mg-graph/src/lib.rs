@@ -20,6 +20,7 @@
 //! # Ok::<(), mg_device::Error>(())
 //! ```
 
+mod ahead;
 mod build;
 mod code;
 mod cpu;

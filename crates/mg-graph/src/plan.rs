@@ -201,6 +201,8 @@ pub(crate) struct Plan {
     pub(crate) checks_until: usize,
     /// The CUDA device that launches with checks run on, and how many checks they have. What overwrites comes after them.
     pub(crate) guarded: Option<(Device, usize)>,
+    /// What its launches need was assembled.
+    pub(crate) assembled: AtomicBool,
 }
 
 /// What a run of a plan is given: the graph that it was found for, or what a recording says.

@@ -88,11 +88,16 @@ impl Prepared {
     }
 }
 
+/// The kernels of launches. Each of them is asked for, whatever becomes of the others.
+fn loaded(gpu: &Gpu, launches: &[library::Launch]) -> Result<Vec<mg_device::cuda::Kernel>> {
+    let all: Vec<_> = launches.iter().map(|l| mg_kernels::cuda::prebuilt(gpu, l.kernel)).collect();
+    all.into_iter().collect()
+}
+
 impl Step {
     /// A plan with its kernels assembled.
     pub(crate) fn new(gpu: &Gpu, plan: Plan, inputs: SmallVec<[usize; 2]>, output: usize) -> Result<Step> {
-        let load = |l: &library::Launch| mg_kernels::cuda::prebuilt(gpu, l.kernel);
-        let kernels = plan.launches.iter().map(load).collect::<Result<_>>()?;
+        let kernels = loaded(gpu, &plan.launches)?;
         Ok(Step { plan, kernels, inputs, output, epilogue: None })
     }
 
@@ -103,9 +108,8 @@ impl Step {
         inputs: SmallVec<[usize; 2]>,
         epilogue: CudaEpilogue,
     ) -> Result<Step> {
-        let load = |l: &library::Launch| mg_kernels::cuda::prebuilt(gpu, l.kernel);
         let before = plan.launches.len().saturating_sub(1);
-        let mut kernels = plan.launches[..before].iter().map(load).collect::<Result<Vec<_>>>()?;
+        let mut kernels = loaded(gpu, &plan.launches[..before])?;
         kernels.push(epilogue.kernel());
         Ok(Step { plan, kernels, inputs, output: 0, epilogue: Some(epilogue) })
     }

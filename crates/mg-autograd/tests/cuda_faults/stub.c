@@ -94,6 +94,8 @@ U cuMemcpyPeerAsync(A a, H c, A b, H d, size_t n, H s) {
     return 0;
 }
 U cuModuleLoadDataEx(H *m, const void *i, U n, U *o, H *v) { ALIVE; *m = (H)(size_t)(strstr(i, "mg_gate") ? 14 : 4); return code("STUB_LOAD"); }
+U cuLibraryLoadData(H *l, const void *i, U *o, H *v, U n, U *p, H *w, U m) { ALIVE; *l = (H)(size_t)(strstr(i, "mg_gate") ? 14 : 4); return code("STUB_LOAD"); }
+U cuLibraryGetModule(H *m, H l) { *m = l; return 0; }
 U cuModuleGetFunction(H *f, H m, const char *n) { *f = (char *)m + 1; return 0; }
 U cuTensorMapEncodeTiled(void *m, U t, U r, A a, const void *d, const void *s, const void *b, const void *e, U i, U w, U l, U f) {
     return 0;

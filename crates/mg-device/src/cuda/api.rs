@@ -64,6 +64,10 @@ table! {
     memcpy_on_device: c"cuMemcpyDtoDAsync_v2" (Address, Address, usize, Handle);
     memcpy_peer: c"cuMemcpyPeerAsync" (Address, Handle, Address, Handle, usize, Handle);
     module_load: c"cuModuleLoadDataEx" (*mut Handle, *const c_void, c_uint, *mut c_uint, *mut *mut c_void);
+    library_load: c"cuLibraryLoadData" (
+        *mut Handle, *const c_void, *mut c_uint, *mut *mut c_void, c_uint, *mut c_uint, *mut *mut c_void, c_uint
+    );
+    library_module: c"cuLibraryGetModule" (*mut Handle, Handle);
     module_function: c"cuModuleGetFunction" (*mut Handle, Handle, *const c_char);
     tensor_map_encode: c"cuTensorMapEncodeTiled" (
         *mut c_void, c_uint, c_uint, Address, *const u64, *const u64, *const u32, *const u32, c_uint, c_uint,

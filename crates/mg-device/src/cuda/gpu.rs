@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::api::{Address, Api, Handle, api};
+use super::assemble;
 use super::collect::Collected;
 use super::fault::{Guarded, Origin, SLOTS, Slot, Watch, this_thread};
 use super::graph::KernelNode;
@@ -355,13 +356,16 @@ impl Gpu {
     #[track_caller]
     pub fn load_module(&self, ptx: &str) -> Result<Module> {
         self.bind()?;
+        if let Some(module) = assemble::take(self.device, ptx) {
+            return Ok(module);
+        }
+        assemble::note(ptx)?;
         let source = CString::new(ptx)
             .map_err(|_| Error::new("load", ErrorKind::Internal("PTX with a zero byte in it".into())))?;
         let mut log = vec![0u8; 8192];
-        let mut comments = ptx.lines().take_while(|line| line.starts_with("//"));
-        let level = comments.find_map(|line| line.strip_prefix("// mg.level ")?.parse().ok());
-        // CU_JIT_ERROR_LOG_BUFFER and its size, CU_JIT_OPTIMIZATION_LEVEL.
-        let mut options = [5 as c_uint, 6, 7];
+        let level = assemble::level_of(ptx);
+        // CU_JIT_ERROR_LOG_BUFFER and its size.
+        let mut options = [5 as c_uint, 6, assemble::LEVEL];
         let mut values = [
             log.as_mut_ptr().cast::<c_void>(),
             std::ptr::without_provenance_mut(log.len() - 1),
@@ -666,7 +670,7 @@ impl Gpu {
 
 /// Loaded PTX.
 #[derive(Clone, Copy, Debug)]
-pub struct Module(Handle);
+pub struct Module(pub(super) Handle);
 
 // SAFETY: modules are never unloaded, and may be used from any thread.
 unsafe impl Send for Module {}

@@ -7,6 +7,7 @@
 //! can be handed out again at once: the next writer comes after the last reader.
 
 mod api;
+mod assemble;
 mod collect;
 mod fault;
 mod gpu;
@@ -21,6 +22,7 @@ mod transfer;
 pub(crate) use gpu::existing;
 pub(crate) use probe::probe;
 
+pub use assemble::noting;
 pub use collect::{Launches, Works};
 pub use fault::{Guarded, Origin};
 pub use gpu::{Gpu, Kernel};

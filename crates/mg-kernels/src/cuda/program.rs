@@ -255,6 +255,21 @@ impl CudaProgram {
 }
 
 impl CudaProgram {
+    /// Loads the kernels that [`CudaProgram::run`] would launch, or [`CudaList::push`] where it is `listed`.
+    ///
+    /// # Errors
+    ///
+    /// What assembling fails with.
+    pub fn load(&self, gpu: &Gpu, args: &Args, listed: bool) -> Result<()> {
+        let aligned = self.is_aligned(args);
+        let variant =
+            if listed && self.elementwise && aligned { self.made(2)? } else { self.variant(aligned)? };
+        let loaded = variant.kernel(gpu).map(|_| ());
+        // Its operands lie in the scratch memory, as far apart as it asks for.
+        let then = variant.then.as_ref().map_or(Ok(()), |then| then.variant(true)?.kernel(gpu).map(|_| ()));
+        loaded.and(then)
+    }
+
     /// Whether addresses allow accesses of whole runs.
     pub fn is_aligned(&self, args: &Args) -> bool {
         let whole = |ptr: usize, align: usize| ptr.is_multiple_of(align);
