@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import collections
+import math
 import re
+from collections.abc import Callable
 
 from .compare import Difference, alike, differs, flat, numbers, parts, tolerance, values_differ
 from .generate import Generator
 from .operations import available, undrawn
 from .program import Program
-from .run import MODES, Library, Trace, execute, left_to_machine, ours, shaken, together, torch, without_sign
+from .run import MODES, Library, Trace, execute, left_to_machine, ours, overflows, shaken, together, torch, without_sign
 from .shrink import shrink
 
 
@@ -68,11 +70,15 @@ class Checker:
     def astray(self, program: Program, trace: Trace, found: Difference, mode: str) -> bool:
         """Whether it is the reference that is wrong, or nothing can be told of it."""
         for reason, meets in (
-            ("the reference's gradient reads what was written over", lambda: self.saved_values_change(program, trace)),
+            ("the reference's gradient reads what was written over", lambda: self.saved_values_change(program, trace, found)),
             ("the reference reads what it has just written", lambda: self.reads_what_it_writes(program, found)),
             ("the reference's results of factorisations were put in order, and so copied", lambda: self.is_put_in_order(found)),
             ("left to the machine", lambda: left_to_machine(program, self.reference)),
             ("NaN has no sign", lambda: self.of_no_sign(program, mode)),
+            ("a view that was made while nothing was recorded is a constant", lambda: self.agrees(program, mode, _constant_views)),
+            ("nothing flows through a logical operation", lambda: self.agrees(program, mode, _logical)),
+            ("which results on the way a gradient is computed by is the engine's own", lambda: self.is_on_the_way(program, trace, found)),
+            ("a sum of products overflows", lambda: self.is_overflow(program, found)),
             ("unsteady", lambda: self.unsteady(program, trace, found)),
         ):
             if meets():
@@ -94,6 +100,40 @@ class Checker:
         wanted = without_sign(program, self.reference)
         got = execute(program, self.ours, mode, wanted.outcomes)
         return differs(program, wanted, got, self.reference, self.ours) is None
+
+    def is_overflow(self, program: Program, found: Difference) -> bool:
+        """Whether sums of products went beyond the largest number, and that is all in which the two differ."""
+        if found.wanted is None:
+            return False
+        both = list(zip(flat(found.wanted), flat(found.got)))
+        ends = all(not math.isfinite(x) and not math.isfinite(y) for x, y in both if not alike(x, y, 0.0))
+        return ends and len(both) > 0 and overflows(program, self.reference)
+
+    def is_on_the_way(self, program: Program, trace: Trace, found: Difference) -> bool:
+        """Whether it is asked how a gradient (or what was computed of one) depends on a result on the way to it."""
+        for line in program.lines:
+            match ast.parse(line).body[0]:
+                case ast.Assign(targets=[ast.Tuple(elts=bound)], value=ast.Call(func=ast.Name(id="G"), args=[of, asked])):
+                    inputs = asked.elts if isinstance(asked, ast.List) else [asked]
+                case _:
+                    continue
+            read = {node.id for node in ast.walk(of) if isinstance(node, ast.Name)}
+            if not any(re.fullmatch(r"g\d+", name) for name in read):
+                continue
+            for name, by in zip(bound, inputs):
+                result = trace.names.get(by.id) if isinstance(by, ast.Name) else None
+                if isinstance(name, ast.Name) and name.id == found.where and isinstance(result, self.reference.tensor):
+                    return not result.is_leaf
+        return False
+
+    def agrees(self, program: Program, mode: str, told: Callable[[str], str]) -> bool:
+        """Whether the reference agrees when it is told otherwise what a program means, line by line."""
+        lines = [told(line) for line in program.lines]
+        if lines == list(program.lines):
+            return False
+        wanted = execute(program.with_lines(lines), self.reference)
+        got = execute(program, self.ours, mode, wanted.outcomes)
+        return not wanted.void and differs(program, wanted, got, self.reference, self.ours) is None
 
     def unsteady(self, program: Program, trace: Trace, found: Difference) -> bool:
         """Whether the reference answers otherwise when every rounded number is off by some units in the last place: near a pole, a
@@ -125,16 +165,19 @@ class Checker:
         apart = [_kept(_apart(line)) for line in program.lines]
         if apart == list(program.lines):
             return False
-        if "changed in place since" in found.detail and any(_kept(line) != line for line in program.lines):
+        kept = program.with_lines([_kept(line) for line in program.lines])
+        if "changed in place since" in found.detail and kept != program:
             # Here that is seen.
-            return True
+            wanted = execute(kept, self.reference)
+            got = execute(kept, self.ours, expected=wanted.outcomes)
+            return differs(kept, wanted, got, self.reference, self.ours) is None
         traces = execute(program, self.reference), execute(program.with_lines(apart), self.reference)
         if any((a is None) != (b is None) for a, b in zip(traces[0].outcomes, traces[1].outcomes)):
             return False
         a, b = (parts(self.reference, trace.names) for trace in traces)
         return values_differ(a, b, self.reference, self.reference, program) is not None
 
-    def saved_values_change(self, program: Program, trace: Trace) -> bool:
+    def saved_values_change(self, program: Program, trace: Trace, found: Difference) -> bool:
         """Whether a write to `.data` (or a shallow copy) changes what was saved for a gradient: the reference answers with a wrong
         one then. Shown by `.detach()` in its place, whose writes the reference counts.
         """
@@ -142,8 +185,12 @@ class Checker:
             return False
         counted = [_counted(line) for line in program.lines]
         again = execute(program.with_lines(counted), self.reference)
+        refuses = "modified by an inplace operation|returns multiple views"
+        if "changed in place since" in found.detail:
+            # A view that is written to so has another history then.
+            refuses += "|to not have been used in the graph"
         return any(
-            now is not None and was is None and re.search("modified by an inplace operation|returns multiple views", str(now))
+            now is not None and was is None and re.search(refuses, str(now))
             for was, now in zip(trace.outcomes, again.outcomes)
         )
 
@@ -225,8 +272,38 @@ def _apart(line: str) -> str:
 
 
 def _kept(line: str) -> str:
-    """A line with clones of operands whose overwriting PyTorch does not see: `kron` keeps views that do not know their memory."""
-    return re.sub(r"\b(\w+)\.kron\((\w+)\)", r"\1.clone().kron(\2.clone())", line)
+    """A line with clones of operands whose overwriting PyTorch does not see: `kron` keeps views that do not know their memory, and
+    `tensordot` sums over axes of a single element, which copies.
+    """
+    line = re.sub(r"\b(\w+)\.kron\((\w+)\)", r"\1.clone().kron(\2.clone())", line)
+    return re.sub(r"\btensordot\((\w+), (\w+)", r"tensordot(\1.clone(), \2.clone()", line)
+
+
+class _Constants(ast.NodeTransformer):
+    """Detaches what is made while nothing is recorded: PyTorch says of views made there that they require a gradient."""
+
+    def visit_With(self, node: ast.With) -> ast.AST:
+        if "no_grad" not in ast.unparse(node.items[0]):
+            return self.generic_visit(node)
+        for at, line in enumerate(node.body):
+            if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
+                made = f"(lambda t: t.detach() if isinstance(t, L.Tensor) else t)({ast.unparse(line.value)})"
+                node.body[at] = ast.Assign(targets=line.targets, value=ast.parse(made, mode="eval").body)
+        return node
+
+
+def _constant_views(line: str) -> str:
+    """A line in which what is made while nothing is recorded is a constant."""
+    if "no_grad" not in line:
+        return line
+    before = ast.parse(line)
+    after = _Constants().visit(ast.parse(line))
+    return line if ast.dump(before) == ast.dump(after) else ast.unparse(ast.fix_missing_locations(after))
+
+
+def _logical(line: str) -> str:
+    """A line that overwrites with what logical operations answer: PyTorch forgets that they overwrite."""
+    return re.sub(r"\b(\w+)\.(logical_(?:and|or|xor|not))_\((\w*)\)", r"\1.copy_(\1.\2(\3))", line)
 
 
 def _counted(line: str) -> str:

@@ -396,7 +396,6 @@ impl Tensor {
     #[surface(method, function, special, in_place)]
     pub fn logit(&self, #[default(None)] eps: Option<f64>) -> Result<Tensor> {
         unary(self, |x| {
-            let one = x.lit(1.0);
             let x = match eps {
                 None => x.clone(),
                 Some(eps) => {
@@ -406,7 +405,10 @@ impl Tensor {
                 }
             };
             // The slope 1 / (x (1 − x)) is infinite at both ends and no number outside, as the value is.
-            let outside = or(&x.lt(&x.lit(0.0)), &one.lt(&x));
+            let (zero, one) = (x.lit(0.0), x.lit(1.0));
+            let outside = or(&x.lt(&zero), &one.lt(&x));
+            // −0 is 0, whose slope is that of what lies right of it.
+            let x = x.eq(&zero).choose(&x.add(&one).sub(&one), &x);
             let inside = x.map(Row::Log).sub(&x.neg().map(Row::Log1p));
             inside.mul(&outside.choose(&x.lit(f64::NAN), &one))
         })

@@ -91,7 +91,10 @@ fn derivative(n: i64, x: &Node) -> Node {
     // Of more than 170 it is beyond the largest number.
     let factorial: f64 = (1..=n.min(171)).map(|k| k as f64).product();
     let sign = if n % 2 == 0 { -1.0 } else { 1.0 };
-    hurwitz(&x.lit(n as f64 + 1.0), x).scale(sign * factorial)
+    // It falls to 0, of every order.
+    let at_end = x.eq(&x.lit(f64::INFINITY));
+    let inside = hurwitz(&x.lit(n as f64 + 1.0), &at_end.choose(&x.lit(1.0), x));
+    at_end.choose(&x.lit(0.0), &inside.scale(sign * factorial))
 }
 
 /// The logarithm of the multivariate gamma function of dimension p.
