@@ -383,7 +383,7 @@ DIFFERENCES = [
     (
         "Softmaxes and norms of integers are of floats, also of none of them.",
         lambda program, found, reference: found.what == "dtype"
-        and re.fullmatch(r"float\d+, want u?int\d+", found.detail) is not None
+        and re.fullmatch(r"float\d+, want (u?int\d+|bool)", found.detail) is not None
         and re.search(r"soft(max|min)\(|(group|layer|batch|instance)_norm\(", str(program)) is not None,
     ),
     (
@@ -427,7 +427,7 @@ DIFFERENCES = [
         lambda program, found, reference: differentiated(program)
         and re.search(r"\] [-+*]?= |fill_\(|zero_\(|copy_\(", str(program)) is not None
         and len(pairs(found)) > 0
-        and all(math.isfinite(got) and wanted != wanted for got, wanted in pairs(found)),
+        and all(got == got and wanted != wanted for got, wanted in pairs(found)),
     ),
     (
         "Zeta of an exponent that is no number is no number, also at its pole.",
@@ -502,7 +502,7 @@ DIFFERENCES = [
         "The normal distribution's tail below -5.5 is small, and not 0 as PyTorch's is.",
         lambda program, found, reference: re.search(r"\bndtr\(", str(program)) is not None
         and len(pairs(found)) > 0
-        and all(got != got and wanted == 0 for got, wanted in pairs(found)),
+        and all(got != got and wanted == 0 or math.isinf(wanted) for got, wanted in pairs(found)),
     ),
     (
         "The gradient of the mean of no elements is 0 / 0, also where it is asked how it changes.",
@@ -640,5 +640,35 @@ DIFFERENCES += [
         and re.search(r"mvlgamma|multigammaln", str(program)) is not None
         and len(pairs(found)) > 0
         and all(math.isfinite(got) and math.isinf(wanted) for got, wanted in pairs(found)),
+    ),
+]
+
+OUTCOMES += [
+    (
+        "A number that is not known yet to be 0 is told of by whoever first reads the quotient: nobody reads what a function lets go.",
+        lambda line, wanted, got: not got and "ZeroDivisionError" in wanted and " = f(" in line and "def f(" in line,
+    ),
+]
+
+DIFFERENCES += [
+    (
+        "The slope at what is no number is no number; PyTorch's passes it over in running sums of exponentials.",
+        lambda program, found, reference: "logcumsumexp" in str(program)
+        and differentiated(program)
+        and len(pairs(found)) > 0
+        and all(math.isnan(got) for got, _ in pairs(found)),
+    ),
+    (
+        "A determinant's gradient has a history, also of a matrix of one element, whose is zeros.",
+        lambda program, found, reference: "create_graph" in str(program)
+        and re.search(r"\b(slog|log)?det\(", str(program)) is not None
+        and found.what == "requires_grad"
+        and found.detail.startswith("True, want False"),
+    ),
+    (
+        "Zeta of an infinite exponent is its first term; PyTorch's is no number unless that is 1.",
+        lambda program, found, reference: "zeta(" in str(program)
+        and len(pairs(found)) > 0
+        and all(got in (0, math.inf) and math.isnan(wanted) for got, wanted in pairs(found)),
     ),
 ]

@@ -226,7 +226,11 @@ def _execute(program: Program, library: Library, mode: str, expected: list[Raise
             elif mode == "mixed" and rng.random() < 0.3:
                 known = [n for n, v in names.items() if isinstance(v, library.tensor)]
                 if known:
-                    names[rng.choice(known)].tolist()
+                    read = rng.choice(known)
+                    try:
+                        names[read].tolist()
+                    except Exception as error:
+                        raised = Raised(error, late=True)
         except Exception as error:
             raised = Raised(error)
             if restore is not None:

@@ -743,3 +743,148 @@ def test_gradients_through_long_chains_of_views():
 def test_polygamma_of_an_order_beyond_all_numbers():
     for n in (2**63 - 1, 2**40, 200):
         assert not L.polygamma(n, L.tensor(1.5)).isfinite().item()
+
+
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_either_zero_has_the_slope_of_what_lies_within(zero):
+    x = leaf([zero, 1.0, 0.5, -0.5])
+    x.logit().sum().backward()
+    assert x.grad.tolist()[:3] == [INF, INF, 4] and math.isnan(x.grad.tolist()[3])
+
+
+def test_derivatives_of_digamma_fall_to_zero():
+    x = leaf([INF, 1.0])
+    for n in (1, 2, 3, 7):
+        assert L.polygamma(n, x).tolist()[0] == 0
+    L.polygamma(1, x).sum().backward()
+    assert x.grad.tolist() == pytest.approx([0, -2.4041138])
+    assert math.isnan(L.polygamma(1, L.tensor(-INF)).item())
+    # Of what is large it is the reciprocal, whose square is nothing.
+    assert L.polygamma(1, L.tensor([1e25, 1e37])).tolist() == pytest.approx([1e-25, 1e-37], rel=1e-6, abs=0)
+
+
+@pytest.mark.parametrize("between", ["cdist", "pdist"])
+def test_all_coordinates_that_are_farthest_have_the_whole_gradient(between):
+    # As PyTorch 2.15 has it on the CPU.
+    x = leaf([[1.0, 2.0], [2.0, 3.0], [0.0, 1.0]])
+    if between == "cdist":
+        y = leaf([[2.0, 3.0], [0.0, 0.0]])
+        far = L.cdist(x, y, p=INF)
+        assert far.tolist() == [[1, 2], [0, 3], [2, 1]]
+        far.sum().backward()
+        assert x.grad.tolist() == [[-1, 0], [0, 1], [-1, 0]] and y.grad.tolist() == [[2, 2], [0, -3]]
+    else:
+        far = L.nn.functional.pdist(x, p=INF)
+        assert far.tolist() == [1, 1, 2]
+        far.sum().backward()
+        assert x.grad.tolist() == [[0, 0], [2, 2], [-2, -2]]
+    # An infinite one too; of no coordinates there is none.
+    z = leaf([[INF, 1.0], [0.0, 5.0]])
+    far = L.cdist(z, L.zeros(1, 2), p=INF)
+    far.sum().backward()
+    assert far.tolist() == [[INF], [5]] and z.grad.tolist() == [[1, 0], [0, 1]]
+    assert L.cdist(leaf([[], []]), L.zeros(1, 0), p=INF).tolist() == [[0], [0]]
+    assert math.isnan(L.cdist(leaf([[math.nan, 1.0]]), L.zeros(1, 2), p=INF).item())
+
+
+def test_the_farthest_coordinates_twice_and_replayed():
+    x, y = L.tensor([[1.0, 2.0], [3.0, 3.0]]), L.tensor([[0.0, 0.0], [1.0, 1.0]])
+
+    def squares(x):
+        (g,) = L.autograd.grad((L.cdist(x, y, p=INF) ** 2).sum(), x, create_graph=True)
+        return g, L.autograd.grad(g.sum(), x)[0]
+
+    wanted = [t.tolist() for t in squares(x.clone().requires_grad_())]
+    assert wanted == [[[0.0, 6.0], [10.0, 10.0]], [[0.0, 4.0], [8.0, 8.0]]]
+    step = L.jit(squares)
+    for _ in range(4):
+        assert [t.tolist() for t in step(x.clone().requires_grad_())] == wanted
+    assert L.autograd.gradcheck(lambda x: L.cdist(x, y.double(), p=INF), leaf([[0.5, 2.0], [3.0, 0.25]], dtype=L.float64))
+
+
+def test_minus_nothing_is_minus_zero():
+    x = leaf([-1.0, 0.0, -0.0, 2.0])
+    y = x.xlogy(L.tensor([1.0, 0.5, 0.5, 1.0]))
+    assert [math.copysign(1, v) for v in y.tolist()] == [-1, 1, 1, 1]
+    y.sum().backward()
+    assert x.grad.tolist() == pytest.approx([0, math.log(0.5), math.log(0.5), 0])
+
+
+def test_what_an_operation_gives_back_stays_a_view():
+    x = L.tensor([0.0, 0.0]).expand(2, 2)
+    y = x.positive()
+    x[0].add_(1.0)
+    assert x.tolist() == y.tolist() == [[1, 1], [1, 1]] and x.stride() == (0, 1)
+
+
+def test_zeta_of_infinity():
+    # One of the first term alone. (PyTorch's of 2 is no number.)
+    assert L.special.zeta(L.tensor(INF), L.tensor([1.0, 2.0, 0.5, 0.0])).tolist() == [1, 0, INF, INF]
+
+
+@pytest.mark.parametrize("factor", [2.0, 2, lambda: L.tensor(2.0), lambda: L.tensor(0.5).reciprocal()])
+def test_a_gradient_is_not_what_the_graph_has_saved(factor):
+    x = leaf(1.0)
+    r = x * (factor() if callable(factor) else factor)
+    r.backward(retain_graph=True)
+    x.backward()
+    r.backward(retain_graph=True)
+    assert x.grad.item() == 5
+    (g,) = L.autograd.grad(r, x, retain_graph=True)
+    g.mul_(10)
+    assert L.autograd.grad(r, x)[0].item() == 2 and g.item() == 20
+
+
+def test_a_gradient_is_not_what_a_layer_has_saved():
+    x = leaf([1.0, 2.0])
+    y = L.special.xlog1py(x, L.tensor([1.0, 3.0])).sum()
+    y.backward(retain_graph=True)
+    x.grad.zero_()
+    y.backward()
+    assert x.grad.tolist() == pytest.approx([math.log(2), math.log(4)])
+
+
+def test_replays_know_the_default_dtype():
+    def f(x):
+        return x / 2 + L.ones(2)
+
+    step, x = L.jit(f), L.tensor([1, 2])
+    try:
+        for dtype in (L.float32, L.float64, L.float32, L.float64):
+            L.set_default_dtype(dtype)
+            for _ in range(3):
+                assert step(x).dtype == f(x).dtype == dtype
+        assert step.is_replaying
+    finally:
+        L.set_default_dtype(L.float32)
+
+
+def test_a_device_is_a_context():
+    import threading
+
+    before = L.get_default_device()
+    with L.device("cpu") as outer:
+        assert outer == "cpu" and L.zeros(1).device == "cpu"
+        with L.device("cpu"):
+            assert L.get_default_device() == "cpu"
+    assert L.get_default_device() == before
+    with pytest.raises(KeyError), L.device("cpu"):
+        raise KeyError
+    if not L.cuda.is_available():
+        with pytest.raises(RuntimeError), L.device("cuda"):
+            pass
+        assert L.get_default_device() == before
+    else:
+        seen = []
+        with L.device("cuda"):
+            assert L.zeros(1).is_cuda
+            thread = threading.Thread(target=lambda: seen.append(L.get_default_device()))
+            thread.start()
+            thread.join()
+        assert seen == [before]
+
+
+def test_the_rate_of_a_number_beside_halves():
+    half, number = L.tensor([0.0], dtype=L.float16), L.tensor(0)
+    assert L.nn.functional.poisson_nll_loss(number, half).dtype == L.float16
+    assert L.nn.functional.poisson_nll_loss(number.reshape(1), half).dtype == L.float32

@@ -29,7 +29,11 @@ fn offset_norm(difference: &Node, p: f64, eps: f64, keepdim: bool) -> Result<Nod
 /// The `p`-norms of differences along an axis. Where p is infinite, all that are the largest have the whole gradient each.
 fn distances(difference: &Node, p: f64, axis: AxisSet) -> Result<Node> {
     let recorded = difference.is_tracked() && mg_graph::is_tracking();
-    if p != f64::INFINITY || !recorded || count(difference.shape(), axis) == 0 {
+    if count(difference.shape(), axis) == 0 {
+        // There is nothing between what has no coordinates, and no largest of them.
+        return norm_of(difference, 1.0, axis, false);
+    }
+    if p != f64::INFINITY || !recorded {
         return norm_of(difference, p, axis, false);
     }
     let far = wide(difference).map(Row::Abs);

@@ -90,10 +90,12 @@ fn infinity(like: &Node) -> Node {
 /// `x log y`, and 0 where `x` is 0 and `y` a number; `log` is that of y or of 1 + y, which is 0 where y is `least`.
 fn x_log_y(x: &Node, y: &Node, row: Row, least: f64, neutral: f64) -> Node {
     let outside = or(&le(y, &y.lit(least)), &y.eq(&infinity(y)));
-    let nothing = and(&x.eq(&x.lit(0.0)), &outside);
+    let zero = x.eq(&x.lit(0.0));
+    let nothing = and(&zero, &outside);
     let safe = nothing.choose(&y.lit(neutral), y);
+    let product = x.mul(&safe.map(row));
     // Zero times a logarithm is not -0, whatever its sign; its slope by x is the logarithm.
-    let product = x.lit(0.0).sub(&x.neg().mul(&safe.map(row)));
+    let product = zero.choose(&x.lit(0.0).sub(&product.neg()), &product);
     nothing.choose(&x.lit(0.0), &product)
 }
 

@@ -504,8 +504,12 @@ impl Tensor {
     ) -> Result<Tensor> {
         let op = "poisson_nll_loss";
         let (x, y) = meet(op, self, target)?;
-        // The rate of an integer is of f32 at least.
-        let dtype = if self.dtype().is_float() { x.dtype() } else { DType::promote(DType::F32, x.dtype()) };
+        // The rate of an integer is of f32 at least, unless it is a number beside floats.
+        let is_number = self.rank() == 0 && target.rank() > 0 && target.dtype().is_float();
+        let dtype = match self.dtype().is_float() || is_number {
+            true => x.dtype(),
+            false => DType::promote(DType::F32, x.dtype()),
+        };
         let (x, y) = (x.cast(dtype), y.cast(dtype));
         let mut each = match log_input {
             true => x.map(Row::Exp).sub(&y.mul(&x)),

@@ -31,8 +31,12 @@ impl Tensor {
         self.count();
     }
 
-    /// The tensor; one of its own, where it is a view of memory that nobody else sees.
+    /// The tensor; one of its own, where it is a view of memory that nobody else sees, and nobody else has it: somebody who was given it back
+    /// has a view, which is written to as one.
     pub(crate) fn alone(self) -> Tensor {
+        if Arc::strong_count(&self.0) > 1 {
+            return self;
+        }
         let mut garbage = Garbage::new();
         let mut state = self.state();
         if let State::Part(part) = &mut *state
