@@ -105,9 +105,16 @@ impl Builder {
     /// # Errors
     ///
     /// Values that are not there; another number of arguments.
-    pub fn kernel_within(&mut self, kernel: &Arc<Kernel>, conditions: &[usize], args: &[usize]) -> Result<Vec<usize>> {
+    pub fn kernel_within(
+        &mut self,
+        kernel: &Arc<Kernel>,
+        conditions: &[usize],
+        args: &[usize],
+    ) -> Result<Vec<usize>> {
         let (mut called, mut args) = (kernel.clone(), args.to_vec());
-        if let (Some(&first), true) = (conditions.first(), kernel.may_divide() && args.len() == kernel.arguments) {
+        if let (Some(&first), true) =
+            (conditions.first(), kernel.may_divide() && args.len() == kernel.arguments)
+        {
             let mut all = first;
             for &next in &conditions[1..] {
                 all = self.call("logical_and", &[Part::Value(all), Part::Value(next)])?;

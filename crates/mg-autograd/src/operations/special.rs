@@ -51,7 +51,7 @@ fn hurwitz(s: &Node, q: &Node) -> Node {
     // At a pole and outside the domain other numbers stand in, so that nothing is 0 · ∞.
     let pole = and(&Node::apply(Row::Le, &[q, &zero]), &q.eq(&q.map(Row::Floor)));
     let inside = one.lt(s);
-    // Of an infinite exponent the first term is all.
+    // Of an infinite exponent the first term right of zero is all.
     let is_endless = s.eq(&s.lit(f64::INFINITY));
     let order = and(&inside, &s.lt(&s.lit(f64::INFINITY))).choose(s, &s.lit(2.0));
     let base = pole.choose(&one, q);
@@ -71,7 +71,7 @@ fn hurwitz(s: &Node, q: &Node) -> Node {
     let is_slope = and(&pole, &q.lit(f64::NEG_INFINITY).lt(q));
     let distance = is_slope.choose(&q.sub(&untracked(q)), &one);
     let infinite = is_slope.choose(&one.div(&distance), &q.lit(f64::INFINITY));
-    let first = Node::apply(Row::Pow, &[&pole.choose(&one, q), &s.neg()]);
+    let first = Node::apply(Row::Pow, &[&part, &s.neg()]);
     let sum = is_endless.choose(&first, &sum);
     let sum = pole.choose(&infinite, &sum);
     let sum = inside.choose(&sum, &q.lit(f64::NAN));

@@ -137,6 +137,8 @@ class Device:
     @property
     def name(self) -> str:
         """The product's name."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_error: object) -> None: ...
     def synchronize(self) -> None:
         """Waits until all work on the device is done, and tells what it failed with."""
     def total_memory(self) -> _int | None:
@@ -3393,7 +3395,7 @@ class _KernelBuilder:
         """A value as a branch divides by it."""
     def cast(self, sort: str, value: _int) -> _int:
         """A value as a `float`, an `int` or a `bool`."""
-    def kernel(self, kernel: _Kernel, args: Sequence[_int], result: _int) -> _int:
+    def kernel(self, kernel: _Kernel, conditions: Sequence[_int], args: Sequence[_int]) -> list[_int]:
         """The results of another kernel, in branches of these conditions."""
     def end(self, results: Sequence[_int], gradient: _Kernel | None = None) -> _Kernel:
         """The kernel, with a gradient of its own or without."""
