@@ -72,6 +72,8 @@ fn hurwitz(s: &Node, q: &Node) -> Node {
     let distance = is_slope.choose(&q.sub(&untracked(q)), &one);
     let infinite = is_slope.choose(&one.div(&distance), &q.lit(f64::INFINITY));
     let first = Node::apply(Row::Pow, &[&part, &s.neg()]);
+    // None of more than 1, as PyTorch and Cephes have it.
+    let first = one.lt(&part).choose(&q.lit(f64::NAN), &first);
     let sum = is_endless.choose(&first, &sum);
     let sum = pole.choose(&infinite, &sum);
     let sum = inside.choose(&sum, &q.lit(f64::NAN));
