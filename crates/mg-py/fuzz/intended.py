@@ -666,3 +666,33 @@ DIFFERENCES += [
         and found.detail.startswith("True, want False"),
     ),
 ]
+
+DIFFERENCES += [
+    (
+        "Which of several equal numbers is the k-th, and has the gradient, is left to the order in which they are looked at.",
+        lambda program, found, reference: "kthvalue(" in str(program)
+        and found.what in ("value", "grad's value")
+        and differentiated(program)
+        and found.wanted is not None
+        and sorted(flat(found.wanted)) == sorted(flat(found.got)),
+    ),
+    (
+        "Which sign a zero in an inverse has is left to the order of adding.",
+        lambda program, found, reference: re.search(r"cholesky_inverse\(", str(program)) is not None
+        and len(pairs(found)) > 0
+        and all(math.isinf(got) and got == -wanted for got, wanted in pairs(found)),
+    ),
+    (
+        "The norm of no elements has a history, of zeros; PyTorch answers with a constant.",
+        lambda program, found, reference: "norm(" in str(program)
+        and found.what == "requires_grad"
+        and found.detail == "True, want False of []"
+        and re.search(r"L\.(zeros|ones|empty)\(.*\b0\b", str(program)) is not None,
+    ),
+    (
+        "A view that was made before its base became a leaf is a constant; PyTorch says that it requires a gradient, and gives it none.",
+        lambda program, found, reference: found.what == "requires_grad"
+        and found.detail.startswith("False, want True")
+        and re.search(r"^\s+\w+\.requires_grad_\(", str(program), re.MULTILINE) is not None,
+    ),
+]

@@ -928,3 +928,11 @@ def test_cycles_that_never_end():
     o.step()
     s.step()
     assert s.get_last_lr() == [0.5]
+
+
+def test_gradients_of_leaves_that_have_another_dtype_since():
+    w = leaf([1.0, 2.0], dtype=L.float64)
+    (w * 2).sum().backward()
+    w.data = L.tensor([1.0, 2.0])
+    (w * 3).sum().backward()
+    assert w.dtype == L.float32 and w.grad.dtype == L.float64 and w.grad.tolist() == [5, 5]
