@@ -2742,6 +2742,7 @@ class Tensor:
         axis: _Dims | None = None,
         keepdims: _bool | None = None,
         out: None = None,
+        other: Tensor | None = None,
     ) -> Tensor:
         """The largest element; with another tensor, the larger of each pair. Along one `dim`, PyTorch's pair of values and
         indices; over NumPy's `axis`, or several axes, the values.
@@ -2760,6 +2761,7 @@ class Tensor:
         axis: _Dims | None = None,
         keepdims: _bool | None = None,
         out: None = None,
+        other: Tensor | None = None,
     ) -> Tensor:
         """The smallest element; with another tensor, the smaller of each pair. Along one `dim`, PyTorch's pair of values and
         indices; over NumPy's `axis`, or several axes, the values.

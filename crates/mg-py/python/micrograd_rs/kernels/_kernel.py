@@ -189,7 +189,7 @@ class Kernel:
         args, conditions = [reader.step(node, value) for value in values], [c.at for c in reader.program.taken]
         found = reader.guard(node, lambda: reader.program.builder.kernel(compiled.kernel, conditions, args))
         all_ = tuple(Element(at) for at in found)
-        return all_ if len(all_) > 1 else all_[0]
+        return all_[0] if len(found) == 1 else all_
 
     def _look_up(self, name: str) -> Known | None:
         """What a name stands for around the function."""
