@@ -499,7 +499,8 @@ pub(crate) fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> R
             let old = before.node();
             // Only the sum is wanted from now on. A leaf whose data has another dtype since has the gradient that it had.
             old.set_optional(false);
-            let gradient = if gradient.dtype() == old.dtype() { gradient } else { gradient.cast(old.dtype()) };
+            let gradient =
+                if gradient.dtype() == old.dtype() { gradient } else { gradient.cast(old.dtype()) };
             let sum = rules::add(&old, &gradient);
             sum.set_optional(true);
             before.write(sum)?;

@@ -936,3 +936,30 @@ def test_gradients_of_leaves_that_have_another_dtype_since():
     w.data = L.tensor([1.0, 2.0])
     (w * 3).sum().backward()
     assert w.dtype == L.float32 and w.grad.dtype == L.float64 and w.grad.tolist() == [5, 5]
+
+
+@pytest.mark.parametrize("view", [lambda t: t.t_(), lambda t: t[:], lambda t: t.view(2)])
+def test_a_view_that_is_written_to_by_itself_keeps_its_history(view):
+    x = leaf([1.0, 2.0])
+    v = view(x * 2)
+    y = v.clone()
+    with L.no_grad():
+        v.mul_(3)
+    assert v.tolist() == [6, 12]
+    assert L.autograd.grad(y.sum(), v, retain_graph=True)[0].tolist() == [1, 1]
+    assert L.autograd.grad(y.sum() + v.sum(), x)[0].tolist() == [4, 4]
+
+
+def test_what_was_not_written_has_its_gradients():
+    w = leaf([1.0, 2.0])
+    y = (w * w).sum()
+    with L.no_grad():
+        w[L.tensor([0]) + 2] = L.tensor(5.0, dtype=L.float64)
+    with pytest.raises(IndexError):
+        w.tolist()
+    y.backward(retain_graph=True)
+    assert w.grad.tolist() == [2, 4] and w.tolist() == [1, 2]
+    with L.no_grad():
+        w[0] = 7.0
+    with pytest.raises(RuntimeError, match="changed in place since"):
+        y.backward()

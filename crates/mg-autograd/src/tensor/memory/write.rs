@@ -179,8 +179,11 @@ impl Tensor {
                 whole.write(None, Writing { value, line, since })?;
             }
             State::Part(part) => {
-                // What it has seen so far is not wanted any more, and would keep the memory from being written at once.
-                garbage.extend(part.known.take().map(|known| known.held));
+                // What it has seen so far is not wanted any more, and would keep the memory from being written at once; but for its history, where
+                // only the numbers change.
+                let keeps_history = !mg_graph::is_tracking();
+                let known = part.known.take_if(|known| !(keeps_history && known.held.node.is_tracked()));
+                garbage.extend(known.map(|known| known.held));
                 garbage.clear();
                 let part = Part { known: None, line: part.line.clone(), ..**part };
                 drop(state);
