@@ -963,3 +963,18 @@ def test_what_was_not_written_has_its_gradients():
         w[0] = 7.0
     with pytest.raises(RuntimeError, match="changed in place since"):
         y.backward()
+
+
+@pytest.mark.parametrize("name, slope", [("logaddexp", 0.25), ("logaddexp2", 0.25 * math.log(2))])
+def test_how_slopes_of_sums_of_exponentials_change(name, slope):
+    # As PyTorch 2.15 has it on the CPU.
+    a, b = leaf([0.0, 1.0]), L.tensor([0.0, 1.0])
+    total = getattr(a, name)(b)
+    (g,) = L.autograd.grad(total.sum(), a, create_graph=True)
+    assert g.tolist() == [0.5, 0.5]
+    assert L.autograd.grad(g.sum(), a)[0].tolist() == pytest.approx([slope, slope])
+    far = leaf([-1e30, 1.0, INF, -INF, 3.0])
+    total = getattr(far, name)(L.tensor([1.0, -1e30, INF, -INF, INF]))
+    assert total.tolist() == [1, 1, INF, -INF, INF]
+    total.sum().backward()
+    assert far.grad.tolist()[:2] == [0, 1]

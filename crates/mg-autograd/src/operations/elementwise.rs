@@ -101,9 +101,12 @@ fn x_log_y(x: &Node, y: &Node, row: Row, least: f64, neutral: f64) -> Node {
 
 /// Of the larger one and the magnitude of the difference, which is 0 where both are the same infinity.
 fn log_add(a: &Node, b: &Node, rest: impl FnOnce(&Node) -> Node) -> Node {
-    let larger = Node::apply(Row::Maximum, &[a, b]);
-    let apart = a.eq(b).choose(&a.lit(0.0), &a.sub(b)).map(Row::Abs);
-    larger.add(&rest(&apart.neg()))
+    // Chosen, not found by `Maximum` and `Abs`, whose slopes do not change where both are the same, as the result's do.
+    let below = a.lt(b);
+    let (large, small) = (below.choose(b, a), below.choose(a, b));
+    let endless = and(&a.eq(b), &a.map(Row::Abs).eq(&infinity(a)));
+    let larger = endless.choose(&Node::apply(Row::Maximum, &[a, b]), &large);
+    larger.add(&rest(&endless.choose(&a.lit(0.0), &small.sub(&large))))
 }
 
 fn takes_floats(op: &'static str, dtype: DType) -> Result<()> {
