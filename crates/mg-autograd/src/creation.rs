@@ -145,6 +145,20 @@ pub fn with_default_device<R>(device: Device, f: impl FnOnce() -> R) -> Result<R
     Ok(f())
 }
 
+/// Makes another device the default of this thread from now on, or none of its own; answers with the one before. As
+/// [`with_default_device`], for those who cannot give a function.
+///
+/// # Errors
+///
+/// A device that is not there.
+#[track_caller]
+pub fn set_default_device_here(device: Option<Device>) -> Result<Option<Device>> {
+    if let Some(device) = device {
+        device.check()?;
+    }
+    Ok(HERE.replace(device))
+}
+
 /// The device of tensors that are made without naming one; see [`set_default_device`] and [`with_default_device`].
 pub fn default_device() -> Device {
     if let Some(here) = HERE.get() {

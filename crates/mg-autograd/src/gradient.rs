@@ -12,7 +12,7 @@ use crate::tensor::memory::{apart, locked, may_be_borrowed, settle, untracked};
 use crate::tensor::{Cell, Tensor};
 use crate::transform::batch::{leaked, leaks};
 use mg_device::{Error, ErrorKind, Result};
-use mg_graph::{Kernel, Map, Node, Op, Overwritten, Sources, Tag};
+use mg_graph::{Kernel, Map, Node, Op, Overwritten, SourceKind, Sources, Tag};
 use mg_kernels::library::{Library, Pool, PoolKind};
 use mg_kernels::{Algebra, Row};
 use smallvec::SmallVec;
@@ -470,6 +470,18 @@ pub(crate) fn pulled(pairs: &[(Node, Node)], wanted: &[Node], how: Backward) -> 
 /// Taken by whoever adds to a gradient: what is added by one thread must not be lost to another. Leaves share a few locks.
 static ADDING: [Mutex<()>; 16] = [const { Mutex::new(()) }; 16];
 
+/// A gradient that somebody may write to. One that is older than its walk is a value that the graph has saved, a factor of something whose own
+/// gradient is 1: another node for it.
+fn not_saved(gradient: Node, began: u64) -> Node {
+    match gradient.op() {
+        _ if gradient.is_claimed() || gradient.sequence() >= began => gradient,
+        &Op::Source(SourceKind::Const { bits, literal }) => {
+            Node::scalar_bits(bits, gradient.dtype(), gradient.device(), literal)
+        }
+        Op::Source(_) | Op::Map(_) | Op::View(_) | Op::Reduce(..) | Op::Kernel(_) => gradient.alias(),
+    }
+}
+
 /// Adds to a leaf's gradient, in place, as everybody who has read it is to see.
 pub(crate) fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> Result<()> {
     // What stands for many examples is the gradient of nothing outside of them.
@@ -485,8 +497,10 @@ pub(crate) fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> R
     let kept = match before {
         Some(before) if !create_graph => {
             let old = before.node();
-            // Only the sum is wanted from now on.
+            // Only the sum is wanted from now on. A leaf whose data has another dtype since has the gradient that it had.
             old.set_optional(false);
+            let gradient =
+                if gradient.dtype() == old.dtype() { gradient } else { gradient.cast(old.dtype()) };
             let sum = rules::add(&old, &gradient);
             sum.set_optional(true);
             before.write(sum)?;
@@ -553,6 +567,7 @@ pub fn backward(
         return put(inputs.iter().copied().zip(found).filter_map(of).collect(), how)
             .map_err(named("backward"));
     }
+    let began = mg_graph::next_sequence();
     let seeds = seeds("backward", roots, seeds_given)?;
     // What fails on the way has added to no gradient.
     let mut found = Found::new();
@@ -569,7 +584,8 @@ pub fn backward(
     });
     how.release(&walked.map_err(named("backward"))?);
     for (leaf, gradient) in &mut found {
-        *gradient = told(leaf, gradient.clone(), how).map_err(named("backward"))?;
+        let whole = told(leaf, gradient.clone(), how).map_err(named("backward"))?;
+        *gradient = not_saved(whole, began);
     }
     put(found, how).map_err(named("backward"))
 }
@@ -626,6 +642,7 @@ fn gradients(
     seeds_given: &[Option<&Tensor>],
     how: Backward,
 ) -> Result<Vec<Option<Node>>> {
+    let began = mg_graph::next_sequence();
     let seeds = seeds(op, outputs, seeds_given)?;
     if let Some(i) = inputs.iter().position(|t| !t.requires_grad()) {
         return Err(Error::new(op, ErrorKind::Gradient(format!("input {i} does not require a gradient"))));
@@ -658,6 +675,7 @@ fn gradients(
         if let (Some(gradient), Some(leaf)) = (&mut *slot, leaf) {
             *slot = Some(told(leaf, gradient.clone(), how).map_err(named(op))?);
         }
+        *slot = slot.take().map(|gradient| not_saved(gradient, began));
     }
     Ok(found)
 }

@@ -48,7 +48,9 @@ pub use anomaly::set_detect_anomaly;
 pub use autocast::{AutocastGuard, AutocastState, autocast, autocast_state, set_autocast_state};
 pub use check::{gradcheck, gradgradcheck};
 pub use checkpoint::{Recompute, checkpoint};
-pub use creation::{Generator, default_device, manual_seed, set_default_device, with_default_device};
+pub use creation::{
+    Generator, default_device, manual_seed, set_default_device, set_default_device_here, with_default_device,
+};
 pub use func::grads_of_batch;
 pub use function::apply;
 pub use gradient::{Backward, NoGrad, backward, enable_grad, grad, is_grad_enabled, no_grad};

@@ -55,6 +55,8 @@ const OWNED: u32 = 16;
 const READ_LATER: u32 = 32;
 /// It is made of placeholders, and has no value.
 const TRACED: u32 = 64;
+/// What was to be written over it could not be computed.
+const TAKEN_BACK: u32 = 128;
 
 /// What the layer above has attached to a node.
 pub enum Tag {
@@ -509,7 +511,13 @@ impl Node {
     /// Says that what the node stood for was written to: a walk that reads its value from now on reads what is gone.
     pub fn overwrite(&self, line: &'static Location<'static>, since: u64) {
         OVERWRITTEN.set(since);
+        self.0.flags.fetch_and(!TAKEN_BACK, Ordering::Relaxed);
         self.rare().overwritten.get_or_init(|| Overwritten { line, since });
+    }
+
+    /// Says that the writing which [`Node::overwrite`] told of has failed: the value is what it was.
+    pub fn take_back_overwrite(&self) {
+        self.0.flags.fetch_or(TAKEN_BACK, Ordering::Relaxed);
     }
 
     fn rare(&self) -> &Rare {
@@ -528,7 +536,10 @@ impl Node {
 
     /// What [`Node::overwrite`] said, of this node or of what it is a view of.
     pub fn overwritten(&self) -> Option<Overwritten> {
-        let found = |node: &Node| node.0.rare.get()?.overwritten.get().copied();
+        let found = |node: &Node| {
+            let found = node.0.rare.get()?.overwritten.get().copied();
+            found.filter(|_| node.0.flags.load(Ordering::Relaxed) & TAKEN_BACK == 0)
+        };
         let is_view = |node: &Node| matches!(node.0.op, Op::View(_));
         if found(self).is_some() || !is_view(self) {
             return found(self);

@@ -39,6 +39,7 @@ def main() -> int:
     parser.add_argument("--out", help="a folder for the smallest programs, as scripts")
     parser.add_argument("--interrupts", type=int, default=0, help="instead of programs: so many trainings, interrupted")
     parser.add_argument("--failures", type=int, default=0, help="instead of programs: so many trainings, of which a step fails")
+    parser.add_argument("--seconds", type=float, help="of programs, interrupts and failures: stops after so long, with what was done till then")
     parser.add_argument("--device", help="where our tensors are made; the default device unless told otherwise")
     parser.add_argument("--calls", type=int, default=0, help="instead of programs: so many calls with random arguments")
     options = parser.parse_args()
@@ -51,11 +52,11 @@ def main() -> int:
     if options.failures:
         from .interrupts import failures
 
-        return failures(options.failures, seed)
+        return failures(options.failures, seed, options.seconds)
     if options.interrupts:
         from .interrupts import interrupts
 
-        return interrupts(options.interrupts, seed)
+        return interrupts(options.interrupts, seed, options.seconds)
     if options.calls:
         from .calls import calls
 
@@ -77,6 +78,9 @@ def main() -> int:
     done = 0
     right: list[Program] = []
     for at in range(options.programs):
+        if options.seconds is not None and time.monotonic() - start > options.seconds:
+            print(f"\nstopped after {options.seconds:.0f} seconds")
+            break
         program = checker.generator.program(seed + at, kinds)
         found = checker.check(program, modes)
         done += 1

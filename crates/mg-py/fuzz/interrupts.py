@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import signal
 import time
+from collections.abc import Callable
 from typing import Any
 
 import micrograd_rs as mg
@@ -96,15 +97,22 @@ def trial(seed: int, steps: int = 12) -> str | None:
     return None
 
 
-def interrupts(trials: int, seed: int) -> int:
-    print(f"{trials} interrupted trainings from seed {seed}", flush=True)
-    lost = 0
-    for at in range(trials):
-        wrong = trial(seed + at)
+def interrupts(trials: int, seed: int, seconds: float | None = None) -> int:
+    print(f"{trials} interrupted trainings from seed {seed}, on {mg.get_default_device()}", flush=True)
+    return one_by_one(trial, trials, seed, seconds)
+
+
+def one_by_one(trial: Callable[[int], str | None], trials: int, seed: int, seconds: float | None) -> int:
+    """Trials of seeds, as many as there is time for, and what is wrong with each."""
+    began = time.monotonic()
+    lost = done = 0
+    while done < trials and (seconds is None or time.monotonic() - began < seconds):
+        wrong = trial(seed + done)
+        done += 1
         if wrong:
             lost += 1
-            print(f"seed {seed + at}: {wrong}", flush=True)
-    print(f"{trials} trainings, {lost} wrong")
+            print(f"seed {seed + done - 1}: {wrong}", flush=True)
+    print(f"{done} trainings, {lost} wrong")
     return 1 if lost else 0
 
 
@@ -248,13 +256,6 @@ def failing_trial(seed: int, steps: int = 10) -> str | None:
     return None
 
 
-def failures(trials: int, seed: int) -> int:
+def failures(trials: int, seed: int, seconds: float | None = None) -> int:
     print(f"{trials} trainings with a step that fails, from seed {seed}, on {mg.get_default_device()}", flush=True)
-    lost = 0
-    for at in range(trials):
-        wrong = failing_trial(seed + at)
-        if wrong:
-            lost += 1
-            print(f"seed {seed + at}: {wrong}", flush=True)
-    print(f"{trials} trainings, {lost} wrong")
-    return 1 if lost else 0
+    return one_by_one(failing_trial, trials, seed, seconds)

@@ -226,7 +226,11 @@ def _execute(program: Program, library: Library, mode: str, expected: list[Raise
             elif mode == "mixed" and rng.random() < 0.3:
                 known = [n for n, v in names.items() if isinstance(v, library.tensor)]
                 if known:
-                    names[rng.choice(known)].tolist()
+                    read = rng.choice(known)
+                    try:
+                        names[read].tolist()
+                    except Exception as error:
+                        raised = Raised(error, late=True)
         except Exception as error:
             raised = Raised(error)
             if restore is not None:
@@ -325,6 +329,37 @@ def left_to_machine(program: Program, library: Library) -> bool:
     return found
 
 
+#: Products of matrices and vectors.
+PRODUCTS = frozenset("mm addmm bmm baddbmm addbmm mv addmv dot vdot addr convolution convolution_backward".split())
+
+
+def overflows(program: Program, library: Library) -> bool:
+    """Whether a sum of products of finite numbers goes beyond the largest with PyTorch: a product that is rounded before it is added is
+    infinite sooner than one that is not, and two such are no number.
+    """
+    if library.name != "torch":
+        return False
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    found = False
+
+    class Watched(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            nonlocal found
+            answer = func(*args, **(kwargs or {}))
+            if func.overloadpacket.__name__ in PRODUCTS:
+                given = [a for a in args if isinstance(a, torch.Tensor)]
+                made = [a for a in (answer if isinstance(answer, tuple) else (answer,)) if isinstance(a, torch.Tensor)]
+                finite = all(bool(a.detach().isfinite().all()) for a in given)
+                found |= finite and not all(bool(a.detach().isfinite().all()) for a in made)
+            return answer
+
+    with Watched():
+        execute(program, library)
+    return found
+
+
 #: How far rounded numbers are moved: a few units in the last place.
 UNITS = {"float64": 2.0**-49, "float32": 2.0**-21, "float16": 2.0**-9, "bfloat16": 2.0**-6}
 
@@ -338,6 +373,10 @@ NEARBY = frozenset(
     """_linalg_svd linalg_pinv linalg_eigh _linalg_eigh linalg_inv_ex linalg_lu_factor_ex linalg_lu _linalg_det _linalg_slogdet
     _linalg_solve_ex linalg_qr linalg_lstsq linalg_cholesky_ex""".split()
 )
+
+
+#: Operations whose means and deviations are rounded, whatever they are: the mean is multiplied by the deviation before it is subtracted.
+NORMS = frozenset("native_layer_norm native_batch_norm native_group_norm _native_batch_norm_legit _fused_rms_norm".split())
 
 
 #: Operations that choose between numbers, where 0 and -0 are equal.
@@ -374,7 +413,7 @@ def shaken(program: Program, library: Library, seed: int) -> Trace:
                     # Beyond so much there are no quarters.
                     unit = UNITS[str(t.dtype)[6:]]
                     fine = min(4096, int(0.0625 / unit))
-                    rounded = ((t * fine != (t * fine).round()) | (t.abs() > 2.0**-4 / unit)) & t.isfinite()
+                    rounded = ((t * fine != (t * fine).round()) | (t.abs() > 2.0**-4 / unit) | (name in NORMS)) & t.isfinite()
                     if rounded.any():
                         way = torch.tensor(rng.choice((-1.0, 1.0), tuple(t.shape)))
                         far = t.double().abs()

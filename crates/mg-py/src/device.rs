@@ -3,7 +3,8 @@
 use mg_device::Device;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyType};
+use pyo3::types::{PyString, PyTuple, PyType};
+use std::cell::RefCell;
 
 use crate::error::{compute, exception};
 
@@ -11,6 +12,11 @@ use crate::error::{compute, exception};
 #[pyclass(frozen, name = "Device", module = "micrograd_rs", from_py_object)]
 #[derive(Clone, Copy)]
 pub struct PyDevice(pub Device);
+
+thread_local! {
+    /// What the defaults were outside of the `with` blocks that this thread is in.
+    static OUTSIDE: RefCell<Vec<Option<Device>>> = const { RefCell::new(vec![]) };
+}
 
 /// The device that an argument names; it need not be there.
 pub fn device(obj: &Bound<'_, PyAny>) -> PyResult<Device> {
@@ -187,6 +193,19 @@ impl PyDevice {
     /// Gives the memory that is cached for reuse back to the system.
     fn empty_cache(&self, py: Python<'_>) {
         py.detach(|| self.0.empty_cache());
+    }
+
+    /// Within `with device:`, tensors that this thread makes without naming a device are made there.
+    fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        let before = mg_autograd::set_default_device_here(Some(slf.get().0)).map_err(|e| exception(&e))?;
+        OUTSIDE.with_borrow_mut(|all| all.push(before));
+        Ok(slf)
+    }
+
+    #[pyo3(signature = (*_error))]
+    fn __exit__(&self, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let before = OUTSIDE.with_borrow_mut(Vec::pop).flatten();
+        mg_autograd::set_default_device_here(before).map(drop).map_err(|e| exception(&e))
     }
 
     fn __str__(&self) -> String {

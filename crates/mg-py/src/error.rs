@@ -43,6 +43,11 @@ pub fn argument_error(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     Ok(made.bind(py).clone())
 }
 
+/// An [`argument_error`] that says this.
+pub fn unfit(py: Python<'_>, text: String) -> PyErr {
+    argument_error(py).map_or_else(|error| error, |kind| PyErr::from_type(kind, text))
+}
+
 /// `DTypeError`: dtypes that an operation does not take.
 pub fn dtype_error(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
     static TYPE: PyOnceLock<Py<PyType>> = PyOnceLock::new();

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList};
 
 use crate::dtype::optional_dtype;
-use crate::error::{build, compute, exception};
+use crate::error::{build, compute, exception, unfit};
 use crate::format::PyMemoryFormat;
 use crate::tensor::PyTensor;
 
@@ -62,7 +62,7 @@ impl PyTensor {
         let value = self.host_value(py)?;
         if value.layout.numel() != 1 {
             let text = format!("{op} takes a tensor of one element, got shape {}", value.layout.shape());
-            return Err(PyValueError::new_err(text));
+            return Err(unfit(py, text));
         }
         Ok(number(py, &value, value.layout.offset()))
     }
@@ -216,7 +216,7 @@ impl PyTensor {
                 "a tensor of shape {} is neither true nor false: use t.any() or t.all(), or equal(a, b)",
                 value.layout.shape()
             );
-            return Err(PyValueError::new_err(text));
+            return Err(unfit(py, text));
         }
         self.only(py, "bool()")?.is_truthy()
     }

@@ -106,9 +106,14 @@ impl PyBuilder {
         self.with(|b| b.cast(sort, value))
     }
 
-    /// A result of another kernel.
-    fn kernel(&self, kernel: &Bound<'_, PyKernel>, args: Vec<usize>, result: usize) -> PyResult<usize> {
-        self.with(|b| b.kernel(&kernel.get().0, &args, result))
+    /// The results of another kernel, in branches of these conditions.
+    fn kernel(
+        &self,
+        kernel: &Bound<'_, PyKernel>,
+        conditions: Vec<usize>,
+        args: Vec<usize>,
+    ) -> PyResult<Vec<usize>> {
+        self.with(|b| b.kernel_within(&kernel.get().0, &conditions, &args))
     }
 
     /// The kernel, with a gradient of its own or without.

@@ -76,11 +76,22 @@ fn nowhere(out: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     }
 }
 
+/// What stands first, or `other` by its name: a tensor.
+fn second<'a, 'py>(dim: Any<'a, 'py>, other: Any<'a, 'py>) -> PyResult<Any<'a, 'py>> {
+    match (dim.filter(|d| !d.is_none()), other.filter(|o| !o.is_none())) {
+        (dim, None) => Ok(dim),
+        (None, Some(other)) if other.is_instance_of::<PyTensor>() => Ok(Some(other)),
+        (None, Some(_)) => Err(PyTypeError::new_err("other is a tensor")),
+        (Some(_), Some(_)) => Err(PyTypeError::new_err("takes an axis or another tensor")),
+    }
+}
+
 #[pymethods]
 impl PyTensor {
     /// The largest element; with another tensor, the larger of each pair. Along one `dim`, PyTorch's pair of values and
     /// indices; over NumPy's `axis`, or several axes, the values.
-    #[pyo3(signature = (dim=None, keepdim=false, *, axis=None, keepdims=None, out=None))]
+    #[pyo3(signature = (dim=None, keepdim=false, *, axis=None, keepdims=None, out=None, other=None))]
+    #[allow(clippy::too_many_arguments)]
     fn max<'py>(
         &self,
         py: Python<'py>,
@@ -89,14 +100,16 @@ impl PyTensor {
         axis: Option<&Bound<'py, PyAny>>,
         keepdims: Option<bool>,
         out: Option<&Bound<'py, PyAny>>,
+        other: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         nowhere(out)?;
-        self.extreme(py, dim, keep(keepdim, keepdims), axis, MAX)
+        self.extreme(py, second(dim, other)?, keep(keepdim, keepdims), axis, MAX)
     }
 
     /// The smallest element; with another tensor, the smaller of each pair. Along one `dim`, PyTorch's pair of values and
     /// indices; over NumPy's `axis`, or several axes, the values.
-    #[pyo3(signature = (dim=None, keepdim=false, *, axis=None, keepdims=None, out=None))]
+    #[pyo3(signature = (dim=None, keepdim=false, *, axis=None, keepdims=None, out=None, other=None))]
+    #[allow(clippy::too_many_arguments)]
     fn min<'py>(
         &self,
         py: Python<'py>,
@@ -105,9 +118,10 @@ impl PyTensor {
         axis: Option<&Bound<'py, PyAny>>,
         keepdims: Option<bool>,
         out: Option<&Bound<'py, PyAny>>,
+        other: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         nowhere(out)?;
-        self.extreme(py, dim, keep(keepdim, keepdims), axis, MIN)
+        self.extreme(py, second(dim, other)?, keep(keepdim, keepdims), axis, MIN)
     }
 
     fn __contains__(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -6,6 +6,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyInt, PyList, PyTuple, PyType};
 
+use crate::error::unfit;
+
 /// A tuple that also compares equal to lists.
 pub fn size<'py, T: IntoPyObject<'py>>(
     py: Python<'py>,
@@ -24,8 +26,7 @@ pub fn index(obj: &Bound<'_, PyAny>) -> PyResult<isize> {
 /// How many of something.
 pub fn count(obj: &Bound<'_, PyAny>) -> PyResult<usize> {
     let n = index(obj)?;
-    usize::try_from(n)
-        .map_err(|_| PyValueError::new_err(format!("takes a number that is not negative, got {n}")))
+    usize::try_from(n).map_err(|_| unfit(obj.py(), format!("takes a number that is not negative, got {n}")))
 }
 
 /// How many of something, if that is said.

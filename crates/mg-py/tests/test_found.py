@@ -743,3 +743,238 @@ def test_gradients_through_long_chains_of_views():
 def test_polygamma_of_an_order_beyond_all_numbers():
     for n in (2**63 - 1, 2**40, 200):
         assert not L.polygamma(n, L.tensor(1.5)).isfinite().item()
+
+
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_either_zero_has_the_slope_of_what_lies_within(zero):
+    x = leaf([zero, 1.0, 0.5, -0.5])
+    x.logit().sum().backward()
+    assert x.grad.tolist()[:3] == [INF, INF, 4] and math.isnan(x.grad.tolist()[3])
+
+
+def test_derivatives_of_digamma_fall_to_zero():
+    x = leaf([INF, 1.0])
+    for n in (1, 2, 3, 7):
+        assert L.polygamma(n, x).tolist()[0] == 0
+    L.polygamma(1, x).sum().backward()
+    assert x.grad.tolist() == pytest.approx([0, -2.4041138])
+    assert math.isnan(L.polygamma(1, L.tensor(-INF)).item())
+    # Of what is large it is the reciprocal, whose square is nothing.
+    assert L.polygamma(1, L.tensor([1e25, 1e37])).tolist() == pytest.approx([1e-25, 1e-37], rel=1e-6, abs=0)
+
+
+@pytest.mark.parametrize("between", ["cdist", "pdist"])
+def test_all_coordinates_that_are_farthest_have_the_whole_gradient(between):
+    # As PyTorch 2.15 has it on the CPU.
+    x = leaf([[1.0, 2.0], [2.0, 3.0], [0.0, 1.0]])
+    if between == "cdist":
+        y = leaf([[2.0, 3.0], [0.0, 0.0]])
+        far = L.cdist(x, y, p=INF)
+        assert far.tolist() == [[1, 2], [0, 3], [2, 1]]
+        far.sum().backward()
+        assert x.grad.tolist() == [[-1, 0], [0, 1], [-1, 0]] and y.grad.tolist() == [[2, 2], [0, -3]]
+    else:
+        far = L.nn.functional.pdist(x, p=INF)
+        assert far.tolist() == [1, 1, 2]
+        far.sum().backward()
+        assert x.grad.tolist() == [[0, 0], [2, 2], [-2, -2]]
+    # An infinite one too; of no coordinates there is none.
+    z = leaf([[INF, 1.0], [0.0, 5.0]])
+    far = L.cdist(z, L.zeros(1, 2), p=INF)
+    far.sum().backward()
+    assert far.tolist() == [[INF], [5]] and z.grad.tolist() == [[1, 0], [0, 1]]
+    assert L.cdist(leaf([[], []]), L.zeros(1, 0), p=INF).tolist() == [[0], [0]]
+    assert math.isnan(L.cdist(leaf([[math.nan, 1.0]]), L.zeros(1, 2), p=INF).item())
+
+
+def test_the_farthest_coordinates_twice_and_replayed():
+    x, y = L.tensor([[1.0, 2.0], [3.0, 3.0]]), L.tensor([[0.0, 0.0], [1.0, 1.0]])
+
+    def squares(x):
+        (g,) = L.autograd.grad((L.cdist(x, y, p=INF) ** 2).sum(), x, create_graph=True)
+        return g, L.autograd.grad(g.sum(), x)[0]
+
+    wanted = [t.tolist() for t in squares(x.clone().requires_grad_())]
+    assert wanted == [[[0.0, 6.0], [10.0, 10.0]], [[0.0, 4.0], [8.0, 8.0]]]
+    step = L.jit(squares)
+    for _ in range(4):
+        assert [t.tolist() for t in step(x.clone().requires_grad_())] == wanted
+    assert L.autograd.gradcheck(lambda x: L.cdist(x, y.double(), p=INF), leaf([[0.5, 2.0], [3.0, 0.25]], dtype=L.float64))
+
+
+def test_minus_nothing_is_minus_zero():
+    x = leaf([-1.0, 0.0, -0.0, 2.0])
+    y = x.xlogy(L.tensor([1.0, 0.5, 0.5, 1.0]))
+    assert [math.copysign(1, v) for v in y.tolist()] == [-1, 1, 1, 1]
+    y.sum().backward()
+    assert x.grad.tolist() == pytest.approx([0, math.log(0.5), math.log(0.5), 0])
+
+
+def test_what_an_operation_gives_back_stays_a_view():
+    x = L.tensor([0.0, 0.0]).expand(2, 2)
+    y = x.positive()
+    x[0].add_(1.0)
+    assert x.tolist() == y.tolist() == [[1, 1], [1, 1]] and x.stride() == (0, 1)
+
+
+def test_zeta_of_infinity():
+    # As PyTorch 2.15 has it on the CPU.
+    found = L.special.zeta(L.tensor(INF), L.tensor([1.0, 0.5, 0.0, -2.75, 2.0])).tolist()
+    assert found[:4] == [1, INF, INF, INF] and math.isnan(found[4])
+
+
+@pytest.mark.parametrize("factor", [2.0, 2, lambda: L.tensor(2.0), lambda: L.tensor(0.5).reciprocal()])
+def test_a_gradient_is_not_what_the_graph_has_saved(factor):
+    x = leaf(1.0)
+    r = x * (factor() if callable(factor) else factor)
+    r.backward(retain_graph=True)
+    x.backward()
+    r.backward(retain_graph=True)
+    assert x.grad.item() == 5
+    (g,) = L.autograd.grad(r, x, retain_graph=True)
+    g.mul_(10)
+    assert L.autograd.grad(r, x)[0].item() == 2 and g.item() == 20
+
+
+def test_a_gradient_is_not_what_a_layer_has_saved():
+    x = leaf([1.0, 2.0])
+    y = L.special.xlog1py(x, L.tensor([1.0, 3.0])).sum()
+    y.backward(retain_graph=True)
+    x.grad.zero_()
+    y.backward()
+    assert x.grad.tolist() == pytest.approx([math.log(2), math.log(4)])
+
+
+def test_replays_know_the_default_dtype():
+    def f(x):
+        return x / 2 + L.ones(2)
+
+    step, x = L.jit(f), L.tensor([1, 2])
+    try:
+        for dtype in (L.float32, L.float64, L.float32, L.float64):
+            L.set_default_dtype(dtype)
+            for _ in range(3):
+                assert step(x).dtype == f(x).dtype == dtype
+        assert step.is_replaying
+    finally:
+        L.set_default_dtype(L.float32)
+
+
+def test_a_device_is_a_context():
+    import threading
+
+    before = L.get_default_device()
+    with L.device("cpu") as outer:
+        assert outer == "cpu" and L.zeros(1).device == "cpu"
+        with L.device("cpu"):
+            assert L.get_default_device() == "cpu"
+    assert L.get_default_device() == before
+    with pytest.raises(KeyError), L.device("cpu"):
+        raise KeyError
+    if not L.cuda.is_available():
+        with pytest.raises(RuntimeError), L.device("cuda"):
+            pass
+        assert L.get_default_device() == before
+    else:
+        seen = []
+        with L.device("cuda"):
+            assert L.zeros(1).is_cuda
+            thread = threading.Thread(target=lambda: seen.append(L.get_default_device()))
+            thread.start()
+            thread.join()
+        assert seen == [before]
+
+
+def test_the_rate_of_a_number_beside_halves():
+    half, number = L.tensor([0.0], dtype=L.float16), L.tensor(0)
+    assert L.nn.functional.poisson_nll_loss(number, half).dtype == L.float16
+    assert L.nn.functional.poisson_nll_loss(number.reshape(1), half).dtype == L.float32
+    # What is beyond float32 is infinite, whatever it is compared with.
+    assert L.nn.functional.poisson_nll_loss(L.tensor(400.0), L.tensor(0.0, dtype=L.float64)).item() == INF
+
+
+def test_the_larger_of_each_pair_by_name():
+    a, b = L.tensor([1.0, 5.0]), L.tensor([2.0, 3.0])
+    assert L.max(a, other=b).tolist() == [2, 5] and a.min(other=b).tolist() == [1, 3] and a.max(other=None).item() == 5
+    for wrong in ({"other": 2.0}, {"dim": 0, "other": b}):
+        with pytest.raises(TypeError):
+            a.max(**wrong)
+
+
+def test_one_element_is_asked_of_several():
+    for asks in (lambda t: t.item(), bool, float, lambda t: L.linspace(0, 1, -1)):
+        for kind in (RuntimeError, ValueError):
+            with pytest.raises(kind):
+                asks(L.tensor([1.0, 2.0]))
+
+
+def test_slopes_of_entropies_at_the_ends():
+    # As PyTorch 2.15 has them on the CPU.
+    x, y = leaf([1.0, 0.0, 1.0, 0.0, 0.5]), L.tensor([1.0, 0.0, 0.0, 1.0, 1.0])
+    loss = L.nn.functional.binary_cross_entropy(x, y, reduction="none")
+    assert loss.tolist() == pytest.approx([0, 0, 100, 100, math.log(2)])
+    (g,) = L.autograd.grad(loss.sum(), x, create_graph=True)
+    assert g.tolist() == pytest.approx([0, 0, 1e12, -1e12, -2])
+    (second,) = L.autograd.grad(g[4], x)
+    assert second.tolist() == [0, 0, 0, 0, 4]
+    half = leaf([1.0, 0.0, 0.5], dtype=L.float16)
+    L.nn.functional.binary_cross_entropy(half, half.detach().clone()).backward()
+    assert half.grad.tolist() == [0, 0, 0]
+
+
+def test_cycles_that_never_end():
+    o = L.optim.SGD([leaf(1.0)], lr=1.0)
+    s = L.optim.lr_scheduler.CyclicLR(o, 0.5, 1.0, step_size_up=2**63, cycle_momentum=False)
+    o.step()
+    s.step()
+    assert s.get_last_lr() == [0.5]
+
+
+def test_gradients_of_leaves_that_have_another_dtype_since():
+    w = leaf([1.0, 2.0], dtype=L.float64)
+    (w * 2).sum().backward()
+    w.data = L.tensor([1.0, 2.0])
+    (w * 3).sum().backward()
+    assert w.dtype == L.float32 and w.grad.dtype == L.float64 and w.grad.tolist() == [5, 5]
+
+
+@pytest.mark.parametrize("view", [lambda t: t.t_(), lambda t: t[:], lambda t: t.view(2)])
+def test_a_view_that_is_written_to_by_itself_keeps_its_history(view):
+    x = leaf([1.0, 2.0])
+    v = view(x * 2)
+    y = v.clone()
+    with L.no_grad():
+        v.mul_(3)
+    assert v.tolist() == [6, 12]
+    assert L.autograd.grad(y.sum(), v, retain_graph=True)[0].tolist() == [1, 1]
+    assert L.autograd.grad(y.sum() + v.sum(), x)[0].tolist() == [4, 4]
+
+
+def test_what_was_not_written_has_its_gradients():
+    w = leaf([1.0, 2.0])
+    y = (w * w).sum()
+    with L.no_grad():
+        w[L.tensor([0]) + 2] = L.tensor(5.0, dtype=L.float64)
+    with pytest.raises(IndexError):
+        w.tolist()
+    y.backward(retain_graph=True)
+    assert w.grad.tolist() == [2, 4] and w.tolist() == [1, 2]
+    with L.no_grad():
+        w[0] = 7.0
+    with pytest.raises(RuntimeError, match="changed in place since"):
+        y.backward()
+
+
+@pytest.mark.parametrize("name, slope", [("logaddexp", 0.25), ("logaddexp2", 0.25 * math.log(2))])
+def test_how_slopes_of_sums_of_exponentials_change(name, slope):
+    # As PyTorch 2.15 has it on the CPU.
+    a, b = leaf([0.0, 1.0]), L.tensor([0.0, 1.0])
+    total = getattr(a, name)(b)
+    (g,) = L.autograd.grad(total.sum(), a, create_graph=True)
+    assert g.tolist() == [0.5, 0.5]
+    assert L.autograd.grad(g.sum(), a)[0].tolist() == pytest.approx([slope, slope])
+    far = leaf([-1e30, 1.0, INF, -INF, 3.0])
+    total = getattr(far, name)(L.tensor([1.0, -1e30, INF, -INF, INF]))
+    assert total.tolist() == [1, 1, INF, -INF, INF]
+    total.sum().backward()
+    assert far.grad.tolist()[:2] == [0, 1]

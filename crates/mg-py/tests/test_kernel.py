@@ -603,6 +603,63 @@ def test_the_page_on_kernels(capsys):
 
 
 @mg.kernel
+def of_its_own(x, a, b):
+    return x * (a // b), a % b
+
+
+@of_its_own.gradient
+def of_its_own_slope(x, a, b, g, h):
+    return g * (a // b) + h * 0, 0.0, 0
+
+
+@mg.kernel
+def deeper(x, a, b):
+    return of_its_own(x, a, b)[0] + 1
+
+
+@mg.kernel(derivative=lambda x, a, b: (a // b, 0, 0))
+def guarded_within(x, a, b):
+    if a > 0:
+        if b != 0:
+            return deeper(x, a, b)
+        return 2 * x
+    return of_its_own(x, a, b)[1] if b != 0 else x
+
+
+@mg.kernel
+def calls_its_own(x, a, b):
+    return deeper(x, a, b) if b != 0 and a > 0 else 2 * x
+
+
+@mg.kernel
+def calls_one_that_is_guarded(x, a, b):
+    return guarded_within(x, a, b) if b != 0 else x
+
+
+def test_kernels_with_gradients_of_their_own_are_guarded_in_branches():
+    a, b = mg.tensor([5, 5, -5, 7]), mg.tensor([2, 0, 0, -2])
+    for kernel, values, slopes in (
+        (calls_its_own, [3, 4, 6, -15], [2, 2, 2, -4]),
+        (calls_one_that_is_guarded, [3, 2, 3, -15], [2, 1, 1, -4]),
+    ):
+        def slope(x, kernel=kernel):
+            return mg.autograd.grad(kernel(x, a, b).sum(), x)[0]
+
+        x = mg.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
+        assert kernel(x, a, b).tolist() == values and kernel(x.detach(), a, b).tolist() == values
+        assert slope(x).tolist() == slopes
+        step = mg.jit(slope)
+        for _ in range(3):
+            assert step(x).tolist() == slopes
+        assert mg.vmap(lambda *each, kernel=kernel: kernel(*each))(x, a, b).tolist() == values
+        # Where the branch is taken it is an error as ever.
+    with pytest.raises((ValueError, ZeroDivisionError), match="divided by zero"):
+        deeper(x, a, b).tolist()
+    with pytest.raises((ValueError, ZeroDivisionError), match="divided by zero"):
+        mg.kernel(lambda x, a, b: deeper(x, a, b) if a > 0 else x)(x, a, b).tolist()
+
+
+@mg.kernel
 def quotient(a, b):
     return a // b if b != 0 else 0
 

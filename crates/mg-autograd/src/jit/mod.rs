@@ -13,7 +13,7 @@ pub(crate) use record::{
 use crate::creation;
 use crate::tensor::{Cell, Kept, MemoryId, Tensor};
 use history::{History, Walks};
-use mg_device::{Error, ErrorKind, Layout, Result};
+use mg_device::{DType, Device, Error, ErrorKind, Layout, Result};
 use mg_graph::{Computed, Node, Outside, Recorded, Replaced, Replay, Tag, Template, Trace};
 use record::{Lie, Spot};
 use smallvec::SmallVec;
@@ -40,6 +40,10 @@ struct Key {
     arguments: Vec<ArgumentKey>,
     records_gradients: bool,
     autocast: crate::AutocastState,
+    /// What tensors are of that are made without naming a dtype or a device.
+    float: DType,
+    device: Device,
+    precision: &'static str,
 }
 
 /// A function of tensors to tensors that is recorded when it is called and then replayed: no graph is built, no plan
@@ -47,7 +51,7 @@ struct Key {
 ///
 /// A replay answers and changes what the function would have, to the last bit. What a recording takes for granted of its
 /// arguments is looked at in each call: shapes, dtypes, devices, how they lie in memory, which are the same tensor or share
-/// memory with one another or with what the function captures, whether gradients are recorded. Tensors that the function
+/// memory with one another or with what the function captures, whether gradients are recorded, the default dtype and device. Tensors that the function
 /// captures (parameters, optimisers' state, gradients) are what they are when it is called, whoever has written to them, and
 /// random numbers go on. Where something does not fit, the function runs as usual, and is recorded for that case too; what it
 /// launched is replayed as soon as two runs in a row agree.
@@ -291,6 +295,9 @@ impl Key {
             arguments: keys.collect::<Option<_>>()?,
             records_gradients: crate::is_grad_enabled(),
             autocast: crate::autocast_state(),
+            float: DType::default_float(),
+            device: crate::default_device(),
+            precision: mg_graph::get_float32_matmul_precision(),
         })
     }
 }

@@ -5,6 +5,7 @@
 //! which have gradients of any order. Rust's `#[kernel]` and Python's `mg.kernel` both write down a kernel; what a call of it
 //! means stands here once. See docs/kernels.md and decision 0048.
 
+mod guard;
 mod raw;
 mod run;
 mod tidy;

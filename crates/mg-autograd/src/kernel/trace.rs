@@ -3,6 +3,7 @@
 //! A function marked `#[kernel]` is called once with numbers that write down what is done with them. Each knows in which branch it was
 //! made; one that is read in a branch further in is read as that branch reads it ([`Builder::within`]).
 
+use super::guard::divides;
 use super::{Builder, Constant, Kernel, Part, Sort};
 use mg_device::{Error, ErrorKind, Result};
 use std::cell::RefCell;
@@ -63,6 +64,27 @@ impl Trace {
         }
     }
 
+    /// As [`Trace::once`], of several values.
+    fn all_once(
+        &mut self,
+        key: &str,
+        count: usize,
+        make: impl FnOnce(&mut Builder) -> Result<Vec<usize>>,
+    ) -> Vec<S> {
+        let known = |trace: &Trace| -> Option<Vec<usize>> {
+            (0..count).map(|i| trace.known.get(&format!("{key} {i}")).copied()).collect()
+        };
+        let all = known(self).unwrap_or_else(|| {
+            let made = make(&mut self.builder).unwrap_or_else(|error| {
+                self.error.get_or_insert(error);
+                vec![usize::MAX; count]
+            });
+            self.known.extend(made.iter().enumerate().map(|(i, &at)| (format!("{key} {i}"), at)));
+            made
+        });
+        all.into_iter().map(|at| self.made(at)).collect()
+    }
+
     /// A value as the open branches read it.
     fn read(&mut self, value: S) -> usize {
         let mut at = value.at;
@@ -89,8 +111,7 @@ impl Trace {
 
     fn call(&mut self, name: &str, values: &[S]) -> S {
         let mut parts: Vec<Part> = values.iter().map(|&v| Part::Value(self.read(v))).collect();
-        if let ("floor_divide" | "remainder" | "fmod", Some(Part::Value(divisor))) = (name, parts.get_mut(1))
-        {
+        if let (true, Some(Part::Value(divisor))) = (divides(name), parts.get_mut(1)) {
             *divisor = self.shielded(*divisor);
         }
         let at = self.once(format!("{name} {parts:?}"), |b| b.call(name, &parts));
@@ -593,12 +614,9 @@ pub fn called(kernel: &Result<Arc<Kernel>>, args: &[S]) -> Vec<S> {
     let call = |trace: &mut Trace| match kernel {
         Ok(kernel) => {
             let args: Vec<usize> = args.iter().map(|&v| trace.read(v)).collect();
-            let each = (0..kernel.results()).map(|i| {
-                let key = format!("kernel {:?} {args:?} {i}", Arc::as_ptr(kernel));
-                let at = trace.once(key, |b| b.kernel(kernel, &args, i));
-                trace.made(at)
-            });
-            each.collect()
+            let taken = trace.taken.clone();
+            let key = format!("kernel {:?} {args:?} {taken:?}", Arc::as_ptr(kernel));
+            trace.all_once(&key, kernel.results(), |b| b.kernel_within(kernel, &taken, &args))
         }
         Err(error) => {
             trace.error.get_or_insert(error.clone());

@@ -1,9 +1,10 @@
 //! How far vectors are apart.
 
 use super::{axis_mask, float, meet, set_aside};
-use crate::functional::norm_of;
+use crate::functional::{count, kept, norm_of, wide};
 use crate::tensor::Tensor;
-use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
+use crate::tensor::memory::untracked;
+use mg_device::{AxisSet, DType, Error, ErrorKind, Result, Shape, normalize_axis};
 use mg_graph::Node;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
@@ -23,6 +24,27 @@ fn offset_norm(difference: &Node, p: f64, eps: f64, keepdim: bool) -> Result<Nod
     let difference = difference.add(&difference.lit(eps));
     let last = axis_mask(&difference, -1)?;
     norm_of(&difference, p, last, keepdim)
+}
+
+/// The `p`-norms of differences along an axis. Where p is infinite, all that are the largest have the whole gradient each.
+fn distances(difference: &Node, p: f64, axis: AxisSet) -> Result<Node> {
+    let recorded = difference.is_tracked() && mg_graph::is_tracking();
+    if count(difference.shape(), axis) == 0 {
+        // There is nothing between what has no coordinates, and no largest of them.
+        return norm_of(difference, 1.0, axis, false);
+    }
+    if p != f64::INFINITY || !recorded {
+        return norm_of(difference, p, axis, false);
+    }
+    let far = wide(difference).map(Row::Abs);
+    let own = untracked(&far);
+    let farthest = set_aside(|| own.reduce(ReduceKind::Max, axis, true))?;
+    // What is the largest adds 0 with its slope, or infinity, of which there is no difference.
+    let infinite = farthest.eq(&farthest.lit(f64::INFINITY));
+    let term = infinite.choose(&far, &far.sub(&own));
+    let sum = own.eq(&farthest).choose(&term, &term.lit(0.0)).reduce(ReduceKind::Sum, axis, true)?;
+    let distance = infinite.choose(&sum, &farthest.add(&sum));
+    Ok(distance.reshape(kept(difference.shape(), axis, false))?.cast(difference.dtype()))
 }
 
 #[operations(DISTANCES)]
@@ -80,7 +102,8 @@ impl Tensor {
     }
 
     /// The `p`-norms of the differences of all pairs of rows: of `[…, n, m]` and `[…, k, m]` those of row `i` and row `j`, `[…, n, k]`; batches broadcast.
-    /// Integers become f32. Euclidean distances of more than 25 rows are computed by a product, unless `compute_mode` is
+    /// Integers become f32. Where `p` is infinite and several components differ by as much, each has the whole gradient, as in [`Tensor::pdist`]
+    /// (and not a share, as in [`Tensor::norm`]). Euclidean distances of more than 25 rows are computed by a product, unless `compute_mode` is
     /// "donot_use_mm_for_euclid_dist"; "use_mm_for_euclid_dist" asks for the product always.
     ///
     /// # Errors
@@ -119,7 +142,7 @@ impl Tensor {
         if !by_product || p != 2.0 || shape1[rank1 - 1] == 0 {
             let difference = a.unsqueeze(-2)?.try_sub(&b.unsqueeze(-3)?)?.node();
             let last = axis_mask(&difference, -1)?;
-            return Ok(Tensor::from_node(norm_of(&difference, p, last, false)?));
+            return Ok(Tensor::from_node(distances(&difference, p, last)?));
         }
         // |a − b|² = |a|² + |b|² − 2 a·b
         let lengths = |t: &Tensor| -> Result<Tensor> {
@@ -159,7 +182,7 @@ impl Tensor {
             return Ok(Tensor::from_node(nothing.expand(Shape::of(&[count]))?));
         }
         let (rows, columns) = (x.reshape(Shape::of(&[n, 1, m]))?, x.reshape(Shape::of(&[1, n, m]))?);
-        let all = norm_of(&rows.sub(&columns), p, 1 << 2, false)?.reshape(Shape::of(&[n * n]))?;
+        let all = distances(&rows.sub(&columns), p, 1 << 2)?.reshape(Shape::of(&[n * n]))?;
         let pairs = Tensor::from_vec(pairs, &[count])?.to(x.device())?;
         Ok(Tensor::from_node(all.gather(0, &pairs.node())?))
     }

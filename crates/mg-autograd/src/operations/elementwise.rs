@@ -90,18 +90,23 @@ fn infinity(like: &Node) -> Node {
 /// `x log y`, and 0 where `x` is 0 and `y` a number; `log` is that of y or of 1 + y, which is 0 where y is `least`.
 fn x_log_y(x: &Node, y: &Node, row: Row, least: f64, neutral: f64) -> Node {
     let outside = or(&le(y, &y.lit(least)), &y.eq(&infinity(y)));
-    let nothing = and(&x.eq(&x.lit(0.0)), &outside);
+    let zero = x.eq(&x.lit(0.0));
+    let nothing = and(&zero, &outside);
     let safe = nothing.choose(&y.lit(neutral), y);
+    let product = x.mul(&safe.map(row));
     // Zero times a logarithm is not -0, whatever its sign; its slope by x is the logarithm.
-    let product = x.lit(0.0).sub(&x.neg().mul(&safe.map(row)));
+    let product = zero.choose(&x.lit(0.0).sub(&product.neg()), &product);
     nothing.choose(&x.lit(0.0), &product)
 }
 
 /// Of the larger one and the magnitude of the difference, which is 0 where both are the same infinity.
 fn log_add(a: &Node, b: &Node, rest: impl FnOnce(&Node) -> Node) -> Node {
-    let larger = Node::apply(Row::Maximum, &[a, b]);
-    let apart = a.eq(b).choose(&a.lit(0.0), &a.sub(b)).map(Row::Abs);
-    larger.add(&rest(&apart.neg()))
+    // Chosen, not found by `Maximum` and `Abs`, whose slopes do not change where both are the same, as the result's do.
+    let below = a.lt(b);
+    let (large, small) = (below.choose(b, a), below.choose(a, b));
+    let endless = and(&a.eq(b), &a.map(Row::Abs).eq(&infinity(a)));
+    let larger = endless.choose(&Node::apply(Row::Maximum, &[a, b]), &large);
+    larger.add(&rest(&endless.choose(&a.lit(0.0), &small.sub(&large))))
 }
 
 fn takes_floats(op: &'static str, dtype: DType) -> Result<()> {
@@ -396,7 +401,6 @@ impl Tensor {
     #[surface(method, function, special, in_place)]
     pub fn logit(&self, #[default(None)] eps: Option<f64>) -> Result<Tensor> {
         unary(self, |x| {
-            let one = x.lit(1.0);
             let x = match eps {
                 None => x.clone(),
                 Some(eps) => {
@@ -406,7 +410,10 @@ impl Tensor {
                 }
             };
             // The slope 1 / (x (1 − x)) is infinite at both ends and no number outside, as the value is.
-            let outside = or(&x.lt(&x.lit(0.0)), &one.lt(&x));
+            let (zero, one) = (x.lit(0.0), x.lit(1.0));
+            let outside = or(&x.lt(&zero), &one.lt(&x));
+            // −0 is 0, whose slope is that of what lies right of it.
+            let x = x.eq(&zero).choose(&x.add(&one).sub(&one), &x);
             let inside = x.map(Row::Log).sub(&x.neg().map(Row::Log1p));
             inside.mul(&outside.choose(&x.lit(f64::NAN), &one))
         })

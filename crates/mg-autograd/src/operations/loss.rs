@@ -3,9 +3,10 @@
 use super::distance::{apart, at_least};
 use super::{all_axes, axis_mask, float, meet, set_aside};
 use crate::checks::{Found, known_indices, valid};
-use crate::functional::{largest, mean};
+use crate::functional::{largest, mean, wide};
 use crate::ops::Operand;
 use crate::tensor::Tensor;
+use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, Valid};
 use mg_graph::{Node, cell_bits_of_int};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
@@ -417,8 +418,20 @@ impl Tensor {
             let log = none.choose(&n.lit(1.0), n).map(Row::Log);
             none.choose(&n.lit(-100.0), &at_least(&log, -100.0))
         };
-        let (x_not, y_not) = (x.lit(1.0).sub(&x), y.lit(1.0).sub(&y));
-        let each = y.mul(&log(&x)).add(&y_not.mul(&log(&x_not))).neg();
+        // At 0 and 1 the slope is (x − y) / max(x (1 − x), 10⁻¹²), as PyTorch has it: steep where the answer is wrong, none where it is right.
+        const LEAST: f64 = 1e-12;
+        let dtype = x.dtype();
+        let (x, y) = (wide(&x), wide(&y));
+        let own = untracked(&x);
+        let at_end = own.mul(&own.lit(1.0).sub(&own)).lt(&own.lit(LEAST));
+        let inside = at_end.choose(&own, &x);
+        let (x_not, y_not) = (inside.lit(1.0).sub(&inside), y.lit(1.0).sub(&y));
+        let mut each = y.mul(&log(&inside)).add(&y_not.mul(&log(&x_not))).neg();
+        if x.is_tracked() && mg_graph::is_tracking() {
+            let slope = own.sub(&untracked(&y)).scale(1.0 / LEAST);
+            each = each.add(&at_end.choose(&x.sub(&own).mul(&slope), &x.lit(0.0)));
+        }
+        let each = each.cast(dtype);
         let weight = weight.map(|w| broadcast(op, w, &each)).transpose()?;
         reduced(op, times(each, &weight), reduction)
     }
@@ -504,12 +517,18 @@ impl Tensor {
     ) -> Result<Tensor> {
         let op = "poisson_nll_loss";
         let (x, y) = meet(op, self, target)?;
-        // The rate of an integer is of f32 at least.
-        let dtype = if self.dtype().is_float() { x.dtype() } else { DType::promote(DType::F32, x.dtype()) };
+        // The rate of an integer is of f32 at least, unless it is a number beside floats.
+        let is_number = self.rank() == 0 && target.rank() > 0 && target.dtype().is_float();
+        let dtype = match self.dtype().is_float() || is_number {
+            true => x.dtype(),
+            false => DType::promote(DType::F32, x.dtype()),
+        };
         let (x, y) = (x.cast(dtype), y.cast(dtype));
+        // What is a function of the input alone is of its dtype.
+        let own = float(self);
         let mut each = match log_input {
-            true => x.map(Row::Exp).sub(&y.mul(&x)),
-            false => x.sub(&y.mul(&x.add(&x.lit(eps)).map(Row::Log))),
+            true => own.map(Row::Exp).cast(dtype).sub(&y.mul(&x)),
+            false => x.sub(&y.mul(&own.add(&own.lit(eps)).map(Row::Log).cast(dtype))),
         };
         if full {
             let many = y.lit(1.0).lt(&y);

@@ -20,7 +20,9 @@ fn right_of_zero(s: &Node, q: &Node) -> Node {
     let Some(sum) = terms.reduce(|a, b| a.add(&b)) else { return q.clone() };
     let a = q.add(&q.lit(10.0));
     let last = power(&a, &minus);
-    let mut sum = sum.add(&last.mul(&a).div(&s.sub(&one))).add(&last.scale(0.5));
+    // Not `a` times `last`, which is 0 where this is not yet.
+    let integral = power(&a, &one.sub(s)).div(&s.sub(&one));
+    let mut sum = sum.add(&integral).add(&last.scale(0.5));
     // B₂ⱼ/(2j)!.
     let numbers = [
         1.0 / 12.0,
@@ -49,7 +51,9 @@ fn hurwitz(s: &Node, q: &Node) -> Node {
     // At a pole and outside the domain other numbers stand in, so that nothing is 0 · ∞.
     let pole = and(&Node::apply(Row::Le, &[q, &zero]), &q.eq(&q.map(Row::Floor)));
     let inside = one.lt(s);
-    let order = inside.choose(s, &s.lit(2.0));
+    // Of an infinite exponent the first term right of zero is all.
+    let is_endless = s.eq(&s.lit(f64::INFINITY));
+    let order = and(&inside, &s.lt(&s.lit(f64::INFINITY))).choose(s, &s.lit(2.0));
     let base = pole.choose(&one, q);
     let is_left = base.lt(&zero);
     // How far right of the pole before it.
@@ -67,6 +71,10 @@ fn hurwitz(s: &Node, q: &Node) -> Node {
     let is_slope = and(&pole, &q.lit(f64::NEG_INFINITY).lt(q));
     let distance = is_slope.choose(&q.sub(&untracked(q)), &one);
     let infinite = is_slope.choose(&one.div(&distance), &q.lit(f64::INFINITY));
+    let first = Node::apply(Row::Pow, &[&part, &s.neg()]);
+    // None of more than 1, as PyTorch and Cephes have it.
+    let first = one.lt(&part).choose(&q.lit(f64::NAN), &first);
+    let sum = is_endless.choose(&first, &sum);
     let sum = pole.choose(&infinite, &sum);
     let sum = inside.choose(&sum, &q.lit(f64::NAN));
     // At 1 the sum is infinite wherever it begins, and its slope is that of −ψ.
@@ -91,7 +99,15 @@ fn derivative(n: i64, x: &Node) -> Node {
     // Of more than 170 it is beyond the largest number.
     let factorial: f64 = (1..=n.min(171)).map(|k| k as f64).product();
     let sign = if n % 2 == 0 { -1.0 } else { 1.0 };
-    hurwitz(&x.lit(n as f64 + 1.0), x).scale(sign * factorial)
+    // It falls to 0, of every order.
+    let at_end = x.eq(&x.lit(f64::INFINITY));
+    let inside = hurwitz(&x.lit(n as f64 + 1.0), &at_end.choose(&x.lit(1.0), x));
+    let slope = at_end.choose(&x.lit(0.0), &inside.scale(sign * factorial));
+    match n {
+        // As PyTorch has it; of higher orders −∞ is a pole.
+        1 => x.eq(&x.lit(f64::NEG_INFINITY)).choose(&x.lit(f64::NAN), &slope),
+        _ => slope,
+    }
 }
 
 /// The logarithm of the multivariate gamma function of dimension p.

@@ -204,7 +204,7 @@ impl CyclicLR {
     /// The cycle that an epoch is in, counted from 1, and how far up it is: from 0 to 1.
     #[must_use]
     pub fn phase(&self, epoch: u64) -> (u64, f64) {
-        let length = self.step_size_up + self.step_size_down;
+        let length = self.step_size_up.saturating_add(self.step_size_down);
         let (cycle, done) = (1 + epoch / length, epoch % length);
         let up = if done <= self.step_size_up {
             done as f64 / self.step_size_up as f64

@@ -137,6 +137,8 @@ class Device:
     @property
     def name(self) -> str:
         """The product's name."""
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_error: object) -> None: ...
     def synchronize(self) -> None:
         """Waits until all work on the device is done, and tells what it failed with."""
     def total_memory(self) -> _int | None:
@@ -2740,6 +2742,7 @@ class Tensor:
         axis: _Dims | None = None,
         keepdims: _bool | None = None,
         out: None = None,
+        other: Tensor | None = None,
     ) -> Tensor:
         """The largest element; with another tensor, the larger of each pair. Along one `dim`, PyTorch's pair of values and
         indices; over NumPy's `axis`, or several axes, the values.
@@ -2758,6 +2761,7 @@ class Tensor:
         axis: _Dims | None = None,
         keepdims: _bool | None = None,
         out: None = None,
+        other: Tensor | None = None,
     ) -> Tensor:
         """The smallest element; with another tensor, the smaller of each pair. Along one `dim`, PyTorch's pair of values and
         indices; over NumPy's `axis`, or several axes, the values.
@@ -3393,8 +3397,8 @@ class _KernelBuilder:
         """A value as a branch divides by it."""
     def cast(self, sort: str, value: _int) -> _int:
         """A value as a `float`, an `int` or a `bool`."""
-    def kernel(self, kernel: _Kernel, args: Sequence[_int], result: _int) -> _int:
-        """A result of another kernel."""
+    def kernel(self, kernel: _Kernel, conditions: Sequence[_int], args: Sequence[_int]) -> list[_int]:
+        """The results of another kernel, in branches of these conditions."""
     def end(self, results: Sequence[_int], gradient: _Kernel | None = None) -> _Kernel:
         """The kernel, with a gradient of its own or without."""
 
@@ -4840,7 +4844,8 @@ def _nn_pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float =
 
 def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: str | None = None) -> Tensor:
     """The `p`-norms of the differences of all pairs of rows: of `[…, n, m]` and `[…, k, m]` those of row `i` and row `j`, `[…, n, k]`; batches broadcast.
-    Integers become f32. Euclidean distances of more than 25 rows are computed by a product, unless `compute_mode` is
+    Integers become f32. Where `p` is infinite and several components differ by as much, each has the whole gradient, as in [`Tensor::pdist`]
+    (and not a share, as in [`Tensor::norm`]). Euclidean distances of more than 25 rows are computed by a product, unless `compute_mode` is
     "donot_use_mm_for_euclid_dist"; "use_mm_for_euclid_dist" asks for the product always.
 
     # Errors

@@ -43,6 +43,7 @@ impl Held {
             && let Some(before) = self.node.before()
         {
             before.hold();
+            before.take_back_overwrite();
             // Several writes may have failed together, of which one was told.
             let _ = mg_graph::realize_quietly(&[&before]);
             let failed = std::mem::replace(&mut self.node, before);

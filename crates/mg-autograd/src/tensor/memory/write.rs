@@ -31,8 +31,12 @@ impl Tensor {
         self.count();
     }
 
-    /// The tensor; one of its own, where it is a view of memory that nobody else sees.
+    /// The tensor; one of its own, where it is a view of memory that nobody else sees, and nobody else has it: somebody who was given it back
+    /// has a view, which is written to as one.
     pub(crate) fn alone(self) -> Tensor {
+        if Arc::strong_count(&self.0) > 1 {
+            return self;
+        }
         let mut garbage = Garbage::new();
         let mut state = self.state();
         if let State::Part(part) = &mut *state
@@ -175,8 +179,11 @@ impl Tensor {
                 whole.write(None, Writing { value, line, since })?;
             }
             State::Part(part) => {
-                // What it has seen so far is not wanted any more, and would keep the memory from being written at once.
-                garbage.extend(part.known.take().map(|known| known.held));
+                // What it has seen so far is not wanted any more, and would keep the memory from being written at once; but for its history, where
+                // only the numbers change.
+                let keeps_history = !mg_graph::is_tracking();
+                let known = part.known.take_if(|known| !(keeps_history && known.held.node.is_tracked()));
+                garbage.extend(known.map(|known| known.held));
                 garbage.clear();
                 let part = Part { known: None, line: part.line.clone(), ..**part };
                 drop(state);

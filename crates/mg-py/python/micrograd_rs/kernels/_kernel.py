@@ -186,13 +186,10 @@ class Kernel:
             return inner.read({**dict(zip(self._names, values, strict=True)), **constants})
         compiled = self._compile(constants, reader.depth + 1)
         reader.program.captured += compiled.captured
-        args, builder = [reader.step(node, value) for value in values], reader.program.builder
-        kernel, count = compiled.kernel, compiled.kernel.results
-        def one(i: int) -> Element:
-            return Element(reader.guard(node, lambda: builder.kernel(kernel, args, i)))
-
-        all_ = tuple(one(i) for i in range(count))
-        return all_ if count > 1 else all_[0]
+        args, conditions = [reader.step(node, value) for value in values], [c.at for c in reader.program.taken]
+        found = reader.guard(node, lambda: reader.program.builder.kernel(compiled.kernel, conditions, args))
+        all_ = tuple(Element(at) for at in found)
+        return all_[0] if len(found) == 1 else all_
 
     def _look_up(self, name: str) -> Known | None:
         """What a name stands for around the function."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from .._micrograd_rs import Tensor, _KernelBuilder
 from ._calls import called
@@ -101,6 +101,9 @@ class Names:
         return value
 
 
+Made = TypeVar("Made")
+
+
 class Program:
     """Steps that are being written down, each once, and what they depend on beside the arguments."""
 
@@ -149,8 +152,8 @@ class Reader:
         """Raises a `KernelError` that points at a piece of the text."""
         self.source.fail(node, text)
 
-    def guard(self, node: ast.AST | None, make: Callable[[], int]) -> int:
-        """Makes a step; what is wrong with it is told with its line."""
+    def guard(self, node: ast.AST | None, make: Callable[[], Made]) -> Made:
+        """Makes steps; what is wrong with it is told with its line."""
         try:
             return make()
         except (TypeError, ValueError, OverflowError) as error:
