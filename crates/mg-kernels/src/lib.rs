@@ -42,11 +42,13 @@ pub mod rows;
 mod cell;
 pub mod cpu;
 pub mod cuda;
+mod frame;
 pub mod lane;
 pub mod library;
 pub mod math;
 pub mod philox;
 pub mod program;
+mod walks;
 
 pub use cell::{Cell, is_compared, same_sums};
 pub use lane::{BitLane, FloatLane, Format, Lane};

@@ -1,6 +1,6 @@
 //! Launches on the CPU: tasks, tiles, steps.
 
-use super::compile::{CELL, Compiled, Reg, Step, Uniform};
+use super::compile::{CellStep, Compiled, Reg, Uniform};
 use super::convert::load_loop;
 use super::gather::{Walk, gather, ramp};
 use super::loops::{cell_size, isa};
@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Mutex;
-use tile::{Tile, fill, guard, non_zero, note, random, store_cell};
+use tile::{Tile, fill, note, random, refused, store_cell};
 
 mod tile;
 
@@ -335,28 +335,23 @@ impl Compiled {
                 for (out, acc) in self.totals.iter().zip(totals) {
                     out.reducer.finish(acc, base.add(out.cell as usize).cast());
                 }
-                let cell = |reg: Reg| base.add(reg as usize).cast::<u8>();
+                let cell = |v: Val| base.add(v as usize).cast::<u8>();
                 for step in &self.last {
                     match *step {
-                        Step::Map { f, dst, args: [a, b, c], .. } => {
+                        CellStep::Map { f, dst, args: [a, b, c] } => {
                             f(cell(dst), cell(a), cell(b), cell(c), 1)
                         }
-                        Step::Round { f, dst, .. } => f(cell(dst), 1),
-                        Step::Copy { dst, src, size, .. } if dst & CELL != 0 => {
-                            std::ptr::copy_nonoverlapping(cell(src), cell(dst & !CELL), size as usize)
+                        CellStep::Round { f, dst } => f(cell(dst), 1),
+                        CellStep::Copy { dst, src, size } => {
+                            std::ptr::copy_nonoverlapping(cell(src), cell(dst), size as usize)
                         }
-                        Step::Copy { dst, src, size, .. } => {
+                        CellStep::Take { dst, src, size } => {
                             std::ptr::copy_nonoverlapping(ptrs[src as usize], cell(dst), size as usize)
                         }
-                        Step::Guard { src, bound, dtype, value, .. } => {
-                            let bound = args.consts[bound as usize] as i64;
-                            let found = guard(cell(src), dtype, bound, 1);
+                        CellStep::Check { check, src, dtype, value } => {
+                            let found = refused(args, check, cell(src), dtype, 1);
                             note(refusals, value, found, usize::MAX);
                         }
-                        Step::NonZero { src, dtype, value, .. } => {
-                            note(refusals, value, non_zero(cell(src), dtype, 1), usize::MAX);
-                        }
-                        _ => {}
                     }
                 }
                 for (output, &dst) in self.outputs.iter().zip(args.outputs) {
@@ -417,20 +412,14 @@ impl Compiled {
                             f(ptrs[dst as usize], tmp, tmp, tmp, n);
                         }
                     }
-                    Uniform::Step(step) => match step {
-                        Step::Map { f, dst, args: [a, b, c], .. } => {
-                            f(ptrs[dst as usize], ptrs[a as usize], ptrs[b as usize], ptrs[c as usize], n)
-                        }
-                        Step::Round { f, dst, .. } => f(ptrs[dst as usize], n),
-                        Step::NonZero { src, dtype, value, .. } if !is_empty => {
-                            note(refusals, value, non_zero(ptrs[src as usize], dtype, 1), 0);
-                        }
-                        Step::Guard { src, bound, dtype, value, .. } if !is_empty => {
-                            let bound = args.consts[bound as usize] as i64;
-                            note(refusals, value, guard(ptrs[src as usize], dtype, bound, n.min(1)), 0);
-                        }
-                        _ => {}
-                    },
+                    Uniform::Map { f, dst, args: [a, b, c] } => {
+                        f(ptrs[dst as usize], ptrs[a as usize], ptrs[b as usize], ptrs[c as usize], n)
+                    }
+                    Uniform::Round { f, dst } => f(ptrs[dst as usize], n),
+                    Uniform::Check { .. } if is_empty => {}
+                    Uniform::Check { check, src, dtype, value } => {
+                        note(refusals, value, refused(args, check, ptrs[src as usize], dtype, 1), 0);
+                    }
                 }
             }
         }
@@ -522,7 +511,11 @@ impl Compiled {
                 Uniform::Columns { input, dst, .. } => {
                     Some((dst, cell_size(self.inputs[input as usize].dtype)))
                 }
-                _ => None,
+                Uniform::Const { .. }
+                | Uniform::Load { .. }
+                | Uniform::Map { .. }
+                | Uniform::Round { .. }
+                | Uniform::Check { .. } => None,
             })
             .collect()
     }
