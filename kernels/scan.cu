@@ -4,7 +4,8 @@
 // to, and looks back at what stands before it: at the chunks of its group, at the groups of its group of groups, and so on. A
 // group's sum is told by the block that has its last chunk. So nobody waits for a neighbour's prefix ("decoupled look-back":
 // Merrill and Garland, "Single-pass parallel prefix scan", 2016), only for sums of what lies before; and, other than there,
-// what is joined with what follows from the sizes alone: the same operands give the same bits.
+// what is joined with what follows from the sizes alone: the same operands give the same bits. As there, a block waits for
+// blocks of smaller numbers, which a device begins earlier.
 #include "common.cuh"
 
 template <typename T>
@@ -117,7 +118,7 @@ struct Scan {
     Out* out;
     const T* x;             // without it, the board is made empty
     const T* a;             // the factors of a recurrence
-    u64* board;             // what blocks tell each other, where a line has several chunks: a ticket, nothing, and the sums
+    u64* board;             // what blocks tell each other, where a line has several chunks
     u64 words;              // of the board
     u64 outer, length, inner;
     u64 chunk;              // elements along the axis that one warp or block has
@@ -130,15 +131,6 @@ struct Scan {
     u32 vector;             // elements side by side are read and written together
     u32 lanes;              // of a warp, that share a line: 32, or fewer where lines are short; the lines beside each other that a block has
 };
-
-// A number that blocks get in the order in which they begin: whoever has a smaller one is running, or done.
-__device__ __forceinline__ u64 ticket(const Scan& p) {
-    if (!p.board) return blockIdx.x;
-    __shared__ u32 mine;
-    if (threadIdx.x == 0) mine = atomicAdd((u32*)p.board, 1u);
-    __syncthreads();
-    return mine;
-}
 
 __device__ void clear(const Scan& p) {
     for (u64 i = (u64)blockIdx.x * THREADS + threadIdx.x; i < p.words; i += (u64)gridDim.x * THREADS) p.board[i] = 0;
@@ -239,14 +231,21 @@ __device__ __forceinline__ void load(const Scan& p, const T* line, u64 at, bool 
 }
 
 constexpr u32 GROUP = 32, GROUP_BITS = 5;
-// What an element's lane has up to it is kept where that takes few registers, and joined anew where not.
-constexpr bool KEPT = sizeof(State) <= 8;
+// What a lane has up to each element is kept where that takes no more registers than the elements, and joined anew where not:
+// with blocks enough on a multiprocessor f32 is a sixth faster so.
+constexpr bool KEPT = sizeof(State) <= sizeof(T);
+// Elements that are joined anew are read again, from the cache: registers that hold them meanwhile are worth more than that.
+#if V_SUM || V_PROD
+constexpr bool AGAIN = !KEPT;
+#else
+constexpr bool AGAIN = false;
+#endif
 
 // What stands before a block's chunk, of which `own` is the sum: a warp for each kind of group, from small to large.
 __device__ __forceinline__ State look_back(const Scan& p, u64 row, u64 chunk, State own) {
     __shared__ State ahead[WARPS];
     u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    u64* line = p.board + 2 + row * p.told * WORDS;
+    u64* line = p.board + row * p.told * WORDS;
     if (threadIdx.x == 0) tell(line + chunk * WORDS, own);
     if (warp < p.levels) {
         u64 count = p.chunks, at = chunk;
@@ -276,7 +275,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     if (!p.x) return clear(p);
     __shared__ State sums[WARPS];
     u32 lanes = p.lanes, lane = threadIdx.x & (lanes - 1), warp = threadIdx.x >> 5;
-    u64 number = p.together ? ticket(p) : ((u64)blockIdx.x * THREADS + threadIdx.x) / lanes;
+    u64 number = p.together ? blockIdx.x : ((u64)blockIdx.x * THREADS + threadIdx.x) / lanes;
     u64 row = number / p.chunks, chunk = number - row * p.chunks;
     // A line that is not there is one without elements: all lanes of a warp go the same way.
     bool idle = row >= p.outer;
@@ -344,6 +343,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #pragma unroll
     for (int t = 0; t < TIMES; t++) {
         if (t >= times) break;
+        if constexpr (AGAIN) {
+            asm volatile("" ::: "memory");
+            load(p, line, mine_at + t * 32 * EACH, whole(t), v[t]);
+        }
         State now = start.then(before[t], p.smallest);
         auto up_to = [&](int e) {
             if constexpr (KEPT) return now.then(kept[t][e], p.smallest);
@@ -383,7 +386,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     if (!p.x) return clear(p);
     __shared__ State sums[THREADS];
     u32 lanes = p.lanes, parts = THREADS / lanes, lane = threadIdx.x & (lanes - 1), part = threadIdx.x / lanes;
-    u64 number = ticket(p), beside = (p.inner + lanes - 1) / lanes;
+    u64 number = blockIdx.x, beside = (p.inner + lanes - 1) / lanes;
     u64 column = number % beside * lanes + lane, rest = number / beside;
     u64 row = rest / p.chunks, chunk = rest - row * p.chunks;
     bool here = column < p.inner;
@@ -436,7 +439,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         State before = part > 0 ? sums[threadIdx.x - lanes] : State::none();
         State own = sums[(parts - 1) * lanes + lane];
         if (p.board) {
-            u64* line = p.board + 2 + (row * p.told * p.inner + column) * WORDS;
+            u64* line = p.board + (row * p.told * p.inner + column) * WORDS;
             u64 there = p.chunks, at = chunk;
             // What the chunk comes to, then its group, and so on, as long as it is the last one of it.
             State group = own;

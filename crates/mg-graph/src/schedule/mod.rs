@@ -15,6 +15,8 @@ mod group;
 mod memory;
 mod path;
 mod store;
+#[cfg(test)]
+mod tests;
 
 use crate::engine::{Collected, Root, is_argument};
 use crate::node::Inner;
@@ -88,6 +90,6 @@ impl<'a> Graph<'a> {
 pub(crate) fn plan(collected: &Collected) -> Result<Plan> {
     let mut graph = Graph::new(collected);
     let aliases = store::decide(&mut graph)?;
-    let groups = group::form(&mut graph, &aliases)?;
+    let groups = group::form(&mut graph)?;
     memory::assemble(&graph, groups, aliases)
 }

@@ -6,7 +6,7 @@ use super::gather::{Walk, gather, ramp};
 use super::loops::{cell_size, isa};
 use super::pool::{num_threads, parallel};
 use super::reduce::{Acc, CHUNK, ROW_BLOCK};
-use crate::program::{Class, ReduceKind, Source, Val};
+use crate::program::{Class, Source, Val};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -37,7 +37,7 @@ pub struct InputArg {
 pub struct Args<'a> {
     /// The operands, in the program's order.
     pub inputs: &'a [InputArg],
-    /// The scalar arguments: f64 bits for floats, i64 for integers and bool.
+    /// The scalar arguments, as the bits of their dtypes' cells.
     pub consts: &'a [u64],
     /// Where the outputs go, in the program's order.
     pub outputs: &'a [*mut u8],
@@ -524,9 +524,4 @@ impl Compiled {
 /// Rows of a reduction over outer dimensions that one task adds: by sizes alone.
 fn row_chunk(rows: usize, columns: usize) -> usize {
     if rows * columns <= CHUNK { rows.max(1) } else { rows.div_ceil(8).next_multiple_of(ROW_BLOCK) }
-}
-
-/// Whether an index reduction of this kind is possible over this many elements.
-pub fn needs_elements(kind: ReduceKind) -> bool {
-    !matches!(kind, ReduceKind::Sum | ReduceKind::Prod)
 }

@@ -10,8 +10,6 @@ use mg_device::{DType, Error, ErrorKind, Result};
 const BUSY: usize = 1 << 10;
 /// Blocks that empty a board, at the most.
 const CLEARING: usize = 1 << 10;
-/// Words of a board before the sums: the ticket.
-const HEAD: usize = 2;
 
 /// Bytes of what is carried from chunk to chunk: `State` of `scan.cu`.
 fn state_bytes(kind: ScanKind, dtype: DType) -> usize {
@@ -135,7 +133,7 @@ pub(super) fn plan(scan: &Scan, operands: &[Described], align: usize) -> Result<
     // Each four bytes of a state are half of a word.
     let words = match chunks {
         1 => 0,
-        _ => HEAD + outer * inner * told * (state_bytes(scan.kind, x.dtype) / 4),
+        _ => outer * inner * told * (state_bytes(scan.kind, x.dtype) / 4),
     };
     let board = (words > 0).then_some((Pointer::Workspace, 0));
     let args = |x, a| args::scan::Scan {
