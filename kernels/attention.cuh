@@ -11,7 +11,7 @@ enum AttentionFlags : u32 {
     RESULTS_ALIGNED = 16,
 };
 
-// The argument; `crates/mg-kernels/src/library/attention/cuda.rs` writes it. Heads lie one after the other: of queries `heads` for each of the
+// The argument. Heads lie one after the other: of queries `heads` for each of the
 // batch, of keys and values `shared`, which divides them.
 template <typename T, typename W>
 struct Attention {

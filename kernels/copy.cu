@@ -63,6 +63,39 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 }
 #endif
 
+#ifdef V_MANY
+// As above, over more axes than those have: the outer ones first.
+struct Many {
+    void* out;
+    const void* from;
+    u64 count;
+    u64 inside;  // positions of the inner axes
+    Axes<2> around;
+    Axes<2> axes;
+};
+
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Many p) {
+    using T = V_T;
+    u64 first = (u64)blockIdx.x * BLOCK + threadIdx.x;
+    i64 at[TIMES][2];
+    T value[TIMES];
+#pragma unroll
+    for (int i = 0; i < (int)TIMES; i++)
+        if (first + i * (int)THREADS < p.count) {
+            u64 position = first + i * (int)THREADS, outside = position / p.inside;
+            i64 begin[2];
+            p.around.offsets(outside, begin);
+            p.axes.offsets(position - outside * p.inside, at[i]);
+            at[i][0] += begin[0];
+            at[i][1] += begin[1];
+            value[i] = ((const T*)p.from)[at[i][1]];
+        }
+#pragma unroll
+    for (int i = 0; i < (int)TIMES; i++)
+        if (first + i * (int)THREADS < p.count) ((T*)p.out)[at[i][0]] = value[i];
+}
+#endif
+
 #ifdef V_PLANE
 // Planes whose neighbours along one axis are neighbours in the source and along the other in the result: tiles of SIDE
 // rows by ACROSS columns through shared memory, read and written 16 bytes at a time where both sides are aligned for it

@@ -1,8 +1,11 @@
 // Running sums, products, extremes and linear recurrences along an axis of a dense operand [outer, length, inner].
 //
-// Three passes where one block does not have a whole line: what each chunk comes to, what stands before each chunk, and the
-// chunks themselves ("reduce, then scan": Blelloch, "Prefix sums and their applications", 1990). The order of additions is
-// fixed by the sizes, so that the same operands give the same bits.
+// One pass, also where a block does not have a whole line. Each block holds a chunk in registers, tells others what it comes
+// to, and looks back at what stands before it: at the chunks of its group, at the groups of its group of groups, and so on. A
+// group's sum is told by the block that has its last chunk. So nobody waits for a neighbour's prefix ("decoupled look-back":
+// Merrill and Garland, "Single-pass parallel prefix scan", 2016), only for sums of what lies before; and, other than there,
+// what is joined with what follows from the sizes alone: the same operands give the same bits. As there, a block waits for
+// blocks of smaller numbers, which a device begins earlier.
 #include "common.cuh"
 
 template <typename T>
@@ -109,45 +112,80 @@ struct State {
 };
 #endif
 
-enum : u32 { THREADS = 256, WARPS = THREADS / 32 };
+enum : u32 { THREADS = 256, WARPS = THREADS / 32, WORDS = sizeof(State) / 4 };
 
 struct Scan {
     Out* out;
-    const T* x;
+    const T* x;             // without it, the board is made empty
     const T* a;             // the factors of a recurrence
-    State* totals;          // of chunks; where they are there and `starts` is not, they are what is written
-    const State* starts;    // what stands before each chunk
+    u64* board;             // what blocks tell each other, where a line has several chunks
+    u64 words;              // of the board
     u64 outer, length, inner;
-    u64 chunk;              // elements along the axis that one warp, block or thread has
+    u64 chunk;              // elements along the axis that one warp or block has
     u64 chunks;             // in a line
+    u64 told;               // sums of a line: of its chunks, of groups of them, of groups of those
+    u32 levels;             // kinds of these
     u32 reverse;
     u32 smallest;
     u32 together;           // the warps of a block share a chunk
     u32 vector;             // elements side by side are read and written together
-    u32 lanes;              // of a warp, that share a line: 32, or fewer where lines are short
-    u32 unused;
+    u32 lanes;              // of a warp, that share a line: 32, or fewer where lines are short; the lines beside each other that a block has
 };
 
-__device__ __forceinline__ State up(State s, u32 by) {
-    constexpr int N = sizeof(State) / 4;
+__device__ void clear(const Scan& p) {
+    for (u64 i = (u64)blockIdx.x * THREADS + threadIdx.x; i < p.words; i += (u64)gridDim.x * THREADS) p.board[i] = 0;
+}
+
+// Half of each word is a part of the state, and half says that it is there: words are written and read at once, so nothing
+// else has to be in order.
+__device__ __forceinline__ void tell(u64* at, State s) {
     union {
         State state;
-        u32 word[N];
+        u32 word[WORDS];
+    } from;
+    from.state = s;
+#pragma unroll
+    for (u32 i = 0; i < WORDS; i++)
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at + i), "l"((u64)1 << 32 | from.word[i]) : "memory");
+}
+__device__ __forceinline__ State told(const u64* at) {
+    union {
+        State state;
+        u32 word[WORDS];
+    } to;
+    for (bool there = false; !there;) {
+        u64 word[WORDS];
+#pragma unroll
+        for (u32 i = 0; i < WORDS; i++)
+            asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word[i]) : "l"(at + i) : "memory");
+        there = true;
+#pragma unroll
+        for (u32 i = 0; i < WORDS; i++) {
+            there = there && word[i] >> 32;
+            to.word[i] = (u32)word[i];
+        }
+    }
+    return to.state;
+}
+
+__device__ __forceinline__ State up(State s, u32 by) {
+    union {
+        State state;
+        u32 word[WORDS];
     } from, to;
     from.state = s;
 #pragma unroll
-    for (int i = 0; i < N; i++) to.word[i] = __shfl_up_sync(0xffffffffu, from.word[i], by);
+    for (u32 i = 0; i < WORDS; i++) to.word[i] = __shfl_up_sync(0xffffffffu, from.word[i], by);
     return to.state;
 }
 __device__ __forceinline__ State from_lane(State s, u32 lane) {
-    constexpr int N = sizeof(State) / 4;
     union {
         State state;
-        u32 word[N];
+        u32 word[WORDS];
     } from, to;
     from.state = s;
 #pragma unroll
-    for (int i = 0; i < N; i++) to.word[i] = __shfl_sync(0xffffffffu, from.word[i], lane);
+    for (u32 i = 0; i < WORDS; i++) to.word[i] = __shfl_sync(0xffffffffu, from.word[i], lane);
     return to.state;
 }
 
@@ -192,31 +230,49 @@ __device__ __forceinline__ void load(const Scan& p, const T* line, u64 at, bool 
     }
 }
 
-// Chunks' starts from their totals, in place: a block for each line.
-__device__ void combine(const Scan& p) {
-    __shared__ State sums[WARPS];
-    State* line = p.totals + (u64)blockIdx.x * p.chunks;
-    u64 each = (p.chunks + THREADS - 1) / THREADS;
-    u64 from = threadIdx.x * each, to = min(from + each, p.chunks);
-    State mine = State::none();
-    for (u64 i = from; i < to; i++) mine = mine.then(line[i], p.smallest);
-    State all = across(mine, p.smallest);
+constexpr u32 GROUP = 32, GROUP_BITS = 5;
+// What a lane has up to each element is kept where that takes no more registers than the elements, and joined anew where not:
+// with blocks enough on a multiprocessor f32 is a sixth faster so.
+constexpr bool KEPT = sizeof(State) <= sizeof(T);
+// Elements that are joined anew are read again, from the cache: registers that hold them meanwhile are worth more than that.
+#if V_SUM || V_PROD
+constexpr bool AGAIN = !KEPT;
+#else
+constexpr bool AGAIN = false;
+#endif
+
+// What stands before a block's chunk, of which `own` is the sum: a warp for each kind of group, from small to large.
+__device__ __forceinline__ State look_back(const Scan& p, u64 row, u64 chunk, State own) {
+    __shared__ State ahead[WARPS];
     u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    if (lane == 31) sums[warp] = all;
-    __syncthreads();
-    State before = State::none();
-    for (u32 w = 0; w < warp; w++) before = before.then(sums[w], p.smallest);
-    State below = up(all, 1);
-    if (lane > 0) before = before.then(below, p.smallest);
-    for (u64 i = from; i < to; i++) {
-        State total = line[i];
-        line[i] = before;
-        before = before.then(total, p.smallest);
+    u64* line = p.board + row * p.told * WORDS;
+    if (threadIdx.x == 0) tell(line + chunk * WORDS, own);
+    if (warp < p.levels) {
+        u64 count = p.chunks, at = chunk;
+        for (u32 level = 0; level < warp; level++) {
+            line += count * WORDS;
+            count /= GROUP;
+            at /= GROUP;
+        }
+        u32 before = at % GROUP;
+        // The last of its group tells what the group comes to.
+        bool last = warp + 1 < p.levels && (chunk + 1) % ((u64)1 << GROUP_BITS * (warp + 1)) == 0;
+        State s = State::none();
+        if (lane < before || (last && lane == before)) s = told(line + (at - before + lane) * WORDS);
+        __syncwarp();
+        State all = across(s, p.smallest);
+        if (last && lane == 31) tell(line + (count + at / GROUP) * WORDS, all);
+        State below = from_lane(all, before ? before - 1 : 0);
+        if (lane == 0) ahead[warp] = before ? below : State::none();
     }
+    __syncthreads();
+    State start = State::none();
+    for (u32 level = p.levels; level-- > 0;) start = start.then(ahead[level], p.smallest);
+    return start;
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scan p) {
-    if (!p.x) return combine(p);
+    if (!p.x) return clear(p);
     __shared__ State sums[WARPS];
     u32 lanes = p.lanes, lane = threadIdx.x & (lanes - 1), warp = threadIdx.x >> 5;
     u64 number = p.together ? blockIdx.x : ((u64)blockIdx.x * THREADS + threadIdx.x) / lanes;
@@ -253,56 +309,33 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         load(p, factors, mine_at + t * 32 * EACH, whole(t), a[t]);
 #endif
     }
-#if V_SUM || V_PROD
-    // What a chunk comes to, in any order that is always the same.
-    if (p.totals && !p.starts) {
-        State mine = State::none();
-#pragma unroll
-        for (int t = 0; t < TIMES; t++) {
-            if (t >= times) break;
-            bool all_there = whole(t);
-#pragma unroll
-            for (int e = 0; e < EACH; e++)
-                if (all_there || mine_at + (u64)(t * 32 * EACH) + e < p.length) mine = mine.then(element(t, e), p.smallest);
-        }
-        State all = across(mine, p.smallest);
-        if (lane == 31) sums[warp] = all;
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            State total = State::none();
-            for (u32 w = 0; w < WARPS; w++) total = total.then(sums[w], p.smallest);
-            p.totals[number] = total;
-        }
-        return;
-    }
-#endif
     // Each lane's elements are joined, then the lanes, then the groups one after the other.
     State carry = State::none();
     State before[TIMES];
+    State kept[KEPT ? TIMES : 1][KEPT ? EACH : 1];
 #pragma unroll
     for (int t = 0; t < TIMES; t++) {
         if (t >= times) break;
         State mine = State::none();
         bool all_there = whole(t);
 #pragma unroll
-        for (int e = 0; e < EACH; e++)
-            if (all_there || mine_at + (u64)(t * 32 * EACH) + e < p.length) mine = mine.then(element(t, e), p.smallest);
+        for (int e = 0; e < EACH; e++) {
+            if (all_there || mine_at + (u64)(t * 32 * EACH) + e < p.length) mine = e ? mine.then(element(t, e), p.smallest) : element(t, e);
+            if constexpr (KEPT) kept[t][e] = mine;
+        }
         State all = across(mine, p.smallest, lanes);
         State below = up(all, 1);
         before[t] = lane > 0 ? carry.then(below, p.smallest) : carry;
         carry = carry.then(from_lane(all, 31), p.smallest);
     }
     State start = State::none();
-    if (p.starts) start = p.starts[number];
     if (p.together) {
         if (lane == 31) sums[warp] = carry;
         __syncthreads();
-        if (p.totals && !p.starts) {
-            if (threadIdx.x == 0) {
-                for (u32 w = 0; w < WARPS; w++) start = start.then(sums[w], p.smallest);
-                p.totals[number] = start;
-            }
-            return;
+        if (p.board) {
+            State own = sums[0];
+            for (u32 w = 1; w < WARPS; w++) own = own.then(sums[w], p.smallest);
+            start = look_back(p, row, chunk, own);
         }
         for (u32 w = 0; w < warp; w++) start = start.then(sums[w], p.smallest);
     }
@@ -310,15 +343,23 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #pragma unroll
     for (int t = 0; t < TIMES; t++) {
         if (t >= times) break;
+        if constexpr (AGAIN) {
+            asm volatile("" ::: "memory");
+            load(p, line, mine_at + t * 32 * EACH, whole(t), v[t]);
+        }
         State now = start.then(before[t], p.smallest);
+        auto up_to = [&](int e) {
+            if constexpr (KEPT) return now.then(kept[t][e], p.smallest);
+            else return now = now.then(element(t, e), p.smallest);
+        };
         u64 at = mine_at + (u64)(t * 32 * EACH);
         if (whole(t)) {
             Pack<Out> pack;
 #pragma unroll
             for (int e = 0; e < EACH; e++) {
-                now = now.then(element(t, e), p.smallest);
-                if (p.reverse) pack.v[EACH - 1 - e] = now.out();
-                else pack.v[e] = now.out();
+                Out now_out = up_to(e).out();
+                if (p.reverse) pack.v[EACH - 1 - e] = now_out;
+                else pack.v[e] = now_out;
             }
             *(Pack<Out>*)(to + place(p, at)) = pack;
             continue;
@@ -326,37 +367,109 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
             if (at + e >= p.length) break;
-            now = now.then(element(t, e), p.smallest);
-            to[p.reverse ? p.length - 1 - at - e : at + e] = now.out();
+            to[p.reverse ? p.length - 1 - at - e : at + e] = up_to(e).out();
         }
     }
 }
 #endif
 
 #if V_COLUMNS
-// Lines beside each other: neighbouring threads have neighbouring lines.
-extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scan p) {
-    u64 number = (u64)blockIdx.x * THREADS + threadIdx.x;
-    u64 column = number % p.inner, rest = number / p.inner;
-    // Starts lie as totals do: a line's chunks one after the other.
-    u64 row = rest / p.chunks, chunk = rest - row * p.chunks;
-    if (row >= p.outer) return;
-    u64 place = (row * p.inner + column) * p.chunks + chunk;
-    u64 from = chunk * p.chunk, to = min(from + p.chunk, p.length);
-    State now = p.starts ? p.starts[place] : State::none();
-    u64 base = row * p.length * p.inner + column;
-    bool whole = p.starts || !p.totals;
-#pragma unroll 8
-    for (u64 i = from; i < to; i++) {
-        u64 j = p.reverse ? p.length - 1 - i : i;
-        T x = p.x[base + j * p.inner];
+// Lines beside each other: a block has up to 32 of them, and of each as many elements as its threads hold.
 #if V_LINEAR
-        now = now.then(State::of(x, p.a[base + j * p.inner], (i64)j), p.smallest);
+constexpr int DEEP = sizeof(T) > 4 ? 8 : 16;
 #else
-        now = now.then(State::of(x, x, (i64)j), p.smallest);
+constexpr int DEEP = sizeof(T) > 4 ? 16 : 32;
 #endif
-        if (whole) p.out[base + j * p.inner] = now.out();
+constexpr u32 GROUP = 8;
+
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scan p) {
+    if (!p.x) return clear(p);
+    __shared__ State sums[THREADS];
+    u32 lanes = p.lanes, parts = THREADS / lanes, lane = threadIdx.x & (lanes - 1), part = threadIdx.x / lanes;
+    u64 number = blockIdx.x, beside = (p.inner + lanes - 1) / lanes;
+    u64 column = number % beside * lanes + lane, rest = number / beside;
+    u64 row = rest / p.chunks, chunk = rest - row * p.chunks;
+    bool here = column < p.inner;
+    u64 base = row * p.length * p.inner + column;
+    u64 end = min((chunk + 1) * p.chunk, p.length);
+    // Backwards, the first element is the last one in memory.
+    i64 stride = p.reverse ? -(i64)p.inner : (i64)p.inner;
+    State carry = State::none();
+    for (u64 from = chunk * p.chunk; from < end; from += (u64)parts * DEEP) {
+        u64 first = from + (u64)part * DEEP;
+        int count = here && first < end ? (int)min((u64)DEEP, end - first) : 0;
+        i64 origin = (i64)base + (i64)(p.reverse ? p.length - 1 - first : first) * (i64)p.inner;
+        T v[DEEP] = {};
+#if V_LINEAR
+        T a[DEEP] = {};
+#endif
+#pragma unroll
+        for (int e = 0; e < DEEP; e++) {
+            if (e >= count) break;
+            v[e] = p.x[origin + e * stride];
+#if V_LINEAR
+            a[e] = p.a[origin + e * stride];
+#endif
+        }
+        auto element = [&](int e) {
+            i64 j = (i64)(p.reverse ? p.length - 1 - first - e : first + e);
+#if V_LINEAR
+            return State::of(v[e], a[e], j);
+#else
+            return State::of(v[e], v[e], j);
+#endif
+        };
+        State mine = State::none();
+#pragma unroll
+        for (int e = 0; e < DEEP; e++) {
+            if (e >= count) break;
+            mine = mine.then(element(e), p.smallest);
+        }
+        // The parts of a line, joined.
+        __syncthreads();
+        sums[threadIdx.x] = mine;
+        __syncthreads();
+        for (u32 by = 1; by < parts; by *= 2) {
+            State all = sums[threadIdx.x];
+            if (part >= by) all = sums[threadIdx.x - by * lanes].then(all, p.smallest);
+            __syncthreads();
+            sums[threadIdx.x] = all;
+            __syncthreads();
+        }
+        State before = part > 0 ? sums[threadIdx.x - lanes] : State::none();
+        State own = sums[(parts - 1) * lanes + lane];
+        if (p.board) {
+            u64* line = p.board + (row * p.told * p.inner + column) * WORDS;
+            u64 there = p.chunks, at = chunk;
+            // What the chunk comes to, then its group, and so on, as long as it is the last one of it.
+            State group = own;
+            bool last = true;
+            for (u32 level = 0; level < p.levels; level++) {
+                if (last && here && part == 0) tell(line + at * p.inner * WORDS, group);
+                u32 preceding = at % GROUP;
+                State s = State::none();
+                if (here && part < preceding) s = told(line + (at - preceding + part) * p.inner * WORDS);
+                __syncthreads();
+                if (part < GROUP) sums[threadIdx.x] = s;
+                __syncthreads();
+                State earlier = State::none();
+                for (u32 i = 0; i < preceding; i++) earlier = earlier.then(sums[i * lanes + lane], p.smallest);
+                carry = earlier.then(carry, p.smallest);
+                group = earlier.then(group, p.smallest);
+                last = last && preceding == GROUP - 1;
+                line += there * p.inner * WORDS;
+                there /= GROUP;
+                at /= GROUP;
+            }
+        }
+        State now = carry.then(before, p.smallest);
+#pragma unroll
+        for (int e = 0; e < DEEP; e++) {
+            if (e >= count) break;
+            now = now.then(element(e), p.smallest);
+            p.out[origin + e * stride] = now.out();
+        }
+        carry = carry.then(own, p.smallest);
     }
-    if (!whole) p.totals[place] = now;
 }
 #endif

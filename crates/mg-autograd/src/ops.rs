@@ -48,8 +48,8 @@ into_operand! {
     &LiveScalar => |v| Operand::Live(v.clone());
 }
 
-/// An operand whose tensor, if it is one, has been looked at.
-enum Beside {
+/// An operand as rows take it: a node, or a number whose dtype follows the other operand's.
+enum Term {
     Node(Node),
     Float(f64),
     Int(i64),
@@ -82,35 +82,35 @@ impl Operand {
         self.look().into_node(dtype, device)
     }
 
-    fn look(&self) -> Beside {
+    fn look(&self) -> Term {
         match self {
-            Operand::Tensor(t) => Beside::Node(t.node()),
-            Operand::Float(v) => Beside::Float(*v),
-            Operand::Int(v) => Beside::Int(*v),
-            Operand::Bool(v) => Beside::Bool(*v),
-            Operand::Live(v) => Beside::Live(v.clone()),
+            Operand::Tensor(t) => Term::Node(t.node()),
+            Operand::Float(v) => Term::Float(*v),
+            Operand::Int(v) => Term::Int(*v),
+            Operand::Bool(v) => Term::Bool(*v),
+            Operand::Live(v) => Term::Live(v.clone()),
         }
     }
 }
 
-impl Beside {
+impl Term {
     fn kind(&self) -> (DType, Standing) {
         match self {
-            Beside::Node(n) => kind(n),
-            Beside::Float(_) | Beside::Live(_) => (DType::default_float(), Standing::Number),
-            Beside::Int(_) => (DType::I64, Standing::Number),
-            Beside::Bool(_) => (DType::Bool, Standing::Number),
+            Term::Node(n) => kind(n),
+            Term::Float(_) | Term::Live(_) => (DType::default_float(), Standing::Number),
+            Term::Int(_) => (DType::I64, Standing::Number),
+            Term::Bool(_) => (DType::Bool, Standing::Number),
         }
     }
 
     #[track_caller]
     fn into_node(self, dtype: DType, device: Device) -> Node {
         match self {
-            Beside::Node(n) => cast(n, dtype),
-            Beside::Float(v) => Node::scalar_bits(cell_bits(v, dtype), dtype, device, false),
-            Beside::Int(v) => Node::scalar_bits(cell_bits_of_int(v, dtype), dtype, device, false),
-            Beside::Bool(v) => Node::scalar_bits(cell_bits_of_int(v.into(), dtype), dtype, device, false),
-            Beside::Live(v) => Node::live(&v, dtype, device),
+            Term::Node(n) => cast(n, dtype),
+            Term::Float(v) => Node::scalar_bits(cell_bits(v, dtype), dtype, device, false),
+            Term::Int(v) => Node::scalar_bits(cell_bits_of_int(v, dtype), dtype, device, false),
+            Term::Bool(v) => Node::scalar_bits(cell_bits_of_int(v.into(), dtype), dtype, device, false),
+            Term::Live(v) => Node::live(&v, dtype, device),
         }
     }
 }
@@ -215,14 +215,14 @@ fn unary(row: Row, a: &Tensor) -> Result<Tensor> {
 }
 
 #[track_caller]
-fn binary(row: Row, a: &Tensor, b: Beside) -> Result<Tensor> {
-    if let (true, Beside::Node(other)) = (autocast::is_on(), &b) {
+fn binary(row: Row, a: &Tensor, b: Term) -> Result<Tensor> {
+    if let (true, Term::Node(other)) = (autocast::is_on(), &b) {
         let ([a, b], _aside) = autocast::taken(row.name(), [a, &Tensor::from_node(other.clone())])?;
-        return binary(row, &a, Beside::Node(b.node()));
+        return binary(row, &a, Term::Node(b.node()));
     }
     let a = a.node();
     let joint = joint(row, kind(&a), b.kind())?;
-    if let (Row::Maximum | Row::Minimum, Beside::Int(bound)) = (row, &b)
+    if let (Row::Maximum | Row::Minimum, Term::Int(bound)) = (row, &b)
         && int_bound(row, *bound, joint)?.is_none()
     {
         return Ok(Tensor::from_node(cast(a, joint).alias()));
@@ -234,7 +234,7 @@ fn binary(row: Row, a: &Tensor, b: Beside) -> Result<Tensor> {
 
 /// `number ∘ tensor`.
 #[track_caller]
-fn reflected(row: Row, a: Beside, b: &Tensor) -> Result<Tensor> {
+fn reflected(row: Row, a: Term, b: &Tensor) -> Result<Tensor> {
     if autocast::is_on() && row == Row::Div {
         // A number times the reciprocal, as PyTorch has it.
         let ([b], _aside) = autocast::taken("reciprocal", [b])?;
@@ -248,9 +248,9 @@ fn reflected(row: Row, a: Beside, b: &Tensor) -> Result<Tensor> {
 
 /// `other ∘ tensor`.
 #[track_caller]
-pub(crate) fn turned(row: Row, other: Operand, tensor: &Tensor) -> Result<Tensor> {
+pub(crate) fn apply_reflected(row: Row, other: Operand, tensor: &Tensor) -> Result<Tensor> {
     match other {
-        Operand::Tensor(t) => binary(row, &t, Beside::Node(tensor.node())),
+        Operand::Tensor(t) => binary(row, &t, Term::Node(tensor.node())),
         number => reflected(row, number.look(), tensor),
     }
 }
@@ -481,8 +481,8 @@ impl Tensor {
         })
     }
 
-    fn look(&self) -> Beside {
-        Beside::Node(self.node())
+    fn look(&self) -> Term {
+        Term::Node(self.node())
     }
 
     /// `self` to the power of a number.
@@ -505,7 +505,7 @@ impl Tensor {
         let (a, b, condition) = (a.into().look(), b.into().look(), condition.node());
         let dtype = DType::result_type([a.kind(), b.kind()]);
         for number in [&a, &b] {
-            if let (Beside::Int(v), Some((_, largest))) = (number, dtype.int_range())
+            if let (Term::Int(v), Some((_, largest))) = (number, dtype.int_range())
                 && (i128::from(*v) > largest || i128::from(*v) < -largest - 1)
             {
                 let text = format!("{v} does not fit {dtype}");
@@ -557,7 +557,7 @@ pub(crate) fn power(base: &Tensor, exponent: Operand) -> Result<Tensor> {
         }
         Some(2) => return base.try_square(),
         Some(3) => return base.try_square()?.try_mul(base),
-        Some(-1) if own.is_float() => return reflected(Row::Div, Beside::Float(1.0), base),
+        Some(-1) if own.is_float() => return reflected(Row::Div, Term::Float(1.0), base),
         Some(n) if !own.is_float() => return integer_power(base, n),
         _ => {}
     }
@@ -642,14 +642,14 @@ struct Division {
 }
 
 impl Division {
-    fn of(op: &'static str, a: Beside, b: Beside) -> Result<Division> {
+    fn of(op: &'static str, a: Term, b: Term) -> Result<Division> {
         let dtype = DType::result_type([a.kind(), b.kind()]);
         if dtype.is_bool() {
             let text = "truth values are not divided; convert to an integer or a float first";
             return Err(Error::new(op, ErrorKind::DType(text.into())));
         }
         let device = match (&a, &b) {
-            (Beside::Node(n), _) | (_, Beside::Node(n)) => n.device(),
+            (Term::Node(n), _) | (_, Term::Node(n)) => n.device(),
             _ => crate::default_device(),
         };
         let (a, b) = (a.into_node(dtype, device), b.into_node(dtype, device));
@@ -713,7 +713,7 @@ impl Division {
 }
 
 #[track_caller]
-fn clamp(t: &Tensor, min: Option<Beside>, max: Option<Beside>) -> Result<Tensor> {
+fn clamp(t: &Tensor, min: Option<Term>, max: Option<Term>) -> Result<Tensor> {
     let fail = |kind| Err(Error::new("clamp", kind));
     let x = t.node();
     let bounds = [(Row::Maximum, min), (Row::Minimum, max)];
@@ -721,8 +721,8 @@ fn clamp(t: &Tensor, min: Option<Beside>, max: Option<Beside>) -> Result<Tensor>
     if given.clone().next().is_none() {
         return fail(ErrorKind::Value("takes a bound at least on one side".into()));
     }
-    let by_tensor = given.clone().any(|bound| matches!(bound, Beside::Node(_)));
-    let dtype = DType::result_type(given.map(Beside::kind).chain([kind(&x)]));
+    let by_tensor = given.clone().any(|bound| matches!(bound, Term::Node(_)));
+    let dtype = DType::result_type(given.map(Term::kind).chain([kind(&x)]));
     if dtype.is_bool() && !by_tensor {
         return fail(ErrorKind::DType("truth values have no bounds; convert to an integer first".into()));
     }
@@ -731,7 +731,7 @@ fn clamp(t: &Tensor, min: Option<Beside>, max: Option<Beside>) -> Result<Tensor>
     for (row, bound) in bounds {
         match bound {
             None => {}
-            Some(Beside::Int(v)) if int_bound(row, v, dtype)?.is_none() => {}
+            Some(Term::Int(v)) if int_bound(row, v, dtype)?.is_none() => {}
             Some(bound) => limits.push((row, bound.into_node(dtype, x.device()))),
         }
     }
@@ -835,14 +835,14 @@ macro_rules! operator {
             type Output = Tensor;
             #[track_caller]
             fn $op(self, other: &Tensor) -> Tensor {
-                or_panic(reflected(Row::$Row, Beside::Float(self), other))
+                or_panic(reflected(Row::$Row, Term::Float(self), other))
             }
         }
         impl std::ops::$Trait<Tensor> for f64 {
             type Output = Tensor;
             #[track_caller]
             fn $op(self, other: Tensor) -> Tensor {
-                or_panic(reflected(Row::$Row, Beside::Float(self), &other))
+                or_panic(reflected(Row::$Row, Term::Float(self), &other))
             }
         }
     };

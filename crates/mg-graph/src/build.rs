@@ -425,7 +425,7 @@ impl Node {
                 n += 1;
             }
         }
-        if count == 0 && mg_kernels::cpu::run::needs_elements(kind) {
+        if count == 0 && kind.needs_elements() {
             let text = format!("no elements to reduce in shape {}", self.shape());
             return Err(Error::new(kind.name(), ErrorKind::Value(text)));
         }

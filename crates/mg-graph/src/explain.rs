@@ -116,7 +116,7 @@ pub(crate) fn info(plan: &Plan, line: String, launch: &Launch, writer: &[Option<
         .inputs()
         .filter_map(|bind| match bind.loc {
             Loc::Slot(slot) => writer.get(slot).copied().flatten(),
-            _ => None,
+            Loc::Node(_) | Loc::Stored(_) | Loc::Product => None,
         })
         .collect();
     let mut info = LaunchInfo {

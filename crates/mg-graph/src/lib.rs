@@ -3,7 +3,8 @@
 //! A [`Node`] describes a value that may not be computed yet; there are five kinds ([`Op`]). [`realize`] computes what it is
 //! asked for: it walks what is pending, finds the plan that this structure was given before or makes one (what is stored,
 //! what shares a launch, where it lies), and runs the launches. [`explain()`] shows a plan, [`record`] and [`Replay`] run a
-//! step again without its graph. Nothing here knows gradients: a node that is *tracked* keeps its sources for a layer above.
+//! step again without its graph. Nothing here computes gradients: nodes are an
+//! [`Algebra`](mg_kernels::Algebra) in which rules are written, and one that is *tracked* keeps its sources for a layer above.
 //!
 //! ```
 //! use mg_device::{Buffer, Layout, Shape};

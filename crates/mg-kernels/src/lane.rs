@@ -6,6 +6,8 @@
 //! For that reason a body never branches on a value (it selects), and fuses a multiply with an add only where it
 //! says [`FloatLane::fma`].
 
+use std::ops::{BitAnd, BitOr, BitXor, Not};
+
 /// A number in flight: arithmetic, comparison, selection.
 ///
 /// Integers wrap; floating-point operations round to nearest even and keep denormals. Division is exact (correctly
@@ -87,6 +89,12 @@ pub trait IntLane: Lane {
     /// Shift right, filling with the sign, if there is one; nothing but that where `o` is negative or at least
     /// [`IntLane::BITS`].
     fn shr(self, o: Self) -> Self;
+}
+
+/// A truth value in flight, as the bodies of rows of logic see it.
+pub trait Truth:
+    Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
+{
 }
 
 /// An integer lane for bit patterns: two's complement, wrapping.

@@ -5,7 +5,8 @@
 //! with reductions. [`cpu`] runs programs in tiles that stay in the first-level cache, with a vectorised loop for each
 //! instruction, [`cuda`] as PTX. [`library`] has the kernels that are no programs (products, gathers, sorts, …), each in a room of its
 //! own with its gradient and its halves for both devices.
-//! [`math`] has the elementary functions, [`philox`] the random numbers. Nothing here knows graphs or gradients.
+//! [`math`] has the elementary functions, [`philox`] the random numbers. Nothing here knows graphs, and of gradients only the rules, which are
+//! written in an algebra that a graph is one of.
 //!
 //! ```
 //! use mg_device::{DType, MAX_RANK};
@@ -42,13 +43,15 @@ pub mod rows;
 mod cell;
 pub mod cpu;
 pub mod cuda;
+mod frame;
 pub mod lane;
 pub mod library;
 pub mod math;
 pub mod philox;
 pub mod program;
+mod walks;
 
 pub use cell::{Cell, is_compared, same_sums};
-pub use lane::{BitLane, FloatLane, Format, Lane};
+pub use lane::{BitLane, FloatLane, Format, Lane, Truth};
 pub use program::{Class, Inst, Operand, Over, Program, ReduceKind, Source, Val, Value};
 pub use rows::{Algebra, Row, Rules};

@@ -26,7 +26,8 @@ pub fn uniform_f32(seed: u64, at: u64) -> f32 {
     (block(seed, at / 4)[(at % 4) as usize] >> 8) as f32 * (1.0 / (1u32 << 24) as f32)
 }
 
-/// The f64 at position `at`: 53 bits, uniform in [0, 1). Its blocks are those of the f32 numbers at the same positions.
+/// The f64 at position `at`: 53 bits, uniform in [0, 1). Its blocks are none of the f32 numbers': bit 63 of their
+/// number keeps them apart.
 #[inline]
 pub fn uniform_f64(seed: u64, at: u64) -> f64 {
     let words = block(seed, (at / 2) | (1 << 63));

@@ -40,13 +40,21 @@ impl ReduceKind {
         match self {
             ReduceKind::ArgMax | ReduceKind::ArgMin => DType::I64,
             ReduceKind::Sum | ReduceKind::Prod if !dtype.is_float() && dtype != DType::U64 => DType::I64,
-            _ => dtype,
+            ReduceKind::Sum | ReduceKind::Prod | ReduceKind::Max | ReduceKind::Min => dtype,
         }
     }
 
     /// Whether the result is an index.
     pub fn is_arg(self) -> bool {
         matches!(self, ReduceKind::ArgMax | ReduceKind::ArgMin)
+    }
+
+    /// Whether there is no result without elements.
+    pub fn needs_elements(self) -> bool {
+        match self {
+            ReduceKind::Sum | ReduceKind::Prod => false,
+            ReduceKind::Max | ReduceKind::Min | ReduceKind::ArgMax | ReduceKind::ArgMin => true,
+        }
     }
 
     /// The operation's name in the public API.
@@ -193,7 +201,9 @@ impl Program {
                 Inst::Reduce(_, Over::Inner, _) => Class::Row,
                 Inst::Reduce(_, Over::Outer, _) => Class::Column,
                 Inst::Reduce(_, Over::All, _) => Class::Total,
-                _ => self.args(v as Val).map(|a| classes[a as usize]).max().unwrap_or(Class::Uniform),
+                Inst::Map(..) | Inst::Cast(_) | Inst::Guard(..) => {
+                    self.args(v as Val).map(|a| classes[a as usize]).max().unwrap_or(Class::Uniform)
+                }
             };
             classes.push(class);
         }

@@ -4,7 +4,7 @@
 //! gradient rule generic over [`Algebra`]. From it come the CPU loops, the emitted GPU kernels, the methods of
 //! tensors, the documentation and the table-driven tests. A new operation is one row.
 
-use crate::lane::{FloatLane, IntLane, Lane};
+use crate::lane::{FloatLane, IntLane, Lane, Truth};
 use crate::math;
 use mg_device::DType;
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10, PI};
@@ -84,8 +84,24 @@ macro_rules! body {
             }
         }
     };
-    // `Logic` and `Select` work on masks; the executors write them out.
-    ($class:ident, $Name:ident, |$($a:ident),+| $body:expr) => {};
+    (Logic, $Name:ident, |$a:ident| $body:expr) => {
+        impl Logic1 for $Name {
+            #[inline(always)]
+            fn apply<T: Truth>($a: T) -> T {
+                $body
+            }
+        }
+    };
+    (Logic, $Name:ident, |$a:ident, $b:ident| $body:expr) => {
+        impl Logic2 for $Name {
+            #[inline(always)]
+            fn apply<T: Truth>($a: T, $b: T) -> T {
+                $body
+            }
+        }
+    };
+    // A choice between values of any dtype, truth values among them: the executors write it out.
+    (Select, $Name:ident, |$($a:ident),+| $body:expr) => {};
 }
 
 /// The body of a unary [`Class::Float`] row.
@@ -117,6 +133,16 @@ pub trait Integer2 {
 pub trait Compare2 {
     /// The value of the operation.
     fn apply<L: Lane>(a: L, b: L) -> L::Mask;
+}
+/// The body of a unary [`Class::Logic`] row.
+pub trait Logic1 {
+    /// The value of the operation.
+    fn apply<T: Truth>(a: T) -> T;
+}
+/// The body of a binary [`Class::Logic`] row.
+pub trait Logic2 {
+    /// The value of the operation.
+    fn apply<T: Truth>(a: T, b: T) -> T;
 }
 
 macro_rules! op_table {
@@ -592,7 +618,7 @@ impl Row {
             Class::Numeric if of == DType::Bool => DType::I64,
             Class::Integer if !of.is_int() => DType::I64,
             Class::Logic => DType::Bool,
-            _ => of,
+            Class::Float | Class::Numeric | Class::Integer | Class::Compare | Class::Select => of,
         }
     }
 
@@ -600,7 +626,7 @@ impl Row {
     pub fn result(self, of: DType) -> DType {
         match self.class() {
             Class::Compare | Class::Logic => DType::Bool,
-            _ => of,
+            Class::Float | Class::Numeric | Class::Integer | Class::Select => of,
         }
     }
 

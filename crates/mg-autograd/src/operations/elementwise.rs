@@ -125,7 +125,7 @@ impl Tensor {
     /// Shapes that do not broadcast, unlike devices.
     #[surface(method, function, in_place, alias = "greater")]
     pub fn gt(&self, other: Operand) -> Result<Tensor> {
-        ops::turned(Row::Lt, other, self)
+        ops::apply_reflected(Row::Lt, other, self)
     }
 
     /// `self ≥ other`.
@@ -135,7 +135,7 @@ impl Tensor {
     /// Shapes that do not broadcast, unlike devices.
     #[surface(method, function, in_place, alias = "greater_equal")]
     pub fn ge(&self, other: Operand) -> Result<Tensor> {
-        ops::turned(Row::Le, other, self)
+        ops::apply_reflected(Row::Le, other, self)
     }
 
     /// `other − alpha · self`.

@@ -108,7 +108,9 @@ impl Emitter<'_> {
                 self.map(node, map, &args)
             }
             // A copy: of a view, of what is known, of an argument.
-            _ => self.expression(starts[0].0, starts[0].1.clone(), member.embed, Some(node)),
+            Op::Map(_) | Op::Source(_) | Op::View(_) | Op::Reduce(..) | Op::Kernel(_) => {
+                self.expression(starts[0].0, starts[0].1.clone(), member.embed, Some(node))
+            }
         }
     }
 
@@ -143,7 +145,11 @@ impl Emitter<'_> {
                 Op::Source(kind @ (SourceKind::Const { .. } | SourceKind::Live { .. })) => {
                     let bind = match kind {
                         SourceKind::Const { bits, literal: true } => ConstBind::Literal(*bits),
-                        _ => ConstBind::Node(node),
+                        SourceKind::Const { .. }
+                        | SourceKind::Live { .. }
+                        | SourceKind::Data
+                        | SourceKind::Ramp
+                        | SourceKind::Random { .. } => ConstBind::Node(node),
                     };
                     let c = self.constant(bind);
                     self.push(Value { inst: Inst::Const(c), dtype: inner.dtype })?

@@ -2,7 +2,6 @@
 
 use super::Graph;
 use super::path::{Path, PlaceId, Reads};
-use super::store::Alias;
 use crate::engine::Root;
 use crate::op::Op;
 use mg_device::{AxisSet, Layout, Result};
@@ -126,7 +125,7 @@ fn split_of(graph: &Graph, node: usize) -> (Space, Split, AxisSet) {
 }
 
 impl Split {
-    fn join(self, other: Split, rank: usize) -> Option<Split> {
+    pub(super) fn join(self, other: Split, rank: usize) -> Option<Split> {
         use Split::*;
         let all = all_of(rank);
         Some(match (self, other) {
@@ -135,7 +134,9 @@ impl Split {
             (Inner(i), Outer(o)) | (Outer(o), Inner(i)) if i & o == 0 && i | o == all => Both(i),
             (Both(i), Inner(j)) | (Inner(j), Both(i)) if i == j => Both(i),
             (Both(i), Outer(o)) | (Outer(o), Both(i)) if i & o == 0 && i | o == all => Both(i),
-            _ => return Option::None,
+            (Inner(_) | Outer(_) | Both(_) | All, Inner(_) | Outer(_) | Both(_) | All) => {
+                return Option::None;
+            }
         })
     }
 
@@ -170,7 +171,7 @@ impl Split {
             Split::Inner(i) | Split::Both(i) => {
                 Some((0..space.len()).filter(|&d| i >> d & 1 == 0).map(|d| space[d]).collect())
             }
-            _ => None,
+            Split::None | Split::Outer(_) | Split::All => None,
         }
     }
 }
@@ -196,7 +197,7 @@ pub(crate) fn embed_strides(
             }
             own.next().is_none().then_some(strides)
         }
-        _ => None,
+        Embed::Same | Embed::End => None,
     }
 }
 
@@ -244,7 +245,7 @@ pub(crate) fn read_strides(
 }
 
 /// Divides the anchors into launches.
-pub(crate) fn form(graph: &mut Graph, _aliases: &[Alias]) -> Result<Groups> {
+pub(crate) fn form(graph: &mut Graph) -> Result<Groups> {
     let n = graph.nodes.len();
     let mut groups = Groups { list: vec![], of: HashMap::new(), readers: HashMap::new() };
     for i in 0..n {
@@ -267,12 +268,6 @@ impl Groups {
     pub(super) fn add(&mut self, graph: &Graph, node: usize) -> usize {
         let Reads { reads, inlined } = graph.reads(node, usize::MAX);
         let is_kernel = !graph.known[node] && matches!(graph.nodes[node].op, Op::Kernel(_));
-        let reads = if is_kernel {
-            // What a kernel reads is below its operands' views.
-            reads.into_iter().collect()
-        } else {
-            reads
-        };
         let (space, split, _) = if graph.known[node] {
             (squeeze(&graph.nodes[node].shape), Split::None, 0)
         } else {
@@ -568,14 +563,14 @@ pub(crate) fn over(graph: &Graph, member: &Member) -> mg_kernels::Over {
     match split_of(graph, member.node).1 {
         Split::Inner(_) => mg_kernels::Over::Inner,
         Split::Outer(_) | Split::Both(_) => mg_kernels::Over::Outer,
-        _ => mg_kernels::Over::All,
+        Split::All | Split::None => mg_kernels::Over::All,
     }
 }
 
 /// The kind of a reduction.
 pub(crate) fn kind_of(graph: &Graph, node: usize) -> Option<ReduceKind> {
     match graph.nodes[node].op {
-        Op::Reduce(kind, _) if !graph.known[node] => Some(kind),
-        _ => None,
+        Op::Reduce(kind, _) => (!graph.known[node]).then_some(kind),
+        Op::Source(_) | Op::Map(_) | Op::View(_) | Op::Kernel(_) => None,
     }
 }

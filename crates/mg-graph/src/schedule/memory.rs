@@ -82,7 +82,9 @@ pub(crate) fn assemble(graph: &Graph, groups: Groups, aliases: Vec<Alias>) -> Re
                         slot
                     }
                     Some(Loc::Node(base)) => slot(graph, node, Some(base), &mut slot_of, &mut plan)?,
-                    _ => slot(graph, node, None, &mut slot_of, &mut plan)?,
+                    Some(Loc::Slot(_) | Loc::Product) | None => {
+                        slot(graph, node, None, &mut slot_of, &mut plan)?
+                    }
                 })
             } else {
                 None
@@ -258,7 +260,7 @@ fn copy_of(graph: &Graph, emitted: &Emitted) -> Result<Option<KernelArg>> {
     // Strides may be negative: the planned offset makes them a layout, the launch's replaces it.
     let offset = match bind.loc {
         Loc::Node(node) => graph.layout_of_original(node).offset() as isize + bind.delta,
-        _ => bind.delta,
+        Loc::Stored(_) | Loc::Slot(_) | Loc::Product => bind.delta,
     };
     let shape = Shape::new(&program.space)?;
     let layout = Layout::new(shape, &operand.strides[..shape.rank()], offset.max(0) as usize)?;
@@ -523,7 +525,7 @@ fn program(
         }
         let from = donor.and_then(|i| match inputs[i].loc {
             Loc::Node(source) => Some(source),
-            _ => None,
+            Loc::Stored(_) | Loc::Slot(_) | Loc::Product => None,
         });
         slots.push(slot(graph, node, from, slot_of, plan)?);
     }
@@ -621,7 +623,7 @@ fn place_temporaries(plan: &mut Plan) {
     for (at, launch) in plan.launches.iter().enumerate() {
         let read = launch.inputs().filter_map(|b| match b.loc {
             Loc::Slot(slot) => Some(slot),
-            _ => None,
+            Loc::Node(_) | Loc::Stored(_) | Loc::Product => None,
         });
         for slot in launch.outputs().chain(read) {
             life[slot] = Some(life[slot].map_or((at, at), |(from, _)| (from, at)));

@@ -18,6 +18,8 @@ mod memory;
 mod path;
 mod share;
 mod store;
+#[cfg(test)]
+mod tests;
 
 use crate::engine::{Collected, Root, is_argument};
 use crate::node::Inner;
@@ -91,7 +93,7 @@ impl<'a> Graph<'a> {
 pub(crate) fn plan(collected: &Collected) -> Result<Plan> {
     let mut graph = Graph::new(collected);
     let mut aliases = store::decide(&mut graph)?;
-    let mut groups = group::form(&mut graph, &aliases)?;
+    let mut groups = group::form(&mut graph)?;
     let shared = share::worth_storing(&graph, &groups);
     if !shared.is_empty() {
         graph = Graph::new(collected);
@@ -99,7 +101,7 @@ pub(crate) fn plan(collected: &Collected) -> Result<Plan> {
             graph.stored[v] = true;
         }
         aliases = store::decide(&mut graph)?;
-        groups = group::form(&mut graph, &aliases)?;
+        groups = group::form(&mut graph)?;
     }
     memory::assemble(&graph, groups, aliases)
 }

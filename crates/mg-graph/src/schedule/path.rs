@@ -22,11 +22,11 @@ pub(crate) type Path = SmallVec<[Elem; 4]>;
 
 /// Where a value is met. Paths that stand for the same place see the same elements, of any layout, and need a copy in
 /// the same places: runs of slices and permutations, which never do, are one.
-pub(crate) type Place = SmallVec<[Stretch; 1]>;
+pub(crate) type Place = SmallVec<[Segment; 1]>;
 
 /// A part of a place.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Stretch {
+pub(crate) enum Segment {
     /// Slices and permutations, as what they make of a dense value.
     Affine(Layout),
     Reshape(Shape),
@@ -156,7 +156,7 @@ impl Graph<'_> {
         for elem in path {
             let (Elem::View(v) | Elem::Broadcast(v)) = *elem;
             let node = self.nodes[v as usize];
-            let stretch = match (elem, &node.op) {
+            let segment = match (elem, &node.op) {
                 (
                     Elem::View(_),
                     Op::View(
@@ -167,20 +167,26 @@ impl Graph<'_> {
                     ),
                 ) => {
                     let before = match place.last() {
-                        Some(Stretch::Affine(layout)) => *layout,
-                        _ => Layout::contiguous(shape),
+                        Some(Segment::Affine(layout)) => *layout,
+                        Some(Segment::Reshape(_) | Segment::Region(_) | Segment::Expand(_)) | None => {
+                            Layout::contiguous(shape)
+                        }
                     };
-                    view.apply(&before, &node.shape).map(Stretch::Affine)
+                    view.apply(&before, &node.shape).map(Segment::Affine)
                 }
-                (Elem::View(_), Op::View(View::Reshape)) => Some(Stretch::Reshape(node.shape)),
-                (Elem::View(_), Op::View(View::Region(region))) => Some(Stretch::Region(**region)),
-                _ => Some(Stretch::Expand(node.shape)),
+                (Elem::View(_), Op::View(View::Reshape)) => Some(Segment::Reshape(node.shape)),
+                (Elem::View(_), Op::View(View::Region(region))) => Some(Segment::Region(**region)),
+                (Elem::View(_), Op::View(View::Expand)) | (Elem::Broadcast(_), _) => {
+                    Some(Segment::Expand(node.shape))
+                }
+                // A view element of a path stands for a view.
+                (Elem::View(_), Op::Source(_) | Op::Map(_) | Op::Reduce(..) | Op::Kernel(_)) => None,
             };
             // Slices, diagonals, windows and permutations of a dense value always are a layout.
-            let stretch = stretch.unwrap_or(Stretch::Reshape(node.shape));
-            match (place.last_mut(), &stretch) {
-                (Some(last @ Stretch::Affine(_)), Stretch::Affine(_)) => *last = stretch,
-                _ => place.push(stretch),
+            let segment = segment.unwrap_or(Segment::Reshape(node.shape));
+            match (place.last_mut(), &segment) {
+                (Some(last @ Segment::Affine(_)), Segment::Affine(_)) => *last = segment,
+                _ => place.push(segment),
             }
             shape = node.shape;
         }

@@ -39,8 +39,8 @@ pub(crate) fn decide(graph: &mut Graph) -> Result<Vec<Alias>> {
                 }
             }
             Op::View(_) if graph.root(i) == Root::Required => alias_roots.push(i),
-            _ if graph.root(i) == Root::Required => graph.stored[i] = true,
-            _ => {}
+            Op::View(_) => {}
+            Op::Source(_) | Op::Map(_) => graph.stored[i] |= graph.root(i) == Root::Required,
         }
     }
     for &i in &alias_roots {

@@ -4,9 +4,10 @@
 //! FMA, and for the build's baseline, and the processor decides once which of them a launch calls.
 
 use crate::cell::{Cell, by_cell};
-use crate::lane::{FloatLane, IntLane, Lane};
-use crate::rows::{self, Compare2, Float1, Float2, Integer2, Numeric1, Numeric2, Row};
+use crate::lane::{FloatLane, IntLane, Lane, Truth};
+use crate::rows::{self, Compare2, Float1, Float2, Integer2, Logic1, Logic2, Numeric1, Numeric2, Row};
 use mg_device::DType;
+use std::ops::{BitAnd, BitOr, BitXor, Not};
 use std::sync::OnceLock;
 
 /// A loop over `n` elements: `dst[i] = f(a[i], b[i], c[i])`. Operands that the row lacks are ignored.
@@ -170,22 +171,6 @@ unsafe fn binary<T: Copy, R, F: Binary<T, R>>(dst: *mut u8, a: *const u8, b: *co
     }
 }
 
-/// A binary operation of bytes.
-#[inline(always)]
-unsafe fn bytes(dst: *mut u8, a: *const u8, b: *const u8, n: usize, row: Row) {
-    // SAFETY: by the contract of `MapFn` the ranges are valid and `dst` overlaps neither.
-    let (dst, a, b) = unsafe {
-        (
-            std::slice::from_raw_parts_mut(dst, n),
-            std::slice::from_raw_parts(a, n),
-            std::slice::from_raw_parts(b, n),
-        )
-    };
-    for i in 0..n {
-        dst[i] = logic(row, a[i], b[i]);
-    }
-}
-
 macro_rules! numeric {
     ($dtype:expr, $T:ident => $e:expr) => {
         by_cell!($dtype, $T => $e, F32 f32, F64 f64, I64 i64, I32 i32, U64 u64, U8 u8)
@@ -239,12 +224,12 @@ macro_rules! row_loop {
     }};
     (Logic, $Name:ident, ($a:ident), $dtype:expr, $isa:expr) => {
         Some(by_isa!($isa, MapFn, fn<>(dst: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
-            bytes(dst, a, a, n, Row::$Name)
+            unary::<Byte, Logic<rows::$Name>>(dst, a, n)
         }, []))
     };
     (Logic, $Name:ident, ($a:ident $b:ident), $dtype:expr, $isa:expr) => {
         Some(by_isa!($isa, MapFn, fn<>(dst: *mut u8, a: *const u8, b: *const u8, _c: *const u8, n: usize) {
-            bytes(dst, a, b, n, Row::$Name)
+            binary::<Byte, Byte, Logic<rows::$Name>>(dst, a, b, n)
         }, []))
     };
     (Select, $Name:ident, ($c:ident $a:ident $b:ident), $dtype:expr, $isa:expr) => {
@@ -260,14 +245,52 @@ macro_rules! row_loop {
 trait MaskLane: Lane<Mask = bool> {}
 impl<T: Lane<Mask = bool>> MaskLane for T {}
 
-/// The logic rows on bytes that are 0 or 1.
-#[inline(always)]
-fn logic(row: Row, a: u8, b: u8) -> u8 {
-    match row {
-        Row::And => a & b,
-        Row::Or => a | b,
-        Row::Xor => a ^ b,
-        _ => a ^ 1,
+/// A truth value as a byte that is 0 or 1.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+struct Byte(u8);
+
+impl BitAnd for Byte {
+    type Output = Byte;
+    #[inline(always)]
+    fn bitand(self, o: Byte) -> Byte {
+        Byte(self.0 & o.0)
+    }
+}
+impl BitOr for Byte {
+    type Output = Byte;
+    #[inline(always)]
+    fn bitor(self, o: Byte) -> Byte {
+        Byte(self.0 | o.0)
+    }
+}
+impl BitXor for Byte {
+    type Output = Byte;
+    #[inline(always)]
+    fn bitxor(self, o: Byte) -> Byte {
+        Byte(self.0 ^ o.0)
+    }
+}
+impl Not for Byte {
+    type Output = Byte;
+    #[inline(always)]
+    fn not(self) -> Byte {
+        Byte(self.0 ^ 1)
+    }
+}
+impl Truth for Byte {}
+
+struct Logic<B>(std::marker::PhantomData<B>);
+impl<B: Logic1> Unary<Byte> for Logic<B> {
+    #[inline(always)]
+    fn at(a: Byte) -> Byte {
+        B::apply(a)
+    }
+}
+impl<B: Logic2> Binary<Byte, Byte> for Logic<B> {
+    #[inline(always)]
+    fn at(a: Byte, b: Byte) -> Byte {
+        B::apply(a, b)
     }
 }
 

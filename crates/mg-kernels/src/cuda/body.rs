@@ -1,12 +1,12 @@
 //! The body of a kernel: a program's values over the elements that a thread holds.
 
-use super::frame::{Frame, Walked, internal};
 use super::params::{Field, Params};
 use super::ptx::{Kind, Op, Opnd, copy, imm, imm64, ins, op1, op2, op3, reg};
 use super::random;
 use super::reduce::{Acc, Reduction};
 use super::stage::reduction;
 use super::values::{apply, cast, from_cell, kind_of, load, load_vector, round, store_vector};
+use crate::frame::{Frame, Walked, internal};
 use crate::program::{Class, Inst, Program, Source, Val};
 use mg_device::{DType, Result};
 use smallvec::SmallVec;
@@ -261,10 +261,7 @@ impl<'a> Body<'a> {
             }
             let value = self.program.values[v];
             let op = match value.inst {
-                Inst::Input(i) if self.frame.is_empty() => {
-                    let _ = i;
-                    zero_of(value.dtype)
-                }
+                Inst::Input(_) if self.frame.is_empty() => zero_of(value.dtype),
                 Inst::Input(i) => {
                     let at = self.origin(i as usize);
                     self.element(i as usize, at, None)
@@ -448,11 +445,10 @@ impl<'a> Body<'a> {
     }
 
     /// Writes an output over elements.
-    pub(crate) fn store_full(&mut self, o: usize, rows: &[RowAt], runs: &[Run], bases: &[Op]) -> Result<()> {
+    pub(crate) fn store_full(&mut self, o: usize, runs: &[Run], bases: &[Op]) -> Result<()> {
         let (v, _) = self.program.outputs[o];
         let dtype = self.dtype(v);
         let size = dtype.size() as i64;
-        let _ = rows;
         for (u, run) in runs.iter().enumerate() {
             let values: Vec<Op> = (0..self.vector)
                 .map(|i| self.full_operand(v, u * self.vector + i, run.row))

@@ -2,15 +2,16 @@
 //! chunks.
 
 use super::body::{Body, Check, RowAt, Run, wide};
-use super::emit::{Emitted, finish, leave_unless_last};
-use super::frame::{Frame, internal};
+use super::emit::{Emitted, finish};
 use super::params::Field;
 use super::ptx::{
     self, Kind, Op, assign, bits_of, imm, imm64, ins, label, op1, op2, op3, place, reg, special,
 };
 use super::reduce::{Acc, Reduction, shared_address};
 use super::stage::Columns;
+use super::totals::leave_unless_last;
 use super::values::store;
+use crate::frame::{Frame, internal};
 use crate::program::{Class, Inst, Program, Val};
 use mg_device::Result;
 
@@ -266,7 +267,7 @@ impl Column<'_> {
                 for row in &rows {
                     bases.push(body.output_row(o, row.index));
                 }
-                body.store_full(o, &rows, &runs, &bases)?;
+                body.store_full(o, &runs, &bases)?;
             }
         }
         Ok(())

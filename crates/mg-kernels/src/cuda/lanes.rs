@@ -4,7 +4,8 @@
 //! contracts nothing), without flushing denormals; results are the CPU's, bit by bit (NaNs as NaNs).
 
 use super::ptx::{Kind, Op, Opnd, imm, op1, op2, op3};
-use crate::lane::{BitLane, FloatLane, Format, IntLane, Lane};
+use crate::lane::{BitLane, FloatLane, Format, IntLane, Lane, Truth};
+use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 /// The result of a comparison: a predicate register.
 #[derive(Clone, Copy)]
@@ -29,6 +30,32 @@ pub(crate) struct U64(pub(crate) Op);
 #[derive(Clone, Copy)]
 pub(crate) struct U8(pub(crate) Op);
 
+impl BitAnd for Pred {
+    type Output = Pred;
+    fn bitand(self, o: Pred) -> Pred {
+        pred2("and.pred", self.0, o.0)
+    }
+}
+impl BitOr for Pred {
+    type Output = Pred;
+    fn bitor(self, o: Pred) -> Pred {
+        pred2("or.pred", self.0, o.0)
+    }
+}
+impl BitXor for Pred {
+    type Output = Pred;
+    fn bitxor(self, o: Pred) -> Pred {
+        pred2("xor.pred", self.0, o.0)
+    }
+}
+impl Not for Pred {
+    type Output = Pred;
+    fn not(self) -> Pred {
+        Pred(op1(Kind::P, "not.pred", self.0))
+    }
+}
+impl Truth for Pred {}
+
 fn pred2(mnemonic: &str, a: Op, b: Op) -> Pred {
     Pred(op2(Kind::P, mnemonic, a, b))
 }
@@ -41,7 +68,7 @@ pub(crate) fn select(p: Pred, a: Op, b: Op) -> Op {
         Kind::F => "selp.f32",
         Kind::G => "selp.f64",
         Kind::D => "selp.b64",
-        _ => "selp.b32",
+        Kind::R | Kind::P | Kind::H => "selp.b32",
     };
     op3(a.0, mnemonic, a, b, p.0)
 }

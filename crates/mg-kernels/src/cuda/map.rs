@@ -1,10 +1,11 @@
 //! Elementwise kernels, with full reductions on the way: a block a tile; each thread takes runs of neighbouring elements.
 
 use super::body::{Body, RowAt, Run, wide};
-use super::emit::{Emitted, Total, finish, finish_totals, start_totals};
-use super::frame::{Frame, internal};
+use super::emit::{Emitted, finish};
 use super::ptx::{self, Kind, Op, assign, imm, imm64, ins, label, op1, op2, op3, place, special};
 use super::stage::Elements;
+use super::totals::{Block, Total, finish_totals, start_totals};
+use crate::frame::{Frame, internal};
 use crate::program::{Class, Inst, Program, Source};
 use mg_device::Result;
 
@@ -96,7 +97,7 @@ pub(crate) fn emit(
         place(done);
     }
     let Map { mut body, totals, .. } = map;
-    finish_totals(&mut body, totals, blocks, threads, 0, tid, cta)?;
+    finish_totals(&mut body, totals, blocks, &Block { threads, shared: 0, tid, cta })?;
     let mut emitted = finish(body, stage.shared, [blocks, 1, 1], threads);
     if list {
         let own = emitted.params.bytes.len().max(8);
@@ -221,7 +222,7 @@ impl Map<'_> {
             }
         }
         for (&o, &base) in self.stage.stores.iter().zip(outputs) {
-            body.store_full(o, rows, &runs, &[base])?;
+            body.store_full(o, &runs, &[base])?;
         }
         Ok(())
     }

@@ -3,7 +3,6 @@
 mod body;
 mod column;
 mod emit;
-mod frame;
 mod gate;
 mod lanes;
 pub mod library;
@@ -17,6 +16,7 @@ mod row;
 pub mod single;
 mod splice;
 mod stage;
+mod totals;
 mod values;
 
 pub use body::Check;

@@ -3,11 +3,11 @@
 
 use super::body::Check;
 use super::emit::{Emitted, SCRATCH, emit, widest};
-use super::frame::{Form, Frame};
 use super::gate::behind_gate;
 use super::map::{LIST_BYTES, LIST_HEADER};
 use super::params::{Field, Params};
 use crate::cpu::run::{Args, InputArg};
+use crate::frame::{Form, Frame, Free};
 use crate::program::{Class, Over, Program, Source};
 use mg_device::cuda::{Gpu, Guarded, Kernel, Origin};
 use mg_device::{Device, Result};
@@ -123,7 +123,7 @@ impl CudaProgram {
     }
 
     fn at(program: &Program, device: Device, scratch: u32) -> Result<CudaProgram> {
-        let frame = Frame::new(program)?;
+        let frame = Frame::new(program, Free::Joined)?;
         let vector = (16 / widest(program, &frame)).clamp(1, 8);
         let align = |size: usize| (size * vector).min(16);
         let input_alignment = frame

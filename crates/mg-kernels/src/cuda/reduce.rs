@@ -1,9 +1,9 @@
 //! Reductions in registers: accumulators, their joining across the threads of a warp and of a block, and their results.
 
-use super::frame::internal;
 use super::lanes::{Pred, select};
 use super::ptx::{Kind, Op, Opnd, assign, bits_of, copy, imm, imm64, ins, op1, op2, op3, reg};
 use super::values::{as_number, cast, kind_of, round};
+use crate::frame::internal;
 use crate::program::ReduceKind;
 use mg_device::{DType, Result};
 
@@ -31,12 +31,14 @@ impl Reduction {
                 Kind::F if self.wide => Kind::G,
                 Kind::F => Kind::F,
                 Kind::G => Kind::G,
-                _ => Kind::D,
+                Kind::D | Kind::R | Kind::H | Kind::P => Kind::D,
             },
-            _ => match kind_of(self.dtype) {
-                Kind::P => Kind::R,
-                kind => kind,
-            },
+            ReduceKind::Max | ReduceKind::Min | ReduceKind::ArgMax | ReduceKind::ArgMin => {
+                match kind_of(self.dtype) {
+                    Kind::P => Kind::R,
+                    kind => kind,
+                }
+            }
         }
     }
 
@@ -49,7 +51,7 @@ impl Reduction {
         // Of a dtype's least and largest the low bits, as registers have them.
         let bound = |kind: Kind, value: i128| match kind {
             Kind::D => imm64(value as i64),
-            _ => imm(value as i64),
+            Kind::R | Kind::F | Kind::G | Kind::H | Kind::P => imm(value as i64),
         };
         let kind = self.register();
         match (self.kind, kind) {
@@ -59,10 +61,13 @@ impl Reduction {
             (ReduceKind::Prod, _) => imm64(1),
             (ReduceKind::Max | ReduceKind::ArgMax, Kind::F | Kind::G) => float(kind, f64::NEG_INFINITY),
             (ReduceKind::Min | ReduceKind::ArgMin, Kind::F | Kind::G) => float(kind, f64::INFINITY),
+            // Truth values are bytes here.
             (ReduceKind::Max | ReduceKind::ArgMax, _) => {
                 bound(kind, self.dtype.int_range().map_or(0, |r| r.0))
             }
-            _ => bound(kind, self.dtype.int_range().map_or(255, |r| r.1)),
+            (ReduceKind::Min | ReduceKind::ArgMin, _) => {
+                bound(kind, self.dtype.int_range().map_or(255, |r| r.1))
+            }
         }
     }
 

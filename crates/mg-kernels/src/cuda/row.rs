@@ -2,14 +2,16 @@
 //! stages its reductions make; a longer one is walked once a stage.
 
 use super::body::{Body, RowAt, Run, wide};
-use super::emit::{Emitted, Followup, SHARED, Total, finish, finish_totals, start_totals};
-use super::frame::{Frame, internal};
+use super::emit::{Emitted, Followup, finish};
 use super::params::Field;
 use super::ptx::{self, Kind, Op, assign, bits_of, imm, imm64, ins, label, op2, op3, place, reg, special};
-use super::reduce::{Acc, Reduction, across_block, shared_address};
-use super::stage::{ColumnSum, Rows, Step, Walk, Walks, size_of_register};
+use super::reduce::{Acc, Reduction, SHARED, across_block, shared_address};
+use super::stage::{ColumnSum, Rows, Step, Walks, size_of_register};
+use super::totals::{Block, Total, finish_totals, start_totals};
 use super::values::store;
+use crate::frame::{Frame, internal};
 use crate::program::{Class, Inst, Operand, Over, Program, Source, Val, Value};
+use crate::walks::Walk;
 use mg_device::{DType, MAX_RANK, Result};
 
 /// A reduction over the rows of a chunk, for each of the columns that a thread holds.
@@ -57,7 +59,7 @@ pub(crate) fn emit(program: &Program, frame: &Frame, stage: &Rows, aligned: bool
         ins!("bar.sync 0");
     }
     let blocks = stage.blocks as u32;
-    finish_totals(&mut body, totals, blocks, stage.block, shared, tid, cta)?;
+    finish_totals(&mut body, totals, blocks, &Block { threads: stage.block, shared, tid, cta })?;
     let mut emitted = finish(body, total_shared, [blocks, 1, 1], stage.block);
     if !columns_out.is_empty() && (256..=512).contains(&stage.block) {
         // Registers for two rows at a time on a multiprocessor: while one waits at a barrier, the other works.
@@ -298,7 +300,7 @@ impl Row<'_> {
             let (v, class) = self.body.program.outputs[o];
             if class == Class::Full && self.body.class(v) <= Class::Full && when(v) {
                 let base = self.body.output_row(o, rows[0].index);
-                self.body.store_full(o, rows, runs, &[base])?;
+                self.body.store_full(o, runs, &[base])?;
             }
         }
         Ok(())

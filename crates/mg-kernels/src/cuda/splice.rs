@@ -5,11 +5,11 @@
 //! kernel's.
 
 use super::body::{Body, Check, RowAt, Run, wide};
-use super::frame::{Form, Frame, internal};
 use super::library::Prebuilt;
 use super::params::Params;
-use super::ptx::{self, Kind, Op, imm, ins, op1, op2, op3, reg};
+use super::ptx::{self, Kind, Op, imm, ins, op2, op3, reg};
 use super::values::round;
+use crate::frame::{Form, Frame, Free, internal};
 use crate::program::{Class, Inst, Program};
 use mg_device::Result;
 use std::fmt::Write;
@@ -27,6 +27,41 @@ pub(crate) struct Spliced {
     pub(crate) checks: Vec<Check>,
 }
 
+/// How a program is spliced, decided before its text is written.
+#[derive(Debug, PartialEq)]
+struct Stage {
+    /// Elements of a run: runs of four start at multiples of four within the last merged dimension, or each element goes by itself.
+    width: usize,
+    /// Operands that are the product's elements.
+    operands: Vec<usize>,
+    /// Values that are these, by value.
+    product: Vec<bool>,
+}
+
+impl Stage {
+    /// `None` where the program is no elementwise one over the product's space.
+    fn new(
+        program: &Program,
+        frame: &Frame,
+        operands: &[usize],
+        rows: usize,
+        columns: usize,
+    ) -> Option<Stage> {
+        let size = frame.columns;
+        let reduces = program.values.iter().any(|v| matches!(v.inst, Inst::Reduce(..)));
+        if frame.form != Form::Map || reduces || size == 0 || !size.is_multiple_of(rows * columns) {
+            return None;
+        }
+        let is_product = |inst| matches!(inst, Inst::Input(i) if operands.contains(&usize::from(i)));
+        let product: Vec<bool> = program.values.iter().map(|v| is_product(v.inst)).collect();
+        if product.iter().zip(&frame.classes).any(|(&is, &class)| is && class != Class::Full) {
+            return None;
+        }
+        let whole = columns.is_multiple_of(WIDTH) && frame.column_dims.last().is_none_or(|n| n % WIDTH == 0);
+        Some(Stage { width: if whole { WIDTH } else { 1 }, operands: operands.to_vec(), product })
+    }
+}
+
 /// Splices a program into a kernel. `product` are the positions of the operands that are the product's elements; the product
 /// is of `rows` rows of `columns`, for each of its batch. `None` where the kernel has no marks, or the program is no
 /// elementwise one over the product's space.
@@ -38,99 +73,21 @@ pub(crate) fn splice(
     columns: usize,
     aligned: bool,
 ) -> Result<Option<Spliced>> {
-    let frame = Frame::new(program)?;
-    let size = frame.columns;
-    let reduces = program.values.iter().any(|v| matches!(v.inst, Inst::Reduce(..)));
-    if !kernel.ptx().contains(MARK)
-        || frame.form != Form::Map
-        || reduces
-        || size == 0
-        || size % (rows * columns) != 0
-    {
-        return Ok(None);
-    }
-    // Runs of four start at multiples of four within the last merged dimension, or each element goes by itself.
-    let whole = columns.is_multiple_of(WIDTH) && frame.column_dims.last().is_none_or(|n| n % WIDTH == 0);
-    ptx::begin_for(capability(kernel));
-    let mut body = Body::new(program, &frame, if whole { WIDTH } else { 1 }, aligned);
+    let frame = Frame::new(program, Free::Joined)?;
+    let Some(stage) = Stage::new(program, &frame, product, rows, columns) else { return Ok(None) };
     // Bytes of the kernel's own parameters.
-    let Some((own, entry)) = parameters(kernel) else { return Ok(None) };
+    let Some((own, entry)) = parameters(kernel).filter(|_| kernel.ptx().contains(MARK)) else {
+        return Ok(None);
+    };
+    ptx::begin_for(capability(kernel));
+    let mut body = Body::new(program, &frame, stage.width, aligned);
     let first = own.next_multiple_of(8);
     body.params.bytes.resize(first, 0);
     body.params.name = Some(entry);
-    // What the mark names, by placeholders until the marks are met.
-    let elements: Vec<Op> = (0..WIDTH)
-        .map(|j| {
-            let d = reg(Kind::F);
-            ins!("mov.f32 {d}, @V{j}@");
-            d
-        })
-        .collect();
-    let word = |name: &str| {
-        let d = reg(Kind::R);
-        ins!("mov.b32 {d}, {name}");
-        d
-    };
-    let (batch, row, column) = (word("@B@"), word("@R@"), word("@C@"));
+    let mark = Mark::read();
     body.uniforms()?;
-    let (n_rows, n_columns) = (body.params.word(rows as u32), body.params.word(columns as u32));
-    let line = if body.wide {
-        let line = op2(Kind::D, "mul.wide.u32", batch, n_rows);
-        let line = op2(Kind::D, "add.s64", line, wide(row));
-        op3(Kind::D, "mad.lo.s64", line, wide(n_columns), wide(column))
-    } else {
-        let line = op3(Kind::R, "mad.lo.u32", batch, n_rows, row);
-        op3(Kind::R, "mad.lo.u32", line, n_columns, column)
-    };
-    let mut runs: Vec<Run> = vec![];
-    if whole {
-        runs.push(body.run(line, None, 0));
-    } else {
-        for j in 0..WIDTH as i64 {
-            let (at, p) = if j == 0 {
-                (line, None)
-            } else {
-                let c = op2(Kind::R, "add.u32", column, imm(j));
-                let p = op2(Kind::P, "setp.lt.u32", c, n_columns);
-                let at = if body.wide {
-                    op2(Kind::D, "add.s64", line, ptx::imm64(j))
-                } else {
-                    op2(Kind::R, "add.u32", line, imm(j))
-                };
-                (at, Some(p))
-            };
-            runs.push(body.run(at, p, 0));
-        }
-    }
-    let mut bases = vec![];
-    for i in 0..frame.inputs.len() {
-        bases.push((frame.inputs[i].class == Class::Full && !product.contains(&i)).then(|| body.origin(i)));
-    }
-    let at = RowAt { index: imm(0), p: None, bases };
-    let n = program.values.len();
-    let is_product =
-        |v: usize| matches!(program.values[v].inst, Inst::Input(i) if product.contains(&usize::from(i)));
-    let needed: Vec<bool> = (0..n).map(|v| !is_product(v)).collect();
-    body.load_full(&needed, std::slice::from_ref(&at), &runs)?;
-    for v in 0..n {
-        if is_product(v) {
-            let dtype = program.values[v].dtype;
-            if frame.classes[v] != Class::Full {
-                return Ok(None);
-            }
-            body.full[v] = elements.iter().map(|&e| round(dtype, e)).collect();
-        } else if !matches!(program.values[v].inst, Inst::Input(_)) && frame.classes[v] == Class::Full {
-            body.full_value(v, &runs)?;
-        }
-    }
-    for (o, &(v, class)) in program.outputs.iter().enumerate() {
-        if class != Class::Full || frame.classes[v as usize] > Class::Full {
-            return Err(internal("an epilogue that writes no elements"));
-        }
-        let base = body.output(o);
-        body.store_full(o, std::slice::from_ref(&at), &runs, &[base])?;
-    }
-    let _ = op1;
+    let runs = mark.runs(&mut body, &stage, rows, columns);
+    elements(&mut body, &stage, &mark, &runs)?;
     let Body { mut params, checks, .. } = body;
     let block = ptx::end();
     let total = params.bytes.len();
@@ -140,6 +97,84 @@ pub(crate) fn splice(
         field.0 -= first as u16;
     }
     Ok(Some(Spliced { text, params, checks }))
+}
+
+/// What a mark names, by placeholders until the marks are met.
+struct Mark {
+    elements: Vec<Op>,
+    batch: Op,
+    row: Op,
+    column: Op,
+}
+
+impl Mark {
+    fn read() -> Mark {
+        let elements = (0..WIDTH)
+            .map(|j| {
+                let d = reg(Kind::F);
+                ins!("mov.f32 {d}, @V{j}@");
+                d
+            })
+            .collect();
+        let word = |name: &str| {
+            let d = reg(Kind::R);
+            ins!("mov.b32 {d}, {name}");
+            d
+        };
+        let (batch, row, column) = (word("@B@"), word("@R@"), word("@C@"));
+        Mark { elements, batch, row, column }
+    }
+
+    /// Where the four elements lie: one run, or four of which those beyond the row are not there.
+    fn runs(&self, body: &mut Body, stage: &Stage, rows: usize, columns: usize) -> Vec<Run> {
+        let (n_rows, n_columns) = (body.params.word(rows as u32), body.params.word(columns as u32));
+        let line = if body.wide {
+            let line = op2(Kind::D, "mul.wide.u32", self.batch, n_rows);
+            let line = op2(Kind::D, "add.s64", line, wide(self.row));
+            op3(Kind::D, "mad.lo.s64", line, wide(n_columns), wide(self.column))
+        } else {
+            let line = op3(Kind::R, "mad.lo.u32", self.batch, n_rows, self.row);
+            op3(Kind::R, "mad.lo.u32", line, n_columns, self.column)
+        };
+        let mut runs = vec![body.run(line, None, 0)];
+        for j in 1..(WIDTH / stage.width) as i64 {
+            let c = op2(Kind::R, "add.u32", self.column, imm(j));
+            let p = op2(Kind::P, "setp.lt.u32", c, n_columns);
+            let at = if body.wide {
+                op2(Kind::D, "add.s64", line, ptx::imm64(j))
+            } else {
+                op2(Kind::R, "add.u32", line, imm(j))
+            };
+            runs.push(body.run(at, Some(p), 0));
+        }
+        runs
+    }
+}
+
+/// The program over the elements of a mark.
+fn elements(body: &mut Body, stage: &Stage, mark: &Mark, runs: &[Run]) -> Result<()> {
+    let (program, frame) = (body.program, body.frame);
+    let is_read = |i: usize| frame.inputs[i].class == Class::Full && !stage.operands.contains(&i);
+    let bases = (0..frame.inputs.len()).map(|i| is_read(i).then(|| body.origin(i))).collect();
+    let at = RowAt { index: imm(0), p: None, bases };
+    let needed: Vec<bool> = stage.product.iter().map(|is| !is).collect();
+    body.load_full(&needed, std::slice::from_ref(&at), runs)?;
+    for v in 0..program.values.len() {
+        if stage.product[v] {
+            let dtype = program.values[v].dtype;
+            body.full[v] = mark.elements.iter().map(|&e| round(dtype, e)).collect();
+        } else if !matches!(program.values[v].inst, Inst::Input(_)) && frame.classes[v] == Class::Full {
+            body.full_value(v, runs)?;
+        }
+    }
+    for (o, &(v, class)) in program.outputs.iter().enumerate() {
+        if class != Class::Full || frame.classes[v as usize] > Class::Full {
+            return Err(internal("an epilogue that writes no elements"));
+        }
+        let base = body.output(o);
+        body.store_full(o, runs, &[base])?;
+    }
+    Ok(())
 }
 
 /// The lowest capability that a kernel's text is for.

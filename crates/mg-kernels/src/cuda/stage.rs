@@ -1,11 +1,13 @@
 //! How a program is staged: how many threads take which part of its space, what each of them holds, what has to be known before what, and
 //! where partial results lie. All of it is decided here, from shapes, strides and dtypes alone, before a line of text is written.
 
-use super::emit::{SCRATCH, SHARED, most_blocks, partial_bytes, reach, weight, widest};
-use super::frame::{Form, Frame, internal};
+use super::emit::{SCRATCH, weight, widest};
 use super::ptx::Kind;
-use super::reduce::Reduction;
+use super::reduce::{Reduction, SHARED};
+use super::totals::{most_blocks, partial_bytes, reach};
+use crate::frame::{Form, Frame, internal};
 use crate::program::{Class, Inst, Over, Program, Val};
+use crate::walks::{Leaving, Walk, depths, walks};
 use mg_device::{DType, Result};
 
 /// The stages of a program, by its form.
@@ -176,21 +178,6 @@ pub(crate) struct Step {
     pub(crate) reduces: Vec<usize>,
 }
 
-/// A walk over a row that does not fit.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Walk {
-    /// Values of the row as a whole that are computed first.
-    pub(crate) row_values: Vec<usize>,
-    /// Values over elements that are computed (anew) on the way.
-    pub(crate) needed: Vec<bool>,
-    /// Reductions on the way, over the row or over columns, and what they reduce.
-    pub(crate) targets: Vec<(usize, Val)>,
-    /// There is nothing to walk for.
-    pub(crate) is_idle: bool,
-    /// What leaves the program does so in this walk: no operand is read again.
-    pub(crate) is_last: bool,
-}
-
 impl Rows {
     /// Elements that a thread holds of a row in registers.
     const HELD: usize = 16;
@@ -214,7 +201,7 @@ impl Rows {
         rows.share(program, frame, totals);
         rows.walks = match rows.resident {
             true => Walks::Resident(steps(program, frame)),
-            false => Walks::Long(walks(program, frame)),
+            false => Walks::Long(walks(program, &frame.classes, Leaving::Last)),
         };
         Ok(rows)
     }
@@ -312,17 +299,6 @@ pub(crate) fn size_of_register(kind: Kind) -> usize {
     }
 }
 
-/// How many reductions over the row have to be known before a value is, by value.
-fn depths(program: &Program) -> Vec<usize> {
-    let mut depths = vec![0usize; program.values.len()];
-    for v in 0..depths.len() {
-        let from_args = program.args(v as Val).map(|a| depths[a as usize]).max().unwrap_or(0);
-        let inner = matches!(program.values[v].inst, Inst::Reduce(_, Over::Inner, _));
-        depths[v] = from_args + inner as usize;
-    }
-    depths
-}
-
 /// Operands that are read when they are first needed, by value: at which depth. They are the same for all rows, so that no output has
 /// their memory.
 fn late(program: &Program, frame: &Frame, depths: &[usize]) -> Vec<Option<usize>> {
@@ -354,44 +330,6 @@ fn steps(program: &Program, frame: &Frame) -> Vec<Step> {
         reduces: reductions(program, Over::Inner).filter(|&v| depths[v] == depth + 1).collect(),
     };
     std::iter::once(early).chain((0..=last).map(at)).collect()
-}
-
-/// The walks over a row that does not fit: values over elements are computed anew in each that needs them.
-fn walks(program: &Program, frame: &Frame) -> Vec<Walk> {
-    let n = program.values.len();
-    let available = depths(program);
-    let depth = available.iter().copied().max().unwrap_or(0);
-    let is_full = |v: usize| frame.classes[v] == Class::Full;
-    let walk = |phase: usize| {
-        let is_last = phase == depth;
-        let mut walk = Walk { needed: vec![false; n], is_last, ..Walk::default() };
-        for v in 0..n {
-            match program.values[v].inst {
-                Inst::Reduce(_, Over::Inner, a) if available[a as usize] == phase => {
-                    walk.targets.push((v, a))
-                }
-                Inst::Reduce(_, Over::Outer, a) if is_last => walk.targets.push((v, a)),
-                Inst::Guard(..) if is_full(v) && available[v] == phase => walk.needed[v] = true,
-                _ => {}
-            }
-        }
-        let leaving = program.outputs.iter().filter(|o| is_last && o.1 == Class::Full).map(|o| o.0);
-        for v in leaving.chain(walk.targets.iter().map(|t| t.1)) {
-            walk.needed[v as usize] = true;
-        }
-        for v in (0..n).rev().filter(|&v| is_full(v)) {
-            if walk.needed[v] {
-                program.args(v as Val).for_each(|a| walk.needed[a as usize] = true);
-            }
-        }
-        let is_row = |v: &usize| {
-            frame.classes[*v] == Class::Row && !matches!(program.values[*v].inst, Inst::Reduce(..))
-        };
-        walk.row_values = (0..n).filter(|&v| available[v] == phase).filter(is_row).collect();
-        walk.is_idle = !is_last && walk.targets.is_empty() && !(0..n).any(|v| walk.needed[v] && is_full(v));
-        walk
-    };
-    (0..=depth).map(walk).collect()
 }
 
 /// Reductions over rows: a block takes a stripe of columns and a chunk of rows.
@@ -480,6 +418,7 @@ impl Columns {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::Free;
     use crate::program::{Operand, ReduceKind, Source, Value};
     use crate::rows::Row;
     use mg_device::MAX_RANK;
@@ -501,7 +440,7 @@ mod tests {
     }
 
     fn staged(program: &Program) -> Stage {
-        Stage::new(program, &Frame::new(program).unwrap(), false).unwrap()
+        Stage::new(program, &Frame::new(program, Free::Joined).unwrap(), false).unwrap()
     }
 
     /// `x − max(x)` over rows, squared and added up over rows: two reductions of which one waits for the other.

@@ -7,7 +7,7 @@ use super::lanes::{F32, F64, I32, I64, Pred, U8, U64, select, select_pred};
 use super::ptx::{Kind, Op, Opnd, assign, imm, imm64, ins, op1, op2, op3, reg};
 use crate::cell::{Cell, by_cell};
 use crate::lane::{FloatLane, IntLane, Lane};
-use crate::rows::{self, Compare2, Float1, Float2, Integer2, Numeric1, Numeric2, Row};
+use crate::rows::{self, Compare2, Float1, Float2, Integer2, Logic1, Logic2, Numeric1, Numeric2, Row};
 use mg_device::DType;
 
 /// The register that holds a value of a dtype.
@@ -100,8 +100,11 @@ macro_rules! row_text {
             numeric!($dtype, T => compare::<rows::$Name, T>($args[0], $args[1]))
         }
     };
-    (Logic, $Name:ident, ($($a:ident)+), $dtype:expr, $args:expr) => {
-        Some(logic(Row::$Name, $args))
+    (Logic, $Name:ident, ($a:ident), $dtype:expr, $args:expr) => {
+        Some(<rows::$Name as Logic1>::apply(Pred($args[0])).0)
+    };
+    (Logic, $Name:ident, ($a:ident $b:ident), $dtype:expr, $args:expr) => {
+        Some(<rows::$Name as Logic2>::apply(Pred($args[0]), Pred($args[1])).0)
     };
     (Select, $Name:ident, ($($a:ident)+), $dtype:expr, $args:expr) => {
         Some(if $dtype == DType::Bool {
@@ -124,15 +127,6 @@ macro_rules! row_texts {
     };
 }
 for_each_row!(row_texts);
-
-fn logic(row: Row, args: &[Op]) -> Op {
-    match row {
-        Row::And => op2(Kind::P, "and.pred", args[0], args[1]),
-        Row::Or => op2(Kind::P, "or.pred", args[0], args[1]),
-        Row::Xor => op2(Kind::P, "xor.pred", args[0], args[1]),
-        _ => op1(Kind::P, "not.pred", args[0]),
-    }
-}
 
 /// A predicate as 0 or 1.
 pub(crate) fn as_number(p: Op) -> Op {

@@ -1,6 +1,6 @@
 //! Which steps become one loop, and where registers lie.
 
-use super::{Compiler, FUSE_FROM, Reg, Step};
+use super::{CellStep, Compiler, FUSE_FROM, Reg, Step};
 use crate::cpu::jit;
 use std::sync::atomic::Ordering;
 
@@ -16,7 +16,13 @@ impl Compiler<'_> {
         for phase in &phases {
             kept.extend(phase.rows.iter().chain(&phase.finish).flat_map(registers));
         }
-        kept.extend(self.out.last.iter().flat_map(registers));
+        kept.extend(self.out.last.iter().filter_map(|step| match *step {
+            CellStep::Take { src, .. } => Some(src),
+            CellStep::Map { .. }
+            | CellStep::Round { .. }
+            | CellStep::Copy { .. }
+            | CellStep::Check { .. } => None,
+        }));
         kept.extend(self.virtuals.iter().filter(|v| v.2).map(|v| v.0));
         for at in 0..phases.len() {
             let (before, rest) = phases.split_at_mut(at);
@@ -106,7 +112,6 @@ fn registers(step: &Step) -> [Reg; 4] {
         | Step::Column { src, .. }
         | Step::Total { src, .. }
         | Step::Keep { src, .. }
-        | Step::NonZero { src, .. }
-        | Step::Guard { src, .. } => [src; 4],
+        | Step::Check { src, .. } => [src; 4],
     }
 }

@@ -11,8 +11,6 @@ use mg_device::DType;
 
 /// A position in the table of addresses that a task keeps.
 pub(in crate::cpu) type Reg = u16;
-/// Marks, in a copy among cells, that its source is a cell too.
-pub(in crate::cpu) const CELL: Reg = 1 << 15;
 
 /// Whether a step runs over a tile's elements or over its rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,20 +93,22 @@ pub(in crate::cpu) enum Step {
         total: u16,
         src: Reg,
     },
-    Guard {
-        src: Reg,
-        bound: u16,
-        dtype: DType,
-        len: Len,
-        value: Val,
-    },
-    /// Refuses integers that are zero: divisors.
-    NonZero {
+    Check {
+        check: Check,
         src: Reg,
         dtype: DType,
         len: Len,
         value: Val,
     },
+}
+
+/// What is refused.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::cpu) enum Check {
+    /// Indices that are negative, or not below this scalar argument.
+    Below(u16),
+    /// Integers that are zero: divisors.
+    NonZero,
 }
 
 /// What is computed once a task, before its tiles.
@@ -133,7 +133,52 @@ pub(in crate::cpu) enum Uniform {
         tmp: Reg,
         convert: Option<MapFn>,
     },
-    Step(Step),
+    Map {
+        f: MapFn,
+        dst: Reg,
+        args: [Reg; 3],
+    },
+    Round {
+        f: RoundFn,
+        dst: Reg,
+    },
+    Check {
+        check: Check,
+        src: Reg,
+        dtype: DType,
+        value: Val,
+    },
+}
+
+/// What is computed when all tasks are done: a value's cell has the value's number.
+#[derive(Clone, Copy)]
+pub(in crate::cpu) enum CellStep {
+    Map {
+        f: MapFn,
+        dst: Val,
+        args: [Val; 3],
+    },
+    Round {
+        f: RoundFn,
+        dst: Val,
+    },
+    /// A register's first element.
+    Take {
+        dst: Val,
+        src: Reg,
+        size: u8,
+    },
+    Copy {
+        dst: Val,
+        src: Val,
+        size: u8,
+    },
+    Check {
+        check: Check,
+        src: Val,
+        dtype: DType,
+        value: Val,
+    },
 }
 
 /// A stage of a row: all there is in programs whose rows stay resident.
@@ -207,7 +252,7 @@ pub struct Compiled {
     pub(in crate::cpu) columns_out: Vec<ColumnOut>,
     pub(in crate::cpu) totals: Vec<TotalOut>,
     /// Steps over cells, once all totals are known.
-    pub(in crate::cpu) last: Vec<Step>,
+    pub(in crate::cpu) last: Vec<CellStep>,
     pub(in crate::cpu) cells: usize,
     /// Byte offsets in the arena of the registers that are not operands or outputs.
     pub(in crate::cpu) slots: Vec<(Reg, usize)>,

@@ -531,10 +531,7 @@ impl Body<'_> {
             Either(a, b) => self.masks(at, 0x45, a, b)?,
             Unlike(a, b) => self.masks(at, 0x47, a, b)?,
             Not(a) => self.masks(at, 0x44, a, a)?,
-            Select(m, a, b) if self.insts[a as usize].is_mask() => {
-                let _ = (m, b);
-                return None;
-            }
+            Select(_, a, _) if self.insts[a as usize].is_mask() => return None,
             Select(m, a, b) => {
                 let k = self.mask_of(m)?;
                 let busy = [a, b];

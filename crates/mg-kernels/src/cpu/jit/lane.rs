@@ -2,10 +2,11 @@
 
 use super::emit::Inst;
 use crate::cpu::compile::Reg;
-use crate::lane::{BitLane, FloatLane, Format, Lane};
-use crate::rows::{self, Compare2, Float1, Float2, Numeric1, Numeric2, Row};
+use crate::lane::{BitLane, FloatLane, Format, Lane, Truth};
+use crate::rows::{self, Compare2, Float1, Float2, Logic1, Logic2, Numeric1, Numeric2, Row};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 /// An instruction's result.
 pub(super) type Id = u16;
@@ -84,6 +85,32 @@ pub(super) struct Word(Id);
 /// A truth value.
 #[derive(Clone, Copy)]
 pub(super) struct Mask(pub(super) Id);
+
+impl BitAnd for Mask {
+    type Output = Mask;
+    fn bitand(self, o: Mask) -> Mask {
+        Mask(note(Inst::Both(self.0, o.0)))
+    }
+}
+impl BitOr for Mask {
+    type Output = Mask;
+    fn bitor(self, o: Mask) -> Mask {
+        Mask(note(Inst::Either(self.0, o.0)))
+    }
+}
+impl BitXor for Mask {
+    type Output = Mask;
+    fn bitxor(self, o: Mask) -> Mask {
+        Mask(note(Inst::Unlike(self.0, o.0)))
+    }
+}
+impl Not for Mask {
+    type Output = Mask;
+    fn not(self) -> Mask {
+        Mask(note(Inst::Not(self.0)))
+    }
+}
+impl Truth for Mask {}
 
 fn constant(bits: u32) -> Id {
     note(Inst::Const(bits))
@@ -216,13 +243,11 @@ fn compare<B: Compare2>(a: Id, b: Id) -> Id {
     B::apply(Single(a), Single(b)).0
 }
 
-fn logic(row: Row, args: &[Id]) -> Id {
-    note(match row {
-        Row::And => Inst::Both(args[0], args[1]),
-        Row::Or => Inst::Either(args[0], args[1]),
-        Row::Xor => Inst::Unlike(args[0], args[1]),
-        _ => Inst::Not(args[0]),
-    })
+fn logic1<B: Logic1>(a: Id) -> Id {
+    B::apply(Mask(a)).0
+}
+fn logic2<B: Logic2>(a: Id, b: Id) -> Id {
+    B::apply(Mask(a), Mask(b)).0
 }
 
 macro_rules! row_notes {
@@ -233,7 +258,8 @@ macro_rules! row_notes {
     (@ Float $Name:ident ($a:ident) $args:ident) => { float1::<rows::$Name>($args[0]) };
     (@ Float $Name:ident ($a:ident $b:ident) $args:ident) => { float2::<rows::$Name>($args[0], $args[1]) };
     (@ Compare $Name:ident ($a:ident $b:ident) $args:ident) => { compare::<rows::$Name>($args[0], $args[1]) };
-    (@ Logic $Name:ident ($($a:ident)+) $args:ident) => { logic(Row::$Name, $args) };
+    (@ Logic $Name:ident ($a:ident) $args:ident) => { logic1::<rows::$Name>($args[0]) };
+    (@ Logic $Name:ident ($a:ident $b:ident) $args:ident) => { logic2::<rows::$Name>($args[0], $args[1]) };
     (@ Select $Name:ident ($($a:ident)+) $args:ident) => { note(Inst::Select($args[0], $args[1], $args[2])) };
     ($([$($doc:literal)+] $Name:ident $name:literal $method:ident $try_method:ident $class:ident ($($arg:ident)+);)*) => {
         /// Notes a row's instructions, for operands in f32 (truth values for logic, and as the condition of `where`); `None`

@@ -1,17 +1,17 @@
 //! Launches on the CPU: tasks, tiles, steps.
 
-use super::compile::{CELL, Compiled, Reg, Step, Uniform};
+use super::compile::{CellStep, Compiled, Reg, Uniform};
 use super::convert::load_loop;
 use super::gather::{Walk, gather, ramp};
 use super::loops::{cell_size, isa};
 use super::pool::{num_threads, parallel};
 use super::reduce::{Acc, CHUNK, ROW_BLOCK};
-use crate::program::{Class, ReduceKind, Source, Val};
+use crate::program::{Class, Source, Val};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Mutex;
-use tile::{Tile, fill, guard, non_zero, note, random, store_cell};
+use tile::{Tile, fill, note, random, refused, store_cell};
 
 mod tile;
 
@@ -37,7 +37,7 @@ pub struct InputArg {
 pub struct Args<'a> {
     /// The operands, in the program's order.
     pub inputs: &'a [InputArg],
-    /// The scalar arguments: f64 bits for floats, i64 for integers and bool.
+    /// The scalar arguments, as the bits of their dtypes' cells.
     pub consts: &'a [u64],
     /// Where the outputs go, in the program's order.
     pub outputs: &'a [*mut u8],
@@ -335,28 +335,23 @@ impl Compiled {
                 for (out, acc) in self.totals.iter().zip(totals) {
                     out.reducer.finish(acc, base.add(out.cell as usize).cast());
                 }
-                let cell = |reg: Reg| base.add(reg as usize).cast::<u8>();
+                let cell = |v: Val| base.add(v as usize).cast::<u8>();
                 for step in &self.last {
                     match *step {
-                        Step::Map { f, dst, args: [a, b, c], .. } => {
+                        CellStep::Map { f, dst, args: [a, b, c] } => {
                             f(cell(dst), cell(a), cell(b), cell(c), 1)
                         }
-                        Step::Round { f, dst, .. } => f(cell(dst), 1),
-                        Step::Copy { dst, src, size, .. } if dst & CELL != 0 => {
-                            std::ptr::copy_nonoverlapping(cell(src), cell(dst & !CELL), size as usize)
+                        CellStep::Round { f, dst } => f(cell(dst), 1),
+                        CellStep::Copy { dst, src, size } => {
+                            std::ptr::copy_nonoverlapping(cell(src), cell(dst), size as usize)
                         }
-                        Step::Copy { dst, src, size, .. } => {
+                        CellStep::Take { dst, src, size } => {
                             std::ptr::copy_nonoverlapping(ptrs[src as usize], cell(dst), size as usize)
                         }
-                        Step::Guard { src, bound, dtype, value, .. } => {
-                            let bound = args.consts[bound as usize] as i64;
-                            let found = guard(cell(src), dtype, bound, 1);
+                        CellStep::Check { check, src, dtype, value } => {
+                            let found = refused(args, check, cell(src), dtype, 1);
                             note(refusals, value, found, usize::MAX);
                         }
-                        Step::NonZero { src, dtype, value, .. } => {
-                            note(refusals, value, non_zero(cell(src), dtype, 1), usize::MAX);
-                        }
-                        _ => {}
                     }
                 }
                 for (output, &dst) in self.outputs.iter().zip(args.outputs) {
@@ -417,20 +412,14 @@ impl Compiled {
                             f(ptrs[dst as usize], tmp, tmp, tmp, n);
                         }
                     }
-                    Uniform::Step(step) => match step {
-                        Step::Map { f, dst, args: [a, b, c], .. } => {
-                            f(ptrs[dst as usize], ptrs[a as usize], ptrs[b as usize], ptrs[c as usize], n)
-                        }
-                        Step::Round { f, dst, .. } => f(ptrs[dst as usize], n),
-                        Step::NonZero { src, dtype, value, .. } if !is_empty => {
-                            note(refusals, value, non_zero(ptrs[src as usize], dtype, 1), 0);
-                        }
-                        Step::Guard { src, bound, dtype, value, .. } if !is_empty => {
-                            let bound = args.consts[bound as usize] as i64;
-                            note(refusals, value, guard(ptrs[src as usize], dtype, bound, n.min(1)), 0);
-                        }
-                        _ => {}
-                    },
+                    Uniform::Map { f, dst, args: [a, b, c] } => {
+                        f(ptrs[dst as usize], ptrs[a as usize], ptrs[b as usize], ptrs[c as usize], n)
+                    }
+                    Uniform::Round { f, dst } => f(ptrs[dst as usize], n),
+                    Uniform::Check { .. } if is_empty => {}
+                    Uniform::Check { check, src, dtype, value } => {
+                        note(refusals, value, refused(args, check, ptrs[src as usize], dtype, 1), 0);
+                    }
                 }
             }
         }
@@ -522,7 +511,11 @@ impl Compiled {
                 Uniform::Columns { input, dst, .. } => {
                     Some((dst, cell_size(self.inputs[input as usize].dtype)))
                 }
-                _ => None,
+                Uniform::Const { .. }
+                | Uniform::Load { .. }
+                | Uniform::Map { .. }
+                | Uniform::Round { .. }
+                | Uniform::Check { .. } => None,
             })
             .collect()
     }
@@ -531,9 +524,4 @@ impl Compiled {
 /// Rows of a reduction over outer dimensions that one task adds: by sizes alone.
 fn row_chunk(rows: usize, columns: usize) -> usize {
     if rows * columns <= CHUNK { rows.max(1) } else { rows.div_ceil(8).next_multiple_of(ROW_BLOCK) }
-}
-
-/// Whether an index reduction of this kind is possible over this many elements.
-pub fn needs_elements(kind: ReduceKind) -> bool {
-    !matches!(kind, ReduceKind::Sum | ReduceKind::Prod)
 }

@@ -2,11 +2,11 @@
 
 use super::{Args, InputArg, OutOfRange, Partial, Refusals, Refused, ZERO_DIVISOR, refuse};
 use crate::cell::by_cell;
-use crate::cpu::compile::{Compiled, Len, Reg, Step};
+use crate::cpu::compile::{Check, Compiled, Len, Reg, Step};
 use crate::cpu::convert::store_loop;
 use crate::cpu::gather::Walk;
 use crate::cpu::loops::{by_isa, cell_size, isa};
-use crate::cpu::reduce::{Acc, ROW_BLOCK};
+use crate::cpu::reduce::{Acc, ColumnReducer, ROW_BLOCK, Reducer};
 use crate::cpu::stream;
 use crate::philox;
 use crate::program::{Class, Val};
@@ -17,6 +17,54 @@ use std::ops::Range;
 pub(super) struct ColumnSums {
     partial: Vec<u64>,
     rows: usize,
+}
+
+impl ColumnSums {
+    /// For so many columns.
+    fn new(reducer: &ColumnReducer, columns: usize) -> ColumnSums {
+        let mut partial = vec![0u64; (columns * reducer.partial_size).div_ceil(8)];
+        // SAFETY: just allocated for as many.
+        unsafe { reducer.clear(partial.as_mut_ptr().cast(), columns) };
+        ColumnSums { partial, rows: 0 }
+    }
+
+    /// Adds the stretch `columns` of some rows.
+    ///
+    /// Safety: `src` has that many cells a row, and `totals` the task's columns.
+    unsafe fn add(
+        &mut self,
+        reducer: &ColumnReducer,
+        totals: &mut [f64],
+        src: *const u8,
+        rows: usize,
+        columns: Range<usize>,
+    ) {
+        let bytes = columns.len() * cell_size(reducer.by_run.dtype);
+        for row in 0..rows {
+            // SAFETY: this function's contract.
+            unsafe {
+                let partial =
+                    self.partial.as_mut_ptr().cast::<u8>().add(columns.start * reducer.partial_size);
+                (reducer.row)(partial, src.add(row * bytes), columns.len());
+            }
+            if columns.end == totals.len() {
+                self.rows += 1;
+                if self.rows == ROW_BLOCK {
+                    self.flush(reducer, totals);
+                }
+            }
+        }
+    }
+
+    /// Joins the rows that were added since the last time into the f64 sums.
+    fn flush(&mut self, reducer: &ColumnReducer, totals: &mut [f64]) {
+        // SAFETY: both have a result for each of the task's columns.
+        unsafe {
+            reducer.flush(totals.as_mut_ptr(), self.partial.as_ptr().cast(), totals.len());
+            reducer.clear(self.partial.as_mut_ptr().cast(), totals.len());
+        }
+        self.rows = 0;
+    }
 }
 
 pub(super) struct Tile<'a, 'b> {
@@ -66,10 +114,7 @@ impl Tile<'_, '_> {
         self.first_column = columns.start;
         for out in &p.columns_out {
             self.partial.columns.push(vec![f64::from_bits(out.reducer.by_run.init().bits); columns.len()]);
-            let mut partial = vec![0u64; (columns.len() * out.reducer.partial_size).div_ceil(8)];
-            // SAFETY: just allocated for as many.
-            unsafe { out.reducer.clear(partial.as_mut_ptr().cast(), columns.len()) };
-            self.column_sums.push(ColumnSums { partial, rows: 0 });
+            self.column_sums.push(ColumnSums::new(&out.reducer, columns.len()));
         }
         let whole = p.tile_columns >= columns.len() && columns.len() == p.columns;
         let mut row = rows.start;
@@ -99,22 +144,10 @@ impl Tile<'_, '_> {
             }
             row += n_rows;
         }
-        for c in 0..self.column_sums.len() {
-            self.flush(c);
+        let sums = self.column_sums.iter_mut().zip(&mut self.partial.columns);
+        for (out, (sums, totals)) in p.columns_out.iter().zip(sums) {
+            sums.flush(&out.reducer, totals);
         }
-    }
-
-    /// Joins the rows that were added since the last time into the f64 sums.
-    fn flush(&mut self, c: usize) {
-        let reducer = &self.program.columns_out[c].reducer;
-        let sums = &mut self.column_sums[c];
-        let totals = &mut self.partial.columns[c];
-        // SAFETY: both have a result for each of the task's columns.
-        unsafe {
-            reducer.flush(totals.as_mut_ptr(), sums.partial.as_ptr().cast(), totals.len());
-            reducer.clear(sums.partial.as_mut_ptr().cast(), totals.len());
-        }
-        sums.rows = 0;
     }
 
     /// Sets the addresses of operands and outputs that are used in place.
@@ -182,16 +215,7 @@ impl Tile<'_, '_> {
                     ),
                     Step::Stream { dst, src, dtype } => stream::stream(at(dst), at(src), full * dtype.size()),
                     Step::Rows { reducer, dst, src } => {
-                        let reducer = &p.reducers[reducer as usize];
-                        let size = cell_size(reducer.dtype);
-                        let result = cell_size(reducer.kind.result(reducer.dtype));
-                        for r in 0..rows {
-                            let mut acc = reducer.init();
-                            if columns > 0 {
-                                (reducer.run)(&mut acc, at(src).add(r * columns * size), columns, 0);
-                            }
-                            reducer.finish(&acc, at(dst).add(r * result));
-                        }
+                        reduce_rows(&p.reducers[reducer as usize], at(dst), at(src), rows, columns);
                     }
                     Step::Accumulate { reducer, src } => {
                         let f = p.reducers[reducer as usize].run;
@@ -201,29 +225,11 @@ impl Tile<'_, '_> {
                         p.reducers[reducer as usize].finish(&self.accs[reducer as usize], at(dst));
                     }
                     Step::Column { column: c, src } => {
-                        let reducer = &p.columns_out[c as usize].reducer;
-                        let size = cell_size(reducer.by_run.dtype);
-                        for r in 0..rows {
-                            let sums = &mut self.column_sums[c as usize];
-                            let partial = sums.partial.as_mut_ptr().cast::<u8>();
-                            let partial = partial.add((column - self.first_column) * reducer.partial_size);
-                            (reducer.row)(partial, at(src).add(r * columns * size), columns);
-                            if column + columns == self.first_column + self.partial.columns[c as usize].len()
-                            {
-                                sums.rows += 1;
-                                if sums.rows == ROW_BLOCK {
-                                    // `flush`, written out: `self` is borrowed.
-                                    let totals = &mut self.partial.columns[c as usize];
-                                    reducer.flush(
-                                        totals.as_mut_ptr(),
-                                        sums.partial.as_ptr().cast(),
-                                        totals.len(),
-                                    );
-                                    reducer.clear(sums.partial.as_mut_ptr().cast(), totals.len());
-                                    sums.rows = 0;
-                                }
-                            }
-                        }
+                        let c = usize::from(c);
+                        let from = column - self.first_column;
+                        let sums = &mut self.column_sums[c];
+                        let totals = &mut self.partial.columns[c];
+                        sums.add(&p.columns_out[c].reducer, totals, at(src), rows, from..from + columns);
                     }
                     Step::Total { total, src } => {
                         let out = &p.totals[total as usize];
@@ -240,17 +246,30 @@ impl Tile<'_, '_> {
                         let dst = self.kept[total as usize] as *mut u8;
                         std::ptr::copy_nonoverlapping(at(src).cast_const(), dst.add(row * size), rows * size);
                     }
-                    Step::NonZero { src, dtype, len, value } => {
-                        let found = non_zero(at(src), dtype, len_of(len));
-                        note(&mut self.partial.refusals, value, found, row * p.columns + column);
-                    }
-                    Step::Guard { src, bound, dtype, len, value } => {
-                        let bound = self.args.consts[bound as usize] as i64;
-                        let found = guard(at(src), dtype, bound, len_of(len));
+                    Step::Check { check, src, dtype, len, value } => {
+                        let found = refused(self.args, check, at(src), dtype, len_of(len));
                         note(&mut self.partial.refusals, value, found, row * p.columns + column);
                     }
                 }
             }
+        }
+    }
+}
+
+/// Reduces whole rows, each to a cell.
+///
+/// Safety: the registers have room for the tile's elements and rows.
+unsafe fn reduce_rows(reducer: &Reducer, dst: *mut u8, src: *const u8, rows: usize, columns: usize) {
+    let size = cell_size(reducer.dtype);
+    let result = cell_size(reducer.kind.result(reducer.dtype));
+    for row in 0..rows {
+        let mut acc = reducer.init();
+        // SAFETY: this function's contract.
+        unsafe {
+            if columns > 0 {
+                (reducer.run)(&mut acc, src.add(row * columns * size), columns, 0);
+            }
+            reducer.finish(&acc, dst.add(row * result));
         }
     }
 }
@@ -317,7 +336,24 @@ pub(super) unsafe fn store_cell(dtype: DType, cell: *const u8, dst: *mut u8) {
     }
 }
 
-pub(super) unsafe fn guard(src: *const u8, dtype: DType, size: i64, n: usize) -> Option<OutOfRange> {
+/// What a check finds among the first `n` elements of a register, or of a cell.
+pub(super) unsafe fn refused(
+    args: &Args,
+    check: Check,
+    src: *const u8,
+    dtype: DType,
+    n: usize,
+) -> Option<OutOfRange> {
+    // SAFETY: the caller's register holds `n` elements of this dtype.
+    unsafe {
+        match check {
+            Check::Below(bound) => guard(src, dtype, args.consts[bound as usize] as i64, n),
+            Check::NonZero => non_zero(src, dtype, n),
+        }
+    }
+}
+
+unsafe fn guard(src: *const u8, dtype: DType, size: i64, n: usize) -> Option<OutOfRange> {
     macro_rules! scan {
         ($T:ty) => {{
             // SAFETY: the register holds `n` elements of this dtype.
@@ -330,7 +366,7 @@ pub(super) unsafe fn guard(src: *const u8, dtype: DType, size: i64, n: usize) ->
 }
 
 /// Finds a zero; it is reported as an index among none.
-pub(super) unsafe fn non_zero(src: *const u8, dtype: DType, n: usize) -> Option<OutOfRange> {
+unsafe fn non_zero(src: *const u8, dtype: DType, n: usize) -> Option<OutOfRange> {
     macro_rules! scan {
         ($T:ty) => {
             // SAFETY: the register holds `n` elements of this dtype.

@@ -123,36 +123,6 @@ impl Args {
         self.bytes.resize(aligned, 0);
     }
 
-    pub(crate) fn u32(&mut self, value: u32) -> &mut Args {
-        value.write(self);
-        self
-    }
-
-    pub(crate) fn u64(&mut self, value: u64) -> &mut Args {
-        value.write(self);
-        self
-    }
-
-    pub(crate) fn i64s(&mut self, values: &[isize]) -> &mut Args {
-        values.iter().for_each(|&value| (value as i64).write(self));
-        self
-    }
-
-    pub(crate) fn pointer(&mut self, pointer: Address) -> &mut Args {
-        pointer.write(self);
-        self
-    }
-
-    pub(crate) fn divisor(&mut self, size: usize) -> &mut Args {
-        index::Divisor::by(size).write(self);
-        self
-    }
-
-    pub(crate) fn map(&mut self, at: (Pointer, u64), tensor: Moved) -> &mut Args {
-        Some((at, tensor)).write(self);
-        self
-    }
-
     /// The argument, `bytes` long if its numbers are not more, and where its addresses and its tensor maps go.
     #[allow(clippy::type_complexity)]
     pub(crate) fn finish(

@@ -46,6 +46,9 @@ pub(crate) fn countable(op: &'static str, sizes: &[usize], strides: [[isize; MAX
 }
 
 impl Divisor {
+    /// Division by one.
+    pub(crate) const ONE: Divisor = Divisor { size: 1, multiplier: 0, shift: 0 };
+
     /// Division by a size.
     pub(crate) fn by(size: usize) -> Divisor {
         let (multiplier, shift) = divisor(size);

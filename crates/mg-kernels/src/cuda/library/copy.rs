@@ -1,11 +1,11 @@
 //! Strided copies and fills.
 
+use super::Plan;
 use super::args::index::Axes;
 use super::args::{self, OUTPUT, input};
 use super::axes::{WIDE, countable};
 use super::constants::copy::{BLOCK, THREADS};
-use super::many::{TAKEN, indices};
-use super::{Plan, Pointer};
+use super::many::TAKEN;
 use mg_device::{Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
 use smallvec::{SmallVec, smallvec};
 
@@ -37,44 +37,38 @@ pub fn plan(size: usize, from: &Layout, to: &Layout, align: usize) -> Result<Pla
         return Ok(Plan::default());
     }
     if shape.rank() > TAKEN {
-        return in_parts(size, &shape, &strides, align);
+        return many(size, shape, strides, align);
     }
     merged(size, shape, strides, align)
 }
 
-/// A copy over more axes than a kernel takes: a launch for each index of those that are shortest.
-fn in_parts(size: usize, shape: &Shape, strides: &[[isize; MAX_RANK]; 2], align: usize) -> Result<Plan> {
-    let mut by_size: SmallVec<[usize; MAX_RANK]> = (0..shape.rank()).collect();
-    by_size.sort_by_key(|&axis| shape[axis]);
-    let (walked, kept) = by_size.split_at_mut(shape.rank() - TAKEN);
-    kept.sort_unstable();
-    let of = |axes: &[usize]| axes.iter().map(|&axis| shape[axis]).collect::<SmallVec<[usize; MAX_RANK]>>();
-    let inner = strides.map(|strides| {
-        let mut inner = [0; MAX_RANK];
-        inner.iter_mut().zip(kept.iter()).for_each(|(to, &axis)| *to = strides[axis]);
-        inner
+/// A copy over more axes than kernels take elsewhere.
+fn many(size: usize, shape: Shape, strides: [[isize; MAX_RANK]; 2], align: usize) -> Result<Plan> {
+    let (unit, shape, strides) = widen(size, shape, strides, align);
+    let count = shape.numel();
+    let (outer, inner) = shape.dims().split_at(shape.rank() - TAKEN);
+    let inside = strides.map(|mut s| {
+        s.rotate_left(outer.len());
+        s
     });
-    // Parts begin at other addresses.
-    let steps = strides.iter().flat_map(|strides| walked.iter().map(|&axis| strides[axis]));
-    let align = steps.fold(align.min(16), |align, step| {
-        let step = step.unsigned_abs() * size;
-        if step == 0 { align } else { align.min(1 << step.trailing_zeros().min(4)) }
-    });
-    let part = merged(size, Shape::of(&of(kept)), inner, align)?;
-    let mut plan = Plan::default();
-    for index in indices(&of(walked)) {
-        let at = strides.map(|strides| {
-            let steps = index.iter().zip(walked.iter()).map(|(&i, &axis)| i as isize * strides[axis]);
-            (steps.sum::<isize>() * size as isize) as i64 as u64
-        });
-        let moved = |pointer| match pointer {
-            Pointer::Output(_) => (pointer, at[0]),
-            Pointer::Input(_) => (pointer, at[1]),
-            Pointer::Workspace | Pointer::Tickets | Pointer::Fault => (pointer, 0),
-        };
-        plan.launches.extend(part.launches.iter().cloned().map(|launch| launch.moved(moved)));
-    }
-    Ok(plan)
+    let positions: [usize; 2] = [outer, inner].map(|sizes| sizes.iter().product());
+    let axes = |sizes, strides, positions| {
+        let (sizes, strides) = countable("copy", sizes, strides)?;
+        Ok::<_, Error>(Axes::of(&sizes, [&strides[0], &strides[1]], positions >= WIDE))
+    };
+    let args = args::copy::Many {
+        out: OUTPUT,
+        from: input(0),
+        count: count as u64,
+        inside: positions[1] as u64,
+        around: axes(outer, strides, positions[0])?,
+        axes: axes(inner, inside, positions[1])?,
+    };
+    let name = format!("copy_many_b{}", unit * 8);
+    Ok(Plan {
+        launches: smallvec![super::launch("copy", &name, count.div_ceil(BLOCK), &args)?],
+        ..Plan::default()
+    })
 }
 
 /// A copy over axes that no longer merge, as many as a kernel takes.
@@ -196,66 +190,66 @@ pub fn fill(size: usize, count: usize, bits: u64) -> Result<Plan> {
     Ok(Plan { launches: smallvec![super::launch("fill", &name, blocks, &args)?], ..Plan::default() })
 }
 
-/// A launch with an argument that was written number by number.
-pub(crate) fn launch(
-    op: &'static str,
-    name: &str,
-    blocks: usize,
-    args: super::args::Args,
-) -> Result<super::Launch> {
-    let Ok(grid) = i32::try_from(blocks) else {
-        let text = format!("{blocks} blocks are needed, at most 2^31 - 1 are taken");
-        return Err(Error::new(op, ErrorKind::Shape(text)));
-    };
-    super::Launch::with(op, super::find(op, name)?, grid as u32, args)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What a strided copy moves, read from the arguments of its launches as the kernel reads them: bytes from, bytes to.
+    /// Positions over axes as `kernels/index.cuh` has them: read from an argument's bytes, and where that ends.
+    fn axes(args: &[u8], begin: usize) -> (Vec<i64>, [Vec<i64>; 2], usize) {
+        let number = |at: usize| i64::from_ne_bytes(args[at..at + 8].try_into().unwrap());
+        let small = |at: usize| i64::from(u32::from_ne_bytes(args[at..at + 4].try_into().unwrap()));
+        let strides = begin + 16 * TAKEN;
+        let end = strides + 16 * TAKEN;
+        let rank = small(end) as usize;
+        let of =
+            |operand: usize| (0..rank).map(|axis| number(strides + 8 * (operand * TAKEN + axis))).collect();
+        ((0..rank).map(|axis| small(begin + 16 * axis)).collect(), [of(0), of(1)], end + 8)
+    }
+
+    /// What a copy over many axes moves, read from its launch's argument as the kernel reads it: bytes from, bytes to.
     fn moves(plan: &Plan) -> Vec<(i64, i64)> {
-        let mut all = vec![];
-        for launch in &plan.launches {
-            let args = launch.args.as_slice();
-            let number = |at: usize| i64::from_ne_bytes(args[at..at + 8].try_into().unwrap());
-            let small = |at: usize| u32::from_ne_bytes(args[at..at + 4].try_into().unwrap()) as i64;
-            let base = |wanted: Pointer| {
-                let mut found = launch.pointers().filter(|(_, pointer, _)| *pointer == wanted);
-                found.next().map(|(_, _, offset)| offset as i64).unwrap()
-            };
-            let unit: i64 = launch.kernel.name.trim_start_matches("copy_b").parse::<i64>().unwrap() / 8;
-            let strides = 24 + 16 * TAKEN;
-            let rank = small(strides + 16 * TAKEN) as usize;
-            for mut position in 0..number(16) {
-                let mut at = [base(Pointer::Output(0)), base(Pointer::Input(0))];
-                for axis in (0..rank).rev() {
-                    let size = small(24 + 16 * axis);
-                    for (of, at) in at.iter_mut().enumerate() {
-                        *at += position % size * number(strides + 8 * (of * TAKEN + axis)) * unit;
-                    }
-                    position /= size;
-                }
-                all.extend((0..unit).map(|byte| (at[1] + byte, at[0] + byte)));
+        let [launch] = &plan.launches[..] else { panic!("{} launches", plan.launches.len()) };
+        let args = launch.args.as_slice();
+        let number = |at: usize| i64::from_ne_bytes(args[at..at + 8].try_into().unwrap());
+        let unit: i64 = launch.kernel.name.trim_start_matches("copy_many_b").parse::<i64>().unwrap() / 8;
+        let (count, inside) = (number(16), number(24));
+        let (outer_sizes, outer, end) = axes(args, 32);
+        let (inner_sizes, inner, _) = axes(args, end);
+        assert_eq!(inner_sizes.iter().product::<i64>(), inside);
+        let offset = |mut position: i64, sizes: &[i64], strides: &[i64]| {
+            let mut at = 0;
+            for (size, stride) in sizes.iter().zip(strides).rev() {
+                at += position % size * stride;
+                position /= size;
             }
+            at
+        };
+        let mut all = vec![];
+        for position in 0..count {
+            let at = [0, 1].map(|of: usize| {
+                let around = offset(position / inside, &outer_sizes, &outer[of]);
+                (around + offset(position % inside, &inner_sizes, &inner[of])) * unit
+            });
+            all.extend((0..unit).map(|byte| (at[1] + byte, at[0] + byte)));
         }
         all.sort_unstable();
         all
     }
 
     #[test]
-    fn more_axes_than_a_kernel_takes_are_copied_in_parts() {
+    fn many_axes_are_copied_in_one_launch() {
         let two = Layout::contiguous(Shape::from([2; 12]));
+        let most = Layout::contiguous(Shape::from([2; 16]));
         let mut reversed: Vec<usize> = (0..12).rev().collect();
         reversed.swap(3, 8);
         let turned = two.permute(&reversed).unwrap();
+        let all: Vec<usize> = (0..16).rev().collect();
         let sizes = Layout::contiguous(Shape::from([2, 3, 1, 2, 2, 2, 3, 2, 2, 2, 2, 3]));
         let axes: Vec<usize> = [0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11].into();
-        for (from, size) in [(turned, 4), (turned, 2), (sizes.permute(&axes).unwrap(), 8)] {
+        let permuted = sizes.permute(&axes).unwrap();
+        for (from, size) in [(turned, 4), (turned, 2), (permuted, 8), (most.permute(&all).unwrap(), 4)] {
             let to = Layout::contiguous(*from.shape());
             let plan = plan(size, &from, &to, 16).unwrap();
-            assert!(plan.launches.len() > 1 && plan.launches.len() <= 64, "{} launches", plan.launches.len());
             let each = |(from, to): (usize, usize)| {
                 (0..size).map(move |byte| ((from * size + byte) as i64, (to * size + byte) as i64))
             };

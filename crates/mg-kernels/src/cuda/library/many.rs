@@ -1,5 +1,5 @@
-//! More axes than a kernel takes. They are rare, so nothing is compiled for them: copies become several launches, and operands of other
-//! kernels are copied first, so that they lie densely and their axes merge.
+//! More axes than a kernel takes. They are rare: a kernel that copies takes them, and operands of other kernels are copied first, so that
+//! they lie densely and their axes merge.
 
 use super::{Plan, Pointer, copy};
 use mg_device::{Layout, Result};
@@ -20,7 +20,8 @@ pub(crate) fn of_dense(operands: [Copied; 2], plan: Plan) -> Result<Plan> {
         let copy = copy::plan(size, layout, &Layout::contiguous(*layout.shape()), align.min(256))?;
         let moved = |pointer| match pointer {
             Pointer::Input(_) => (Pointer::Input(number as u8), 0),
-            _ => (Pointer::Workspace, at as u64),
+            Pointer::Output(_) | Pointer::Workspace => (Pointer::Workspace, at as u64),
+            Pointer::Tickets | Pointer::Fault => (pointer, 0),
         };
         launches.extend(copy.launches.into_iter().map(|launch| launch.moved(moved)));
         places[number] = at as u64;
@@ -43,18 +44,4 @@ pub(crate) fn around(layout: &Layout, axis: usize) -> Layout {
     let (outer, rest) = layout.shape().split_at(axis);
     let (n, inner) = rest.split_first().map_or((1, rest), |(&n, inner)| (n, inner));
     Layout::contiguous([outer.iter().product(), n, inner.iter().product()].into())
-}
-
-/// Every index over `sizes`, row-major.
-pub(crate) fn indices(sizes: &[usize]) -> impl Iterator<Item = SmallVec<[usize; 8]>> {
-    let count: usize = sizes.iter().product();
-    (0..count).map(move |mut position| {
-        let mut index: SmallVec<[usize; 8]> = sizes.iter().copied().collect();
-        for at in index.iter_mut().rev() {
-            let size = *at;
-            *at = position % size;
-            position /= size;
-        }
-        index
-    })
 }

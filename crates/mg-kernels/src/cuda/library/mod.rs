@@ -250,30 +250,15 @@ impl Launch {
             let text = format!("{blocks} blocks are needed, at most 2^31 - 1 are taken");
             return Err(Error::new(op, ErrorKind::Shape(text)));
         };
-        let takes = kernel.facts.takes;
-        if takes != A::NAME {
-            let text = format!("{} takes {takes}, not {}", kernel.name, A::NAME);
-            return Err(Error::new(op, ErrorKind::Internal(text)));
-        }
-        Launch::with(op, kernel, grid as u32, args::Args::of(argument))
-    }
-
-    /// So many blocks of a kernel, with an argument that was written number by number: each has to lie where the kernel's source
-    /// has one of its size.
-    pub(crate) fn with(
-        op: &'static str,
-        kernel: &'static Prebuilt,
-        blocks: u32,
-        args: args::Args,
-    ) -> Result<Launch> {
         let Facts { takes, bytes, fields, threads, .. } = kernel.facts;
-        let fits = args.are(fields);
+        let args = args::Args::of(argument);
+        let fits = takes == A::NAME && args.are(fields);
         let (args, pointers, maps) = args.finish(bytes);
         if !fits || bytes != args.len() {
-            let text = format!("{} takes {takes} of {bytes} bytes: something else was written", kernel.name);
+            let text = format!("{} takes {takes} of {bytes} bytes, not {}", kernel.name, A::NAME);
             return Err(Error::new(op, ErrorKind::Internal(text)));
         }
-        let (grid, block) = ([blocks, 1, 1], [threads, 1, 1]);
+        let (grid, block) = ([grid as u32, 1, 1], [threads, 1, 1]);
         Ok(Launch { kernel, grid, block, shared: 0, args, pointers, maps })
     }
 

@@ -1,9 +1,9 @@
 //! Launches of `kernels/attention.cu` and `kernels/attention_mma.cu`, and the choice among these and `hopper`'s.
 
 use super::{Attention, AttentionKind, Sizes, hopper, wide};
-use crate::cuda::library::args::Args;
-use crate::cuda::library::copy::{self, fill, launch};
-use crate::cuda::library::{Launch, Plan, Pointer, TICKETS};
+use crate::cuda::library::args::{self, Address};
+use crate::cuda::library::copy::{self, fill};
+use crate::cuda::library::{Launch, Plan, Pointer, TICKETS, launch};
 use crate::library::matmul::Precision;
 use crate::library::{Described, Target};
 use mg_device::{DType, Error, ErrorKind, Layout, Result};
@@ -23,16 +23,16 @@ pub(super) const CACHED: usize = 16 << 20;
 /// Where the launches' addresses come from.
 #[derive(Default)]
 pub(super) struct Places {
-    pub(super) out: Option<(Pointer, u64)>,
-    pub(super) keys: Option<(Pointer, u64)>,
-    pub(super) values: Option<(Pointer, u64)>,
-    pub(super) sums_out: Option<(Pointer, u64)>,
-    pub(super) means_out: Option<(Pointer, u64)>,
-    pub(super) y: Option<(Pointer, u64)>,
-    pub(super) g: Option<(Pointer, u64)>,
-    pub(super) sums: Option<(Pointer, u64)>,
-    pub(super) means: Option<(Pointer, u64)>,
-    pub(super) parts: Option<(Pointer, u64)>,
+    pub(super) out: Address,
+    pub(super) keys: Address,
+    pub(super) values: Address,
+    pub(super) sums_out: Address,
+    pub(super) means_out: Address,
+    pub(super) y: Address,
+    pub(super) g: Address,
+    pub(super) sums: Address,
+    pub(super) means: Address,
+    pub(super) parts: Address,
 }
 
 /// A part of the work, with a kernel of its own.
@@ -203,32 +203,52 @@ impl Planned<'_> {
     }
 
     /// The argument: `order` has the blocks of a head, the parts of its columns, the heads, and how many of these take turns.
-    fn args(&self, places: Places, order: [usize; 4]) -> Args {
+    fn args(&self, places: Places, order: [usize; 4]) -> args::attention::Attention {
         let s = self.s;
-        let mut args = Args::default();
         let mask_kind = self.mask_kind();
-        args.pointer(places.out).pointer(places.keys).pointer(places.values);
-        args.pointer(places.sums_out).pointer(places.means_out);
-        for lies in &self.lie[..3] {
-            args.pointer(Some(lies.at));
-        }
         let mask = self.lie.get(3).filter(|_| mask_kind > 0);
-        args.pointer(mask.map(|lies| lies.at));
-        args.pointer(places.y).pointer(places.g).pointer(places.sums).pointer(places.means);
-        args.i64s(&mask.map_or([0; 3], |lies| lies.steps));
-        args.u64(self.attention.scale);
-        for n in [s.heads, s.shared, s.queries, s.keys, s.width, s.depth] {
-            args.u32(n as u32);
+        let steps = |lies: &Lies| lies.steps.map(|step| step as u64);
+        let [mask_batch, mask_head, mask_row] = mask.map_or([0; 3], steps);
+        let [q, k, v] = [&self.lie[0], &self.lie[1], &self.lie[2]];
+        let [blocks, chunks, all, together] = order.map(|n| n as u32);
+        args::attention::Attention {
+            out: places.out,
+            dk: places.keys,
+            dv: places.values,
+            sums_out: places.sums_out,
+            means_out: places.means_out,
+            q: Some(q.at),
+            k: Some(k.at),
+            v: Some(v.at),
+            mask: mask.map(|lies| lies.at),
+            y: places.y,
+            g: places.g,
+            sums: places.sums,
+            means: places.means,
+            mask_batch,
+            mask_head,
+            mask_row,
+            scale: f64::from_bits(self.attention.scale),
+            heads: s.heads as u32,
+            shared: s.shared as u32,
+            queries: s.queries as u32,
+            keys: s.keys as u32,
+            width: s.width as u32,
+            depth: s.depth as u32,
+            mask_kind,
+            causal: self.attention.causal.into(),
+            blocks,
+            chunks,
+            rows: s.rows() as u64,
+            flags: self.flags(),
+            all,
+            together,
+            parts: places.parts,
+            tickets: places.parts.map(|_| (Pointer::Tickets, 0)),
+            q_steps: steps(q),
+            k_steps: steps(k),
+            v_steps: steps(v),
         }
-        let [blocks, chunks, all, together] = order;
-        args.u32(mask_kind).u32(self.attention.causal.into()).u32(blocks as u32).u32(chunks as u32);
-        args.u64(s.rows() as u64);
-        args.u32(self.flags()).u32(all as u32).u32(together as u32).u32(0);
-        args.pointer(places.parts).pointer(places.parts.map(|_| (Pointer::Tickets, 0)));
-        for lies in &self.lie[..3] {
-            args.i64s(&lies.steps);
-        }
-        args
     }
 
     /// How many heads take turns in the order of blocks.
@@ -261,7 +281,7 @@ impl Planned<'_> {
         let bytes = if parts > 1 { parts * s.rows() * (s.depth + 2) * 4 } else { 0 };
         let places = Places { parts: (parts > 1).then_some((Pointer::Workspace, begin as u64)), ..places };
         let name = format!("attention_few_{}_mma{size}", dtype.name());
-        let mut made = launch(OP, &name, heads * parts, self.args(places, [1, parts, heads, 1]))?;
+        let mut made = launch(OP, &name, heads * parts, &self.args(places, [1, parts, heads, 1]))?;
         made.block = [32 * warps as u32, 1, 1];
         made.shared = shared as u32;
         Ok(Some((made, bytes)))
@@ -297,7 +317,7 @@ impl Planned<'_> {
         };
         let (blocks, chunks) = (length.div_ceil(rows), columns.div_ceil(columns_each).max(1));
         let args = self.args(places, [blocks, chunks, heads, self.together(part, heads)]);
-        let mut made = launch(OP, &name, heads * blocks * chunks, args)?;
+        let mut made = launch(OP, &name, heads * blocks * chunks, &args)?;
         made.block = [threads as u32, 1, 1];
         made.shared = shared as u32;
         Ok(made)
@@ -355,7 +375,7 @@ pub(super) fn plan(attention: &Attention, s: &Sizes, operands: &[Described], tar
                 let places = Places { means_out: means, y, g, ..Places::default() };
                 let name = format!("attention_means_{}", dtype.name());
                 let args = planned.args(places, [0; 4]);
-                plan.launches.push(launch(OP, &name, rows.div_ceil(WARPS), args)?);
+                plan.launches.push(launch(OP, &name, rows.div_ceil(WARPS), &args)?);
                 None
             };
             plan.launches

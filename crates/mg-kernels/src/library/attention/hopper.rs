@@ -1,7 +1,7 @@
 //! Launches of `kernels/attention_wgmma.cu`: attention by the instructions of capability 9.0.
 
 use super::cuda::{CACHED, OP, Part, Places, Planned};
-use crate::cuda::library::args::{Args, attention_wgmma::Flash};
+use crate::cuda::library::args::attention_wgmma::Flash;
 use crate::cuda::library::{Launch, Pointer, Prebuilt};
 use mg_device::cuda::{Elements, Moved};
 use mg_device::{DType, Result};
@@ -147,7 +147,7 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
     };
     let mask = planned.lie.get(3).filter(|_| planned.mask_kind() > 0);
     let [mask_batch, mask_head, mask_row] = mask.map_or([0; 3], |lies| lies.steps.map(|n| n as u64));
-    let args = Args::of(&Flash {
+    let args = Flash {
         sums_out: places.sums_out,
         sums: places.sums,
         means: places.means_out.or(places.means),
@@ -175,9 +175,8 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
             Part::Queries => [result(places.out, s.width), None],
             Part::Keys => [result(places.keys, s.width), result(places.values, s.depth)],
         },
-    });
-    let grid = (blocks * all).min(MULTIPROCESSORS) as u32;
-    let mut made = Launch::with(OP, tile.kernel, grid, args)?;
+    };
+    let mut made = Launch::of(OP, tile.kernel, (blocks * all).min(MULTIPROCESSORS), &args)?;
     made.shared = tile.shared(part) as u32;
     Ok(made)
 }

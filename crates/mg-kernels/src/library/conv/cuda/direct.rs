@@ -2,9 +2,9 @@
 
 use super::super::{ConvKind, Geometry};
 use super::product;
-use crate::cuda::library::args::Args;
-use crate::cuda::library::copy::launch;
-use crate::cuda::library::{Plan, Pointer};
+use crate::cuda::library::args::index::Divisor;
+use crate::cuda::library::args::{self, OUTPUT, input};
+use crate::cuda::library::{Plan, Pointer, launch};
 use mg_device::{DType, Error, ErrorKind, Result};
 
 /// A block's sums: rows and columns.
@@ -49,36 +49,39 @@ pub(super) fn plan(kind: ConvKind, g: &Geometry, dtype: DType, capability: u32) 
     let sum = if dtype == DType::F64 { 8 } else { 4 };
     let partial = (splits > 1).then_some((Pointer::Workspace, 0));
     let volume = g.kernel.iter().product::<usize>();
-    let args = |reads: bool| {
-        let mut args = Args::default();
-        args.pointer(Some((Pointer::Output(0), 0)))
-            .pointer(reads.then_some((Pointer::Input(0), 0)))
-            .pointer(reads.then_some((Pointer::Input(1), 0)))
-            .pointer(partial);
-        for number in [g.batch, g.groups, g.c, g.o, g.depth(), volume, m, n] {
-            args.u32(number as u32);
-        }
-        args.u64(k as u64).u64(g.inputs() as u64).u64(g.outputs() as u64);
-        for number in [splits, tiles[0], tiles[1], 0] {
-            args.u32(number as u32);
-        }
-        args.u64(chunk as u64);
-        for sizes in [g.input, g.kernel, g.output, g.stride] {
-            for size in sizes {
-                args.divisor(size);
-            }
-        }
-        for number in g.padding.into_iter().chain(g.dilation) {
-            args.u32(number as u32);
-        }
-        args
+    let args = |reads: bool| args::conv::Conv {
+        out: OUTPUT,
+        x: input(0).filter(|_| reads),
+        w: input(1).filter(|_| reads),
+        partial,
+        batch: g.batch as u32,
+        groups: g.groups as u32,
+        c: g.c as u32,
+        o: g.o as u32,
+        depth: g.depth() as u32,
+        volume: volume as u32,
+        m: m as u32,
+        n: n as u32,
+        k: k as u64,
+        inputs: g.inputs() as u64,
+        outputs: g.outputs() as u64,
+        splits: splits as u32,
+        tiles_m: tiles[0] as u32,
+        tiles_n: tiles[1] as u32,
+        chunk: chunk as u64,
+        r#in: g.input.map(Divisor::by),
+        kernel: g.kernel.map(Divisor::by),
+        result: g.output.map(Divisor::by),
+        stride: g.stride.map(Divisor::by),
+        padding: g.padding.map(|n| n as i32),
+        dilation: g.dilation.map(|n| n as i32),
     };
     let kernel = name(kind, dtype, capability);
     let mut plan = Plan::default();
-    plan.launches.push(launch(OP, &kernel, blocks * splits, args(true))?);
+    plan.launches.push(launch(OP, &kernel, blocks * splits, &args(true))?);
     if splits > 1 {
         plan.workspace = splits * count * sum;
-        plan.launches.push(launch(OP, &kernel, count.div_ceil(THREADS), args(false))?);
+        plan.launches.push(launch(OP, &kernel, count.div_ceil(THREADS), &args(false))?);
     }
     Ok(plan)
 }

@@ -3,11 +3,14 @@
 
 use super::super::{ConvKind, Geometry};
 use super::{Problem, product};
-use crate::cuda::library::args::Args;
-use crate::cuda::library::{Launch, Plan, Pointer, copy};
+use crate::cuda::library::args::conv_tiles::Conv;
+use crate::cuda::library::args::index::Divisor;
+use crate::cuda::library::args::{self, OUTPUT, input};
+use crate::cuda::library::{Launch, Plan, Pointer, copy, launch};
 use crate::library::matmul::Precision;
 use mg_device::cuda::{Elements, Moved, WindowMap};
 use mg_device::{DType, Layout, Result, Shape};
+use std::array::from_fn;
 
 /// Multiprocessors of the device that plans are made for, whatever the device is.
 const MULTIPROCESSORS: usize = 132;
@@ -288,17 +291,64 @@ struct Parts {
     at: u64,
 }
 
+/// An argument of which nothing is said yet.
+const NOTHING: Conv = Conv {
+    out: None,
+    parts: None,
+    m: 0,
+    n: 0,
+    tiles_m: 0,
+    tiles_n: 0,
+    chunks: 0,
+    taps: 0,
+    taps_wide: 0,
+    steps: 0,
+    share: 0,
+    together: 0,
+    low_y: 0,
+    low_x: 0,
+    stride_y: 0,
+    stride_x: 0,
+    apart_y: 0,
+    apart_x: 0,
+    tap_first: 0,
+    tap_down: 0,
+    tap_right: 0,
+    vector: 0,
+    out_first: 0,
+    out_down: 0,
+    out_right: 0,
+    plane: 0,
+    image: 0,
+    places: Divisor::ONE,
+    wide: Divisor::ONE,
+    a: None,
+    b: None,
+};
+
+/// Bytes at the end of the workspace. `None` where that is too much.
+fn room(plan: &mut Plan, bytes: usize) -> Option<(Pointer, u64)> {
+    let place = (Pointer::Workspace, plan.workspace as u64);
+    let bytes = bytes.checked_next_multiple_of(256)?;
+    plan.workspace = plan.workspace.checked_add(bytes).filter(|&all| all <= MOST)?;
+    Some(place)
+}
+
 impl Parts {
-    /// Makes room for the sums, and begins the argument.
-    fn begin(&mut self, plan: &mut Plan, args: &mut Args, m: usize, n: usize, numbers: [usize; 3]) {
-        self.at = plan.workspace as u64;
-        plan.workspace += self.slots * self.tile.m * self.tile.n * 4;
-        args.pointer(Some((Pointer::Output(0), 0))).pointer(Some((Pointer::Workspace, self.at)));
-        let [chunks, taps, wide] = numbers;
-        for number in [m, n, self.tiles[0], self.tiles[1], chunks, taps, wide, self.steps, self.share] {
-            args.u32(number as u32);
-        }
-        args.u32(self.together.into());
+    /// Makes room for the sums, and goes on with the argument. `None` where that is too much.
+    fn begin(&mut self, plan: &mut Plan, args: Conv) -> Option<Conv> {
+        let place = room(plan, (self.slots * self.tile.m).checked_mul(self.tile.n * 4)?)?;
+        self.at = place.1;
+        Some(Conv {
+            out: OUTPUT,
+            parts: Some(place),
+            tiles_m: self.tiles[0] as u32,
+            tiles_n: self.tiles[1] as u32,
+            steps: self.steps as u32,
+            share: self.share as u32,
+            together: self.together.into(),
+            ..args
+        })
     }
 }
 
@@ -321,10 +371,7 @@ impl Laid {
 
     /// Room at the end of the workspace. `None` where that is too much.
     fn room(&self, plan: &mut Plan, elements: usize) -> Option<(Pointer, u64)> {
-        let place = (Pointer::Workspace, plan.workspace as u64);
-        let bytes = elements.checked_mul(self.size())?.checked_next_multiple_of(256)?;
-        plan.workspace = plan.workspace.checked_add(bytes).filter(|&all| all <= MOST)?;
-        Some(place)
+        room(plan, elements.checked_mul(self.size())?)
     }
 
     /// A copy of an operand, from an element on, to an element of some room.
@@ -377,15 +424,22 @@ impl Laid {
         }
         let tiles_p = places.div_ceil(64);
         let tiles_c = channels.div_ceil(self.each());
-        let mut args = Args::default();
-        args.pointer(Some(place)).pointer(Some((Pointer::Input(operand), 0)));
-        args.u64(image as u64).u64(channel as u64).u64(to_image as u64).u64(to_place as u64);
-        for number in [channels, padded(channels, size), places, tiles_p, tiles_c, 0] {
-            args.u32(number as u32);
-        }
-        args.divisor(places.div_ceil(tiles_p));
+        let args = args::conv_spread::Spread {
+            out: Some(place),
+            from: input(operand),
+            from_image: image as u64,
+            from_channel: channel as u64,
+            to_image: to_image as u64,
+            to_place: to_place as u64,
+            channels: channels as u32,
+            line: padded(channels, size) as u32,
+            places: places as u32,
+            tiles_p: tiles_p as u32,
+            tiles_c: tiles_c as u32,
+            wide: Divisor::by(places.div_ceil(tiles_p)),
+        };
         let name = format!("conv_spread_b{}", 8 * size);
-        plan.launches.push(copy::launch("conv", &name, images * tiles_c * tiles_p, args)?);
+        plan.launches.push(launch("conv", &name, images * tiles_c * tiles_p, &args)?);
         Ok(())
     }
 
@@ -507,11 +561,17 @@ impl Laid {
         })
     }
 
-    /// The windows of the argument: where they begin, and how they go on.
-    fn windows(&self, args: &mut Args, window: &Gathered) {
-        args.u32(window.low[0] as u32).u32(window.low[1] as u32);
-        args.u32(window.step[0] as u32).u32(window.step[1] as u32);
-        args.u32(window.apart[0] as u32).u32(window.apart[1] as u32);
+    /// The argument of a product of windows: where they begin, and how they go on.
+    fn windows(&self, window: &Gathered) -> Conv {
+        Conv {
+            low_y: window.low[0] as i32,
+            low_x: window.low[1] as i32,
+            stride_y: window.step[0] as u32,
+            stride_x: window.step[1] as u32,
+            apart_y: window.apart[0] as u32,
+            apart_x: window.apart[1] as u32,
+            ..NOTHING
+        }
     }
 
     /// The forward convolution, or the gradient by the input.
@@ -611,38 +671,49 @@ impl Laid {
                 .find(|&v| whole && of_image.is_multiple_of(v) && align_out.is_multiple_of(v * size));
             let first = window.first[0] as isize * tap_line + window.first[1] as isize;
             let to_plane = window.to_size[0] * window.to_size[1];
-            let mut args = Args::default();
-            args.pointer(Some(out)).pointer(None);
-            let tiles = [rows.div_ceil(tile.m), places.div_ceil(tile.n)];
-            for number in [rows, places, tiles[0], tiles[1], chunks, taps, window.taps[1], 0, 0, 0] {
-                args.u32(number as u32);
-            }
-            self.windows(&mut args, window);
-            args.u32(first as u32);
-            args.u32((window.along[0] * tap_line) as u32).u32(window.along[1] as u32);
-            args.u32(vector.unwrap_or(1) as u32);
-            args.u32((window.to[0] * window.to_size[1] + window.to[1]) as u32);
-            args.u32((window.to_step[0] * window.to_size[1]) as u32);
-            args.u32(if whole { 0 } else { window.to_step[1] } as u32);
-            args.u64(to_plane as u64).u64((to_plane * rows) as u64);
-            args.divisor(of_image).divisor(window.places[1]);
-            args.map(filters, weights(tile)).map(images.place, self.map(&images, tile.n));
+            let args = Conv {
+                out: Some(out),
+                m: rows as u32,
+                n: places as u32,
+                tiles_m: rows.div_ceil(tile.m) as u32,
+                tiles_n: places.div_ceil(tile.n) as u32,
+                chunks: chunks as u32,
+                taps: taps as u32,
+                taps_wide: window.taps[1] as u32,
+                tap_first: first as i32,
+                tap_down: (window.along[0] * tap_line) as i32,
+                tap_right: window.along[1] as i32,
+                vector: vector.unwrap_or(1) as u32,
+                out_first: (window.to[0] * window.to_size[1] + window.to[1]) as u32,
+                out_down: (window.to_step[0] * window.to_size[1]) as u32,
+                out_right: if whole { 0 } else { window.to_step[1] } as u32,
+                plane: to_plane as u64,
+                image: (to_plane * rows) as u64,
+                places: Divisor::by(of_image),
+                wide: Divisor::by(window.places[1]),
+                a: Some((filters, weights(tile))),
+                b: Some((images.place, self.map(&images, tile.n))),
+                ..self.windows(window)
+            };
             let grid = blocks(tile).min(MULTIPROCESSORS);
             let shared = tile.shared(if cores { 8 * 2048 } else { 0 });
-            plan.launches.push(self.launch("gather", tile, grid, shared, args)?);
+            plan.launches.push(self.launch("gather", tile, grid, shared, &args)?);
         }
         if weaves {
-            let mut args = Args::default();
-            args.pointer(Some((Pointer::Output(0), 0))).pointer(Some(woven));
-            args.u32(total as u32).u32((target.align.is_multiple_of(16)).into());
-            for rest in 0..MOST_RESTS {
-                args.u64(rests.get(rest).copied().flatten().unwrap_or(u64::MAX));
-            }
-            for number in [g.input[1], g.input[2], g.stride[1], g.stride[2]] {
-                args.divisor(number);
-            }
+            let first = from_fn(|rest| rests.get(rest).copied().flatten().unwrap_or(u64::MAX));
+            let args = args::conv_weave::Weave {
+                out: OUTPUT,
+                from: Some(woven),
+                count: total as u32,
+                vector: target.align.is_multiple_of(16).into(),
+                first,
+                high: Divisor::by(g.input[1]),
+                wide: Divisor::by(g.input[2]),
+                down: Divisor::by(g.stride[1]),
+                right: Divisor::by(g.stride[2]),
+            };
             let name = format!("conv_weave_b{}", 8 * size);
-            plan.launches.push(copy::launch("conv", &name, total.div_ceil(256 * 16 / size), args)?);
+            plan.launches.push(launch("conv", &name, total.div_ceil(256 * 16 / size), &args)?);
         }
         Ok(true)
     }
@@ -674,15 +745,20 @@ impl Laid {
             &[line * size, places * line * size],
             [each, each, 1],
         );
-        let mut args = Args::default();
-        parts.begin(plan, &mut args, g.o, places, [chunks, taps, window.taps[1]]);
-        self.windows(&mut args, window);
-        for _ in 0..7 {
-            args.u32(0);
-        }
-        args.u64(0).u64(0).divisor(g.outputs()).divisor(window.places[1]);
-        args.map(gradient.place, rows).map(images.place, self.map(&images, each));
-        plan.launches.push(self.launch("weight", tile, parts.blocks, tile.shared(0), args)?);
+        let Some(begun) = parts.begin(plan, self.windows(window)) else { return Ok(false) };
+        let args = Conv {
+            m: g.o as u32,
+            n: places as u32,
+            chunks: chunks as u32,
+            taps: taps as u32,
+            taps_wide: window.taps[1] as u32,
+            places: Divisor::by(g.outputs()),
+            wide: Divisor::by(window.places[1]),
+            a: Some((gradient.place, rows)),
+            b: Some((images.place, self.map(&images, each))),
+            ..begun
+        };
+        plan.launches.push(self.launch("weight", tile, parts.blocks, tile.shared(0), &args)?);
         // Of neighbours, so many are one place's, and one tap's.
         let along = if lines.is_some() { g.kernel[2] } else { 1 };
         self.added(problem, &parts, plan, [taps, chunks, images.neighbours, images.channels, along])?;
@@ -706,15 +782,19 @@ impl Laid {
             )
         };
         let chunks = g.c.div_ceil(each);
-        let mut args = Args::default();
-        parts.begin(plan, &mut args, g.o, g.outputs(), [chunks, 1, 1]);
-        for _ in 0..13 {
-            args.u32(0);
-        }
-        args.u64(0).u64(0).divisor(stages).divisor(1);
-        args.map((Pointer::Input(1), 0), planes(g.o, tile.m))
-            .map((Pointer::Input(0), 0), planes(g.c, tile.n));
-        plan.launches.push(self.launch("point", tile, parts.blocks, tile.shared(0), args)?);
+        let Some(begun) = parts.begin(plan, NOTHING) else { return Ok(false) };
+        let args = Conv {
+            m: g.o as u32,
+            n: g.outputs() as u32,
+            chunks: chunks as u32,
+            taps: 1,
+            taps_wide: 1,
+            places: Divisor::by(stages),
+            a: Some(((Pointer::Input(1), 0), planes(g.o, tile.m))),
+            b: Some(((Pointer::Input(0), 0), planes(g.c, tile.n))),
+            ..begun
+        };
+        plan.launches.push(self.launch("point", tile, parts.blocks, tile.shared(0), &args)?);
         self.added(problem, &parts, plan, [1, chunks, g.c, g.c, 1])?;
         Ok(true)
     }
@@ -754,23 +834,36 @@ impl Laid {
         let [taps, chunks, neighbours, inner, along] = numbers;
         let tiles = parts.tiles[0] * parts.tiles[1];
         let volume = g.kernel[1] * g.kernel[2];
-        let mut args = Args::default();
-        args.pointer(Some((Pointer::Output(0), 0))).pointer(Some((Pointer::Workspace, parts.at)));
-        for number in [g.o, g.c, taps, chunks, parts.tiles[0], tiles, tile.m, tile.n, tile.wide()] {
-            args.u32(number as u32);
-        }
-        args.u32(parts.steps as u32).u32(parts.share as u32).u32(parts.together.into());
-        args.u32(neighbours as u32).u32(inner as u32);
-        args.u32((g.c * volume) as u32).u32(volume as u32).u32(along as u32);
+        let args = args::conv_add::Add {
+            out: OUTPUT,
+            parts: Some((Pointer::Workspace, parts.at)),
+            m: g.o as u32,
+            channels: g.c as u32,
+            taps: taps as u32,
+            chunks: chunks as u32,
+            tiles_m: parts.tiles[0] as u32,
+            tiles: tiles as u32,
+            rows: tile.m as u32,
+            columns: tile.n as u32,
+            wide: tile.wide() as u32,
+            steps: parts.steps as u32,
+            share: parts.share as u32,
+            together: parts.together.into(),
+            neighbours: neighbours as u32,
+            inner: inner as u32,
+            row: (g.c * volume) as u32,
+            channel: volume as u32,
+            along: along as u32,
+        };
         let threads = tiles * tile.m * tile.n / 4;
         let name = format!("conv_add_{}", problem.dtype.name());
-        plan.launches.push(copy::launch("conv", &name, threads.div_ceil(256), args)?);
+        plan.launches.push(launch("conv", &name, threads.div_ceil(256), &args)?);
         Ok(())
     }
 
-    fn launch(&self, kind: &str, tile: Tile, grid: usize, shared: usize, args: Args) -> Result<Launch> {
+    fn launch(&self, kind: &str, tile: Tile, grid: usize, shared: usize, args: &Conv) -> Result<Launch> {
         let name = format!("conv_{kind}_{}_w{}", self.name, tile.name());
-        let mut made = copy::launch("conv", &name, grid, args)?;
+        let mut made = launch("conv", &name, grid, args)?;
         made.shared = shared as u32;
         Ok(made)
     }
