@@ -1,6 +1,6 @@
 """All operations beside PyTorch's, in one process, sorted by where we are worst.
 
-    python3 operations.py [--device cuda] [--only REGEX] [--json FILE] [--worst 40]
+    python3 operations.py [--device cuda] [--only REGEX] [--json FILE] [--worst 40] [--processor]
 
 A case is one expression that both libraries run on the same numbers. Rounds take turns, ours and PyTorch's, and the best of each is
 kept. `GB/s` counts each operand and the result once; `of copy` compares that with a copy (`clone`) of 2**26 (CPU: 2**22) floats.
@@ -51,6 +51,8 @@ def bytes_of(expression, names, result):
 class Side:
     """One of both libraries, which runs expressions."""
 
+    clock = staticmethod(time.perf_counter)
+
     def __init__(self, library, names, wait, realize):
         self.library, self.names, self.wait, self.realize = library, names, wait, realize
 
@@ -79,11 +81,11 @@ class Side:
 
     def round(self, calls):
         """Seconds for a call, of so many."""
-        started = time.perf_counter()
+        started = self.clock()
         for _ in range(calls):
             self.call()
         self.wait()
-        return (time.perf_counter() - started) / calls
+        return (self.clock() - started) / calls
 
 
 def agree(a, b):
@@ -134,7 +136,11 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.03)
     parser.add_argument("--limit", type=float, default=1e9, help="stop after so many seconds")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--processor", action="store_true", help="the processor's time instead of the clock's: of one thread, on a busy machine")
     args = parser.parse_args()
+    if args.processor:
+        Side.clock = staticmethod(time.process_time)
+        args.threads = 1
     os.environ.setdefault("MG_NUM_THREADS", str(args.threads))
     import torch
 
