@@ -109,7 +109,11 @@ impl Places {
         if wanted.numel() == 0 {
             // The sum of no elements, which has their history.
             let all = (0..self.shape.rank()).fold(0, |m, d| m | 1 << d);
-            return node.slice(self.axis, 0, 1, 0)?.reduce(ReduceKind::Sum, all, false)?.cast(node.dtype()).expand(wanted);
+            return node
+                .slice(self.axis, 0, 1, 0)?
+                .reduce(ReduceKind::Sum, all, false)?
+                .cast(node.dtype())
+                .expand(wanted);
         }
         let mut part = node.clone();
         for axis in (0..wanted.rank()).filter(|&axis| axis != self.axis) {

@@ -168,12 +168,7 @@ fn in_bins(x: &Node, low: &Node, high: &Node, bins: usize, weight: Option<&Node>
 }
 
 /// How many elements lie in each of so many intervals of the same width, or their weights; the intervals' ends, and the width.
-fn evenly(
-    x: &Node,
-    bins: usize,
-    range: Option<&[f64]>,
-    weight: Option<&Node>,
-) -> Result<(Node, Node, Node)> {
+fn evenly(x: &Node, bins: usize, range: Option<&[f64]>, weight: Option<&Node>) -> Result<(Node, Node, Node)> {
     let range = match range {
         None => None,
         Some(&[low, high]) if low.is_finite() && high.is_finite() && low <= high => Some((low, high)),
@@ -803,7 +798,8 @@ impl Tensor {
         let (counts, edges, widths) = match &bins {
             Operand::Tensor(edges) => {
                 if range.is_some() || edges.rank() != 1 || edges.numel() < 2 || edges.dtype() != x.dtype() {
-                    let text = format!("takes ends {} [n] of its own dtype and no range beside them", x.dtype());
+                    let text =
+                        format!("takes ends {} [n] of its own dtype and no range beside them", x.dtype());
                     return refused("histogram", ErrorKind::Shape(text));
                 }
                 let edges = edges.detach().node();
