@@ -184,12 +184,25 @@ impl<'a> Compiler<'a> {
                     _ => false,
                 };
             let direct = in_place.then(|| this.reg());
+            let turned = match (&inner.strides[..], outer.strides.last()) {
+                (&[along], Some(&down @ (1 | -1)))
+                    if class == Class::Full
+                        && operand.source == Source::Buffer
+                        && along.unsigned_abs() * operand.dtype.size() >= 64
+                        && (16..=1 << 14).contains(&columns)
+                        && outer.dims.last().is_some_and(|&n| n >= 8) =>
+                {
+                    Some(down)
+                }
+                _ => None,
+            };
             this.out.inputs.push(In {
                 source: operand.source,
                 dtype: operand.dtype,
                 class,
                 outer,
                 all,
+                turned,
                 direct,
             });
         }
