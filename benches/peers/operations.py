@@ -1,6 +1,7 @@
 """All operations beside PyTorch's, in one process, sorted by where we are worst.
 
     python3 operations.py [--device cuda] [--only REGEX] [--json FILE] [--worst 40] [--processor]
+    python3 operations.py --read FILE --page FILE [--title TEXT]          # a page of what was measured
 
 A case is one expression that both libraries run on the same numbers. Rounds take turns, ours and PyTorch's, and the best of each is
 kept. `GB/s` counts each operand and the result once; `of copy` compares that with a copy (`clone`) of 2**26 (CPU: 2**22) floats.
@@ -126,6 +127,31 @@ def measured(case, ours, torch, seconds, rounds):
     return {**row, "ours": best[0], "torch": best[1], "ratio": best[1] / best[0], "gbs": size / best[0] / 1e9}
 
 
+def page(rows, title):
+    """What was measured, as a page."""
+    done = sorted((row for row in rows if "ratio" in row), key=lambda row: row["ratio"])
+    copy = next(row["gbs"] for row in done if row["op"] == "clone")
+    lines = [
+        f"# {title}",
+        "",
+        "Written by `benches/peers/operations.py`: each expression in both libraries in turn, in one process, the best of the rounds. Sorted",
+        "by where we are worst. A ratio above 1 is ours. `of copy`: operands and result, each once, against a copy's rate.",
+        "",
+        f"{len(done)} operations; {sum(row['ratio'] < 0.95 for row in done)} are slower than PyTorch by more than 5 %,",
+        f"{sum(row['ratio'] >= 1.05 for row in done)} are faster by more than 5 %. A copy goes at {copy:.0f} GB/s.",
+        "",
+        "| Operation | Ours, µs | PyTorch, µs | Ratio | GB/s | Of copy |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for row in done:
+        share = f"{row['gbs'] / copy:.2f}" if row["gbs"] < 4 * copy else ""
+        lines.append(
+            f"| {row['op']} | {row['ours'] * 1e6:.1f} | {row['torch'] * 1e6:.1f} | {row['ratio']:.2f} | {row['gbs']:.1f} | {share} |"
+        )
+    left = [f"`{row['op']}` ({row['skip']})" for row in rows if "skip" in row]
+    return "\n".join([*lines, "", *(["Left out: " + "; ".join(left)] if left else [])]).rstrip() + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--device", default="cpu")
@@ -137,7 +163,15 @@ def main():
     parser.add_argument("--limit", type=float, default=1e9, help="stop after so many seconds")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--processor", action="store_true", help="the processor's time instead of the clock's: of one thread, on a busy machine")
+    parser.add_argument("--read", default="", help="rows that were written before, instead of measuring")
+    parser.add_argument("--page", default="", help="writes a page")
+    parser.add_argument("--title", default="All operations beside PyTorch")
     args = parser.parse_args()
+    if args.read:
+        lines = open(args.read).read().splitlines()  # noqa: SIM115
+        text = page([json.loads(line) for line in lines if line.startswith("{")], args.title)
+        open(args.page, "w").write(text)  # noqa: SIM115
+        return 0
     if args.processor:
         Side.clock = staticmethod(time.process_time)
         args.threads = 1
@@ -173,6 +207,8 @@ def main():
             f"{row['op']:36} {row['ours'] * 1e6:10.1f} {row['torch'] * 1e6:10.1f} {row['ratio']:6.2f} {row['gbs']:7.1f} "
             f"{row['gbs'] / copy:7.2f}{note}"
         )
+    if args.page:
+        open(args.page, "w").write(page(rows, args.title))  # noqa: SIM115
     for row in rows:
         if "skip" in row:
             print(f"skipped: {row['op']}: {row['skip']}")

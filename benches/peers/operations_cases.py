@@ -5,7 +5,7 @@ import numpy as np
 
 UNARY = """
     abs ceil cos erf exp exp2 expm1 floor isfinite isinf isnan log1p nan_to_num neg round sigmoid sign sin square tan tanh trunc asin acos atan
-    sinh cosh erfinv asinh atanh deg2rad rad2deg erfc frac positive signbit sinc sgn isposinf isneginf i0 relu logical_not
+    sinh cosh erfinv asinh atanh deg2rad rad2deg erfc frac signbit sinc sgn isposinf isneginf i0 relu logical_not
     special.ndtr special.entr special.log_ndtr special.i1 special.erfcx
 """
 POSITIVE = "log log2 log10 reciprocal rsqrt sqrt acosh digamma lgamma logit"
