@@ -330,6 +330,71 @@ impl Tensor {
         })
     }
 
+    /// `start`, `start + step`, … before `end`, as many as there are in f64. In a dtype of integers they are counted so too, and are
+    /// the multiples of the step without its fraction, from the start without its own, as in PyTorch.
+    ///
+    /// ```
+    /// use mg_autograd::Tensor;
+    /// use mg_device::DType;
+    ///
+    /// assert_eq!(Tensor::arange_by(1.0, 2.0, 0.25, DType::F64)?.to_vec::<f64>()?, [1.0, 1.25, 1.5, 1.75]);
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A step of 0, numbers that are not finite, too many elements.
+    #[track_caller]
+    pub fn arange_by(start: f64, end: f64, step: f64, dtype: DType) -> Result<Tensor> {
+        public("arange", || {
+            let refused = |text| Err(Error::new("arange", ErrorKind::Value(text)));
+            if step == 0.0 || !(start.is_finite() && end.is_finite() && step.is_finite()) {
+                let text = "takes finite numbers and a step that is not 0";
+                return refused(format!("from {start} to {end} by {step}: {text}"));
+            }
+            let n = ((end - start) / step).ceil().max(0.0);
+            if n > isize::MAX as f64 / 16.0 {
+                return refused(format!("{n} elements are too many"));
+            }
+            let whole = dtype.is_int();
+            let (start, step) = if whole { (start.trunc(), step.trunc()) } else { (start, step) };
+            let steps = Tensor::arange(n as usize).to_dtype(DType::F64);
+            Ok(steps.try_mul(step)?.try_add(start)?.to_dtype(dtype))
+        })
+    }
+
+    /// `steps` numbers as far from each other, from `start` to `end`, both included; computed in f64. In a dtype of integers, from
+    /// `start` and to `end` without their fractions, as in PyTorch.
+    ///
+    /// ```
+    /// use mg_autograd::Tensor;
+    /// use mg_device::DType;
+    ///
+    /// assert_eq!(Tensor::linspace(0.0, 1.0, 5, DType::F32)?.to_vec::<f32>()?, [0.0, 0.25, 0.5, 0.75, 1.0]);
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Too many elements.
+    #[track_caller]
+    pub fn linspace(start: f64, end: f64, steps: usize, dtype: DType) -> Result<Tensor> {
+        public("linspace", || {
+            Shape::new(&[steps])?;
+            let (start, end) = if dtype.is_int() { (start.trunc(), end.trunc()) } else { (start, end) };
+            let gaps = steps.saturating_sub(1) as f64;
+            let step = if steps > 1 { (end - start) / gaps } else { 0.0 };
+            let i = Tensor::arange(steps).to_dtype(DType::F64);
+            // From the nearer end, so that both ends are exact.
+            let up = i.try_mul(step)?.try_add(start)?;
+            if steps < 2 {
+                return Ok(up.to_dtype(dtype));
+            }
+            let down = i.try_sub(gaps)?.try_mul(step)?.try_add(end)?;
+            Ok(Tensor::where_(&i.try_lt(steps as f64 / 2.0)?, up, down)?.to_dtype(dtype))
+        })
+    }
+
     /// Uniform random numbers in [0, 1).
     ///
     /// # Errors

@@ -182,6 +182,12 @@ impl Tensor {
                         axis += 1;
                     }
                     Index::Rest => axis += rank - taken,
+                    // A mask without axes is one of a new axis of size 1.
+                    Index::Tensor(index) if index.is_bool() && index.rank() == 0 => {
+                        t = t.unsqueeze(axis as isize)?;
+                        picks.push(Pick { axis, index: index.reshape(&[1])? });
+                        axis += 1;
+                    }
                     Index::Tensor(index) => {
                         picks.push(Pick { axis, index: index.clone() });
                         axis += item.axes();
@@ -322,10 +328,6 @@ impl Selection {
             if *masked != *index.shape() {
                 let text = format!("a mask of shape {} for axes of sizes {masked:?}", index.shape());
                 return Err(error(ErrorKind::Shape(text)));
-            }
-            if index.rank() == 0 {
-                let text = "a mask without axes; use t if mask else t[:0]";
-                return Err(error(ErrorKind::Shape(text.into())));
             }
             for (i, found) in found(index)?.into_iter().enumerate() {
                 plan.axes.push(*axis + i);

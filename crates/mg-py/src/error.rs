@@ -96,6 +96,12 @@ pub fn exception(error: &Error) -> PyErr {
     match error.kind() {
         ErrorKind::DType(_) => raised(dtype_error, text),
         ErrorKind::Index { .. } | ErrorKind::Axis { .. } => PyIndexError::new_err(text),
+        // Masks and indices that do not fit; not the value that is written.
+        ErrorKind::Shape(why)
+            if error.op() == "index" && (why.starts_with("a mask") || why.contains("indices")) =>
+        {
+            PyIndexError::new_err(text)
+        }
         ErrorKind::Shape(_) | ErrorKind::Value(_) => raised(argument_error, text),
         ErrorKind::Format(_) => PyValueError::new_err(text),
         // Operands that do not go together are the caller's mistake; a device that is not there is the machine's state.

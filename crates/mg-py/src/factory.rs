@@ -213,7 +213,7 @@ pub fn arange(
         };
         let by = step.map_or(Ok(1.0), float)?;
         let dtype = wanted.unwrap_or_else(DType::default_float);
-        made(py, device, requires_grad, || Ok(real_range(from, to, by)?.to_dtype(dtype)))
+        made(py, device, requires_grad, || Tensor::arange_by(from, to, by, dtype))
     }
 }
 
@@ -232,16 +232,6 @@ fn whole_range(from: i64, to: i64, by: i64) -> Result<Tensor> {
         t = t.try_add(from)?;
     }
     Ok(t)
-}
-
-/// In f64, to be rounded once.
-fn real_range(from: f64, to: f64, by: f64) -> Result<Tensor> {
-    if by == 0.0 || !(from.is_finite() && to.is_finite() && by.is_finite()) {
-        let text = format!("from {from} to {to} by {by}: takes finite numbers and a step that is not 0");
-        return Err(Error::new("arange", ErrorKind::Value(text)));
-    }
-    let n = count_of(((to - from) / by).ceil().max(0.0))?;
-    Tensor::arange(n).to_dtype(DType::F64).try_mul(by)?.try_add(from)
 }
 
 fn count_of(n: f64) -> Result<usize> {
@@ -270,16 +260,7 @@ pub fn linspace(
 ) -> PyResult<PyTensor> {
     without_effect(layout, pin_memory, None);
     let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
-    made(py, device, requires_grad, || {
-        let n = count_of(steps as f64)?;
-        // From the nearer end, so that both ends are exact.
-        let step = if n > 1 { (end - start) / (n - 1) as f64 } else { 0.0 };
-        let i = Tensor::arange(n).to_dtype(DType::F64);
-        let up = i.try_mul(step)?.try_add(start)?;
-        let down = i.try_sub((n.max(1) - 1) as f64)?.try_mul(step)?.try_add(end)?;
-        let t = if n > 1 { Tensor::where_(&i.try_lt(n as f64 / 2.0)?, up, down)? } else { up };
-        Ok(t.to_dtype(dtype))
-    })
+    made(py, device, requires_grad, || Tensor::linspace(start, end, steps, dtype))
 }
 
 /// Random integers from `low` (0, if one bound is given) up to `high`, which is left out.

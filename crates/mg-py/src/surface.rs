@@ -213,7 +213,10 @@ fn call<'py>(
         return Err(seats.complain(&text));
     }
     for (at, &object) in positional[..alone].iter().enumerate() {
-        seats.sit(at, object)?;
+        // `x.std(False)`: a truth value alone is no axis, but whether Bessel's correction is wanted.
+        let unbiased = at == first && alone == first + 1 && object.is_exact_instance_of::<PyBool>();
+        let unbiased = unbiased && operation.params.get(1).is_some_and(|p| p.name == "unbiased");
+        seats.sit(at + usize::from(unbiased), object)?;
     }
     for (i, &object) in by_name.iter().enumerate() {
         let Some(name) = names.map(|n| n.get_item(i)).transpose()? else { break };

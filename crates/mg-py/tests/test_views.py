@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import micrograd_rs as mg
+import numpy as np
 import pytest
 from micrograd_rs import Tensor
 
@@ -182,3 +183,30 @@ def test_there_is_no_cuda():
     ):
         with pytest.raises(RuntimeError, match=why):
             ask()
+
+
+@pytest.mark.parametrize("dtype", [mg.float32, mg.float64, mg.float16, mg.int64, mg.uint8], ids=str)
+@pytest.mark.parametrize("shape", [(8, 16), (33, 40), (130, 1000), (300, 257), (3, 70, 48), (2, 3, 17, 90)], ids=str)
+def test_operands_that_lie_by_columns(shape, dtype):
+    """Those whose rows are brought in together: turned, reversed, a part of them, in the middle of a task."""
+    n = int(np.prod(shape))
+    turned = np.arange(n).reshape(*shape[:-2], shape[-1], shape[-2]) % 251
+    x = mg.tensor(turned).to(dtype).transpose(-1, -2)
+    dense = np.swapaxes(turned, -1, -2)
+    other = mg.tensor(np.ascontiguousarray(dense)).to(dtype)
+    assert (x + other).to(mg.int64).tolist() == ((dense + dense) % (256 if dtype == mg.uint8 else 1 << 62)).tolist()
+    if dtype in (mg.float32, mg.float64, mg.int64):
+        assert x.sum(-1).tolist() == dense.sum(-1).tolist()
+        assert x.sum(-2).tolist() == dense.sum(-2).tolist()
+        assert x.sum().item() == dense.sum()
+        assert x.amax(-2).tolist() == dense.max(-2).tolist() and x.argmax(-1).tolist() == dense.argmax(-1).tolist()
+    for view, wanted in (
+        (x.flip(-1), np.flip(dense, -1)),
+        (x.flip(-2), np.flip(dense, -2)),
+        (x[..., 1:, 2:-1], dense[..., 1:, 2:-1]),
+        (x[..., ::-1, :], dense[..., ::-1, :]),
+        (x[..., ::2], dense[..., ::2]),
+        (mg.rot90(x, 1, [-2, -1]), np.rot90(dense, 1, (-2, -1))),
+    ):
+        assert view.contiguous().tolist() == wanted.tolist()
+        assert (view.to(mg.float64) * 2 + 1).tolist() == (wanted * 2.0 + 1).tolist()

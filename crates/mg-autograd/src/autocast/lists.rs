@@ -151,7 +151,11 @@ const LISTS: &[List] = &[
     },
     List { cuda: false, way: Way::Widest, names: &["cat", "index_copy", "stack"] },
     List { cuda: false, way: Way::LowerOfSeveral, names: &["einsum"] },
-    List { cuda: false, way: Way::Parts, names: &["corrcoef", "cov", "matrix_power"] },
+    List {
+        cuda: false,
+        way: Way::Parts,
+        names: &["corrcoef", "cov", "linear_cross_entropy", "matrix_power"],
+    },
     List {
         cuda: true,
         way: Way::Lower,
@@ -270,7 +274,7 @@ const LISTS: &[List] = &[
             "tensordot",
         ],
     },
-    List { cuda: true, way: Way::Parts, names: &["corrcoef", "cov", "matrix_power"] },
+    List { cuda: true, way: Way::Parts, names: &["corrcoef", "cov", "linear_cross_entropy", "matrix_power"] },
     List { cuda: true, way: Way::Refused, names: &["binary_cross_entropy"] },
 ];
 

@@ -264,7 +264,7 @@ impl Tensor {
     }
 
     /// `steps` powers of `base`, whose exponents are evenly spaced from `start` to `end`, both included. Computed in f64, and
-    /// rounded once.
+    /// rounded once; where the dtype is one of integers, from `start` and `end` without their fractions, as PyTorch does.
     ///
     /// # Errors
     ///
@@ -280,6 +280,7 @@ impl Tensor {
         #[default(false)] requires_grad: bool,
     ) -> Result<Tensor> {
         let dtype = dtype.unwrap_or_else(DType::default_float);
+        let (start, end) = if dtype.is_int() { (start.trunc(), end.trunc()) } else { (start, end) };
         let i = Node::ramp(Shape::new(&[steps])?, on(device)?).cast(DType::F64);
         let gaps = steps.saturating_sub(1) as f64;
         let step = if steps > 1 { (end - start) / gaps } else { 0.0 };

@@ -624,14 +624,37 @@ impl Tensor {
     ///
     /// # Errors
     ///
-    /// Other dtypes than f32 and f64; shapes that do not broadcast, unlike devices.
+    /// Integers; shapes that do not broadcast, unlike devices.
     #[surface(method, function, in_place)]
     pub fn nextafter(&self, other: Operand) -> Result<Tensor> {
         let ([a, b], dtype) = joined("nextafter", [self.into(), other])?;
-        match dtype {
-            DType::F32 | DType::F64 => Ok(Tensor::from_node(Node::map(Row::NextAfter, &[&a, &b])?)),
-            _ => Err(Error::new("nextafter", ErrorKind::DType(format!("takes f32 and f64, got {dtype}")))),
-        }
+        // The bits after the point, and the exponent of the least number that has all of them.
+        let (bits, least): (f64, f64) = match dtype {
+            DType::F32 | DType::F64 => return Ok(Tensor::from_node(Node::map(Row::NextAfter, &[&a, &b])?)),
+            DType::F16 => (10.0, -14.0),
+            DType::BF16 => (7.0, -126.0),
+            _ => return Err(Error::new("nextafter", ErrorKind::DType(format!("takes floats, got {dtype}")))),
+        };
+        // In f32, which holds all of theirs and what lies between.
+        let (x, y) = (a.cast(DType::F32), b.cast(DType::F32));
+        let size = x.map(Row::Abs);
+        let plain = size.lt(&infinity(&size));
+        let large = plain.choose(&size, &size.lit(1.0));
+        let large = large.lt(&x.lit(least.exp2())).choose(&x.lit(least.exp2()), &large);
+        let exponent = large.map(Row::Log2).map(Row::Floor);
+        // Towards zero a power of two has the numbers of the exponent below beside it.
+        let inwards = size.eq(&exponent.map(Row::Exp2)).choose(&exponent.sub(&x.lit(1.0)), &exponent);
+        let inwards = inwards.lt(&x.lit(least)).choose(&x.lit(least), &inwards);
+        let up = x.lt(&y);
+        let outwards = up.choose(&x.lit(0.0).sub(&x), &x).lt(&x.lit(0.0));
+        let outwards = or(&outwards, &x.eq(&x.lit(0.0)));
+        let step = outwards.choose(&exponent, &inwards).sub(&x.lit(bits)).map(Row::Exp2);
+        let next = up.choose(&x.add(&step), &x.sub(&step));
+        // Infinity's neighbour is the largest number.
+        let largest = x.lit((2.0 - (-bits).exp2()) * (1.0 - least).exp2());
+        let next = plain.choose(&next, &x.lt(&x.lit(0.0)).choose(&x.lit(0.0).sub(&largest), &largest));
+        let next = x.eq(&y).choose(&y, &next);
+        Ok(Tensor::from_node(or(&is_nan(&x), &is_nan(&y)).choose(&x.lit(f64::NAN), &next).cast(dtype)))
     }
 
     /// `self · 2^other`. Integers become f32.

@@ -329,7 +329,20 @@ impl Tensor {
                 "takes a value for the mode \"constant\", not for {mode:?}"
             )));
         }
-        let widths = pad.chunks_exact(2).enumerate().map(|(i, w)| (rank - 1 - i, w[0], w[1]));
+        let sizes = *x.shape();
+        // An end is repeated even where all but it is taken away.
+        let widths = pad.chunks_exact(2).enumerate().map(|(i, w)| {
+            let (axis, mut before, mut after) = (rank - 1 - i, w[0], w[1]);
+            let most = sizes[axis].saturating_sub(1) as isize;
+            if kind == Some(Margin::Replicate) && before.saturating_add(after) > -1 - most && most >= 0 {
+                if before < -most && after > 0 {
+                    (before, after) = (-most, after + before + most);
+                } else if after < -most && before > 0 {
+                    (before, after) = (before + after + most, -most);
+                }
+            }
+            (axis, before, after)
+        });
         for (axis, before, after) in widths.clone() {
             let n = x.shape()[axis];
             let (from, off) = (before.min(0).unsigned_abs(), after.min(0).unsigned_abs());

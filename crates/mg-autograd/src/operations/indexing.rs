@@ -11,7 +11,7 @@ use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, cell_bits_of_int};
 use mg_kernels::library::Put;
-use mg_kernels::{Algebra, Row, Rules};
+use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
 fn wrong_shape<T>(text: String) -> Result<T> {
@@ -80,8 +80,8 @@ impl Places {
         let axis = axis_of(dim, shape.rank())?;
         // Before the shapes: what is no index fits nowhere.
         let checked = checked(index, axis, &shape)?.reshape(wanted)?;
-        let fits = wanted.rank() == shape.rank()
-            && (wanted.numel() == 0 || (0..shape.rank()).all(|d| d == axis || wanted[d] <= shape[d]));
+        let fits = wanted.numel() == 0
+            || wanted.rank() == shape.rank() && (0..shape.rank()).all(|d| d == axis || wanted[d] <= shape[d]);
         if !fits {
             return wrong_shape(format!("index of shape {wanted} does not fit {shape} along axis {axis}"));
         }
@@ -107,7 +107,13 @@ impl Places {
     fn gather(&self, node: &Node) -> Result<Node> {
         let wanted = *self.index.shape();
         if wanted.numel() == 0 {
-            return node.lit(0.0).expand(wanted);
+            // The sum of no elements, which has their history.
+            let all = (0..self.shape.rank()).fold(0, |m, d| m | 1 << d);
+            return node
+                .slice(self.axis, 0, 1, 0)?
+                .reduce(ReduceKind::Sum, all, false)?
+                .cast(node.dtype())
+                .expand(wanted);
         }
         let mut part = node.clone();
         for axis in (0..wanted.rank()).filter(|&axis| axis != self.axis) {

@@ -1,7 +1,7 @@
 //! Losses: how far outputs are from what they should be.
 
 use super::distance::{apart, at_least};
-use super::{all_axes, axis_mask, float, meet, set_aside};
+use super::{all_axes, axis_mask, float, meet, set_aside, signed};
 use crate::checks::{Found, known_indices, valid};
 use crate::functional::{largest, mean, wide};
 use crate::ops::Operand;
@@ -392,6 +392,43 @@ impl Tensor {
         };
         let counts = counts.map(|c| labels.counted(c).reshape(out)).transpose()?;
         reduced_by(op, labels.counted(each).reshape(out)?, counts, reduction)
+    }
+
+    /// The cross entropy (see there) of the classes' scores that a linear map makes of `[…, in]`, with a weight `[classes, …, in]` and
+    /// a bias `[classes, …]`: of `[n, classes, …]`, where the weight's axes between are the further ones. Without an `ignore_index`, −100
+    /// is the label that does not count.
+    ///
+    /// # Errors
+    ///
+    /// Those of `linear` and `cross_entropy`.
+    #[surface(nn, keywords_from = "linear_bias")]
+    #[allow(clippy::too_many_arguments)] // PyTorch's
+    pub fn linear_cross_entropy(
+        &self,
+        linear_weight: &Tensor,
+        target: &Tensor,
+        #[default(None)] linear_bias: Option<&Tensor>,
+        #[default(None)] weight: Option<&Tensor>,
+        #[default("mean")] reduction: &str,
+        #[default(None)] ignore_index: Option<i64>,
+        #[default(0.0)] label_smoothing: f64,
+    ) -> Result<Tensor> {
+        let (own, sizes) = (self.shape(), linear_weight.shape());
+        let (Some((&inputs, outputs)), Some((_, lead))) = (sizes.split_last(), own.split_last()) else {
+            let text = format!("takes […, in] and a weight [classes, …, in], got {own} and {sizes}");
+            return Err(Error::new("linear_cross_entropy", ErrorKind::Shape(text)));
+        };
+        if let Some(bias) = linear_bias.filter(|b| *b.shape() != *outputs) {
+            let text = format!("takes a bias of shape {outputs:?}, got {}", bias.shape());
+            return Err(Error::new("linear_cross_entropy", ErrorKind::Shape(text)));
+        }
+        let flat = linear_weight.reshape(&[outputs.iter().product::<usize>() as isize, inputs as isize])?;
+        let bias = linear_bias.map(|b| b.reshape(&[-1])).transpose()?;
+        let scores = self.try_linear(&flat, bias.as_ref())?;
+        let shape = Shape::new(&[lead, outputs].concat())?;
+        let scores = scores.reshape(&signed(&shape))?;
+        let ignored = ignore_index.unwrap_or(-100);
+        scores.try_cross_entropy(target, weight, ignored, reduction, label_smoothing)
     }
 
     /// The cross entropy of probabilities and targets, `−y log x − (1 − y) log(1 − x)`, whose logarithms are taken for at least −100;

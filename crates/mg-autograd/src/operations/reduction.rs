@@ -167,6 +167,46 @@ fn in_bins(x: &Node, low: &Node, high: &Node, bins: usize, weight: Option<&Node>
     counted.scatter_add(0, &index, bins)
 }
 
+/// How many elements lie in each of so many intervals of the same width, or their weights; the intervals' ends, and the width.
+fn evenly(x: &Node, bins: usize, range: Option<&[f64]>, weight: Option<&Node>) -> Result<(Node, Node, Node)> {
+    let range = match range {
+        None => None,
+        Some(&[low, high]) if low.is_finite() && high.is_finite() && low <= high => Some((low, high)),
+        Some(other) => {
+            let text = format!("takes two finite numbers in order as range, got {other:?}");
+            return refused("histogram", ErrorKind::Value(text));
+        }
+    };
+    let (low, high) = ends(x, range, 0.5)?;
+    let counts = in_bins(x, &low, &high, bins, weight)?;
+    let width = high.sub(&low).scale(1.0 / bins as f64);
+    let at = Node::ramp(Shape::new(&[bins + 1])?, x.device()).cast(x.dtype());
+    // From the nearer end, so that both ends are exact.
+    let up = low.add(&at.mul(&width));
+    let down = high.sub(&at.lit(bins as f64).sub(&at).mul(&width));
+    let edges = at.lt(&at.lit(bins as f64 / 2.0)).choose(&up, &down);
+    Ok((counts, edges, width))
+}
+
+/// How many elements lie between neighbours among `edges`, or their weights; what equals the last one is in the last interval.
+fn between(x: &Node, edges: &Node, weight: Option<&Node>) -> Result<Node> {
+    let line = Shape::of(&[x.shape().numel()]);
+    let (x, bins) = (x.reshape(line)?, edges.shape()[0] - 1);
+    let ends = [edges.slice(0, 0, 1, 1)?, edges.slice(0, bins, 1, 1)?];
+    let inside = [Node::apply(Row::Le, &[&ends[0], &x]), Node::apply(Row::Le, &[&x, &ends[1]])];
+    let inside = Node::apply(Row::And, &[&inside[0], &inside[1]]);
+    let (sorted, values) = (Tensor::from_node(edges.clone()), Tensor::from_node(x.clone()));
+    let place = Tensor::try_searchsorted(&sorted, values, false, true, None, None)?.node();
+    let place = place.sub(&place.lit(1.0));
+    let last = Node::apply(Row::Minimum, &[&place, &place.lit(bins as f64 - 1.0)]);
+    let index = inside.choose(&last, &last.lit(0.0));
+    let counted = match weight {
+        None => inside.cast(x.dtype()),
+        Some(weight) => inside.choose(&weight.reshape(line)?, &x.lit(0.0)),
+    };
+    counted.scatter_add(0, &index, bins)
+}
+
 #[operations(REDUCTIONS)]
 impl Tensor {
     /// The sum of all elements, or over some axes. Integers and truth values become i64; `dtype` is what the elements are
@@ -445,7 +485,7 @@ impl Tensor {
     }
 
     /// The norm of all elements as one vector, or over some axes: the `p`-th root of the sum of `p`-th powers of magnitudes
-    /// (2 for `"fro"`). With `p` infinite the largest magnitude, −∞ the smallest, 0 how many are not zero. The gradient of a
+    /// (2 for `"fro"`); `"nuc"` is the sum of singular values of matrices. With `p` infinite the largest magnitude, −∞ the smallest, 0 how many are not zero. The gradient of a
     /// norm that is 0 is 0. Integers become f32.
     ///
     /// # Errors
@@ -462,8 +502,16 @@ impl Tensor {
         let p = match p {
             Order::Number(p) => p,
             Order::Word("fro") => 2.0,
+            Order::Word("nuc") => {
+                let axes = if dim.is_empty() && self.rank() == 2 { &[0, 1] } else { dim };
+                if axes.len() != 2 {
+                    let text = format!("takes two axes for \"nuc\", got {axes:?} of shape {}", self.shape());
+                    return refused("norm", ErrorKind::Shape(text));
+                }
+                return self.try_matrix_norm(Order::Word("nuc"), axes, keepdim, dtype);
+            }
             Order::Word(other) => {
-                let text = format!("takes a number or \"fro\" as p, got {other:?}");
+                let text = format!("takes a number, \"fro\" or \"nuc\" as p, got {other:?}");
                 return refused("norm", ErrorKind::Value(text));
             }
         };
@@ -509,7 +557,7 @@ impl Tensor {
     }
 
     /// Differences of neighbours along an axis, taken `n` times; of truth values, whether they differ. `prepend` and `append`
-    /// are put before and after the elements first.
+    /// are put before and after the elements first, unless `n` is 0.
     ///
     /// # Errors
     ///
@@ -522,11 +570,11 @@ impl Tensor {
         #[default(None)] append: Option<&Tensor>,
     ) -> Result<Tensor> {
         let axis = axis_of("diff", self, dim)?;
+        if n == 0 {
+            return Ok(self.copy());
+        }
         let parts: Vec<&Tensor> = prepend.into_iter().chain([self]).chain(append).collect();
         let mut t = if parts.len() > 1 { joined(&parts, axis)? } else { self.clone() };
-        if n == 0 {
-            return Ok(t.copy());
-        }
         if t.shape()[axis] == 0 {
             return Ok(t);
         }
@@ -595,6 +643,10 @@ impl Tensor {
             return refused("cov", ErrorKind::Shape(format!("takes a matrix of observations, got {shape}")));
         }
         let x = Tensor::from_node(float(self));
+        let x = match aweights.filter(|w| w.dtype().is_float()) {
+            Some(weights) => x.to_dtype(DType::promote(x.dtype(), weights.dtype())),
+            None => x,
+        };
         let x = if shape.rank() < 2 { x.reshape(&[1, -1])? } else { x };
         let observations = x.shape()[1];
         for (name, weights, floats) in [("fweights", fweights, false), ("aweights", aweights, true)] {
@@ -720,55 +772,57 @@ impl Tensor {
     }
 
     /// How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
-    /// `range[0]` to `range[1]`, both included, or from the least element to the largest. With `weight`, of the tensor's shape, the
+    /// `range[0]` to `range[1]`, both included, or from the least element to the largest. A tensor as `bins` (one axis, ascending) is
+    /// these ends itself. With `weight`, of the tensor's shape, the
     /// sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
     /// f32.
     ///
     /// # Errors
     ///
-    /// No bins; a range of other than two numbers that are finite and in order; weights of another shape.
+    /// No bins; a range of other than two numbers that are finite and in order, or beside ends; ends of other than one axis, or of
+    /// another dtype; weights of another shape.
     #[surface(method, function, answers("hist", "bin_edges"), keywords_from = "range")]
     pub fn histogram(
         &self,
-        bins: usize,
+        bins: Operand,
         #[default(None)] range: Option<&[f64]>,
         #[default(None)] weight: Option<&Tensor>,
         #[default(false)] density: bool,
     ) -> Result<(Tensor, Tensor)> {
-        let range = match range {
-            None => None,
-            Some(&[low, high]) if low.is_finite() && high.is_finite() && low <= high => Some((low, high)),
-            Some(other) => {
-                let text = format!("takes two finite numbers in order as range, got {other:?}");
-                return refused("histogram", ErrorKind::Value(text));
-            }
-        };
-        if bins == 0 {
-            return refused("histogram", ErrorKind::Value("takes a bin at least".into()));
-        }
         if let Some(weight) = weight.filter(|w| w.shape() != self.shape()) {
             let text = format!("weights of shape {} for {}", weight.shape(), self.shape());
             return refused("histogram", ErrorKind::Shape(text));
         }
         let x = float(&self.detach());
-        let (low, high) = ends(&x, range, 0.5)?;
         let weight = weight.map(|w| w.detach().node().cast(x.dtype()));
-        let counts = in_bins(&x, &low, &high, bins, weight.as_ref())?;
-        let width = high.sub(&low).scale(1.0 / bins as f64);
-        let at = Node::ramp(Shape::new(&[bins + 1])?, x.device()).cast(x.dtype());
-        // From the nearer end, so that both ends are exact.
-        let up = low.add(&at.mul(&width));
-        let down = high.sub(&at.lit(bins as f64).sub(&at).mul(&width));
-        let edges = at.lt(&at.lit(bins as f64 / 2.0)).choose(&up, &down);
+        let (counts, edges, widths) = match &bins {
+            Operand::Tensor(edges) => {
+                if range.is_some() || edges.rank() != 1 || edges.numel() < 2 || edges.dtype() != x.dtype() {
+                    let text =
+                        format!("takes ends {} [n] of its own dtype and no range beside them", x.dtype());
+                    return refused("histogram", ErrorKind::Shape(text));
+                }
+                let edges = edges.detach().node();
+                let counts = between(&x, &edges, weight.as_ref())?;
+                let n = edges.shape()[0];
+                let widths = edges.slice(0, 1, 1, n - 1)?.sub(&edges.slice(0, 0, 1, n - 1)?);
+                (counts, edges, widths)
+            }
+            Operand::Int(n @ 1..) => evenly(&x, *n as usize, range, weight.as_ref())?,
+            Operand::Int(_) | Operand::Float(_) | Operand::Bool(_) | Operand::Live(_) => {
+                let text = "takes a bin at least, or a tensor of ends".into();
+                return refused("histogram", ErrorKind::Value(text));
+            }
+        };
         let counts = match density {
-            true => counts.div(&counts.reduce(ReduceKind::Sum, 1, true)?.mul(&width)),
+            true => counts.div(&counts.reduce(ReduceKind::Sum, 1, true)?.mul(&widths)),
             false => counts,
         };
         Ok((Tensor::from_node(counts), Tensor::from_node(edges)))
     }
 
     /// The slopes along axes (all, if none is named) by differences of neighbours, a tensor for each: central ones inside, at the
-    /// ends those of `edge_order` 1 or 2. `spacing` is the distance of points, one for all axes or one for each.
+    /// ends those of `edge_order` 1 or 2. `spacing` is the distance of points (1), one for all axes or one for each.
     ///
     /// # Errors
     ///
@@ -776,10 +830,11 @@ impl Tensor {
     #[surface(function, keywords_from = "spacing")]
     pub fn gradient(
         &self,
-        #[default(&[1.0])] spacing: &[f64],
+        #[default(None)] spacing: Option<&[f64]>,
         #[default(&[])] dim: &[isize],
         #[default(1)] edge_order: usize,
     ) -> Result<Vec<Tensor>> {
+        let spacing = spacing.unwrap_or(&[1.0]);
         let x = Tensor::from_node(float(self));
         let shape = x.shape();
         let named = mask(&x.node(), dim)?;

@@ -1364,7 +1364,7 @@ class Tensor:
 
         # Errors
 
-        Other dtypes than f32 and f64; shapes that do not broadcast, unlike devices.
+        Integers; shapes that do not broadcast, unlike devices.
         """
     def nextafter_(self, other: _Operand) -> Self:
         """`nextafter`, written into the tensor, which is answered."""
@@ -2363,7 +2363,7 @@ class Tensor:
         """
     def norm(self, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False, dtype: _DType | None = None) -> Tensor:
         """The norm of all elements as one vector, or over some axes: the `p`-th root of the sum of `p`-th powers of magnitudes
-        (2 for `"fro"`). With `p` infinite the largest magnitude, −∞ the smallest, 0 how many are not zero. The gradient of a
+        (2 for `"fro"`); `"nuc"` is the sum of singular values of matrices. With `p` infinite the largest magnitude, −∞ the smallest, 0 how many are not zero. The gradient of a
         norm that is 0 is 0. Integers become f32.
 
         # Errors
@@ -2388,7 +2388,7 @@ class Tensor:
         """`renorm`, written into the tensor, which is answered."""
     def diff(self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
         """Differences of neighbours along an axis, taken `n` times; of truth values, whether they differ. `prepend` and `append`
-        are put before and after the elements first.
+        are put before and after the elements first, unless `n` is 0.
 
         # Errors
 
@@ -2426,15 +2426,17 @@ class Tensor:
 
         No bins; bounds that are not finite or in the wrong order.
         """
-    def histogram(self, bins: _int, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
+    def histogram(self, bins: _Operand, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
         """How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
-        `range[0]` to `range[1]`, both included, or from the least element to the largest. With `weight`, of the tensor's shape, the
+        `range[0]` to `range[1]`, both included, or from the least element to the largest. A tensor as `bins` (one axis, ascending) is
+        these ends itself. With `weight`, of the tensor's shape, the
         sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
         f32.
 
         # Errors
 
-        No bins; a range of other than two numbers that are finite and in order; weights of another shape.
+        No bins; a range of other than two numbers that are finite and in order, or beside ends; ends of other than one axis, or of
+        another dtype; weights of another shape.
         """
     def cumsum(self, dim: _int, *, dtype: _DType | None = None) -> Tensor:
         """The sum of each element and all before it along an axis. Integers become i64. f32 is added in f64, half types in f32; the
@@ -4627,7 +4629,7 @@ def randn(*size: _int, generator: Generator | None = None, dtype: _DType | None 
 
 def logspace(start: _float, end: _float, steps: _int, base: _float = 10.0, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
     """`steps` powers of `base`, whose exponents are evenly spaced from `start` to `end`, both included. Computed in f64, and
-    rounded once.
+    rounded once; where the dtype is one of integers, from `start` and `end` without their fractions, as PyTorch does.
 
     # Errors
 
@@ -5378,7 +5380,7 @@ def nextafter(input: _Operand, other: _Operand) -> Tensor:
 
     # Errors
 
-    Other dtypes than f32 and f64; shapes that do not broadcast, unlike devices.
+    Integers; shapes that do not broadcast, unlike devices.
     """
 
 def nextafter_(input: Tensor, other: _Operand) -> Tensor:
@@ -6747,6 +6749,16 @@ def _nn_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = Non
     and "none". A label out of range is found when the value is computed, if not before.
     """
 
+def _nn_linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None, weight: Tensor | None = None, reduction: str = "mean", ignore_index: _int | None = None, label_smoothing: _float = 0.0) -> Tensor:
+    """The cross entropy (see there) of the classes' scores that a linear map makes of `[…, in]`, with a weight `[classes, …, in]` and
+    a bias `[classes, …]`: of `[n, classes, …]`, where the weight's axes between are the further ones. Without an `ignore_index`, −100
+    is the label that does not count.
+
+    # Errors
+
+    Those of `linear` and `cross_entropy`.
+    """
+
 def _nn_binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean") -> Tensor:
     """The cross entropy of probabilities and targets, `−y log x − (1 − y) log(1 − x)`, whose logarithms are taken for at least −100;
     `weight` broadcasts to them.
@@ -8106,7 +8118,7 @@ def _special_logsumexp(input: Tensor, dim: _Dims | None = None, keepdim: _bool =
 
 def norm(input: Tensor, p: _float | str = "fro", dim: _Dims | None = None, keepdim: _bool = False, dtype: _DType | None = None) -> Tensor:
     """The norm of all elements as one vector, or over some axes: the `p`-th root of the sum of `p`-th powers of magnitudes
-    (2 for `"fro"`). With `p` infinite the largest magnitude, −∞ the smallest, 0 how many are not zero. The gradient of a
+    (2 for `"fro"`); `"nuc"` is the sum of singular values of matrices. With `p` infinite the largest magnitude, −∞ the smallest, 0 how many are not zero. The gradient of a
     norm that is 0 is 0. Integers become f32.
 
     # Errors
@@ -8135,7 +8147,7 @@ def renorm_(input: Tensor, p: _float, dim: _int, maxnorm: _float) -> Tensor:
 
 def diff(input: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
     """Differences of neighbours along an axis, taken `n` times; of truth values, whether they differ. `prepend` and `append`
-    are put before and after the elements first.
+    are put before and after the elements first, unless `n` is 0.
 
     # Errors
 
@@ -8204,20 +8216,22 @@ def histc(input: Tensor, bins: _int = 100, min: _float = 0.0, max: _float = 0.0)
     No bins; bounds that are not finite or in the wrong order.
     """
 
-def histogram(input: Tensor, bins: _int, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
+def histogram(input: _Operand, bins: _Operand, *, range: _float | Sequence[_float] | None = None, weight: Tensor | None = None, density: _bool = False) -> tuple[Tensor, ...]:
     """How many elements lie in each of `bins` intervals of the same width, and the intervals' ends, one more. They go from
-    `range[0]` to `range[1]`, both included, or from the least element to the largest. With `weight`, of the tensor's shape, the
+    `range[0]` to `range[1]`, both included, or from the least element to the largest. A tensor as `bins` (one axis, ascending) is
+    these ends itself. With `weight`, of the tensor's shape, the
     sums of the elements' weights; with `density`, divided by their sum and the width, so that the integral is 1. Integers become
     f32.
 
     # Errors
 
-    No bins; a range of other than two numbers that are finite and in order; weights of another shape.
+    No bins; a range of other than two numbers that are finite and in order, or beside ends; ends of other than one axis, or of
+    another dtype; weights of another shape.
     """
 
-def gradient(input: Tensor, *, spacing: _float | Sequence[_float] = 1.0, dim: _Dims | None = None, edge_order: _int = 1) -> tuple[Tensor, ...]:
+def gradient(input: Tensor, *, spacing: _float | Sequence[_float] | None = None, dim: _Dims | None = None, edge_order: _int = 1) -> tuple[Tensor, ...]:
     """The slopes along axes (all, if none is named) by differences of neighbours, a tensor for each: central ones inside, at the
-    ends those of `edge_order` 1 or 2. `spacing` is the distance of points, one for all axes or one for each.
+    ends those of `edge_order` 1 or 2. `spacing` is the distance of points (1), one for all axes or one for each.
 
     # Errors
 

@@ -74,6 +74,7 @@ __all__ = [
     "leaky_relu",
     "leaky_relu_",
     "linear",
+    "linear_cross_entropy",
     "local_response_norm",
     "log_softmax",
     "logsigmoid",
@@ -201,6 +202,7 @@ layer_norm = _rs._nn_layer_norm
 leaky_relu = _rs._nn_leaky_relu
 leaky_relu_ = _rs._nn_leaky_relu_
 linear = _rs._nn_linear
+linear_cross_entropy = _rs._nn_linear_cross_entropy
 local_response_norm = _rs._nn_local_response_norm
 log_softmax = _rs._nn_log_softmax
 logsigmoid = _rs._nn_logsigmoid

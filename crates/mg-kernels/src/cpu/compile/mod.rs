@@ -4,7 +4,7 @@ use super::convert::load_loop;
 use super::gather::Walk;
 use super::loops::{cell_size, isa};
 use super::reduce::Reducer;
-use crate::program::{Class, Inst, Over, Program, Val};
+use crate::program::{Class, Inst, Over, Program, Source, Val};
 use mg_device::{DType, Error, ErrorKind, Result};
 use stage::{Pass, Stage};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -121,7 +121,19 @@ impl<'a> Compiler<'a> {
             let in_place = in_place && load_loop(operand.dtype, isa()).is_none();
             let direct = in_place.then(|| self.reg());
             let (source, dtype, class) = (operand.source, operand.dtype, operand.class);
-            self.out.inputs.push(In { source, dtype, class, outer, all, direct });
+            let turned = match (&operand.column[..], operand.row.last()) {
+                (&[along], Some(&down @ (1 | -1)))
+                    if class == Class::Full
+                        && source == Source::Buffer
+                        && along.unsigned_abs() * dtype.size() >= 64
+                        && (16..=1 << 14).contains(&frame.columns)
+                        && frame.row_dims.last().is_some_and(|&n| n >= 8) =>
+                {
+                    Some(down)
+                }
+                _ => None,
+            };
+            self.out.inputs.push(In { source, dtype, class, outer, all, turned, direct });
         }
     }
 

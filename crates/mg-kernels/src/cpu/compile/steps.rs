@@ -201,6 +201,8 @@ pub(in crate::cpu) struct In {
     pub(in crate::cpu) class: Class,
     pub(in crate::cpu) outer: Walk,
     pub(in crate::cpu) all: Walk,
+    /// The distance of neighbours in a column, 1 or −1, where those of a row lie far from each other.
+    pub(in crate::cpu) turned: Option<isize>,
     /// Where its address stands in the table, if it is read in place.
     pub(in crate::cpu) direct: Option<Reg>,
 }

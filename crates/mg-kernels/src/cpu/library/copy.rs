@@ -73,7 +73,7 @@ pub unsafe fn copy_strided(size: usize, src: *const u8, lsrc: &Layout, dst: *mut
         |s: &[isize; MAX_RANK]| (0..rank).filter(|&d| s[d] != 0).min_by_key(|&d| s[d].unsigned_abs());
     let inner = nearest(&strides[0]).unwrap_or(rank - 1);
     let from = nearest(&strides[1]).unwrap_or(inner);
-    let plane = from != inner && strides[0][inner] == 1 && strides[1][from] == 1;
+    let plane = from != inner && strides[0][inner] == 1 && matches!(strides[1][from], 1 | -1);
     // The dimensions that are walked around the innermost run (or plane), outermost first.
     let outer: Vec<usize> = (0..rank).filter(|&d| d != inner && !(plane && d == from)).collect();
     let offsets = |mut position: usize| {
@@ -99,16 +99,21 @@ pub unsafe fn copy_strided(size: usize, src: *const u8, lsrc: &Layout, dst: *mut
                 let width = BLOCK.min(columns - column);
                 for row in (0..rows).step_by(BLOCK) {
                     let height = BLOCK.min(rows - row);
+                    // From the row that lies first in the source.
+                    let (row, step, dst_row) = match strides[1][from] {
+                        -1 => (row + height - 1, -1, -dst_row),
+                        _ => (row, 1, dst_row),
+                    };
                     // SAFETY: a block of the plane at these offsets; blocks are disjoint.
                     unsafe {
                         let s = src
                             .get()
                             .offset(at_src)
-                            .offset((column as isize * src_row + row as isize) * size as isize);
+                            .offset((column as isize * src_row + step * row as isize) * size as isize);
                         let d = dst
                             .get()
                             .offset(at_dst)
-                            .offset((row as isize * dst_row + column as isize) * size as isize);
+                            .offset((row as isize * strides[0][from] + column as isize) * size as isize);
                         transpose(size, d, dst_row, s, src_row, width, height);
                     }
                 }

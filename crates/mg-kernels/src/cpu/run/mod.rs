@@ -7,13 +7,17 @@ use super::loops::{cell_size, isa};
 use super::pool::{num_threads, parallel};
 use super::reduce::{Acc, CHUNK, ROW_BLOCK};
 use crate::program::{Class, Source, Val};
+use random::random;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Mutex;
-use tile::{Tile, fill, note, random, refused, store_cell};
+use tile::{Tile, fill, note, refused, store_cell};
+use turned::Turned;
 
+mod random;
 mod tile;
+mod turned;
 
 /// Elements times values from which a launch is divided among threads: below it, waking one costs more than it gains.
 pub const PARALLEL: usize = 1 << 18;
@@ -93,6 +97,8 @@ struct Scratch {
     /// Memory for row values that are reduced when a launch ends.
     kept: Vec<Vec<u64>>,
     arena: Vec<u64>,
+    /// Rows of operands that lie by columns.
+    turned: Vec<Turned>,
     ptrs: Vec<*mut u8>,
     accs: Vec<Acc>,
 }
@@ -466,6 +472,8 @@ impl Compiled {
         SCRATCH.with_borrow_mut(|scratch| {
             let mut ptrs = std::mem::take(&mut scratch.ptrs);
             let mut accs = std::mem::take(&mut scratch.accs);
+            let mut turned = std::mem::take(&mut scratch.turned);
+            turned::begin(&mut turned, &self.inputs);
             self.place_slots(&mut scratch.arena, &mut ptrs);
             accs.clear();
             accs.extend(self.reducers.iter().map(|r| r.init()));
@@ -484,6 +492,7 @@ impl Compiled {
                 args,
                 ptrs: &mut ptrs,
                 accs: &mut accs,
+                turned: &mut turned,
                 partial,
                 kept,
                 hoisted,
@@ -500,6 +509,7 @@ impl Compiled {
             super::stream::finish();
             scratch.ptrs = ptrs;
             scratch.accs = accs;
+            scratch.turned = turned;
         })
     }
 

@@ -1,14 +1,13 @@
 //! Tiles: where a task's operands and outputs lie, and the steps over them.
 
-use super::{Args, InputArg, OutOfRange, Partial, Refusals, Refused, ZERO_DIVISOR, refuse};
+use super::turned::Turned;
+use super::{Args, OutOfRange, Partial, Refusals, Refused, ZERO_DIVISOR, refuse};
 use crate::cell::by_cell;
 use crate::cpu::compile::{Check, Compiled, Len, Reg, Step};
 use crate::cpu::convert::store_loop;
-use crate::cpu::gather::Walk;
 use crate::cpu::loops::{by_isa, cell_size, isa};
 use crate::cpu::reduce::{Acc, ColumnReducer, ROW_BLOCK, Reducer};
 use crate::cpu::stream;
-use crate::philox;
 use crate::program::{Class, Val};
 use mg_device::DType;
 use std::ops::Range;
@@ -72,6 +71,7 @@ pub(super) struct Tile<'a, 'b> {
     pub(super) args: &'a Args<'b>,
     pub(super) ptrs: &'a mut [*mut u8],
     pub(super) accs: &'a mut [Acc],
+    pub(super) turned: &'a mut [Turned],
     pub(super) partial: &'a mut Partial,
     pub(super) kept: &'a [usize],
     pub(super) hoisted: Vec<(Reg, usize)>,
@@ -99,6 +99,7 @@ impl Tile<'_, '_> {
             }
             // SAFETY: by this function's contract.
             unsafe {
+                self.turn(row..row + rows, range.end.div_ceil(p.columns.max(1)), 0..p.columns);
                 self.place(row, column);
                 for phase in &p.phases {
                     self.steps(&phase.steps, row, rows, column, n);
@@ -120,6 +121,8 @@ impl Tile<'_, '_> {
         let mut row = rows.start;
         while row < rows.end {
             let n_rows = if whole { p.tile_rows.min(rows.end - row) } else { 1 };
+            // SAFETY: by this function's contract.
+            unsafe { self.turn(row..row + n_rows, rows.end, columns.clone()) };
             for phase in &p.phases {
                 for &r in &phase.reducers {
                     self.accs[r as usize] = p.reducers[r as usize].init();
@@ -147,6 +150,18 @@ impl Tile<'_, '_> {
         let sums = self.column_sums.iter_mut().zip(&mut self.partial.columns);
         for (out, (sums, totals)) in p.columns_out.iter().zip(sums) {
             sums.flush(&out.reducer, totals);
+        }
+    }
+
+    /// Brings in rows of operands that lie by columns, and some after them, up to row `end`.
+    ///
+    /// Safety: as [`Compiled::task`].
+    #[inline]
+    unsafe fn turn(&mut self, rows: Range<usize>, end: usize, columns: Range<usize>) {
+        for turned in self.turned.iter_mut().filter(|t| t.is_used()) {
+            let (input, arg) = (&self.program.inputs[turned.input()], &self.args.inputs[turned.input()]);
+            // SAFETY: the operand is valid at all offsets of its walk, by this function's contract.
+            unsafe { turned.bring(input, arg.ptr, self.program.columns, rows.clone(), end, columns.clone()) };
         }
     }
 
@@ -191,8 +206,17 @@ impl Tile<'_, '_> {
                     Step::Round { f, dst, len } => f(at(dst), len_of(len)),
                     Step::Gather { input, dst, len } => {
                         let walks = &p.inputs[input as usize];
-                        match len {
-                            Len::Full => p.elements(
+                        let turned = self.turned.iter().find(|t| t.is_used() && t.input() == input as usize);
+                        match (len, turned) {
+                            (Len::Full, Some(turned)) => {
+                                let size = walks.dtype.size();
+                                std::ptr::copy_nonoverlapping(
+                                    turned.at(row, column, size),
+                                    at(dst),
+                                    full * size,
+                                );
+                            }
+                            (Len::Full, None) => p.elements(
                                 self.args,
                                 input,
                                 at(dst),
@@ -201,7 +225,9 @@ impl Tile<'_, '_> {
                                 full,
                                 false,
                             ),
-                            Len::Row => p.elements(self.args, input, at(dst), &walks.outer, row, rows, false),
+                            (Len::Row, _) => {
+                                p.elements(self.args, input, at(dst), &walks.outer, row, rows, false)
+                            }
                         }
                     }
                     Step::Fused { index } => p.fused[index as usize].run(ptrs, rows, columns),
@@ -375,36 +401,4 @@ unsafe fn non_zero(src: *const u8, dtype: DType, n: usize) -> Option<OutOfRange>
     }
     let found = by_cell!(dtype, T => scan!(T), I64 i64, I32 i32, U64 u64, U8 u8, Bool u8)?;
     found.then_some(OutOfRange { index: 0, size: ZERO_DIVISOR })
-}
-
-pub(super) unsafe fn random(dst: *mut u8, dtype: DType, arg: &InputArg, walk: &Walk, start: usize, n: usize) {
-    let stride = walk.inner_stride() as i64 as u64;
-    walk.runs(start, n, |at, offset, len| {
-        let first = arg.base.wrapping_add(offset as i64 as u64);
-        // SAFETY: `at + len ≤ n`, and the register has room for `n`.
-        unsafe {
-            if dtype == DType::F64 {
-                for i in 0..len {
-                    let position = first.wrapping_add(stride.wrapping_mul(i as u64));
-                    *dst.cast::<f64>().add(at + i) = philox::uniform_f64(arg.seed, position);
-                }
-                return;
-            }
-            let dst = dst.cast::<f32>().add(at);
-            let mut i = 0;
-            while i < len {
-                let position = first.wrapping_add(stride.wrapping_mul(i as u64));
-                if stride == 1 && position.is_multiple_of(4) && i + 4 <= len {
-                    let words = philox::block(arg.seed, position / 4);
-                    for (k, word) in words.into_iter().enumerate() {
-                        *dst.add(i + k) = (word >> 8) as f32 * (1.0 / (1u32 << 24) as f32);
-                    }
-                    i += 4;
-                } else {
-                    *dst.add(i) = philox::uniform_f32(arg.seed, position);
-                    i += 1;
-                }
-            }
-        }
-    });
 }

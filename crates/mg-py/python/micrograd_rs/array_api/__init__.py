@@ -25,26 +25,16 @@ from .. import _micrograd_rs as _rs
 from .. import abs as abs
 from .. import acos as acos
 from .. import acosh as acosh
-from .. import add as add
 from .. import asin as asin
 from .. import asinh as asinh
 from .. import atan as atan
-from .. import atan2 as atan2
 from .. import atanh as atanh
-from .. import bitwise_and as bitwise_and
-from .. import bitwise_left_shift as bitwise_left_shift
-from .. import bitwise_or as bitwise_or
-from .. import bitwise_right_shift as bitwise_right_shift
-from .. import bitwise_xor as bitwise_xor
 from .. import ceil as ceil
-from .. import copysign as copysign
 from .. import cos as cos
 from .. import cosh as cosh
 from .. import exp as exp
 from .. import expm1 as expm1
 from .. import floor as floor
-from .. import floor_divide as floor_divide
-from .. import hypot as hypot
 from .. import isfinite as isfinite
 from .. import isinf as isinf
 from .. import isnan as isnan
@@ -52,18 +42,12 @@ from .. import log as log
 from .. import log1p as log1p
 from .. import log2 as log2
 from .. import log10 as log10
-from .. import logaddexp as logaddexp
 from .. import logical_and as logical_and
 from .. import logical_not as logical_not
 from .. import logical_or as logical_or
 from .. import logical_xor as logical_xor
-from .. import maximum as maximum
-from .. import minimum as minimum
-from .. import nextafter as nextafter
 from .. import positive as positive
-from .. import pow as pow
 from .. import reciprocal as reciprocal
-from .. import remainder as remainder
 from .. import round as round
 from .. import sign as sign
 from .. import signbit as signbit
@@ -85,6 +69,7 @@ from . import linalg as linalg
 from ._creation import *
 from ._dtypes import *
 from ._dtypes import ALL as _all_dtypes
+from ._elementwise import *
 from ._manipulation import *
 from ._reductions import *
 from ._sorting import *
@@ -100,18 +85,9 @@ newaxis = None
 # What PyTorch calls by other names.
 bitwise_invert = _mg.bitwise_not
 conj = _mg.positive
-divide = _mg.div
-equal = _mg.eq
-greater = _mg.gt
-greater_equal = _mg.ge
 imag = _mg.zeros_like
-less = _mg.lt
-less_equal = _mg.le
-multiply = _mg.mul
 negative = _mg.neg
-not_equal = _mg.ne
 real = _mg.positive
-subtract = _mg.sub
 
 # The integers that there are beside those above.
 globals().update(_all_dtypes)

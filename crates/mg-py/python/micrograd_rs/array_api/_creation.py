@@ -109,6 +109,8 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: dtype |
     columns = n_rows if n_cols is None else n_cols
     if k == 0:
         return _mg.eye(n_rows, columns, dtype=dtype, device=device)
+    # Beyond the corners there is nothing, however far.
+    k = min(max(k, -n_rows), columns)
     row = _mg.arange(n_rows, device=device).unsqueeze(1)
     column = _mg.arange(columns, device=device)
     return (column - row == k).to(_mg.get_default_dtype() if dtype is None else dtype)

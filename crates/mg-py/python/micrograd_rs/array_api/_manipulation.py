@@ -131,13 +131,14 @@ def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
 
 
 def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
-    """The elements at some positions along an axis."""
+    """The elements at some positions along an axis; negative ones count from its end."""
     if axis is None:
         if x.ndim != 1:
             raise ValueError("an axis has to be named, as there are several")
         axis = 0
     (at,) = axes_of(x, axis)
-    found = _mg.index_select(x, at, indices.flatten().to(_mg.int64))
+    positions = indices.flatten().to(_mg.int64)
+    found = _mg.index_select(x, at, _mg.where(positions < 0, positions + x.shape[at], positions))
     return found.reshape((*x.shape[:at], *indices.shape, *x.shape[at + 1 :]))
 
 

@@ -155,5 +155,8 @@ def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: float | str | None
 
 def vector_norm(x: Tensor, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, ord: float = 2) -> Tensor:
     """The norm of vectors."""
+    if isinstance(axis, Sequence) and not axis:
+        # Each element by itself: its size, and with the order 0 whether it is not zero.
+        return (x != 0).to(x.dtype) if ord == 0 else x.abs()
     axes: Sequence[int] = () if axis is None else ([axis] if isinstance(axis, int) else axis)
     return _linalg.vector_norm(x, ord, axes, keepdims)

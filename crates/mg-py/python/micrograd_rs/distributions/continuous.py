@@ -103,6 +103,10 @@ class Uniform(Elementwise):
         return (self.low + self.high) / 2
 
     @property
+    def mode(self) -> Tensor:
+        return self.low * math.nan
+
+    @property
     def variance(self) -> Tensor:
         return (self.high - self.low) ** 2 / 12
 
@@ -346,6 +350,13 @@ class Beta(Elementwise, ExponentialFamily):
         return self.concentration1 / (self.concentration1 + self.concentration0)
 
     @property
+    def mode(self) -> Tensor:
+        a, b = self.concentration1, self.concentration0
+        one, other = (a - 1).clamp(min=0), (b - 1).clamp(min=0)
+        # Where both ends are likelier than all between, one of them.
+        return where((a < 1) & (b < 1), 1.0, one / (one + other))
+
+    @property
     def variance(self) -> Tensor:
         total = self.concentration1 + self.concentration0
         return self.concentration1 * self.concentration0 / (total**2 * (total + 1))
@@ -479,6 +490,11 @@ class Weibull(Elementwise):
         return self.scale * (1 + 1 / self.concentration).lgamma().exp()
 
     @property
+    def mode(self) -> Tensor:
+        k = self.concentration
+        return where(k > 1, self.scale * ((k - 1).clamp(min=0) / k) ** (1 / k), 0.0)
+
+    @property
     def variance(self) -> Tensor:
         first, second = (1 + 1 / self.concentration).lgamma(), (1 + 2 / self.concentration).lgamma()
         return self.scale**2 * (second.exp() - (2 * first).exp())
@@ -494,7 +510,11 @@ class Weibull(Elementwise):
 
     def cdf(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
-        return 1 - (-((value / self.scale) ** self.concentration)).exp()
+        return -((-((value / self.scale) ** self.concentration)).expm1())
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """The number below which the share `value` lies."""
+        return self.scale * (-(-value).log1p()) ** (1 / self.concentration)
 
     def entropy(self) -> Tensor:
         k = self.concentration

@@ -140,6 +140,8 @@ class Geometric(_Trials):
 class Binomial(_Trials):
     """How many of `total_count` trials succeed."""
 
+    has_enumerate_support = True
+
     def __init__(
         self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
@@ -178,6 +180,17 @@ class Binomial(_Trials):
         ways = (n + 1).lgamma() - (value + 1).lgamma() - (n - value + 1).lgamma()
         return value * logits + ways - n * softplus(logits)
 
+    def entropy(self) -> Tensor:
+        log_probs = self.log_prob(self.enumerate_support(False))
+        return -(log_probs.exp() * log_probs).sum(0)
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        most = int(self.total_count.max().item()) if self._most is None else self._most
+        if not bool((self.total_count == most).all()):
+            raise NotImplementedError("events of several total counts are of several numbers")
+        values = arange(1 + most, dtype=self._given.dtype, device=self._given.device).view(-1, *(1,) * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
+
 
 class NegativeBinomial(_Trials):
     """How many trials of probability `probs` succeed before `total_count` fail."""
@@ -193,6 +206,10 @@ class NegativeBinomial(_Trials):
     @property
     def mean(self) -> Tensor:
         return self.total_count * self.logits.exp()
+
+    @property
+    def mode(self) -> Tensor:
+        return ((self.total_count - 1) * self.logits.exp()).floor().clamp(min=0)
 
     @property
     def variance(self) -> Tensor:
@@ -395,6 +412,17 @@ class OneHotCategorical(Distribution):
     def entropy(self) -> Tensor:
         return self._categorical.entropy()
 
+    @property
+    def param_shape(self) -> Size:
+        """The shape of the probabilities."""
+        return self._categorical.param_shape
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        n = self._event_shape[0]
+        values = one_hot(arange(n, device=self.probs.device), n).to(self.probs.dtype)
+        values = values.view(n, *(1,) * len(self._batch_shape), n)
+        return values.expand(n, *self._batch_shape, n) if expand else values
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
@@ -420,6 +448,18 @@ class Multinomial(Distribution):
         self._categorical = Categorical(probs, logits)
         shape = self._categorical.param_shape
         super().__init__(shape[:-1], shape[-1:], validate_args)
+
+    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
+        new = self.__class__.__new__(self.__class__)
+        new.__dict__.update(self.__dict__)
+        new._categorical = self._categorical.expand(batch_shape)
+        new._batch_shape = Size(batch_shape)
+        return new
+
+    @property
+    def param_shape(self) -> Size:
+        """The shape of the probabilities."""
+        return self._categorical.param_shape
 
     @property
     def probs(self) -> Tensor:
@@ -455,3 +495,10 @@ class Multinomial(Distribution):
         logits = logits.masked_fill((value == 0) & (logits == -math.inf), 0)
         ways = (value.sum(-1) + 1).lgamma() - (value + 1).lgamma().sum(-1)
         return ways + (logits * value).sum(-1)
+
+    def entropy(self) -> Tensor:
+        n, each = self.total_count, Binomial(self.total_count, self.probs, validate_args=False)
+        counts = arange(n + 1, dtype=self.probs.dtype, device=self.probs.device).view(-1, *(1,) * self.probs.dim())
+        weights = each.log_prob(counts).exp()
+        ways = (weights * (counts + 1).lgamma()).sum((0, -1))
+        return n * self._categorical.entropy() - math.lgamma(n + 1) + ways

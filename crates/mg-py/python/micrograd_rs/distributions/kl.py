@@ -11,7 +11,7 @@ from .. import linalg
 from .._micrograd_rs import Tensor, where
 from .._names import Lazy as _Lazy
 from .composed import Independent
-from .continuous import Beta, Cauchy, Exponential, Gamma, Gumbel, HalfNormal, Laplace, Normal, Uniform, EULER
+from .continuous import Beta, Cauchy, Exponential, Gamma, Gumbel, HalfCauchy, HalfNormal, Laplace, Normal, Uniform, Weibull, EULER
 from .composed import LogNormal
 from .discrete import Bernoulli, Binomial, Categorical, Geometric, OneHotCategorical, Poisson
 from .distribution import Distribution
@@ -58,6 +58,21 @@ def _lognormal(p: LogNormal, q: LogNormal) -> Tensor:
 def _half_normal(p: HalfNormal, q: HalfNormal) -> Tensor:
     ratio = (p.scale / q.scale) ** 2
     return 0.5 * (ratio - 1 - ratio.log())
+
+
+@register_kl(HalfCauchy, HalfCauchy)
+def _half_cauchy(p: HalfCauchy, q: HalfCauchy) -> Tensor:
+    return ((p.scale + q.scale) ** 2 / (4 * p.scale * q.scale)).log()
+
+
+@register_kl(Weibull, Weibull)
+def _weibull(p: Weibull, q: Weibull) -> Tensor:
+    """Bauckhage, "Computing the Kullback-Leibler divergence between two Weibull distributions", 2013."""
+    ours = p.concentration.log() - p.concentration * p.scale.log()
+    theirs = q.concentration.log() - q.concentration * q.scale.log()
+    shape = (p.concentration - q.concentration) * (p.scale.log() - EULER / p.concentration)
+    scale = (p.scale / q.scale) ** q.concentration * (1 + q.concentration / p.concentration).lgamma().exp()
+    return ours - theirs + shape + scale - 1
 
 
 @register_kl(Independent, Independent)

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 from .. import _ops as ops
 from .. import linalg
 from .._dtypes import finfo
-from .._micrograd_rs import Tensor, eye
+from .._micrograd_rs import Tensor, eye, where
+from .._nn_ops import one_hot
 from .._size import Size
 from . import constraints
 from .constraints import Constraint
@@ -150,6 +151,14 @@ class Dirichlet(ExponentialFamily):
     @property
     def mean(self) -> Tensor:
         return self.concentration / self.concentration.sum(-1, keepdim=True)
+
+    @property
+    def mode(self) -> Tensor:
+        above = (self.concentration - 1).clamp(min=0)
+        inside = above / above.sum(-1, keepdim=True)
+        # Where no class has more than 1, a corner.
+        corner = one_hot(inside.argmax(-1), self.concentration.shape[-1]).to(inside.dtype)
+        return where((self.concentration < 1).all(-1, keepdim=True), corner, inside)
 
     @property
     def variance(self) -> Tensor:

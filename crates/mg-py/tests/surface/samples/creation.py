@@ -12,7 +12,7 @@ SAMPLES = {
     "new_empty": ["list(x.new_empty(2, 3).shape)"],
     "new_full": ["x.new_full((2, 2), 3)", "x.new_full((2,), 1.5, dtype=L.float32)", "i.new_full((2,), 7)"],
     "scalar_tensor": [{"call": "L.scalar_tensor(3)", "dtypes": False}, "L.scalar_tensor(2.5, dtype=L.float64)"],
-    "logspace": ["L.logspace(-1, 2, 4, dtype=L.float64)", "L.logspace(0, 3, 5, base=2.0, dtype=L.float64)", {"call": "L.logspace(0, 1, 3)", "rtol": 1e-6}, "L.logspace(1, 2, 1)", "L.logspace(1, 2, 0)"],
+    "logspace": ["L.logspace(-1, 2, 4, dtype=L.float64)", "L.logspace(0, 3, 5, base=2.0, dtype=L.float64)", {"call": "L.logspace(0, 1, 3)", "rtol": 1e-6}, "L.logspace(1, 2, 1)", "L.logspace(1.2, 3.9, 4, base=2.5, dtype=L.int64)", "L.logspace(1, 2, 0)"],
     "range": ["L.range(1, 4)", "L.range(0, 1, 0.25, dtype=L.float64)", "L.range(4, 1, -1.5)"],
     "randperm": [drawn("L.randperm(7)"), "L.randperm(0)", drawn("L.randperm(5, dtype=L.int32)")],
     "rand": [drawn("L.rand(2, 3, dtype=x.dtype)"), drawn("L.rand((2, 3))"), drawn("L.rand(size=(4,))"), "L.rand(0, 3)", "L.rand(5).floor()"],

@@ -1,5 +1,8 @@
 """Elementwise operations."""
 
+# Whose neighbours are not as far away on either side, and the ends.
+NUMBERS = "[0.0, -0.0, 1.0, -1.0, 1.5, 0.999, 2.0**-14, -(2.0**-14), 2.0**-24, 3e-6, 65504.0, -65504.0, inf, -inf, nan, 2.0**-126, 2.0**-133, 3e38]"
+
 SAMPLES = {
     "angle": ["L.angle(x)", "x.angle()", "L.angle(i)", "s.angle()"],
     "real": ["L.real(x)"],
@@ -93,6 +96,10 @@ SAMPLES = {
         {"call": "L.nextafter(s, s2) > s", "order": 0},
         {"call": "L.nextafter(s, -s) < s", "order": 0},
         {"call": "L.nextafter(s * 0, s2) * 1e300 * 1e16", "order": 0},
+        *(
+            {"call": f"L.nextafter(L.tensor({NUMBERS}).to(L.{dtype}).unsqueeze(1), L.tensor({NUMBERS}).to(L.{dtype})).double() * 2.0**{n}", "order": 0}
+            for dtype, n in (("float16", 10), ("bfloat16", 20), ("bfloat16", 133))
+        ),
     ],
     "copysign": [
         {"call": "L.copysign(x, y)", "order": 1},
@@ -137,6 +144,4 @@ SAMPLES = {
 
 INTENDED = {
     "clamp:bool": "truth values have no bounds",
-    "nextafter:float16": "half types have neighbours of their own, which are not computed",
-    "nextafter:bfloat16": "half types have neighbours of their own, which are not computed",
 }

@@ -13,7 +13,7 @@ SAMPLES = {
         {"call": "(h * 1).fill_diagonal_(1.0)", "error": True},
     ],
     "index_select": [f"x.index_select(0, {I})", f"L.index_select(h, 1, {I}.int())", "x.index_select(-1, at1)", "x.index_select(0, L.tensor(1))", "x.index_select(0, L.tensor([], dtype=L.int64))", {"call": "x.index_select(0, L.tensor([3]))", "error": True}, {"call": "x.index_select(0, at)", "error": True}],
-    "gather": ["x.gather(0, at)", "L.gather(x, 0, at[:2, :3])", "x.gather(1, at)", "h.gather(1, at[None])", "v.gather(0, at1)", "z.gather(0, L.tensor(0))", "x.gather(0, at[:0])", {"call": "x.gather(0, at + 3)", "error": True}, {"call": "x.gather(1, L.zeros(4, 4, dtype=L.int64))", "error": True}, {"call": "x.gather(0, at1)", "error": True}],
+    "gather": ["x.gather(0, at)", "L.gather(x, 0, at[:2, :3])", "x.gather(1, at)", "h.gather(1, at[None])", "v.gather(0, at1)", "z.gather(0, L.tensor(0))", "x.gather(0, at[:0])", "x.gather(0, at1[:0])", "L.gather(v, 0, at[:0])", {"call": "x.gather(0, at + 3)", "error": True}, {"call": "x.gather(1, L.zeros(4, 4, dtype=L.int64))", "error": True}, {"call": "x.gather(0, at1)", "error": True}],
     "take_along_dim": ["x.take_along_dim(at, 0)", "L.take_along_dim(x, at[:1], dim=0)", "x.take_along_dim(at)", "x.take_along_dim(at[:, :1], 1)"],
     "take": ["x.take(at)", "L.take(x, at - 2)", "x.take(L.tensor(5))", {"call": "x.take(L.tensor([12]))", "error": True}],
     "put": ["x.put(L.tensor([0, 5, -1]), y[0, :3])", "L.put(x, L.tensor([1, 1, 2]), y[1, :3], accumulate=True)", "x.clone().put_(L.tensor([[1, 2]]), w[:2])", {"call": "x.put(L.tensor([0, 1]), w)", "error": True}],

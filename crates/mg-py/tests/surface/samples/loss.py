@@ -47,6 +47,16 @@ SAMPLES = {
         {"call": "F.cross_entropy(x, l + 4)", "error": True},
         {"call": "F.cross_entropy(x, l, label_smoothing=2.0)", "error": True},
     ],
+    "linear_cross_entropy": [
+        *each("F.linear_cross_entropy(x, y, l % 3"),
+        *each("F.linear_cross_entropy(x, y, l % 3, linear_bias=w[:3], weight=v.detach()[:3], ignore_index=1, label_smoothing=0.2"),
+        "F.linear_cross_entropy(x, y, x[:, :3].softmax(1))",
+        "F.linear_cross_entropy(x, y, l % 3 * 0 - 100)",
+        "F.linear_cross_entropy(v, x, i0 % 3)",
+        "F.linear_cross_entropy(x, r4.reshape(-1, 4)[:6].reshape(3, 2, 4), L.tensor([[0, 1], [2, 2], [1, 0]]), linear_bias=p[:, :2])",
+        {"call": "F.linear_cross_entropy(x, y[:, :3], l % 3)", "error": True},
+        {"call": "F.linear_cross_entropy(x, y, l % 3, linear_bias=w[:2])", "error": True},
+    ],
     "binary_cross_entropy": [
         *each("F.binary_cross_entropy(u, L.sigmoid(y)"),
         *each("F.binary_cross_entropy(u, L.sigmoid(y), p.detach()"),
