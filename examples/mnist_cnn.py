@@ -19,12 +19,14 @@ from micrograd_rs.nn import functional as F
 
 
 def network() -> nn.Sequential:
-    """Two convolutions, each halved by pooling, and two layers on what is left: 225,034 parameters."""
+    """Two convolutions, each normalised and halved by pooling, and two layers on what is left."""
     return nn.Sequential(
-        nn.Conv2d(1, 32, 3),
+        nn.Conv2d(1, 32, 3, bias=False),
+        nn.BatchNorm2d(32),
         nn.ReLU(),
         nn.MaxPool2d(2),
-        nn.Conv2d(32, 64, 3),
+        nn.Conv2d(32, 64, 3, bias=False),
+        nn.BatchNorm2d(64),
         nn.ReLU(),
         nn.MaxPool2d(2),
         nn.Flatten(),
@@ -54,7 +56,7 @@ def main() -> None:
     adam = optim.Adam(model.parameters())
     batches = Batches(len(train_y), a.batch, seed=a.seed, drop_last=True)
     steps = a.epochs * len(batches)
-    schedule = optim.lr_scheduler.OneCycleLR(adam, max_lr=4e-3, total_steps=steps + 1)
+    schedule = optim.lr_scheduler.OneCycleLR(adam, max_lr=8e-3, total_steps=steps + 1)
     print(f"{sum(p.numel() for p in model.parameters())} parameters, {len(train_y)} images, {len(batches)} steps an epoch")
 
     @mg.jit

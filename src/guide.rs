@@ -20,5 +20,8 @@ pages! {
     Replays "jit.md",
     Fusion "fusion.md",
     Own "own.md",
+    ExampleMnist "example-mnist.md",
+    ExampleNames "example-names.md",
+    ExampleWeights "example-weights.md",
     FromCandleAndBurn "from-candle-and-burn.md",
 }

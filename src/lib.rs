@@ -2,8 +2,8 @@
 
 pub use mg_autograd::{
     Backward, Generator, Jit, NoGrad, Operand, Ranked, Tensor, autocast, check, checkpoint, default_device,
-    enable_grad, func, function, grad, gradcheck, gradgradcheck, is_grad_enabled, jit, kernel, manual_seed, no_grad,
-    scalar, set_default_device, set_detect_anomaly,
+    enable_grad, func, function, grad, gradcheck, gradgradcheck, is_grad_enabled, jit, kernel, manual_seed,
+    no_grad, scalar, set_default_device, set_detect_anomaly,
 };
 pub use mg_device::{
     Buffer, DType, Device, Element, Error, ErrorKind, Layout, MemoryStats, Result, Shape, bf16, f16,

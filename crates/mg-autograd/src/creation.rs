@@ -316,6 +316,33 @@ impl Tensor {
         })
     }
 
+    /// So many numbers at equal distances from `start` to `end`, both included.
+    ///
+    /// ```
+    /// use mg_autograd::Tensor;
+    /// use mg_device::DType;
+    ///
+    /// let t = Tensor::linspace(-1.0, 1.0, 5, DType::F32)?;
+    /// assert_eq!(t.to_vec::<f32>()?, [-1.0, -0.5, 0.0, 0.5, 1.0]);
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Memory that is not there.
+    #[track_caller]
+    pub fn linspace(start: f64, end: f64, steps: usize, dtype: DType) -> Result<Tensor> {
+        // From the nearer end, so that both ends are exact.
+        let step = if steps > 1 { (end - start) / (steps - 1) as f64 } else { 0.0 };
+        let i = Tensor::arange(steps).to_dtype(DType::F64);
+        let up = i.try_mul(step)?.try_add(start)?;
+        if steps < 2 {
+            return Ok(up.to_dtype(dtype));
+        }
+        let down = i.try_sub((steps - 1) as f64)?.try_mul(step)?.try_add(end)?;
+        Ok(Tensor::where_(&i.try_lt(steps as f64 / 2.0)?, up, down)?.to_dtype(dtype))
+    }
+
     /// Uniform random numbers in [0, 1).
     ///
     /// # Errors

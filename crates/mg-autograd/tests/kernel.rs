@@ -134,7 +134,7 @@ fn values_are_those_of_the_function() -> Result<()> {
 #[kernel(crate = mg_autograd)]
 fn bent(x: S) -> S {
     if x > 1 {
-        return 1.0 + (x - 1.0 + 1).ln() * (x * 0.0 + 2.0).sqrt();
+        return 1.0 + (x - 1.0 + 1).log() * (x * 0.0 + 2.0).sqrt();
     }
     x
 }

@@ -270,16 +270,7 @@ pub fn linspace(
 ) -> PyResult<PyTensor> {
     without_effect(layout, pin_memory, None);
     let dtype = optional_dtype(dtype)?.unwrap_or_else(DType::default_float);
-    made(py, device, requires_grad, || {
-        let n = count_of(steps as f64)?;
-        // From the nearer end, so that both ends are exact.
-        let step = if n > 1 { (end - start) / (n - 1) as f64 } else { 0.0 };
-        let i = Tensor::arange(n).to_dtype(DType::F64);
-        let up = i.try_mul(step)?.try_add(start)?;
-        let down = i.try_sub((n.max(1) - 1) as f64)?.try_mul(step)?.try_add(end)?;
-        let t = if n > 1 { Tensor::where_(&i.try_lt(n as f64 / 2.0)?, up, down)? } else { up };
-        Ok(t.to_dtype(dtype))
-    })
+    made(py, device, requires_grad, || Tensor::linspace(start, end, count_of(steps as f64)?, dtype))
 }
 
 /// Random integers from `low` (0, if one bound is given) up to `high`, which is left out.

@@ -10,6 +10,7 @@ import sys
 import zlib
 from pathlib import Path
 
+import micrograd_rs as mg
 import pytest
 
 CRATE = Path(__file__).parent.parent
@@ -84,6 +85,46 @@ def test_mnist_on_the_real_files(tmp_path):
     assert float(re.search(r"epoch 3/3 ([0-9.]+)%", done.stdout)[1]) > 95
 
 
+def test_mnist_cnn(tmp_path):
+    done = python(tmp_path, ROOT / "examples" / "mnist_cnn.py", "--drawn", "6000", "--epochs", "2")
+    assert done.returncode == 0, done.stderr
+    assert float(re.search(r"epoch 2: .* ([0-9.]+)% of the test images right", done.stdout)[1]) > 95
+
+
+@pytest.mark.skipif("MNIST_DIR" not in os.environ, reason="MNIST_DIR names no folder with the files")
+def test_mnist_cnn_on_the_real_files(tmp_path):
+    done = python(tmp_path, ROOT / "examples" / "mnist_cnn.py", MNIST_DIR=os.environ["MNIST_DIR"])
+    assert done.returncode == 0, done.stderr
+    assert float(re.search(r"epoch 3: .* ([0-9.]+)%", done.stdout)[1]) >= 99.2
+
+
+def test_vae(tmp_path):
+    program = ROOT / "examples" / "vae.py"
+    done = python(tmp_path, program, "--drawn", "3000", "--epochs", "3", "--pictures", "out")
+    assert done.returncode == 0, done.stderr
+    unseen = [float(nats) for nats in re.findall(r"([0-9.]+) unseen", done.stdout)]
+    assert len(unseen) == 3 and unseen[-1] < 0.7 * unseen[0], done.stdout
+    assert (tmp_path / "out" / "plane.svg").read_text().count("<circle") == 500
+    assert (tmp_path / "out" / "digits.svg").read_text().count("<image") == 144
+
+
+def test_lbfgs(tmp_path):
+    done = python(tmp_path, ROOT / "examples" / "lbfgs.py", "--picture", "out.svg")
+    assert done.returncode == 0, done.stderr
+    found = re.findall(r": +([0-9.]+), and it was ([0-9.]+)", done.stdout)
+    assert len(found) == 5 and all(abs(float(a) - float(b)) < 0.1 for a, b in found)
+    gradients = int(re.search(r"(\d+) gradients so far\n +amplitude", done.stdout)[1])
+    assert gradients < 50 < int(re.search(r"takes Adam (\d+)", done.stdout)[1])
+    assert (tmp_path / "out.svg").read_text().startswith("<svg")
+
+
+def test_pinn(tmp_path):
+    done = python(tmp_path, ROOT / "examples" / "pinn.py", "--steps", "600", "--picture", "out.svg")
+    assert done.returncode == 0, done.stderr
+    assert float(re.findall(r"at most ([0-9.]+)", done.stdout)[-1]) < 0.05
+    assert (tmp_path / "out.svg").read_text().startswith("<svg")
+
+
 def losses(done):
     assert done.returncode == 0, done.stderr
     found = [float(loss) for loss in re.findall(r"step \d+: loss ([0-9.]+)", done.stdout)]
@@ -107,3 +148,22 @@ def test_gpt(tmp_path):
     (tmp_path / "text.txt").write_text("the cat sat on the mat and the dog sat on the log. " * 60)
     done = python(tmp_path, ROOT / "examples" / "gpt.py", "text.txt", "--steps", "40", "--context", "16")
     assert losses(done)[-1] < 1.5 and "14 letters" in done.stdout
+
+
+def test_the_cache_of_keys_and_values_changes_nothing(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    import gpt
+
+    mg.manual_seed(0)
+    model = gpt.GPT(letters=10, context=16, size=32, heads=4, layers=2)
+    model.eval()
+    letters = mg.randint(10, (3, 12))
+    with mg.no_grad():
+        whole, _ = model(letters)
+        caches = model.caches(3)
+        parts = [model(letters[:, :5], caches=caches, at=mg.arange(5))[0]]
+        parts += [model(letters[:, i : i + 1], caches=caches, at=mg.arange(i, i + 1))[0] for i in range(5, 12)]
+        assert mg.allclose(mg.cat(parts, dim=1), whole, atol=1e-5)
+    # Beyond the context, too.
+    drawn = model.generate(letters[:, :1], 40)
+    assert drawn.shape == (3, 41) and mg.equal(drawn[:, :1], letters[:, :1])
