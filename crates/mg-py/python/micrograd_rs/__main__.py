@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 
 import micrograd_rs as mg
+from micrograd_rs import nn, optim
 
 
 def _product(device: mg.Device) -> bool:
@@ -26,19 +27,19 @@ def _gradient(device: mg.Device) -> bool:
 def _training(device: mg.Device) -> bool:
     x = mg.linspace(-1, 1, 64, device=device).unsqueeze(1)
     y = 2 * x - 1
-    net = mg.nn.Linear(1, 1, device=device)
-    adam = mg.optim.Adam(net.parameters(), lr=0.1)
+    net = nn.Linear(1, 1, device=device)
+    adam = optim.Adam(net.parameters(), lr=0.1)
 
     @mg.jit
     def step(x: mg.Tensor, y: mg.Tensor) -> mg.Tensor:
-        loss = mg.nn.functional.mse_loss(net(x), y)
+        loss: mg.Tensor = nn.MSELoss()(net(x), y)
         adam.zero_grad()
         loss.backward()
         adam.step()
         return loss
 
     losses = [step(x, y) for _ in range(200)]
-    return losses[-1].item() < 1e-3
+    return float(losses[-1]) < 1e-3
 
 
 CHECKS: dict[str, Callable[[mg.Device], bool]] = {
