@@ -109,6 +109,16 @@ def test_vae(tmp_path):
     assert (tmp_path / "out" / "digits.svg").read_text().count("<image") == 144
 
 
+def test_dcgan(tmp_path):
+    options = ["--drawn", "320", "--epochs", "2", "--batch", "32", "--width", "8", "--pictures", "out"]
+    done = python(tmp_path, ROOT / "examples" / "dcgan.py", *options)
+    assert done.returncode == 0, done.stderr
+    # The judge has the easier work at first.
+    right = [int(part) for part in re.findall(r"right ([0-9]+)% of the time", done.stdout)]
+    assert len(right) == 2 and right[-1] > 80, done.stdout
+    assert (tmp_path / "out" / "epoch-2.svg").read_text().count("<image") == 64
+
+
 def test_lbfgs(tmp_path):
     done = python(tmp_path, ROOT / "examples" / "lbfgs.py", "--picture", "out.svg")
     assert done.returncode == 0, done.stderr
