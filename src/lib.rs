@@ -1,8 +1,9 @@
 #![doc = include_str!("../README.md")]
 
 pub use mg_autograd::{
-    Backward, Jit, NoGrad, Operand, Ranked, Tensor, check, default_device, enable_grad, grad, gradcheck,
-    gradgradcheck, is_grad_enabled, jit, kernel, manual_seed, no_grad, scalar, set_default_device,
+    Backward, Generator, Jit, NoGrad, Operand, Ranked, Tensor, autocast, check, checkpoint, default_device,
+    enable_grad, func, function, grad, gradcheck, gradgradcheck, is_grad_enabled, jit, kernel, manual_seed,
+    no_grad, scalar, set_default_device, set_detect_anomaly,
 };
 pub use mg_device::{
     Buffer, DType, Device, Element, Error, ErrorKind, Layout, MemoryStats, Result, Shape, bf16, f16,
@@ -31,3 +32,6 @@ pub mod prelude {
 #[cfg(doctest)]
 #[doc = include_str!("../docs/kernels.md")]
 pub struct Kernels;
+
+#[cfg(doctest)]
+mod guide;

@@ -130,6 +130,23 @@ fn values_are_those_of_the_function() -> Result<()> {
     Ok(())
 }
 
+/// A literal's type is not known when a method is called of what it is added to.
+#[kernel(crate = mg_autograd)]
+fn bent(x: S) -> S {
+    if x > 1 {
+        return 1.0 + (x - 1.0 + 1).log() * (x * 0.0 + 2.0).sqrt();
+    }
+    x
+}
+
+#[test]
+fn methods_follow_arithmetic_with_literals() -> Result<()> {
+    let got = bent(&Tensor::from_slice(&X)).to_vec::<f64>()?;
+    let expected = |x: f64| if x > 1.0 { 1.0 + x.ln() * 2f64.sqrt() } else { x };
+    assert!(X.iter().zip(got).all(|(&x, got)| (got - expected(x)).abs() < 1e-14));
+    Ok(())
+}
+
 #[test]
 fn loops_are_unrolled() -> Result<()> {
     let (re, im) = (

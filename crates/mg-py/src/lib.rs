@@ -122,7 +122,7 @@ mod _micrograd_rs {
     use crate::tensor::PyTensor;
     #[pymodule_export]
     use crate::watch::{
-        _svg_confusion_matrix, _svg_curves, _svg_histogram, _svg_images, PyBar, PyEventWriter,
+        _svg_confusion_matrix, _svg_curves, _svg_histogram, _svg_images, _svg_scatter, PyBar, PyEventWriter,
         PyHistoryOfSteps,
     };
 

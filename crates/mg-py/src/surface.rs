@@ -602,6 +602,11 @@ fn signature(operation: &Operation, receiver: &str) -> String {
     format!("({})", parts.join(", "))
 }
 
+/// An operation's documentation for who reads Python: links to Rust's methods are their names.
+fn words_of(operation: &Operation) -> String {
+    operation.documentation.replace("[`Tensor::", "`").replace("[`", "`").replace("`]", "`")
+}
+
 /// A definition that lives as long as the process, as CPython wants it.
 fn definition(
     number: usize,
@@ -611,10 +616,10 @@ fn definition(
     receiver: &str,
 ) -> *mut ffi::PyMethodDef {
     let (function, words) = match form {
-        Form::Plain => (PLAIN[number], operation.documentation.to_string()),
+        Form::Plain => (PLAIN[number], words_of(operation)),
         Form::InPlace => {
             let words = match (operation.places.is_empty(), operation.view) {
-                (true, _) => operation.documentation.to_string(),
+                (true, _) => words_of(operation),
                 (false, false) => {
                     format!("`{}`, written into the tensor, which is answered.", operation.name)
                 }
@@ -707,7 +712,7 @@ pub fn _operations(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         entry.set_item("in_place", operation.in_place)?;
         entry.set_item("variadic", operation.variadic)?;
         entry.set_item("answers", operation.answers.to_vec())?;
-        entry.set_item("documentation", operation.documentation)?;
+        entry.set_item("documentation", words_of(operation))?;
         entry.set_item("returns", format!("{:?}", operation.returns).to_lowercase())?;
         let params = operation.params.iter().map(|p| {
             (p.name, format!("{:?}", p.kind).to_lowercase(), p.default, p.takes_none, p.keyword_only)

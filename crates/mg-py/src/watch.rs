@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mg_device::DType;
-use mg_nn::plot::{Curves, Image, confusion_matrix, curves, histogram, images};
+use mg_nn::plot::{Curves, Image, confusion_matrix, curves, histogram, images, scatter};
 use mg_nn::watch::{Bar, EventWriter, History};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -167,6 +167,18 @@ pub fn _svg_curves(
     let series: Vec<(&str, Vec<(f64, f64)>)> =
         series.iter().map(|(name, points)| (name.as_str(), points.clone())).collect();
     curves(&series, Curves { title, xlabel, ylabel, log })
+}
+
+#[pyfunction]
+pub fn _svg_scatter(
+    groups: Vec<(String, Vec<(f64, f64)>)>,
+    title: &str,
+    xlabel: &str,
+    ylabel: &str,
+) -> String {
+    let groups: Vec<(&str, Vec<(f64, f64)>)> =
+        groups.iter().map(|(name, points)| (name.as_str(), points.clone())).collect();
+    scatter(&groups, Curves { title, xlabel, ylabel, log: false })
 }
 
 #[pyfunction]

@@ -10,7 +10,9 @@ import sys
 import zlib
 from pathlib import Path
 
+import micrograd_rs as mg
 import pytest
+from conftest import close
 
 CRATE = Path(__file__).parent.parent
 ROOT = CRATE.parent.parent
@@ -84,6 +86,56 @@ def test_mnist_on_the_real_files(tmp_path):
     assert float(re.search(r"epoch 3/3 ([0-9.]+)%", done.stdout)[1]) > 95
 
 
+def test_mnist_cnn(tmp_path):
+    done = python(tmp_path, ROOT / "examples" / "mnist_cnn.py", "--drawn", "3000", "--epochs", "2")
+    assert done.returncode == 0, done.stderr
+    assert float(re.search(r"epoch 2: .* ([0-9.]+)% of the test images right", done.stdout)[1]) > 90
+
+
+@pytest.mark.skipif("MNIST_DIR" not in os.environ, reason="MNIST_DIR names no folder with the files")
+def test_mnist_cnn_on_the_real_files(tmp_path):
+    done = python(tmp_path, ROOT / "examples" / "mnist_cnn.py", MNIST_DIR=os.environ["MNIST_DIR"])
+    assert done.returncode == 0, done.stderr
+    assert float(re.search(r"epoch 3: .* ([0-9.]+)%", done.stdout)[1]) >= 99.2
+
+
+def test_vae(tmp_path):
+    program = ROOT / "examples" / "vae.py"
+    done = python(tmp_path, program, "--drawn", "3000", "--epochs", "3", "--pictures", "out")
+    assert done.returncode == 0, done.stderr
+    unseen = [float(nats) for nats in re.findall(r"([0-9.]+) unseen", done.stdout)]
+    assert len(unseen) == 3 and unseen[-1] < 0.7 * unseen[0], done.stdout
+    assert (tmp_path / "out" / "plane.svg").read_text().count("<circle") == 500
+    assert (tmp_path / "out" / "digits.svg").read_text().count("<image") == 144
+
+
+def test_dcgan(tmp_path):
+    options = ["--drawn", "320", "--epochs", "2", "--batch", "32", "--width", "8", "--pictures", "out"]
+    done = python(tmp_path, ROOT / "examples" / "dcgan.py", *options)
+    assert done.returncode == 0, done.stderr
+    # The judge has the easier work at first.
+    right = [int(part) for part in re.findall(r"right ([0-9]+)% of the time", done.stdout)]
+    assert len(right) == 2 and right[-1] > 80, done.stdout
+    assert (tmp_path / "out" / "epoch-2.svg").read_text().count("<image") == 64
+
+
+def test_lbfgs(tmp_path):
+    done = python(tmp_path, ROOT / "examples" / "lbfgs.py", "--picture", "out.svg")
+    assert done.returncode == 0, done.stderr
+    found = re.findall(r": +([0-9.]+), and it was ([0-9.]+)", done.stdout)
+    assert len(found) == 5 and all(abs(float(a) - float(b)) < 0.1 for a, b in found)
+    gradients = int(re.search(r"(\d+) gradients so far\n *amplitude", done.stdout)[1])
+    assert gradients < 50 < int(re.search(r"takes Adam (\d+)", done.stdout)[1])
+    assert (tmp_path / "out.svg").read_text().startswith("<svg")
+
+
+def test_pinn(tmp_path):
+    done = python(tmp_path, ROOT / "examples" / "pinn.py", "--steps", "600", "--picture", "out.svg")
+    assert done.returncode == 0, done.stderr
+    assert float(re.findall(r"at most ([0-9.]+)", done.stdout)[-1]) < 0.05
+    assert (tmp_path / "out.svg").read_text().startswith("<svg")
+
+
 def losses(done):
     assert done.returncode == 0, done.stderr
     found = [float(loss) for loss in re.findall(r"step \d+: loss ([0-9.]+)", done.stdout)]
@@ -107,3 +159,84 @@ def test_gpt(tmp_path):
     (tmp_path / "text.txt").write_text("the cat sat on the mat and the dog sat on the log. " * 60)
     done = python(tmp_path, ROOT / "examples" / "gpt.py", "text.txt", "--steps", "40", "--context", "16")
     assert losses(done)[-1] < 1.5 and "14 letters" in done.stdout
+
+
+def test_the_cache_of_keys_and_values_changes_nothing(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    import gpt
+
+    mg.manual_seed(0)
+    model = gpt.GPT(letters=10, context=16, size=32, heads=4, layers=2)
+    model.eval()
+    letters = mg.randint(10, (3, 12))
+    with mg.no_grad():
+        whole, _ = model(letters)
+        caches = model.caches(3)
+        parts = [model(letters[:, :5], caches=caches, at=mg.arange(5))[0]]
+        parts += [model(letters[:, i : i + 1], caches=caches, at=mg.arange(i, i + 1))[0] for i in range(5, 12)]
+        assert mg.allclose(mg.cat(parts, dim=1), whole, atol=1e-5)
+    # Beyond the context, too.
+    drawn = model.generate(letters[:, :1], 40)
+    assert drawn.shape == (3, 41) and mg.equal(drawn[:, :1], letters[:, :1])
+
+
+def test_resnet(tmp_path):
+    program = ROOT / "examples" / "resnet.py"
+    done = python(tmp_path, program, "--drawn", "60", "--batch", "12", "--save", "r.safetensors")
+    assert done.returncode == 0, done.stderr
+    assert "11173962 parameters, 5 steps an epoch" in done.stdout and "epoch 1: loss" in done.stdout
+    shown = python(tmp_path, program, "--weights", "r.safetensors")
+    assert "10 classes" in shown.stdout and "a black image is a" in shown.stdout, shown.stderr
+    refused = python(tmp_path, program, "--weights", "r.safetensors", "--stem", "imagenet")
+    assert refused.returncode == 1 and "conv1.weight" in refused.stderr
+
+
+def as_torch(name, *classes):
+    """The classes of an example, which name nothing that PyTorch does not have, as PyTorch's."""
+    torch = pytest.importorskip("torch", reason="compared with PyTorch where it is installed")
+    text = (ROOT / "examples" / name).read_text("utf-8")
+    text = text.replace("import micrograd_rs as mg", "import torch as mg").replace("from micrograd_rs.utils", "#")
+    text = text.replace("from micrograd_rs.data", "#").replace("from micrograd_rs", "from torch")
+    space = {"__name__": name}
+    exec(compile(text, name, "exec"), space)
+    return torch, [space[c] for c in classes]
+
+
+def test_resnet_answers_as_in_pytorch(tmp_path, monkeypatch):
+    torch, (theirs,) = as_torch("resnet.py", "ResNet18")
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    import resnet
+
+    torch.manual_seed(0)
+    model = theirs(7).train()
+    model(torch.randn(4, 3, 32, 32))  # so that the averages are none of the first
+    model.eval()
+    torch.save(model.state_dict(), tmp_path / "r.pt")
+    ours = resnet.with_weights(str(tmp_path / "r.pt"))
+    x = torch.randn(2, 3, 32, 32)
+    with torch.no_grad():
+        wanted = model(x)
+    with mg.no_grad():
+        got = ours(mg.tensor(x.tolist()))
+    close(got, wanted, rtol=1e-3, atol=1e-4)
+
+
+def test_gpt_answers_as_in_pytorch(monkeypatch):
+    torch, (theirs,) = as_torch("gpt.py", "GPT")
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    import gpt
+
+    torch.manual_seed(0)
+    sizes = {"letters": 11, "context": 16, "size": 32, "heads": 4, "layers": 2, "dropout": 0.0}
+    model, ours = theirs(**sizes), gpt.GPT(**sizes)
+    ours.load_state_dict({name: mg.tensor(t.tolist()) for name, t in model.state_dict().items()})
+    x = torch.randint(11, (3, 17))
+    scores, loss = model(x[:, :-1], x[:, 1:])
+    loss.backward()
+    x = mg.tensor(x.tolist())
+    our_scores, our_loss = ours(x[:, :-1], x[:, 1:])
+    our_loss.backward()
+    close(our_scores, scores, rtol=1e-4, atol=1e-5)
+    close(our_loss, loss, rtol=1e-5)
+    for (name, p), q in zip(model.named_parameters(), ours.parameters(), strict=True):
+        assert mg.allclose(q.grad, mg.tensor(p.grad.tolist()), rtol=1e-3, atol=1e-5), name

@@ -550,3 +550,9 @@ def curve(steps=30):
 def test_same_seed_same_numbers():
     first = curve()
     assert first == curve() and first[-1] < first[0] * 0.6
+
+
+def test_a_module_in_place_of_its_parameters_is_told():
+    for module in (nn.Linear(1, 1), nn.Sequential(nn.Linear(1, 1))):
+        with pytest.raises(TypeError, match=r"got (Linear|Sequential): pass its parameters\(\)"):
+            optim.Adam(module)

@@ -168,3 +168,27 @@ def test_nothing_to_pool(device):
             assert y.shape == (*shape[:2], 2, 2) and x.grad.shape == shape
     with pytest.raises(ValueError, match="do not fit"):
         F.max_pool2d(mg.zeros(1, 1, 0, 4, device=device), 2)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_windows_of_two_by_two_flow_back_to_the_right_element(device, dtype):
+    """Side by side they have a way of their own: equal elements, infinite ones, NaNs, an element that no window has; planes in a row."""
+    inf, nan = float("inf"), float("nan")
+    x = mg.tensor(
+        [
+            # the last; the first of two; nothing but −∞; the second line
+            [[1, 2, 5, 5, -inf, -inf, 0, 0, 9], [3, 4, 5, 1, -inf, -inf, 7, 8, 9], [9] * 9],
+            # a NaN, of several the last; an infinite one; both zeros; negative ones
+            [[1, nan, nan, 1, 2, inf, 0.0, -0.0, 9], [3, 4, nan, 5, 1, 2, -1, -2, 9], [9] * 9],
+        ],
+        dtype=getattr(mg, dtype),
+        device=device,
+        requires_grad=True,
+    )
+    expected = mg.zeros(2, 3, 9)
+    for share, first, second in zip((1, 2, 3, 4), [(1, 1), (0, 2), (0, 4), (1, 7)], [(0, 1), (1, 2), (0, 5), (0, 6)]):
+        expected[0, *first] = expected[1, *second] = share
+    weights = mg.tensor([[[1.0, 2, 3, 4]]] * 2, dtype=x.dtype, device=device)
+    for pool in (lambda x: F.max_pool2d(x[None], 2)[0], lambda x: F.max_pool3d(x[None], (1, 2, 2))[0]):
+        (found,) = mg.autograd.grad(pool(x), [x], [weights])
+        assert found.tolist() == expected.tolist()

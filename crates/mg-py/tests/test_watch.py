@@ -129,6 +129,9 @@ def test_pictures(tmp_path):
     curves = plot.curves({"train": [1.0, 0.5, nan, 0.25], "test": mg.tensor([2.0, 1.0])}, title="<loss>", log=True)
     texts = [t.text for t in parts(curves, "text")]
     assert {"<loss>", "train", "test"} <= set(texts)
+    points = plot.scatter({"cats": mg.rand(5, 2), "dogs": [(0.5, nan), (1.0, 2.0)]}, title="<plane>", xlabel="z0")
+    assert len(parts(points, "circle")) == 6
+    assert {"<plane>", "z0", "cats", "dogs"} <= {t.text for t in parts(points, "text")}
     assert len(parts(plot.histogram(mg.randn(100), bins=7), "rect")) == 7 + 1
     images = plot.images(mg.rand(5, 1, 8, 8), columns=3)
     assert len(parts(images, "image")) == 5

@@ -141,22 +141,37 @@ macro_rules! numbers {
                 constant(Constant::$Constant(number as $As))
             }
         }
-        operators!($T, S);
-        operators!(S, $T);
+        operators!($T);
         compared!($T, S);
         compared!(S, $T);
     )*};
 }
 
 macro_rules! operators {
-    ($A:ty, $B:ty) => {
-        operators!($A, $B, Add add "add", Sub sub "sub", Mul mul "mul", Div div "div", Rem rem "fmod");
+    ($T:ty) => {
+        operators!($T, Add add "add", Sub sub "sub", Mul mul "mul", Div div "div", Rem rem "fmod");
     };
-    ($A:ty, $B:ty, $($Trait:ident $method:ident $name:literal),*) => {$(
-        impl std::ops::$Trait<$B> for $A {
+    ($T:ty, $($Trait:ident $method:ident $name:literal),*) => {$(
+        impl std::ops::$Trait<S> for $T {
             type Output = S;
-            fn $method(self, other: $B) -> S {
-                call($name, &[self.into(), other.into()])
+            fn $method(self, other: S) -> S {
+                call($name, &[self.into(), other])
+            }
+        }
+    )*};
+}
+
+/// With whatever is a number of a kernel: one implementation, so that the answer's type is known before that of a literal:
+/// `(x + 1.0).ln()`.
+macro_rules! arithmetic {
+    ($($Trait:ident $method:ident $name:literal),*) => {$(
+        impl<T> std::ops::$Trait<T> for S
+        where
+            S: From<T>,
+        {
+            type Output = S;
+            fn $method(self, other: T) -> S {
+                call($name, &[self, S::from(other)])
             }
         }
     )*};
@@ -169,7 +184,7 @@ macro_rules! assigned {
             S: From<T>,
         {
             fn $method(&mut self, other: T) {
-                *self = *self $op S::from(other);
+                *self = *self $op other;
             }
         }
     )*};
@@ -233,7 +248,7 @@ macro_rules! plainly {
     )*};
 }
 plainly! { f64 f32 i8 i16 i32 i64 isize u8 u16 u32 u64 usize bool char &str }
-operators!(S, S);
+arithmetic!(Add add "add", Sub sub "sub", Mul mul "mul", Div div "div", Rem rem "fmod");
 compared!(S, S);
 numbers! {
     f64: Float as f64;

@@ -9,7 +9,13 @@ use crate::watch::spread;
 /// Colours that people who see few of them can tell apart (Okabe and Ito, 2008).
 const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999999"];
 
-/// What stands beside curves.
+/// Ten of them, for groups of points: Tableau's.
+const MANY: [&str; 10] = [
+    "#4e79a7", "#f28e2b", "#e15759", "#76b7b2", "#59a14f", "#edc948", "#b07aa1", "#ff9da7", "#9c755f",
+    "#7f7f7f",
+];
+
+/// What stands beside curves, and beside points.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Curves<'a> {
     /// Above it.
@@ -59,6 +65,40 @@ pub fn curves(series: &[(&str, Vec<(f64, f64)>)], words: Curves<'_>) -> String {
     if series.len() > 1 {
         let names: Vec<(&str, &str)> =
             series.iter().enumerate().map(|(i, (name, _))| (*name, colour(i))).collect();
+        frame.legend(&names);
+    }
+    frame.done()
+}
+
+/// Named groups of points, each in a colour of its own. Points that are not finite are left out.
+///
+/// ```
+/// use mg_nn::plot::{Curves, scatter};
+///
+/// let svg = scatter(&[("cats", vec![(1.0, 0.5)]), ("dogs", vec![(2.0, 0.25)])], Curves::default());
+/// assert_eq!(svg.matches("<circle").count(), 2);
+/// ```
+#[must_use]
+pub fn scatter(groups: &[(&str, Vec<(f64, f64)>)], words: Curves<'_>) -> String {
+    let points = || groups.iter().flat_map(|(_, points)| points.iter().copied());
+    let (x, y) = (Axis::of(points().map(|p| p.0), false), Axis::of(points().map(|p| p.1), words.log));
+    let mut frame = Frame::new(x, y, words.title, [words.xlabel, words.ylabel]);
+    // Many points are small ones, so that they can be told apart.
+    let radius = if points().count() > 500 { 1.8 } else { 3.0 };
+    let colour = |i: usize| MANY[i % MANY.len()];
+    for (i, (_, points)) in groups.iter().enumerate() {
+        let _ = writeln!(frame.svg, "<g fill=\"{}\" fill-opacity=\"0.75\">", colour(i));
+        for &(x, y) in points {
+            if x.is_finite() && y.is_finite() && !(words.log && y <= 0.0) {
+                let (x, y) = (frame.across(x), frame.up(y));
+                let _ = writeln!(frame.svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/>");
+            }
+        }
+        frame.svg.push_str("</g>\n");
+    }
+    if groups.len() > 1 {
+        let names: Vec<(&str, &str)> =
+            groups.iter().enumerate().map(|(i, (name, _))| (*name, colour(i))).collect();
         frame.legend(&names);
     }
     frame.done()
@@ -181,6 +221,9 @@ mod tests {
                 );
                 assert!(svg.contains("x &amp; y") && svg.contains("a&lt;b") && svg.ends_with("</svg>\n"));
                 assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+                let points = values.iter().map(|&y| (y, y)).collect();
+                let svg = scatter(&[("a", points), ("b", vec![])], Curves { log, ..Curves::default() });
+                assert!(svg.ends_with("</svg>\n") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");
                 assert!(!histogram(values, 5, "").contains("NaN"));
             }
         }

@@ -2060,7 +2060,7 @@ class Tensor:
         """
     @overload
     def flip(self, dims: _Dims) -> Tensor:
-        """Axes backwards: a copy, as PyTorch has it. [`Tensor::slice`] by −1 is a view.
+        """Axes backwards: a copy, as PyTorch has it. `slice` by −1 is a view.
 
         # Errors
 
@@ -2068,7 +2068,7 @@ class Tensor:
         """
     @overload
     def flip(self, *dims: _int) -> Tensor:
-        """Axes backwards: a copy, as PyTorch has it. [`Tensor::slice`] by −1 is a view.
+        """Axes backwards: a copy, as PyTorch has it. `slice` by −1 is a view.
 
         # Errors
 
@@ -3592,6 +3592,7 @@ class _History:
 def _svg_curves(
     series: Sequence[tuple[str, Sequence[tuple[_float, _float]]]], title: str, xlabel: str, ylabel: str, log: _bool
 ) -> str: ...
+def _svg_scatter(groups: Sequence[tuple[str, Sequence[tuple[_float, _float]]]], title: str, xlabel: str, ylabel: str) -> str: ...
 def _svg_histogram(values: Tensor, bins: _int, title: str) -> str: ...
 def _svg_images(all: Tensor, columns: _int, scale: _float) -> str: ...
 def _svg_confusion_matrix(matrix: Tensor, names: Sequence[str], title: str) -> str: ...
@@ -4497,38 +4498,38 @@ def _nn_conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride
 
 def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
     """The convolution (cross-correlation) of an input `[n, c, h, w]` (or `[c, h, w]`) with a weight `[o, c / groups, kh, kw]`, plus a bias
-    `[o]`; see [`Tensor::conv1d`] for sizes. Stride, padding and dilation are one number, or one for each axis.
+    `[o]`; see `conv1d` for sizes. Stride, padding and dilation are one number, or one for each axis.
 
     # Errors
 
-    As [`Tensor::conv1d`].
+    As `conv1d`.
     """
 
 def _nn_conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
     """The convolution (cross-correlation) of an input `[n, c, h, w]` (or `[c, h, w]`) with a weight `[o, c / groups, kh, kw]`, plus a bias
-    `[o]`; see [`Tensor::conv1d`] for sizes. Stride, padding and dilation are one number, or one for each axis.
+    `[o]`; see `conv1d` for sizes. Stride, padding and dilation are one number, or one for each axis.
 
     # Errors
 
-    As [`Tensor::conv1d`].
+    As `conv1d`.
     """
 
 def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
     """The convolution (cross-correlation) of an input `[n, c, d, h, w]` (or `[c, d, h, w]`) with a weight `[o, c / groups, kd, kh, kw]`, plus a
-    bias `[o]`; see [`Tensor::conv1d`] for sizes.
+    bias `[o]`; see `conv1d` for sizes.
 
     # Errors
 
-    As [`Tensor::conv1d`].
+    As `conv1d`.
     """
 
 def _nn_conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: _int = 1) -> Tensor:
     """The convolution (cross-correlation) of an input `[n, c, d, h, w]` (or `[c, d, h, w]`) with a weight `[o, c / groups, kd, kh, kw]`, plus a
-    bias `[o]`; see [`Tensor::conv1d`] for sizes.
+    bias `[o]`; see `conv1d` for sizes.
 
     # Errors
 
-    As [`Tensor::conv1d`].
+    As `conv1d`.
     """
 
 def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
@@ -4551,38 +4552,38 @@ def _nn_conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = No
 
 def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
     """The transposed convolution of an input `[n, c, h, w]` (or `[c, h, w]`) with a weight `[c, o / groups, kh, kw]`, plus a bias `[o]`; see
-    [`Tensor::conv_transpose1d`] for sizes.
+    `conv_transpose1d` for sizes.
 
     # Errors
 
-    As [`Tensor::conv_transpose1d`].
+    As `conv_transpose1d`.
     """
 
 def _nn_conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
     """The transposed convolution of an input `[n, c, h, w]` (or `[c, h, w]`) with a weight `[c, o / groups, kh, kw]`, plus a bias `[o]`; see
-    [`Tensor::conv_transpose1d`] for sizes.
+    `conv_transpose1d` for sizes.
 
     # Errors
 
-    As [`Tensor::conv_transpose1d`].
+    As `conv_transpose1d`.
     """
 
 def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
     """The transposed convolution of an input `[n, c, d, h, w]` (or `[c, d, h, w]`) with a weight `[c, o / groups, kd, kh, kw]`, plus a bias `[o]`;
-    see [`Tensor::conv_transpose1d`] for sizes.
+    see `conv_transpose1d` for sizes.
 
     # Errors
 
-    As [`Tensor::conv_transpose1d`].
+    As `conv_transpose1d`.
     """
 
 def _nn_conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Sizes = 1, padding: _Sizes = 0, output_padding: _Sizes = 0, groups: _int = 1, dilation: _Sizes = 1) -> Tensor:
     """The transposed convolution of an input `[n, c, d, h, w]` (or `[c, d, h, w]`) with a weight `[c, o / groups, kd, kh, kw]`, plus a bias `[o]`;
-    see [`Tensor::conv_transpose1d`] for sizes.
+    see `conv_transpose1d` for sizes.
 
     # Errors
 
-    As [`Tensor::conv_transpose1d`].
+    As `conv_transpose1d`.
     """
 
 def scalar_tensor(s: _Operand, *, dtype: _DType | None = None, device: _Device | None = None, requires_grad: _bool = False) -> Tensor:
@@ -4833,7 +4834,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-
 
     # Errors
 
-    Shapes that do not broadcast, unlike devices, truth values; as [`Tensor::norm`].
+    Shapes that do not broadcast, unlike devices, truth values; as `norm`.
     """
 
 def _nn_pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-6, keepdim: _bool = False) -> Tensor:
@@ -4841,7 +4842,7 @@ def _nn_pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float =
 
     # Errors
 
-    Shapes that do not broadcast, unlike devices, truth values; as [`Tensor::norm`].
+    Shapes that do not broadcast, unlike devices, truth values; as `norm`.
     """
 
 def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: str | None = None) -> Tensor:
@@ -4876,7 +4877,7 @@ def _nn_normalize(input: Tensor, p: _float = 2.0, dim: _Dims = 1, eps: _float = 
 
     # Errors
 
-    An axis out of range or named twice; as [`Tensor::norm`].
+    An axis out of range or named twice; as `norm`.
     """
 
 def _nn_dropout(input: Tensor, p: _float = 0.5, training: _bool = True) -> Tensor:
@@ -7081,7 +7082,7 @@ def select(input: Tensor, dim: _int, index: _int) -> Tensor:
 
 @overload
 def flip(input: Tensor, dims: _Dims) -> Tensor:
-    """Axes backwards: a copy, as PyTorch has it. [`Tensor::slice`] by −1 is a view.
+    """Axes backwards: a copy, as PyTorch has it. `slice` by −1 is a view.
 
     # Errors
 
@@ -7089,7 +7090,7 @@ def flip(input: Tensor, dims: _Dims) -> Tensor:
     """
 @overload
 def flip(input: Tensor, *dims: _int) -> Tensor:
-    """Axes backwards: a copy, as PyTorch has it. [`Tensor::slice`] by −1 is a view.
+    """Axes backwards: a copy, as PyTorch has it. `slice` by −1 is a view.
 
     # Errors
 

@@ -1,10 +1,16 @@
-"""`jit(function)`: steps that are recorded and replayed. And what programs that were written for TorchScript name: their functions and
-modules run as they are written.
+"""`jit(function)`: a function whose launches are recorded and replayed.
 
 >>> import micrograd_rs as mg
 >>> step = mg.jit(lambda x: x * 2)
 >>> [step(mg.ones(1)).item() for _ in range(3)]
 [2.0, 2.0, 2.0]
+
+`jit(function, may_read=False)` answers with something that is called as the function is. It is called as usual until two calls in a row have
+launched the same; from then on its launches are replayed, and it is not called any more. What changes from call to call is an argument or
+a tensor; to read a value within it is an error, unless `may_read` says that such a call runs as usual. `is_replaying` says whether the
+last call was a replay, `reason` why it was not. It can be written above a function: `@mg.jit`.
+
+What else is here are names of TorchScript's: their functions and modules run as they are written.
 """
 
 from __future__ import annotations

@@ -6,8 +6,14 @@ use crate::references;
 use crate::workspace::Workspace;
 use crate::{Result, process};
 
-/// Examples that finish in seconds and need no data: they are run.
-const QUICK_EXAMPLES: &[&str] = &["tour"];
+/// Examples that are run, with what makes them finish in seconds: they need no data.
+const QUICK_EXAMPLES: &[(&str, &[&str])] = &[
+    ("tour", &[]),
+    ("mnist_cnn", &["1", "2000"]),
+    ("lbfgs", &[]),
+    ("pinn", &["100"]),
+    ("vae", &["1", "2000"]),
+];
 
 /// What `cargo test` takes: everything but the Python module, whose tests are Python's, and which links to a Python
 /// only when it is loaded by one.
@@ -48,8 +54,11 @@ pub fn doctest(workspace: &Workspace, counts: &mut Counts) -> Result<Outcome> {
 
 pub fn examples(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
     process::run(workspace.cargo("build --release --examples").args(tested(workspace).split(' ')))?;
-    for example in QUICK_EXAMPLES.iter().filter(|name| workspace.has_target("example", name)) {
-        process::run(workspace.cargo("run --release --example").arg(example))?;
+    for (example, arguments) in
+        QUICK_EXAMPLES.iter().filter(|(name, _)| workspace.has_target("example", name))
+    {
+        let mut run = workspace.cargo("run --release --example");
+        process::run(run.arg(example).arg("--").args(*arguments).env_remove("MNIST_DIR"))?;
     }
     Ok(Outcome::Done)
 }

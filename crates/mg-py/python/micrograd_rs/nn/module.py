@@ -46,7 +46,9 @@ def _checked(module: Module, name: object, kind: str) -> str:
 
 
 def _tell_where(error: Exception, module: Module) -> None:
-    """Puts the place of the module that failed before an error's words: `encoder.3.linear: takes […, 64], got …`."""
+    """Puts the place of the module that failed before an error's words: `encoder.3.linear: takes […, 64], got …`. A number
+    alone does not say what fails: `3 (Linear): takes …`.
+    """
     if len(error.args) != 1 or not isinstance(error.args[0], str):
         return
     inner, words = getattr(error, "_from", (module, error.args[0]))
@@ -57,6 +59,8 @@ def _tell_where(error: Exception, module: Module) -> None:
     if place:
         op, _, rest = words.partition(": ")
         own = op.replace("_", "") == type(inner).__name__.lower()
+        if own and place.rpartition(".")[2].isdigit():
+            place += f" ({type(inner).__name__})"
         error.args = (f"{place}: {rest if own else words}",)
 
 

@@ -188,6 +188,8 @@ class Optimizer:
         self.param_groups = []
         if self._kind is None:
             self._own_state: defaultdict[Tensor, Any] = defaultdict(dict)
+        if callable(getattr(params, "parameters", None)):
+            raise TypeError(f"an optimiser takes tensors, got {type(params).__name__}: pass its parameters()")
         groups: list[Any] = [params] if isinstance(params, Tensor) else list(params)
         if not groups:
             raise ValueError(f"{type(self).__name__} takes at least one parameter, got none")

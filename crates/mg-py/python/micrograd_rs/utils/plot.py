@@ -1,4 +1,4 @@
-"""Pictures as SVG: curves, grids of images, confusion matrices, histograms. Notebooks show them; `save` writes them.
+"""Pictures as SVG: curves, points, grids of images, confusion matrices, histograms. Notebooks show them; `save` writes them.
 
 >>> from micrograd_rs.utils import plot
 >>> picture = plot.curves({"loss": [1.0, 0.5, 0.25]}, title="Training")
@@ -18,7 +18,7 @@ from .._names import Lazy as _Lazy
 if TYPE_CHECKING:
     import os
 
-__all__ = ["Picture", "confusion_matrix", "curves", "histogram", "images"]
+__all__ = ["Picture", "confusion_matrix", "curves", "histogram", "images", "scatter"]
 
 __getattr__ = _Lazy(__name__)
 
@@ -58,6 +58,13 @@ def curves(
     """
     named = cast("Mapping[str, Any]", series if isinstance(series, Mapping) else {"": series})
     return Picture(_rs._svg_curves([(name, _points(s)) for name, s in named.items()], title, xlabel, ylabel, log))
+
+
+def scatter(groups: Mapping[str, Any] | Any, title: str = "", xlabel: str = "", ylabel: str = "") -> Picture:
+    """Points by name: each group a sequence of pairs, or a tensor `[n, 2]`. What is not finite is left out."""
+    named = cast("Mapping[str, Any]", groups if isinstance(groups, Mapping) else {"": groups})
+    pairs = [(name, _points(g)) for name, g in named.items()]
+    return Picture(_rs._svg_scatter(pairs, title, xlabel, ylabel))
 
 
 def histogram(values: Any, bins: int = 30, title: str = "") -> Picture:

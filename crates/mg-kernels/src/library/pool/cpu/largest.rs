@@ -1,7 +1,7 @@
 //! Where largest elements stand, and what flows back to them.
 
 use super::super::PoolKind;
-use super::super::geometry::Geometry;
+use super::super::geometry::{Axis, Geometry};
 use super::element::{Element, Largest, Number};
 use super::joined::{elements, joined, place};
 use super::{Buffers, Job, outer, parts, row};
@@ -158,6 +158,47 @@ pub(super) unsafe fn picked<E: Element>(job: &Job<'_>, task: usize, memory: *mut
     }
 }
 
+/// Whether windows are two by two, side by side, and none hangs over: each element then belongs to one window at most.
+fn is_in_fours(g: &Geometry) -> bool {
+    let side_by_side = |axis: &Axis, size: usize| {
+        !axis.adaptive
+            && (axis.kernel, axis.stride, axis.padding) == (size, size, 0)
+            && (axis.dilation == 1 || size == 1)
+            && size * axis.output <= axis.input
+    };
+    let [az, ay, ax] = &g.axes;
+    side_by_side(az, 1) && side_by_side(ay, 2) && side_by_side(ax, 2)
+}
+
+/// What flows back to two lines of elements from the windows of two by two over them: to the first that is the largest. Without a jump,
+/// so that it is done for many windows at once. Answers with whether there was a NaN, and then nothing is right.
+#[inline(always)]
+#[allow(clippy::eq_op)]
+unsafe fn fours<T: Number>(
+    [upper, lower]: [*const T; 2],
+    largest: *const T,
+    shares: *const T,
+    [to_upper, to_lower]: [*mut T; 2],
+    width: usize,
+) -> bool {
+    let mut nan = false;
+    for o in 0..width {
+        // SAFETY: the caller's lines have two elements for each window.
+        unsafe {
+            let (y, share) = (*largest.add(o), T::ZERO.plus(*shares.add(o)));
+            let (a, b) = (*upper.add(2 * o) == y, *upper.add(2 * o + 1) == y);
+            let (c, d) = (*lower.add(2 * o) == y, *lower.add(2 * o + 1) == y);
+            let to = |here: bool| if here { share } else { T::ZERO };
+            to_upper.add(2 * o).write(to(a | !(b | c | d)));
+            to_upper.add(2 * o + 1).write(to(b & !a));
+            to_lower.add(2 * o).write(to(c & !(a | b)));
+            to_lower.add(2 * o + 1).write(to(d & !(a | b | c)));
+            nan |= y != y;
+        }
+    }
+    nan
+}
+
 #[inline(always)]
 pub(super) unsafe fn largest_gradient<E: Element>(job: &Job<'_>, task: usize, memory: *mut u64) {
     let g = job.g;
@@ -166,6 +207,7 @@ pub(super) unsafe fn largest_gradient<E: Element>(job: &Job<'_>, task: usize, me
     let (axis, oh, width) = (&g.axes[along], g.axes[1].output, g.axes[2].output);
     let inner = g.inputs() / axis.input;
     let b = Buffers::<E::Wide>::of(g, memory);
+    let in_fours = parts == 1 && is_in_fours(g);
     for part in job.range(task) {
         let (plane, part) = (part / parts, part % parts);
         let (from, to) = (part * axis.input / parts, (part + 1) * axis.input / parts);
@@ -184,8 +226,18 @@ pub(super) unsafe fn largest_gradient<E: Element>(job: &Job<'_>, task: usize, me
                 for oy in lines.clone() {
                     let windows = plane * g.outputs() + (oz * oh + oy) * width;
                     let y = row(job.operands[1].cast::<E>().add(windows), width, b.result);
-                    find(g, x, [oz, oy], y, b.wide, b.at);
                     let shares = row(job.operands[2].cast::<E>().add(windows), width, b.other);
+                    if in_fours {
+                        let n = g.axes[2].input;
+                        let line = (oz * g.axes[1].input + 2 * oy) * n;
+                        let lines = [row(x.add(line), n, b.wide), row(x.add(line + n), n, b.joined)];
+                        let to = sums.add(line);
+                        if !fours(lines, y, shares, [to, to.add(n)], width) {
+                            continue;
+                        }
+                        (0..2 * n).for_each(|i| to.add(i).write(E::Wide::ZERO));
+                    }
+                    find(g, x, [oz, oy], y, b.wide, b.at);
                     for o in 0..width {
                         // What lies in another part is that one's.
                         let i = (*b.at.add(o) as usize).wrapping_sub(begin);

@@ -1,0 +1,27 @@
+//! The pages of the guide, whose programs in Rust are compiled and run. A test in `crates/mg-py/tests` sees to it that none is
+//! left out.
+
+macro_rules! pages {
+    ($($Page:ident $file:literal),* $(,)?) => {$(
+        #[doc = include_str!(concat!("../docs/guide/src/", $file))]
+        pub struct $Page;
+    )*};
+}
+
+pages! {
+    Start "start.md",
+    Tensors "tensors.md",
+    Gradients "gradients.md",
+    Training "training.md",
+    Data "data.md",
+    Watching "watching.md",
+    Checkpoints "checkpoints.md",
+    Precision "precision.md",
+    Replays "jit.md",
+    Fusion "fusion.md",
+    Own "own.md",
+    ExampleMnist "example-mnist.md",
+    ExampleNames "example-names.md",
+    ExampleWeights "example-weights.md",
+    FromCandleAndBurn "from-candle-and-burn.md",
+}
