@@ -101,10 +101,11 @@ def test_mnist_cnn_on_the_real_files(tmp_path):
 
 def test_vae(tmp_path):
     program = ROOT / "examples" / "vae.py"
-    done = python(tmp_path, program, "--drawn", "3000", "--epochs", "3", "--pictures", "out")
+    done = python(tmp_path, program, "--drawn", "3000", "--epochs", "3", "--batch", "32", "--pictures", "out")
     assert done.returncode == 0, done.stderr
     unseen = [float(nats) for nats in re.findall(r"([0-9.]+) unseen", done.stdout)]
-    assert len(unseen) == 3 and unseen[-1] < 0.7 * unseen[0], done.stdout
+    # 204 is what it takes to draw the mean of all digits, wherever the code lies.
+    assert len(unseen) == 3 and unseen[-1] < 190, done.stdout
     assert (tmp_path / "out" / "plane.svg").read_text().count("<circle") == 500
     assert (tmp_path / "out" / "digits.svg").read_text().count("<image") == 144
 
