@@ -4847,8 +4847,8 @@ def _nn_pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float =
 
 def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: str | None = None) -> Tensor:
     """The `p`-norms of the differences of all pairs of rows: of `[…, n, m]` and `[…, k, m]` those of row `i` and row `j`, `[…, n, k]`; batches broadcast.
-    Integers become f32. Where `p` is infinite and several components differ by as much, each has the whole gradient, as in [`Tensor::pdist`]
-    (and not a share, as in [`Tensor::norm`]). Euclidean distances of more than 25 rows are computed by a product, unless `compute_mode` is
+    Integers become f32. Where `p` is infinite and several components differ by as much, each has the whole gradient, as in `pdist`
+    (and not a share, as in `norm`). Euclidean distances of more than 25 rows are computed by a product, unless `compute_mode` is
     "donot_use_mm_for_euclid_dist"; "use_mm_for_euclid_dist" asks for the product always.
 
     # Errors
