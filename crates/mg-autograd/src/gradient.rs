@@ -164,7 +164,14 @@ fn share_of(node: &Node, sources: &Sources, i: usize, gradient: &Node) -> Result
         // Where elements lie is all that its gradient reads. (To ask what it is a view of would take as long as the way there.)
         return rules::vjp(node, sources, i, gradient);
     }
-    let stale = |n: &Node, saved_by: u64| n.overwritten().filter(|found| saved_by < found.since);
+    let told = |n: &Node, saved_by: u64| n.overwritten().filter(|found| saved_by < found.since);
+    let stale = |n: &Node, saved_by: u64| {
+        let found = told(n, saved_by)?;
+        let Some(leaf) = leaf_of(n) else { return Some(found) };
+        // Where the writing has failed, and somebody was told of that, the leaf goes back to what it was.
+        leaf.current();
+        told(n, saved_by)
+    };
     // The node's own value is saved by the node itself.
     let own = stale(node, node.sequence());
     let mut gone: SmallVec<[(&Node, Overwritten); 2]> = own.map(|found| (node, found)).into_iter().collect();
