@@ -3,16 +3,17 @@
 //! The order in which elements are joined depends on sizes alone, not on the number of threads: lines are divided into pieces, pieces into
 //! blocks, blocks into chunks, and each of these goes on from what all before it come to.
 
-use super::{Lines, Scan, ScanKind};
+use super::{Lines, Scan, ScanKind, sums};
 use crate::cpu::library::Shared;
+use crate::cpu::loops::{by_isa, isa};
 use crate::cpu::pool::{num_threads, parallel};
 use crate::library::Operand;
 use mg_device::{DType, bf16, f16};
 
 /// Chunks of a block that are gone through side by side, so that one addition need not wait for the other.
-const CHUNKS: usize = 8;
+pub(super) const CHUNKS: usize = 8;
 /// Elements of a chunk: a block lies in the first-level cache.
-const CHUNK: usize = 256;
+pub(super) const CHUNK: usize = 256;
 /// Elements of a piece, which one thread has.
 const PIECE: usize = 1 << 16;
 /// Lines beside each other that are gone through together.
@@ -34,6 +35,14 @@ trait State: Copy + Send + Sync {
     fn then(self, after: Self) -> Self;
     /// What is written of it.
     fn out(self) -> Self::Out;
+    /// Goes through [`CHUNKS`] chunks of a line from its element `first` on, if there are instructions for that, as [`Work::piece`] does.
+    ///
+    /// # Safety
+    ///
+    /// The elements are the line's; nobody else writes them.
+    unsafe fn block(_: &Work<Self>, _first: usize, _start: Self, _all: &mut Self, _write: bool) -> bool {
+        false
+    }
 }
 
 /// An element in the type that it is added in.
@@ -41,6 +50,39 @@ trait Wide: Copy + Send + Sync {
     type As: Number;
     fn wide(self) -> Self::As;
     fn narrow(wide: Self::As) -> Self;
+    /// As [`State::block`], of sums.
+    ///
+    /// # Safety
+    ///
+    /// As there.
+    unsafe fn sums(
+        _: &Work<Sum<Self>>,
+        _first: usize,
+        _start: Self::As,
+        _all: &mut Self::As,
+        _write: bool,
+    ) -> bool {
+        false
+    }
+}
+
+impl Wide for f32 {
+    type As = f64;
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self.into()
+    }
+    #[inline(always)]
+    fn narrow(wide: f64) -> f32 {
+        wide as f32
+    }
+    unsafe fn sums(work: &Work<Sum<f32>>, first: usize, start: f64, all: &mut f64, write: bool) -> bool {
+        // SAFETY: this function's contract.
+        unsafe {
+            let (x, out) = (work.x.add(first), write.then(|| work.out.add(first)));
+            sums::block(sums::Block { x, out, reverse: work.reverse, start, all })
+        }
+    }
 }
 
 trait Number: Copy + Send + Sync + PartialOrd {
@@ -70,7 +112,6 @@ macro_rules! wide {
     )*};
 }
 wide! {
-    f32 => f64, |x| x as f64, |w| w as f32;
     f64 => f64, |x| x, |w| w;
     f16 => f32, |x| x.to_f32(), |w| f16::from_f32(w);
     bf16 => f32, |x| x.to_f32(), |w| bf16::from_f32(w);
@@ -128,6 +169,10 @@ impl Number for i64 {
 #[derive(Clone, Copy)]
 struct Sum<T: Wide>(T::As);
 impl<T: Wide> State for Sum<T> {
+    unsafe fn block(work: &Work<Self>, first: usize, start: Self, all: &mut Self, write: bool) -> bool {
+        // SAFETY: this function's contract.
+        unsafe { T::sums(work, first, start.0, &mut all.0, write) }
+    }
     type In = T;
     type Out = T;
     const NONE: Self = Sum(T::As::ZERO);
@@ -353,6 +398,11 @@ impl<S: State> Work<S> {
     unsafe fn piece(&self, line: usize, from: usize, to: usize, start: S, write: bool) -> S {
         let (mut at, mut all) = (from, S::NONE);
         while at + CHUNKS * CHUNK <= to {
+            // SAFETY: this function's contract.
+            if unsafe { S::block(self, line + self.at(at), start, &mut all, write) } {
+                at += CHUNKS * CHUNK;
+                continue;
+            }
             let mut totals = [S::NONE; CHUNKS];
             for i in 0..CHUNK {
                 for (c, total) in totals.iter_mut().enumerate() {
@@ -414,6 +464,7 @@ impl<S: State> Work<S> {
     /// # Safety
     ///
     /// The lines are there; nobody else writes them.
+    #[inline(always)]
     unsafe fn columns(&self, row: usize, from: usize, to: usize) {
         let Lines { length, inner, .. } = self.lines;
         let mut states = [S::NONE; COLUMNS];
@@ -443,10 +494,14 @@ unsafe fn run<S: State>(work: Work<S>) {
     };
     if inner > 1 {
         let tiles = inner.div_ceil(COLUMNS);
+        type Columns<S> = unsafe fn(work: &Work<S>, row: usize, from: usize, to: usize);
+        let columns = by_isa!(isa(), Columns<S>, fn<S: State>(work: &Work<S>, row: usize, from: usize, to: usize) {
+            work.columns(row, from, to)
+        }, [S]);
         // SAFETY: tiles are disjoint.
         return each(outer * tiles, &|task| unsafe {
             let (row, from) = (task / tiles, task % tiles * COLUMNS);
-            work.columns(row, from, (from + COLUMNS).min(inner));
+            columns(&work, row, from, (from + COLUMNS).min(inner));
         });
     }
     let pieces = length.div_ceil(PIECE);

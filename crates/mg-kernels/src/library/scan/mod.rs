@@ -2,6 +2,7 @@
 
 mod cpu;
 mod cuda;
+mod sums;
 
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;
