@@ -7,8 +7,8 @@ use crate::ops::Operand;
 use crate::tensor::{Tensor, in_place};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, is_recording};
-use mg_kernels::Rules;
-use mg_kernels::library::Put;
+use mg_kernels::library::{Put, Search};
+use mg_kernels::{Algebra, Rules};
 
 /// One of the things that an index is made of: what stands between the commas of Python's `x[…]`.
 #[derive(Clone)]
@@ -100,8 +100,43 @@ fn error(kind: ErrorKind) -> Error {
     Error::new("index", kind)
 }
 
-/// Positions of what holds in a mask, for each of its axes.
-pub(crate) fn found(mask: &Tensor) -> Result<Vec<Vec<i64>>> {
+/// Positions of what holds in a mask, for each of its axes; where the mask is.
+pub(crate) fn found(mask: &Tensor) -> Result<Vec<Tensor>> {
+    if !mask.device().is_cpu() && mask.rank() > 0 && mask.numel() > 0 {
+        return found_there(mask);
+    }
+    let tensor = |at: Vec<i64>| {
+        let n = at.len();
+        Tensor::from_vec(at, &[n])?.to(mask.device())
+    };
+    found_here(mask)?.into_iter().map(tensor).collect()
+}
+
+/// As [`found`], without bringing the mask to the host: the k-th position is the first at which k have been counted. How many there
+/// are is all that is looked at.
+fn found_there(mask: &Tensor) -> Result<Vec<Tensor>> {
+    let shape = mask.shape();
+    let counted = mask.reshape(&[-1])?.try_cumsum(0, Some(DType::I64))?;
+    let last = counted.select(0, -1)?.item::<i64>()?;
+    let wanted = Node::ramp(Shape::new(&[usize::try_from(last).unwrap_or(0)])?, mask.device());
+    let wanted = wanted.add(&wanted.lit(1.0));
+    let mut at =
+        Tensor::from_node(Node::library(Search { right: false }.into(), &[&counted.node(), &wanted])?);
+    let mut found = vec![];
+    for axis in (0..shape.rank()).rev() {
+        if axis == 0 {
+            found.push(at.clone());
+        } else {
+            found.push(at.try_remainder(shape[axis] as i64)?);
+            at = at.try_floor_divide(shape[axis] as i64)?;
+        }
+    }
+    found.reverse();
+    Ok(found)
+}
+
+/// As [`found`], of a mask that is brought to the host.
+fn found_here(mask: &Tensor) -> Result<Vec<Vec<i64>>> {
     let shape = mask.shape();
     let mut found: Vec<Vec<i64>> = vec![vec![]; shape.rank()];
     for (mut at, holds) in mask.to_vec::<bool>()?.into_iter().enumerate() {
@@ -331,8 +366,7 @@ impl Selection {
             }
             for (i, found) in found(index)?.into_iter().enumerate() {
                 plan.axes.push(*axis + i);
-                let n = found.len();
-                plan.indices.push(Tensor::from_vec(found, &[n])?.to(of.device())?);
+                plan.indices.push(found.to(of.device())?);
             }
         }
         for index in &plan.indices {
@@ -680,4 +714,24 @@ fn masked_value(t: &Tensor, axis: usize, mask: &Tensor, value: &Operand) -> Resu
         sizes.splice(at..=at, std::iter::repeat_n(1, masked));
     }
     Ok(Some((mask, value.reshape(&sizes)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counted_positions_are_those_that_are_looked_up() -> Result<()> {
+        for shape in [&[7isize][..], &[3, 5], &[2, 3, 4], &[1, 1]] {
+            let n: isize = shape.iter().product();
+            for every in [1, 2, 3, 100] {
+                let mask =
+                    Tensor::arange(n as usize).try_remainder(every)?.try_eq(every - 1)?.reshape(shape)?;
+                let there: Vec<Vec<i64>> =
+                    found_there(&mask)?.iter().map(|t| t.to_vec::<i64>()).collect::<Result<_>>()?;
+                assert_eq!(there, found_here(&mask)?, "{shape:?} {every}");
+            }
+        }
+        Ok(())
+    }
 }

@@ -448,6 +448,15 @@ impl Read {
         Ok(match param.kind {
             Kind::Tensor => self.tensor(object, param.name)?,
             Kind::Tensors => {
+                // Each part of a tensor is a tensor: more of them than anybody means would take all memory.
+                let parts = object.cast::<PyTensor>().ok().and_then(|t| t.get().t.shape().first().copied());
+                if let Some(parts) = parts.filter(|&n| n > 1 << 20) {
+                    let text = format!(
+                        "argument '{}' is a tensor of {parts} parts: takes a list of tensors",
+                        param.name
+                    );
+                    return Err(PyValueError::new_err(text));
+                }
                 let items = object.try_iter().map_err(|_| unlike("a sequence of tensors"))?;
                 Arg::Tensors(items.map(|item| self.tensor_like(&item?)).collect::<PyResult<_>>()?)
             }

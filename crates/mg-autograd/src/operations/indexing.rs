@@ -846,12 +846,6 @@ impl Tensor {
     }
 
     fn found(&self) -> Result<Vec<Tensor>> {
-        let found = picks::found(&self.try_ne(0i64)?)?.into_iter();
-        found
-            .map(|at| {
-                let n = at.len();
-                Tensor::from_vec(at, &[n])?.to(self.device())
-            })
-            .collect()
+        picks::found(&self.try_ne(0i64)?)
     }
 }

@@ -25,7 +25,10 @@ pub(super) unsafe fn put(sizes: &Sizes, base: &Operand, value: &Operand, index: 
     let (values, to) = (Shared(value.first().cast_mut()), Shared(out));
     let copies = !std::ptr::eq(from.0, to.0);
     let work = outer * count * row + if copies { total } else { 0 };
-    let tasks = if work < PARALLEL { 1 } else { (4 * num_threads()).min(n.max(1)) };
+    let threads = num_threads();
+    // Each task looks at all indices: where rows are short, that is most of the work.
+    let each = if row < 64 { 1 } else { 4 };
+    let tasks = if work < PARALLEL || threads == 1 { 1 } else { (each * threads).min(n.max(1)) };
     let run = |task: usize| {
         let (from, values, to) = (&from, &values, &to);
         let (first, end) = (n * task / tasks, n * (task + 1) / tasks);
@@ -51,7 +54,13 @@ pub(super) unsafe fn put(sizes: &Sizes, base: &Operand, value: &Operand, index: 
                     true => unsafe { fill(values.0, size, place(at), inner) },
                     // SAFETY: there are as many values as indices, of a row each.
                     false => unsafe {
-                        std::ptr::copy_nonoverlapping(values.0.add((o * count + j) * row), place(at), row);
+                        let (value, place) = (values.0.add((o * count + j) * row), place(at));
+                        match row {
+                            // One element: a call would take longer than the copy.
+                            4 => std::ptr::copy_nonoverlapping(value.cast::<[u8; 4]>(), place.cast(), 1),
+                            8 => std::ptr::copy_nonoverlapping(value.cast::<[u8; 8]>(), place.cast(), 1),
+                            _ => std::ptr::copy_nonoverlapping(value, place, row),
+                        }
                     },
                 }
             }
