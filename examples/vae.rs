@@ -4,8 +4,9 @@
 //! cargo run --release --example vae -- [epochs [digits to draw [folder for pictures]]]
 //! ```
 //!
-//! Kingma and Welling, "Auto-encoding variational Bayes" (2013). With a folder it writes plane.svg, where each test image lies in the plane,
-//! and digits.svg, what is drawn from places all over it. Without MNIST's files in $MNIST_DIR, digits are drawn here.
+//! Kingma and Welling, "Auto-encoding variational Bayes" (2013). With a folder it writes plane.svg, where each test
+//! image lies in the plane, and digits.svg, what is drawn from places all over it. Without MNIST's files in
+//! $MNIST_DIR, digits are drawn here.
 
 use std::cell::RefCell;
 use std::path::Path;
