@@ -1,9 +1,10 @@
 """Two networks against each other: one draws handwritten digits from noise, the other tells them from real ones.
 
-    python examples/dcgan.py [--data DIR] [--epochs 5] [--batch 128] [--width 32] [--device cpu] [--drawn 60000] [--pictures DIR]
+    python examples/dcgan.py [--data DIR] [--epochs 5] [--batch 128] [--width 32] [--device cpu] [--pictures DIR]
 
-Radford et al., "Unsupervised representation learning with deep convolutional generative adversarial networks" (2015). With `--pictures`
-writes what is drawn from the same 64 noises after each epoch. Without MNIST's files in DIR or $MNIST_DIR, digits are drawn here.
+Radford et al., "Unsupervised representation learning with deep convolutional generative adversarial networks"
+(2015). With `--pictures` writes what is drawn from the same 64 noises after each epoch. Without MNIST's files
+in DIR or $MNIST_DIR, it learns digits that are drawn here (`--drawn 60000`).
 """
 
 from __future__ import annotations

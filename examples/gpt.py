@@ -1,10 +1,11 @@
 """A small GPT learns a text letter by letter and goes on with it.
 
     python examples/gpt.py text.txt [--steps 500] [--layers 2] [--size 64] [--heads 4] [--context 32] [--batch 16]
-    python examples/gpt.py text.txt --device cuda --bfloat16 --layers 6 --size 384 --heads 6 --context 256 --batch 64 --steps 2000
+    python examples/gpt.py text.txt --device cuda --bfloat16 --layers 6 --size 384 --heads 6 --context 256 --batch 64
 
-Prints the loss on what it learns from and on the tenth of the text that it has not seen, and text that it draws. Steps are replayed,
-and so are letters: what attention has made of those before is kept in a cache, so that each costs one letter's work.
+Prints the loss on what it learns from and on the tenth of the text that it has not seen, and text that it
+draws. Steps are replayed, and so are letters: what attention has made of those before is kept in a cache, so
+that each costs one letter's work.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Attention(nn.Module):
             dropout = self.dropout if self.training else 0.0
             y = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=True)
         else:
-            # Keys and values of a whole context, of which those at the letters' places are written and those up to them read.
+            # Keys and values of a whole context: those at the letters' places are written, those up to them are read.
             keys, values = cache
             keys.index_copy_(2, at, k.to(keys.dtype))
             values.index_copy_(2, at, v.to(values.dtype))
@@ -80,7 +81,7 @@ class GPT(nn.Module):
             nn.init.zeros_(module.bias)
 
     def forward(self, letters, targets=None, caches=None, at=None):
-        """Scores of what follows each letter, and the loss if it is known. With caches, `at` says at which places the letters stand."""
+        """Scores of what follows each letter, and the loss if known. With caches, `at` has the letters' places."""
         if at is None:
             at = mg.arange(letters.shape[1], device=letters.device)
         x = self.dropout(self.letter(letters) + self.place(at))

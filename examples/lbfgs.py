@@ -2,8 +2,8 @@
 
     python examples/lbfgs.py [--picture oscillation.svg]
 
-L-BFGS uses the loss of all measurements, several times in a step, and what the last gradients say of its curvature. Where
-parameters are few and the loss is smooth, that needs far fewer gradients than Adam.
+L-BFGS uses the loss of all measurements, several times in a step, and what the last gradients say of its curvature.
+Where parameters are few and the loss is smooth, that needs far fewer gradients than Adam.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
     python examples/mnist_cnn.py [--data DIR] [--epochs 3] [--batch 128] [--device cpu] [--drawn 60000]
 
-Trains on MNIST's four files, as they are published, in DIR or in $MNIST_DIR; without either, on digits that are drawn here.
+Trains on MNIST's four files, as they are published, in DIR or in $MNIST_DIR; without either, on digits that are
+drawn here.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ def main() -> None:
     batches = Batches(len(train_y), a.batch, seed=a.seed, drop_last=True)
     steps = a.epochs * len(batches)
     schedule = optim.lr_scheduler.OneCycleLR(adam, max_lr=8e-3, total_steps=steps + 1)
-    print(f"{sum(p.numel() for p in model.parameters())} parameters, {len(train_y)} images, {len(batches)} steps an epoch")
+    count = sum(p.numel() for p in model.parameters())
+    print(f"{count} parameters, {len(train_y)} images, {len(batches)} steps an epoch")
 
     @mg.jit
     def learn(indices: mg.Tensor) -> mg.Tensor:

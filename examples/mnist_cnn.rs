@@ -4,7 +4,8 @@
 //! cargo run --release --example mnist_cnn -- [epochs [digits to draw]]
 //! ```
 //!
-//! Trains on MNIST's four files, as they are published, in the folder that $MNIST_DIR names; without it, on digits that are drawn here.
+//! Trains on MNIST's four files, as they are published, in the folder that $MNIST_DIR names; without it, on digits
+//! that are drawn here.
 
 use std::cell::RefCell;
 use std::time::Instant;

@@ -4,9 +4,9 @@
 //! cargo run --release --example pinn -- [steps]
 //! ```
 //!
-//! Raissi et al., "Physics-informed neural networks" (2019). There is no data: the loss is how far the network is from the equation
-//! at random points, by its own derivatives, and how far from the values at the border. The gradient of that loss
-//! differentiates the second derivatives once more.
+//! Raissi et al., "Physics-informed neural networks" (2019). There is no data: the loss is how far the network is
+//! from the equation at random points, by its own derivatives, and how far from the values at the border. The
+//! gradient of that loss differentiates the second derivatives once more.
 
 use std::cell::RefCell;
 use std::f64::consts::PI;

@@ -3,9 +3,10 @@
     python examples/resnet.py [--data DIR] [--epochs 1] [--batch 128] [--device cpu] [--bfloat16] [--drawn 2000]
     python examples/resnet.py --weights resnet18.safetensors [--stem imagenet]
 
-He et al., "Deep residual learning for image recognition" (2015). It learns MNIST's digits of DIR or $MNIST_DIR, set into images of 32 × 32
-in three colours; without the files, digits that are drawn here. `--weights` takes a safetensors file or a `.pt` of PyTorch's, and
-says what it has; the names are `conv1.weight`, `layer1.0.bn1.running_mean`, `fc.bias` and so on.
+He et al., "Deep residual learning for image recognition" (2015). It learns MNIST's digits of DIR or $MNIST_DIR,
+set into images of 32 × 32 in three colours; without the files, digits that are drawn here. `--weights` takes a
+safetensors file or a `.pt` of PyTorch's, and says what it has; the names are `conv1.weight`,
+`layer1.0.bn1.running_mean`, `fc.bias` and so on.
 """
 
 from __future__ import annotations

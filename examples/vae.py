@@ -2,8 +2,9 @@
 
     python examples/vae.py [--data DIR] [--epochs 10] [--drawn 60000] [--pictures DIR] [--device cpu]
 
-Kingma and Welling, "Auto-encoding variational Bayes" (2013). With `--pictures` writes plane.svg, where each test image lies in the
-plane, and digits.svg, what is drawn from places all over it. Without MNIST's files in DIR or $MNIST_DIR, digits are drawn here.
+Kingma and Welling, "Auto-encoding variational Bayes" (2013). With `--pictures` writes plane.svg, where each
+test image lies in the plane, and digits.svg, what is drawn from places all over it. Without MNIST's files in
+DIR or $MNIST_DIR, digits are drawn here.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ def main() -> None:
         with mg.no_grad():
             unseen = model.loss(test / 255).item()
         seconds = time.perf_counter() - start
-        print(f"epoch {epoch}: {(total / len(batches)).item():.1f} nats an image, {unseen:.1f} unseen, {seconds:.1f} s")
+        seen = (total / len(batches)).item()
+        print(f"epoch {epoch}: {seen:.1f} nats an image, {unseen:.1f} unseen, {seconds:.1f} s")
 
     with mg.no_grad():
         means, _ = model.encode(test / 255)

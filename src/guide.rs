@@ -1,5 +1,5 @@
-//! The pages of the guide, whose programs in Rust are compiled and run. A test in `crates/mg-py/tests` sees to it that none is
-//! left out.
+//! The pages of the guide, whose programs in Rust are compiled and run. A test in `crates/mg-py/tests` sees to it
+//! that none is left out.
 
 macro_rules! pages {
     ($($Page:ident $file:literal),* $(,)?) => {$(

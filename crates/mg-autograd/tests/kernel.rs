@@ -141,7 +141,7 @@ fn bent(x: S) -> S {
 
 #[test]
 fn methods_follow_arithmetic_with_literals() -> Result<()> {
-    let got = bent(&Tensor::from_slice(&X)).to_vec::<f64>()?;
+    let got = bent(Tensor::from_slice(&X)).to_vec::<f64>()?;
     let expected = |x: f64| if x > 1.0 { 1.0 + x.ln() * 2f64.sqrt() } else { x };
     assert!(X.iter().zip(got).all(|(&x, got)| (got - expected(x)).abs() < 1e-14));
     Ok(())

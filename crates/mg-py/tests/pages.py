@@ -3,8 +3,9 @@
     python pages.py page.md …            compares
     python pages.py --write page.md …    writes what was printed into the page
 
-A block that begins ```` ```python ```` is run, in one namespace for the whole page, in a folder of its own. A block ```` ```text ````
-right behind it is what it printed: `…` stands for anything within a line, and a line `…` for any lines. A page is run in a Python of its own.
+A block that begins ```` ```python ```` is run, in one namespace for the whole page, in a folder of its own. A
+block ```` ```text ```` right behind it is what it printed: `…` stands for anything within a line, and a line
+`…` for any lines. A page is run in a Python of its own.
 """
 
 from __future__ import annotations

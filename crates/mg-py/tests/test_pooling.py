@@ -172,7 +172,7 @@ def test_nothing_to_pool(device):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
 def test_windows_of_two_by_two_flow_back_to_the_right_element(device, dtype):
-    """Side by side they have a way of their own: equal elements, infinite ones, NaNs, an element that no window has; planes in a row."""
+    """Side by side they have a way of their own: equal elements, infinite ones, NaNs, elements that no window has."""
     inf, nan = float("inf"), float("nan")
     x = mg.tensor(
         [

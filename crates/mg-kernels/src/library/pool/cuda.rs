@@ -196,7 +196,7 @@ mod tests {
         ] {
             let whole = axis(1, 1, 1, 0, 1);
             let g = |x: usize| {
-                if x >= dilation * (kernel - 1) + 1 || padding > 0 {
+                if x > dilation * (kernel - 1) || padding > 0 {
                     (kernel, stride, padding, dilation)
                 } else {
                     (1, 1, 0, 1)
