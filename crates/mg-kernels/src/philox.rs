@@ -27,9 +27,10 @@ pub(crate) const BESIDE: usize = 64;
 #[inline(always)]
 pub(crate) fn blocks(seed: u64, first: u64) -> [[u32; BESIDE]; 4] {
     let mut c = [[0u32; BESIDE]; 4];
-    for i in 0..BESIDE {
+    let [low, high, ..] = &mut c;
+    for (i, (low, high)) in low.iter_mut().zip(high).enumerate() {
         let at = first.wrapping_add(i as u64);
-        (c[0][i], c[1][i]) = (at as u32, (at >> 32) as u32);
+        (*low, *high) = (at as u32, (at >> 32) as u32);
     }
     let mut k = [seed as u32, (seed >> 32) as u32];
     for _ in 0..10 {
@@ -72,9 +73,9 @@ mod tests {
     fn blocks_beside_each_other_are_those_alone() {
         for first in [0, 5, (1 << 32) - 3, (1 << 63) | 7, u64::MAX - 70] {
             let all = blocks(0x1234_5678_9abc_def0, first);
-            for i in 0..BESIDE {
-                let one = block(0x1234_5678_9abc_def0, first + i as u64);
-                assert_eq!(one, [all[0][i], all[1][i], all[2][i], all[3][i]]);
+            let beside = (0..BESIDE).map(|i| all.map(|word| word[i]));
+            for (i, beside) in beside.enumerate() {
+                assert_eq!(beside, block(0x1234_5678_9abc_def0, first + i as u64));
             }
         }
     }
