@@ -474,7 +474,7 @@ impl Engine {
                 | (info.external as u64) << 2
                 | (info.tracked as u64) << 3
                 | (info.dies as u64) << 4;
-            words.push(mix(inner.signature, flags));
+            words.push(mix(inner.plan_signature(), flags));
             match inner.value.get() {
                 Some(Ok(value)) => words.push(strides_signature(&value.layout, 1)),
                 _ => {

@@ -9,6 +9,9 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
+/// In the place of an operation's signature.
+const KNOWN_VIEW: u64 = 0x6b6e_6f77_6e21;
+
 /// The sources of a node, in the operation's order.
 pub type Sources = SmallVec<[Node; 3]>;
 
@@ -111,6 +114,24 @@ pub(crate) struct Inner {
     before: UnsafeCell<Option<Node>>,
     /// The engine's notes on this node, valid for one realisation.
     pub(crate) mark: Mark,
+}
+
+/// Of what a node is, with what its value is of.
+fn signature_of(what: u64, shape: &Shape, dtype: DType, device: Device) -> u64 {
+    let sizes = mix(what, (dtype as u64) << 8 | shape.rank() as u64);
+    let sizes = shape.iter().fold(sizes, |signature, &n| mix(signature, n as u64));
+    let place = if device.is_cpu() { 0 } else { device.ordinal() as u64 + 1 };
+    mix(sizes, place)
+}
+
+impl Inner {
+    /// For the key of a plan. Which part of its memory a known view sees is looked up when the plan is run.
+    pub(crate) fn plan_signature(&self) -> u64 {
+        match (&self.op, self.value.get()) {
+            (Op::View(_), Some(Ok(_))) => signature_of(KNOWN_VIEW, &self.shape, self.dtype, self.device),
+            _ => self.signature,
+        }
+    }
 }
 
 /// Notes of a realisation, written under the engine's lock.
@@ -260,12 +281,7 @@ impl Node {
         device: Device,
         value: OnceLock<Result<Value, Error>>,
     ) -> Node {
-        let mut signature = mix(op.signature(), (dtype as u64) << 8 | shape.rank() as u64);
-        for &n in shape.iter() {
-            signature = mix(signature, n as u64);
-        }
-        let place = if device.is_cpu() { 0 } else { device.ordinal() as u64 + 1 };
-        signature = mix(signature, place);
+        let signature = signature_of(op.signature(), &shape, dtype, device);
         let location = LINE.get().unwrap_or(Location::caller());
         Node::again(op, signature, sources, (shape, dtype, device), value, location)
     }

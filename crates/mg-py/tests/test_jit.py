@@ -38,6 +38,41 @@ def test_replay():
     close(f(mg.ones(2, 2), mg.ones(2, 2)), 8)
 
 
+def test_parts_of_one_tensor():
+    """A loop over a tensor gives a step another part each time: it is replayed, whatever views the step makes of it."""
+    data = mg.arange(64 * 8).float().view(64, 8)
+    host = [[float(8 * i + j) for j in range(8)] for i in range(64)]
+    steps = {
+        "itself": (lambda x: (x * 2).sum(), lambda x: 2 * sum(map(sum, x))),
+        "turned": (lambda x: (x.T * mg.ones(8, 8)).sum(0)[0], lambda x: sum(x[0])),
+        "seen otherwise": (lambda x: x.unsqueeze(1).view(4, 16).sum(1)[1], lambda x: sum(x[2]) + sum(x[3])),
+        "sliced": (lambda x: (x[1:] - x[:-1]).sum(), lambda x: sum(x[-1]) - sum(x[0])),
+    }
+    for name, (of, want) in steps.items():
+        step = mg.jit(of)
+        for at in (0, 8, 16, 3, 40, 40, 56):
+            close(step(data[at : at + 8]), want(host[at : at + 8]))
+        assert step.is_replaying, (name, step.reason)
+    # Two parts of one, which may overlap.
+    step = mg.jit(lambda x, y: (x * y.flip(0)).sum())
+    for at in (0, 4, 8, 1, 0, 28):
+        x, y = host[at : at + 8], host[2 * at : 2 * at + 8]
+        want = sum(a * b for p, q in zip(x, reversed(y), strict=True) for a, b in zip(p, q, strict=True))
+        close(step(data[at : at + 8], data[2 * at : 2 * at + 8]), want)
+    assert step.is_replaying, step.reason
+
+    def writes(x, y):
+        x.add_(1)
+        return (x * y).sum()
+
+    # What is written to one part is seen in the other: as without `jit`.
+    step, other = mg.jit(writes), data.clone()
+    for at in (0, 2, 4, 4, 0, 1):
+        close(step(data[at : at + 4], data[2:6]), writes(other[at : at + 4], other[2:6]))
+        close(data, other)
+    assert "several of its arguments" in str(step.reason)
+
+
 def test_fixed_arguments():
     @mg.jit
     def f(x, power, *, scale=1.0):

@@ -275,21 +275,19 @@ impl<F: FnMut(&[Tensor]) -> Result<Vec<Tensor>>> Jit<F> {
 }
 
 impl Key {
-    /// `None` where arguments share memory and are not the same tensor: what is written to one is seen by the other, which no
-    /// recording knows of.
+    /// `None` where an argument has no value.
     fn of(arguments: &[&Tensor]) -> Option<Key> {
         let ids: SmallVec<[MemoryId; 4]> = arguments.iter().map(|t| t.memory_id()).collect();
         let first = |i: usize, is: &dyn Fn(usize) -> bool| (0..i).find(|&j| is(j)).unwrap_or(i);
         let keys = arguments.iter().enumerate().map(|(i, t)| {
-            let key = ArgumentKey {
+            Some(ArgumentKey {
                 lie: Lie::of(&t.current())?,
                 leaf: t.keeps_grad(),
                 tracked: t.requires_grad(),
                 view: t.layout().is_some(),
                 is: first(i, &|j| arguments[j].is(t)),
                 shares: first(i, &|j| ids[j] == ids[i]),
-            };
-            (key.is == key.shares).then_some(key)
+            })
         });
         Some(Key {
             arguments: keys.collect::<Option<_>>()?,
@@ -408,6 +406,14 @@ impl Run {
             (None, Some(&slot)) => Ok(After::Slot(slot)),
             (None, None) => Err(refused("it leaves a value that it has not computed")),
         };
+        // What is written to one of them is seen by the other, and where they overlap is another matter in each call.
+        let is_shared = |id: MemoryId| {
+            let on_it = arguments.iter().filter(|t| t.memory_id() == id);
+            on_it.clone().any(|a| on_it.clone().any(|b| !a.is(b)))
+        };
+        if record.changed.iter().any(|(_, kept)| is_shared(kept.memory_id())) {
+            return Err(refused("it writes to memory that several of its arguments are parts of"));
+        }
         let is_leaf = |node: &Node| matches!(node.tag(), Some(Tag::Owner(_)));
         let alive = |node: &Node| node.is_tracked() && !is_leaf(node) && !node.is_released();
         let mut changed = vec![];

@@ -128,8 +128,10 @@ impl Tensor {
             Some(region) => (view.apply(&layout, &shape)?, Some(view.apply(&region, &shape)?)),
             None => (view.apply(&layout, &shape)?, None),
         };
-        let known = if self.requires_grad() && crate::is_grad_enabled() {
-            // Of this one, whose gradient may be asked for: not of the whole straight away.
+        let is_asked = self.requires_grad() && crate::is_grad_enabled();
+        let known = if is_asked || mg_graph::is_recording() {
+            // Of this one, not of the whole straight away: its gradient may be asked for, and a step that is replayed is given
+            // another part of the whole the next time.
             let own_node = self.current();
             let whole = line.node();
             let node = view_of(&own_node, view, shape).unwrap_or_else(|error| Node::failed(error, &own_node));
