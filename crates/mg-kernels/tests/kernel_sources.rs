@@ -121,7 +121,12 @@ fn others() -> Vec<Launch> {
         output: [1, 4, 4],
         share: pool::Share::Places,
     };
-    all.extend(launches(windows, &[f32s(&[2, 3, 8, 8])]));
+    let (images, tops): (&[usize], &[usize]) = (&[2, 3, 8, 8], &[2, 3, 4, 4]);
+    all.extend(launches(windows, &[f32s(images)]));
+    for adaptive in [false, true] {
+        let spread = pool::Pool { kind: pool::PoolKind::MaxGrad, adaptive, ..windows };
+        all.extend(launches(spread, &[f32s(images), f32s(tops), f32s(tops)]));
+    }
     let written = put::Put { n: 10, inner: 4 };
     all.extend(launches(written, &[f32s(&[10, 4]), f32s(&[3, 4]), (&[3], DType::I64)]));
     all.extend(

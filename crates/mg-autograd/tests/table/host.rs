@@ -1,7 +1,7 @@
 //! The rows on the host: floats in f64, integers in 128 bits, one element at a time.
 
 use crate::common::{Array, Cell, indices, joint};
-use mg_device::DType;
+use mg_device::{DType, bf16, f16};
 use mg_kernels::Row;
 use mg_kernels::rows::Class;
 use std::f64::consts::PI;
@@ -120,8 +120,19 @@ fn next_after(dtype: DType, a: f64, b: f64) -> f64 {
     match dtype {
         DType::F64 if a < b => a.next_up(),
         DType::F64 => a.next_down(),
+        DType::F16 => f16::from_bits(beside(f16::from_f64(a).to_bits(), a < b)).to_f64(),
+        DType::BF16 => bf16::from_bits(beside(bf16::from_f64(a).to_bits(), a < b)).to_f64(),
         _ if a < b => f64::from((a as f32).next_up()),
         _ => f64::from((a as f32).next_down()),
+    }
+}
+
+/// The bits of the next number up or down, of a sign and a magnitude.
+fn beside(bits: u16, up: bool) -> u16 {
+    match (bits & 0x7fff == 0, (bits >> 15 == 0) == up) {
+        (true, _) => 1 | u16::from(!up) << 15,
+        (false, true) => bits + 1,
+        (false, false) => bits - 1,
     }
 }
 
@@ -291,7 +302,7 @@ pub fn meant(row: Row, dtypes: &[DType]) -> Option<(Row, DType)> {
         Row::BitXor if joined.is_bool() => Row::Xor,
         Row::Neg | Row::Pow | Row::Fmod | Row::Shl | Row::Shr if joined.is_bool() => return None,
         Row::Pow if joined.is_int() => Row::IntPow,
-        Row::NextAfter if !matches!(joined, DType::F32 | DType::F64) => return None,
+        Row::NextAfter if !joined.is_float() => return None,
         _ if rounds && joined.is_bool() => return None,
         _ if row.class() == Class::Integer && joined.is_float() => return None,
         row => row,
