@@ -52,9 +52,19 @@ pub fn isa() -> Isa {
     })
 }
 
-/// Compiles `$body` (a call of an `#[inline(always)]` generic) for each instruction set and answers with the right one.
+/// Compiles `$body` (a call of an `#[inline(always)]` generic) for each instruction set and answers with the right one. What is `narrow`
+/// is not compiled for the widest: large bodies that wait for memory, as pooling's.
 macro_rules! by_isa {
-    ($isa:expr, $fn_type:ty, fn <$($G:ident : $Bound:path),*> ($($arg:ident : $T:ty),*) $(-> $R:ty)? $body:block, [$($Actual:ty),*]) => {{
+    (narrow $isa:expr, $fn_type:ty, fn <$($G:ident : $Bound:path),*> ($($arg:ident : $T:ty),*) $(-> $R:ty)? $body:block, [$($Actual:ty),*]) => {{
+        $crate::cpu::loops::by_isa!(@each fn <$($G: $Bound),*> ($($arg: $T),*) $(-> $R)? $body);
+        let f: $fn_type = match $isa {
+            #[cfg(target_arch = "x86_64")]
+            $crate::cpu::loops::Isa::Avx512 | $crate::cpu::loops::Isa::Avx2 => avx2::<$($Actual),*>,
+            _ => baseline::<$($Actual),*>,
+        };
+        f
+    }};
+    (@each fn <$($G:ident : $Bound:path),*> ($($arg:ident : $T:ty),*) $(-> $R:ty)? $body:block) => {
         #[inline(always)]
         unsafe fn inner<$($G: $Bound),*>($($arg: $T),*) $(-> $R)? {
             // SAFETY: the caller keeps the contract of the function type.
@@ -70,6 +80,9 @@ macro_rules! by_isa {
             // SAFETY: as above.
             unsafe { inner::<$($G),*>($($arg),*) }
         }
+    };
+    ($isa:expr, $fn_type:ty, fn <$($G:ident : $Bound:path),*> ($($arg:ident : $T:ty),*) $(-> $R:ty)? $body:block, [$($Actual:ty),*]) => {{
+        $crate::cpu::loops::by_isa!(@each fn <$($G: $Bound),*> ($($arg: $T),*) $(-> $R)? $body);
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma,bmi1,bmi2,f16c,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
         unsafe fn avx512<$($G: $Bound),*>($($arg: $T),*) $(-> $R)? {

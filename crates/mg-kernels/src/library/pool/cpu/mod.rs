@@ -64,51 +64,52 @@ pub(super) unsafe fn pool(kind: PoolKind, g: &Geometry, dtype: DType, operands: 
         return;
     }
     macro_rules! task {
-        ($call:ident<$T:ty>) => {
-            by_isa!(isa(), Task, fn <E: Element>(job: &Job<'_>, task: usize, memory: *mut u64) { $call::<E>(job, task, memory) }, [$T])
+        ($($narrow:ident)? => $call:ident<$T:ty>) => {
+            by_isa!($($narrow)? isa(), Task, fn <E: Element>(job: &Job<'_>, task: usize, memory: *mut u64) { $call::<E>(job, task, memory) }, [$T])
         };
     }
     macro_rules! floats {
-        ($call:ident) => {
+        ($($narrow:ident)? => $call:ident) => {
             match dtype {
-                DType::F64 => task!($call<f64>),
-                DType::F16 => task!($call<f16>),
-                DType::BF16 => task!($call<bf16>),
+                DType::F64 => task!($($narrow)? => $call<f64>),
+                DType::F16 => task!($($narrow)? => $call<f16>),
+                DType::BF16 => task!($($narrow)? => $call<bf16>),
                 // `Pool::result` takes no integers.
-                _ => task!($call<f32>),
+                _ => task!($($narrow)? => $call<f32>),
             }
         };
     }
     macro_rules! numbers {
         ($call:ident) => {
             match dtype {
-                DType::I64 => task!($call<i64>),
-                DType::I32 => task!($call<i32>),
-                DType::I16 => task!($call<i16>),
-                DType::I8 => task!($call<i8>),
-                DType::U64 => task!($call<u64>),
-                DType::U32 => task!($call<u32>),
-                DType::U16 => task!($call<u16>),
-                DType::U8 | DType::Bool => task!($call<u8>),
-                DType::F32 | DType::F64 | DType::F16 | DType::BF16 => floats!($call),
+                DType::I64 => task!(narrow => $call<i64>),
+                DType::I32 => task!(narrow => $call<i32>),
+                DType::I16 => task!(narrow => $call<i16>),
+                DType::I8 => task!(narrow => $call<i8>),
+                DType::U64 => task!(narrow => $call<u64>),
+                DType::U32 => task!(narrow => $call<u32>),
+                DType::U16 => task!(narrow => $call<u16>),
+                DType::U8 | DType::Bool => task!(narrow => $call<u8>),
+                DType::F32 | DType::F64 | DType::F16 | DType::BF16 => floats!(narrow => $call),
             }
         };
     }
     let task: Task = match kind {
         PoolKind::Max => numbers!(largest),
         PoolKind::MaxAt => numbers!(positions),
-        PoolKind::MaxGrad => floats!(largest_gradient),
-        PoolKind::MaxPick => floats!(picked),
-        PoolKind::Mean if dtype == DType::I64 => task!(means<i64>),
-        PoolKind::Mean => floats!(means),
-        PoolKind::MeanGrad => floats!(means_gradient),
+        // Its windows of two by two are compared without a jump, which the widest instructions do best.
+        PoolKind::MaxGrad => floats!(=> largest_gradient),
+        PoolKind::MaxPick => floats!(narrow => picked),
+        PoolKind::Mean if dtype == DType::I64 => task!(narrow => means<i64>),
+        PoolKind::Mean => floats!(narrow => means),
+        PoolKind::MeanGrad => floats!(narrow => means_gradient),
         PoolKind::Unfold => match size {
-            1 => task!(unfold<u8>),
-            2 => task!(unfold<f16>),
-            4 => task!(unfold<f32>),
-            _ => task!(unfold<f64>),
+            1 => task!(narrow => unfold<u8>),
+            2 => task!(narrow => unfold<f16>),
+            4 => task!(narrow => unfold<f32>),
+            _ => task!(narrow => unfold<f64>),
         },
-        PoolKind::Fold => floats!(fold),
+        PoolKind::Fold => floats!(narrow => fold),
     };
     // Rows of a plane that are independent, and the elements that one of them stands for.
     let rows = match kind {
