@@ -231,6 +231,28 @@ pub(crate) fn drawn() -> u64 {
     DRAWN.get()
 }
 
+/// `steps` numbers as far from each other, from `start` to `end`, both included, in f64; where they are to be integers of `dtype`, from
+/// `start` and to `end` without their fractions.
+pub(crate) fn evenly_spaced(
+    start: f64,
+    end: f64,
+    steps: usize,
+    dtype: DType,
+    device: Device,
+) -> Result<Node> {
+    let (start, end) = if dtype.is_int() { (start.trunc(), end.trunc()) } else { (start, end) };
+    let i = Node::ramp(Shape::new(&[steps])?, device).cast(DType::F64);
+    let gaps = steps.saturating_sub(1) as f64;
+    let step = if steps > 1 { (end - start) / gaps } else { 0.0 };
+    // From the nearer end, so that both ends are exact.
+    let up = i.scale(step).add(&i.lit(start));
+    let down = i.sub(&i.lit(gaps)).scale(step).add(&i.lit(end));
+    Ok(match steps {
+        0 | 1 => up,
+        _ => i.lt(&i.lit(steps as f64 / 2.0)).choose(&up, &down),
+    })
+}
+
 impl Tensor {
     /// A vector of a slice's elements, copied. Where the default device cannot be used, whoever reads it is told.
     #[track_caller]
@@ -380,18 +402,8 @@ impl Tensor {
     #[track_caller]
     pub fn linspace(start: f64, end: f64, steps: usize, dtype: DType) -> Result<Tensor> {
         public("linspace", || {
-            Shape::new(&[steps])?;
-            let (start, end) = if dtype.is_int() { (start.trunc(), end.trunc()) } else { (start, end) };
-            let gaps = steps.saturating_sub(1) as f64;
-            let step = if steps > 1 { (end - start) / gaps } else { 0.0 };
-            let i = Tensor::arange(steps).to_dtype(DType::F64);
-            // From the nearer end, so that both ends are exact.
-            let up = i.try_mul(step)?.try_add(start)?;
-            if steps < 2 {
-                return Ok(up.to_dtype(dtype));
-            }
-            let down = i.try_sub(gaps)?.try_mul(step)?.try_add(end)?;
-            Ok(Tensor::where_(&i.try_lt(steps as f64 / 2.0)?, up, down)?.to_dtype(dtype))
+            let exact = evenly_spaced(start, end, steps, dtype, default_device())?;
+            Ok(Tensor::from_node(exact.cast(dtype)))
         })
     }
 

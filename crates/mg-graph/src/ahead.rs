@@ -13,9 +13,10 @@ impl Plan {
     /// Has the driver assemble what the launches need and is not loaded yet, on all processors. What fails here fails again
     /// where it is launched, and is told there.
     pub(crate) fn assemble_ahead<B: Bindings>(&self, memory: &Memory<B>) {
-        if self.assembled.swap(true, Ordering::Relaxed) {
+        if self.assembled.load(Ordering::Relaxed) {
             return;
         }
+        self.assembled.store(true, Ordering::Relaxed);
         let mut devices: Vec<Device> = vec![];
         for launch in &self.launches {
             if launch.device.is_cuda() && !devices.contains(&launch.device) {

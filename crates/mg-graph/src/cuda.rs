@@ -73,30 +73,18 @@ impl<B: Bindings> Executor<B> for Cuda {
 
     fn kernel(&self, launch: &Launch, call: &Call, run: &mut Run<B>) -> Result<()> {
         let (gpu, memory) = (Gpu::of(launch.device)?, run.memory);
-        let graph = memory.graph;
-        let operands = operands(call, memory);
-        let out = call.output.map(|slot| memory.slots[slot]).ok_or_else(|| launch.lost())?;
-        let inputs = addresses(call, &operands);
-        let whole = |run: &mut Run<B>| {
-            let prepared = launch.library(gpu, call, &operands, &inputs, address(out))?;
-            prepared.run(gpu, &inputs, address(out), launch, run.memory.graph, None)
+        let at = launch.placed(call, memory)?;
+        let go = |prepared: &Prepared, after: Option<&After>| {
+            prepared.run(gpu, &at.inputs, address(at.out), launch, memory.graph, after)
         };
-        let Some(p) = &call.epilogue else { return whole(run) };
-        if launch.fuses.load(Ordering::Relaxed) {
-            let fused = p.with_args(memory, |args, product| {
-                let after = After { program: p, args, product, raw: call.raw };
-                let prepared = launch.library_then(gpu, call, &operands, &inputs, address(out), &after)?;
-                let Some(prepared) = prepared else { return Ok(false) };
-                prepared.run(gpu, &inputs, address(out), launch, graph, Some(&after))?;
-                Ok(true)
-            })?;
-            if fused {
+        if let Some(p) = call.epilogue.as_ref().filter(|_| launch.fuses.load(Ordering::Relaxed)) {
+            if launch.fused(gpu, call, p, &at, memory, |prepared, after| go(prepared, Some(after)))? {
                 return Ok(());
             }
             launch.fuses.store(false, Ordering::Relaxed);
         }
-        whole(run)?;
-        launch.program(gpu, p, memory, Some(out))
+        go(&*launch.library(gpu, call, &at)?, None)?;
+        call.epilogue.as_ref().map_or(Ok(()), |p| launch.program(gpu, p, memory, Some(at.out)))
     }
 }
 
@@ -114,10 +102,13 @@ fn origin_of<B: Bindings>(graph: &B, node: usize, name: &'static str) -> plan::O
 pub(crate) struct After<'a> {
     pub(crate) program: &'a ProgramLaunch,
     pub(crate) args: &'a Args<'a>,
-    /// The positions of its operands that are the kernel's result.
-    product: &'a [usize],
-    /// The result itself is wanted too.
-    raw: bool,
+}
+
+/// A kernel's operands, where they begin, and where its result does.
+struct Placed {
+    operands: SmallVec<[(*const u8, Layout); 4]>,
+    inputs: SmallVec<[u64; 4]>,
+    out: *mut u8,
 }
 
 impl Launch {
@@ -214,18 +205,22 @@ impl Launch {
         call.kernel.cuda(&described, &Shaped { shape: self.shape, dtype: self.dtype }, target)
     }
 
+    fn placed<B: Bindings>(&self, call: &Call, memory: &Memory<B>) -> Result<Placed> {
+        let operands: SmallVec<[(*const u8, Layout); 4]> =
+            call.args.iter().map(|arg| memory.operand(arg)).collect();
+        let first = |((base, layout), arg): (&(*const u8, Layout), &KernelArg)| {
+            address(*base) + (layout.offset() * arg.dtype.size()) as u64
+        };
+        let inputs = operands.iter().zip(&call.args).map(first).collect();
+        let out = call.output.map(|slot| memory.slots[slot]).ok_or_else(|| self.lost())?;
+        Ok(Placed { operands, inputs, out })
+    }
+
     /// A kernel, ready.
-    fn library(
-        &self,
-        gpu: &Gpu,
-        call: &Call,
-        operands: &[(*const u8, Layout)],
-        inputs: &[u64],
-        out: u64,
-    ) -> Result<Arc<Prepared>> {
-        let prepared = self.known_or(Situation::of(inputs, out, None), |situation| {
-            let plan = self.planned(gpu, call, operands, situation, None)?;
-            Ok(Some(vec![Step::new(gpu, plan, (0..operands.len()).collect(), 0)?]))
+    fn library(&self, gpu: &Gpu, call: &Call, at: &Placed) -> Result<Arc<Prepared>> {
+        let prepared = self.known_or(Situation::of(&at.inputs, address(at.out), None), |situation| {
+            let plan = self.planned(gpu, call, &at.operands, situation, None)?;
+            Ok(Some(vec![Step::new(gpu, plan, (0..at.operands.len()).collect(), 0)?]))
         })?;
         prepared.ok_or_else(|| self.lost())
     }
@@ -262,28 +257,33 @@ impl Launch {
         Ok((prepared.ok_or_else(|| self.lost())?, inputs, out))
     }
 
-    /// A kernel, ready, that does the elementwise work that follows before the store, if there is one.
-    fn library_then(
+    /// Hands over a kernel, ready, that does the elementwise work that follows before the store; answers whether there is one.
+    fn fused<B: Bindings>(
         &self,
         gpu: &Gpu,
         call: &Call,
-        operands: &[(*const u8, Layout)],
-        inputs: &[u64],
-        out: u64,
-        after: &After,
-    ) -> Result<Option<Arc<Prepared>>> {
+        p: &ProgramLaunch,
+        at: &Placed,
+        memory: &Memory<B>,
+        f: impl FnOnce(&Prepared, &After) -> Result<()>,
+    ) -> Result<bool> {
         if !matches!(self.dtype, DType::F32 | DType::F16 | DType::BF16) {
-            return Ok(None);
+            return Ok(false);
         }
-        let whole = after.program.code.on_cuda()?.is_aligned(after.args);
-        self.known_or(Situation::of(inputs, out, Some(whole)), |situation| {
-            let epilogue = Epilogue { stores: after.raw };
-            let plan = self.planned(gpu, call, operands, situation, Some(epilogue))?;
-            let Some(last) = plan.launches.last() else { return Ok(None) };
-            let program = &after.program.program;
-            let epilogue = CudaEpilogue::new(gpu, last.kernel, program, after.product, plan.matrix, whole)?;
-            let Some(epilogue) = epilogue else { return Ok(None) };
-            Ok(Some(vec![Step::fused(gpu, plan, (0..operands.len()).collect(), epilogue)?]))
+        p.with_args(memory, |args, product| {
+            let whole = p.code.on_cuda()?.is_aligned(args);
+            let situation = Situation::of(&at.inputs, address(at.out), Some(whole));
+            let prepared = self.known_or(situation, |situation| {
+                let epilogue = Epilogue { stores: call.raw };
+                let plan = self.planned(gpu, call, &at.operands, situation, Some(epilogue))?;
+                let Some(last) = plan.launches.last() else { return Ok(None) };
+                let epilogue = CudaEpilogue::new(gpu, last.kernel, &p.program, product, plan.matrix, whole)?;
+                let Some(epilogue) = epilogue else { return Ok(None) };
+                Ok(Some(vec![Step::fused(gpu, plan, (0..at.operands.len()).collect(), epilogue)?]))
+            })?;
+            let Some(prepared) = prepared else { return Ok(false) };
+            f(&prepared, &After { program: p, args })?;
+            Ok(true)
         })
     }
 
@@ -298,19 +298,13 @@ impl Launch {
             plan::Action::Copies(copies) => self.copying(gpu, copies, memory).map(|_| ()),
             plan::Action::Transfer { .. } => Ok(()),
             plan::Action::Kernel(call) => {
-                let operands = operands(call, memory);
-                let out = call.output.map(|slot| memory.slots[slot]).ok_or_else(|| self.lost())?;
-                let inputs = addresses(call, &operands);
-                if let Some(p) = call.epilogue.as_ref().filter(|_| self.fuses.load(Ordering::Relaxed)) {
-                    let fused = p.with_args(memory, |args, product| {
-                        let after = After { program: p, args, product, raw: call.raw };
-                        self.library_then(gpu, call, &operands, &inputs, address(out), &after)
-                    })?;
-                    if fused.is_some() {
-                        return Ok(());
-                    }
+                let at = self.placed(call, memory)?;
+                if let Some(p) = call.epilogue.as_ref().filter(|_| self.fuses.load(Ordering::Relaxed))
+                    && self.fused(gpu, call, p, &at, memory, |_, _| Ok(()))?
+                {
+                    return Ok(());
                 }
-                let product = self.library(gpu, call, &operands, &inputs, address(out)).map(|_| ());
+                let product = self.library(gpu, call, &at).map(|_| ());
                 product.and(call.epilogue.as_ref().map_or(Ok(()), |p| load_program(gpu, p, memory, false)))
             }
         }
@@ -320,17 +314,4 @@ impl Launch {
 fn load_program<B: Bindings>(gpu: &Gpu, p: &ProgramLaunch, memory: &Memory<B>, listed: bool) -> Result<()> {
     let code = p.code.on_cuda()?;
     p.with_args(memory, |args, _| code.load(gpu, args, listed))
-}
-
-/// Where a kernel's operands lie.
-fn operands<B: Bindings>(call: &Call, memory: &Memory<B>) -> SmallVec<[(*const u8, Layout); 4]> {
-    call.args.iter().map(|arg| memory.operand(arg)).collect()
-}
-
-/// Where a kernel's operands begin.
-fn addresses(call: &Call, operands: &[(*const u8, Layout)]) -> SmallVec<[u64; 4]> {
-    let first = |((base, layout), arg): (&(*const u8, Layout), &KernelArg)| {
-        address(*base) + (layout.offset() * arg.dtype.size()) as u64
-    };
-    operands.iter().zip(&call.args).map(first).collect()
 }

@@ -1,17 +1,25 @@
 //! Philox4x32-10, the counter-based generator (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2,
 //! 3", 2011): the number at a position is a function of seed and position alone.
 
+/// A round of the cipher.
+#[inline(always)]
+fn round(c: [u32; 4], k: [u32; 2]) -> [u32; 4] {
+    let p0 = c[0] as u64 * 0xD251_1F53;
+    let p1 = c[2] as u64 * 0xCD9E_8D57;
+    [(p1 >> 32) as u32 ^ c[1] ^ k[0], p1 as u32, (p0 >> 32) as u32 ^ c[3] ^ k[1], p0 as u32]
+}
+
+/// The keys of its ten rounds.
+#[inline(always)]
+fn keys(key: [u32; 2]) -> impl Iterator<Item = [u32; 2]> {
+    let next = |k: &[u32; 2]| Some([k[0].wrapping_add(0x9E37_79B9), k[1].wrapping_add(0xBB67_AE85)]);
+    std::iter::successors(Some(key), next).take(10)
+}
+
 /// Four words from a 128-bit counter and a 64-bit key.
 #[inline]
 pub fn philox4x32(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
-    let (mut c, mut k) = (counter, key);
-    for _ in 0..10 {
-        let p0 = c[0] as u64 * 0xD251_1F53;
-        let p1 = c[2] as u64 * 0xCD9E_8D57;
-        c = [(p1 >> 32) as u32 ^ c[1] ^ k[0], p1 as u32, (p0 >> 32) as u32 ^ c[3] ^ k[1], p0 as u32];
-        k = [k[0].wrapping_add(0x9E37_79B9), k[1].wrapping_add(0xBB67_AE85)];
-    }
-    c
+    keys(key).fold(counter, round)
 }
 
 /// The block of four words at a position.
@@ -32,19 +40,13 @@ pub(crate) fn blocks(seed: u64, first: u64) -> [[u32; BESIDE]; 4] {
         let at = first.wrapping_add(i as u64);
         (*low, *high) = (at as u32, (at >> 32) as u32);
     }
-    let mut k = [seed as u32, (seed >> 32) as u32];
-    for _ in 0..10 {
+    for k in keys([seed as u32, (seed >> 32) as u32]) {
         let mut next = [[0u32; BESIDE]; 4];
         for i in 0..BESIDE {
-            let p0 = c[0][i] as u64 * 0xD251_1F53;
-            let p1 = c[2][i] as u64 * 0xCD9E_8D57;
-            next[0][i] = (p1 >> 32) as u32 ^ c[1][i] ^ k[0];
-            next[1][i] = p1 as u32;
-            next[2][i] = (p0 >> 32) as u32 ^ c[3][i] ^ k[1];
-            next[3][i] = p0 as u32;
+            let words = round([c[0][i], c[1][i], c[2][i], c[3][i]], k);
+            (next[0][i], next[1][i], next[2][i], next[3][i]) = (words[0], words[1], words[2], words[3]);
         }
         c = next;
-        k = [k[0].wrapping_add(0x9E37_79B9), k[1].wrapping_add(0xBB67_AE85)];
     }
     c
 }
@@ -52,7 +54,13 @@ pub(crate) fn blocks(seed: u64, first: u64) -> [[u32; BESIDE]; 4] {
 /// The f32 at position `at`: 24 bits, uniform in [0, 1). Four neighbouring positions share a block.
 #[inline]
 pub fn uniform_f32(seed: u64, at: u64) -> f32 {
-    (block(seed, at / 4)[(at % 4) as usize] >> 8) as f32 * (1.0 / (1u32 << 24) as f32)
+    unit_f32(block(seed, at / 4)[(at % 4) as usize])
+}
+
+/// The number in [0, 1) that a word stands for.
+#[inline(always)]
+pub(crate) fn unit_f32(word: u32) -> f32 {
+    (word >> 8) as f32 * (1.0 / (1u32 << 24) as f32)
 }
 
 /// The f64 at position `at`: 53 bits, uniform in [0, 1). Its blocks are none of the f32 numbers': bit 63 of their
@@ -61,7 +69,13 @@ pub fn uniform_f32(seed: u64, at: u64) -> f32 {
 pub fn uniform_f64(seed: u64, at: u64) -> f64 {
     let words = block(seed, (at / 2) | (1 << 63));
     let pair = (at % 2) as usize * 2;
-    let bits = ((words[pair] as u64) << 32) | words[pair + 1] as u64;
+    unit_f64(words[pair], words[pair + 1])
+}
+
+/// The number in [0, 1) that two words stand for.
+#[inline(always)]
+pub(crate) fn unit_f64(high: u32, low: u32) -> f64 {
+    let bits = ((high as u64) << 32) | low as u64;
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 

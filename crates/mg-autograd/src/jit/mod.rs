@@ -51,9 +51,9 @@ struct Key {
 ///
 /// A replay answers and changes what the function would have, to the last bit. What a recording takes for granted of its
 /// arguments is looked at in each call: shapes, dtypes, devices, how they lie in memory, which are the same tensor or share
-/// memory with one another or with what the function captures, whether gradients are recorded, the default dtype and device. Tensors that the function
-/// captures (parameters, optimisers' state, gradients) are what they are when it is called, whoever has written to them, and
-/// random numbers go on. Where something does not fit, the function runs as usual, and is recorded for that case too; what it
+/// memory with one another or with what the function captures, whether gradients are recorded, the default dtype and device.
+/// Tensors that the function captures (parameters, optimisers' state, gradients) are what they are when it is called, whoever
+/// has written to them, and random numbers go on. Where something does not fit, the function runs as usual, and is recorded for that case too; what it
 /// launched is replayed as soon as two runs in a row agree.
 ///
 /// What the function does besides launching work (logging, counting in host variables) happens while it runs only: a number of
@@ -407,11 +407,10 @@ impl Run {
             (None, None) => Err(refused("it leaves a value that it has not computed")),
         };
         // What is written to one of them is seen by the other, and where they overlap is another matter in each call.
-        let is_shared = |id: MemoryId| {
-            let on_it = arguments.iter().filter(|t| t.memory_id() == id);
-            on_it.clone().any(|a| on_it.clone().any(|b| !a.is(b)))
-        };
-        if record.changed.iter().any(|(_, kept)| is_shared(kept.memory_id())) {
+        let ids: SmallVec<[MemoryId; 4]> = arguments.iter().map(|t| t.memory_id()).collect();
+        let beside = |i: usize| (0..i).any(|j| ids[j] == ids[i] && !arguments[j].is(arguments[i]));
+        let shared: SmallVec<[MemoryId; 4]> = (0..ids.len()).filter(|&i| beside(i)).map(|i| ids[i]).collect();
+        if !shared.is_empty() && record.changed.iter().any(|(_, kept)| shared.contains(&kept.memory_id())) {
             return Err(refused("it writes to memory that several of its arguments are parts of"));
         }
         let is_leaf = |node: &Node| matches!(node.tag(), Some(Tag::Owner(_)));

@@ -27,7 +27,8 @@ pub struct Truth(S);
 /// A kernel that is being written down on this thread.
 struct Trace {
     builder: Builder,
-    known: HashMap<String, usize>,
+    /// The steps that were made for a key.
+    known: HashMap<String, Vec<usize>>,
     /// The conditions of the branches that are open.
     branches: Vec<usize>,
     /// Those, and the conditions beside which something is asked for: `b != 0 && …`.
@@ -49,40 +50,29 @@ const NOWHERE: S = S { at: usize::MAX, depth: 0 };
 
 impl Trace {
     fn once(&mut self, key: String, make: impl FnOnce(&mut Builder) -> Result<usize>) -> usize {
-        if let Some(&at) = self.known.get(&key) {
-            return at;
-        }
-        match make(&mut self.builder) {
-            Ok(at) => {
-                self.known.insert(key, at);
-                at
-            }
-            Err(error) => {
-                self.error.get_or_insert(error);
-                usize::MAX
-            }
-        }
+        self.all_once(key, 1, |b| Ok(vec![make(b)?]))[0]
     }
 
     /// As [`Trace::once`], of several values.
     fn all_once(
         &mut self,
-        key: &str,
+        key: String,
         count: usize,
         make: impl FnOnce(&mut Builder) -> Result<Vec<usize>>,
-    ) -> Vec<S> {
-        let known = |trace: &Trace| -> Option<Vec<usize>> {
-            (0..count).map(|i| trace.known.get(&format!("{key} {i}")).copied()).collect()
-        };
-        let all = known(self).unwrap_or_else(|| {
-            let made = make(&mut self.builder).unwrap_or_else(|error| {
+    ) -> Vec<usize> {
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        match make(&mut self.builder) {
+            Ok(all) => {
+                self.known.insert(key, all.clone());
+                all
+            }
+            Err(error) => {
                 self.error.get_or_insert(error);
                 vec![usize::MAX; count]
-            });
-            self.known.extend(made.iter().enumerate().map(|(i, &at)| (format!("{key} {i}"), at)));
-            made
-        });
-        all.into_iter().map(|at| self.made(at)).collect()
+            }
+        }
     }
 
     /// A value as the open branches read it.
@@ -631,7 +621,8 @@ pub fn called(kernel: &Result<Arc<Kernel>>, args: &[S]) -> Vec<S> {
             let args: Vec<usize> = args.iter().map(|&v| trace.read(v)).collect();
             let taken = trace.taken.clone();
             let key = format!("kernel {:?} {args:?} {taken:?}", Arc::as_ptr(kernel));
-            trace.all_once(&key, kernel.results(), |b| b.kernel_within(kernel, &taken, &args))
+            let all = trace.all_once(key, kernel.results(), |b| b.kernel_within(kernel, &taken, &args));
+            all.into_iter().map(|at| trace.made(at)).collect()
         }
         Err(error) => {
             trace.error.get_or_insert(error.clone());

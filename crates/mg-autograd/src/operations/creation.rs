@@ -2,7 +2,7 @@
 
 use crate::caller::public;
 use crate::checks::{unseen, valid};
-use crate::creation::{Generator, default_device, drawn_in, normal, takes_floats, uniform};
+use crate::creation::{Generator, default_device, drawn_in, evenly_spaced, normal, takes_floats, uniform};
 use crate::ops::Operand;
 use crate::tensor::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape, Valid};
@@ -280,18 +280,8 @@ impl Tensor {
         #[default(false)] requires_grad: bool,
     ) -> Result<Tensor> {
         let dtype = dtype.unwrap_or_else(DType::default_float);
-        let (start, end) = if dtype.is_int() { (start.trunc(), end.trunc()) } else { (start, end) };
-        let i = Node::ramp(Shape::new(&[steps])?, on(device)?).cast(DType::F64);
-        let gaps = steps.saturating_sub(1) as f64;
-        let step = if steps > 1 { (end - start) / gaps } else { 0.0 };
-        // From the nearer end, so that both ends are exact.
-        let up = i.scale(step).add(&i.lit(start));
-        let down = i.sub(&i.lit(gaps)).scale(step).add(&i.lit(end));
-        let exponents = match steps {
-            0 | 1 => up,
-            _ => i.lt(&i.lit(steps as f64 / 2.0)).choose(&up, &down),
-        };
-        finished(Node::apply(Row::Pow, &[&i.lit(base), &exponents]).cast(dtype), requires_grad)
+        let exponents = evenly_spaced(start, end, steps, dtype, on(device)?)?;
+        finished(Node::apply(Row::Pow, &[&exponents.lit(base), &exponents]).cast(dtype), requires_grad)
     }
 
     /// `start`, `start + step`, … up to `end`, which is included; of the default dtype unless another is named. `arange`, which

@@ -156,15 +156,21 @@ fn in_bins(x: &Node, low: &Node, high: &Node, bins: usize, weight: Option<&Node>
     let line = Shape::of(&[x.shape().numel()]);
     let x = x.reshape(line)?;
     let place = x.sub(low).div(&high.sub(low)).scale(bins as f64).map(Row::Floor);
-    let inside = [Node::apply(Row::Le, &[low, &x]), Node::apply(Row::Le, &[&x, high])];
+    tally(&x, [low, high], &place, bins, weight)
+}
+
+/// How many elements of a line that lie between two ends, both included, have each place, or the sum of their weights; what
+/// would have a place beyond the last one has that.
+fn tally(x: &Node, ends: [&Node; 2], place: &Node, bins: usize, weight: Option<&Node>) -> Result<Node> {
+    let inside = [Node::apply(Row::Le, &[ends[0], x]), Node::apply(Row::Le, &[x, ends[1]])];
     let inside = Node::apply(Row::And, &[&inside[0], &inside[1]]);
-    let last = Node::apply(Row::Minimum, &[&place, &place.lit(bins as f64 - 1.0)]);
+    let last = Node::apply(Row::Minimum, &[place, &place.lit(bins as f64 - 1.0)]);
     let index = inside.choose(&last, &last.lit(0.0)).cast(DType::I64);
-    let counted = match weight {
+    let each = match weight {
         None => inside.cast(x.dtype()),
-        Some(weight) => inside.choose(&weight.reshape(line)?, &x.lit(0.0)),
+        Some(weight) => inside.choose(&weight.reshape(*x.shape())?, &x.lit(0.0)),
     };
-    counted.scatter_add(0, &index, bins)
+    each.scatter_add(0, &index, bins)
 }
 
 /// How many elements lie in each of so many intervals of the same width, or their weights; the intervals' ends, and the width.
@@ -190,21 +196,11 @@ fn evenly(x: &Node, bins: usize, range: Option<&[f64]>, weight: Option<&Node>) -
 
 /// How many elements lie between neighbours among `edges`, or their weights; what equals the last one is in the last interval.
 fn between(x: &Node, edges: &Node, weight: Option<&Node>) -> Result<Node> {
-    let line = Shape::of(&[x.shape().numel()]);
-    let (x, bins) = (x.reshape(line)?, edges.shape()[0] - 1);
+    let (x, bins) = (x.reshape(Shape::of(&[x.shape().numel()]))?, edges.shape()[0] - 1);
     let ends = [edges.slice(0, 0, 1, 1)?, edges.slice(0, bins, 1, 1)?];
-    let inside = [Node::apply(Row::Le, &[&ends[0], &x]), Node::apply(Row::Le, &[&x, &ends[1]])];
-    let inside = Node::apply(Row::And, &[&inside[0], &inside[1]]);
     let (sorted, values) = (Tensor::from_node(edges.clone()), Tensor::from_node(x.clone()));
     let place = Tensor::try_searchsorted(&sorted, values, false, true, None, None)?.node();
-    let place = place.sub(&place.lit(1.0));
-    let last = Node::apply(Row::Minimum, &[&place, &place.lit(bins as f64 - 1.0)]);
-    let index = inside.choose(&last, &last.lit(0.0));
-    let counted = match weight {
-        None => inside.cast(x.dtype()),
-        Some(weight) => inside.choose(&weight.reshape(line)?, &x.lit(0.0)),
-    };
-    counted.scatter_add(0, &index, bins)
+    tally(&x, [&ends[0], &ends[1]], &place.sub(&place.lit(1.0)), bins, weight)
 }
 
 #[operations(REDUCTIONS)]

@@ -8,7 +8,6 @@
 use super::gpu::{Gpu, Module};
 use crate::{Device, Error, ErrorKind, Result};
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::ffi::{CString, c_uint};
 use std::ptr::null_mut;
 use std::sync::{Mutex, PoisonError};
@@ -24,19 +23,22 @@ thread_local! {
 }
 
 /// What was assembled, until it is asked for.
-static READY: Mutex<Option<HashMap<(Device, String), Module>>> = Mutex::new(None);
+static READY: Mutex<Vec<(Device, String, Module)>> = Mutex::new(vec![]);
 
-/// The level of optimisation that a text asks for.
-pub(super) fn level_of(ptx: &str) -> Option<usize> {
+/// A text as the driver takes it, and the level of optimisation that it asks for.
+pub(super) fn source(ptx: &str) -> Result<(CString, Option<usize>)> {
     let mut comments = ptx.lines().take_while(|line| line.starts_with("//"));
-    comments.find_map(|line| line.strip_prefix("// mg.level ")?.parse().ok())
+    let level = comments.find_map(|line| line.strip_prefix("// mg.level ")?.parse().ok());
+    let text = CString::new(ptx)
+        .map_err(|_| Error::new("load", ErrorKind::Internal("PTX with a zero byte in it".into())))?;
+    Ok((text, level))
 }
 
 /// The module of a text that was assembled ahead; it is given out once.
 pub(super) fn take(device: Device, ptx: &str) -> Option<Module> {
     let mut ready = READY.lock().unwrap_or_else(PoisonError::into_inner);
-    let ready = ready.as_mut().filter(|ready| !ready.is_empty())?;
-    ready.remove(&(device, ptx.to_string()))
+    let at = ready.iter().position(|(on, text, _)| *on == device && text == ptx)?;
+    Some(ready.swap_remove(at).2)
 }
 
 /// In [`noting`], keeps the text and answers with an error.
@@ -70,7 +72,7 @@ impl Gpu {
                 let Some(text) = texts.lock().unwrap_or_else(PoisonError::into_inner).pop() else { return };
                 if let Ok(module) = self.module_beside(&text) {
                     let mut ready = READY.lock().unwrap_or_else(PoisonError::into_inner);
-                    ready.get_or_insert_default().insert((self.device(), text), module);
+                    ready.push((self.device(), text, module));
                 }
             }
         };
@@ -85,9 +87,7 @@ impl Gpu {
     /// The module of a text, by way of a library, whose assembling holds up nobody else's.
     fn module_beside(&self, ptx: &str) -> Result<Module> {
         self.bind()?;
-        let lost = |_| Error::new("load", ErrorKind::Internal("PTX with a zero byte in it".into()));
-        let source = CString::new(ptx).map_err(lost)?;
-        let level = level_of(ptx);
+        let (source, level) = source(ptx)?;
         let (mut option, mut value) = (LEVEL, std::ptr::without_provenance_mut(level.unwrap_or(0)));
         let options = level.is_some().into();
         let (mut library, mut module) = (null_mut(), null_mut());

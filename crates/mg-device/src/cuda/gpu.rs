@@ -360,10 +360,8 @@ impl Gpu {
             return Ok(module);
         }
         assemble::note(ptx)?;
-        let source = CString::new(ptx)
-            .map_err(|_| Error::new("load", ErrorKind::Internal("PTX with a zero byte in it".into())))?;
+        let (source, level) = assemble::source(ptx)?;
         let mut log = vec![0u8; 8192];
-        let level = assemble::level_of(ptx);
         // CU_JIT_ERROR_LOG_BUFFER and its size.
         let mut options = [5 as c_uint, 6, assemble::LEVEL];
         let mut values = [

@@ -91,17 +91,22 @@ impl<'a> Graph<'a> {
 
 /// Makes the plan for a collected graph.
 pub(crate) fn plan(collected: &Collected) -> Result<Plan> {
-    let mut graph = Graph::new(collected);
-    let mut aliases = store::decide(&mut graph)?;
-    let mut groups = group::form(&mut graph)?;
-    let shared = share::worth_storing(&graph, &groups);
-    if !shared.is_empty() {
-        graph = Graph::new(collected);
-        for v in shared {
-            graph.stored[v] = true;
-        }
-        aliases = store::decide(&mut graph)?;
-        groups = group::form(&mut graph)?;
-    }
+    let first = grouped(collected, &[])?;
+    let shared = share::worth_storing(&first.0, &first.2);
+    let (graph, aliases, groups) = if shared.is_empty() { first } else { grouped(collected, &shared)? };
     memory::assemble(&graph, groups, aliases)
+}
+
+/// The graph with what gets memory, these among it, the roots that are views, and the launches.
+fn grouped<'a>(
+    collected: &'a Collected,
+    stored: &[usize],
+) -> Result<(Graph<'a>, Vec<store::Alias>, group::Groups)> {
+    let mut graph = Graph::new(collected);
+    for &v in stored {
+        graph.stored[v] = true;
+    }
+    let aliases = store::decide(&mut graph)?;
+    let groups = group::form(&mut graph)?;
+    Ok((graph, aliases, groups))
 }

@@ -1,8 +1,8 @@
 //! The passes by themselves: what is stored, what shares a launch, in which order, and where it lies. Nothing runs here.
 
-use super::group::{self, Groups, Split};
-use super::store::{self, Alias};
-use super::{Graph, memory};
+use super::group::{Groups, Split};
+use super::store::Alias;
+use super::{Graph, grouped, memory};
 use crate::engine::{Collected, with_plan};
 use crate::node::{Node, Value};
 use crate::plan::{Action, Loc, Plan};
@@ -32,9 +32,7 @@ fn positions<const N: usize>(collected: &Collected, nodes: [&Node; N]) -> [usize
 /// What is there after values have been stored and anchors joined.
 fn passes<R>(roots: &[&Node], look: impl FnOnce(&Graph, &[Alias], &Groups) -> R) -> R {
     let looked = with_plan(roots, |_, collected| {
-        let mut graph = Graph::new(collected);
-        let aliases = store::decide(&mut graph).unwrap();
-        let groups = group::form(&mut graph).unwrap();
+        let (graph, aliases, groups) = grouped(collected, &[]).unwrap();
         look(&graph, &aliases, &groups)
     });
     looked.unwrap().unwrap()
@@ -286,9 +284,7 @@ fn passes_give_the_plan_that_runs() {
         assert!(groups.list.iter().flatten().count() >= launches);
     });
     let again = with_plan(&[&root], |_, collected| {
-        let mut graph = Graph::new(collected);
-        let aliases = store::decide(&mut graph).unwrap();
-        let groups = group::form(&mut graph).unwrap();
+        let (graph, aliases, groups) = grouped(collected, &[]).unwrap();
         memory::assemble(&graph, groups, aliases).unwrap().launches.len()
     });
     assert_eq!(again.unwrap(), Some(launches));

@@ -227,7 +227,7 @@ impl CudaProgram {
         guarded: &dyn Fn(Check, i64) -> Guarded,
     ) -> Result<()> {
         let variant = self.variant(self.is_aligned(args))?;
-        if (self.elements == 0 && self.elementwise) || variant.emitted.grid.contains(&0) {
+        if self.is_idle(variant) {
             return Ok(());
         }
         let emitted = &variant.emitted;
@@ -261,13 +261,33 @@ impl CudaProgram {
     ///
     /// What assembling fails with.
     pub fn load(&self, gpu: &Gpu, args: &Args, listed: bool) -> Result<()> {
-        let aligned = self.is_aligned(args);
-        let variant =
-            if listed && self.elementwise && aligned { self.made(2)? } else { self.variant(aligned)? };
+        let entry = if listed { self.entry(args)? } else { None };
+        let variant = match entry {
+            Some((variant, _)) => variant,
+            None => self.variant(self.is_aligned(args))?,
+        };
+        if self.is_idle(variant) {
+            return Ok(());
+        }
         let loaded = variant.kernel(gpu).map(|_| ());
         // Its operands lie in the scratch memory, as far apart as it asks for.
         let then = variant.then.as_ref().map_or(Ok(()), |then| then.variant(true)?.kernel(gpu).map(|_| ()));
         loaded.and(then)
+    }
+
+    /// Whether there is nothing to launch.
+    fn is_idle(&self, variant: &Variant) -> bool {
+        (self.elements == 0 && self.elementwise) || variant.emitted.grid.contains(&0)
+    }
+
+    /// As an entry of a list, and the bytes that one takes; `None` where it is launched by itself.
+    fn entry(&self, args: &Args) -> Result<Option<(&Variant, usize)>> {
+        if !self.elementwise || !self.is_aligned(args) {
+            return Ok(None);
+        }
+        let variant = self.made(2)?;
+        let distance = variant.emitted.params.bytes.len().next_multiple_of(8);
+        Ok(fits_list(1, distance).then_some((variant, distance)))
     }
 
     /// Whether addresses allow accesses of whole runs.
@@ -420,6 +440,11 @@ struct Group {
     entries: SmallVec<[u8; 1024]>,
 }
 
+/// Whether a list has room for so many entries, of so many bytes together.
+fn fits_list(entries: usize, bytes: usize) -> bool {
+    (LIST_HEADER + 4 * (entries + 1)).next_multiple_of(8) + bytes <= LIST_BYTES
+}
+
 impl CudaList {
     /// Adds a program, which reduces nothing. What cannot share a launch is launched at once.
     ///
@@ -441,22 +466,13 @@ impl CudaList {
         if program.elements == 0 {
             return Ok(());
         }
-        if !program.elementwise || !program.is_aligned(args) {
+        let Some((variant, distance)) = program.entry(args)? else {
             // SAFETY: by this function's contract.
             return unsafe { program.run(gpu, args, origin, guarded) };
-        }
-        let variant = program.made(2)?;
-        let emitted = &variant.emitted;
-        let distance = emitted.params.bytes.len().next_multiple_of(8);
-        let fits = |entries: usize, bytes: usize| {
-            (LIST_HEADER + 4 * (entries + 1)).next_multiple_of(8) + bytes + distance <= LIST_BYTES
         };
-        if !fits(1, 0) {
-            // SAFETY: by this function's contract.
-            return unsafe { program.run(gpu, args, origin, guarded) };
-        }
+        let emitted = &variant.emitted;
         let kernel = variant.kernel(gpu)?;
-        let fits = |g: &Group| fits(g.first.len(), g.entries.len());
+        let fits = |g: &Group| fits_list(g.first.len(), g.entries.len() + distance);
         let same = |g: &&mut Group| g.kernel == kernel && g.distance == distance && fits(g);
         let group = match self.groups.iter_mut().find(same) {
             Some(group) => group,

@@ -83,7 +83,7 @@ fn singles() -> Uniform {
         let dst = std::slice::from_raw_parts_mut(dst.cast::<[f32; 4]>(), BESIDE);
         for (i, four) in dst.iter_mut().enumerate() {
             for (number, words) in four.iter_mut().zip(&words) {
-                *number = (words[i] >> 8) as f32 * (1.0 / (1u32 << 24) as f32);
+                *number = philox::unit_f32(words[i]);
             }
         }
     }, [])
@@ -95,8 +95,7 @@ fn doubles() -> Uniform {
         let dst = std::slice::from_raw_parts_mut(dst.cast::<[f64; 2]>(), BESIDE);
         for (i, two) in dst.iter_mut().enumerate() {
             for (number, pair) in two.iter_mut().zip(words.chunks_exact(2)) {
-                let bits = ((pair[0][i] as u64) << 32) | pair[1][i] as u64;
-                *number = (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64);
+                *number = philox::unit_f64(pair[0][i], pair[1][i]);
             }
         }
     }, [])

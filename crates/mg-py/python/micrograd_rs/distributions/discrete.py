@@ -358,10 +358,9 @@ class Categorical(Distribution):
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
-class OneHotCategorical(Distribution):
-    """As `Categorical`, with an event of zeros and a one where the class is."""
+class _OfClasses(Distribution):
+    """What has an event with a number for each class of a `Categorical`."""
 
-    has_enumerate_support = True
     arg_constraints: ClassVar[dict[str, Constraint]] = Categorical.arg_constraints
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
@@ -377,6 +376,11 @@ class OneHotCategorical(Distribution):
         return new
 
     @property
+    def param_shape(self) -> Size:
+        """The shape of the probabilities."""
+        return self._categorical.param_shape
+
+    @property
     def probs(self) -> Tensor:
         """The probabilities."""
         return self._categorical.probs
@@ -385,6 +389,12 @@ class OneHotCategorical(Distribution):
     def logits(self) -> Tensor:
         """Their logarithms."""
         return self._categorical.logits
+
+
+class OneHotCategorical(_OfClasses):
+    """As `Categorical`, with an event of zeros and a one where the class is."""
+
+    has_enumerate_support = True
 
     @property
     def support(self) -> Constraint:
@@ -412,11 +422,6 @@ class OneHotCategorical(Distribution):
     def entropy(self) -> Tensor:
         return self._categorical.entropy()
 
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the probabilities."""
-        return self._categorical.param_shape
-
     def enumerate_support(self, expand: bool = True) -> Tensor:
         n = self._event_shape[0]
         values = one_hot(arange(n, device=self.probs.device), n).to(self.probs.dtype)
@@ -436,40 +441,14 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
         return self.sample(sample_shape) + (self.probs - self.probs.detach())
 
 
-class Multinomial(Distribution):
+class Multinomial(_OfClasses):
     """How often each class comes in `total_count` draws."""
-
-    arg_constraints: ClassVar[dict[str, Constraint]] = Categorical.arg_constraints
 
     def __init__(
         self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
         self.total_count = total_count
-        self._categorical = Categorical(probs, logits)
-        shape = self._categorical.param_shape
-        super().__init__(shape[:-1], shape[-1:], validate_args)
-
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
-        new = self.__class__.__new__(self.__class__)
-        new.__dict__.update(self.__dict__)
-        new._categorical = self._categorical.expand(batch_shape)
-        new._batch_shape = Size(batch_shape)
-        return new
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the probabilities."""
-        return self._categorical.param_shape
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities."""
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Tensor:
-        """Their logarithms."""
-        return self._categorical.logits
+        super().__init__(probs, logits, validate_args)
 
     @property
     def support(self) -> Constraint:
