@@ -1,10 +1,32 @@
 //! Elementwise work that kernels do before they store their results: matrix products.
 
 use super::Graph;
-use super::group::{Embed, Groups, Member, Split, dense_strides, kind_of, read_strides, squeeze};
+use super::group::{Embed, Group, Groups, Member, Split, dense_strides, kind_of, read_strides, squeeze};
 use crate::kernel::Kernel;
 use crate::op::Op;
 use mg_device::Layout;
+use mg_kernels::library::Shaped;
+
+/// Operations for each element from which on few of a GPU's warps have results to store: blocks share tiles, and large ones.
+const DEEP: u64 = 2048;
+/// Operands as large as the result of which an epilogue's warps, each of which waits for its own, become slower than a program
+/// of its own over what the product has stored.
+const MANY: usize = 2;
+
+/// The operations that a kernel takes for each element of its result, of kernels that take an epilogue.
+fn flops_each(graph: &Graph, node: usize) -> Option<u64> {
+    let Op::Kernel(Kernel::Library(kernel)) = &graph.nodes[node].op else { return None };
+    let shaped = |&i: &usize| Shaped { shape: graph.nodes[i].shape, dtype: graph.nodes[i].dtype };
+    let operands: Vec<Shaped> = graph.sources[node].iter().map(shaped).collect();
+    let elements = graph.nodes[node].shape.numel().max(1) as u64;
+    kernel.takes_epilogue().then(|| kernel.flops(&operands).unwrap_or(0) / elements)
+}
+
+/// How many operands a group has, besides the product, that have an element for each of the product's.
+fn whole_operands(graph: &Graph, group: &Group, product: usize) -> usize {
+    let elements = graph.nodes[product].shape.numel();
+    group.inputs.iter().filter(|&&i| i != product && graph.nodes[i].shape.numel() >= elements).count()
+}
 
 impl Groups {
     /// Gives kernels that take them the elementwise groups that read their results in place.
@@ -12,10 +34,7 @@ impl Groups {
         for id in 0..self.list.len() {
             let Some(kernel) = self.list[id].as_ref().filter(|g| g.is_kernel) else { continue };
             let product = kernel.members[0].node;
-            let takes_epilogue = matches!(&graph.nodes[product].op, Op::Kernel(Kernel::Library(kernel)) if kernel.takes_epilogue());
-            if !takes_epilogue {
-                continue;
-            }
+            let Some(each) = flops_each(graph, product) else { continue };
             let space = squeeze(&graph.nodes[product].shape);
             let readers = self.readers.get(&product).cloned().unwrap_or_default();
             for reader in readers {
@@ -49,7 +68,9 @@ impl Groups {
                     }
                     _ => false,
                 };
-                if fits && !self.waits_by_another(reader, id) {
+                let on_gpu = graph.nodes[product].device.is_cuda();
+                let pays = !on_gpu || each < DEEP || whole_operands(graph, group, product) < MANY;
+                if fits && pays && !self.waits_by_another(reader, id) {
                     let reader = self.without_sums(graph, reader);
                     let epilogue = self.list[reader].take();
                     if let (Some(epilogue), Some(kernel)) = (epilogue, self.list[id].as_mut()) {

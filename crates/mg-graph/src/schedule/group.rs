@@ -58,7 +58,7 @@ pub(crate) struct Group {
     pub(crate) epilogue: Option<Box<Group>>,
     /// Elementwise nodes computed here, each at every place where it is met.
     pub(super) values: BTreeSet<(usize, PlaceId)>,
-    inputs: BTreeSet<usize>,
+    pub(super) inputs: BTreeSet<usize>,
 }
 
 /// Groups that a search for a path between two others looks at.
