@@ -39,8 +39,9 @@ __device__ __forceinline__ W least() {
 #endif
 }
 
-// A thread's 4 by 4 of `a · bᵀ`, both with rows of `n` elements.
-__device__ __forceinline__ void rows_by_rows(Shared& s, const T* a, i32 rows_a, const T* b, i32 rows_b, u32 n, W (&sum)[4][4]) {
+// A thread's 4 by 4 of `a · bᵀ`, both with rows of `n` elements, so far apart as their steps say.
+__device__ __forceinline__ void rows_by_rows(Shared& s, const T* a, u64 step_a, i32 rows_a, const T* b, u64 step_b, i32 rows_b, u32 n,
+                                             W (&sum)[4][4]) {
     u32 tx = threadIdx.x % ACROSS, ty = threadIdx.x / ACROSS;
     W(*left)[B + PAD] = (W(*)[B + PAD])s.stage;
     W(*right)[B + PAD] = left + STEP;
@@ -52,8 +53,8 @@ __device__ __forceinline__ void rows_by_rows(Shared& s, const T* a, i32 rows_a, 
         for (u32 at = threadIdx.x; at < B * STEP; at += THREADS) {
             u32 row = at / STEP, e = at % STEP;
             bool inside = from + e < n;
-            left[e][row] = inside && (i32)row < rows_a ? widen(a[(u64)row * n + from + e]) : (W)0;
-            right[e][row] = inside && (i32)row < rows_b ? widen(b[(u64)row * n + from + e]) : (W)0;
+            left[e][row] = inside && (i32)row < rows_a ? widen(a[row * step_a + from + e]) : (W)0;
+            right[e][row] = inside && (i32)row < rows_b ? widen(b[row * step_b + from + e]) : (W)0;
         }
         __syncthreads();
 #pragma unroll
@@ -72,11 +73,11 @@ __device__ __forceinline__ void rows_by_rows(Shared& s, const T* a, i32 rows_a, 
 
 // Adds a thread's 4 by 4 of the tile (or the tile turned) times a matrix's columns from one on.
 template <bool TURNED>
-__device__ __forceinline__ void tile_by(Shared& s, const T* m, i32 rows, u32 columns, u32 from, W (&sum)[4][4]) {
+__device__ __forceinline__ void tile_by(Shared& s, const T* m, u64 step, i32 rows, u32 columns, u32 from, W (&sum)[4][4]) {
     u32 tx = threadIdx.x % ACROSS, ty = threadIdx.x / ACROSS;
     for (u32 at = threadIdx.x; at < B * B; at += THREADS) {
         u32 row = at / B, column = from + at % B;
-        s.stage[at] = (i32)row < rows && column < columns ? widen(m[(u64)row * columns + column]) : (W)0;
+        s.stage[at] = (i32)row < rows && column < columns ? widen(m[row * step + column]) : (W)0;
     }
     __syncthreads();
 #pragma unroll 8
@@ -107,7 +108,7 @@ __device__ __forceinline__ W masked(const Arguments& p, u32 head, u32 query, u32
     return x;
 }
 
-__device__ __forceinline__ void write(T* to, i32 rows, u32 columns, u32 from, const W (&sum)[4][4]) {
+__device__ __forceinline__ void write(T* to, u64 step, i32 rows, u32 columns, u32 from, const W (&sum)[4][4]) {
     u32 tx = threadIdx.x % ACROSS, ty = threadIdx.x / ACROSS;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -115,7 +116,7 @@ __device__ __forceinline__ void write(T* to, i32 rows, u32 columns, u32 from, co
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             u32 column = from + tx * 4 + j;
-            if (row < rows && column < columns) to[(u64)row * columns + column] = narrow(sum[i][j], T());
+            if (row < rows && column < columns) to[row * step + column] = narrow(sum[i][j], T());
         }
     }
 }
@@ -134,8 +135,10 @@ __device__ __forceinline__ void clear(W (&sum)[CHUNKS][4][4]) {
 extern "C" __global__ void __launch_bounds__(256) V_NAME(const __grid_constant__ Arguments p) {
     u64 row = (u64)blockIdx.x * 8 + threadIdx.x / 32;
     if (row >= p.rows) return;
+    u32 head = (u32)(row / p.queries), query = (u32)(row % p.queries);
+    const T *y = p.y + row_at(p.y_steps, p.heads, head, query), *g = p.g + row_at(p.g_steps, p.heads, head, query);
     W sum = 0;
-    for (u32 i = threadIdx.x % 32; i < p.depth; i += 32) sum += widen(p.y[row * p.depth + i]) * widen(p.g[row * p.depth + i]);
+    for (u32 i = threadIdx.x % 32; i < p.depth; i += 32) sum += widen(y[i]) * widen(g[i]);
 #pragma unroll
     for (int by = 16; by > 0; by /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, by);
     if (threadIdx.x % 32 == 0) p.means_out[row] = sum;
@@ -149,8 +152,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #if V_DKV
     // Of keys and values: all queries that have this head.
     i32 rows = min((i32)(p.keys - begin), B);
-    const T* k = p.k + ((u64)head * p.keys + begin) * p.width;
-    const T* v = p.v + ((u64)head * p.keys + begin) * p.depth;
+    const T* k = p.k + row_at(p.k_steps, p.shared, head, begin);
+    const T* v = p.v + row_at(p.v_steps, p.shared, head, begin);
     W dk[CHUNKS][4][4], dv[CHUNKS][4][4];
     clear(dk);
     clear(dv);
@@ -159,11 +162,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         for (u32 query = p.causal ? begin : 0; query < p.queries; query += B) {
             i32 queries = min((i32)(p.queries - query), B);
             u64 at = (u64)own * p.queries + query;
-            const T* q = p.q + at * p.width;
-            const T* g = p.g + at * p.depth;
+            const T* q = p.q + row_at(p.q_steps, p.heads, own, query);
+            const T* g = p.g + row_at(p.g_steps, p.heads, own, query);
             W score[4][4], back[4][4];
-            rows_by_rows(s, q, queries, k, rows, p.width, score);
-            rows_by_rows(s, g, queries, v, rows, p.depth, back);
+            rows_by_rows(s, q, p.q_steps[2], queries, k, p.k_steps[2], rows, p.width, score);
+            rows_by_rows(s, g, p.g_steps[2], queries, v, p.v_steps[2], rows, p.depth, back);
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 u32 row = ty * 4 + i;
@@ -179,7 +182,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
             __syncthreads();
 #pragma unroll
             for (int c = 0; c < CHUNKS; c++)
-                if (column + c * B < p.depth) tile_by<true>(s, g, queries, p.depth, column + c * B, dv[c]);
+                if (column + c * B < p.depth) tile_by<true>(s, g, p.g_steps[2], queries, p.depth, column + c * B, dv[c]);
 #pragma unroll
             for (int i = 0; i < 4; i++)
 #pragma unroll
@@ -187,18 +190,19 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
             __syncthreads();
 #pragma unroll
             for (int c = 0; c < CHUNKS; c++)
-                if (column + c * B < p.width) tile_by<true>(s, q, queries, p.width, column + c * B, dk[c]);
+                if (column + c * B < p.width) tile_by<true>(s, q, p.q_steps[2], queries, p.width, column + c * B, dk[c]);
         }
 #pragma unroll
     for (int c = 0; c < CHUNKS; c++) {
-        write(p.dk + ((u64)head * p.keys + begin) * p.width, rows, p.width, column + c * B, dk[c]);
-        write(p.dv + ((u64)head * p.keys + begin) * p.depth, rows, p.depth, column + c * B, dv[c]);
+        write(p.dk + row_at(p.dk_steps, p.shared, head, begin), p.dk_steps[2], rows, p.width, column + c * B, dk[c]);
+        write(p.dv + row_at(p.dv_steps, p.shared, head, begin), p.dv_steps[2], rows, p.depth, column + c * B, dv[c]);
     }
 #else
     i32 rows = min((i32)(p.queries - begin), B);
     u64 at = (u64)head * p.queries + begin;
     u32 of = shared_head(p, head);
-    const T* q = p.q + at * p.width;
+    const T* q = p.q + row_at(p.q_steps, p.heads, head, begin);
+    T* out = p.out + row_at(p.out_steps, p.heads, head, begin);
     W sum[CHUNKS][4][4];
     clear(sum);
     u32 end = p.causal ? min(p.keys, begin + (u32)rows) : p.keys;
@@ -207,6 +211,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #pragma unroll
     for (int i = 0; i < 4; i++) top[i] = least(), total[i] = 0;
 #else
+    const T* g = p.g + row_at(p.g_steps, p.heads, head, begin);
     W top[4], mean[4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -217,10 +222,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #endif
     for (u32 key = 0; key < end; key += B) {
         i32 keys = min((i32)(p.keys - key), B);
-        const T* k = p.k + ((u64)of * p.keys + key) * p.width;
-        const T* v = p.v + ((u64)of * p.keys + key) * p.depth;
+        const T* k = p.k + row_at(p.k_steps, p.shared, of, key);
+        const T* v = p.v + row_at(p.v_steps, p.shared, of, key);
         W score[4][4];
-        rows_by_rows(s, q, rows, k, keys, p.width, score);
+        rows_by_rows(s, q, p.q_steps[2], rows, k, p.k_steps[2], keys, p.width, score);
 #if V_FORWARD
 #pragma unroll
         for (int i = 0; i < 4; i++) {
@@ -256,10 +261,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         __syncthreads();
 #pragma unroll
         for (int c = 0; c < CHUNKS; c++)
-            if (column + c * B < p.depth) tile_by<false>(s, v, keys, p.depth, column + c * B, sum[c]);
+            if (column + c * B < p.depth) tile_by<false>(s, v, p.v_steps[2], keys, p.depth, column + c * B, sum[c]);
 #else
         W back[4][4];
-        rows_by_rows(s, p.g + at * p.depth, rows, v, keys, p.depth, back);
+        rows_by_rows(s, g, p.g_steps[2], rows, v, p.v_steps[2], keys, p.depth, back);
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             u32 row = ty * 4 + i;
@@ -272,7 +277,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         __syncthreads();
 #pragma unroll
         for (int c = 0; c < CHUNKS; c++)
-            if (column + c * B < p.width) tile_by<false>(s, k, keys, p.width, column + c * B, sum[c]);
+            if (column + c * B < p.width) tile_by<false>(s, k, p.k_steps[2], keys, p.width, column + c * B, sum[c]);
 #endif
     }
 #if V_FORWARD
@@ -288,10 +293,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
             for (int j = 0; j < 4; j++) sum[c][i][j] *= share;
     }
 #pragma unroll
-    for (int c = 0; c < CHUNKS; c++) write(p.out + at * p.depth, rows, p.depth, column + c * B, sum[c]);
+    for (int c = 0; c < CHUNKS; c++) write(out, p.out_steps[2], rows, p.depth, column + c * B, sum[c]);
 #else
 #pragma unroll
-    for (int c = 0; c < CHUNKS; c++) write(p.out + at * p.width, rows, p.width, column + c * B, sum[c]);
+    for (int c = 0; c < CHUNKS; c++) write(out, p.out_steps[2], rows, p.width, column + c * B, sum[c]);
 #endif
 #endif
 }

@@ -43,7 +43,9 @@ struct Attention {
     u32 reserved;
     float* parts;        // of few queries: what the blocks of a head have come to
     u32* tickets;
-    u64 q_steps[3], k_steps[3], v_steps[3];  // of the batch, of heads and of rows, in elements; elements lie side by side
+    // Of the batch, of heads and of rows, in elements, which lie side by side along a row.
+    u64 q_steps[3], k_steps[3], v_steps[3], y_steps[3], g_steps[3];
+    u64 out_steps[3], dk_steps[3], dv_steps[3];
 };
 
 // How far from the first one a row of a head begins, of what has so many heads in each of the batch.

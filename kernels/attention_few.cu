@@ -13,12 +13,13 @@ __device__ __forceinline__ float share(float top, float most, float after) {
     return most > -infinity() ? power_of_two((top - most) * after) : 0;
 }
 
-// A result that is computed.
-__device__ __forceinline__ void put(const Arguments& p, u64 at, u32 column, float x) {
+// A result that is computed, of so many-th a query from a head on.
+__device__ __forceinline__ void put(const Arguments& p, u32 head, u32 query, u32 column, float x) {
+    u64 at = row_at(p.out_steps, p.heads, head + query / p.queries, query % p.queries) + column;
     if (HALF) {
-        ((u16*)p.out)[at * p.depth + column] = (u16)pair(T(), x, x);
+        ((u16*)p.out)[at] = (u16)pair(T(), x, x);
     } else {
-        ((float*)p.out)[at * p.depth + column] = x;
+        ((float*)p.out)[at] = x;
     }
 }
 
@@ -137,7 +138,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
             if (column == 0) __stcg(states_of + line * 2, most), __stcg(states_of + line * 2 + 1, total);
         } else {
             bool nothing = total == 0;
-            if (column < p.depth) put(p, at + r, column, nothing ? 0 : x / total);
+            if (column < p.depth) put(p, of, begin + r, column, nothing ? 0 : x / total);
             if (column == 0) p.sums_out[at + r] = nothing ? infinity() : most * scale.after * LN_2 + logf(total);
         }
     }
@@ -164,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
             x += __ldcg(from + c * p.rows * p.depth) * by;
         }
         bool nothing = total == 0;
-        if (column < p.depth) put(p, at + r, column, nothing ? 0 : x / total);
+        if (column < p.depth) put(p, of, begin + r, column, nothing ? 0 : x / total);
         if (column == 0) p.sums_out[at + r] = nothing ? infinity() : most * scale.after * LN_2 + logf(total);
     }
 }

@@ -12,7 +12,7 @@ constexpr u32 TILE = WALK * PITCH, OWNED = OWN * PITCH, STATS = TURNED ? 2 * WAL
 constexpr u32 STAGE = 2 * TILE + STATS, RING = FORWARD ? OWNED : 2 * OWNED;
 
 // Writes a warp's rows, times `by`, through the shared memory of its own ones, which are no longer needed.
-__device__ __forceinline__ void store(const float (&sum)[MT][COLUMNS / 8][4], const float (&by)[MT][2], u32 tile, T* to, i32 rows, u32 columns,
+__device__ __forceinline__ void store(const float (&sum)[MT][COLUMNS / 8][4], const float (&by)[MT][2], u32 tile, T* to, u64 step, i32 rows, u32 columns,
                                       u32 first, bool aligned) {
     u32 lane = threadIdx.x % 32, row0 = threadIdx.x / 32 * ROWS;
     __syncwarp();
@@ -36,7 +36,7 @@ __device__ __forceinline__ void store(const float (&sum)[MT][COLUMNS / 8][4], co
 #pragma unroll 2
         for (u32 i = lane; i < ROWS * (COLUMNS / CHUNK); i += 32) {
             u32 row = row0 + i / (COLUMNS / CHUNK), c = i % (COLUMNS / CHUNK), column = first + c * CHUNK;
-            if ((i32)row < rows && column < columns) *(float4*)(to + (u64)row * columns + column) = read16(tile + place(row, c));
+            if ((i32)row < rows && column < columns) *(float4*)(to + row * step + column) = read16(tile + place(row, c));
         }
     } else {
 #pragma unroll 1
@@ -45,9 +45,9 @@ __device__ __forceinline__ void store(const float (&sum)[MT][COLUMNS / 8][4], co
             u32 from = tile + place(row, c / CHUNK) + c % CHUNK * sizeof(T);
             if ((i32)row >= rows || column >= columns) continue;
             if (HALF) {
-                *(u16*)(to + (u64)row * columns + column) = read2(from);
+                *(u16*)(to + row * step + column) = read2(from);
             } else {
-                *(u32*)(to + (u64)row * columns + column) = word(from);
+                *(u32*)(to + row * step + column) = word(from);
             }
         }
     }
@@ -61,30 +61,30 @@ __device__ __forceinline__ float product(u32 a, u32 b, H) {
 }
 
 // Of each of the block's rows the product of the means and what flows back to them: to shared memory, and for who comes after.
-__device__ __forceinline__ void means(const Arguments& p, u64 at, i32 rows, u32 to) {
-    const T *y = p.y + at * p.depth, *g = p.g + at * p.depth;
+__device__ __forceinline__ void means(const Arguments& p, u32 head, u32 begin, i32 rows, u32 to) {
+    const T *y = p.y + row_at(p.y_steps, p.heads, head, begin), *g = p.g + row_at(p.g_steps, p.heads, head, begin);
     u32 part = threadIdx.x % 8;
 #pragma unroll 1
     for (u32 row = threadIdx.x / 8; row < OWN; row += THREADS / 8) {
         float sum = 0;
-        u64 begin = (u64)row * p.depth;
+        const T *mean = y + row * p.y_steps[2], *flow = g + row * p.g_steps[2];
         if ((i32)row < rows) {
             if (p.flags & FLOWS_ALIGNED) {
 #pragma unroll 2
                 for (u32 i = part * CHUNK; i < p.depth; i += 8 * CHUNK) {
-                    uint4 a = *(const uint4*)(y + begin + i), b = *(const uint4*)(g + begin + i);
+                    uint4 a = *(const uint4*)(mean + i), b = *(const uint4*)(flow + i);
                     sum += product(a.x, b.x, T()) + product(a.y, b.y, T()) + (product(a.z, b.z, T()) + product(a.w, b.w, T()));
                 }
             } else {
 #pragma unroll 1
-                for (u32 i = part; i < p.depth; i += 8) sum += to_f32(y[begin + i]) * to_f32(g[begin + i]);
+                for (u32 i = part; i < p.depth; i += 8) sum += to_f32(mean[i]) * to_f32(flow[i]);
             }
         }
 #pragma unroll
         for (int by = 4; by > 0; by /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, by);
         if (part == 0) {
             put4(to + row * 4, __float_as_uint(sum));
-            if ((i32)row < rows) p.means_out[at + row] = sum;
+            if ((i32)row < rows) p.means_out[(u64)head * p.queries + begin + row] = sum;
         }
     }
 }
@@ -114,7 +114,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
 #if V_DKV
     u32 column = where.chunk * COLUMNS;
     i32 rows = min((i32)(p.keys - begin), OWN);
-    u64 at = (u64)head * p.keys + begin;
     bring<OWN>(base, p.k + row_at(p.k_steps, p.shared, head, begin), p.k_steps[2], rows, p.width, p.flags & KEYS_ALIGNED);
     bring<OWN>(base + OWNED, p.v + row_at(p.v_steps, p.shared, head, begin), p.v_steps[2], rows, p.depth, p.flags & VALUES_ALIGNED);
     u32 group = p.heads / p.shared, of = head / p.shared * p.heads + head % p.shared * group;
@@ -126,7 +125,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
         u64 at = (u64)next_head * p.queries + next;
         i32 rows = (i32)(p.queries - next);
         bring<WALK>(to, p.q + row_at(p.q_steps, p.heads, next_head, next), p.q_steps[2], rows, p.width, p.flags & QUERIES_ALIGNED);
-        bring<WALK>(to + TILE, p.g + at * p.depth, p.depth, rows, p.depth, p.flags & FLOWS_ALIGNED);
+        bring<WALK>(to + TILE, p.g + row_at(p.g_steps, p.heads, next_head, next), p.g_steps[2], rows, p.depth, p.flags & FLOWS_ALIGNED);
         for (u32 i = threadIdx.x; i < 2 * WALK; i += THREADS) {
             const float* stats = i < WALK ? p.sums : p.means;
             bool there = (i32)(i % WALK) < rows;
@@ -152,9 +151,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
         left -= WALK;
     };
 #if V_DQ
-    bring<OWN>(base + OWNED, p.g + at * p.depth, p.depth, rows, p.depth, p.flags & FLOWS_ALIGNED);
+    bring<OWN>(base + OWNED, p.g + row_at(p.g_steps, p.heads, head, begin), p.g_steps[2], rows, p.depth, p.flags & FLOWS_ALIGNED);
     u32 stats = ring + STAGES * STAGE;
-    means(p, at, rows, stats);
+    means(p, head, begin, rows, stats);
 #endif
 #endif
 #pragma unroll
@@ -274,17 +273,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, V_BLOCKS) V_NAME(const __g
             u32 r = warp * ROWS + m * 16 + h * 8 + lane / 4;
             if (lane % 4 == 0 && (i32)r < rows) p.sums_out[at + r] = nothing ? infinity() : softmax.top[m][h] * scale.after * LN_2 + logf(all);
         }
-    store(sum, by, base, p.out + at * p.depth, rows, p.depth, 0, p.flags & RESULTS_ALIGNED);
+    store(sum, by, base, p.out + row_at(p.out_steps, p.heads, head, begin), p.out_steps[2], rows, p.depth, 0, p.flags & RESULTS_ALIGNED);
 #else
 #pragma unroll
     for (int m = 0; m < MT; m++) by[m][0] = by[m][1] = (float)p.scale;
 #if V_DQ
-    store(sum, by, base, p.out + at * p.width, rows, p.width, 0, p.flags & RESULTS_ALIGNED);
+    store(sum, by, base, p.out + row_at(p.out_steps, p.heads, head, begin), p.out_steps[2], rows, p.width, 0, p.flags & RESULTS_ALIGNED);
 #else
-    store(sum, by, base, p.dk + at * p.width, rows, p.width, column, p.flags & RESULTS_ALIGNED);
+    store(sum, by, base, p.dk + row_at(p.dk_steps, p.shared, head, begin), p.dk_steps[2], rows, p.width, column, p.flags & RESULTS_ALIGNED);
 #pragma unroll
     for (int m = 0; m < MT; m++) by[m][0] = by[m][1] = 1;
-    store(more, by, base + OWNED, p.dv + at * p.depth, rows, p.depth, column, p.flags & RESULTS_ALIGNED);
+    store(more, by, base + OWNED, p.dv + row_at(p.dv_steps, p.shared, head, begin), p.dv_steps[2], rows, p.depth, column, p.flags & RESULTS_ALIGNED);
 #endif
 #endif
 }

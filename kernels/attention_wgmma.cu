@@ -42,9 +42,10 @@ struct Flash {
     float* sums_out;
     const float* sums;   // logarithms of sums of all queries
     float* means;        // products of means and what flows back to them: V_DQ writes them, V_DKV reads
-    const T* y;          // means of values, dense
+    const T* y;          // means of values
     const void* mask;
     u64 mask_batch, mask_head, mask_row;  // steps of the mask
+    u64 y_batch, y_head, y_row;           // and of the means
     float scale;
     u32 heads, shared;   // of queries; of keys and values
     u32 queries, keys;
@@ -139,7 +140,8 @@ __device__ __forceinline__ float weight(float score, float logarithm) {
 }
 
 // Rounds the sums of this warp's 16 rows, and stores them by the copy engine through shared memory that has had its time.
-__device__ __forceinline__ void store(const TensorMap* map, u32 at, u32 row, u32 head, u32 warp, u32 lane, const float (&sum)[D / 2]) {
+__device__ __forceinline__ void store(const TensorMap* map, u32 at, u32 row, u32 head, u32 batch, u32 warp, u32 lane,
+                                      const float (&sum)[D / 2]) {
     u32 r = lane % 16, c = lane / 16;
 #pragma unroll
     for (int chunk = 0; chunk < CHUNKS; chunk++) {
@@ -155,7 +157,7 @@ __device__ __forceinline__ void store(const TensorMap* map, u32 at, u32 row, u32
     if (lane == 0) {
 #pragma unroll
         for (int chunk = 0; chunk < CHUNKS; chunk++)
-            take(map, at + chunk * ROWS * 128 + warp * 16 * 128, chunk * 64, row + warp * 16, head);
+            take(map, at + chunk * ROWS * 128 + warp * 16 * 128, chunk * 64, row + warp * 16, head, batch);
         taken_end();
     }
 }
@@ -391,8 +393,8 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
             __syncwarp();
             // The four warps have all read the group's rows.
             asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
-            store(&argument<Flash>()->out[0], mine_at, at.row, at.head, mine, lane, dk);
-            store(&argument<Flash>()->out[1], mine_at + BYTES_OWN, at.row, at.head, mine, lane, dv);
+            store(&argument<Flash>()->out[0], mine_at, at.row, at.head % heads, at.head / heads, mine, lane, dk);
+            store(&argument<Flash>()->out[1], mine_at + BYTES_OWN, at.row, at.head % heads, at.head / heads, mine, lane, dv);
 #else
             const u32 end = p.causal ? min(p.keys, begin + 64) : p.keys;
             const u32 count = begin < p.queries ? (end + OTHERS - 1) / OTHERS : 0;
@@ -538,16 +540,17 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
             {
                 u32 own_row = group * 64 + warp % 4 * 16 + lane / 2, query = at.row + own_row;
                 u64 place = (u64)at.head * p.queries + query;
+                const T* y = p.y + at.head / heads * p.y_batch + at.head % heads * p.y_head + query * p.y_row;
                 bool inside = query < p.queries;
                 float product = 0;
 #pragma unroll
                 for (int j = 0; j < D / 16; j++) {
                     u32 column = (lane % 2 * (D / 16) + j) * 8, chunk = column / 64;
                     if (inside && column < p.depth) {
-                        uint4 y = *(const uint4*)(p.y + place * p.depth + column);
+                        uint4 of = *(const uint4*)(y + column);
                         float4 words = read16(mine_at + BYTES_OWN + chunk * ROWS * 128 + own_row * 128 + ((column % 64 / 8 ^ own_row % 8) << 4));
-                        product += both(y.x, __float_as_uint(words.x)) + both(y.y, __float_as_uint(words.y)) +
-                                   both(y.z, __float_as_uint(words.z)) + both(y.w, __float_as_uint(words.w));
+                        product += both(of.x, __float_as_uint(words.x)) + both(of.y, __float_as_uint(words.y)) +
+                                   both(of.z, __float_as_uint(words.z)) + both(of.w, __float_as_uint(words.w));
                     }
                 }
                 product += __shfl_xor_sync(~0u, product, 1);
@@ -612,7 +615,7 @@ extern "C" __global__ void __launch_bounds__(128 * (1 + GROUPS), 1) V_NAME(const
             }
             // The four warps have all read the group's rows.
             asm volatile("bar.sync %0, 128;" ::"r"(group + 1) : "memory");
-            store(&argument<Flash>()->out[0], mine_at, at.row, at.head, mine, lane, sum);
+            store(&argument<Flash>()->out[0], mine_at, at.row, at.head % heads, at.head / heads, mine, lane, sum);
 #endif
             if (lane == 0) {
                 taken<0>();

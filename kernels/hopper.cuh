@@ -90,6 +90,11 @@ __device__ __forceinline__ void take(const TensorMap* map, u32 from, u32 x, u32 
                  "r"(y), "r"(z)
                  : "memory");
 }
+__device__ __forceinline__ void take(const TensorMap* map, u32 from, u32 x, u32 y, u32 z, u32 w) {
+    asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::"l"(map), "r"(from), "r"(x),
+                 "r"(y), "r"(z), "r"(w)
+                 : "memory");
+}
 // Ends a group of such boxes; it may be empty.
 __device__ __forceinline__ void taken_end() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 // Waits until at most `N` of this thread's groups still have to be read from shared memory.

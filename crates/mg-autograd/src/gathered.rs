@@ -150,5 +150,9 @@ fn in_a_row(parts: &[Part]) -> Result<Option<Node>> {
     if end != shape[axis] {
         return Ok(None);
     }
-    Node::concat(&parts.iter().map(|part| &part.value).collect::<Vec<_>>(), axis).map(Some)
+    let values: Vec<&Node> = parts.iter().map(|part| &part.value).collect();
+    match Node::side_by_side(&values, axis)? {
+        Some(row) => Ok(Some(row)),
+        None => Node::concat(&values, axis).map(Some),
+    }
 }

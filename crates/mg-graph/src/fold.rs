@@ -1,8 +1,9 @@
 //! Nodes as the algebra that gradient rules are written in: what a rule's literals make trivial is never built.
 
 use crate::node::{Node, Sources, WeakNode, is_tracking};
+use crate::kernel::Kernel;
 use crate::op::{Op, SourceKind, View};
-use mg_device::{Error, Result, Shape};
+use mg_device::{DType, Error, Layout, Result, Shape};
 use mg_kernels::library::{Library, Structure};
 use mg_kernels::{Algebra, Cell, Row};
 use smallvec::SmallVec;
@@ -76,6 +77,71 @@ impl Algebra for Node {
     }
 }
 
+impl Node {
+    /// What was written into zeros to make this node, if it is what such a slice of it sees.
+    fn written(&self, axis: usize, start: usize, len: usize) -> Option<Node> {
+        let Op::Kernel(Kernel::Write { region }) = self.op() else { return None };
+        let slice = View::Slice { axis: axis as u8, start: start as i64, step: 1 };
+        let seen = slice.apply(&Layout::contiguous(*self.shape()), &self.shape().with(axis, len))?;
+        let is_own = self.is_claimed() || self.tag().is_some() || self.watch().is_some();
+        let sources = self.sources();
+        let [value] = &sources[..] else { return None };
+        (!is_own && **region == seen && value.shape() == seen.shape()).then(|| value.clone())
+    }
+
+    /// The node that this one sees by views, and where in that one's elements, as these lie in order; itself where it is no view. None where
+    /// it is a tensor's own, or something else's that waits for it.
+    fn seen(&self) -> Option<(Node, Layout)> {
+        if self.is_claimed() || self.tag().is_some() || self.watch().is_some() {
+            return None;
+        }
+        if let (Op::View(view), [of]) = (self.op(), &self.sources()[..]) {
+            let (base, layout) = of.seen()?;
+            return Some((base, view.apply(&layout, self.shape())?));
+        }
+        Some((self.clone(), Layout::contiguous(*self.shape())))
+    }
+
+    /// Nodes one after the other along an axis, where these are views of one node and lie there so already: a view as well.
+    ///
+    /// # Errors
+    ///
+    /// Views that cannot be made.
+    pub fn side_by_side(nodes: &[&Node], axis: usize) -> Result<Option<Node>> {
+        let Some((base, first)) = nodes.first().and_then(|node| node.seen()) else { return Ok(None) };
+        let (mut end, mut size) = (first.offset(), 0);
+        for node in nodes {
+            let Some((_, layout)) = node.seen().filter(|(of, _)| of.is(&base)) else { return Ok(None) };
+            if layout.offset() != end || layout.strides() != first.strides() {
+                return Ok(None);
+            }
+            size += layout.shape()[axis];
+            end += layout.shape()[axis] * layout.strides()[axis].unsigned_abs();
+        }
+        let shape = first.shape().with(axis, size);
+        let (start, n) = (first.offset(), shape.numel());
+        if n == 0 || Layout::new(shape, first.strides(), start).ok().is_none_or(|all| !all.is_contiguous()) {
+            return Ok(None);
+        }
+        let all = Shape::new(&[base.shape().numel()])?;
+        let line = if base.shape().rank() == 1 { base } else { base.reshape(all)? };
+        let own = if n == all.numel() { line } else { line.slice(0, start, 1, n)? };
+        own.reshape(shape).map(Some)
+    }
+
+    /// Whether both see the same elements of one node, by the same views.
+    fn sees_as(&self, other: &Node) -> bool {
+        if self.is(other) {
+            return true;
+        }
+        let (Op::View(own), Op::View(others)) = (self.op(), other.op()) else { return false };
+        let (from, of) = (self.sources(), other.sources());
+        own == others
+            && self.shape() == other.shape()
+            && matches!((&from[..], &of[..]), ([a], [b]) if a.sees_as(b))
+    }
+}
+
 /// A kernel, what it was applied to, and the result, of which nothing is kept.
 struct Applied {
     kernel: Library,
@@ -95,7 +161,7 @@ fn applied(kernel: Library, operands: &[&Node]) -> Option<Node> {
     let same = last.kernel == kernel
         && last.tracking == is_tracking()
         && last.operands.len() == operands.len()
-        && last.operands.iter().zip(operands).all(|(a, b)| a.upgrade().is_some_and(|a| a.is(b)));
+        && last.operands.iter().zip(operands).all(|(a, b)| a.upgrade().is_some_and(|a| a.sees_as(b)));
     let result = last.result.upgrade().filter(|_| same);
     LAST.set(Some(last));
     result
@@ -104,6 +170,10 @@ fn applied(kernel: Library, operands: &[&Node]) -> Option<Node> {
 impl Structure for Node {
     fn sizes(&self) -> Shape {
         *self.shape()
+    }
+
+    fn dtype(&self) -> DType {
+        Node::dtype(self)
     }
 
     #[track_caller]
@@ -119,7 +189,10 @@ impl Structure for Node {
 
     #[track_caller]
     fn part(&self, axis: usize, start: usize, len: usize) -> Result<Node> {
-        self.slice(axis, start, 1, len)
+        match self.written(axis, start, len) {
+            Some(value) => Ok(value),
+            None => self.slice(axis, start, 1, len),
+        }
     }
 
     #[track_caller]

@@ -136,10 +136,9 @@ impl Operands {
         let operands: Vec<&Node> = operands.iter().collect();
         let shaped: Vec<Shaped> =
             operands.iter().map(|n| Shaped { shape: *n.shape(), dtype: n.dtype() }).collect();
-        let (count, shape) = attention.parts(&shaped)?;
         let line = Node::library(attention.into(), &operands)?;
-        let [l, v] = [shape[2], shape[3]];
-        line.slice(0, 0, 1, count)?.reshape(with_last(&self.lead, &[l, v])?).map(Some)
+        let means = attention.means(&shaped, &line)?;
+        means.reshape(with_last(&self.lead, &means.shape()[2..])?).map(Some)
     }
 
     /// By products and a softmax, with whatever is done to the weights.

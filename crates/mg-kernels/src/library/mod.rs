@@ -101,6 +101,8 @@ pub struct Target {
 pub trait Structure: Algebra {
     /// The shape.
     fn sizes(&self) -> Shape;
+    /// The dtype.
+    fn dtype(&self) -> DType;
     /// A kernel applied to operands; the same again where it was just applied to them, so that a rule may take one kernel's result apart for
     /// several gradients.
     ///

@@ -1,6 +1,6 @@
 //! Attention on the CPU: blocks of queries against blocks of keys, multiplied as matrices.
 
-use super::{Attention, AttentionKind, Sizes};
+use super::{Attention, AttentionKind, Heads, Sizes};
 use crate::cpu::library::scratch::{self, Slot};
 use crate::cpu::library::{Shared, copy_strided, fill_zero};
 use crate::cpu::loops::{by_isa, isa};
@@ -110,28 +110,49 @@ impl<T: Real> Call<T> {
 /// Operands and result are valid for what the sizes say, from any thread, for the time of the call.
 pub(super) unsafe fn attention(attention: &Attention, s: &Sizes, operands: &[Operand], out: *mut u8) {
     let Some(first) = operands.first() else { return };
-    // What does not lie densely is copied.
-    let mut copies: SmallVec<[Vec<u64>; 6]> = SmallVec::new();
-    let dense = operands.iter().map(|operand| {
-        if operand.layout.is_contiguous() {
-            return *operand;
+    let dtype = first.dtype;
+    let [_, begin, _] = attention.line(s, dtype);
+    let mut operands: SmallVec<[Operand; 6]> = operands.iter().copied().collect();
+    let (mut sums, mut results) = (out.wrapping_add(begin * dtype.size()), SmallVec::<[Heads; 3]>::new());
+    match attention.kind {
+        AttentionKind::Forward => results.push(s.means()),
+        AttentionKind::Backward => {
+            let line = operands.len() - 2;
+            sums = operands[line].first().wrapping_add(begin * dtype.size()).cast_mut();
+            let Some(layout) = s.means().layout(s.batch) else { return };
+            operands[line].layout = layout;
+            results.extend(s.gradients());
         }
+    }
+    // What does not lie densely is copied.
+    let mut copies: SmallVec<[Vec<u64>; 8]> = SmallVec::new();
+    let mut room = |n: usize| {
+        copies.push(vec![0u64; (n * dtype.size()).div_ceil(8)]);
+        copies.last_mut().map_or(std::ptr::null_mut(), |memory| memory.as_mut_ptr().cast::<u8>())
+    };
+    for operand in operands.iter_mut().filter(|operand| !operand.layout.is_contiguous()) {
         let (size, layout) = (operand.dtype.size(), Layout::contiguous(*operand.layout.shape()));
-        let mut memory = vec![0u64; (layout.shape().numel() * size).div_ceil(8)];
-        let base = memory.as_mut_ptr().cast::<u8>();
+        // A mask's numbers may be wider.
+        let base = room((layout.shape().numel() * size).div_ceil(dtype.size()));
         // SAFETY: the operand has these elements, and the memory room for them.
         unsafe { copy_strided(size, operand.base, &operand.layout, base, &layout) };
-        copies.push(memory);
-        Operand { base, layout, dtype: operand.dtype }
-    });
-    let operands: &[Operand] = &dense.collect::<SmallVec<[Operand; 6]>>();
-    // SAFETY: this function's contract; half types are computed with as f32.
+        (operand.base, operand.layout) = (base, layout);
+    }
+    let lie: SmallVec<[Layout; 3]> = results.iter().filter_map(|heads| heads.layout(s.batch)).collect();
+    let dense = lie.iter().all(Layout::is_contiguous);
+    let to = if dense { out } else { room(lie.iter().map(Layout::numel).sum()) };
+    // SAFETY: this function's contract; half types are computed with as f32. What was computed has the elements of the results.
     unsafe {
-        match first.dtype {
-            DType::F64 => call::<f64>(attention, s, operands, out),
-            DType::F16 | DType::BF16 => widened(attention, s, operands, out),
+        match dtype {
+            DType::F64 => call::<f64>(attention, s, &operands, sums, to),
+            DType::F16 | DType::BF16 => widened(attention, s, &operands, sums, to),
             // `Attention::sizes` takes no integers.
-            _ => call::<f32>(attention, s, operands, out),
+            _ => call::<f32>(attention, s, &operands, sums, to),
+        }
+        let mut from = to;
+        for layout in lie.iter().filter(|_| !dense) {
+            copy_strided(dtype.size(), from, &Layout::contiguous(*layout.shape()), out, layout);
+            from = from.add(layout.numel() * dtype.size());
         }
     }
 }
@@ -160,11 +181,10 @@ unsafe fn convert_back(dtype: DType, from: *const f32, n: usize, to: *mut u8) {
     }
 }
 
-unsafe fn widened(attention: &Attention, s: &Sizes, operands: &[Operand], out: *mut u8) {
+unsafe fn widened(attention: &Attention, s: &Sizes, operands: &[Operand], sums: *mut u8, out: *mut u8) {
     let dtype = operands[0].dtype;
     let [n, kn, vn] = s.elements();
-    let [means, begin, _] = attention.line(s, dtype);
-    let rows = s.rows();
+    let means = s.rows() * s.depth;
     // SAFETY: the operands have so many elements, and so has the result.
     unsafe {
         let mut wide = vec![0.0f32; n + kn + vn];
@@ -184,24 +204,21 @@ unsafe fn widened(attention: &Attention, s: &Sizes, operands: &[Operand], out: *
         match attention.kind {
             AttentionKind::Forward => {
                 let mut answer = vec![0.0f32; means];
-                let sums = out.add(begin * dtype.size()).cast::<f32>();
-                forward(&call, answer.as_mut_ptr(), sums);
+                forward(&call, answer.as_mut_ptr(), sums.cast());
                 convert_back(dtype, answer.as_ptr(), means, out);
             }
             AttentionKind::Backward => {
-                let lines = &operands[operands.len() - 2..];
+                let both_of = &operands[operands.len() - 2..];
                 let mut both = vec![0.0f32; 2 * means];
-                for (line, to) in lines.iter().zip([0, means]) {
-                    convert(dtype, line.first(), means, both.as_mut_ptr().add(to));
+                for (operand, to) in both_of.iter().zip([0, means]) {
+                    convert(dtype, operand.first(), means, both.as_mut_ptr().add(to));
                 }
-                let sums = lines[0].first().add(begin * dtype.size()).cast::<f32>();
                 let mut answer = vec![0.0f32; n + kn + vn];
-                backward(&call, both.as_ptr(), sums, both.as_ptr().add(means), answer.as_mut_ptr());
+                backward(&call, both.as_ptr(), sums.cast(), both.as_ptr().add(means), answer.as_mut_ptr());
                 convert_back(dtype, answer.as_ptr(), n + kn + vn, out);
             }
         }
     }
-    debug_assert!(rows * s.depth == means);
 }
 
 fn mask<T>(attention: &Attention, operands: &[Operand]) -> Mask<T> {
@@ -212,8 +229,7 @@ fn mask<T>(attention: &Attention, operands: &[Operand]) -> Mask<T> {
     }
 }
 
-unsafe fn call<T: Real>(attention: &Attention, s: &Sizes, operands: &[Operand], out: *mut u8) {
-    let [_, begin, _] = attention.line(s, T::DTYPE);
+unsafe fn call<T: Real>(attention: &Attention, s: &Sizes, operands: &[Operand], sums: *mut u8, out: *mut u8) {
     let call = Call {
         s: *s,
         causal: attention.causal,
@@ -226,11 +242,10 @@ unsafe fn call<T: Real>(attention: &Attention, s: &Sizes, operands: &[Operand], 
     // SAFETY: this function's contract.
     unsafe {
         match attention.kind {
-            AttentionKind::Forward => forward(&call, out.cast(), out.cast::<T>().add(begin)),
+            AttentionKind::Forward => forward(&call, out.cast(), sums.cast()),
             AttentionKind::Backward => {
-                let lines = &operands[operands.len() - 2..];
-                let (y, g) = (lines[0].first().cast::<T>(), lines[1].first().cast::<T>());
-                backward(&call, y, y.add(begin), g, out.cast());
+                let [y, g] = [2, 1].map(|i| operands[operands.len() - i].first().cast::<T>());
+                backward(&call, y, sums.cast(), g, out.cast());
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Launches of `kernels/attention.cu` and `kernels/attention_mma.cu`, and the choice among these and `hopper`'s.
 
-use super::{Attention, AttentionKind, Sizes, hopper, wide};
+use super::{Attention, AttentionKind, Heads, Sizes, hopper, wide};
 use crate::cuda::library::args::{self, Address};
 use crate::cuda::library::copy::{self, fill};
 use crate::cuda::library::{Launch, Plan, Pointer, TICKETS, launch};
@@ -135,16 +135,16 @@ pub(super) struct Planned<'a> {
     pub(super) target: Target,
 }
 
-/// Where operands lie, and the launches that copy those which the kernels do not take as they are; they go to the workspace,
+/// Where operands lie, and the launches that copy those whose elements do not lie side by side along a row; they go to the workspace,
 /// from its end on.
-fn lying(operands: &[Described], any: bool, plan: &mut Plan) -> Result<SmallVec<[Lies; 6]>> {
+fn lying(operands: &[Described], plan: &mut Plan) -> Result<SmallVec<[Lies; 6]>> {
     let lies = |(i, operand): (usize, &Described)| {
         let (shape, strides) = (operand.layout.shape(), operand.layout.strides());
         // Steps of an axis with one position are nobody's.
         let step = |axis: usize| if shape[axis] <= 1 { 0 } else { strides[axis] };
         let steps = if shape.rank() == 4 { [step(0), step(1), step(2)] } else { [0; 3] };
         let side_by_side = shape.rank() == 4 && (shape[3] <= 1 || strides[3] == 1);
-        if operand.layout.is_contiguous() || side_by_side && (any || i == 3) {
+        if operand.layout.is_contiguous() || side_by_side {
             return Ok(Lies { at: (Pointer::Input(i as u8), 0), steps, align: operand.align });
         }
         let (size, begin) = (operand.dtype.size(), plan.workspace.next_multiple_of(256));
@@ -208,6 +208,12 @@ impl Planned<'_> {
         let mask_kind = self.mask_kind();
         let mask = self.lie.get(3).filter(|_| mask_kind > 0);
         let steps = |lies: &Lies| lies.steps.map(|step| step as u64);
+        let within = |heads: Heads| heads.steps().map(|step| step as u64);
+        let [dq, dk, dv] = s.gradients();
+        let (result, flows) = match self.attention.kind {
+            AttentionKind::Forward => (s.means(), [0; 3]),
+            AttentionKind::Backward => (dq, self.lie.last().map_or([0; 3], steps)),
+        };
         let [mask_batch, mask_head, mask_row] = mask.map_or([0; 3], steps);
         let [q, k, v] = [&self.lie[0], &self.lie[1], &self.lie[2]];
         let [blocks, chunks, all, together] = order.map(|n| n as u32);
@@ -248,6 +254,11 @@ impl Planned<'_> {
             q_steps: steps(q),
             k_steps: steps(k),
             v_steps: steps(v),
+            y_steps: within(s.means()),
+            g_steps: flows,
+            out_steps: within(result),
+            dk_steps: within(dk),
+            dv_steps: within(dv),
         }
     }
 
@@ -345,7 +356,7 @@ pub(super) fn plan(attention: &Attention, s: &Sizes, operands: &[Described], tar
         AttentionKind::Backward => plan.workspace = rows * sum,
     }
     let any = matches!(way(Part::Forward, s, dtype, target), Way::TensorCores(..));
-    let lie = lying(operands, any, &mut plan)?;
+    let lie = lying(operands, &mut plan)?;
     let planned = Planned { attention, s, operands, lie, target };
     let output = |elements: usize| Some((Pointer::Output(0), (elements * size) as u64));
     match attention.kind {
@@ -378,9 +389,9 @@ pub(super) fn plan(attention: &Attention, s: &Sizes, operands: &[Described], tar
                 plan.launches.push(launch(OP, &name, rows.div_ceil(WARPS), &args)?);
                 None
             };
-            plan.launches
-                .push(planned.launch(Part::Queries, Places { out: output(0), means_out, ..back() })?);
-            let places = Places { keys: output(nq), values: output(nq + nk), ..back() };
+            let [dq, dk, dv] = s.gradients().map(|heads| output(heads.offset()));
+            plan.launches.push(planned.launch(Part::Queries, Places { out: dq, means_out, ..back() })?);
+            let places = Places { keys: dk, values: dv, ..back() };
             plan.launches.push(planned.launch(Part::Keys, places)?);
         }
     }

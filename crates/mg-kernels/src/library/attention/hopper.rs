@@ -1,5 +1,6 @@
 //! Launches of `kernels/attention_wgmma.cu`: attention by the instructions of capability 9.0.
 
+use super::Heads;
 use super::cuda::{CACHED, OP, Part, Places, Planned};
 use crate::cuda::library::args::attention_wgmma::Flash;
 use crate::cuda::library::{Launch, Pointer, Prebuilt};
@@ -62,7 +63,7 @@ struct Read {
 }
 
 impl Read {
-    /// Queries, keys, values; or, at the end of a gradient's operands, what flows back to the means, which lie densely in its line.
+    /// Queries, keys, values; or, at the end of a gradient's operands, what flows back to the means.
     fn of(planned: &Planned, i: usize) -> Read {
         let (s, lies) = (planned.s, &planned.lie[i]);
         let [batch, head, row] = lies.steps;
@@ -70,10 +71,7 @@ impl Read {
             0 => ([s.width, s.queries, s.heads], [row, head, batch]),
             1 => ([s.width, s.keys, s.shared], [row, head, batch]),
             2 => ([s.depth, s.keys, s.shared], [row, head, batch]),
-            _ => {
-                let [row, head] = [s.depth, s.depth * s.queries];
-                ([s.depth, s.queries, s.heads], [row, head, head * s.heads].map(|n| n as isize))
-            }
+            _ => ([s.depth, s.queries, s.heads], [row, head, batch]),
         };
         Read { at: lies.at, sizes, steps, align: lies.align }
     }
@@ -102,7 +100,7 @@ pub(super) fn tile_of(planned: &Planned, part: Part) -> Option<Tile> {
     let taken = half && target.capability == 90 && scale > 0.0 && scale.is_finite() && s.keys > 0;
     let heads = [s.width, s.depth].iter().all(|&n| n > 0 && n.is_multiple_of(8));
     let last = planned.lie.len() - 1;
-    // The means, which gradients read too, are a dense line.
+    // Gradients read the means too, all of them.
     let (read, line): (&[usize], _) = match part {
         Part::Forward => (&[0, 1, 2], true),
         Part::Queries | Part::Keys => (&[0, 1, 2, last], planned.lie[last - 1].align >= 16),
@@ -120,6 +118,7 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
     let (s, attention) = (planned.s, planned.attention);
     let elements = if planned.dtype() == DType::F16 { Elements::F16 } else { Elements::BF16 };
     let last = planned.lie.len() - 1;
+    let [dq, dk, dv] = s.gradients();
     let (length, heads, met, sharing) = match part {
         Part::Forward | Part::Queries => (s.queries, s.heads, s.keys, s.heads / s.shared),
         Part::Keys => (s.keys, s.shared, s.queries, 1),
@@ -141,10 +140,12 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
         Part::Queries => (&[0, last], [1, 2]),
         Part::Keys => (&[1, 2], [0, last]),
     };
-    let result = |to: Option<(Pointer, u64)>, line: usize| {
-        let strides = [line * 2, length * line * 2];
-        to.map(|to| (to, Moved::boxes(elements, [line, length, all], &strides, [64, 16, 1])))
+    let result = |to: Option<(Pointer, u64)>, lies: Heads| {
+        let [batch, head, row] = lies.steps().map(|step| step * 2);
+        let sizes = [lies.size, lies.rows, lies.count, s.batch];
+        to.map(|to| (to, Moved::boxes(elements, sizes, &[row, head, batch], [64, 16, 1, 1])))
     };
+    let [y_batch, y_head, y_row] = s.means().steps().map(|step| step as u64);
     let mask = planned.lie.get(3).filter(|_| planned.mask_kind() > 0);
     let [mask_batch, mask_head, mask_row] = mask.map_or([0; 3], |lies| lies.steps.map(|n| n as u64));
     let args = Flash {
@@ -156,6 +157,9 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
         mask_batch,
         mask_head,
         mask_row,
+        y_batch,
+        y_head,
+        y_row,
         scale: f64::from_bits(attention.scale) as f32,
         heads: s.heads as u32,
         shared: s.shared as u32,
@@ -171,9 +175,9 @@ pub(super) fn launched(planned: &Planned, part: Part, tile: Tile, places: &Place
         own: [0, 1].map(|k| own.get(k).and_then(|&i| mapped(i, tile.rows()))),
         other: others.map(|i| mapped(i, tile.others)),
         out: match part {
-            Part::Forward => [result(places.out, s.depth), None],
-            Part::Queries => [result(places.out, s.width), None],
-            Part::Keys => [result(places.keys, s.width), result(places.values, s.depth)],
+            Part::Forward => [result(places.out, s.means()), None],
+            Part::Queries => [result(places.out, dq), None],
+            Part::Keys => [result(places.keys, dk), result(places.values, dv)],
         },
     };
     let mut made = Launch::of(OP, tile.kernel, (blocks * all).min(MULTIPROCESSORS), &args)?;

@@ -9,15 +9,16 @@ mod hopper;
 use super::{Described, Kernel, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
-use mg_device::{DType, Error, ErrorKind, Result, Shape};
+use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
 
 /// What is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum AttentionKind {
-    /// Of queries `[b, h, l, e]`, keys `[b, k, s, e]`, values `[b, k, s, v]` and, where there is one, a mask: the means `[b, h, l, v]` and after them
-    /// the logarithms of the sums `[b, h, l]`, in one line; see [`Attention::parts`].
+    /// Of queries `[b, h, l, e]`, keys `[b, k, s, e]`, values `[b, k, s, v]` and, where there is one, a mask: the means and after them
+    /// the logarithms of the sums `[b, h, l]`, in one line; see [`Attention::means`].
     Forward,
-    /// Of these operands, that result and its gradient: the gradients of queries, keys and values, in one line.
+    /// Of these operands, that result and the gradient of its means `[b, h, l, v]`: the gradients of queries, keys and values, in one line, the heads of
+    /// each position side by side. Where there are as many keys as queries, each position has the heads of all three.
     Backward,
 }
 
@@ -62,6 +63,68 @@ impl Sizes {
     fn elements(&self) -> [usize; 3] {
         let each = self.batch * self.shared * self.keys;
         [self.rows() * self.width, each * self.width, each * self.depth]
+    }
+
+    /// Where the means lie in the line of the result: all heads of a query side by side, as the rows of a product of them.
+    fn means(&self) -> Heads {
+        let Sizes { heads, queries, depth, .. } = *self;
+        Heads { count: heads, rows: queries, size: depth, begin: 0, row: heads * depth, first: 0 }
+    }
+
+    /// Where the gradients of queries, keys and values lie in the line of the gradients.
+    fn gradients(&self) -> [Heads; 3] {
+        let Sizes { heads, shared, queries, keys, width, depth, .. } = *self;
+        let joined = queries == keys;
+        let [q, k, v] = [heads * width, shared * width, shared * depth];
+        let (first, begin) = if joined { (q, 0) } else { (0, self.elements()[0]) };
+        let row = if joined { q + k + v } else { k + v };
+        let own = if joined { row } else { q };
+        [
+            Heads { count: heads, rows: queries, size: width, begin: 0, row: own, first: 0 },
+            Heads { count: shared, rows: keys, size: width, begin, row, first },
+            Heads { count: shared, rows: keys, size: depth, begin, row, first: first + k },
+        ]
+    }
+}
+
+/// Where heads lie in a line, `[batch, rows, row]`: of each row, one after the other from `first` on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Heads {
+    count: usize,
+    rows: usize,
+    /// Elements of a head.
+    size: usize,
+    /// Where the rows of the first of the batch begin.
+    begin: usize,
+    /// From one row to the next.
+    row: usize,
+    first: usize,
+}
+
+impl Heads {
+    /// Where the first element is.
+    fn offset(&self) -> usize {
+        self.begin + self.first
+    }
+
+    /// From one of the batch, head, row to the next.
+    fn steps(&self) -> [usize; 3] {
+        [self.rows * self.row, self.size, self.row]
+    }
+
+    /// Them as an operand, `[batch, heads, rows, size]`. None where no shape is that large.
+    fn layout(&self, batch: usize) -> Option<Layout> {
+        let [b, h, r] = self.steps().map(|step| step as isize);
+        let shape = Shape::new(&[batch, self.count, self.rows, self.size]).ok()?;
+        Layout::new(shape, &[b, h, r, 1], self.offset()).ok()
+    }
+
+    /// The heads in a line, `[batch, heads, rows, size]`.
+    fn of<T: Structure>(&self, line: &T, batch: usize) -> Result<T> {
+        let Heads { count, rows, size, begin, row, first } = *self;
+        let all = line.part(0, begin, batch * rows * row)?.reshaped(Shape::new(&[batch, rows, row])?)?;
+        let own = all.part(2, first, count * size)?.reshaped(Shape::new(&[batch, rows, count, size])?)?;
+        own.permuted(&[0, 2, 1, 3])
     }
 }
 
@@ -115,26 +178,31 @@ impl Attention {
             let step = |n: usize, step: usize| if n == 1 { 0 } else { step };
             sizes.mask = [step(b, h * l * s), step(h, l * s), step(l, s)];
         }
-        let lines = match self.kind {
-            AttentionKind::Forward => 0,
-            AttentionKind::Backward => 2,
-        };
         let whole = self.line(&sizes, dtype)[2];
-        if rest.len() != lines || rest.iter().any(|o| o.dtype != dtype || *o.shape.dims() != [whole]) {
-            return fail(format!("takes {lines} lines of {whole} elements beside its operands"));
+        match (self.kind, rest) {
+            (AttentionKind::Forward, []) => Ok(sizes),
+            (AttentionKind::Backward, [y, g])
+                if [y.dtype, g.dtype] == [dtype; 2]
+                    && *y.shape.dims() == [whole]
+                    && *g.shape.dims() == [batch, heads, queries, depth] =>
+            {
+                Ok(sizes)
+            }
+            (AttentionKind::Forward, _) => fail(format!("takes nothing else, got {} operands", rest.len())),
+            (AttentionKind::Backward, _) => {
+                fail(format!("takes a result of {whole} elements and the gradient of its means"))
+            }
         }
-        Ok(sizes)
     }
 
-    /// Where in the line of the result the means are: their number of elements, and their shape.
+    /// The means in the line of the result, `[b, h, l, v]`: a view.
     ///
     /// # Errors
     ///
-    /// Operands that the kernel does not take.
-    pub fn parts(&self, operands: &[Shaped]) -> Result<(usize, Shape)> {
+    /// Operands that the kernel does not take, a line that is not their result.
+    pub fn means<T: Structure>(&self, operands: &[Shaped], line: &T) -> Result<T> {
         let s = self.sizes(operands)?;
-        let shape = Shape::new(&[s.batch, s.heads, s.queries, s.depth])?;
-        Ok((shape.numel(), shape))
+        s.means().of(line, s.batch)
     }
 }
 
@@ -184,11 +252,13 @@ impl Kernel for Attention {
         match self.kind {
             // One node for all three: the graph knows it again.
             AttentionKind::Forward if i < 3 => {
-                let operands: smallvec::SmallVec<[&T; 6]> = x.iter().chain([y, g]).collect();
+                // What the sizes ask of a dtype held where `y` was made.
+                let shaped = x.iter().map(|x| Shaped { shape: x.sizes(), dtype: x.dtype() });
+                let s = self.sizes(&shaped.collect::<smallvec::SmallVec<[Shaped; 4]>>())?;
+                let flows = s.means().of(g, s.batch)?;
+                let operands: smallvec::SmallVec<[&T; 6]> = x.iter().chain([y, &flows]).collect();
                 let all = T::kernel(Attention { kind: AttentionKind::Backward, ..*self }.into(), &operands)?;
-                let shape = x[i].sizes();
-                let start = x[..i].iter().map(|x| x.sizes().numel()).sum();
-                all.part(0, start, shape.numel())?.reshaped(shape).map(Some)
+                s.gradients()[i].of(&all, s.batch).map(Some)
             }
             AttentionKind::Forward => fail("has no gradient by its mask"),
             AttentionKind::Backward => fail("is not differentiated again"),
