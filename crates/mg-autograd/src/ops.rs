@@ -76,6 +76,21 @@ impl Operand {
         }
     }
 
+    /// As [`Operand::beside`], of the number on the left in an operation: where that answers with floats the number is one at once, and
+    /// not one of `other`'s integers first, which it may not fit.
+    #[track_caller]
+    pub fn left_of(self, operation: &str, other: &Tensor) -> Tensor {
+        match (operation, self) {
+            ("float_power", number) => Tensor::from_node(number.on(DType::F64, other.device())),
+            (
+                "div" | "atan2" | "copysign" | "hypot" | "xlogy" | "xlog1py" | "zeta" | "logaddexp" | "logaddexp2" | "gammainc"
+                | "gammaincc",
+                Operand::Int(number),
+            ) => Operand::Float(number as f64).beside(other),
+            (_, number) => number.beside(other),
+        }
+    }
+
     /// The operand as a node of a dtype: a number without axes, on a device.
     #[track_caller]
     pub(crate) fn on(self, dtype: DType, device: Device) -> Node {

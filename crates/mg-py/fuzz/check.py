@@ -9,11 +9,12 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from .compare import Difference, alike, differs, flat, numbers, parts, tolerance, values_differ
+from .compare import TOLERANCE, Difference, alike, differs, flat, numbers, parts, tolerance, values_differ
 from .generate import Generator
+from .measure import composed, left_to_machine, overflows, shaken, unrounded, widened, without_sign
 from .operations import available, undrawn
 from .program import Program
-from .run import MODES, Library, Trace, execute, left_to_machine, ours, overflows, shaken, together, torch, without_sign
+from .run import MODES, Library, Trace, execute, ours, together, torch
 from .shrink import shrink
 
 
@@ -80,6 +81,8 @@ class Checker:
             ("nothing flows through a logical operation", lambda: self.agrees(program, mode, _logical)),
             ("which results on the way a gradient is computed by is the engine's own", lambda: self.is_on_the_way(program, trace, found)),
             ("a view that stands for other memory is none of what it was of", lambda: self.is_no_view_now(program, trace, found)),
+            ("the reference rounds on its way", lambda: self.is_rounded(program, trace, found, mode)),
+            ("an infinite gradient comes by two ways", lambda: self.is_of_two_ways(program, found, mode)),
             ("a sum of products overflows", lambda: self.is_overflow(program, found)),
             ("unsteady", lambda: self.unsteady(program, trace, found)),
         ):
@@ -102,6 +105,40 @@ class Checker:
         wanted = without_sign(program, self.reference)
         got = execute(program, self.ours, mode, wanted.outcomes)
         return differs(program, wanted, got, self.reference, self.ours) is None
+
+    def is_rounded(self, program: Program, trace: Trace, found: Difference, mode: str) -> bool:
+        """Whether the reference agrees when each of its operations is rounded once, and not on the way; or in all numbers in which it does
+        not when it computes in float64.
+        """
+        if self.reference.name != "torch" or found.what not in ("value", "grad's value"):
+            return False
+        wanted = unrounded(program, self.reference)
+        got = execute(program, self.ours, mode, wanted.outcomes)
+        if not wanted.void and differs(program, wanted, got, self.reference, self.ours) is None:
+            return True
+        here, wide = execute(program, self.ours, mode, trace.outcomes), widened(program, self.reference)
+        there, ours, exact = (parts(of, t.names) for of, t in ((self.reference, trace), (self.ours, here), (self.reference, wide)))
+        for name, value in there.items():
+            for of_gradient in (False, True):
+                wanted_numbers, dtype = numbers(value, of_gradient)
+                numbers_here, _ = numbers(ours.get(name), of_gradient)
+                numbers_exact, _ = numbers(exact.get(name), of_gradient)
+                if dtype not in TOLERANCE or len(numbers_here) != len(wanted_numbers):
+                    continue
+                limit = tolerance(wanted_numbers, dtype, program)
+                rounded = tolerance(wanted_numbers, dtype, replace(program, exact=False))
+                for at, (x, y) in enumerate(zip(wanted_numbers, numbers_here)):
+                    if not alike(x, y, limit) and not (at < len(numbers_exact) and alike(numbers_exact[at], y, rounded)):
+                        return False
+        return True
+
+    def is_of_two_ways(self, program: Program, found: Difference, mode: str) -> bool:
+        """Whether a gradient is no number here, and so it is with the reference where that composes what is composed here."""
+        if self.reference.name != "torch" or found.what not in ("value", "grad's value"):
+            return False
+        wanted = composed(program, self.reference)
+        got = execute(program, self.ours, mode, wanted.outcomes)
+        return not wanted.void and differs(program, wanted, got, self.reference, self.ours) is None
 
     def is_no_view_now(self, program: Program, trace: Trace, found: Difference) -> bool:
         """Whether a view was given other memory (`view.data = …`): PyTorch goes on to give it the history of what it was a view of."""

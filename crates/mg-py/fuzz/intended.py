@@ -718,3 +718,19 @@ DIFFERENCES += [
         and all(math.isfinite(got) and not math.isfinite(wanted) for got, wanted in pairs(found)),
     ),
 ]
+
+DIFFERENCES += [
+    (
+        "What is left of a matrix that has no factor of Cholesky's beyond the pivot that shows it is told by nobody: infinities meet in another order.",
+        lambda program, found, reference: "cholesky_ex(" in str(program)
+        and len(pairs(found)) > 0
+        and all(math.isnan(got) and math.isinf(wanted) or math.isinf(got) and math.isnan(wanted) for got, wanted in pairs(found)),
+    ),
+    (
+        "The coordinate that is infinitely far is the farthest, and has the slope 1; PyTorch subtracts the distance from it. What is no number is "
+        "far too; PyTorch's `cdist` passes it over.",
+        lambda program, found, reference: re.search(r"[cp]dist\(.*inf", str(program)) is not None
+        and len(pairs(found)) > 0
+        and all(math.isnan(wanted) and abs(got) <= 1 or math.isnan(got) and math.isfinite(wanted) for got, wanted in pairs(found)),
+    ),
+]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .run import fits_integer
+from .measure import fits_integer
 
 DTYPES = {
     "float64": np.float64,

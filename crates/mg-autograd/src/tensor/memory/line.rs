@@ -1,6 +1,6 @@
 //! Lines: a memory with one history, which the tensor and its views share; storages: the lines of one memory.
 
-use super::node::{Garbage, Given, Held, behind, grafted, make_leaf, own, untracked, with_history};
+use super::node::{Garbage, Given, Held, behind, graft, grafted, make_leaf, own, untracked, with_history};
 use super::part::part_of;
 use super::{Facts, MemoryId, is_borrowed, locked, settle};
 use crate::jit;
@@ -213,7 +213,8 @@ impl Line {
         let new = with_history(new, &whole, leaf.strong_count() > 0, since);
         // Last, so that it is known to lie there.
         let new = own(match theirs {
-            Some(memory) if new.is_tracked() => grafted(&memory, &new),
+            // It is that memory, also while a step is recorded.
+            Some(memory) if new.is_tracked() => graft(memory, &new),
             Some(memory) => memory,
             None => new,
         });
