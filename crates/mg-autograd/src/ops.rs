@@ -83,8 +83,8 @@ impl Operand {
         match (operation, self) {
             ("float_power", number) => Tensor::from_node(number.on(DType::F64, other.device())),
             (
-                "div" | "atan2" | "copysign" | "hypot" | "xlogy" | "xlog1py" | "zeta" | "logaddexp" | "logaddexp2" | "gammainc"
-                | "gammaincc",
+                "div" | "atan2" | "copysign" | "hypot" | "xlogy" | "xlog1py" | "zeta" | "logaddexp"
+                | "logaddexp2" | "gammainc" | "gammaincc",
                 Operand::Int(number),
             ) => Operand::Float(number as f64).beside(other),
             (_, number) => number.beside(other),
@@ -563,10 +563,7 @@ pub(crate) fn power(base: &Tensor, exponent: Operand) -> Result<Tensor> {
         Some(0) if own.is_float() => {
             let (node, ones) = (base.node(), base.ones_like());
             if node.is_tracked() && mg_graph::is_tracking() {
-                let one = ones.node().alias();
-                one.set_tracked(true);
-                one.set_tag(mg_graph::Tag::Forgotten(node));
-                return Ok(Tensor::from_node(one));
+                return Ok(Tensor::from_node(crate::functional::without_slope(&ones.node(), &node)));
             }
             return Ok(ones);
         }

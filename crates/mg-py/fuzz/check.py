@@ -79,6 +79,7 @@ class Checker:
             ("NaN has no sign", lambda: self.of_no_sign(program, mode)),
             ("a view that was made while nothing was recorded is a constant", lambda: self.agrees(program, mode, _constant_views)),
             ("nothing flows through a logical operation", lambda: self.agrees(program, mode, _logical)),
+            ("the reference's result is a view of what nobody has", lambda: self.agrees(program, mode, _of_its_own)),
             ("which results on the way a gradient is computed by is the engine's own", lambda: self.is_on_the_way(program, trace, found)),
             ("a view that stands for other memory is none of what it was of", lambda: self.is_no_view_now(program, trace, found)),
             ("the reference rounds on its way", lambda: self.is_rounded(program, trace, found, mode)),
@@ -369,6 +370,13 @@ def _constant_views(line: str) -> str:
 def _logical(line: str) -> str:
     """A line that overwrites with what logical operations answer: PyTorch forgets that they overwrite."""
     return re.sub(r"\b(\w+)\.(logical_(?:and|or|xor|not))_\((\w*)\)", r"\1.copy_(\1.\2(\3))", line)
+
+
+def _of_its_own(line: str) -> str:
+    """A line with memory of its own for what PyTorch answers with views of something that nobody has: what is a view of such an answer is none of
+    it once it was written to.
+    """
+    return re.sub(r"(= L\.tensordot\([^\n]*\))$", r"\1.clone()", line, flags=re.MULTILINE)
 
 
 def _counted(line: str) -> str:

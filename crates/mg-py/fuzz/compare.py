@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -245,11 +246,16 @@ def sharing_differs(
 
 
 def told(program: Program, at: int) -> str:
-    """A line, and beneath it the function that it calls, and whether a gradient was taken with its history."""
+    """A line, and beneath it the function that it calls, whether a gradient was taken with its history, and whether what it writes to was
+    made by a softmax.
+    """
     line = program.lines[at]
     called = [before for before in program.lines[:at] if before.startswith("def f(")] if " f(" in line else []
     graph = ["# after create_graph"] if any("create_graph" in before for before in program.lines[:at]) else []
-    return "\n".join([line, *called[-1:], *graph])
+    written = re.match(r"(?:\w+ = )?(\w+)\.\w+_\(", line)
+    made = [before for before in program.lines[:at] if written and before.startswith(f"{written[1]} = ")]
+    softmax = ["# of a softmax"] if made and re.search(r"softm(ax|in)\(", made[-1]) else []
+    return "\n".join([line, *called[-1:], *graph, *softmax])
 
 
 def differs(

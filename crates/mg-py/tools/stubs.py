@@ -232,6 +232,26 @@ def stubs() -> str:
     return with_words(text)
 
 
+#: What makes a function of a method.
+METHOD_AS_FUNCTION = '''\
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _function(method: _Method) -> _Method:
+    """A method as a function, whose tensor may be named `input`."""
+
+    @functools.wraps(method)
+    def function(*args: Any, **named: Any) -> Any:
+        if not args and "input" in named:
+            args = (named.pop("input"),)
+        return method(*args, **named)
+
+    function.__module__, function.__qualname__ = "micrograd_rs", method.__name__
+    return cast(_Method, function)
+
+'''
+
+
 def functions() -> str:
     declared = [name for name, _ in place("function")]
     methods = sorted({*FUNCTIONS} - set(declared))
@@ -239,6 +259,10 @@ def functions() -> str:
         '"""Operations as functions: those that are declared, and methods of tensors. Written by tools/stubs.py."""',
         "",
         "from __future__ import annotations",
+        "",
+        "import functools",
+        "from collections.abc import Callable",
+        "from typing import Any, TypeVar, cast",
         "",
         "from ._micrograd_rs import (",
         *(f"    {name}," for name in sorted(["Tensor", *declared], key=lambda n: (n != "Tensor", n))),
@@ -248,7 +272,8 @@ def functions() -> str:
         *(f'    "{name}",' for name in sorted([*declared, *methods])),
         "]",
         "",
-        *(f"{name} = Tensor.{name}" for name in methods),
+        METHOD_AS_FUNCTION,
+        *(f"{name} = _function(Tensor.{name})" for name in methods),
         "",
     ]
     return "\n".join(lines)
