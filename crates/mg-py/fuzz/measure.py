@@ -227,14 +227,20 @@ EXTREMES = frozenset(
 )
 
 
-def shaken(program: Program, library: Library, seed: int) -> Trace:
-    """Runs a program with PyTorch, each rounded number that an operation answers with being moved by some units in the last place."""
+#: And those that add numbers, where 0 and -0 are added in some order.
+ZEROS = EXTREMES | PRODUCTS | {"sum"}
+
+
+def shaken(program: Program, library: Library, seed: int, signs: bool = False) -> Trace:
+    """Runs a program with PyTorch, each rounded number that an operation answers with being moved by some units in the last place; or
+    zeros alone having either sign where that is left to the order of work.
+    """
     import torch
 
     rng = np.random.default_rng(seed)
 
     def each(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if name in NEARBY and args[0].is_floating_point():
+        if name in NEARBY and args[0].is_floating_point() and not signs:
             # The answer is that of a matrix nearby.
             a = args[0].detach()
             far = a.abs().amax().nan_to_num(0.0, 0.0, 0.0) if a.numel() else 0.0
@@ -242,10 +248,12 @@ def shaken(program: Program, library: Library, seed: int) -> Trace:
             args = (args[0] + off, *args[1:])
         answer = func(*args, **kwargs)
         for _, t in results(func, name, answer):
-            # Multiples of small powers of two are taken for exact, as far as the dtype has them.
-            if name.rstrip("_") in EXTREMES:
+            if name.rstrip("_") in (EXTREMES if not signs else ZEROS):
                 # Which zero is the larger one is left to the processor.
                 t.copy_(torch.where((t == 0) & torch.tensor(rng.random(tuple(t.shape)) < 0.5), -t, t))
+            if signs:
+                continue
+            # Multiples of small powers of two are taken for exact, as far as the dtype has them.
             # Beyond so much there are no quarters.
             unit = UNITS[str(t.dtype)[6:]]
             fine = min(4096, int(0.0625 / unit))

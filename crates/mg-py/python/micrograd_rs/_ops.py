@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
 from ._micrograd_rs import (
     Tensor,
     abs,
@@ -1072,8 +1076,24 @@ __all__ = [
     "xlogy_",
 ]
 
-is_floating_point = Tensor.is_floating_point
-max = Tensor.max
-min = Tensor.min
-nonzero = Tensor.nonzero
-numel = Tensor.numel
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _function(method: _Method) -> _Method:
+    """A method as a function, whose tensor may be named `input`."""
+
+    @functools.wraps(method)
+    def function(*args: Any, **named: Any) -> Any:
+        if not args and "input" in named:
+            args = (named.pop("input"),)
+        return method(*args, **named)
+
+    function.__module__, function.__qualname__ = "micrograd_rs", method.__name__
+    return cast(_Method, function)
+
+
+is_floating_point = _function(Tensor.is_floating_point)
+max = _function(Tensor.max)
+min = _function(Tensor.min)
+nonzero = _function(Tensor.nonzero)
+numel = _function(Tensor.numel)
