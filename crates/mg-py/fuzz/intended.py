@@ -120,7 +120,7 @@ OUTCOMES = [
     (
         "A broadcast view, whose elements share places, is not written to; the reference fills and copies into some.",
         lambda line, wanted, got: not wanted and "broadcast view" in got and "cannot be written" in got
-        and any(word in line for word in ("fill_(", "copy_(", "zero_(", "] = ", "= f(")),
+        and any(word in line for word in ("fill_(", "copy_(", "zero_(", "triu_(", "tril_(", "] = ", "= f(")),
     ),
     (
         "What an assignment to elements that share places leaves is not told; whether it is refused is a matter of taste.",

@@ -188,11 +188,11 @@ impl Tensor {
             return Ok(Tensor::from_node(nothing.expand(Shape::of(&[count]))?));
         }
         let (rows, columns) = (x.reshape(Shape::of(&[n, 1, m]))?, x.reshape(Shape::of(&[1, n, m]))?);
-        // Between a row and itself there is nothing, also where it holds infinity, of which there is no difference.
+        // Between others there is nothing: where rows hold infinity, a slope there is infinite or no number, and 0 times that as well.
         let at = Tensor::arange(n).to(x.device())?.node();
-        let other = at.reshape(Shape::of(&[n, 1, 1]))?;
-        let other = Node::apply(Row::Ne, &[&other, &at.reshape(Shape::of(&[1, n, 1]))?]);
-        let difference = other.choose(&rows.sub(&columns), &x.lit(0.0));
+        let (first, second) = (at.reshape(Shape::of(&[n, 1, 1]))?, at.reshape(Shape::of(&[1, n, 1]))?);
+        let wanted = Node::apply(Row::Lt, &[&first, &second]);
+        let difference = wanted.choose(&rows.sub(&columns), &x.lit(0.0));
         let all = distances(&difference, p, 1 << 2)?.reshape(Shape::of(&[n * n]))?;
         let pairs = Tensor::from_vec(pairs, &[count])?.to(x.device())?;
         Ok(Tensor::from_node(all.gather(0, &pairs.node())?))
