@@ -245,6 +245,10 @@ def sharing_differs(
     return None
 
 
+#: The differences that were passed over, as they are intended, since somebody has emptied it.
+PASSED: list[Difference] = []
+
+
 def told(program: Program, at: int) -> str:
     """A line, and beneath it the function that it calls, whether a gradient was taken with its history, and whether what it writes to was
     made by a softmax.
@@ -294,5 +298,6 @@ def _differs(
             a, b, of_a, of_b, program, True
         )
     if found is not None and intended.difference(program, found, of_a.name):
+        PASSED.append(found)
         return None
     return found
