@@ -116,6 +116,27 @@ def test_what_a_detached_part_adds_of_itself_reaches_an_array():
         assert isinstance(array, np.ndarray)
 
 
+def test_an_argument_that_a_step_writes_to_unread_from_elsewhere():
+    def run(make, when):
+        known = L.tensor([1.0, 2.0])
+
+        def step(p):
+            known.zero_()
+            return p.add_(1)
+
+        f = make(step)
+        told = []
+        for k in range(8):
+            x = known if k == when else L.tensor([3.0 + k, 1.0])
+            answer = f(x)
+            told.append((x.tolist(), answer.tolist(), known.tolist()))
+        return told
+
+    # It waited for itself.
+    for when in range(8):
+        assert run(lambda f: f, when) == run(L.jit, when)
+
+
 def test_a_broadcast_leaf_is_written_by_one_of_its_elements():
     def run(make):
         base = L.tensor([1.0])
