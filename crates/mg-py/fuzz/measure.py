@@ -223,7 +223,7 @@ NORMS = frozenset("native_layer_norm native_batch_norm native_group_norm _native
 
 #: Operations that choose between numbers, where 0 and -0 are equal.
 EXTREMES = frozenset(
-    "relu clamp clamp_min clamp_max maximum minimum max min amax amin fmax fmin hardtanh threshold".split()
+    "relu clamp clamp_min clamp_max maximum minimum max min amax amin fmax fmin hardtanh threshold softshrink".split()
 )
 
 

@@ -95,6 +95,17 @@ def test_a_power_of_zero_is_walked_once():
     ones.sum().backward()
 
 
+def test_what_is_written_to_memory_that_an_array_sees_has_a_history():
+    np = pytest.importorskip("numpy")
+    w, t = leaf(3.0), L.tensor([0.0, 1.0])
+    array = t.numpy()
+    t[0] = w
+    total = (t * t).sum()
+    assert L.autograd.grad(total, t, retain_graph=True)[0].tolist() == [6.0, 2.0]
+    assert L.autograd.grad(total, w)[0].item() == 6.0
+    assert isinstance(array, np.ndarray) and array.tolist() == [3.0, 1.0]
+
+
 # Steps.
 
 

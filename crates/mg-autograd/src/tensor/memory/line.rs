@@ -213,8 +213,12 @@ impl Line {
         let new = with_history(new, &whole, leaf.strong_count() > 0, since);
         // Last, so that it is known to lie there.
         let new = own(match theirs {
-            // It is that memory, also while a step is recorded.
-            Some(memory) if new.is_tracked() => graft(memory, &new),
+            // That memory, also while a step is recorded, and younger than its history.
+            Some(memory) if new.is_tracked() => {
+                let known = memory.value().and_then(|value| value.as_ref().ok());
+                let again = known.map_or_else(|| untracked(&memory), |value| Node::from_value(value.clone()));
+                graft(again, &new)
+            }
             Some(memory) => memory,
             None => new,
         });
