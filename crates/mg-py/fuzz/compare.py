@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -252,9 +253,9 @@ def sharing_differs(
 PASSED: list[Difference] = []
 
 
-def told(program: Program, at: int) -> str:
-    """A line, and beneath it the function that it calls, whether a gradient was taken with its history, and whether what it writes to was
-    made by a softmax.
+def told(program: Program, at: int, outcomes: Sequence[Raised | None] = ()) -> str:
+    """A line, and beneath it the function that it calls, whether a gradient was taken with its history, whether what it writes to was
+    made by a softmax, and whether a walk has failed before.
     """
     line = program.lines[at]
     called = [before for before in program.lines[:at] if before.startswith("def f(")] if " f(" in line else []
@@ -262,7 +263,9 @@ def told(program: Program, at: int) -> str:
     written = re.match(r"(?:\w+ = )?(\w+)\.\w+_\(", line)
     made = [before for before in program.lines[:at] if written and before.startswith(f"{written[1]} = ")]
     softmax = ["# of a softmax"] if made and re.search(r"softm(ax|in)\(", made[-1]) else []
-    return "\n".join([line, *called[-1:], *graph, *softmax])
+    walks = (raised for before, raised in zip(program.lines[:at], outcomes) if re.search(r"backward\(|G\(|f\(", before))
+    failed = ["# after a walk that failed"] if any(walks) else []
+    return "\n".join([line, *called[-1:], *graph, *softmax, *failed])
 
 
 def differs(
@@ -285,7 +288,7 @@ def _differs(
         line = program.lines[at]
         if got is not None and got.kind == "absent":
             return None
-        if intended.outcome(told(program, at), wanted, got, of_a.name):
+        if intended.outcome(told(program, at, reference.outcomes), wanted, got, of_a.name):
             return None
         if got is None:
             return Difference("no error", line.split("\n")[0], f"want {wanted}", line=line)

@@ -746,3 +746,10 @@ OUTCOMES += [
         lambda line, wanted, got: not got and "# of a softmax" in line and "can't be cast to the desired output type" in wanted,
     ),
 ]
+
+OUTCOMES += [
+    (
+        "A walk that failed has let nothing go: it can be asked for again. PyTorch's has let go what it came by.",
+        lambda line, wanted, got: not got and "# after a walk that failed" in line and "Trying to backward through the graph a second time" in wanted,
+    ),
+]

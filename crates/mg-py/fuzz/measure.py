@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -164,8 +165,18 @@ def composed(program: Program, library: Library) -> Trace:
         apart = end - start
         return torch.where(weight.abs() < 0.5, start + weight * apart, end - apart * (1 - weight))
 
+    def log_add(a: Any, b: Any, rest: Callable[[Any], Any]) -> Any:
+        dtype = torch.result_type(a, b)
+        # Half types are computed in float32.
+        a, b = (x.to(torch.promote_types(dtype, torch.float32)) for x in (a, b))
+        below = a < b
+        large, small = torch.where(below, b, a), torch.where(below, a, b)
+        return (large + rest(small - large)).to(dtype)
+
     instead: dict[str, Callable[..., Any]] = {
         "lerp": lerp,
+        "logaddexp": lambda a, b: log_add(a, b, torch.nn.functional.softplus),
+        "logaddexp2": lambda a, b: log_add(a, b, lambda apart: apart.exp2().log1p() / math.log(2.0)),
         "mish": lambda x: x * torch.nn.functional.softplus(x).tanh(),
         "silu": lambda x: x * x.sigmoid(),
         "hardswish": lambda x: x * torch.nn.functional.hardtanh(x + 3, 0.0, 6.0) / 6,
