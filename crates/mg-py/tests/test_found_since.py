@@ -65,6 +65,14 @@ def test_distances_from_infinity():
     assert L.pdist(L.tensor([[INF, 1.0], [0.0, 2.0]]), 0.0).item() == 2.0
 
 
+def test_the_exponential_of_a_single_number():
+    x = leaf([[[-INF]], [[0.0]], [[INF]]])
+    answer = L.linalg.matrix_exp(x)
+    assert answer.tolist() == [[[0.0]], [[1.0]], [[INF]]]
+    answer[:2].sum().backward()
+    assert x.grad[:2].tolist() == [[[0.0]], [[1.0]]]
+
+
 # Names of arguments.
 
 
