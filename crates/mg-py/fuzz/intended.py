@@ -120,7 +120,7 @@ OUTCOMES = [
     (
         "A broadcast view, whose elements share places, is not written to; the reference fills and copies into some.",
         lambda line, wanted, got: not wanted and "broadcast view" in got and "cannot be written" in got
-        and any(word in line for word in ("fill_(", "copy_(", "zero_(", "triu_(", "tril_(", "] = ", "= f(")),
+        and re.search(r"(fill|copy|zero|triu|tril|fill_diagonal)_\(|\] = |= f\(", line) is not None,
     ),
     (
         "What an assignment to elements that share places leaves is not told; whether it is refused is a matter of taste.",
@@ -758,5 +758,12 @@ DIFFERENCES += [
     (
         "The largest none of a number are none; PyTorch answers with the number.",
         lambda program, found, reference: found.what == "shape" and found.detail == "[0], want []" and "topk(0" in str(program),
+    ),
+]
+
+OUTCOMES += [
+    (
+        "What was cut off from its history since is what it was to graphs that were made before; PyTorch cannot use what it has saved of it.",
+        lambda line, wanted, got: not got and "saved tensor that has been detached in-place" in wanted,
     ),
 ]

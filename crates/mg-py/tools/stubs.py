@@ -234,20 +234,26 @@ def stubs() -> str:
 
 #: What makes a function of a method.
 METHOD_AS_FUNCTION = '''\
-_Method = TypeVar("_Method", bound=Callable[..., Any])
+# Not by way of typing and functools, which take longer to import than all of this.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def _function(method: _Method) -> _Method:
     """A method as a function, whose tensor may be named `input`."""
 
-    @functools.wraps(method)
     def function(*args: Any, **named: Any) -> Any:
         if not args and "input" in named:
             args = (named.pop("input"),)
         return method(*args, **named)
 
-    function.__module__, function.__qualname__ = "micrograd_rs", method.__name__
-    return cast(_Method, function)
+    function.__module__, function.__name__, function.__qualname__ = "micrograd_rs", method.__name__, method.__name__
+    function.__doc__, function.__dict__["__wrapped__"] = method.__doc__, method
+    return function  # type: ignore[return-value]  # pyright: ignore[reportReturnType]
 
 '''
 
@@ -259,10 +265,6 @@ def functions() -> str:
         '"""Operations as functions: those that are declared, and methods of tensors. Written by tools/stubs.py."""',
         "",
         "from __future__ import annotations",
-        "",
-        "import functools",
-        "from collections.abc import Callable",
-        "from typing import Any, TypeVar, cast",
         "",
         "from ._micrograd_rs import (",
         *(f"    {name}," for name in sorted(["Tensor", *declared], key=lambda n: (n != "Tensor", n))),
