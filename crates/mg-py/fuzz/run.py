@@ -94,18 +94,24 @@ class Library:
         elif hasattr(value, "named_parameters"):
             yield from value.parameters()
 
-    def kept_gradients(self, names: dict[str, Any]) -> Callable[[], None]:
-        """Keeps the gradients that there are, and answers with what puts them back: PyTorch's `backward` that fails has added to
+    def kept_gradients(self, names: dict[str, Any]) -> Callable[[], bool]:
+        """Keeps the gradients that there are, and answers with what puts them back, if it can: PyTorch's `backward` that fails has added to
         some already, ours to none.
         """
         leaves = {id(t): t for t in self.tensors(names) if not odd(t) and t.is_leaf and t.requires_grad}
         kept = [(t, t.grad, None if t.grad is None else t.grad.detach().clone()) for t in leaves.values()]
 
-        def restore() -> None:
+        def restore() -> bool:
             for leaf, grad, value in kept:
-                leaf.grad = grad
+                if leaf.grad is not grad:
+                    try:
+                        leaf.grad = grad
+                    except RuntimeError:
+                        # The leaf's data has another shape since.
+                        return False
                 if grad is not None:
                     grad.data.copy_(value)
+            return True
 
         return restore
 
@@ -234,7 +240,7 @@ def _execute(program: Program, library: Library, mode: str, expected: list[Raise
         except Exception as error:
             raised = Raised(error)
             if restore is not None:
-                restore()
+                trace.void |= not restore()
         if expected is not None:
             wanted = expected[at]
             if wanted is not None and raised is None:
