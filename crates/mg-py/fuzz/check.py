@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from .compare import PASSED, TOLERANCE, Difference, alike, differs, flat, numbers, parts, tolerance, values_differ
 from .generate import Generator
-from .measure import composed, left_to_machine, overflows, shaken, unrounded, widened, without_sign
+from .measure import composed, left_to_machine, overflows, shaken, unrounded, widened, with_poles, without_sign
 from .operations import available, undrawn
 from .program import Program
 from .run import MODES, Library, Trace, execute, ours, together, torch
@@ -87,6 +87,7 @@ class Checker:
             ("the reference reads what it has just written", lambda: self.reads_what_it_writes(program, found)),
             ("the reference's results of factorisations were put in order, and so copied", lambda: self.is_put_in_order(found)),
             ("left to the machine", lambda: left_to_machine(program, self.reference)),
+            ("a pole is a pole", lambda: self.has_poles(program, mode)),
             ("NaN has no sign", lambda: self.of_no_sign(program, mode)),
             ("a view that was made while nothing was recorded is a constant", lambda: self.agrees(program, mode, _constant_views)),
             ("nothing flows through a logical operation", lambda: self.agrees(program, mode, _logical)),
@@ -150,6 +151,14 @@ class Checker:
         if self.reference.name != "torch" or found.what not in ("value", "grad's value"):
             return False
         wanted = composed(program, self.reference)
+        got = execute(program, self.ours, mode, wanted.outcomes)
+        return not wanted.void and differs(program, wanted, got, self.reference, self.ours) is None
+
+    def has_poles(self, program: Program, mode: str) -> bool:
+        """Whether the reference agrees where what is infinite at a pole is infinite there."""
+        if self.reference.name != "torch" or "polygamma" not in str(program):
+            return False
+        wanted = with_poles(program, self.reference)
         got = execute(program, self.ours, mode, wanted.outcomes)
         return not wanted.void and differs(program, wanted, got, self.reference, self.ours) is None
 

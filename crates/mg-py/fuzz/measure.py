@@ -285,6 +285,21 @@ def shaken(program: Program, library: Library, seed: int, signs: bool = False) -
     return through(program, library, each)
 
 
+def with_poles(program: Program, library: Library) -> Trace:
+    """Runs a program with PyTorch where the derivative of digamma is infinite at its poles: PyTorch's sine of -2 pi is not quite 0."""
+    import torch
+
+    def each(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        at = args[1] if name in ("polygamma", "special_polygamma") and args[0] == 1 else None
+        pole = (at <= 0) & (at == at.floor()) if at is not None else None
+        answer = func(*args, **kwargs)
+        if pole is not None:
+            answer.masked_fill_(pole, float("inf"))
+        return answer
+
+    return through(program, library, each)
+
+
 def without_sign(program: Program, library: Library) -> Trace:
     """Runs a program with PyTorch where NaN has no sign, as here: with PyTorch it is 0, and so is the slope of its magnitude."""
     import torch

@@ -103,6 +103,20 @@ def test_a_power_of_zero_is_walked_once():
     ones.sum().backward()
 
 
+@pytest.mark.parametrize("turn", [lambda w: w.unsqueeze_(0), lambda w: setattr(w, "data", L.tensor([[1.0], [2.0]])), lambda w: setattr(w, "data", L.ones(3))])
+def test_a_gradient_of_another_shape_is_not_added(turn):
+    v, w = leaf([1.0]), leaf([1.0, 2.0])
+    (v.sum() + (w * w).sum()).backward()
+    with L.no_grad():
+        turn(w)
+    with pytest.raises(RuntimeError, match="the leaf has another shape since"):
+        (v.sum() + (w * w).sum()).backward()
+    assert v.grad.tolist() == [1.0] and w.grad.tolist() == [2.0, 4.0]
+    w.grad = None
+    (w * w).sum().backward()
+    assert w.grad.shape == w.shape
+
+
 def test_what_is_written_to_memory_that_an_array_sees_has_a_history():
     np = pytest.importorskip("numpy")
     w, t = leaf(3.0), L.tensor([0.0, 1.0])
