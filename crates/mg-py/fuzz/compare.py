@@ -260,8 +260,8 @@ def told(program: Program, at: int, outcomes: Sequence[Raised | None] = ()) -> s
     line = program.lines[at]
     called = [before for before in program.lines[:at] if before.startswith("def f(")] if " f(" in line else []
     graph = ["# after create_graph"] if any("create_graph" in before for before in program.lines[:at]) else []
-    written = re.match(r"(?:\w+ = )?(\w+)\.\w+_\(", line)
-    made = [before for before in program.lines[:at] if written and before.startswith(f"{written[1]} = ")]
+    written = re.search(r"\b(\w+)\.\w+_\(", line)
+    made = [before for before in program.lines[:at] if written and re.search(rf"(^|: ){written[1]} = ", before)]
     softmax = ["# of a softmax"] if made and re.search(r"softm(ax|in)\(", made[-1]) else []
     walks = (raised for before, raised in zip(program.lines[:at], outcomes) if re.search(r"backward\(|G\(|f\(", before))
     failed = ["# after a walk that failed"] if any(walks) else []
