@@ -413,7 +413,7 @@ def _of_its_own(line: str) -> str:
     """A line with memory of its own for what PyTorch answers with views of something that nobody has: what is a view of such an answer is none of
     it once it was written to.
     """
-    return re.sub(r"(= L\.tensordot\([^\n]*\))$", r"\1.clone()", line, flags=re.MULTILINE)
+    return re.sub(r"(= (?:L\.tensordot|\w+\.repeat_interleave)\([^\n]*\))$", r"\1.clone()", line, flags=re.MULTILINE)
 
 
 def _counted(line: str) -> str:

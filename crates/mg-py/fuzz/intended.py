@@ -120,7 +120,7 @@ OUTCOMES = [
     (
         "A broadcast view, whose elements share places, is not written to; the reference fills and copies into some.",
         lambda line, wanted, got: not wanted and "broadcast view" in got and "cannot be written" in got
-        and re.search(r"(fill|copy|zero|triu|tril|fill_diagonal)_\(|\] = |= f\(", line) is not None,
+        and re.search(r"\w_\(|\] = |= f\(", line) is not None,
     ),
     (
         "What an assignment to elements that share places leaves is not told; whether it is refused is a matter of taste.",
