@@ -11,7 +11,7 @@ use crate::rules;
 use crate::tensor::memory::{apart, locked, may_be_borrowed, settle, untracked};
 use crate::tensor::{Cell, Tensor};
 use crate::transform::batch::{leaked, leaks};
-use mg_device::{Error, ErrorKind, Result, Shape};
+use mg_device::{Error, ErrorKind, Result};
 use mg_graph::{Kernel, Map, Node, Op, Overwritten, SourceKind, Sources, Tag};
 use mg_kernels::library::{Library, Pool, PoolKind};
 use mg_kernels::{Algebra, Row};
@@ -608,19 +608,8 @@ fn told(leaf: &Tensor, gradient: Node, how: Backward) -> Result<Node> {
     watch.seen_by_leaf(gradient)
 }
 
-/// Adds gradients to those of tensors: to all of them, or to none.
+/// Adds gradients to those of tensors.
 fn put(found: Found, how: Backward) -> Result<()> {
-    for (leaf, gradient) in found.iter().filter(|_| !how.create_graph) {
-        let Some(before) = leaf.grad_unread().map(|grad| *grad.current().shape()) else { continue };
-        if Shape::broadcast(&before, gradient.shape()) != Some(before) {
-            let text = format!(
-                "a gradient of shape {} cannot be added to the one of shape {before} that is there: the leaf has another shape since; \
-                 set its grad to None",
-                gradient.shape()
-            );
-            return Err(Error::new("backward", ErrorKind::Gradient(text)));
-        }
-    }
     for (leaf, gradient) in found {
         accumulate(&leaf, gradient, how.create_graph)?;
         if let Some(watch) = leaf.leaf_watch() {

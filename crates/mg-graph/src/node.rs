@@ -60,8 +60,6 @@ const READ_LATER: u32 = 32;
 const TRACED: u32 = 64;
 /// What was to be written over it could not be computed.
 const TAKEN_BACK: u32 = 128;
-/// It was written to a tensor: whatever it is a view of, that has memory of its own.
-const WRITTEN: u32 = 256;
 
 /// What the layer above has attached to a node.
 pub enum Tag {
@@ -554,11 +552,6 @@ impl Node {
         self.rare().overwritten.get_or_init(|| Overwritten { line, since });
     }
 
-    /// Says that this was written to a tensor: what becomes of the memory that it was a view of is nothing to it.
-    pub fn set_written(&self) {
-        self.0.flags.fetch_or(WRITTEN, Ordering::Relaxed);
-    }
-
     /// Says that the writing which [`Node::overwrite`] told of has failed: the value is what it was.
     pub fn take_back_overwrite(&self) {
         self.0.flags.fetch_or(TAKEN_BACK, Ordering::Relaxed);
@@ -584,9 +577,7 @@ impl Node {
             let found = node.0.rare.get()?.overwritten.get().copied();
             found.filter(|_| node.0.flags.load(Ordering::Relaxed) & TAKEN_BACK == 0)
         };
-        let is_view = |node: &Node| {
-            matches!(node.0.op, Op::View(_)) && node.0.flags.load(Ordering::Relaxed) & WRITTEN == 0
-        };
+        let is_view = |node: &Node| matches!(node.0.op, Op::View(_));
         if found(self).is_some() || !is_view(self) {
             return found(self);
         }

@@ -330,12 +330,7 @@ impl Tensor {
             return Ok(self.copy());
         }
         let wide = if dtype == DType::F64 { a } else { a.cast(DType::F32) };
-        // Of a single number, that number's, which is known where it is infinite too.
-        let whole = match wide.shape()[wide.shape().rank() - 1] {
-            1 => wide.map(Row::Exp),
-            _ => exponential(&wide)?,
-        };
-        Ok(Tensor::from_node(whole.cast(dtype)))
+        Ok(Tensor::from_node(exponential(&wide)?.cast(dtype)))
     }
 }
 

@@ -104,10 +104,9 @@ impl Watch {
         !self.found.is_empty()
     }
 
-    /// The first error of a thread's work; its others are told with it.
+    /// The first error of a thread's work; its others are dropped with it.
     pub(super) fn take(&mut self, thread: u64) -> Option<Error> {
         let at = self.found.iter().position(|f| f.0 == thread)?;
-        self.found.iter().filter(|f| f.0 == thread).for_each(|(_, error)| error.report());
         let (_, error) = self.found.remove(at)?;
         self.found.retain(|f| f.0 != thread);
         Some(error)

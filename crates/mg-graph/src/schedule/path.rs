@@ -156,10 +156,6 @@ impl Graph<'_> {
         for elem in path {
             let (Elem::View(v) | Elem::Broadcast(v)) = *elem;
             let node = self.nodes[v as usize];
-            if matches!((elem, &node.op), (Elem::View(_), Op::View(View::Reshape))) && node.shape == shape {
-                // The same elements of any layout: chains of such are long where a view is made of a view many times.
-                continue;
-            }
             let segment = match (elem, &node.op) {
                 (
                     Elem::View(_),

@@ -222,7 +222,6 @@ impl Line {
             Some(memory) => memory,
             None => new,
         });
-        new.set_written();
         if leaf.strong_count() > 0 {
             make_leaf(&new, &leaf);
         }

@@ -154,7 +154,6 @@ impl Tensor {
                 let old = held.current(&mut garbage);
                 jit::note_cell_change(self, &old);
                 let new = own(with_history(value, &old, self.keeps_grad(), since));
-                new.set_written();
                 if self.keeps_grad() {
                     make_leaf(&new, &Arc::downgrade(&self.0));
                 }
