@@ -96,14 +96,7 @@ fn a_gradient_that_was_refused_late_says_so() {
     let Some(stub) = Stub::new("refused") else { return };
     contains(&stub.run("refused", &[]), &["loss 1 values", "gradient true", "again true"]);
     let text = stub.run("refused", &[("STUB_FOUND", "64")]);
-    contains(
-        &text,
-        &[
-            "loss: index_select: index 0 is out of range",
-            "held: scatter_add",
-            "again false",
-        ],
-    );
+    contains(&text, &["loss: index_select: index 0 is out of range", "held: scatter_add", "again false"]);
 }
 
 #[test]
