@@ -526,6 +526,7 @@ pub(crate) fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> R
     drop(turn);
     // This may compute what has waited long, and drop whatever that frees: not under a lock.
     let node = kept.current();
+    node.keep_as_gradient();
     node.announce();
     settle(&node);
     Ok(())

@@ -76,6 +76,21 @@ impl Operand {
         }
     }
 
+    /// As [`Operand::beside`], of the number on the left in an operation: where that answers with floats the number is one at once, and
+    /// not one of `other`'s integers first, which it may not fit.
+    #[track_caller]
+    pub fn left_of(self, operation: &str, other: &Tensor) -> Tensor {
+        match (operation, self) {
+            ("float_power", number) => Tensor::from_node(number.on(DType::F64, other.device())),
+            (
+                "div" | "atan2" | "copysign" | "hypot" | "xlogy" | "xlog1py" | "zeta" | "logaddexp"
+                | "logaddexp2" | "gammainc" | "gammaincc",
+                Operand::Int(number),
+            ) => Operand::Float(number as f64).beside(other),
+            (_, number) => number.beside(other),
+        }
+    }
+
     /// The operand as a node of a dtype: a number without axes, on a device.
     #[track_caller]
     pub(crate) fn on(self, dtype: DType, device: Device) -> Node {
@@ -548,10 +563,7 @@ pub(crate) fn power(base: &Tensor, exponent: Operand) -> Result<Tensor> {
         Some(0) if own.is_float() => {
             let (node, ones) = (base.node(), base.ones_like());
             if node.is_tracked() && mg_graph::is_tracking() {
-                let one = ones.node().alias();
-                one.set_tracked(true);
-                one.set_tag(mg_graph::Tag::Forgotten(node));
-                return Ok(Tensor::from_node(one));
+                return Ok(Tensor::from_node(crate::functional::without_slope(&ones.node(), &node)));
             }
             return Ok(ones);
         }

@@ -3,7 +3,7 @@
 use crate::cpu::Cpu;
 use crate::cuda::Cuda;
 use crate::engine::{Collected, Garbage};
-use crate::node::{Inner, Value};
+use crate::node::{Inner, Value, WeakNode};
 use crate::plan::{Bindings, Loc, Output, Place, Plan, Slot};
 use crate::profile;
 use crate::refusal::{Pair, Refusal, is_machines};
@@ -140,7 +140,11 @@ impl Plan {
             Some(Pair { old, new: of(r.node)?, depends: r.depends })
         });
         // Errors stay with the nodes they concern; the caller looks at those it asked for.
-        refusal.restore(&pairs.collect::<Vec<_>>())
+        refusal.restore(&pairs.collect::<Vec<_>>())?;
+        if let Some((device, _)) = self.guarded {
+            refusal.doubt(device, self.doubtful(graph, &replaced));
+        }
+        Ok(())
     }
 
     /// The nodes that are written to tensors by a plan with checks on a CUDA device that may refuse them, and what the tensors
@@ -181,6 +185,17 @@ impl Plan {
             None
         };
         self.results.iter().filter_map(old).collect()
+    }
+
+    /// The gradients that a check on the device may refuse, and which stand for nothing then.
+    fn doubtful(&self, graph: &Collected, replaced: &[Replaced]) -> Vec<(WeakNode, u64)> {
+        let of = |result: &Output| {
+            let Place::Slot(slot) = result.slot else { return None };
+            let (depends, inner) = (self.slots[slot].depends, graph.nodes[result.node]);
+            let stays = depends == 0 || replaced.iter().any(|r| r.node == result.node);
+            if stays { None } else { Some((inner.kept_gradient()?.clone(), depends)) }
+        };
+        self.results.iter().filter_map(of).collect()
     }
 
     /// The slots that would take over memory of what another result replaces: if that is to be there again, they must not.

@@ -81,6 +81,10 @@ pub enum Tag {
 #[derive(Default)]
 struct Rare {
     overwritten: OnceLock<Overwritten>,
+    /// Why the value is none after all: a device has refused it, and has told of that late.
+    refused: OnceLock<Result<Value, Error>>,
+    /// Itself, where it is a gradient that is kept on a device which tells late of what it refuses.
+    kept_gradient: OnceLock<WeakNode>,
     /// What the layer above wants to know of a walk that comes by.
     watch: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
@@ -125,6 +129,11 @@ fn signature_of(what: u64, shape: &Shape, dtype: DType, device: Device) -> u64 {
 }
 
 impl Inner {
+    /// The node, if it is a gradient that is kept.
+    pub(crate) fn kept_gradient(&self) -> Option<&WeakNode> {
+        self.rare.get()?.kept_gradient.get()
+    }
+
     /// For the key of a plan. Which part of its memory a known view sees is looked up when the plan is run.
     pub(crate) fn plan_signature(&self) -> u64 {
         match (&self.op, self.value.get()) {
@@ -403,7 +412,19 @@ impl Node {
 
     /// The value, if it is known; the error, if computing it failed.
     pub fn value(&self) -> Option<&Result<Value, Error>> {
-        self.0.value.get()
+        self.0.rare.get().and_then(|rare| rare.refused.get()).or_else(|| self.0.value.get())
+    }
+
+    /// Says that the value is none after all.
+    pub(crate) fn refuse(&self, error: Error) {
+        let _ = self.0.rare.get_or_init(Box::default).refused.set(Err(error));
+    }
+
+    /// Says that this is a gradient which is kept: where a device refuses it late, whoever asks is told so.
+    pub fn keep_as_gradient(&self) {
+        if self.0.device.is_cuda() && self.is_pending() {
+            let _ = self.0.rare.get_or_init(Box::default).kept_gradient.set(self.downgrade());
+        }
     }
 
     /// Whether the value is still to be computed. (Scalar constants, ramps and random numbers always are.)

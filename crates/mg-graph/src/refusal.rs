@@ -3,12 +3,13 @@
 //! refused something; launches that overwrite memory of before, and depend on those, look at it first; and what was replaced by something in other memory is
 //! copied there from where it was.
 
-use crate::node::Value;
-use mg_device::cuda::{Gpu, Origin};
+use crate::node::{Value, WeakNode};
+use mg_device::cuda::{Gpu, Origin, on_look};
 use mg_device::{Device, Error, ErrorKind, Result};
 use mg_kernels::cuda::{Restored, gather_refusals, restore_refused};
 use std::ops::Range;
 use std::panic::Location;
+use std::sync::{Mutex, PoisonError};
 
 /// What a run of plans knows of the checks of its launches.
 pub(crate) struct Refusal {
@@ -18,6 +19,8 @@ pub(crate) struct Refusal {
     whole: bool,
     /// Where checks say what they find, and their bits.
     places: Vec<(u64, u64)>,
+    /// All of those so far.
+    noted: Vec<(u64, u64)>,
     /// The device whose word says which checks so far have refused something.
     gathered: Option<Device>,
 }
@@ -46,7 +49,7 @@ fn span(value: &Value) -> Range<u64> {
 
 impl Refusal {
     pub(crate) fn new(matters: bool, whole: bool) -> Refusal {
-        Refusal { matters, whole, places: vec![], gathered: None }
+        Refusal { matters, whole, places: vec![], noted: vec![], gathered: None }
     }
 
     /// Whether checks were made that the device's word tells of.
@@ -67,7 +70,8 @@ impl Refusal {
     /// Notes where the checks of a launch that was just made say what they find.
     pub(crate) fn note(&mut self, device: Device, bit: u64) -> Result<()> {
         let places = Gpu::of(device)?.noted_guards();
-        self.places.extend(places.into_iter().map(|place| (place, bit)));
+        self.places.extend(places.iter().map(|&place| (place, bit)));
+        self.noted.extend(places.into_iter().map(|place| (place, bit)));
         Ok(())
     }
 
@@ -126,6 +130,49 @@ impl Refusal {
         // launched, and their memory is used in the stream's order.
         unsafe { restore_refused(gpu, &entries, origin()) }
     }
+}
+
+/// Gradients that the checks of a run may refuse, of which nobody knows yet.
+struct Doubt {
+    device: Device,
+    /// Where checks say what they find, and their bits.
+    places: Vec<(u64, u64)>,
+    nodes: Vec<(WeakNode, u64)>,
+}
+
+static DOUBTS: Mutex<Vec<Doubt>> = Mutex::new(vec![]);
+
+impl Refusal {
+    /// Has these gradients, each with the bits of the checks that may refuse it, answer with the error once a check is found to have
+    /// refused something: there was nothing before them that they could go back to. (While the engine's lock is held, so that nobody
+    /// has looked at the checks yet.)
+    pub(crate) fn doubt(self, device: Device, nodes: Vec<(WeakNode, u64)>) {
+        if nodes.is_empty() || self.noted.is_empty() {
+            return;
+        }
+        on_look(settle_doubts);
+        let mut doubts = DOUBTS.lock().unwrap_or_else(PoisonError::into_inner);
+        doubts.push(Doubt { device, places: self.noted, nodes });
+    }
+}
+
+/// What checks on a device have found.
+fn settle_doubts(device: Device, looked: &[(u64, Option<Error>)]) {
+    let mut refused = vec![];
+    let mut doubts = DOUBTS.lock().unwrap_or_else(PoisonError::into_inner);
+    for doubt in doubts.iter_mut().filter(|doubt| doubt.device == device) {
+        for (place, error) in looked {
+            let Some(at) = doubt.places.iter().position(|(other, _)| other == place) else { continue };
+            let (_, bit) = doubt.places.swap_remove(at);
+            let Some(error) = error else { continue };
+            let of = doubt.nodes.iter().filter(|(_, depends)| depends & bit != 0);
+            refused.extend(of.filter_map(|(node, _)| Some((node.upgrade()?, error.clone()))));
+        }
+    }
+    doubts.retain(|doubt| !doubt.places.is_empty());
+    // What goes with the nodes goes when no lock is held.
+    drop(doubts);
+    refused.into_iter().for_each(|(node, error)| node.refuse(error));
 }
 
 /// An error of a machine, not of what a person asked for.

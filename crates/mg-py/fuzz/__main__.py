@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import collections
+import faulthandler
 import os
 import random
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -19,6 +21,10 @@ from .compare import Difference
 from .generate import KINDS
 from .program import Program, script
 from .run import MODES
+
+
+#: Seconds after which a program is taken for one that hangs.
+HANGS_AFTER = 300
 
 
 def main() -> int:
@@ -77,7 +83,13 @@ def main() -> int:
     shrinking = 0.0
     done = 0
     right: list[Program] = []
+    watch = tempfile.NamedTemporaryFile("w", prefix="fuzz-", suffix=".hang", delete=False)
     for at in range(options.programs):
+        # A program that hangs may hold whatever threads wait for: this needs none of it.
+        watch.seek(0)
+        watch.write(f"seed {seed + at:<20}\n")
+        watch.flush()
+        faulthandler.dump_traceback_later(HANGS_AFTER, exit=True, file=watch)
         if options.seconds is not None and time.monotonic() - start > options.seconds:
             print(f"\nstopped after {options.seconds:.0f} seconds")
             break
@@ -114,6 +126,9 @@ def main() -> int:
         if len(classes) >= options.most:
             print(f"\nstopped after {options.most} classes")
             break
+    faulthandler.cancel_dump_traceback_later()
+    watch.close()
+    Path(watch.name).unlink()
     took = time.monotonic() - start - shrinking
     print(f"\n{done} programs, {differing} differ, {done / max(took, 1e-9):.0f} programs a second")
     for name, n in classes.most_common():

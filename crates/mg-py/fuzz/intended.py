@@ -120,7 +120,7 @@ OUTCOMES = [
     (
         "A broadcast view, whose elements share places, is not written to; the reference fills and copies into some.",
         lambda line, wanted, got: not wanted and "broadcast view" in got and "cannot be written" in got
-        and any(word in line for word in ("fill_(", "copy_(", "zero_(", "] = ", "= f(")),
+        and re.search(r"\w_\(|\] = |= f\(", line) is not None,
     ),
     (
         "What an assignment to elements that share places leaves is not told; whether it is refused is a matter of taste.",
@@ -240,7 +240,7 @@ OUTCOMES += [
     ),
     (
         "A result that is turned in place keeps its history, turned, whether something is recorded or not; PyTorch keeps one that does not fit.",
-        lambda line, wanted, got: not got and "returned an invalid gradient" in wanted,
+        lambda line, wanted, got: not got and "invalid gradient" in wanted,
     ),
     (
         "Truth values are not searched, also none of them.",
@@ -716,5 +716,72 @@ DIFFERENCES += [
         and re.search(r"u?int8|byte|char", str(program)) is not None
         and len(pairs(found)) > 0
         and all(math.isfinite(got) and not math.isfinite(wanted) for got, wanted in pairs(found)),
+    ),
+]
+
+DIFFERENCES += [
+    (
+        "What is left of a matrix that has no factor of Cholesky's beyond the pivot that shows it is told by nobody: infinities meet in another order.",
+        lambda program, found, reference: "cholesky_ex(" in str(program)
+        and len(pairs(found)) > 0
+        and all(math.isnan(got) and math.isinf(wanted) or math.isinf(got) and math.isnan(wanted) for got, wanted in pairs(found)),
+    ),
+    (
+        "The coordinate that is infinitely far is the farthest, and has the slope 1; PyTorch subtracts the distance from it. What is no number is "
+        "far too; PyTorch's `cdist` passes it over.",
+        lambda program, found, reference: re.search(r"[cp]dist\(.*inf", str(program)) is not None
+        and len(pairs(found)) > 0
+        and all(math.isnan(wanted) and abs(got) <= 1 or math.isnan(got) and math.isfinite(wanted) for got, wanted in pairs(found)),
+    ),
+]
+
+OUTCOMES += [
+    (
+        "Attention saves its query. So do PyTorch's kernels for four axes, and refuse it as well; what computes others saves a scaled copy.",
+        lambda line, wanted, got: not wanted and "attention needs for its gradient a value" in got and "changed in place since" in got,
+    ),
+    (
+        "Softmaxes of integers are of floats, also of none of them; before 2.15 PyTorch leaves those without elements what they are, into which no "
+        "float can be written.",
+        lambda line, wanted, got: not got and "# of a softmax" in line and "can't be cast to the desired output type" in wanted,
+    ),
+]
+
+OUTCOMES += [
+    (
+        "A walk that failed has let nothing go: it can be asked for again. PyTorch's has let go what it came by.",
+        lambda line, wanted, got: not got and "# after a walk that failed" in line and "Trying to backward through the graph a second time" in wanted,
+    ),
+]
+
+DIFFERENCES += [
+    (
+        "The largest none of a number are none; PyTorch answers with the number.",
+        lambda program, found, reference: found.what == "shape" and found.detail == "[0], want []" and "topk(0" in str(program),
+    ),
+]
+
+OUTCOMES += [
+    (
+        "What was cut off from its history since is what it was to graphs that were made before; PyTorch cannot use what it has saved of it.",
+        lambda line, wanted, got: not got and "saved tensor that has been detached in-place" in wanted,
+    ),
+]
+
+
+def is_result_on_the_way(line: str, got: str) -> bool:
+    """Whether a gradient is said not to depend on a result (and no leaf) on the way to it."""
+    told = re.search(r"do not depend on input (\d+)", got)
+    asked = re.search(r"G\(([^\[\]]*\bg\d+[^\[\]]*), \[([\w, ]+)\]", line)
+    if told is None or asked is None or "# after create_graph" not in line:
+        return False
+    names = asked[2].split(", ")
+    return int(told[1]) < len(names) and names[int(told[1])].startswith("t")
+
+
+OUTCOMES += [
+    (
+        "What a gradient is computed by is the engine's own: it may depend on a result on the way or not.",
+        lambda line, wanted, got: not wanted and is_result_on_the_way(line, got),
     ),
 ]

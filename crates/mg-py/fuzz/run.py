@@ -94,18 +94,24 @@ class Library:
         elif hasattr(value, "named_parameters"):
             yield from value.parameters()
 
-    def kept_gradients(self, names: dict[str, Any]) -> Callable[[], None]:
-        """Keeps the gradients that there are, and answers with what puts them back: PyTorch's `backward` that fails has added to
+    def kept_gradients(self, names: dict[str, Any]) -> Callable[[], bool]:
+        """Keeps the gradients that there are, and answers with what puts them back, if it can: PyTorch's `backward` that fails has added to
         some already, ours to none.
         """
         leaves = {id(t): t for t in self.tensors(names) if not odd(t) and t.is_leaf and t.requires_grad}
         kept = [(t, t.grad, None if t.grad is None else t.grad.detach().clone()) for t in leaves.values()]
 
-        def restore() -> None:
+        def restore() -> bool:
             for leaf, grad, value in kept:
-                leaf.grad = grad
+                if leaf.grad is not grad:
+                    try:
+                        leaf.grad = grad
+                    except RuntimeError:
+                        # The leaf's data has another shape since.
+                        return False
                 if grad is not None:
                     grad.data.copy_(value)
+            return True
 
         return restore
 
@@ -234,7 +240,7 @@ def _execute(program: Program, library: Library, mode: str, expected: list[Raise
         except Exception as error:
             raised = Raised(error)
             if restore is not None:
-                restore()
+                trace.void |= not restore()
         if expected is not None:
             wanted = expected[at]
             if wanted is not None and raised is None:
@@ -294,173 +300,6 @@ def by_halves(line: str, raised: Raised) -> bool:
     if raised.kind == "ZeroDivisionError" or "ZeroDivisionError" in str(raised):
         return re.search(r"\w_\(|//=|%=", line) is not None
     return raised.kind == "index" and re.search(r"\[.*(\[|L\.tensor).*\] .?= ", line) is not None
-
-
-def left_to_machine(program: Program, library: Library) -> bool:
-    """Whether PyTorch converts a float to an integer type that it does not fit, or asks for the sign of NaN: what comes of that
-    depends on the processor. (Our own reference does neither.)
-    """
-    if library.name != "torch":
-        return False
-    import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
-
-    found = False
-
-    class Watched(TorchDispatchMode):
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            nonlocal found
-            kwargs = kwargs or {}
-            name = func.overloadpacket.__name__.rstrip("_")
-            source, target = None, None
-            if name == "_to_copy":
-                source, target = args[0], kwargs.get("dtype")
-            elif name == "copy":
-                source, target = args[1], args[0].dtype
-            elif name in ("signbit", "copysign"):
-                signed = args[-1]
-                found |= isinstance(signed, torch.Tensor) and bool(torch.isnan(signed.detach()).any())
-            if source is not None and target is not None and source.dtype.is_floating_point and not target.is_floating_point:
-                found |= not fits_integer(source.detach().double().numpy(), str(target).rpartition(".")[2])
-            return func(*args, **kwargs)
-
-    with Watched():
-        execute(program, library)
-    return found
-
-
-#: Products of matrices and vectors.
-PRODUCTS = frozenset("mm addmm bmm baddbmm addbmm mv addmv dot vdot addr convolution convolution_backward".split())
-
-
-def overflows(program: Program, library: Library) -> bool:
-    """Whether a sum of products of finite numbers goes beyond the largest with PyTorch: a product that is rounded before it is added is
-    infinite sooner than one that is not, and two such are no number.
-    """
-    if library.name != "torch":
-        return False
-    import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
-
-    found = False
-
-    class Watched(TorchDispatchMode):
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            nonlocal found
-            answer = func(*args, **(kwargs or {}))
-            if func.overloadpacket.__name__ in PRODUCTS:
-                given = [a for a in args if isinstance(a, torch.Tensor)]
-                made = [a for a in (answer if isinstance(answer, tuple) else (answer,)) if isinstance(a, torch.Tensor)]
-                finite = all(bool(a.detach().isfinite().all()) for a in given)
-                found |= finite and not all(bool(a.detach().isfinite().all()) for a in made)
-            return answer
-
-    with Watched():
-        execute(program, library)
-    return found
-
-
-#: How far rounded numbers are moved: a few units in the last place.
-UNITS = {"float64": 2.0**-49, "float32": 2.0**-21, "float16": 2.0**-9, "bfloat16": 2.0**-6}
-
-
-#: Operations that are computed by series, to fewer places.
-SERIES = frozenset("digamma lgamma polygamma erfinv i0 special_i0e special_i1 special_i1e special_zeta logaddexp logaddexp2".split())
-
-
-#: What LAPACK computes: a matrix that is off by some units in the last place of its largest element has the same answer, as far as can be told.
-NEARBY = frozenset(
-    """_linalg_svd linalg_pinv linalg_eigh _linalg_eigh linalg_inv_ex linalg_lu_factor_ex linalg_lu _linalg_det _linalg_slogdet
-    _linalg_solve_ex linalg_qr linalg_lstsq linalg_cholesky_ex""".split()
-)
-
-
-#: Operations whose means and deviations are rounded, whatever they are: the mean is multiplied by the deviation before it is subtracted.
-NORMS = frozenset("native_layer_norm native_batch_norm native_group_norm _native_batch_norm_legit _fused_rms_norm".split())
-
-
-#: Operations that choose between numbers, where 0 and -0 are equal.
-EXTREMES = frozenset(
-    "relu clamp clamp_min clamp_max maximum minimum max min amax amin fmax fmin hardtanh threshold".split()
-)
-
-
-def shaken(program: Program, library: Library, seed: int) -> Trace:
-    """Runs a program with PyTorch, each rounded number that an operation answers with being moved by some units in the last place."""
-    import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
-
-    rng = np.random.default_rng(seed)
-
-    class Shaking(TorchDispatchMode):
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            name = func.overloadpacket.__name__
-            if name in NEARBY and args[0].is_floating_point():
-                # The answer is that of a matrix nearby.
-                a = args[0].detach()
-                far = a.abs().amax().nan_to_num(0.0, 0.0, 0.0) if a.numel() else 0.0
-                off = torch.tensor(rng.uniform(-1.0, 1.0, tuple(a.shape))).to(a.dtype) * far * UNITS[str(a.dtype)[6:]]
-                args = (args[0] + off, *args[1:])
-            answer = func(*args, **(kwargs or {}))
-            for at, told in enumerate(func._schema.returns):
-                t = answer if len(func._schema.returns) == 1 else answer[at]
-                computed = told.alias_info is None or told.alias_info.is_write and name not in ("copy_", "fill_", "zero_")
-                if computed and isinstance(t, torch.Tensor) and t.is_floating_point() and not t._is_zerotensor():
-                    # Multiples of small powers of two are taken for exact, as far as the dtype has them.
-                    if name.rstrip("_") in EXTREMES:
-                        # Which zero is the larger one is left to the processor.
-                        t.copy_(torch.where((t == 0) & torch.tensor(rng.random(tuple(t.shape)) < 0.5), -t, t))
-                    # Beyond so much there are no quarters.
-                    unit = UNITS[str(t.dtype)[6:]]
-                    fine = min(4096, int(0.0625 / unit))
-                    rounded = ((t * fine != (t * fine).round()) | (t.abs() > 2.0**-4 / unit) | (name in NORMS)) & t.isfinite()
-                    if rounded.any():
-                        way = torch.tensor(rng.choice((-1.0, 1.0), tuple(t.shape)))
-                        far = t.double().abs()
-                        if name.rstrip("_") in SERIES:
-                            far = 16 * far.clamp(min=0.25)
-                        moved = t + way * far * UNITS[str(t.dtype)[6:]]
-                        # What is nearly 0 might as well be 0, or another whole number.
-                        gone = ((t - t.round()).abs() < 1e-5) & torch.tensor(rng.random(tuple(t.shape)) < 0.3)
-                        t.copy_(torch.where(rounded, torch.where(gone, t.round(), moved).to(t.dtype), t))
-            return answer
-
-    with Shaking():
-        return execute(program, library)
-
-
-#: The bounds of integer types.
-BOUNDS = {
-    **{f"int{bits}": (-(2.0 ** (bits - 1)), 2.0 ** (bits - 1)) for bits in (8, 16, 32, 64)},
-    **{f"uint{bits}": (0.0, 2.0**bits) for bits in (8, 16, 32, 64)},
-}
-
-
-def fits_integer(values: np.ndarray, dtype: str) -> bool:
-    """Whether floats, without their fractions, are numbers of an integer type."""
-    if dtype not in BOUNDS:
-        return True
-    low, high = BOUNDS[dtype]
-    values = np.trunc(values)
-    return bool(np.all((values >= low) & (values < high)))
-
-
-def without_sign(program: Program, library: Library) -> Trace:
-    """Runs a program with PyTorch where NaN has no sign, as here: with PyTorch it is 0, and so is the slope of its magnitude."""
-    import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
-
-    class Signs(TorchDispatchMode):
-        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            name = func.overloadpacket.__name__
-            before = args[0].clone() if name in ("sign_", "sgn_") else args[0] if name in ("sign", "sgn") else None
-            answer = func(*args, **(kwargs or {}))
-            if before is not None and before.is_floating_point():
-                answer.copy_(torch.where(before.isnan(), before, answer))
-            return answer
-
-    with Signs():
-        return execute(program, library)
 
 
 def odd(t: Any) -> bool:

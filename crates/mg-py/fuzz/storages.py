@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .run import fits_integer
+from .measure import fits_integer
 
 DTYPES = {
     "float64": np.float64,
@@ -381,7 +381,8 @@ class Tensor:
     # Copies.
 
     def flip(self, *axes: int) -> Tensor:
-        return self._taken(np.flip(self.at, tuple(_axis(a, self) for a in axes)) if self.ndim else self.at)
+        along = tuple(_axis(a, self) for a in axes)
+        return self._taken(np.flip(self.at, along) if self.ndim else self.at)
 
     def repeat(self, *times: int) -> Tensor:
         if len(times) < self.ndim:

@@ -335,7 +335,7 @@ fn left_number(seats: &Seats<'_, '_>) -> PyResult<Option<Tensor>> {
         _ => None,
     });
     let (Some(beside), Some(number)) = (tensors.next(), nested::scalar(object)?) else { return Ok(None) };
-    Ok(Some(number.operand.beside(&beside.get().t)))
+    Ok(Some(number.operand.left_of(seats.operation.name, &beside.get().t)))
 }
 
 /// Calls an operation. One that answers with a value, or looks at values for its result's shape, waits for them, which other

@@ -232,6 +232,32 @@ def stubs() -> str:
     return with_words(text)
 
 
+#: What makes a function of a method.
+METHOD_AS_FUNCTION = '''\
+# Not by way of typing and functools, which take longer to import than all of this.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    _Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _function(method: _Method) -> _Method:
+    """A method as a function, whose tensor may be named `input`."""
+
+    def function(*args: Any, **named: Any) -> Any:
+        if not args and "input" in named:
+            args = (named.pop("input"),)
+        return method(*args, **named)
+
+    function.__module__, function.__name__, function.__qualname__ = "micrograd_rs", method.__name__, method.__name__
+    function.__doc__, function.__dict__["__wrapped__"] = method.__doc__, method
+    return function  # type: ignore[return-value]  # pyright: ignore[reportReturnType]
+
+'''
+
+
 def functions() -> str:
     declared = [name for name, _ in place("function")]
     methods = sorted({*FUNCTIONS} - set(declared))
@@ -248,7 +274,8 @@ def functions() -> str:
         *(f'    "{name}",' for name in sorted([*declared, *methods])),
         "]",
         "",
-        *(f"{name} = Tensor.{name}" for name in methods),
+        METHOD_AS_FUNCTION,
+        *(f"{name} = _function(Tensor.{name})" for name in methods),
         "",
     ]
     return "\n".join(lines)

@@ -632,14 +632,16 @@ impl Replaying {
         if !run.changed.iter().all(|(spot, _)| changes(spot)) {
             return Fit::No;
         }
-        // An argument that the step also knows from elsewhere is read, or changed, in two ways.
+        // An argument that the step also knows from elsewhere is read, or changed, in two ways; to take it twice would be to wait for ever.
         let free = self.tied.iter().zip(arguments).filter(|(tied, _)| tied.is_none());
-        for (_, argument) in free {
-            let id = argument.memory_id();
-            let places = run.slots.iter().zip(&kept).filter(|(spot, _)| matches!(spot, Spot::Place(_)));
-            if places.into_iter().any(|(_, kept)| kept.memory_id() == id) {
-                return Fit::No;
-            }
+        let is_place = |spot: &Spot| matches!(spot, Spot::Place(_));
+        let read = run.slots.iter().zip(&kept).filter(|(spot, _)| is_place(spot));
+        let mut places: SmallVec<[MemoryId; 16]> = read.map(|(_, kept)| kept.memory_id()).collect();
+        // What it writes to without having read it, too.
+        let written = run.changed.iter().map(|(spot, _)| spot).filter(|spot| is_place(spot));
+        places.extend(written.filter_map(|spot| Some(spot.find(arguments)?.memory_id())));
+        if free.into_iter().any(|(_, argument)| places.contains(&argument.memory_id())) {
+            return Fit::No;
         }
         Fit::Yes(Found { nodes })
     }

@@ -29,6 +29,12 @@ fn offset_norm(difference: &Node, p: f64, eps: f64, keepdim: bool) -> Result<Nod
 /// The `p`-norms of differences along an axis. Where p is infinite, all that are the largest have the whole gradient each.
 fn distances(difference: &Node, p: f64, axis: AxisSet) -> Result<Node> {
     let recorded = difference.is_tracked() && mg_graph::is_tracking();
+    if p == 0.0 {
+        // What is no number is not counted as a difference: as in PyTorch, nobody knows how many there are then.
+        let unknown = Node::apply(Row::Ne, &[difference, difference]);
+        let none = unknown.choose(&untracked(difference), &difference.lit(0.0));
+        return Ok(norm_of(difference, p, axis, false)?.add(&none.reduce(ReduceKind::Sum, axis, false)?));
+    }
     if count(difference.shape(), axis) == 0 {
         // There is nothing between what has no coordinates, and no largest of them.
         return norm_of(difference, 1.0, axis, false);
@@ -182,7 +188,12 @@ impl Tensor {
             return Ok(Tensor::from_node(nothing.expand(Shape::of(&[count]))?));
         }
         let (rows, columns) = (x.reshape(Shape::of(&[n, 1, m]))?, x.reshape(Shape::of(&[1, n, m]))?);
-        let all = distances(&rows.sub(&columns), p, 1 << 2)?.reshape(Shape::of(&[n * n]))?;
+        // Between others there is nothing: where rows hold infinity, a slope there is infinite or no number, and 0 times that as well.
+        let at = Tensor::arange(n).to(x.device())?.node();
+        let (first, second) = (at.reshape(Shape::of(&[n, 1, 1]))?, at.reshape(Shape::of(&[1, n, 1]))?);
+        let wanted = Node::apply(Row::Lt, &[&first, &second]);
+        let difference = wanted.choose(&rows.sub(&columns), &x.lit(0.0));
+        let all = distances(&difference, p, 1 << 2)?.reshape(Shape::of(&[n * n]))?;
         let pairs = Tensor::from_vec(pairs, &[count])?.to(x.device())?;
         Ok(Tensor::from_node(all.gather(0, &pairs.node())?))
     }

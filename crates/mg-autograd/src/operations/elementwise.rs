@@ -30,14 +30,20 @@ pub(super) fn binary(
 
 /// Operands as floats that are wide enough, and the dtype in which they meet.
 pub(super) fn floats<const N: usize>(op: &'static str, operands: [Operand; N]) -> Result<([Node; N], DType)> {
-    let (nodes, dtype) = joined(op, operands)?;
+    let dtype = DType::result_type(operands.iter().map(Operand::kind));
+    // A number becomes a float at once, and not one of the integers first, which it may not fit.
     let dtype = if dtype.is_float() { dtype } else { DType::F32 };
-    Ok((nodes.map(|node| wide(&node.cast(dtype))), dtype))
+    Ok((joined_as(op, operands, dtype)?.map(|node| wide(&node)), dtype))
 }
 
 /// Operands in the dtype in which they meet. The first is a tensor.
 pub(super) fn joined<const N: usize>(op: &'static str, operands: [Operand; N]) -> Result<([Node; N], DType)> {
     let dtype = DType::result_type(operands.iter().map(Operand::kind));
+    Ok((joined_as(op, operands, dtype)?, dtype))
+}
+
+/// Operands in a dtype, on one device, whose shapes broadcast.
+fn joined_as<const N: usize>(op: &'static str, operands: [Operand; N], dtype: DType) -> Result<[Node; N]> {
     let device = operands.iter().find_map(|o| match o {
         Operand::Tensor(t) => Some(t.device()),
         Operand::Float(_) | Operand::Int(_) | Operand::Bool(_) | Operand::Live(_) => None,
@@ -53,7 +59,7 @@ pub(super) fn joined<const N: usize>(op: &'static str, operands: [Operand; N]) -
         shape = joint;
     }
     same_device(op, &nodes)?;
-    Ok((nodes, dtype))
+    Ok(nodes)
 }
 
 /// Both truth values.

@@ -16,6 +16,7 @@ fn child() {
         Ok("replay") => replay(),
         Ok("plans") => plans(),
         Ok("gate") => gate(),
+        Ok("refused") => refused(),
         Ok("drop") => drops(),
         Ok("two") => two(),
         Ok("fork") => fork(),
@@ -126,6 +127,26 @@ fn gate() {
     }
     other.assign(&other * 2.0).unwrap();
     Tensor::realize_all([&weight, &other, &picked]).unwrap();
+}
+
+/// A step of which a label may be refused, and its gradient.
+fn refused() {
+    let labels = Tensor::from_vec(vec![0i64, 1], &[2]).unwrap().to(gpu()).unwrap();
+    labels.realize().unwrap();
+    let table = on_gpu(4).unwrap().requires_grad_(true).unwrap();
+    let loss = table.index_select(0, &labels).unwrap().sum();
+    loss.backward().unwrap();
+    let held = table.grad().unwrap();
+    Tensor::realize_all([&loss, &held]).unwrap();
+    match loss.to_vec::<f32>() {
+        Ok(values) => println!("loss {} values", values.len()),
+        Err(e) => println!("loss: {e}"),
+    }
+    println!("gradient {}", table.grad().is_some());
+    if let Err(e) = held.to_vec::<f32>() {
+        println!("held: {e}");
+    }
+    println!("again {}", held.to_vec::<f32>().is_ok());
 }
 
 /// A replayed step that cannot be started, or finds no memory.

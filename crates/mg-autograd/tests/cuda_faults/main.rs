@@ -90,6 +90,15 @@ fn what_depends_on_checks_looks_at_them_before_it_overwrites() {
     contains(&stub.run("gate", &[("GATE_ALONE", "1")]), &["launches behind the gate 0\n"]);
 }
 
+/// The device tells late that it has refused a label: so does the gradient that was made of it.
+#[test]
+fn a_gradient_that_was_refused_late_says_so() {
+    let Some(stub) = Stub::new("refused") else { return };
+    contains(&stub.run("refused", &[]), &["loss 1 values", "gradient true", "again true"]);
+    let text = stub.run("refused", &[("STUB_FOUND", "64")]);
+    contains(&text, &["loss: index_select: index 0 is out of range", "held: scatter_add", "again false"]);
+}
+
 #[test]
 fn a_fault_found_late_names_the_launches_and_their_lines() {
     let Some(stub) = Stub::new("late") else { return };

@@ -3,6 +3,7 @@
      STUB_SYNC    of waits and of copies to the host, after the first launch
      STUB_LAUNCH  of launches           STUB_LOAD  of loading PTX        STUB_GRAPH  of making graphs
      STUB_ALLOC   of allocations of more than 32 MiB
+     STUB_FOUND   (no code) of waits after a launch: the first so many checks have found something
      STUB_LOST    of every call that does something, after the first launch
    STUB_VERSION is the driver's version, STUB_DEVICES the number of devices, STUB_MEMORY the bytes that they have
    together. With STUB_COUNTS it says at the end what was not given back. */
@@ -47,12 +48,14 @@ U cuCtxSetCurrent(H h) { return lost(); }
 U cuCtxSynchronize(void) { return lost(); }
 U cuCtxEnablePeerAccess(H h, U f) { return 704; }
 U cuStreamCreate(H *h, U f) { *h = (H)2; return 0; }
-U cuStreamSynchronize(H h) { ALIVE; return launched ? code("STUB_SYNC") : 0; }
+static struct { long long index; A found; } *checks;
+static void find(void) { for (size_t i = 0; launched && checks && i < number("STUB_FOUND", 0); i++) checks[i].found = 1; }
+U cuStreamSynchronize(H h) { ALIVE; find(); return launched ? code("STUB_SYNC") : 0; }
 U cuStreamWaitEvent(H a, H b, U f) { return lost(); }
 U cuEventCreate(H *h, U f) { ALIVE; *h = (H)3; events++; return 0; }
 U cuEventDestroy_v2(H h) { events--; return 0; }
 U cuEventRecord(H a, H b) { return lost(); }
-U cuEventSynchronize(H a) { ALIVE; return launched ? code("STUB_SYNC") : 0; }
+U cuEventSynchronize(H a) { ALIVE; find(); return launched ? code("STUB_SYNC") : 0; }
 
 U cuMemGetInfo_v2(size_t *f, size_t *t) {
     ALIVE;
@@ -82,7 +85,7 @@ U cuMemFree_v2(A a) {
     return 0;
 }
 U cuMemHostAlloc(H *p, size_t n, U f) { ALIVE; *p = malloc(n); return 0; }
-U cuMemHostGetDevicePointer_v2(A *a, H p, U f) { *a = (A)p; return 0; }
+U cuMemHostGetDevicePointer_v2(A *a, H p, U f) { *a = (A)p; if (!checks) checks = p; return 0; }
 U cuMemsetD8Async(A a, unsigned char b, size_t n, H s) { ALIVE; memset((void *)a, b, n); return 0; }
 U cuMemcpyHtoDAsync_v2(A a, const void *p, size_t n, H s) { ALIVE; memcpy((void *)a, p, n); return 0; }
 U cuMemcpyDtoHAsync_v2(void *p, A a, size_t n, H s) { ALIVE; memcpy(p, (void *)a, n); return 0; }

@@ -596,6 +596,7 @@ impl Gpu {
         }
         // Checks of other threads may be of kernels that were not waited for.
         let pending = std::mem::take(&mut watch.pending);
+        let mut looked = vec![];
         for (slot, guarded, thread) in pending {
             if thread != mine && !all {
                 watch.pending.push_back((slot, guarded, thread));
@@ -612,11 +613,18 @@ impl Gpu {
                 found.then_some(index)
             };
             watch.free.push(slot);
-            if let Some(index) = found {
-                watch.keep(thread, guarded.error(index));
+            let error = found.map(|index| guarded.error(index));
+            if let Some(error) = &error {
+                watch.keep(thread, error.clone());
             }
+            looked.push((self.slots_on_device + (slot * size_of::<Slot>()) as u64, error));
         }
-        watch.take(mine).map_or(Ok(()), Err)
+        let mine = watch.take(mine);
+        drop(watch);
+        if let Some(told) = LOOKED.get() {
+            told(self.device, &looked);
+        }
+        mine.map_or(Ok(()), Err)
     }
 
     /// A place for a kernel to say what it found out of range: an i64 for the index, and after it a u64 that it sets to 1.
@@ -664,6 +672,16 @@ impl Gpu {
     pub fn noted_guards(&self) -> Vec<u64> {
         std::mem::take(&mut self.watch().noted)
     }
+}
+
+/// Whoever is told of checks that were looked at: by the place where each says what it finds, the error of what it has found.
+pub type Looked = fn(Device, &[(u64, Option<Error>)]);
+
+static LOOKED: OnceLock<Looked> = OnceLock::new();
+
+/// Has somebody told of checks that are looked at from now on. The first who asks is.
+pub fn on_look(told: Looked) {
+    LOOKED.get_or_init(|| told);
 }
 
 /// Loaded PTX.

@@ -25,6 +25,6 @@ pub(crate) use probe::probe;
 pub use assemble::noting;
 pub use collect::{Launches, Works};
 pub use fault::{Guarded, Origin};
-pub use gpu::{Gpu, Kernel};
+pub use gpu::{Gpu, Kernel, Looked, on_look};
 pub use graph::{Graph, KernelNode};
 pub use tensor_map::{Elements, Moved, TENSOR_MAP_BYTES, TensorMap, WindowMap};

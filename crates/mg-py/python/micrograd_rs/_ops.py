@@ -1072,8 +1072,30 @@ __all__ = [
     "xlogy_",
 ]
 
-is_floating_point = Tensor.is_floating_point
-max = Tensor.max
-min = Tensor.min
-nonzero = Tensor.nonzero
-numel = Tensor.numel
+# Not by way of typing and functools, which take longer to import than all of this.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    _Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _function(method: _Method) -> _Method:
+    """A method as a function, whose tensor may be named `input`."""
+
+    def function(*args: Any, **named: Any) -> Any:
+        if not args and "input" in named:
+            args = (named.pop("input"),)
+        return method(*args, **named)
+
+    function.__module__, function.__name__, function.__qualname__ = "micrograd_rs", method.__name__, method.__name__
+    function.__doc__, function.__dict__["__wrapped__"] = method.__doc__, method
+    return function  # type: ignore[return-value]  # pyright: ignore[reportReturnType]
+
+
+is_floating_point = _function(Tensor.is_floating_point)
+max = _function(Tensor.max)
+min = _function(Tensor.min)
+nonzero = _function(Tensor.nonzero)
+numel = _function(Tensor.numel)

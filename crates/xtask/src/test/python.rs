@@ -40,7 +40,12 @@ pub fn wheel(workspace: &Workspace, _: &mut Counts) -> Result<Outcome> {
 
 pub fn pytest(workspace: &Workspace, counts: &mut Counts) -> Result<Outcome> {
     let Some((venv, folder)) = tools(workspace)? else { return Ok(no_wheel_crate()) };
-    counts.run(venv.python(&folder).args(["-m", "pytest", "--color=no"]))?;
+    let mut command = venv.python(&folder);
+    if std::env::var_os("FUZZ_SEED").is_none() {
+        // Other random programs and calls each time; what fails says of which seed.
+        command.env("FUZZ_SEED", "fresh");
+    }
+    counts.run(command.args(["-m", "pytest", "--color=no"]))?;
     Ok(Outcome::Done)
 }
 

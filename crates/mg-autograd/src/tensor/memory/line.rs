@@ -1,6 +1,6 @@
 //! Lines: a memory with one history, which the tensor and its views share; storages: the lines of one memory.
 
-use super::node::{Garbage, Given, Held, behind, grafted, make_leaf, own, untracked, with_history};
+use super::node::{Garbage, Given, Held, behind, graft, grafted, make_leaf, own, untracked, with_history};
 use super::part::part_of;
 use super::{Facts, MemoryId, is_borrowed, locked, settle};
 use crate::jit;
@@ -213,7 +213,12 @@ impl Line {
         let new = with_history(new, &whole, leaf.strong_count() > 0, since);
         // Last, so that it is known to lie there.
         let new = own(match theirs {
-            Some(memory) if new.is_tracked() => grafted(&memory, &new),
+            // That memory, also while a step is recorded, and younger than its history.
+            Some(memory) if new.is_tracked() => {
+                let known = memory.value().and_then(|value| value.as_ref().ok());
+                let again = known.map_or_else(|| untracked(&memory), |value| Node::from_value(value.clone()));
+                graft(again, &new)
+            }
             Some(memory) => memory,
             None => new,
         });

@@ -140,7 +140,11 @@ pub(super) fn has_forgotten_all(history: &Node) -> bool {
 /// A node with the value of `value`, through which gradients flow to `history`.
 #[track_caller]
 pub(super) fn grafted(value: &Node, history: &Node) -> Node {
-    let node = untracked(value);
+    graft(untracked(value), history)
+}
+
+/// A node of which nobody knows yet, with gradients that flow to `history`.
+pub(super) fn graft(node: Node, history: &Node) -> Node {
     node.set_tracked(true);
     let tag = if has_forgotten_all(history) { Tag::Forgotten } else { Tag::History };
     node.set_tag(tag(behind(history)));

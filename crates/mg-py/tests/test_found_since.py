@@ -1,0 +1,257 @@
+"""What random programs have found since `test_found.py`, each as small as it got. Wanted is what PyTorch answers."""
+
+import math
+
+import micrograd_rs as L
+import pytest
+
+F = L.nn.functional
+INF = math.inf
+
+
+def leaf(*values, dtype=L.float32):
+    return L.tensor(*values, dtype=dtype, requires_grad=True)
+
+
+def jitted(step):
+    """The step as it is, and one that is replayed."""
+    return [step, L.jit(step)]
+
+
+# A number beside integers that it does not fit, where floats come of both.
+
+
+@pytest.mark.parametrize("dtype", [L.uint8, L.int8])
+@pytest.mark.parametrize("number", [-3, 300])
+def test_a_number_beside_integers_is_a_float_where_floats_come_of_them(dtype, number):
+    x, wide = L.tensor([1, 0, 7], dtype=dtype), L.tensor([1.0, 0.0, 7.0])
+    functions = [L.xlogy, L.special.xlogy, L.special.xlog1py, L.special.zeta, L.div, L.true_divide, L.logaddexp, L.logaddexp2]
+    for f in functions:
+        for ours, wanted in ((lambda: f(x, number), f(wide, float(number))), (lambda: f(number, x), f(float(number), wide))):
+            answer = ours()
+            assert answer.dtype == L.float32
+            L.testing.assert_close(answer, wanted, equal_nan=True)
+    assert L.div(300, L.tensor([2], dtype=L.int8)).tolist() == [150.0]
+    assert L.special.zeta(L.tensor(7, dtype=L.uint8), -3).item() == INF
+    assert L.float_power(number, L.tensor([2, 0], dtype=dtype)).tolist() == [float(number) ** 2, 1.0]
+    assert L.float_power(-3.7, L.tensor([7], dtype=dtype)).item() == pytest.approx((-3.7) ** 7, rel=1e-14)
+
+
+def test_a_number_beside_integers_is_one_of_them_where_integers_come_of_both():
+    assert L.pow(300, L.tensor([1], dtype=L.int8)).dtype == L.int8
+
+
+# Rows that hold infinity.
+
+
+@pytest.mark.parametrize("p", [0.5, 1.0, 2.0, 3.0, INF])
+def test_a_row_is_no_part_of_its_own_distance(p):
+    x = leaf([[INF, 1.0], [0.0, 2.0]])
+    L.pdist(x, p).sum().backward()
+    y = leaf([[INF, 1.0], [0.0, 2.0]])
+    L.cdist(y[:1], y[1:], p).sum().backward()
+    # Between two rows there is one distance, whichever function is asked.
+    assert str(x.grad) == str(y.grad + 0.0)
+    assert L.pdist(x, p).item() == INF
+
+
+def test_distances_from_infinity():
+    x = leaf([[INF, 1.0], [0.0, 2.0], [1.0, 5.0]])
+    L.pdist(x, 1.0).sum().backward()
+    assert x.grad.tolist() == [[2.0, -2.0], [-2.0, 0.0], [0.0, 2.0]]
+    # Whether two infinities, or what is no number, are apart is not known.
+    assert math.isnan(L.pdist(L.tensor([[INF, 1.0], [INF, 2.0]]), 0.0).item())
+    assert math.isnan(L.cdist(L.tensor([[math.nan, 1.0]]), L.tensor([[0.0, 2.0]]), 0.0).item())
+    assert L.pdist(L.tensor([[INF, 1.0], [0.0, 2.0]]), 0.0).item() == 2.0
+
+
+# Names of arguments.
+
+
+def test_functions_that_are_methods_too_take_their_tensor_by_name():
+    x = L.tensor([[1.0, 4.0], [3.0, 2.0]])
+    assert L.max(input=x).item() == 4.0 and L.min(input=x).item() == 1.0
+    assert L.max(input=x, dim=1).values.tolist() == [4.0, 3.0] and L.max(x, 0).indices.tolist() == [1, 0]
+    assert L.min(input=x, other=L.full((2, 2), 2.0)).tolist() == [[1.0, 2.0], [2.0, 2.0]]
+    assert L.numel(input=x) == 4 and L.nonzero(input=x).shape == (4, 2) and L.is_floating_point(input=x)
+    with pytest.raises(TypeError):
+        L.max(x, input=x)
+
+
+# Histories.
+
+
+def test_a_power_of_zero_is_walked_once():
+    w = leaf([0.0, 2.0, math.nan])
+    answer = (w**0).sum()
+    answer.backward(retain_graph=True)
+    assert answer.item() == 3.0 and w.grad.tolist() == [0.0, 0.0, 0.0]
+    answer.backward()
+    with pytest.raises(RuntimeError, match="let go"):
+        answer.backward()
+    own = leaf([3.0]) * 1
+    ones = own**0
+    own.zero_()
+    ones.sum().backward()
+
+
+def test_what_is_written_to_memory_that_an_array_sees_has_a_history():
+    np = pytest.importorskip("numpy")
+    w, t = leaf(3.0), L.tensor([0.0, 1.0])
+    array = t.numpy()
+    t[0] = w
+    total = (t * t).sum()
+    assert L.autograd.grad(total, t, retain_graph=True)[0].tolist() == [6.0, 2.0]
+    assert L.autograd.grad(total, w)[0].item() == 6.0
+    assert isinstance(array, np.ndarray) and array.tolist() == [3.0, 1.0]
+
+
+# Steps.
+
+
+def test_what_a_detached_part_adds_of_itself_reaches_an_array():
+    np = pytest.importorskip("numpy")
+    for make in (lambda f: f, L.jit):
+        w = leaf([0.0, 0.5])
+        array = w.detach().numpy()
+        part = w[1:]
+
+        def step(y):
+            part.detach().add_(part)
+            return y * 2
+
+        f = make(step)
+        for k in range(6):
+            f(L.ones(1))
+            assert w.tolist() == array.tolist() == [0.0, 2.0**k]
+        assert isinstance(array, np.ndarray)
+
+
+def test_an_argument_that_a_step_writes_to_unread_from_elsewhere():
+    def run(make, when):
+        known = L.tensor([1.0, 2.0])
+
+        def step(p):
+            known.zero_()
+            return p.add_(1)
+
+        f = make(step)
+        told = []
+        for k in range(8):
+            x = known if k == when else L.tensor([3.0 + k, 1.0])
+            answer = f(x)
+            told.append((x.tolist(), answer.tolist(), known.tolist()))
+        return told
+
+    # It waited for itself.
+    for when in range(8):
+        assert run(lambda f: f, when) == run(L.jit, when)
+
+
+def test_a_broadcast_leaf_is_written_by_one_of_its_elements():
+    def run(make):
+        base = L.tensor([1.0])
+        seen = base.expand(3).requires_grad_()
+
+        def step(y):
+            with L.no_grad():
+                seen[1].mul_(y)
+            answer = (seen * seen).sum()
+            answer.backward()
+            return answer * 1
+
+        f = make(step)
+        told = []
+        for k in range(6):
+            told.append((f(L.tensor(k + 1.0)).item(), seen.tolist(), base.tolist(), seen.grad.tolist()))
+        return told
+
+    plain = run(lambda f: f)
+    assert plain == run(L.jit)
+    assert plain[1] == (12.0, [2.0] * 3, [2.0], [6.0] * 3)
+
+
+def test_data_of_another_shape_in_a_step():
+    def run(make):
+        x, p = L.tensor([1.0, 2.0]), leaf([1.0, 2.0])
+
+        def step(y):
+            x.data = L.cat([x.data, y])
+            return x.sum() + (p * 2).sum()
+
+        f = make(step)
+        told = []
+        for k in range(8):
+            if k == 4:
+                p.data = L.tensor([[1.0, 2.0], [3.0, 4.0]])
+            answer = f(L.tensor([float(k)]))
+            p.grad = None
+            answer.backward()
+            told.append((answer.item(), x.tolist(), p.grad.tolist()))
+        return told
+
+    plain = run(lambda f: f)
+    assert plain == run(L.jit)
+    assert plain[4] == (33.0, [1.0, 2.0, 0.0, 1.0, 2.0, 3.0, 4.0], [[2.0, 2.0], [2.0, 2.0]])
+
+
+def test_a_view_made_while_nothing_is_recorded_is_written_to_in_a_step():
+    def run(make):
+        a = leaf([1.0, 2.0, 3.0])
+        h = a * 2
+        with L.no_grad():
+            view = h[1:]
+
+        def step(y):
+            with L.no_grad():
+                view.add_(y)
+            return h.sum() * 1
+
+        f = make(step)
+        told = [(f(L.tensor(float(k))).item(), h.tolist(), view.tolist()) for k in range(6)]
+        h.sum().backward()
+        return told, a.grad.tolist()
+
+    plain = run(lambda f: f)
+    assert plain == run(L.jit)
+    assert plain[1] == [2.0, 2.0, 2.0]
+
+
+def cells():
+    """Something that a step changes, with a number in it that others change: how to count, how to set and how to read."""
+    record = {"n": 0, "inner": {"scale": 1.0}}
+    entries = [0, 1.0]
+
+    class Holder:
+        n, scale = 0, 1.0
+
+    holder = Holder()
+    yield (
+        lambda: record.__setitem__("n", record["n"] + 1),
+        lambda v: record["inner"].__setitem__("scale", v),
+        lambda: record["inner"]["scale"],
+    )
+    yield lambda: entries.__setitem__(0, entries[0] + 1), lambda v: entries.__setitem__(1, v), lambda: entries[1]
+    yield lambda: setattr(holder, "n", holder.n + 1), lambda v: setattr(holder, "scale", v), lambda: holder.scale
+
+
+@pytest.mark.parametrize("cell", range(3))
+def test_what_a_step_counts_hides_no_other_change(cell):
+    count, change, read = list(cells())[cell]
+
+    def step(x):
+        count()
+        return x * read()
+
+    f = L.jit(step)
+    told = []
+    for k in range(12):
+        change(1.0 + k // 3)
+        told.append(f(L.ones(1)).item())
+    assert told == [1.0 + k // 3 for k in range(12)]
+
+
+def test_a_tensor_has_no_attributes_that_a_step_could_miss():
+    for t in (L.ones(1), L.nn.Parameter(L.ones(1))):
+        with pytest.raises(AttributeError):
+            t.scale = 2.0
