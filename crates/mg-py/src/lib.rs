@@ -29,6 +29,7 @@ mod jit_key;
 mod kernel;
 mod metrics;
 mod nested;
+mod onnx;
 mod optim;
 mod profile;
 mod random;
@@ -100,6 +101,8 @@ mod _micrograd_rs {
     use crate::kernel::{_elementwise, PyBuilder, PyKernel, PyRaw};
     #[pymodule_export]
     use crate::metrics::PyMetric;
+    #[pymodule_export]
+    use crate::onnx::PyExporter;
     #[pymodule_export]
     use crate::optim::{_optimizer_defaults, PyLBFGS, PyOptimizer, PySchedule};
     #[pymodule_export]

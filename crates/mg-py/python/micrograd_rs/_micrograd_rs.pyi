@@ -3370,6 +3370,22 @@ class _Traced:
     def end(self) -> None:
         """The function has ended."""
 
+class _Exporter:
+    def __new__(
+        cls,
+        inputs: Sequence[Tensor],
+        named: Sequence[tuple[str, Tensor]],
+        input_names: Sequence[str],
+        output_names: Sequence[str],
+        dynamic_axes: Sequence[tuple[_int, _int, str]],
+    ) -> Self: ...
+    def begin(self) -> list[Tensor] | None:
+        """Stand-ins that the model is to be called with next, or None when it was called with all."""
+    def end(self, results: Sequence[Tensor]) -> None:
+        """What the model has made of the stand-ins."""
+    def finish(self) -> bytes:
+        """The bytes of the file."""
+
 def _checkpoint(function: Callable[[], list[Tensor]], keeps_random: _bool) -> list[Tensor]: ...
 def _set_detect_anomaly(on: _bool, check_nan: _bool) -> None: ...
 def _anomaly_mode() -> tuple[_bool, _bool]: ...
