@@ -48,7 +48,7 @@ pub fn clip_grad_norm_(parameters: &[Tensor], max_norm: f64, norm_type: f64) -> 
     let factor = Tensor::full(&[], max_norm, DType::F64)?.to_dtype(total.dtype()).to(total.device())?;
     let factor = factor.try_div(&total.try_add(1e-6)?)?.try_minimum(1.0)?;
     for grad in &grads {
-        grad.assign(grad.try_mul(&factor.to(grad.device())?.to_dtype(grad.dtype()))?)?;
+        grad.assign(grad.try_mul(factor.to(grad.device())?.to_dtype(grad.dtype()))?)?;
     }
     Ok(total)
 }

@@ -339,6 +339,7 @@ __all__ = [
     "nn",
     "no_grad",
     "npz",
+    "onnx",
     "ones",
     "ones_like",
     "optim",

@@ -14,7 +14,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from ._micrograd_rs import ArgumentError, Tensor, _Exporter
 from ._tree import flatten, tensors, unflatten
@@ -66,7 +66,7 @@ def export(
         raise ArgumentError(f"onnx.export: files are written in version {OPSET} of ONNX's operators, not {opset_version}")
     if not export_params:
         raise ArgumentError("onnx.export: a file without its parameters is not written")
-    given: tuple[Any, ...] = args if isinstance(args, tuple) else (args,)
+    given = cast("tuple[Any, ...]", args if isinstance(args, tuple) else (args,))
     leaves, spec = flatten([list(given), dict(kwargs or {})])
     at = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
     inputs = tensors([leaves[i] for i in at], "inputs")
