@@ -39,6 +39,7 @@ mod show;
 mod size;
 mod surface;
 mod tensor;
+mod text;
 mod view;
 mod watch;
 mod writes;
@@ -123,6 +124,8 @@ mod _micrograd_rs {
     use crate::surface::{_operations, _rows};
     #[pymodule_export]
     use crate::tensor::PyTensor;
+    #[pymodule_export]
+    use crate::text::{PyBpe, PyBytesTokenizer, PyCharacters};
     #[pymodule_export]
     use crate::watch::{
         _svg_confusion_matrix, _svg_curves, _svg_histogram, _svg_images, _svg_scatter, PyBar, PyEventWriter,

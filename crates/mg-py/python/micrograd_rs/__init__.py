@@ -138,6 +138,7 @@ if TYPE_CHECKING:
         signal,
         special,
         testing,
+        tokenizers,
         utils,
     )
     from .amp import autocast
@@ -381,6 +382,7 @@ __all__ = [
     "strided",
     "tensor",
     "testing",
+    "tokenizers",
     "to_dlpack",
     "typename",
     "uint16",
@@ -456,6 +458,7 @@ __getattr__ = _Lazy(__name__, (
         "signal",
         "special",
         "testing",
+        "tokenizers",
         "utils",
     ),
     {

@@ -66,7 +66,7 @@ def export(
         raise ArgumentError(f"onnx.export: files are written in version {OPSET} of ONNX's operators, not {opset_version}")
     if not export_params:
         raise ArgumentError("onnx.export: a file without its parameters is not written")
-    given = cast("tuple[Any, ...]", args if isinstance(args, tuple) else (args,))
+    given = cast("tuple[Any, ...]", args if isinstance(args, tuple) else (args,))  # type: ignore[redundant-cast]
     leaves, spec = flatten([list(given), dict(kwargs or {})])
     at = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
     inputs = tensors([leaves[i] for i in at], "inputs")
