@@ -18,6 +18,7 @@ pages! {
     Checkpoints "checkpoints.md",
     Precision "precision.md",
     Replays "jit.md",
+    Onnx "onnx.md",
     Fusion "fusion.md",
     Own "own.md",
     ExampleMnist "example-mnist.md",

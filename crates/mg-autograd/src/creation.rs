@@ -445,6 +445,54 @@ impl Tensor {
         })
     }
 
+    /// Uniform random numbers in [0, 1), in this tensor's shape and dtype, on its device.
+    ///
+    /// # Errors
+    ///
+    /// A dtype that is not floating point; a device that cannot be used.
+    #[track_caller]
+    pub fn rand_like(&self) -> Result<Tensor> {
+        public("rand_like", || {
+            Ok(Tensor::from_node(uniform(&self.shape(), self.dtype(), self.device(), None)?))
+        })
+    }
+
+    /// Normal random numbers of mean 0 and variance 1, in this tensor's shape and dtype, on its device.
+    ///
+    /// ```
+    /// use mg_autograd::Tensor;
+    /// use mg_device::DType;
+    ///
+    /// let x = Tensor::zeros(&[2, 3], DType::F64)?;
+    /// let noise = x.randn_like()?;
+    /// assert_eq!((noise.shape(), noise.dtype()), (x.shape(), x.dtype()));
+    /// assert_eq!(x.full_like(2.5)?.to_vec::<f64>()?, [2.5; 6]);
+    /// # Ok::<(), mg_device::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Tensor::rand_like`].
+    #[track_caller]
+    pub fn randn_like(&self) -> Result<Tensor> {
+        public("randn_like", || {
+            if !self.dtype().is_float() {
+                return Err(Error::new("randn_like", takes_floats(self.dtype())));
+            }
+            Ok(Tensor::from_node(normal(&self.shape(), self.dtype(), self.device(), None)?))
+        })
+    }
+
+    /// One value in this tensor's shape and dtype, on its device.
+    ///
+    /// # Errors
+    ///
+    /// A device that cannot be used.
+    #[track_caller]
+    pub fn full_like(&self, value: f64) -> Result<Tensor> {
+        public("full_like", || Tensor::full_on(&self.shape(), value, self.dtype(), self.device()))
+    }
+
     /// The identity matrix.
     ///
     /// # Errors

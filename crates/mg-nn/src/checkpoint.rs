@@ -409,7 +409,7 @@ fn is_truth(bytes: &[u8], name: &str, path: &Path) -> Outcome<()> {
 
 /// Puts a file in the place of an older one, in one step.
 #[track_caller]
-fn replace(path: &Path, contents: &[u8]) -> Result<()> {
+pub(crate) fn replace(path: &Path, contents: &[u8]) -> Result<()> {
     let put = || -> io::Result<()> {
         let (temporary, mut file) = Temporary::beside(path)?;
         file.write_all(contents)?;

@@ -61,6 +61,9 @@ impl Module for Sequential {
             visitor.child(i.to_string(), module);
         }
     }
+    fn is_chain(&self) -> bool {
+        true
+    }
 }
 
 /// A [`Sequential`] of these modules.

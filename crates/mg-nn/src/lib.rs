@@ -42,12 +42,15 @@ mod loss;
 pub mod metrics;
 mod module;
 mod norm;
+pub mod onnx;
 pub mod optim;
 pub mod plot;
 mod pooling;
 mod recurrent;
 pub mod scalar;
 mod state;
+mod summary;
+pub mod utils;
 pub mod watch;
 
 pub use activation::{
@@ -78,6 +81,7 @@ pub use pooling::{
 };
 pub use recurrent::{GRU, LSTM, RNN, RecurrentOptions};
 pub use state::State;
+pub use summary::{Row, Summary, summary};
 
 // What a derived module names.
 #[doc(hidden)]

@@ -58,6 +58,11 @@ pub trait Module: Send + Sync {
         describe_as(path.rsplit("::").next().unwrap_or(path), &visited(self))
     }
 
+    /// Whether its answer is what the modules directly inside it make of the input, one after the other.
+    fn is_chain(&self) -> bool {
+        false
+    }
+
     /// The modules directly inside this one, with their names.
     fn children(&self) -> Vec<(String, &dyn Module)> {
         let fields = visited(self).into_iter();
@@ -233,6 +238,9 @@ impl<M: Module + ?Sized> Module for Box<M> {
     }
     fn describe(&self) -> String {
         (**self).describe()
+    }
+    fn is_chain(&self) -> bool {
+        (**self).is_chain()
     }
 }
 

@@ -88,7 +88,7 @@ impl State {
 
 /// Memory that holds a tensor's elements in order, and nothing else.
 #[track_caller]
-fn dense(t: &Tensor) -> Result<Buffer> {
+pub(crate) fn dense(t: &Tensor) -> Result<Buffer> {
     let mut value = t.host_value()?;
     let layout = &value.layout;
     if !(layout.is_contiguous() && layout.offset() == 0 && value.buffer.len() == layout.numel()) {

@@ -48,6 +48,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, help="of programs, interrupts and failures: stops after so long, with what was done till then")
     parser.add_argument("--device", help="where our tensors are made; the default device unless told otherwise")
     parser.add_argument("--calls", type=int, default=0, help="instead of programs: so many calls with random arguments")
+    parser.add_argument("--files", type=int, default=0, help="instead of programs: so many damaged files of every format that is read")
     options = parser.parse_args()
 
     seed = random.SystemRandom().randrange(10**9) if options.seed is None else options.seed
@@ -67,6 +68,10 @@ def main() -> int:
         from .calls import calls
 
         return calls(options.calls, seed)
+    if options.files:
+        from .files import files
+
+        return files(options.files, seed, options.seconds)
     if options.jobs > 1:
         return in_processes(options, seed)
     subject = None if options.subject == "micrograd_rs" else reference(options.subject)

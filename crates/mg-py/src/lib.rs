@@ -29,6 +29,7 @@ mod jit_key;
 mod kernel;
 mod metrics;
 mod nested;
+mod onnx;
 mod optim;
 mod profile;
 mod random;
@@ -38,6 +39,7 @@ mod show;
 mod size;
 mod surface;
 mod tensor;
+mod text;
 mod view;
 mod watch;
 mod writes;
@@ -101,6 +103,8 @@ mod _micrograd_rs {
     #[pymodule_export]
     use crate::metrics::PyMetric;
     #[pymodule_export]
+    use crate::onnx::PyExporter;
+    #[pymodule_export]
     use crate::optim::{_optimizer_defaults, PyLBFGS, PyOptimizer, PySchedule};
     #[pymodule_export]
     use crate::profile::{_profile_start, _profile_stop, PyProfile};
@@ -120,6 +124,8 @@ mod _micrograd_rs {
     use crate::surface::{_operations, _rows};
     #[pymodule_export]
     use crate::tensor::PyTensor;
+    #[pymodule_export]
+    use crate::text::{PyBpe, PyBytesTokenizer, PyCharacters};
     #[pymodule_export]
     use crate::watch::{
         _svg_confusion_matrix, _svg_curves, _svg_histogram, _svg_images, _svg_scatter, PyBar, PyEventWriter,

@@ -409,6 +409,7 @@ def npy(header, data=b"\0" * 8, version=b"\1\0", length=None):
 
 @pytest.mark.parametrize("junk", [
     b"", b"\x93NUMPY", npy("{}"), npy("[1]"), npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}"),
+    npy("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}"),
     npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}"), npy("{'descr': '<f8', 'fortran_order': False, 'shape': 1}"),
     npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1.5,)}"), npy("{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}"),
     npy("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}"), npy("__import__('os').system('true')"),

@@ -110,6 +110,18 @@ def test_vae(tmp_path):
     assert (tmp_path / "out" / "digits.svg").read_text().count("<image") == 144
 
 
+def test_autoencoder(tmp_path):
+    program = ROOT / "examples" / "autoencoder.py"
+    done = python(tmp_path, program, "--drawn", "3000", "--epochs", "3", "--batch", "32", "--pictures", "out")
+    assert done.returncode == 0, done.stderr
+    unseen = [float(error) for error in re.findall(r"([0-9.]+) unseen", done.stdout)]
+    # 0.07 is what it costs to draw the mean of all digits.
+    assert len(unseen) == 3 and unseen[-1] < 0.06, done.stdout
+    assert "encoder: Sequential" in done.stdout
+    assert (tmp_path / "out" / "plane.svg").read_text().count("<circle") == 500
+    assert (tmp_path / "out" / "again.svg").read_text().count("<image") == 20
+
+
 def test_dcgan(tmp_path):
     options = ["--drawn", "320", "--epochs", "2", "--batch", "32", "--width", "8", "--pictures", "out"]
     done = python(tmp_path, ROOT / "examples" / "dcgan.py", *options)

@@ -20,6 +20,7 @@ from fuzz import surface  # noqa: E402
 from fuzz.calls import calls  # noqa: E402
 from fuzz.check import Checker  # noqa: E402
 from fuzz.compare import differs, parts  # noqa: E402
+from fuzz.files import files  # noqa: E402
 from fuzz.interrupts import trial  # noqa: E402
 from fuzz.operations import joined, undrawn  # noqa: E402
 from fuzz.program import Program, script  # noqa: E402
@@ -299,3 +300,24 @@ def test_a_program_is_a_script(tmp_path):
     done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "IndexError" in done.stdout
+
+
+def test_damaged_files_are_read_or_refused():
+    assert files(int(os.environ.get("FUZZ_FILES", "400")), fresh_seed()) == 0
+
+
+def test_a_reader_that_fails_otherwise_is_found(monkeypatch, tmp_path, capsys):
+    from fuzz import files as module
+
+    def worse(folder):
+        def fails(path):
+            raise OverflowError("a reader's mistake")
+
+        return dict.fromkeys(module.seeds(tmp_path), fails)
+
+    monkeypatch.setattr(module, "readers", worse)
+    (tmp_path / "status").write_bytes(b" " * 100)
+    limit = module.MEMORY
+    monkeypatch.setattr("resource.setrlimit", lambda *_: None)
+    assert module.work(1, 3, str(tmp_path / "status")) == 0 and limit > 0
+    assert capsys.readouterr().out.count("OverflowError: a reader's mistake") == 3

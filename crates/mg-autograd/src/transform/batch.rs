@@ -8,7 +8,7 @@ use super::{behind, led, rules};
 use crate::creation::Generator;
 use crate::function::{Call, result_of};
 use crate::tensor::Tensor;
-use mg_device::{Error, ErrorKind, Result};
+use mg_device::{DType, Device, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, Op, SourceKind, Tag};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -107,6 +107,18 @@ impl Traced {
         }
         TRACES.with_borrow_mut(|traces| traces.push(start));
         Ok((traced, inside))
+    }
+
+    /// Begins, with a stand-in for tensors of each of these shapes, dtypes and devices: for looking at what a function makes of them.
+    #[track_caller]
+    #[must_use]
+    pub fn stand_ins(of: &[(Shape, DType, Device)]) -> (Traced, Vec<Tensor>) {
+        let start = mg_graph::next_sequence();
+        let placeholders: Vec<Node> =
+            of.iter().map(|&(shape, dtype, device)| Node::placeholder(shape, dtype, device)).collect();
+        let inside = placeholders.iter().cloned().map(Tensor::from_node).collect();
+        TRACES.with_borrow_mut(|traces| traces.push(start));
+        (Traced { start, placeholders }, inside)
     }
 
     /// Begins with a stand-in for tensors that are like another one.

@@ -129,6 +129,7 @@ if TYPE_CHECKING:
         metrics,
         nn,
         npz,
+        onnx,
         optim,
         profiler,
         random,
@@ -137,6 +138,7 @@ if TYPE_CHECKING:
         signal,
         special,
         testing,
+        tokenizers,
         utils,
     )
     from .amp import autocast
@@ -338,6 +340,7 @@ __all__ = [
     "nn",
     "no_grad",
     "npz",
+    "onnx",
     "ones",
     "ones_like",
     "optim",
@@ -379,6 +382,7 @@ __all__ = [
     "strided",
     "tensor",
     "testing",
+    "tokenizers",
     "to_dlpack",
     "typename",
     "uint16",
@@ -445,6 +449,7 @@ __getattr__ = _Lazy(__name__, (
         "metrics",
         "nn",
         "npz",
+        "onnx",
         "optim",
         "profiler",
         "random",
@@ -453,6 +458,7 @@ __getattr__ = _Lazy(__name__, (
         "signal",
         "special",
         "testing",
+        "tokenizers",
         "utils",
     ),
     {

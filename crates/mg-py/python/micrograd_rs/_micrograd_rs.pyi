@@ -1,7 +1,7 @@
 # Written by tools/stubs.py from tools/_micrograd_rs.pyi.in and the op table: change those.
 import builtins
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Generic, Literal, ParamSpec, Protocol, SupportsFloat, TypeAlias, TypeVar, overload, type_check_only
 
 from typing_extensions import Buffer, Self
@@ -3369,6 +3369,82 @@ class _Traced:
         """Whether a result differs from example to example."""
     def end(self) -> None:
         """The function has ended."""
+
+class Bytes:
+    def __new__(cls) -> Self: ...
+    @property
+    def vocab_size(self) -> _int:
+        """How many numbers there are."""
+    def encode(self, text: str) -> list[_int]:
+        """The numbers of a text."""
+    def decode(self, ids: Sequence[_int] | Tensor) -> str:
+        """The text of numbers, of a list or a tensor. Bytes that are no UTF-8 become U+FFFD."""
+    def __call__(self, text: str) -> Tensor: ...
+    def __len__(self) -> _int: ...
+
+class Characters:
+    def __new__(cls, text: str) -> Self: ...
+    @property
+    def vocab_size(self) -> _int:
+        """How many numbers there are."""
+    def encode(self, text: str) -> list[_int]:
+        """The numbers of a text."""
+    def decode(self, ids: Sequence[_int] | Tensor) -> str:
+        """The text of numbers, of a list or a tensor. Bytes that are no UTF-8 become U+FFFD."""
+    def __call__(self, text: str) -> Tensor: ...
+    def __len__(self) -> _int: ...
+    @property
+    def alphabet(self) -> str:
+        """The characters, in the order of their numbers."""
+
+class BPE:
+    @staticmethod
+    def train(
+        texts: str | Iterable[str],
+        vocab_size: _int,
+        special_tokens: Sequence[str] = ...,
+        min_frequency: _int = 0,
+    ) -> BPE:
+        """Learns from texts: added tokens come first, then the bytes, then what is joined, the most frequent pair first, until there are
+        `vocab_size` tokens or no pair is met `min_frequency` times. Hugging Face's trainer learns the same.
+        """
+    @staticmethod
+    def from_file(path: str | os.PathLike[str]) -> BPE:
+        """Reads Hugging Face's `tokenizer.json` with a byte-level BPE model in it. Nothing is put around texts."""
+    @staticmethod
+    def from_files(vocab: str | os.PathLike[str], merges: str | os.PathLike[str]) -> BPE:
+        """Reads the two files that GPT-2 was published with: `vocab.json` and `merges.txt`."""
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes a `tokenizer.json`, which Hugging Face's libraries read."""
+    def token_to_id(self, token: str) -> _int | None:
+        """The number of a token: an added one, or what it stands for."""
+    def id_to_token(self, id: _int) -> bytes | None:
+        """The bytes that a number stands for."""
+    @property
+    def vocab_size(self) -> _int:
+        """How many numbers there are."""
+    def encode(self, text: str) -> list[_int]:
+        """The numbers of a text."""
+    def decode(self, ids: Sequence[_int] | Tensor) -> str:
+        """The text of numbers, of a list or a tensor. Bytes that are no UTF-8 become U+FFFD."""
+    def __call__(self, text: str) -> Tensor: ...
+    def __len__(self) -> _int: ...
+
+class _Exporter:
+    def __new__(
+        cls,
+        inputs: Sequence[Tensor],
+        named: Sequence[tuple[str, Tensor]],
+        input_names: Sequence[str],
+        output_names: Sequence[str],
+        dynamic_axes: Sequence[tuple[_int, _int, str]],
+    ) -> Self: ...
+    def begin(self) -> list[Tensor] | None:
+        """Stand-ins that the model is to be called with next, or None when it was called with all."""
+    def end(self, results: Sequence[Tensor]) -> None:
+        """What the model has made of the stand-ins."""
+    def finish(self) -> bytes:
+        """The bytes of the file."""
 
 def _checkpoint(function: Callable[[], list[Tensor]], keeps_random: _bool) -> list[Tensor]: ...
 def _set_detect_anomaly(on: _bool, check_nan: _bool) -> None: ...

@@ -78,6 +78,8 @@ def read_npy(file: IO[bytes], where: str) -> Tensor:
     count = 1
     for n in sizes:
         count *= n
+    if count * size >= sys.maxsize:
+        raise _wrong(where, f"shape {sizes}: more elements than there can be")
     # A shape alone asks for no memory: as much is read as is there.
     raw = file.read(count * size + 1)
     if len(raw) != count * size:

@@ -13,6 +13,11 @@ const QUICK_EXAMPLES: &[(&str, &[&str])] = &[
     ("lbfgs", &[]),
     ("pinn", &["100"]),
     ("vae", &["1", "2000"]),
+    ("autoencoder", &["1", "2000"]),
+    ("names", &["60"]),
+    ("gpt", &["60", "-", "2", "32", "32"]),
+    ("dcgan", &["1", "640", "8"]),
+    ("resnet", &["1", "128", "8"]),
 ];
 
 /// What `cargo test` takes: everything but the Python module, whose tests are Python's, and which links to a Python
