@@ -175,7 +175,9 @@ impl Places {
             // Once added up, a position beyond one axis could not be told from a good one.
             _ => self.index.guard(self.axis, size),
         };
-        at = at.mul(&whole(dense.strides()[self.axis] as i64, DType::I64, &at));
+        if dense.strides()[self.axis] != 1 {
+            at = at.mul(&whole(dense.strides()[self.axis] as i64, DType::I64, &at));
+        }
         for axis in (0..rank).filter(|&axis| axis != self.axis) {
             let line = Node::ramp(
                 Shape::of(&[1; mg_device::MAX_RANK][..rank]).with(axis, wanted[axis]),
