@@ -138,16 +138,29 @@ fn found_there(mask: &Tensor) -> Result<Vec<Tensor>> {
 /// As [`found`], of a mask that is brought to the host.
 fn found_here(mask: &Tensor) -> Result<Vec<Vec<i64>>> {
     let shape = mask.shape();
-    let mut found: Vec<Vec<i64>> = vec![vec![]; shape.rank()];
-    for (mut at, holds) in mask.to_vec::<bool>()?.into_iter().enumerate() {
-        if !holds {
-            continue;
+    let holds = mask.to_vec::<bool>()?;
+    let count = holds.iter().filter(|&&holds| holds).count();
+    let Some(last) = shape.rank().checked_sub(1) else { return Ok(vec![]) };
+    let mut found: Vec<Vec<i64>> = vec![];
+    for _ in 0..last {
+        found.push(Vec::with_capacity(count));
+    }
+    // One place more: each position is written, and the next one over it where nothing was found.
+    let mut along = vec![0i64; count + 1];
+    let mut n = 0;
+    for (row, holds) in holds.chunks(shape[last].max(1)).enumerate() {
+        for (at, &holds) in holds.iter().enumerate() {
+            along[n] = at as i64;
+            n += usize::from(holds);
         }
+        let mut row = row;
         for (axis, found) in found.iter_mut().enumerate().rev() {
-            found.push((at % shape[axis]) as i64);
-            at /= shape[axis];
+            found.resize(n, (row % shape[axis]) as i64);
+            row /= shape[axis];
         }
     }
+    along.truncate(count);
+    found.push(along);
     Ok(found)
 }
 
