@@ -53,6 +53,11 @@ pub fn cast_loop(from: DType, to: DType, isa: Isa) -> MapFn {
             Cell::F32 | Cell::U8 | Cell::Bool => {}
         }
     }
+    match (from, to) {
+        (Cell::F32, DType::F16) => return cast!(f32, |v| round_f16(v)),
+        (Cell::F32, DType::BF16) => return cast!(f32, |v| round_bf16(v)),
+        (Cell::F32 | Cell::F64 | Cell::I64 | Cell::I32 | Cell::U64 | Cell::U8 | Cell::Bool, _) => {}
+    }
     match from {
         Cell::F32 => to!(f32),
         Cell::F64 => to!(f64),
@@ -184,6 +189,25 @@ pub fn load_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
         DType::U16 => mapped!(isa, |v: u16| v as i32),
         DType::U32 => mapped!(isa, |v: u32| v as i64),
         DType::F64 | DType::F32 | DType::I64 | DType::I32 | DType::U64 | DType::U8 | DType::Bool => None,
+    }
+}
+
+/// From f32 in a tile to a half type in memory, rounded on the way; `None` for other dtypes.
+pub fn narrow_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
+    match dtype {
+        DType::F16 => mapped!(isa, |v: f32| f16_from_f32(round_f16(v))),
+        DType::BF16 => mapped!(isa, |v: f32| (round_bf16(v).to_bits() >> 16) as u16),
+        DType::F64
+        | DType::F32
+        | DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::I8
+        | DType::U64
+        | DType::U32
+        | DType::U16
+        | DType::U8
+        | DType::Bool => None,
     }
 }
 
