@@ -2,6 +2,7 @@
 //! values, composed of views, gathers and choices.
 
 use crate::caller::public;
+use crate::checks::{Found, known_indices};
 use crate::operations::{bounds, signed};
 use crate::ops::Operand;
 use crate::tensor::{Tensor, in_place};
@@ -636,6 +637,10 @@ pub(crate) fn put_at(base: &Node, index: &Node, value: &Node, put: Put, axis: us
     // Should this write be refused, what was written before it is there: computed apart, its memory is free to be written to.
     if base.is_pending() && base.before().is_some() && !is_recording() {
         let _ = mg_graph::realize_quietly(&[base]);
+    }
+    let places = 0..put.n as i64;
+    if !is_recording() && matches!(known_indices("index", index, places, None)?, Found::Inside { .. }) {
+        return Node::library(put.into(), &[base, value, index]).map(Some);
     }
     base.put(value, index, put, axis).map(Some)
 }

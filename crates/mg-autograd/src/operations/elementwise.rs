@@ -813,5 +813,5 @@ impl Tensor {
 
 /// Whether no element is true.
 fn none(t: &Tensor) -> Result<bool> {
-    Ok(t.to_dtype(DType::I64).sum_dim(&[], false)?.item::<i64>()? == 0)
+    Ok(!t.try_any(&[], false)?.item::<bool>()?)
 }

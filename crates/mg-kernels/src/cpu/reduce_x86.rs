@@ -137,38 +137,24 @@ unsafe fn fold<V: Vector, const R: usize>(
                 *lane = join(*lane, V::load(rest.as_ptr().add(r * V::WIDTH)));
             }
         }
-        halve(lanes, neutral, join, join_one)
-    }
-}
-
-/// Joins lanes by halves.
-///
-/// Safety: as [`fold`].
-#[inline(always)]
-unsafe fn halve<V: Vector, const R: usize>(
-    mut lanes: [V; R],
-    neutral: V::Float,
-    join: impl Fn(V, V) -> V,
-    join_one: impl Fn(V::Float, V::Float) -> V::Float,
-) -> V::Float {
-    let mut half = R / 2;
-    while half > 0 {
-        for r in 0..half {
-            lanes[r] = join(lanes[r], lanes[r + half]);
+        let mut half = R / 2;
+        while half > 0 {
+            for r in 0..half {
+                lanes[r] = join(lanes[r], lanes[r + half]);
+            }
+            half /= 2;
         }
-        half /= 2;
-    }
-    let mut few = [neutral; 16];
-    // SAFETY: this function's contract; a register has at most as many floats.
-    unsafe { lanes[0].store(few.as_mut_ptr()) };
-    let mut half = V::WIDTH / 2;
-    while half > 0 {
-        for j in 0..half {
-            few[j] = join_one(few[j], few[j + half]);
+        let mut few = [neutral; 16];
+        lanes[0].store(few.as_mut_ptr());
+        let mut half = V::WIDTH / 2;
+        while half > 0 {
+            for j in 0..half {
+                few[j] = join_one(few[j], few[j + half]);
+            }
+            half /= 2;
         }
-        half /= 2;
+        few[0]
     }
-    few[0]
 }
 
 /// Safety: as [`fold`].
@@ -245,9 +231,27 @@ unsafe fn extreme_of_numbers<V: Vector, const R: usize, const MAX: bool>(
             }
             at += LANES;
         }
-        let join = |x: V, y: V| x.beyond::<MAX>(y);
-        let one = |x, y| if better(MAX, y, x) { y } else { x };
-        (!V::any(nans)).then(|| halve::<V, R>(lanes, *a, join, one))
+        if V::any(nans) {
+            return None;
+        }
+        // Written out: a closure that is not inlined would be compiled without the instructions.
+        let mut half = R / 2;
+        while half > 0 {
+            for r in 0..half {
+                lanes[r] = lanes[r].beyond::<MAX>(lanes[r + half]);
+            }
+            half /= 2;
+        }
+        let mut few = [*a; 16];
+        lanes[0].store(few.as_mut_ptr());
+        let mut half = V::WIDTH / 2;
+        while half > 0 {
+            for j in 0..half {
+                few[j] = if better(MAX, few[j + half], few[j]) { few[j + half] } else { few[j] };
+            }
+            half /= 2;
+        }
+        Some(few[0])
     }
 }
 

@@ -100,6 +100,7 @@ impl<'a> Compiler<'a> {
             arena: 0,
             weight: program.values.len() + 1,
             hoists: false,
+            uniform_rows: false,
             n_consts: n_consts.max().unwrap_or(0),
         };
         let unknown = vec![None; program.values.len()];

@@ -69,12 +69,6 @@ impl Compiler<'_> {
     /// costs is to begin it. What is computed, and in which order, stays.
     pub(super) fn widen(&mut self) {
         let (first_use, _) = self.uses();
-        let slots = self.virtuals.iter().filter(|v| v.len == Len::Full);
-        // What is the same for all tiles of a task is filled in once, for a whole tile.
-        if self.out.hoists || slots.clone().any(|v| v.pinned) {
-            return;
-        }
-        let kept: usize = slots.filter(|v| first_use[v.reg as usize] != usize::MAX).map(|v| v.cell).sum();
         let is_full = |step: &&Step| match step {
             Step::Map { len, .. } | Step::Round { len, .. } | Step::Copy { len, .. } => *len == Len::Full,
             Step::Gather { len, .. } | Step::Check { len, .. } => *len == Len::Full,
@@ -87,6 +81,21 @@ impl Compiler<'_> {
             | Step::Column { .. }
             | Step::Total { .. } => true,
         };
+        let full = || self.out.phases.iter().flat_map(|p| p.steps.iter()).filter(is_full);
+        let reads = |reg: Reg| {
+            full().any(|step| match step {
+                Step::Fused { index } => self.out.fused[*index as usize].regs.contains(&reg),
+                step => registers(step).contains(&reg),
+            })
+        };
+        let pinned = self.virtuals.iter().filter(|v| v.len == Len::Full && v.pinned);
+        // What is the same for all tiles of a task is filled in once, for a whole tile, unless rows alone read it.
+        if self.out.hoists || pinned.clone().any(|v| reads(v.reg)) {
+            return;
+        }
+        self.out.uniform_rows = true;
+        let slots = self.virtuals.iter().filter(|v| v.len == Len::Full && !v.pinned);
+        let kept: usize = slots.filter(|v| first_use[v.reg as usize] != usize::MAX).map(|v| v.cell).sum();
         let steps = self.out.phases.iter().map(|p| p.steps.iter().filter(is_full).count()).max().unwrap_or(0);
         // What one step leaves for the next stays in the first-level cache.
         let most = if steps > 1 { TILE * 4 } else { TILE * 16 };
@@ -115,7 +124,8 @@ impl Compiler<'_> {
         let (first_use, last_use) = self.uses();
         let rows = self.out.tile_rows;
         let full = (rows * self.out.tile_columns).max(rows).max(1);
-        let bytes_of = |v: &Virtual| v.cell * if v.len == Len::Full { full } else { rows };
+        let by_row = |v: &Virtual| v.len == Len::Row || v.pinned && self.out.uniform_rows;
+        let bytes_of = |v: &Virtual| v.cell * if by_row(v) { rows } else { full };
         let round = |bytes: usize| bytes.max(1).next_multiple_of(64);
         // Values that a loop keeps in registers have no place.
         let is_used = |v: &&Virtual| v.pinned || first_use[v.reg as usize] != usize::MAX;

@@ -499,7 +499,11 @@ impl Compiled {
                 Part::Batches(_, rows) => rows * self.columns,
             };
             let capacity = (self.tile_rows * self.tile_columns).max(self.tile_rows).max(1);
-            let filled = if self.hoists { capacity } else { size.clamp(1, capacity) };
+            let filled = match (self.uniform_rows, self.hoists) {
+                (true, _) => self.tile_rows.max(1),
+                (false, true) => capacity,
+                (false, false) => size.clamp(1, capacity),
+            };
             // SAFETY: registers have room for `capacity` elements.
             unsafe { self.uniforms(args, &ptrs, filled, &mut partial.refusals) };
             let hoisted = if self.hoists { self.hoisted() } else { vec![] };

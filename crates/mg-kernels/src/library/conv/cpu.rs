@@ -194,11 +194,13 @@ unsafe fn line<T: Entry>(from: *const T, to: *mut T, len: usize) {
     const FEW: usize = 4;
     // SAFETY: the callers' elements; both are at least as long as what is copied last, which overlaps what was copied before.
     unsafe {
-        if len < FEW || len > 256 {
+        if !(FEW..=256).contains(&len) {
             return std::ptr::copy_nonoverlapping(from, to, len);
         }
-        let few =
-            |at: usize| to.add(at).cast::<[T; FEW]>().write_unaligned(from.add(at).cast().read_unaligned());
+        let few = |at: usize| {
+            let (from, to) = (from.add(at).cast::<[T; FEW]>(), to.add(at).cast::<[T; FEW]>());
+            to.write_unaligned(from.read_unaligned());
+        };
         for at in (0..len - FEW).step_by(FEW) {
             few(at);
         }

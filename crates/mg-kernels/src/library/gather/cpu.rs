@@ -187,6 +187,9 @@ pub unsafe fn gather(
     failure.into_inner().unwrap_or(None).map_or(Ok(()), |(_, found)| Err(found))
 }
 
+/// Indices that are checked together.
+const BLOCK: usize = 512;
+
 /// What can be added up by index.
 trait Sum: Copy {
     /// What sums are kept in.
@@ -295,22 +298,34 @@ unsafe fn scatter_as<T: Sum>(
             unsafe {
                 let (index, x) = (index.get().offset(at_index), x.get().offset(at_x));
                 let sums = sums.get().offset(at);
-                for j in 0..n as isize {
-                    let i = *index.offset(j * by_index);
-                    if i as u64 >= size as u64 {
-                        if let Ok(mut failure) = failure.lock() {
-                            failure.get_or_insert(OutOfRange { index: i, size: size as i64 });
+                for first in (0..n).step_by(BLOCK) {
+                    let block = first as isize..n.min(first + BLOCK) as isize;
+                    let last = size as i64 - 1;
+                    let outside = block.clone().fold(0, |outside, j| {
+                        let i = *index.offset(j * by_index);
+                        outside | i | last.wrapping_sub(i)
+                    });
+                    if outside < 0 {
+                        let all = block.map(|j| *index.offset(j * by_index));
+                        if let Some(found) = all.into_iter().find(|i| !(0..=last).contains(i))
+                            && let Ok(mut failure) = failure.lock()
+                        {
+                            failure.get_or_insert(OutOfRange { index: found, size: size as i64 });
                         }
                         return false;
                     }
-                    if !places.contains(&(i as usize)) {
-                        continue;
-                    }
-                    let (dst, src) = (sums.offset(j * by + i as isize * along), x.offset(j * by_x));
-                    if row == 1 {
-                        *dst = T::add(*dst, *src);
-                    } else {
-                        add(dst.add(columns.start), src.add(columns.start * step), step, columns.len());
+                    let all_places = places.len() == size;
+                    for j in block {
+                        let i = *index.offset(j * by_index);
+                        if !all_places && !places.contains(&(i as usize)) {
+                            continue;
+                        }
+                        let (dst, src) = (sums.offset(j * by + i as isize * along), x.offset(j * by_x));
+                        if row == 1 {
+                            *dst = T::add(*dst, *src);
+                        } else {
+                            add(dst.add(columns.start), src.add(columns.start * step), step, columns.len());
+                        }
                     }
                 }
             }
