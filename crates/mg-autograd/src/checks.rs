@@ -69,19 +69,35 @@ pub(crate) enum Found {
     Unknown,
 }
 
+/// Indices that are looked at together.
+const BLOCK: usize = 1024;
+
 fn search<T: Element>(value: &Value, valid: &Range<i64>, except: Option<i64>) -> Result<Found> {
     let all = value.buffer.as_slice::<T>()?;
     let (mut negative, mut excepted) = (false, false);
     let layout = &value.layout;
     if layout.is_contiguous() {
         let start = layout.offset().min(all.len());
-        for &index in all[start..].iter().take(layout.numel()) {
-            let index = index.to_i64();
-            if !valid.contains(&index) && Some(index) != except {
-                return Ok(Found::Outside(index));
+        let (least, last) = (valid.start, valid.end.wrapping_sub(1));
+        for block in all[start..start + layout.numel().min(all.len() - start)].chunks(BLOCK) {
+            // The highest bit is set where one is below the first or beyond the last: differences of numbers so small do not overflow.
+            let (mut outside, mut signs) = (0i64, 0i64);
+            for &index in block {
+                let index = index.to_i64();
+                outside |= index.wrapping_sub(least) | last.wrapping_sub(index);
+                signs |= index;
             }
-            negative |= index < 0;
-            excepted |= Some(index) == except;
+            negative |= signs < 0;
+            if outside >= 0 && except.is_none() {
+                continue;
+            }
+            for &index in block {
+                let index = index.to_i64();
+                if !valid.contains(&index) && Some(index) != except {
+                    return Ok(Found::Outside(index));
+                }
+                excepted |= Some(index) == except;
+            }
         }
         return Ok(Found::Inside { negative, excepted });
     }

@@ -704,13 +704,14 @@ impl Division {
 
     fn quotient(&self) -> Node {
         let (a, b) = (&self.a, &self.b);
-        let remainder = self.fmod();
-        let differs = self.differs(&remainder);
         let (zero, one) = (a.lit(0.0), a.lit(1.0));
         if !a.dtype().is_float() {
             let cut = a.div(b);
+            let differs = self.differs(&a.sub(&cut.mul(b)));
             return differs.choose(&cut.sub(&one), &cut);
         }
+        let remainder = self.fmod();
+        let differs = self.differs(&remainder);
         // As Python divides: what is left over is taken off before, so that the quotient is all but whole; then it is
         // rounded to the whole number that it is next to, and a zero has the sign of a/b.
         let ratio = a.div(b);

@@ -2,6 +2,7 @@
 //! values, composed of views, gathers and choices.
 
 use crate::caller::public;
+use crate::checks::{Found, known_indices};
 use crate::operations::{bounds, signed};
 use crate::ops::Operand;
 use crate::tensor::{Tensor, in_place};
@@ -138,16 +139,29 @@ fn found_there(mask: &Tensor) -> Result<Vec<Tensor>> {
 /// As [`found`], of a mask that is brought to the host.
 fn found_here(mask: &Tensor) -> Result<Vec<Vec<i64>>> {
     let shape = mask.shape();
-    let mut found: Vec<Vec<i64>> = vec![vec![]; shape.rank()];
-    for (mut at, holds) in mask.to_vec::<bool>()?.into_iter().enumerate() {
-        if !holds {
-            continue;
+    let holds = mask.to_vec::<bool>()?;
+    let count = holds.iter().filter(|&&holds| holds).count();
+    let Some(last) = shape.rank().checked_sub(1) else { return Ok(vec![]) };
+    let mut found: Vec<Vec<i64>> = vec![];
+    for _ in 0..last {
+        found.push(Vec::with_capacity(count));
+    }
+    // One place more: each position is written, and the next one over it where nothing was found.
+    let mut along = vec![0i64; count + 1];
+    let mut n = 0;
+    for (row, holds) in holds.chunks(shape[last].max(1)).enumerate() {
+        for (at, &holds) in holds.iter().enumerate() {
+            along[n] = at as i64;
+            n += usize::from(holds);
         }
+        let mut row = row;
         for (axis, found) in found.iter_mut().enumerate().rev() {
-            found.push((at % shape[axis]) as i64);
-            at /= shape[axis];
+            found.resize(n, (row % shape[axis]) as i64);
+            row /= shape[axis];
         }
     }
+    along.truncate(count);
+    found.push(along);
     Ok(found)
 }
 
@@ -623,6 +637,10 @@ pub(crate) fn put_at(base: &Node, index: &Node, value: &Node, put: Put, axis: us
     // Should this write be refused, what was written before it is there: computed apart, its memory is free to be written to.
     if base.is_pending() && base.before().is_some() && !is_recording() {
         let _ = mg_graph::realize_quietly(&[base]);
+    }
+    let places = 0..put.n as i64;
+    if !is_recording() && matches!(known_indices("index", index, places, None)?, Found::Inside { .. }) {
+        return Node::library(put.into(), &[base, value, index]).map(Some);
     }
     base.put(value, index, put, axis).map(Some)
 }

@@ -72,6 +72,12 @@ pub trait FloatLane: Lane {
     fn to_bits(self) -> Self::Bits;
     /// The number with this bit pattern.
     fn from_bits(bits: Self::Bits) -> Self;
+    /// `self · 2ⁿ`, rounded once, for a whole n: by two powers of two that `halves` makes of it, unless there is an instruction for that.
+    #[inline(always)]
+    fn scaled(self, _n: Self, halves: impl FnOnce() -> (Self, Self)) -> Self {
+        let (first, second) = halves();
+        self.mul(first).mul(second)
+    }
 }
 
 /// An integer [`Lane`] with its bits: what dtypes of integers are, in two's complement (u64 and u8: without a sign).

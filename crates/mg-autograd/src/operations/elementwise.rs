@@ -122,6 +122,13 @@ fn takes_floats(op: &'static str, dtype: DType) -> Result<()> {
     }
 }
 
+/// A power of two for numbers beyond one, another for those below one (exponents of the bound and the power each), else 1.
+fn apart(most: &Node, [above, below]: [(i32, i32); 2]) -> Node {
+    let power = |n: i32| most.lit(f64::powi(2.0, n));
+    let small = most.lt(&power(below.0)).choose(&power(below.1), &most.lit(1.0));
+    power(above.0).lt(most).choose(&power(above.1), &small)
+}
+
 #[operations(ELEMENTWISE)]
 impl Tensor {
     /// `self > other`.
@@ -617,8 +624,16 @@ impl Tensor {
                 let (a, b) = (a.map(Row::Abs), b.map(Row::Abs));
                 let most = or(&le(&b, &a), &is_nan(&b)).choose(&a, &b);
                 let endless = most.eq(&infinity(&most));
-                let plain = and(&most.lit(0.0).lt(&most), &most.lt(&infinity(&most)));
-                let scale = plain.choose(&most, &most.lit(1.0)).map(Row::Log2).map(Row::Floor).map(Row::Exp2);
+                let dtype = most.dtype();
+                // In f32 and f64 nothing overflows, and what underflows does not count, where most numbers are not scaled at all.
+                let scale = if dtype == DType::F32 {
+                    apart(&most, [(60, 66), (-60, -88)])
+                } else if dtype == DType::F64 {
+                    apart(&most, [(500, 530), (-500, -600)])
+                } else {
+                    let plain = and(&most.lit(0.0).lt(&most), &most.lt(&infinity(&most)));
+                    plain.choose(&most, &most.lit(1.0)).map(Row::Log2).map(Row::Floor).map(Row::Exp2)
+                };
                 (scale, endless)
             });
             let squares = a.div(&scale).map(Row::Square).add(&b.div(&scale).map(Row::Square));
@@ -804,5 +819,5 @@ impl Tensor {
 
 /// Whether no element is true.
 fn none(t: &Tensor) -> Result<bool> {
-    Ok(t.to_dtype(DType::I64).sum_dim(&[], false)?.item::<i64>()? == 0)
+    Ok(!t.try_any(&[], false)?.item::<bool>()?)
 }

@@ -250,7 +250,7 @@ impl Tensor {
             found = found.mul(&weights.node().cast(found.dtype()).reshape(column)?);
         }
         let zero = found.lit(0.0);
-        let kept = counts.choose(&found, &zero);
+        let kept = if padding.is_some() { counts.choose(&found, &zero) } else { found.clone() };
         let ones = counts.cast(found.dtype());
         let (sum, n) = match (offsets, shape.rank()) {
             (None, 2) => {
@@ -269,7 +269,10 @@ impl Tensor {
                     return Ok(Tensor::from_node(largest));
                 }
                 let sum = kept.reshape(wide)?.reduce(ReduceKind::Sum, 1 << 1, false)?;
-                let n = ones.reshape(Shape::of(&[bags, m]))?.reduce(ReduceKind::Sum, 1 << 1, true)?;
+                let n = match padding {
+                    Some(_) => ones.reshape(Shape::of(&[bags, m]))?.reduce(ReduceKind::Sum, 1 << 1, true)?,
+                    None => sum.lit(m as f64),
+                };
                 (sum, n)
             }
             (Some(offsets), 1) => {

@@ -63,6 +63,19 @@ fn rolled(x: &Node, axis: usize, shift: isize) -> Result<Node> {
 fn repeated(x: &Node, times: &[usize]) -> Result<Node> {
     let shape = *x.shape();
     let total = shape_of(shape.iter().zip(times).map(|(&n, &times)| n.saturating_mul(times)))?;
+    // An axis of repetitions before each axis, then merged with it, all at once: one of size 1 is just longer.
+    let repeats = |axis: usize| times[axis] != 1 && shape[axis] != 1;
+    let apart = (0..shape.rank()).flat_map(|d| repeats(d).then_some(1).into_iter().chain([shape[d]]));
+    let wide = (0..shape.rank()).flat_map(|d| match repeats(d) {
+        true => [Some(times[d]), Some(shape[d])],
+        false => [None, Some(shape[d] * times[d])],
+    });
+    if let (Ok(apart), Ok(wide)) = (shape_of(apart), shape_of(wide.flatten())) {
+        let out = x.reshape(apart)?.expand(wide)?.reshape(total)?;
+        // Where positions are met again and again, the elements were copied to be one axis.
+        let is_copied = (0..shape.rank()).any(|d| times[d] > 1 && shape[d] > 1);
+        return Ok(if is_copied { out } else { out.copy() });
+    }
     let mut out = x.clone();
     for (axis, &times) in times.iter().enumerate().filter(|(_, times)| **times != 1) {
         let now = *out.shape();
@@ -572,7 +585,9 @@ impl Tensor {
             }
             let (before, behind) = shape.split_at(axis + 1);
             let apart = |times| shape_of(before.iter().copied().chain([times]).chain(behind.iter().copied()));
-            return Ok(Tensor::from_node(x.reshape(apart(1)?)?.expand(apart(count)?)?.reshape(size)?.copy()));
+            let out = x.reshape(apart(1)?)?.expand(apart(count)?)?.reshape(size)?;
+            // Several of several are copied to be one axis.
+            return Ok(Tensor::from_node(if n > 1 && count > 1 { out } else { out.copy() }));
         }
         if counts.len() != n {
             return wrong_value(format!(

@@ -1,6 +1,7 @@
 //! What is found in sorted lines: where values belong, whether they are there, and which there are.
 
 use crate::ops::Operand;
+use crate::picks;
 use crate::surface::Varied;
 use crate::tensor::Tensor;
 use mg_device::{DType, Error, ErrorKind, Result, Shape, normalize_axis};
@@ -70,16 +71,48 @@ fn ranks(x: &Node) -> Result<Node> {
     back(&runs(&differs(&x.gather(axis, &at)?)?)?, &at)
 }
 
-/// What is met of a line of runs: where each begins, and how long it is. How many there are is looked at.
-fn beginnings(runs: &Node) -> Result<(Node, Node)> {
-    let n = runs.shape()[0];
-    let last = Tensor::from_node(runs.slice(0, n - 1, 1, 1)?.reshape(Shape::of(&[]))?);
-    let count = usize::try_from(last.item::<i64>()?).unwrap_or(0) + 1;
-    let wanted = Node::ramp(Shape::new(&[count])?, runs.device());
-    let starts = Node::library(Search { right: false }.into(), &[runs, &wanted])?;
-    let ends = Node::library(Search { right: true }.into(), &[runs, &wanted])?;
-    let lengths = ends.sub(&starts);
-    Ok((starts, lengths))
+/// The runs of a line.
+struct Runs {
+    /// Where each begins but the first, counted from the line's second element on.
+    others: Node,
+    /// Elements of the line.
+    length: usize,
+}
+
+impl Runs {
+    /// `differs` says of each element but the first whether it begins a run. How many there are is looked at.
+    fn of(differs: &Node) -> Result<Runs> {
+        let mask = Tensor::from_node(differs.clone());
+        match picks::found(&mask)?.pop() {
+            Some(others) => Ok(Runs { others: others.node(), length: differs.shape()[0] + 1 }),
+            None => refused("unique", ErrorKind::Internal("a line without an axis".into())),
+        }
+    }
+
+    fn one(&self, value: f64) -> Result<Node> {
+        Node::scalar(value, DType::I64, self.others.device(), true).expand(Shape::of(&[1]))
+    }
+
+    /// Where each begins.
+    fn starts(&self) -> Result<Node> {
+        Node::concat(&[&self.one(0.0)?, &self.others.add(&self.others.lit(1.0))], 0)
+    }
+
+    /// How long each is.
+    fn lengths(&self) -> Result<Node> {
+        let others = self.others.add(&self.others.lit(1.0));
+        let ends = Node::concat(&[&others, &self.one(self.length as f64)?], 0)?;
+        Ok(ends.sub(&self.starts()?))
+    }
+
+    /// The first element of each.
+    fn firsts(&self, line: &Node) -> Result<Node> {
+        if self.length == 1 {
+            return Ok(line.copy());
+        }
+        let others = line.slice(0, 1, 1, self.length - 1)?.gather(0, &self.others)?;
+        Node::concat(&[&line.slice(0, 0, 1, 1)?, &others], 0)
+    }
 }
 
 /// The tensors that were asked for.
@@ -272,11 +305,24 @@ impl Tensor {
             if n == 0 {
                 return of_nothing(&x, return_inverse, return_counts);
             }
-            let (values, at) = line_in_order(&x.reshape(Shape::of(&[n]))?)?;
-            let runs = runs(&differs(&values)?)?;
-            let (starts, lengths) = beginnings(&runs)?;
-            let inverse = if return_inverse { Some(back(&runs, &at)?.reshape(*x.shape())?) } else { None };
-            return Ok(asked(values.gather(0, &starts)?, inverse, return_counts.then_some(lengths)));
+            let line = x.reshape(Shape::of(&[n]))?;
+            let is_tracked = mg_graph::is_tracking() && x.is_tracked();
+            if !(return_inverse || is_tracked || x.dtype().is_float()) {
+                let sort = Sort { kind: SortKind::Values, descending: false, count: n };
+                let values = Node::library(sort.into(), &[&line])?;
+                let found = Runs::of(&differs(&values)?)?;
+                let lengths = if return_counts { Some(found.lengths()?) } else { None };
+                return Ok(asked(found.firsts(&values)?, None, lengths));
+            }
+            let (values, at) = line_in_order(&line)?;
+            let differs = differs(&values)?;
+            let found = Runs::of(&differs)?;
+            let lengths = if return_counts { Some(found.lengths()?) } else { None };
+            let inverse = match return_inverse {
+                true => Some(back(&runs(&differs)?, &at)?.reshape(*x.shape())?),
+                false => None,
+            };
+            return Ok(asked(found.firsts(&values)?, inverse, lengths));
         };
         let (rows, axis) = parts("unique", self, dim)?;
         if rows.shape()[0] == 0 {
@@ -287,12 +333,13 @@ impl Tensor {
             return Ok(asked(x.copy(), inverse, counts));
         }
         let (ranks, at) = line_in_order(&ranks_of_rows(&rows)?)?;
-        let runs = runs(&differs(&ranks)?)?;
-        let (starts, lengths) = beginnings(&runs)?;
-        let inverse = if return_inverse { Some(back(&runs, &at)?) } else { None };
-        let first = Tensor::from_node(at.gather(0, &starts)?);
+        let differs = differs(&ranks)?;
+        let found = Runs::of(&differs)?;
+        let lengths = if return_counts { Some(found.lengths()?) } else { None };
+        let inverse = if return_inverse { Some(back(&runs(&differs)?, &at)?) } else { None };
+        let first = Tensor::from_node(at.gather(0, &found.starts()?)?);
         let values = self.index_select(axis as isize, &first)?.node();
-        Ok(asked(values, inverse, return_counts.then_some(lengths)))
+        Ok(asked(values, inverse, lengths))
     }
 
     /// The elements of which neighbours are not equal, in the tensor's own order: the first of each run; or with `dim` the parts along an
@@ -316,10 +363,11 @@ impl Tensor {
                 return of_nothing(&x, return_inverse, return_counts);
             }
             let line = x.reshape(Shape::of(&[n]))?;
-            let runs = runs(&differs(&line)?)?;
-            let (starts, lengths) = beginnings(&runs)?;
-            let inverse = if return_inverse { Some(runs.reshape(*x.shape())?) } else { None };
-            return Ok(asked(line.gather(0, &starts)?, inverse, return_counts.then_some(lengths)));
+            let differs = differs(&line)?;
+            let found = Runs::of(&differs)?;
+            let lengths = if return_counts { Some(found.lengths()?) } else { None };
+            let inverse = if return_inverse { Some(runs(&differs)?.reshape(*x.shape())?) } else { None };
+            return Ok(asked(found.firsts(&line)?, inverse, lengths));
         };
         let (rows, axis) = parts("unique_consecutive", self, dim)?;
         let n = rows.shape()[0];
@@ -331,10 +379,11 @@ impl Tensor {
         }
         let others = Node::apply(Row::Ne, &[&rows.slice(0, 1, 1, n - 1)?, &rows.slice(0, 0, 1, n - 1)?]);
         let others = others.cast(DType::I64).reduce(ReduceKind::Sum, 1 << 1, false)?;
-        let runs = runs(&Node::apply(Row::Ne, &[&others, &others.lit(0.0)]))?;
-        let (starts, lengths) = beginnings(&runs)?;
-        let inverse = if return_inverse { Some(runs.clone()) } else { None };
-        let values = self.index_select(axis as isize, &Tensor::from_node(starts))?.node();
-        Ok(asked(values, inverse, return_counts.then_some(lengths)))
+        let differs = Node::apply(Row::Ne, &[&others, &others.lit(0.0)]);
+        let found = Runs::of(&differs)?;
+        let lengths = if return_counts { Some(found.lengths()?) } else { None };
+        let inverse = if return_inverse { Some(runs(&differs)?) } else { None };
+        let values = self.index_select(axis as isize, &Tensor::from_node(found.starts()?))?.node();
+        Ok(asked(values, inverse, lengths))
     }
 }

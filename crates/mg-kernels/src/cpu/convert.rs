@@ -53,6 +53,15 @@ pub fn cast_loop(from: DType, to: DType, isa: Isa) -> MapFn {
             Cell::F32 | Cell::U8 | Cell::Bool => {}
         }
     }
+    match (from, to) {
+        (Cell::F32, DType::F16) => return cast!(f32, |v| round_f16(v)),
+        (Cell::F32, DType::BF16) => return cast!(f32, |v| round_bf16(v)),
+        (Cell::F32, DType::I64) => return cast!(f32, |v| saturated_i64(v.into())),
+        (Cell::F64, DType::I64) => return cast!(f64, |v| saturated_i64(v)),
+        (Cell::F32, DType::I32) => return cast!(f32, |v| saturated_i32(v.into())),
+        (Cell::F64, DType::I32) => return cast!(f64, |v| saturated_i32(v)),
+        (Cell::F32 | Cell::F64 | Cell::I64 | Cell::I32 | Cell::U64 | Cell::U8 | Cell::Bool, _) => {}
+    }
     match from {
         Cell::F32 => to!(f32),
         Cell::F64 => to!(f64),
@@ -61,6 +70,29 @@ pub fn cast_loop(from: DType, to: DType, isa: Isa) -> MapFn {
         Cell::U64 => to!(u64),
         Cell::U8 | Cell::Bool => to!(u8),
     }
+}
+
+/// `v as i64`, in steps that vectors have.
+#[inline(always)]
+fn saturated_i64(v: f64) -> i64 {
+    const BOUND: f64 = (1u64 << 63) as f64;
+    let (below, above) = (v < -BOUND, v >= BOUND);
+    let inside = if below || above || v.is_nan() { 0.0 } else { v };
+    // SAFETY: it is a number within the bounds.
+    let whole: i64 = unsafe { inside.to_int_unchecked() };
+    let whole = if below { i64::MIN } else { whole };
+    if above { i64::MAX } else { whole }
+}
+
+/// `v as i32`, likewise.
+#[inline(always)]
+fn saturated_i32(v: f64) -> i32 {
+    let (least, most) = (f64::from(i32::MIN), f64::from(i32::MAX));
+    let inside = if v > least { v } else { least };
+    let inside = if inside < most { inside } else { most };
+    let inside = if v.is_nan() { 0.0 } else { inside };
+    // SAFETY: it is a number within the bounds.
+    unsafe { inside.to_int_unchecked() }
 }
 
 /// The f32 beside `v` whose last bit is odd, unless `v` is an f32: rounding that once more gives what rounding `v` would
@@ -187,6 +219,25 @@ pub fn load_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
     }
 }
 
+/// From f32 in a tile to a half type in memory, rounded on the way; `None` for other dtypes.
+pub fn narrow_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
+    match dtype {
+        DType::F16 => mapped!(isa, |v: f32| f16_from_f32(round_f16(v))),
+        DType::BF16 => mapped!(isa, |v: f32| (round_bf16(v).to_bits() >> 16) as u16),
+        DType::F64
+        | DType::F32
+        | DType::I64
+        | DType::I32
+        | DType::I16
+        | DType::I8
+        | DType::U64
+        | DType::U32
+        | DType::U16
+        | DType::U8
+        | DType::Bool => None,
+    }
+}
+
 /// From a tile to memory, the inverse of [`load_loop`] for rounded values.
 pub fn store_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
     match dtype {
@@ -203,6 +254,26 @@ pub fn store_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
 mod tests {
     use super::*;
     use half::{bf16, f16};
+
+    #[test]
+    fn floats_saturate_to_integers() {
+        let edges = [
+            0.0,
+            -0.0,
+            0.9,
+            -0.9,
+            1e9,
+            2147483647.0,
+            2147483648.0,
+            2147483647.5,
+            9.3e18,
+            1e300,
+            f64::INFINITY,
+        ];
+        for v in edges.into_iter().flat_map(|v| [v, -v]).chain([f64::NAN, 9223372036854774784.0]) {
+            assert_eq!((saturated_i64(v), saturated_i32(v)), (v as i64, v as i32), "{v}");
+        }
+    }
 
     #[test]
     fn f16_round_trip_and_rounding_agree_with_half() {

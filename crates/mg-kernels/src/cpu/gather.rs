@@ -1,5 +1,7 @@
 //! Filling a tile from strided, broadcast or generated operands.
 
+use super::library::backwards;
+
 /// A walk over a group of dimensions in row-major order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Walk {
@@ -105,6 +107,7 @@ unsafe fn gather_as<T: Copy>(dst: *mut u8, src: *const u8, walk: &Walk, start: u
             match stride {
                 1 => std::ptr::copy_nonoverlapping(src, dst, len),
                 0 => std::slice::from_raw_parts_mut(dst, len).fill(*src),
+                -1 if len >= 16 => backwards::<T>()(dst, src, len),
                 _ => {
                     for i in 0..len {
                         *dst.add(i) = *src.offset(i as isize * stride);

@@ -5,6 +5,7 @@
 
 use crate::cell::{Cell, by_cell};
 use crate::lane::{FloatLane, IntLane, Lane, Truth};
+use crate::math;
 use crate::rows::{self, Compare2, Float1, Float2, Integer2, Logic1, Logic2, Numeric1, Numeric2, Row};
 use mg_device::DType;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
@@ -258,6 +259,10 @@ macro_rules! row_loop {
 trait MaskLane: Lane<Mask = bool> {}
 impl<T: Lane<Mask = bool>> MaskLane for T {}
 
+/// The same of floats.
+trait SingleLane: FloatLane<Mask = bool> {}
+impl<T: FloatLane<Mask = bool>> SingleLane for T {}
+
 /// A truth value as a byte that is 0 or 1.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
@@ -307,8 +312,26 @@ impl<B: Logic2> Binary<Byte, Byte> for Logic<B> {
     }
 }
 
+/// Bits of a value, for `where`.
+trait Bits: Copy + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self> {
+    /// All bits where a byte is not 0, else none.
+    fn where_not_zero(c: u8) -> Self;
+}
+macro_rules! bits {
+    ($($T:ty)*) => {$(
+        impl Bits for $T {
+            #[inline(always)]
+            fn where_not_zero(c: u8) -> $T {
+                <$T>::from(c != 0).wrapping_neg()
+            }
+        }
+    )*};
+}
+bits!(u8 u32 u64);
+
+/// By masks, not by a choice, of which compilers make one between addresses: each element would be gathered.
 #[inline(always)]
-unsafe fn select<T: Copy>(dst: *mut u8, c: *const u8, a: *const u8, b: *const u8, n: usize) {
+unsafe fn select<T: Bits>(dst: *mut u8, c: *const u8, a: *const u8, b: *const u8, n: usize) {
     // SAFETY: by the contract of `MapFn` the ranges are valid and `dst` overlaps none of the others.
     let (dst, c, a, b) = unsafe {
         (
@@ -319,7 +342,73 @@ unsafe fn select<T: Copy>(dst: *mut u8, c: *const u8, a: *const u8, b: *const u8
         )
     };
     for i in 0..n {
-        dst[i] = if c[i] != 0 { a[i] } else { b[i] };
+        let mask = T::where_not_zero(c[i]);
+        dst[i] = (a[i] & mask) | (b[i] & !mask);
+    }
+}
+
+/// Quotients of integers, by runs: those of numbers that f64 holds, as these, which vectors are divided as. A quotient below 2⁵³ that is no
+/// whole number is further from the next one than rounding brings it.
+#[inline(always)]
+unsafe fn divide(dst: *mut u8, a: *const u8, b: *const u8, n: usize) {
+    // SAFETY: by the contract of `MapFn` the ranges are valid and `dst` overlaps neither.
+    let (dst, a, b) = unsafe {
+        (
+            std::slice::from_raw_parts_mut(dst.cast::<i64>(), n),
+            std::slice::from_raw_parts(a.cast::<i64>(), n),
+            std::slice::from_raw_parts(b.cast::<i64>(), n),
+        )
+    };
+    const LIMIT: i64 = 1 << 52;
+    for ((dst, a), b) in dst.chunks_mut(RUN).zip(a.chunks(RUN)).zip(b.chunks(RUN)) {
+        // Bits beyond the limit, which a negative number has like one that is as far from zero.
+        let (mut far, mut is_zero) = (0, false);
+        for i in 0..dst.len() {
+            far |= (a[i].wrapping_add(LIMIT) | b[i].wrapping_add(LIMIT)) & !(2 * LIMIT - 1);
+            is_zero |= b[i] == 0;
+        }
+        if far == 0 && !is_zero {
+            for i in 0..dst.len() {
+                // SAFETY: a quotient of numbers within the limit, by one that is not zero, is within it.
+                dst[i] = unsafe { (a[i] as f64 / b[i] as f64).to_int_unchecked() };
+            }
+        } else {
+            for i in 0..dst.len() {
+                dst[i] = Lane::div(a[i], b[i]);
+            }
+        }
+    }
+}
+
+/// Elements whose quotients are looked at together.
+const RUN: usize = 64;
+
+/// Remainders, by runs of elements: where no quotient of a run has more than one digit, the others need not be gone through, and the
+/// result is the same.
+#[inline(always)]
+unsafe fn fmod<T: FloatLane<Mask = bool>>(dst: *mut u8, a: *const u8, b: *const u8, n: usize) {
+    // SAFETY: by the contract of `MapFn` the ranges are valid and `dst` overlaps neither.
+    let (dst, a, b) = unsafe {
+        (
+            std::slice::from_raw_parts_mut(dst.cast::<T>(), n),
+            std::slice::from_raw_parts(a.cast::<T>(), n),
+            std::slice::from_raw_parts(b.cast::<T>(), n),
+        )
+    };
+    for ((dst, a), b) in dst.chunks_mut(RUN).zip(a.chunks(RUN)).zip(b.chunks(RUN)) {
+        let mut near = true;
+        for i in 0..dst.len() {
+            near &= math::has_one_digit(a[i], b[i]);
+        }
+        if near {
+            for i in 0..dst.len() {
+                dst[i] = math::fmod_of_one_digit(a[i], b[i]);
+            }
+        } else {
+            for i in 0..dst.len() {
+                dst[i] = math::fmod(a[i], b[i]);
+            }
+        }
     }
 }
 
@@ -333,6 +422,16 @@ macro_rules! row_loops {
         /// The loop of `row` over operands of `dtype` (for `where`: the dtype of the two values); `None` where the row
         /// does not take the dtype.
         pub fn map_loop(row: Row, dtype: DType, isa: Isa) -> Option<MapFn> {
+            if row == Row::Fmod {
+                return float!(dtype, T => by_isa!(isa, MapFn, fn<T: SingleLane>(dst: *mut u8, a: *const u8, b: *const u8, _c: *const u8, n: usize) {
+                    fmod::<T>(dst, a, b, n)
+                }, [T]));
+            }
+            if row == Row::Div && dtype == DType::I64 {
+                return Some(by_isa!(isa, MapFn, fn<>(dst: *mut u8, a: *const u8, b: *const u8, _c: *const u8, n: usize) {
+                    divide(dst, a, b, n)
+                }, []));
+            }
             match row {
                 $(Row::$Name => row_loop!($class, $Name, ($($arg)+), dtype, isa)),*
             }

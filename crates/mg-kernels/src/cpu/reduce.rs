@@ -145,6 +145,8 @@ pub(super) trait Element: Copy + PartialOrd + 'static {
     type Lane: Copy;
     const ZERO: Self::Lane;
     const ONE: Self::Lane;
+    /// Whether additions are exact, so that their order is nobody's business.
+    const IS_EXACT: bool;
     fn widen(self) -> Self::Lane;
     /// The element among lanes that are compared.
     fn ranked(self) -> Self::Lane;
@@ -164,6 +166,7 @@ macro_rules! float_element {
             type Lane = $T;
             const ZERO: $T = 0.0;
             const ONE: $T = 1.0;
+            const IS_EXACT: bool = false;
             #[inline(always)]
             fn widen(self) -> $T {
                 self
@@ -212,6 +215,7 @@ macro_rules! int_element {
             type Lane = i64;
             const ZERO: i64 = 0;
             const ONE: i64 = 1;
+            const IS_EXACT: bool = true;
             #[inline(always)]
             fn widen(self) -> i64 {
                 self as i64
@@ -302,6 +306,10 @@ unsafe fn slice<'a, T>(a: *const u8, n: usize) -> &'a [T] {
 
 #[inline(always)]
 fn sum<T: Element>(acc: &mut Acc, a: &[T]) {
+    if T::IS_EXACT {
+        // In any order, as it suits the compiler.
+        return T::add_to(acc, a.iter().fold(T::ZERO, |sum, v| T::add(sum, v.widen())));
+    }
     for block in a.chunks(BLOCK) {
         T::add_to(acc, fold_block(block, T::ZERO, T::widen, T::add));
     }
@@ -323,7 +331,11 @@ pub(super) fn better<T: Element>(max: bool, candidate: T, best: T) -> bool {
 #[inline(always)]
 fn extreme<T: Element>(acc: &mut Acc, a: &[T], max: bool) {
     let Some(&first) = a.first() else { return };
-    let best = fold_block(a, first, |v| v, |x, y| if better(max, y, x) { y } else { x });
+    let better_of = |x, y| if better(max, y, x) { y } else { x };
+    let best = match T::IS_EXACT {
+        true => a.iter().fold(first, |x, &y| better_of(x, y)),
+        false => fold_block(a, first, |v| v, better_of),
+    };
     let so_far = T::of_bits(acc.bits);
     // A NaN found before stays: nothing is better than it but another NaN.
     if better(max, best, so_far) {

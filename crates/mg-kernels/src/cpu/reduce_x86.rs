@@ -1,4 +1,4 @@
-//! Sums and extremes of floats in vector registers: the order of [`super::reduce`], written out, because compilers keep
+//! Sums, products and extremes of floats in vector registers: the order of [`super::reduce`], written out, because compilers keep
 //! its lanes in memory.
 
 use super::loops::Isa;
@@ -15,14 +15,22 @@ trait Vector: Copy {
     unsafe fn splat(v: Self::Float) -> Self;
     unsafe fn load(a: *const Self::Float) -> Self;
     unsafe fn add(self, o: Self) -> Self;
+    unsafe fn mul(self, o: Self) -> Self;
     /// `o` where it is larger (smaller, if not `MAX`) or a NaN, else `self`.
     unsafe fn better<const MAX: bool>(self, o: Self) -> Self;
+    /// `o` where it is larger (smaller, if not `MAX`), else `self`; so a NaN of `o` is left out.
+    unsafe fn beyond<const MAX: bool>(self, o: Self) -> Self;
+    /// Where NaNs were met.
+    type Nans: Copy;
+    const NONE: Self::Nans;
+    unsafe fn note_nans(nans: Self::Nans, a: Self, b: Self) -> Self::Nans;
+    unsafe fn any(nans: Self::Nans) -> bool;
     /// Writes the floats out.
     unsafe fn store(self, to: *mut Self::Float);
 }
 
 macro_rules! vector {
-    ($V:ty, $T:ty, $width:literal, $splat:ident $load:ident $add:ident $store:ident, |$a:ident, $b:ident, $MAX:ident| $better:expr) => {
+    ($V:ty, $T:ty, $width:literal, $splat:ident $load:ident $add:ident $mul:ident $store:ident, $max:ident $min:ident, |$a:ident, $b:ident, $MAX:ident| $better:expr, $Nans:ty, $or:path, $unordered:expr, |$nans:ident| $any:expr) => {
         impl Vector for $V {
             type Float = $T;
             const WIDTH: usize = $width;
@@ -42,10 +50,34 @@ macro_rules! vector {
                 unsafe { $add(self, o) }
             }
             #[inline(always)]
+            unsafe fn mul(self, o: Self) -> Self {
+                // SAFETY: as for `splat`.
+                unsafe { $mul(self, o) }
+            }
+            #[inline(always)]
             unsafe fn better<const $MAX: bool>(self, o: Self) -> Self {
                 let ($a, $b) = (self, o);
                 // SAFETY: as for `splat`.
                 unsafe { $better }
+            }
+            #[inline(always)]
+            unsafe fn beyond<const MAX: bool>(self, o: Self) -> Self {
+                // SAFETY: as for `splat`. Where neither is beyond the other, the instructions answer with their second operand.
+                unsafe { if MAX { $max(o, self) } else { $min(o, self) } }
+            }
+            type Nans = $Nans;
+            // SAFETY: all bits of these are zeros.
+            const NONE: $Nans = unsafe { std::mem::zeroed() };
+            #[inline(always)]
+            unsafe fn note_nans(nans: $Nans, $a: Self, $b: Self) -> $Nans {
+                // SAFETY: as for `splat`.
+                unsafe { $or(nans, $unordered) }
+            }
+            #[inline(always)]
+            #[allow(unused_unsafe)] // masks are numbers
+            unsafe fn any($nans: $Nans) -> bool {
+                // SAFETY: as for `splat`.
+                unsafe { $any }
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut $T) {
@@ -56,24 +88,24 @@ macro_rules! vector {
     };
 }
 
-vector!(__m512, f32, 16, _mm512_set1_ps _mm512_loadu_ps _mm512_add_ps _mm512_storeu_ps, |a, b, MAX| {
+vector!(__m512, f32, 16, _mm512_set1_ps _mm512_loadu_ps _mm512_add_ps _mm512_mul_ps _mm512_storeu_ps, _mm512_max_ps _mm512_min_ps, |a, b, MAX| {
     let wins =
         if MAX { _mm512_cmp_ps_mask::<_CMP_GT_OQ>(b, a) } else { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(b, a) };
     _mm512_mask_blend_ps(wins | _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(b, b), a, b)
-});
-vector!(__m512d, f64, 8, _mm512_set1_pd _mm512_loadu_pd _mm512_add_pd _mm512_storeu_pd, |a, b, MAX| {
+}, __mmask16, std::ops::BitOr::bitor, _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(a, b), |nans| nans != 0);
+vector!(__m512d, f64, 8, _mm512_set1_pd _mm512_loadu_pd _mm512_add_pd _mm512_mul_pd _mm512_storeu_pd, _mm512_max_pd _mm512_min_pd, |a, b, MAX| {
     let wins =
         if MAX { _mm512_cmp_pd_mask::<_CMP_GT_OQ>(b, a) } else { _mm512_cmp_pd_mask::<_CMP_LT_OQ>(b, a) };
     _mm512_mask_blend_pd(wins | _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(b, b), a, b)
-});
-vector!(__m256, f32, 8, _mm256_set1_ps _mm256_loadu_ps _mm256_add_ps _mm256_storeu_ps, |a, b, MAX| {
+}, __mmask8, std::ops::BitOr::bitor, _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(a, b), |nans| nans != 0);
+vector!(__m256, f32, 8, _mm256_set1_ps _mm256_loadu_ps _mm256_add_ps _mm256_mul_ps _mm256_storeu_ps, _mm256_max_ps _mm256_min_ps, |a, b, MAX| {
     let wins = if MAX { _mm256_cmp_ps::<_CMP_GT_OQ>(b, a) } else { _mm256_cmp_ps::<_CMP_LT_OQ>(b, a) };
     _mm256_blendv_ps(a, b, _mm256_or_ps(wins, _mm256_cmp_ps::<_CMP_UNORD_Q>(b, b)))
-});
-vector!(__m256d, f64, 4, _mm256_set1_pd _mm256_loadu_pd _mm256_add_pd _mm256_storeu_pd, |a, b, MAX| {
+}, __m256, _mm256_or_ps, _mm256_cmp_ps::<_CMP_UNORD_Q>(a, b), |nans| _mm256_movemask_ps(nans) != 0);
+vector!(__m256d, f64, 4, _mm256_set1_pd _mm256_loadu_pd _mm256_add_pd _mm256_mul_pd _mm256_storeu_pd, _mm256_max_pd _mm256_min_pd, |a, b, MAX| {
     let wins = if MAX { _mm256_cmp_pd::<_CMP_GT_OQ>(b, a) } else { _mm256_cmp_pd::<_CMP_LT_OQ>(b, a) };
     _mm256_blendv_pd(a, b, _mm256_or_pd(wins, _mm256_cmp_pd::<_CMP_UNORD_Q>(b, b)))
-});
+}, __m256d, _mm256_or_pd, _mm256_cmp_pd::<_CMP_UNORD_Q>(a, b), |nans| _mm256_movemask_pd(nans) != 0);
 
 /// Joins at most [`BLOCK`] floats: by lanes, then by halves. `R` registers hold the lanes.
 ///
@@ -143,13 +175,84 @@ where
     acc.bits = total.to_bits();
 }
 
+/// Safety: as [`fold`].
+#[inline(always)]
+unsafe fn prod<V: Vector, const R: usize>(acc: &mut Acc, a: *const u8, n: usize)
+where
+    V::Float: std::ops::Mul<Output = V::Float> + From<f32>,
+{
+    let a = a.cast::<V::Float>();
+    let mut total = f64::from_bits(acc.bits);
+    for at in (0..n).step_by(BLOCK) {
+        let len = BLOCK.min(n - at);
+        // SAFETY: this function's contract.
+        let block = unsafe { fold::<V, R>(a.add(at), len, 1.0.into(), |x, y| x.mul(y), |x, y| x * y) };
+        total *= block.into();
+    }
+    acc.bits = total.to_bits();
+}
+
 /// The extreme of at most [`BLOCK`] floats, at least one.
 ///
 /// Safety: as [`fold`].
 #[inline(always)]
 unsafe fn extreme_of<V: Vector, const R: usize, const MAX: bool>(a: *const V::Float, n: usize) -> V::Float {
     // SAFETY: this function's contract.
-    unsafe { fold::<V, R>(a, n, *a, |x, y| x.better::<MAX>(y), |x, y| if better(MAX, y, x) { y } else { x }) }
+    unsafe {
+        if n == BLOCK
+            && let Some(found) = extreme_of_numbers::<V, R, MAX>(a)
+        {
+            return found;
+        }
+        fold::<V, R>(a, n, *a, |x, y| x.better::<MAX>(y), |x, y| if better(MAX, y, x) { y } else { x })
+    }
+}
+
+/// The extreme of [`BLOCK`] floats, if none is a NaN: of equal zeros the one that [`fold`] would find.
+///
+/// Safety: as [`fold`].
+#[inline(always)]
+unsafe fn extreme_of_numbers<V: Vector, const R: usize, const MAX: bool>(
+    a: *const V::Float,
+) -> Option<V::Float> {
+    // SAFETY: this function's contract: `a` is valid for a block, and a block is some times all lanes.
+    unsafe {
+        let mut lanes = [V::splat(*a); R];
+        let mut nans = V::NONE;
+        let mut at = 0;
+        while at < BLOCK {
+            let mut r = 0;
+            while r < R {
+                let (x, y) = (V::load(a.add(at + r * V::WIDTH)), V::load(a.add(at + (r + 1) * V::WIDTH)));
+                lanes[r] = lanes[r].beyond::<MAX>(x);
+                lanes[r + 1] = lanes[r + 1].beyond::<MAX>(y);
+                nans = V::note_nans(nans, x, y);
+                r += 2;
+            }
+            at += LANES;
+        }
+        if V::any(nans) {
+            return None;
+        }
+        // Written out: a closure that is not inlined would be compiled without the instructions.
+        let mut half = R / 2;
+        while half > 0 {
+            for r in 0..half {
+                lanes[r] = lanes[r].beyond::<MAX>(lanes[r + half]);
+            }
+            half /= 2;
+        }
+        let mut few = [*a; 16];
+        lanes[0].store(few.as_mut_ptr());
+        let mut half = V::WIDTH / 2;
+        while half > 0 {
+            for j in 0..half {
+                few[j] = if better(MAX, few[j + half], few[j]) { few[j + half] } else { few[j] };
+            }
+            half /= 2;
+        }
+        Some(few[0])
+    }
 }
 
 /// Safety: as [`fold`].
@@ -203,7 +306,7 @@ pub(super) fn reduce_loop(kind: ReduceKind, dtype: DType, isa: Isa) -> Option<Re
                 ReduceKind::Min => go!(|acc, a, n, _base| extreme::<$V, $R, false>(acc, a, n)),
                 ReduceKind::ArgMax => go!(|acc, a, n, base| arg::<$V, $R, true>(acc, a, n, base)),
                 ReduceKind::ArgMin => go!(|acc, a, n, base| arg::<$V, $R, false>(acc, a, n, base)),
-                ReduceKind::Prod => return None,
+                ReduceKind::Prod => go!(|acc, a, n, _base| prod::<$V, $R>(acc, a, n)),
             }
         }};
     }

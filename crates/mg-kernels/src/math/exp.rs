@@ -14,8 +14,7 @@ pub fn exp<L: FloatLane>(x: L) -> L {
     let x = L::select(x.lt(low), low, x);
     let x = L::select(high.lt(x), high, x);
     let reduced = Reduced::new(x, 2);
-    let (first, second) = reduced.halves();
-    reduced.power().mul(first).mul(second)
+    reduced.times_power(reduced.power())
 }
 
 /// eˣ = (1 + [`Reduced::sum`])·2ⁿ with |sum| < 0.42, by Cody and Waite, "Software Manual for the Elementary
@@ -30,20 +29,22 @@ pub(super) struct Reduced<L: FloatLane> {
     square: L,
     /// (eʳ − 1 − r)/r².
     series: L,
+    /// −n.
+    minus: L,
     /// n plus a multiple of the exponent bias in the low bits, high above it zeros up to the exponent field's width.
     count: L::Bits,
 }
 
 impl<L: FloatLane> Reduced<L> {
     /// Reduces `x`, whose exponential the caller has made sure not to leave the range of the scaling it uses: with
-    /// `biases` 1 [`Reduced::scale`], with 2 [`Reduced::halves`].
+    /// `biases` 1 [`Reduced::scale`], with 2 [`Reduced::times_power`].
     #[inline(always)]
     pub fn new(x: L, biases: u32) -> Self {
         let (n, high, count) = reduce(x, biases);
         let low = lit(x, LN2_LOW_SINGLE, LN2_LOW_DOUBLE);
         let base = n.fma(low, high);
         let base_tail = n.fma(low, high.sub(base));
-        Reduced { base, base_tail, square: base.mul(base), series: series(base), count }
+        Reduced { base, base_tail, square: base.mul(base), series: series(base), minus: n, count }
     }
 
     /// eʳ.
@@ -93,10 +94,10 @@ impl<L: FloatLane> Reduced<L> {
         L::from_bits(self.count.shl(fraction_bits(self.base)))
     }
 
-    /// Two powers of two whose product is 2ⁿ: n may lie outside the exponents of the format.
+    /// `x`·2ⁿ: n may lie outside the exponents of the format.
     #[inline(always)]
-    pub fn halves(self) -> (L, L) {
-        halves(self.count, fraction_bits(self.base))
+    pub fn times_power(self, x: L) -> L {
+        x.scaled(self.minus.neg(), || halves(self.count, fraction_bits(self.base)))
     }
 }
 
@@ -134,8 +135,7 @@ pub(super) fn exp_of_sum<L: FloatLane>(x: L, x_tail: L) -> L {
     let base = high.add(low);
     let base_tail = high.sub(base).add(low);
     let tail = base.mul(base).fma(series(base), base_tail);
-    let (first, second) = halves(count, fraction_bits(x));
-    x.lit(1.0).add(base.add(tail)).mul(first).mul(second)
+    x.lit(1.0).add(base.add(tail)).scaled(n.neg(), || halves(count, fraction_bits(x)))
 }
 
 /// What ln 2 is more than its rounding to the format.
@@ -164,7 +164,6 @@ pub(super) fn exp_of_minus_magnitude<L: FloatLane>(x: L) -> (L, L) {
     let least = lit(x, -104.0, -746.0);
     let y = x.abs().neg();
     let reduced = Reduced::new(L::select(y.lt(least), least, y), 2);
-    let (first, second) = reduced.halves();
     let power = reduced.power();
-    (power.mul(first).mul(second), reduced.power_tail(power).mul(first).mul(second))
+    (reduced.times_power(power), reduced.times_power(reduced.power_tail(power)))
 }

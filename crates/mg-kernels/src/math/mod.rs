@@ -46,7 +46,7 @@ pub use sign::{copysign, nextafter};
 pub use softplus::softplus;
 pub use tanh::tanh;
 pub use trig::{cos, sin, tan};
-pub use whole::{ceil, floor, fmod, int_pow, round, trunc};
+pub use whole::{ceil, floor, fmod, fmod_of_one_digit, has_one_digit, int_pow, round, trunc};
 
 use crate::lane::{BitLane, FloatLane, Format};
 

@@ -20,6 +20,25 @@ fn with_sign<L: FloatLane>(magnitude: L, of: L) -> L {
     L::from_bits(magnitude.to_bits().or(bits.and(sign)))
 }
 
+/// Whether x/y is so small that [`fmod`] goes through its lowest digit alone, all numbers finite.
+#[inline(always)]
+pub fn has_one_digit<L: FloatLane>(x: L, y: L) -> L::Mask {
+    let most = all_whole(x).mul(x.lit(0.5));
+    x.abs().lt(y.abs().mul(most))
+}
+
+/// [`fmod`] where the quotient [has one digit](has_one_digit).
+#[inline(always)]
+pub fn fmod_of_one_digit<L: FloatLane>(x: L, y: L) -> L {
+    let (r, s, big) = (x.abs(), y.abs(), all_whole(x));
+    let quotient = r.div(s);
+    let near = quotient.add(big).sub(big);
+    let whole = L::select(quotient.lt(near), near.sub(x.lit(1.0)), near);
+    let left = whole.neg().fma(s, r);
+    let left = L::select(left.lt(x.lit(0.0)), left.add(s), left);
+    with_sign(L::select(r.lt(s), r, left), x)
+}
+
 /// The nearest whole number, of two the even one. Zeros keep their sign, as they do in the functions below.
 #[inline(always)]
 pub fn round<L: FloatLane>(x: L) -> L {

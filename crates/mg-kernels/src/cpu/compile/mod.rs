@@ -45,14 +45,24 @@ fn internal(message: &str) -> Error {
     Error::new("compile", ErrorKind::Internal(message.into()))
 }
 
+/// A register that is no operand or output.
+#[derive(Clone, Copy)]
+struct Virtual {
+    reg: Reg,
+    len: Len,
+    /// Bytes of an element.
+    cell: usize,
+    /// Whether it lives for the whole task.
+    pinned: bool,
+}
+
 /// Translates stages to steps: which loops, on which registers.
 struct Compiler<'a> {
     program: &'a Program,
     stage: &'a Stage,
     out: Compiled,
     donated: &'a [Option<usize>],
-    /// Virtual registers: size in bytes, whether it lives for the whole task.
-    virtuals: Vec<(Reg, usize, bool)>,
+    virtuals: Vec<Virtual>,
     /// Registers of values, by value: over elements, over rows, uniform, rows expanded to elements.
     full: Vec<Option<Reg>>,
     row: Vec<Option<Reg>>,
@@ -90,6 +100,7 @@ impl<'a> Compiler<'a> {
             arena: 0,
             weight: program.values.len() + 1,
             hoists: false,
+            uniform_rows: false,
             n_consts: n_consts.max().unwrap_or(0),
         };
         let unknown = vec![None; program.values.len()];
@@ -158,6 +169,7 @@ impl<'a> Compiler<'a> {
         }
         self.finish_totals()?;
         self.fuse();
+        self.widen();
         self.assign_slots();
         Ok(self.out)
     }
@@ -203,9 +215,8 @@ impl<'a> Compiler<'a> {
 
     /// A new register in the arena.
     fn slot(&mut self, dtype: DType, len: Len, pinned: bool) -> Reg {
-        let n = if len == Len::Full { self.stage.capacity() } else { self.stage.tile_rows };
         let reg = self.reg();
-        self.virtuals.push((reg, n * cell_size(dtype), pinned));
+        self.virtuals.push(Virtual { reg, len, cell: cell_size(dtype), pinned });
         reg
     }
 

@@ -73,11 +73,6 @@ impl Stage {
         Ok(Stage { frame, tile_rows, tile_columns, in_place, passes, row_results, end })
     }
 
-    /// Elements of a tile, at the most.
-    pub(super) fn capacity(&self) -> usize {
-        (self.tile_rows * self.tile_columns).max(self.tile_rows).max(1)
-    }
-
     /// Whether a row is walked stretch by stretch.
     pub(super) fn is_cut(&self) -> bool {
         self.tile_columns < self.frame.columns
@@ -122,13 +117,24 @@ fn outlives_reads(program: &Program, donated: &[Option<usize>], input: usize) ->
     !program.outputs.iter().any(|&(v, _)| here[v as usize])
 }
 
+/// Values in order, but operands first, those whose memory is taken over before all others: what is computed of them can be one loop
+/// then.
+fn loads_first(
+    program: &Program,
+    donated: &[Option<usize>],
+    values: impl Iterator<Item = usize>,
+) -> Vec<Val> {
+    let mut values: Vec<usize> = values.collect();
+    let is_load = |v: usize| matches!(program.values[v].inst, Inst::Input(_));
+    values.sort_by_key(|&v| (!is_donated(program, donated, v), !is_load(v)));
+    values.into_iter().map(|v| v as Val).collect()
+}
+
 /// Rows that stay in registers, or that nothing waits for: everything is computed once. Operands whose memory is taken over are read
 /// before any output is written.
 fn whole(program: &Program, donated: &[Option<usize>]) -> Pass {
-    let (first, then): (Vec<usize>, Vec<usize>) =
-        (0..program.values.len()).partition(|&v| is_donated(program, donated, v));
     Pass {
-        elements: first.into_iter().chain(then).map(|v| v as Val).collect(),
+        elements: loads_first(program, donated, 0..program.values.len()),
         stores: (0..program.outputs.len()).collect(),
         ..Pass::default()
     }
@@ -155,16 +161,14 @@ fn long(program: &Program, frame: &Frame, donated: &[Option<usize>]) -> (Vec<Pas
                 (Class::Full | Class::Column | Class::Total, _) => false,
             };
             let needed = (0..walk.needed.len()).filter(|&v| walk.needed[v]);
-            let (first, then): (Vec<usize>, Vec<usize>) = needed
-                .filter(|&v| class(v) == Class::Full || is_donated(program, donated, v))
-                .partition(|&v| is_donated(program, donated, v));
+            let needed = needed.filter(|&v| class(v) == Class::Full || is_donated(program, donated, v));
             let leaves = |o: &usize| {
                 let v = program.outputs[*o].0 as usize;
                 available[v] == at && class(v) < Class::Column && !is_row_result(o)
             };
             Pass {
                 rows: (0..program.values.len()).filter(is_before).map(|v| v as Val).collect(),
-                elements: first.into_iter().chain(then).map(|v| v as Val).collect(),
+                elements: loads_first(program, donated, needed),
                 targets: walk.targets.iter().map(|&(v, a)| (v as Val, a)).collect(),
                 stores: (0..program.outputs.len()).filter(leaves).collect(),
             }

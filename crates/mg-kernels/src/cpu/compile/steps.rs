@@ -263,6 +263,8 @@ pub struct Compiled {
     pub(in crate::cpu) weight: usize,
     /// Whether any register holds the same columns for every row.
     pub(in crate::cpu) hoists: bool,
+    /// Whether what is the same everywhere is read for rows alone.
+    pub(in crate::cpu) uniform_rows: bool,
     pub(in crate::cpu) n_consts: usize,
 }
 

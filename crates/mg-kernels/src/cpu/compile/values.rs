@@ -2,7 +2,8 @@
 
 use super::steps::{Check, Len, Reg, Step, Uniform};
 use super::{Compiler, internal};
-use crate::cpu::convert::{cast_loop, load_loop, round_loop, store_loop};
+use crate::cell::Cell;
+use crate::cpu::convert::{cast_loop, load_loop, narrow_loop, round_loop, store_loop};
 use crate::cpu::loops::{MapFn, cell_size, isa, map_loop};
 use crate::cpu::reduce::Reducer;
 use crate::cpu::stream::{STREAM, streams};
@@ -64,7 +65,7 @@ impl Compiler<'_> {
             Class::Full => (self.full[i], Len::Full),
             Class::Column | Class::Total => return self.late(v, steps),
         };
-        if known.is_some() {
+        if known.is_some() || self.narrowed(v).is_some() {
             return Ok(());
         }
         let reg = Some(self.computed(v, class, len, steps)?);
@@ -119,7 +120,14 @@ impl Compiler<'_> {
             }
             Inst::Cast(a) => {
                 let src = self.operand(a, len, steps)?;
-                self.map(v, cast_loop(self.dtype(a), value.dtype, isa()), [src; 3], None, steps)
+                let f = cast_loop(self.dtype(a), value.dtype, isa());
+                if value.dtype.is_half() && Cell::of(self.dtype(a)) == Cell::F32 && class != Class::Uniform {
+                    // Rounded already.
+                    let dst = self.target(v, class, len);
+                    steps.push(Step::Map { f, dst, args: [src; 3], len, row: None });
+                    return Ok(dst);
+                }
+                self.map(v, f, [src; 3], None, steps)
             }
         })
     }
@@ -201,6 +209,22 @@ impl Compiler<'_> {
         dst
     }
 
+    /// What a value is a conversion of, where it is one from f32 to a half type that nobody wants but one output: it is converted on the
+    /// way there.
+    fn narrowed(&self, v: Val) -> Option<Val> {
+        let value = self.program.values[v as usize];
+        let Inst::Cast(a) = value.inst else { return None };
+        let wanted = |other: Val| self.program.args(other).any(|a| a == v);
+        let outputs = self.program.outputs.iter().filter(|o| o.0 == v);
+        let is_alone = value.dtype.is_half()
+            && self.dtype(a) == DType::F32
+            && (self.class(v), self.class(a)) == (Class::Full, Class::Full)
+            && outputs.clone().count() == 1
+            && outputs.clone().all(|o| o.1 == Class::Full)
+            && !(0..self.program.values.len()).any(|other| wanted(other as Val));
+        is_alone.then_some(a)
+    }
+
     /// Writes an output that its value was not computed into.
     pub(super) fn store(&mut self, o: usize, steps: &mut Vec<Step>) -> Result<()> {
         let (v, class) = self.program.outputs[o];
@@ -212,11 +236,16 @@ impl Compiler<'_> {
         if !matches!(class, Class::Full | Class::Row) && (self.out.rows, self.out.columns) != (1, 1) {
             return Err(internal("an output narrower than a row"));
         }
+        let dtype = self.dtype(v);
+        if let (Some(a), Some(f)) = (self.narrowed(v), narrow_loop(dtype, isa())) {
+            let src = self.operand(a, len, steps)?;
+            steps.push(Step::Map { f, dst, args: [src; 3], len, row: None });
+            return Ok(());
+        }
         let src = self.operand(v, len, steps)?;
         if src == dst {
             return Ok(());
         }
-        let dtype = self.dtype(v);
         match store_loop(dtype, isa()) {
             Some(f) => steps.push(Step::Map { f, dst, args: [src; 3], len, row: None }),
             None if self.streams(o) => steps.push(Step::Stream { dst, src, dtype }),

@@ -41,6 +41,7 @@ pub(super) const SQRT: Opcode = Opcode(1, 0, 0x51);
 pub(super) const FMA_132: Opcode = Opcode(2, 1, 0x98);
 pub(super) const FMA_213: Opcode = Opcode(2, 1, 0xa8);
 pub(super) const FMA_231: Opcode = Opcode(2, 1, 0xb8);
+pub(super) const SCALE: Opcode = Opcode(2, 1, 0x2c);
 pub(super) const AND: Opcode = Opcode(1, 1, 0xdb);
 pub(super) const OR: Opcode = Opcode(1, 1, 0xeb);
 pub(super) const XOR: Opcode = Opcode(1, 1, 0xef);

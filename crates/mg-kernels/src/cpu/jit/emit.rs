@@ -23,6 +23,8 @@ pub(super) enum Inst {
     Sub(Id, Id),
     Mul(Id, Id),
     Div(Id, Id),
+    /// The first times 2 to the power of the second, a whole number.
+    Scale(Id, Id),
     Sqrt(Id),
     Fma(Id, Id, Id),
     And(Id, Id),
@@ -65,6 +67,7 @@ impl Inst {
             | Sub(a, b)
             | Mul(a, b)
             | Div(a, b)
+            | Scale(a, b)
             | And(a, b)
             | Or(a, b)
             | Xor(a, b)
@@ -506,6 +509,7 @@ impl Body<'_> {
             Sub(a, b) => self.binary(at, SUB, a, b, false),
             Mul(a, b) => self.binary(at, MUL, a, b, true),
             Div(a, b) => self.binary(at, DIV, a, b, false),
+            Scale(a, b) => self.binary(at, SCALE, a, b, false),
             And(a, b) => self.binary(at, AND, a, b, true),
             Or(a, b) => self.binary(at, OR, a, b, true),
             Xor(a, b) => self.binary(at, XOR, a, b, true),

@@ -182,6 +182,9 @@ impl FloatLane for Single {
     fn from_bits(bits: Word) -> Self {
         Single(bits.0)
     }
+    fn scaled(self, n: Self, _: impl FnOnce() -> (Self, Self)) -> Self {
+        Single(note(Inst::Scale(self.0, n.0)))
+    }
 }
 
 impl BitLane for Word {

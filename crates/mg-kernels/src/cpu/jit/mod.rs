@@ -11,7 +11,7 @@ mod lane;
 
 use super::compile::{Len, Reg, Step};
 use super::loops::{Isa, isa};
-use crate::rows::Class;
+use crate::rows::{Class, Row};
 use emit::Inst;
 use mg_device::DType;
 
@@ -121,6 +121,8 @@ const MOST: usize = 1500;
 /// Whether a step can be part of a loop.
 fn fits(step: &Step) -> bool {
     match step {
+        // Its loop leaves out most of the digits.
+        Step::Map { row: Some((Row::Fmod, _)), .. } => false,
         Step::Map { row: Some((row, dtype)), len: Len::Full, .. } => match row.class() {
             Class::Logic => true,
             _ => *dtype == DType::F32,

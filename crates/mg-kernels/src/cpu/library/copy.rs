@@ -2,6 +2,7 @@
 
 use super::Shared;
 use super::transpose::transpose;
+use crate::cpu::loops::{by_isa, isa};
 use crate::cpu::pool::{num_threads, parallel};
 use crate::cpu::stream::{STREAM, finish, stream, streams};
 use mg_device::{Layout, MAX_RANK, collapse};
@@ -87,6 +88,29 @@ pub unsafe fn copy_strided(size: usize, src: *const u8, lsrc: &Layout, dst: *mut
         (at[0] * size as isize, at[1] * size as isize)
     };
     let around: usize = outer.iter().map(|&d| shape[d]).product();
+    if plane && strides[1][inner] == 0 && strides[1][from] == 1 {
+        // Each element, several times beside each other.
+        let (rows, columns) = (shape[from], shape[inner]);
+        return in_parts(around * rows, 1, bytes, &|first, last| {
+            let mut at = first;
+            while at < last {
+                let (row, n) = (at % rows, (rows - at % rows).min(last - at));
+                let (at_dst, at_src) = offsets(at / rows);
+                // SAFETY: rows of the plane at these offsets; rows are disjoint.
+                unsafe {
+                    let dst = dst.get().offset(at_dst + row as isize * strides[0][from] * size as isize);
+                    let src = src.get().offset(at_src).add(row * size);
+                    match size {
+                        1 => repeat::<u8>(dst, strides[0][from], src, n, columns),
+                        2 => repeat::<u16>(dst, strides[0][from], src, n, columns),
+                        4 => repeat::<u32>(dst, strides[0][from], src, n, columns),
+                        _ => repeat::<u64>(dst, strides[0][from], src, n, columns),
+                    }
+                }
+                at += n;
+            }
+        });
+    }
     if plane {
         // Blocks of both sides stay in cache: a side's lines are touched by neighbouring rows.
         let (rows, columns) = (shape[from], shape[inner]);
@@ -123,14 +147,26 @@ pub unsafe fn copy_strided(size: usize, src: *const u8, lsrc: &Layout, dst: *mut
     }
     let n = shape[inner];
     let (step_dst, step_src) = (strides[0][inner], strides[1][inner]);
+    let streams = bytes >= STREAM && n * size >= LONG && (step_dst, step_src) == (1, 1) && streams();
     in_parts(around, 1, bytes, &|first, last| {
         for position in first..last {
             let (at_dst, at_src) = offsets(position);
+            if streams {
+                // SAFETY: as below.
+                unsafe { stream(dst.get().offset(at_dst), src.get().offset(at_src), n * size) };
+                continue;
+            }
             // SAFETY: a run of the innermost dimension at these offsets.
             unsafe { run(size, dst.get().offset(at_dst), step_dst, src.get().offset(at_src), step_src, n) };
         }
+        if streams {
+            finish();
+        }
     });
 }
+
+/// Bytes of a run from which it is streamed, where the whole is.
+const LONG: usize = 1 << 10;
 
 /// Elements on a side of the blocks that are transposed.
 const BLOCK: usize = 64;
@@ -157,12 +193,37 @@ unsafe fn run(size: usize, dst: *mut u8, step_dst: isize, src: *const u8, step_s
     }
 }
 
+/// Writes each of `n` elements `times` times, to rows that lie `step` elements apart.
+///
+/// Safety: the elements are there, and room for all.
+unsafe fn repeat<T: Copy>(dst: *mut u8, step: isize, src: *const u8, n: usize, times: usize) {
+    let (dst, src) = (dst.cast::<T>(), src.cast::<T>());
+    for i in 0..n {
+        // SAFETY: this function's contract.
+        unsafe { std::slice::from_raw_parts_mut(dst.offset(i as isize * step), times).fill(*src.add(i)) };
+    }
+}
+
+/// Copies elements in the other order: the first to be copied is the last of the source.
+pub(in crate::cpu) type Backwards<T> = unsafe fn(dst: *mut T, src: *const T, n: usize);
+
+pub(in crate::cpu) fn backwards<T: Copy>() -> Backwards<T> {
+    by_isa!(narrow isa(), Backwards<T>, fn<T: Copy>(dst: *mut T, src: *const T, n: usize) {
+        let dst = std::slice::from_raw_parts_mut(dst, n);
+        let src = std::slice::from_raw_parts(src.wrapping_sub(n.saturating_sub(1)), n);
+        dst.iter_mut().zip(src.iter().rev()).for_each(|(dst, &src)| *dst = src);
+    }, [T])
+}
+
 unsafe fn run_as<T: Copy>(dst: *mut u8, step_dst: isize, src: *const u8, step_src: isize, n: usize) {
     let (dst, src) = (dst.cast::<T>(), src.cast::<T>());
     // SAFETY: by the contract of `run`.
     unsafe {
         if step_src == 0 && step_dst == 1 {
             return std::slice::from_raw_parts_mut(dst, n).fill(*src);
+        }
+        if step_src == -1 && step_dst == 1 {
+            return backwards::<T>()(dst, src, n);
         }
         for i in 0..n as isize {
             *dst.offset(i * step_dst) = *src.offset(i * step_src);

@@ -4,6 +4,7 @@ mod copy;
 pub(crate) mod scratch;
 pub(crate) mod transpose;
 
+pub(in crate::cpu) use copy::backwards;
 pub use copy::{copy_strided, fill_zero};
 
 /// Addresses that tasks on several threads use.

@@ -7,6 +7,7 @@ use super::loops::{cell_size, isa};
 use super::pool::{num_threads, parallel};
 use super::reduce::{Acc, CHUNK, ROW_BLOCK};
 use crate::program::{Class, Source, Val};
+use mg_device::DType;
 use random::random;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -114,13 +115,15 @@ enum Part {
     Linear(Range<usize>),
     /// Rows by columns.
     Block(Range<usize>, Range<usize>),
+    /// Batches of so many rows, whole and one after the other.
+    Batches(Range<usize>, usize),
 }
 
 /// What a task leaves for the end of the launch.
 #[derive(Default)]
 struct Partial {
     totals: SmallVec<[Acc; 2]>,
-    /// For each column reduction, f64 (or i64) accumulators for the task's columns.
+    /// For each block, and in it for each column reduction, f64 (or i64) accumulators for the task's columns.
     columns: Vec<Vec<f64>>,
     refusals: Refusals,
 }
@@ -271,7 +274,9 @@ impl Compiled {
         let width =
             if self.splits_columns { (CHUNK / 4).min(self.columns.max(1)) } else { self.columns.max(1) };
         let stripes = self.columns.div_ceil(width).max(1);
-        let tasks = self.batches * chunks * stripes;
+        // Batches of few elements are one task together.
+        let group = if chunks * stripes == 1 { (CHUNK / (rows * self.columns).max(1)).max(1) } else { 1 };
+        let tasks = self.batches.div_ceil(group) * chunks * stripes;
         let partials: Vec<Mutex<Partial>> = (0..tasks).map(|_| Mutex::default()).collect();
         let run = |task: usize| {
             let (batch, chunk_at, stripe) =
@@ -279,9 +284,13 @@ impl Compiled {
             let first = batch * rows;
             let block = first + chunk_at * chunk..first + ((chunk_at + 1) * chunk).min(rows);
             let columns = stripe * width..((stripe + 1) * width).min(self.columns);
+            let part = match group {
+                1 => Part::Block(block, columns),
+                _ => Part::Batches(task * group..((task + 1) * group).min(self.batches), rows),
+            };
             let mut partial = Partial::default();
             // SAFETY: the contract of `run`; this task's block is its own.
-            unsafe { self.task(args, Part::Block(block, columns), &mut partial, kept_at) };
+            unsafe { self.task(args, part, &mut partial, kept_at) };
             if let Ok(mut slot) = partials[task].lock() {
                 *slot = partial;
             }
@@ -297,8 +306,9 @@ impl Compiled {
         for (c, out) in self.columns_out.iter().enumerate() {
             for batch in 0..self.batches {
                 for stripe in 0..stripes {
-                    let first = batch * chunks * stripes + stripe;
-                    let mut sums = std::mem::take(&mut partials[first].columns[c]);
+                    let first = batch / group * chunks * stripes + stripe;
+                    let block = batch % group * self.columns_out.len() + c;
+                    let mut sums = std::mem::take(&mut partials[first].columns[block]);
                     for k in 1..chunks {
                         let next = &partials[first + k * stripes].columns[c];
                         for (a, b) in sums.iter_mut().zip(next) {
@@ -313,6 +323,11 @@ impl Compiled {
                         // SAFETY: outputs over columns have `batches × columns` elements.
                         unsafe {
                             let mut dst = args.outputs[o as usize].add(at * output.dtype.size());
+                            if out.reducer.by_run.dtype.is_float() && output.dtype == DType::F32 {
+                                let dst = std::slice::from_raw_parts_mut(dst.cast::<f32>(), sums.len());
+                                dst.iter_mut().zip(&sums).for_each(|(out, &sum)| *out = sum as f32);
+                                continue;
+                            }
                             for sum in &sums {
                                 let mut cell = [0u64; 1];
                                 let cell = cell.as_mut_ptr().cast::<u8>();
@@ -481,9 +496,14 @@ impl Compiled {
             let size = match &part {
                 Part::Linear(range) => range.len(),
                 Part::Block(rows, columns) => rows.len() * columns.len().max(1),
+                Part::Batches(_, rows) => rows * self.columns,
             };
             let capacity = (self.tile_rows * self.tile_columns).max(self.tile_rows).max(1);
-            let filled = if self.hoists { capacity } else { size.clamp(1, capacity) };
+            let filled = match (self.uniform_rows, self.hoists) {
+                (true, _) => self.tile_rows.max(1),
+                (false, true) => capacity,
+                (false, false) => size.clamp(1, capacity),
+            };
             // SAFETY: registers have room for `capacity` elements.
             unsafe { self.uniforms(args, &ptrs, filled, &mut partial.refusals) };
             let hoisted = if self.hoists { self.hoisted() } else { vec![] };
@@ -498,12 +518,18 @@ impl Compiled {
                 hoisted,
                 column_sums: vec![],
                 first_column: 0,
+                first_block: 0,
             };
             // SAFETY: the caller's contract.
             unsafe {
                 match part {
                     Part::Linear(range) => tile.linear(range),
                     Part::Block(rows, columns) => tile.block(rows, columns),
+                    Part::Batches(batches, rows) => {
+                        for batch in batches {
+                            tile.block(batch * rows..(batch + 1) * rows, 0..self.columns);
+                        }
+                    }
                 }
             }
             super::stream::finish();

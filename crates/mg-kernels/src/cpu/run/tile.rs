@@ -77,6 +77,8 @@ pub(super) struct Tile<'a, 'b> {
     pub(super) hoisted: Vec<(Reg, usize)>,
     pub(super) column_sums: Vec<ColumnSums>,
     pub(super) first_column: usize,
+    /// Where the sums of the block that is gone through begin among the task's.
+    pub(super) first_block: usize,
 }
 
 impl Tile<'_, '_> {
@@ -113,10 +115,15 @@ impl Tile<'_, '_> {
     pub(super) unsafe fn block(&mut self, rows: Range<usize>, columns: Range<usize>) {
         let p = self.program;
         self.first_column = columns.start;
-        for out in &p.columns_out {
+        let before = self.partial.columns.len();
+        for (c, out) in p.columns_out.iter().enumerate() {
             self.partial.columns.push(vec![f64::from_bits(out.reducer.by_run.init().bits); columns.len()]);
-            self.column_sums.push(ColumnSums::new(&out.reducer, columns.len()));
+            // What is left of an earlier block was joined to its sums.
+            if c == self.column_sums.len() {
+                self.column_sums.push(ColumnSums::new(&out.reducer, columns.len()));
+            }
         }
+        self.first_block = before;
         let whole = p.tile_columns >= columns.len() && columns.len() == p.columns;
         let mut row = rows.start;
         while row < rows.end {
@@ -147,7 +154,7 @@ impl Tile<'_, '_> {
             }
             row += n_rows;
         }
-        let sums = self.column_sums.iter_mut().zip(&mut self.partial.columns);
+        let sums = self.column_sums.iter_mut().zip(&mut self.partial.columns[before..]);
         for (out, (sums, totals)) in p.columns_out.iter().zip(sums) {
             sums.flush(&out.reducer, totals);
         }
@@ -254,7 +261,7 @@ impl Tile<'_, '_> {
                         let c = usize::from(c);
                         let from = column - self.first_column;
                         let sums = &mut self.column_sums[c];
-                        let totals = &mut self.partial.columns[c];
+                        let totals = &mut self.partial.columns[self.first_block + c];
                         sums.add(&p.columns_out[c].reducer, totals, at(src), rows, from..from + columns);
                     }
                     Step::Total { total, src } => {
@@ -395,8 +402,10 @@ unsafe fn guard(src: *const u8, dtype: DType, size: i64, n: usize) -> Option<Out
 unsafe fn non_zero(src: *const u8, dtype: DType, n: usize) -> Option<OutOfRange> {
     macro_rules! scan {
         ($T:ty) => {
-            // SAFETY: the register holds `n` elements of this dtype.
-            unsafe { std::slice::from_raw_parts(src.cast::<$T>(), n) }.contains(&0)
+            // SAFETY: the register holds `n` elements of this dtype. All are looked at, many at a time.
+            unsafe { std::slice::from_raw_parts(src.cast::<$T>(), n) }
+                .iter()
+                .fold(false, |z, &v| z | (v == 0))
         };
     }
     let found = by_cell!(dtype, T => scan!(T), I64 i64, I32 i32, U64 u64, U8 u8, Bool u8)?;

@@ -10,6 +10,8 @@ use std::ops::Range;
 
 /// Elements of the windows that are laid out at a time.
 const TILE: usize = 1 << 16;
+/// Outputs below which a weight would be gone through for too few of them.
+const LEAST: usize = 64;
 /// Multiplications from which threads share the work.
 const PARALLEL: usize = 1 << 19;
 /// Parts in which a weight's gradient is summed, whatever the number of threads.
@@ -122,7 +124,7 @@ unsafe fn run<T: Entry>(kind: ConvKind, g: &Geometry, a: *const T, b: *const T, 
 
 /// Outputs whose windows are laid out at a time, and how many such tiles there are.
 fn tiles(g: &Geometry) -> (usize, usize) {
-    let each = (TILE / g.depth()).clamp(16, 4096).min(g.outputs());
+    let each = (TILE / g.depth()).clamp(LEAST, 4096).min(g.outputs());
     (each, g.outputs().div_ceil(each))
 }
 
@@ -146,21 +148,36 @@ unsafe fn product<T: Entry>(
     unsafe { matmul(T::DTYPE, a.cast(), &la, b.cast(), &lb, Some(out.cast()), None) };
 }
 
-/// The windows of some outputs of one image and group: `[depth, outputs]`, zeros where the kernel hangs over.
-unsafe fn windows<T: Entry>(g: &Geometry, x: *const T, positions: Range<usize>, to: *mut T) {
-    let width = positions.len();
-    // SAFETY: `each` names elements of the image, and `to` has room for all windows.
+/// Where windows are laid out: `[rows, width]`, the windows of some outputs from column `from` on.
+#[derive(Clone, Copy)]
+struct Laid<T> {
+    to: *mut T,
+    width: usize,
+    from: usize,
+}
+
+/// The windows of some outputs of one image over some channels of a group, a row for each place of the kernel in each channel; zeros
+/// where the kernel hangs over.
+unsafe fn windows<T: Entry>(
+    g: &Geometry,
+    x: *const T,
+    channels: Range<usize>,
+    positions: Range<usize>,
+    laid: Laid<T>,
+) {
+    let to = laid.to.wrapping_add(laid.from);
+    // SAFETY: `each` names elements of the image, and there is room for all windows.
     unsafe {
-        each(g, positions, |row, segment| match segment {
+        each(g, channels, positions, |row, segment| match segment {
             Segment::Outside(from, len) => {
                 for i in 0..len {
-                    to.add(row * width + from + i).write(T::ZERO);
+                    to.add(row * laid.width + from + i).write(T::ZERO);
                 }
             }
             Segment::Inside(from, len, at, step) => {
-                let to = to.add(row * width + from);
+                let to = to.add(row * laid.width + from);
                 if step == 1 {
-                    std::ptr::copy_nonoverlapping(x.add(at), to, len);
+                    line(x.add(at), to, len);
                 } else {
                     for i in 0..len {
                         to.add(i).write(*x.add(at + i * step));
@@ -168,6 +185,26 @@ unsafe fn windows<T: Entry>(g: &Geometry, x: *const T, positions: Range<usize>, 
                 }
             }
         });
+    }
+}
+
+/// Copies a line, which is short as a rule: a call would take longer.
+#[inline(always)]
+unsafe fn line<T: Entry>(from: *const T, to: *mut T, len: usize) {
+    const FEW: usize = 4;
+    // SAFETY: the callers' elements; both are at least as long as what is copied last, which overlaps what was copied before.
+    unsafe {
+        if !(FEW..=256).contains(&len) {
+            return std::ptr::copy_nonoverlapping(from, to, len);
+        }
+        let few = |at: usize| {
+            let (from, to) = (from.add(at).cast::<[T; FEW]>(), to.add(at).cast::<[T; FEW]>());
+            to.write_unaligned(from.read_unaligned());
+        };
+        for at in (0..len - FEW).step_by(FEW) {
+            few(at);
+        }
+        few(len - FEW);
     }
 }
 
@@ -180,11 +217,17 @@ enum Segment {
 }
 
 /// Tells of every element of some outputs' windows where in the image it lies.
-fn each(g: &Geometry, positions: Range<usize>, mut visit: impl FnMut(usize, Segment)) {
+#[inline(always)]
+fn each(
+    g: &Geometry,
+    channels: Range<usize>,
+    positions: Range<usize>,
+    mut visit: impl FnMut(usize, Segment),
+) {
     let [_, h, w] = g.input;
     let [_, oh, ow] = g.output;
     let mut row = 0;
-    for channel in 0..g.c {
+    for channel in channels {
         for kd in 0..g.kernel[0] {
             for kh in 0..g.kernel[1] {
                 for kw in 0..g.kernel[2] {
@@ -234,32 +277,44 @@ fn each(g: &Geometry, positions: Range<usize>, mut visit: impl FnMut(usize, Segm
 unsafe fn forward<T: Entry>(g: &Geometry, x: *const T, w: *const T, y: *mut T) {
     let (depth, outputs, inputs) = (g.depth(), g.outputs(), g.inputs());
     let (size, count) = tiles(g);
+    // Small images are laid out together.
+    let together =
+        if count == 1 { (2 * TILE / (depth * outputs)).clamp(1, 512_usize.div_ceil(outputs)) } else { 1 };
+    let images = together.min(g.batch);
+    let lots = g.batch.div_ceil(images);
     let at = Shared((x, w, y));
     let task = |task: usize| {
         let (x, w, y) = at.get();
-        let (image, tile) = (task / count, task % count);
+        let (lot, group, tile) = (task / count / g.groups, task / count % g.groups, task % count);
+        let lot = lot * images..((lot + 1) * images).min(g.batch);
         let positions = tile * size..outputs.min((tile + 1) * size);
-        let n = positions.len();
-        let group = image % g.groups;
+        let each = positions.len();
+        let n = lot.len() * each;
         // SAFETY: tasks write disjoint outputs; the operands have what the geometry says.
         scratch::with(Slot::Windows, depth * n, |laid: *mut T| unsafe {
-            windows(g, x.add(image * g.c * inputs), positions.clone(), laid);
+            let place = |i: usize| (lot.start + i) * g.groups + group;
+            for i in 0..lot.len() {
+                let columns = Laid { to: laid, width: n, from: i * each };
+                windows(g, x.add(place(i) * g.c * inputs), 0..g.c, positions.clone(), columns);
+            }
             let w = w.add(group * g.o * depth);
-            let y = y.add(image * g.o * outputs);
             let dense = |m: usize| [m as isize, 1];
             let into = |out: *mut T| product(w, [g.o, depth], dense(depth), laid, [depth, n], dense(n), out);
-            if count == 1 {
-                return into(y);
+            if n == outputs {
+                return into(y.add(place(0) * g.o * outputs));
             }
             scratch::with(Slot::Shares, g.o * n, |out: *mut T| {
                 into(out);
-                for o in 0..g.o {
-                    std::ptr::copy_nonoverlapping(out.add(o * n), y.add(o * outputs + positions.start), n);
+                for i in 0..lot.len() {
+                    let y = y.add(place(i) * g.o * outputs + positions.start);
+                    for o in 0..g.o {
+                        line(out.add(o * n + i * each), y.add(o * outputs), each);
+                    }
                 }
             });
         });
     };
-    let tasks = g.batch * g.groups * count;
+    let tasks = lots * g.groups * count;
     if tasks == 1 {
         // The product itself is shared.
         return task(0);
@@ -286,7 +341,7 @@ unsafe fn input<T: Entry>(g: &Geometry, y: *const T, w: *const T, x: *mut T) {
                     // wᵀ · y of these outputs.
                     let (across, along) = ([1, depth as isize], [outputs as isize, 1]);
                     product(w, [depth, g.o], across, y.add(positions.start), [g.o, n], along, shares);
-                    each(g, positions, |row, segment| {
+                    each(g, 0..g.c, positions, |row, segment| {
                         if let Segment::Inside(from, len, place, step) = segment {
                             let shares = std::slice::from_raw_parts(shares.add(row * n + from), len);
                             if step == 1 {
@@ -310,6 +365,10 @@ unsafe fn input<T: Entry>(g: &Geometry, y: *const T, w: *const T, x: *mut T) {
 unsafe fn weight<T: Entry>(g: &Geometry, x: *const T, y: *const T, w: *mut T) {
     let (depth, outputs, inputs) = (g.depth(), g.outputs(), g.inputs());
     let (size, count) = tiles(g);
+    if size < outputs && g.c >= CHANNELS {
+        // SAFETY: this function's contract.
+        return unsafe { weight_of_many(g, x, y, w) };
+    }
     // The images are summed in parts that do not depend on the number of threads.
     let parts = PARTS.min(g.batch);
     let len = g.o * depth;
@@ -327,7 +386,8 @@ unsafe fn weight<T: Entry>(g: &Geometry, x: *const T, y: *const T, w: *mut T) {
                     let positions = tile * size..outputs.min((tile + 1) * size);
                     let n = positions.len();
                     scratch::with(Slot::Windows, depth * n, |laid: *mut T| {
-                        windows(g, x.add(image * g.c * inputs), positions.clone(), laid);
+                        let columns = Laid { to: laid, width: n, from: 0 };
+                        windows(g, x.add(image * g.c * inputs), 0..g.c, positions.clone(), columns);
                         // y of these outputs · windowsᵀ.
                         let y = y.add(image * g.o * outputs + positions.start);
                         let (along, across) = ([outputs as isize, 1], [1, n as isize]);
@@ -348,4 +408,79 @@ unsafe fn weight<T: Entry>(g: &Geometry, x: *const T, y: *const T, w: *mut T) {
             unsafe { w.add(group * len + i).write(all) };
         }
     }
+}
+
+/// Channels from which a weight's gradient is made channel by channel where windows are long.
+const CHANNELS: usize = 16;
+/// Outputs, of one image or several, whose windows are laid out together then, at the most.
+const LONG: usize = 1 << 10;
+
+/// As [`weight`], of windows that are so long that few of them would be multiplied at a time: some channels of all windows instead.
+unsafe fn weight_of_many<T: Entry>(g: &Geometry, x: *const T, y: *const T, w: *mut T) {
+    let (depth, outputs, inputs) = (g.depth(), g.outputs(), g.inputs());
+    let kernel = depth / g.c;
+    let all = g.batch * outputs;
+    let long = all.min(LONG);
+    let each = ((TILE * 2 / long).div_ceil(kernel)).clamp(1, g.c);
+    let blocks = g.c.div_ceil(each);
+    let at = Shared((x, y, w));
+    let task = |task: usize| {
+        let (x, y, w) = at.get();
+        let (group, block) = (task / blocks, task % blocks);
+        let channels = block * each..((block + 1) * each).min(g.c);
+        let rows = channels.len() * kernel;
+        let mut sums = vec![T::ZERO; g.o * rows];
+        for first in (0..all).step_by(long) {
+            let n = long.min(all - first);
+            // SAFETY: each task has channels of its own; the operands have what the geometry says.
+            unsafe {
+                scratch::with(Slot::Windows, (rows + g.o) * n, |laid: *mut T| {
+                    let of_y = laid.add(rows * n);
+                    let mut from = 0;
+                    while from < n {
+                        let (image, start) = ((first + from) / outputs, (first + from) % outputs);
+                        let positions = start..outputs.min(start + n - from);
+                        let len = positions.len();
+                        let image = image * g.groups + group;
+                        let x = x.add(image * g.c * inputs);
+                        let columns = Laid { to: laid, width: n, from };
+                        windows(g, x, channels.clone(), positions, columns);
+                        let y = y.add(image * g.o * outputs + start);
+                        for o in 0..g.o {
+                            line(y.add(o * outputs), of_y.add(o * n + from), len);
+                        }
+                        from += len;
+                    }
+                    scratch::with(Slot::Shares, g.o * rows, |one: *mut T| {
+                        // y of these outputs · windowsᵀ.
+                        let (along, across) = ([n as isize, 1], [1, n as isize]);
+                        product(
+                            of_y.cast_const(),
+                            [g.o, n],
+                            along,
+                            laid.cast_const(),
+                            [n, rows],
+                            across,
+                            one,
+                        );
+                        let one = std::slice::from_raw_parts(one, g.o * rows);
+                        sums.iter_mut().zip(one).for_each(|(s, &v)| *s = s.plus(v));
+                    });
+                });
+            }
+        }
+        for o in 0..g.o {
+            // SAFETY: the weight has so many elements; these are the task's own.
+            unsafe {
+                let w = w.add((group * g.o + o) * depth + channels.start * kernel);
+                std::ptr::copy_nonoverlapping(sums.as_ptr().add(o * rows), w, rows);
+            }
+        }
+    };
+    let tasks = g.groups * blocks;
+    if tasks == 1 {
+        // The product itself is shared.
+        return task(0);
+    }
+    shared(tasks, g.batch * g.groups * g.o * outputs * depth, &task);
 }

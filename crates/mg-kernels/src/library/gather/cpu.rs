@@ -1,10 +1,12 @@
 //! Elements by index, and their adjoint: sums by index.
 
 use super::rows::rows as together;
-use crate::cpu::library::Shared;
+use crate::cpu::library::{Shared, fill_zero};
+use crate::cpu::loops::{by_isa, isa};
 use crate::cpu::pool::{num_threads, parallel};
 use crate::cpu::run::OutOfRange;
 use mg_device::{DType, Layout, MAX_RANK, Shape, bf16, f16};
+use std::ops::Range;
 use std::sync::Mutex;
 
 /// Elements from which the work is divided among threads.
@@ -12,67 +14,96 @@ const PARALLEL: usize = 1 << 18;
 
 /// How positions of an indexed operand are walked: rows of neighbouring elements that share an index.
 struct Rows {
-    /// The axes around the rows.
+    /// The axes around the rows; the one that is indexed is among them.
     shape: Shape,
-    /// Elements in a row, all with one index, dense in the operand.
+    /// Elements in a row, all with one index.
     row: usize,
+    /// How far apart they lie in the operand: one element, or they are one.
+    step: usize,
 }
 
 fn rows(shape: &Shape, axis: usize, index: &Layout, operand: &Layout) -> Rows {
     let (first, row) = together(shape, axis, index, operand);
-    Rows { shape: Shape::of(&shape[..first]), row }
-}
-
-/// The offset of a row-major position over the first axes of a layout, without the axis that is indexed.
-fn offset(position: usize, shape: &Shape, layout: &Layout, without: Option<usize>) -> isize {
-    let mut position = position;
-    let mut at = layout.offset() as isize;
-    for d in (0..shape.rank()).rev() {
-        let i = (position % shape[d]) as isize;
-        position /= shape[d];
-        if Some(d) != without {
-            at += i * layout.strides()[d];
-        }
+    if row > 1 {
+        return Rows { shape: Shape::of(&shape[..first]), row, step: 1 };
     }
-    at
+    let is_one = |d: usize| shape[d] == 1 || index.strides()[d] == 0 && operand.strides()[d] == 0;
+    let first = (axis + 1..shape.rank()).rev().take_while(|&d| is_one(d)).last().unwrap_or(shape.rank());
+    Rows { shape: Shape::of(&shape[..first]), row: shape[first..].iter().product(), step: 0 }
 }
 
-/// Positions of an index, one after the other: where they lie in it, and in the operand where the axis is at its beginning.
-struct Walk<'a> {
-    sizes: &'a [usize],
-    steps: [&'a [isize]; 2],
-    /// Along it the operand stays where it is.
+/// Stretches of positions along the innermost axis, one after the other, within a range of positions in row-major order: `run(position,
+/// length, offsets, steps)` is given where the first lies in each layout and how far apart the others follow, until it answers with
+/// `false`. In the last layout, positions stay where they are along `axis`.
+#[inline(always)]
+fn stretches<const N: usize>(
+    shape: &Shape,
+    layouts: [&Layout; N],
     axis: usize,
-    position: [usize; MAX_RANK],
-    at: [isize; 2],
+    range: Range<usize>,
+    mut run: impl FnMut(usize, usize, [isize; N], [isize; N]) -> bool,
+) {
+    let Some(inner) = shape.rank().checked_sub(1).filter(|_| !range.is_empty()) else { return };
+    let step = |k: usize, d: usize| if k + 1 == N && d == axis { 0 } else { layouts[k].strides()[d] };
+    let mut index = [0usize; MAX_RANK];
+    let mut rest = range.start;
+    for d in (0..=inner).rev() {
+        (index[d], rest) = (rest % shape[d], rest / shape[d]);
+    }
+    let mut at: [isize; N] = std::array::from_fn(|k| {
+        layouts[k].offset() as isize + (0..=inner).map(|d| index[d] as isize * step(k, d)).sum::<isize>()
+    });
+    let by: [isize; N] = std::array::from_fn(|k| step(k, inner));
+    let mut position = range.start;
+    while position < range.end {
+        let n = (shape[inner] - index[inner]).min(range.end - position);
+        if !run(position, n, at, by) {
+            return;
+        }
+        position += n;
+        for (at, by) in at.iter_mut().zip(by) {
+            *at -= index[inner] as isize * by;
+        }
+        index[inner] = 0;
+        for d in (0..inner).rev() {
+            index[d] += 1;
+            let ends = index[d] == shape[d];
+            for (k, at) in at.iter_mut().enumerate() {
+                *at += if ends { 1 - shape[d] as isize } else { 1 } * step(k, d);
+            }
+            if !ends {
+                break;
+            }
+            index[d] = 0;
+        }
+    }
 }
 
-impl<'a> Walk<'a> {
-    fn new(from: usize, shape: &'a Shape, layouts: [&'a Layout; 2], axis: usize) -> Walk<'a> {
-        let mut position = [0; MAX_RANK];
-        let mut rest = from;
-        for (at, &n) in position[..shape.rank()].iter_mut().zip(shape.iter()).rev() {
-            (*at, rest) = (rest % n, rest / n);
-        }
-        let at = [offset(from, shape, layouts[0], None), offset(from, shape, layouts[1], Some(axis))];
-        Walk { sizes: shape, steps: layouts.map(Layout::strides), axis, position, at }
-    }
-
-    #[inline]
-    fn next(&mut self) {
-        for d in (0..self.sizes.len()).rev() {
-            let n = self.sizes[d];
-            let steps = [self.steps[0][d], if d == self.axis { 0 } else { self.steps[1][d] }];
-            self.position[d] += 1;
-            if self.position[d] < n {
-                self.at = [self.at[0] + steps[0], self.at[1] + steps[1]];
-                return;
+/// What is picked along a stretch: `out[j] = x[j · by + index[j · by_index] · along]`. Answers with the first index that is not below
+/// `limit`, and its position.
+///
+/// # Safety
+///
+/// All of these are there, but where an index is out of range.
+#[inline(always)]
+unsafe fn pick<T: Copy>(
+    n: usize,
+    (x, by, along): (*const T, isize, isize),
+    (index, by_index): (*const i64, isize),
+    limit: u64,
+    out: *mut T,
+) -> Option<(usize, i64)> {
+    for j in 0..n {
+        // SAFETY: this function's contract. A row of small elements need not lie at a multiple of its size.
+        unsafe {
+            let i = *index.offset(j as isize * by_index);
+            if i as u64 >= limit {
+                return Some((j, i));
             }
-            self.position[d] = 0;
-            let back = n as isize - 1;
-            self.at = [self.at[0] - back * steps[0], self.at[1] - back * steps[1]];
+            out.add(j).write_unaligned(x.offset(j as isize * by + i as isize * along).read_unaligned());
         }
     }
+    None
 }
 
 /// `out[…, j, …] = x[…, index[…, j, …], …]` along `axis`; `out` is dense and has the index's shape, elements have
@@ -99,42 +130,55 @@ pub unsafe fn gather(
     if shape.contains(&0) {
         return Ok(());
     }
-    let rows = rows(&shape, axis, lindex, lx);
-    let n = rows.shape.numel();
-    let limit = lx.shape()[axis] as i64;
+    let (first, row) = together(&shape, axis, lindex, lx);
+    let shape = Shape::of(&shape[..first]);
+    let n = shape.numel();
+    let limit = lx.shape()[axis];
     let (x, index, out) = (Shared(x), Shared(index.cast::<i64>()), Shared(out));
     let failure = Mutex::new(None);
-    let bytes = rows.row * size;
+    let bytes = row * size;
     let along = lx.strides()[axis];
     let part = |from: usize, to: usize| {
-        let mut walk = Walk::new(from, &rows.shape, [lindex, lx], axis);
-        for position in from..to {
-            let [at_index, at] = walk.at;
-            walk.next();
+        stretches(&shape, [lindex, lx], axis, from..to, |position, n, [at_index, at], [by_index, by]| {
             // SAFETY: by this function's contract; rows of the result are disjoint.
-            unsafe {
-                let i = *index.get().offset(at_index);
-                if i < 0 || i >= limit {
-                    if let Ok(mut failure) = failure.lock() {
-                        // The first in the index's order, whichever thread is first.
-                        if failure.as_ref().is_none_or(|&(at, _)| position < at) {
-                            *failure = Some((position, OutOfRange { index: i, size: limit }));
-                        }
-                    }
-                    return;
-                }
-                let src = x.get().offset((at + i as isize * along) * size as isize);
+            let found = unsafe {
+                let index = (index.get().offset(at_index), by_index);
+                let src = x.get().offset(at * size as isize);
                 let to = out.get().add(position * bytes);
-                match bytes {
-                    // One element: a call would take longer than the copy.
-                    4 => std::ptr::copy_nonoverlapping(src.cast::<[u8; 4]>(), to.cast(), 1),
-                    8 => std::ptr::copy_nonoverlapping(src.cast::<[u8; 8]>(), to.cast(), 1),
-                    _ => std::ptr::copy_nonoverlapping(src, to, bytes),
+                macro_rules! cells {
+                    ($T:ty) => {
+                        pick::<$T>(n, (src.cast(), by, along), index, limit as u64, to.cast())
+                    };
+                }
+                match (row, size) {
+                    (1, 1) => cells!(u8),
+                    (1, 2) => cells!(u16),
+                    (1, 4) => cells!(u32),
+                    (1, _) => cells!(u64),
+                    _ => (0..n).find_map(|j| {
+                        let i = *index.0.offset(j as isize * by_index);
+                        if i as u64 >= limit as u64 {
+                            return Some((j, i));
+                        }
+                        let src = src.offset((j as isize * by + i as isize * along) * size as isize);
+                        std::ptr::copy_nonoverlapping(src, to.add(j * bytes), bytes);
+                        None
+                    }),
+                }
+            };
+            if let Some((j, index)) = found
+                && let Ok(mut failure) = failure.lock()
+            {
+                // The first in the index's order, whichever thread is first.
+                let at = position + j;
+                if failure.as_ref().is_none_or(|&(first, _)| at < first) {
+                    *failure = Some((at, OutOfRange { index, size: limit as i64 }));
                 }
             }
-        }
+            found.is_none()
+        });
     };
-    if n * rows.row < PARALLEL || num_threads() == 1 {
+    if n * row < PARALLEL || num_threads() == 1 {
         part(0, n);
     } else {
         let chunk = n.div_ceil(64);
@@ -143,18 +187,24 @@ pub unsafe fn gather(
     failure.into_inner().unwrap_or(None).map_or(Ok(()), |(_, found)| Err(found))
 }
 
+/// Indices that are checked together.
+const BLOCK: usize = 512;
+
 /// What can be added up by index.
 trait Sum: Copy {
     /// What sums are kept in.
     type Acc: Copy + Default;
+    /// Whether that is the type itself, so that sums are made where they are to be.
+    const IN_PLACE: bool;
     fn add(acc: Self::Acc, v: Self) -> Self::Acc;
     fn finish(acc: Self::Acc) -> Self;
 }
 
 macro_rules! sum_in {
-    ($($T:ty, $Acc:ty, |$a:ident, $v:ident| $add:expr, |$f:ident| $finish:expr;)*) => {
+    ($($T:ty, $Acc:ty, $in_place:literal, |$a:ident, $v:ident| $add:expr, |$f:ident| $finish:expr;)*) => {
         $(impl Sum for $T {
             type Acc = $Acc;
+            const IN_PLACE: bool = $in_place;
             #[inline(always)]
             fn add($a: $Acc, $v: $T) -> $Acc {
                 $add
@@ -167,14 +217,14 @@ macro_rules! sum_in {
     };
 }
 sum_in! {
-    f32, f32, |a, v| a + v, |a| a;
-    f64, f64, |a, v| a + v, |a| a;
-    f16, f32, |a, v| a + v.to_f32(), |a| f16::from_f32(a);
-    bf16, f32, |a, v| a + v.to_f32(), |a| bf16::from_f32(a);
-    i64, i64, |a, v| a.wrapping_add(v), |a| a;
-    i32, i32, |a, v| a.wrapping_add(v), |a| a;
-    i16, i16, |a, v| a.wrapping_add(v), |a| a;
-    u8, u8, |a, v| a.wrapping_add(v), |a| a;
+    f32, f32, true, |a, v| a + v, |a| a;
+    f64, f64, true, |a, v| a + v, |a| a;
+    f16, f32, false, |a, v| a + v.to_f32(), |a| f16::from_f32(a);
+    bf16, f32, false, |a, v| a + v.to_f32(), |a| bf16::from_f32(a);
+    i64, i64, true, |a, v| a.wrapping_add(v), |a| a;
+    i32, i32, true, |a, v| a.wrapping_add(v), |a| a;
+    i16, i16, true, |a, v| a.wrapping_add(v), |a| a;
+    u8, u8, true, |a, v| a.wrapping_add(v), |a| a;
 }
 
 /// Zeros of `size` positions along `axis`, with `x[…, j, …]` added at `index[…, j, …]` in order of j; `out` is dense.
@@ -227,46 +277,91 @@ unsafe fn scatter_as<T: Sum>(
 ) -> Result<(), OutOfRange> {
     let shape = *lx.shape();
     let target = Layout::contiguous(shape.with(axis, size));
-    let mut sums: Vec<T::Acc> = vec![T::Acc::default(); target.numel()];
-    let rows = rows(&shape, axis, lindex, lx);
-    // Rows of one target add in order; stripes of a row's columns never share a target, so threads take stripes.
-    let n = rows.shape.numel();
-    let sums_at = Shared(sums.as_mut_ptr());
+    let total = target.numel();
+    let mut wide: Vec<T::Acc> = if T::IN_PLACE { vec![] } else { vec![T::Acc::default(); total] };
+    let sums = Shared(if T::IN_PLACE { out.cast::<T::Acc>() } else { wide.as_mut_ptr() });
+    if T::IN_PLACE {
+        // SAFETY: `out` has room for every element of the target; all bits of a zero are zeros.
+        unsafe { fill_zero(out.cast(), total * size_of::<T>()) };
+    }
+    let Rows { shape: around, row, step } = rows(&shape, axis, lindex, lx);
+    let n = around.numel();
     let (x, index) = (Shared(x), Shared(index));
     let failure = Mutex::new(None);
-    let stripe = |from: usize, to: usize| {
-        for position in 0..n {
+    let along = target.strides()[axis];
+    let (add, threads) = (row_of::<T>(), num_threads());
+    // Rows of one target add in order: threads take stripes of a row's columns, or some of the places.
+    let stripe = |columns: Range<usize>, places: Range<usize>| {
+        let layouts = [lindex, lx, &target];
+        stretches(&around, layouts, axis, 0..n, |_, n, [at_index, at_x, at], [by_index, by_x, by]| {
             // SAFETY: the callers' contract; stripes of the sums are disjoint.
             unsafe {
-                let i = *index.get().offset(offset(position, &rows.shape, lindex, None));
-                if i < 0 || i >= size as i64 {
-                    if let Ok(mut failure) = failure.lock() {
-                        failure.get_or_insert(OutOfRange { index: i, size: size as i64 });
+                let (index, x) = (index.get().offset(at_index), x.get().offset(at_x));
+                let sums = sums.get().offset(at);
+                for first in (0..n).step_by(BLOCK) {
+                    let block = first as isize..n.min(first + BLOCK) as isize;
+                    let last = size as i64 - 1;
+                    let outside = block.clone().fold(0, |outside, j| {
+                        let i = *index.offset(j * by_index);
+                        outside | i | last.wrapping_sub(i)
+                    });
+                    if outside < 0 {
+                        let all = block.map(|j| *index.offset(j * by_index));
+                        if let Some(found) = all.into_iter().find(|i| !(0..=last).contains(i))
+                            && let Ok(mut failure) = failure.lock()
+                        {
+                            failure.get_or_insert(OutOfRange { index: found, size: size as i64 });
+                        }
+                        return false;
                     }
-                    return;
-                }
-                let src = x.get().offset(offset(position, &rows.shape, lx, None));
-                let at =
-                    offset(position, &rows.shape, &target, Some(axis)) + i as isize * target.strides()[axis];
-                let dst = sums_at.get().offset(at);
-                for k in from..to {
-                    *dst.add(k) = T::add(*dst.add(k), *src.add(k));
+                    let all_places = places.len() == size;
+                    for j in block {
+                        let i = *index.offset(j * by_index);
+                        if !all_places && !places.contains(&(i as usize)) {
+                            continue;
+                        }
+                        let (dst, src) = (sums.offset(j * by + i as isize * along), x.offset(j * by_x));
+                        if row == 1 {
+                            *dst = T::add(*dst, *src);
+                        } else {
+                            add(dst.add(columns.start), src.add(columns.start * step), step, columns.len());
+                        }
+                    }
                 }
             }
-        }
+            true
+        });
     };
-    if n * rows.row < PARALLEL || rows.row < 32 || num_threads() == 1 {
-        stripe(0, rows.row);
-    } else {
-        let width = rows.row.div_ceil(16).next_multiple_of(16);
-        parallel(rows.row.div_ceil(width), &|t| stripe(t * width, ((t + 1) * width).min(rows.row)));
+    match (row, n * row < PARALLEL || threads == 1) {
+        (_, true) => stripe(0..row, 0..size),
+        (..32, _) => parallel(threads, &|t| stripe(0..row, size * t / threads..size * (t + 1) / threads)),
+        _ => {
+            let width = row.div_ceil(16).next_multiple_of(16);
+            parallel(row.div_ceil(width), &|t| stripe(t * width..((t + 1) * width).min(row), 0..size));
+        }
     }
     if let Some(found) = failure.into_inner().unwrap_or(None) {
         return Err(found);
     }
-    for (i, sum) in sums.into_iter().enumerate() {
+    for (i, sum) in wide.into_iter().enumerate() {
         // SAFETY: `out` has room for every element of the target.
         unsafe { *out.add(i) = T::finish(sum) };
     }
     Ok(())
+}
+
+/// Adds a row, whose elements lie `step` (0 or 1) apart, to sums.
+type AddRow<T> = unsafe fn(sums: *mut <T as Sum>::Acc, x: *const T, step: usize, n: usize);
+
+fn row_of<T: Sum>() -> AddRow<T> {
+    by_isa!(narrow isa(), AddRow<T>, fn<T: Sum>(sums: *mut <T as Sum>::Acc, x: *const T, step: usize, n: usize) {
+        let sums = std::slice::from_raw_parts_mut(sums, n);
+        if step == 0 {
+            let x = *x;
+            sums.iter_mut().for_each(|sum| *sum = T::add(*sum, x));
+        } else {
+            let x = std::slice::from_raw_parts(x, n);
+            sums.iter_mut().zip(x).for_each(|(sum, &x)| *sum = T::add(*sum, x));
+        }
+    }, [T])
 }

@@ -4,6 +4,7 @@ use super::Sizes;
 use crate::cpu::library::Shared;
 use crate::cpu::pool::{num_threads, parallel};
 use crate::library::Operand;
+use std::ops::Range;
 
 /// Bytes from which threads share the work.
 const PARALLEL: usize = 1 << 18;
@@ -27,8 +28,8 @@ pub(super) unsafe fn put(sizes: &Sizes, base: &Operand, value: &Operand, index: 
     let work = outer * count * row + if copies { total } else { 0 };
     let threads = num_threads();
     // Each task looks at all indices: where rows are short, that is most of the work.
-    let each = if row < 64 { 1 } else { 4 };
-    let tasks = if work < PARALLEL || threads == 1 { 1 } else { (each * threads).min(n.max(1)) };
+    let per_thread = if row < 64 { 1 } else { 4 };
+    let tasks = if work < PARALLEL || threads == 1 { 1 } else { (per_thread * threads).min(n.max(1)) };
     let run = |task: usize| {
         let (from, values, to) = (&from, &values, &to);
         let (first, end) = (n * task / tasks, n * (task + 1) / tasks);
@@ -45,23 +46,20 @@ pub(super) unsafe fn put(sizes: &Sizes, base: &Operand, value: &Operand, index: 
                     );
                 }
             }
-            for (j, &at) in index.iter().enumerate() {
-                let Some(at) = usize::try_from(at).ok().filter(|at| (first..end).contains(at)) else {
-                    continue;
-                };
-                match one {
-                    // SAFETY: there is one element, and room for a row of them.
-                    true => unsafe { fill(values.0, size, place(at), inner) },
-                    // SAFETY: there are as many values as indices, of a row each.
-                    false => unsafe {
-                        let (value, place) = (values.0.add((o * count + j) * row), place(at));
-                        match row {
-                            // One element: a call would take longer than the copy.
-                            4 => std::ptr::copy_nonoverlapping(value.cast::<[u8; 4]>(), place.cast(), 1),
-                            8 => std::ptr::copy_nonoverlapping(value.cast::<[u8; 8]>(), place.cast(), 1),
-                            _ => std::ptr::copy_nonoverlapping(value, place, row),
+            // SAFETY: there are as many values as indices, of a row each, or one element; places are within the output.
+            unsafe {
+                let (value, to) = (values.0.add(if one { 0 } else { o * count * row }), place(0));
+                match (one, row) {
+                    (false, 1) => write::<u8>(index, first..end, value, to),
+                    (false, 2) => write::<u16>(index, first..end, value, to),
+                    (false, 4) => write::<u32>(index, first..end, value, to),
+                    (false, 8) => write::<u64>(index, first..end, value, to),
+                    _ => each(index, first..end, |j, at| match one {
+                        true => fill(value, size, to.add(at * row), inner),
+                        false => {
+                            std::ptr::copy_nonoverlapping(value.add(j * row), to.add(at * row), row);
                         }
-                    },
+                    }),
                 }
             }
         }
@@ -70,6 +68,31 @@ pub(super) unsafe fn put(sizes: &Sizes, base: &Operand, value: &Operand, index: 
         1 => run(0),
         _ => parallel(tasks, &run),
     }
+}
+
+/// Calls `run` with the indices that name some of the places, in their order.
+#[inline(always)]
+fn each(index: &[i64], places: Range<usize>, mut run: impl FnMut(usize, usize)) {
+    let (first, n) = (places.start as u64, places.len() as u64);
+    for (j, &at) in index.iter().enumerate() {
+        // What was checked is no negative number; those before the first place wrap around.
+        if (at as u64).wrapping_sub(first) < n {
+            run(j, at as usize);
+        }
+    }
+}
+
+/// Writes values of one element each: a call for each would take longer than the copy.
+///
+/// # Safety
+///
+/// There are as many values as indices, and room for one at each of the places.
+unsafe fn write<T>(index: &[i64], places: Range<usize>, values: *const u8, to: *mut u8) {
+    let (values, to) = (values.cast::<T>(), to.cast::<T>());
+    each(index, places, |j, at| {
+        // SAFETY: this function's contract. A row of small elements need not lie at a multiple of its size.
+        unsafe { to.add(at).write_unaligned(values.add(j).read_unaligned()) };
+    });
 }
 
 /// Writes `count` times an element of `size` bytes.

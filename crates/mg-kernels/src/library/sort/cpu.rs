@@ -9,6 +9,7 @@ use crate::cpu::library::{Shared, scratch};
 use crate::cpu::pool::{num_threads, parallel};
 use crate::library::{Operand, Shaped};
 use mg_device::{DType, bf16, f16};
+use std::ops::Range;
 
 /// Length from which a line is sorted by all threads, where there are fewer lines than these.
 const LONG: usize = 1 << 17;
@@ -41,6 +42,13 @@ impl<E: Element> Lines<E> {
     #[inline(always)]
     pub(super) fn key(&self, x: E) -> u64 {
         x.key() ^ self.turn
+    }
+
+    /// Says of a block of a line's elements whether any comes no later than a word.
+    fn near<W: Word>(&self, row: usize) -> impl Fn(Range<usize>, W) -> bool + Sync {
+        let (x, turn, near) = (Shared(self.line(row).as_ptr()), self.turn, select::near_of::<E>());
+        // SAFETY: the block lies within the line; the processor has the instructions.
+        move |block, limit| unsafe { near(x.get().add(block.start), block.len(), turn, limit.key(true)) }
     }
 
     /// The element of a key.
@@ -230,7 +238,7 @@ unsafe fn first<E: Element, W: Word>(sort: &Sort, lines: &Lines<E>, results: usi
             let x = lines.line(row);
             let load = |i: usize| W::join(lines.key(x[i]), i as u64);
             match select::few(n, results) {
-                true => write(row, 0, &select::smallest_long(n, results, &load)),
+                true => write(row, 0, &select::smallest_long(n, results, &load, &lines.near(row))),
                 false => sort_long(n, &load, low, &|from, words| write(row, from, words)),
             }
         }
@@ -239,7 +247,8 @@ unsafe fn first<E: Element, W: Word>(sort: &Sort, lines: &Lines<E>, results: usi
     lines.each(&|row| {
         let x = lines.line(row);
         if select::few(n, results) {
-            return write(row, 0, &select::smallest(0..n, results, &|i| W::join(lines.key(x[i]), i as u64)));
+            let load = |i: usize| W::join(lines.key(x[i]), i as u64);
+            return write(row, 0, &select::smallest(0..n, results, &load, &lines.near(row)));
         }
         with_words(
             x,

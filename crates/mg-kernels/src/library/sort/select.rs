@@ -5,6 +5,7 @@ use super::cpu::{Lines, with_words};
 use super::keys::Element;
 use super::words::{Word, chunks, nth_long, sort, sort_long, with_spare};
 use crate::cpu::library::Shared;
+use crate::cpu::loops::{by_isa, isa};
 use crate::cpu::pool::parallel;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -17,9 +18,30 @@ pub(super) fn few(n: usize, count: usize) -> bool {
     count < n && count <= n / 16
 }
 
+/// Whether any of some elements has a key of at most `most`, once turned.
+type Near<E> = unsafe fn(x: *const E, n: usize, turn: u64, most: u64) -> bool;
+
+/// The loop for it: all are looked at, many at a time.
+pub(super) fn near_of<E: Element>() -> Near<E> {
+    by_isa!(narrow isa(), Near<E>, fn<E: Element>(x: *const E, n: usize, turn: u64, most: u64) -> bool {
+        let x = std::slice::from_raw_parts(x, n);
+        match E::BITS <= 32 {
+            true => x.iter().fold(false, |any, x| any | ((x.key() ^ turn) as u32 <= most as u32)),
+            false => x.iter().fold(false, |any, x| any | (x.key() ^ turn <= most)),
+        }
+    }, [E])
+}
+
 /// The `count` smallest words of a range, in order: those that are smaller than the `count`-th of what was seen are kept, and thinned
 /// out from time to time.
-pub(super) fn smallest<W: Word>(range: Range<usize>, count: usize, load: &impl Fn(usize) -> W) -> Vec<W> {
+///
+/// `near(block, limit)` is false where it can tell that none of a block of words is smaller than the limit.
+pub(super) fn smallest<W: Word>(
+    range: Range<usize>,
+    count: usize,
+    load: &impl Fn(usize) -> W,
+    near: &impl Fn(Range<usize>, W) -> bool,
+) -> Vec<W> {
     if count == 0 {
         return vec![];
     }
@@ -36,11 +58,7 @@ pub(super) fn smallest<W: Word>(range: Range<usize>, count: usize, load: &impl F
         let mut at = first;
         while at < range.end {
             let end = (at + BLOCK).min(range.end);
-            let mut any = false;
-            for i in at..end {
-                any |= load(i) < limit;
-            }
-            if any {
+            if near(at..end, limit) {
                 kept.extend((at..end).map(load).filter(|w| *w < limit));
                 if kept.len() > room {
                     limit = thin(&mut kept).unwrap_or(limit);
@@ -55,17 +73,22 @@ pub(super) fn smallest<W: Word>(range: Range<usize>, count: usize, load: &impl F
 }
 
 /// The `count` smallest words of a long line, in order, by all threads.
-pub(super) fn smallest_long<W: Word>(n: usize, count: usize, load: &(impl Fn(usize) -> W + Sync)) -> Vec<W> {
+pub(super) fn smallest_long<W: Word>(
+    n: usize,
+    count: usize,
+    load: &(impl Fn(usize) -> W + Sync),
+    near: &(impl Fn(Range<usize>, W) -> bool + Sync),
+) -> Vec<W> {
     let (chunk, chunks) = chunks(n);
     let mut found: Vec<Vec<W>> = vec![vec![]; chunks];
     let at = Shared(found.as_mut_ptr());
     parallel(chunks, &|c| {
-        let best = smallest(c * chunk..((c + 1) * chunk).min(n), count, load);
+        let best = smallest(c * chunk..((c + 1) * chunk).min(n), count, load, near);
         // SAFETY: each task has an entry of its own.
         unsafe { *at.get().add(c) = best };
     });
     let found = found.concat();
-    smallest(0..found.len(), count, &|i| found[i])
+    smallest(0..found.len(), count, &|i| found[i], &|block, limit| found[block].iter().any(|w| *w < limit))
 }
 
 /// One position of each line.
