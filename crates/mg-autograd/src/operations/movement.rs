@@ -63,31 +63,27 @@ fn rolled(x: &Node, axis: usize, shift: isize) -> Result<Node> {
 fn repeated(x: &Node, times: &[usize]) -> Result<Node> {
     let shape = *x.shape();
     let total = shape_of(shape.iter().zip(times).map(|(&n, &times)| n.saturating_mul(times)))?;
+    // An axis of repetitions before each axis, then merged with it; one of size 1 is just longer.
+    let (mut apart, mut wide) = (vec![], vec![]);
+    for (&n, &times) in shape.iter().zip(times) {
+        if n != 1 && times != 1 {
+            apart.push(1);
+            wide.push(times);
+        }
+        apart.push(n);
+        wide.push(if n == 1 { times } else { n });
+    }
+    if apart.len() <= mg_device::MAX_RANK {
+        let wide = Shape::new(&wide)?;
+        return x.reshape(Shape::new(&apart)?)?.expand(wide)?.copy().reshape(total);
+    }
+    // As many axes as there can be: one after the other.
     let mut out = x.clone();
     for (axis, &times) in times.iter().enumerate().filter(|(_, times)| **times != 1) {
-        let now = *out.shape();
-        // An axis of repetitions before the axis, then merged with it; one of size 1 is just longer.
-        if now[axis] == 1 {
-            out = out.expand(now.with(axis, times))?;
-            continue;
-        }
-        let apart = shape_of(now[..axis].iter().copied().chain([1]).chain(now[axis..].iter().copied()));
-        match apart {
-            Ok(apart) => {
-                let wide = Shape::new(&apart.with(axis, times))?;
-                out = out
-                    .reshape(apart)?
-                    .expand(wide)?
-                    .reshape(Shape::new(&now.with(axis, now[axis] * times))?)?;
-            }
-            // As many axes as there can be.
-            Err(_) => {
-                out = Node::concat(&vec![&out; times.max(1)], axis)?.slice(axis, 0, 1, now[axis] * times)?
-            }
-        }
+        let n = out.shape()[axis];
+        out = Node::concat(&vec![&out; times.max(1)], axis)?.slice(axis, 0, 1, n * times)?;
     }
-    debug_assert_eq!(*out.shape(), total);
-    Ok(if out.is(x) { x.copy() } else { out.copy() })
+    Ok(out.copy())
 }
 
 #[operations(MOVEMENT, fallible)]
@@ -572,7 +568,7 @@ impl Tensor {
             }
             let (before, behind) = shape.split_at(axis + 1);
             let apart = |times| shape_of(before.iter().copied().chain([times]).chain(behind.iter().copied()));
-            return Ok(Tensor::from_node(x.reshape(apart(1)?)?.expand(apart(count)?)?.reshape(size)?.copy()));
+            return Ok(Tensor::from_node(x.reshape(apart(1)?)?.expand(apart(count)?)?.copy().reshape(size)?));
         }
         if counts.len() != n {
             return wrong_value(format!(
