@@ -76,7 +76,7 @@ impl<'a> Walk<'a> {
 }
 
 /// `out[…, j, …] = x[…, index[…, j, …], …]` along `axis`; `out` is dense and has the index's shape, elements have
-/// `size` bytes (1, 2, 4 or 8). Pointers are the buffers' starts.
+/// `size` bytes (1, 2, 4 or 8). Pointers are the buffers' starts. Negative indices count from the end, if it `wraps`.
 ///
 /// # Errors
 ///
@@ -93,6 +93,7 @@ pub unsafe fn gather(
     index: *const u8,
     lindex: &Layout,
     axis: usize,
+    wraps: bool,
     out: *mut u8,
 ) -> Result<(), OutOfRange> {
     let shape = *lindex.shape();
@@ -113,12 +114,13 @@ pub unsafe fn gather(
             walk.next();
             // SAFETY: by this function's contract; rows of the result are disjoint.
             unsafe {
-                let i = *index.get().offset(at_index);
+                let given = *index.get().offset(at_index);
+                let i = if wraps && given < 0 { given.wrapping_add(limit) } else { given };
                 if i < 0 || i >= limit {
                     if let Ok(mut failure) = failure.lock() {
                         // The first in the index's order, whichever thread is first.
                         if failure.as_ref().is_none_or(|&(at, _)| position < at) {
-                            *failure = Some((position, OutOfRange { index: i, size: limit }));
+                            *failure = Some((position, OutOfRange { index: given, size: limit }));
                         }
                     }
                     return;
