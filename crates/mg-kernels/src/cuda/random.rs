@@ -95,9 +95,7 @@ pub(crate) fn uniforms(dtype: DType, seed: Op, at: Op, n: usize) -> Vec<Op> {
     let each = words_of(dtype);
     let of_block = 4 / each;
     if !n.is_multiple_of(of_block) {
-        return (0..n)
-            .map(|i| uniform(dtype, seed, op2(Kind::D, "add.s64", at, imm64(i as i64))))
-            .collect();
+        return (0..n).map(|i| uniform(dtype, seed, op2(Kind::D, "add.s64", at, imm64(i as i64)))).collect();
     }
     let (first, which) = place_of(dtype, at);
     let blocks = n / of_block;

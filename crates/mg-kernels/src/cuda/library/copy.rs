@@ -1,11 +1,11 @@
 //! Strided copies and fills.
 
-use super::{Plan, Pointer};
 use super::args::index::Axes;
 use super::args::{self, OUTPUT, input};
 use super::axes::{WIDE, countable};
 use super::constants::copy::{BLOCK, THREADS};
 use super::many::TAKEN;
+use super::{Plan, Pointer};
 use mg_device::{Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
 use smallvec::{SmallVec, smallvec};
 

@@ -5,7 +5,7 @@ use crate::cuda::library::args::index::{Axes, Divisor};
 use crate::cuda::library::args::{self, Address, OUTPUT, input};
 use crate::cuda::library::axes::{WIDE, countable};
 use crate::cuda::library::constants::gather::BLOCK;
-use crate::cuda::library::constants::scatter::{EACH, SUMS, ROW, STRIP, THREADS, WARPS};
+use crate::cuda::library::constants::scatter::{EACH, ROW, STRIP, SUMS, THREADS, WARPS};
 use crate::cuda::library::constants::sort::{BITS, DIGITS, TILE};
 use crate::cuda::library::many::{self, TAKEN};
 use crate::cuda::library::{Launch, Plan, Pointer, copy, launch};
