@@ -130,12 +130,10 @@ fn others() -> Vec<Launch> {
     let written = put::Put { n: 10, inner: 4 };
     all.extend(launches(written, &[f32s(&[10, 4]), f32s(&[3, 4]), (&[3], DType::I64)]));
     all.extend(launches(written, &[f32s(&[10, 4]), f32s(&[3000, 4]), (&[3000], DType::I64)]));
-    for (dtype, steps) in [(DType::F32, 3), (DType::F16, 3), (DType::Bool, 3)] {
+    for dtype in [DType::F32, DType::F16, DType::Bool] {
         let operands: [(&[usize], DType); 3] = [(&[9, 8], dtype), (&[4, 7], dtype), (&[4, 7], DType::I64)];
         for own in [true, false] {
-            let made = launches(Extreme { axis: 0, least: false, own }, &operands);
-            assert_eq!(made.len(), steps + usize::from(!own));
-            all.extend(made);
+            all.extend(launches(Extreme { axis: 0, least: false, own }, &operands));
         }
     }
     all.extend(launches(Compact { found: 5 }, &[(&[3000], DType::Bool), (&[2], DType::I64)]));
