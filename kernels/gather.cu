@@ -18,7 +18,7 @@ struct Gather {
     i64 axis_stride;    // of x, in units
     Divisor row;        // units that share an index and lie side by side
     u32 wide;
-    u32 unused;
+    u32 wraps;          // negative indices count from the end
     Axes<2> axes;       // around the rows: of the index in elements, of x in units, without the axis
 };
 
@@ -34,12 +34,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         u64 position = p.wide ? unit / p.row.size : (u64)p.row.divide((u32)unit);
         i64 at[2];
         p.axes.offsets(position, at);
-        i64 index = p.index[at[0]];
+        i64 given = p.index[at[0]], index = given + (p.wraps && given < 0 ? p.limit : 0);
         if (index >= 0 && index < p.limit) {
             value[i] = ((const T*)p.x)[at[1] + index * p.axis_stride + (i64)(unit - position * p.row.size)];
         } else {
             value[i] = T();
-            report(p.fault, index);
+            report(p.fault, given);
         }
     }
 #pragma unroll

@@ -2,7 +2,7 @@
 //
 // Each element of the result has one thread, which adds what belongs to it in order: no atomics, the same bits every time.
 // Where the axis is short (or rows are long) every target looks through all indices that may name it; otherwise positions
-// are sorted by target first, stably, and each target finds its own by bisection.
+// are sorted by target first, stably (by sort.cu). Sums of integers are the same in any order: atomics add those of 32 and 64 bits.
 #include "index.cuh"
 
 #ifdef V_SUM
@@ -21,8 +21,9 @@ __device__ __forceinline__ SUM add(SUM a, SUM b) { return a + b; }
 #endif
 #endif
 
-// ROW, STRIP: elements of a row that a warp has, where it looks through all indices and where these are sorted.
-enum : u32 { THREADS = 256, WARPS = THREADS / 32, ROW = 32, STRIP = 128 };
+// ROW, STRIP: elements of a row that a warp has, where it looks through all indices and where these are sorted. SUMS, EACH: sums that a
+// block has of its own, and elements that it adds to them at a time.
+enum : u32 { THREADS = 256, WARPS = THREADS / 32, ROW = 32, STRIP = 128, SUMS = 2048, TIMES = 4, EACH = THREADS * TIMES };
 
 struct Scatter {
     void* out;
@@ -35,9 +36,10 @@ struct Scatter {
     u64 sorted;            // how many keys
     i64 limit;             // size of the result's axis
     i64 x_stride, index_stride;  // along the axis
+    i64 x_column;          // from one element of a row of x to the next
     u32 length;            // of x along the axis
     u32 wide;
-    Divisor row;           // elements that share an index and lie side by side
+    Divisor row;           // elements that share an index, side by side in the result
     u32 axis;              // where the axis is among `targets`
     u32 unused;
     Axes<2> targets;       // around the rows of the result: of the index and of x, the axis with stride 0
@@ -62,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     p.targets.offsets(row, at);
     i64 mine = along(p, row);
     const i64* index = p.index + at[0];
-    const T* x = (const T*)p.x + at[1] + column;
+    const T* x = (const T*)p.x + at[1] + (i64)column * p.x_column;
     bool checks = mine == 0 && column == 0;
     SUM sum = SUM(0);
 #pragma unroll 4
@@ -88,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
     p.targets.offsets(row, at);
     i64 mine = along(p, row);
     const i64* index = p.index + at[0];
-    const T* x = (const T*)p.x + at[1] + column;
+    const T* x = (const T*)p.x + at[1] + (i64)column * p.x_column;
     bool inside = column < p.row.size;
     bool checks = mine == 0 && column < 32;
     SUM sum = SUM(0);
@@ -110,26 +112,53 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 #endif
 
 #ifdef V_SEGMENTS
-// A thread an element; the positions of its target stand side by side among the sorted ones.
+// The positions of a target stand side by side among the sorted ones: who has the first of them adds all. Targets that have none are
+// zero already. From LONG positions on a warp reads them together, and adds them one after the other all the same.
+constexpr u32 LONG = 16;
+
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Scatter p) {
-    u64 element = (u64)blockIdx.x * THREADS + threadIdx.x;
-    if (element >= p.count) return;
-    u64 row = p.wide ? element / p.row.size : (u64)p.row.divide((u32)element);
-    u64 column = element - row * p.row.size;
-    u64 low = 0, high = p.sorted;
-    while (low < high) {
-        u64 middle = (low + high) / 2;
-        if (p.keys[middle] < (u32)row) low = middle + 1; else high = middle;
+    u64 unit = (u64)blockIdx.x * THREADS + threadIdx.x;
+    u32 lane = threadIdx.x % 32, first = 0, column = 0, key = ~0u;
+    bool begins = false, is_long = false;
+    if (unit < p.sorted * p.row.size) {
+        first = (u32)(p.wide ? unit / p.row.size : (u64)p.row.divide((u32)unit));
+        column = (u32)(unit - (u64)first * p.row.size);
+        key = p.keys[first];
+        begins = key != ~0u && (first == 0 || p.keys[first - 1] != key);
+        is_long = begins && first + LONG < p.sorted && p.keys[first + LONG] == key;
     }
-    const T* x = (const T*)p.x + column;
-    SUM sum = SUM(0);
+    const T* x = (const T*)p.x;
+    T* out = (T*)p.out;
+    if (begins && !is_long) {
+        SUM sum = SUM(0);
 #pragma unroll 1
-    for (; low < p.sorted && p.keys[low] == (u32)row; low++) {
-        i64 at[2];
-        p.places.offsets(p.positions[low], at);
-        sum = add(sum, widen(x[at[1]]));
+        for (u32 j = first; j < p.sorted && p.keys[j] == key; j++) {
+            i64 at[2];
+            p.places.offsets(p.positions[j], at);
+            sum = add(sum, widen(x[at[1] + (i64)column * p.x_column]));
+        }
+        narrow(sum, out[(u64)key * p.row.size + column]);
     }
-    narrow(sum, ((T*)p.out)[element]);
+    for (u32 left = __ballot_sync(~0u, is_long); left; left &= left - 1) {
+        u32 who = __ffs(left) - 1;
+        u32 from = __shfl_sync(~0u, first, who), own = __shfl_sync(~0u, key, who), c = __shfl_sync(~0u, column, who);
+        SUM sum = SUM(0);
+        u32 n = 32;
+#pragma unroll 1
+        for (u32 j = from + lane; n == 32; j += 32) {
+            bool mine = j < p.sorted && p.keys[j] == own;
+            SUM value = SUM(0);
+            if (mine) {
+                i64 at[2];
+                p.places.offsets(p.positions[j], at);
+                value = widen(x[at[1] + (i64)c * p.x_column]);
+            }
+            n = __popc(__ballot_sync(~0u, mine));
+#pragma unroll 4
+            for (u32 i = 0; i < n; i++) sum = add(sum, __shfl_sync(~0u, value, i));
+        }
+        if (lane == who) narrow(sum, out[(u64)own * p.row.size + c]);
+    }
 }
 #endif
 
@@ -167,10 +196,10 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
         more = n == 32;
 #pragma unroll 2
         for (u32 i = 0; i < n; i++) {
-            const T* from = x + __shfl_sync(~0u, offset[1], i) + column;
+            const T* from = x + __shfl_sync(~0u, offset[1], i) + (i64)column * p.x_column;
 #pragma unroll
             for (u32 c = 0; c < 4; c++)
-                if (column + c * 32 < p.row.size) sum[c] = add(sum[c], widen(from[c * 32]));
+                if (column + c * 32 < p.row.size) sum[c] = add(sum[c], widen(from[(i64)(c * 32) * p.x_column]));
         }
     }
     for (u32 c = 0; c < 4; c++)
@@ -178,139 +207,101 @@ extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_consta
 }
 #endif
 
-// Sorting by target: least significant digit first, 8 bits a pass, each pass stable.
-enum : u32 { ITEMS = 2048 };  // of a block
-
 #ifdef V_KEYS
 struct Keys {
     const i64* index;
     u32* keys;
-    u32* positions;
     Fault* fault;
     u64 count;
     i64 limit;
-    u32 axis, unused;
-    Axes<1> places;                    // around the rows of x: of the index
+    i64 stride;      // rows of the result from one place along the axis to the next
+    Axes<2> places;  // around the rows of x: of the index, and of the rows of the result, without the axis
 };
 
-// What is out of range goes behind every target.
+// What is sorted: the row of the result that each position goes to. What is out of range goes behind all.
 extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Keys p) {
     u64 position = (u64)blockIdx.x * THREADS + threadIdx.x;
     if (position >= p.count) return;
-    i64 at[1];
+    i64 at[2];
     p.places.offsets(position, at);
     i64 index = p.index[at[0]];
-    // The row of the result: the position with the index in place of its coordinate along the axis.
-    u64 rest = position, key = 0, scale = 1;
-#pragma unroll 1
-    for (int axis = (int)p.places.rank - 1; axis >= 0; axis--) {
-        u32 size = p.places.size[axis].size;
-        u64 i = rest % size;
-        rest /= size;
-        bool indexed = axis == (int)p.axis;
-        key += (indexed ? (u64)index : i) * scale;
-        scale *= indexed ? (u64)p.limit : size;
-    }
     bool valid = index >= 0 && index < p.limit;
     if (!valid) report(p.fault, index);
-    p.keys[position] = valid ? (u32)key : ~0u;
-    p.positions[position] = (u32)position;
+    p.keys[position] = valid ? (u32)(at[1] + index * p.stride) : ~0u;
 }
 #endif
 
-struct Sort {
-    const u32* keys;
-    const u32* positions;
-    u32* keys_out;
-    u32* positions_out;
-    u32* counts;  // [256][blocks]
-    u64 count;
-    u32 shift;
-    u32 blocks;
+#if V_ADD || V_FEW
+// Integers are added in any order, by atomics: sums wrap, and are the same.
+struct Add {
+    T* out;
+    const T* x;
+    const i64* index;
+    Fault* fault;
+    u64 count;       // elements of x
+    i64 limit;
+    i64 stride;      // of the result along the axis
+    u64 sums;        // elements of the result
+    Axes<3> places;  // of the index, of x, and of the result without the axis
 };
 
-#ifdef V_COUNT
-extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Sort p) {
-    __shared__ u32 counts[256];
-    counts[threadIdx.x] = 0;
-    __syncthreads();
-    for (u32 i = threadIdx.x; i < ITEMS; i += 256) {
-        u64 at = (u64)blockIdx.x * ITEMS + i;
-        if (at < p.count) atomicAdd(counts + (p.keys[at] >> p.shift & 255), 1u);
+// Where an element goes, and what it is; or nowhere.
+__device__ __forceinline__ bool goes(const Add& p, u64 element, i64& to, T& value) {
+    i64 at[3];
+    p.places.offsets(element, at);
+    i64 index = p.index[at[0]];
+    if (index < 0 || index >= p.limit) {
+        report(p.fault, index);
+        return false;
     }
-    __syncthreads();
-    p.counts[(u64)threadIdx.x * p.blocks + blockIdx.x] = counts[threadIdx.x];
+    to = at[2] + index * p.stride;
+    value = p.x[at[1]];
+    return true;
 }
 #endif
 
-#ifdef V_OFFSETS
-// One block: each count becomes the sum of those before it.
-extern "C" __global__ void __launch_bounds__(1024) V_NAME(const __grid_constant__ Sort p) {
-    __shared__ u32 sums[32];
-    u32 n = 256 * p.blocks, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    u32 before = 0;
-    for (u32 start = 0; start < n; start += 4096) {
-        u32 own[4], total = 0;
-        u32 at = start + threadIdx.x * 4;
-        for (u32 i = 0; i < 4; i++) {
-            own[i] = at + i < n ? p.counts[at + i] : 0;
-            total += own[i];
-        }
-        u32 sum = total;
-        for (u32 d = 1; d < 32; d *= 2) {
-            u32 other = __shfl_up_sync(~0u, sum, d);
-            if (lane >= d) sum += other;
-        }
-        __syncthreads();
-        if (lane == 31) sums[warp] = sum;
-        __syncthreads();
-        u32 warps = before;
-        u32 all = 0;
-        for (u32 w = 0; w < 32; w++) {
-            if (w < warp) warps += sums[w];
-            all += sums[w];
-        }
-        u32 next = warps + sum - total;
-        for (u32 i = 0; i < 4; i++) {
-            if (at + i < n) p.counts[at + i] = next;
-            next += own[i];
-        }
-        before += all;
-    }
+#ifdef V_ADD
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Add p) {
+    u64 element = (u64)blockIdx.x * THREADS + threadIdx.x;
+    i64 to;
+    T value;
+    if (element < p.count && goes(p, element, to, value)) atomicAdd((SUM*)p.out + to, (SUM)value);
 }
 #endif
 
-#ifdef V_MOVE
-extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Sort p) {
-    __shared__ u32 base[256];
-    __shared__ u32 counts[WARPS][256];
-    u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    base[threadIdx.x] = p.counts[(u64)threadIdx.x * p.blocks + blockIdx.x];
-    for (u32 start = 0; start < ITEMS; start += 256) {
-        for (u32 w = 0; w < WARPS; w++) counts[w][threadIdx.x] = 0;
-        __syncthreads();
-        u64 at = (u64)blockIdx.x * ITEMS + start + threadIdx.x;
-        bool inside = at < p.count;
-        u32 key = inside ? p.keys[at] : 0;
-        u32 digit = key >> p.shift & 255;
-        u32 same = __match_any_sync(~0u, inside ? digit : 256u);
-        u32 rank = __popc(same & ((1u << lane) - 1));
-        if (inside && rank == 0) counts[warp][digit] = __popc(same);
-        __syncthreads();
-        u32 sum = base[threadIdx.x];
-        for (u32 w = 0; w < WARPS; w++) {
-            u32 own = counts[w][threadIdx.x];
-            counts[w][threadIdx.x] = sum;
-            sum += own;
+#ifdef V_FEW
+// Few sums: each block has its own of all of them first. Those of 64 bits are two words, and a carry.
+extern "C" __global__ void __launch_bounds__(THREADS) V_NAME(const __grid_constant__ Add p) {
+    constexpr bool WIDE = sizeof(T) == 8;
+    __shared__ u32 low[SUMS], high[WIDE ? SUMS : 1];
+    for (u32 i = threadIdx.x; i < p.sums; i += THREADS) {
+        low[i] = 0;
+        if (WIDE) high[i] = 0;
+    }
+    __syncthreads();
+    for (u64 start = (u64)blockIdx.x * EACH; start < p.count; start += (u64)gridDim.x * EACH) {
+        i64 to[TIMES];
+        T value[TIMES];
+#pragma unroll
+        for (u32 i = 0; i < TIMES; i++) {
+            u64 element = start + i * THREADS + threadIdx.x;
+            to[i] = -1;
+            if (element < p.count && !goes(p, element, to[i], value[i])) to[i] = -1;
         }
-        base[threadIdx.x] = sum;
-        __syncthreads();
-        if (inside) {
-            u32 to = counts[warp][digit] + rank;
-            p.keys_out[to] = key;
-            p.positions_out[to] = p.positions[at];
+#pragma unroll
+        for (u32 i = 0; i < TIMES; i++) {
+            if (to[i] < 0) continue;
+            u32 less = (u32)value[i], before = atomicAdd(low + to[i], less);
+            if (!WIDE) continue;
+            u32 more = (u32)((u64)(i64)value[i] >> 32) + (before + less < before);
+            if (more) atomicAdd(high + to[i], more);
         }
-        __syncthreads();
+    }
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < p.sums; i += THREADS) {
+        SUM sum = (SUM)low[i];
+        if (WIDE) sum |= (SUM)((u64)high[i] << 32);
+        if (sum) atomicAdd((SUM*)p.out + i, sum);
     }
 }
 #endif

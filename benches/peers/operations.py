@@ -64,8 +64,7 @@ class Side:
         def call():
             result = code()
             if self.realize:
-                for tensor in flat(result):
-                    tensor.realize()
+                self.library.realize(*flat(result))
             return result
 
         self.call = call

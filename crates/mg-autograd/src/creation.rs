@@ -20,7 +20,8 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
 ///
 /// Uniform, exponential, geometric, Cauchy and Bernoulli numbers, samples of `multinomial`, and integers from a range of less
 /// than 2⁵³ take one draw of as many numbers (integers in f64, others in f64 for f64 tensors and in f32 else); normal and
-/// log-normal numbers, and integers from larger ranges, two draws, one after the other. A permutation of `n` takes `2n` positions.
+/// log-normal numbers, and integers from larger ranges, two draws, one after the other. A permutation of `n` is the order
+/// of `n` numbers of f64.
 ///
 /// Clones are handles on one generator.
 ///

@@ -8,8 +8,8 @@ use crate::ops::Operand;
 use crate::tensor::{Tensor, in_place};
 use mg_device::{DType, Error, ErrorKind, Result, Shape};
 use mg_graph::{Node, is_recording};
-use mg_kernels::library::{Put, Search};
-use mg_kernels::{Algebra, Rules};
+use mg_kernels::library::{Compact, Put};
+use mg_kernels::{ReduceKind, Rules};
 
 /// One of the things that an index is made of: what stands between the commas of Python's `x[…]`.
 #[derive(Clone)]
@@ -113,16 +113,33 @@ pub(crate) fn found(mask: &Tensor) -> Result<Vec<Tensor>> {
     found_here(mask)?.into_iter().map(tensor).collect()
 }
 
-/// As [`found`], without bringing the mask to the host: the k-th position is the first at which k have been counted. How many there
-/// are is all that is looked at.
+/// As [`found`], without bringing the mask to the host: what holds is counted by tiles, and each tile then knows where its positions
+/// begin. How many there are is all that is looked at.
 fn found_there(mask: &Tensor) -> Result<Vec<Tensor>> {
+    const TILE: usize = Compact::TILE;
     let shape = mask.shape();
-    let counted = mask.reshape(&[-1])?.try_cumsum(0, Some(DType::I64))?;
-    let last = counted.select(0, -1)?.item::<i64>()?;
-    let wanted = Node::ramp(Shape::new(&[usize::try_from(last).unwrap_or(0)])?, mask.device());
-    let wanted = wanted.add(&wanted.lit(1.0));
-    let mut at =
-        Tensor::from_node(Node::library(Search { right: false }.into(), &[&counted.node(), &wanted])?);
+    let numel = shape.numel();
+    let line = mask.node().reshape(Shape::of(&[numel]))?;
+    let number = line.cast(DType::I64);
+    let whole = numel / TILE * TILE;
+    let mut counts = vec![];
+    if whole > 0 {
+        let tiles = number.slice(0, 0, 1, whole)?.reshape(Shape::of(&[whole / TILE, TILE]))?;
+        counts.push(tiles.reduce(ReduceKind::Sum, 2, false)?);
+    }
+    if whole < numel {
+        let rest = number.slice(0, whole, 1, numel - whole)?;
+        counts.push(rest.reduce(ReduceKind::Sum, 1, false)?.reshape(Shape::of(&[1]))?);
+    }
+    let counts = match &counts[..] {
+        [one] => one.clone(),
+        all => Node::concat(&all.iter().collect::<Vec<_>>(), 0)?,
+    };
+    let ends = Tensor::from_node(counts).try_cumsum(0, None)?;
+    let last = ends.select(0, -1)?.item::<i64>()?;
+    let found = usize::try_from(last).unwrap_or(0);
+    let at = Node::library(Compact { found }.into(), &[&line, &ends.node()])?;
+    let mut at = Tensor::from_node(at);
     let mut found = vec![];
     for axis in (0..shape.rank()).rev() {
         if axis == 0 {
@@ -304,6 +321,9 @@ impl Selection {
             if self.is_view() {
                 return Ok(self.view.clone());
             }
+            if let Some(picked) = self.picked_at_once()? {
+                return Ok(picked);
+            }
             let plan = self.plan()?;
             let rows = plan.rows(&self.view)?.index_select(0, &plan.linear(&self.view)?)?;
             let picked = plan.unfold(&self.view, &rows)?;
@@ -312,6 +332,28 @@ impl Selection {
             // No view of what nobody else knows: views of it are made of this one.
             Ok(if own.layout().is_some() { Tensor::from_node(own.node()) } else { own })
         })
+    }
+
+    /// What integers pick of one axis, where it is not known whether some of them are negative: one launch, which finds out.
+    fn picked_at_once(&self) -> Result<Option<Tensor>> {
+        let of = &self.view;
+        let [Pick { axis, index }] = &self.picks[..] else { return Ok(None) };
+        let (axis, shape, at) = (*axis, of.shape(), index.shape());
+        let known = index.device().is_cpu() || index.device() != of.device();
+        if known || !index.dtype().is_int() || of.numel() == 0 || at.numel() == 0 {
+            return Ok(None);
+        }
+        // Their gradients are added by rows, for which the index has to be known as it is for one row.
+        if crate::is_grad_enabled() && of.node().is_tracked() {
+            return Ok(None);
+        }
+        let mut sizes = shape[..axis].to_vec();
+        sizes.extend(at.iter().chain(&shape[axis + 1..]));
+        let wide = Shape::new(&shape.with(axis, at.numel()))?;
+        let line = Shape::of(&[1; mg_device::MAX_RANK][..shape.rank()]).with(axis, at.numel());
+        let places = index.node().cast(DType::I64).reshape(line)?.expand(wide)?;
+        let picked = of.node().gather_from_both_ends(axis, &places)?;
+        Ok(Some(Tensor::from_node(picked.reshape(Shape::new(&sizes)?)?)))
     }
 
     /// Writes into what is selected.

@@ -501,7 +501,18 @@ impl Node {
     /// Shapes that do not fit, an index that is not i64. An index out of range is found when the value is computed.
     #[track_caller]
     pub fn gather(&self, axis: usize, index: &Node) -> Result<Node> {
-        let kernel = Gather { axis: axis.min(u8::MAX.into()) as u8, called: called("gather") };
+        let kernel = Gather { axis: axis.min(u8::MAX.into()) as u8, wraps: false, called: called("gather") };
+        Node::library(kernel.into(), &[self, index])
+    }
+
+    /// As [`Node::gather`]; negative indices count from the end.
+    ///
+    /// # Errors
+    ///
+    /// As [`Node::gather`].
+    #[track_caller]
+    pub fn gather_from_both_ends(&self, axis: usize, index: &Node) -> Result<Node> {
+        let kernel = Gather { axis: axis.min(u8::MAX.into()) as u8, wraps: true, called: called("index") };
         Node::library(kernel.into(), &[self, index])
     }
 

@@ -78,6 +78,20 @@ pub trait FloatLane: Lane {
         let (first, second) = halves();
         self.mul(first).mul(second)
     }
+    /// `values`, or what `other` makes of them where the mask holds, which is seldom: who computes one number at a time jumps over
+    /// it. It computes what it would without the mask, so that the result is the same whoever does both.
+    #[inline(always)]
+    fn seldom<const N: usize>(
+        mask: Self::Mask,
+        values: [Self; N],
+        other: impl FnOnce([Self; N]) -> [Self; N],
+    ) -> [Self; N] {
+        let (mut made, others) = (values, other(values));
+        for (made, other) in made.iter_mut().zip(others) {
+            *made = Self::select(mask, other, *made);
+        }
+        made
+    }
 }
 
 /// An integer [`Lane`] with its bits: what dtypes of integers are, in two's complement (u64 and u8: without a sign).

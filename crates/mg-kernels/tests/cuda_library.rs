@@ -7,6 +7,7 @@ use mg_kernels::cuda::library::{KERNELS, Launch, MAX_ARGS, Map, Plan, Pointer, c
 use mg_kernels::library::gather::cuda::{gather, scatter_add};
 use mg_kernels::library::matmul::{Epilogue, Precision, Problem, cuda as matmul};
 use mg_kernels::library::{Attention, AttentionKind, Described, Library, Shaped, Target};
+use mg_kernels::same_sums;
 
 fn dense(dims: &[usize]) -> Layout {
     Layout::contiguous(Shape::new(dims).unwrap())
@@ -165,7 +166,7 @@ fn nothing_is_launched_for_nothing() {
     // Sums of nothing are zeros, and have to be stored.
     assert_eq!(empty(&[2, 0], &[0, 4]), 1);
     let index = dense(&[0, 4]);
-    assert!(gather(4, &dense(&[3, 4]), &index, 0, 16).unwrap().launches.is_empty());
+    assert!(gather(4, &dense(&[3, 4]), &index, 0, 16, false).unwrap().launches.is_empty());
     assert!(copy::plan(4, &index, &index, 16).unwrap().launches.is_empty());
     assert_eq!(sound(scatter_add(DType::F32, &index, &index, 0, 5))[0].kernel.name, "fill_b32");
 }
@@ -223,7 +224,7 @@ fn operands_that_do_not_fit_are_refused() {
     assert!(matches!(kind(refused), ErrorKind::Shape(_)));
     let refused = Problem::new(DType::F32, &dense(&[3]), &dense(&[3])).unwrap_err();
     assert!(matches!(kind(refused), ErrorKind::Shape(_)));
-    let refused = gather(4, &dense(&[3, 4]), &dense(&[3, 5]), 0, 16).unwrap_err();
+    let refused = gather(4, &dense(&[3, 4]), &dense(&[3, 5]), 0, 16, false).unwrap_err();
     assert!(matches!(kind(refused), ErrorKind::Shape(_)));
     let refused = scatter_add(DType::F32, &dense(&[3]), &dense(&[3]), 1, 4).unwrap_err();
     assert!(matches!(kind(refused), ErrorKind::Axis { axis: 1, rank: 1 }));
@@ -236,14 +237,14 @@ fn operands_that_do_not_fit_are_refused() {
 fn rows_move_in_the_widest_units_that_fit() {
     let rows = |row: usize, align: usize| {
         let index = dense(&[70, 1]).expand(&Shape::from([70, row])).unwrap();
-        sound(gather(4, &dense(&[50, row]), &index, 0, align))[0].kernel.name
+        sound(gather(4, &dense(&[50, row]), &index, 0, align, true))[0].kernel.name
     };
     assert_eq!(rows(48, 256), "gather_b128");
     assert_eq!(rows(46, 256), "gather_b64");
     assert_eq!(rows(48, 4), "gather_b32");
     assert_eq!(rows(47, 256), "gather_b32");
     for size in [1, 2, 4, 8] {
-        sound(gather(size, &dense(&[6, 10, 7]), &dense(&[6, 33, 7]), 1, 1));
+        sound(gather(size, &dense(&[6, 10, 7]), &dense(&[6, 33, 7]), 1, 1, false));
         let turned = dense(&[64, 96]).transpose(0, 1).unwrap();
         let name = sound(copy::plan(size, &turned, &dense(&[96, 64]), 256))[0].kernel.name;
         assert!(name.starts_with("transpose_b"), "{name}");
@@ -261,7 +262,7 @@ fn operands_of_many_axes_are_copied_first() {
     let axes = [12, 0, 11, 1, 10, 2, 9, 3, 8, 4, 7, 5, 6];
     let turned = dense(&dims).permute(&axes).unwrap();
     for (plan, last) in [
-        (gather(4, &turned, &turned, 5, 16), "gather_"),
+        (gather(4, &turned, &turned, 5, 16, false), "gather_"),
         (scatter_add(DType::F32, &turned, &turned, 5, 2), "scatter_"),
         (matmul::plan(&product(DType::F32, &turned, &turned)), "matmul_"),
     ] {
@@ -287,10 +288,32 @@ fn sums_by_index_look_or_sort() {
             let index = dense(&[positions, 1]).expand(&Shape::from([positions, row])).unwrap();
             sound(scatter_add(dtype, &dense(&[positions, row]), &index, 0, size)).last().unwrap().kernel.name
         };
+        // Sums of integers that atomics add do not depend on an order.
+        if matches!(same_sums(dtype), DType::I64 | DType::I32) {
+            assert!(name(128, 1, 10).starts_with("scatter_add_"));
+            assert!(name(100_000, 2, 100).starts_with("scatter_few_"));
+            assert!(name(100_000, 2, 10_000).starts_with("scatter_add_"));
+            continue;
+        }
         assert!(name(128, 1, 10).starts_with("scatter_scan_"));
         assert!(name(1000, 96, 65).starts_with("scatter_rows_"));
         assert!(name(200_000, 1, 3000).starts_with("scatter_segments_"));
         assert!(name(16384, 768, 50257).starts_with("scatter_strips_"));
+    }
+}
+
+#[test]
+fn sums_of_one_value_for_all_are_rows() {
+    // A gradient of ones has no strides at all.
+    let shape = Shape::from([16384, 256]);
+    let index = dense(&[16384, 1]).expand(&shape).unwrap();
+    let ones = dense(&[1, 1]).expand(&shape).unwrap();
+    for x in [&ones, &dense(&[16384, 256]), &dense(&[256, 16384]).transpose(0, 1).unwrap()] {
+        let launches = sound(scatter_add(DType::F32, x, &index, 0, 8192));
+        let names: Vec<&str> = launches.iter().map(|launch| launch.kernel.name).collect();
+        let pass = ["order_count_b32", "order_sum", "order_move_b32"];
+        let expected = [&["scatter_keys"][..], &pass, &pass, &["scatter_strips_f32"]].concat();
+        assert_eq!(names, expected);
     }
 }
 

@@ -5,8 +5,8 @@ use mg_device::{DType, Layout, Shape};
 use mg_kernels::cuda::library::{KERNELS, Launch, Plan, copy};
 use mg_kernels::library::matmul::{Precision, Problem, cuda as matmul};
 use mg_kernels::library::{
-    Described, Library, Shaped, Target, attention, conv, gather, pair, pool, put, scan, search, sort,
-    triangular,
+    Compact, Described, Extreme, Library, Shaped, Target, attention, conv, gather, pair, pool, put, scan,
+    search, sort, triangular,
 };
 use std::collections::BTreeSet;
 
@@ -129,11 +129,21 @@ fn others() -> Vec<Launch> {
     }
     let written = put::Put { n: 10, inner: 4 };
     all.extend(launches(written, &[f32s(&[10, 4]), f32s(&[3, 4]), (&[3], DType::I64)]));
+    all.extend(launches(written, &[f32s(&[10, 4]), f32s(&[3000, 4]), (&[3000], DType::I64)]));
+    for dtype in [DType::F32, DType::F16, DType::Bool] {
+        let operands: [(&[usize], DType); 3] = [(&[9, 8], dtype), (&[4, 7], dtype), (&[4, 7], DType::I64)];
+        for own in [true, false] {
+            all.extend(launches(Extreme { axis: 0, least: false, own }, &operands));
+        }
+    }
+    all.extend(launches(Compact { found: 5 }, &[(&[3000], DType::Bool), (&[2], DType::I64)]));
+    let middle = sort::Sort { kind: sort::SortKind::Median, descending: false, count: 0 };
+    all.extend(launches(middle, &[f32s(&[3, 5000])]));
     all.extend(
         copy::plan(4, &dense(&[64, 64]).transpose(0, 1).unwrap(), &dense(&[64, 64]), 16).unwrap().launches,
     );
     all.extend(copy::fill(4, 100, 0).unwrap().launches);
-    all.extend(gather::cuda::gather(4, &dense(&[9, 8]), &dense(&[4, 8]), 0, 16).unwrap().launches);
+    all.extend(gather::cuda::gather(4, &dense(&[9, 8]), &dense(&[4, 8]), 0, 16, false).unwrap().launches);
     let (rows, index) = (dense(&[1 << 20]), dense(&[1 << 20]));
     all.extend(gather::cuda::scatter_add(DType::F32, &rows, &index, 0, 1000).unwrap().launches);
     for (dtype, capability) in [(DType::F32, 75), (DType::F32, 80), (DType::F16, 80), (DType::F16, 90)] {

@@ -7,7 +7,6 @@ use crate::ops::Operand;
 use crate::tensor::Tensor;
 use mg_device::{DType, Device, Error, ErrorKind, Result, Shape, Valid};
 use mg_graph::{Node, cell_bits, cell_bits_of_int};
-use mg_kernels::philox;
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
@@ -105,20 +104,6 @@ fn last_integer(dtype: DType) -> i128 {
         | DType::U16
         | DType::U8 => dtype.int_range().map_or(0, |(_, last)| last),
     }
-}
-
-/// A permutation of the integers below `n` (Durstenfeld, "Algorithm 235: random permutation", 1964), each of its integers by the
-/// upper half of a product (Lemire, "Fast random integer generation in an interval", 2019).
-fn permutation(n: usize, generator: Option<&Generator>) -> Vec<i64> {
-    let (seed, first) = Generator::draw(generator, 2 * n);
-    let mut all: Vec<i64> = (0..n as i64).collect();
-    for i in (1..n).rev() {
-        let words = philox::block(seed, first / 4 + i as u64 / 2);
-        let pair = i % 2 * 2;
-        let bits = u128::from(words[pair]) << 32 | u128::from(words[pair + 1]);
-        all.swap(i, ((bits * (i as u128 + 1)) >> 64) as usize);
-    }
-    all
 }
 
 impl Tensor {
@@ -322,11 +307,10 @@ impl Tensor {
         #[default(false)] requires_grad: bool,
     ) -> Result<Tensor> {
         let device = on(device)?;
-        Shape::new(&[n])?;
-        // The order is found on the host: a replay would repeat it.
-        crate::jit::note_draw("it draws a random order, which is found on the host");
-        let t = Tensor::from_vec(permutation(n, generator), &[n])?.to(device)?;
-        finished(t.to_dtype(dtype.unwrap_or(DType::I64)).node(), requires_grad)
+        // The order of so many random numbers of 53 bits; should two be the same, the first one is first.
+        let drawn = Tensor::from_node(uniform(&[n], DType::F64, device, generator)?);
+        let order = drawn.try_argsort(-1, false, true)?;
+        finished(order.to_dtype(dtype.unwrap_or(DType::I64)).node(), requires_grad)
     }
 
     /// Random integers from `low` up to `high`, which is left out (from 0 up to `low`, if one bound is given), in the shape of a

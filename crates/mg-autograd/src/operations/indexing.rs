@@ -10,7 +10,7 @@ use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
 use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape, with_element};
 use mg_graph::{Node, cell_bits_of_int};
-use mg_kernels::library::Put;
+use mg_kernels::library::{Extreme, Put};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
 use mg_macros::operations;
 
@@ -234,22 +234,16 @@ impl Places {
                 let all = if include_self { Node::apply(row, &[node, &products]) } else { products };
                 Ok(hit.choose(&all, node))
             }
-            Reduce::Amax => self.extreme(node, values, Row::Maximum, include_self),
-            Reduce::Amin => self.extreme(node, values, Row::Minimum, include_self),
+            Reduce::Amax => self.extreme(node, values, false, include_self),
+            Reduce::Amin => self.extreme(node, values, true, include_self),
         }
     }
 
     /// The extremes, whose gradient is shared evenly by all that are equal to them.
-    fn extreme(&self, node: &Node, values: &Node, row: Row, include_self: bool) -> Result<Node> {
-        let row = match (node.dtype().is_bool(), row) {
-            (true, Row::Maximum) => Row::Or,
-            (true, _) => Row::And,
-            (false, row) => row,
-        };
+    fn extreme(&self, node: &Node, values: &Node, least: bool, include_self: bool) -> Result<Node> {
         let (own, given) = (untracked(node), untracked(values));
-        let (found, hit) = self.pairwise(&given, row)?;
-        let found = if include_self { Node::apply(row, &[&own, &found]) } else { found };
-        let found = hit.choose(&found, &own);
+        let kernel = Extreme { axis: self.axis as u8, least, own: include_self };
+        let found = Node::library(kernel.into(), &[&own, &given, &self.index])?;
         if !(mg_graph::is_tracking() && (node.is_tracked() || values.is_tracked())) {
             return Ok(found);
         }
@@ -265,6 +259,7 @@ impl Places {
         let equal = given.eq(&there);
         let mut is_own = own.eq(&found);
         if !include_self {
+            let hit = self.hit()?;
             is_own = hit.choose(&whole(0, DType::Bool, &hit), &is_own);
         }
         let count = self.scatter(&equal.cast(DType::I64))?.add(&is_own.cast(DType::I64));
@@ -309,8 +304,8 @@ impl Places {
                     let other = start + (i + half) as i64;
                     second.push(match (i + half < *n, row) {
                         (true, _) => other,
-                        // Of extremes it is met with itself.
-                        (false, Row::Maximum | Row::Minimum | Row::Or | Row::And) => start + i as i64,
+                        // A truth value is met with itself.
+                        (false, Row::And) => start + i as i64,
                         (false, _) => nothing,
                     });
                 }
@@ -502,6 +497,9 @@ impl Tensor {
     /// Indices that are no integers, or out of range.
     pub fn take(&self, index: &Tensor) -> Result<Tensor> {
         let flat = self.reshape(&[-1])?;
+        if index.dtype().is_int() && !flat.device().is_cpu() {
+            return flat.index(&[picks::Index::from(index)]);
+        }
         let at = picks::positions(index, self, 0, flat.numel())?;
         flat.index_select(0, &at.reshape(&[-1])?)?.reshape(&signed(&index.shape()))
     }

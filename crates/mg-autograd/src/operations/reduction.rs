@@ -165,12 +165,13 @@ fn tally(x: &Node, ends: [&Node; 2], place: &Node, bins: usize, weight: Option<&
     let inside = [Node::apply(Row::Le, &[ends[0], x]), Node::apply(Row::Le, &[x, ends[1]])];
     let inside = Node::apply(Row::And, &[&inside[0], &inside[1]]);
     let last = Node::apply(Row::Minimum, &[place, &place.lit(bins as f64 - 1.0)]);
-    let index = inside.choose(&last, &last.lit(0.0)).cast(DType::I64);
+    // What is in none has the index behind the last.
+    let index = inside.choose(&last, &last.lit(bins as f64)).cast(DType::I64);
     let each = match weight {
-        None => inside.cast(x.dtype()),
-        Some(weight) => inside.choose(&weight.reshape(*x.shape())?, &x.lit(0.0)),
+        None => Node::scalar_bits(1, DType::I64, x.device(), true).expand(*x.shape())?,
+        Some(weight) => weight.reshape(*x.shape())?,
     };
-    each.scatter_add(0, &index, bins)
+    Ok(each.scatter_add(0, &index, bins + 1)?.slice(0, 0, 1, bins)?.cast(x.dtype()))
 }
 
 /// How many elements lie in each of so many intervals of the same width, or their weights; the intervals' ends, and the width.

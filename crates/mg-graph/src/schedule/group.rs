@@ -113,15 +113,37 @@ fn split_of(graph: &Graph, node: usize) -> (Space, Split, AxisSet) {
     let space = squeeze(shape);
     let all = all_of(d);
     let last_kept = d > 0 && mask >> (d - 1) & 1 == 0;
+    let is_cuda = graph.nodes[node].device.is_cuda();
     let split = if mask == all {
         Split::All
-    } else if mask != 0 && last_kept && !kind.is_arg() {
+    } else if mask != 0 && last_kept && (!kind.is_arg() || is_cuda) {
+        Split::Outer(mask)
+    } else if mask != 0 && !last_kept && is_cuda && lies_across(graph, node, &space, mask) {
         Split::Outer(mask)
     } else {
         // Also for a reduction over axes of size 1 only: rows of one element.
         Split::Inner(mask)
     };
     (space, split, mask)
+}
+
+/// Kept neighbours from which it pays to read an operand along them.
+const ACROSS: usize = 8;
+
+/// Whether a reduction's operand is a known value whose neighbours in memory are kept apart, though its last axis is reduced: read row by
+/// row, each element would be another line of memory.
+fn lies_across(graph: &Graph, node: usize, space: &Space, mask: AxisSet) -> bool {
+    let mut path = Path::new();
+    let base = graph.strip(graph.sources[node][0], &mut path);
+    if !graph.known[base] {
+        return false;
+    }
+    let Ok(layout) = graph.follow(graph.layout_of(base), &path) else { return false };
+    let strides = squeezed_strides(&layout);
+    let is_near = |d: usize| strides[d] == 1 && mask >> d & 1 == 0 && space[d] >= ACROSS;
+    strides.len() == space.len()
+        && strides.last().is_some_and(|last| last.unsigned_abs() != 1)
+        && (0..strides.len()).any(is_near)
 }
 
 impl Split {
@@ -153,6 +175,11 @@ impl Split {
             Split::Outer(o) => {
                 // The kept dimensions after the last reduced one are the columns; those before are the batch.
                 let last = (0..rank).rev().find(|&d| o >> d & 1 == 1).map_or(0, |d| d + 1);
+                // Where the last one is reduced too, the operand lies otherwise: all that is kept are columns.
+                if last == rank {
+                    let kept = pick(all & !o).count();
+                    return (pick(o).chain(pick(all & !o)).collect(), [0, rank - kept, kept]);
+                }
                 let batch: SmallVec<[usize; 8]> = pick(all & !o).filter(|&d| d < last).collect();
                 let n_batch = batch.len();
                 let order = batch.into_iter().chain(pick(o)).chain(last..rank).collect();
@@ -414,6 +441,14 @@ impl Groups {
         };
         let rank = main.space.len();
         let split = if embed == Embed::Same { main.split.join(other.split, rank)? } else { main.split };
+        // Beside reductions over rows there is no room for where columns have their extremes.
+        let finds = |m: &Member| {
+            kind_of(graph, m.node).is_some_and(|kind| kind.is_arg())
+                && matches!(split_of(graph, m.node).1, Split::Outer(_))
+        };
+        if matches!(split, Split::Both(_)) && main.members.iter().chain(&other.members).any(finds) {
+            return None;
+        }
         let mut members = main.members.clone();
         members.extend(other.members.iter().map(|m| {
             let embed = if embed == Embed::Same { m.embed } else { embed };

@@ -378,8 +378,6 @@ fn overwritten(
     let sources = &graph.sources[node];
     let over = match kernel {
         Kernel::Write { .. } => 1,
-        // On CUDA a kernel learns too late that a check has refused something: what it would write over is still wanted then.
-        Kernel::Library(_) if graph.nodes[node].device.is_cuda() => return None,
         Kernel::Library(library) => library.overwrites()?,
         Kernel::Concat { .. } | Kernel::Transfer => return None,
     };

@@ -211,6 +211,10 @@ impl<'a> Body<'a> {
                 (0..n as i64).map(|i| load(walked.dtype, at, i * size, run.p)).collect()
             };
         }
+        if walked.source == Source::Random && last == 1 {
+            let seed = self.params.field(Field::Seed(input as u16));
+            return random::uniforms(walked.dtype, seed, at, n);
+        }
         let size = if walked.source == Source::Buffer { walked.dtype.size() as i64 } else { 1 };
         let step = if last == 1 { imm64(size) } else { self.params.long(last as i64 * size) };
         let mut at = at;

@@ -131,7 +131,7 @@ impl Column<'_> {
     fn join_chunks(&mut self, writes: Op, shared: u32, scratch: u32) -> Result<()> {
         let Place { stripe, chunk, batch } = self.at;
         let stage = self.stage;
-        let n = self.reduced.len();
+        let n = Columns::words(&stage.reduced);
         let base = self.body.params.field(Field::Scratch(scratch));
         let row_bytes = self.body.params.long((self.body.frame.columns * 8) as i64);
         let all = self.body.params.word(stage.chunks as u32);
@@ -144,10 +144,19 @@ impl Column<'_> {
             let at = op3(Kind::D, "mad.lo.s64", wide(row), row_bytes, base);
             op3(Kind::D, "mad.lo.s64", wide(column), imm64(8), at)
         };
-        for r in 0..n {
-            let at = address(block_row, r);
-            for (i, acc) in self.reduced[r].3.iter().enumerate() {
+        // Where the values of each begin; behind them, where these are.
+        let firsts: Vec<usize> =
+            (0..self.reduced.len()).map(|r| Columns::words(&stage.reduced[..r])).collect();
+        for ((_, _, _, accs), &first) in self.reduced.iter().zip(&firsts) {
+            let at = address(block_row, first);
+            for (i, acc) in accs.iter().enumerate() {
                 ins!("@{writes} st.global.{} [{at}+{}], {}", bits_of(acc.value.0), i * 8, acc.value);
+            }
+            if accs.iter().any(|acc| acc.index.is_some()) {
+                let at = address(block_row, first + 1);
+                for (i, index) in accs.iter().enumerate().filter_map(|(i, acc)| Some((i, acc.index?))) {
+                    ins!("@{writes} st.global.b64 [{at}+{}], {index}", i * 8);
+                }
             }
         }
         let tickets = self.body.params.field(Field::Tickets);
@@ -159,10 +168,12 @@ impl Column<'_> {
         let last = op2(Kind::R, "sub.u32", all, imm(1));
         let first = op2(Kind::P, "setp.eq.s32", self.tid, imm(0));
         leave_unless_last(ticket, last, first, shared, None);
-        for r in 0..n {
-            let (_, _, reduction, accs) = &self.reduced[r];
+        for ((_, _, reduction, accs), &first) in self.reduced.iter().zip(&firsts) {
             for acc in accs {
                 assign(acc.value, reduction.neutral());
+                if let Some(index) = acc.index {
+                    assign(index, imm64(-1));
+                }
             }
             // Several loads are under way at a time.
             let c = ptx::copy(self.ty);
@@ -176,16 +187,22 @@ impl Column<'_> {
                 let inside = op2(Kind::P, "setp.lt.u32", c, all);
                 let inside = self.p.map_or(inside, |p| op2(Kind::P, "and.pred", p, inside));
                 let row = op2(Kind::R, "add.u32", batch_row, c);
-                let at = address(row, r);
+                let at = address(row, first);
+                let indices = reduction.kind.is_arg().then(|| address(row, first + 1));
                 for (i, acc) in accs.iter().enumerate() {
-                    let more = reg(acc.value.0);
-                    assign(more, reduction.neutral());
-                    ins!("@{inside} ld.global.cg.{} {more}, [{at}+{}]", bits_of(more.0), i * 8);
-                    loaded.push((*acc, more));
+                    let value = reg(acc.value.0);
+                    assign(value, reduction.neutral());
+                    ins!("@{inside} ld.global.cg.{} {value}, [{at}+{}]", bits_of(value.0), i * 8);
+                    let index = indices.map(|at| {
+                        let index = ptx::copy(imm64(-1));
+                        ins!("@{inside} ld.global.cg.b64 {index}, [{at}+{}]", i * 8);
+                        index
+                    });
+                    loaded.push((*acc, Acc { value, index }));
                 }
             }
             for (acc, more) in loaded {
-                reduction.add_to(&acc, Acc { value: more, index: None });
+                reduction.add_to(&acc, more);
             }
             let next = op2(Kind::R, "add.u32", c, imm((JOINED * stage.down) as i64));
             assign(c, next);
@@ -223,9 +240,11 @@ impl Column<'_> {
     fn rows(&mut self, at: Op, step: usize) -> Result<()> {
         let mut rows: Vec<RowAt> = vec![];
         let mut runs: Vec<Run> = vec![];
+        let mut places: Vec<Op> = vec![];
         for k in 0..step {
             let within =
                 if k == 0 { at } else { op2(Kind::R, "add.u32", at, imm((k * self.stage.down) as i64)) };
+            places.push(within);
             let index = op2(Kind::D, "add.s64", wide(within), self.first_row);
             let position = if self.body.wide { index } else { op1(Kind::R, "cvt.u32.u64", index) };
             let mut row = self.body.at_row(position, None);
@@ -252,7 +271,17 @@ impl Column<'_> {
         }
         for (_, a, reduction, accs) in &self.reduced {
             let narrow = Reduction { wide: false, ..*reduction };
-            let partials = body.partials(narrow, *a, &runs, step)?;
+            let mut partials = body.partials(narrow, *a, &runs, step)?;
+            if narrow.kind.is_arg() {
+                // Where in the column, not where in the row.
+                for (row, &within) in partials.iter_mut().zip(&places) {
+                    let index = wide(within);
+                    for acc in row {
+                        let value = Acc { index: Some(index), ..*acc };
+                        *acc = narrow.masked(value, self.p);
+                    }
+                }
+            }
             for (i, acc) in accs.iter().enumerate() {
                 let column: Vec<Acc> = partials.iter().map(|row| row[i]).collect();
                 if let Some(sum) = narrow.tree(column) {
@@ -282,6 +311,8 @@ impl Column<'_> {
         }
         let base = shared_address(0);
         let mine = op3(Kind::R, "mad.lo.u32", self.tid, imm(vector as i64 * 8), base);
+        // Values of all threads, and behind them where these are.
+        let behind = (Columns::THREADS * vector * 8) as i64;
         for (_, _, reduction, accs) in &self.reduced {
             let half = ptx::copy(imm(self.stage.down as i64 / 2));
             let again = label();
@@ -294,6 +325,9 @@ impl Column<'_> {
             let gives = op2(Kind::P, "and.pred", gives, still);
             for (i, acc) in accs.iter().enumerate() {
                 ins!("@{gives} st.shared.{} [{mine}+{}], {}", bits_of(acc.value.0), i * 8, acc.value);
+                if let Some(index) = acc.index {
+                    ins!("@{gives} st.shared.b64 [{mine}+{}], {index}", behind + i as i64 * 8);
+                }
             }
             ins!("bar.sync 0");
             let takes = op2(Kind::P, "setp.lt.u32", self.ty, half);
@@ -302,7 +336,12 @@ impl Column<'_> {
                 let other = reg(acc.value.0);
                 assign(other, reduction.neutral());
                 ins!("@{takes} ld.shared.{} {other}, [{theirs}+{}]", bits_of(other.0), i as i64 * 8);
-                reduction.add_to(acc, Acc { value: other, index: None });
+                let index = acc.index.map(|_| {
+                    let index = ptx::copy(imm64(-1));
+                    ins!("@{takes} ld.shared.b64 {index}, [{theirs}+{}]", behind + i as i64 * 8);
+                    index
+                });
+                reduction.add_to(acc, Acc { value: other, index });
             }
             ins!("bar.sync 0");
             let less = op2(Kind::R, "shr.u32", half, imm(1));
@@ -310,6 +349,7 @@ impl Column<'_> {
             let more = op2(Kind::P, "setp.ne.s32", half, imm(0));
             ins!("@{more} bra L{again}");
         }
-        Ok((Columns::THREADS * vector * 8) as u32)
+        let finds = self.reduced.iter().any(|r| r.2.kind.is_arg());
+        Ok((Columns::THREADS * vector * if finds { 16 } else { 8 }) as u32)
     }
 }

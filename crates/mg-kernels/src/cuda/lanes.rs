@@ -3,7 +3,7 @@
 //! Each method writes the IEEE operation that the CPU's lane performs, rounded to nearest (`.rn`, so that the assembler
 //! contracts nothing), without flushing denormals; results are the CPU's, bit by bit (NaNs as NaNs).
 
-use super::ptx::{Kind, Op, Opnd, imm, op1, op2, op3};
+use super::ptx::{Kind, Op, Opnd, assign, copy, imm, ins, label, op1, op2, op3, place};
 use crate::lane::{BitLane, FloatLane, Format, IntLane, Lane, Truth};
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
@@ -160,6 +160,20 @@ macro_rules! float {
                     Opnd::Imm(bits) => Op($kind, Opnd::Imm(bits)),
                     _ => op1($kind, concat!("mov.", $b), bits.0),
                 })
+            }
+            fn seldom<const N: usize>(
+                mask: Pred,
+                values: [Self; N],
+                other: impl FnOnce([Self; N]) -> [Self; N],
+            ) -> [Self; N] {
+                let made = values.map(|value| $Name(copy(value.0)));
+                let over = label();
+                ins!("@!{} bra L{over}", mask.0);
+                for (made, other) in made.iter().zip(other(values)) {
+                    assign(made.0, other.0);
+                }
+                place(over);
+                made
             }
         }
     };

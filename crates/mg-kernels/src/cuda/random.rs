@@ -1,7 +1,7 @@
 //! Philox in registers; see [`crate::philox`], whose numbers these are.
 
 use super::lanes::{Pred, select};
-use super::ptx::{Kind, Op, imm, imm64, ins, op1, op2, reg};
+use super::ptx::{Kind, Op, assign, copy, imm, imm64, ins, label, op1, op2, place, reg};
 use mg_device::DType;
 
 fn halves(a: Op) -> (Op, Op) {
@@ -20,8 +20,10 @@ fn block(seed: Op, position: Op) -> [Op; 4] {
             k0 = op2(Kind::R, "add.u32", k0, imm(0x9E37_79B9));
             k1 = op2(Kind::R, "add.u32", k1, imm(0xBB67_AE85));
         }
-        let product =
-            |a: Op, b: i64| (op2(Kind::R, "mul.hi.u32", a, imm(b)), op2(Kind::R, "mul.lo.u32", a, imm(b)));
+        let product = |a: Op, b: i64| {
+            let (low, high) = halves(op2(Kind::D, "mul.wide.u32", a, imm(b)));
+            (high, low)
+        };
         let (high0, low0) = product(c[0], 0xD251_1F53);
         let (high1, low1) = product(c[2], 0xCD9E_8D57);
         let xor = |a, b, k| {
@@ -33,15 +35,26 @@ fn block(seed: Op, position: Op) -> [Op; 4] {
     c
 }
 
-/// The uniform number at a position: f64, or else f32.
-pub(crate) fn uniform(dtype: DType, seed: Op, at: Op) -> Op {
-    if dtype == DType::F64 {
-        let half = op2(Kind::D, "shr.u64", at, imm(1));
-        let position = op2(Kind::D, "or.b64", half, imm64(i64::MIN));
-        let w = block(seed, position);
-        let which = op2(Kind::D, "and.b64", at, imm64(1));
-        let first = Pred(op2(Kind::P, "setp.eq.s64", which, imm64(0)));
-        let (high, low) = (select(first, w[0], w[2]), select(first, w[1], w[3]));
+/// Words of a block that a number takes.
+fn words_of(dtype: DType) -> usize {
+    if dtype == DType::F64 { 2 } else { 1 }
+}
+
+/// The block that a number at a position is of, and which of its numbers that is.
+fn place_of(dtype: DType, at: Op) -> (Op, Op) {
+    let (low, _) = halves(at);
+    match dtype {
+        DType::F64 => {
+            let half = op2(Kind::D, "shr.u64", at, imm(1));
+            (op2(Kind::D, "or.b64", half, imm64(i64::MIN)), op2(Kind::R, "and.b32", low, imm(1)))
+        }
+        _ => (op2(Kind::D, "shr.u64", at, imm(2)), op2(Kind::R, "and.b32", low, imm(3))),
+    }
+}
+
+/// The number that its words make.
+fn number(dtype: DType, words: &[Op]) -> Op {
+    if let (DType::F64, &[high, low]) = (dtype, words) {
         let bits = reg(Kind::D);
         ins!("mov.b64 {bits}, {{{low}, {high}}}");
         let bits = op2(Kind::D, "shr.u64", bits, imm(11));
@@ -49,18 +62,54 @@ pub(crate) fn uniform(dtype: DType, seed: Op, at: Op) -> Op {
         let scale = Op(Kind::G, super::ptx::Opnd::Imm((1.0 / (1u64 << 53) as f64).to_bits()));
         return op2(Kind::G, "mul.rn.f64", number, scale);
     }
-    let position = op2(Kind::D, "shr.u64", at, imm(2));
-    let w = block(seed, position);
-    let (low, _) = halves(at);
-    let bit = |mask: i64| {
-        let b = op2(Kind::R, "and.b32", low, imm(mask));
-        Pred(op2(Kind::P, "setp.eq.s32", b, imm(0)))
-    };
-    let (even, lower) = (bit(1), bit(2));
-    let (a, b) = (select(even, w[0], w[1]), select(even, w[2], w[3]));
-    let word = select(lower, a, b);
-    let bits = op2(Kind::R, "shr.u32", word, imm(8));
+    let bits = op2(Kind::R, "shr.u32", words[0], imm(8));
     let number = op1(Kind::F, "cvt.rn.f32.u32", bits);
     let scale = Op(Kind::F, super::ptx::Opnd::Imm((1.0 / (1u32 << 24) as f32).to_bits() as u64));
     op2(Kind::F, "mul.rn.f32", number, scale)
+}
+
+/// The words from the `skipped`-th number of a block on, as many numbers less than there are as a block has.
+fn shifted(words: &[Op], skipped: Op, dtype: DType) -> Vec<Op> {
+    let each = words_of(dtype);
+    let mut words = words.to_vec();
+    let mut by = 4 / each;
+    while by > 1 {
+        by /= 2;
+        let bit = op2(Kind::R, "and.b32", skipped, imm(by as i64));
+        let stay = Pred(op2(Kind::P, "setp.eq.s32", bit, imm(0)));
+        let step = by * each;
+        words = (0..words.len() - step).map(|i| select(stay, words[i], words[i + step])).collect();
+    }
+    words
+}
+
+/// The uniform number at a position: f64, or else f32.
+pub(crate) fn uniform(dtype: DType, seed: Op, at: Op) -> Op {
+    let (position, which) = place_of(dtype, at);
+    let words = block(seed, position);
+    number(dtype, &shifted(&words, which, dtype)[..words_of(dtype)])
+}
+
+/// The uniform numbers at `n` neighbouring positions: a block of words is computed once for all numbers that are of it.
+pub(crate) fn uniforms(dtype: DType, seed: Op, at: Op, n: usize) -> Vec<Op> {
+    let each = words_of(dtype);
+    let of_block = 4 / each;
+    if !n.is_multiple_of(of_block) {
+        return (0..n).map(|i| uniform(dtype, seed, op2(Kind::D, "add.s64", at, imm64(i as i64)))).collect();
+    }
+    let (first, which) = place_of(dtype, at);
+    let blocks = n / of_block;
+    let position = |i: usize| op2(Kind::D, "add.s64", first, imm64(i as i64));
+    let words: Vec<Op> = (0..blocks).flat_map(|i| block(seed, position(i))).map(copy).collect();
+    // A run begins where a block does, or all runs begin so far behind.
+    let over = label();
+    let whole = op2(Kind::P, "setp.eq.s32", which, imm(0));
+    ins!("@{whole} bra L{over}");
+    let mut all = words.clone();
+    all.extend(block(seed, position(blocks)));
+    for (word, &later) in words.iter().zip(&shifted(&all, which, dtype)) {
+        assign(*word, later);
+    }
+    place(over);
+    words.chunks(each).map(|words| number(dtype, words)).collect()
 }

@@ -376,10 +376,7 @@ impl Columns {
         let reduced: Vec<(usize, Val, Reduction)> = reductions(program, Over::Outer)
             .filter_map(|v| reduction(program, v, true).map(|(reduction, a)| (v, a, reduction)))
             .collect();
-        if reduced.iter().any(|r| r.2.kind.is_arg()) {
-            return Err(internal("an index reduction over outer dimensions"));
-        }
-        let per_chunk = (batches * reduced.len() * columns * 8).max(1);
+        let per_chunk = (batches * Columns::words(&reduced) * columns * 8).max(1);
         let most = rows.div_ceil(down * Columns::AT_A_TIME).max(1);
         let mut chunks = (Columns::BLOCKS / (stripes * batches).max(1)).clamp(1, most);
         chunks = chunks.min((SCRATCH / per_chunk).max(1));
@@ -405,6 +402,11 @@ impl Columns {
             three,
             reduced,
         })
+    }
+
+    /// Words that the partial results of a column take: a value each, and of an index reduction where it is.
+    pub(crate) fn words(reduced: &[(usize, Val, Reduction)]) -> usize {
+        reduced.iter().map(|r| if r.2.kind.is_arg() { 2 } else { 1 }).sum()
     }
 
     pub(crate) fn grid(&self) -> [u32; 3] {

@@ -4,7 +4,9 @@
 //! its line in `library!` below; without a rule for its gradient it does not compile.
 
 pub mod attention;
+pub mod compact;
 pub mod conv;
+pub mod extreme;
 pub mod factor;
 pub mod gather;
 pub mod known;
@@ -26,7 +28,9 @@ use mg_device::{DType, Layout, Result, Shape};
 use std::ops::Range;
 
 pub use attention::{Attention, AttentionKind};
+pub use compact::Compact;
 pub use conv::{Conv, ConvKind};
+pub use extreme::Extreme;
 pub use factor::{Demand, Factor, FactorKind};
 pub use gather::{Gather, ScatterAdd};
 pub use known::{Known, Rule};
@@ -490,4 +494,8 @@ library! {
     Own;
     /// Where values belong in sorted lines.
     Search;
+    /// The largest or smallest of what is written to one place.
+    Extreme;
+    /// Positions of what holds in a mask.
+    Compact;
 }

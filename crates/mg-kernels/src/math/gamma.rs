@@ -47,14 +47,15 @@ pub fn lgamma<L: FloatLane>(x: L) -> L {
     let far = b.sub(half).fma(ln.sub(one), rest);
     let positive = L::select(big, far, near);
     // ln π less the logarithm: a quotient might overflow.
-    let sine = sine_of_turns(a).0;
-    // Next to 0 the sine is πa, which a denormal number need not hold.
-    let tiny = a.lt(lit(x, 1e-30, 1e-290));
-    let ln_pi = L::select(tiny, zero, x.lit(1.1447298858494002));
-    let reflected = ln_pi.sub(log(L::select(tiny, a, sine))).sub(positive);
-    // Whole numbers, so large ones among them that both terms are infinite.
-    let reflected = L::select(sine.eq(zero), x.lit(f64::INFINITY), reflected);
-    let result = L::select(negative, reflected, positive);
+    let [result] = L::seldom(negative, [positive], |[positive]| {
+        let sine = sine_of_turns(a).0;
+        // Next to 0 the sine is πa, which a denormal number need not hold.
+        let tiny = a.lt(lit(x, 1e-30, 1e-290));
+        let ln_pi = L::select(tiny, zero, x.lit(1.1447298858494002));
+        let reflected = ln_pi.sub(log(L::select(tiny, a, sine))).sub(positive);
+        // Whole numbers, so large ones among them that both terms are infinite.
+        [L::select(sine.eq(zero), x.lit(f64::INFINITY), reflected)]
+    });
     L::select(a.lt(x.lit(f64::INFINITY)), result, L::select(x.is_nan(), x, a))
 }
 

@@ -158,16 +158,17 @@ impl<L: FloatLane> Quadrant<L> {
 /// `x` and the digits of 2/π that matter for it, both scaled as [`Quadrant::from_window`] asks.
 #[inline(always)]
 fn window_single<L: FloatLane>(x: L) -> (L, [L; 4]) {
-    let (_, first_scale, [first, second, third, fourth]) = WINDOWS[0];
-    let mut scale = x.lit(first_scale);
-    let mut digits = [x.lit(first), x.lit(second), x.lit(third), x.lit(fourth)];
-    for &(least, next_scale, next_digits) in &WINDOWS[1..] {
-        let beyond = x.lit(least).le(x);
-        scale = L::select(beyond, x.lit(next_scale), scale);
-        for (digit, next) in digits.iter_mut().zip(next_digits) {
-            *digit = L::select(beyond, x.lit(next), *digit);
+    let (_, scale, [first, second, third, fourth]) = WINDOWS[0];
+    let near = [scale, first, second, third, fourth].map(|number| x.lit(number));
+    let [scale, digits @ ..] = L::seldom(x.lit(WINDOWS[1].0).le(x), near, |mut all| {
+        for &(least, scale, [first, second, third, fourth]) in &WINDOWS[1..] {
+            let beyond = x.lit(least).le(x);
+            for (number, next) in all.iter_mut().zip([scale, first, second, third, fourth]) {
+                *number = L::select(beyond, x.lit(next), *number);
+            }
         }
-    }
+        all
+    });
     (x.mul(scale), digits)
 }
 

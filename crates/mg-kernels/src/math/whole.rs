@@ -97,16 +97,19 @@ pub fn fmod<L: FloatLane>(x: L, y: L) -> L {
         Format::Single => (22, 13),
         Format::Double => (51, 42),
     };
-    let (mut r, y, zero, big) = (x.abs(), y.abs(), x.lit(0.0), all_whole(x));
-    for n in (0..digits).rev() {
+    let (r, y, zero, big) = (x.abs(), y.abs(), x.lit(0.0), all_whole(x));
+    let step = |r: L, n: i32| {
         let s = scaled(y, n * digit);
         let quotient = r.div(s);
         let near = quotient.add(big).sub(big);
         let whole = L::select(quotient.lt(near), near.sub(x.lit(1.0)), near);
         let left = whole.neg().fma(s, r);
         let left = L::select(left.lt(zero), left.add(s), left);
-        r = L::select(r.lt(s), r, left);
-    }
+        L::select(r.lt(s), r, left)
+    };
+    // All digits but the lowest are of quotients from 2²² (2⁵¹) on: below that every step leaves the remainder as it is.
+    let [r] = L::seldom(scaled(y, digit).le(r), [r], |[r]| [(1..digits).rev().fold(r, step)]);
+    let r = step(r, 0);
     with_sign(r, x)
 }
 

@@ -73,6 +73,8 @@ pub(super) fn kernel(
         Library::Scan(_)
         | Library::Factor(_)
         | Library::Triangular(_)
+        | Library::Extreme(_)
+        | Library::Compact(_)
         | Library::Own(_)
         | Library::Pair(_)
         | Library::Search(_) => refuse(format!("ONNX has no operator for {}", kernel.name())),
@@ -221,6 +223,8 @@ fn attended(graph: &mut Graph, attention: &Attention, x: &[Id], of: &[Shaped]) -
     }
     let weights = graph.call_with("Softmax", &[scores], vec![("axis", Attribute::Int(-1))]);
     let means = graph.call("MatMul", &[weights, values]);
+    // In the result's line all heads of a query lie side by side.
+    let means = graph.transpose(means, [0, 2, 1, 3]);
     let line = graph.sizes([-1]);
     Ok(graph.call("Reshape", &[means, line]))
 }

@@ -230,7 +230,7 @@ impl Trace<'_> {
         for source in sources {
             let Op::Kernel(Kernel::Library(Library::Attention(attention))) = source.op() else { continue };
             let operands: Vec<Shaped> = source.sources().iter().map(shaped).collect();
-            let (count, _) = attention.parts(&operands)?;
+            let count = attention.len_of_means(&operands)?;
             return match node.op() {
                 Op::View(View::Slice { start: 0, step: 1, .. }) if node.shape().dims() == [count] => {
                     self.id(source).map(Some)

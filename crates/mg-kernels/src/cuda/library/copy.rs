@@ -1,11 +1,11 @@
 //! Strided copies and fills.
 
-use super::Plan;
 use super::args::index::Axes;
 use super::args::{self, OUTPUT, input};
 use super::axes::{WIDE, countable};
 use super::constants::copy::{BLOCK, THREADS};
 use super::many::TAKEN;
+use super::{Plan, Pointer};
 use mg_device::{Error, ErrorKind, Layout, MAX_RANK, Result, Shape, collapse};
 use smallvec::{SmallVec, smallvec};
 
@@ -75,6 +75,25 @@ fn many(size: usize, shape: Shape, strides: [[isize; MAX_RANK]; 2], align: usize
 fn merged(size: usize, shape: Shape, strides: [[isize; MAX_RANK]; 2], align: usize) -> Result<Plan> {
     let rank = shape.rank();
     let unit = |s: &[isize; MAX_RANK]| (0..rank).find(|&d| s[d] == 1 && shape[d] > 1);
+    // Neighbours of the source in the other direction: the result is written from its other end instead.
+    let turned = |d: &usize| strides[1][*d] == -1 && strides[0][*d] != 1 && shape[*d] > 1;
+    if let (None, Some(d)) = (unit(&strides[1]), (0..rank).find(turned)) {
+        let last = shape[d] as isize - 1;
+        let [to, from] = strides.map(|s| (last * s[d] * size as isize) as u64);
+        let other = strides.map(|mut s| {
+            s[d] = -s[d];
+            s
+        });
+        let there = |pointer| match pointer {
+            Pointer::Output(_) => (pointer, to),
+            Pointer::Input(_) => (pointer, from),
+            Pointer::Workspace | Pointer::Tickets | Pointer::Fault => (pointer, 0),
+        };
+        // Where that begins, addresses are multiples of an element's size.
+        let plan = merged(size, shape, other, align.min(size))?;
+        let launches = plan.launches.into_iter().map(|launch| launch.moved(there)).collect();
+        return Ok(Plan { launches, ..plan });
+    }
     if let (Some(row), Some(column)) = (unit(&strides[0]), unit(&strides[1]))
         && row != column
         && size <= 8

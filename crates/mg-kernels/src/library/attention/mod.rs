@@ -195,6 +195,16 @@ impl Attention {
         }
     }
 
+    /// How many elements of the result's line, the first ones, are means.
+    ///
+    /// # Errors
+    ///
+    /// Operands that the kernel does not take.
+    pub fn len_of_means(&self, operands: &[Shaped]) -> Result<usize> {
+        let s = self.sizes(operands)?;
+        Ok(s.rows() * s.depth)
+    }
+
     /// The means in the line of the result, `[b, h, l, v]`: a view.
     ///
     /// # Errors

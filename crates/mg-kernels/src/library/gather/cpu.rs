@@ -79,8 +79,14 @@ fn stretches<const N: usize>(
     }
 }
 
+/// A position that, if it `wraps`, may count from the end.
+#[inline(always)]
+fn wrapped(given: i64, limit: u64, wraps: bool) -> i64 {
+    if wraps && given < 0 { given.wrapping_add(limit as i64) } else { given }
+}
+
 /// What is picked along a stretch: `out[j] = x[j · by + index[j · by_index] · along]`. Answers with the first index that is not below
-/// `limit`, and its position.
+/// `limit`, and its position; negative ones count from the end, if it `wraps`.
 ///
 /// # Safety
 ///
@@ -90,15 +96,16 @@ unsafe fn pick<T: Copy>(
     n: usize,
     (x, by, along): (*const T, isize, isize),
     (index, by_index): (*const i64, isize),
-    limit: u64,
+    (limit, wraps): (u64, bool),
     out: *mut T,
 ) -> Option<(usize, i64)> {
     for j in 0..n {
         // SAFETY: this function's contract. A row of small elements need not lie at a multiple of its size.
         unsafe {
-            let i = *index.offset(j as isize * by_index);
+            let given = *index.offset(j as isize * by_index);
+            let i = wrapped(given, limit, wraps);
             if i as u64 >= limit {
-                return Some((j, i));
+                return Some((j, given));
             }
             out.add(j).write_unaligned(x.offset(j as isize * by + i as isize * along).read_unaligned());
         }
@@ -107,7 +114,7 @@ unsafe fn pick<T: Copy>(
 }
 
 /// `out[…, j, …] = x[…, index[…, j, …], …]` along `axis`; `out` is dense and has the index's shape, elements have
-/// `size` bytes (1, 2, 4 or 8). Pointers are the buffers' starts.
+/// `size` bytes (1, 2, 4 or 8). Pointers are the buffers' starts. Negative indices count from the end, if it `wraps`.
 ///
 /// # Errors
 ///
@@ -124,6 +131,7 @@ pub unsafe fn gather(
     index: *const u8,
     lindex: &Layout,
     axis: usize,
+    wraps: bool,
     out: *mut u8,
 ) -> Result<(), OutOfRange> {
     let shape = *lindex.shape();
@@ -147,7 +155,7 @@ pub unsafe fn gather(
                 let to = out.get().add(position * bytes);
                 macro_rules! cells {
                     ($T:ty) => {
-                        pick::<$T>(n, (src.cast(), by, along), index, limit as u64, to.cast())
+                        pick::<$T>(n, (src.cast(), by, along), index, (limit as u64, wraps), to.cast())
                     };
                 }
                 match (row, size) {
@@ -156,9 +164,10 @@ pub unsafe fn gather(
                     (1, 4) => cells!(u32),
                     (1, _) => cells!(u64),
                     _ => (0..n).find_map(|j| {
-                        let i = *index.0.offset(j as isize * by_index);
+                        let given = *index.0.offset(j as isize * by_index);
+                        let i = wrapped(given, limit as u64, wraps);
                         if i as u64 >= limit as u64 {
-                            return Some((j, i));
+                            return Some((j, given));
                         }
                         let src = src.offset((j as isize * by + i as isize * along) * size as isize);
                         std::ptr::copy_nonoverlapping(src, to.add(j * bytes), bytes);

@@ -1,11 +1,12 @@
 //! Elements by index, and their adjoint: sums by index.
 
-use super::rows::rows;
+use super::rows::{repeated, rows};
 use crate::cuda::library::args::index::{Axes, Divisor};
 use crate::cuda::library::args::{self, Address, OUTPUT, input};
 use crate::cuda::library::axes::{WIDE, countable};
 use crate::cuda::library::constants::gather::BLOCK;
-use crate::cuda::library::constants::scatter::{ITEMS, ROW, STRIP, THREADS, WARPS};
+use crate::cuda::library::constants::scatter::{EACH, ROW, STRIP, SUMS, THREADS, WARPS};
+use crate::cuda::library::constants::sort::{BITS, DIGITS, TILE};
 use crate::cuda::library::many::{self, TAKEN};
 use crate::cuda::library::{Launch, Plan, Pointer, copy, launch};
 use crate::same_sums;
@@ -29,12 +30,19 @@ fn checked(op: &'static str, axis: usize, x: &Layout, index: &Layout, same_along
 /// [`Pointer::Input`]`(0)`, the index (i64) [`Pointer::Input`]`(1)`; the result is dense and has the index's shape.
 /// `align` is what the addresses of `x` and the result are multiples of, in bytes.
 ///
-/// An index out of range reads zero, and is told at [`Pointer::Fault`].
+/// An index out of range reads zero, and is told at [`Pointer::Fault`]; negative ones count from the end, if it `wraps`.
 ///
 /// # Errors
 ///
 /// [`ErrorKind::Axis`] or [`ErrorKind::Shape`] where the operands do not fit.
-pub fn gather(size: usize, x: &Layout, index: &Layout, axis: usize, align: usize) -> Result<Plan> {
+pub fn gather(
+    size: usize,
+    x: &Layout,
+    index: &Layout,
+    axis: usize,
+    align: usize,
+    wraps: bool,
+) -> Result<Plan> {
     checked("gather", axis, x, index, false)?;
     let shape = *index.shape();
     if shape.contains(&0) {
@@ -56,7 +64,7 @@ pub fn gather(size: usize, x: &Layout, index: &Layout, axis: usize, align: usize
     around.iter_mut().for_each(|s| s[first..].fill(0));
     let sizes = collapse(&Shape::of(&shape[..first]), &mut around);
     if sizes.rank() > TAKEN {
-        let plan = gather(size, &many::around(x, axis), &many::around(index, axis), 1, align)?;
+        let plan = gather(size, &many::around(x, axis), &many::around(index, axis), 1, align, wraps)?;
         return many::of_dense([(size, x, align), (8, index, 8)], plan);
     }
     let count = shape.numel() / each;
@@ -71,6 +79,7 @@ pub fn gather(size: usize, x: &Layout, index: &Layout, axis: usize, align: usize
         axis_stride: along as i64,
         row: Divisor::by(row / each),
         wide: (count >= WIDE).into(),
+        wraps: wraps.into(),
         axes: Axes::of(&sizes, [&around[0], &around[1]], count >= WIDE),
     };
     let name = format!("gather_b{}", size * each * 8);
@@ -105,7 +114,16 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
     if shape.contains(&0) {
         return copy::fill(bytes, target.numel(), 0);
     }
-    let (first, row) = rows(&shape, axis, index, x);
+    let kind = match same_sums(dtype) {
+        DType::Bool => "u8",
+        other => other.name(),
+    };
+    if matches!(kind, "i64" | "i32")
+        && let Some(plan) = added(kind, x, index, axis, size)?
+    {
+        return Ok(plan);
+    }
+    let (first, row, column) = repeated(&shape, axis, index, x);
     if first > TAKEN {
         let plan = scatter_add(dtype, &many::around(x, axis), &many::around(index, axis), 1, size)?;
         return many::of_dense([(bytes, x, bytes), (8, index, 8)], plan);
@@ -119,8 +137,8 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
         count.saturating_mul(length) / 32
     };
     let sorts = steps > LOOK && targets < u32::MAX as usize && positions < WIDE;
-    let sorted = Sorted::new(positions);
-    let wide = count.max(positions) >= WIDE;
+    let sorted = Sorted::new(positions, targets);
+    let wide = count.max(positions * row) >= WIDE;
     let without = |layout: &Layout| {
         let mut strides: SmallVec<[isize; MAX_RANK]> = layout.strides()[..first].into();
         strides[axis] = 0;
@@ -131,13 +149,14 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
         x: input(0),
         index: input(1),
         fault: FAULT,
-        keys: sorts.then_some((Pointer::Workspace, 0)),
-        positions: sorts.then_some((Pointer::Workspace, sorted.positions as u64)),
+        keys: sorts.then_some((Pointer::Workspace, sorted.last.0 as u64)),
+        positions: sorts.then_some((Pointer::Workspace, sorted.last.1 as u64)),
         count: count as u64,
         sorted: positions as u64,
         limit: size as i64,
         x_stride: x.strides()[axis] as i64,
         index_stride: index.strides()[axis] as i64,
+        x_column: column as i64,
         length: length as u32,
         wide: wide.into(),
         row: Divisor::by(row),
@@ -145,13 +164,9 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
         targets: Axes::of(&target[..first], [&without(index), &without(x)], wide),
         places: Axes::of(&shape[..first], [&index.strides()[..first], &x.strides()[..first]], wide),
     };
-    let kind = match same_sums(dtype) {
-        DType::Bool => "u8",
-        other => other.name(),
-    };
     let (name, blocks) = match (sorts, row >= ROW) {
         (true, true) => ("strips", (targets * row.div_ceil(STRIP)).div_ceil(WARPS)),
-        (true, false) => ("segments", count.div_ceil(THREADS)),
+        (true, false) => ("segments", (positions * row).div_ceil(THREADS)),
         (false, true) => ("rows", (targets * row.div_ceil(ROW)).div_ceil(WARPS)),
         (false, false) => ("scan", count.div_ceil(THREADS)),
     };
@@ -159,30 +174,79 @@ pub fn scatter_add(dtype: DType, x: &Layout, index: &Layout, axis: usize, size: 
     if !sorts {
         return Ok(Plan { launches: smallvec![last], ..Plan::default() });
     }
-    let mut launches = sorted.launches(&shape, first, index, axis, size, targets)?;
+    let mut launches = sorted.launches(&shape, first, index, axis, size)?;
+    if name == "segments" {
+        // What nothing is added to.
+        launches.extend(copy::fill(bytes, count, 0)?.launches);
+    }
     launches.push(last);
     Ok(Plan { launches, workspace: sorted.bytes, ..Plan::default() })
 }
 
-/// Where keys and positions lie in the workspace while they are sorted: twice each, and the blocks' counts.
+/// Blocks that add few sums, each to its own.
+const FEW_BLOCKS: usize = 1 << 10;
+
+/// As [`scatter_add`] of integers that atomics add: their order does not matter. `None` for more axes than a kernel takes.
+fn added(kind: &str, x: &Layout, index: &Layout, axis: usize, size: usize) -> Result<Option<Plan>> {
+    const OP: &str = "scatter_add";
+    let shape = *x.shape();
+    let target = shape.with(axis, size);
+    let dense = Layout::contiguous(target);
+    let mut around = [index.padded_strides(), x.padded_strides(), dense.padded_strides()];
+    let stride = around[2][axis];
+    around[2][axis] = 0;
+    let sizes = collapse(&shape, &mut around);
+    if sizes.rank() > TAKEN || sizes.iter().any(|&n| n > u32::MAX as usize) {
+        return Ok(None);
+    }
+    let (count, sums) = (shape.numel(), target.numel());
+    let wide = count >= WIDE;
+    let args = args::scatter::Add {
+        out: OUTPUT,
+        x: input(0),
+        index: input(1),
+        fault: FAULT,
+        count: count as u64,
+        limit: size as i64,
+        stride: stride as i64,
+        sums: sums as u64,
+        places: Axes::of(&sizes, [&around[0], &around[1], &around[2]], wide),
+    };
+    // A block begins with zeros of its own, and adds all that it has to the result.
+    let (name, blocks) = match sums <= SUMS && count >= 8 * sums.max(EACH) {
+        true => ("few", count.div_ceil(EACH).min(FEW_BLOCKS)),
+        false => ("add", count.div_ceil(THREADS)),
+    };
+    let mut plan = copy::fill(if kind == "i64" { 8 } else { 4 }, sums, 0)?;
+    plan.launches.push(launch(OP, &format!("scatter_{name}_{kind}"), blocks, &args)?);
+    Ok(Some(plan))
+}
+
+/// Where keys and positions lie in the workspace while they are sorted: twice each, and the counts of tiles and of all.
 struct Sorted {
     count: usize,
-    blocks: usize,
-    positions: usize,
-    other: usize,
+    passes: usize,
+    /// Keys and positions that a pass writes, in turns.
+    kept: [(usize, usize); 2],
     counts: usize,
+    totals: usize,
     bytes: usize,
+    /// Where keys and positions lie in the end.
+    last: (usize, usize),
 }
 
 impl Sorted {
-    fn new(count: usize) -> Sorted {
+    fn new(count: usize, targets: usize) -> Sorted {
         let list = (count * 4).next_multiple_of(256);
-        let blocks = count.div_ceil(ITEMS);
+        // Keys up to `targets`, which stands for what is out of range, whose key is all ones.
+        let passes = ((usize::BITS - targets.leading_zeros()) as usize).div_ceil(BITS);
+        let kept = [(0, list), (2 * list, 3 * list)];
         let counts = 4 * list;
-        Sorted { count, blocks, positions: list, other: 2 * list, counts, bytes: counts + blocks * 256 * 4 }
+        let totals = counts + (DIGITS * count.div_ceil(TILE) * 4).next_multiple_of(256);
+        Sorted { count, passes, kept, counts, totals, bytes: totals + DIGITS * 4, last: kept[passes % 2] }
     }
 
-    /// The launches after which the keys of all positions, sorted, lie at the workspace's beginning.
+    /// The launches after which the keys of all positions lie sorted in their last place.
     fn launches(
         &self,
         shape: &Shape,
@@ -190,46 +254,50 @@ impl Sorted {
         index: &Layout,
         axis: usize,
         size: usize,
-        targets: usize,
     ) -> Result<SmallVec<[Launch; 2]>> {
         const OP: &str = "scatter_add";
         let at = |offset: usize| Some((Pointer::Workspace, offset as u64));
-        // Keys up to `targets`, which stands for what is out of range, whose key is all ones.
-        let bits = usize::BITS - targets.leading_zeros();
-        let passes = bits.div_ceil(8).min(4);
-        // An odd number of passes begins in the second half, so that all end in the first.
-        let start = if passes % 2 == 1 { self.other } else { 0 };
+        let rows = Layout::contiguous(Shape::of(&shape.with(axis, size)[..first]));
+        let mut strides: SmallVec<[isize; MAX_RANK]> = rows.strides().into();
+        let stride = std::mem::replace(&mut strides[axis], 0);
         let args = args::scatter::Keys {
             index: input(1),
-            keys: at(start),
-            positions: at(start + self.positions),
+            keys: at(self.kept[0].0),
             fault: FAULT,
             count: self.count as u64,
             limit: size as i64,
-            axis: axis as u32,
-            places: Axes::of(&shape[..first], [&index.strides()[..first]], false),
+            stride: stride as i64,
+            places: Axes::of(&shape[..first], [&index.strides()[..first], &strides], false),
         };
         let mut launches = SmallVec::new();
-        launches.push(launch(OP, "sort_keys", self.count.div_ceil(THREADS), &args)?);
-        let mut from = start;
-        for pass in 0..passes {
-            let to = self.other - from;
-            for (name, blocks) in
-                [("sort_count", self.blocks), ("sort_offsets", 1), ("sort_move", self.blocks)]
-            {
-                let args = args::scatter::Sort {
-                    keys: at(from),
-                    positions: at(from + self.positions),
-                    keys_out: at(to),
-                    positions_out: at(to + self.positions),
-                    counts: at(self.counts),
-                    count: self.count as u64,
-                    shift: pass * 8,
-                    blocks: self.blocks as u32,
-                };
-                launches.push(launch(OP, name, blocks, &args)?);
+        launches.push(launch(OP, "scatter_keys", self.count.div_ceil(THREADS), &args)?);
+        let tiles = self.count.div_ceil(TILE);
+        for pass in 0..self.passes {
+            let (from, to) = (self.kept[pass % 2], self.kept[(pass + 1) % 2]);
+            let args = args::sort::Order {
+                x: None,
+                keys: at(from.0),
+                at: at(from.1).filter(|_| pass > 0),
+                keys_out: at(to.0),
+                at_out: at(to.1),
+                indices: None,
+                values: None,
+                counts: at(self.counts),
+                totals: at(self.totals),
+                rows: 1,
+                length: self.count as u64,
+                count: self.count as u64,
+                tiles: tiles as u64,
+                turn: 0,
+                nan: u64::MAX,
+                shift: (pass * BITS) as u32,
+                together: 1,
+                which: 0,
+                floats: 0,
+            };
+            for (name, blocks) in [("count_b32", tiles), ("sum", DIGITS), ("move_b32", tiles)] {
+                launches.push(launch(OP, &format!("order_{name}"), blocks, &args)?);
             }
-            from = to;
         }
         Ok(launches)
     }

@@ -7,6 +7,7 @@ mod rows;
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;
 use crate::cuda::library::Plan;
+use crate::rows::Rules;
 use mg_device::{DType, Error, ErrorKind, Result};
 
 /// `y[…, j, …] = x[…, index[…, j, …], …]` along an axis, however the operands lie: `x`, and the index (i64), of which the result has
@@ -15,6 +16,8 @@ use mg_device::{DType, Error, ErrorKind, Result};
 pub struct Gather {
     /// The axis.
     pub axis: u8,
+    /// Whether negative indices count from the axis's end.
+    pub wraps: bool,
     /// The operation that a person called, for errors.
     pub called: &'static str,
 }
@@ -64,7 +67,7 @@ impl Kernel for Gather {
     }
 
     fn words(&self) -> [u64; 2] {
-        [self.axis.into(), 0]
+        [self.axis.into(), self.wraps.into()]
     }
 
     fn result(&self, operands: &[Shaped]) -> Result<Shaped> {
@@ -103,7 +106,17 @@ impl Kernel for Gather {
     fn vjp<T: Structure>(&self, i: usize, x: &[T], _: &T, g: &T) -> Result<Option<T>> {
         let axis = usize::from(self.axis);
         match i {
-            0 => g.placed(axis, &x[1], x[0].sizes()[axis]).map(Some),
+            0 => {
+                let n = x[0].sizes()[axis];
+                let index = match self.wraps {
+                    true => {
+                        let from_the_end = x[1].add(&x[1].lit(n as f64));
+                        x[1].lt(&x[1].lit(0.0)).choose(&from_the_end, &x[1])
+                    }
+                    false => x[1].clone(),
+                };
+                g.placed(axis, &index, n).map(Some)
+            }
             _ => Ok(None),
         }
     }
@@ -117,13 +130,13 @@ impl Kernel for Gather {
         let [x, index] = operands else { return Ok(()) };
         let (size, axis) = (result.dtype.size(), self.axis.into());
         // SAFETY: this function's contract.
-        unsafe { cpu::gather(size, x.base, &x.layout, index.base, &index.layout, axis, out) }
+        unsafe { cpu::gather(size, x.base, &x.layout, index.base, &index.layout, axis, self.wraps, out) }
     }
 
     fn cuda(&self, operands: &[Described], result: &Shaped, target: Target) -> Result<Plan> {
         let [x, index] = operands else { return Err(lost("gather")) };
         let align = x.align.min(target.align);
-        cuda::gather(result.dtype.size(), &x.layout, &index.layout, self.axis.into(), align)
+        cuda::gather(result.dtype.size(), &x.layout, &index.layout, self.axis.into(), align, self.wraps)
     }
 }
 

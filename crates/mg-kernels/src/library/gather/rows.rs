@@ -18,3 +18,26 @@ pub(crate) fn rows(shape: &Shape, axis: usize, index: &Layout, operand: &Layout)
     }
     (first, row)
 }
+
+/// As [`rows`], of an operand whose elements along a row lie at any distance, the same from each to the next: that too.
+pub(crate) fn repeated(
+    shape: &Shape,
+    axis: usize,
+    index: &Layout,
+    operand: &Layout,
+) -> (usize, usize, isize) {
+    let (mut first, mut row, mut step) = (shape.rank(), 1usize, None);
+    while first > axis + 1 {
+        let d = first - 1;
+        if shape[d] > 1 {
+            let next = *step.get_or_insert(operand.strides()[d]) * row as isize;
+            if index.strides()[d] != 0 || operand.strides()[d] != next {
+                break;
+            }
+            row *= shape[d];
+        }
+        first = d;
+    }
+    // Of an axis that ended the row nothing is known.
+    (first, row, if row > 1 { step.unwrap_or(1) } else { 1 })
+}

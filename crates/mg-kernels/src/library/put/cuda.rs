@@ -2,10 +2,15 @@
 
 use super::Sizes;
 use crate::cuda::library::args::{self, OUTPUT, input};
-use crate::cuda::library::constants::put::BLOCK;
-use crate::cuda::library::{Plan, copy, launch};
+use crate::cuda::library::constants::put::{BLOCK, THREADS};
+use crate::cuda::library::{Plan, Pointer, copy, launch};
 use crate::library::{Described, Target};
 use mg_device::{Layout, Result};
+
+/// Indices up to which each looks through all that come after it.
+const FEW: usize = 1 << 10;
+/// Bytes of the word that says whether an index was refused, and what is behind it aligned.
+const WORD: u64 = 256;
 
 pub(super) fn plan(sizes: &Sizes, base: &Described, value: &Described, target: Target) -> Result<Plan> {
     let Sizes { outer, n, inner, count, one } = *sizes;
@@ -27,11 +32,14 @@ pub(super) fn plan(sizes: &Sizes, base: &Described, value: &Described, target: T
     };
     let unit = if one { size } else { [16, 8, 4, 2].into_iter().find(fits).unwrap_or(size) };
     let inner = inner * size / unit;
-    let chunks = (outer * inner).div_ceil(BLOCK);
+    let many = count > FEW;
+    let chunks = if many { 1 } else { (outer * inner).div_ceil(BLOCK) };
     let args = args::put::Put {
         out: OUTPUT,
         value: input(1),
         index: input(2),
+        refused: Some((Pointer::Workspace, 0)),
+        last: many.then_some((Pointer::Workspace, WORD)),
         count: count as u64,
         n: n as u64,
         outer: outer as u64,
@@ -39,6 +47,17 @@ pub(super) fn plan(sizes: &Sizes, base: &Described, value: &Described, target: T
         one: one.into(),
         chunks: chunks as u32,
     };
-    plan.launches.push(launch("put", &format!("put_b{}", unit * 8), count * chunks, &args)?);
+    // Nothing is written before all indices were looked at: where one is out of range, the base stays as it is.
+    let words = WORD as usize / 4 + if many { n } else { 0 };
+    let zeros = copy::fill(4, words, 0)?;
+    let there = |pointer| match pointer {
+        Pointer::Output(_) => (Pointer::Workspace, 0),
+        Pointer::Input(_) | Pointer::Workspace | Pointer::Tickets | Pointer::Fault => (pointer, 0),
+    };
+    plan.launches.extend(zeros.launches.into_iter().map(|launch| launch.moved(there)));
+    plan.workspace = words * 4;
+    plan.launches.push(launch("put", "put_last", count.div_ceil(THREADS), &args)?);
+    let blocks = if many { (outer * inner * count).div_ceil(BLOCK) } else { count * chunks };
+    plan.launches.push(launch("put", &format!("put_b{}", unit * 8), blocks, &args)?);
     Ok(plan)
 }

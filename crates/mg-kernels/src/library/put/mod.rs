@@ -33,8 +33,8 @@ struct Sizes {
 }
 
 impl Put {
-    /// The values of this many operations on CUDA that may be at one place are looked at by each of them.
-    pub const MOST_ON_CUDA: usize = 1 << 13;
+    /// Indices that are taken on CUDA: they are numbered in 32 bits.
+    pub const MOST_ON_CUDA: usize = u32::MAX as usize - 1;
 
     fn sizes(&self, base: &Shape, value: &Shape, index: &Shape) -> Sizes {
         let Put { n, inner } = *self;

@@ -2,8 +2,9 @@
 
 use super::{Sort, SortKind};
 use crate::cuda::library::args::{self, OUTPUT, input};
+use crate::cuda::library::constants::nth::{CHOOSE, COUNT, COUNTS, FIND, PART, TALLY};
 use crate::cuda::library::constants::sort::{BITS, DIGITS, TILE};
-use crate::cuda::library::{Plan, Pointer, launch};
+use crate::cuda::library::{Plan, Pointer, copy, launch};
 use crate::library::{Described, Shaped};
 use mg_device::{DType, Error, ErrorKind, Result};
 
@@ -135,6 +136,15 @@ pub(super) fn plan(sort: &Sort, operands: &[Described], result: &Shaped) -> Resu
     let bits = bits(x.dtype);
     let name = |what: &str| format!("order_{what}_{bits}");
     let tiles = length.div_ceil(TILE);
+    let which = match sort.kind {
+        SortKind::Nth => Some(0),
+        SortKind::Median => Some(1),
+        SortKind::NanMedian => Some(2),
+        SortKind::Indices | SortKind::Values | SortKind::Mode => None,
+    };
+    if let Some(which) = which.filter(|_| tiles > 1) {
+        return picked(sort, x, rows, length, which);
+    }
     let together = (TILE / length).clamp(1, DIGITS);
     let mut problem = Problem { sort, x, rows, length, tiles, together, counts: None, totals: None };
     let picks = problem.picks();
@@ -168,5 +178,51 @@ pub(super) fn plan(sort: &Sort, operands: &[Described], result: &Shaped) -> Resu
         plan.launches.push(launch(op, &format!("order_pick_{wide}"), rows, &args)?);
     }
     plan.workspace = workspace.0;
+    Ok(plan)
+}
+
+/// One position of each line that does not fit a block: found without sorting it.
+fn picked(sort: &Sort, x: &Described, rows: usize, length: usize, which: u32) -> Result<Plan> {
+    let op = "sort";
+    let parts = length.div_ceil(PART);
+    let mut workspace = Workspace(0);
+    let counts = workspace.part(rows * COUNTS * 4);
+    let state = workspace.part(rows * 16);
+    let tallies = workspace.part(rows * parts * 4);
+    let at = |offset: usize| Some((Pointer::Workspace, offset as u64));
+    let name = format!("nth_{}", bits(x.dtype));
+    let launched = |step: usize, shift: usize, blocks: usize| {
+        let args = args::nth::Nth {
+            out: OUTPUT,
+            x: input(0),
+            counts: at(counts),
+            state: at(state),
+            tallies: at(tallies),
+            length: length as u64,
+            parts: parts as u64,
+            nth: sort.count as u64,
+            turn: turn(x.dtype, sort.descending),
+            nan: u64::MAX >> (64 - 8 * x.dtype.size()),
+            step: step as u32,
+            shift: shift as u32,
+            which,
+            floats: x.dtype.is_float().into(),
+        };
+        launch(op, &name, blocks, &args)
+    };
+    // What was chosen leaves zeros behind.
+    let zeros = copy::fill(4, rows * COUNTS, 0)?;
+    let there = |pointer| match pointer {
+        Pointer::Output(_) => (Pointer::Workspace, counts as u64),
+        Pointer::Input(_) | Pointer::Workspace | Pointer::Tickets | Pointer::Fault => (pointer, 0),
+    };
+    let mut plan = Plan { workspace: workspace.0, ..Plan::default() };
+    plan.launches.extend(zeros.launches.into_iter().map(|launch| launch.moved(there)));
+    for shift in (0..8 * x.dtype.size()).step_by(8).rev() {
+        plan.launches.push(launched(COUNT, shift, rows * parts)?);
+        plan.launches.push(launched(CHOOSE, shift, rows)?);
+    }
+    plan.launches.push(launched(TALLY, 0, rows * parts)?);
+    plan.launches.push(launched(FIND, 0, rows)?);
     Ok(plan)
 }

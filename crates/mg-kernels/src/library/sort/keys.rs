@@ -14,6 +14,8 @@ pub(in crate::library) trait Element: Copy + Send + Sync + PartialEq {
     fn is_nan(self) -> bool;
     /// Whether it is a float that is zero, of which there are two.
     fn is_zero(self) -> bool;
+    /// Whether it has no sign.
+    fn is_positive(self) -> bool;
 }
 
 macro_rules! floats {
@@ -46,6 +48,10 @@ macro_rules! floats {
             fn is_zero(self) -> bool {
                 self.to_bits() << 1 == 0
             }
+            #[inline(always)]
+            fn is_positive(self) -> bool {
+                self.to_bits() >> (<$U>::BITS - 1) == 0
+            }
         }
     )*};
 }
@@ -75,6 +81,10 @@ macro_rules! integers {
             #[inline(always)]
             fn is_zero(self) -> bool {
                 false
+            }
+            #[inline(always)]
+            fn is_positive(self) -> bool {
+                true
             }
         }
     )*};
