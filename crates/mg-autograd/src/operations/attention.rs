@@ -222,7 +222,9 @@ pub(crate) fn differentiable_vjp(
     let queries = five(q, [b, shared, group, l, e])?;
     let keys = five(k, [b, shared, 1, s, e])?;
     let values = five(v, [b, shared, 1, s, depth])?;
-    let back = five(&g.slice(0, 0, 1, b * h * l * depth)?, [b, shared, group, l, depth])?;
+    let shaped: Vec<Shaped> =
+        sources.iter().map(|n| Shaped { shape: *n.shape(), dtype: n.dtype() }).collect();
+    let back = five(&attention.means(&shaped, g)?, [b, shared, group, l, depth])?;
     let mask = match rest.first().filter(|_| attention.masked) {
         Some(mask) => {
             let &[mb, mh, ml, ms] = mask.shape().dims() else { return Ok(None) };

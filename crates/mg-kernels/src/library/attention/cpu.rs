@@ -120,7 +120,7 @@ pub(super) unsafe fn attention(attention: &Attention, s: &Sizes, operands: &[Ope
             let line = operands.len() - 2;
             sums = operands[line].first().wrapping_add(begin * dtype.size()).cast_mut();
             let Some(layout) = s.means().layout(s.batch) else { return };
-            operands[line].layout = layout;
+            operands[line] = Operand { base: operands[line].first(), layout, ..operands[line] };
             results.extend(s.gradients());
         }
     }
