@@ -39,14 +39,15 @@ impl<S: State> Chain<S> {
                 }
                 let (line, piece) = (task / pieces, task % pieces);
                 if piece + 1 < pieces {
-                    chain.tell(task, &mut own, |own| sum(line, piece, None, own));
+                    chain.tell(task, &mut own, &|own: &mut [S]| sum(line, piece, None, own));
                 }
                 if held.0 != line {
                     held = (line, 0);
                 }
                 for earlier in held.1..piece {
-                    let total =
-                        chain.total(line * pieces + earlier, &mut own, |own| sum(line, earlier, None, own));
+                    let total = chain.total(line * pieces + earlier, &mut own, &|own: &mut [S]| {
+                        sum(line, earlier, None, own)
+                    });
                     for (before, total) in before.iter_mut().zip(total) {
                         *before = if earlier == 0 { *total } else { before.then(*total) };
                     }
@@ -59,7 +60,8 @@ impl<S: State> Chain<S> {
     }
 
     /// Says what a piece comes to. Only who has it does.
-    fn tell(&self, task: usize, own: &mut [S], sum: impl Fn(&mut [S])) {
+    #[inline(never)]
+    fn tell(&self, task: usize, own: &mut [S], sum: &dyn Fn(&mut [S])) {
         own.fill(S::NONE);
         sum(own);
         // SAFETY: each piece has totals of its own, and nobody reads them before they are known.
@@ -70,7 +72,8 @@ impl<S: State> Chain<S> {
     }
 
     /// What a piece comes to: as it was told, or gone through here.
-    fn total<'a>(&'a self, task: usize, own: &'a mut [S], sum: impl Fn(&mut [S])) -> &'a [S] {
+    #[inline(never)]
+    fn total<'a>(&'a self, task: usize, own: &'a mut [S], sum: &dyn Fn(&mut [S])) -> &'a [S] {
         for _ in 0..LOOKS {
             if self.known[task].load(Ordering::Acquire) {
                 // SAFETY: they were written before they were known, and are not written again.

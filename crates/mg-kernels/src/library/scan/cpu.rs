@@ -18,6 +18,8 @@ pub(super) trait State: Copy + Send + Sync {
     /// Whether elements are joined by a tree, which takes more steps of which more go side by side. Extremes are better in order, where the
     /// processor foresees that the one so far remains.
     const TREE: bool;
+    /// Whether it pays to have groups or blocks in wide instructions too.
+    const WIDE: bool;
     /// What an element alone comes to.
     fn of(x: Self::In, a: Self::In, at: usize) -> Self;
     /// This, and then what comes after it.
@@ -202,6 +204,7 @@ impl<T: Wide> State for Sum<T> {
     type Out = T;
     const NONE: Self = Sum(T::As::ZERO);
     const TREE: bool = true;
+    const WIDE: bool = size_of::<T>() == 8;
     #[inline(always)]
     fn of(x: T, _: T, _: usize) -> Self {
         Sum(x.wide())
@@ -232,6 +235,7 @@ impl<T: Wide> State for Prod<T> {
     type Out = T;
     const NONE: Self = Prod(T::As::ONE);
     const TREE: bool = true;
+    const WIDE: bool = size_of::<T>() == 8;
     #[inline(always)]
     fn of(x: T, _: T, _: usize) -> Self {
         Prod(x.wide())
@@ -256,6 +260,7 @@ impl<T: Wide> State for LogSum<T> {
     type In = T;
     type Out = T;
     const TREE: bool = false;
+    const WIDE: bool = size_of::<T>() >= 4;
     const NONE: Self = LogSum { top: T::As::LEAST, sum: T::As::ZERO };
     #[inline(always)]
     fn of(x: T, _: T, _: usize) -> Self {
@@ -287,6 +292,7 @@ impl<T: Wide, const SMALLEST: bool> State for Extreme<T, SMALLEST> {
     type In = T;
     type Out = i64;
     const TREE: bool = false;
+    const WIDE: bool = false;
     const NONE: Self = Extreme { value: T::As::ZERO, at: -1 };
     #[inline(always)]
     fn of(x: T, _: T, at: usize) -> Self {
@@ -321,6 +327,7 @@ impl<T: Wide> State for Linear<T> {
     type In = T;
     type Out = T;
     const TREE: bool = false;
+    const WIDE: bool = false;
     const NONE: Self = Linear { factor: T::As::ONE, value: T::As::ZERO };
     #[inline(always)]
     fn of(x: T, a: T, _: usize) -> Self {
@@ -356,8 +363,8 @@ pub(super) unsafe fn scan(scan: &Scan, lines: Lines, operands: &[Operand], out: 
             }
         };
     }
-    macro_rules! floats {
-        ($State:ident) => {
+    macro_rules! numbers {
+        ($State:ident, $integers:expr) => {
             match x.dtype {
                 DType::F32 => go!($State<f32>),
                 DType::F64 => go!($State<f64>),
@@ -372,7 +379,7 @@ pub(super) unsafe fn scan(scan: &Scan, lines: Lines, operands: &[Operand], out: 
                 | DType::U32
                 | DType::U16
                 | DType::U8
-                | DType::Bool => go!($State<i64>),
+                | DType::Bool => $integers,
             }
         };
     }
@@ -393,10 +400,10 @@ pub(super) unsafe fn scan(scan: &Scan, lines: Lines, operands: &[Operand], out: 
         };
     }
     match scan.kind {
-        ScanKind::Sum => floats!(Sum),
-        ScanKind::Prod => floats!(Prod),
-        ScanKind::LogSumExp => floats!(LogSum),
-        ScanKind::Linear => floats!(Linear),
+        ScanKind::Sum => numbers!(Sum, go!(Sum<i64>)),
+        ScanKind::Prod => numbers!(Prod, go!(Prod<i64>)),
+        ScanKind::LogSumExp => numbers!(LogSum, {}),
+        ScanKind::Linear => numbers!(Linear, {}),
         ScanKind::ArgMax => extremes!(false),
         ScanKind::ArgMin => extremes!(true),
     }

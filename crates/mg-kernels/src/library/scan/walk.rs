@@ -42,6 +42,9 @@ pub(super) struct Work<S: State> {
     pub(super) out: *mut S::Out,
     lines: Lines,
     pub(super) reverse: bool,
+    /// Where the way along the axis begins, and how it goes on.
+    first: usize,
+    step: isize,
     /// Whether what is written goes past the caches.
     pub(super) streams: bool,
 }
@@ -124,13 +127,15 @@ type ColumnsFn<S> = unsafe fn(&Work<S>, Columns<S>);
 impl<S: State> Work<S> {
     pub(super) fn new([x, a]: [*const S::In; 2], out: *mut S::Out, lines: Lines, reverse: bool) -> Self {
         let bytes = lines.outer * lines.length * lines.inner * size_of::<S::Out>();
-        Work { x, a, out, lines, reverse, streams: bytes >= STREAM && streams() }
+        let (first, step) = if reverse { (lines.length.wrapping_sub(1), -1) } else { (0, 1) };
+        Work { x, a, out, lines, reverse, first, step, streams: bytes >= STREAM && streams() }
     }
 
     /// The position of the `i`-th element on the way along the axis.
     #[inline(always)]
     pub(super) fn at(&self, i: usize) -> usize {
-        if self.reverse { self.lines.length - 1 - i } else { i }
+        // Without a branch, which a compiler would make two loops of.
+        self.first.wrapping_add_signed(self.step * i as isize)
     }
 
     /// How far apart neighbours on the way are.
@@ -168,9 +173,15 @@ impl<S: State> Work<S> {
     #[inline(always)]
     unsafe fn group(&self, line: usize, first: usize) -> Group<S> {
         let mut x = [S::NONE; GROUP];
+        // In the order of memory, and then of the way.
+        let lowest = self.at(if self.reverse { first + GROUP - 1 } else { first });
         for (i, x) in x.iter_mut().enumerate() {
+            let at = lowest + i;
             // SAFETY: this function's contract.
-            *x = unsafe { self.load(line, first + i) };
+            *x = unsafe { S::of(*self.x.add(line + at), *self.a.add(line + at), at) };
+        }
+        if self.reverse {
+            x.reverse();
         }
         let mut rows = [S::NONE; ROWS * ROWS];
         for r in 0..ROWS * ROWS {
@@ -352,7 +363,9 @@ impl<S: State> Work<S> {
         let (width, height) = TILE;
         for first in (elements[0]..elements[1]).step_by(height) {
             let last = (first + height).min(elements[1]);
-            let whole = left + (right - left) / width * width;
+            // Where steps are long, pieces after the first are left to the plain loop, which is a third of the code.
+            let is_tiled = S::TREE || start.is_none();
+            let whole = if is_tiled { left + (right - left) / width * width } else { left };
             for c in (left..whole).step_by(width) {
                 let now = &mut now[c - left..][..TILE.0];
                 let start = start.map(|start| &start[c - left..][..TILE.0]);
@@ -379,14 +392,14 @@ impl<S: State> Work<S> {
                     if write {
                         let mut out = [const { MaybeUninit::uninit() }; TILE.0];
                         match start {
-                            None => {
-                                for (out, state) in out.iter_mut().zip(state) {
-                                    *out = MaybeUninit::new(state.out());
-                                }
-                            }
-                            Some(start) => {
+                            Some(start) if S::TREE => {
                                 for ((out, state), start) in out.iter_mut().zip(state).zip(start) {
                                     *out = MaybeUninit::new(start.then(state).out());
+                                }
+                            }
+                            _ => {
+                                for (out, state) in out.iter_mut().zip(state) {
+                                    *out = MaybeUninit::new(state.out());
                                 }
                             }
                         }
@@ -509,9 +522,20 @@ pub(super) unsafe fn run<S: State>(work: Work<S>) {
             }
         });
     }
-    let groups = by_isa!(narrow isa(), GroupsFn<S>, fn<S: State>(work: &Work<S>, groups: Groups<S>) -> S {
-        if S::TREE { work.groups(groups) } else { work.blocks(groups) }
-    }, [S]);
+    let groups: GroupsFn<S> = match (S::TREE, S::WIDE) {
+        (true, false) => Work::<S>::groups,
+        (true, true) => {
+            by_isa!(narrow isa(), GroupsFn<S>, fn<S: State>(work: &Work<S>, groups: Groups<S>) -> S {
+            work.groups(groups)
+        }, [S])
+        }
+        (false, false) => Work::<S>::blocks,
+        (false, true) => {
+            by_isa!(narrow isa(), GroupsFn<S>, fn<S: State>(work: &Work<S>, groups: Groups<S>) -> S {
+            work.blocks(groups)
+        }, [S])
+        }
+    };
     let pieces = length.div_ceil(PIECE);
     if few && pieces > 1 {
         let pass = |write: bool| {
