@@ -157,7 +157,7 @@ pub fn round_loop(dtype: DType, isa: Isa) -> Option<RoundFn> {
 /// Nearest f16, ties to even, as f32. Adding and subtracting a power of two 13 bits above the number's own (10 bits
 /// above the last place of a denormal) rounds at the right place.
 #[inline(always)]
-fn round_f16(v: f32) -> f32 {
+pub(crate) fn round_f16(v: f32) -> f32 {
     let magnitude = v.abs();
     // The exponent of the number, at least that of the smallest normal f16 (2⁻¹⁴).
     let exponent = (magnitude.to_bits() & 0x7f80_0000).clamp(113 << 23, 200 << 23);
@@ -170,7 +170,7 @@ fn round_f16(v: f32) -> f32 {
 
 /// Nearest bf16, ties to even, as f32.
 #[inline(always)]
-fn round_bf16(v: f32) -> f32 {
+pub(crate) fn round_bf16(v: f32) -> f32 {
     let bits = v.to_bits();
     let rounded = bits.wrapping_add(0x7fff + ((bits >> 16) & 1)) & 0xffff_0000;
     let nan = (bits | 0x0040_0000) & 0xffff_0000;
@@ -179,7 +179,7 @@ fn round_bf16(v: f32) -> f32 {
 
 /// f16 bits to f32: shift into place and scale, which also makes denormals right.
 #[inline(always)]
-fn f16_to_f32(bits: u16) -> f32 {
+pub(crate) fn f16_to_f32(bits: u16) -> f32 {
     let magnitude = ((bits & 0x7fff) as u32) << 13;
     let scaled = f32::from_bits(magnitude) * f32::from_bits(0x7780_0000); // 2¹¹²
     let special = f32::from_bits(magnitude | 0x7f80_0000);
@@ -189,11 +189,23 @@ fn f16_to_f32(bits: u16) -> f32 {
 
 /// An f32 that is an f16 already, to its bits.
 #[inline(always)]
-fn f16_from_f32(v: f32) -> u16 {
+pub(crate) fn f16_from_f32(v: f32) -> u16 {
     let scaled = (v.abs() * f32::from_bits(0x0780_0000)).to_bits() >> 13; // 2⁻¹¹²
     let special = if v.is_nan() { 0x7e00 } else { 0x7c00 };
     let magnitude = if v.abs() < f32::INFINITY { scaled } else { special };
     magnitude as u16 | ((v.to_bits() >> 16) & 0x8000) as u16
+}
+
+/// bf16 bits to f32.
+#[inline(always)]
+pub(crate) fn bf16_to_f32(bits: u16) -> f32 {
+    f32::from_bits((bits as u32) << 16)
+}
+
+/// An f32 that is a bf16 already, to its bits.
+#[inline(always)]
+pub(crate) fn bf16_from_f32(v: f32) -> u16 {
+    (v.to_bits() >> 16) as u16
 }
 
 macro_rules! mapped {
@@ -210,7 +222,7 @@ macro_rules! mapped {
 pub fn load_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
     match dtype {
         DType::F16 => mapped!(isa, f16_to_f32),
-        DType::BF16 => mapped!(isa, |v: u16| f32::from_bits((v as u32) << 16)),
+        DType::BF16 => mapped!(isa, bf16_to_f32),
         DType::I16 => mapped!(isa, |v: i16| v as i32),
         DType::I8 => mapped!(isa, |v: i8| v as i32),
         DType::U16 => mapped!(isa, |v: u16| v as i32),
@@ -242,7 +254,7 @@ pub fn narrow_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
 pub fn store_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
     match dtype {
         DType::F16 => mapped!(isa, f16_from_f32),
-        DType::BF16 => mapped!(isa, |v: f32| (v.to_bits() >> 16) as u16),
+        DType::BF16 => mapped!(isa, bf16_from_f32),
         DType::I16 | DType::U16 => mapped!(isa, |v: i32| v as u16),
         DType::I8 => mapped!(isa, |v: i32| v as u8),
         DType::U32 => mapped!(isa, |v: i64| v as u32),

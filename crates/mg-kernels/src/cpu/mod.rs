@@ -12,4 +12,4 @@ pub mod reduce;
 #[cfg(target_arch = "x86_64")]
 mod reduce_x86;
 pub mod run;
-mod stream;
+pub(crate) mod stream;

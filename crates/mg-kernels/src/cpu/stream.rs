@@ -4,10 +4,10 @@
 use super::loops::{Isa, isa};
 
 /// Bytes of an output from which it is streamed. Below, the next launch is likely to find it in cache.
-pub(in crate::cpu) const STREAM: usize = 4 << 20;
+pub(crate) const STREAM: usize = 4 << 20;
 
 /// Whether this processor streams.
-pub(in crate::cpu) fn streams() -> bool {
+pub(crate) fn streams() -> bool {
     cfg!(target_arch = "x86_64") && isa() != Isa::Baseline
 }
 
@@ -59,8 +59,43 @@ unsafe fn stream_avx512(dst: *mut u8, src: *const u8, bytes: usize) {
     }
 }
 
+/// As [`stream`], of a few lines or halves of lines whose other halves follow soon. It becomes part of what calls it, which is compiled for
+/// AVX2 where the processor has it.
+///
+/// Safety: as there.
+#[inline(always)]
+pub(crate) unsafe fn stream_inline(dst: *mut u8, src: *const u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if (dst as usize).is_multiple_of(32) && bytes.is_multiple_of(32) {
+        use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_stream_si256};
+        for at in (0..bytes).step_by(32) {
+            // SAFETY: `at + 32 ≤ bytes`, and `dst` is aligned to 32 bytes.
+            unsafe {
+                let v = _mm256_loadu_si256(src.add(at).cast::<__m256i>());
+                _mm256_stream_si256(dst.add(at).cast::<__m256i>(), v);
+            }
+        }
+        return;
+    }
+    // SAFETY: this function's contract.
+    unsafe { std::ptr::copy_nonoverlapping(src, dst, bytes) };
+}
+
+/// Asks for bytes that will be read soon, if there are any.
+#[inline(always)]
+pub(crate) fn fetch(from: *const u8, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    for at in (0..bytes).step_by(64) {
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // SAFETY: SSE is part of x86-64, and what is asked for need not be there.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.wrapping_add(at).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (from, bytes);
+}
+
 /// Makes streamed stores visible to other threads.
-pub(in crate::cpu) fn finish() {
+pub(crate) fn finish() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: SSE is part of x86-64.
     unsafe {

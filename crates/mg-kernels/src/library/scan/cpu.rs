@@ -1,46 +1,45 @@
-//! Scans on the CPU.
-//!
-//! The order in which elements are joined depends on sizes alone, not on the number of threads: lines are divided into pieces, pieces into
-//! blocks, blocks into chunks, and each of these goes on from what all before it come to.
+//! Scans on the CPU: what is carried from element to element, for each kind and dtype. `walk.rs` goes through the lines.
 
+use super::walk::{GROUP, Groups, Tile, Work, run};
 use super::{Lines, Scan, ScanKind, sums};
-use crate::cpu::library::Shared;
-use crate::cpu::loops::{by_isa, isa};
-use crate::cpu::pool::{num_threads, parallel};
+use crate::cpu::convert::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32, round_bf16, round_f16};
 use crate::library::Operand;
+use crate::math;
 use mg_device::{DType, bf16, f16};
 
-/// Chunks of a block that are gone through side by side, so that one addition need not wait for the other.
-pub(super) const CHUNKS: usize = 8;
-/// Elements of a chunk: a block lies in the first-level cache.
-pub(super) const CHUNK: usize = 256;
-/// Elements of a piece, which one thread has.
-const PIECE: usize = 1 << 16;
-/// Lines beside each other that are gone through together.
-const COLUMNS: usize = 256;
-/// Elements from which threads share the work.
-const PARALLEL: usize = 1 << 16;
-
 /// What is carried from element to element.
-trait State: Copy + Send + Sync {
+pub(super) trait State: Copy + Send + Sync {
     /// An element, and with it what the second operand has there.
     type In: Copy;
     /// What is written.
     type Out;
     /// Nothing.
     const NONE: Self;
+    /// Whether elements are joined by a tree, which takes more steps of which more go side by side. Extremes are better in order, where the
+    /// processor foresees that the one so far remains.
+    const TREE: bool;
+    /// Whether it pays to have groups or blocks in wide instructions too.
+    const WIDE: bool;
     /// What an element alone comes to.
     fn of(x: Self::In, a: Self::In, at: usize) -> Self;
     /// This, and then what comes after it.
     fn then(self, after: Self) -> Self;
     /// What is written of it.
     fn out(self) -> Self::Out;
-    /// Goes through [`CHUNKS`] chunks of a line from its element `first` on, if there are instructions for that, as [`Work::piece`] does.
+    /// Goes through groups of a line as [`Work::groups`] does, if there are instructions for that.
     ///
     /// # Safety
     ///
-    /// The elements are the line's; nobody else writes them.
-    unsafe fn block(_: &Work<Self>, _first: usize, _start: Self, _all: &mut Self, _write: bool) -> bool {
+    /// As there.
+    unsafe fn groups(_: &Work<Self>, _: Groups<Self>) -> Option<Self> {
+        None
+    }
+    /// Goes through a tile, if there are instructions for that.
+    ///
+    /// # Safety
+    ///
+    /// Its elements are there; nobody else writes them.
+    unsafe fn tile(_: &Work<Self>, _: Tile<Self>) -> bool {
         false
     }
 }
@@ -50,18 +49,24 @@ trait Wide: Copy + Send + Sync {
     type As: Number;
     fn wide(self) -> Self::As;
     fn narrow(wide: Self::As) -> Self;
-    /// As [`State::block`], of sums.
+    /// As [`State::groups`], of sums or products.
     ///
     /// # Safety
     ///
     /// As there.
-    unsafe fn sums(
-        _: &Work<Sum<Self>>,
-        _first: usize,
-        _start: Self::As,
-        _all: &mut Self::As,
-        _write: bool,
-    ) -> bool {
+    unsafe fn groups<S: State<In = Self, Out = Self>>(
+        _: &Work<S>,
+        _: Groups<Self::As>,
+        _product: bool,
+    ) -> Option<Self::As> {
+        None
+    }
+    /// As [`State::tile`], of sums or products.
+    ///
+    /// # Safety
+    ///
+    /// As there.
+    unsafe fn tile<S: State<In = Self, Out = Self>>(_: &Work<S>, _: Tile<Self::As>, _product: bool) -> bool {
         false
     }
 }
@@ -76,11 +81,28 @@ impl Wide for f32 {
     fn narrow(wide: f64) -> f32 {
         wide as f32
     }
-    unsafe fn sums(work: &Work<Sum<f32>>, first: usize, start: f64, all: &mut f64, write: bool) -> bool {
+    unsafe fn groups<S: State<In = f32, Out = f32>>(
+        work: &Work<S>,
+        groups: Groups<f64>,
+        product: bool,
+    ) -> Option<f64> {
+        let Groups { line, from, to, start, write, ahead } = groups;
+        let first = line + work.at(from);
         // SAFETY: this function's contract.
         unsafe {
             let (x, out) = (work.x.add(first), write.then(|| work.out.add(first)));
-            sums::block(sums::Block { x, out, reverse: work.reverse, start, all })
+            let (start, groups) = (start.unwrap_or(f64::from(u8::from(product))), (to - from) / GROUP);
+            let Work { reverse, streams, .. } = *work;
+            sums::groups(sums::Run { x, out, groups, reverse, start, streams, ahead }, product)
+        }
+    }
+    unsafe fn tile<S: State<In = f32, Out = f32>>(work: &Work<S>, tile: Tile<f64>, product: bool) -> bool {
+        // SAFETY: this function's contract.
+        unsafe {
+            let (x, out) = (work.x.add(tile.at), tile.write.then(|| work.out.add(tile.at)));
+            let Tile { rows, now, start, .. } = tile;
+            let tile = sums::Tile { x, out, rows, apart: work.apart(), now, start, streams: work.streams };
+            sums::tile(tile, product)
         }
     }
 }
@@ -92,7 +114,7 @@ trait Number: Copy + Send + Sync + PartialOrd {
     fn plus(self, o: Self) -> Self;
     fn times(self, o: Self) -> Self;
     fn exp_of_difference(self, from: Self) -> Self;
-    fn ln(self) -> Self;
+    fn log(self) -> Self;
 }
 
 macro_rules! wide {
@@ -113,8 +135,8 @@ macro_rules! wide {
 }
 wide! {
     f64 => f64, |x| x, |w| w;
-    f16 => f32, |x| x.to_f32(), |w| f16::from_f32(w);
-    bf16 => f32, |x| x.to_f32(), |w| bf16::from_f32(w);
+    f16 => f32, |x| f16_to_f32(x.to_bits()), |w| f16::from_bits(f16_from_f32(round_f16(w)));
+    bf16 => f32, |x| bf16_to_f32(x.to_bits()), |w| bf16::from_bits(bf16_from_f32(round_bf16(w)));
     i64 => i64, |x| x, |w| w;
     i32 => i64, |x| i64::from(x), |w| w as i32;
     u8 => i64, |x| i64::from(x), |w| w as u8;
@@ -135,11 +157,11 @@ macro_rules! floats {
             }
             #[inline(always)]
             fn exp_of_difference(self, from: $T) -> $T {
-                (self - from).exp()
+                math::exp(self - from)
             }
             #[inline(always)]
-            fn ln(self) -> $T {
-                <$T>::ln(self)
+            fn log(self) -> $T {
+                math::log(self)
             }
         }
     )*};
@@ -161,21 +183,28 @@ impl Number for i64 {
     fn exp_of_difference(self, _: i64) -> i64 {
         0
     }
-    fn ln(self) -> i64 {
+    fn log(self) -> i64 {
         0
     }
 }
 
 #[derive(Clone, Copy)]
+#[repr(transparent)]
 struct Sum<T: Wide>(T::As);
 impl<T: Wide> State for Sum<T> {
-    unsafe fn block(work: &Work<Self>, first: usize, start: Self, all: &mut Self, write: bool) -> bool {
+    unsafe fn groups(work: &Work<Self>, groups: Groups<Self>) -> Option<Self> {
         // SAFETY: this function's contract.
-        unsafe { T::sums(work, first, start.0, &mut all.0, write) }
+        unsafe { T::groups(work, groups.map(|state| state.0), false).map(Sum) }
+    }
+    unsafe fn tile(work: &Work<Self>, tile: Tile<Self>) -> bool {
+        // SAFETY: this function's contract; a state is its number.
+        unsafe { T::tile(work, tile.cast(), false) }
     }
     type In = T;
     type Out = T;
     const NONE: Self = Sum(T::As::ZERO);
+    const TREE: bool = true;
+    const WIDE: bool = size_of::<T>() == 8;
     #[inline(always)]
     fn of(x: T, _: T, _: usize) -> Self {
         Sum(x.wide())
@@ -191,11 +220,22 @@ impl<T: Wide> State for Sum<T> {
 }
 
 #[derive(Clone, Copy)]
+#[repr(transparent)]
 struct Prod<T: Wide>(T::As);
 impl<T: Wide> State for Prod<T> {
+    unsafe fn groups(work: &Work<Self>, groups: Groups<Self>) -> Option<Self> {
+        // SAFETY: this function's contract.
+        unsafe { T::groups(work, groups.map(|state| state.0), true).map(Prod) }
+    }
+    unsafe fn tile(work: &Work<Self>, tile: Tile<Self>) -> bool {
+        // SAFETY: this function's contract; a state is its number.
+        unsafe { T::tile(work, tile.cast(), true) }
+    }
     type In = T;
     type Out = T;
     const NONE: Self = Prod(T::As::ONE);
+    const TREE: bool = true;
+    const WIDE: bool = size_of::<T>() == 8;
     #[inline(always)]
     fn of(x: T, _: T, _: usize) -> Self {
         Prod(x.wide())
@@ -219,6 +259,8 @@ struct LogSum<T: Wide> {
 impl<T: Wide> State for LogSum<T> {
     type In = T;
     type Out = T;
+    const TREE: bool = false;
+    const WIDE: bool = size_of::<T>() >= 4;
     const NONE: Self = LogSum { top: T::As::LEAST, sum: T::As::ZERO };
     #[inline(always)]
     fn of(x: T, _: T, _: usize) -> Self {
@@ -227,16 +269,16 @@ impl<T: Wide> State for LogSum<T> {
     #[inline(always)]
     #[allow(clippy::eq_op)]
     fn then(self, after: Self) -> Self {
-        let above = self.top > after.top || self.top != self.top;
-        let top = if above { self.top } else { after.top };
-        let part = |s: Self| {
-            if s.top == top { s.sum } else { s.sum.times(s.top.exp_of_difference(top)) }
-        };
-        LogSum { top, sum: part(self).plus(part(after)) }
+        let above = (self.top > after.top) | (self.top != self.top);
+        let (high, low) = if above { (self, after) } else { (after, self) };
+        // Equal ones may be infinite.
+        let fall = low.top.exp_of_difference(high.top);
+        let fall = if low.top == high.top { T::As::ONE } else { fall };
+        LogSum { top: high.top, sum: high.sum.plus(low.sum.times(fall)) }
     }
     #[inline(always)]
     fn out(self) -> T {
-        T::narrow(self.top.plus(self.sum.ln()))
+        T::narrow(self.top.plus(self.sum.log()))
     }
 }
 
@@ -249,6 +291,8 @@ struct Extreme<T: Wide, const SMALLEST: bool> {
 impl<T: Wide, const SMALLEST: bool> State for Extreme<T, SMALLEST> {
     type In = T;
     type Out = i64;
+    const TREE: bool = false;
+    const WIDE: bool = false;
     const NONE: Self = Extreme { value: T::As::ZERO, at: -1 };
     #[inline(always)]
     fn of(x: T, _: T, at: usize) -> Self {
@@ -282,6 +326,8 @@ struct Linear<T: Wide> {
 impl<T: Wide> State for Linear<T> {
     type In = T;
     type Out = T;
+    const TREE: bool = false;
+    const WIDE: bool = false;
     const NONE: Self = Linear { factor: T::As::ONE, value: T::As::ZERO };
     #[inline(always)]
     fn of(x: T, a: T, _: usize) -> Self {
@@ -313,12 +359,12 @@ pub(super) unsafe fn scan(scan: &Scan, lines: Lines, operands: &[Operand], out: 
             // SAFETY: this function's contract; the dtype is the state's.
             unsafe {
                 let (x, a) = (x.first().cast(), a.cast());
-                run(Work::<$S> { x, a, out: out.cast(), lines, reverse: scan.reverse })
+                run(Work::<$S>::new([x, a], out.cast(), lines, scan.reverse))
             }
         };
     }
-    macro_rules! floats {
-        ($State:ident) => {
+    macro_rules! numbers {
+        ($State:ident, $integers:expr) => {
             match x.dtype {
                 DType::F32 => go!($State<f32>),
                 DType::F64 => go!($State<f64>),
@@ -333,7 +379,7 @@ pub(super) unsafe fn scan(scan: &Scan, lines: Lines, operands: &[Operand], out: 
                 | DType::U32
                 | DType::U16
                 | DType::U8
-                | DType::Bool => go!($State<i64>),
+                | DType::Bool => $integers,
             }
         };
     }
@@ -354,185 +400,11 @@ pub(super) unsafe fn scan(scan: &Scan, lines: Lines, operands: &[Operand], out: 
         };
     }
     match scan.kind {
-        ScanKind::Sum => floats!(Sum),
-        ScanKind::Prod => floats!(Prod),
-        ScanKind::LogSumExp => floats!(LogSum),
-        ScanKind::Linear => floats!(Linear),
+        ScanKind::Sum => numbers!(Sum, go!(Sum<i64>)),
+        ScanKind::Prod => numbers!(Prod, go!(Prod<i64>)),
+        ScanKind::LogSumExp => numbers!(LogSum, {}),
+        ScanKind::Linear => numbers!(Linear, {}),
         ScanKind::ArgMax => extremes!(false),
         ScanKind::ArgMin => extremes!(true),
     }
-}
-
-/// The addresses of a call, and how its lines lie.
-struct Work<S: State> {
-    x: *const S::In,
-    a: *const S::In,
-    out: *mut S::Out,
-    lines: Lines,
-    reverse: bool,
-}
-
-// SAFETY: the addresses are valid from any thread, and tasks write disjoint elements.
-unsafe impl<S: State> Sync for Work<S> {}
-
-impl<S: State> Work<S> {
-    /// The position of the `i`-th element on the way along the axis.
-    #[inline(always)]
-    fn at(&self, i: usize) -> usize {
-        if self.reverse { self.lines.length - 1 - i } else { i }
-    }
-
-    /// What the `i`-th element on the way of a line, which begins at `line`, comes to.
-    #[inline(always)]
-    unsafe fn load(&self, line: usize, i: usize) -> S {
-        let j = self.at(i);
-        // SAFETY: the element is the operand's.
-        unsafe { S::of(*self.x.add(line + j), *self.a.add(line + j), j) }
-    }
-
-    /// Goes through some elements of a line, from what is before them. Answers with what the elements alone come to.
-    ///
-    /// # Safety
-    ///
-    /// The elements are the line's; nobody else writes them.
-    unsafe fn piece(&self, line: usize, from: usize, to: usize, start: S, write: bool) -> S {
-        let (mut at, mut all) = (from, S::NONE);
-        while at + CHUNKS * CHUNK <= to {
-            // SAFETY: this function's contract.
-            if unsafe { S::block(self, line + self.at(at), start, &mut all, write) } {
-                at += CHUNKS * CHUNK;
-                continue;
-            }
-            let mut totals = [S::NONE; CHUNKS];
-            for i in 0..CHUNK {
-                for (c, total) in totals.iter_mut().enumerate() {
-                    // SAFETY: this function's contract.
-                    *total = total.then(unsafe { self.load(line, at + c * CHUNK + i) });
-                }
-            }
-            let mut now = [S::NONE; CHUNKS];
-            for (now, total) in now.iter_mut().zip(totals) {
-                *now = start.then(all);
-                all = all.then(total);
-            }
-            if write {
-                for i in 0..CHUNK {
-                    for (c, now) in now.iter_mut().enumerate() {
-                        let i = at + c * CHUNK + i;
-                        // SAFETY: this function's contract.
-                        unsafe {
-                            *now = now.then(self.load(line, i));
-                            self.out.add(line + self.at(i)).write(now.out());
-                        }
-                    }
-                }
-            }
-            at += CHUNKS * CHUNK;
-        }
-        let mut now = start.then(all);
-        for i in at..to {
-            // SAFETY: this function's contract.
-            unsafe {
-                let x = self.load(line, i);
-                all = all.then(x);
-                if write {
-                    now = now.then(x);
-                    self.out.add(line + self.at(i)).write(now.out());
-                }
-            }
-        }
-        all
-    }
-
-    /// A whole line, by pieces.
-    ///
-    /// # Safety
-    ///
-    /// The line is there; nobody else writes it.
-    unsafe fn line(&self, row: usize) {
-        let length = self.lines.length;
-        let mut before = S::NONE;
-        for from in (0..length).step_by(PIECE) {
-            let to = (from + PIECE).min(length);
-            // SAFETY: this function's contract.
-            before = before.then(unsafe { self.piece(row * length, from, to, before, true) });
-        }
-    }
-
-    /// Some lines beside each other.
-    ///
-    /// # Safety
-    ///
-    /// The lines are there; nobody else writes them.
-    #[inline(always)]
-    unsafe fn columns(&self, row: usize, from: usize, to: usize) {
-        let Lines { length, inner, .. } = self.lines;
-        let mut states = [S::NONE; COLUMNS];
-        for i in 0..length {
-            let j = self.at(i);
-            let base = (row * length + j) * inner + from;
-            for (c, state) in states[..to - from].iter_mut().enumerate() {
-                // SAFETY: this function's contract.
-                unsafe {
-                    *state = state.then(S::of(*self.x.add(base + c), *self.a.add(base + c), j));
-                    self.out.add(base + c).write(state.out());
-                }
-            }
-        }
-    }
-}
-
-unsafe fn run<S: State>(work: Work<S>) {
-    let Lines { outer, length, inner } = work.lines;
-    if outer * length * inner == 0 {
-        return;
-    }
-    let alone = outer * length * inner < PARALLEL || num_threads() == 1;
-    let each = |tasks: usize, task: &(dyn Fn(usize) + Sync)| match alone {
-        true => (0..tasks).for_each(task),
-        false => parallel(tasks, task),
-    };
-    if inner > 1 {
-        let tiles = inner.div_ceil(COLUMNS);
-        type Columns<S> = unsafe fn(work: &Work<S>, row: usize, from: usize, to: usize);
-        let columns = by_isa!(isa(), Columns<S>, fn<S: State>(work: &Work<S>, row: usize, from: usize, to: usize) {
-            work.columns(row, from, to)
-        }, [S]);
-        // SAFETY: tiles are disjoint.
-        return each(outer * tiles, &|task| unsafe {
-            let (row, from) = (task / tiles, task % tiles * COLUMNS);
-            columns(&work, row, from, (from + COLUMNS).min(inner));
-        });
-    }
-    let pieces = length.div_ceil(PIECE);
-    if alone || pieces < 2 || outer >= 2 * num_threads() {
-        // Short lines are taken several at a time.
-        let lines = PIECE.div_ceil(length.max(1)).min(outer.div_ceil(4)).max(1);
-        return each(outer.div_ceil(lines), &|task| {
-            for row in task * lines..((task + 1) * lines).min(outer) {
-                // SAFETY: lines are disjoint.
-                unsafe { work.line(row) }
-            }
-        });
-    }
-    let mut totals = vec![S::NONE; outer * pieces];
-    let at = Shared(totals.as_mut_ptr());
-    let ends = |piece: usize| (piece * PIECE, ((piece + 1) * PIECE).min(length));
-    each(outer * pieces, &|task| {
-        let (from, to) = ends(task % pieces);
-        // SAFETY: each task has a total of its own, and writes nothing else.
-        unsafe { at.get().add(task).write(work.piece(task / pieces * length, from, to, S::NONE, false)) };
-    });
-    for line in totals.chunks_mut(pieces) {
-        let mut before = S::NONE;
-        for total in line {
-            let after = before.then(*total);
-            *total = std::mem::replace(&mut before, after);
-        }
-    }
-    each(outer * pieces, &|task| {
-        let (from, to) = ends(task % pieces);
-        // SAFETY: pieces are disjoint.
-        unsafe { work.piece(task / pieces * length, from, to, totals[task], true) };
-    });
 }

@@ -1,8 +1,10 @@
 //! Running sums, products, extremes and recurrences along an axis.
 
+mod chain;
 mod cpu;
 mod cuda;
 mod sums;
+mod walk;
 
 use super::{Described, Kernel, Library, Operand, Shaped, Structure, Target};
 use crate::cpu::run::OutOfRange;
