@@ -556,7 +556,7 @@ mod tests {
 
     #[test]
     fn rows_with_sums_of_columns_fill_the_device() {
-        for (rows, columns) in [(16384, 64), (16384, 384), (16384, 768), (16384, 4096), (1 << 20, 384)] {
+        for (rows, columns) in [(16384, 64), (16384, 384), (16384, 768), (16384, 4096), (1 << 18, 384)] {
             let mut p = program(rows, columns, 1);
             let sum = push(&mut p, Inst::Reduce(ReduceKind::Sum, Over::Inner, 0));
             let column = push(&mut p, Inst::Reduce(ReduceKind::Sum, Over::Outer, 0));
