@@ -215,8 +215,9 @@ fn every_kernel_assembles() {
 fn assemble_corpus(device: Device, capability: (u32, u32)) {
     let kernels: Vec<(String, String)> = corpus()
         .iter()
-        .step_by(if capability == (7, 5) { 1 } else { 3 })
-        .flat_map(|(name, program)| {
+        .enumerate()
+        .filter(|(i, (name, _))| capability == (7, 5) || i % 3 == 0 || name.ends_with("_100000"))
+        .flat_map(|(_, (name, program))| {
             let made = CudaProgram::of_capability(program, device, capability)
                 .unwrap_or_else(|e| panic!("{name}: {e}"));
             let mut texts =
