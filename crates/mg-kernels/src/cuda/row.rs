@@ -78,7 +78,7 @@ pub(crate) fn emit(program: &Program, frame: &Frame, stage: &Rows, aligned: bool
     let mut emitted = finish(body, total_shared, [blocks, 1, 1], stage.block);
     if !columns_out.is_empty() && stage.block <= Rows::AT_A_TIME / 2 {
         // Registers for several rows at a time on a multiprocessor: while one waits at a barrier, the others work.
-        let limit = format!(".minnctapersm {}\n{{", Rows::AT_A_TIME / stage.block);
+        let limit = format!(".minnctapersm {}\n{{", stage.at_once());
         emitted.text = emitted.text.replacen('{', &limit, 1);
     }
     if stage.cluster > 1 {
