@@ -1,6 +1,7 @@
 //! A program as its device runs it.
 
 use crate::engine::internal;
+use mg_device::cuda::Gpu;
 use mg_device::{Device, Result};
 use mg_kernels::Program;
 use mg_kernels::cpu::compile::Compiled;
@@ -16,7 +17,7 @@ impl Code {
     /// Compiles a program; `donated[i]` is the output that takes over the memory of operand `i`, if one does.
     pub(crate) fn new(program: &Program, donated: &[Option<usize>], device: Device) -> Result<Code> {
         Ok(if device.is_cuda() {
-            Code::Cuda(Box::new(CudaProgram::new(program, device)?))
+            Code::Cuda(Box::new(CudaProgram::of_capability(program, device, Gpu::of(device)?.capability())?))
         } else {
             Code::Cpu(Box::new(Compiled::new(program, donated)?))
         })

@@ -68,6 +68,12 @@ pub trait FloatLane: Lane {
     fn fma(self, b: Self, c: Self) -> Self;
     /// The correctly rounded square root.
     fn sqrt(self) -> Self;
+    /// `low` below it, `high` above it, NaN for NaN; neither bound is zero.
+    #[inline(always)]
+    fn between(self, low: Self, high: Self) -> Self {
+        let x = Self::select(self.lt(low), low, self);
+        Self::select(high.lt(x), high, x)
+    }
     /// The bit pattern as a signed integer.
     fn to_bits(self) -> Self::Bits;
     /// The number with this bit pattern.

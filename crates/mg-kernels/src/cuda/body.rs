@@ -1,5 +1,6 @@
 //! The body of a kernel: a program's values over the elements that a thread holds.
 
+use super::lanes::{Pred, select};
 use super::params::{Field, Params};
 use super::ptx::{Kind, Op, Opnd, copy, imm, imm64, ins, op1, op2, op3, reg};
 use super::random;
@@ -8,6 +9,7 @@ use super::stage::reduction;
 use super::values::{apply, cast, from_cell, kind_of, load, load_vector, round, store_vector};
 use crate::frame::{Frame, Walked, internal};
 use crate::program::{Class, Inst, Program, Source, Val};
+use crate::rows::Row;
 use mg_device::{DType, Result};
 use smallvec::SmallVec;
 
@@ -411,13 +413,57 @@ impl<'a> Body<'a> {
     pub(crate) fn full_value(&mut self, v: usize, runs: &[Run]) -> Result<()> {
         let mut out = Vec::with_capacity(runs.len() * self.vector);
         for (u, run) in runs.iter().enumerate() {
+            if let Some(hits) = self.hits(v, u, run.row) {
+                out.extend(hits);
+                continue;
+            }
             for i in 0..self.vector {
                 let e = u * self.vector + i;
+                // Of the same operands as the element before it: its value.
+                if i > 0 && self.is_repeated(v, e, run.row) {
+                    out.push(out[e - 1]);
+                    continue;
+                }
                 out.push(self.instruction(v, run.p, |this, a| this.full_operand(a, e, run.row))?);
             }
         }
         self.full[v] = out;
         Ok(())
+    }
+
+    /// Which elements of a run are at the position that a number names, if the value is that: one difference of 64 bits for all of them,
+    /// and a comparison of 32 for each.
+    fn hits(&self, v: usize, u: usize, row: usize) -> Option<Vec<Op>> {
+        let Inst::Map(Row::Eq, [a, b, _]) = self.program.values[v].inst else { return None };
+        let is_position = |a: Val| match self.program.values[usize::from(a)].inst {
+            Inst::Input(i) => {
+                let walked = &self.frame.inputs[usize::from(i)];
+                let counts = walked.class == Class::Full && walked.column.last() == Some(&1);
+                counts && walked.source == Source::Index && walked.dtype == DType::I64
+            }
+            Inst::Const(_) | Inst::Map(..) | Inst::Cast(_) | Inst::Guard(..) | Inst::Reduce(..) => false,
+        };
+        let (positions, number) = if is_position(b) { (b, a) } else { (a, b) };
+        let n = self.vector;
+        let known = |a: Val, i: usize| self.full_operand(a, u * n + i, row).ok();
+        let number_of = |i: usize| known(number, i);
+        let same = (1..n).all(|i| number_of(i).is_some() && number_of(i) == number_of(0));
+        if n == 1 || !is_position(positions) || !same {
+            return None;
+        }
+        let distance = op2(Kind::D, "sub.s64", number_of(0)?, known(positions, 0)?);
+        let within = op2(Kind::P, "setp.lt.u64", distance, imm64(n as i64));
+        let distance = select(Pred(within), op1(Kind::R, "cvt.u32.u64", distance), imm(-1));
+        Some((0..n).map(|i| op2(Kind::P, "setp.eq.s32", distance, imm(i as i64))).collect())
+    }
+
+    /// Whether the operands of a value at element `e` are those at the element before it. (Random numbers are operands.)
+    fn is_repeated(&self, v: usize, e: usize, row: usize) -> bool {
+        let same = |a: Val| {
+            let [before, here] = [e - 1, e].map(|e| self.full_operand(a, e, row).ok());
+            before.is_some() && before == here
+        };
+        self.program.args(v as Val).all(same)
     }
 
     /// The elements of a value as partial results of a reduction, those of each row for itself.
@@ -432,15 +478,35 @@ impl<'a> Body<'a> {
         for (u, run) in runs.iter().enumerate() {
             for i in 0..self.vector {
                 let value = self.full_operand(a, u * self.vector + i, run.row)?;
-                let index = reduction.kind.is_arg().then(|| {
-                    let at = wide(run.column);
-                    if i == 0 { at } else { op2(Kind::D, "add.s64", at, imm64(i as i64)) }
-                });
-                let acc = reduction.element(value, index);
+                let acc = reduction.element(value, self.index_of(reduction, run, i));
                 out[run.row].push(reduction.masked(acc, run.p));
             }
         }
         Ok(out)
+    }
+
+    /// The elements of a value as one partial result of a reduction: those of each run by a tree, and runs by one.
+    pub(crate) fn partial(&self, reduction: Reduction, a: Val, runs: &[Run]) -> Result<Acc> {
+        let mut of_runs = vec![];
+        for (u, run) in runs.iter().enumerate() {
+            let mut elements = vec![];
+            for i in 0..self.vector {
+                let value = self.full_operand(a, u * self.vector + i, run.row)?;
+                elements.push(reduction.element(value, self.index_of(reduction, run, i)));
+            }
+            // A run is there as a whole, or not at all.
+            let sum = reduction.tree(elements).ok_or_else(|| internal("a run of nothing"))?;
+            of_runs.push(reduction.masked(sum, run.p));
+        }
+        reduction.tree(of_runs).ok_or_else(|| internal("a row of nothing"))
+    }
+
+    /// Where an element of a run is, for index reductions.
+    fn index_of(&self, reduction: Reduction, run: &Run, i: usize) -> Option<Op> {
+        reduction.kind.is_arg().then(|| {
+            let at = wide(run.column);
+            if i == 0 { at } else { op2(Kind::D, "add.s64", at, imm64(i as i64)) }
+        })
     }
 
     /// The address of an output's first element.

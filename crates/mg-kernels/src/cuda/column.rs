@@ -68,7 +68,6 @@ pub(crate) fn emit(
     scratch: u32,
 ) -> Result<Emitted> {
     let &Columns { vector, across, groups, .. } = stage;
-    ptx::begin();
     let mut body = Body::new(program, frame, vector, aligned);
     body.uniforms()?;
     let start = |&(v, a, reduction): &(usize, Val, Reduction)| {

@@ -5,7 +5,7 @@ use super::params::Params;
 use super::ptx;
 use super::stage::Stage;
 use super::{column, map, row};
-use crate::frame::{Frame, Free};
+use crate::frame::{Form, Frame, Free, Walked};
 use crate::program::{Class, Inst, Program, Source};
 use mg_device::{DType, Result};
 use std::fmt::Write;
@@ -33,22 +33,39 @@ pub(crate) struct Followup {
 /// Bytes of the scratch memory that a kernel may use; its follow-ups have as many after them.
 pub(crate) const SCRATCH: usize = 12 << 20;
 
-/// Writes the kernel for a program. `aligned`: addresses allow accesses of whole runs; `list`: see [`map::emit`].
-pub(crate) fn emit(program: &Program, aligned: bool, list: bool, scratch: u32) -> Result<Emitted> {
+/// What a kernel is written for.
+#[derive(Clone, Copy)]
+pub(crate) struct Target {
+    /// The least capability of GPUs that run it.
+    pub(crate) capability: u32,
+    /// Addresses allow accesses of whole runs.
+    pub(crate) aligned: bool,
+    /// See [`map::emit`].
+    pub(crate) list: bool,
+    /// Where in the scratch memory there is room for partial results.
+    pub(crate) scratch: u32,
+}
+
+/// Writes the kernel for a program.
+pub(crate) fn emit(program: &Program, target: Target) -> Result<Emitted> {
+    let Target { capability, aligned, list, scratch } = target;
     let frame = Frame::new(program, Free::Joined)?;
-    match Stage::new(program, &frame, list)? {
+    ptx::begin_for(capability);
+    match Stage::new(program, &frame, list, capability)? {
         Stage::Elements(stage) => map::emit(program, &frame, &stage, aligned, list),
         Stage::Rows(stage) => row::emit(program, &frame, &stage, aligned),
         Stage::Columns(stage) => column::emit(program, &frame, &stage, aligned, scratch),
     }
 }
 
-/// The size of the largest element that is read or written for each position.
+/// The size of the largest element that is read or written for each position; where nothing is reduced, but for what is read
+/// again and again: it takes several accesses where others take one.
 pub(crate) fn widest(program: &Program, frame: &Frame) -> usize {
+    let repeats = |i: &Walked| frame.form == Form::Map && i.column.contains(&0);
     let read = frame
         .inputs
         .iter()
-        .filter(|i| i.class == Class::Full && i.source == Source::Buffer)
+        .filter(|i| i.class == Class::Full && i.source == Source::Buffer && !repeats(i))
         .map(|i| i.dtype.size());
     let written = program
         .outputs
@@ -80,10 +97,11 @@ pub(crate) fn weight(program: &Program, frame: &Frame) -> usize {
 /// The kernel's text around its body.
 pub(crate) fn finish(body: Body, shared: u32, grid: [u32; 3], block: u32) -> Emitted {
     let Body { params, checks, .. } = body;
+    let capability = ptx::capability();
     let inner = ptx::end();
     let mut text = String::with_capacity(inner.len() + 256);
     let size = params.bytes.len().max(8);
-    text.push_str(".version 8.0\n.target sm_75\n.address_size 64\n");
+    let _ = writeln!(text, ".version 8.0\n.target sm_{capability}\n.address_size 64");
     let _ = writeln!(text, ".visible .entry k(.param .align 8 .b8 p[{size}])\n.reqntid {block}, 1, 1\n{{");
     if shared > 0 {
         let _ = writeln!(text, "\t.shared .align 16 .b8 sm[{shared}];");

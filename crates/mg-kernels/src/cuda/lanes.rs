@@ -3,7 +3,7 @@
 //! Each method writes the IEEE operation that the CPU's lane performs, rounded to nearest (`.rn`, so that the assembler
 //! contracts nothing), without flushing denormals; results are the CPU's, bit by bit (NaNs as NaNs).
 
-use super::ptx::{Kind, Op, Opnd, assign, copy, imm, ins, label, op1, op2, op3, place};
+use super::ptx::{AMPERE, Kind, Op, Opnd, assign, capability, copy, imm, ins, label, op1, op2, op3, place};
 use crate::lane::{BitLane, FloatLane, Format, IntLane, Lane, Truth};
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
@@ -148,6 +148,14 @@ macro_rules! float {
             }
             fn sqrt(self) -> Self {
                 $Name(op1($kind, concat!("sqrt.rn.", $t), self.0))
+            }
+            fn between(self, low: Self, high: Self) -> Self {
+                if $kind == Kind::F && capability() >= AMPERE {
+                    let x = op2($kind, concat!("max.NaN.", $t), self.0, low.0);
+                    return $Name(op2($kind, concat!("min.NaN.", $t), x, high.0));
+                }
+                let x = Lane::select(self.lt(low), low, self);
+                Lane::select(high.lt(x), high, x)
             }
             fn to_bits(self) -> $Bits {
                 $Bits(match self.0.1 {

@@ -19,26 +19,29 @@ fn entry(cta: Op) -> (Op, Op) {
         d
     };
     let (start, distance, count) = (word(at, 0), word(at, 4), word(at, 8));
-    let base = ptx::copy(op2(Kind::D, "add.s64", at, wide(start)));
-    let distance = wide(distance);
+    // By halves: a block of the last of a hundred entries would read that many words one after the other.
     let first = ptx::copy(imm(0));
-    let i = ptx::copy(imm(1));
-    let (again, done) = (label(), label());
+    let (low, high) = (ptx::copy(imm(0)), ptx::copy(count));
+    let (again, upper, done) = (label(), label(), label());
     place(again);
-    let over = op2(Kind::P, "setp.ge.u32", i, count);
-    ins!("@{over} bra L{done}");
-    let place_of = op3(Kind::D, "mad.wide.u32", i, imm(4), at);
-    let next = word(place_of, LIST_HEADER as i64);
-    let before = op2(Kind::P, "setp.lt.u32", cta, next);
-    ins!("@{before} bra L{done}");
-    assign(first, next);
-    let further = op2(Kind::D, "add.s64", base, distance);
-    assign(base, further);
-    let more = op2(Kind::R, "add.u32", i, imm(1));
-    assign(i, more);
+    let between = op2(Kind::R, "sub.u32", high, low);
+    let found = op2(Kind::P, "setp.le.u32", between, imm(1));
+    ins!("@{found} bra L{done}");
+    let both = op2(Kind::R, "add.u32", low, high);
+    let middle = op2(Kind::R, "shr.u32", both, imm(1));
+    let place_of = op3(Kind::D, "mad.wide.u32", middle, imm(4), at);
+    let begins = word(place_of, LIST_HEADER as i64);
+    let is_later = op2(Kind::P, "setp.ge.u32", cta, begins);
+    ins!("@{is_later} bra L{upper}");
+    assign(high, middle);
+    ins!("bra L{again}");
+    place(upper);
+    assign(low, middle);
+    assign(first, begins);
     ins!("bra L{again}");
     place(done);
-    (base, first)
+    let base = op2(Kind::D, "add.s64", at, wide(start));
+    (op3(Kind::D, "mad.wide.u32", low, distance, base), first)
 }
 
 /// Bytes before the entries' first blocks.
@@ -63,7 +66,6 @@ pub(crate) fn emit(
     list: bool,
 ) -> Result<Emitted> {
     let &Elements { tile, tiles, per_block, blocks, threads, .. } = stage;
-    ptx::begin();
     let mut body = Body::new(program, frame, stage.vector, aligned);
     let tid = special("%tid.x");
     let mut cta = special("%ctaid.x");
@@ -153,16 +155,23 @@ impl Map<'_> {
         let (bases, outputs) = (self.bases(from), self.outputs(from));
         let row = RowAt { index: imm(0), p: None, bases };
         let left = op2(Kind::D, "sub.s64", count, from);
+        let first = op2(Kind::R, "mul.lo.u32", self.tid, imm(vector as i64));
+        let offset = |u: usize| {
+            let offset = imm((u * threads as usize * vector) as i64);
+            if u == 0 { first } else { op2(Kind::R, "add.u32", first, offset) }
+        };
+        let at: Vec<Op> = (0..runs).map(offset).collect();
+        if self.body.frame.columns.is_multiple_of(vector) {
+            // A run is there as a whole, or not at all.
+            let inside = |&at: &Op| (at, Some(op2(Kind::P, "setp.lt.s64", wide(at), left)));
+            let at: Vec<_> = at.iter().map(inside).collect();
+            return self.elements(&row, &outputs, from, &at);
+        }
         let (tail, done) = (label(), label());
         let short = op2(Kind::P, "setp.lt.s64", left, imm64(size as i64));
         ins!("@{short} bra L{tail}");
         // A whole tile.
-        let first = op2(Kind::R, "mul.lo.u32", self.tid, imm(vector as i64));
-        let mut at = vec![];
-        for u in 0..runs {
-            let offset = u * threads as usize * vector;
-            at.push(if u == 0 { first } else { op2(Kind::R, "add.u32", first, imm(offset as i64)) });
-        }
+        let at: Vec<_> = at.into_iter().map(|at| (at, None)).collect();
         self.elements(&row, &outputs, from, &at)?;
         ins!("bra L{done}");
         // The last elements, one by one.
@@ -174,7 +183,7 @@ impl Map<'_> {
         let p = op2(Kind::P, "setp.ge.s32", i, short);
         ins!("@{p} bra L{done}");
         self.body.vector = 1;
-        self.elements(&row, &outputs, from, &[i])?;
+        self.elements(&row, &outputs, from, &[(i, None)])?;
         self.body.vector = vector;
         let next = op2(Kind::R, "add.u32", i, imm(threads as i64));
         assign(i, next);
@@ -183,19 +192,19 @@ impl Map<'_> {
         Ok(())
     }
 
-    /// The runs at these positions of the tile.
-    fn elements(&mut self, row: &RowAt, outputs: &[Op], from: Op, at: &[Op]) -> Result<()> {
+    /// The runs at these positions of the tile, where there are such.
+    fn elements(&mut self, row: &RowAt, outputs: &[Op], from: Op, at: &[(Op, Option<Op>)]) -> Result<()> {
         let body = &mut self.body;
         let rows = std::slice::from_ref(row);
         let runs: Vec<Run> = at
             .iter()
-            .map(|&offset| {
+            .map(|&(offset, p)| {
                 if self.stage.linear {
-                    return Run { column: offset, coords: vec![offset], p: None, row: 0 };
+                    return Run { column: offset, coords: vec![offset], p, row: 0 };
                 }
                 let position = op2(Kind::D, "add.s64", from, wide(offset));
                 let position = if body.wide { position } else { op1(Kind::R, "cvt.u32.u64", position) };
-                body.run(position, None, 0)
+                body.run(position, p, 0)
             })
             .collect();
         let n = body.program.values.len();

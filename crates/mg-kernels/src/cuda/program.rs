@@ -2,10 +2,11 @@
 //! again by its text.
 
 use super::body::Check;
-use super::emit::{Emitted, SCRATCH, emit, widest};
+use super::emit::{Emitted, SCRATCH, Target, emit, widest};
 use super::gate::behind_gate;
 use super::map::{LIST_BYTES, LIST_HEADER};
 use super::params::{Field, Params};
+use super::ptx::{AMPERE, HOPPER, LEAST};
 use crate::cpu::run::{Args, InputArg};
 use crate::frame::{Form, Frame, Free};
 use crate::program::{Class, Over, Program, Source};
@@ -99,6 +100,7 @@ struct Variant {
 /// A program made ready for CUDA: independent of addresses, constants and offsets.
 pub struct CudaProgram {
     device: Device,
+    capability: u32,
     elements: usize,
     elementwise: bool,
     /// For operands and outputs, what their addresses must be multiples of for accesses of whole runs.
@@ -111,18 +113,28 @@ pub struct CudaProgram {
 }
 
 impl CudaProgram {
-    /// Writes the program's kernel for a device.
+    /// Writes the program's kernel for a device, in instructions that every GPU has.
     ///
     /// # Errors
     ///
     /// An internal error, of a program that no scheduler makes.
     pub fn new(program: &Program, device: Device) -> Result<CudaProgram> {
-        let this = CudaProgram::at(program, device, 0)?;
+        CudaProgram::of_capability(program, device, (0, 0))
+    }
+
+    /// As [`CudaProgram::new`], in the instructions of a compute capability (major and minor).
+    ///
+    /// # Errors
+    ///
+    /// As [`CudaProgram::new`].
+    pub fn of_capability(program: &Program, device: Device, (major, _): (u32, u32)) -> Result<CudaProgram> {
+        let capability = [HOPPER, AMPERE].into_iter().find(|&least| major * 10 >= least).unwrap_or(LEAST);
+        let this = CudaProgram::at(program, device, capability, 0)?;
         this.variant(true)?;
         Ok(this)
     }
 
-    fn at(program: &Program, device: Device, scratch: u32) -> Result<CudaProgram> {
+    fn at(program: &Program, device: Device, capability: u32, scratch: u32) -> Result<CudaProgram> {
         let frame = Frame::new(program, Free::Joined)?;
         let vector = (16 / widest(program, &frame)).clamp(1, 8);
         let align = |size: usize| (size * vector).min(16);
@@ -146,6 +158,7 @@ impl CudaProgram {
             .collect();
         Ok(CudaProgram {
             device,
+            capability,
             elements: frame.rows * frame.columns,
             elementwise: frame.form == Form::Map && !program.reduces(Over::All),
             input_alignment,
@@ -195,11 +208,13 @@ impl CudaProgram {
 
     fn made(&self, which: usize) -> Result<&Variant> {
         let made = self.variants[which].get_or_init(|| {
-            let mut emitted = emit(&self.program, which != 1, which == 2, self.scratch)?;
+            let (capability, scratch) = (self.capability, self.scratch);
+            let target = Target { capability, aligned: which != 1, list: which == 2, scratch };
+            let mut emitted = emit(&self.program, target)?;
             let then = match &emitted.then {
                 Some(f) => {
                     let from = (SCRATCH + SCRATCH / 4) as u32;
-                    Some(Box::new(CudaProgram::at(&f.program, self.device, from)?))
+                    Some(Box::new(CudaProgram::at(&f.program, self.device, capability, from)?))
                 }
                 None => None,
             };

@@ -1,7 +1,9 @@
 //! Reductions in registers: accumulators, their joining across the threads of a warp and of a block, and their results.
 
 use super::lanes::{Pred, select};
-use super::ptx::{Kind, Op, Opnd, assign, bits_of, copy, imm, imm64, ins, op1, op2, op3, reg};
+use super::ptx::{
+    AMPERE, Kind, Op, Opnd, assign, bits_of, capability, copy, imm, imm64, ins, op1, op2, op3, reg,
+};
 use super::values::{as_number, cast, kind_of, round};
 use crate::frame::internal;
 use crate::program::ReduceKind;
@@ -130,6 +132,9 @@ impl Reduction {
             ReduceKind::Max | ReduceKind::Min if !is_float => {
                 two(if self.kind == ReduceKind::Max { "max" } else { "min" })
             }
+            // The greater, or a NaN: of zeros the greater is the positive one.
+            ReduceKind::Max if kind == Kind::F && capability() >= AMPERE => two("max.NaN"),
+            ReduceKind::Min if kind == Kind::F && capability() >= AMPERE => two("min.NaN"),
             ReduceKind::Max | ReduceKind::Min => {
                 let better = test(if self.kind == ReduceKind::Max { "gt" } else { "lt" }, y, x);
                 let nan = test("nan", y, y);
@@ -281,6 +286,39 @@ pub(crate) fn across_block(all: &[(Reduction, Acc)], threads: u32, shared: u32, 
             reduction.across_warp(mine, width)
         })
         .collect()
+}
+
+/// Waits for the other blocks of the cluster; what they wrote to their shared memory before is seen afterwards.
+pub(crate) fn meet_cluster() {
+    ins!("barrier.cluster.arrive.release.aligned");
+    ins!("barrier.cluster.wait.acquire.aligned");
+}
+
+/// Joins partial results of blocks of a cluster, which all threads of a block have, in the order of blocks; all threads get the
+/// results. `shared` is the offset of 16 bytes for each, which are used once.
+pub(crate) fn across_cluster(all: &[(Reduction, Acc)], blocks: usize, shared: u32, tid: Op) -> Vec<Acc> {
+    let base = shared_address(shared);
+    let first = op2(Kind::P, "setp.eq.s32", tid, imm(0));
+    for (i, (_, acc)) in all.iter().enumerate() {
+        let at = op2(Kind::R, "add.s32", base, imm(i as i64 * 16));
+        store_shared(*acc, at, Some(first));
+    }
+    meet_cluster();
+    let mut loaded: Vec<Vec<Acc>> = all.iter().map(|_| vec![]).collect();
+    for rank in 0..blocks {
+        let theirs = op2(Kind::R, "mapa.shared::cluster.u32", base, imm(rank as i64));
+        for (i, (_, acc)) in all.iter().enumerate() {
+            let value = reg(acc.value.0);
+            ins!("ld.shared::cluster.{} {value}, [{theirs}+{}]", bits_of(value.0), i * 16);
+            let index = acc.index.map(|_| {
+                let index = reg(Kind::D);
+                ins!("ld.shared::cluster.b64 {index}, [{theirs}+{}]", i * 16 + 8);
+                index
+            });
+            loaded[i].push(Acc { value, index });
+        }
+    }
+    all.iter().zip(loaded).filter_map(|((reduction, _), loaded)| reduction.tree(loaded)).collect()
 }
 
 /// Bytes of shared memory that a reduction over a block takes.

@@ -5,7 +5,7 @@ use super::body::{Body, RowAt, Run, wide};
 use super::emit::{Emitted, Followup, finish};
 use super::params::Field;
 use super::ptx::{self, Kind, Op, assign, bits_of, imm, imm64, ins, label, op2, op3, place, reg, special};
-use super::reduce::{Acc, Reduction, SHARED, across_block, shared_address};
+use super::reduce::{Acc, Reduction, SHARED, across_block, across_cluster, meet_cluster, shared_address};
 use super::stage::{ColumnSum, Rows, Step, Walks, size_of_register};
 use super::totals::{Block, Total, finish_totals, start_totals};
 use super::values::store;
@@ -32,6 +32,8 @@ struct Row<'a> {
     columns_out: Vec<Columns>,
     totals: Vec<Total>,
     shared: u32,
+    /// Shared memory with which the rows that a block works on at a time are joined.
+    slots_shared: u32,
     /// Whether the row is not the first of its chunk.
     is_later: Option<Op>,
     /// The position of the row after it, and whether there is one that the same threads work on.
@@ -39,19 +41,32 @@ struct Row<'a> {
 }
 
 pub(crate) fn emit(program: &Program, frame: &Frame, stage: &Rows, aligned: bool) -> Result<Emitted> {
-    ptx::begin();
     let mut body = Body::new(program, frame, stage.vector, aligned);
     body.uniforms()?;
     let tid = special("%tid.x");
     let cta = special("%ctaid.x");
     let totals = start_totals(&body);
     let columns_out = start_columns(stage, tid);
-    let lane =
-        if stage.slots > 1 { op2(Kind::R, "and.b32", tid, imm(stage.threads as i64 - 1)) } else { tid };
-    let mut row = Row { body, stage, tid, lane, columns_out, totals, shared: 0, is_later: None, next: None };
+    let lane = match (stage.slots, stage.cluster) {
+        (1, 1) => tid,
+        (1, _) => op3(Kind::R, "mad.lo.u32", special("%cluster_ctarank"), imm(stage.threads.into()), tid),
+        _ => op2(Kind::R, "and.b32", tid, imm(stage.threads as i64 - 1)),
+    };
+    let mut row = Row {
+        body,
+        stage,
+        tid,
+        lane,
+        columns_out,
+        totals,
+        shared: 0,
+        slots_shared: 0,
+        is_later: None,
+        next: None,
+    };
     row.chunk(cta)?;
-    let Row { mut body, columns_out, totals, shared, .. } = row;
-    let mut total_shared = shared + totals.len() as u32 * SHARED + 16;
+    let Row { mut body, columns_out, totals, shared, slots_shared, .. } = row;
+    let mut total_shared = (shared + totals.len() as u32 * SHARED + 16).max(slots_shared);
     if let Some([_, end]) = stage.in_shared {
         total_shared = total_shared.max(end);
     }
@@ -61,10 +76,14 @@ pub(crate) fn emit(program: &Program, frame: &Frame, stage: &Rows, aligned: bool
     let blocks = stage.blocks as u32;
     finish_totals(&mut body, totals, blocks, &Block { threads: stage.block, shared, tid, cta })?;
     let mut emitted = finish(body, total_shared, [blocks, 1, 1], stage.block);
-    if !columns_out.is_empty() && (256..=512).contains(&stage.block) {
-        // Registers for two rows at a time on a multiprocessor: while one waits at a barrier, the other works.
-        let limit = format!(".minnctapersm {}\n{{", 1024 / stage.block);
+    if !columns_out.is_empty() && stage.block <= Rows::AT_A_TIME / 2 {
+        // Registers for several rows at a time on a multiprocessor: while one waits at a barrier, the others work.
+        let limit = format!(".minnctapersm {}\n{{", stage.at_once());
         emitted.text = emitted.text.replacen('{', &limit, 1);
+    }
+    if stage.cluster > 1 {
+        let together = format!(".reqnctapercluster {}, 1, 1\n{{", stage.cluster);
+        emitted.text = emitted.text.replacen('{', &together, 1);
     }
     if !columns_out.is_empty() {
         emitted.then = Some(follow_up(program, frame, stage));
@@ -109,7 +128,7 @@ fn follow_up(program: &Program, frame: &Frame, stage: &Rows) -> Followup {
     strides[0] = frame.columns as isize;
     strides[1] = 1;
     let mut join =
-        Program { space: vec![stage.chunks, frame.columns], batch: 0, outer: 1, ..Program::default() };
+        Program { space: vec![stage.blocks, frame.columns], batch: 0, outer: 1, ..Program::default() };
     let (mut from, mut outputs) = (vec![], vec![]);
     for sum in &stage.sums {
         let dtype = match sum.reduction.register() {
@@ -140,17 +159,22 @@ impl Row<'_> {
         let &Rows { threads, slots, per_slot, .. } = self.stage;
         let shift = threads.trailing_zeros() as i64;
         let slot = if slots > 1 { op2(Kind::R, "shr.u32", self.tid, imm(shift)) } else { imm(0) };
-        let chunk = op3(Kind::R, "mad.lo.u32", cta, imm(slots as i64), slot);
         let n_rows = self.body.params.long(self.body.frame.rows as i64);
+        if self.stage.cluster > 1 {
+            let row = op2(Kind::R, "shr.u32", cta, imm(self.stage.cluster.trailing_zeros().into()));
+            return self.row(wide(row), n_rows, false);
+        }
         if per_slot == 1 && self.columns_out.is_empty() {
             let index = match u32::try_from(self.body.frame.rows) {
-                Ok(_) => wide(chunk),
+                Ok(_) => wide(op3(Kind::R, "mad.lo.u32", cta, imm(slots as i64), slot)),
                 Err(_) => op3(Kind::D, "mad.wide.u32", cta, imm(slots as i64), wide(slot)),
             };
             return self.row(index, n_rows, slots > 1);
         }
         let each = self.body.params.word(per_slot as u32);
-        let first = op2(Kind::D, "mul.wide.u32", chunk, each);
+        // Rows that a block works on at a time lie beside each other.
+        let rows = self.body.params.word((slots * per_slot) as u32);
+        let first = op3(Kind::D, "mad.wide.u32", cta, rows, wide(slot));
         let index = ptx::copy(first);
         let left = ptx::copy(each);
         let (again, done) = (label(), label());
@@ -158,7 +182,7 @@ impl Row<'_> {
         let p = op2(Kind::P, "setp.eq.s32", left, imm(0));
         ins!("@{p} bra L{done}");
         self.is_later = Some(op2(Kind::P, "setp.ne.s32", left, each));
-        let next = op2(Kind::D, "add.s64", index, imm64(1));
+        let next = op2(Kind::D, "add.s64", index, imm64(slots as i64));
         if self.stage.resident {
             let more = op2(Kind::P, "setp.ne.s32", left, imm(1));
             let inside = op2(Kind::P, "setp.lt.u64", next, n_rows);
@@ -173,7 +197,8 @@ impl Row<'_> {
         }
         ins!("bra L{again}");
         place(done);
-        self.store_columns(chunk)
+        self.join_slots(slot);
+        self.store_columns(cta, slot)
     }
 
     /// One row, by the threads that have it.
@@ -212,9 +237,10 @@ impl Row<'_> {
 
     /// The thread's runs of a stretch of the row that starts at `from`.
     fn runs(&mut self, from: Option<Op>, rows: &[RowAt]) -> Vec<Run> {
-        let &Rows { threads, vector, runs, .. } = self.stage;
+        let &Rows { vector, runs, .. } = self.stage;
+        let threads = self.stage.row_threads();
         let columns = self.body.frame.columns;
-        let exact = self.stage.resident && threads as usize * vector * runs == columns;
+        let exact = self.stage.resident && threads * vector * runs == columns;
         let limit = (!exact).then(|| self.body.params.long(columns as i64));
         (0..runs)
             .map(|u| {
@@ -223,7 +249,7 @@ impl Row<'_> {
                     "mad.lo.u32",
                     self.lane,
                     imm(vector as i64),
-                    imm((u * threads as usize * vector) as i64),
+                    imm((u * threads * vector) as i64),
                 );
                 let column = match (from, self.body.wide) {
                     (None, false) => lane,
@@ -252,7 +278,14 @@ impl Row<'_> {
         }
         let shared = self.shared;
         self.shared += SHARED * all.len() as u32;
-        across_block(all, threads, shared, self.tid)
+        let joined = across_block(all, threads, shared, self.tid);
+        if self.stage.cluster == 1 || all.is_empty() {
+            return joined;
+        }
+        let of_blocks = self.shared;
+        self.shared += 16 * all.len() as u32;
+        let pairs: Vec<(Reduction, Acc)> = all.iter().map(|a| a.0).zip(joined).collect();
+        across_cluster(&pairs, self.stage.cluster, of_blocks, self.tid)
     }
 
     /// Rows that stay in registers: step by step, reductions of one step together.
@@ -282,9 +315,7 @@ impl Row<'_> {
             let mut reduced = vec![];
             for &v in &step.reduces {
                 let (reduction, a) = self.body.reduction(v, false).ok_or_else(|| internal("no reduction"))?;
-                let partials = self.body.partials(reduction, a, &runs, 1)?.remove(0);
-                let acc = reduction.tree(partials).ok_or_else(|| internal("a row of nothing"))?;
-                reduced.push((v, (reduction, acc)));
+                reduced.push((v, (reduction, self.body.partial(reduction, a, &runs)?)));
             }
             let joined = self.join(&reduced.iter().map(|r| r.1).collect::<Vec<_>>());
             for ((v, (reduction, _)), acc) in reduced.into_iter().zip(joined) {
@@ -316,6 +347,10 @@ impl Row<'_> {
                 self.walk(rows, walk)?;
             }
         }
+        if self.stage.cluster > 1 {
+            // No block goes while others read its shared memory.
+            meet_cluster();
+        }
         Ok(())
     }
 
@@ -327,7 +362,7 @@ impl Row<'_> {
             .iter()
             .map(|&(v, _)| self.body.reduction(v, true).filter(|_| of_row(v)).map(|(r, _)| (r, r.start())))
             .collect();
-        let step = self.stage.threads as usize * self.stage.vector * self.stage.runs;
+        let step = self.stage.row_threads() * self.stage.vector * self.stage.runs;
         let at = ptx::copy(imm64(0));
         let end = self.body.params.long(self.body.frame.columns as i64);
         let (again, done) = (label(), label());
@@ -346,10 +381,10 @@ impl Row<'_> {
         for (&(v, a), acc) in walk.targets.iter().zip(&accs) {
             match acc {
                 Some((reduction, acc)) => {
-                    let partials = self.body.partials(*reduction, a, &runs, 1)?.remove(0);
-                    if let Some(sum) = reduction.tree(partials) {
-                        reduction.add_to(acc, sum);
-                    }
+                    // Neighbours in their own precision: what goes on in f64 is converted by an eighth of the rate of additions.
+                    let narrow = Reduction { wide: false, ..*reduction };
+                    let sum = self.body.partial(narrow, a, &runs)?;
+                    reduction.add_to(acc, sum);
                 }
                 None => self.add_columns(v, a, &runs)?,
             }
@@ -428,12 +463,58 @@ impl Row<'_> {
         op3(Kind::D, "mad.lo.s64", wide(chunk), row, base)
     }
 
+    /// Joins what the rows that a block works on at a time have of each column, by a tree over shared memory; the first row's threads
+    /// get the result.
+    fn join_slots(&mut self, slot: Op) {
+        let &Rows { slots, threads, block, .. } = self.stage;
+        if slots == 1 || !self.stage.resident {
+            return;
+        }
+        let elements = self.stage.vector * self.stage.runs;
+        let mine = op3(Kind::R, "mad.lo.u32", self.tid, imm(8), shared_address(0));
+        let at = |e: usize| e * 8 * block as usize;
+        self.slots_shared = at(elements) as u32;
+        for c in &self.columns_out {
+            let reduction = c.sum.reduction;
+            let half = ptx::copy(imm(slots as i64 / 2));
+            let again = label();
+            place(again);
+            ins!(".pragma \"nounroll\"");
+            // Who has a partner below stores, who has one above adds.
+            let twice = op2(Kind::R, "add.u32", half, half);
+            let gives = op2(Kind::P, "setp.ge.u32", slot, half);
+            let still = op2(Kind::P, "setp.lt.u32", slot, twice);
+            let gives = op2(Kind::P, "and.pred", gives, still);
+            ins!("bar.sync 0");
+            for (e, acc) in c.accs.iter().enumerate() {
+                ins!("@{gives} st.shared.{} [{mine}+{}], {}", bits_of(acc.value.0), at(e), acc.value);
+            }
+            ins!("bar.sync 0");
+            let takes = op2(Kind::P, "setp.lt.u32", slot, half);
+            let theirs = op3(Kind::R, "mad.lo.u32", half, imm(8 * i64::from(threads)), mine);
+            for (e, acc) in c.accs.iter().enumerate() {
+                let other = reg(acc.value.0);
+                assign(other, reduction.neutral());
+                ins!("@{takes} ld.shared.{} {other}, [{theirs}+{}]", bits_of(other.0), at(e));
+                reduction.add_to(acc, Acc { value: other, index: None });
+            }
+            let less = op2(Kind::R, "shr.u32", half, imm(1));
+            assign(half, less);
+            let more = op2(Kind::P, "setp.ne.s32", half, imm(0));
+            ins!("@{more} bra L{again}");
+        }
+        if !self.totals.is_empty() {
+            ins!("bar.sync 0");
+        }
+    }
+
     /// Writes the partial results that were kept in registers.
-    fn store_columns(&mut self, chunk: Op) -> Result<()> {
+    fn store_columns(&mut self, chunk: Op, slot: Op) -> Result<()> {
         if !self.stage.resident {
             return Ok(());
         }
-        let always = RowAt { index: imm(0), p: None, bases: vec![] };
+        let writes = (self.stage.slots > 1).then(|| op2(Kind::P, "setp.eq.s32", slot, imm(0)));
+        let always = RowAt { index: imm(0), p: writes, bases: vec![] };
         for c in 0..self.columns_out.len() {
             let base = self.partial_row(c, chunk);
             let runs = self.runs(None, std::slice::from_ref(&always));

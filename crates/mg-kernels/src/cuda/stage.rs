@@ -2,7 +2,7 @@
 //! where partial results lie. All of it is decided here, from shapes, strides and dtypes alone, before a line of text is written.
 
 use super::emit::{SCRATCH, weight, widest};
-use super::ptx::Kind;
+use super::ptx::{HOPPER, Kind};
 use super::reduce::{Reduction, SHARED};
 use super::totals::{most_blocks, partial_bytes, reach};
 use crate::frame::{Form, Frame, internal};
@@ -19,11 +19,11 @@ pub(crate) enum Stage {
 }
 
 impl Stage {
-    /// `list`: the program is one of several that a launch runs.
-    pub(crate) fn new(program: &Program, frame: &Frame, list: bool) -> Result<Stage> {
+    /// `list`: the program is one of several that a launch runs; `capability`: the least one of GPUs that it is for.
+    pub(crate) fn new(program: &Program, frame: &Frame, list: bool, capability: u32) -> Result<Stage> {
         Ok(match frame.form {
             Form::Map => Stage::Elements(Elements::new(program, frame, list)),
-            Form::Row => Stage::Rows(Rows::new(program, frame)?),
+            Form::Row => Stage::Rows(Rows::new(program, frame, capability)?),
             Form::Column => Stage::Columns(Columns::new(program, frame)?),
         })
     }
@@ -136,11 +136,12 @@ pub(crate) struct Rows {
     pub(crate) resident: bool,
     /// Rows that a block works on at a time.
     pub(crate) slots: usize,
-    /// Rows that each of those works on, one after the other: a chunk.
+    /// Rows that each of those works on, one after the other.
     pub(crate) per_slot: usize,
     pub(crate) blocks: usize,
-    pub(crate) chunks: usize,
-    /// Reductions over the rows of a chunk.
+    /// Blocks that share a row, a cluster.
+    pub(crate) cluster: usize,
+    /// Reductions over the rows of a block, its chunk.
     pub(crate) sums: Vec<ColumnSum>,
     /// Where in shared memory those of a chunk are kept that registers are too short for begin, in bytes, and where they end.
     pub(crate) in_shared: Option<[u32; 2]>,
@@ -183,19 +184,28 @@ impl Rows {
     const HELD: usize = 16;
     /// Threads for a row that does not fit.
     const LONG: u32 = 512;
+    /// Elements of a row that are worth a block of their own.
+    const LEAST_SHARED: usize = 1 << 14;
     /// Threads of a block whose rows are short.
     const SHORT: u32 = 128;
     /// Rows whose contributions to columns are added before they go to memory.
     const CHUNK: usize = 64;
-    /// Chunks of rows that are enough for any device.
-    const CHUNKS: usize = 256;
+    /// Elements of a row up to which a thread of a program that reduces columns as well has one run of each: a block waits at barriers
+    /// for every row, and what hides that are other blocks, for which registers are short.
+    const ONE_RUN: usize = 256;
+    /// Threads that a device runs at a time where each has 64 registers: 1024 on each of 132 multiprocessors.
+    pub(crate) const AT_A_TIME: u32 = 1024;
+    const MULTIPROCESSORS: usize = 132;
     /// Blocks whose full reductions are joined.
     const MOST: usize = 1 << 14;
     /// Bytes of shared memory that a block has without asking.
     const MOST_SHARED: usize = 48 << 10;
 
-    fn new(program: &Program, frame: &Frame) -> Result<Rows> {
+    fn new(program: &Program, frame: &Frame, capability: u32) -> Result<Rows> {
         let mut rows = Rows::shaped(program, frame);
+        if capability >= HOPPER && !rows.resident && !program.reduces(Over::Outer) {
+            rows.cluster = Rows::cluster_of(frame);
+        }
         let totals = reductions(program, Over::All).count();
         rows.divide(program, frame, totals)?;
         rows.share(program, frame, totals);
@@ -219,7 +229,8 @@ impl Rows {
             let threads = groups.div_ceil(most.min(4)).next_power_of_two().min(32);
             (threads as u32, Rows::SHORT, groups.div_ceil(threads), true)
         } else if groups <= 1024 * most {
-            let runs = groups.div_ceil(1024).max(most.min(4));
+            let is_short = program.reduces(Over::Outer) && groups <= Rows::ONE_RUN;
+            let runs = if is_short { 1 } else { groups.div_ceil(1024).max(most.min(4)) };
             let threads = groups.div_ceil(runs).next_multiple_of(32);
             (threads as u32, threads as u32, groups.div_ceil(threads), true)
         } else {
@@ -234,12 +245,32 @@ impl Rows {
             slots: (block / threads) as usize,
             per_slot: 1,
             blocks: 1,
-            chunks: 1,
+            cluster: 1,
             sums: vec![],
             in_shared: None,
             shared_step: 0,
             walks: Walks::Resident(vec![]),
         }
+    }
+
+    /// Blocks that a multiprocessor runs at a time. Threads of which several have a row each hold more of it, in 80 registers.
+    pub(crate) fn at_once(&self) -> u32 {
+        (if self.slots > 1 { Rows::AT_A_TIME / 4 * 3 } else { Rows::AT_A_TIME }) / self.block
+    }
+
+    /// Threads of all blocks that share a row.
+    pub(crate) fn row_threads(&self) -> usize {
+        self.threads as usize * self.cluster
+    }
+
+    /// Blocks that share a row that does not fit: as many as a cluster may have on every device with clusters, as long as all run at
+    /// once, two on a multiprocessor, and have something to do.
+    fn cluster_of(frame: &Frame) -> usize {
+        let has_room = |n: &usize| {
+            (1..=2 * Rows::MULTIPROCESSORS).contains(&(frame.rows * n))
+                && frame.columns >= n * Rows::LEAST_SHARED
+        };
+        [8, 4, 2].into_iter().find(has_room).unwrap_or(1)
     }
 
     /// How rows are divided among blocks, and where the partial results of chunks lie.
@@ -251,23 +282,24 @@ impl Rows {
         let row_bytes: usize = sums.iter().map(bytes).sum();
         if !sums.is_empty() {
             let fits = (SCRATCH / row_bytes.max(1)).max(1);
-            let wanted = frame.rows.div_ceil(Rows::CHUNK).max(frame.rows.min(Rows::CHUNKS)).min(fits).max(1);
-            self.per_slot = frame.rows.div_ceil(wanted.next_multiple_of(self.slots)).max(1);
+            // As many blocks as run at once, or a multiple of that.
+            let once = Rows::MULTIPROCESSORS * self.at_once() as usize;
+            let wanted = frame.rows.div_ceil(Rows::CHUNK * self.slots).next_multiple_of(once).clamp(1, fits);
+            self.per_slot = frame.rows.div_ceil(wanted * self.slots).max(1);
         }
         if totals > 0 {
             let most = most_blocks(self.block, totals).min(Rows::MOST);
             self.per_slot = self.per_slot.max(frame.rows.div_ceil(self.slots * most));
         }
-        self.blocks = frame.rows.div_ceil(self.slots * self.per_slot).max(1);
-        self.chunks = self.blocks * self.slots;
+        self.blocks = frame.rows.div_ceil(self.slots * self.per_slot).max(1) * self.cluster;
         // The full reductions' partial results come first.
         let mut at = partial_bytes(self.blocks, self.block, totals).next_multiple_of(256);
-        if !sums.is_empty() && at + self.chunks * row_bytes > SCRATCH + SCRATCH / 4 {
+        if !sums.is_empty() && at + self.blocks * row_bytes > SCRATCH + SCRATCH / 4 {
             return Err(internal("rows too long for a reduction over both rows and columns"));
         }
         for sum in &sums {
             self.sums.push(ColumnSum { value: sum.0, reduction: sum.1, at });
-            at += self.chunks * bytes(sum);
+            at += self.blocks * bytes(sum);
         }
         Ok(())
     }
@@ -419,6 +451,7 @@ impl Columns {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ptx::LEAST;
     use super::*;
     use crate::frame::Free;
     use crate::program::{Operand, ReduceKind, Source, Value};
@@ -442,7 +475,7 @@ mod tests {
     }
 
     fn staged(program: &Program) -> Stage {
-        Stage::new(program, &Frame::new(program, Free::Joined).unwrap(), false).unwrap()
+        Stage::new(program, &Frame::new(program, Free::Joined).unwrap(), false, HOPPER).unwrap()
     }
 
     /// `x − max(x)` over rows, squared and added up over rows: two reductions of which one waits for the other.
@@ -501,6 +534,48 @@ mod tests {
     }
 
     #[test]
+    fn a_few_long_rows_are_shared_by_blocks_that_all_run_at_once() {
+        let shared = |p: &Program, capability| {
+            let frame = Frame::new(p, Free::Joined).unwrap();
+            let Stage::Rows(s) = Stage::new(p, &frame, false, capability).unwrap() else { panic!("no rows") };
+            (s.cluster, s.blocks)
+        };
+        for (rows, columns, cluster) in [
+            (1, 1 << 20, 8),
+            (33, 1 << 20, 8),
+            (64, 1 << 20, 4),
+            (64, 40_000, 2),
+            (132, 40_000, 2),
+            (133, 1 << 20, 1),
+        ] {
+            let p = softmax_like(rows, columns);
+            assert_eq!(shared(&p, HOPPER), (cluster, cluster * rows), "{rows} rows of {columns}");
+            assert_eq!(shared(&p, LEAST), (1, rows));
+        }
+        // A row in registers is one block's, and so are columns' sums of rows that do not fit.
+        assert_eq!(shared(&softmax_like(4, 4096), HOPPER).0, 1);
+        let mut p = program(4, 1 << 17, 1);
+        let row = push(&mut p, Inst::Reduce(ReduceKind::Sum, Over::Inner, 0));
+        let column = push(&mut p, Inst::Reduce(ReduceKind::Sum, Over::Outer, 0));
+        p.outputs.extend([(row, Class::Row), (column, Class::Column)]);
+        assert_eq!(shared(&p, HOPPER).0, 1);
+    }
+
+    #[test]
+    fn rows_with_sums_of_columns_fill_the_device() {
+        for (rows, columns) in [(1 << 16, 64), (16384, 384), (16384, 768), (16384, 4096), (1 << 18, 384)] {
+            let mut p = program(rows, columns, 1);
+            let sum = push(&mut p, Inst::Reduce(ReduceKind::Sum, Over::Inner, 0));
+            let column = push(&mut p, Inst::Reduce(ReduceKind::Sum, Over::Outer, 0));
+            p.outputs.extend([(sum, Class::Row), (column, Class::Column)]);
+            let Stage::Rows(s) = staged(&p) else { panic!("no rows") };
+            let once = s.at_once() as usize * Rows::MULTIPROCESSORS;
+            assert!(s.blocks * 10 >= once * 8, "{rows} rows of {columns}: {s:?}");
+            assert!(s.per_slot <= Rows::CHUNK && s.blocks * columns * 4 <= SCRATCH);
+        }
+    }
+
+    #[test]
     fn what_waits_for_a_reduction_comes_in_the_step_after_it() {
         let Stage::Rows(s) = staged(&softmax_like(10, 100)) else { panic!("no rows") };
         let Walks::Resident(steps) = s.walks else { panic!("a row of 100 is held") };
@@ -555,7 +630,7 @@ mod tests {
         p.outputs.extend([(rows, Class::Row), (a, Class::Column), (b, Class::Column)]);
         let Stage::Rows(s) = staged(&p) else { panic!("no rows") };
         let [first, second] = s.sums[..] else { panic!("two sums: {s:?}") };
-        assert!(second.at >= first.at + s.chunks * 256 * 4);
-        assert!(s.blocks * s.slots == s.chunks && s.chunks * s.per_slot >= 1000);
+        assert!(second.at >= first.at + s.blocks * 256 * 4);
+        assert!(s.blocks * s.slots * s.per_slot >= 1000);
     }
 }

@@ -11,9 +11,7 @@ use crate::lane::{BitLane, FloatLane, Format};
 pub fn exp<L: FloatLane>(x: L) -> L {
     let low = lit(x, -104.0, -746.0);
     let high = lit(x, 89.0, 710.0);
-    let x = L::select(x.lt(low), low, x);
-    let x = L::select(high.lt(x), high, x);
-    let reduced = Reduced::new(x, 2);
+    let reduced = Reduced::new(x.between(low, high), 2);
     reduced.times_power(reduced.power())
 }
 
