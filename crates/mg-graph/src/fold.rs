@@ -1,7 +1,7 @@
 //! Nodes as the algebra that gradient rules are written in: what a rule's literals make trivial is never built.
 
-use crate::node::{Node, Sources, WeakNode, is_tracking};
 use crate::kernel::Kernel;
+use crate::node::{Node, Sources, WeakNode, is_tracking};
 use crate::op::{Op, SourceKind, View};
 use mg_device::{DType, Error, Layout, Result, Shape};
 use mg_kernels::library::{Library, Structure};

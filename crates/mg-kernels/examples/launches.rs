@@ -100,7 +100,7 @@ fn plan(words: &[&str]) -> Result<Plan> {
         "matmul" => product(words)?,
         "conv" => convolution(words)?,
         "gather" => {
-            gather(number(1)?, &layout(words, "x")?, &layout(words, "index")?, number(2)?, number(3)?)?
+            gather(number(1)?, &layout(words, "x")?, &layout(words, "index")?, number(2)?, number(3)?, false)?
         }
         "scatter" => {
             let dtype = words[1].parse()?;

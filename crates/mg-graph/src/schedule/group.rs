@@ -114,11 +114,13 @@ fn split_of(graph: &Graph, node: usize) -> (Space, Split, AxisSet) {
     let all = all_of(d);
     let last_kept = d > 0 && mask >> (d - 1) & 1 == 0;
     let is_cuda = graph.nodes[node].device.is_cuda();
+    let by_columns = match last_kept {
+        true => !kind.is_arg() || is_cuda,
+        false => is_cuda && lies_across(graph, node, &space, mask),
+    };
     let split = if mask == all {
         Split::All
-    } else if mask != 0 && last_kept && (!kind.is_arg() || is_cuda) {
-        Split::Outer(mask)
-    } else if mask != 0 && !last_kept && is_cuda && lies_across(graph, node, &space, mask) {
+    } else if mask != 0 && by_columns {
         Split::Outer(mask)
     } else {
         // Also for a reduction over axes of size 1 only: rows of one element.

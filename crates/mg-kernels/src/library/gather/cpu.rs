@@ -124,6 +124,7 @@ unsafe fn pick<T: Copy>(
 ///
 /// `x` and `index` (i64) are valid for reads at all offsets of their layouts, `out` for writes of all elements; axes other
 /// than `axis` agree.
+#[allow(clippy::too_many_arguments)] // an operand is an address and a layout
 pub unsafe fn gather(
     size: usize,
     x: *const u8,
