@@ -217,3 +217,32 @@ def test_long_ones_hold_no_scores():
     y = attend(q, q, q, taken)
     y.sum().backward()
     assert y.shape == q.shape and q.grad.isfinite().all().item()
+
+
+def test_nothing_is_laid_out_anew(device):
+    """Heads are parts of a product's rows, coming and going: no launch only moves elements."""
+    batch, length, heads, size = 2, 6, 3, 8
+    w = heads * size
+    x = mg.randn(batch, length, w, device=device, requires_grad=True)
+    projection = mg.randn(3 * w, w, device=device, requires_grad=True)
+    flow = mg.randn(batch, length, w, device=device)
+    with mg.profiler.profile() as profile:
+        q, k, v = mg.nn.functional.linear(x, projection).split(w, 2)
+        q, k, v = (t.view(batch, length, heads, size).transpose(1, 2) for t in (q, k, v))
+        y = mg.nn.functional.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(batch, length, w)
+        y.backward(flow)
+        for t in (y, x.grad, projection.grad):
+            t.tolist()
+    kinds = [launch["kind"] for launch in profile.launches]
+    assert {"attention", "attention_backward", "matmul"} <= set(kinds)
+    assert not {"copy", "concat", "write"} & set(kinds), kinds
+
+
+def test_a_part_that_is_somebodys_stays_apart(device):
+    """A gradient that a hook has changed is joined as it is, not as it lay beside the others."""
+    x = mg.arange(24.0, device=device).reshape(1, 2, 12).requires_grad_()
+    q, k, v = x.split(4, 2)
+    k.register_hook(lambda g: g * 0)
+    heads = [t.reshape(1, 2, 2, 2).transpose(1, 2) for t in (q, k, v)]
+    mg.nn.functional.scaled_dot_product_attention(*heads, scale=0.01).square().sum().backward()
+    assert (x.grad[..., 4:8] == 0).all() and (x.grad[..., 8:] != 0).all()
