@@ -433,49 +433,8 @@ impl Node {
         if axes & ((1u32 << rank) - 1) as AxisSet == 0 && !kind.is_arg() {
             return Ok(self.cast(dtype));
         }
-        if let Some((order, axes)) = self.order_in_memory(axes).filter(|_| !kind.is_arg()) {
-            return self.permute(&order)?.reduce(kind, axes, false)?.reshape(Shape::of(&kept[..n]));
-        }
         let op = Op::Reduce(kind, axes);
         Ok(Node::pending(op, smallvec![self.clone()], Shape::of(&kept[..n]), dtype, self.device()))
-    }
-
-    /// How it lies, as far as it is known or follows from the order of axes: what is to be computed will lie densely.
-    fn layout_in_memory(&self) -> Option<Layout> {
-        match (self.value(), self.op()) {
-            (Some(value), _) => value.as_ref().ok().map(|value| value.layout),
-            (None, Op::View(View::Permute(first))) => {
-                let through: SmallVec<[usize; 8]> =
-                    first[..self.shape().rank()].iter().map(|&a| usize::from(a)).collect();
-                self.sources().first()?.layout_in_memory()?.permute(&through).ok()
-            }
-            (None, Op::View(_)) => None,
-            (None, Op::Source(_) | Op::Map(_) | Op::Reduce(..) | Op::Kernel(_)) => {
-                Some(Layout::contiguous(*self.shape()))
-            }
-        }
-    }
-
-    /// For a value on the host whose axes lie in another order than they are seen: that order, and `axes` in it, if the others stay in
-    /// the order that they have. What is reduced is gone through as it lies.
-    fn order_in_memory(&self, axes: AxisSet) -> Option<(SmallVec<[usize; 8]>, AxisSet)> {
-        let rank = self.shape().rank();
-        if rank < 2 || !self.device().is_cpu() {
-            return None;
-        }
-        let layout = self.layout_in_memory()?;
-        if layout.strides().contains(&0) {
-            return None;
-        }
-        let mut order: SmallVec<[usize; 8]> = (0..rank).collect();
-        order.sort_by_key(|&d| std::cmp::Reverse(layout.strides()[d].unsigned_abs()));
-        let is_reduced = |d: usize| axes >> d & 1 == 1;
-        let kept = order.iter().filter(|&&d| !is_reduced(d));
-        if order.is_sorted() || !kept.is_sorted() {
-            return None;
-        }
-        let moved = (0..rank).filter(|&i| is_reduced(order[i])).fold(0, |set, i| set | 1 << i);
-        Some((order, moved))
     }
 
     /// The matrix product of `[…, m, k]` and `[…, k, n]`; batch dimensions broadcast. Operands have at least two axes.

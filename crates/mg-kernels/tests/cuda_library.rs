@@ -482,7 +482,8 @@ fn attention(
         let most = |launch: &Launch| if launch.kernel.name.contains("_w") { 227 << 10 } else { 99 << 10 };
         assert!(launches.iter().all(|launch| launch.shared <= most(launch)));
         names.extend(launches.iter().map(|launch| launch.kernel.name));
-        operands.extend([of(Layout::contiguous(result.shape), dtype); 2]);
+        operands
+            .extend([of(Layout::contiguous(result.shape), dtype), of(layout(heads, queries, depth), dtype)]);
     }
     names
 }

@@ -54,7 +54,7 @@ fn attentions() -> Vec<Launch> {
                 let means = of(AttentionKind::Forward).into();
                 let line = Library::result(&means, &shaped).unwrap().shape;
                 all.extend(launches(means, &forward));
-                let backward = [(q, dtype), (k, dtype), (k, dtype), (&line[..], dtype), (&line[..], dtype)];
+                let backward = [(q, dtype), (k, dtype), (k, dtype), (&line[..], dtype), (q, dtype)];
                 all.extend(launches(of(AttentionKind::Backward), &backward));
             }
         }

@@ -15,7 +15,7 @@ const SIDES: [usize; 2] = [32, 32];
 /// Rows and columns from which tiles pay.
 const SMALLEST_SIDE: usize = 8;
 
-/// Copies the elements of [`Pointer::Input`](super::Pointer::Input)`(0)`, which lie as `from` says, to [`Pointer::Output`](super::Pointer::Output)`(0)`, as `to` says;
+/// Copies the elements of [`Pointer::Input`]`(0)`, which lie as `from` says, to [`Pointer::Output`]`(0)`, as `to` says;
 /// both of one shape, elements of `size` bytes (1, 2, 4 or 8). Strides of `to` reach every element once; offsets do not
 /// count, addresses are those of the elements at index zero. `align` is what both addresses are multiples of, in bytes.
 ///
@@ -186,7 +186,7 @@ fn transposed(
     })
 }
 
-/// Sets `count` neighbouring elements of `size` bytes (1, 2, 4 or 8) at [`Pointer::Output`](super::Pointer::Output)`(0)` to the lowest bytes of
+/// Sets `count` neighbouring elements of `size` bytes (1, 2, 4 or 8) at [`Pointer::Output`]`(0)` to the lowest bytes of
 /// `bits`.
 ///
 /// # Errors
