@@ -11,16 +11,15 @@ import math
 import os
 import random
 import re
-import subprocess
 import sys
-import tempfile
-import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from .child import watched
 
 #: Calls from one seed.
 BLOCK = 250
@@ -344,39 +343,20 @@ def calls(count: int, seed: int) -> int:
 
     at, end = seed, seed + blocks
     while at < end:
-        with tempfile.NamedTemporaryFile(buffering=0) as status, tempfile.TemporaryFile("w+") as out:
-            status.write(b" " * 1000)
-            command = [*CHILD, str(at), str(end - at), status.name]
-            child = subprocess.Popen(command, env=ENVIRONMENT, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
-            before, since = b"", time.monotonic()
-            hangs = False
-            while child.poll() is None:
-                time.sleep(0.05)
-                status.seek(0)
-                now = status.read(100)
-                if now != before:
-                    before, since = now, time.monotonic()
-                elif time.monotonic() - since > LONGEST:
-                    hangs = True
-                    child.kill()
-                    child.wait()
-            status.seek(0)
-            where = status.read(100).decode().strip("\0 ").split()
-            last = status.read(900).decode("utf-8", "replace").strip()
-            out.seek(0)
-            lines = out.read().splitlines()
-            for line in lines:
-                if line.startswith("block "):
-                    add(line)
-            if where == ["done"]:
-                break
-            how = "hangs" if hangs else f"ends the process with {child.returncode}"
-            if not where:
-                out.seek(0)
-                print(f"the process does not begin: {out.read()[-2000:]}")
-                return 1
-            add(f"block {where[0]}, call {where[1]}: {last}: {how}: {lines[-1] if lines else ''}")
-            at = int(where[0]) + 1
+        said, printed, how = watched([*CHILD, str(at), str(end - at)], ENVIRONMENT, 1000, LONGEST)
+        where = said[:100].decode().strip("\0 ").split()
+        last = said[100:].decode("utf-8", "replace").strip()
+        lines = printed.splitlines()
+        for line in lines:
+            if line.startswith("block "):
+                add(line)
+        if where == ["done"]:
+            break
+        if not where:
+            print(f"the process does not begin: {printed[-2000:]}")
+            return 1
+        add(f"block {where[0]}, call {where[1]}: {last}: {how}: {lines[-1] if lines else ''}")
+        at = int(where[0]) + 1
     wrong = sum(found.values())
     print(f"{blocks * BLOCK} calls, {wrong} wrong", flush=True)
     return 1 if wrong else 0

@@ -12,7 +12,6 @@ import json
 import os
 import random
 import struct
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import micrograd_rs as mg
+
+from .child import watched
 
 BLOCK = 200
 LONGEST = 20.0
@@ -222,40 +223,23 @@ def files(count: int, seed: int, seconds: float | None = None) -> int:
     print(f"{count} damaged files from seed {seed}", flush=True)
     begun, wrong, at = time.monotonic(), 0, seed
     while at < seed + count and (seconds is None or time.monotonic() - begun < seconds):
-        with tempfile.NamedTemporaryFile(buffering=0) as status, tempfile.TemporaryFile("w+") as out:
-            status.write(b" " * 100)
-            some = min(BLOCK, seed + count - at)
-            command = [sys.executable, "-m", "fuzz.files", str(at), str(some), status.name]
-            child = subprocess.Popen(command, env=ENVIRONMENT, stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
-            before, since, hangs = b"", time.monotonic(), False
-            while child.poll() is None:
-                time.sleep(0.05)
-                status.seek(0)
-                now = status.read(100)
-                if now != before:
-                    before, since = now, time.monotonic()
-                elif time.monotonic() - since > LONGEST:
-                    hangs = True
-                    child.kill()
-                    child.wait()
-            out.seek(0)
-            lines = out.read().splitlines()
-            for line in lines:
-                if line.startswith("wrong: "):
-                    wrong += 1
-                    print(line.removeprefix("wrong: "), flush=True)
-            status.seek(0)
-            where = status.read(100).decode().strip("\0 ").split(" ", 1)
-            if where == ["done"]:
-                at += some
-                continue
-            if where == [""]:
-                print(f"the process does not begin: {lines[-20:]}")
-                return 1
-            wrong += 1
-            how = "hangs" if hangs else f"ends the process with {child.returncode}"
-            print(f"file {where[0]}, {where[1]}: {how}: {lines[-1] if lines else ''}", flush=True)
-            at = int(where[0]) + 1
+        some = min(BLOCK, seed + count - at)
+        said, printed, how = watched([sys.executable, "-m", "fuzz.files", str(at), str(some)], ENVIRONMENT, 100, LONGEST)
+        lines = printed.splitlines()
+        for line in lines:
+            if line.startswith("wrong: "):
+                wrong += 1
+                print(line.removeprefix("wrong: "), flush=True)
+        where = said.decode().strip("\0 ").split(" ", 1)
+        if where == ["done"]:
+            at += some
+            continue
+        if where == [""]:
+            print(f"the process does not begin: {lines[-20:]}")
+            return 1
+        wrong += 1
+        print(f"file {where[0]}, {where[1]}: {how}: {lines[-1] if lines else ''}", flush=True)
+        at = int(where[0]) + 1
     print(f"{at - seed} files, {wrong} wrong", flush=True)
     return 1 if wrong else 0
 
