@@ -3,7 +3,7 @@
 
 use crate::rules;
 use mg_device::{Layout, Result};
-use mg_graph::{Kernel, Node, Op};
+use mg_graph::Node;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -26,13 +26,7 @@ pub(crate) struct Part {
 impl Part {
     /// The share as a part, if it is zeros with a box written into them.
     fn of(share: &Node) -> Option<Part> {
-        let Op::Kernel(Kernel::Write { region }) = share.op() else { return None };
-        // Somebody's tensor stays whole: gradients of it, and hooks, are of the share itself.
-        if share.is_claimed() || share.tag().is_some() || share.watch().is_some() {
-            return None;
-        }
-        let sources = share.sources();
-        let [value] = &sources[..] else { return None };
+        let (value, region) = share.written()?;
         let dense = Layout::contiguous(*share.shape());
         if region.rank() != dense.rank() || region.numel() == 0 {
             return None;
@@ -51,7 +45,7 @@ impl Part {
             }
             span.push(start..start + length);
         }
-        Some(Part { whole: share.clone(), value: value.clone(), region: **region, span })
+        Some(Part { whole: share.clone(), value, region, span })
     }
 
     fn meets(&self, other: &Part) -> bool {

@@ -445,8 +445,7 @@ impl Node {
     #[track_caller]
     pub fn matmul(&self, other: &Node) -> Result<Node> {
         let device = same_device("matmul", &[self, other])?;
-        let shaped = |n: &Node| Shaped { shape: *n.shape(), dtype: n.dtype() };
-        let [of_left, of_right, shape] = MatMul::shapes(&shaped(self), &shaped(other))?;
+        let [of_left, of_right, shape] = MatMul::shapes(&self.shaped(), &other.shaped())?;
         let (left, right) = (self.expand(of_left)?, other.expand(of_right)?);
         let op = Op::Kernel(Kernel::Library(MatMul.into()));
         Ok(Node::pending(op, smallvec![left, right], shape, self.dtype(), device))
@@ -520,8 +519,7 @@ impl Node {
     #[track_caller]
     pub fn library(kernel: Library, operands: &[&Node]) -> Result<Node> {
         let device = same_device(kernel.name(), operands)?;
-        let shaped = |n: &&Node| Shaped { shape: *n.shape(), dtype: n.dtype() };
-        let described: SmallVec<[Shaped; 4]> = operands.iter().map(shaped).collect();
+        let described: SmallVec<[Shaped; 4]> = operands.iter().map(|n| n.shaped()).collect();
         let Shaped { shape, dtype } = kernel.result(&described)?;
         let shape = countable(kernel.name(), &shape)?;
         let lies = |n: &Node| kernel.takes_any_layout() || n.lies_densely();

@@ -78,21 +78,19 @@ impl Algebra for Node {
 }
 
 impl Node {
-    /// What was written into zeros to make this node, if it is what such a slice of it sees.
-    fn written(&self, axis: usize, start: usize, len: usize) -> Option<Node> {
+    /// What was written into zeros to make this node, and where. None where the node is somebody's: gradients of it, and hooks, are of
+    /// the node itself.
+    pub fn written(&self) -> Option<(Node, Layout)> {
         let Op::Kernel(Kernel::Write { region }) = self.op() else { return None };
-        let slice = View::Slice { axis: axis as u8, start: start as i64, step: 1 };
-        let seen = slice.apply(&Layout::contiguous(*self.shape()), &self.shape().with(axis, len))?;
-        let is_own = self.is_claimed() || self.tag().is_some() || self.watch().is_some();
         let sources = self.sources();
         let [value] = &sources[..] else { return None };
-        (!is_own && **region == seen && value.shape() == seen.shape()).then(|| value.clone())
+        (!self.is_somebodys()).then(|| (value.clone(), **region))
     }
 
     /// The node that this one sees by views, and where in that one's elements, as these lie in order; itself where it is no view. None where
-    /// it is a tensor's own, or something else's that waits for it.
+    /// it is somebody's.
     fn seen(&self) -> Option<(Node, Layout)> {
-        if self.is_claimed() || self.tag().is_some() || self.watch().is_some() {
+        if self.is_somebodys() {
             return None;
         }
         if let (Op::View(view), [of]) = (self.op(), &self.sources()[..]) {
@@ -189,10 +187,14 @@ impl Structure for Node {
 
     #[track_caller]
     fn part(&self, axis: usize, start: usize, len: usize) -> Result<Node> {
-        match self.written(axis, start, len) {
-            Some(value) => Ok(value),
-            None => self.slice(axis, start, 1, len),
-        }
+        let part = self.slice(axis, start, 1, len)?;
+        let slice = View::Slice { axis: axis as u8, start: start as i64, step: 1 };
+        let seen = slice.apply(&Layout::contiguous(*self.shape()), part.shape());
+        // What was written there is the part.
+        Ok(match self.written() {
+            Some((value, region)) if Some(region) == seen && value.shape() == part.shape() => value,
+            Some(_) | None => part,
+        })
     }
 
     #[track_caller]

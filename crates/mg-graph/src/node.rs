@@ -2,6 +2,7 @@
 
 use crate::op::{Op, SourceKind};
 use mg_device::{Buffer, DType, Device, Error, Layout, Shape};
+use mg_kernels::library::Shaped;
 use smallvec::SmallVec;
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -514,6 +515,16 @@ impl Node {
     /// Makes the node the one that a tensor stands for; answers whether it was nobody's before.
     pub fn claim(&self) -> bool {
         self.0.flags.fetch_or(OWNED, Ordering::Relaxed) & OWNED == 0
+    }
+
+    /// Whether somebody knows it: a tensor stands for it, or something waits for what becomes of it.
+    pub fn is_somebodys(&self) -> bool {
+        self.is_claimed() || self.tag().is_some() || self.watch().is_some()
+    }
+
+    /// Its shape and dtype, as kernels ask for them.
+    pub fn shaped(&self) -> Shaped {
+        Shaped { shape: *self.shape(), dtype: self.dtype() }
     }
 
     /// Whether it is one that a tensor stands for.

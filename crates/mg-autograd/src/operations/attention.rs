@@ -134,8 +134,7 @@ impl Operands {
         let masked = self.mask.is_some();
         let attention = Attention { kind: AttentionKind::Forward, causal, masked, scale: scale.to_bits() };
         let operands: Vec<&Node> = operands.iter().collect();
-        let shaped: Vec<Shaped> =
-            operands.iter().map(|n| Shaped { shape: *n.shape(), dtype: n.dtype() }).collect();
+        let shaped: Vec<Shaped> = operands.iter().map(|n| n.shaped()).collect();
         let line = Node::library(attention.into(), &operands)?;
         let means = attention.means(&shaped, &line)?;
         means.reshape(with_last(&self.lead, &means.shape()[2..])?).map(Some)
@@ -222,8 +221,7 @@ pub(crate) fn differentiable_vjp(
     let queries = five(q, [b, shared, group, l, e])?;
     let keys = five(k, [b, shared, 1, s, e])?;
     let values = five(v, [b, shared, 1, s, depth])?;
-    let shaped: Vec<Shaped> =
-        sources.iter().map(|n| Shaped { shape: *n.shape(), dtype: n.dtype() }).collect();
+    let shaped: Vec<Shaped> = sources.iter().map(Node::shaped).collect();
     let back = five(&attention.means(&shaped, g)?, [b, shared, group, l, depth])?;
     let mask = match rest.first().filter(|_| attention.masked) {
         Some(mask) => {

@@ -8,7 +8,7 @@ use crate::ops::Operand;
 use crate::picks::{self, put_at, written};
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
-use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape, with_element};
+use mg_device::{DType, Error, ErrorKind, Layout, Result, Shape};
 use mg_graph::{Node, cell_bits_of_int};
 use mg_kernels::library::{Extreme, Put};
 use mg_kernels::{Algebra, ReduceKind, Row, Rules};
@@ -276,17 +276,6 @@ impl Places {
         let (count, numel) = (self.index.shape().numel(), self.shape.numel());
         let flat = Tensor::from_node(self.flat()?).to_vec::<i64>()?;
         let device = values.device();
-        let is_max = row == Row::Maximum;
-        if device.is_cpu() && (is_max || row == Row::Minimum) && !values.is_tracked() {
-            // Of extremes the order does not matter, so they need not be brought together.
-            let (found, hit) = with_element!(values.dtype(), T => {
-                let values = Tensor::from_node(values.clone()).to_vec::<T>()?;
-                let (found, hit) = extremes(&flat, &values, numel, is_max, self.axis)?;
-                (Tensor::from_vec(found, &[numel])?, hit)
-            });
-            let hit = Tensor::from_vec(hit, &[numel])?;
-            return Ok((found.node().reshape(self.shape)?, hit.node().reshape(self.shape)?));
-        }
         let Meeting { order, mut lengths, slots, hit } = Meeting::of(&flat, numel, self.axis)?;
         let index = |at: Vec<i64>| -> Result<Node> {
             let n = at.len();
@@ -319,32 +308,6 @@ impl Places {
         let hit = Tensor::from_vec(hit, &[numel])?.to(device)?.node().reshape(self.shape)?;
         Ok((line.gather(0, &index(slots)?)?.reshape(self.shape)?, hit))
     }
-}
-
-/// The largest (smallest, unless `max`) of the values that meet at each place, a NaN if there is one; and whether any does.
-fn extremes<T: Copy + Default + PartialOrd>(
-    flat: &[i64],
-    values: &[T],
-    numel: usize,
-    max: bool,
-    axis: usize,
-) -> Result<(Vec<T>, Vec<bool>)> {
-    let (mut found, mut hit) = (vec![T::default(); numel], vec![false; numel]);
-    for (&at, &value) in flat.iter().zip(values) {
-        let place = usize::try_from(at).ok().filter(|&at| at < numel);
-        let Some(place) = place else {
-            return Err(Error::new("index", ErrorKind::Index { index: at, axis, size: numel }));
-        };
-        let so_far = found[place];
-        let beyond = if max { value > so_far } else { value < so_far };
-        // Only a NaN is not in order with itself.
-        let is_nan = value.partial_cmp(&value).is_none();
-        let stays = so_far.partial_cmp(&so_far).is_none();
-        if !hit[place] || (beyond || is_nan) && !stays {
-            (found[place], hit[place]) = (value, true);
-        }
-    }
-    Ok((found, hit))
 }
 
 /// Which values meet.

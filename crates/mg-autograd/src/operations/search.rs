@@ -98,11 +98,14 @@ impl Runs {
         Node::concat(&[&self.one(0.0)?, &self.others.add(&self.others.lit(1.0))], 0)
     }
 
-    /// How long each is.
-    fn lengths(&self) -> Result<Node> {
+    /// How long each is, if that is wanted.
+    fn counts(&self, wanted: bool) -> Result<Option<Node>> {
+        if !wanted {
+            return Ok(None);
+        }
         let others = self.others.add(&self.others.lit(1.0));
         let ends = Node::concat(&[&others, &self.one(self.length as f64)?], 0)?;
-        Ok(ends.sub(&self.starts()?))
+        Ok(Some(ends.sub(&self.starts()?)))
     }
 
     /// The first element of each.
@@ -311,18 +314,18 @@ impl Tensor {
                 let sort = Sort { kind: SortKind::Values, descending: false, count: n };
                 let values = Node::library(sort.into(), &[&line])?;
                 let found = Runs::of(&differs(&values)?)?;
-                let lengths = if return_counts { Some(found.lengths()?) } else { None };
-                return Ok(asked(found.firsts(&values)?, None, lengths));
+                let counts = found.counts(return_counts)?;
+                return Ok(asked(found.firsts(&values)?, None, counts));
             }
             let (values, at) = line_in_order(&line)?;
             let differs = differs(&values)?;
             let found = Runs::of(&differs)?;
-            let lengths = if return_counts { Some(found.lengths()?) } else { None };
+            let counts = found.counts(return_counts)?;
             let inverse = match return_inverse {
                 true => Some(back(&runs(&differs)?, &at)?.reshape(*x.shape())?),
                 false => None,
             };
-            return Ok(asked(found.firsts(&values)?, inverse, lengths));
+            return Ok(asked(found.firsts(&values)?, inverse, counts));
         };
         let (rows, axis) = parts("unique", self, dim)?;
         if rows.shape()[0] == 0 {
@@ -335,11 +338,11 @@ impl Tensor {
         let (ranks, at) = line_in_order(&ranks_of_rows(&rows)?)?;
         let differs = differs(&ranks)?;
         let found = Runs::of(&differs)?;
-        let lengths = if return_counts { Some(found.lengths()?) } else { None };
+        let counts = found.counts(return_counts)?;
         let inverse = if return_inverse { Some(back(&runs(&differs)?, &at)?) } else { None };
         let first = Tensor::from_node(at.gather(0, &found.starts()?)?);
         let values = self.index_select(axis as isize, &first)?.node();
-        Ok(asked(values, inverse, lengths))
+        Ok(asked(values, inverse, counts))
     }
 
     /// The elements of which neighbours are not equal, in the tensor's own order: the first of each run; or with `dim` the parts along an
@@ -365,9 +368,9 @@ impl Tensor {
             let line = x.reshape(Shape::of(&[n]))?;
             let differs = differs(&line)?;
             let found = Runs::of(&differs)?;
-            let lengths = if return_counts { Some(found.lengths()?) } else { None };
+            let counts = found.counts(return_counts)?;
             let inverse = if return_inverse { Some(runs(&differs)?.reshape(*x.shape())?) } else { None };
-            return Ok(asked(found.firsts(&line)?, inverse, lengths));
+            return Ok(asked(found.firsts(&line)?, inverse, counts));
         };
         let (rows, axis) = parts("unique_consecutive", self, dim)?;
         let n = rows.shape()[0];
@@ -381,9 +384,9 @@ impl Tensor {
         let others = others.cast(DType::I64).reduce(ReduceKind::Sum, 1 << 1, false)?;
         let differs = Node::apply(Row::Ne, &[&others, &others.lit(0.0)]);
         let found = Runs::of(&differs)?;
-        let lengths = if return_counts { Some(found.lengths()?) } else { None };
+        let counts = found.counts(return_counts)?;
         let inverse = if return_inverse { Some(runs(&differs)?) } else { None };
         let values = self.index_select(axis as isize, &Tensor::from_node(found.starts()?))?.node();
-        Ok(asked(values, inverse, lengths))
+        Ok(asked(values, inverse, counts))
     }
 }

@@ -149,8 +149,7 @@ fn through_library(batch: &mut Batch, node: &Node, kernel: Library, sources: &So
         return product(batch, node, &sources[0], &sources[1]);
     }
     let size = batch.size;
-    let shaped = |n: &Node| Shaped { shape: *n.shape(), dtype: n.dtype() };
-    let operands: SmallVec<[Shaped; 4]> = sources.iter().map(shaped).collect();
+    let operands: SmallVec<[Shaped; 4]> = sources.iter().map(Node::shaped).collect();
     let differs: SmallVec<[bool; 4]> = sources.iter().map(|source| batch.of(source).is_some()).collect();
     let _within = mg_graph::within(kernel.called(), node.location());
     if let Some(shifted) = kernel.with_batch() {

@@ -5,7 +5,8 @@ use super::group::{Embed, Group, Groups, Member, Split, dense_strides, kind_of, 
 use crate::kernel::Kernel;
 use crate::op::Op;
 use mg_device::Layout;
-use mg_kernels::library::Shaped;
+use mg_kernels::library::{Library, Shaped};
+use smallvec::SmallVec;
 
 /// Operations for each element from which on few of a GPU's warps have results to store: blocks share tiles, and large ones.
 const DEEP: u64 = 2048;
@@ -13,19 +14,25 @@ const DEEP: u64 = 2048;
 /// of its own over what the product has stored.
 const MANY: usize = 2;
 
-/// The operations that a kernel takes for each element of its result, of kernels that take an epilogue.
-fn flops_each(graph: &Graph, node: usize) -> Option<u64> {
-    let Op::Kernel(Kernel::Library(kernel)) = &graph.nodes[node].op else { return None };
-    let shaped = |&i: &usize| Shaped { shape: graph.nodes[i].shape, dtype: graph.nodes[i].dtype };
-    let operands: Vec<Shaped> = graph.sources[node].iter().map(shaped).collect();
-    let elements = graph.nodes[node].shape.numel().max(1) as u64;
-    kernel.takes_epilogue().then(|| kernel.flops(&operands).unwrap_or(0) / elements)
+/// The kernel that a node is, if it takes an epilogue.
+fn taking<'a>(graph: &'a Graph, node: usize) -> Option<&'a Library> {
+    match &graph.nodes[node].op {
+        Op::Kernel(Kernel::Library(kernel)) => Some(kernel).filter(|kernel| kernel.takes_epilogue()),
+        Op::Kernel(_) | Op::Source(_) | Op::Map(_) | Op::Reduce(..) | Op::View(_) => None,
+    }
 }
 
-/// How many operands a group has, besides the product, that have an element for each of the product's.
-fn whole_operands(graph: &Graph, group: &Group, product: usize) -> usize {
+/// Whether a product does a group's work sooner than a program over what the product has stored.
+fn pays(graph: &Graph, kernel: &Library, product: usize, group: &Group) -> bool {
+    if !graph.nodes[product].device.is_cuda() {
+        return true;
+    }
     let elements = graph.nodes[product].shape.numel();
-    group.inputs.iter().filter(|&&i| i != product && graph.nodes[i].shape.numel() >= elements).count()
+    let whole = group.inputs.iter().filter(|&&i| i != product && graph.nodes[i].shape.numel() >= elements);
+    let shaped = |&i: &usize| Shaped { shape: graph.nodes[i].shape, dtype: graph.nodes[i].dtype };
+    let operands: SmallVec<[Shaped; 4]> = graph.sources[product].iter().map(shaped).collect();
+    let each = kernel.flops(&operands).unwrap_or(0) / elements.max(1) as u64;
+    each < DEEP || whole.count() < MANY
 }
 
 impl Groups {
@@ -34,7 +41,7 @@ impl Groups {
         for id in 0..self.list.len() {
             let Some(kernel) = self.list[id].as_ref().filter(|g| g.is_kernel) else { continue };
             let product = kernel.members[0].node;
-            let Some(each) = flops_each(graph, product) else { continue };
+            let Some(library) = taking(graph, product) else { continue };
             let space = squeeze(&graph.nodes[product].shape);
             let readers = self.readers.get(&product).cloned().unwrap_or_default();
             for reader in readers {
@@ -68,9 +75,8 @@ impl Groups {
                     }
                     _ => false,
                 };
-                let on_gpu = graph.nodes[product].device.is_cuda();
-                let pays = !on_gpu || each < DEEP || whole_operands(graph, group, product) < MANY;
-                if fits && pays && !self.waits_by_another(reader, id) {
+                let pays = fits && pays(graph, library, product, group);
+                if pays && !self.waits_by_another(reader, id) {
                     let reader = self.without_sums(graph, reader);
                     let epilogue = self.list[reader].take();
                     if let (Some(epilogue), Some(kernel)) = (epilogue, self.list[id].as_mut()) {

@@ -235,7 +235,7 @@ pub fn load_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
 pub fn narrow_loop(dtype: DType, isa: Isa) -> Option<MapFn> {
     match dtype {
         DType::F16 => mapped!(isa, |v: f32| f16_from_f32(round_f16(v))),
-        DType::BF16 => mapped!(isa, |v: f32| (round_bf16(v).to_bits() >> 16) as u16),
+        DType::BF16 => mapped!(isa, |v: f32| bf16_from_f32(round_bf16(v))),
         DType::F64
         | DType::F32
         | DType::I64

@@ -69,6 +69,11 @@ impl Operand {
     pub fn first(&self) -> *const u8 {
         self.base.wrapping_add(self.layout.offset() * self.dtype.size())
     }
+
+    /// Its shape and dtype.
+    pub fn shaped(&self) -> Shaped {
+        Shaped { shape: *self.layout.shape(), dtype: self.dtype }
+    }
 }
 
 /// An operand as a plan for CUDA has it: without an address.
@@ -80,6 +85,13 @@ pub struct Described {
     pub dtype: DType,
     /// What the address is a multiple of, in bytes, up to 16.
     pub align: usize,
+}
+
+impl Described {
+    /// Its shape and dtype.
+    pub fn shaped(&self) -> Shaped {
+        Shaped { shape: *self.layout.shape(), dtype: self.dtype }
+    }
 }
 
 /// What is called for each finished panel of a result: the address such that position `p` of the result lies `p` elements from it, and

@@ -19,10 +19,6 @@ pub(super) struct Trace<'a> {
     computed: HashMap<u64, bool>,
 }
 
-fn shaped(node: &Node) -> Shaped {
-    Shaped { shape: *node.shape(), dtype: node.dtype() }
-}
-
 /// The graph of some results of inputs.
 pub(super) fn graph(
     inputs: &[Tensor],
@@ -181,8 +177,8 @@ impl Trace<'_> {
                     let axis = Attribute::Int(gather.axis.into());
                     return Ok(self.graph.call_with("Gather", &[x[0], line], vec![("axis", axis)]));
                 }
-                let of: Vec<Shaped> = sources.iter().map(shaped).collect();
-                kernels::kernel(&mut self.graph, library, x, &of, &shaped(node))
+                let of: Vec<Shaped> = sources.iter().map(Node::shaped).collect();
+                kernels::kernel(&mut self.graph, library, x, &of, &node.shaped())
             }
         }
     }
@@ -229,7 +225,7 @@ impl Trace<'_> {
     fn means_of(&self, node: &Node, sources: &[Node]) -> Result<Option<Id>> {
         for source in sources {
             let Op::Kernel(Kernel::Library(Library::Attention(attention))) = source.op() else { continue };
-            let operands: Vec<Shaped> = source.sources().iter().map(shaped).collect();
+            let operands: Vec<Shaped> = source.sources().iter().map(Node::shaped).collect();
             let count = attention.len_of_means(&operands)?;
             return match node.op() {
                 Op::View(View::Slice { start: 0, step: 1, .. }) if node.shape().dims() == [count] => {

@@ -208,9 +208,9 @@ unsafe fn widened(attention: &Attention, s: &Sizes, operands: &[Operand], sums: 
                 convert_back(dtype, answer.as_ptr(), means, out);
             }
             AttentionKind::Backward => {
-                let both_of = &operands[operands.len() - 2..];
+                let means_and_flows = &operands[operands.len() - 2..];
                 let mut both = vec![0.0f32; 2 * means];
-                for (operand, to) in both_of.iter().zip([0, means]) {
+                for (operand, to) in means_and_flows.iter().zip([0, means]) {
                     convert(dtype, operand.first(), means, both.as_mut_ptr().add(to));
                 }
                 let mut answer = vec![0.0f32; n + kn + vn];

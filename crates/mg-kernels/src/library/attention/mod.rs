@@ -281,8 +281,7 @@ impl Kernel for Attention {
         out: *mut u8,
         _: &Shaped,
     ) -> std::result::Result<(), OutOfRange> {
-        let shaped = operands.iter().map(|o| Shaped { shape: *o.layout.shape(), dtype: o.dtype });
-        let shaped: smallvec::SmallVec<[Shaped; 6]> = shaped.collect();
+        let shaped: smallvec::SmallVec<[Shaped; 6]> = operands.iter().map(Operand::shaped).collect();
         // What the node was made of had these sizes.
         if let Ok(sizes) = self.sizes(&shaped) {
             // SAFETY: this function's contract.
@@ -292,8 +291,7 @@ impl Kernel for Attention {
     }
 
     fn cuda(&self, operands: &[Described], _: &Shaped, target: Target) -> Result<Plan> {
-        let shaped = operands.iter().map(|o| Shaped { shape: *o.layout.shape(), dtype: o.dtype });
-        let shaped: smallvec::SmallVec<[Shaped; 6]> = shaped.collect();
+        let shaped: smallvec::SmallVec<[Shaped; 6]> = operands.iter().map(Described::shaped).collect();
         cuda::plan(self, &self.sizes(&shaped)?, operands, target)
     }
 }

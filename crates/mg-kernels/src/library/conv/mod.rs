@@ -171,8 +171,7 @@ impl Conv {
     ///
     /// As [`Kernel::cuda`].
     pub fn cuda_with(&self, operands: &[Described], target: Target, tile: &str) -> Result<Plan> {
-        let shaped: Vec<Shaped> =
-            operands.iter().map(|o| Shaped { shape: *o.layout.shape(), dtype: o.dtype }).collect();
+        let shaped: Vec<Shaped> = operands.iter().map(Described::shaped).collect();
         cuda::plan(self.kind, &self.geometry(&shaped)?, operands, target, Some(tile))
     }
 
@@ -262,8 +261,7 @@ impl Kernel for Conv {
         out: *mut u8,
         _: &Shaped,
     ) -> std::result::Result<(), OutOfRange> {
-        let shaped = operands.iter().map(|o| Shaped { shape: *o.layout.shape(), dtype: o.dtype });
-        let shaped: smallvec::SmallVec<[Shaped; 2]> = shaped.collect();
+        let shaped: smallvec::SmallVec<[Shaped; 2]> = operands.iter().map(Operand::shaped).collect();
         // What the node was made of had a geometry.
         if let (Ok(geometry), [a, b]) = (self.geometry(&shaped), operands) {
             // SAFETY: this function's contract.
@@ -273,8 +271,7 @@ impl Kernel for Conv {
     }
 
     fn cuda(&self, operands: &[Described], _: &Shaped, target: Target) -> Result<Plan> {
-        let shaped = operands.iter().map(|o| Shaped { shape: *o.layout.shape(), dtype: o.dtype });
-        let shaped: smallvec::SmallVec<[Shaped; 2]> = shaped.collect();
+        let shaped: smallvec::SmallVec<[Shaped; 2]> = operands.iter().map(Described::shaped).collect();
         cuda::plan(self.kind, &self.geometry(&shaped)?, operands, target, None)
     }
 }

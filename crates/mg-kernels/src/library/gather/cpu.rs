@@ -1,6 +1,6 @@
 //! Elements by index, and their adjoint: sums by index.
 
-use super::rows::rows as together;
+use super::rows::{repeated, rows as together};
 use crate::cpu::library::{Shared, fill_zero};
 use crate::cpu::loops::{by_isa, isa};
 use crate::cpu::pool::{num_threads, parallel};
@@ -23,13 +23,14 @@ struct Rows {
 }
 
 fn rows(shape: &Shape, axis: usize, index: &Layout, operand: &Layout) -> Rows {
-    let (first, row) = together(shape, axis, index, operand);
-    if row > 1 {
-        return Rows { shape: Shape::of(&shape[..first]), row, step: 1 };
-    }
-    let is_one = |d: usize| shape[d] == 1 || index.strides()[d] == 0 && operand.strides()[d] == 0;
-    let first = (axis + 1..shape.rank()).rev().take_while(|&d| is_one(d)).last().unwrap_or(shape.rank());
-    Rows { shape: Shape::of(&shape[..first]), row: shape[first..].iter().product(), step: 0 }
+    let (first, row, step) = match repeated(shape, axis, index, operand) {
+        // There is nothing to be walked.
+        _ if shape.contains(&0) => (shape.rank(), 1, 1),
+        (first, row, step @ (0 | 1)) => (first, row, step as usize),
+        // At other distances: each element by itself.
+        _ => (together(shape, axis, index, operand).0, 1, 1),
+    };
+    Rows { shape: Shape::of(&shape[..first]), row, step }
 }
 
 /// Stretches of positions along the innermost axis, one after the other, within a range of positions in row-major order: `run(position,

@@ -95,7 +95,8 @@ impl Reader<'_> {
 const MOST: u64 = 1 << 24;
 
 impl Bpe {
-    fn set(&mut self, id: usize, bytes: Vec<u8>) {
+    /// Gives a token this number.
+    pub(super) fn set(&mut self, id: usize, bytes: Vec<u8>) {
         if self.tokens.len() <= id {
             self.tokens.resize(id + 1, None);
         }

@@ -102,10 +102,9 @@ impl Bpe {
 
     /// Gives a token the next number.
     pub(super) fn token(&mut self, bytes: Vec<u8>) -> u32 {
-        let id = self.tokens.len() as u32;
-        self.numbers.insert(bytes.clone(), id);
-        self.tokens.push(Some(bytes));
-        id
+        let id = self.tokens.len();
+        self.set(id, bytes);
+        id as u32
     }
 
     /// A token that is the text itself, wherever it stands.
