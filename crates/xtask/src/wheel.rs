@@ -96,7 +96,8 @@ pub fn main(arguments: &[String]) -> Result<ExitCode> {
         std::fs::remove_file(&old).map_err(at(&old))?;
     }
     let mut build = venv.python(&folder);
-    build.args(["-m", "maturin", "build", "--interpreter", "python", "--out"]).arg(&out).args(more);
+    build.args(["-m", "maturin", "build", "--interpreter", "python", "--compression-level", "9", "--out"]);
+    build.arg(&out).args(more);
     process::run(&mut build)?;
     if sdist {
         process::run(venv.python(&folder).args(["-m", "maturin", "sdist", "--out"]).arg(&out))?;
