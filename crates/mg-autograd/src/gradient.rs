@@ -11,7 +11,7 @@ use crate::rules;
 use crate::tensor::memory::{apart, locked, may_be_borrowed, settle, untracked};
 use crate::tensor::{Cell, Tensor};
 use crate::transform::batch::{leaked, leaks};
-use mg_device::{Error, ErrorKind, Result};
+use mg_device::{Error, ErrorKind, Result, Shape};
 use mg_graph::{Kernel, Map, Node, Op, Overwritten, SourceKind, Sources, Tag};
 use mg_kernels::library::{Library, Pool, PoolKind};
 use mg_kernels::{Algebra, Row};
@@ -489,6 +489,20 @@ fn not_saved(gradient: Node, began: u64) -> Node {
     }
 }
 
+/// Refuses a gradient that cannot be added to one in place: the leaf's data has another shape since.
+fn fits_into(gradient: &Node, old: &Node) -> Result<()> {
+    if Shape::broadcast(gradient.shape(), old.shape()) == Some(*old.shape()) {
+        return Ok(());
+    }
+    let text = format!(
+        "a gradient of shape {} cannot be added to a grad of shape {}: the tensor's data has another shape since (set grad \
+         to None)",
+        gradient.shape(),
+        old.shape()
+    );
+    Err(Error::new("backward", ErrorKind::Shape(text)))
+}
+
 /// Adds to a leaf's gradient, in place, as everybody who has read it is to see.
 pub(crate) fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> Result<()> {
     // What stands for many examples is the gradient of nothing outside of them.
@@ -504,6 +518,7 @@ pub(crate) fn accumulate(leaf: &Tensor, gradient: Node, create_graph: bool) -> R
     let kept = match before {
         Some(before) if !create_graph => {
             let old = before.node();
+            fits_into(&gradient, &old)?;
             // Only the sum is wanted from now on. A leaf whose data has another dtype since has the gradient that it had.
             old.set_optional(false);
             let gradient =

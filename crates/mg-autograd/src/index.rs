@@ -108,7 +108,8 @@ impl Tensor {
                 return Err(Error::new("assign", ErrorKind::Device(text)));
             }
             // Memory that is somebody else's stays that: what is written is what is in it now.
-            let new = if may_be_borrowed(&new) { new.copy() } else { new };
+            // And what has a history stays what it is when its origin is written to later.
+            let new = if new.is_tracked() || may_be_borrowed(&new) { new.copy() } else { new };
             self.write(new.expand(own.shape)?)
         })
     }

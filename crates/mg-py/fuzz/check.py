@@ -178,9 +178,18 @@ class Checker:
         return ends and len(both) > 0 and overflows(program, self.reference)
 
     def is_on_the_way(self, program: Program, trace: Trace, found: Difference) -> bool:
-        """Whether it is asked how a gradient (or what was computed of one) depends on a result on the way to it."""
+        """Whether it is asked how a gradient (or what was computed of one) depends on a result on the way to it, or what differs was computed
+        of the answer.
+        """
+        affected: set[str] = set()
         for line in program.lines:
-            match ast.parse(line).body[0]:
+            statement = ast.parse(line).body[0]
+            read = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+            if affected & read:
+                affected |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+                if ".backward(" in line and found.what.startswith("grad"):
+                    affected.add(found.where)
+            match statement:
                 case ast.Assign(targets=[ast.Tuple(elts=bound)], value=ast.Call(func=ast.Name(id="G"), args=[of, asked])):
                     inputs = asked.elts if isinstance(asked, ast.List) else [asked]
                 case _:
@@ -190,9 +199,9 @@ class Checker:
                 continue
             for name, by in zip(bound, inputs):
                 result = trace.names.get(by.id) if isinstance(by, ast.Name) else None
-                if isinstance(name, ast.Name) and name.id == found.where and isinstance(result, self.reference.tensor):
-                    return not result.is_leaf
-        return False
+                if isinstance(name, ast.Name) and isinstance(result, self.reference.tensor) and not result.is_leaf:
+                    affected.add(name.id)
+        return found.where in affected
 
     def agrees(self, program: Program, mode: str, told: Callable[[str], str]) -> bool:
         """Whether the reference agrees when it is told otherwise what a program means, line by line."""

@@ -1,6 +1,7 @@
 """What random programs have found since `test_found.py`, each as small as it got. Wanted is what PyTorch answers."""
 
 import math
+import time
 
 import micrograd_rs as L
 import pytest
@@ -255,3 +256,53 @@ def test_a_tensor_has_no_attributes_that_a_step_could_miss():
     for t in (L.ones(1), L.nn.Parameter(L.ones(1))):
         with pytest.raises(AttributeError):
             t.scale = 2.0
+
+
+def test_what_was_copied_stays_when_its_origin_changes():
+    w = L.tensor([1.0, 2.0], requires_grad=True)
+    copied = L.zeros(2)
+    copied.copy_(w)
+    part = L.zeros(3)
+    part[1:] = w
+    squares = (copied * copied).sum() + (part * part).sum()
+    with L.no_grad():
+        w.mul_(3.0)
+    squares.backward()
+    assert w.grad.tolist() == [4.0, 8.0]
+
+
+def test_a_gradient_of_another_shape_is_added_only_where_it_fits():
+    w = L.tensor([1.0, 2.0], requires_grad=True)
+    (w * w).sum().backward()
+    w.data = L.tensor([[1.0, 2.0], [3.0, 4.0]])
+    with pytest.raises((RuntimeError, ValueError), match=r"shape \[2, 2\].*shape \[2\]"):
+        (w * w).sum().backward()
+    assert w.grad.tolist() == [2.0, 4.0]
+    w.data = L.tensor([5.0])
+    (w * w).sum().backward()
+    assert w.grad.tolist() == [12.0, 14.0]
+
+
+def test_the_exponential_of_one_number_is_that_of_numbers():
+    x = L.tensor([[[-float("inf")]], [[0.0]], [[1.5]]], requires_grad=True)
+    y = L.matrix_exp(x)
+    assert y[:, 0, 0].tolist() == x.exp()[:, 0, 0].tolist()
+    y[1:].sum().backward()
+    assert x.grad[1:].tolist() == y[1:].tolist()
+
+
+@pytest.mark.parametrize("step", [lambda y: y.view(3), lambda y: y[:], lambda y: y.flip(0), lambda y: y.view(3, 1).t()[0]])
+def test_long_histories_of_views_take_time_as_they_are_long(step):
+    def took(n):
+        x = L.tensor([1.0, 2.0, 3.0], requires_grad=True)
+        start = time.perf_counter()
+        y = x * 1.0
+        for _ in range(n):
+            y = step(y)
+        y.sum().backward()
+        assert x.grad.tolist() == [1.0, 1.0, 1.0]
+        return time.perf_counter() - start
+
+    short, long = min(took(10_000) for _ in range(3)), took(80_000)
+    # In a quadratic way it would be 64 times as long.
+    assert long < 32 * short

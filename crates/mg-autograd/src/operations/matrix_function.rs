@@ -329,6 +329,10 @@ impl Tensor {
         if a.shape().numel() == 0 {
             return Ok(self.copy());
         }
+        if a.shape().last() == Some(&1) {
+            // A number's: its powers would make none of −∞.
+            return Ok(Tensor::from_node(a.map(Row::Exp)));
+        }
         let wide = if dtype == DType::F64 { a } else { a.cast(DType::F32) };
         Ok(Tensor::from_node(exponential(&wide)?.cast(dtype)))
     }

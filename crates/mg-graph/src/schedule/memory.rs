@@ -627,18 +627,23 @@ fn place_temporaries(plan: &mut Plan) {
             life[slot] = Some(life[slot].map_or((at, at), |(from, _)| (from, at)));
         }
     }
-    let mut placed: Vec<(Device, usize, usize, usize, usize)> = vec![]; // from, until, offset, bytes
-    for (slot, life) in plan.slots.iter_mut().zip(life) {
-        let Some((from, until)) = life else { continue };
+    let mut order: Vec<(usize, usize, usize)> = life
+        .iter()
+        .enumerate()
+        .filter_map(|(slot, life)| life.map(|(from, until)| (from, slot, until)))
+        .collect();
+    order.sort_unstable();
+    // What lives when the next one begins: device, last launch, offset, end.
+    let mut living: Vec<(Device, usize, usize, usize)> = vec![];
+    for (from, slot, until) in order {
+        let slot = &mut plan.slots[slot];
         if slot.leaves || slot.donor.is_some() {
             continue;
         }
+        living.retain(|of| of.1 >= from);
         let bytes = (slot.len * slot.dtype.size()).next_multiple_of(256).max(256);
-        let mut taken: Vec<(usize, usize)> = placed
-            .iter()
-            .filter(|p| p.0 == slot.device && p.1 <= until && from <= p.2)
-            .map(|p| (p.3, p.3.saturating_add(p.4)))
-            .collect();
+        let mut taken: Vec<(usize, usize)> =
+            living.iter().filter(|of| of.0 == slot.device).map(|of| (of.2, of.3)).collect();
         taken.sort_unstable();
         let mut offset = 0usize;
         for (start, end) in taken {
@@ -654,6 +659,6 @@ fn place_temporaries(plan: &mut Plan) {
             Some((_, size)) => *size = (*size).max(end),
             None => plan.arenas.push((slot.device, end)),
         }
-        placed.push((slot.device, from, until, offset, bytes));
+        living.push((slot.device, until, offset, end));
     }
 }

@@ -79,8 +79,10 @@ fn bound_inlining(graph: &mut Graph) {
         if graph.known[i] || graph.argument[i] || !graph.needed[i] {
             continue;
         }
+        // A view computes nothing: a long chain of them is not to be walked again and again for an exact count.
+        let own = usize::from(!matches!(graph.nodes[i].op, Op::View(_)));
         loop {
-            (values[i], reads[i]) = (1, 0);
+            (values[i], reads[i]) = (own, 0);
             for &s in &graph.sources[i] {
                 let inlined = graph.is_inlined(s);
                 values[i] += if inlined { values[s] } else { 0 };
@@ -90,7 +92,7 @@ fn bound_inlining(graph: &mut Graph) {
                 break;
             }
             let found = graph.reads(i, INLINE.max(READS));
-            (values[i], reads[i]) = (found.inlined.len() + 1, found.reads.len());
+            (values[i], reads[i]) = (found.inlined.len() + own, found.reads.len());
             if values[i] <= INLINE && reads[i] <= READS {
                 break;
             }
