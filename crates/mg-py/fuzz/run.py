@@ -27,6 +27,8 @@ class Library:
     module: Any
     tensor: type
     functional: Any
+    #: Whether results are given our order in memory.
+    settles: bool = True
 
     @property
     def linalg(self) -> Any:
@@ -58,7 +60,7 @@ class Library:
 
     def settle(self, line: str, names: dict[str, Any]) -> None:
         """Gives results the order in memory that ours have: PyTorch's follow their operands, and `reshape` follows that."""
-        if self.name != "torch":
+        if self.name != "torch" or not self.settles:
             return
         for name in bound(line):
             t = names.get(name)

@@ -306,3 +306,15 @@ def test_long_histories_of_views_take_time_as_they_are_long(step):
     short, long = min(took(10_000) for _ in range(3)), took(80_000)
     # In a quadratic way it would be 64 times as long.
     assert long < 32 * short
+
+
+@pytest.mark.parametrize("fill", [lambda t: t.fill_(0.0), lambda t: t.__setitem__(..., 0.0)])
+def test_what_was_filled_is_one_result_when_its_numbers_change(fill):
+    w = L.tensor(0.0, requires_grad=True)
+    filled = w.fix()
+    fill(filled)
+    after = filled - w
+    for _ in range(3):
+        filled.data.add_(1.0)
+    to_w, to_filled = L.autograd.grad(filled + after, [w, filled])
+    assert (to_w.item(), to_filled.item()) == (-1.0, 2.0)

@@ -361,6 +361,8 @@ impl Tensor {
             let text = format!("{k} elements of {} along axis {dim}", lines.length());
             return refused("topk", ErrorKind::Value(text));
         }
+        // A tensor without axes cannot have fewer elements than its one: it answers with that, as in PyTorch.
+        let k = if self.rank() == 0 { 1 } else { k };
         in_order(self, dim, largest, Some(k))
     }
 

@@ -121,20 +121,43 @@ pub(crate) fn apart(node: &Node) -> Node {
     node.copy()
 }
 
-/// Where a walk over the graph goes on that comes to something with this history.
+/// Where a walk over the graph goes on that comes to something with this history: what graphs have of it.
 pub(super) fn behind(history: &Node) -> Node {
     match history.tag() {
         Some(Tag::History(behind)) => behind.clone(),
-        Some(Tag::Forgotten(behind)) if has_forgotten_all(history) => behind.clone(),
         Some(Tag::Forgotten(_) | Tag::Owner(_) | Tag::Replayed(_) | Tag::Output(..) | Tag::Call(_))
         | None => history.clone(),
     }
 }
 
-/// Whether nothing flows to what was written to something with this history.
-pub(super) fn has_forgotten_all(history: &Node) -> bool {
-    let forgotten = matches!(history.tag(), Some(Tag::Forgotten(_)));
-    forgotten && !history.is_released() && !history.sources().iter().any(Node::is_tracked)
+/// What a write goes back to that leaves nothing of something with this history. Writes of the same kind before it have left nothing
+/// either: they are not gone through, however many there were.
+fn forgotten(history: &Node) -> Node {
+    let mut at = behind(history);
+    while let Some(before) = left_nothing(&at) {
+        at = behind(&before);
+    }
+    at
+}
+
+/// What was there before a write through which nothing flows, neither to what was written nor to what was there.
+fn left_nothing(node: &Node) -> Option<Node> {
+    match node.tag() {
+        Some(Tag::Forgotten(before))
+            if !node.is_released() && !node.sources().iter().any(Node::is_tracked) =>
+        {
+            Some(before.clone())
+        }
+        Some(
+            Tag::Forgotten(_)
+            | Tag::History(_)
+            | Tag::Owner(_)
+            | Tag::Replayed(_)
+            | Tag::Output(..)
+            | Tag::Call(_),
+        )
+        | None => None,
+    }
 }
 
 /// A node with the value of `value`, through which gradients flow to `history`.
@@ -146,8 +169,7 @@ pub(super) fn grafted(value: &Node, history: &Node) -> Node {
 /// A node of which nobody knows yet, with gradients that flow to `history`.
 pub(super) fn graft(node: Node, history: &Node) -> Node {
     node.set_tracked(true);
-    let tag = if has_forgotten_all(history) { Tag::Forgotten } else { Tag::History };
-    node.set_tag(tag(behind(history)));
+    node.set_tag(Tag::History(behind(history)));
     node
 }
 
@@ -171,7 +193,7 @@ pub(super) fn with_history(value: Node, old: &Node, leaf: bool, since: u64) -> N
         untracked(&value)
     };
     node.set_tracked(true);
-    node.set_tag(Tag::Forgotten(behind(old)));
+    node.set_tag(Tag::Forgotten(forgotten(old)));
     node
 }
 
