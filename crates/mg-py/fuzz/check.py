@@ -98,6 +98,7 @@ class Checker:
             ("an infinite gradient comes by two ways", lambda: self.is_of_two_ways(program, found, mode)),
             ("a sum of products overflows", lambda: self.is_overflow(program, found)),
             ("which sign a zero has is left to the order of work", lambda: self.is_of_signs(program, found)),
+            ("a tensor that was turned in place is a view of what it was", lambda: self.is_turned(program, found)),
             ("unsteady", lambda: self.unsteady(program, trace, found)),
         ):
             if meets():
@@ -167,6 +168,17 @@ class Checker:
         got = execute(program, self.ours, mode, wanted.outcomes)
         return not wanted.void and differs(program, wanted, got, self.reference, self.ours) is None
 
+    def is_turned(self, program: Program, found: Difference) -> bool:
+        """Whether it is asked how views of a tensor that was turned in place depend on it: here on what it was, once that was written to."""
+        turned = {m[1] for line in program.lines for m in re.finditer(r"\b(\w+)\.(?:t|transpose|swapaxes|swapdims|squeeze|unsqueeze)_\(", line)}
+        for line in program.lines:
+            match ast.parse(line).body[0]:
+                case ast.Assign(targets=[ast.Tuple(elts=bound)], value=ast.Call(func=ast.Name(id="G"), args=[_, ast.List(elts=asked), *_])):
+                    for name, by in zip(bound, asked):
+                        if isinstance(name, ast.Name) and isinstance(by, ast.Name) and name.id == found.where and by.id in turned:
+                            return found.what == "type" and found.detail.startswith("NoneType")
+        return False
+
     def is_no_view_now(self, program: Program, trace: Trace, found: Difference) -> bool:
         """Whether a view was given other memory (`view.data = …`): PyTorch goes on to give it the history of what it was a view of."""
         given = [m[1] for line in program.lines for m in re.finditer(r"\b(\w+)\.data = ", line)]
@@ -206,7 +218,7 @@ class Checker:
                 result = trace.names.get(by.id) if isinstance(by, ast.Name) else None
                 if isinstance(name, ast.Name) and isinstance(result, self.reference.tensor) and not result.is_leaf:
                     affected.add(name.id)
-        return found.where in affected
+        return bool(affected & {found.where, *re.findall(r"\w+", found.line)})
 
     def agrees(self, program: Program, mode: str, told: Callable[[str], str]) -> bool:
         """Whether the reference agrees when it is told otherwise what a program means, line by line."""
@@ -425,8 +437,9 @@ def _logical(line: str) -> str:
 
 def _of_its_own(line: str) -> str:
     """A line with memory of its own for what PyTorch answers with views of something that nobody has: what is a view of such an answer is none of
-    it once it was written to.
+    it once it was written to. So it is with an argument that is a part of a constant and becomes a leaf: PyTorch asks the constant for its history.
     """
+    line = re.sub(r"^(x\d+ = L\.tensor\((?!.*requires_grad).*)$", r"\1.clone()", line)
     return re.sub(r"(= (?:L\.tensordot|\w+\.repeat_interleave|F\.(?:adaptive_)?(?:avg|max|lp)_pool1d)\([^\n]*\))$", r"\1.clone()", line, flags=re.MULTILINE)
 
 
