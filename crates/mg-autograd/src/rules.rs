@@ -129,6 +129,12 @@ fn keep_axes(reduced: &Node, source: &Shape, axes: AxisSet) -> Result<Node> {
     reduced.reshape(shape)
 }
 
+/// Whether elements are equal, or both NaN.
+pub(crate) fn is_same(x: &Node, y: &Node) -> Node {
+    let is_nan = |x: &Node| Node::apply(Row::Ne, &[x, x]);
+    Node::apply(Row::Or, &[&x.eq(y), &Node::apply(Row::And, &[&is_nan(x), &is_nan(y)])])
+}
+
 pub(crate) fn through_reduce(
     node: &Node,
     source: &Node,
@@ -142,9 +148,11 @@ pub(crate) fn through_reduce(
     Ok(match kind {
         ReduceKind::Sum => Some(g),
         ReduceKind::Max | ReduceKind::Min => {
-            // Shared equally among equals, as PyTorch's amax does.
+            // Shared equally among equals, as PyTorch does. Of all elements those that are NaN share it too, where the largest is:
+            // PyTorch has it so for max, and NaN for amax.
             let y = keep_axes(node, source.shape(), axes)?;
-            let at = source.eq(&y).cast(source.dtype());
+            let of_all = node.shape().rank() == 0;
+            let at = if of_all { is_same(source, &y) } else { source.eq(&y) }.cast(source.dtype());
             let share = g.div(&sum(&at)?);
             Some(at.mul(&share))
         }

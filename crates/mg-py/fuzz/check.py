@@ -99,6 +99,7 @@ class Checker:
             ("a sum of products overflows", lambda: self.is_overflow(program, found)),
             ("which sign a zero has is left to the order of work", lambda: self.is_of_signs(program, found)),
             ("a tensor that was turned in place is a view of what it was", lambda: self.is_turned(program, found)),
+            ("a view has the history that it was made with when that is taken from what it is a view of", lambda: self.is_cut_off(program, found)),
             ("unsteady", lambda: self.unsteady(program, trace, found)),
         ):
             if meets():
@@ -146,7 +147,7 @@ class Checker:
                 if dtype not in TOLERANCE or len(numbers_here) != len(wanted_numbers):
                     continue
                 limit = tolerance(wanted_numbers, dtype, program)
-                rounded = tolerance(wanted_numbers, dtype, replace(program, exact=False))
+                rounded = tolerance(numbers_exact, dtype, replace(program, exact=False))
                 for at, (x, y) in enumerate(zip(wanted_numbers, numbers_here)):
                     if not alike(x, y, limit) and not (at < len(numbers_exact) and alike(numbers_exact[at], y, rounded)):
                         return False
@@ -169,15 +170,17 @@ class Checker:
         return not wanted.void and differs(program, wanted, got, self.reference, self.ours) is None
 
     def is_turned(self, program: Program, found: Difference) -> bool:
-        """Whether it is asked how views of a tensor that was turned in place depend on it: here on what it was, once that was written to."""
-        turned = {m[1] for line in program.lines for m in re.finditer(r"\b(\w+)\.(?:t|transpose|swapaxes|swapdims|squeeze|unsqueeze)_\(", line)}
-        for line in program.lines:
-            match ast.parse(line).body[0]:
-                case ast.Assign(targets=[ast.Tuple(elts=bound)], value=ast.Call(func=ast.Name(id="G"), args=[_, ast.List(elts=asked), *_])):
-                    for name, by in zip(bound, asked):
-                        if isinstance(name, ast.Name) and isinstance(by, ast.Name) and name.id == found.where and by.id in turned:
-                            return found.what == "type" and found.detail.startswith("NoneType")
-        return False
+        """Whether it is asked how views of a tensor that was turned in place depend on it: here on what it was before."""
+        turned = {name for line in program.lines for name in re.findall(r"\b(\w+)\.(?:t|transpose|swapaxes|swapdims|squeeze|unsqueeze)_\(", line)}
+        # What the turning answers with is the tensor itself.
+        turned |= {new for line in program.lines for new, name in re.findall(r"^(\w+) = (\w+)\.\w+_\(", line) if name in turned}
+        return "None" in found.detail and is_answer(program, found, lambda _, by: isinstance(by, ast.Name) and by.id in turned)
+
+    def is_cut_off(self, program: Program, found: Difference) -> bool:
+        """Whether there is no gradient by way of a view of what was detached in place: PyTorch's view takes on what is written there later."""
+        cut = {name for line in program.lines for name in re.findall(r"\b(\w+)\.detach_\(", line)}
+        viewed = {name for line in program.lines for name in re.findall(r"= (\w+)(?:\[|\.(?:view|t|transpose|narrow|select)\()", line)}
+        return self.reference.name == "torch" and bool(cut & viewed) and "None" in found.detail
 
     def is_no_view_now(self, program: Program, trace: Trace, found: Difference) -> bool:
         """Whether a view was given other memory (`view.data = …`): PyTorch goes on to give it the history of what it was a view of."""
@@ -198,27 +201,13 @@ class Checker:
         """Whether it is asked how a gradient (or what was computed of one) depends on a result on the way to it, or what differs was computed
         of the answer.
         """
-        affected: set[str] = set()
-        for line in program.lines:
-            statement = ast.parse(line).body[0]
-            read = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-            if affected & read:
-                affected |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-                if ".backward(" in line and found.what.startswith("grad"):
-                    affected.add(found.where)
-            match statement:
-                case ast.Assign(targets=[ast.Tuple(elts=bound)], value=ast.Call(func=ast.Name(id="G"), args=[of, asked])):
-                    inputs = asked.elts if isinstance(asked, ast.List) else [asked]
-                case _:
-                    continue
-            read = {node.id for node in ast.walk(of) if isinstance(node, ast.Name)}
-            if not any(re.fullmatch(r"g\d+", name) for name in read):
-                continue
-            for name, by in zip(bound, inputs):
-                result = trace.names.get(by.id) if isinstance(by, ast.Name) else None
-                if isinstance(name, ast.Name) and isinstance(result, self.reference.tensor) and not result.is_leaf:
-                    affected.add(name.id)
-        return bool(affected & {found.where, *re.findall(r"\w+", found.line)})
+
+        def is_meant(of: ast.expr, by: ast.expr) -> bool:
+            result = trace.names.get(by.id) if isinstance(by, ast.Name) else None
+            is_gradient = any(isinstance(node, ast.Name) and re.fullmatch(r"g\d+", node.id) for node in ast.walk(of))
+            return is_gradient and isinstance(result, self.reference.tensor) and not result.is_leaf
+
+        return is_answer(program, found, is_meant)
 
     def agrees(self, program: Program, mode: str, told: Callable[[str], str]) -> bool:
         """Whether the reference agrees when it is told otherwise what a program means, line by line."""
@@ -419,6 +408,23 @@ class _Constants(ast.NodeTransformer):
                 made = f"(lambda t: t.detach() if isinstance(t, L.Tensor) else t)({ast.unparse(line.value)})"
                 node.body[at] = ast.Assign(targets=line.targets, value=ast.parse(made, mode="eval").body)
         return node
+
+
+def is_answer(program: Program, found: Difference, is_meant: Callable[[ast.expr, ast.expr], bool]) -> bool:
+    """Whether what differs is the answer to a question for a gradient (of what, by what) that is meant, or was computed of one."""
+    affected: set[str] = set()
+    for line in program.lines:
+        statement = ast.parse(line).body[0]
+        names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+        if any(node.id in affected for node in names if isinstance(node.ctx, ast.Load)):
+            affected |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
+            if ".backward(" in line and found.what.startswith("grad"):
+                affected.add(found.where)
+        match statement:
+            case ast.Assign(targets=[ast.Tuple(elts=bound)], value=ast.Call(func=ast.Name(id="G"), args=[of, asked, *_])):
+                inputs = asked.elts if isinstance(asked, ast.List) else [asked]
+                affected |= {name.id for name, by in zip(bound, inputs) if isinstance(name, ast.Name) and is_meant(of, by)}
+    return bool(affected & {found.where, *re.findall(r"\w+", found.line)})
 
 
 def _constant_views(line: str) -> str:

@@ -787,3 +787,12 @@ DIFFERENCES += [
         and all(math.isinf(wanted) and math.isfinite(got) for got, wanted in pairs(found)),
     ),
 ]
+
+DIFFERENCES += [
+    (
+        "The smallest and the largest of all elements share their gradient among those that are NaN, as min and max do; PyTorch's amin and amax answer with NaN.",
+        lambda program, found, reference: re.search(r"\b(amin|amax|aminmax)\(", str(program)) is not None
+        and bool(pairs(found))
+        and all(math.isnan(wanted) for _, wanted in pairs(found)),
+    ),
+]

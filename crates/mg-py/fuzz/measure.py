@@ -125,20 +125,23 @@ def unrounded(program: Program, library: Library) -> Trace:
     """
     import torch
 
-    def wide(value: Any) -> Any:
+    def wide(value: Any, integers: bool = False) -> Any:
         if isinstance(value, torch.Tensor):
-            return value.double() if value.is_floating_point() else value.clone()
+            return value.double() if value.is_floating_point() or integers else value.clone()
         if isinstance(value, (list, tuple)):
-            return type(value)(wide(item) for item in value)
+            return type(value)(wide(item, integers) for item in value)
         return value
 
     def each(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        narrow = any(isinstance(a, torch.Tensor) and a.is_floating_point() and a.dtype != torch.float64 for a in flattened(args))
+        tensors = [a for a in flattened(args) if isinstance(a, torch.Tensor)]
+        # Integers become floats of the default dtype where a function has no other answer.
+        integers = len(tensors) == 1 and not tensors[0].is_floating_point() and tensors[0].dtype != torch.bool
+        narrow = integers or any(a.is_floating_point() and a.dtype != torch.float64 for a in tensors)
         again: list[Any] = []
         if narrow and name.rstrip("_") not in MADE and not any(kind.alias_info and not kind.alias_info.is_write for kind in func._schema.returns):
             # Before the operation itself, which may overwrite its operands.
             try:
-                exact = func(*wide(args), **{key: wide(value) for key, value in kwargs.items()})
+                exact = func(*wide(args, integers), **{key: wide(value) for key, value in kwargs.items()})
                 again = [t.clone() if isinstance(t, torch.Tensor) else t for t in (exact if isinstance(exact, (list, tuple)) else (exact,))]
             except (RuntimeError, TypeError, NotImplementedError):
                 pass
@@ -146,7 +149,7 @@ def unrounded(program: Program, library: Library) -> Trace:
         if again:
             for at, t in results(func, name, answer):
                 better = again[at or 0]
-                if isinstance(better, torch.Tensor) and better.shape == t.shape and better.dtype == torch.float64:
+                if isinstance(better, torch.Tensor) and t.is_floating_point() and better.shape == t.shape and better.dtype == torch.float64:
                     t.copy_(better)
         return answer
 

@@ -318,3 +318,14 @@ def test_what_was_filled_is_one_result_when_its_numbers_change(fill):
         filled.data.add_(1.0)
     to_w, to_filled = L.autograd.grad(filled + after, [w, filled])
     assert (to_w.item(), to_filled.item()) == (-1.0, 2.0)
+
+
+@pytest.mark.parametrize("values", [[INF, INF, 1.0], [math.nan, 2.0, math.nan], [-INF, -INF, 1.0], [-0.0, -0.0], [3.0, 1.0, 3.0, 3.0, 7.0, 7.0]])
+@pytest.mark.parametrize("name", ["max", "min", "median"])
+def test_what_is_found_among_equals_shares_its_gradient(name, values):
+    x = leaf(values)
+    found = getattr(x, name)()
+    found.backward()
+    share = [v == found.item() or (math.isnan(v) and math.isnan(found.item())) for v in values]
+    assert x.grad.tolist() == pytest.approx([s / sum(share) for s in share])
+    assert math.copysign(1.0, found.item()) == math.copysign(1.0, values[share.index(True)])

@@ -214,8 +214,11 @@ impl Tensor {
     #[surface(nn, in_place)]
     pub fn hardsigmoid(&self) -> Result<Tensor> {
         let x = float(self);
-        let six = x.lit(6.0);
-        Ok(Tensor::from_node(between(&x.add(&x.lit(3.0)), 0.0, 6.0).div(&six)))
+        let (six, moved) = (x.lit(6.0), x.add(&x.lit(3.0)));
+        let value = between(&moved, 0.0, 6.0);
+        // NaN stays, but not its slope, as in PyTorch.
+        let is_number = moved.eq(&moved);
+        Ok(Tensor::from_node(is_number.choose(&value, &untracked(&moved)).div(&six)))
     }
 
     /// `x`, or 0 where `|x|` is not above `lambd`; NaN stays. Integers become f32.

@@ -4,6 +4,7 @@
 
 use super::axis_of;
 use crate::ops::Operand;
+use crate::rules;
 use crate::surface::Varied;
 use crate::tensor::Tensor;
 use crate::tensor::memory::untracked;
@@ -137,23 +138,22 @@ fn middle(t: &Tensor, op: &'static str, kind: SortKind, dim: Option<isize>, keep
     let at = Node::library(sort.into(), &[&own])?;
     let found = own.gather(0, &at)?;
     let found = match mg_graph::is_tracking() && x.is_tracked() {
-        true => found.add(&shared_evenly(&flat, &own, &found)?),
+        true => shared_evenly(&flat, &own, &found)?,
         false => found,
     };
     Ok(Varied([Tensor::from_node(found.reshape(Shape::of(&[]))?)].into_iter().collect()))
 }
 
-/// Nothing, whose gradient is that of the elements that equal one that was found, in even shares. (Infinities have none: their
-/// differences would be NaN.)
+/// What was found, whose gradient is that of the elements that equal it, in even shares; where it is NaN, of those that are.
 fn shared_evenly(x: &Node, own: &Node, found: &Node) -> Result<Node> {
-    let equal = own.eq(found);
-    let is_finite = found.sub(found).eq(&found.lit(0.0));
-    let counts = Node::apply(Row::And, &[&equal, &is_finite]);
     let zero = x.lit(0.0);
-    let nothing = counts.choose(&x.sub(own), &zero).reduce(ReduceKind::Sum, 1, true)?;
-    let count = equal.cast(DType::I64).reduce(ReduceKind::Sum, 1, true)?;
-    let one = count.lit(1.0);
-    Ok(nothing.div(&Node::apply(Row::Maximum, &[&count, &one]).cast(x.dtype())))
+    let equal = rules::is_same(own, found);
+    // The differences of finite elements to themselves are nothing; those of infinite ones would be NaN.
+    let is_finite = found.sub(found).eq(&zero);
+    let each = equal.choose(&is_finite.choose(&own.sub(x), &x.neg()), &zero);
+    let count = equal.cast(DType::I64).reduce(ReduceKind::Sum, 1, true)?.cast(x.dtype());
+    let less = each.reduce(ReduceKind::Sum, 1, true)?.div(&count);
+    Ok(is_finite.choose(found, &zero).sub(&less))
 }
 
 /// How a quantile between two elements is found.
