@@ -28,23 +28,16 @@ def uniform(like: Tensor, shape: Sequence[int]) -> Tensor:
     return ops.rand(tuple(shape), dtype=like.dtype, device=like.device).clamp(half, 1 - half)
 
 
-class Normal(Elementwise, ExponentialFamily):
-    """The normal distribution of mean `loc` and standard deviation `scale`.
-
-    >>> import micrograd_rs as mg
-    >>> from micrograd_rs.distributions import Normal
-    >>> round(Normal(0.0, 1.0).log_prob(mg.tensor(1.0)).item(), 4)
-    -1.4189
-    """
+class _LocationScale(Elementwise):
+    """A law that is moved to `loc` and widened by `scale`."""
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": _REAL, "scale": _POSITIVE}
-    _parameters = ("loc", "scale")
     loc: Tensor
     scale: Tensor
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self._take((loc, scale), validate_args)
+        self._take(validate_args, loc=loc, scale=scale)
 
     @property
     def mean(self) -> Tensor:
@@ -53,6 +46,19 @@ class Normal(Elementwise, ExponentialFamily):
     @property
     def mode(self) -> Tensor:
         return self.loc
+
+    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        return self.icdf(uniform(self.loc, self._extended_shape(sample_shape)))
+
+
+class Normal(_LocationScale, ExponentialFamily):
+    """The normal distribution of mean `loc` and standard deviation `scale`.
+
+    >>> import micrograd_rs as mg
+    >>> from micrograd_rs.distributions import Normal
+    >>> round(Normal(0.0, 1.0).log_prob(mg.tensor(1.0)).item(), 4)
+    -1.4189
+    """
 
     @property
     def stddev(self) -> Tensor:
@@ -65,12 +71,10 @@ class Normal(Elementwise, ExponentialFamily):
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         return self.loc + standard_normal(self.loc, self._extended_shape(sample_shape)) * self.scale
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _log_prob(self, value: Tensor) -> Tensor:
         return -((value - self.loc) ** 2) / (2 * self.scale**2) - self.scale.log() - math.log(math.sqrt(2 * math.pi))
 
-    def cdf(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _cdf(self, value: Tensor) -> Tensor:
         return 0.5 * (1 + ((value - self.loc) / (self.scale * math.sqrt(2))).erf())
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -85,12 +89,11 @@ class Uniform(Elementwise):
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"low": _REAL, "high": _REAL}
-    _parameters = ("low", "high")
     low: Tensor
     high: Tensor
 
     def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
-        self._take((low, high), validate_args)
+        self._take(validate_args, low=low, high=high)
         if self._validate_args and not bool((self.low < self.high).all()):
             raise ValueError("Uniform is not defined when low >= high")
 
@@ -114,13 +117,11 @@ class Uniform(Elementwise):
         u = ops.rand(tuple(self._extended_shape(sample_shape)), dtype=self.low.dtype, device=self.low.device)
         return self.low + u * (self.high - self.low)
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _log_prob(self, value: Tensor) -> Tensor:
         inside = (self.low <= value) & (value < self.high)
         return inside.to(self.low.dtype).log() - (self.high - self.low).log()
 
-    def cdf(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _cdf(self, value: Tensor) -> Tensor:
         return ((value - self.low) / (self.high - self.low)).clamp(0, 1)
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -130,25 +131,8 @@ class Uniform(Elementwise):
         return (self.high - self.low).log()
 
 
-class Laplace(Elementwise):
+class Laplace(_LocationScale):
     """Two exponential distributions of the mean `scale`, back to back at `loc`."""
-
-    has_rsample = True
-    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": _REAL, "scale": _POSITIVE}
-    _parameters = ("loc", "scale")
-    loc: Tensor
-    scale: Tensor
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self._take((loc, scale), validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @property
     def variance(self) -> Tensor:
@@ -162,12 +146,10 @@ class Laplace(Elementwise):
         u = 2 * uniform(self.loc, self._extended_shape(sample_shape)) - 1
         return self.loc - self.scale * u.sign() * (-u.abs()).log1p()
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _log_prob(self, value: Tensor) -> Tensor:
         return -(2 * self.scale).log() - (value - self.loc).abs() / self.scale
 
-    def cdf(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _cdf(self, value: Tensor) -> Tensor:
         away = value - self.loc
         return 0.5 - 0.5 * away.sign() * (-away.abs() / self.scale).expm1()
 
@@ -179,39 +161,21 @@ class Laplace(Elementwise):
         return 1 + (2 * self.scale).log()
 
 
-class Cauchy(Elementwise):
+class Cauchy(_LocationScale):
     """Cauchy's distribution about `loc`, half of which lies within `scale`. It has no mean."""
-
-    has_rsample = True
-    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": _REAL, "scale": _POSITIVE}
-    _parameters = ("loc", "scale")
-    loc: Tensor
-    scale: Tensor
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self._take((loc, scale), validate_args)
 
     @property
     def mean(self) -> Tensor:
         return self.loc * math.nan
 
     @property
-    def mode(self) -> Tensor:
-        return self.loc
-
-    @property
     def variance(self) -> Tensor:
         return self.loc * 0 + math.inf
 
-    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        return self.icdf(uniform(self.loc, self._extended_shape(sample_shape)))
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _log_prob(self, value: Tensor) -> Tensor:
         return -math.log(math.pi) - self.scale.log() - (((value - self.loc) / self.scale) ** 2).log1p()
 
-    def cdf(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _cdf(self, value: Tensor) -> Tensor:
         return ((value - self.loc) / self.scale).atan() / math.pi + 0.5
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -226,11 +190,10 @@ class Exponential(Elementwise, ExponentialFamily):
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"rate": _POSITIVE}
-    _parameters = ("rate",)
     rate: Tensor
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
-        self._take((rate,), validate_args)
+        self._take(validate_args, rate=rate)
 
     @property
     def support(self) -> Constraint:
@@ -252,12 +215,10 @@ class Exponential(Elementwise, ExponentialFamily):
         shape = self._extended_shape(sample_shape)
         return zeros(tuple(shape), dtype=self.rate.dtype, device=self.rate.device).exponential_() / self.rate
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _log_prob(self, value: Tensor) -> Tensor:
         return self.rate.log() - self.rate * value
 
-    def cdf(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _cdf(self, value: Tensor) -> Tensor:
         return 1 - (-self.rate * value).exp()
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -272,12 +233,11 @@ class Gamma(Elementwise, ExponentialFamily):
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration": _POSITIVE, "rate": _POSITIVE}
-    _parameters = ("concentration", "rate")
     concentration: Tensor
     rate: Tensor
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
-        self._take((concentration, rate), validate_args)
+        self._take(validate_args, concentration=concentration, rate=rate)
 
     @property
     def support(self) -> Constraint:
@@ -300,13 +260,11 @@ class Gamma(Elementwise, ExponentialFamily):
         drawn = ops.standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
         return drawn.clamp_min(1e-45 if drawn.itemsize == 4 else 5e-324 if drawn.itemsize == 8 else 6e-8)
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _log_prob(self, value: Tensor) -> Tensor:
         a, b = self.concentration, self.rate
         return ops.xlogy(a, b) + ops.xlogy(a - 1, value) - b * value - a.lgamma()
 
-    def cdf(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _cdf(self, value: Tensor) -> Tensor:
         return ops.igamma(self.concentration, self.rate * value)
 
     def entropy(self) -> Tensor:
@@ -334,12 +292,11 @@ class Beta(Elementwise, ExponentialFamily):
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"concentration1": _POSITIVE, "concentration0": _POSITIVE}
-    _parameters = ("concentration1", "concentration0")
     concentration1: Tensor
     concentration0: Tensor
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
-        self._take((concentration1, concentration0), validate_args)
+        self._take(validate_args, concentration1=concentration1, concentration0=concentration0)
 
     @property
     def support(self) -> Constraint:
@@ -369,16 +326,17 @@ class Beta(Elementwise, ExponentialFamily):
         other = ops.standard_gamma(self.concentration0.expand(shape)).clamp(min=least)
         return one / (one + other)
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _normalizer(self) -> Tensor:
         a, b = self.concentration1, self.concentration0
-        normalizer = a.lgamma() + b.lgamma() - (a + b).lgamma()
-        return ops.xlogy(a - 1, value) + ops.xlogy(b - 1, 1 - value) - normalizer
+        return a.lgamma() + b.lgamma() - (a + b).lgamma()
+
+    def _log_prob(self, value: Tensor) -> Tensor:
+        a, b = self.concentration1, self.concentration0
+        return ops.xlogy(a - 1, value) + ops.xlogy(b - 1, 1 - value) - self._normalizer()
 
     def entropy(self) -> Tensor:
         a, b = self.concentration1, self.concentration0
-        normalizer = a.lgamma() + b.lgamma() - (a + b).lgamma()
-        return normalizer - (a - 1) * a.digamma() - (b - 1) * b.digamma() + (a + b - 2) * (a + b).digamma()
+        return self._normalizer() - (a - 1) * a.digamma() - (b - 1) * b.digamma() + (a + b - 2) * (a + b).digamma()
 
 
 class StudentT(Elementwise):
@@ -386,13 +344,12 @@ class StudentT(Elementwise):
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"df": _POSITIVE, "loc": _REAL, "scale": _POSITIVE}
-    _parameters = ("df", "loc", "scale")
     df: Tensor
     loc: Tensor
     scale: Tensor
 
     def __init__(self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None) -> None:
-        self._take((df, loc, scale), validate_args)
+        self._take(validate_args, df=df, loc=loc, scale=scale)
 
     @property
     def mean(self) -> Tensor:
@@ -413,8 +370,7 @@ class StudentT(Elementwise):
         chi2 = 2 * ops.standard_gamma((self.df / 2).expand(tuple(shape)))
         return self.loc + self.scale * z * (self.df / chi2).sqrt()
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _log_prob(self, value: Tensor) -> Tensor:
         y = (value - self.loc) / self.scale
         z = self.scale.log() + 0.5 * self.df.log() + 0.5 * math.log(math.pi) + (0.5 * self.df).lgamma()
         z = z - (0.5 * (self.df + 1)).lgamma()
@@ -426,40 +382,22 @@ class StudentT(Elementwise):
         return self.scale.log() + next_half * (next_half.digamma() - half.digamma()) + 0.5 * self.df.log() + log_beta
 
 
-class Gumbel(Elementwise):
+class Gumbel(_LocationScale):
     """The largest of many: `loc − scale · log(−log u)` of uniform numbers."""
-
-    has_rsample = True
-    arg_constraints: ClassVar[dict[str, Constraint]] = {"loc": _REAL, "scale": _POSITIVE}
-    _parameters = ("loc", "scale")
-    loc: Tensor
-    scale: Tensor
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self._take((loc, scale), validate_args)
 
     @property
     def mean(self) -> Tensor:
         return self.loc + self.scale * EULER
 
     @property
-    def mode(self) -> Tensor:
-        return self.loc
-
-    @property
     def variance(self) -> Tensor:
         return (math.pi / math.sqrt(6) * self.scale) ** 2
 
-    def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
-        return self.icdf(uniform(self.loc, self._extended_shape(sample_shape)))
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _log_prob(self, value: Tensor) -> Tensor:
         y = (self.loc - value) / self.scale
         return y - y.exp() - self.scale.log()
 
-    def cdf(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _cdf(self, value: Tensor) -> Tensor:
         return (-((self.loc - value) / self.scale).exp()).exp()
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -474,12 +412,11 @@ class Weibull(Elementwise):
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"scale": _POSITIVE, "concentration": _POSITIVE}
-    _parameters = ("scale", "concentration")
     scale: Tensor
     concentration: Tensor
 
     def __init__(self, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
-        self._take((scale, concentration), validate_args)
+        self._take(validate_args, scale=scale, concentration=concentration)
 
     @property
     def support(self) -> Constraint:
@@ -503,13 +440,11 @@ class Weibull(Elementwise):
         u = uniform(self.scale, self._extended_shape(sample_shape))
         return self.scale * (-u.log()) ** (1 / self.concentration)
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _log_prob(self, value: Tensor) -> Tensor:
         k, scaled = self.concentration, value / self.scale
         return k.log() - self.scale.log() + (k - 1) * scaled.log() - scaled**k
 
-    def cdf(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _cdf(self, value: Tensor) -> Tensor:
         return -((-((value / self.scale) ** self.concentration)).expm1())
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -521,28 +456,41 @@ class Weibull(Elementwise):
         return EULER * (1 - 1 / k) + (self.scale / k).log() + 1
 
 
-class HalfNormal(Elementwise):
-    """Magnitudes of normal numbers about 0 with the deviation `scale`."""
+class _Half(Elementwise):
+    """The magnitudes of a law about 0 that is widened by `scale`."""
 
     has_rsample = True
     arg_constraints: ClassVar[dict[str, Constraint]] = {"scale": _POSITIVE}
-    _parameters = ("scale",)
     scale: Tensor
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
-        self._take((scale,), validate_args)
+        self._take(validate_args, scale=scale)
+
+    def _whole(self) -> Elementwise:
+        """The law whose magnitudes these are."""
+        raise NotImplementedError
 
     @property
     def support(self) -> Constraint:
         return constraints.nonnegative
 
     @property
-    def mean(self) -> Tensor:
-        return self.scale * math.sqrt(2 / math.pi)
-
-    @property
     def mode(self) -> Tensor:
         return self.scale * 0
+
+    def _log_prob(self, value: Tensor) -> Tensor:
+        return where(value >= 0, self._whole().log_prob(value) + math.log(2), -math.inf)
+
+
+class HalfNormal(_Half):
+    """Magnitudes of normal numbers about 0 with the deviation `scale`."""
+
+    def _whole(self) -> Elementwise:
+        return Normal(0.0, self.scale, False)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.scale * math.sqrt(2 / math.pi)
 
     @property
     def variance(self) -> Tensor:
@@ -551,13 +499,7 @@ class HalfNormal(Elementwise):
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         return (standard_normal(self.scale, self._extended_shape(sample_shape)) * self.scale).abs()
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
-        inside = Normal(0.0, self.scale, False).log_prob(value) + math.log(2)
-        return where(value >= 0, inside, -math.inf)
-
-    def cdf(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _cdf(self, value: Tensor) -> Tensor:
         return (value / (self.scale * math.sqrt(2))).erf()
 
     def icdf(self, value: Tensor) -> Tensor:
@@ -567,28 +509,15 @@ class HalfNormal(Elementwise):
         return 0.5 + 0.5 * math.log(2 * math.pi) + self.scale.log() - math.log(2)
 
 
-class HalfCauchy(Elementwise):
+class HalfCauchy(_Half):
     """Magnitudes of numbers of Cauchy's distribution about 0."""
 
-    has_rsample = True
-    arg_constraints: ClassVar[dict[str, Constraint]] = {"scale": _POSITIVE}
-    _parameters = ("scale",)
-    scale: Tensor
-
-    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
-        self._take((scale,), validate_args)
-
-    @property
-    def support(self) -> Constraint:
-        return constraints.nonnegative
+    def _whole(self) -> Elementwise:
+        return Cauchy(0.0, self.scale, False)
 
     @property
     def mean(self) -> Tensor:
         return self.scale * 0 + math.inf
-
-    @property
-    def mode(self) -> Tensor:
-        return self.scale * 0
 
     @property
     def variance(self) -> Tensor:
@@ -597,13 +526,7 @@ class HalfCauchy(Elementwise):
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         return self.icdf(uniform(self.scale, self._extended_shape(sample_shape)))
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
-        inside = Cauchy(0.0, self.scale, False).log_prob(value) + math.log(2)
-        return where(value >= 0, inside, -math.inf)
-
-    def cdf(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _cdf(self, value: Tensor) -> Tensor:
         return (value / self.scale).atan() * (2 / math.pi)
 
     def icdf(self, value: Tensor) -> Tensor:

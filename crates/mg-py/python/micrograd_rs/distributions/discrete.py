@@ -86,8 +86,7 @@ class Bernoulli(_Trials, ExponentialFamily):
         with no_grad():
             return self.probs.expand(tuple(self._extended_shape(sample_shape))).bernoulli()
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _log_prob(self, value: Tensor) -> Tensor:
         logits, value = ops.broadcast_tensors(self.logits, value)
         return -binary_cross_entropy_with_logits(logits, value, reduction="none")
 
@@ -126,8 +125,7 @@ class Geometric(_Trials):
             u = uniform(self._given, self._extended_shape(sample_shape))
             return (u.log() / (-self.probs).log1p()).floor()
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _log_prob(self, value: Tensor) -> Tensor:
         value, probs = ops.broadcast_tensors(value, self.probs)
         # At a probability of 1 there is no failure, and 0 · ∞ is none.
         certain = (probs == 1) & (value == 0)
@@ -174,8 +172,7 @@ class Binomial(_Trials):
             number = arange(most, dtype=self._given.dtype, device=self._given.device).view(-1, *(1,) * len(shape))
             return (trials & (number < self.total_count)).sum(0).to(self._given.dtype)
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _log_prob(self, value: Tensor) -> Tensor:
         n, logits = self.total_count, self.logits
         ways = (n + 1).lgamma() - (value + 1).lgamma() - (n - value + 1).lgamma()
         return value * logits + ways - n * softplus(logits)
@@ -221,8 +218,7 @@ class NegativeBinomial(_Trials):
             rate = ops.standard_gamma(self.total_count.expand(shape)) * self.logits.exp()
             return ops.poisson(rate)
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _log_prob(self, value: Tensor) -> Tensor:
         n, logits = self.total_count, self.logits
         plain = -(n * softplus(logits)) - value * softplus(-logits)
         return plain + (n + value).lgamma() - (1 + value).lgamma() - n.lgamma()
@@ -232,11 +228,10 @@ class Poisson(Elementwise, ExponentialFamily):
     """How often something happens that happens `rate` times on average."""
 
     arg_constraints: ClassVar[dict[str, Constraint]] = {"rate": constraints.nonnegative}
-    _parameters = ("rate",)
     rate: Tensor
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
-        self._take((rate,), validate_args)
+        self._take(validate_args, rate=rate)
 
     @property
     def support(self) -> Constraint:
@@ -258,8 +253,7 @@ class Poisson(Elementwise, ExponentialFamily):
         with no_grad():
             return ops.poisson(self.rate.expand(tuple(self._extended_shape(sample_shape))))
 
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
+    def _log_prob(self, value: Tensor) -> Tensor:
         return ops.xlogy(value, self.rate) - self.rate - (value + 1).lgamma()
 
 

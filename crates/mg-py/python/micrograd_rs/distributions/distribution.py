@@ -178,15 +178,31 @@ class ExponentialFamily(Distribution):
 
 
 class Elementwise(Distribution):
-    """A distribution of single numbers, whose parameters are tensors of one shape under the names in `_parameters`."""
+    """A distribution of single numbers, whose parameters are tensors of one shape.
 
-    _parameters: ClassVar[tuple[str, ...]] = ()
+    Values are checked here: `_log_prob` and `_cdf` get those that lie in the support.
+    """
 
-    def _take(self, values: Sequence[Any], validate_args: bool | None) -> None:
-        given = tensors(*values)
-        for name, value in zip(self._parameters, given, strict=True):
+    def _take(self, validate_args: bool | None, **parameters: Any) -> None:
+        """Keeps the parameters under their names, as tensors of one shape, which is that of the batch."""
+        given = tensors(*parameters.values())
+        for name, value in zip(parameters, given, strict=True):
             setattr(self, name, value)
         Distribution.__init__(self, given[0].shape, (), validate_args)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        return self._log_prob(value)
+
+    def _log_prob(self, value: Tensor) -> Tensor:
+        return super().log_prob(value)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        return self._cdf(value)
+
+    def _cdf(self, value: Tensor) -> Tensor:
+        return super().cdf(value)
 
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
         new = self.__class__.__new__(self.__class__)
